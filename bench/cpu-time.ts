@@ -48,7 +48,7 @@ function ownSeconds(): number {
   const stats = allStats()
   const ours = new Set([process.pid])
   // Children have higher numbers than their parents but for a wrap-around; going round until nothing is added needs no order.
-  for (let before = 0; before < ours.size;) {
+  for (let before = 0; before < ours.size; ) {
     before = ours.size
     for (const { pid, parent } of stats) if (ours.has(parent)) ours.add(pid)
   }
@@ -57,7 +57,11 @@ function ownSeconds(): number {
 
 function allStats(): Stat[] {
   try {
-    return readdirSync('/proc').map(Number).filter((pid) => pid > 0).map(statOf).filter((stat) => stat !== null)
+    return readdirSync('/proc')
+      .map(Number)
+      .filter((pid) => pid > 0)
+      .map(statOf)
+      .filter((stat) => stat !== null)
   } catch {
     // No /proc: nothing to show.
     return []
@@ -68,7 +72,10 @@ function statOf(pid: number): Stat | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
     // The command in parentheses may hold spaces; the fields after it do not.
-    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ').map(Number)
+    const fields = text
+      .slice(text.lastIndexOf(')') + 2)
+      .split(' ')
+      .map(Number)
     const ticks = fields.slice(11, 15).reduce((sum, value) => sum + value, 0)
     return { pid, parent: fields[1] as number, seconds: ticks / TICKS_PER_SECOND }
   } catch {

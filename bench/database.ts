@@ -62,7 +62,9 @@ export async function startDatabases(): Promise<BenchDatabases> {
   started.defer(() => admin.end())
   await admin.query('create database bench_template')
   const payers = await makeTemplate(withDatabase(server.url, 'bench_template'))
-  const { rows: [version] } = await admin.query<{ server_version: string }>('show server_version')
+  const {
+    rows: [version],
+  } = await admin.query<{ server_version: string }>('show server_version')
   let clones = 0
   const running = started.move()
   return {
@@ -73,7 +75,9 @@ export async function startDatabases(): Promise<BenchDatabases> {
       clones += 1
       const database = `bench_${clones}_${name.replace(/\W+/g, '_').toLowerCase()}`
       await admin.query(`create database ${database} template bench_template`)
-      return await openDatabase(withDatabase(server.url, database), () => admin.query(`drop database ${database} with (force)`))
+      return await openDatabase(withDatabase(server.url, database), () =>
+        admin.query(`drop database ${database} with (force)`),
+      )
     },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   }
@@ -83,12 +87,21 @@ async function openDatabase(url: string, drop: () => Promise<unknown>): Promise<
   const client = await connect(url)
   return {
     url,
-    checkpoint: async () => { await client.query('checkpoint') },
+    checkpoint: async () => {
+      await client.query('checkpoint')
+    },
     query: async (text) => (await client.query(text)).rows,
     audit: async () => {
       const report = await audit(client)
       const broken = report.checks.filter(({ disagreeing }) => disagreeing > 0)
-      return report.ok ? null : broken.map(({ name, disagreeing, rows }) => `${name}: ${disagreeing} rows disagree, for example ${JSON.stringify(rows[0])}`).join('; ')
+      return report.ok
+        ? null
+        : broken
+            .map(
+              ({ name, disagreeing, rows }) =>
+                `${name}: ${disagreeing} rows disagree, for example ${JSON.stringify(rows[0])}`,
+            )
+            .join('; ')
     },
     [Symbol.asyncDispose]: async () => {
       await client.end()
@@ -105,15 +118,22 @@ async function makeTemplate(url: string): Promise<Payer[]> {
     await maintainPartitions(database, clock.now())
     const world = { database, clock, ids: createIdSource(clock) }
     const operator = await createSandboxOperator(world)
-    const customers = await createSandboxCustomers({ ...world, ...operator }, Array.from({ length: CUSTOMERS }, (_, nth) => ({
-      legalName: `Bench ${nth + 1} Ltd`,
-      number: `BENCH-${nth + 1}`,
-      balances: [
-        ...Array.from({ length: BALANCES_PER_CUSTOMER }, (_, own) => ({ currency: 'EUR' as const, amount: OPENING_MINOR, name: `Balance ${own + 1}` })),
-        { currency: 'USD' as const, amount: 0n, name: 'Dollars' },
-      ],
-      recipients: true,
-    })))
+    const customers = await createSandboxCustomers(
+      { ...world, ...operator },
+      Array.from({ length: CUSTOMERS }, (_, nth) => ({
+        legalName: `Bench ${nth + 1} Ltd`,
+        number: `BENCH-${nth + 1}`,
+        balances: [
+          ...Array.from({ length: BALANCES_PER_CUSTOMER }, (_, own) => ({
+            currency: 'EUR' as const,
+            amount: OPENING_MINOR,
+            name: `Balance ${own + 1}`,
+          })),
+          { currency: 'USD' as const, amount: 0n, name: 'Dollars' },
+        ],
+        recipients: true,
+      })),
+    )
     const recipients = await recipientsOf(database)
     return customers.flatMap((customer) => payersOf(customer, recipients))
   } finally {
@@ -124,17 +144,42 @@ async function makeTemplate(url: string): Promise<Payer[]> {
 function payersOf(customer: CreatedCustomer, recipients: ReadonlyMap<string, CreatePayment['recipient']>): Payer[] {
   const recipient = recipients.get(customer.recipients!.EUR)!
   const dollarBalanceId = customer.balanceIds[BALANCES_PER_CUSTOMER]!
-  return customer.balanceIds.slice(0, BALANCES_PER_CUSTOMER)
-    .map((balanceId) => ({ customerId: customer.id, apiKey: customer.apiKey, shard: shardOf(customer.id), balanceId, recipient, dollarBalanceId }))
+  return customer.balanceIds
+    .slice(0, BALANCES_PER_CUSTOMER)
+    .map((balanceId) => ({
+      customerId: customer.id,
+      apiKey: customer.apiKey,
+      shard: shardOf(customer.id),
+      balanceId,
+      recipient,
+      dollarBalanceId,
+    }))
 }
 
 async function recipientsOf(database: Database): Promise<Map<string, CreatePayment['recipient']>> {
   const rows = await database.query<[string, string, 'business', string, string, string, string, string]>({
-    name: 'bench_recipients', values: [],
+    name: 'bench_recipients',
+    values: [],
     text: `select id, name, type, masked_identifier, currency, bank_country, status, version from recipient`,
   })
-  return new Map(rows.map(([id, name, type, maskedIdentifier, currency, bankCountry, status, version]) =>
-    [id, { id, name, type, maskedIdentifier, currency, bankCountry, status, version: BigInt(version), digest: '', ownAccount: false, rails: { version: 1 } }]))
+  return new Map(
+    rows.map(([id, name, type, maskedIdentifier, currency, bankCountry, status, version]) => [
+      id,
+      {
+        id,
+        name,
+        type,
+        maskedIdentifier,
+        currency,
+        bankCountry,
+        status,
+        version: BigInt(version),
+        digest: '',
+        ownAccount: false,
+        rails: { version: 1 },
+      },
+    ]),
+  )
 }
 
 async function connect(url: string): Promise<pg.Client> {

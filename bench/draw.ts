@@ -10,6 +10,6 @@ export class Draw {
 
   next(): number {
     this.#state = (Math.imul(this.#state, 1_664_525) + 1_013_904_223) >>> 0
-    return Math.floor(this.#state / 2 ** 32 * this.#count)
+    return Math.floor((this.#state / 2 ** 32) * this.#count)
   }
 }

@@ -34,7 +34,12 @@ async function run(plan: EnginePlan): Promise<EngineReport> {
   const { payers } = plan
   let bug: unknown
   const system = new ActorSystem({
-    databaseUrl: plan.databaseUrl, lanes: plan.lanes, clock: systemClock, onBug: (error) => { bug = error },
+    databaseUrl: plan.databaseUrl,
+    lanes: plan.lanes,
+    clock: systemClock,
+    onBug: (error) => {
+      bug = error
+    },
   })
   const histogram = new Histogram()
   const from = performance.now() + plan.warmupSeconds * 1000
@@ -48,7 +53,8 @@ async function run(plan: EnginePlan): Promise<EngineReport> {
       if (asked >= until) return
       const payer = payers[draw.next()] as Payer
       const outcome = await system.ask(balanceActor, payer.balanceId, payer.shard, nextPaymentCommand(payer))
-      if (outcome.kind !== 'decided' || outcome.reply.kind !== 'payment_created') throw new Error(`A payment was not made: ${outcome.kind}.`)
+      if (outcome.kind !== 'decided' || outcome.reply.kind !== 'payment_created')
+        throw new Error(`A payment was not made: ${outcome.kind}.`)
       const answered = performance.now()
       if (answered < from || answered >= until) continue
       payments += 1

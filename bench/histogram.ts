@@ -18,7 +18,7 @@ function bucketOf(value: number): number {
 /** The largest value that falls into a bucket. */
 function highestIn(bucket: number): number {
   const shift = Math.max(0, (bucket >>> PRECISION_BITS) - 1)
-  return ((bucket - (shift << PRECISION_BITS) + 1) * 2 ** shift) - 1
+  return (bucket - (shift << PRECISION_BITS) + 1) * 2 ** shift - 1
 }
 
 /** A histogram on its way between processes: bucket, count, bucket, count. */
@@ -35,10 +35,14 @@ export class Histogram {
     return histogram
   }
 
-  get total(): number { return this.#total }
+  get total(): number {
+    return this.#total
+  }
 
   /** The largest value recorded, exactly, unless it came through a sparse form. */
-  get max(): number { return this.#max }
+  get max(): number {
+    return this.#max
+  }
 
   record(micros: number): void {
     const value = micros > VALUE_MAX ? VALUE_MAX : micros < 0 ? 0 : Math.round(micros)
@@ -71,7 +75,9 @@ export class Histogram {
 
   sparse(): number[] {
     const pairs: number[] = []
-    this.#counts.forEach((count, bucket) => { if (count > 0) pairs.push(bucket, count) })
+    this.#counts.forEach((count, bucket) => {
+      if (count > 0) pairs.push(bucket, count)
+    })
     return pairs
   }
 }

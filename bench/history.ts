@@ -19,7 +19,13 @@ const AMOUNT_MAX = 100_000
 /** What few lines have, so that somebody can look for it. */
 export const RARE = { every: 5_000, amount: 777_777, word: 'deposit' } as const
 /** Who follows events: the tables that say how far each has come. */
-const FOLLOWERS = ['webhook_relay', 'payment_follow_up', 'funds_request_matching', 'scheduled_payment_follow_up', 'transaction_following'] as const
+const FOLLOWERS = [
+  'webhook_relay',
+  'payment_follow_up',
+  'funds_request_matching',
+  'scheduled_payment_follow_up',
+  'transaction_following',
+] as const
 
 export interface History {
   /** Journal lines over all balances; a few more are written to make it come out even. */
@@ -35,7 +41,11 @@ const DAYS = 20
 const EVENT_DAYS = 20
 
 /** Writes a past over balances in euro. @returns how many lines it has */
-export async function loadHistory(database: BenchDatabase, { lines, days = DAYS, pairs: pairsMax }: History, log: (line: string) => void): Promise<number> {
+export async function loadHistory(
+  database: BenchDatabase,
+  { lines, days = DAYS, pairs: pairsMax }: History,
+  log: (line: string) => void,
+): Promise<number> {
   const begin = performance.now()
   const storage = new Database(database.url)
   try {
@@ -43,7 +53,8 @@ export async function loadHistory(database: BenchDatabase, { lines, days = DAYS,
     while ((await followTransactions(storage, Date.now())).more);
     const written = await write(database, { lines, days, pairsMax: pairsMax ?? null })
     log(`  ${written} journal lines written in ${((performance.now() - begin) / 1000).toFixed(0)} s`)
-    for (let lag = Number.POSITIVE_INFINITY; lag > 0;) ({ lag } = (await chainJournal(storage, { now: Date.now(), lookedAt: null }))!)
+    for (let lag = Number.POSITIVE_INFINITY; lag > 0; )
+      ({ lag } = (await chainJournal(storage, { now: Date.now(), lookedAt: null }))!)
     log(`  and chained after ${((performance.now() - begin) / 1000).toFixed(0)} s`)
     return written
   } finally {
@@ -51,8 +62,13 @@ export async function loadHistory(database: BenchDatabase, { lines, days = DAYS,
   }
 }
 
-async function write(database: BenchDatabase, { lines, days, pairsMax }: { readonly lines: number; readonly days: number; readonly pairsMax: number | null }): Promise<number> {
-  await database.query('set synchronous_commit = off; set work_mem = \'256MB\'; set maintenance_work_mem = \'512MB\'; set jit = off')
+async function write(
+  database: BenchDatabase,
+  { lines, days, pairsMax }: { readonly lines: number; readonly days: number; readonly pairsMax: number | null },
+): Promise<number> {
+  await database.query(
+    "set synchronous_commit = off; set work_mem = '256MB'; set maintenance_work_mem = '512MB'; set jit = off",
+  )
   await database.query(`create temporary table pair as
     select customer_id, operator_id, shard, one, other, one_name, other_name, one_posted, other_posted, one_sequence, other_sequence, row_number() over (order by one) as nth from (
       select customer_id, operator_id, shard, id as one, name as one_name, posted as one_posted, sequence as one_sequence, row_number() over mine as place,
@@ -69,17 +85,27 @@ async function write(database: BenchDatabase, { lines, days, pairsMax }: { reado
   // Their first money came before all of this.
   await database.query(`update posting p set booked_at = current_date - ${days + 2}, value_date = current_date - ${days + 2}
     from pair where p.credit_account in (one, other) and p.credit_sequence <= case p.credit_account when one then one_sequence else other_sequence end`)
-  const indexes = await database.query<{ name: string; definition: string }>(`select indexname as name, indexdef as definition from pg_indexes
+  const indexes = await database.query<{
+    name: string
+    definition: string
+  }>(`select indexname as name, indexdef as definition from pg_indexes
     where tablename = 'account_transaction' and indexname <> 'account_transaction_pkey'`)
   // Made once at the end: entry by entry they would take most of the time.
   for (const { name } of indexes) await database.query(`drop index ${name}`)
   const step = Math.max(1, Math.floor(CHUNK_TRANSFERS / pairs))
-  for (let from = 1; from <= rounds; from += step) await database.query(chunk(from, Math.min(from + step - 1, rounds), { rounds, days }))
+  for (let from = 1; from <= rounds; from += step)
+    await database.query(chunk(from, Math.min(from + step - 1, rounds), { rounds, days }))
   for (const { definition } of indexes) await database.query(definition)
-  await database.query(`update balance b set sequence = b.sequence + ${rounds} from pair p where b.id in (p.one, p.other)`)
+  await database.query(
+    `update balance b set sequence = b.sequence + ${rounds} from pair p where b.id in (p.one, p.other)`,
+  )
   await database.query('drop table pair')
-  for (const follower of FOLLOWERS) await database.query(`update ${follower} set position = (pg_current_xact_id()::text::bigint + 1)::text::xid8, moved_at = now()`)
-  for (const table of ['balance', 'transfer', 'posting', 'status_update', 'outbox', 'account_transaction']) await database.query(`vacuum (analyze, parallel 0) ${table}`)
+  for (const follower of FOLLOWERS)
+    await database.query(
+      `update ${follower} set position = (pg_current_xact_id()::text::bigint + 1)::text::xid8, moved_at = now()`,
+    )
+  for (const table of ['balance', 'transfer', 'posting', 'status_update', 'outbox', 'account_transaction'])
+    await database.query(`vacuum (analyze, parallel 0) ${table}`)
   await database.query('reset synchronous_commit')
   return rounds * pairs * 2
 }
@@ -89,7 +115,8 @@ function chunk(from: number, to: number, { rounds, days }: { readonly rounds: nu
   const at = `(current_date - ${days + 1})::timestamptz + ((round - 1)::float8 / ${rounds}) * ${days} * interval '1 day'`
   const there = '((round + 1) / 2)'
   const transaction = (id: string, side: 'out' | 'in'): string => {
-    const [balance, name, running] = side === 'out' ? ['payer', 'payee_name', 'payer_after'] : ['payee', 'payer_name', 'payee_after']
+    const [balance, name, running] =
+      side === 'out' ? ['payer', 'payee_name', 'payer_after'] : ['payee', 'payer_name', 'payee_after']
     return `select ${id}, customer_id, ${balance}, 'transfer_${side}', 'completed', '${side}', 'EUR', amount, 0, number, 'Transfer ${side === 'out' ? 'to' : 'from'} ' || ${name}, ${name}, reference,
       'transfer', id, 1, ${running}, at, at::date, at, at from made`
   }

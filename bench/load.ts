@@ -99,11 +99,17 @@ interface Rendered {
 
 function render(request: LoadRequest, host: string): Rendered {
   const body = request.body ?? ''
-  const headers = [`Host: ${host}`, ...Object.entries(request.headers ?? {}).map(([name, value]) => `${name}: ${value}`)]
+  const headers = [
+    `Host: ${host}`,
+    ...Object.entries(request.headers ?? {}).map(([name, value]) => `${name}: ${value}`),
+  ]
   if (body !== '') headers.push('Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`)
   const bytes = Buffer.from(`${request.method} ${request.path} HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n${body}`)
   return {
-    bytes, keyAt: bytes.indexOf(FRESH_KEY), capturedAt: bytes.indexOf(CAPTURED_ID), expect: request.expect,
+    bytes,
+    keyAt: bytes.indexOf(FRESH_KEY),
+    capturedAt: bytes.indexOf(CAPTURED_ID),
+    expect: request.expect,
     capture: request.capture === true,
   }
 }
@@ -114,15 +120,20 @@ class KeySource {
 
   constructor() {
     const hex = randomBytes(16).toString('hex')
-    this.#key = Buffer.from(`${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-000000000000`)
+    this.#key = Buffer.from(
+      `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-000000000000`,
+    )
   }
 
   writeNext(to: Buffer, at: number): void {
     const key = this.#key
     for (let i = KEY_BYTES - 1; ; i--) {
       const digit = key[i] as number
-      if (digit === HEX[15]) { key[i] = HEX[0] as number; continue }
-      key[i] = digit === HEX[9] ? HEX[10] as number : digit + 1
+      if (digit === HEX[15]) {
+        key[i] = HEX[0] as number
+        continue
+      }
+      key[i] = digit === HEX[9] ? (HEX[10] as number) : digit + 1
       break
     }
     to.set(key, at)
@@ -158,23 +169,26 @@ class LoadConnection {
     this.#draw = new Draw(run.operations.length, seed)
     this.#reader = new ResponseReader((status, body) => this.#answered(status, body))
     const buffer = Buffer.allocUnsafe(READ_BYTES)
-    this.#socket = connect({
-      host: target.hostname,
-      port: Number(target.port),
-      noDelay: true,
-      // Reads into one buffer, without the machinery of a stream.
-      onread: {
-        buffer,
-        callback: (length) => {
-          try {
-            this.#reader.push(buffer, length)
-          } catch (error) {
-            this.#lost((error as Error).message)
-          }
-          return true
+    this.#socket = connect(
+      {
+        host: target.hostname,
+        port: Number(target.port),
+        noDelay: true,
+        // Reads into one buffer, without the machinery of a stream.
+        onread: {
+          buffer,
+          callback: (length) => {
+            try {
+              this.#reader.push(buffer, length)
+            } catch (error) {
+              this.#lost((error as Error).message)
+            }
+            return true
+          },
         },
       },
-    }, onConnect)
+      onConnect,
+    )
     this.#socket.on('error', (error) => this.#lost(error.message))
     this.#socket.on('close', () => this.#lost('The server closed the connection.'))
   }
@@ -243,7 +257,9 @@ class LoadConnection {
 /** Runs a plan in this process. */
 export async function runLoad(plan: LoadPlan): Promise<LoadReport> {
   const targets = plan.targets.map((target) => new URL(target))
-  const operations = plan.operations.map((operation) => operation.map((request) => render(request, (targets[0] as URL).host)))
+  const operations = plan.operations.map((operation) =>
+    operation.map((request) => render(request, (targets[0] as URL).host)),
+  )
   const histogram = new Histogram()
   const acceptedOnes = new Histogram()
   const refusedOnes = new Histogram()
@@ -309,7 +325,10 @@ export async function runLoad(plan: LoadPlan): Promise<LoadReport> {
     if (!counts) return
     histogram.record((now - since) * 1000)
     if (good) acceptedOnes.record((now - since) * 1000)
-    else if (status === 503) { refusedOnes.record((now - since) * 1000); refused += 1 }
+    else if (status === 503) {
+      refusedOnes.record((now - since) * 1000)
+      refused += 1
+    }
     if (good) succeeded += 1
     else failures += 1
   }
@@ -337,8 +356,12 @@ export async function runLoad(plan: LoadPlan): Promise<LoadReport> {
   from = start + plan.warmupSeconds * 1000
   until = from + plan.seconds * 1000
   let cpuAtStart = process.cpuUsage()
-  const atFrom = setTimeout(() => { cpuAtStart = process.cpuUsage() }, from - start)
-  const finished = new Promise<void>((resolve) => { finish = resolve })
+  const atFrom = setTimeout(() => {
+    cpuAtStart = process.cpuUsage()
+  }, from - start)
+  const finished = new Promise<void>((resolve) => {
+    finish = resolve
+  })
   const patience = setTimeout(() => finish(), until - start + DRAIN_MS)
   let ticker: NodeJS.Timeout | undefined
   let cpu: NodeJS.CpuUsage | undefined

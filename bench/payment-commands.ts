@@ -9,11 +9,20 @@ import type { CreatePayment } from '../lib/payments/create-payment.ts'
 import type { Payer } from './database.ts'
 
 const ids = createIdSource(systemClock)
-const PROBLEM_NEVER = (): never => { throw new Error('A payment was refused, although every balance has funds for years.') }
+const PROBLEM_NEVER = (): never => {
+  throw new Error('A payment was refused, although every balance has funds for years.')
+}
 const AMOUNT = 100n
 const SHOWN: CreatePayment['shown'] = {
-  chargeBearer: 'shared', requestedRail: null, reference: 'Invoice 2026-0042', endToEndId: 'NOTPROVIDED', uetr: null,
-  purposeCode: null, purpose: null, internalNote: null, notifyRecipient: false,
+  chargeBearer: 'shared',
+  requestedRail: null,
+  reference: 'Invoice 2026-0042',
+  endToEndId: 'NOTPROVIDED',
+  uetr: null,
+  purposeCode: null,
+  purpose: null,
+  internalNote: null,
+  notifyRecipient: false,
 }
 const QUEUED = { position: 1, etaSeconds: 1, estimatedAt: '2026-05-04T09:30:00.000Z' }
 const METADATA = {}

@@ -27,7 +27,10 @@ export interface BenchProcess<Question, Answer> {
  * @param output the file descriptor its standard output goes to; what the service logs costs something, so it is written
  *   as it would be in life.
  */
-export function startProcess<Question, Answer>(file: string, output: number | 'inherit' = 'inherit'): BenchProcess<Question, Answer> {
+export function startProcess<Question, Answer>(
+  file: string,
+  output: number | 'inherit' = 'inherit',
+): BenchProcess<Question, Answer> {
   const child = fork(file, { stdio: ['ignore', output, 'inherit', 'ipc'], execArgv: [], serialization: 'advanced' })
   const pid = child.pid as number
   return {
@@ -51,7 +54,10 @@ export function startProcess<Question, Answer>(file: string, output: number | 'i
 
 async function nextMessage<Message>(child: ChildProcess, file: string, send: () => void): Promise<Message> {
   return await new Promise((resolve, reject) => {
-    const onMessage = (message: unknown): void => { child.off('exit', onExit); resolve(message as Message) }
+    const onMessage = (message: unknown): void => {
+      child.off('exit', onExit)
+      resolve(message as Message)
+    }
     const onExit = (code: number | null, signal: string | null): void => {
       child.off('message', onMessage)
       reject(new Error(`${file} ended (${signal ?? code}) without an answer.`))
@@ -67,12 +73,17 @@ async function nextMessage<Message>(child: ChildProcess, file: string, send: () 
  *
  * @param close releases what the answers have opened; the process ends by itself after it.
  */
-export function answerParent<Question, Answer>(answer: (question: Question) => Promise<Answer>, close?: () => Promise<void>): void {
-  const reply = (message: Reply<Answer>): void => { if (process.connected) process.send!(message) }
+export function answerParent<Question, Answer>(
+  answer: (question: Question) => Promise<Answer>,
+  close?: () => Promise<void>,
+): void {
+  const reply = (message: Reply<Answer>): void => {
+    if (process.connected) process.send!(message)
+  }
   process.on('message', (question) => {
     answer(question as Question).then(
       (result) => reply({ result }),
-      (error: unknown) => reply({ error: error instanceof Error ? error.stack ?? error.message : String(error) }),
+      (error: unknown) => reply({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
     )
   })
   let closing = false

@@ -11,15 +11,27 @@ const POLL_MS = 20
 /** Starts one that keeps nothing, on a free port. @throws Error that says what to install when there is none */
 export async function startRedis(port: number): Promise<AsyncDisposable & { readonly url: string }> {
   const given = process.env['REDIS_URL']
-  if (given !== undefined && given !== '') return { url: given, [Symbol.asyncDispose]: async () => { /* Not ours to stop. */ } }
+  if (given !== undefined && given !== '')
+    return {
+      url: given,
+      [Symbol.asyncDispose]: async () => {
+        /* Not ours to stop. */
+      },
+    }
   const program = PROGRAMS.find((name) => spawnSync(name, ['--version']).status === 0)
-  if (program === undefined) throw new Error('Several nodes need a Redis: install redis-server or valkey-server, or set REDIS_URL.')
-  const child = spawn(program, ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'], { stdio: 'ignore' })
+  if (program === undefined)
+    throw new Error('Several nodes need a Redis: install redis-server or valkey-server, or set REDIS_URL.')
+  const child = spawn(program, ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'], {
+    stdio: 'ignore',
+  })
   const kill = () => child.kill('SIGKILL')
   process.once('exit', kill)
   const deadline = performance.now() + START_MS
-  while (!await listens(port)) {
-    if (performance.now() > deadline) { kill(); throw new Error(`${program} did not start.`) }
+  while (!(await listens(port))) {
+    if (performance.now() > deadline) {
+      kill()
+      throw new Error(`${program} did not start.`)
+    }
     await pause(POLL_MS)
   }
   return {
@@ -35,7 +47,10 @@ export async function startRedis(port: number): Promise<AsyncDisposable & { read
 function listens(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host: '127.0.0.1', port })
-      .once('connect', () => { socket.destroy(); resolve(true) })
+      .once('connect', () => {
+        socket.destroy()
+        resolve(true)
+      })
       .once('error', () => resolve(false))
   })
 }

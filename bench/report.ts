@@ -12,7 +12,13 @@ export interface Machine {
 
 export function describeMachine(postgres: string): Machine {
   const all = cpus()
-  return { processor: all[0]?.model.trim() ?? 'unknown', cores: all.length, memoryGb: Math.round(totalmem() / 2 ** 30), node: process.version, postgres }
+  return {
+    processor: all[0]?.model.trim() ?? 'unknown',
+    cores: all.length,
+    memoryGb: Math.round(totalmem() / 2 ** 30),
+    node: process.version,
+    postgres,
+  }
 }
 
 /** One line about where the figures come from. */
@@ -22,8 +28,23 @@ export function machineText({ processor, cores, memoryGb, node, postgres }: Mach
 
 /** The members that are promised to whoever reads the JSON. */
 export function resultsJson(results: readonly Result[]): string {
-  return `${JSON.stringify(results.map(({ id, scenario, value, unit, p50Ms, p99Ms, baselines, ratios, target, met, conditions }) =>
-    ({ id, scenario, value, unit, p50Ms, p99Ms, baselines, ratios, target, met, conditions })), null, 2)}\n`
+  return `${JSON.stringify(
+    results.map(({ id, scenario, value, unit, p50Ms, p99Ms, baselines, ratios, target, met, conditions }) => ({
+      id,
+      scenario,
+      value,
+      unit,
+      p50Ms,
+      p99Ms,
+      baselines,
+      ratios,
+      target,
+      met,
+      conditions,
+    })),
+    null,
+    2,
+  )}\n`
 }
 
 const HEADINGS = ['', 'Scenario', 'Value', 'p50', 'p99', 'Baselines', 'Ratios', 'Target', 'Verdict'] as const
@@ -31,38 +52,72 @@ const HEADINGS = ['', 'Scenario', 'Value', 'p50', 'p99', 'Baselines', 'Ratios', 
 function cells(result: Result): string[] {
   const { id, scenario, value, unit, p50Ms, p99Ms, baselines, ratios, targets, met } = result
   const list = (figures: Readonly<Partial<Record<Baseline, number>>>, text: (figure: number) => string): string =>
-    (Object.entries(figures) as [Baseline, number][]).map(([baseline, figure]) => `${baselineName(baseline)} ${text(figure)}`).join(', ')
+    (Object.entries(figures) as [Baseline, number][])
+      .map(([baseline, figure]) => `${baselineName(baseline)} ${text(figure)}`)
+      .join(', ')
   return [
-    id, scenario, `${figure(value)} ${unit}`, milliseconds(p50Ms), milliseconds(p99Ms), list(baselines, figure),
+    id,
+    scenario,
+    `${figure(value)} ${unit}`,
+    milliseconds(p50Ms),
+    milliseconds(p99Ms),
+    list(baselines, figure),
     list(ratios, (ratio) => `${ratio.toFixed(2)} ×`),
-    targets.map(({ baseline, times, direction }) => `${direction === 'atLeast' ? '≥' : '≤'} ${times} × ${baselineName(baseline)}`).join(', '),
+    targets
+      .map(
+        ({ baseline, times, direction }) =>
+          `${direction === 'atLeast' ? '≥' : '≤'} ${times} × ${baselineName(baseline)}`,
+      )
+      .join(', '),
     met ? 'met' : 'MISSED',
   ]
 }
 
-function figure(value: number): string { return value >= 100 ? value.toFixed(0) : value.toFixed(1) }
-function milliseconds(value: number | null): string { return value === null ? '' : `${value.toFixed(1)} ms` }
+function figure(value: number): string {
+  return value >= 100 ? value.toFixed(0) : value.toFixed(1)
+}
+function milliseconds(value: number | null): string {
+  return value === null ? '' : `${value.toFixed(1)} ms`
+}
 
 /** The table for a terminal. */
 export function textTable(results: readonly Result[]): string {
   const rows = [[...HEADINGS], ...results.map(cells)]
   const widths = HEADINGS.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
-  return rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column]!)).join('  ').trimEnd()).join('\n')
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column]!))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
 }
 
 /** What did not hold, one sentence each. */
 export function brokenConditions(results: readonly Result[]): string[] {
   return results.flatMap(({ id, conditions }) =>
-    conditions.filter(({ holds }) => !holds).map(({ name, found }) => `${id}: not ${name}${found === undefined ? '' : ` (${found})`}`))
+    conditions
+      .filter(({ holds }) => !holds)
+      .map(({ name, found }) => `${id}: not ${name}${found === undefined ? '' : ` (${found})`}`),
+  )
 }
 
 export function markdownTable(results: readonly Result[], machine: Machine, seconds: number): string {
   const rows = results.map((result) => `| ${cells(result).join(' | ')} |`)
-  return [
-    `${machineText(machine)}; ${seconds} s per figure.`, '',
-    `| ${HEADINGS.join(' | ')} |`, `|${HEADINGS.map(() => '---').join('|')}|`, ...rows, '',
-    ...brokenConditions(results).map((sentence) => `- ${sentence}`),
-  ].join('\n').trimEnd() + '\n'
+  return (
+    [
+      `${machineText(machine)}; ${seconds} s per figure.`,
+      '',
+      `| ${HEADINGS.join(' | ')} |`,
+      `|${HEADINGS.map(() => '---').join('|')}|`,
+      ...rows,
+      '',
+      ...brokenConditions(results).map((sentence) => `- ${sentence}`),
+    ]
+      .join('\n')
+      .trimEnd() + '\n'
+  )
 }
 
 const BAR_HEIGHT = 22
@@ -75,20 +130,28 @@ const SCALE_MAX = 2.5
 
 /** A bar for every ratio, drawn in multiples of its target, so that all of them are read against one line. */
 export function barPlot(results: readonly Result[], machine: Machine): string {
-  const bars = results.flatMap((result) => result.targets.map(({ baseline, times, direction }) => {
-    const ratio = result.ratios[baseline] ?? 0
-    const share = direction === 'atLeast' ? ratio / times : times / Math.max(ratio, Number.EPSILON)
-    return { label: `${result.id} ${result.scenario}`, share, note: `${ratio.toFixed(2)} × ${baselineName(baseline)} (${direction === 'atLeast' ? '≥' : '≤'} ${times})` }
-  }))
+  const bars = results.flatMap((result) =>
+    result.targets.map(({ baseline, times, direction }) => {
+      const ratio = result.ratios[baseline] ?? 0
+      const share = direction === 'atLeast' ? ratio / times : times / Math.max(ratio, Number.EPSILON)
+      return {
+        label: `${result.id} ${result.scenario}`,
+        share,
+        note: `${ratio.toFixed(2)} × ${baselineName(baseline)} (${direction === 'atLeast' ? '≥' : '≤'} ${times})`,
+      }
+    }),
+  )
   const height = 60 + bars.length * ROW_HEIGHT
   const width = LABEL_WIDTH + PLOT_WIDTH + NOTE_WIDTH
   const line = LABEL_WIDTH + PLOT_WIDTH / SCALE_MAX
   const rows = bars.map(({ label, share, note }, nth) => {
     const y = 40 + nth * ROW_HEIGHT
     const length = (Math.min(share, SCALE_MAX) / SCALE_MAX) * PLOT_WIDTH
-    return `<text x="${LABEL_WIDTH - 10}" y="${y + 15}" text-anchor="end">${escape(label.length > 66 ? `${label.slice(0, 65)}…` : label)}</text>`
-      + `<rect x="${LABEL_WIDTH}" y="${y}" width="${length.toFixed(1)}" height="${BAR_HEIGHT}" fill="${share >= 1 ? '#2f7d5b' : '#b3442e'}"/>`
-      + `<text x="${(LABEL_WIDTH + length + 8).toFixed(1)}" y="${y + 15}">${escape(note)}</text>`
+    return (
+      `<text x="${LABEL_WIDTH - 10}" y="${y + 15}" text-anchor="end">${escape(label.length > 66 ? `${label.slice(0, 65)}…` : label)}</text>` +
+      `<rect x="${LABEL_WIDTH}" y="${y}" width="${length.toFixed(1)}" height="${BAR_HEIGHT}" fill="${share >= 1 ? '#2f7d5b' : '#b3442e'}"/>` +
+      `<text x="${(LABEL_WIDTH + length + 8).toFixed(1)}" y="${y + 15}">${escape(note)}</text>`
+    )
   })
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="12">
 <rect width="100%" height="100%" fill="white"/>

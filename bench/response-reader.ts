@@ -30,7 +30,9 @@ export class ResponseReader {
   #contentLength = 0
 
   /** @param onResponse called once per response; `body` is valid during the call only, and null unless it is wanted. */
-  constructor(onResponse: (status: number, body: Uint8Array | null) => void) { this.#onResponse = onResponse }
+  constructor(onResponse: (status: number, body: Uint8Array | null) => void) {
+    this.#onResponse = onResponse
+  }
 
   /** Takes the first `length` bytes of a chunk; the chunk may be reused afterwards. @throws ResponseError */
   push(chunk: Uint8Array, length = chunk.length): void {
@@ -57,7 +59,10 @@ export class ResponseReader {
         return
       }
       // An interim response announces the one that counts.
-      if (this.#status < 200) { at = bodyAt; continue }
+      if (this.#status < 200) {
+        at = bodyAt
+        continue
+      }
       if (bodyAt + this.#contentLength <= end) {
         at = bodyAt + this.#contentLength
         this.#onResponse(this.#status, this.keepBody ? bytes.subarray(bodyAt, at) : null)
@@ -81,7 +86,8 @@ export class ResponseReader {
       while (lineEnd < end && bytes[lineEnd] !== LF) lineEnd++
       if (lineEnd === end) return -1
       if (line === start) {
-        if (!startsWith(bytes, line, HTTP_1) || lineEnd - line < 12) throw new ResponseError('The answer is not HTTP/1.1.')
+        if (!startsWith(bytes, line, HTTP_1) || lineEnd - line < 12)
+          throw new ResponseError('The answer is not HTTP/1.1.')
         status = number(bytes, line + 9, line + 12)
       } else if (bytes[line] === CR && lineEnd === line + 1) {
         this.#status = status

@@ -9,7 +9,15 @@ import { parseArgs } from 'node:util'
 import { startDatabases } from './database.ts'
 import type { LoadPlan, LoadReport } from './load.ts'
 import { startProcess, type BenchProcess } from './process.ts'
-import { barPlot, brokenConditions, describeMachine, machineText, markdownTable, resultsJson, textTable } from './report.ts'
+import {
+  barPlot,
+  brokenConditions,
+  describeMachine,
+  machineText,
+  markdownTable,
+  resultsJson,
+  textTable,
+} from './report.ts'
 import type { Bench, Result, Scenario } from './scenario.ts'
 import { SCENARIOS } from './scenarios/index.ts'
 
@@ -32,13 +40,25 @@ class UsageError extends Error {}
 function readOptions(args: string[]): Options {
   let values
   try {
-    ({ values } = parseArgs({ args, options: { only: { type: 'string' }, seconds: { type: 'string' }, scale: { type: 'string', default: '1' }, json: { type: 'string' } } }))
+    ;({ values } = parseArgs({
+      args,
+      options: {
+        only: { type: 'string' },
+        seconds: { type: 'string' },
+        scale: { type: 'string', default: '1' },
+        json: { type: 'string' },
+      },
+    }))
   } catch (error) {
     throw new UsageError((error as Error).message)
   }
-  const only = values.only?.split(',').map((id) => id.trim().toUpperCase()).filter((id) => id !== '')
+  const only = values.only
+    ?.split(',')
+    .map((id) => id.trim().toUpperCase())
+    .filter((id) => id !== '')
   const unknown = only?.find((id) => !SCENARIOS.some((scenario) => scenario.id === id))
-  if (unknown !== undefined) throw new UsageError(`There is no scenario ${unknown}; there are ${SCENARIOS.map(({ id }) => id).join(', ')}.`)
+  if (unknown !== undefined)
+    throw new UsageError(`There is no scenario ${unknown}; there are ${SCENARIOS.map(({ id }) => id).join(', ')}.`)
   const seconds = values.seconds === undefined ? null : Number(values.seconds)
   if (seconds !== null && !(seconds >= 2)) throw new UsageError('--seconds must be a number of at least 2.')
   const scale = Number(values.scale)
@@ -53,7 +73,9 @@ function readOptions(args: string[]): Options {
 
 async function main(): Promise<void> {
   const options = readOptions(process.argv.slice(2))
-  const log = (line: string): void => { process.stdout.write(`${line}\n`) }
+  const log = (line: string): void => {
+    process.stdout.write(`${line}\n`)
+  }
   await using resources = new AsyncDisposableStack()
   let interrupted = false
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -76,7 +98,13 @@ async function main(): Promise<void> {
   }
   const seconds = options.secondsAsked ?? SECONDS
   const bench: Bench = {
-    databases, start, log, seconds, secondsAsked: options.secondsAsked, warmupSeconds: WARMUP_SECONDS, scale: options.scale,
+    databases,
+    start,
+    log,
+    seconds,
+    secondsAsked: options.secondsAsked,
+    warmupSeconds: WARMUP_SECONDS,
+    scale: options.scale,
     generator: start<LoadPlan, LoadReport>(join(import.meta.dirname, 'load.ts')),
   }
   const machine = describeMachine(databases.postgresVersion)
@@ -86,7 +114,7 @@ async function main(): Promise<void> {
   for (const scenario of options.scenarios) {
     log(`\n${scenario.id}  ${scenario.title}`)
     try {
-      results.push(...await scenario.run(bench))
+      results.push(...(await scenario.run(bench)))
     } catch (error) {
       if (interrupted) return
       failed = true
@@ -109,7 +137,10 @@ async function main(): Promise<void> {
 /** What the children logged as warnings and worse, the first lines of it. */
 async function complaints(file: string): Promise<string[]> {
   const lines = (await readFile(file, 'utf8')).split('\n')
-  return lines.filter((line) => /"level":[456]0/.test(line)).slice(0, COMPLAINTS_MAX).map((line) => line.slice(0, COMPLAINT_LENGTH_MAX))
+  return lines
+    .filter((line) => /"level":[456]0/.test(line))
+    .slice(0, COMPLAINTS_MAX)
+    .map((line) => line.slice(0, COMPLAINT_LENGTH_MAX))
 }
 
 main().catch((error: unknown) => {

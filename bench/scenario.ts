@@ -27,7 +27,17 @@ export interface Bench {
   log(line: string): void
 }
 
-export type Baseline = 'bare' | 'rowLock' | 'ceiling' | 'emptyLedger' | 'oneNode' | 'atPeak' | 'postLoop' | 'firstPage' | 'csvParse' | 'idle'
+export type Baseline =
+  | 'bare'
+  | 'rowLock'
+  | 'ceiling'
+  | 'emptyLedger'
+  | 'oneNode'
+  | 'atPeak'
+  | 'postLoop'
+  | 'firstPage'
+  | 'csvParse'
+  | 'idle'
 
 /** What the value should be, as a multiple of a baseline. */
 export interface Target {
@@ -65,19 +75,32 @@ export interface Result extends Measured {
 }
 
 const NAMES: Readonly<Record<Baseline, string>> = {
-  bare: 'bare', rowLock: 'row-lock', ceiling: 'ceiling', emptyLedger: 'empty ledger', oneNode: 'one node', atPeak: 'at the peak', postLoop: 'post loop',
-  firstPage: 'first page', csvParse: 'csv-parse', idle: 'idle',
+  bare: 'bare',
+  rowLock: 'row-lock',
+  ceiling: 'ceiling',
+  emptyLedger: 'empty ledger',
+  oneNode: 'one node',
+  atPeak: 'at the peak',
+  postLoop: 'post loop',
+  firstPage: 'first page',
+  csvParse: 'csv-parse',
+  idle: 'idle',
 }
 
 /** The name of a baseline as it is printed. */
-export function baselineName(baseline: Baseline): string { return NAMES[baseline] }
+export function baselineName(baseline: Baseline): string {
+  return NAMES[baseline]
+}
 
 /** Holds what was measured against its targets. */
 export function judge(measured: Measured): Result {
   const ratios: Partial<Record<Baseline, number>> = {}
-  for (const [baseline, figure] of Object.entries(measured.baselines) as [Baseline, number][]) ratios[baseline] = measured.value / figure
+  for (const [baseline, figure] of Object.entries(measured.baselines) as [Baseline, number][])
+    ratios[baseline] = measured.value / figure
   const target = [
-    ...measured.targets.map(({ baseline, times, direction }) => `${direction === 'atLeast' ? '≥' : '≤'} ${times} × ${NAMES[baseline]}`),
+    ...measured.targets.map(
+      ({ baseline, times, direction }) => `${direction === 'atLeast' ? '≥' : '≤'} ${times} × ${NAMES[baseline]}`,
+    ),
     ...measured.conditions.map(({ name }) => name),
   ].join(', ')
   const reached = measured.targets.every(({ baseline, times, direction }) => {

@@ -30,11 +30,21 @@ let closeCommands: (() => Promise<void>) | undefined
 /** Starts the service and tells its address. */
 async function start({ databaseUrl, dataDir, dispatch, metricsPort, node, rowLock }: ServerPlan): Promise<string> {
   const config = readConfig({
-    APP_ENV: 'local', PORT: '0', DATA_DIR: dataDir, DATABASE_URL: databaseUrl, WEBHOOK_TARGETS: 'any',
+    APP_ENV: 'local',
+    PORT: '0',
+    DATA_DIR: dataDir,
+    DATABASE_URL: databaseUrl,
+    WEBHOOK_TARGETS: 'any',
     ...(metricsPort === undefined ? {} : { METRICS_PORT: String(metricsPort) }),
-    ...(node === undefined ? {} : {
-      PORT: String(node.port), NODE_URL: `http://127.0.0.1:${node.port}`, REDIS_URL: node.redisUrl, NODE_SECRET: node.nodeSecret, SECRETS_KEY: node.nodeSecret,
-    }),
+    ...(node === undefined
+      ? {}
+      : {
+          PORT: String(node.port),
+          NODE_URL: `http://127.0.0.1:${node.port}`,
+          REDIS_URL: node.redisUrl,
+          NODE_SECRET: node.nodeSecret,
+          SECRETS_KEY: node.nodeSecret,
+        }),
   })
   // Requests are counted as in life, so the counting costs what it costs; the quotas are far beyond any load from here.
   let overrides: Overrides = { dispatch, rateLimits: new RateLimits({ clock: systemClock, scale: QUOTA_SCALE }) }

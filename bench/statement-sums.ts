@@ -28,7 +28,11 @@ export async function downloadTo(url: string, path: string): Promise<number> {
 }
 
 /** Adds up a file. `columns` are the amount's and the balance's in a table; the balance's is null where no row is an edge. */
-export async function sumsOf(path: string, format: SummedFormat, columns: { readonly amount: number; readonly balance: number | null }): Promise<Sums> {
+export async function sumsOf(
+  path: string,
+  format: SummedFormat,
+  columns: { readonly amount: number; readonly balance: number | null },
+): Promise<Sums> {
   let [lines, total] = [0, 0n]
   const edges: bigint[] = []
   const line = (amount: bigint): void => {
@@ -43,18 +47,36 @@ export async function sumsOf(path: string, format: SummedFormat, columns: { read
   }
   let isHeading = true
   const take: Readonly<Record<SummedFormat, (record: string) => void>> = {
-    csv: (record) => { if (isHeading) isHeading = false; else if (record !== '') row(record.split(',')) },
+    csv: (record) => {
+      if (isHeading) isHeading = false
+      else if (record !== '') row(record.split(','))
+    },
     xlsx: (record) => {
-      if (isHeading) { isHeading = false; return }
-      if (record.includes('<row>')) row(Array.from(record.matchAll(/<c(?:\/>|[^>]*>(.*?)<\/c>)/g), ([, cell]) => /<v>(.*)<\/v>/.exec(cell ?? '')?.[1]))
+      if (isHeading) {
+        isHeading = false
+        return
+      }
+      if (record.includes('<row>'))
+        row(
+          Array.from(
+            record.matchAll(/<c(?:\/>|[^>]*>(.*?)<\/c>)/g),
+            ([, cell]) => /<v>(.*)<\/v>/.exec(cell ?? '')?.[1],
+          ),
+        )
     },
     json: (record) => {
       if (!record.startsWith('{')) return
-      const { direction, amount } = JSON.parse(record.replace(/,$/, '')) as { direction: string; amount: { amountMinor: string } }
+      const { direction, amount } = JSON.parse(record.replace(/,$/, '')) as {
+        direction: string
+        amount: { amountMinor: string }
+      }
       line(BigInt(amount.amountMinor) * (direction === 'out' ? -1n : 1n))
     },
     camt053: (record) => {
-      for (const [, amount, way] of record.matchAll(/<Bal>.*?<Amt [^>]*>([\d.]+)<\/Amt><CdtDbtInd>(\w+)<\/CdtDbtInd>.*?<\/Bal>/g)) edges.push(way === 'DBIT' ? -minor(amount!) : minor(amount!))
+      for (const [, amount, way] of record.matchAll(
+        /<Bal>.*?<Amt [^>]*>([\d.]+)<\/Amt><CdtDbtInd>(\w+)<\/CdtDbtInd>.*?<\/Bal>/g,
+      ))
+        edges.push(way === 'DBIT' ? -minor(amount!) : minor(amount!))
       const entry = /<Ntry><NtryRef>\d+<\/NtryRef><Amt [^>]*>([\d.]+)<\/Amt><CdtDbtInd>(\w+)</.exec(record)
       if (entry !== null) line(entry[2] === 'DBIT' ? -minor(entry[1]!) : minor(entry[1]!))
     },
@@ -66,7 +88,8 @@ export async function sumsOf(path: string, format: SummedFormat, columns: { read
     },
   }
   const end = format === 'xlsx' ? '</row>' : format === 'camt053' ? '</Ntry>' : '\n'
-  for await (const record of recordsOf(format === 'xlsx' ? await sheetOf(path) : createReadStream(path), end)) take[format](record)
+  for await (const record of recordsOf(format === 'xlsx' ? await sheetOf(path) : createReadStream(path), end))
+    take[format](record)
   return { opening: edges[0] ?? null, lines, total, closing: edges.at(-1) ?? null }
 }
 
@@ -82,7 +105,13 @@ async function* recordsOf(pieces: AsyncIterable<Uint8Array>, end: string): Async
   yield rest
 }
 
-const minor = (text: string): bigint => BigInt(text.replace(/^([^.]*)$/, '$1.00').replace(/\.(\d)$/, '.$10').replace('.', ''))
+const minor = (text: string): bigint =>
+  BigInt(
+    text
+      .replace(/^([^.]*)$/, '$1.00')
+      .replace(/\.(\d)$/, '.$10')
+      .replace('.', ''),
+  )
 
 /** The sheet of a workbook, unpacked as it is read: where it is stands in the directory at the end of the package. */
 async function sheetOf(path: string): Promise<AsyncIterable<Uint8Array>> {
@@ -90,7 +119,11 @@ async function sheetOf(path: string): Promise<AsyncIterable<Uint8Array>> {
   const { size } = await file.stat()
   const tail = Buffer.alloc(Math.min(size, 4_096))
   await file.read(tail, 0, tail.length, size - tail.length)
-  for (let at = tail.indexOf('PK\u0001\u0002', 0, 'latin1'); at >= 0; at = tail.indexOf('PK\u0001\u0002', at + 4, 'latin1')) {
+  for (
+    let at = tail.indexOf('PK\u0001\u0002', 0, 'latin1');
+    at >= 0;
+    at = tail.indexOf('PK\u0001\u0002', at + 4, 'latin1')
+  ) {
     const name = tail.toString('utf8', at + 46, at + 46 + tail.readUInt16LE(at + 28))
     if (!name.startsWith('xl/worksheets/')) continue
     const [packed, local] = [tail.readUInt32LE(at + 20), tail.readUInt32LE(at + 42)]

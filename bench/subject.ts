@@ -40,13 +40,20 @@ export interface Subject extends AsyncDisposable {
 }
 
 /** The service itself. `dispatch: false` leaves payments waiting for the bank. */
-export async function startService(bench: Bench, { dispatch, name = 'service', ...more }: {
-  readonly dispatch: boolean
-  readonly name?: string
-  /** Runs on the database before the service does. */
-  readonly prepare?: (database: BenchDatabase) => Promise<void>
-  readonly metricsPort?: number
-}): Promise<Subject> {
+export async function startService(
+  bench: Bench,
+  {
+    dispatch,
+    name = 'service',
+    ...more
+  }: {
+    readonly dispatch: boolean
+    readonly name?: string
+    /** Runs on the database before the service does. */
+    readonly prepare?: (database: BenchDatabase) => Promise<void>
+    readonly metricsPort?: number
+  },
+): Promise<Subject> {
   return await startServer(bench, name, { dispatch, ...more })
 }
 
@@ -62,10 +69,17 @@ export async function startNodes(bench: Bench, count: number): Promise<Subject> 
     servers.push(server)
     started.defer(() => server.stop())
   }
-  const urls = await Promise.all(servers.map(async (server) => await server.ask({
-    databaseUrl: database.url, dataDir: join(bench.databases.directory, `node-${server.pid}`), dispatch: false,
-    node: { port: await freePort(), redisUrl: redis.url, nodeSecret },
-  })))
+  const urls = await Promise.all(
+    servers.map(
+      async (server) =>
+        await server.ask({
+          databaseUrl: database.url,
+          dataDir: join(bench.databases.directory, `node-${server.pid}`),
+          dispatch: false,
+          node: { port: await freePort(), redisUrl: redis.url, nodeSecret },
+        }),
+    ),
+  )
   await settled(urls)
   return subject(bench, { name: `${count} nodes`, urls, servers, database, resources: started.move() })
 }
@@ -74,11 +88,19 @@ export async function startNodes(bench: Bench, count: number): Promise<Subject> 
 async function settled(urls: readonly string[]): Promise<void> {
   const deadline = performance.now() + SETTLE_MS
   for (;;) {
-    const held = await Promise.all(urls.map(async (url) => {
-      const { checks } = await (await fetch(`${url}/ready`)).json() as { checks: readonly { name: string; held?: number; total?: number }[] }
-      return checks.find(({ name }) => name === 'shards')!
-    }))
-    if (held.every(({ held: own }) => own! > 0) && held.reduce((sum, { held: own }) => sum + own!, 0) === held[0]!.total) return
+    const held = await Promise.all(
+      urls.map(async (url) => {
+        const { checks } = (await (await fetch(`${url}/ready`)).json()) as {
+          checks: readonly { name: string; held?: number; total?: number }[]
+        }
+        return checks.find(({ name }) => name === 'shards')!
+      }),
+    )
+    if (
+      held.every(({ held: own }) => own! > 0) &&
+      held.reduce((sum, { held: own }) => sum + own!, 0) === held[0]!.total
+    )
+      return
     if (performance.now() > deadline) throw new Error('The shards have not found their homes.')
     await pause(SETTLE_POLL_MS)
   }
@@ -100,15 +122,26 @@ export async function startRowLock(bench: Bench, poolMax: number = ROW_LOCK_POOL
   return await startServer(bench, 'row-lock', { dispatch: false, rowLock: poolMax })
 }
 
-async function startServer(bench: Bench, name: string, { prepare, ...plan }: Pick<ServerPlan, 'dispatch' | 'rowLock' | 'metricsPort'> & {
-  readonly prepare?: (database: BenchDatabase) => Promise<void>
-}): Promise<Subject> {
+async function startServer(
+  bench: Bench,
+  name: string,
+  {
+    prepare,
+    ...plan
+  }: Pick<ServerPlan, 'dispatch' | 'rowLock' | 'metricsPort'> & {
+    readonly prepare?: (database: BenchDatabase) => Promise<void>
+  },
+): Promise<Subject> {
   await using started = new AsyncDisposableStack()
   const database = started.use(await bench.databases.clone(name))
   await prepare?.(database)
   const server = bench.start<ServerPlan, string>(join(HERE, 'server.ts'))
   started.defer(() => server.stop())
-  const url = await server.ask({ ...plan, databaseUrl: database.url, dataDir: join(bench.databases.directory, `node-${server.pid}`) })
+  const url = await server.ask({
+    ...plan,
+    databaseUrl: database.url,
+    dataDir: join(bench.databases.directory, `node-${server.pid}`),
+  })
   return subject(bench, { name, urls: [url], servers: [server], database, resources: started.move() })
 }
 
@@ -117,16 +150,31 @@ export async function startBare(bench: Bench): Promise<Subject> {
   await using started = new AsyncDisposableStack()
   const server = bench.start<object, string>(join(HERE, 'baselines', 'bare.ts'))
   started.defer(() => server.stop())
-  return subject(bench, { name: 'bare', urls: [await server.ask({})], servers: [server], database: null, resources: started.move() })
+  return subject(bench, {
+    name: 'bare',
+    urls: [await server.ask({})],
+    servers: [server],
+    database: null,
+    resources: started.move(),
+  })
 }
 
-function subject(bench: Bench, { name, urls, servers, database, resources }: {
-  readonly name: string
-  readonly urls: readonly string[]
-  readonly servers: readonly { readonly pid: number }[]
-  readonly database: BenchDatabase | null
-  readonly resources: AsyncDisposableStack
-}): Subject {
+function subject(
+  bench: Bench,
+  {
+    name,
+    urls,
+    servers,
+    database,
+    resources,
+  }: {
+    readonly name: string
+    readonly urls: readonly string[]
+    readonly servers: readonly { readonly pid: number }[]
+    readonly database: BenchDatabase | null
+    readonly resources: AsyncDisposableStack
+  },
+): Subject {
   let accepted = 0
   let unanswered = 0
   let hot = false
@@ -146,7 +194,9 @@ function subject(bench: Bench, { name, urls, servers, database, resources }: {
     url: urls[0] as string,
     database,
     residentMb: () => servers.reduce((sum, { pid }) => sum + residentMb(pid), 0),
-    get accepted() { return accepted },
+    get accepted() {
+      return accepted
+    },
     heat,
     async measure(plan) {
       await heat(plan)
@@ -154,9 +204,11 @@ function subject(bench: Bench, { name, urls, servers, database, resources }: {
       const others = watchOthers()
       const report = await load(plan)
       const busyElsewhere = others()
-      bench.log(`  ${name.padEnd(9)} ${report.rate.toFixed(0).padStart(6)}/s  p50 ${report.p50Ms.toFixed(1)} ms  p99 ${report.p99Ms.toFixed(1)} ms`
-        + `${report.failures === 0 ? '' : `  FAILURES ${report.failures} ${JSON.stringify(report.statuses)} ${JSON.stringify(report.errors)}`}`
-        + `  (generator ${report.cpuMicros.toFixed(0)} µs a request${disturbance(busyElsewhere)})`)
+      bench.log(
+        `  ${name.padEnd(9)} ${report.rate.toFixed(0).padStart(6)}/s  p50 ${report.p50Ms.toFixed(1)} ms  p99 ${report.p99Ms.toFixed(1)} ms` +
+          `${report.failures === 0 ? '' : `  FAILURES ${report.failures} ${JSON.stringify(report.statuses)} ${JSON.stringify(report.errors)}`}` +
+          `  (generator ${report.cpuMicros.toFixed(0)} µs a request${disturbance(busyElsewhere)})`,
+      )
       return report
     },
     async conditions() {
@@ -165,8 +217,11 @@ function subject(bench: Bench, { name, urls, servers, database, resources }: {
       const [row] = await database.query<{ payments: number }>('select count(*)::int as payments from payment')
       return [
         { name: `${name}: clean audit`, holds: wrong === null, ...(wrong === null ? {} : { found: wrong }) },
-        { name: `${name}: a payment for every 201`, holds: row!.payments >= accepted && row!.payments <= accepted + unanswered,
-          found: `${row!.payments} payments, ${accepted} answers, ${unanswered} requests without an answer` },
+        {
+          name: `${name}: a payment for every 201`,
+          holds: row!.payments >= accepted && row!.payments <= accepted + unanswered,
+          found: `${row!.payments} payments, ${accepted} answers, ${unanswered} requests without an answer`,
+        },
       ]
     },
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
@@ -180,11 +235,18 @@ export function disturbance(coresElsewhere: number): string {
 
 /** `POST /payments` of a small amount from a balance, with a key of its own each time. */
 export function paymentOperation({ customerId, apiKey, balanceId, recipient }: Payer): Operation {
-  return [{
-    method: 'POST',
-    path: '/v1/payments',
-    headers: { Authorization: `Bearer ${apiKey}`, 'X-Tenant-Id': customerId, 'Idempotency-Key': FRESH_KEY },
-    body: JSON.stringify({ sourceBalanceId: balanceId, recipientId: recipient.id, amount: { amountMinor: '100', currency: 'EUR' }, reference: 'Invoice 42' }),
-    expect: 201,
-  }]
+  return [
+    {
+      method: 'POST',
+      path: '/v1/payments',
+      headers: { Authorization: `Bearer ${apiKey}`, 'X-Tenant-Id': customerId, 'Idempotency-Key': FRESH_KEY },
+      body: JSON.stringify({
+        sourceBalanceId: balanceId,
+        recipientId: recipient.id,
+        amount: { amountMinor: '100', currency: 'EUR' },
+        reference: 'Invoice 42',
+      }),
+      expect: 201,
+    },
+  ]
 }

@@ -32,18 +32,32 @@ const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) =>
   request.on('data', (chunk: Buffer) => chunks.push(chunk))
   request.on('end', () => {
     callbacks += 1
-    const body = chunks.length === 1 ? (chunks[0] as Buffer).toString('latin1') : Buffer.concat(chunks).toString('latin1')
+    const body =
+      chunks.length === 1 ? (chunks[0] as Buffer).toString('latin1') : Buffer.concat(chunks).toString('latin1')
     const at = body.indexOf(CREATED)
-    if (at >= 0) lateness.record(Math.max(0, Date.now() - Date.parse(body.slice(at + CREATED.length, at + CREATED.length + TIMESTAMP_LENGTH))) * 1_000)
+    if (at >= 0)
+      lateness.record(
+        Math.max(0, Date.now() - Date.parse(body.slice(at + CREATED.length, at + CREATED.length + TIMESTAMP_LENGTH))) *
+          1_000,
+      )
     const id = request.headers['service-event-id']
     if (typeof id === 'string') events.add(id)
     response.writeHead(204).end()
   })
-}).on('connection', () => { connections += 1 })
+}).on('connection', () => {
+  connections += 1
+})
 
 async function answer(question: ReceiverQuestion): Promise<Taken> {
-  if (question === 'listen' && !server.listening) await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const taken: Taken = { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`, callbacks, lateness: lateness.sparse(), events: events.size, connections }
+  if (question === 'listen' && !server.listening)
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const taken: Taken = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`,
+    callbacks,
+    lateness: lateness.sparse(),
+    events: events.size,
+    connections,
+  }
   callbacks = 0
   lateness = new Histogram()
   return taken

@@ -57,10 +57,10 @@ console.log(`${counts.passed} passed, ${counts.failed} failed`)
 
 async function findFiles(filters: readonly string[]): Promise<string[]> {
   const patterns = await Promise.all(
-    (filters.length === 0 ? ['test'] : filters).map(async filter => {
+    (filters.length === 0 ? ['test'] : filters).map(async (filter) => {
       const found = await stat(join(projectRoot, filter)).catch(() => null)
       return found?.isDirectory() ? join(filter, '**/*.test.ts') : filter
-    })
+    }),
   )
   return (await Array.fromAsync(glob(patterns, { cwd: projectRoot, exclude: ['**/node_modules'] }))).sort()
 }
@@ -89,7 +89,9 @@ async function runFiles(files: readonly string[]): Promise<boolean> {
       let passed = true
       for (const { jobs, holds } of PHASES) {
         const some = files.filter(holds)
-        if (some.length > 0 && !stopped.signal.aborted) passed = await runTap({ files: some, jobs, postgresUrl: server.url, sandbox, compiled, temporary }) && passed
+        if (some.length > 0 && !stopped.signal.aborted)
+          passed =
+            (await runTap({ files: some, jobs, postgresUrl: server.url, sandbox, compiled, temporary })) && passed
       }
       return passed
     } finally {
@@ -142,8 +144,8 @@ async function runTap(options: {
   if (stopped.signal.aborted) stop()
   else stopped.signal.addEventListener('abort', stop, { once: true })
 
-  const report = createReport({ print: line => console.log(line), counts })
-  child.stdout.setEncoding('utf8').on('data', text => report.write(text))
+  const report = createReport({ print: (line) => console.log(line), counts })
+  child.stdout.setEncoding('utf8').on('data', (text) => report.write(text))
   const [code] = await once(child, 'close')
   report.end()
   return code === 0 && !stopped.signal.aborted

@@ -62,19 +62,49 @@ async function openNode(ledger: Ledger): Promise<Node> {
   const proxy = await DatabaseProxy.open(ledger.url)
   const database = new Database(proxy.url)
   const bugs: string[] = []
-  const system = new ActorSystem({ databaseUrl: proxy.url, lanes: 2, clock, onBug: (error, what) => bugs.push(`${what}: ${(error as Error).stack}`) })
+  const system = new ActorSystem({
+    databaseUrl: proxy.url,
+    lanes: 2,
+    clock,
+    onBug: (error, what) => bugs.push(`${what}: ${(error as Error).stack}`),
+  })
   const shards = new InProcessShards('simulated')
   // What the world does to a node is its business; what it makes of it is asserted at the end.
   const onError = () => undefined
   const bank = new SandboxBank({ database, clock, shards, onError })
-  const queue = new PaymentQueue({ system, database, accounts: new InternalAccountCache(database, ids), bank, screener: sandboxScreener, ids, clock, shards, onError })
+  const queue = new PaymentQueue({
+    system,
+    database,
+    accounts: new InternalAccountCache(database, ids),
+    bank,
+    screener: sandboxScreener,
+    ids,
+    clock,
+    shards,
+    onError,
+  })
   await queue.start()
   bank.start(queue.inbox)
   return {
-    proxy, bugs, dead: false,
-    world: { system, queue, gate: new ComplianceGate({ screener: sandboxScreener, database, system }), payees: bank, clock, ids, sandbox: true, recipients: new RecipientCache(database), balances: new BalanceCache(database), orderNumbers: new OrderNumbers(database) },
+    proxy,
+    bugs,
+    dead: false,
+    world: {
+      system,
+      queue,
+      gate: new ComplianceGate({ screener: sandboxScreener, database, system }),
+      payees: bank,
+      clock,
+      ids,
+      sandbox: true,
+      recipients: new RecipientCache(database),
+      balances: new BalanceCache(database),
+      orderNumbers: new OrderNumbers(database),
+    },
     // Its timers end; whatever it still tries fails, because its wire is cut for good. Nobody waits for it.
-    abandon() { for (const part of [bank.stop(), queue.stop(), system.close(), database.close()]) part.catch(() => undefined) },
+    abandon() {
+      for (const part of [bank.stop(), queue.stop(), system.close(), database.close()]) part.catch(() => undefined)
+    },
   }
 }
 
@@ -83,12 +113,17 @@ async function kill(node: Node, admin: pg.Client): Promise<void> {
   node.dead = true
   const { ports } = node.proxy
   const { rows } = await admin.query<{ pid: number }>(
-    'select pid from pg_stat_activity where datname = current_database() and client_port = any($1) and pid <> pg_backend_pid()', [ports])
+    'select pid from pg_stat_activity where datname = current_database() and client_port = any($1) and pid <> pg_backend_pid()',
+    [ports],
+  )
   const pids = rows.map(({ pid }) => pid)
   for (const pid of pids) await admin.query('select pg_terminate_backend($1)', [pid])
   await node.proxy.close()
   node.abandon()
-  await until('its backends are gone', async () => (await admin.query('select from pg_stat_activity where pid = any($1)', [pids])).rows.length === 0)
+  await until(
+    'its backends are gone',
+    async () => (await admin.query('select from pg_stat_activity where pid = any($1)', [pids])).rows.length === 0,
+  )
 }
 
 interface Order {
@@ -106,16 +141,26 @@ type Answer = { readonly made: string } | { readonly refused: string }
 
 function answerOf(outcome: FlowOutcome): Answer {
   switch (outcome.kind) {
-    case 'payment_created': return { made: outcome.payment.id }
-    case 'transfer_created': return { made: outcome.transfer.id }
-    case 'recorded': return outcome.outcome.answer === null ? { made: outcome.outcome.resourceId } as Answer : { refused: outcome.outcome.answer }
-    case 'refused': return { refused: outcome.body ?? `not remembered: ${outcome.problem.detail}` }
+    case 'payment_created':
+      return { made: outcome.payment.id }
+    case 'transfer_created':
+      return { made: outcome.transfer.id }
+    case 'recorded':
+      return outcome.outcome.answer === null
+        ? ({ made: outcome.outcome.resourceId } as Answer)
+        : { refused: outcome.outcome.answer }
+    case 'refused':
+      return { refused: outcome.body ?? `not remembered: ${outcome.problem.detail}` }
   }
 }
 
 /** The database went away under a read: the driver says so in its own words. */
-const isOfTheWorld = (error: unknown): boolean => error instanceof OperatingError || sqlState(error)?.startsWith('57') === true
-  || /Connection terminated|ECONNRE|EPIPE|timeout/.test(String((error as Error).message) + String((error as { code?: string }).code))
+const isOfTheWorld = (error: unknown): boolean =>
+  error instanceof OperatingError ||
+  sqlState(error)?.startsWith('57') === true ||
+  /Connection terminated|ECONNRE|EPIPE|timeout/.test(
+    String((error as Error).message) + String((error as { code?: string }).code),
+  )
 
 class Simulation {
   readonly #ledger: Ledger
@@ -145,8 +190,23 @@ class Simulation {
     const random = this.#random
     const [from, to] = this.#twoBalances()
     return {
-      nth, from, to, kind: random.chance(0.5) ? 'payment' : 'transfer', amount: BigInt(random.int(1, 60)), fails: random.chance(0.4),
-      caller: { customerId: this.#ledger.customerId, shard: this.#ledger.shard, createdBy: this.#ledger.apiKeyId, createdByName: 'Key', createdVia: 'api_key', key: newKey(), deadline: Infinity, problemText, problemStatus },
+      nth,
+      from,
+      to,
+      kind: random.chance(0.5) ? 'payment' : 'transfer',
+      amount: BigInt(random.int(1, 60)),
+      fails: random.chance(0.4),
+      caller: {
+        customerId: this.#ledger.customerId,
+        shard: this.#ledger.shard,
+        createdBy: this.#ledger.apiKeyId,
+        createdByName: 'Key',
+        createdVia: 'api_key',
+        key: newKey(),
+        deadline: Infinity,
+        problemText,
+        problemStatus,
+      },
     }
   }
 
@@ -164,7 +224,10 @@ class Simulation {
       try {
         return answerOf(await this.#submit(node, order))
       } catch (error) {
-        if (!node.dead && !isOfTheWorld(error)) { this.unexpected.push(error); throw error }
+        if (!node.dead && !isOfTheWorld(error)) {
+          this.unexpected.push(error)
+          throw error
+        }
         this.told.lost += 1
         await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
       }
@@ -176,7 +239,13 @@ class Simulation {
     const money = { amountMinor: String(amount), currency: 'EUR' }
     const metadata = { order: String(nth) }
     return kind === 'payment'
-      ? submitPayment(world, caller, { sourceBalanceId: from, recipientId: this.#ledger.recipient.id, amount: money, reference: fails ? 'SBX/AC04' : 'Invoice', metadata })
+      ? submitPayment(world, caller, {
+          sourceBalanceId: from,
+          recipientId: this.#ledger.recipient.id,
+          amount: money,
+          reference: fails ? 'SBX/AC04' : 'Invoice',
+          metadata,
+        })
       : submitTransfer(world, caller, { fromBalanceId: from, toBalanceId: to, amount: money, metadata })
   }
 }
@@ -199,14 +268,20 @@ async function simulate(t: Test, seed: number): Promise<void> {
   const answers = new Map<number, { readonly order: Order; readonly told: readonly Answer[] }>()
   let next = 0
   let dying: Promise<void> = Promise.resolve()
-  await Promise.all(Array.from({ length: CLIENTS }, async () => {
-    while (next < COMMANDS) {
-      const nth = next++
-      if (nth % COMMANDS_A_LIFE === COMMANDS_A_LIFE - 1) dying = dying.then(() => simulation.replace(random.int(0, 1)))
-      const order = simulation.order(nth)
-      answers.set(nth, { order, told: await Promise.all(Array.from({ length: random.int(1, 3) }, () => simulation.ask(order))) })
-    }
-  }))
+  await Promise.all(
+    Array.from({ length: CLIENTS }, async () => {
+      while (next < COMMANDS) {
+        const nth = next++
+        if (nth % COMMANDS_A_LIFE === COMMANDS_A_LIFE - 1)
+          dying = dying.then(() => simulation.replace(random.int(0, 1)))
+        const order = simulation.order(nth)
+        answers.set(nth, {
+          order,
+          told: await Promise.all(Array.from({ length: random.int(1, 3) }, () => simulation.ask(order))),
+        })
+      }
+    }),
+  )
   await dying
   // A payment whose hand-over was answered to nobody is looked into at a start, and otherwise after half a minute of silence.
   // So both are started once more, on wires that nobody will cut.
@@ -218,18 +293,23 @@ async function simulate(t: Test, seed: number): Promise<void> {
 
   t.strictSame(simulation.unexpected, [], 'every failure was the world’s')
   t.strictSame([...simulation.bugs, ...simulation.nodes.flatMap(({ bugs }) => bugs)], [], 'and none was a bug')
-  const made = await ledger.read<[string, string, string]>(`select metadata ->> 'order', id, status from payment union all select metadata ->> 'order', id, status from transfer`)
+  const made = await ledger.read<[string, string, string]>(
+    `select metadata ->> 'order', id, status from payment union all select metadata ->> 'order', id, status from transfer`,
+  )
   const byOrder = Map.groupBy(made, ([nth]) => Number(nth))
   const lies: unknown[] = []
   const seen = { made: 0, refused: 0 }
   for (const [nth, { order, told }] of answers) {
     const [first] = told as [Answer]
     const rows = byOrder.get(nth) ?? []
-    if (told.some((answer) => JSON.stringify(answer) !== JSON.stringify(first))) lies.push({ nth, told, why: 'one key, two answers' })
+    if (told.some((answer) => JSON.stringify(answer) !== JSON.stringify(first)))
+      lies.push({ nth, told, why: 'one key, two answers' })
     if ('made' in first) {
       seen.made += 1
-      if (rows.length !== 1 || rows[0]?.[1] !== first.made) lies.push({ nth, told, rows, why: 'acknowledged, but not there exactly once' })
-      if (rows[0]?.[2] !== (order.kind === 'payment' && order.fails ? 'failed' : 'completed')) lies.push({ nth, rows, why: 'not where it should have ended' })
+      if (rows.length !== 1 || rows[0]?.[1] !== first.made)
+        lies.push({ nth, told, rows, why: 'acknowledged, but not there exactly once' })
+      if (rows[0]?.[2] !== (order.kind === 'payment' && order.fails ? 'failed' : 'completed'))
+        lies.push({ nth, rows, why: 'not where it should have ended' })
     } else {
       seen.refused += 1
       if (rows.length > 0) lies.push({ nth, told, rows, why: 'refused, but there' })
@@ -241,12 +321,27 @@ async function simulate(t: Test, seed: number): Promise<void> {
   t.equal(made.length, seen.made, 'and nothing exists that nobody asked for')
   t.ok(seen.made > 20 && seen.refused > 20, `tight, but not empty: ${seen.made} made, ${seen.refused} refused`)
   const funds = await Promise.all(ledger.balances.map((id) => ledger.funds(id)))
-  t.strictSame(funds.filter(({ posted, held }) => posted < 0n || held !== 0n), [], 'no balance is below zero, nothing is held')
-  const [[spent] = []] = await ledger.read<[string]>(`select coalesce(sum(amount), 0) from payment where status = 'completed'`)
-  t.equal(funds.reduce((sum, { posted }) => sum + posted, 0n), OPENINGS.reduce((sum, opening) => sum + opening) - BigInt(spent!), 'what is gone was paid')
-  const [[deadlocks] = []] = await ledger.read<[string]>('select deadlocks from pg_stat_database where datname = current_database()')
-  t.comment(`seed ${seed}: ${seen.made} made, ${seen.refused} refused, ${simulation.told.tries} tries, ${simulation.told.lost} without an answer, ${deadlocks} deadlocks`)
+  t.strictSame(
+    funds.filter(({ posted, held }) => posted < 0n || held !== 0n),
+    [],
+    'no balance is below zero, nothing is held',
+  )
+  const [[spent] = []] = await ledger.read<[string]>(
+    `select coalesce(sum(amount), 0) from payment where status = 'completed'`,
+  )
+  t.equal(
+    funds.reduce((sum, { posted }) => sum + posted, 0n),
+    OPENINGS.reduce((sum, opening) => sum + opening) - BigInt(spent!),
+    'what is gone was paid',
+  )
+  const [[deadlocks] = []] = await ledger.read<[string]>(
+    'select deadlocks from pg_stat_database where datname = current_database()',
+  )
+  t.comment(
+    `seed ${seed}: ${seen.made} made, ${seen.refused} refused, ${simulation.told.tries} tries, ${simulation.told.lost} without an answer, ${deadlocks} deadlocks`,
+  )
   await auditIsClean(t, ledger)
 }
 
-for (const seed of SEEDS) t.test(`whatever breaks, everything anybody was told is true (SEED=${seed})`, (t) => simulate(t, seed))
+for (const seed of SEEDS)
+  t.test(`whatever breaks, everything anybody was told is true (SEED=${seed})`, (t) => simulate(t, seed))

@@ -5,14 +5,37 @@
  *
  * The result is written under the lock of the balance, together with its event.
  */
-import { changeKind, OPEN_DETAILS, replacedBy, REPLACED_FOR_MS, standingOf, type DetailsChangeKind, type KnownDetails } from '../../lib/accounts/requests.ts'
+import {
+  changeKind,
+  OPEN_DETAILS,
+  replacedBy,
+  REPLACED_FOR_MS,
+  standingOf,
+  type DetailsChangeKind,
+  type KnownDetails,
+} from '../../lib/accounts/requests.ts'
 import type { AccountTerms } from '../../lib/accounts/details.ts'
 import type { Clock } from '../../lib/base/clock.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
-import { activateDetails, askDetailsAt, beginClosingDetails, endDetails, failDetails, lockDetails, replaceDetails, takeDueDetails, type DueDetails } from '../../storage/accounts/account-requests.ts'
-import { closeBalance, lockOneBalance, setDetailsStatus, type BalanceRecord } from '../../storage/balances/balance-changes.ts'
+import {
+  activateDetails,
+  askDetailsAt,
+  beginClosingDetails,
+  endDetails,
+  failDetails,
+  lockDetails,
+  replaceDetails,
+  takeDueDetails,
+  type DueDetails,
+} from '../../storage/accounts/account-requests.ts'
+import {
+  closeBalance,
+  lockOneBalance,
+  setDetailsStatus,
+  type BalanceRecord,
+} from '../../storage/balances/balance-changes.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { writeEvent } from '../../storage/outbox/outbox.ts'
 import { inTransaction, type TransactionClient } from '../../storage/db/transaction.ts'
@@ -43,8 +66,14 @@ export class AccountDetailsUpkeep extends DueRowPoller<DueDetails> {
 
   constructor(options: AccountDetailsUpkeepOptions) {
     super({
-      ...options, everyMs: TICK_MS, max: TAKEN_MAX, takenMs: TAKEN_MS, what: 'account details that are due', take: (claim) => takeDueDetails(options.database, claim),
-      follow: (details) => this.#follow(details), nameOf: ({ id }) => `account details ${id}`,
+      ...options,
+      everyMs: TICK_MS,
+      max: TAKEN_MAX,
+      takenMs: TAKEN_MS,
+      what: 'account details that are due',
+      take: (claim) => takeDueDetails(options.database, claim),
+      follow: (details) => this.#follow(details),
+      nameOf: ({ id }) => `account details ${id}`,
     })
     this.#options = options
   }
@@ -54,8 +83,12 @@ export class AccountDetailsUpkeep extends DueRowPoller<DueDetails> {
     const { id: reference, currency, scope, accountHolderName: holderName } = details
     if (details.status === 'pending') {
       const answer = await partner.open({ reference, currency: currency as CurrencyCode, scope, holderName })
-      if (answer.kind === 'opened') return await this.#settle(details, 'pending', (client, known, balance) => this.#opened(client, details, known, balance, answer.terms))
-      if (answer.kind === 'refused') return await this.#settle(details, 'pending', (client) => failDetails(client, reference, answer.reason))
+      if (answer.kind === 'opened')
+        return await this.#settle(details, 'pending', (client, known, balance) =>
+          this.#opened(client, details, known, balance, answer.terms),
+        )
+      if (answer.kind === 'refused')
+        return await this.#settle(details, 'pending', (client) => failDetails(client, reference, answer.reason))
     } else if (await partner.close(reference)) {
       return await this.#settle(details, details.status, (client) => endDetails(client, reference, clock.now()))
     }
@@ -65,7 +98,11 @@ export class AccountDetailsUpkeep extends DueRowPoller<DueDetails> {
   /**
    * Writes the partner's answer, unless the details have changed since the question: then the partner is asked again.
    */
-  async #settle(details: DueDetails, from: KnownDetails['status'], write: (client: TransactionClient, known: readonly KnownDetails[], balance: BalanceRecord) => Promise<void>): Promise<void> {
+  async #settle(
+    details: DueDetails,
+    from: KnownDetails['status'],
+    write: (client: TransactionClient, known: readonly KnownDetails[], balance: BalanceRecord) => Promise<void>,
+  ): Promise<void> {
     const { database, clock } = this.#options
     await inTransaction(database, async (client) => {
       const balance = await lockOneBalance(client, details.customerId, details.balanceId)
@@ -80,30 +117,61 @@ export class AccountDetailsUpkeep extends DueRowPoller<DueDetails> {
     })
   }
 
-  async #opened(client: TransactionClient, details: DueDetails, known: readonly KnownDetails[], balance: BalanceRecord, terms: AccountTerms): Promise<void> {
+  async #opened(
+    client: TransactionClient,
+    details: DueDetails,
+    known: readonly KnownDetails[],
+    balance: BalanceRecord,
+    terms: AccountTerms,
+  ): Promise<void> {
     const { clock, ids } = this.#options
     const now = clock.now()
     const own = known.find(({ id }) => id === details.id) as KnownDetails
     const before = replacedBy(known, own)
     await activateDetails(client, details.id, terms, now)
-    await replaceDetails(client, before.map(({ id }) => id), { byId: details.id, validUntil: now + REPLACED_FOR_MS })
+    await replaceDetails(
+      client,
+      before.map(({ id }) => id),
+      { byId: details.id, validUntil: now + REPLACED_FOR_MS },
+    )
     const kind = changeKind(before, own)
     if (kind !== null) await tellOfChange(client, balance, kind, { id: ids.next(), now })
   }
 }
 
 /** Closes a closing balance when its last account is closed, unless money has come back to it meanwhile. */
-async function finishClosing(client: TransactionClient, balance: BalanceRecord, known: readonly KnownDetails[], now: number): Promise<void> {
+async function finishClosing(
+  client: TransactionClient,
+  balance: BalanceRecord,
+  known: readonly KnownDetails[],
+  now: number,
+): Promise<void> {
   if (balance.status !== 'closing' || balance.posted !== 0n || balance.held !== 0n) return
-  if (known.some(({ status }) => OPEN_DETAILS.includes(status)) || !known.some(({ status }) => status === 'closed')) return
+  if (known.some(({ status }) => OPEN_DETAILS.includes(status)) || !known.some(({ status }) => status === 'closed'))
+    return
   await closeBalance(client, balance.id, 'closed', now)
 }
 
 /** Writes the event that the account details of a balance have changed, in the transaction of the change. */
-async function tellOfChange(client: TransactionClient, balance: BalanceRecord, kind: DetailsChangeKind, { id, now }: { readonly id: string; readonly now: number }): Promise<void> {
+async function tellOfChange(
+  client: TransactionClient,
+  balance: BalanceRecord,
+  kind: DetailsChangeKind,
+  { id, now }: { readonly id: string; readonly now: number },
+): Promise<void> {
   await writeEvent(client, {
-    id, createdAt: now, customerId: balance.customerId, operatorId: balance.operatorId, shard: balance.shard, type: 'balance.details_changed', object: 'balance',
-    objectId: balance.id, status: kind, previousStatus: null, amount: null, currency: null,
+    id,
+    createdAt: now,
+    customerId: balance.customerId,
+    operatorId: balance.operatorId,
+    shard: balance.shard,
+    type: 'balance.details_changed',
+    object: 'balance',
+    objectId: balance.id,
+    status: kind,
+    previousStatus: null,
+    amount: null,
+    currency: null,
   })
 }
 
@@ -113,7 +181,11 @@ async function tellOfChange(client: TransactionClient, balance: BalanceRecord, k
  *
  * @returns the new status of the balance
  */
-export async function beginClosing(client: TransactionClient, balance: BalanceRecord, { ids, now }: { readonly ids: IdSource; readonly now: number }): Promise<'closing' | 'closed'> {
+export async function beginClosing(
+  client: TransactionClient,
+  balance: BalanceRecord,
+  { ids, now }: { readonly ids: IdSource; readonly now: number },
+): Promise<'closing' | 'closed'> {
   const known = await lockDetails(client, balance.id)
   const hasOpen = known.some(({ status }) => OPEN_DETAILS.includes(status))
   const status = hasOpen ? 'closing' : 'closed'

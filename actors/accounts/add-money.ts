@@ -35,16 +35,27 @@ export function createAddMoney(world: AddMoneyDeps): AddMoneyCommand {
 
   async function mustOwn(customerId: string, balanceId: string): Promise<KnownBalance> {
     const balance = await balances.find(balanceId.toLowerCase())
-    return balance?.customerId === customerId ? balance : invalid([{ field: '/balanceId', code: 'not_found', message: 'No such balance.' }])
+    return balance?.customerId === customerId
+      ? balance
+      : invalid([{ field: '/balanceId', code: 'not_found', message: 'No such balance.' }])
   }
 
   async function byTransfer({ tenantId, body, idempotency }: Command<AddMoney>): Promise<CommandAnswer> {
-    const [balance, depositDetails] = await Promise.all([mustOwn(tenantId, body.balanceId), depositDetailsOf(database, body.balanceId)])
+    const [balance, depositDetails] = await Promise.all([
+      mustOwn(tenantId, body.balanceId),
+      depositDetailsOf(database, body.balanceId),
+    ])
     return await runOnce(world, idempotency, 200, async (client) => {
       await mustTakeMoney(client, body.balanceId)
-      const errors = CONVERSIONS_ONLY.filter((name) => body[name] != null).map((name): FieldError => ({ field: `/${name}`, code: 'not_applicable', message: 'Is for conversions only.' }))
+      const errors = CONVERSIONS_ONLY.filter((name) => body[name] != null).map(
+        (name): FieldError => ({ field: `/${name}`, code: 'not_applicable', message: 'Is for conversions only.' }),
+      )
       if (body.amount != null && body.amount.currency !== balance.currency) {
-        errors.push({ field: '/amount/currency', code: 'currency_mismatch', message: `The balance is in ${balance.currency}.` })
+        errors.push({
+          field: '/amount/currency',
+          code: 'currency_mismatch',
+          message: `The balance is in ${balance.currency}.`,
+        })
       }
       if (errors.length > 0) invalid(errors)
       return { method: body.method, depositDetails, exchange: null }
@@ -56,18 +67,40 @@ export function createAddMoney(world: AddMoneyDeps): AddMoneyCommand {
     const { amount = null, fixedSide = null } = body
     let { quoteId = null } = body
     if (quoteId === null) {
-      if (amount === null) return invalid([{ field: '/amount', code: 'required', message: 'Either an amount or a quote is required.' }])
+      if (amount === null)
+        return invalid([{ field: '/amount', code: 'required', message: 'Either an amount or a quote is required.' }])
       // The quote is for this one conversion, so it gets no key of its own: the Idempotency-Key belongs to the
       // conversion.
-      const made = await createQuote(world, { ...caller, key: null }, {
-        sellCurrency: from.currency, buyCurrency: to.currency, amount, fixedSide: fixedSide ?? 'buy', kind: 'spot', sellBalanceId: from.id, buyBalanceId: to.id,
-      })
+      const made = await createQuote(
+        world,
+        { ...caller, key: null },
+        {
+          sellCurrency: from.currency,
+          buyCurrency: to.currency,
+          amount,
+          fixedSide: fixedSide ?? 'buy',
+          kind: 'spot',
+          sellBalanceId: from.id,
+          buyBalanceId: to.id,
+        },
+      )
       if (made.kind !== 'quote_created') throw new Error('A quote without a key was decided before.')
       quoteId = made.quote.id
     }
-    const found = await findQuote(world, caller, { quoteId: quoteId.toLowerCase(), sellBalanceId: from.id, buyBalanceId: to.id }, 'spot')
+    const found = await findQuote(
+      world,
+      caller,
+      { quoteId: quoteId.toLowerCase(), sellBalanceId: from.id, buyBalanceId: to.id },
+      'spot',
+    )
     if (amount !== null && body.quoteId != null) mustBeQuoted(found.quote, amount, fixedSide ?? 'buy')
-    return await bookSpot(world, caller, found, { reference: null, externalId: null, metadata: {}, rule: 'L81', answer: (exchange) => JSON.stringify(converted(exchange)) })
+    return await bookSpot(world, caller, found, {
+      reference: null,
+      externalId: null,
+      metadata: {},
+      rule: 'L81',
+      answer: (exchange) => JSON.stringify(converted(exchange)),
+    })
   }
 
   /**
@@ -75,31 +108,55 @@ export function createAddMoney(world: AddMoneyDeps): AddMoneyCommand {
    *
    * @throws ProblemError with every invalid field
    */
-  async function sidesOf({ customerId }: Caller, { balanceId, fromBalanceId, amount, quoteId, fixedSide }: Asked): Promise<{ readonly from: Side; readonly to: Side }> {
+  async function sidesOf(
+    { customerId }: Caller,
+    { balanceId, fromBalanceId, amount, quoteId, fixedSide }: Asked,
+  ): Promise<{ readonly from: Side; readonly to: Side }> {
     const to = await mustOwn(customerId, balanceId)
     await mustTakeMoney(database.pool, balanceId)
     const from = fromBalanceId == null ? null : await balances.find(fromBalanceId.toLowerCase())
     const errors: FieldError[] = []
     if (fromBalanceId == null) errors.push({ field: '/fromBalanceId', code: 'required', message: 'Is required.' })
-    else if (from === null || from.customerId !== customerId) errors.push({ field: '/fromBalanceId', code: 'not_found', message: 'No such balance.' })
-    else if (fromBalanceId.toLowerCase() === balanceId.toLowerCase()) errors.push({ field: '/fromBalanceId', code: 'invalid_value', message: 'The two balances must be different.' })
-    else if (from.currency === to.currency) errors.push({ field: '/fromBalanceId', code: 'invalid_value', message: 'Both balances are in one currency; there is nothing to convert.' })
-    if (quoteId == null && amount == null) errors.push({ field: '/amount', code: 'required', message: 'Either an amount or a quote is required.' })
+    else if (from === null || from.customerId !== customerId)
+      errors.push({ field: '/fromBalanceId', code: 'not_found', message: 'No such balance.' })
+    else if (fromBalanceId.toLowerCase() === balanceId.toLowerCase())
+      errors.push({ field: '/fromBalanceId', code: 'invalid_value', message: 'The two balances must be different.' })
+    else if (from.currency === to.currency)
+      errors.push({
+        field: '/fromBalanceId',
+        code: 'invalid_value',
+        message: 'Both balances are in one currency; there is nothing to convert.',
+      })
+    if (quoteId == null && amount == null)
+      errors.push({ field: '/amount', code: 'required', message: 'Either an amount or a quote is required.' })
     const side = fixedSide === 'sell' ? from?.currency : to.currency
-    if (amount != null && side !== undefined && amount.currency !== side) errors.push({ field: '/amount/currency', code: 'currency_mismatch', message: `That side is in ${side}.` })
+    if (amount != null && side !== undefined && amount.currency !== side)
+      errors.push({ field: '/amount/currency', code: 'currency_mismatch', message: `That side is in ${side}.` })
     if (errors.length > 0) return invalid(errors)
-    return { from: { id: (fromBalanceId as string).toLowerCase(), currency: (from as KnownBalance).currency }, to: { id: balanceId.toLowerCase(), currency: to.currency } }
+    return {
+      from: { id: (fromBalanceId as string).toLowerCase(), currency: (from as KnownBalance).currency },
+      to: { id: balanceId.toLowerCase(), currency: to.currency },
+    }
   }
 
   return async (command) => {
     if (command.body.method === 'bank_transfer') return await byTransfer(command)
-    return await answers.answer<AddMoney, ExchangeBooked>(command, async (caller, body) => {
-      const outcome = await convert(caller, body).catch((error: unknown): never => {
-        throw error instanceof ProblemError ? new ProblemError(inWordsOfBody(error.problem)) : error
-      })
-      if (outcome.kind === 'refused') return { ...outcome, problem: inWordsOfBody(outcome.problem) }
-      return outcome
-    }, ({ exchange }) => ({ status: 200, body: JSON.stringify(converted(exchange)), contentType: 'application/json', replayed: false }))
+    return await answers.answer<AddMoney, ExchangeBooked>(
+      command,
+      async (caller, body) => {
+        const outcome = await convert(caller, body).catch((error: unknown): never => {
+          throw error instanceof ProblemError ? new ProblemError(inWordsOfBody(error.problem)) : error
+        })
+        if (outcome.kind === 'refused') return { ...outcome, problem: inWordsOfBody(outcome.problem) }
+        return outcome
+      },
+      ({ exchange }) => ({
+        status: 200,
+        body: JSON.stringify(converted(exchange)),
+        contentType: 'application/json',
+        replayed: false,
+      }),
+    )
   }
 }
 
@@ -108,15 +165,24 @@ interface Side {
   readonly currency: string
 }
 
-const converted = (exchange: ExchangeRecord) => ({ method: 'conversion' as const, depositDetails: [], exchange: exchangeJson(exchange) })
+const converted = (exchange: ExchangeRecord) => ({
+  method: 'conversion' as const,
+  depositDetails: [],
+  exchange: exchangeJson(exchange),
+})
 
 /**
  * Checks that an amount given beside a quote is the quoted amount of that side.
  *
  * @throws ProblemError when the quote is of another amount
  */
-function mustBeQuoted({ sellAmount, buyAmount }: QuoteRecord, amount: NonNullable<Asked['amount']>, side: 'sell' | 'buy'): void {
-  if (BigInt(amount.amountMinor) !== (side === 'sell' ? sellAmount : buyAmount)) invalid([{ field: '/amount/amountMinor', code: 'invalid_value', message: 'The quote is of another amount.' }])
+function mustBeQuoted(
+  { sellAmount, buyAmount }: QuoteRecord,
+  amount: NonNullable<Asked['amount']>,
+  side: 'sell' | 'buy',
+): void {
+  if (BigInt(amount.amountMinor) !== (side === 'sell' ? sellAmount : buyAmount))
+    invalid([{ field: '/amount/amountMinor', code: 'invalid_value', message: 'The quote is of another amount.' }])
 }
 
 /**
@@ -126,14 +192,22 @@ function mustBeQuoted({ sellAmount, buyAmount }: QuoteRecord, amount: NonNullabl
  */
 async function mustTakeMoney(client: Pick<TransactionClient, 'query'>, balanceId: string): Promise<void> {
   const status = await statusOfBalance(client, balanceId)
-  if (status !== 'active' && status !== 'frozen') invalid([{ field: '/balanceId', code: 'inactive', message: `The balance is ${status ?? 'gone'}.` }])
+  if (status !== 'active' && status !== 'frozen')
+    invalid([{ field: '/balanceId', code: 'inactive', message: `The balance is ${status ?? 'gone'}.` }])
 }
 
 /** Members of this body, by the names that problems of exchanges use. */
-const MEMBERS: Readonly<Record<string, string>> = { '/sellBalanceId': '/fromBalanceId', '/sellCurrency': '/fromBalanceId', '/buyBalanceId': '/balanceId', '/buyCurrency': '/balanceId' }
+const MEMBERS: Readonly<Record<string, string>> = {
+  '/sellBalanceId': '/fromBalanceId',
+  '/sellCurrency': '/fromBalanceId',
+  '/buyBalanceId': '/balanceId',
+  '/buyCurrency': '/balanceId',
+}
 
 const inWordsOfBody = (problem: Problem): Problem =>
-  (problem.errors === undefined ? problem : { ...problem, errors: problem.errors.map((error) => ({ ...error, field: MEMBERS[error.field] ?? error.field })) })
+  problem.errors === undefined
+    ? problem
+    : { ...problem, errors: problem.errors.map((error) => ({ ...error, field: MEMBERS[error.field] ?? error.field })) }
 
 function invalid(errors: readonly FieldError[]): never {
   refuse('validation-error', errors[0]?.message ?? '', { errors })

@@ -59,12 +59,17 @@ export interface Closed {
  * @throws ProblemError `not-found`, `validation-error` for a balance that cannot take the rest, `invalid-transition`
  * @throws Overloaded when the balance changed at each of `ATTEMPTS_MAX` attempts
  */
-export async function closeBalance(world: CloseBalanceDeps, closing: Closing, trail: (client: TransactionClient, closed: Closed, now: number) => Promise<void>): Promise<void> {
+export async function closeBalance(
+  world: CloseBalanceDeps,
+  closing: Closing,
+  trail: (client: TransactionClient, closed: Closed, now: number) => Promise<void>,
+): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     const rest = await screenRest(world, closing)
     // A transaction that has a connection must not wait for a second one.
     const number = orderNumber('TRF', await world.orderNumbers.take())
-    if (await inTransaction(world.database, (client) => tryToClose(world, client, { ...closing, number, rest }, trail))) return
+    if (await inTransaction(world.database, (client) => tryToClose(world, client, { ...closing, number, rest }, trail)))
+      return
     if (attempt === ATTEMPTS_MAX) throw new Overloaded('What is on the balance keeps changing; try again.')
   }
 }
@@ -76,10 +81,19 @@ interface Rest {
   readonly held: boolean
 }
 
-async function screenRest({ database, gate }: CloseBalanceDeps, { balanceId, customerId, sweepToBalanceId }: Closing): Promise<Rest> {
-  const amount = sweepToBalanceId === null ? 0n : await postedOfBalance(database, customerId, balanceId) ?? 0n
+async function screenRest(
+  { database, gate }: CloseBalanceDeps,
+  { balanceId, customerId, sweepToBalanceId }: Closing,
+): Promise<Rest> {
+  const amount = sweepToBalanceId === null ? 0n : ((await postedOfBalance(database, customerId, balanceId)) ?? 0n)
   if (amount <= 0n) return { amount: 0n, held: false }
-  return { amount, held: await gate.screen([transferSubject(balanceId, amount, null)]).then(({ size }) => size > 0, () => true) }
+  return {
+    amount,
+    held: await gate.screen([transferSubject(balanceId, amount, null)]).then(
+      ({ size }) => size > 0,
+      () => true,
+    ),
+  }
 }
 
 interface Attempt extends Closing {
@@ -92,18 +106,30 @@ interface Attempt extends Closing {
  *
  * @returns false when the balance holds another amount than was screened; nothing was written then
  */
-async function tryToClose(world: CloseBalanceDeps, client: TransactionClient, attempt: Attempt, trail: (client: TransactionClient, closed: Closed, now: number) => Promise<void>): Promise<boolean> {
+async function tryToClose(
+  world: CloseBalanceDeps,
+  client: TransactionClient,
+  attempt: Attempt,
+  trail: (client: TransactionClient, closed: Closed, now: number) => Promise<void>,
+): Promise<boolean> {
   const { clock, ids } = world
   const now = clock.now()
   const siblings = await lockSiblings(client, attempt.customerId, attempt.balanceId)
-  const balance = siblings.find(({ id }) => id === attempt.balanceId) ?? refuse('not-found', 'No such resource exists in this tenant.')
-  const target = attempt.sweepToBalanceId === null ? null : await targetOf(client, balance, siblings, attempt.sweepToBalanceId)
+  const balance =
+    siblings.find(({ id }) => id === attempt.balanceId) ??
+    refuse('not-found', 'No such resource exists in this tenant.')
+  const target =
+    attempt.sweepToBalanceId === null ? null : await targetOf(client, balance, siblings, attempt.sweepToBalanceId)
   const ties = { subBalances: await openSubBalances(client, balance.id), underWay: await underWayOf(client, balance) }
   const problem = closingProblem(balance, ties, target !== null)
   if (problem !== null) throw new ProblemError(problem)
   if (balance.posted > 0n && balance.posted !== attempt.rest.amount) return false
-  if (attempt.rest.held) refuse('invalid-transition', 'What is left cannot be moved at once; move it by a transfer first.', { extra: { currentStatus: balance.status, allowed: [] } })
-  const transferId = balance.posted > 0n && target !== null ? await sweep(world, client, { ...attempt, balance, target, now }) : null
+  if (attempt.rest.held)
+    refuse('invalid-transition', 'What is left cannot be moved at once; move it by a transfer first.', {
+      extra: { currentStatus: balance.status, allowed: [] },
+    })
+  const transferId =
+    balance.posted > 0n && target !== null ? await sweep(world, client, { ...attempt, balance, target, now }) : null
   const status = await beginClosing(client, balance, { ids, now })
   const heir = balance.isDefault ? heirOf(balance, target, siblings) : undefined
   if (heir !== undefined) await setDefault(client, heir.id, true, now)
@@ -112,21 +138,34 @@ async function tryToClose(world: CloseBalanceDeps, client: TransactionClient, at
 }
 
 /** Returns the new default balance: the balance that received the money, or else the oldest. */
-function heirOf(balance: BalanceRecord, target: BalanceRecord | null, siblings: readonly BalanceRecord[]): BalanceRecord | undefined {
+function heirOf(
+  balance: BalanceRecord,
+  target: BalanceRecord | null,
+  siblings: readonly BalanceRecord[],
+): BalanceRecord | undefined {
   if (target?.type === 'main') return target
   return siblings.find(({ id, type, status }) => id !== balance.id && type === 'main' && status === 'active')
 }
 
-async function targetOf(client: TransactionClient, balance: BalanceRecord, siblings: readonly BalanceRecord[], id: string): Promise<BalanceRecord> {
-  const wrong = (code: FieldErrorCode, message: string): never => refuse('validation-error', message, { errors: [{ field: '/sweepToBalanceId', code, message }] })
+async function targetOf(
+  client: TransactionClient,
+  balance: BalanceRecord,
+  siblings: readonly BalanceRecord[],
+  id: string,
+): Promise<BalanceRecord> {
+  const wrong = (code: FieldErrorCode, message: string): never =>
+    refuse('validation-error', message, { errors: [{ field: '/sweepToBalanceId', code, message }] })
   if (id === balance.id) return wrong('invalid_value', 'The balance is the one that is closed.')
   const target = siblings.find((sibling) => sibling.id === id)
   if (target === undefined) {
     const currency = await currencyOfBalance(client, balance.customerId, id)
-    return currency === null ? wrong('not_found', 'No such balance.') : wrong('currency_mismatch', `The balance is in ${currency}.`)
+    return currency === null
+      ? wrong('not_found', 'No such balance.')
+      : wrong('currency_mismatch', `The balance is in ${currency}.`)
   }
   if (target.status !== 'active') return wrong('inactive', `The balance is ${target.status}.`)
-  if (target.connectionId !== balance.connectionId) return wrong('account_not_eligible', 'The balance is at another bank; move the money by a transfer first.')
+  if (target.connectionId !== balance.connectionId)
+    return wrong('account_not_eligible', 'The balance is at another bank; move the money by a transfer first.')
   return target
 }
 
@@ -141,18 +180,57 @@ interface Sweep extends Attempt {
  *
  * @returns the id of the transfer
  */
-async function sweep({ ids }: CloseBalanceDeps, client: TransactionClient, { number, balance, target, now, createdBy, createdVia }: Sweep): Promise<string> {
-  const reader = { query: async (statement: { name: string; text: string; values: unknown[] }) => await client.query({ ...statement, rowMode: 'array' }) as unknown as { rows: unknown[][] } }
+async function sweep(
+  { ids }: CloseBalanceDeps,
+  client: TransactionClient,
+  { number, balance, target, now, createdBy, createdVia }: Sweep,
+): Promise<string> {
+  const reader = {
+    query: async (statement: { name: string; text: string; values: unknown[] }) =>
+      (await client.query({ ...statement, rowMode: 'array' })) as unknown as { rows: unknown[][] },
+  }
   const state = (await loadBalances(reader, [balance.id], false)).get(balance.id)
   if (state === undefined) throw new Error(`The balance ${balance.id} is gone.`)
-  const { reply, effects } = createTransfer({ ...state, status: 'active' }, {
-    kind: 'create_transfer', customerId: balance.customerId, key: null, problemText: () => '', problemStatus: () => 0, transferId: ids.next(), entryId: ids.next(), eventId: ids.next(),
-    number, toBalanceId: target.id, toConnectionId: target.connectionId, byPartner: false, holdId: ids.next(), amount: balance.posted, currency: balance.currency,
-    reference: null, createdBy, createdVia, externalId: null, externalIdOwner: null, creditRefused: false, policyRefusal: null, metadata: {}, valueDate: dateIn(now, 'UTC'),
-  }, now)
-  if (reply.kind !== 'transfer_created' || effects === null) throw new Error(`What is left of the balance ${balance.id} could not be moved.`)
-  const connection: CommitConnection = { query: async (statement) => await client.query(statement) as unknown as { rows: unknown[][] } }
-  const result = await commit(connection, [{ fence: { balanceId: balance.id, version: state.version }, commands: [{ effects }] }], now)
+  const { reply, effects } = createTransfer(
+    { ...state, status: 'active' },
+    {
+      kind: 'create_transfer',
+      customerId: balance.customerId,
+      key: null,
+      problemText: () => '',
+      problemStatus: () => 0,
+      transferId: ids.next(),
+      entryId: ids.next(),
+      eventId: ids.next(),
+      number,
+      toBalanceId: target.id,
+      toConnectionId: target.connectionId,
+      byPartner: false,
+      holdId: ids.next(),
+      amount: balance.posted,
+      currency: balance.currency,
+      reference: null,
+      createdBy,
+      createdVia,
+      externalId: null,
+      externalIdOwner: null,
+      creditRefused: false,
+      policyRefusal: null,
+      metadata: {},
+      valueDate: dateIn(now, 'UTC'),
+    },
+    now,
+  )
+  if (reply.kind !== 'transfer_created' || effects === null)
+    throw new Error(`What is left of the balance ${balance.id} could not be moved.`)
+  const connection: CommitConnection = {
+    query: async (statement) => (await client.query(statement)) as unknown as { rows: unknown[][] },
+  }
+  const result = await commit(
+    connection,
+    [{ fence: { balanceId: balance.id, version: state.version }, commands: [{ effects }] }],
+    now,
+  )
   if (!result.ok) throw new CommitConflict(result.conflicts)
   return reply.transfer.id
 }

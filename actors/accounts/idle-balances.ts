@@ -38,8 +38,13 @@ export class IdleBalances extends Poller {
   /** Closes the idle balances of one poll, `TAKEN_MAX` at most. */
   async poll(): Promise<void> {
     const { database, clock, shards, onError } = this.#options
-    const idle = await idleSubBalances(database, { before: clock.now() - YEAR_MS, owned: shards.owned(), max: TAKEN_MAX })
-    for (const { id, customerId } of idle) await this.#close(id, customerId).catch((error: unknown) => onError(error, `balance ${id}`))
+    const idle = await idleSubBalances(database, {
+      before: clock.now() - YEAR_MS,
+      owned: shards.owned(),
+      max: TAKEN_MAX,
+    })
+    for (const { id, customerId } of idle)
+      await this.#close(id, customerId).catch((error: unknown) => onError(error, `balance ${id}`))
   }
 
   async #close(id: string, customerId: string): Promise<void> {
@@ -52,7 +57,14 @@ export class IdleBalances extends Poller {
       if (!isEmpty(balance, ties)) return
       const status = await beginClosing(client, balance, { ids, now })
       await writeAudit(client, {
-        ...SYSTEM, id: ids.next(), tenantId: customerId, at: now, action: 'balance.closed', object: { type: 'balance', id }, before: { status: 'active' }, after: { status },
+        ...SYSTEM,
+        id: ids.next(),
+        tenantId: customerId,
+        at: now,
+        action: 'balance.closed',
+        object: { type: 'balance', id },
+        before: { status: 'active' },
+        after: { status },
       })
     })
   }

@@ -7,7 +7,12 @@ import type { IdSource } from '../../lib/base/ids.ts'
 import { refuseField } from '../../lib/base/problems.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
-import { getApproval, getApprovalPolicy, listApprovalPolicies, listApprovals } from '../../storage/approvals/approval-queries.ts'
+import {
+  getApproval,
+  getApprovalPolicy,
+  listApprovalPolicies,
+  listApprovals,
+} from '../../storage/approvals/approval-queries.ts'
 import type { ByInTenant } from '../../lib/identity/caller.ts'
 import { auditCaller } from '../commands/trail.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
@@ -27,10 +32,20 @@ export interface ApprovalReads {
 
 /** The writes. Every refusal is thrown as a problem. */
 export interface ApprovalCommands {
-  decide(by: ByInTenant, approvalId: string, body: DecisionCreate, expected: number | bigint | null): Promise<Versioned<Approval>>
+  decide(
+    by: ByInTenant,
+    approvalId: string,
+    body: DecisionCreate,
+    expected: number | bigint | null,
+  ): Promise<Versioned<Approval>>
   remind(by: ByInTenant, approvalId: string): Promise<void>
   /** Returns the policy, and the approval that its change waits for; null when the change is effective. */
-  changePolicy(by: ByInTenant, kind: PolicyKind, body: ApprovalPolicyWrite, expected: number | bigint | null): Promise<{ readonly policy: Versioned<ApprovalPolicy>; readonly approvalId: string | null }>
+  changePolicy(
+    by: ByInTenant,
+    kind: PolicyKind,
+    body: ApprovalPolicyWrite,
+    expected: number | bigint | null,
+  ): Promise<{ readonly policy: Versioned<ApprovalPolicy>; readonly approvalId: string | null }>
 }
 
 export interface ApprovalDeps {
@@ -48,7 +63,10 @@ const NOBODY = { id: '00000000-0000-0000-0000-000000000000', showsComments: fals
 
 /** Describes the viewer of approvals for storage. */
 export function viewerOf(principal: Principal) {
-  return { id: principal.id, showsComments: COMMENT_READERS.some((capability) => principal.capabilities.has(capability)) }
+  return {
+    id: principal.id,
+    showsComments: COMMENT_READERS.some((capability) => principal.capabilities.has(capability)),
+  }
 }
 
 /** Creates the reads of approvals. */
@@ -58,9 +76,11 @@ export function createApprovalReads({ database }: Pick<ApprovalDeps, 'database'>
   return {
     listApprovals: (query, principal) => listApprovals(database, db, query, viewerOf(principal)),
     getApproval: (tenant, id, principal) => getApproval(database, db, tenant, id, viewerOf(principal)),
-    approvalExists: async (tenant, id) => await getApproval(database, db, tenant, id, NOBODY) !== null,
-    listApprovalPolicies: async (tenant, customerId) => (own(tenant, customerId) ? await listApprovalPolicies(database, customerId) : null),
-    getApprovalPolicy: async (tenant, customerId, kind) => (own(tenant, customerId) ? await getApprovalPolicy(database, customerId, kind) : null),
+    approvalExists: async (tenant, id) => (await getApproval(database, db, tenant, id, NOBODY)) !== null,
+    listApprovalPolicies: async (tenant, customerId) =>
+      own(tenant, customerId) ? await listApprovalPolicies(database, customerId) : null,
+    getApprovalPolicy: async (tenant, customerId, kind) =>
+      own(tenant, customerId) ? await getApprovalPolicy(database, customerId, kind) : null,
   }
 }
 
@@ -68,18 +88,36 @@ export function createApprovalReads({ database }: Pick<ApprovalDeps, 'database'>
 export function createApprovalCommands(world: ApprovalDeps, reads: ApprovalReads): ApprovalCommands {
   const { approvals } = world
   return {
-    async decide(by, approvalId, { decision, comment = null, recipientMaskedIdentifier = null, amount = null }, expected) {
+    async decide(
+      by,
+      approvalId,
+      { decision, comment = null, recipientMaskedIdentifier = null, amount = null },
+      expected,
+    ) {
       if (decision === 'rejected' && comment === null) refuseField('/comment', 'required', 'Say why it is rejected.')
       await approvals.decide({
-        approvalId, customerId: by.tenant.id, userId: by.session.userId, userName: by.session.name, decision, comment, expected,
-        shown: { recipientMaskedIdentifier, amount }, by: auditCaller(by),
+        approvalId,
+        customerId: by.tenant.id,
+        userId: by.session.userId,
+        userName: by.session.name,
+        decision,
+        comment,
+        expected,
+        shown: { recipientMaskedIdentifier, amount },
+        by: auditCaller(by),
       })
       return await found(reads.getApproval(by.tenant, approvalId, by.principal), approvalId)
     },
     remind: (by, approvalId) => approvals.remind({ approvalId, customerId: by.tenant.id }),
     async changePolicy(by, kind, body, expected) {
       const customerId = by.tenant.id
-      const approvalId = await changePolicy(world, { customerId, kind, terms: termsOfBody(kind, body), expected, by: auditCaller(by) })
+      const approvalId = await changePolicy(world, {
+        customerId,
+        kind,
+        terms: termsOfBody(kind, body),
+        expected,
+        by: auditCaller(by),
+      })
       return { policy: await found(reads.getApprovalPolicy(by.tenant, customerId, kind), kind), approvalId }
     },
   }
@@ -95,20 +133,42 @@ async function found<View>(reading: Promise<View | null>, what: string): Promise
 function termsOfBody(kind: PolicyKind, body: ApprovalPolicyWrite): PolicyTerms {
   const { enabled, currency, appliesTo, exemptOwnAccounts = true, recipientMode = 'none' } = body
   if (!isCurrencyCode(currency)) refuseField('/currency', 'invalid_value', 'No such currency.')
-  if (kind !== 'recipient' && recipientMode !== 'none') refuseField('/recipientMode', 'not_applicable', 'Only the policy for recipients has a mode.')
+  if (kind !== 'recipient' && recipientMode !== 'none')
+    refuseField('/recipientMode', 'not_applicable', 'Only the policy for recipients has a mode.')
   const tiers = body.tiers.map((tier) => ({
-    tier: tier.tier, minAmount: BigInt(tier.minAmount.amountMinor), maxAmount: tier.maxAmount === null ? null : BigInt(tier.maxAmount.amountMinor),
-    requiredApprovals: tier.requiredApprovals, approverRoles: tier.approverRoles ?? [], approverUserIds: lower(tier.approverUserIds), approverTeamIds: lower(tier.approverTeamIds),
-    allowSelfApproval: tier.allowSelfApproval ?? false, distinctTeams: tier.distinctTeams ?? false, expiresAfterHours: tier.expiresAfterHours ?? EXPIRES_HOURS,
+    tier: tier.tier,
+    minAmount: BigInt(tier.minAmount.amountMinor),
+    maxAmount: tier.maxAmount === null ? null : BigInt(tier.maxAmount.amountMinor),
+    requiredApprovals: tier.requiredApprovals,
+    approverRoles: tier.approverRoles ?? [],
+    approverUserIds: lower(tier.approverUserIds),
+    approverTeamIds: lower(tier.approverTeamIds),
+    allowSelfApproval: tier.allowSelfApproval ?? false,
+    distinctTeams: tier.distinctTeams ?? false,
+    expiresAfterHours: tier.expiresAfterHours ?? EXPIRES_HOURS,
   }))
-  const fault = tiersFault({ enabled, tiers, currency }, body.tiers.flatMap(({ minAmount, maxAmount }) => [minAmount.currency, ...(maxAmount === null ? [] : [maxAmount.currency])]))
+  const fault = tiersFault(
+    { enabled, tiers, currency },
+    body.tiers.flatMap(({ minAmount, maxAmount }) => [
+      minAmount.currency,
+      ...(maxAmount === null ? [] : [maxAmount.currency]),
+    ]),
+  )
   if (fault !== null) refuseField(fault.field, fault.code, fault.message)
   const scope = appliesTo ?? null
   return {
-    enabled, currency, tiers, exemptOwnAccounts, recipientMode,
-    appliesTo: scope === null ? null : { balanceIds: list(scope.balanceIds), rails: scope.rails ?? null, recipientIds: list(scope.recipientIds) },
+    enabled,
+    currency,
+    tiers,
+    exemptOwnAccounts,
+    recipientMode,
+    appliesTo:
+      scope === null
+        ? null
+        : { balanceIds: list(scope.balanceIds), rails: scope.rails ?? null, recipientIds: list(scope.recipientIds) },
   }
 }
 
 const lower = (ids: readonly string[] | undefined): string[] => [...new Set(ids?.map((id) => id.toLowerCase()) ?? [])]
-const list = (ids: readonly string[] | null | undefined): string[] | null => (ids === undefined || ids === null ? null : lower(ids))
+const list = (ids: readonly string[] | null | undefined): string[] | null =>
+  ids === undefined || ids === null ? null : lower(ids)

@@ -26,8 +26,21 @@ import type { Mailer } from '../../lib/notices/mail.ts'
 import { refuse, type Problem, ProblemError } from '../../lib/base/problems.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
 import {
-  addRequesters, approversOf, dueApprovals, endApproval, givenApprovals, insertDecision, lockApproval, noteCounted, noteReceived, noteWake, standingOf,
-  writeEffects, type ApprovalTx, type Ending, type NewDecision,
+  addRequesters,
+  approversOf,
+  dueApprovals,
+  endApproval,
+  givenApprovals,
+  insertDecision,
+  lockApproval,
+  noteCounted,
+  noteReceived,
+  noteWake,
+  standingOf,
+  writeEffects,
+  type ApprovalTx,
+  type Ending,
+  type NewDecision,
 } from '../../storage/approvals/approvals.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { SYSTEM, type AuditBy } from '../../storage/trail/trail.ts'
@@ -61,7 +74,10 @@ export interface ApprovalSubject {
    * Checks, before an approval goes through, whether the subject still has the terms that the approvers were shown.
    * Returns null when it does. Otherwise the approval is withdrawn for the returned reason, and the approver is told.
    */
-  changed?(tx: ApprovalTx, approval: ApprovalRecord): Promise<{ readonly reason: string; readonly currentMaskedIdentifier: string | null } | null>
+  changed?(
+    tx: ApprovalTx,
+    approval: ApprovalRecord,
+  ): Promise<{ readonly reason: string; readonly currentMaskedIdentifier: string | null } | null>
   /**
    * Returns the ids of the people and keys that have shaped the terms since the approval opened, in addition to those
    * stored with it.
@@ -87,7 +103,10 @@ export interface DecideRequest extends Pick<NewDecision, 'userId' | 'userName' |
   /** The version of the approval that the approver was shown; null accepts any version. */
   readonly expected?: number | bigint | null
   /** The details that the approver was shown; null for a detail that the approver did not send back. */
-  readonly shown: { readonly recipientMaskedIdentifier: string | null; readonly amount: { readonly amountMinor: string; readonly currency: string } | null }
+  readonly shown: {
+    readonly recipientMaskedIdentifier: string | null
+    readonly amount: { readonly amountMinor: string; readonly currency: string } | null
+  }
   readonly by: AuditBy
 }
 
@@ -98,7 +117,11 @@ export class Approvals extends Poller {
   readonly #work = new Set<Promise<unknown>>()
 
   constructor(options: ApprovalsOptions) {
-    super({ everyMs: TICK_MS, poll: () => this.#poll(), onError: (error) => options.onError(error, 'approvals that are due') })
+    super({
+      everyMs: TICK_MS,
+      poll: () => this.#poll(),
+      onError: (error) => options.onError(error, 'approvals that are due'),
+    })
     this.#options = options
   }
 
@@ -116,11 +139,15 @@ export class Approvals extends Poller {
    *   Nothing was written then, except that an approval whose subject has changed is withdrawn
    */
   async decide(request: DecideRequest): Promise<void> {
-    const problem = await this.#within(request.approvalId, async (tx, approval, afterwards): Promise<Problem | null> => {
-      if (approval === null || approval.customerId !== request.customerId) refuse('not-found', 'No such approval exists in this tenant.')
-      const admitted = await this.#admit(tx, approval, request)
-      return await this.#take(tx, admitted, { ...request, stepUpMethod: 'totp' }, request.by, afterwards)
-    })
+    const problem = await this.#within(
+      request.approvalId,
+      async (tx, approval, afterwards): Promise<Problem | null> => {
+        if (approval === null || approval.customerId !== request.customerId)
+          refuse('not-found', 'No such approval exists in this tenant.')
+        const admitted = await this.#admit(tx, approval, request)
+        return await this.#take(tx, admitted, { ...request, stepUpMethod: 'totp' }, request.by, afterwards)
+      },
+    )
     if (problem !== null) throw new ProblemError(problem)
   }
 
@@ -129,10 +156,22 @@ export class Approvals extends Poller {
    *
    * @returns false when the approval does not exist or is no longer pending
    */
-  async cancel(request: { readonly approvalId: string; readonly reason: string; readonly by: AuditBy; readonly effects?: (now: number) => Effects }): Promise<boolean> {
+  async cancel(request: {
+    readonly approvalId: string
+    readonly reason: string
+    readonly by: AuditBy
+    readonly effects?: (now: number) => Effects
+  }): Promise<boolean> {
     return await this.#within(request.approvalId, async (tx, approval, afterwards) => {
       if (approval === null || approval.status !== 'pending') return false
-      await this.#end(tx, approval, { status: 'cancelled', received: approval.received, reason: request.reason }, request.by, afterwards, request.effects?.(tx.now))
+      await this.#end(
+        tx,
+        approval,
+        { status: 'cancelled', received: approval.received, reason: request.reason },
+        request.by,
+        afterwards,
+        request.effects?.(tx.now),
+      )
       return true
     })
   }
@@ -143,15 +182,30 @@ export class Approvals extends Poller {
    * @throws ProblemError `not-found`; `invalid-transition` when the approval has ended; `rate-limited` within one hour
    *   of the last reminder
    */
-  async remind({ approvalId, customerId }: { readonly approvalId: string; readonly customerId: string }): Promise<void> {
+  async remind({
+    approvalId,
+    customerId,
+  }: {
+    readonly approvalId: string
+    readonly customerId: string
+  }): Promise<void> {
     await this.#within(approvalId, async (tx, approval, afterwards) => {
-      if (approval === null || approval.customerId !== customerId) refuse('not-found', 'No such approval exists in this tenant.')
+      if (approval === null || approval.customerId !== customerId)
+        refuse('not-found', 'No such approval exists in this tenant.')
       if (approval.status !== 'pending') refuseEnded(approval)
       const free = (approval.remindedAt ?? Number.NEGATIVE_INFINITY) + REMINDER_MS
       if (tx.now < free) {
-        refuse('rate-limited', 'Approvers are reminded at most once an hour.', { retryAfterSeconds: Math.ceil((free - tx.now) / 1000), extra: { violatedPolicies: ['approval-reminder'] } })
+        refuse('rate-limited', 'Approvers are reminded at most once an hour.', {
+          retryAfterSeconds: Math.ceil((free - tx.now) / 1000),
+          extra: { violatedPolicies: ['approval-reminder'] },
+        })
       }
-      await this.#tellApprovers(tx, approval, { type: 'approval_requested', text: 'You are asked again to decide.' }, afterwards)
+      await this.#tellApprovers(
+        tx,
+        approval,
+        { type: 'approval_requested', text: 'You are asked again to decide.' },
+        afterwards,
+      )
       await noteWake(tx.client, approval.id, { ...approval, remindedAt: tx.now })
     })
   }
@@ -159,23 +213,43 @@ export class Approvals extends Poller {
   // ── A decision ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
   /** Checks that this person may decide this approval now. @throws ProblemError when the person may not */
-  async #admit(tx: ApprovalTx, asked: ApprovalRecord, { userId, decision, shown, expected = null }: DecideRequest): Promise<ApprovalRecord> {
-    if (expected !== null && BigInt(expected) !== BigInt(asked.version)) refuse('precondition-failed', 'The approval has changed since it was read.')
-    const approval = await addRequesters(tx.client, asked, await this.#subject(asked).shapedBy?.(tx, asked) ?? [])
+  async #admit(
+    tx: ApprovalTx,
+    asked: ApprovalRecord,
+    { userId, decision, shown, expected = null }: DecideRequest,
+  ): Promise<ApprovalRecord> {
+    if (expected !== null && BigInt(expected) !== BigInt(asked.version))
+      refuse('precondition-failed', 'The approval has changed since it was read.')
+    const approval = await addRequesters(tx.client, asked, (await this.#subject(asked).shapedBy?.(tx, asked)) ?? [])
     const standing = await standingOf(tx.client, approval.id, userId)
     if (standing === null || !standing.inTier || !standing.notOwn) {
-      refuse('insufficient-scope', standing?.inTier === true ? 'Requesters do not decide on their own request.' : 'You are not an approver of this tier.', { extra: { requiredCapability: 'approvals.decide' } })
+      refuse(
+        'insufficient-scope',
+        standing?.inTier === true
+          ? 'Requesters do not decide on their own request.'
+          : 'You are not an approver of this tier.',
+        { extra: { requiredCapability: 'approvals.decide' } },
+      )
     }
     if (approval.status !== 'pending') refuseEnded(approval)
-    if (standing.hasDecided) refuse('invalid-transition', 'You have decided already.', { extra: { currentStatus: approval.status, allowed: [] } })
+    if (standing.hasDecided)
+      refuse('invalid-transition', 'You have decided already.', {
+        extra: { currentStatus: approval.status, allowed: [] },
+      })
     if (standing.teamUsed && decision === 'approved') {
-      refuse('insufficient-scope', 'Somebody of your team has approved; the next approval has to come from another team.', { extra: { requiredCapability: 'approvals.decide' } })
+      refuse(
+        'insufficient-scope',
+        'Somebody of your team has approved; the next approval has to come from another team.',
+        { extra: { requiredCapability: 'approvals.decide' } },
+      )
     }
     const { recipientMaskedIdentifier, amount } = approval.subject
-    const isShown = (shown.recipientMaskedIdentifier === null || shown.recipientMaskedIdentifier === recipientMaskedIdentifier)
-      && (shown.amount === null || (shown.amount.amountMinor === amount?.amountMinor && shown.amount.currency === amount.currency))
+    const isShown =
+      (shown.recipientMaskedIdentifier === null || shown.recipientMaskedIdentifier === recipientMaskedIdentifier) &&
+      (shown.amount === null ||
+        (shown.amount.amountMinor === amount?.amountMinor && shown.amount.currency === amount.currency))
     if (!isShown) refuseChanged(recipientMaskedIdentifier)
-    const blocked = await this.#subject(approval).blocked?.(tx, approval) ?? null
+    const blocked = (await this.#subject(approval).blocked?.(tx, approval)) ?? null
     if (blocked !== null) throw new ProblemError(blocked)
     return approval
   }
@@ -185,15 +259,30 @@ export class Approvals extends Poller {
    *
    * @returns the problem to answer with when a write happened but the approver is refused
    */
-  async #take(tx: ApprovalTx, approval: ApprovalRecord, decision: NewDecision, by: AuditBy, afterwards: Afterwards): Promise<Problem | null> {
+  async #take(
+    tx: ApprovalTx,
+    approval: ApprovalRecord,
+    decision: NewDecision,
+    by: AuditBy,
+    afterwards: Afterwards,
+  ): Promise<Problem | null> {
     // Approvals given by people who may no longer approve do not count, even when they were received in time.
     const counted = approvalsThatCount(await givenApprovals(tx.client, approval.id), approval.tier)
     await noteCounted(tx.client, approval, counted)
-    const { status, received } = afterDecision({ received: counted.length, required: approval.required }, decision.decision)
+    const { status, received } = afterDecision(
+      { received: counted.length, required: approval.required },
+      decision.decision,
+    )
     if (status === 'approved') {
-      const changed = await this.#subject(approval).changed?.(tx, approval) ?? null
+      const changed = (await this.#subject(approval).changed?.(tx, approval)) ?? null
       if (changed !== null) {
-        await this.#end(tx, approval, { status: 'cancelled', received: counted.length, reason: changed.reason }, SYSTEM, afterwards)
+        await this.#end(
+          tx,
+          approval,
+          { status: 'cancelled', received: counted.length, reason: changed.reason },
+          SYSTEM,
+          afterwards,
+        )
         return changedProblem(changed.currentMaskedIdentifier)
       }
     }
@@ -204,16 +293,43 @@ export class Approvals extends Poller {
   }
 
   /** Ends the approval together with its subject. */
-  async #end(tx: ApprovalTx, approval: ApprovalRecord, ending: Ending, by: AuditBy, afterwards: Afterwards, further: Effects = {}): Promise<void> {
+  async #end(
+    tx: ApprovalTx,
+    approval: ApprovalRecord,
+    ending: Ending,
+    by: AuditBy,
+    afterwards: Afterwards,
+    further: Effects = {},
+  ): Promise<void> {
     const { effects = {}, after } = await this.#subject(approval).ended(tx, approval, ending)
     const { events } = await endApproval(tx, approval, ending, by)
-    await writeEffects(tx, { ...effects, ...further, events: [...events ?? [], ...effects.events ?? [], ...further.events ?? []] })
-    const words = { approved: 'approved', rejected: 'rejected', expired: 'not decided in time', cancelled: 'withdrawn' } as const
-    await this.#tell(tx, [approval.requestedBy], {
-      tenantId: approval.customerId, type: 'approval_decided', title: `${approval.subject.title}: ${words[ending.status]}`,
-      // Only a rejection has a text written by a person; all other reasons are codes.
-      text: ending.status === 'rejected' && ending.reason !== null ? ending.reason : `The approval was ${words[ending.status]}.`, object: { type: 'approval', id: approval.id },
-    }, afterwards)
+    await writeEffects(tx, {
+      ...effects,
+      ...further,
+      events: [...(events ?? []), ...(effects.events ?? []), ...(further.events ?? [])],
+    })
+    const words = {
+      approved: 'approved',
+      rejected: 'rejected',
+      expired: 'not decided in time',
+      cancelled: 'withdrawn',
+    } as const
+    await this.#tell(
+      tx,
+      [approval.requestedBy],
+      {
+        tenantId: approval.customerId,
+        type: 'approval_decided',
+        title: `${approval.subject.title}: ${words[ending.status]}`,
+        // Only a rejection has a text written by a person; all other reasons are codes.
+        text:
+          ending.status === 'rejected' && ending.reason !== null
+            ? ending.reason
+            : `The approval was ${words[ending.status]}.`,
+        object: { type: 'approval', id: approval.id },
+      },
+      afterwards,
+    )
     if (after !== undefined) afterwards.push(after)
   }
 
@@ -229,7 +345,9 @@ export class Approvals extends Poller {
     const { database, clock, shards, onError } = this.#options
     // One after another: these decisions belong to no request, and must not take the connections that requests need.
     for (const id of await dueApprovals(database, { now: clock.now(), owned: shards.owned(), max: DUE_MAX })) {
-      await this.#within(id, (tx, approval, afterwards) => this.#wake(tx, approval, afterwards)).catch((error: unknown) => onError(error, `approval ${id}`))
+      await this.#within(id, (tx, approval, afterwards) => this.#wake(tx, approval, afterwards)).catch(
+        (error: unknown) => onError(error, `approval ${id}`),
+      )
     }
   }
 
@@ -237,33 +355,71 @@ export class Approvals extends Poller {
     if (approval === null || approval.status !== 'pending') return
     const { now } = tx
     if (approval.expiresAt <= now) {
-      await this.#end(tx, approval, { status: 'expired', received: approval.received, reason: null }, SYSTEM, afterwards)
+      await this.#end(
+        tx,
+        approval,
+        { status: 'expired', received: approval.received, reason: null },
+        SYSTEM,
+        afterwards,
+      )
       return
     }
     let announcedAt = approval.announcedAt
     if (announcedAt === null) {
-      await this.#tellApprovers(tx, approval, { type: 'approval_requested', text: `${approval.requestedByName} asks for your approval.` }, afterwards)
+      await this.#tellApprovers(
+        tx,
+        approval,
+        { type: 'approval_requested', text: `${approval.requestedByName} asks for your approval.` },
+        afterwards,
+      )
       announcedAt = now
     }
     const sandboxAt = approval.sandboxDecision === null ? null : approval.createdAt + SANDBOX_DECISION_MS
-    if (sandboxAt !== null && sandboxAt <= now && (await this.#subject(approval).blocked?.(tx, approval) ?? null) === null) {
+    if (
+      sandboxAt !== null &&
+      sandboxAt <= now &&
+      ((await this.#subject(approval).blocked?.(tx, approval)) ?? null) === null
+    ) {
       await this.#decideForSandbox(tx, approval, approval.sandboxDecision as 'approved' | 'rejected', afterwards)
       return
     }
     let { warnedAt } = approval
     const warning = warningAt(approval)
     if (warning !== null && warning <= now) {
-      await this.#tellApprovers(tx, approval, { type: 'approval_expiring', text: `It expires at ${timestamp(approval.expiresAt)}.` }, afterwards)
+      await this.#tellApprovers(
+        tx,
+        approval,
+        { type: 'approval_expiring', text: `It expires at ${timestamp(approval.expiresAt)}.` },
+        afterwards,
+      )
       warnedAt = now
     }
-    const next = [approval.expiresAt, warningAt({ ...approval, warnedAt }), sandboxAt === null ? null : Math.max(sandboxAt, now + TICK_MS)]
-    await noteWake(tx.client, approval.id, { ...approval, announcedAt, warnedAt, wakeAt: Math.min(...next.filter((time) => time !== null)) })
+    const next = [
+      approval.expiresAt,
+      warningAt({ ...approval, warnedAt }),
+      sandboxAt === null ? null : Math.max(sandboxAt, now + TICK_MS),
+    ]
+    await noteWake(tx.client, approval.id, {
+      ...approval,
+      announcedAt,
+      warnedAt,
+      wakeAt: Math.min(...next.filter((time) => time !== null)),
+    })
   }
 
   /** Makes the sandbox approver give every decision that is missing. */
-  async #decideForSandbox(tx: ApprovalTx, approval: ApprovalRecord, decision: 'approved' | 'rejected', afterwards: Afterwards): Promise<void> {
+  async #decideForSandbox(
+    tx: ApprovalTx,
+    approval: ApprovalRecord,
+    decision: 'approved' | 'rejected',
+    afterwards: Afterwards,
+  ): Promise<void> {
     const word: NewDecision = {
-      userId: SANDBOX_APPROVER.id, userName: SANDBOX_APPROVER.name, decision, comment: decision === 'rejected' ? 'Rejected by the sandbox.' : null, stepUpMethod: null,
+      userId: SANDBOX_APPROVER.id,
+      userName: SANDBOX_APPROVER.name,
+      decision,
+      comment: decision === 'rejected' ? 'Rejected by the sandbox.' : null,
+      stepUpMethod: null,
     }
     let current = approval
     let received = approvalsThatCount(await givenApprovals(tx.client, approval.id), approval.tier).length
@@ -277,18 +433,42 @@ export class Approvals extends Poller {
 
   // ── Telling people ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-  async #tellApprovers(tx: ApprovalTx, approval: ApprovalRecord, { type, text }: Pick<Notice, 'type' | 'text'>, afterwards: Afterwards): Promise<void> {
+  async #tellApprovers(
+    tx: ApprovalTx,
+    approval: ApprovalRecord,
+    { type, text }: Pick<Notice, 'type' | 'text'>,
+    afterwards: Afterwards,
+  ): Promise<void> {
     const approvers = await approversOf(tx.client, approval.id)
-    await this.#tell(tx, approvers.map(({ userId }) => userId), {
-      tenantId: approval.customerId, type, text, title: `${approval.subject.title} waits for approval`, object: { type: 'approval', id: approval.id },
-    }, afterwards)
+    await this.#tell(
+      tx,
+      approvers.map(({ userId }) => userId),
+      {
+        tenantId: approval.customerId,
+        type,
+        text,
+        title: `${approval.subject.title} waits for approval`,
+        object: { type: 'approval', id: approval.id },
+      },
+      afterwards,
+    )
   }
 
-  async #tell({ client, ids, now }: ApprovalTx, userIds: readonly string[], notice: Notice, afterwards: Afterwards): Promise<void> {
+  async #tell(
+    { client, ids, now }: ApprovalTx,
+    userIds: readonly string[],
+    notice: Notice,
+    afterwards: Afterwards,
+  ): Promise<void> {
     const addresses = await insertNotices(client, ids, userIds, notice, now)
     const { mailer, onError } = this.#options
     afterwards.push(() => {
-      for (const to of addresses) this.#background(mailer.send({ to, subject: notice.title, text: notice.text }).catch((error: unknown) => onError(error, 'mail')))
+      for (const to of addresses)
+        this.#background(
+          mailer
+            .send({ to, subject: notice.title, text: notice.text })
+            .catch((error: unknown) => onError(error, 'mail')),
+        )
     })
   }
 
@@ -304,13 +484,19 @@ export class Approvals extends Poller {
    *
    * @throws Overloaded when too many wait
    */
-  async #within<Result>(id: string, work: (tx: ApprovalTx, approval: ApprovalRecord | null, afterwards: Afterwards) => Promise<Result>): Promise<Result> {
+  async #within<Result>(
+    id: string,
+    work: (tx: ApprovalTx, approval: ApprovalRecord | null, afterwards: Afterwards) => Promise<Result>,
+  ): Promise<Result> {
     const mailbox = this.#mailboxes.get(id) ?? { tail: Promise.resolve(), waiting: 0 }
-    if (mailbox.waiting >= LIMITS.approvalMailboxMax) throw new Overloaded('Too many decisions are waiting; try again shortly.')
+    if (mailbox.waiting >= LIMITS.approvalMailboxMax)
+      throw new Overloaded('Too many decisions are waiting; try again shortly.')
     this.#mailboxes.set(id, mailbox)
     mailbox.waiting += 1
     const turn = mailbox.tail.then(() => this.#transaction(id, work))
-    mailbox.tail = turn.catch(() => { /* The caller gets the error; the next decision is independent of it. */ })
+    mailbox.tail = turn.catch(() => {
+      /* The caller gets the error; the next decision is independent of it. */
+    })
     try {
       return await turn
     } finally {
@@ -319,8 +505,14 @@ export class Approvals extends Poller {
     }
   }
 
-  #transaction<Result>(id: string, work: (tx: ApprovalTx, approval: ApprovalRecord | null, afterwards: Afterwards) => Promise<Result>): Promise<Result> {
-    return decideInTransaction(this.#options, async (tx, afterwards) => await work(tx, await lockApproval(tx.client, id), afterwards))
+  #transaction<Result>(
+    id: string,
+    work: (tx: ApprovalTx, approval: ApprovalRecord | null, afterwards: Afterwards) => Promise<Result>,
+  ): Promise<Result> {
+    return decideInTransaction(
+      this.#options,
+      async (tx, afterwards) => await work(tx, await lockApproval(tx.client, id), afterwards),
+    )
   }
 }
 
@@ -329,10 +521,13 @@ function refuseEnded({ status }: Pick<ApprovalRecord, 'status'>): never {
 }
 
 function changedProblem(currentMaskedIdentifier: string | null): Problem {
-  return { slug: 'approval-subject-changed', detail: 'What is to be approved is not what was shown.', extra: { currentMaskedIdentifier } }
+  return {
+    slug: 'approval-subject-changed',
+    detail: 'What is to be approved is not what was shown.',
+    extra: { currentMaskedIdentifier },
+  }
 }
 
 function refuseChanged(currentMaskedIdentifier: string | null): never {
   throw new ProblemError(changedProblem(currentMaskedIdentifier))
 }
-

@@ -3,11 +3,29 @@
  * change that loosens a rule needs an approval itself: by the rule in effect for policy changes, which always exists,
  * and never by the person who requested the change.
  */
-import { loosens, ruleInEffect, rulesInEffect, tierInEffect, type StoredPolicies } from '../../lib/approvals/in-effect.ts'
+import {
+  loosens,
+  ruleInEffect,
+  rulesInEffect,
+  tierInEffect,
+  type StoredPolicies,
+} from '../../lib/approvals/in-effect.ts'
 import { summary } from '../../lib/approvals/opening.ts'
-import { DEFAULT_TIER, termsJson, termsOf, type PolicyKind, type PolicyTerms, type TermsJson } from '../../lib/approvals/policy.ts'
+import {
+  DEFAULT_TIER,
+  termsJson,
+  termsOf,
+  type PolicyKind,
+  type PolicyTerms,
+  type TermsJson,
+} from '../../lib/approvals/policy.ts'
 import { refuse } from '../../lib/base/problems.ts'
-import { openApproval, readStoredPolicies, withdrawApproval, type ApprovalTx } from '../../storage/approvals/approvals.ts'
+import {
+  openApproval,
+  readStoredPolicies,
+  withdrawApproval,
+  type ApprovalTx,
+} from '../../storage/approvals/approvals.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { writeAudit, type AuditBy } from '../../storage/trail/trail.ts'
 import { lockPolicies, policyId, readPolicies, writePolicy } from '../../storage/approvals/policies.ts'
@@ -26,8 +44,11 @@ export interface PolicyChange {
 }
 
 const TITLES: Readonly<Record<PolicyKind, string>> = {
-  payment: 'Approval policy for payments', bulk_payment: 'Approval policy for bulk payments', exchange: 'Approval policy for exchanges',
-  recipient: 'Approval policy for recipients', policy_change: 'Approval policy for policy changes',
+  payment: 'Approval policy for payments',
+  bulk_payment: 'Approval policy for bulk payments',
+  exchange: 'Approval policy for exchanges',
+  recipient: 'Approval policy for recipients',
+  policy_change: 'Approval policy for policy changes',
 }
 
 /**
@@ -37,7 +58,10 @@ const TITLES: Readonly<Record<PolicyKind, string>> = {
  * @returns the approval that the change waits for; null when it is effective
  * @throws ProblemError `precondition-failed` when the policy has changed since it was read
  */
-export async function changePolicy(world: { readonly database: Database; readonly ids: IdSource; readonly clock: { now(): number } }, change: PolicyChange): Promise<string | null> {
+export async function changePolicy(
+  world: { readonly database: Database; readonly ids: IdSource; readonly clock: { now(): number } },
+  change: PolicyChange,
+): Promise<string | null> {
   const { customerId, kind, terms, by } = change
   return await inTransaction(world.database, async (client) => {
     const tx: ApprovalTx = { client, ids: world.ids, now: world.clock.now() }
@@ -51,29 +75,55 @@ export async function changePolicy(world: { readonly database: Database; readonl
     }
     const stored = await readStoredPolicies(client, customerId)
     const { approvalMode } = await recipientCustomer(client, customerId)
-    if (loosens(rulesInEffect(stored, approvalMode), rulesInEffect({ ...stored, [kind]: terms }, approvalMode))) return await ask(tx, change, stored)
+    if (loosens(rulesInEffect(stored, approvalMode), rulesInEffect({ ...stored, [kind]: terms }, approvalMode)))
+      return await ask(tx, change, stored)
     await writePolicy(client, { customerId, kind, terms, by: by.actor.id, now: tx.now })
     await trail(tx, change, policy.terms)
     return null
   })
 }
 
-async function ask(tx: ApprovalTx, { customerId, kind, terms, by }: PolicyChange, stored: StoredPolicies): Promise<string> {
+async function ask(
+  tx: ApprovalTx,
+  { customerId, kind, terms, by }: PolicyChange,
+  stored: StoredPolicies,
+): Promise<string> {
   const rule = ruleInEffect('policy_change', stored)
-  const { tier, fromPolicy } = tierInEffect(rule, { amount: null, currency: null }) ?? { tier: DEFAULT_TIER, fromPolicy: false }
+  const { tier, fromPolicy } = tierInEffect(rule, { amount: null, currency: null }) ?? {
+    tier: DEFAULT_TIER,
+    fromPolicy: false,
+  }
   return await openApproval(tx, {
-    customerId, subjectType: 'approval_policy_change', subjectId: policyId(customerId, kind), subject: summary({ title: TITLES[kind] }),
-    payload: JSON.stringify(termsJson(terms)), kind: fromPolicy ? 'policy_change' : null, source: fromPolicy ? 'snapshot' : 'default',
+    customerId,
+    subjectType: 'approval_policy_change',
+    subjectId: policyId(customerId, kind),
+    subject: summary({ title: TITLES[kind] }),
+    payload: JSON.stringify(termsJson(terms)),
+    kind: fromPolicy ? 'policy_change' : null,
+    source: fromPolicy ? 'snapshot' : 'default',
     // The requester of a change never decides on it, even when the policy would allow it.
-    tier: { ...tier, allowSelfApproval: false }, tierCurrency: rule.terms?.currency ?? terms.currency,
-    requestedBy: by.actor.id, requestedByName: by.actor.name, sandboxDecision: null,
+    tier: { ...tier, allowSelfApproval: false },
+    tierCurrency: rule.terms?.currency ?? terms.currency,
+    requestedBy: by.actor.id,
+    requestedByName: by.actor.name,
+    sandboxDecision: null,
   })
 }
 
-async function trail({ client, ids, now }: ApprovalTx, { customerId, kind, terms, by }: Omit<PolicyChange, 'expected'>, before: PolicyTerms): Promise<void> {
+async function trail(
+  { client, ids, now }: ApprovalTx,
+  { customerId, kind, terms, by }: Omit<PolicyChange, 'expected'>,
+  before: PolicyTerms,
+): Promise<void> {
   await writeAudit(client, {
-    ...by, id: ids.next(), tenantId: customerId, at: now, action: 'approval_policy.updated', object: { type: 'approval_policy', id: policyId(customerId, kind) },
-    before: { kind, ...termsJson(before) }, after: { kind, ...termsJson(terms) },
+    ...by,
+    id: ids.next(),
+    tenantId: customerId,
+    at: now,
+    action: 'approval_policy.updated',
+    object: { type: 'approval_policy', id: policyId(customerId, kind) },
+    before: { kind, ...termsJson(before) },
+    after: { kind, ...termsJson(terms) },
   })
 }
 
@@ -87,7 +137,11 @@ export function policySubject(): ApprovalSubject {
       const terms = termsOf(JSON.parse(approval.payload as string) as TermsJson)
       const { customerId, kind } = policy
       await writePolicy(tx.client, { customerId, kind, terms, by: approval.requestedBy, now: tx.now })
-      const by: AuditBy = { actor: { type: 'member', id: approval.requestedBy, name: approval.requestedByName }, address: null, requestId: null }
+      const by: AuditBy = {
+        actor: { type: 'member', id: approval.requestedBy, name: approval.requestedByName },
+        address: null,
+        requestId: null,
+      }
       await trail(tx, { customerId, kind, terms, by }, policy.terms)
       return {}
     },

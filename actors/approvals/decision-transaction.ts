@@ -25,11 +25,16 @@ export async function decideInTransaction<Result>(
   for (let attempt = 1; ; attempt++) {
     const afterwards: Afterwards = []
     try {
-      const result = await inTransaction(database, async (client) => work({ client, ids, now: clock.now() }, afterwards))
+      const result = await inTransaction(database, async (client) =>
+        work({ client, ids, now: clock.now() }, afterwards),
+      )
       for (const follow of afterwards) follow()
       return result
     } catch (error) {
-      const again = error instanceof CommitConflict ? error.conflicts.every(({ kind }) => kind === 'payment_stale' || kind === 'exchange_stale') : lostRace(error)
+      const again =
+        error instanceof CommitConflict
+          ? error.conflicts.every(({ kind }) => kind === 'payment_stale' || kind === 'exchange_stale')
+          : lostRace(error)
       if (!again || attempt >= LIMITS.attemptsMax) throw error
     }
   }

@@ -6,7 +6,13 @@ import { openContract, type ContractOpened, type OpenContract } from '../../lib/
 import { receiveCredit, type CreditReceived, type ReceiveCredit } from '../../lib/incoming-payments/credit.ts'
 import type { BalanceState } from '../../lib/balances/balance.ts'
 import type { Refused } from '../../lib/balances/decision.ts'
-import { createPayment, railsChanged, type CreatePayment, type PaymentCreated, type RailsChanged } from '../../lib/payments/create-payment.ts'
+import {
+  createPayment,
+  railsChanged,
+  type CreatePayment,
+  type PaymentCreated,
+  type RailsChanged,
+} from '../../lib/payments/create-payment.ts'
 import { releasePayment, type PaymentReleased, type ReleasePayment } from '../../lib/payments/release-payment.ts'
 import { createTransfer, type CreateTransfer, type TransferCreated } from '../../lib/transfers/transfer.ts'
 import { loadBalances } from '../../storage/balances/balance-states.ts'
@@ -22,31 +28,49 @@ export type ExchangeBookReply = ExchangeBooked | Refused
 export type ContractCommand = OpenContract | DrawContract | MoveContract
 export type ContractReply = ContractOpened | ContractDrawn | ContractMovedReply | Refused
 
-const actor: ActorKind<BalanceState, BalanceCommand | ReceiveCredit | BookExchange | ContractCommand, BalanceReply | CreditReceived | ExchangeBookReply | ContractReply> = {
+const actor: ActorKind<
+  BalanceState,
+  BalanceCommand | ReceiveCredit | BookExchange | ContractCommand,
+  BalanceReply | CreditReceived | ExchangeBookReply | ContractReply
+> = {
   name: 'balance',
   load: loadBalances,
   decide(state, command, now) {
     switch (command.kind) {
-      case 'create_payment': return railsChanged(state, command) ?? createPayment(state, command, now)
-      case 'release_payment': return releasePayment(state, command, now)
-      case 'create_transfer': return createTransfer(state, command, now)
-      case 'receive_credit': return receiveCredit(state, command, now)
-      case 'book_exchange': return bookExchange(state, command, now)
-      case 'open_contract': return openContract(state, command, now)
-      case 'draw_contract': return drawContract(state, command, now)
-      case 'move_contract': return moveContractOf(state, command, now)
-      default: return command satisfies never
+      case 'create_payment':
+        return railsChanged(state, command) ?? createPayment(state, command, now)
+      case 'release_payment':
+        return releasePayment(state, command, now)
+      case 'create_transfer':
+        return createTransfer(state, command, now)
+      case 'receive_credit':
+        return receiveCredit(state, command, now)
+      case 'book_exchange':
+        return bookExchange(state, command, now)
+      case 'open_contract':
+        return openContract(state, command, now)
+      case 'draw_contract':
+        return drawContract(state, command, now)
+      case 'move_contract':
+        return moveContractOf(state, command, now)
+      default:
+        return command satisfies never
     }
   },
   fence: (state) => (state === null ? null : { balanceId: state.id, version: state.version }),
   credits(command) {
     switch (command.kind) {
-      case 'create_transfer': return [command.toBalanceId]
-      case 'book_exchange': return [command.exchange.buyBalanceId]
+      case 'create_transfer':
+        return [command.toBalanceId]
+      case 'book_exchange':
+        return [command.exchange.buyBalanceId]
       // The rest of the deposit returns to the contract's own balance.
-      case 'draw_contract': return [command.order.buyBalanceId, command.contract.sellBalanceId]
-      case 'move_contract': return [command.contract.sellBalanceId]
-      default: return []
+      case 'draw_contract':
+        return [command.order.buyBalanceId, command.contract.sellBalanceId]
+      case 'move_contract':
+        return [command.contract.sellBalanceId]
+      default:
+        return []
     }
   },
   committed: (state, after) => ({ ...state, available: after.posted - after.held, version: after.version }),

@@ -8,7 +8,13 @@ import { movePayment } from '../../lib/payments/payment-moves.ts'
 import type { PaymentCommand, PaymentState, Withdrawal } from '../../lib/payments/payment-state.ts'
 import { queueDelayMs } from '../../lib/sandbox/triggers.ts'
 import { endingOf, writeEffects, type ApprovalTx } from '../../storage/approvals/approvals.ts'
-import { editorsOfPayees, noteDecided, unchangedPayees, waitingPayments, wakeBulk } from '../../storage/bulk-payments/bulk-runs.ts'
+import {
+  editorsOfPayees,
+  noteDecided,
+  unchangedPayees,
+  waitingPayments,
+  wakeBulk,
+} from '../../storage/bulk-payments/bulk-runs.ts'
 import { lockBulk } from '../../storage/bulk-payments/bulk-payments.ts'
 import { readPayments } from '../../storage/payments/payment-states.ts'
 import type { ApprovalSubject } from '../approvals/approvals.ts'
@@ -24,8 +30,13 @@ export function bulkPaymentSubject({ nudge }: { readonly nudge: () => void }): A
   return {
     async blocked({ client }, { subjectId }) {
       const bulk = await lockBulk(client, subjectId)
-      return bulk?.status !== 'submitting' ? null
-        : { slug: 'invalid-transition', detail: 'Its payments are still being made.', extra: { currentStatus: bulk.status, allowed: AFTER_RUN } }
+      return bulk?.status !== 'submitting'
+        ? null
+        : {
+            slug: 'invalid-transition',
+            detail: 'Its payments are still being made.',
+            extra: { currentStatus: bulk.status, allowed: AFTER_RUN },
+          }
     },
     async shapedBy({ client }, { subjectId }) {
       // Edits of payees count from the creation of the bulk payment, because its payments use the payees as they were
@@ -52,7 +63,13 @@ export interface FollowDeps {
  *
  * @returns false when no payment waits any more
  */
-export async function followApproval(world: FollowDeps, tx: ApprovalTx, bulkPaymentId: string, dueAt: number, afterwards: Afterwards): Promise<boolean> {
+export async function followApproval(
+  world: FollowDeps,
+  tx: ApprovalTx,
+  bulkPaymentId: string,
+  dueAt: number,
+  afterwards: Afterwards,
+): Promise<boolean> {
   const { client } = tx
   // While this lock is held, no approval can end and make the bulk payment due again.
   const bulk = await lockBulk(client, bulkPaymentId)
@@ -69,7 +86,12 @@ export async function followApproval(world: FollowDeps, tx: ApprovalTx, bulkPaym
   for (const id of ids) {
     const payment = states.get(id)
     if (payment === undefined) throw new Error(`The payment ${id} has vanished.`)
-    const moved = await move(world, tx, payment, ending.status !== 'approved' ? withdrawalOf(ending) : unchanged.has(id) ? null : CHANGED)
+    const moved = await move(
+      world,
+      tx,
+      payment,
+      ending.status !== 'approved' ? withdrawalOf(ending) : unchanged.has(id) ? null : CHANGED,
+    )
     effects = together(effects, moved.effects)
     if (moved.after !== null) afterwards.push(moved.after)
   }
@@ -80,15 +102,34 @@ export async function followApproval(world: FollowDeps, tx: ApprovalTx, bulkPaym
 
 const CHANGED: Withdrawal = withdrawalOf({ status: 'cancelled', reason: 'recipient_changed' })
 
-async function move({ queue, sandbox }: FollowDeps, { client, ids, now }: ApprovalTx, payment: PaymentState, withdrawal: Withdrawal | null): Promise<{ readonly effects: Effects; readonly after: (() => void) | null }> {
+async function move(
+  { queue, sandbox }: FollowDeps,
+  { client, ids, now }: ApprovalTx,
+  payment: PaymentState,
+  withdrawal: Withdrawal | null,
+): Promise<{ readonly effects: Effects; readonly after: (() => void) | null }> {
   const due = payment.holdId === null && withdrawal === null ? await dueOf(client, payment, now) : null
-  const delayMs = due !== null || !sandbox ? 0 : queueDelayMs({ amountMinor: payment.amount, reference: payment.reference, recipientName: payment.recipientName })
-  const command: PaymentCommand = withdrawal === null
-    ? { kind: 'approve', context: { ids, ...(due === null ? {} : { due }), ...(delayMs === 0 ? {} : { notBefore: now + delayMs }) } }
-    : { kind: 'withdraw', from: 'pending_approval', withdrawal, context: { ids } }
+  const delayMs =
+    due !== null || !sandbox
+      ? 0
+      : queueDelayMs({
+          amountMinor: payment.amount,
+          reference: payment.reference,
+          recipientName: payment.recipientName,
+        })
+  const command: PaymentCommand =
+    withdrawal === null
+      ? {
+          kind: 'approve',
+          context: { ids, ...(due === null ? {} : { due }), ...(delayMs === 0 ? {} : { notBefore: now + delayMs }) },
+        }
+      : { kind: 'withdraw', from: 'pending_approval', withdrawal, context: { ids } }
   const { reply, effects } = movePayment(payment, command, now)
   // The payment was withdrawn meanwhile, so it no longer waits.
   if (reply.kind !== 'moved') return { effects: {}, after: null }
   const { id, shard, status } = reply.state
-  return { effects: effects ?? {}, after: status === 'processing' && delayMs === 0 ? () => queue.offer(id, shard) : null }
+  return {
+    effects: effects ?? {},
+    after: status === 'processing' && delayMs === 0 ? () => queue.offer(id, shard) : null,
+  }
 }

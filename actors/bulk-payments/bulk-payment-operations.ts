@@ -10,14 +10,24 @@ import { refuse } from '../../lib/base/problems.ts'
 import type { ApprovalTx } from '../../storage/approvals/approvals.ts'
 import type { BulkRecord } from '../../storage/bulk-payments/bulk-payments.ts'
 import type { Database } from '../../storage/db/database.ts'
-import { bulkPaymentJson, findBulkPayment, listBulkPaymentRows, listBulkPayments } from '../../storage/bulk-payments/bulk-payment-queries.ts'
+import {
+  bulkPaymentJson,
+  findBulkPayment,
+  listBulkPaymentRows,
+  listBulkPayments,
+} from '../../storage/bulk-payments/bulk-payment-queries.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import { auditCaller } from '../commands/trail.ts'
 import type { ByCaller } from '../../lib/identity/caller.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
 import { runOnce, type RunOnceDeps } from '../commands/run-once.ts'
-import type { BulkPayment, BulkPaymentRow, bulkPaymentList, bulkRowList } from '../../lib/bulk-payments/bulk-payment-schema.ts'
+import type {
+  BulkPayment,
+  BulkPaymentRow,
+  bulkPaymentList,
+  bulkRowList,
+} from '../../lib/bulk-payments/bulk-payment-schema.ts'
 import type { CommandAnswer, Idempotency, Versioned } from '../../lib/commands/command.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 
@@ -25,7 +35,9 @@ import type { Tenant } from '../../lib/commands/caller.ts'
 export interface BulkPaymentReads {
   list(query: ListQuery<typeof bulkPaymentList>): Promise<ListResult<BulkPayment>>
   get(tenant: Tenant, id: string): Promise<Versioned<BulkPayment> | null>
-  rows(query: ListQuery<typeof bulkRowList> & { readonly bulkPaymentId: string }): Promise<ListResult<BulkPaymentRow> | null>
+  rows(
+    query: ListQuery<typeof bulkRowList> & { readonly bulkPaymentId: string },
+  ): Promise<ListResult<BulkPaymentRow> | null>
 }
 
 /** The writes. Every refusal is thrown as a problem. */
@@ -44,7 +56,10 @@ export interface BulkPaymentDeps extends RunOnceDeps {
 }
 
 /** Renders a bulk payment. */
-export const bulkPaymentView = (record: BulkRecord): Versioned<BulkPayment> => ({ version: record.version, view: bulkPaymentJson(record) })
+export const bulkPaymentView = (record: BulkRecord): Versioned<BulkPayment> => ({
+  version: record.version,
+  view: bulkPaymentJson(record),
+})
 
 /** Creates the reads of bulk payments. */
 export function createBulkPaymentReads({ database }: { readonly database: Database }): BulkPaymentReads {
@@ -65,7 +80,8 @@ export function createBulkPaymentCommands(world: BulkPaymentDeps): BulkPaymentCo
 
   async function locked(tx: ApprovalTx, by: ByCaller, id: string): Promise<Run> {
     const run = await lockRun(tx.client, id)
-    if (run === null || run.bulk.customerId !== by.tenant.id) refuse('not-found', 'No such resource exists in this tenant.')
+    if (run === null || run.bulk.customerId !== by.tenant.id)
+      refuse('not-found', 'No such resource exists in this tenant.')
     return run
   }
 
@@ -83,12 +99,13 @@ export function createBulkPaymentCommands(world: BulkPaymentDeps): BulkPaymentCo
       return bulkPaymentView(changed)
     },
 
-    cancel: (by, id, idempotency) => runOnce(world, idempotency, 200, async (client) => {
-      const tx = { client, ids, now: clock.now() }
-      const run = await locked(tx, by, id)
-      const after = await cancelBulk(tx, run)
-      await writeBulkTrail(tx, auditCaller(by), 'cancelled', run.bulk, after)
-      return bulkPaymentView(after).view
-    }),
+    cancel: (by, id, idempotency) =>
+      runOnce(world, idempotency, 200, async (client) => {
+        const tx = { client, ids, now: clock.now() }
+        const run = await locked(tx, by, id)
+        const after = await cancelBulk(tx, run)
+        await writeBulkTrail(tx, auditCaller(by), 'cancelled', run.bulk, after)
+        return bulkPaymentView(after).view
+      }),
   }
 }

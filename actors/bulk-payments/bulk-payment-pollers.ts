@@ -34,8 +34,14 @@ export class BulkPayments extends DueRowPoller<BulkRecord> {
 
   constructor(options: BulkPaymentsOptions) {
     super({
-      ...options, everyMs: TICK_MS, max: DUE_MAX, takenMs: TAKEN_MS, what: 'bulk payments that are due',
-      take: (claim) => claimDueBulks(options.database, claim), follow: (bulk) => this.#follow(bulk), nameOf: ({ id }) => `bulk payment ${id}`,
+      ...options,
+      everyMs: TICK_MS,
+      max: DUE_MAX,
+      takenMs: TAKEN_MS,
+      what: 'bulk payments that are due',
+      take: (claim) => claimDueBulks(options.database, claim),
+      follow: (bulk) => this.#follow(bulk),
+      nameOf: ({ id }) => `bulk payment ${id}`,
     })
     this.#options = options
   }
@@ -49,9 +55,11 @@ export class BulkPayments extends DueRowPoller<BulkRecord> {
   async #follow({ id, status }: BulkRecord): Promise<void> {
     if (status === 'submitting') return await this.#oversee(id)
     const { database, clock } = this.#options
-    for (let more = true; more;) {
+    for (let more = true; more; ) {
       if (this.#stopping) return await wakeBulk(database.pool, id, clock.now())
-      more = await decideInTransaction(this.#options, (tx, afterwards) => followApproval(this.#options, tx, id, tx.now + TAKEN_MS, afterwards))
+      more = await decideInTransaction(this.#options, (tx, afterwards) =>
+        followApproval(this.#options, tx, id, tx.now + TAKEN_MS, afterwards),
+      )
     }
   }
 

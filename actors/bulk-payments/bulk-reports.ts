@@ -13,7 +13,13 @@ import { refuse } from '../../lib/base/problems.ts'
 import { FORMATS } from '../../lib/statements/statement.ts'
 import type { Cell } from '../../lib/statements/table.ts'
 import type { BulkRecord } from '../../storage/bulk-payments/bulk-payments.ts'
-import { keepReport, keptReport, readReport, reportState, type ReportSnapshot } from '../../storage/bulk-payments/bulk-reports.ts'
+import {
+  keepReport,
+  keptReport,
+  readReport,
+  reportState,
+  type ReportSnapshot,
+} from '../../storage/bulk-payments/bulk-reports.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { findFile, readFile, type StoredFile } from '../../storage/documents/files.ts'
 import { findBulkPayment } from '../../storage/bulk-payments/bulk-payment-queries.ts'
@@ -72,18 +78,24 @@ export function createBulkReportReads(world: BulkReportDeps): BulkReportReads {
     const isMoving = bulk.status === 'submitting'
     if (kept !== null && (last?.state === state || (isMoving && kept.createdAt + MOVING_MS > clock.now()))) return kept
     const key = `${bulk.id} ${format}${isMoving ? '' : ` ${state}`}`
-    const writing = underWay.get(key) ?? begin(key, async () => {
-      const file = await readReport(snapshots, bulk.id, (snapshot) => write(bulk, format, snapshot))
-      await keepReport(database, bulk.id, format, state, file.id)
-      return file
-    })
+    const writing =
+      underWay.get(key) ??
+      begin(key, async () => {
+        const file = await readReport(snapshots, bulk.id, (snapshot) => write(bulk, format, snapshot))
+        await keepReport(database, bulk.id, format, state, file.id)
+        return file
+      })
     const waited = new AbortController()
-    const file = await Promise.race([writing, pause(WAIT_MS, null, { signal: waited.signal }).catch(() => null)]).finally(() => waited.abort())
+    const file = await Promise.race([
+      writing,
+      pause(WAIT_MS, null, { signal: waited.signal }).catch(() => null),
+    ]).finally(() => waited.abort())
     return file ?? refuse('document-not-ready', 'The report is being written.', { retryAfterSeconds: 2 })
   }
 
   function begin(key: string, make: () => Promise<StoredFile>): Promise<StoredFile> {
-    if (underWay.size >= WRITTEN_MAX) refuse('document-not-ready', 'Other reports are being written.', { retryAfterSeconds: 2 })
+    if (underWay.size >= WRITTEN_MAX)
+      refuse('document-not-ready', 'Other reports are being written.', { retryAfterSeconds: 2 })
     const writing = make().finally(() => underWay.delete(key))
     underWay.set(key, writing)
     // Callers that still wait get the error.
@@ -91,18 +103,36 @@ export function createBulkReportReads(world: BulkReportDeps): BulkReportReads {
     return writing
   }
 
-  async function write(bulk: BulkRecord, format: ReportFormat, { counts, batches }: ReportSnapshot): Promise<StoredFile> {
+  async function write(
+    bulk: BulkRecord,
+    format: ReportFormat,
+    { counts, batches }: ReportSnapshot,
+  ): Promise<StoredFile> {
     const now = clock.now()
-    const { ending, contentType } = format === 'csv' ? FORMATS.csv : { ending: 'pain002.xml', contentType: 'application/xml' }
+    const { ending, contentType } =
+      format === 'csv' ? FORMATS.csv : { ending: 'pain002.xml', contentType: 'application/xml' }
     const names = [{ fileName: `bulk-payment-${bulk.number}.${ending}`, contentType }]
     const signal = AbortSignal.timeout(WRITING_MS)
     if (format === 'csv') {
-      using stream = documents.open({ kind: 'table', format, sheetName: 'Report', columns: REPORT_COLUMNS, style: { timezone: 'UTC', decimalSeparator: '.' }, createdAt: now })
+      using stream = documents.open({
+        kind: 'table',
+        format,
+        sheetName: 'Report',
+        columns: REPORT_COLUMNS,
+        style: { timezone: 'UTC', decimalSeparator: '.' },
+        createdAt: now,
+      })
       const [file] = await writeDocuments(world, bulk.customerId, names, stream, tableOf(batches), signal)
       return file!
     }
-    const original = bulk.messageId === null ? { id: bulk.number, name: bulk.format.toUpperCase() } : { id: bulk.messageId, name: await messageName(bulk) }
-    using stream = documents.open({ kind: 'pain002', head: { id: ids.next(), createdAt: now, original, counts, fileErrors: bulk.fileErrors } })
+    const original =
+      bulk.messageId === null
+        ? { id: bulk.number, name: bulk.format.toUpperCase() }
+        : { id: bulk.messageId, name: await messageName(bulk) }
+    using stream = documents.open({
+      kind: 'pain002',
+      head: { id: ids.next(), createdAt: now, original, counts, fileErrors: bulk.fileErrors },
+    })
     const [file] = await writeDocuments(world, bulk.customerId, names, stream, batches, signal)
     return file!
   }
@@ -110,15 +140,30 @@ export function createBulkReportReads(world: BulkReportDeps): BulkReportReads {
   /** Reads the message type that the file states at its beginning. */
   async function messageName({ fileId }: BulkRecord): Promise<string> {
     const file = await findFile(database, fileId, clock.now())
-    if (file !== null) for await (const piece of readFile(database, file)) return /:xsd:(pain\.001\.001\.\d{2})/.exec(Buffer.from(piece).toString('latin1'))?.[1] ?? 'pain.001'
+    if (file !== null)
+      for await (const piece of readFile(database, file))
+        return /:xsd:(pain\.001\.001\.\d{2})/.exec(Buffer.from(piece).toString('latin1'))?.[1] ?? 'pain.001'
     return 'pain.001'
   }
 
   async function template(format: TemplateFormat): Promise<Answer> {
-    using stream = documents.open({ kind: 'table', format, sheetName: 'Payments', columns: TEMPLATE_COLUMNS, style: { timezone: 'UTC', decimalSeparator: '.' }, createdAt: 0 })
-    const gained = [...await stream.write(TEMPLATE_ROWS), ...await stream.end()]
+    using stream = documents.open({
+      kind: 'table',
+      format,
+      sheetName: 'Payments',
+      columns: TEMPLATE_COLUMNS,
+      style: { timezone: 'UTC', decimalSeparator: '.' },
+      createdAt: 0,
+    })
+    const gained = [...(await stream.write(TEMPLATE_ROWS)), ...(await stream.end())]
     const body = Buffer.concat(gained)
-    return { status: 200, body, contentType: FORMATS[format].contentType, etag: resourceETag(1, body), headers: ['Content-Disposition', contentDisposition(`bulk-payments.${format}`)] }
+    return {
+      status: 200,
+      body,
+      contentType: FORMATS[format].contentType,
+      etag: resourceETag(1, body),
+      headers: ['Content-Disposition', contentDisposition(`bulk-payments.${format}`)],
+    }
   }
 
   return {
@@ -132,7 +177,10 @@ export function createBulkReportReads(world: BulkReportDeps): BulkReportReads {
     async report(tenant, id, format) {
       const bulk = await findBulkPayment(database, tenant, id)
       if (bulk === null) refuse('not-found', 'No such resource exists in this tenant.')
-      if (bulk.status === 'validating') refuse('document-not-ready', 'The file is being read; its report is there when that is over.', { retryAfterSeconds: 1 })
+      if (bulk.status === 'validating')
+        refuse('document-not-ready', 'The file is being read; its report is there when that is over.', {
+          retryAfterSeconds: 1,
+        })
       return downloads.link(await reportFile(bulk, format))
     },
   }

@@ -12,11 +12,33 @@ import { NO_RATES } from '../../lib/approvals/policy.ts'
 import { ruleInEffect } from '../../lib/approvals/in-effect.ts'
 import { requestersOf } from '../../lib/approvals/requesters.ts'
 import { batchTier, totalIn } from '../../lib/bulk-payments/approval.ts'
-import { afterRun, canMove, GIVEN_UP_MS, STALLED_MS, statusesFor, SUBMISSIONS_MAX, type RowFailure } from '../../lib/bulk-payments/bulk-payment.ts'
+import {
+  afterRun,
+  canMove,
+  GIVEN_UP_MS,
+  STALLED_MS,
+  statusesFor,
+  SUBMISSIONS_MAX,
+  type RowFailure,
+} from '../../lib/bulk-payments/bulk-payment.ts'
 import { refuse } from '../../lib/base/problems.ts'
-import { endApproval, lockApproval, readStoredPolicies, writeEffects, type ApprovalTx } from '../../storage/approvals/approvals.ts'
+import {
+  endApproval,
+  lockApproval,
+  readStoredPolicies,
+  writeEffects,
+  type ApprovalTx,
+} from '../../storage/approvals/approvals.ts'
 import { changeBulk, lockBulk, type BulkRecord } from '../../storage/bulk-payments/bulk-payments.ts'
-import { countSubmissions, editorsOfPayees, endRowsLeft, endRunSavepoint, readRun, setRunSavepoint, totalsUnder } from '../../storage/bulk-payments/bulk-runs.ts'
+import {
+  countSubmissions,
+  editorsOfPayees,
+  endRowsLeft,
+  endRunSavepoint,
+  readRun,
+  setRunSavepoint,
+  totalsUnder,
+} from '../../storage/bulk-payments/bulk-runs.ts'
 import { SYSTEM } from '../../storage/trail/trail.ts'
 import { endJob, insertJob, lockJob, resumeJob, type JobRecord } from '../../storage/jobs/jobs.ts'
 import type { TransactionClient } from '../../storage/db/transaction.ts'
@@ -55,10 +77,12 @@ export async function lockRun(client: TransactionClient, id: string): Promise<Ru
 }
 
 /** Whether the run needs an approval that is not pending any more. */
-export const lostApproval = ({ approval }: Pick<Run, 'approval'>): boolean => approval !== null && approval.status !== 'pending'
+export const lostApproval = ({ approval }: Pick<Run, 'approval'>): boolean =>
+  approval !== null && approval.status !== 'pending'
 
 /** Whether a run has made no progress for `forMs` milliseconds; then it may be cancelled, given up or resumed. */
-export const standsStill = ({ lastProgressAt, submittedAt }: BulkRecord, forMs: number, now: number): boolean => (lastProgressAt ?? submittedAt ?? now) + forMs <= now
+export const standsStill = ({ lastProgressAt, submittedAt }: BulkRecord, forMs: number, now: number): boolean =>
+  (lastProgressAt ?? submittedAt ?? now) + forMs <= now
 
 // ── The beginning ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -80,19 +104,49 @@ export interface Submitter {
  *
  * @throws ProblemError `invalid-transition`, `rate-limited` when too many run already
  */
-export async function beginRun({ market, sandbox }: BeginDeps, tx: ApprovalTx, bulk: BulkRecord, by: Submitter): Promise<Run> {
+export async function beginRun(
+  { market, sandbox }: BeginDeps,
+  tx: ApprovalTx,
+  bulk: BulkRecord,
+  by: Submitter,
+): Promise<Run> {
   const { client, ids, now } = tx
-  if (!canMove(bulk.status, 'submit')) refuse('invalid-transition', `The bulk payment is ${bulk.status}.`, { extra: { currentStatus: bulk.status, allowed: statusesFor('submit') } })
-  if (await countSubmissions(client, bulk.operatorId) >= SUBMISSIONS_MAX) {
-    refuse('rate-limited', `At most ${SUBMISSIONS_MAX} bulk payments are submitted at a time. Send it again when one is through.`, { retryAfterSeconds: BUSY_RETRY_SECONDS, extra: { violatedPolicies: ['bulk-submit'] } })
+  if (!canMove(bulk.status, 'submit'))
+    refuse('invalid-transition', `The bulk payment is ${bulk.status}.`, {
+      extra: { currentStatus: bulk.status, allowed: statusesFor('submit') },
+    })
+  if ((await countSubmissions(client, bulk.operatorId)) >= SUBMISSIONS_MAX) {
+    refuse(
+      'rate-limited',
+      `At most ${SUBMISSIONS_MAX} bulk payments are submitted at a time. Send it again when one is through.`,
+      { retryAfterSeconds: BUSY_RETRY_SECONDS, extra: { violatedPolicies: ['bulk-submit'] } },
+    )
   }
   const approvalId = await openBatchApproval({ market, sandbox }, tx, bulk, by)
   const job = await insertJob(client, {
-    id: ids.next(), tenantId: bulk.customerId, operatorId: bulk.operatorId, customerId: bulk.customerId, shard: bulk.shard, kind: 'bulk_payment_submit', request: {}, fingerprint: null,
-    subject: { object: 'bulk_payment', id: bulk.id }, requestedBy: by.id, requestId: by.requestId, now,
+    id: ids.next(),
+    tenantId: bulk.customerId,
+    operatorId: bulk.operatorId,
+    customerId: bulk.customerId,
+    shard: bulk.shard,
+    kind: 'bulk_payment_submit',
+    request: {},
+    fingerprint: null,
+    subject: { object: 'bulk_payment', id: bulk.id },
+    requestedBy: by.id,
+    requestId: by.requestId,
+    now,
   })
   const begun = await changeBulk(tx, bulk, {
-    status: 'submitting', jobId: job.id, approvalId, dueAt: now + GIVEN_UP_MS, lastProgressAt: now, submittedBy: by.id, submittedByName: by.name, submittedVia: by.via, submittedAt: now,
+    status: 'submitting',
+    jobId: job.id,
+    approvalId,
+    dueAt: now + GIVEN_UP_MS,
+    lastProgressAt: now,
+    submittedBy: by.id,
+    submittedByName: by.name,
+    submittedVia: by.via,
+    submittedAt: now,
   })
   return { bulk: begun, job, approval: approvalId === null ? null : await lockApproval(client, approvalId) }
 }
@@ -102,7 +156,12 @@ export async function beginRun({ market, sandbox }: BeginDeps, tx: ApprovalTx, b
  *
  * @returns the id of the approval; null when the total needs none
  */
-async function openBatchApproval({ market, sandbox }: BeginDeps, tx: ApprovalTx, bulk: BulkRecord, by: Submitter): Promise<string | null> {
+async function openBatchApproval(
+  { market, sandbox }: BeginDeps,
+  tx: ApprovalTx,
+  bulk: BulkRecord,
+  by: Submitter,
+): Promise<string | null> {
   const { client, ids, now } = tx
   const { terms: policy, from } = ruleInEffect('bulk_payment', await readStoredPolicies(client, bulk.customerId))
   if (policy === null) return null
@@ -112,16 +171,40 @@ async function openBatchApproval({ market, sandbox }: BeginDeps, tx: ApprovalTx,
   if (match === null) return null
   const amount = totalIn(policy.currency, bulk.totals, convert)
   const id = ids.next()
-  await writeEffects(tx, opening({
-    id, eventId: ids.next(), customerId: bulk.customerId, operatorId: bulk.operatorId, shard: bulk.shard, subjectType: 'bulk_payment', subjectId: bulk.id,
-    subject: summary({
-      title: `Bulk payment ${bulk.number}${bulk.name === null ? '' : ` (${bulk.name})`}`, amount: amount === null ? null : { amountMinor: amount.toString(), currency: policy.currency },
-      itemCount: bulk.counts.valid, sourceBalanceId: bulk.sourceBalanceId,
-    }),
-    kind: from, source: 'snapshot', tier: match.tier, tierCurrency: policy.currency, converted: match.converted,
-    requestedBy: by.id, requestedByName: by.name,
-    shapedBy: requestersOf([bulk.createdBy], bulk.editors.map((editor) => editor.id), await editorsOfPayees(client, bulk.id, bulk.createdAt)), sandboxDecision: sandbox ? sandboxDecisionIn([bulk.name ?? '']) : null,
-  }, now))
+  await writeEffects(
+    tx,
+    opening(
+      {
+        id,
+        eventId: ids.next(),
+        customerId: bulk.customerId,
+        operatorId: bulk.operatorId,
+        shard: bulk.shard,
+        subjectType: 'bulk_payment',
+        subjectId: bulk.id,
+        subject: summary({
+          title: `Bulk payment ${bulk.number}${bulk.name === null ? '' : ` (${bulk.name})`}`,
+          amount: amount === null ? null : { amountMinor: amount.toString(), currency: policy.currency },
+          itemCount: bulk.counts.valid,
+          sourceBalanceId: bulk.sourceBalanceId,
+        }),
+        kind: from,
+        source: 'snapshot',
+        tier: match.tier,
+        tierCurrency: policy.currency,
+        converted: match.converted,
+        requestedBy: by.id,
+        requestedByName: by.name,
+        shapedBy: requestersOf(
+          [bulk.createdBy],
+          bulk.editors.map((editor) => editor.id),
+          await editorsOfPayees(client, bulk.id, bulk.createdAt),
+        ),
+        sandboxDecision: sandbox ? sandboxDecisionIn([bulk.name ?? '']) : null,
+      },
+      now,
+    ),
+  )
   return id
 }
 
@@ -138,17 +221,38 @@ export async function resumeRun({ client, now }: ApprovalTx, { bulk, job }: Run,
  * the run did not come to its own end, but was cancelled or given up. Payments that wait for an approval that has ended
  * already are made due at once.
  */
-export async function endRun(tx: ApprovalTx, run: Run, { failure, gaveUp }: { readonly failure: RowFailure | null; readonly gaveUp: boolean }): Promise<BulkRecord> {
+export async function endRun(
+  tx: ApprovalTx,
+  run: Run,
+  { failure, gaveUp }: { readonly failure: RowFailure | null; readonly gaveUp: boolean },
+): Promise<BulkRecord> {
   const { client, now } = tx
   const { bulk, approval } = run
   const left = failure === null ? { valid: 0, paid: 0, unpaid: 0 } : await endRowsLeft(client, bulk.id, failure, now)
   const counts = {
-    ...bulk.counts, valid: bulk.counts.valid - left.valid, submitting: bulk.counts.submitting - left.paid - left.unpaid, submitted: bulk.counts.submitted + left.paid,
+    ...bulk.counts,
+    valid: bulk.counts.valid - left.valid,
+    submitting: bulk.counts.submitting - left.paid - left.unpaid,
+    submitted: bulk.counts.submitted + left.paid,
     failed: bulk.counts.failed + left.valid + left.unpaid,
   }
   const hasPayments = counts.submitted > 0
-  if (!hasPayments && approval?.status === 'pending') await writeEffects(tx, await endApproval(tx, approval, { status: 'cancelled', received: approval.received, reason: 'nothing_submitted' }, SYSTEM))
-  return await changeBulk(tx, bulk, { status: afterRun(counts, gaveUp), counts, dueAt: hasPayments && lostApproval(run) ? now : null, closedAt: now })
+  if (!hasPayments && approval?.status === 'pending')
+    await writeEffects(
+      tx,
+      await endApproval(
+        tx,
+        approval,
+        { status: 'cancelled', received: approval.received, reason: 'nothing_submitted' },
+        SYSTEM,
+      ),
+    )
+  return await changeBulk(tx, bulk, {
+    status: afterRun(counts, gaveUp),
+    counts,
+    dueAt: hasPayments && lostApproval(run) ? now : null,
+    closedAt: now,
+  })
 }
 
 /**
@@ -158,7 +262,8 @@ export async function endRun(tx: ApprovalTx, run: Run, { failure, gaveUp }: { re
  */
 export async function cancelRun(tx: ApprovalTx, run: Run): Promise<BulkRecord> {
   const { bulk, job } = run
-  if (!standsStill(bulk, STALLED_MS, tx.now)) refuse('not-cancellable', 'Its payments are being made.', { extra: { currentStatus: bulk.status } })
+  if (!standsStill(bulk, STALLED_MS, tx.now))
+    refuse('not-cancellable', 'Its payments are being made.', { extra: { currentStatus: bulk.status } })
   if (job !== null) await endJob(tx, job, { move: 'cancel' })
   return await endRun(tx, run, { failure: 'cancelled', gaveUp: true })
 }
@@ -172,8 +277,11 @@ export async function overseeRun(tx: ApprovalTx, run: Run): Promise<number | nul
   const { bulk, job } = run
   const isLost = lostApproval(run)
   if (!isLost && !standsStill(bulk, GIVEN_UP_MS, tx.now)) return (bulk.lastProgressAt ?? tx.now) + GIVEN_UP_MS
-  const stood = { move: 'fail', error: { slug: 'internal-error', detail: 'The submission stood still for too long.' } } as const
-  if (job !== null && (isLost || await endJob(tx, job, stood) === null)) await endJob(tx, job, { move: 'cancel' })
+  const stood = {
+    move: 'fail',
+    error: { slug: 'internal-error', detail: 'The submission stood still for too long.' },
+  } as const
+  if (job !== null && (isLost || (await endJob(tx, job, stood)) === null)) await endJob(tx, job, { move: 'cancel' })
   const ended = await endRun(tx, run, { failure: isLost ? 'approval_expired' : 'submission_stalled', gaveUp: true })
   await writeBulkTrail(tx, SYSTEM, 'given_up', bulk, ended)
   return null

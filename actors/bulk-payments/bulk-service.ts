@@ -8,7 +8,13 @@ import type { Problem } from '../../lib/base/problems.ts'
 import type { ValidationDeps } from '../../lib/recipients/validation.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { createBulkFiles } from '../../workers/bulk-payments/bulk-files.ts'
-import { createBulkPaymentCommands, createBulkPaymentReads, type BulkPaymentCommands, type BulkPaymentReads, type BulkPaymentDeps } from './bulk-payment-operations.ts'
+import {
+  createBulkPaymentCommands,
+  createBulkPaymentReads,
+  type BulkPaymentCommands,
+  type BulkPaymentReads,
+  type BulkPaymentDeps,
+} from './bulk-payment-operations.ts'
 import { createBulkUploads, type BulkUploadCommands, type BulkUploadDeps } from './bulk-uploads.ts'
 import { problemBody, problemStatus } from '../../lib/base/problem-document.ts'
 import type { RecipientCommands } from '../recipients/recipient-operations.ts'
@@ -32,13 +38,24 @@ export interface BulkService {
 }
 
 /** Creates the service. The thread that reads files starts with the first file. */
-export function createBulkService({ database, paying, validation, recipients, problemBase }: BulkServiceOptions): BulkService {
+export function createBulkService({
+  database,
+  paying,
+  validation,
+  recipients,
+  problemBase,
+}: BulkServiceOptions): BulkService {
   const files = createBulkFiles()
   const world = {
-    ...paying, database, validation, files, problemStatus,
+    ...paying,
+    database,
+    validation,
+    files,
+    problemStatus,
     recipientFactory: recipients,
     // The answer recorded under the key of a row's payment; only the job itself reads it.
-    problemText: (problem: Problem) => problemBody(problem, { problemBase, instance: '/v1/payments', requestId: paying.ids.next() }),
+    problemText: (problem: Problem) =>
+      problemBody(problem, { problemBase, instance: '/v1/payments', requestId: paying.ids.next() }),
   }
   return {
     reads: createBulkPaymentReads({ database }),

@@ -63,7 +63,8 @@ export function bulkSubmissionJob(world: BulkSubmissionDeps): JobWork {
     },
     async abandoned(tx, job) {
       const run = await lockRun(tx.client, job.subject!.id)
-      if (run !== null && isUnderWay(run.bulk, job.id)) await endRun({ ...tx, ids }, run, { failure: 'internal_error', gaveUp: true })
+      if (run !== null && isUnderWay(run.bulk, job.id))
+        await endRun({ ...tx, ids }, run, { failure: 'internal_error', gaveUp: true })
     },
   }
 }
@@ -92,7 +93,8 @@ class Submission {
     this.#bulk = bulk
     this.#jobId = jobId
     this.#counts = bulk.counts
-    this.#stalls = world.sandbox && bulk.name?.includes(STALL_TOKEN) === true && bulk.counts.submitted + bulk.counts.failed === 0
+    this.#stalls =
+      world.sandbox && bulk.name?.includes(STALL_TOKEN) === true && bulk.counts.submitted + bulk.counts.failed === 0
   }
 
   /**
@@ -135,13 +137,26 @@ class Submission {
       const now = clock.now()
       const locked = await lockBulk(client, id)
       if (locked === null || !isUnderWay(locked, this.#jobId)) return null
-      const { submitted, failed } = ends.length === 0 ? { submitted: 0, failed: 0 } : await endRows(client, id, ends, now)
-      const isLost = approvalId !== null && await endingOf(client, approvalId) !== null
-      const { rows, taken } = isLost || max === 0 ? { rows: [], taken: 0 } : await takeRows(client, { bulkPaymentId: id, from: this.#from, max, ids, now })
+      const { submitted, failed } =
+        ends.length === 0 ? { submitted: 0, failed: 0 } : await endRows(client, id, ends, now)
+      const isLost = approvalId !== null && (await endingOf(client, approvalId)) !== null
+      const { rows, taken } =
+        isLost || max === 0
+          ? { rows: [], taken: 0 }
+          : await takeRows(client, { bulkPaymentId: id, from: this.#from, max, ids, now })
       const { counts } = locked
-      this.#counts = { ...counts, valid: counts.valid - taken, submitting: counts.submitting + taken - submitted - failed, submitted: counts.submitted + submitted, failed: counts.failed + failed }
+      this.#counts = {
+        ...counts,
+        valid: counts.valid - taken,
+        submitting: counts.submitting + taken - submitted - failed,
+        submitted: counts.submitted + submitted,
+        failed: counts.failed + failed,
+      }
       if (taken + submitted + failed > 0) {
-        await changeBulk({ client, ids, now }, locked, { counts: this.#counts, ...(submitted + failed === 0 ? {} : { lastProgressAt: now, dueAt: now + GIVEN_UP_MS }) })
+        await changeBulk({ client, ids, now }, locked, {
+          counts: this.#counts,
+          ...(submitted + failed === 0 ? {} : { lastProgressAt: now, dueAt: now + GIVEN_UP_MS }),
+        })
       }
       return { rows, isLost }
     })
@@ -154,9 +169,20 @@ class Submission {
     const world: BulkSubmissionDeps = {
       ...this.#world,
       // Read once for the lot, so that rows do not read their recipients one by one.
-      recipients: { find: async (id) => read.get(id) ?? await recipients.find(id), findMany: (ids) => recipients.findMany(ids), forget: (id) => { read.delete(id); recipients.forget(id) } },
+      recipients: {
+        find: async (id) => read.get(id) ?? (await recipients.find(id)),
+        findMany: (ids) => recipients.findMany(ids),
+        forget: (id) => {
+          read.delete(id)
+          recipients.forget(id)
+        },
+      },
     }
-    const found = await Promise.all(rows.map((row) => (row.paid ? { rowNumber: row.rowNumber, failure: null, errors: [] } : submitRow(world, this.#bulk, row))))
+    const found = await Promise.all(
+      rows.map((row) =>
+        row.paid ? { rowNumber: row.rowNumber, failure: null, errors: [] } : submitRow(world, this.#bulk, row),
+      ),
+    )
     const undecided = found.indexOf(null)
     this.#from = undecided < 0 ? rows.at(-1)!.rowNumber + 1 : rows[undecided]!.rowNumber
     return found.filter((end) => end !== null)
@@ -166,10 +192,16 @@ class Submission {
     const { ids } = this.#world
     const { submitted, failed, valid, submitting } = this.#counts
     return {
-      result: { ...NO_RESULT, rows: submitted + failed, counts: isLost ? { submitted, failed: failed + valid + submitting } : { submitted, failed } }, fileId: null,
+      result: {
+        ...NO_RESULT,
+        rows: submitted + failed,
+        counts: isLost ? { submitted, failed: failed + valid + submitting } : { submitted, failed },
+      },
+      fileId: null,
       finish: async (tx) => {
         const run = await lockRun(tx.client, this.#bulk.id)
-        if (run !== null && isUnderWay(run.bulk, this.#jobId)) await endRun({ ...tx, ids }, run, { failure: isLost ? 'approval_expired' : null, gaveUp: isLost })
+        if (run !== null && isUnderWay(run.bulk, this.#jobId))
+          await endRun({ ...tx, ids }, run, { failure: isLost ? 'approval_expired' : null, gaveUp: isLost })
       },
     }
   }
@@ -184,24 +216,48 @@ async function submitRow(world: BulkSubmissionDeps, bulk: BulkRecord, row: RowTo
   const { clock, problemText, problemStatus } = world
   const { instruction, rowNumber } = row
   const caller: Caller = {
-    customerId: bulk.customerId, shard: bulk.shard, createdBy: bulk.submittedBy!, createdByName: bulk.submittedByName ?? '', createdVia: 'bulk', paymentId: row.paymentId,
-    shapedBy: requestersOf([bulk.createdBy], bulk.editors.map((editor) => editor.id)), termsSince: bulk.createdAt, spenderId: bulk.createdBy,
+    customerId: bulk.customerId,
+    shard: bulk.shard,
+    createdBy: bulk.submittedBy!,
+    createdByName: bulk.submittedByName ?? '',
+    createdVia: 'bulk',
+    paymentId: row.paymentId,
+    shapedBy: requestersOf(
+      [bulk.createdBy],
+      bulk.editors.map((editor) => editor.id),
+    ),
+    termsSince: bulk.createdAt,
+    spenderId: bulk.createdBy,
     // A row is submitted once and never changes, so its id serves as key and as fingerprint of its content.
-    key: { id: row.id, fingerprint: row.id }, deadline: clock.now() + LIMITS.requestDeadlineMs, problemText, problemStatus,
-    bulk: { bulkPaymentId: bulk.id, bulkRowId: row.id }, skipPayeeVerification: bulk.options.skipPayeeVerification, ...(bulk.approvalId === null ? {} : { batchApprovalId: bulk.approvalId }),
+    key: { id: row.id, fingerprint: row.id },
+    deadline: clock.now() + LIMITS.requestDeadlineMs,
+    problemText,
+    problemStatus,
+    bulk: { bulkPaymentId: bulk.id, bulkRowId: row.id },
+    skipPayeeVerification: bulk.options.skipPayeeVerification,
+    ...(bulk.approvalId === null ? {} : { batchApprovalId: bulk.approvalId }),
   }
   const faults: RowFault[] = []
   const bearer = bearerOfRow(instruction, faults)
   const input = {
-    ...paymentInput(instruction, row), requestedRail: railOfRow(instruction, faults), executionDate: instruction.executionDate ?? bulk.executionDate, ...(bearer === undefined ? {} : { chargeBearer: bearer }),
+    ...paymentInput(instruction, row),
+    requestedRail: railOfRow(instruction, faults),
+    executionDate: instruction.executionDate ?? bulk.executionDate,
+    ...(bearer === undefined ? {} : { chargeBearer: bearer }),
   }
   try {
     const outcome = await submitPayment(world, caller, input)
     switch (outcome.kind) {
-      case 'payment_created': return { rowNumber, failure: null, errors: [] }
-      case 'refused': return refused(rowNumber, outcome.problem)
-      case 'recorded': return outcome.outcome.resourceId === row.paymentId ? { rowNumber, failure: null, errors: [] } : refused(rowNumber, JSON.parse(outcome.outcome.answer ?? '{}') as RecordedProblem)
-      default: throw new Error(`A payment was answered with ${outcome.kind}.`)
+      case 'payment_created':
+        return { rowNumber, failure: null, errors: [] }
+      case 'refused':
+        return refused(rowNumber, outcome.problem)
+      case 'recorded':
+        return outcome.outcome.resourceId === row.paymentId
+          ? { rowNumber, failure: null, errors: [] }
+          : refused(rowNumber, JSON.parse(outcome.outcome.answer ?? '{}') as RecordedProblem)
+      default:
+        throw new Error(`A payment was answered with ${outcome.kind}.`)
     }
   } catch (error) {
     if (error instanceof ProblemError) return refused(rowNumber, error.problem)
@@ -214,13 +270,16 @@ async function submitRow(world: BulkSubmissionDeps, bulk: BulkRecord, row: RowTo
 type RecordedProblem = Partial<Problem> & { readonly code?: string }
 
 const FAILURES: Readonly<Record<string, RowFailure>> = {
-  'insufficient-funds': 'insufficient_funds', 'limit-exceeded': 'limit_exceeded', 'recipient-not-approved': 'recipient_not_approved',
+  'insufficient-funds': 'insufficient_funds',
+  'limit-exceeded': 'limit_exceeded',
+  'recipient-not-approved': 'recipient_not_approved',
 }
 
 function refused(rowNumber: number, { slug, code, detail = '', errors }: RecordedProblem): RowEnd {
   const name = slug ?? code ?? 'internal-error'
   return {
-    rowNumber, failure: FAILURES[name] ?? 'internal_error',
+    rowNumber,
+    failure: FAILURES[name] ?? 'internal_error',
     errors: (errors ?? [{ code: name, field: null, message: detail }]).map((error) => faultOfIssue(error)),
   }
 }

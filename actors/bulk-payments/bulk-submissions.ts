@@ -69,13 +69,21 @@ export function createBulkSubmissions(world: BulkSubmissionDeps): BulkSubmission
       const answer = await decideOnce(world, command, 202, async (client) => {
         const tx = { client, ids, now: clock.now() }
         const locked = await lockRun(client, id)
-        if (locked === null || locked.bulk.customerId !== tenant.id) refuse('not-found', 'No such resource exists in this tenant.')
+        if (locked === null || locked.bulk.customerId !== tenant.id)
+          refuse('not-found', 'No such resource exists in this tenant.')
         const isUnderWay = locked.bulk.status === 'submitting'
         const { bulk, job, approval } = isUnderWay ? locked : await begin(tx, by, locked)
         if (job === null) throw new Error(`The bulk payment ${id} is submitted by no job.`)
         if (isUnderWay) await resumeRun(tx, locked, principal.id)
         return {
-          shown: { version: AS_ACCEPTED, view: { bulkPayment: bulkPaymentView(bulk).view, job: jobView(job).view, approval: approval === null ? null : await showApproval(client, tenant, approval.id, viewerOf(principal)) } },
+          shown: {
+            version: AS_ACCEPTED,
+            view: {
+              bulkPayment: bulkPaymentView(bulk).view,
+              job: jobView(job).view,
+              approval: approval === null ? null : await showApproval(client, tenant, approval.id, viewerOf(principal)),
+            },
+          },
           made: { id: job.id, location: `/v1/jobs/${job.id}` },
         }
       })

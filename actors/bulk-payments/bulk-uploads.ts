@@ -16,7 +16,14 @@ import { orderNumber, type IdSource } from '../../lib/base/ids.ts'
 import { ProblemError, refuse, refuseField, type FieldError } from '../../lib/base/problems.ts'
 import type { ApprovalTx } from '../../storage/approvals/approvals.ts'
 import { bulkSourceStatus, uploaderOf } from '../../storage/bulk-payments/bulk-lookups.ts'
-import { insertBulk, lockUploadsOf, uploadOfFile, uploadOfMessage, type BulkRecord, type FileWarning } from '../../storage/bulk-payments/bulk-payments.ts'
+import {
+  insertBulk,
+  lockUploadsOf,
+  uploadOfFile,
+  uploadOfMessage,
+  type BulkRecord,
+  type FileWarning,
+} from '../../storage/bulk-payments/bulk-payments.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { keepFile, writeFile, type StoredFile } from '../../storage/documents/files.ts'
 import type { OrderNumbers } from '../../storage/payments/order-numbers.ts'
@@ -75,15 +82,29 @@ export function createBulkUploads(world: BulkUploadDeps): BulkUploadCommands {
   const { database, ids, clock, orderNumbers } = world
 
   const keep = (tenantId: string, fileName: string, bytes: AsyncIterable<Uint8Array>): Promise<StoredFile> =>
-    writeFile(database, bytes, { id: ids.next(), tenantId, fileName, contentType: 'application/octet-stream', maxBytes: BULK_FILE_BYTES_MAX, now: clock.now() })
+    writeFile(database, bytes, {
+      id: ids.next(),
+      tenantId,
+      fileName,
+      contentType: 'application/octet-stream',
+      maxBytes: BULK_FILE_BYTES_MAX,
+      now: clock.now(),
+    })
 
   /** Creates the bulk payment of a file, with the job that checks its rows. */
-  async function open(tx: ApprovalTx, by: ByCaller, { file, fileName, format, messageId }: Arrived, options: Options, number: bigint): Promise<BulkRecord> {
+  async function open(
+    tx: ApprovalTx,
+    by: ByCaller,
+    { file, fileName, format, messageId }: Arrived,
+    options: Options,
+    number: bigint,
+  ): Promise<BulkRecord> {
     const { client, now } = tx
     const customerId = by.tenant.id
     const { sourceBalanceId = null, executionDate = null, skipPayeeVerification = false } = options
     const { operatorId, shard, customerType } = await uploaderOf(client, customerId)
-    if (skipPayeeVerification && customerType !== 'business') refuseField('/skipPayeeVerification', 'not_applicable', 'Only businesses can do without the check of names.')
+    if (skipPayeeVerification && customerType !== 'business')
+      refuseField('/skipPayeeVerification', 'not_applicable', 'Only businesses can do without the check of names.')
     if (sourceBalanceId !== null) {
       const status = await bulkSourceStatus(client, customerId, sourceBalanceId)
       if (status === null) refuseField('/sourceBalanceId', 'not_found', 'No such balance.')
@@ -92,31 +113,73 @@ export function createBulkUploads(world: BulkUploadDeps): BulkUploadCommands {
     checkDate(executionDate, 'internal', now)
     await lockUploadsOf(client, customerId)
     const sameFile = await uploadOfFile(client, { customerId, fileHash: file.sha256, since: now - DUPLICATE_FILE_MS })
-    const sameMessage = messageId === null ? null : await uploadOfMessage(client, { customerId, messageId, since: now - DUPLICATE_MESSAGE_MS })
+    const sameMessage =
+      messageId === null
+        ? null
+        : await uploadOfMessage(client, { customerId, messageId, since: now - DUPLICATE_MESSAGE_MS })
     const duplicateOf = sameFile ?? sameMessage
     if (duplicateOf !== null && options.allowDuplicate !== true) {
-      refuse('duplicate-file', sameFile === null ? 'A message with this MsgId was sent in during the last 90 days.' : 'The same content was sent in during the last 24 hours.', { extra: { existingId: duplicateOf } })
+      refuse(
+        'duplicate-file',
+        sameFile === null
+          ? 'A message with this MsgId was sent in during the last 90 days.'
+          : 'The same content was sent in during the last 24 hours.',
+        { extra: { existingId: duplicateOf } },
+      )
     }
     const warnings: FileWarning[] = [
-      ...(sameFile === null ? [] : [{ code: 'duplicate_file', message: 'The same content was sent in before.' } as const]),
-      ...(sameMessage === null ? [] : [{ code: 'duplicate_message', message: 'A message with this MsgId was sent in before.' } as const]),
+      ...(sameFile === null
+        ? []
+        : [{ code: 'duplicate_file', message: 'The same content was sent in before.' } as const]),
+      ...(sameMessage === null
+        ? []
+        : [{ code: 'duplicate_message', message: 'A message with this MsgId was sent in before.' } as const]),
     ]
     const id = ids.next()
     const text = orderNumber('BLK', number)
     const trail = auditCaller(by)
-    const jobId = await beginValidation(tx, { id, customerId, operatorId, shard }, { actor: trail.actor, requestId: by.requestId })
+    const jobId = await beginValidation(
+      tx,
+      { id, customerId, operatorId, shard },
+      { actor: trail.actor, requestId: by.requestId },
+    )
     await keepFile(client, file.id, null)
-    const { requireAllValid = false, createMissingRecipients = false, delimiter = null, decimalSeparator = '.' } = options
+    const {
+      requireAllValid = false,
+      createMissingRecipients = false,
+      delimiter = null,
+      decimalSeparator = '.',
+    } = options
     const made = await insertBulk(tx, {
-      id, customerId, operatorId, shard, number: text, name: options.name ?? (fileName === null ? text : [...fileName].slice(0, BULK_NAME_CHARACTERS_MAX).join('')), format, fileId: file.id, fileName, fileHash: file.sha256,
-      options: { requireAllValid, createMissingRecipients, skipPayeeVerification, delimiter, decimalSeparator }, sourceBalanceId, executionDate, messageId, duplicateOf, jobId,
-      createdBy: by.principal.id, warnings,
+      id,
+      customerId,
+      operatorId,
+      shard,
+      number: text,
+      name: options.name ?? (fileName === null ? text : [...fileName].slice(0, BULK_NAME_CHARACTERS_MAX).join('')),
+      format,
+      fileId: file.id,
+      fileName,
+      fileHash: file.sha256,
+      options: { requireAllValid, createMissingRecipients, skipPayeeVerification, delimiter, decimalSeparator },
+      sourceBalanceId,
+      executionDate,
+      messageId,
+      duplicateOf,
+      jobId,
+      createdBy: by.principal.id,
+      warnings,
     })
     await writeBulkTrail(tx, trail, 'created', null, made)
     return made
   }
 
-  async function decide(by: ByCaller, command: Omit<Command<unknown>, 'body'>, arrived: () => Promise<Arrived>, options: () => Options): Promise<CommandAnswer> {
+  async function decide(
+    by: ByCaller,
+    command: Omit<Command<unknown>, 'body'>,
+    arrived: () => Promise<Arrived>,
+    options: () => Options,
+  ): Promise<CommandAnswer> {
     const number = await orderNumbers.take()
     const answer = await decideOnce(world, command, 202, async (client) => {
       const record = await open({ client, ids, now: clock.now() }, by, await arrived(), options(), number)
@@ -129,21 +192,52 @@ export function createBulkUploads(world: BulkUploadDeps): BulkUploadCommands {
   return {
     async upload(by, command, read) {
       let beginning: Uint8Array = new Uint8Array()
-      const { file, fields } = await read({ maxBytes: BULK_FILE_BYTES_MAX, types: 'any', fields: Object.keys(BulkPaymentFields.properties) }, ({ fileName, bytes }) =>
-        keep(by.tenant.id, fileName, watched(bytes, (first) => { beginning = first })))
+      const { file, fields } = await read(
+        { maxBytes: BULK_FILE_BYTES_MAX, types: 'any', fields: Object.keys(BulkPaymentFields.properties) },
+        ({ fileName, bytes }) =>
+          keep(
+            by.tenant.id,
+            fileName,
+            watched(bytes, (first) => {
+              beginning = first
+            }),
+          ),
+      )
       const { value, errors } = fieldsValidator.validate(plainFields(fields), true)
-      const idempotency = command.idempotency === null ? null : { ...command.idempotency, fingerprint: fingerprintOf('POST', command.instance, '', { fields, file: file.sha256 }) }
+      const idempotency =
+        command.idempotency === null
+          ? null
+          : {
+              ...command.idempotency,
+              fingerprint: fingerprintOf('POST', command.instance, '', { fields, file: file.sha256 }),
+            }
       // A key with an answer keeps its answer, even when the fields are invalid.
-      if (errors.length > 0 && (idempotency === null || await world.findIdempotencyRecord(idempotency.id) === null)) refuseFields(errors)
+      if (errors.length > 0 && (idempotency === null || (await world.findIdempotencyRecord(idempotency.id)) === null))
+        refuseFields(errors)
       const options = value as BulkPaymentFields
       const format = options.format ?? formatOf(beginning)
-      return await decide(by, { ...command, idempotency }, async () => ({ file, fileName: file.fileName, format, messageId: format === 'pain001' ? messageIdOf(beginning) : null }), () => (errors.length > 0 ? refuseFields(errors) : options))
+      return await decide(
+        by,
+        { ...command, idempotency },
+        async () => ({
+          file,
+          fileName: file.fileName,
+          format,
+          messageId: format === 'pain001' ? messageIdOf(beginning) : null,
+        }),
+        () => (errors.length > 0 ? refuseFields(errors) : options),
+      )
     },
 
     async create(by, command) {
       const { rows, ...options } = command.body
       const file = await keep(by.tenant.id, 'rows.json', pieces(Buffer.from(JSON.stringify(rows))))
-      return await decide(by, command, async () => ({ file, fileName: null, format: 'json', messageId: null }), () => options)
+      return await decide(
+        by,
+        command,
+        async () => ({ file, fileName: null, format: 'json', messageId: null }),
+        () => options,
+      )
     },
   }
 }
@@ -153,7 +247,10 @@ async function* pieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 /** Passes the stream through; reports its first bytes when it ends or exceeds them. */
-async function* watched(bytes: AsyncIterable<Uint8Array>, tell: (beginning: Uint8Array) => void): AsyncGenerator<Uint8Array> {
+async function* watched(
+  bytes: AsyncIterable<Uint8Array>,
+  tell: (beginning: Uint8Array) => void,
+): AsyncGenerator<Uint8Array> {
   const first: Uint8Array[] = []
   let length = 0
   for await (const piece of bytes) {
@@ -168,8 +265,16 @@ async function* watched(bytes: AsyncIterable<Uint8Array>, tell: (beginning: Uint
 
 /** Turns the fields of a form into JSON values; an empty field counts as absent. */
 function plainFields(fields: Readonly<Record<string, string>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).filter(([, text]) => text !== '').map(([name, text]) =>
-    [name, (BOOLEANS as readonly string[]).includes(name) && (text === 'true' || text === 'false') ? text === 'true' : text]))
+  return Object.fromEntries(
+    Object.entries(fields)
+      .filter(([, text]) => text !== '')
+      .map(([name, text]) => [
+        name,
+        (BOOLEANS as readonly string[]).includes(name) && (text === 'true' || text === 'false')
+          ? text === 'true'
+          : text,
+      ]),
+  )
 }
 
 function refuseFields(errors: readonly FieldError[]): never {

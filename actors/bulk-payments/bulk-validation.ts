@@ -6,13 +6,27 @@
  *  * A batch is written only while this very job validates the bulk payment: a cancelled bulk payment, or one that
  *    another job has taken over, is left alone.
  */
-import { afterValidation, canMove, NO_ROWS, type CurrencyTotal, type RowCounts } from '../../lib/bulk-payments/bulk-payment.ts'
+import {
+  afterValidation,
+  canMove,
+  NO_ROWS,
+  type CurrencyTotal,
+  type RowCounts,
+} from '../../lib/bulk-payments/bulk-payment.ts'
 import { columnOfMember, METADATA_PREFIX } from '../../lib/bulk-payments/columns.ts'
 import type { FileError } from '../../lib/bulk-payments/file-error.ts'
 import { RowReader, type BulkRow, type DecimalSeparator } from '../../lib/bulk-payments/instruction.ts'
 import { ROWS_AT_A_TIME } from '../../lib/bulk-payments/limits.ts'
 import { NO_RESULT } from '../../lib/jobs/job.ts'
-import { changeBulk, countedRows, deleteRowsAbove, findBulk, lockBulk, writeCheckedRows, type BulkRecord } from '../../storage/bulk-payments/bulk-payments.ts'
+import {
+  changeBulk,
+  countedRows,
+  deleteRowsAbove,
+  findBulk,
+  lockBulk,
+  writeCheckedRows,
+  type BulkRecord,
+} from '../../storage/bulk-payments/bulk-payments.ts'
 import { findFile, readFile, type StoredFile } from '../../storage/documents/files.ts'
 import type { AuditBy } from '../../storage/trail/trail.ts'
 import type { JobRecord } from '../../storage/jobs/jobs.ts'
@@ -55,12 +69,19 @@ export function bulkValidationJob(world: BulkValidationDeps): JobWork {
       if (checked === null) return { result: NO_RESULT, fileId: null }
       const { counts, totals, errors } = checked
       return {
-        result: { ...NO_RESULT, rows: counts.total, counts: { valid: counts.valid, invalid: counts.invalid } }, fileId: null,
+        result: { ...NO_RESULT, rows: counts.total, counts: { valid: counts.valid, invalid: counts.invalid } },
+        fileId: null,
         async finish(tx) {
           const locked = await lockBulk(tx.client, bulk.id)
           if (locked === null || !isValidatedBy(locked, job)) return
           await deleteRowsAbove(tx.client, bulk.id, counts.total)
-          await changeBulk({ ...tx, ids }, locked, { status: afterValidation(counts, bulk.options.requireAllValid), counts, totals, fileErrors: errors, lastProgressAt: tx.now })
+          await changeBulk({ ...tx, ids }, locked, {
+            status: afterValidation(counts, bulk.options.requireAllValid),
+            counts,
+            totals,
+            fileErrors: errors,
+            lastProgressAt: tx.now,
+          })
         },
       }
     },
@@ -68,13 +89,18 @@ export function bulkValidationJob(world: BulkValidationDeps): JobWork {
       const locked = await lockBulk(tx.client, job.subject!.id)
       if (locked === null || !isValidatedBy(locked, job)) return
       await deleteRowsAbove(tx.client, locked.id, 0)
-      const broken: FileError = { line: null, code: 'not_well_formed', message: 'The file could not be read to its end.' }
+      const broken: FileError = {
+        line: null,
+        code: 'not_well_formed',
+        message: 'The file could not be read to its end.',
+      }
       await changeBulk(tx, locked, { status: 'invalid', counts: NO_ROWS, totals: [], fileErrors: [broken] })
     },
   }
 }
 
-const isValidatedBy = ({ status, jobId }: BulkRecord, { id }: Pick<JobRecord, 'id'>): boolean => canMove(status, 'validated') && jobId === id
+const isValidatedBy = ({ status, jobId }: BulkRecord, { id }: Pick<JobRecord, 'id'>): boolean =>
+  canMove(status, 'validated') && jobId === id
 
 interface Checked {
   readonly counts: RowCounts
@@ -83,7 +109,13 @@ interface Checked {
 }
 
 /** Reads the file and writes its rows. Null when the bulk payment was cancelled meanwhile. */
-async function readAndCheck(world: BulkValidationDeps, bulk: BulkRecord, file: StoredFile, job: JobRecord, context: JobContext): Promise<Checked | null> {
+async function readAndCheck(
+  world: BulkValidationDeps,
+  bulk: BulkRecord,
+  file: StoredFile,
+  job: JobRecord,
+  context: JobContext,
+): Promise<Checked | null> {
   try {
     return await readRows(world, bulk, file, job, context)
   } catch (error) {
@@ -92,15 +124,37 @@ async function readAndCheck(world: BulkValidationDeps, bulk: BulkRecord, file: S
   }
 }
 
-async function readRows(world: BulkValidationDeps, bulk: BulkRecord, file: StoredFile, job: JobRecord, { progress, signal }: JobContext): Promise<Checked> {
+async function readRows(
+  world: BulkValidationDeps,
+  bulk: BulkRecord,
+  file: StoredFile,
+  job: JobRecord,
+  { progress, signal }: JobContext,
+): Promise<Checked> {
   const { database, ids, clock, files } = world
   const { actor } = job.request as BulkValidationRequest
   const caller: Caller = {
-    customerId: bulk.customerId, shard: bulk.shard, createdBy: actor.id, createdByName: actor.name, createdVia: 'bulk', key: null, deadline: Number.POSITIVE_INFINITY, ...NO_REFUSAL,
+    customerId: bulk.customerId,
+    shard: bulk.shard,
+    createdBy: actor.id,
+    createdByName: actor.name,
+    createdVia: 'bulk',
+    key: null,
+    deadline: Number.POSITIVE_INFINITY,
+    ...NO_REFUSAL,
     skipPayeeVerification: bulk.options.skipPayeeVerification,
   }
-  const maker = { customerId: bulk.customerId, requester: { id: actor.id, name: actor.name, byKey: actor.type === 'key' }, trail: { actor, address: null, requestId: job.requestId } }
-  const checker = new BulkRowChecker(world, bulk, caller, makeRecipientOfRow(world.recipientFactory, maker, { verify: !bulk.options.skipPayeeVerification }))
+  const maker = {
+    customerId: bulk.customerId,
+    requester: { id: actor.id, name: actor.name, byKey: actor.type === 'key' },
+    trail: { actor, address: null, requestId: job.requestId },
+  }
+  const checker = new BulkRowChecker(
+    world,
+    bulk,
+    caller,
+    makeRecipientOfRow(world.recipientFactory, maker, { verify: !bulk.options.skipPayeeVerification }),
+  )
   // Rows of an earlier attempt stay until this attempt reaches them.
   const known = bulk.counts.total === 0 ? null : bulk.counts.total
   let [counts, totals] = [NO_ROWS, [] as readonly CurrencyTotal[]]
@@ -112,11 +166,16 @@ async function readRows(world: BulkValidationDeps, bulk: BulkRecord, file: Store
     await inTransaction(database, async (client) => {
       const now = clock.now()
       const locked = await lockBulk(client, bulk.id)
-      if (locked === null || !isValidatedBy(locked, job)) throw new NoLongerOurs('The bulk payment is no longer validated by this job.')
+      if (locked === null || !isValidatedBy(locked, job))
+        throw new NoLongerOurs('The bulk payment is no longer validated by this job.')
       await writeCheckedRows(client, bulk.id, checked, ids, now)
-      await changeBulk({ client, ids, now }, locked, { counts: { ...after.counts, pending, total: after.counts.total + pending }, totals: after.totals, lastProgressAt: now })
-    });
-    ({ counts, totals } = after)
+      await changeBulk({ client, ids, now }, locked, {
+        counts: { ...after.counts, pending, total: after.counts.total + pending },
+        totals: after.totals,
+        lastProgressAt: now,
+      })
+    })
+    ;({ counts, totals } = after)
     progress(counts.total, known)
   }
   const { delimiter, decimalSeparator } = bulk.options
@@ -124,21 +183,45 @@ async function readRows(world: BulkValidationDeps, bulk: BulkRecord, file: Store
     await rowsOfJson(readFile(database, file), decimalSeparator, onRows)
     return { counts, totals, errors: [] }
   }
-  const result = await files.read({ bytes: readFile(database, file), task: { format: bulk.format, delimiter, decimalSeparator }, onRows, signal })
+  const result = await files.read({
+    bytes: readFile(database, file),
+    task: { format: bulk.format, delimiter, decimalSeparator },
+    onRows,
+    signal,
+  })
   if ('errors' in result) return { counts: NO_ROWS, totals: [], errors: result.errors }
   // Repeats are detected on arrival, by the message id at the beginning of the file.
   if (result.facts.messageId === bulk.messageId) return { counts, totals, errors: [] }
-  return { counts: NO_ROWS, totals: [], errors: [{ line: null, code: 'not_well_formed', message: 'GrpHdr with its MsgId does not stand at the beginning of the message.' }] }
+  return {
+    counts: NO_ROWS,
+    totals: [],
+    errors: [
+      {
+        line: null,
+        code: 'not_well_formed',
+        message: 'GrpHdr with its MsgId does not stand at the beginning of the message.',
+      },
+    ],
+  }
 }
 
 /**
  * Reads the rows of a JSON request. They are few, were checked for shape when they arrived, and were stored unchanged.
  */
-async function rowsOfJson(bytes: AsyncIterable<Uint8Array>, decimalSeparator: DecimalSeparator, onRows: (rows: readonly BulkRow[]) => Promise<void>): Promise<void> {
-  const rows = JSON.parse(Buffer.concat(await Array.fromAsync(bytes)).toString()) as readonly Readonly<Record<string, unknown>>[]
+async function rowsOfJson(
+  bytes: AsyncIterable<Uint8Array>,
+  decimalSeparator: DecimalSeparator,
+  onRows: (rows: readonly BulkRow[]) => Promise<void>,
+): Promise<void> {
+  const rows = JSON.parse(Buffer.concat(await Array.fromAsync(bytes)).toString()) as readonly Readonly<
+    Record<string, unknown>
+  >[]
   const read = rows.map(({ metadata, ...members }, nth) => {
     const row = new RowReader(decimalSeparator)
-    const cells = { ...members, ...Object.fromEntries(Object.entries(metadata ?? {}).map(([key, value]) => [METADATA_PREFIX + key, value])) }
+    const cells = {
+      ...members,
+      ...Object.fromEntries(Object.entries(metadata ?? {}).map(([key, value]) => [METADATA_PREFIX + key, value])),
+    }
     for (const [member, value] of Object.entries(cells)) {
       const target = columnOfMember(member)
       if (target === null) row.fault(member, 'unknown_field', 'There is no such column.')

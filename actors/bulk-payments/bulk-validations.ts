@@ -19,11 +19,26 @@ export interface Asking {
 }
 
 /** Inserts the job that checks the rows of a file on behalf of the actor. @returns its id */
-export async function beginValidation({ client, ids, now }: ApprovalTx, bulk: Pick<BulkRecord, 'id' | 'customerId' | 'operatorId' | 'shard'>, { actor, requestId }: Asking): Promise<string> {
+export async function beginValidation(
+  { client, ids, now }: ApprovalTx,
+  bulk: Pick<BulkRecord, 'id' | 'customerId' | 'operatorId' | 'shard'>,
+  { actor, requestId }: Asking,
+): Promise<string> {
   const { id, customerId, operatorId, shard } = bulk
   const request: BulkValidationRequest = { actor }
   const job = await insertJob(client, {
-    id: ids.next(), tenantId: customerId, operatorId, customerId, shard, kind: 'bulk_payment_validate', request, fingerprint: null, subject: { object: 'bulk_payment', id }, requestedBy: actor.id, requestId, now,
+    id: ids.next(),
+    tenantId: customerId,
+    operatorId,
+    customerId,
+    shard,
+    kind: 'bulk_payment_validate',
+    request,
+    fingerprint: null,
+    subject: { object: 'bulk_payment', id },
+    requestedBy: actor.id,
+    requestId,
+    now,
   })
   return job.id
 }
@@ -34,11 +49,20 @@ export async function beginValidation({ client, ids, now }: ApprovalTx, bulk: Pi
  * @throws ProblemError `invalid-transition`
  */
 export async function revalidate(tx: ApprovalTx, bulk: BulkRecord, by: Asking): Promise<BulkRecord> {
-  if (!canMove(bulk.status, 'revalidate')) refuse('invalid-transition', `The bulk payment is ${bulk.status}.`, { extra: { currentStatus: bulk.status, allowed: statusesFor('revalidate') } })
+  if (!canMove(bulk.status, 'revalidate'))
+    refuse('invalid-transition', `The bulk payment is ${bulk.status}.`, {
+      extra: { currentStatus: bulk.status, allowed: statusesFor('revalidate') },
+    })
   const { total } = bulk.counts
   await resetRows(tx.client, bulk.id, tx.now)
-  return await changeBulk(tx, bulk, { ...NO_FINDINGS, status: 'validating', counts: { ...NO_FINDINGS.counts, total, pending: total }, jobId: await beginValidation(tx, bulk, by), lastProgressAt: null,
-    editors: withEditor(bulk.editors, by.actor.id, tx.now) })
+  return await changeBulk(tx, bulk, {
+    ...NO_FINDINGS,
+    status: 'validating',
+    counts: { ...NO_FINDINGS.counts, total, pending: total },
+    jobId: await beginValidation(tx, bulk, by),
+    lastProgressAt: null,
+    editors: withEditor(bulk.editors, by.actor.id, tx.now),
+  })
 }
 
 /**
@@ -49,7 +73,8 @@ export async function revalidate(tx: ApprovalTx, bulk: BulkRecord, by: Asking): 
 export async function cancelBulk(tx: ApprovalTx, run: Run): Promise<BulkRecord> {
   const { bulk, job } = run
   if (bulk.status === 'submitting') return await cancelRun(tx, run)
-  if (!canMove(bulk.status, 'cancel')) refuse('not-cancellable', `The bulk payment is ${bulk.status}.`, { extra: { currentStatus: bulk.status } })
+  if (!canMove(bulk.status, 'cancel'))
+    refuse('not-cancellable', `The bulk payment is ${bulk.status}.`, { extra: { currentStatus: bulk.status } })
   if (job !== null) await endJob(tx, job, { move: 'cancel' })
   return await changeBulk(tx, bulk, { status: 'cancelled', closedAt: tx.now })
 }

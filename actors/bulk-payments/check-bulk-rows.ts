@@ -8,12 +8,26 @@
  */
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { BulkRow, Instruction, RowFault, RowWarning } from '../../lib/bulk-payments/instruction.ts'
-import { bearerOfRow, faultOfIssue, idOfRow, railOfRow, recipientOfRow, saysAccount } from '../../lib/bulk-payments/payment-of-row.ts'
+import {
+  bearerOfRow,
+  faultOfIssue,
+  idOfRow,
+  railOfRow,
+  recipientOfRow,
+  saysAccount,
+} from '../../lib/bulk-payments/payment-of-row.ts'
 import type { BalanceState } from '../../lib/balances/balance.ts'
 import { ProblemError } from '../../lib/base/problems.ts'
 import { validateRecipient, type ValidationDeps } from '../../lib/recipients/validation.ts'
 import {
-  accountKey, accountsOfRecipients, balancesWithAccounts, paymentsAlike, paymentsWithExternalIds, recipientsWithAccounts, traitsKey, type PaymentTraits,
+  accountKey,
+  accountsOfRecipients,
+  balancesWithAccounts,
+  paymentsAlike,
+  paymentsWithExternalIds,
+  recipientsWithAccounts,
+  traitsKey,
+  type PaymentTraits,
 } from '../../storage/bulk-payments/bulk-lookups.ts'
 import type { BulkRecord, CheckedRow } from '../../storage/bulk-payments/bulk-payments.ts'
 import type { Database } from '../../storage/db/database.ts'
@@ -37,7 +51,9 @@ export interface BulkCheckDeps extends PayDeps {
 }
 
 /** Creates a recipient from the description in a row; a refusal becomes faults of the row. */
-export type MakeRecipient = (instruction: Instruction) => Promise<{ readonly id: string } | { readonly faults: readonly RowFault[] }>
+export type MakeRecipient = (
+  instruction: Instruction,
+) => Promise<{ readonly id: string } | { readonly faults: readonly RowFault[] }>
 
 /** A row while it is checked. */
 interface Draft {
@@ -70,17 +86,37 @@ export class BulkRowChecker {
 
   /** @throws only database errors; faults of a row are part of the result */
   async check(rows: readonly BulkRow[]): Promise<CheckedRow[]> {
-    const drafts = rows.map((row): Draft => ({ row, faults: [...row.faults], warnings: [...row.warnings], recipientId: null, account: null, sourceBalanceId: null }))
+    const drafts = rows.map(
+      (row): Draft => ({
+        row,
+        faults: [...row.faults],
+        warnings: [...row.warnings],
+        recipientId: null,
+        account: null,
+        sourceBalanceId: null,
+      }),
+    )
     const payees = await this.#payees(drafts)
     await this.#sources(drafts)
-    const externalIds = drafts.flatMap(({ row: { instruction: { externalId } } }) => externalId ?? [])
-    const owners = externalIds.length === 0 ? new Map<string, string>() : await paymentsWithExternalIds(this.#world.database, this.#bulk.customerId, externalIds)
+    const externalIds = drafts.flatMap(
+      ({
+        row: {
+          instruction: { externalId },
+        },
+      }) => externalId ?? [],
+    )
+    const owners =
+      externalIds.length === 0
+        ? new Map<string, string>()
+        : await paymentsWithExternalIds(this.#world.database, this.#bulk.customerId, externalIds)
     const checked: CheckedRow[] = []
     const traits: (PaymentTraits | null)[] = []
     for (let at = 0; at < drafts.length; at += ROWS_PER_TURN) {
       if (at > 0) await breathe()
       // In parallel, because banks are asked for names. A row reads the state that earlier rows left before it waits.
-      for (const { row, alike } of await Promise.all(drafts.slice(at, at + ROWS_PER_TURN).map((draft) => this.#examine(draft, payees, owners)))) {
+      for (const { row, alike } of await Promise.all(
+        drafts.slice(at, at + ROWS_PER_TURN).map((draft) => this.#examine(draft, payees, owners)),
+      )) {
         checked.push(row)
         traits.push(alike)
       }
@@ -95,31 +131,60 @@ export class BulkRowChecker {
     for (const draft of drafts) {
       const { instruction } = draft.row
       draft.recipientId = idOfRow(instruction.recipientId, 'recipient_id', draft.faults)
-      if (instruction.recipientId !== undefined ? !saysAccount(instruction) : draft.faults.some(({ column }) => column === 'currency')) continue
+      if (
+        instruction.recipientId !== undefined
+          ? !saysAccount(instruction)
+          : draft.faults.some(({ column }) => column === 'currency')
+      )
+        continue
       const before = draft.faults.length
-      const input = recipientOfRow(instruction.recipientId === undefined ? instruction : { recipientName: 'By id', ...instruction }, draft.faults)
+      const input = recipientOfRow(
+        instruction.recipientId === undefined ? instruction : { recipientName: 'By id', ...instruction },
+        draft.faults,
+      )
       const validated = validateRecipient(validation, input)
       if ('errors' in validated) {
         // Missing members have been reported already.
-        if (draft.faults.length === before) draft.faults.push(...validated.errors.map(({ field, code, message }) => faultOfIssue({ field, code, message })))
+        if (draft.faults.length === before)
+          draft.faults.push(
+            ...validated.errors.map(({ field, code, message }) => faultOfIssue({ field, code, message })),
+          )
       } else {
         const { accountIdentity, maskedIdentifier } = validated.recipient
         draft.account = { currency: input.currency, accountIdentity, masked: maskedIdentifier }
       }
     }
     const named = drafts.filter(({ recipientId }) => recipientId !== null)
-    const identities = named.length === 0 ? new Map<string, string | null>() : await accountsOfRecipients(database, customerId, named.map(({ recipientId }) => recipientId!))
+    const identities =
+      named.length === 0
+        ? new Map<string, string | null>()
+        : await accountsOfRecipients(
+            database,
+            customerId,
+            named.map(({ recipientId }) => recipientId!),
+          )
     for (const draft of named) {
       const identity = identities.get(draft.recipientId!)
       if (identity === undefined) {
         draft.recipientId = null
         draft.faults.push({ column: 'recipient_id', code: 'recipient_not_found', message: 'No such recipient.' })
       } else if (draft.account !== null && draft.account.accountIdentity !== identity) {
-        draft.faults.push({ column: 'recipient_id', code: 'invalid_value', message: 'The recipient has another account than the row says.' })
+        draft.faults.push({
+          column: 'recipient_id',
+          code: 'invalid_value',
+          message: 'The recipient has another account than the row says.',
+        })
       }
     }
     const described = drafts.filter(({ row, account }) => row.instruction.recipientId === undefined && account !== null)
-    const known = described.length === 0 ? new Map<string, string>() : await recipientsWithAccounts(database, customerId, described.map(({ account }) => account!))
+    const known =
+      described.length === 0
+        ? new Map<string, string>()
+        : await recipientsWithAccounts(
+            database,
+            customerId,
+            described.map(({ account }) => account!),
+          )
     const made = new Map<string, Awaited<ReturnType<MakeRecipient>>>()
     for (const draft of described) {
       const key = accountKey(draft.account!.currency, draft.account!.accountIdentity)
@@ -127,10 +192,15 @@ export class BulkRowChecker {
       if (draft.recipientId !== null) continue
       if (!this.#bulk.options.createMissingRecipients) {
         const isNamed = draft.faults.every(({ column }) => column !== 'recipient_name')
-        if (isNamed) draft.faults.push({ column: 'recipient_name', code: 'recipient_not_found', message: 'There is no recipient with this account.' })
+        if (isNamed)
+          draft.faults.push({
+            column: 'recipient_name',
+            code: 'recipient_not_found',
+            message: 'There is no recipient with this account.',
+          })
         continue
       }
-      const result = made.get(key) ?? await this.#makeRecipient(draft.row.instruction)
+      const result = made.get(key) ?? (await this.#makeRecipient(draft.row.instruction))
       made.set(key, result)
       if ('id' in result) draft.recipientId = result.id
       else draft.faults.push(...result.faults)
@@ -142,9 +212,30 @@ export class BulkRowChecker {
   async #sources(drafts: readonly Draft[]): Promise<void> {
     const { database } = this.#world
     const { customerId, sourceBalanceId } = this.#bulk
-    const accounts = [...new Set(drafts.flatMap(({ row: { instruction: { sourceAccount } } }) => sourceAccount ?? []))]
-    const byAccount = accounts.length === 0 ? new Map<string, string>() : await balancesWithAccounts(database, customerId, accounts)
-    const currencies = [...new Set(drafts.flatMap(({ row: { instruction: { currency } } }) => currency ?? []))].filter((currency) => !this.#defaults.has(currency))
+    const accounts = [
+      ...new Set(
+        drafts.flatMap(
+          ({
+            row: {
+              instruction: { sourceAccount },
+            },
+          }) => sourceAccount ?? [],
+        ),
+      ),
+    ]
+    const byAccount =
+      accounts.length === 0 ? new Map<string, string>() : await balancesWithAccounts(database, customerId, accounts)
+    const currencies = [
+      ...new Set(
+        drafts.flatMap(
+          ({
+            row: {
+              instruction: { currency },
+            },
+          }) => currency ?? [],
+        ),
+      ),
+    ].filter((currency) => !this.#defaults.has(currency))
     if (sourceBalanceId === null && currencies.length > 0) {
       const found = await defaultBalances(database, customerId, currencies)
       for (const currency of currencies) this.#defaults.set(currency, found.get(currency)?.id ?? null)
@@ -154,89 +245,208 @@ export class BulkRowChecker {
       if (said !== undefined) draft.sourceBalanceId = idOfRow(said, 'source_balance_id', draft.faults)
       else if (sourceAccount !== undefined) {
         draft.sourceBalanceId = byAccount.get(sourceAccount) ?? null
-        if (draft.sourceBalanceId === null) draft.faults.push({ column: 'DbtrAcct', code: 'not_found', message: 'The account is none of a balance of yours.' })
+        if (draft.sourceBalanceId === null)
+          draft.faults.push({
+            column: 'DbtrAcct',
+            code: 'not_found',
+            message: 'The account is none of a balance of yours.',
+          })
       } else {
-        draft.sourceBalanceId = sourceBalanceId ?? (currency === undefined ? null : this.#defaults.get(currency) ?? null)
-        if (draft.sourceBalanceId === null && currency !== undefined) draft.faults.push({ column: 'source_balance_id', code: 'required', message: 'There is no balance in this currency to pay from.' })
+        draft.sourceBalanceId =
+          sourceBalanceId ?? (currency === undefined ? null : (this.#defaults.get(currency) ?? null))
+        if (draft.sourceBalanceId === null && currency !== undefined)
+          draft.faults.push({
+            column: 'source_balance_id',
+            code: 'required',
+            message: 'There is no balance in this currency to pay from.',
+          })
       }
     }
-    const unknown = [...new Set(drafts.flatMap(({ sourceBalanceId: id }) => id ?? []))].filter((id) => !this.#balances.has(id))
+    const unknown = [...new Set(drafts.flatMap(({ sourceBalanceId: id }) => id ?? []))].filter(
+      (id) => !this.#balances.has(id),
+    )
     if (unknown.length === 0) return
-    const loaded = await loadBalances({ query: async (statement) => ({ rows: await database.query(statement) }) }, unknown, false)
+    const loaded = await loadBalances(
+      { query: async (statement) => ({ rows: await database.query(statement) }) },
+      unknown,
+      false,
+    )
     for (const id of unknown) {
       const balance = loaded.get(id) ?? null
       this.#balances.set(id, balance?.customerId === customerId ? balance : null)
     }
   }
 
-  async #examine(draft: Draft, payees: ReadonlyMap<string, PayableRecipient>, owners: ReadonlyMap<string, string>): Promise<{ readonly row: CheckedRow; readonly alike: PaymentTraits | null }> {
-    const { row: { rowNumber, line, instruction }, faults, warnings } = draft
-    const payee = draft.recipientId === null ? null : payees.get(draft.recipientId) ?? null
+  async #examine(
+    draft: Draft,
+    payees: ReadonlyMap<string, PayableRecipient>,
+    owners: ReadonlyMap<string, string>,
+  ): Promise<{ readonly row: CheckedRow; readonly alike: PaymentTraits | null }> {
+    const {
+      row: { rowNumber, line, instruction },
+      faults,
+      warnings,
+    } = draft
+    const payee = draft.recipientId === null ? null : (payees.get(draft.recipientId) ?? null)
     const { externalId } = instruction
     if (externalId !== undefined) {
-      if (this.#externalIds.has(externalId)) faults.push({ column: 'external_id', code: 'duplicate_external_id', message: 'An earlier row has it, too.' })
+      if (this.#externalIds.has(externalId))
+        faults.push({ column: 'external_id', code: 'duplicate_external_id', message: 'An earlier row has it, too.' })
       this.#externalIds.add(externalId)
     }
     const reference = instruction.reference ?? payee?.defaultReference ?? null
-    if (reference === null && payee !== null) faults.push({ column: 'reference', code: 'required', message: 'The recipient has no reference of its own.' })
+    if (reference === null && payee !== null)
+      faults.push({ column: 'reference', code: 'required', message: 'The recipient has no reference of its own.' })
     const rail = railOfRow(instruction, faults)
     const bearer = bearerOfRow(instruction, faults)
     const executionDate = instruction.executionDate ?? this.#bulk.executionDate
-    const payer = draft.sourceBalanceId === null ? null : this.#balances.get(draft.sourceBalanceId) ?? null
-    if (draft.sourceBalanceId !== null && payer === null) faults.push({ column: 'source_balance_id', code: 'not_found', message: 'No such balance.' })
-    const examined = faults.length > 0 || payee === null || payer === null || reference === null ? null
-      : await this.#examinePayment({ ...paymentInput(instruction, { recipientId: payee.id, sourceBalanceId: payer.id, reference }), requestedRail: rail, ...(bearer === undefined ? {} : { chargeBearer: bearer }), executionDate },
-        { payee, payer, externalIdOwner: externalId === undefined ? null : owners.get(externalId) ?? null })
+    const payer = draft.sourceBalanceId === null ? null : (this.#balances.get(draft.sourceBalanceId) ?? null)
+    if (draft.sourceBalanceId !== null && payer === null)
+      faults.push({ column: 'source_balance_id', code: 'not_found', message: 'No such balance.' })
+    const examined =
+      faults.length > 0 || payee === null || payer === null || reference === null
+        ? null
+        : await this.#examinePayment(
+            {
+              ...paymentInput(instruction, { recipientId: payee.id, sourceBalanceId: payer.id, reference }),
+              requestedRail: rail,
+              ...(bearer === undefined ? {} : { chargeBearer: bearer }),
+              executionDate,
+            },
+            { payee, payer, externalIdOwner: externalId === undefined ? null : (owners.get(externalId) ?? null) },
+          )
     for (const issue of examined?.issues ?? []) {
-      if (issue.severity === 'warning') warnings.push({ column: 'recipient_name', code: issue.code === 'name_will_be_cut' ? issue.code : 'verification_unavailable', message: issue.message })
+      if (issue.severity === 'warning')
+        warnings.push({
+          column: 'recipient_name',
+          code: issue.code === 'name_will_be_cut' ? issue.code : 'verification_unavailable',
+          message: issue.message,
+        })
       else if (!LEFT_TO_PAYMENT.has(issue.code)) faults.push(faultOfIssue(issue))
     }
-    if (examined?.verification?.outcome === 'close_match') warnings.push({ column: 'recipient_name', code: 'close_match', message: 'The recipient\'s bank knows the account under a similar name.' })
+    if (examined?.verification?.outcome === 'close_match')
+      warnings.push({
+        column: 'recipient_name',
+        code: 'close_match',
+        message: "The recipient's bank knows the account under a similar name.",
+      })
     if (examined?.executionDate != null && executionDate !== null && examined.executionDate > executionDate) {
-      warnings.push({ column: 'execution_date', code: 'date_moved', message: `No business day; it is paid on ${examined.executionDate}.` })
+      warnings.push({
+        column: 'execution_date',
+        code: 'date_moved',
+        message: `No business day; it is paid on ${examined.executionDate}.`,
+      })
     }
     const isValid = faults.length === 0 && examined !== null
     const amount = instruction.amountMinor === undefined ? null : BigInt(instruction.amountMinor)
     const row: CheckedRow = {
-      rowNumber, line, status: isValid ? 'valid' : 'invalid', instruction, recipientId: draft.recipientId, recipientName: payee?.name ?? instruction.recipientName ?? '',
-      maskedIdentifier: payee?.maskedIdentifier ?? draft.account?.masked ?? null, currency: instruction.currency !== undefined && !faults.some(({ column }) => column === 'currency') ? instruction.currency : null,
-      amount, rail: examined?.rail ?? null, reference, executionDate: examined?.executionDate ?? (faults.some(({ column }) => column === 'execution_date') ? null : executionDate),
-      sourceBalanceId: draft.sourceBalanceId, fee: examined?.fee == null ? null : BigInt(examined.fee.amountMinor), estimatedArrival: examined?.estimatedArrival == null ? null : Date.parse(examined.estimatedArrival),
-      errors: faults, warnings,
+      rowNumber,
+      line,
+      status: isValid ? 'valid' : 'invalid',
+      instruction,
+      recipientId: draft.recipientId,
+      recipientName: payee?.name ?? instruction.recipientName ?? '',
+      maskedIdentifier: payee?.maskedIdentifier ?? draft.account?.masked ?? null,
+      currency:
+        instruction.currency !== undefined && !faults.some(({ column }) => column === 'currency')
+          ? instruction.currency
+          : null,
+      amount,
+      rail: examined?.rail ?? null,
+      reference,
+      executionDate:
+        examined?.executionDate ?? (faults.some(({ column }) => column === 'execution_date') ? null : executionDate),
+      sourceBalanceId: draft.sourceBalanceId,
+      fee: examined?.fee == null ? null : BigInt(examined.fee.amountMinor),
+      estimatedArrival: examined?.estimatedArrival == null ? null : Date.parse(examined.estimatedArrival),
+      errors: faults,
+      warnings,
     }
-    return { row, alike: isValid ? { recipientId: draft.recipientId!, currency: row.currency!, amount: amount!, reference: reference! } : null }
+    return {
+      row,
+      alike: isValid
+        ? { recipientId: draft.recipientId!, currency: row.currency!, amount: amount!, reference: reference! }
+        : null,
+    }
   }
 
-  async #examinePayment(input: PaymentInput, facts: Parameters<typeof examinePayment>[3]): Promise<Partial<Awaited<ReturnType<typeof examinePayment>>> & { readonly issues: readonly PaymentIssue[] }> {
+  async #examinePayment(
+    input: PaymentInput,
+    facts: Parameters<typeof examinePayment>[3],
+  ): Promise<Partial<Awaited<ReturnType<typeof examinePayment>>> & { readonly issues: readonly PaymentIssue[] }> {
     try {
       return await examinePayment(this.#world, this.#caller, input, facts)
     } catch (error) {
       if (!(error instanceof ProblemError)) throw error
       const { slug, detail, errors } = error.problem
-      return { issues: errors?.map(({ field, code, message }) => ({ severity: 'error', field, code, message })) ?? [{ severity: 'error', field: null, code: slug, message: detail }] }
+      return {
+        issues: errors?.map(({ field, code, message }) => ({ severity: 'error', field, code, message })) ?? [
+          { severity: 'error', field: null, code: slug, message: detail },
+        ],
+      }
     }
   }
 
   /** Adds a warning to valid rows when a similar payment was made before, or a similar row stands above. */
   async #withDuplicates(rows: readonly CheckedRow[], traits: readonly (PaymentTraits | null)[]): Promise<CheckedRow[]> {
     const asked = traits.filter((each) => each !== null)
-    const paid = asked.length === 0 ? new Set<string>() : await paymentsAlike(this.#world.database, this.#bulk.customerId, asked, this.#world.clock.now() - DUPLICATE_MS)
+    const paid =
+      asked.length === 0
+        ? new Set<string>()
+        : await paymentsAlike(
+            this.#world.database,
+            this.#bulk.customerId,
+            asked,
+            this.#world.clock.now() - DUPLICATE_MS,
+          )
     return rows.map((row, nth) => {
       const alike = traits[nth] ?? null
       if (alike === null) return row
       const key = traitsKey(alike)
-      const message = paid.has(key) ? 'A payment like this was made in the last ten days.' : this.#seen.has(key) ? 'An earlier row is like this one.' : null
+      const message = paid.has(key)
+        ? 'A payment like this was made in the last ten days.'
+        : this.#seen.has(key)
+          ? 'An earlier row is like this one.'
+          : null
       this.#seen.add(key)
-      return message === null ? row : { ...row, warnings: [...row.warnings, { column: '', code: 'possible_duplicate', message }] }
+      return message === null
+        ? row
+        : { ...row, warnings: [...row.warnings, { column: '', code: 'possible_duplicate', message }] }
     })
   }
 }
 
 /** Turns a row into the payment that it requests. */
-export function paymentInput(instruction: Instruction, { recipientId, sourceBalanceId, reference }: { readonly recipientId: string; readonly sourceBalanceId: string; readonly reference: string }): PaymentInput {
-  const { amountMinor, currency, purposeCode, purpose, endToEndId, externalId, internalNote, notifyRecipient, metadata } = instruction
+export function paymentInput(
+  instruction: Instruction,
+  {
+    recipientId,
+    sourceBalanceId,
+    reference,
+  }: { readonly recipientId: string; readonly sourceBalanceId: string; readonly reference: string },
+): PaymentInput {
+  const {
+    amountMinor,
+    currency,
+    purposeCode,
+    purpose,
+    endToEndId,
+    externalId,
+    internalNote,
+    notifyRecipient,
+    metadata,
+  } = instruction
   return {
-    sourceBalanceId, recipientId, amount: { amountMinor: amountMinor!, currency: currency! }, reference, purposeCode: purposeCode ?? null, purpose: purpose ?? null, externalId: externalId ?? null,
-    internalNote: internalNote ?? null, notifyRecipient: notifyRecipient ?? false, metadata, ...(endToEndId === undefined ? {} : { endToEndId }),
+    sourceBalanceId,
+    recipientId,
+    amount: { amountMinor: amountMinor!, currency: currency! },
+    reference,
+    purposeCode: purposeCode ?? null,
+    purpose: purpose ?? null,
+    externalId: externalId ?? null,
+    internalNote: internalNote ?? null,
+    notifyRecipient: notifyRecipient ?? false,
+    metadata,
+    ...(endToEndId === undefined ? {} : { endToEndId }),
   }
 }

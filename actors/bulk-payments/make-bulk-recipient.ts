@@ -11,7 +11,11 @@ import type { RecipientMaker } from '../recipients/review-recipient.ts'
 
 /** Creates recipients. A repeated call for an existing recipient is answered with `duplicate-recipient`. */
 export interface RecipientFactory {
-  make(maker: RecipientMaker, body: RecipientInput & { readonly email: string | null }, options: { readonly verify: boolean }): Promise<{ readonly id: string } | { readonly refused: Problem }>
+  make(
+    maker: RecipientMaker,
+    body: RecipientInput & { readonly email: string | null },
+    options: { readonly verify: boolean },
+  ): Promise<{ readonly id: string } | { readonly refused: Problem }>
 }
 
 /** Finds typing errors only; whether the address exists is not checked. */
@@ -21,12 +25,17 @@ const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@.]+$/
  * Creates recipients of rows for the given maker. When another row or another node has created the same recipient
  * first, that recipient is used.
  */
-export function makeRecipientOfRow(factory: RecipientFactory, maker: RecipientMaker, options: { readonly verify: boolean }): MakeRecipient {
+export function makeRecipientOfRow(
+  factory: RecipientFactory,
+  maker: RecipientMaker,
+  options: { readonly verify: boolean },
+): MakeRecipient {
   return async (instruction: Instruction) => {
     const faults: RowFault[] = []
     const input = recipientOfRow(instruction, faults)
     const { recipientEmail: email = null } = instruction
-    if (email !== null && !EMAIL.test(email)) faults.push({ column: 'recipient_email', code: 'invalid_format', message: 'This is no e-mail address.' })
+    if (email !== null && !EMAIL.test(email))
+      faults.push({ column: 'recipient_email', code: 'invalid_format', message: 'This is no e-mail address.' })
     if (faults.length > 0) return { faults }
     const made = await factory.make(maker, { ...input, email }, options)
     if ('id' in made) return made

@@ -59,22 +59,45 @@ export const KEPT = {
 } as const
 
 /** Answers a repeat from the record: the resource as it was created, or the stored answer, which may be a problem. */
-export function storedAnswer({ status, answer, resource }: Pick<RecordedCommand, 'status' | 'answer' | 'resource'>): CommandAnswer {
+export function storedAnswer({
+  status,
+  answer,
+  resource,
+}: Pick<RecordedCommand, 'status' | 'answer' | 'resource'>): CommandAnswer {
   if (answer !== null) {
     // The draft has been overwritten or deleted since, so its first answer is stored.
-    if (status === 201 && resource?.kind === 'payment') return created(`/v1/payments/${resource.payment.id}`, answer, true)
-    if (status === 201 && resource?.kind === 'exchange') return created(`/v1/exchanges/${resource.exchange.id}`, answer, true)
-    const made = resource === null || !('id' in resource) ? {} : {
-      etag: etagOf({ version: 1n, view: JSON.parse(answer) as unknown, untagged: KEPT[resource.kind].untagged }), location: `/v1/${KEPT[resource.kind].path}/${resource.id}`,
+    if (status === 201 && resource?.kind === 'payment')
+      return created(`/v1/payments/${resource.payment.id}`, answer, true)
+    if (status === 201 && resource?.kind === 'exchange')
+      return created(`/v1/exchanges/${resource.exchange.id}`, answer, true)
+    const made =
+      resource === null || !('id' in resource)
+        ? {}
+        : {
+            etag: etagOf({ version: 1n, view: JSON.parse(answer) as unknown, untagged: KEPT[resource.kind].untagged }),
+            location: `/v1/${KEPT[resource.kind].path}/${resource.id}`,
+          }
+    return {
+      status,
+      body: answer,
+      contentType: status < 400 ? 'application/json' : 'application/problem+json',
+      replayed: true,
+      ...made,
     }
-    return { status, body: answer, contentType: status < 400 ? 'application/json' : 'application/problem+json', replayed: true, ...made }
   }
   switch (resource?.kind) {
-    case 'payment': return status === 200 ? cancelledAnswer(resource.payment, true) : paymentAnswer(createdPayment(resource.payment), true)
-    case 'transfer': return transferAnswer(createdTransfer(resource.transfer), true)
-    case 'exchange': return exchangeAnswer(bookedExchange(resource.exchange), true)
-    case 'quote': return quoteAnswer(resource.quote, true)
-    default: throw new Error('An idempotency record names a resource that does not exist.')
+    case 'payment':
+      return status === 200
+        ? cancelledAnswer(resource.payment, true)
+        : paymentAnswer(createdPayment(resource.payment), true)
+    case 'transfer':
+      return transferAnswer(createdTransfer(resource.transfer), true)
+    case 'exchange':
+      return exchangeAnswer(bookedExchange(resource.exchange), true)
+    case 'quote':
+      return quoteAnswer(resource.quote, true)
+    default:
+      throw new Error('An idempotency record names a resource that does not exist.')
   }
 }
 
@@ -91,7 +114,11 @@ export interface Answers {
    *
    * @throws ProblemError for a refusal that is not recorded, `idempotency-key-in-use` and `idempotency-key-reused`
    */
-  answer<Body, Made extends { readonly kind: string }>(command: Command<Body>, submit: (caller: Caller, body: Body) => Promise<Made | Unmade>, render: (made: Made) => CommandAnswer): Promise<CommandAnswer>
+  answer<Body, Made extends { readonly kind: string }>(
+    command: Command<Body>,
+    submit: (caller: Caller, body: Body) => Promise<Made | Unmade>,
+    render: (made: Made) => CommandAnswer,
+  ): Promise<CommandAnswer>
   /** Reads the answer recorded under a key; null when it has none. */
   recordedAnswer(idempotency: Idempotency): Promise<CommandAnswer | null>
   callerOf(command: Command<unknown>): Caller
@@ -107,28 +134,42 @@ export function createAnswers(world: AnswersDeps): Answers {
   /** The keys of commands that are being decided on this node. */
   const underWay = new Set<string>()
 
-  async function answer<Body, Made extends { readonly kind: string }>(command: Command<Body>, submit: (caller: Caller, body: Body) => Promise<Made | Unmade>, render: (made: Made) => CommandAnswer): Promise<CommandAnswer> {
+  async function answer<Body, Made extends { readonly kind: string }>(
+    command: Command<Body>,
+    submit: (caller: Caller, body: Body) => Promise<Made | Unmade>,
+    render: (made: Made) => CommandAnswer,
+  ): Promise<CommandAnswer> {
     const { idempotency } = command
     if (idempotency === null) return await decide(command, submit, render)
-    if (underWay.has(idempotency.id)) refuse('idempotency-key-in-use', 'The first request with this key is still running.', { retryAfterSeconds: 1 })
+    if (underWay.has(idempotency.id))
+      refuse('idempotency-key-in-use', 'The first request with this key is still running.', { retryAfterSeconds: 1 })
     underWay.add(idempotency.id)
     try {
       return await decide(command, submit, render)
     } catch (error) {
       // An invalid body is reported only for a new key: a key with an answer keeps its answer.
-      if (error instanceof ProblemError) return await recordedAnswer(idempotency) ?? raise(error)
+      if (error instanceof ProblemError) return (await recordedAnswer(idempotency)) ?? raise(error)
       throw error
     } finally {
       underWay.delete(idempotency.id)
     }
   }
 
-  async function decide<Body, Made extends { readonly kind: string }>(command: Command<Body>, submit: (caller: Caller, body: Body) => Promise<Made | Unmade>, render: (made: Made) => CommandAnswer): Promise<CommandAnswer> {
+  async function decide<Body, Made extends { readonly kind: string }>(
+    command: Command<Body>,
+    submit: (caller: Caller, body: Body) => Promise<Made | Unmade>,
+    render: (made: Made) => CommandAnswer,
+  ): Promise<CommandAnswer> {
     const outcome = await submit(callerOf(command), command.body)
     if (isUnmade(outcome)) {
       if (outcome.kind === 'recorded') return await replay(outcome.outcome, command.idempotency as Idempotency)
       if (outcome.body === null) throw new ProblemError(outcome.problem)
-      return { status: problemStatus(outcome.problem), body: outcome.body, contentType: 'application/problem+json', replayed: false }
+      return {
+        status: problemStatus(outcome.problem),
+        body: outcome.body,
+        contentType: 'application/problem+json',
+        replayed: false,
+      }
     }
     return render(outcome)
   }

@@ -12,9 +12,20 @@ import type { ByInTenant } from '../../lib/identity/caller.ts'
  * @throws ProblemError `step-up-required`, which names the action
  */
 export async function requireProof(
-  { database, clock }: { readonly database: Queries; readonly clock: { now(): number } }, { session, tenant }: Pick<ByInTenant, 'session' | 'tenant'>, action: StepUpAction,
+  { database, clock }: { readonly database: Queries; readonly clock: { now(): number } },
+  { session, tenant }: Pick<ByInTenant, 'session' | 'tenant'>,
+  action: StepUpAction,
 ): Promise<void> {
-  const proven = await hasProof(database, { sessionId: session.id, tenantId: tenant.id, action, subjectId: null, bound: false, since: clock.now() - STEP_UP_FRESH_MS })
+  const proven = await hasProof(database, {
+    sessionId: session.id,
+    tenantId: tenant.id,
+    action,
+    subjectId: null,
+    bound: false,
+    since: clock.now() - STEP_UP_FRESH_MS,
+  })
   if (proven) return
-  refuse('step-up-required', 'Prove yourself for this action first, then send the same request again.', { extra: { action, challengeUrl: '/v1/step-up/challenges' } })
+  refuse('step-up-required', 'Prove yourself for this action first, then send the same request again.', {
+    extra: { action, challengeUrl: '/v1/step-up/challenges' },
+  })
 }

@@ -11,27 +11,45 @@ import type { Database } from '../../storage/db/database.ts'
 import type { Clock } from '../../lib/base/clock.ts'
 
 /** Records a refusal under its key, as a success is recorded. */
-export async function rememberedNo({ database, clock }: { readonly database: Database; readonly clock: Clock }, caller: Caller, problem: Problem): Promise<Unmade> {
+export async function rememberedNo(
+  { database, clock }: { readonly database: Database; readonly clock: Clock },
+  caller: Caller,
+  problem: Problem,
+): Promise<Unmade> {
   if (caller.key === null) return { kind: 'refused', problem, body: null }
   const body = caller.problemText(problem)
   const outcome = await unlessRecorded(async () => {
-    await inTransaction(database, (client) => writeEffects({ client, now: clock.now() }, remembered(caller.key, caller.problemStatus(problem), null, body, clock.now())))
+    await inTransaction(database, (client) =>
+      writeEffects(
+        { client, now: clock.now() },
+        remembered(caller.key, caller.problemStatus(problem), null, body, clock.now()),
+      ),
+    )
     return 'moved_on' as const
   })
   return typeof outcome === 'string' ? { kind: 'refused', problem, body } : outcome
 }
 
 /** Builds the record of an outcome under its key. */
-export function remembered(key: CommandKey | null, status: number, resourceId: string | null, answer: string | null, now: number): Effects {
+export function remembered(
+  key: CommandKey | null,
+  status: number,
+  resourceId: string | null,
+  answer: string | null,
+  now: number,
+): Effects {
   return key === null ? {} : { idempotency: { ...key, status, resourceId, answer, createdAt: now } }
 }
 
 /** Runs the work and returns its result, or the outcome that the key already has. */
-export async function unlessRecorded<Result>(work: () => Promise<Result>): Promise<Result | Extract<Unmade, { kind: 'recorded' }>> {
+export async function unlessRecorded<Result>(
+  work: () => Promise<Result>,
+): Promise<Result | Extract<Unmade, { kind: 'recorded' }>> {
   try {
     return await work()
   } catch (error) {
-    const recorded = error instanceof CommitConflict ? error.conflicts.find(({ kind }) => kind === 'recorded') : undefined
+    const recorded =
+      error instanceof CommitConflict ? error.conflicts.find(({ kind }) => kind === 'recorded') : undefined
     if (recorded?.kind === 'recorded') return { kind: 'recorded', outcome: recorded.outcome }
     throw error
   }
@@ -39,5 +57,9 @@ export async function unlessRecorded<Result>(work: () => Promise<Result>): Promi
 
 /** Converts the caller for the trail. */
 export function auditBy({ createdBy, createdByName, createdVia }: Caller): AuditBy {
-  return { actor: { type: createdVia === 'api_key' ? 'key' : 'member', id: createdBy, name: createdByName }, address: null, requestId: null }
+  return {
+    actor: { type: createdVia === 'api_key' ? 'key' : 'member', id: createdBy, name: createdByName },
+    address: null,
+    requestId: null,
+  }
 }

@@ -3,7 +3,13 @@
  * effect, so a request with the same key gets the same bytes again, and its effect happens once (I5).
  */
 import { ProblemError, refuse, type Problem } from '../../lib/base/problems.ts'
-import { hasIdempotencyRecord, insertIdempotencyRecord, rollBackToCommandSavepoint, setCommandSavepoint, tryLockIdempotencyKey } from '../../storage/commit/idempotency.ts'
+import {
+  hasIdempotencyRecord,
+  insertIdempotencyRecord,
+  rollBackToCommandSavepoint,
+  setCommandSavepoint,
+  tryLockIdempotencyKey,
+} from '../../storage/commit/idempotency.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { inTransaction, type TransactionClient } from '../../storage/db/transaction.ts'
 import { etagOf } from '../../lib/commands/etag.ts'
@@ -24,7 +30,12 @@ export interface RunOnceDeps {
  * @throws ProblemError `idempotency-key-in-use`, `idempotency-key-reused` and problems of other statuses, and what the
  *   work throws
  */
-export async function runOnce(world: RunOnceDeps, idempotency: Idempotency | null, status: 200 | 201 | 202, work: (client: TransactionClient) => Promise<object>): Promise<CommandAnswer> {
+export async function runOnce(
+  world: RunOnceDeps,
+  idempotency: Idempotency | null,
+  status: 200 | 201 | 202,
+  work: (client: TransactionClient) => Promise<object>,
+): Promise<CommandAnswer> {
   return await underKey(world, idempotency, async (client) => {
     const body = JSON.stringify(await work(client))
     await remember(world, client, idempotency, { status, body, resourceId: null })
@@ -44,17 +55,33 @@ export interface Done {
  *
  * @throws what `runOnce` throws
  */
-export async function decideOnce(world: RunOnceDeps, { idempotency }: Pick<Command<unknown>, 'idempotency'>, status: 200 | 201 | 202, work: (client: TransactionClient) => Promise<Done>): Promise<CommandAnswer> {
+export async function decideOnce(
+  world: RunOnceDeps,
+  { idempotency }: Pick<Command<unknown>, 'idempotency'>,
+  status: 200 | 201 | 202,
+  work: (client: TransactionClient) => Promise<Done>,
+): Promise<CommandAnswer> {
   return await underKey(world, idempotency, async (client) => {
     const { shown, made } = await work(client)
     const body = JSON.stringify(shown.view)
     await remember(world, client, idempotency, { status, body, resourceId: made?.id ?? null })
-    return { status, body, contentType: 'application/json', replayed: false, ...(made === undefined ? {} : { etag: etagOf(shown, body), location: made.location }) }
+    return {
+      status,
+      body,
+      contentType: 'application/json',
+      replayed: false,
+      ...(made === undefined ? {} : { etag: etagOf(shown, body), location: made.location }),
+    }
   })
 }
 
 /** Runs the work, or stores its refusal; the writes of refused work are rolled back. */
-async function keepRefusal(world: RunOnceDeps, client: TransactionClient, idempotency: Idempotency, work: (client: TransactionClient) => Promise<CommandAnswer>): Promise<CommandAnswer> {
+async function keepRefusal(
+  world: RunOnceDeps,
+  client: TransactionClient,
+  idempotency: Idempotency,
+  work: (client: TransactionClient) => Promise<CommandAnswer>,
+): Promise<CommandAnswer> {
   await setCommandSavepoint(client)
   try {
     return await work(client)
@@ -78,16 +105,24 @@ function isKept(problem: Problem): boolean {
  * so the stored answer is read before the transaction begins, and read again after it when the key got an answer
  * meanwhile.
  */
-async function underKey(world: RunOnceDeps, idempotency: Idempotency | null, work: (client: TransactionClient) => Promise<CommandAnswer>): Promise<CommandAnswer> {
+async function underKey(
+  world: RunOnceDeps,
+  idempotency: Idempotency | null,
+  work: (client: TransactionClient) => Promise<CommandAnswer>,
+): Promise<CommandAnswer> {
   const { database, clock, findIdempotencyRecord } = world
   if (idempotency === null) return await inTransaction(database, work)
   for (;;) {
     const record = await findIdempotencyRecord(idempotency.id)
     if (record !== null && record.fingerprint !== idempotency.fingerprint) {
-      refuse('idempotency-key-reused', 'The Idempotency-Key was first used with other content.', { extra: { firstUsedAt: record.createdAt } })
+      refuse('idempotency-key-reused', 'The Idempotency-Key was first used with other content.', {
+        extra: { firstUsedAt: record.createdAt },
+      })
     }
     if (record?.answer != null) return { ...record.answer, replayed: true }
-    const answer = await inTransaction(database, async (client) => (await takeKey(client, idempotency.id, clock.now()) ? await keepRefusal(world, client, idempotency, work) : null))
+    const answer = await inTransaction(database, async (client) =>
+      (await takeKey(client, idempotency.id, clock.now())) ? await keepRefusal(world, client, idempotency, work) : null,
+    )
     if (answer !== null) return answer
   }
 }
@@ -99,11 +134,21 @@ async function underKey(world: RunOnceDeps, idempotency: Idempotency | null, wor
  * @throws ProblemError `idempotency-key-in-use` when another request holds the lock
  */
 async function takeKey(client: TransactionClient, id: string, now: number): Promise<boolean> {
-  if (!await tryLockIdempotencyKey(client, id)) refuse('idempotency-key-in-use', 'The first request with this key is still running.', { retryAfterSeconds: 1 })
-  return !await hasIdempotencyRecord(client, id, now)
+  if (!(await tryLockIdempotencyKey(client, id)))
+    refuse('idempotency-key-in-use', 'The first request with this key is still running.', { retryAfterSeconds: 1 })
+  return !(await hasIdempotencyRecord(client, id, now))
 }
 
-async function remember({ clock }: RunOnceDeps, client: TransactionClient, idempotency: Idempotency | null, kept: { readonly status: number; readonly body: string; readonly resourceId: string | null }): Promise<void> {
+async function remember(
+  { clock }: RunOnceDeps,
+  client: TransactionClient,
+  idempotency: Idempotency | null,
+  kept: { readonly status: number; readonly body: string; readonly resourceId: string | null },
+): Promise<void> {
   if (idempotency === null) return
-  await insertIdempotencyRecord(client, { ...kept, id: idempotency.id, fingerprint: idempotency.fingerprint }, clock.now())
+  await insertIdempotencyRecord(
+    client,
+    { ...kept, id: idempotency.id, fingerprint: idempotency.fingerprint },
+    clock.now(),
+  )
 }

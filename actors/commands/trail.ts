@@ -5,7 +5,11 @@ import type { By, ByCaller } from '../../lib/identity/caller.ts'
 /** The trail's actor for a change that people make to themselves. */
 export function auditPerson({ session, source, requestId }: By): AuditBy {
   const staff = session.memberships.some(({ level }) => level === 'operator')
-  return { actor: { type: staff ? 'staff' : 'member', id: session.userId, name: session.name }, address: source.address, requestId }
+  return {
+    actor: { type: staff ? 'staff' : 'member', id: session.userId, name: session.name },
+    address: source.address,
+    requestId,
+  }
 }
 
 /** The trail's actor for a change of a tenant: a person or a key. */

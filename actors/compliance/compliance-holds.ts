@@ -15,7 +15,15 @@ import type { IdSource } from '../../lib/base/ids.ts'
 import { refuse } from '../../lib/base/problems.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
 import { writeEffects, type ApprovalTx } from '../../storage/approvals/approvals.ts'
-import { addComplianceNote, decideComplianceHold, dueComplianceHolds, lockComplianceHold, NOTES_MAX, proposeDecision, type ComplianceHoldRecord } from '../../storage/compliance/compliance-holds.ts'
+import {
+  addComplianceNote,
+  decideComplianceHold,
+  dueComplianceHolds,
+  lockComplianceHold,
+  NOTES_MAX,
+  proposeDecision,
+  type ComplianceHoldRecord,
+} from '../../storage/compliance/compliance-holds.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { SYSTEM, writeAudit, type AuditBy } from '../../storage/trail/trail.ts'
 import { readOperator } from '../../storage/operators/operators.ts'
@@ -32,7 +40,12 @@ export const SANDBOX_REVIEWER = { id: '00000000-0000-4000-8000-00000000a99e', na
 
 /** The effect of a decision on one kind of subject, within the transaction of the decision. */
 export interface HeldSubjectKind {
-  decided(tx: ApprovalTx, hold: ComplianceHoldRecord, decision: ComplianceDecision, options: { readonly freezeFunds: boolean }): Promise<SubjectOutcome>
+  decided(
+    tx: ApprovalTx,
+    hold: ComplianceHoldRecord,
+    decision: ComplianceDecision,
+    options: { readonly freezeFunds: boolean },
+  ): Promise<SubjectOutcome>
 }
 
 export type HeldSubjects = Readonly<Partial<Record<HeldSubject, HeldSubjectKind>>>
@@ -63,7 +76,11 @@ export class ComplianceHolds extends Poller {
   readonly #options: ComplianceHoldsOptions
 
   constructor(options: ComplianceHoldsOptions) {
-    super({ everyMs: TICK_MS, poll: () => this.#poll(), onError: (error) => options.onError(error, 'holds that are due') })
+    super({
+      everyMs: TICK_MS,
+      poll: () => this.#poll(),
+      onError: (error) => options.onError(error, 'holds that are due'),
+    })
     this.#options = options
   }
 
@@ -80,7 +97,14 @@ export class ComplianceHolds extends Poller {
       const hold = await lockOpen(tx, request)
       const operator = await readOperator(tx.client, hold.operatorId)
       if (operator?.compliance.fourEyesRelease !== false && !isSecondWord(hold, request)) {
-        await proposeDecision(tx.client, hold.id, { decision, reason, freezeFunds, by: by.actor.id, byName: by.actor.name, at: timestamp(tx.now) })
+        await proposeDecision(tx.client, hold.id, {
+          decision,
+          reason,
+          freezeFunds,
+          by: by.actor.id,
+          byName: by.actor.name,
+          at: timestamp(tx.now),
+        })
         await this.#trail(tx, hold, by, 'proposed', { proposal: hold.proposal }, { decision, reason, freezeFunds })
         return 'proposed'
       }
@@ -93,29 +117,62 @@ export class ComplianceHolds extends Poller {
   async note({ holdId, operatorId, by, text }: Acting & { readonly text: string }): Promise<void> {
     await decideInTransaction(this.#options, async (tx) => {
       const hold = await lockOf(tx, { holdId, operatorId })
-      const added = await addComplianceNote(tx.client, { id: tx.ids.next(), holdId, author: by.actor, text, now: tx.now })
-      if (!added) refuse('limit-reached', `A hold has at most ${NOTES_MAX} notes.`, { extra: { limit: NOTES_MAX, resource: 'compliance_note' } })
+      const added = await addComplianceNote(tx.client, {
+        id: tx.ids.next(),
+        holdId,
+        author: by.actor,
+        text,
+        now: tx.now,
+      })
+      if (!added)
+        refuse('limit-reached', `A hold has at most ${NOTES_MAX} notes.`, {
+          extra: { limit: NOTES_MAX, resource: 'compliance_note' },
+        })
       await this.#trail(tx, hold, by, 'noted', null, { text })
     })
   }
 
-  async #end(tx: ApprovalTx, hold: ComplianceHoldRecord, { decision, reason, freezeFunds, by }: Omit<HoldDecision, keyof Acting> & Pick<Acting, 'by'>): Promise<() => void> {
+  async #end(
+    tx: ApprovalTx,
+    hold: ComplianceHoldRecord,
+    { decision, reason, freezeFunds, by }: Omit<HoldDecision, keyof Acting> & Pick<Acting, 'by'>,
+  ): Promise<() => void> {
     const subject = this.#options.subjects[hold.subjectType]
     if (subject === undefined) throw new Error(`Nothing is known of holds of ${hold.subjectType}.`)
     const { effects = {}, after = () => undefined } = await subject.decided(tx, hold, decision, { freezeFunds })
     await decideComplianceHold(tx.client, hold.id, { decision, reason, freezeFunds, by: by.actor, now: tx.now })
     const told = complianceHoldEvent(hold, { id: tx.ids.next(), status: decision, at: tx.now })
-    await writeEffects(tx, { ...effects, events: [...effects.events ?? [], told] })
-    await this.#trail(tx, hold, by, decision, { status: hold.status, proposal: hold.proposal }, { status: decision, reason, freezeFunds })
+    await writeEffects(tx, { ...effects, events: [...(effects.events ?? []), told] })
+    await this.#trail(
+      tx,
+      hold,
+      by,
+      decision,
+      { status: hold.status, proposal: hold.proposal },
+      { status: decision, reason, freezeFunds },
+    )
     return after
   }
 
   /** Writes the operator's trail; the customer's trail must not mention holds. */
-  async #trail(tx: ApprovalTx, hold: ComplianceHoldRecord, by: AuditBy, what: string, before: object | null, after: object): Promise<void> {
+  async #trail(
+    tx: ApprovalTx,
+    hold: ComplianceHoldRecord,
+    by: AuditBy,
+    what: string,
+    before: object | null,
+    after: object,
+  ): Promise<void> {
     const about = { subjectType: hold.subjectType, subjectId: hold.subjectId, customerId: hold.customerId }
     await writeAudit(tx.client, {
-      ...by, id: tx.ids.next(), tenantId: hold.operatorId, at: tx.now, action: `compliance_hold.${what}`, object: { type: 'compliance_hold', id: hold.id },
-      before, after: { ...after, ...about },
+      ...by,
+      id: tx.ids.next(),
+      tenantId: hold.operatorId,
+      at: tx.now,
+      action: `compliance_hold.${what}`,
+      object: { type: 'compliance_hold', id: hold.id },
+      before,
+      after: { ...after, ...about },
     })
   }
 
@@ -126,13 +183,23 @@ export class ComplianceHolds extends Poller {
         const hold = await lockComplianceHold(tx.client, id)
         if (hold === null || hold.status !== 'open' || hold.sandboxDecision === null) return
         const by: AuditBy = { ...SYSTEM, actor: { type: 'system', ...SANDBOX_REVIEWER } }
-        afterwards.push(await this.#end(tx, hold, { decision: hold.sandboxDecision, reason: 'Decided by the sandbox.', freezeFunds: false, by }))
+        afterwards.push(
+          await this.#end(tx, hold, {
+            decision: hold.sandboxDecision,
+            reason: 'Decided by the sandbox.',
+            freezeFunds: false,
+            by,
+          }),
+        )
       }).catch((error: unknown) => onError(error, `hold ${id}`))
     }
   }
 }
 
-async function lockOf({ client }: ApprovalTx, { holdId, operatorId }: Pick<Acting, 'holdId' | 'operatorId'>): Promise<ComplianceHoldRecord> {
+async function lockOf(
+  { client }: ApprovalTx,
+  { holdId, operatorId }: Pick<Acting, 'holdId' | 'operatorId'>,
+): Promise<ComplianceHoldRecord> {
   const hold = await lockComplianceHold(client, holdId)
   if (hold === null || hold.operatorId !== operatorId) refuse('not-found', 'No such hold exists in this tenant.')
   return hold
@@ -140,11 +207,17 @@ async function lockOf({ client }: ApprovalTx, { holdId, operatorId }: Pick<Actin
 
 async function lockOpen(tx: ApprovalTx, acting: Pick<Acting, 'holdId' | 'operatorId'>): Promise<ComplianceHoldRecord> {
   const hold = await lockOf(tx, acting)
-  if (hold.status !== 'open') refuse('invalid-transition', `The hold is ${hold.status}.`, { extra: { currentStatus: hold.status, allowed: [] } })
+  if (hold.status !== 'open')
+    refuse('invalid-transition', `The hold is ${hold.status}.`, { extra: { currentStatus: hold.status, allowed: [] } })
   return hold
 }
 
 /** Checks whether another person has proposed the same decision before. */
 function isSecondWord({ proposal }: ComplianceHoldRecord, { decision, freezeFunds, by }: HoldDecision): boolean {
-  return proposal !== null && proposal.by !== by.actor.id && proposal.decision === decision && proposal.freezeFunds === freezeFunds
+  return (
+    proposal !== null &&
+    proposal.by !== by.actor.id &&
+    proposal.decision === decision &&
+    proposal.freezeFunds === freezeFunds
+  )
 }

@@ -13,7 +13,11 @@ import { readDatabase } from '../../storage/db/read-database.ts'
 import { auditCaller } from '../commands/trail.ts'
 import type { ByInTenant } from '../../lib/identity/caller.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
-import type { ComplianceHold, ComplianceHoldDetail, complianceHoldList } from '../../lib/compliance/compliance-hold-schema.ts'
+import type {
+  ComplianceHold,
+  ComplianceHoldDetail,
+  complianceHoldList,
+} from '../../lib/compliance/compliance-hold-schema.ts'
 import type { Exception, exceptionList, ExceptionResolve } from '../../lib/compliance/exception-schema.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
@@ -28,13 +32,27 @@ export interface ComplianceReads {
 
 /** The decisions of the operator's staff. `waits`: a second person is needed. Every refusal is thrown as a problem. */
 export interface ComplianceCommands {
-  decide(by: ByInTenant, holdId: string, decision: { readonly decision: ComplianceDecision; readonly reason: string; readonly freezeFunds: boolean }): Promise<{ readonly hold: Versioned<ComplianceHoldDetail>; readonly waits: boolean }>
+  decide(
+    by: ByInTenant,
+    holdId: string,
+    decision: { readonly decision: ComplianceDecision; readonly reason: string; readonly freezeFunds: boolean },
+  ): Promise<{ readonly hold: Versioned<ComplianceHoldDetail>; readonly waits: boolean }>
   note(by: ByInTenant, holdId: string, text: string): Promise<Versioned<ComplianceHoldDetail>>
-  resolve(by: ByInTenant, exceptionId: string, body: ExceptionResolve): Promise<{ readonly exception: Versioned<Exception>; readonly waits: boolean }>
+  resolve(
+    by: ByInTenant,
+    exceptionId: string,
+    body: ExceptionResolve,
+  ): Promise<{ readonly exception: Versioned<Exception>; readonly waits: boolean }>
 }
 
 /** Creates the reads of both queues. */
-export function createComplianceReads({ database, clock }: { readonly database: Database; readonly clock: Clock }): ComplianceReads {
+export function createComplianceReads({
+  database,
+  clock,
+}: {
+  readonly database: Database
+  readonly clock: Clock
+}): ComplianceReads {
   const db = readDatabase(database)
   return {
     listComplianceHolds: (query) => listComplianceHolds(db, query, clock.now()),
@@ -45,7 +63,15 @@ export function createComplianceReads({ database, clock }: { readonly database: 
 }
 
 /** Creates the decisions on both queues. */
-export function createComplianceCommands({ holds, exceptions, reads }: { readonly holds: ComplianceHolds; readonly exceptions: Exceptions; readonly reads: ComplianceReads }): ComplianceCommands {
+export function createComplianceCommands({
+  holds,
+  exceptions,
+  reads,
+}: {
+  readonly holds: ComplianceHolds
+  readonly exceptions: Exceptions
+  readonly reads: ComplianceReads
+}): ComplianceCommands {
   return {
     async decide(by, holdId, decision) {
       const outcome = await holds.decide({ holdId, operatorId: by.tenant.id, by: auditCaller(by), ...decision })
@@ -57,7 +83,12 @@ export function createComplianceCommands({ holds, exceptions, reads }: { readonl
     },
     async resolve(by, exceptionId, { outcome, evidence, amount = null }) {
       const result = await exceptions.resolve({
-        exceptionId, operatorId: by.tenant.id, by: auditCaller(by), outcome, evidence, amount: amount === null ? null : { minor: BigInt(amount.amountMinor), currency: amount.currency },
+        exceptionId,
+        operatorId: by.tenant.id,
+        by: auditCaller(by),
+        outcome,
+        evidence,
+        amount: amount === null ? null : { minor: BigInt(amount.amountMinor), currency: amount.currency },
       })
       return { exception: existing(await reads.getException(by.tenant, exceptionId)), waits: result === 'proposed' }
     },

@@ -13,7 +13,14 @@ import { movePayment } from '../../lib/payments/payment-moves.ts'
 import type { MoveContext, PaymentCommand } from '../../lib/payments/payment-state.ts'
 import { writeOrSuspend, type ApprovalTx } from '../../storage/approvals/approvals.ts'
 import type { Database } from '../../storage/db/database.ts'
-import { forbidResubmission, lockException, noteResolution, proposeResolution, type ExceptionRecord, type ResolutionProposal } from '../../storage/compliance/exceptions.ts'
+import {
+  forbidResubmission,
+  lockException,
+  noteResolution,
+  proposeResolution,
+  type ExceptionRecord,
+  type ResolutionProposal,
+} from '../../storage/compliance/exceptions.ts'
 import { writeAudit, type AuditBy } from '../../storage/trail/trail.ts'
 import type { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
 import { readOperator } from '../../storage/operators/operators.ts'
@@ -35,7 +42,13 @@ type Outcome = Exclude<ExceptionResolution, 'resubmit_forbidden'>
  * this id.
  */
 export interface ExceptionSubjectKind {
-  resolved(tx: ApprovalTx, exception: ExceptionRecord, outcome: Outcome, amount: bigint, suspenseId: string | undefined): Promise<SubjectOutcome>
+  resolved(
+    tx: ApprovalTx,
+    exception: ExceptionRecord,
+    outcome: Outcome,
+    amount: bigint,
+    suspenseId: string | undefined,
+  ): Promise<SubjectOutcome>
 }
 
 export interface ExceptionsOptions {
@@ -57,7 +70,9 @@ export interface Resolution {
 export class Exceptions {
   readonly #options: ExceptionsOptions
 
-  constructor(options: ExceptionsOptions) { this.#options = options }
+  constructor(options: ExceptionsOptions) {
+    this.#options = options
+  }
 
   /**
    * Records the outcome that one person reports. Where the operator requires two people, the first report is stored as
@@ -71,15 +86,27 @@ export class Exceptions {
   async resolve(request: Resolution): Promise<'resolved' | 'proposed'> {
     return await decideInTransaction(this.#options, async (tx, afterwards) => {
       const exception = await lockException(tx.client, request.exceptionId)
-      if (exception === null || exception.operatorId !== request.operatorId) refuse('not-found', 'No such exception exists in this tenant.')
-      if (exception.status !== 'open') refuse('invalid-transition', 'The exception is resolved.', { extra: { currentStatus: exception.status, allowed: [] } })
-      if (exception.kind === 'compliance_hold') refuse('invalid-transition', 'What is held for a review is decided on with its compliance hold.', { extra: { currentStatus: exception.status, allowed: [] } })
+      if (exception === null || exception.operatorId !== request.operatorId)
+        refuse('not-found', 'No such exception exists in this tenant.')
+      if (exception.status !== 'open')
+        refuse('invalid-transition', 'The exception is resolved.', {
+          extra: { currentStatus: exception.status, allowed: [] },
+        })
+      if (exception.kind === 'compliance_hold')
+        refuse('invalid-transition', 'What is held for a review is decided on with its compliance hold.', {
+          extra: { currentStatus: exception.status, allowed: [] },
+        })
       const amountMinor = amountOf(exception, request)
       const operator = await readOperator(tx.client, exception.operatorId)
       if (operator?.payments.fourEyesExceptions !== false && !isSecondWord(exception.proposal, request, amountMinor)) {
         const { outcome, evidence, by } = request
         await proposeResolution(tx.client, exception.id, {
-          outcome, evidence, amountMinor: amountMinor?.toString() ?? null, by: by.actor.id, byName: by.actor.name, at: timestamp(tx.now),
+          outcome,
+          evidence,
+          amountMinor: amountMinor?.toString() ?? null,
+          by: by.actor.id,
+          byName: by.actor.name,
+          at: timestamp(tx.now),
         })
         await this.#trail(tx, exception, request, 'proposed', amountMinor)
         return 'proposed'
@@ -89,24 +116,49 @@ export class Exceptions {
     })
   }
 
-  async #end(tx: ApprovalTx, exception: ExceptionRecord, request: Resolution, amountMinor: bigint | null): Promise<() => void> {
+  async #end(
+    tx: ApprovalTx,
+    exception: ExceptionRecord,
+    request: Resolution,
+    amountMinor: bigint | null,
+  ): Promise<() => void> {
     const { outcome, evidence, by } = request
-    await this.#trail(tx, exception, request, outcome === 'resubmit_forbidden' ? 'resubmission_forbidden' : 'resolved', amountMinor)
+    await this.#trail(
+      tx,
+      exception,
+      request,
+      outcome === 'resubmit_forbidden' ? 'resubmission_forbidden' : 'resolved',
+      amountMinor,
+    )
     if (outcome === 'resubmit_forbidden') {
       await forbidResubmission(tx.client, exception, { evidence, by: by.actor, now: tx.now })
       return () => undefined
     }
     const subject = this.#options.subjects[exception.subjectType]
     if (subject === undefined) throw new Error(`Nothing is known of exceptions of ${exception.subjectType}.`)
-    const { after = () => undefined } = await writeOrSuspend(tx, (suspenseId) => subject.resolved(tx, exception, outcome, amountMinor ?? exception.amount, suspenseId))
+    const { after = () => undefined } = await writeOrSuspend(tx, (suspenseId) =>
+      subject.resolved(tx, exception, outcome, amountMinor ?? exception.amount, suspenseId),
+    )
     await noteResolution(tx.client, exception.id, { evidence, amountMinor, by: by.actor, now: tx.now })
     return after
   }
 
-  async #trail(tx: ApprovalTx, { id, operatorId, subjectType, subjectId, customerId, proposal }: ExceptionRecord, { outcome, evidence, by }: Resolution, what: string, amountMinor: bigint | null): Promise<void> {
+  async #trail(
+    tx: ApprovalTx,
+    { id, operatorId, subjectType, subjectId, customerId, proposal }: ExceptionRecord,
+    { outcome, evidence, by }: Resolution,
+    what: string,
+    amountMinor: bigint | null,
+  ): Promise<void> {
     await writeAudit(tx.client, {
-      ...by, id: tx.ids.next(), tenantId: operatorId, at: tx.now, action: `exception.${what}`, object: { type: 'exception', id },
-      before: { status: 'open', proposal }, after: { outcome, evidence, amountMinor: amountMinor?.toString() ?? null, subjectType, subjectId, customerId },
+      ...by,
+      id: tx.ids.next(),
+      tenantId: operatorId,
+      at: tx.now,
+      action: `exception.${what}`,
+      object: { type: 'exception', id },
+      before: { status: 'open', proposal },
+      after: { outcome, evidence, amountMinor: amountMinor?.toString() ?? null, subjectType, subjectId, customerId },
     })
   }
 }
@@ -115,36 +167,66 @@ export class Exceptions {
 function amountOf({ currency, amount: whole }: ExceptionRecord, { outcome, amount }: Resolution): bigint | null {
   if (amount === null) return outcome === 'returned' ? whole : null
   if (outcome !== 'returned') refuseField('/amount', 'not_applicable', 'Only what was returned has an amount.')
-  if (amount.currency !== currency) refuseField('/amount/currency', 'currency_mismatch', `The exception is about ${currency}.`)
-  if (amount.minor > whole) refuseField('/amount/amountMinor', 'too_large', 'No more can come back than was sent.', { max: whole.toString() })
+  if (amount.currency !== currency)
+    refuseField('/amount/currency', 'currency_mismatch', `The exception is about ${currency}.`)
+  if (amount.minor > whole)
+    refuseField('/amount/amountMinor', 'too_large', 'No more can come back than was sent.', { max: whole.toString() })
   return amount.minor
 }
 
 /** Checks whether another person has proposed the same outcome before. */
-function isSecondWord(proposal: ResolutionProposal | null, { outcome, by }: Resolution, amountMinor: bigint | null): boolean {
-  return proposal !== null && proposal.by !== by.actor.id && proposal.outcome === outcome && proposal.amountMinor === (amountMinor?.toString() ?? null)
+function isSecondWord(
+  proposal: ResolutionProposal | null,
+  { outcome, by }: Resolution,
+  amountMinor: bigint | null,
+): boolean {
+  return (
+    proposal !== null &&
+    proposal.by !== by.actor.id &&
+    proposal.outcome === outcome &&
+    proposal.amountMinor === (amountMinor?.toString() ?? null)
+  )
 }
 
 /** Payments of unknown outcome: applies the same step as the partner's own message. */
-export function exceptionalPayment({ accounts }: { readonly accounts: Pick<InternalAccountCache, 'within'> }): ExceptionSubjectKind {
+export function exceptionalPayment({
+  accounts,
+}: {
+  readonly accounts: Pick<InternalAccountCache, 'within'>
+}): ExceptionSubjectKind {
   return {
     async resolved({ client, ids, now }, { subjectId }, outcome, amount, suspenseId) {
       const payment = await readPayment(client, subjectId)
       if (payment === null) throw new Error(`The payment ${subjectId} does not exist.`)
-      const context: MoveContext = { accounts: await accounts.within(client).accounts(payment), ids, valueDate: railDate(payment.rail, now) }
+      const context: MoveContext = {
+        accounts: await accounts.within(client).accounts(payment),
+        ids,
+        valueDate: railDate(payment.rail, now),
+      }
       const { reply, effects } = movePayment(payment, commandOf(outcome, amount, context, suspenseId), now)
       if (reply.kind === 'moved') return { effects: effects ?? {} }
-      refuse('invalid-transition', `The payment is ${reply.status ?? 'gone'}.`, { extra: { currentStatus: reply.status, allowed: [] } })
+      refuse('invalid-transition', `The payment is ${reply.status ?? 'gone'}.`, {
+        extra: { currentStatus: reply.status, allowed: [] },
+      })
     },
   }
 }
 
-function commandOf(outcome: Outcome, amount: bigint, context: MoveContext, suspenseId: string | undefined): PaymentCommand {
+function commandOf(
+  outcome: Outcome,
+  amount: bigint,
+  context: MoveContext,
+  suspenseId: string | undefined,
+): PaymentCommand {
   const suspense = suspenseId === undefined ? {} : { suspenseId }
   switch (outcome) {
-    case 'completed': return { kind: 'settled', schemeCode: null, context, event: null }
-    case 'failed': return { kind: 'rejected', schemeCode: FAILED_CODE, context, event: null, ...suspense }
-    case 'returned': return { kind: 'returned', amount, schemeCode: RETURNED_CODE, context, event: null, ...suspense }
-    default: return outcome satisfies never
+    case 'completed':
+      return { kind: 'settled', schemeCode: null, context, event: null }
+    case 'failed':
+      return { kind: 'rejected', schemeCode: FAILED_CODE, context, event: null, ...suspense }
+    case 'returned':
+      return { kind: 'returned', amount, schemeCode: RETURNED_CODE, context, event: null, ...suspense }
+    default:
+      return outcome satisfies never
   }
 }

@@ -16,7 +16,15 @@ import { lockDetails } from '../../storage/accounts/account-requests.ts'
 import { plainArrayOrNull } from '../../storage/db/array-literal.ts'
 import { lockOpenBalances, type BalanceRecord } from '../../storage/balances/balance-changes.ts'
 import { homeOfCustomer } from '../../storage/customers/customers.ts'
-import { endCustomer, hasMoneyUnderReview, lockCustomer, noteBegun, openBusiness, takeDueClosures, type DueClosure } from '../../storage/balances/closure.ts'
+import {
+  endCustomer,
+  hasMoneyUnderReview,
+  lockCustomer,
+  noteBegun,
+  openBusiness,
+  takeDueClosures,
+  type DueClosure,
+} from '../../storage/balances/closure.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { SYSTEM, writeAudit } from '../../storage/trail/trail.ts'
 import { writeEvent } from '../../storage/outbox/outbox.ts'
@@ -43,7 +51,11 @@ export class Closures extends Poller {
   readonly #options: ClosuresOptions
 
   constructor(options: ClosuresOptions) {
-    super({ everyMs: TICK_MS, poll: () => this.#poll(), onError: (error) => options.onError(error, 'closing customers') })
+    super({
+      everyMs: TICK_MS,
+      poll: () => this.#poll(),
+      onError: (error) => options.onError(error, 'closing customers'),
+    })
     this.#options = options
   }
 
@@ -51,21 +63,22 @@ export class Closures extends Poller {
     const { database, clock, shards, onError } = this.#options
     const owned = shards.owned()
     const due = await takeDueClosures(database, { now: clock.now(), shards: plainArrayOrNull(owned), max: TAKEN_MAX })
-    for (const closure of due) await this.#step(closure).catch((error: unknown) => onError(error, `customer ${closure.customerId}`))
+    for (const closure of due)
+      await this.#step(closure).catch((error: unknown) => onError(error, `customer ${closure.customerId}`))
   }
 
   async #step({ customerId, requestedBy }: DueClosure): Promise<void> {
     const { database, clock, ids } = this.#options
     await inTransaction(database, async (client) => {
       const now = clock.now()
-      if (await lockCustomer(client, customerId) !== 'closing') return
+      if ((await lockCustomer(client, customerId)) !== 'closing') return
       const balances = await lockOpenBalances(client, customerId)
-      if (!await isDone(client, customerId, balances)) return
+      if (!(await isDone(client, customerId, balances))) return
       await noteBegun(client, customerId, now)
       let left = 0
       for (const balance of balances) {
         const begun = (await lockDetails(client, balance.id)).some(({ status }) => status === 'closing')
-        if (begun || await beginClosing(client, balance, { ids, now }) === 'closing') left += 1
+        if (begun || (await beginClosing(client, balance, { ids, now })) === 'closing') left += 1
       }
       if (left === 0) await this.#end(client, customerId, requestedBy, now)
     })
@@ -78,10 +91,23 @@ export class Closures extends Poller {
     }
     const endpoints = await endCustomer(client, { customerId, by, now })
     await discardQueued(client, endpoints, now)
-    const shard = await tellCustomerStatus(client, { customerId, status: 'closed', previousStatus: 'closing', id: ids.next(), now })
+    const shard = await tellCustomerStatus(client, {
+      customerId,
+      status: 'closed',
+      previousStatus: 'closing',
+      id: ids.next(),
+      now,
+    })
     await announceChange(client, endpoints, shard)
     await writeAudit(client, {
-      ...SYSTEM, id: ids.next(), tenantId: customerId, at: now, action: 'customer.closed', object: { type: 'customer', id: customerId }, before: { status: 'closing' }, after: { status: 'closed' },
+      ...SYSTEM,
+      id: ids.next(),
+      tenantId: customerId,
+      at: now,
+      action: 'customer.closed',
+      object: { type: 'customer', id: customerId },
+      before: { status: 'closing' },
+      after: { status: 'closed' },
     })
   }
 }
@@ -90,11 +116,16 @@ export class Closures extends Poller {
  * Whether no money of a customer is left: every balance is closing and empty, no payment, transfer or exchange is under
  * way, and no money is under review.
  */
-async function isDone(client: TransactionClient, customerId: string, balances: readonly BalanceRecord[]): Promise<boolean> {
+async function isDone(
+  client: TransactionClient,
+  customerId: string,
+  balances: readonly BalanceRecord[],
+): Promise<boolean> {
   const { payments, transfers, exchanges } = await openBusiness(client, customerId)
   const underWay = payments + transfers + exchanges
-  if (!balances.every((balance) => balance.status === 'closing' && isEmpty(balance, { subBalances: 0, underWay }))) return false
-  return underWay === 0 && !await hasMoneyUnderReview(client, customerId)
+  if (!balances.every((balance) => balance.status === 'closing' && isEmpty(balance, { subBalances: 0, underWay })))
+    return false
+  return underWay === 0 && !(await hasMoneyUnderReview(client, customerId))
 }
 
 /**
@@ -103,11 +134,35 @@ async function isDone(client: TransactionClient, customerId: string, balances: r
  * @returns the customer's shard
  */
 export async function tellCustomerStatus(
-  client: TransactionClient, { customerId, status, previousStatus, id, now }: { readonly customerId: string; readonly status: string; readonly previousStatus: string; readonly id: string; readonly now: number },
+  client: TransactionClient,
+  {
+    customerId,
+    status,
+    previousStatus,
+    id,
+    now,
+  }: {
+    readonly customerId: string
+    readonly status: string
+    readonly previousStatus: string
+    readonly id: string
+    readonly now: number
+  },
 ): Promise<number> {
   const { operatorId, shard } = (await homeOfCustomer(client, customerId))!
   await writeEvent(client, {
-    id, createdAt: now, customerId, operatorId, shard, type: 'customer.status_changed', object: 'customer', objectId: customerId, status, previousStatus, amount: null, currency: null,
+    id,
+    createdAt: now,
+    customerId,
+    operatorId,
+    shard,
+    type: 'customer.status_changed',
+    object: 'customer',
+    objectId: customerId,
+    status,
+    previousStatus,
+    amount: null,
+    currency: null,
   })
   return shard
 }

@@ -14,13 +14,24 @@ import type { CustomerLimits, CustomerLimitsWrite, LimitsWrite } from '../../lib
 import type { Versioned } from '../../lib/commands/command.ts'
 
 /** Reads the limits of a customer and the amounts used of them; null when there is no such customer. */
-export async function getCustomerLimits({ database, clock }: SettingsDeps, customerId: string): Promise<Versioned<CustomerLimits> | null> {
-  const [record, used] = await Promise.all([readLimits(database.pool, customerId), readUsed(database.pool, customerId, clock.now())])
+export async function getCustomerLimits(
+  { database, clock }: SettingsDeps,
+  customerId: string,
+): Promise<Versioned<CustomerLimits> | null> {
+  const [record, used] = await Promise.all([
+    readLimits(database.pool, customerId),
+    readUsed(database.pool, customerId, clock.now()),
+  ])
   return record === null ? null : { version: record.version, view: view(customerId, record, used) }
 }
 
 /** Sets the limits of a customer. Effective at once, on every node. */
-export async function updateCustomerLimits(world: SettingsDeps, by: ByInTenant, customerId: string, { limits }: CustomerLimitsWrite): Promise<Versioned<CustomerLimits>> {
+export async function updateCustomerLimits(
+  world: SettingsDeps,
+  by: ByInTenant,
+  customerId: string,
+  { limits }: CustomerLimitsWrite,
+): Promise<Versioned<CustomerLimits>> {
   const { database, clock, ids } = world
   const terms = limits === null ? null : limitsOfBody(limits, '/limits')
   await inTransaction(database, async (client) => {
@@ -29,8 +40,14 @@ export async function updateCustomerLimits(world: SettingsDeps, by: ByInTenant, 
     if (before === null) refuse('not-found', 'No such resource exists in this tenant.')
     await writeLimits(client, { customerId, limits: terms, by: by.session.userId, now })
     await writeAudit(client, {
-      ...auditCaller(by), id: ids.next(), tenantId: customerId, at: now, action: 'customer_limits.updated', object: { type: 'customer', id: customerId },
-      before: before.source === 'customer' ? limitsJson(before.limits) : null, after: terms === null ? null : limitsJson(terms),
+      ...auditCaller(by),
+      id: ids.next(),
+      tenantId: customerId,
+      at: now,
+      action: 'customer_limits.updated',
+      object: { type: 'customer', id: customerId },
+      before: before.source === 'customer' ? limitsJson(before.limits) : null,
+      after: terms === null ? null : limitsJson(terms),
     })
   })
   const found = await getCustomerLimits(world, customerId)
@@ -49,27 +66,47 @@ export function limitsOfBody(limits: LimitsWrite, path: string): CurrencyLimits[
   return terms
 }
 
-function termsOf({ currency, single = null, daily = null, monthly = null }: LimitsWrite[number], path: string): CurrencyLimits {
+function termsOf(
+  { currency, single = null, daily = null, monthly = null }: LimitsWrite[number],
+  path: string,
+): CurrencyLimits {
   if (!isCurrencyCode(currency)) refuseField(`${path}/currency`, 'invalid_value', 'No such currency.')
   const amount = (name: string, money: { readonly amountMinor: string; readonly currency: string } | null) => {
-    if (money !== null && money.currency !== currency) refuseField(`${path}/${name}/currency`, 'currency_mismatch', `The limit is in ${currency}.`)
+    if (money !== null && money.currency !== currency)
+      refuseField(`${path}/${name}/currency`, 'currency_mismatch', `The limit is in ${currency}.`)
     return money === null ? null : BigInt(money.amountMinor)
   }
-  return { currency, single: amount('single', single), daily: amount('daily', daily), monthly: amount('monthly', monthly) }
+  return {
+    currency,
+    single: amount('single', single),
+    daily: amount('daily', daily),
+    monthly: amount('monthly', monthly),
+  }
 }
 
-function view(customerId: string, { source, limits, updatedBy, updatedAt }: LimitsRecord, used: Awaited<ReturnType<typeof readUsed>>): CustomerLimits {
+function view(
+  customerId: string,
+  { source, limits, updatedBy, updatedAt }: LimitsRecord,
+  used: Awaited<ReturnType<typeof readUsed>>,
+): CustomerLimits {
   return {
-    customerId, source,
+    customerId,
+    source,
     limits: limits.map(({ currency, single, daily, monthly }) => {
       const money = (amountMinor: bigint) => moneyJson({ amountMinor, currency: currency as CurrencyCode })
-      const use = (limit: bigint | null, amount: bigint) => (limit === null ? null : { used: money(amount), remaining: money(limit > amount ? limit - amount : 0n) })
+      const use = (limit: bigint | null, amount: bigint) =>
+        limit === null ? null : { used: money(amount), remaining: money(limit > amount ? limit - amount : 0n) }
       const { day, month } = used.get(currency) ?? { day: { amount: 0n }, month: { amount: 0n } }
       return {
-        currency, single: single === null ? null : money(single), daily: daily === null ? null : money(daily), monthly: monthly === null ? null : money(monthly),
-        today: use(daily, day.amount), thisMonth: use(monthly, month.amount),
+        currency,
+        single: single === null ? null : money(single),
+        daily: daily === null ? null : money(daily),
+        monthly: monthly === null ? null : money(monthly),
+        today: use(daily, day.amount),
+        thisMonth: use(monthly, month.amount),
       }
     }),
-    updatedBy, updatedAt: updatedAt === null ? null : timestamp(updatedAt),
+    updatedBy,
+    updatedAt: updatedAt === null ? null : timestamp(updatedAt),
   }
 }

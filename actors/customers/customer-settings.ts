@@ -28,10 +28,23 @@ export interface SettingsReads {
 
 /** Commands of settings. Every refusal is thrown as a problem. */
 export interface SettingsCommands {
-  updateCustomerLimits(by: ByInTenant, customerId: string, body: CustomerLimitsWrite): Promise<Versioned<CustomerLimits>>
-  updateCurrencies(by: ByInTenant, body: CurrenciesWrite, expected: number | bigint | null): Promise<Versioned<readonly CurrencySetting[]>>
+  updateCustomerLimits(
+    by: ByInTenant,
+    customerId: string,
+    body: CustomerLimitsWrite,
+  ): Promise<Versioned<CustomerLimits>>
+  updateCurrencies(
+    by: ByInTenant,
+    body: CurrenciesWrite,
+    expected: number | bigint | null,
+  ): Promise<Versioned<readonly CurrencySetting[]>>
   /** Changes the given members of a settings document; the other members stay. */
-  updateSetting(by: ByInTenant, name: SettingName, change: object, expected: number | bigint | null): Promise<Versioned<object>>
+  updateSetting(
+    by: ByInTenant,
+    name: SettingName,
+    change: object,
+    expected: number | bigint | null,
+  ): Promise<Versioned<object>>
 }
 
 /** Dependencies of the commands beside those of the reads. */
@@ -68,12 +81,20 @@ export function createSettingsCommands(world: SettingsCommandDeps): SettingsComm
       const { was, value, version } = await inTransaction(database, async (client) => {
         const now = clock.now()
         const before = await readSetting(client, customerId, name, true)
-        if (expected !== null && BigInt(expected) !== BigInt(before?.version ?? 0)) refuse('precondition-failed', 'The setting has changed since it was read.')
-        const was = before?.value as object | undefined ?? SETTING_DEFAULTS[name]
+        if (expected !== null && BigInt(expected) !== BigInt(before?.version ?? 0))
+          refuse('precondition-failed', 'The setting has changed since it was read.')
+        const was = (before?.value as object | undefined) ?? SETTING_DEFAULTS[name]
         const value = { ...was, ...change }
         await writeSetting(client, { ownerId: customerId, name, value, by: by.session.userId, now })
         await writeAudit(client, {
-          ...auditCaller(by), id: ids.next(), tenantId: customerId, at: now, action: `${name}.updated`, object: { type: 'customer', id: customerId }, before: was, after: value,
+          ...auditCaller(by),
+          id: ids.next(),
+          tenantId: customerId,
+          at: now,
+          action: `${name}.updated`,
+          object: { type: 'customer', id: customerId },
+          before: was,
+          after: value,
         })
         return { was, value, version: (before?.version ?? 0) + 1 }
       })
@@ -84,12 +105,17 @@ export function createSettingsCommands(world: SettingsCommandDeps): SettingsComm
 }
 
 /** Whether a name that cannot be checked stops a recipient or a payment. Only the preferences have this member. */
-const wantsNamesChecked = (setting: object): boolean => 'requireVerification' in setting && setting.requireVerification === true
+const wantsNamesChecked = (setting: object): boolean =>
+  'requireVerification' in setting && setting.requireVerification === true
 
 function view(name: SettingName, stored: StoredSetting | null): Versioned<object> {
-  const value = stored?.value as object | undefined ?? SETTING_DEFAULTS[name]
+  const value = (stored?.value as object | undefined) ?? SETTING_DEFAULTS[name]
   return {
     version: stored?.version ?? 0,
-    view: { ...value, updatedBy: stored?.updatedBy ?? null, updatedAt: stored === null ? null : timestamp(stored.updatedAt) },
+    view: {
+      ...value,
+      updatedBy: stored?.updatedBy ?? null,
+      updatedAt: stored === null ? null : timestamp(stored.updatedAt),
+    },
   }
 }

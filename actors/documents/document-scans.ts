@@ -32,8 +32,14 @@ export class DocumentScans extends DueRowPoller<DueScan> {
 
   constructor(options: DocumentScansOptions) {
     super({
-      ...options, everyMs: TICK_MS, max: TAKEN_MAX, takenMs: TAKEN_MS, what: 'files to be scanned', take: (claim) => takeDueScans(options.database, claim),
-      follow: (file) => this.#scan(file), nameOf: ({ fileId }) => `file ${fileId}`,
+      ...options,
+      everyMs: TICK_MS,
+      max: TAKEN_MAX,
+      takenMs: TAKEN_MS,
+      what: 'files to be scanned',
+      take: (claim) => takeDueScans(options.database, claim),
+      follow: (file) => this.#scan(file),
+      nameOf: ({ fileId }) => `file ${fileId}`,
     })
     this.#options = options
   }
@@ -42,7 +48,10 @@ export class DocumentScans extends DueRowPoller<DueScan> {
     const { database, scanner, clock } = this.#options
     try {
       const { id, fileName, sizeBytes, createdAt } = file
-      const result = await scanner.scan({ id, fileName, sizeBytes, createdAt, bytes: () => readFile(database, { id: file.fileId, sizeBytes }) }, clock.now())
+      const result = await scanner.scan(
+        { id, fileName, sizeBytes, createdAt, bytes: () => readFile(database, { id: file.fileId, sizeBytes }) },
+        clock.now(),
+      )
       if ('verdict' in result) await endScan(database, id, result.verdict, clock.now())
       else await scanAgainAt(database, id, result.askAgainAt)
     } catch (error) {

@@ -52,7 +52,8 @@ export function createDownloads({ database, clock, linkKey, origin }: DownloadsD
   function read(token: string): { readonly id: string; readonly expiresAt: number } {
     const bytes = Buffer.from(token, 'base64url')
     const signed = bytes.subarray(0, SIGNED_BYTES)
-    if (bytes.length !== TOKEN_BYTES || !timingSafeEqual(bytes.subarray(SIGNED_BYTES), sign(signed))) refuse('not-found', 'The link is unknown.')
+    if (bytes.length !== TOKEN_BYTES || !timingSafeEqual(bytes.subarray(SIGNED_BYTES), sign(signed)))
+      refuse('not-found', 'The link is unknown.')
     const hex = bytes.toString('hex', 0, ID_BYTES)
     const id = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
     return { id, expiresAt: bytes.readUIntBE(ID_BYTES, EXPIRY_BYTES) }
@@ -74,8 +75,16 @@ export function createDownloads({ database, clock, linkKey, origin }: DownloadsD
       const file = await findFile(database, id, now)
       if (file === null) refuse('not-found', 'The file is no longer there.')
       return {
-        status: 200, body: '', contentType: file.contentType, etag: resourceETag(1, file.sha256),
-        headers: ['Content-Disposition', contentDisposition(file.fileName), 'Content-Security-Policy', FILE_CONTENT_POLICY],
+        status: 200,
+        body: '',
+        contentType: file.contentType,
+        etag: resourceETag(1, file.sha256),
+        headers: [
+          'Content-Disposition',
+          contentDisposition(file.fileName),
+          'Content-Security-Policy',
+          FILE_CONTENT_POLICY,
+        ],
         stream: { bytes: file.sizeBytes, pieces: () => readFile(database, file) },
       }
     },

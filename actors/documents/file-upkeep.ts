@@ -20,7 +20,8 @@ export class FileUpkeep extends Poller {
   constructor({ database, clock, onError }: FileUpkeepOptions) {
     const poll = async (): Promise<void> => {
       let removed: number
-      do removed = await removeExpiredFiles(database, clock.now()); while (removed > 0)
+      do removed = await removeExpiredFiles(database, clock.now())
+      while (removed > 0)
     }
     super({ everyMs: TICK_MS, poll, onError: (error) => onError(error, 'files that have expired') })
   }

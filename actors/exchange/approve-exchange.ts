@@ -8,7 +8,14 @@
  */
 import type { ApprovalRecord } from '../../lib/approvals/approval.ts'
 import { dateIn } from '../../lib/base/clock.ts'
-import { bookApproved, notCarriedOut, withdrawExchange, type ExchangePayload, type ExchangeWithdrawal, type NotCarriedOut } from '../../lib/exchange/approval.ts'
+import {
+  bookApproved,
+  notCarriedOut,
+  withdrawExchange,
+  type ExchangePayload,
+  type ExchangeWithdrawal,
+  type NotCarriedOut,
+} from '../../lib/exchange/approval.ts'
 import { forItself } from '../../lib/exchange/bought-for.ts'
 import { asContract } from '../../lib/exchange/contract.ts'
 import type { ExchangeRecord } from '../../lib/exchange/exchange.ts'
@@ -39,8 +46,15 @@ const EXPIRED = 'The exchange was not approved in time.'
 
 /** Returns how an exchange ends whose approval ended without being given. */
 function withdrawalOf({ status, reason }: Ending): ExchangeWithdrawal {
-  if (status === 'rejected') return { status: 'rejected', message: reason ?? 'The exchange was rejected.', failure: null, by: 'member' }
-  if (status === 'expired') return { status: 'cancelled', message: EXPIRED, failure: { ...failureOf('approval_expired'), message: EXPIRED }, by: 'system' }
+  if (status === 'rejected')
+    return { status: 'rejected', message: reason ?? 'The exchange was rejected.', failure: null, by: 'member' }
+  if (status === 'expired')
+    return {
+      status: 'cancelled',
+      message: EXPIRED,
+      failure: { ...failureOf('approval_expired'), message: EXPIRED },
+      by: 'system',
+    }
   return { status: 'cancelled', message: 'The exchange was cancelled.', failure: null, by: 'member' }
 }
 
@@ -50,11 +64,16 @@ export function exchangeSubject(options: ExchangeSubjectOptions): ApprovalSubjec
     async ended(tx, approval, ending): Promise<SubjectOutcome> {
       const state = await readExchange(tx.client, approval.subjectId)
       // An exchange leaves `pending_approval` with its approval and in no other way, so this would be a bug.
-      if (state?.exchange.status !== 'pending_approval') throw new Error(`The exchange ${approval.subjectId} is ${state?.exchange.status ?? 'gone'}, not pending_approval.`)
+      if (state?.exchange.status !== 'pending_approval')
+        throw new Error(
+          `The exchange ${approval.subjectId} is ${state?.exchange.status ?? 'gone'}, not pending_approval.`,
+        )
       const { exchange } = state
       const payment = forItself(exchange)
-      const effects = ending.status === 'approved' ? await carryOut(options, tx, approval, exchange, { booked: () => payment, rejected: () => payment })
-        : withdrawExchange(exchange, withdrawalOf(ending), payment, tx.ids, tx.now)
+      const effects =
+        ending.status === 'approved'
+          ? await carryOut(options, tx, approval, exchange, { booked: () => payment, rejected: () => payment })
+          : withdrawExchange(exchange, withdrawalOf(ending), payment, tx.ids, tx.now)
       return { effects }
     },
   }
@@ -69,7 +88,13 @@ export interface ApprovedPayment {
 /**
  * Carries out an approved exchange: books it, or rejects it after all. Also for an exchange that a payment waits for.
  */
-export async function carryOut(options: ExchangeSubjectOptions, tx: ApprovalTx, approval: ApprovalRecord, exchange: ExchangeRecord, payment: ApprovedPayment): Promise<Effects> {
+export async function carryOut(
+  options: ExchangeSubjectOptions,
+  tx: ApprovalTx,
+  approval: ApprovalRecord,
+  exchange: ExchangeRecord,
+  payment: ApprovedPayment,
+): Promise<Effects> {
   const { client, ids, now } = tx
   const desk = await options.desks.within(client).of(exchange.customerId)
   if (desk === null) throw new Error(`The customer ${exchange.customerId} of an exchange has vanished.`)
@@ -78,27 +103,52 @@ export async function carryOut(options: ExchangeSubjectOptions, tx: ApprovalTx, 
   if (priced === 'rate_moved') return reject(tx, exchange, 'rate_moved', payment)
   if (exchange.kind !== 'spot') {
     const { forwardDepositBps: depositBps } = desk.terms
-    return beginApproved(asContract(exchange), priced, { ids, now, sandbox: options.sandbox, holdMinutes, depositOf: (sellAmount) => depositFor(sellAmount, { depositBps, sandbox: options.sandbox }) })
+    return beginApproved(asContract(exchange), priced, {
+      ids,
+      now,
+      sandbox: options.sandbox,
+      holdMinutes,
+      depositOf: (sellAmount) => depositFor(sellAmount, { depositBps, sandbox: options.sandbox }),
+    })
   }
   const beyond = priced === null ? 0n : priced.sell - exchange.sellAmount
-  if (beyond > 0n && !await takeAvailable(client, exchange.sellBalanceId, beyond)) return reject(tx, exchange, 'insufficient_funds', payment)
+  if (beyond > 0n && !(await takeAvailable(client, exchange.sellBalanceId, beyond)))
+    return reject(tx, exchange, 'insufficient_funds', payment)
   const { operatorId, connectionId } = exchange
   const accounts = options.accounts.within(client)
   const sell = await accounts.accounts({ operatorId, connectionId, currency: exchange.sellCurrency })
   const buy = await accounts.accounts({ operatorId, connectionId, currency: exchange.buyCurrency })
-  return bookApproved(exchange, priced, (booked) => payment.booked(booked), { ids, accounts: { sell, buy }, valueDate: dateIn(now, 'UTC'), now })
+  return bookApproved(exchange, priced, (booked) => payment.booked(booked), {
+    ids,
+    accounts: { sell, buy },
+    valueDate: dateIn(now, 'UTC'),
+    now,
+  })
 }
 
 /** Prices the exchange at the rate that holds now; `rate_moved` where there is no rate or it moved too far. */
-function anew({ market }: Pick<ExchangeSubjectOptions, 'market'>, exchange: ExchangeRecord, terms: ExchangeTerms, now: number): Priced | 'rate_moved' {
+function anew(
+  { market }: Pick<ExchangeSubjectOptions, 'market'>,
+  exchange: ExchangeRecord,
+  terms: ExchangeTerms,
+  now: number,
+): Priced | 'rate_moved' {
   const mid = market.mid(exchange.connectionId, exchange.sellCurrency, exchange.buyCurrency)
   if (mid === null) return 'rate_moved'
-  const daysAhead = exchange.kind === 'forward' ? Math.max(0, Temporal.PlainDate.from(partnerDate(now)).until(exchange.settlementDate).days) : 0
+  const daysAhead =
+    exchange.kind === 'forward'
+      ? Math.max(0, Temporal.PlainDate.from(partnerDate(now)).until(exchange.settlementDate).days)
+      : 0
   const priced = requote(exchange, { mid, daysAhead, terms })
   return typeof priced === 'string' ? 'rate_moved' : priced
 }
 
-function reject({ ids, now }: ApprovalTx, exchange: ExchangeRecord, why: NotCarriedOut, payment: ApprovedPayment): Effects {
+function reject(
+  { ids, now }: ApprovalTx,
+  exchange: ExchangeRecord,
+  why: NotCarriedOut,
+  payment: ApprovedPayment,
+): Effects {
   const withdrawal = notCarriedOut(why)
   return withdrawExchange(exchange, withdrawal, payment.rejected(withdrawal), ids, now)
 }

@@ -38,15 +38,32 @@ export type CancelExchangeOutcome =
  * @throws ProblemError `not-found`; Overloaded, DatabaseUnavailable or OutcomeUnknown, safe to repeat under the same
  *   key
  */
-export async function cancelExchange(world: CancelExchangeDeps, caller: Caller, exchangeId: string, kind?: Extract<ExchangeKind, 'held_rate'>): Promise<CancelExchangeOutcome> {
+export async function cancelExchange(
+  world: CancelExchangeDeps,
+  caller: Caller,
+  exchangeId: string,
+  kind?: Extract<ExchangeKind, 'held_rate'>,
+): Promise<CancelExchangeOutcome> {
   for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
     const exchange = await findExchange(world.database, exchangeId)
-    if (exchange === null || exchange.customerId !== caller.customerId || (kind !== undefined && exchange.kind !== kind)) refuse('not-found', 'No such resource exists in this tenant.')
-    const outcome = exchange.status === 'pending_approval' ? await endApproval(world, caller, exchange)
-      : exchange.status === 'awaiting_deposit' || (kind !== undefined && exchange.status === 'active') ? await endContract(world, caller, exchange)
-        : 'refused'
+    if (
+      exchange === null ||
+      exchange.customerId !== caller.customerId ||
+      (kind !== undefined && exchange.kind !== kind)
+    )
+      refuse('not-found', 'No such resource exists in this tenant.')
+    const outcome =
+      exchange.status === 'pending_approval'
+        ? await endApproval(world, caller, exchange)
+        : exchange.status === 'awaiting_deposit' || (kind !== undefined && exchange.status === 'active')
+          ? await endContract(world, caller, exchange)
+          : 'refused'
     if (outcome === 'refused') {
-      return await rememberedNo(world, caller, { slug: 'not-cancellable', detail: 'The exchange can no longer be cancelled.', extra: { currentStatus: exchange.status } })
+      return await rememberedNo(world, caller, {
+        slug: 'not-cancellable',
+        detail: 'The exchange can no longer be cancelled.',
+        extra: { currentStatus: exchange.status },
+      })
     }
     if (outcome !== 'moved_on') return outcome
   }
@@ -54,11 +71,17 @@ export async function cancelExchange(world: CancelExchangeDeps, caller: Caller, 
 }
 
 /** Ends the approval, and returns the exchange as that leaves it. */
-async function endApproval({ approvals }: CancelExchangeDeps, caller: Caller, exchange: ExchangeRecord): Promise<CancelExchangeOutcome | 'moved_on'> {
+async function endApproval(
+  { approvals }: CancelExchangeDeps,
+  caller: Caller,
+  exchange: ExchangeRecord,
+): Promise<CancelExchangeOutcome | 'moved_on'> {
   let cancelled = exchange
   return await unlessRecorded(async () => {
     const ended = await approvals.cancel({
-      approvalId: exchange.approvalId as string, reason: 'cancelled_by_user', by: auditBy(caller),
+      approvalId: exchange.approvalId as string,
+      reason: 'cancelled_by_user',
+      by: auditBy(caller),
       effects: (now) => {
         cancelled = { ...exchange, status: 'cancelled', version: exchange.version + 1, updatedAt: now }
         return remembered(caller.key, 200, exchange.id, answerOf(cancelled), now)
@@ -68,7 +91,11 @@ async function endApproval({ approvals }: CancelExchangeDeps, caller: Caller, ex
   })
 }
 
-async function endContract(world: CancelExchangeDeps, caller: Caller, known: ExchangeRecord): Promise<CancelExchangeOutcome | 'moved_on' | 'refused'> {
+async function endContract(
+  world: CancelExchangeDeps,
+  caller: Caller,
+  known: ExchangeRecord,
+): Promise<CancelExchangeOutcome | 'moved_on' | 'refused'> {
   const { database, clock, ids, sandbox } = world
   const { id } = known
   if (!isContract(known)) return 'refused'
@@ -76,22 +103,37 @@ async function endContract(world: CancelExchangeDeps, caller: Caller, known: Exc
   // before exchanges, so the version is the fence.
   const accounts = await accountsOfContract(world, known)
   try {
-    return await unlessRecorded(async () => await inTransaction(database, async (client) => {
-      const now = clock.now()
-      const contract = (await readExchange(client, id))?.exchange
-      if (contract === undefined || !isContract(contract)) return 'refused'
-      const moved = moveContract(contract, { kind: 'cancel' })
-      if ('refused' in moved) return 'refused'
-      const after = contractAfter(contract, moved, now)
-      const context = { ids, now, accounts, by: 'member', valueDate: dateIn(now, 'UTC'), message: 'Contract cancelled.', sandbox } as const
-      await writeOrSuspend({ client, ids, now }, (suspenseId) => ({
-        effects: together(contractEffects(contract, moved, { ...context, suspenseId }), remembered(caller.key, 200, id, answerOf(after), now)),
-      }))
-      return { kind: 'exchange_cancelled' as const, exchange: after }
-    }))
+    return await unlessRecorded(
+      async () =>
+        await inTransaction(database, async (client) => {
+          const now = clock.now()
+          const contract = (await readExchange(client, id))?.exchange
+          if (contract === undefined || !isContract(contract)) return 'refused'
+          const moved = moveContract(contract, { kind: 'cancel' })
+          if ('refused' in moved) return 'refused'
+          const after = contractAfter(contract, moved, now)
+          const context = {
+            ids,
+            now,
+            accounts,
+            by: 'member',
+            valueDate: dateIn(now, 'UTC'),
+            message: 'Contract cancelled.',
+            sandbox,
+          } as const
+          await writeOrSuspend({ client, ids, now }, (suspenseId) => ({
+            effects: together(
+              contractEffects(contract, moved, { ...context, suspenseId }),
+              remembered(caller.key, 200, id, answerOf(after), now),
+            ),
+          }))
+          return { kind: 'exchange_cancelled' as const, exchange: after }
+        }),
+    )
   } catch (error) {
     // The deposit was paid in the same moment.
-    if (error instanceof CommitConflict && error.conflicts.every(({ kind }) => kind === 'exchange_stale')) return 'moved_on'
+    if (error instanceof CommitConflict && error.conflicts.every(({ kind }) => kind === 'exchange_stale'))
+      return 'moved_on'
     throw error
   }
 }

@@ -33,8 +33,11 @@ export interface EndsDeps {
 export type QuietMove = Extract<ContractMove, { kind: 'cancel' | 'deposit_missed' | 'call' | 'overdue' | 'expire' }>
 
 const MESSAGES: Readonly<Record<QuietMove['kind'], string>> = {
-  cancel: 'Contract cancelled.', deposit_missed: 'Contract cancelled: its deposit was not paid in time.', call: 'More is asked for as a deposit.',
-  overdue: 'The settlement date has come, and the money is not there.', expire: 'The time of the rate is over.',
+  cancel: 'Contract cancelled.',
+  deposit_missed: 'Contract cancelled: its deposit was not paid in time.',
+  call: 'More is asked for as a deposit.',
+  overdue: 'The settlement date has come, and the money is not there.',
+  expire: 'The time of the rate is over.',
 }
 
 /**
@@ -44,7 +47,16 @@ const MESSAGES: Readonly<Record<QuietMove['kind'], string>> = {
  * @throws ProblemError when the contract does not allow the move; CommitConflict `exchange_stale` when another change
  *   came first
  */
-export async function moveQuietly(tx: ApprovalTx, contract: Contract, move: QuietMove, { accounts, sandbox, by }: { readonly accounts: InternalAccounts; readonly sandbox: boolean; readonly by: 'member' | 'system' }): Promise<Contract> {
+export async function moveQuietly(
+  tx: ApprovalTx,
+  contract: Contract,
+  move: QuietMove,
+  {
+    accounts,
+    sandbox,
+    by,
+  }: { readonly accounts: InternalAccounts; readonly sandbox: boolean; readonly by: 'member' | 'system' },
+): Promise<Contract> {
   const moved = moveContract(contract, move)
   if ('refused' in moved) throw new ProblemError(moved.refused)
   const { ids, now } = tx
@@ -59,7 +71,12 @@ export async function moveQuietly(tx: ApprovalTx, contract: Contract, move: Quie
  *
  * @throws as `moveQuietly`
  */
-export async function moveWhenDue(world: EndsDeps, contract: Contract, move: QuietMove, accounts: InternalAccounts): Promise<void> {
+export async function moveWhenDue(
+  world: EndsDeps,
+  contract: Contract,
+  move: QuietMove,
+  accounts: InternalAccounts,
+): Promise<void> {
   await decideInTransaction(world, async (tx, afterwards) => {
     if ((await readExchange(tx.client, contract.id))?.exchange.version !== contract.version) return
     const next = await moveQuietly(tx, contract, move, { accounts, sandbox: world.sandbox, by: 'system' })
@@ -73,17 +90,41 @@ function newsOf(contract: Contract, move: QuietMove): Notice | null {
   const object = { type: 'exchange', id }
   const amount = (minor: bigint) => `${formatMajor(minor, sellCurrency as CurrencyCode)} ${sellCurrency}`
   if (move.kind === 'call' && deposit !== null) {
-    return { tenantId, object, type: 'forward_deposit_due', title: `Forward ${number} needs a further deposit`, text: `${amount(outstandingOf(deposit))} until ${timestamp(move.until)}, or it is closed out.` }
+    return {
+      tenantId,
+      object,
+      type: 'forward_deposit_due',
+      title: `Forward ${number} needs a further deposit`,
+      text: `${amount(outstandingOf(deposit))} until ${timestamp(move.until)}, or it is closed out.`,
+    }
   }
   if (move.kind === 'overdue') {
-    return { tenantId, object, type: 'exchange_overdue', title: `Forward ${number} is overdue`, text: `${amount(contract.remainingSell)} are missing. It is closed out when they are not there in two business days.` }
+    return {
+      tenantId,
+      object,
+      type: 'exchange_overdue',
+      title: `Forward ${number} is overdue`,
+      text: `${amount(contract.remainingSell)} are missing. It is closed out when they are not there in two business days.`,
+    }
   }
   return null
 }
 
-async function tell({ mailer, onError }: EndsDeps, { client, ids, now }: ApprovalTx, notice: Notice, afterwards: Afterwards): Promise<void> {
-  const addresses = await insertNotices(client, ids, await peopleInRoles(client, notice.tenantId, TOLD_ROLES), notice, now)
+async function tell(
+  { mailer, onError }: EndsDeps,
+  { client, ids, now }: ApprovalTx,
+  notice: Notice,
+  afterwards: Afterwards,
+): Promise<void> {
+  const addresses = await insertNotices(
+    client,
+    ids,
+    await peopleInRoles(client, notice.tenantId, TOLD_ROLES),
+    notice,
+    now,
+  )
   afterwards.push(() => {
-    for (const to of addresses) mailer.send({ to, subject: notice.title, text: notice.text }).catch((error: unknown) => onError(error, 'mail'))
+    for (const to of addresses)
+      mailer.send({ to, subject: notice.title, text: notice.text }).catch((error: unknown) => onError(error, 'mail'))
   })
 }

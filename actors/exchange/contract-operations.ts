@@ -11,7 +11,12 @@ import { readDatabase } from '../../storage/db/read-database.ts'
 import { resourceETag } from '../../lib/commands/etag.ts'
 import type { Answers } from '../commands/answers.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
-import type { DrawdownCreate, ForwardContractCreate, ForwardDeposit, HeldRateCreate } from '../../lib/exchange/contract-schema.ts'
+import type {
+  DrawdownCreate,
+  ForwardContractCreate,
+  ForwardDeposit,
+  HeldRateCreate,
+} from '../../lib/exchange/contract-schema.ts'
 import type { Exchange, exchangeList } from '../../lib/exchange/exchange-schema.ts'
 import type { Command, CommandAnswer, Versioned } from '../../lib/commands/command.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
@@ -21,7 +26,12 @@ export interface ContractReads {
   list(query: ListQuery<typeof exchangeList>, kind: Contract['kind']): Promise<ListResult<Exchange>>
   get(tenant: Tenant, id: string, kind: Contract['kind']): Promise<Versioned<Exchange> | null>
   /** @throws ProblemError `not-found` when there is no such contract */
-  drawdowns(query: ListQuery<typeof exchangeList>, tenant: Tenant, contractId: string, kind: Contract['kind']): Promise<ListResult<Exchange>>
+  drawdowns(
+    query: ListQuery<typeof exchangeList>,
+    tenant: Tenant,
+    contractId: string,
+    kind: Contract['kind'],
+  ): Promise<ListResult<Exchange>>
 }
 
 export interface ContractCommands {
@@ -41,11 +51,19 @@ export function contractAnswer(outcome: ContractMade): CommandAnswer {
   const { body } = outcome
   if (outcome.kind === 'contract_moved') return { status: 200, body, contentType: 'application/json', replayed: false }
   const { id } = outcome.kind === 'contract_drawn' ? outcome.drawdown : outcome.contract
-  return { status: 201, body, contentType: 'application/json', etag: resourceETag(1, body), location: `/v1/exchanges/${id}`, replayed: false }
+  return {
+    status: 201,
+    body,
+    contentType: 'application/json',
+    etag: resourceETag(1, body),
+    location: `/v1/exchanges/${id}`,
+    replayed: false,
+  }
 }
 
 /** Narrows a filter to one value; empty when the filter excludes that value. */
-const only = (asked: readonly string[] | undefined, value: string): readonly string[] => (asked === undefined || asked.includes(value) ? [value] : [])
+const only = (asked: readonly string[] | undefined, value: string): readonly string[] =>
+  asked === undefined || asked.includes(value) ? [value] : []
 
 /** Creates the reads of contracts. */
 export function createContractReads(database: Database): ContractReads {
@@ -56,31 +74,67 @@ export function createContractReads(database: Database): ContractReads {
   }
   return {
     get,
-    list: (query, kind) => listExchanges(db, { ...query, filters: { ...query.filters, kind: only(query.filters.kind, kind) } }),
+    list: (query, kind) =>
+      listExchanges(db, { ...query, filters: { ...query.filters, kind: only(query.filters.kind, kind) } }),
     async drawdowns(query, tenant, contractId, kind) {
-      if (await get(tenant, contractId, kind) === null) refuse('not-found', 'No such resource exists in this tenant.')
-      return await listExchanges(db, { ...query, filters: { ...query.filters, parentExchangeId: only(query.filters.parentExchangeId, contractId) } })
+      if ((await get(tenant, contractId, kind)) === null) refuse('not-found', 'No such resource exists in this tenant.')
+      return await listExchanges(db, {
+        ...query,
+        filters: { ...query.filters, parentExchangeId: only(query.filters.parentExchangeId, contractId) },
+      })
     },
   }
 }
 
 /** Creates the commands of contracts. */
-export function createContractCommands(world: ExchangeDeps & CancelExchangeDeps, { answer, recordedAnswer }: Answers): ContractCommands {
+export function createContractCommands(
+  world: ExchangeDeps & CancelExchangeDeps,
+  { answer, recordedAnswer }: Answers,
+): ContractCommands {
   async function cancel(command: Command<null>, exchangeId: string, kind?: 'held_rate'): Promise<CommandAnswer> {
     // A key with an answer keeps it, whatever the exchange's status is now.
     const known = command.idempotency === null ? null : await recordedAnswer(command.idempotency)
-    return known ?? await answer(command, (caller) => cancelExchange(world, caller, exchangeId, kind),
-      ({ exchange }) => ({ status: 200, body: JSON.stringify(exchangeJson(exchange)), contentType: 'application/json', replayed: false }))
+    return (
+      known ??
+      (await answer(
+        command,
+        (caller) => cancelExchange(world, caller, exchangeId, kind),
+        ({ exchange }) => ({
+          status: 200,
+          body: JSON.stringify(exchangeJson(exchange)),
+          contentType: 'application/json',
+          replayed: false,
+        }),
+      ))
+    )
   }
 
   return {
-    openForward: (command) => answer(command, async (caller, body) => {
-      const { forwardType = 'fixed', drawdownFrom = null, depositBalanceId = null } = body
-      return ofContract(await createExchange(world, caller, body, 'forward', { forwardType, drawdownFrom, depositBalanceId }))
-    }, contractAnswer),
-    holdRate: (command) => answer(command, async (caller, body) => ofContract(await createExchange(world, caller, body, 'held_rate', PLAIN_TERMS)), contractAnswer),
-    payDeposit: (command, contractId) => answer(command, (caller, { balanceId, amount = null }) => payDeposit(world, caller, contractId, { balanceId, amount }), contractAnswer),
-    draw: (command, contractId, kind) => answer(command, (caller, body) => drawFromContract(world, caller, contractId, kind, body), contractAnswer),
+    openForward: (command) =>
+      answer(
+        command,
+        async (caller, body) => {
+          const { forwardType = 'fixed', drawdownFrom = null, depositBalanceId = null } = body
+          return ofContract(
+            await createExchange(world, caller, body, 'forward', { forwardType, drawdownFrom, depositBalanceId }),
+          )
+        },
+        contractAnswer,
+      ),
+    holdRate: (command) =>
+      answer(
+        command,
+        async (caller, body) => ofContract(await createExchange(world, caller, body, 'held_rate', PLAIN_TERMS)),
+        contractAnswer,
+      ),
+    payDeposit: (command, contractId) =>
+      answer(
+        command,
+        (caller, { balanceId, amount = null }) => payDeposit(world, caller, contractId, { balanceId, amount }),
+        contractAnswer,
+      ),
+    draw: (command, contractId, kind) =>
+      answer(command, (caller, body) => drawFromContract(world, caller, contractId, kind, body), contractAnswer),
     cancelHeldRate: (command, contractId) => cancel(command, contractId, 'held_rate'),
     cancelExchange: (command, exchangeId) => cancel(command, exchangeId),
   }

@@ -8,7 +8,15 @@
 import { LIMITS } from '../../lib/base/limits.ts'
 import { isCalled, isContract, isOpen, keptOf, type Contract } from '../../lib/exchange/contract.ts'
 import { dueAtOf } from '../../lib/exchange/contract-effects.ts'
-import { depositFor, graceUntil, lossOf, marginCall, maturityOf, partnerDate, SANDBOX_MARGIN_CALL } from '../../lib/exchange/forward-terms.ts'
+import {
+  depositFor,
+  graceUntil,
+  lossOf,
+  marginCall,
+  maturityOf,
+  partnerDate,
+  SANDBOX_MARGIN_CALL,
+} from '../../lib/exchange/forward-terms.ts'
 import { forwardOf } from '../../lib/exchange/pricing.ts'
 import { divideHalfEven, rateOf } from '../../lib/exchange/rate.ts'
 import { ProblemError } from '../../lib/base/problems.ts'
@@ -44,7 +52,11 @@ export class Contracts extends Poller {
   readonly #options: ContractsOptions
 
   constructor(options: ContractsOptions) {
-    super({ everyMs: TICK_MS, poll: () => this.#poll(), onError: (error) => options.onError(error, 'contracts that are due') })
+    super({
+      everyMs: TICK_MS,
+      poll: () => this.#poll(),
+      onError: (error) => options.onError(error, 'contracts that are due'),
+    })
     this.#options = options
   }
 
@@ -58,21 +70,31 @@ export class Contracts extends Poller {
       if (!isContract(exchange) || exchange.dueAt === null || exchange.dueAt > now) continue
       const settled = await this.#settle(exchange, now).catch((error: unknown) => {
         // Another node was faster, or the contract has changed: its current row says when it is due next.
-        if (!(error instanceof CommitConflict) && !(error instanceof ProblemError)) onError(error, `contract ${exchange.id}`)
+        if (!(error instanceof CommitConflict) && !(error instanceof ProblemError))
+          onError(error, `contract ${exchange.id}`)
         return false
       })
-      if (!settled) later.push({ id: exchange.id, version: exchange.version, dueAt: Math.max(dueAtOf(exchange, now, { sandbox }) ?? 0, now + AGAIN_MS) })
+      if (!settled)
+        later.push({
+          id: exchange.id,
+          version: exchange.version,
+          dueAt: Math.max(dueAtOf(exchange, now, { sandbox }) ?? 0, now + AGAIN_MS),
+        })
     }
     if (later.length > 0) await postponeContracts(database, later)
   }
 
   /** Makes the move that is due on a contract. @returns false when none is due */
   async #settle(contract: Contract, now: number): Promise<boolean> {
-    if (contract.kind === 'held_rate') return isOpen(contract) && await this.#quietly(contract, { kind: 'expire' })
-    if (contract.status === 'awaiting_deposit') return isCalled(contract) ? await this.#closeOut(contract, now) : await this.#quietly(contract, { kind: 'deposit_missed' })
-    if (contract.status === 'overdue') return await this.#drawRest(contract) || await this.#endGrace(contract, now)
+    if (contract.kind === 'held_rate') return isOpen(contract) && (await this.#quietly(contract, { kind: 'expire' }))
+    if (contract.status === 'awaiting_deposit')
+      return isCalled(contract)
+        ? await this.#closeOut(contract, now)
+        : await this.#quietly(contract, { kind: 'deposit_missed' })
+    if (contract.status === 'overdue') return (await this.#drawRest(contract)) || (await this.#endGrace(contract, now))
     if (!isOpen(contract)) return false
-    if (maturityOf(contract.settlementDate) <= now) return await this.#drawRest(contract) || await this.#quietly(contract, { kind: 'overdue' })
+    if (maturityOf(contract.settlementDate) <= now)
+      return (await this.#drawRest(contract)) || (await this.#quietly(contract, { kind: 'overdue' }))
     return await this.#call(contract, now)
   }
 
@@ -84,13 +106,20 @@ export class Contracts extends Poller {
   /** Draws the rest of a contract (F6, F8). @returns false when the balance lacks the money */
   async #drawRest(contract: Contract): Promise<boolean> {
     const { clock } = this.#options
-    const outcome = await drawRest(this.#options, serviceFor(contract, clock.now() + LIMITS.requestDeadlineMs), contract)
+    const outcome = await drawRest(
+      this.#options,
+      serviceFor(contract, clock.now() + LIMITS.requestDeadlineMs),
+      contract,
+    )
     return outcome.kind === 'contract_drawn'
   }
 
   async #endGrace(contract: Contract, now: number): Promise<boolean> {
     const desk = await this.#desk(contract)
-    return graceUntil(await statusSince(this.#options.database, contract.id), desk.calendar) <= now && await this.#closeOut(contract, now)
+    return (
+      graceUntil(await statusSince(this.#options.database, contract.id), desk.calendar) <= now &&
+      (await this.#closeOut(contract, now))
+    )
   }
 
   /** Unwinds the rest of a contract at the current market rate (F8). Waits for a drawdown that may still fail. */
@@ -101,7 +130,14 @@ export class Contracts extends Poller {
     if (worth === null) return false
     const loss = lossOf(contract.remainingSell, worth)
     const caller = serviceFor(contract, clock.now() + LIMITS.requestDeadlineMs)
-    const outcome = await moveAtBalance(this.#options, caller, contract, contract.sellBalanceId, { kind: 'close_out', loss }, { by: 'system', message: 'Closed out.' })
+    const outcome = await moveAtBalance(
+      this.#options,
+      caller,
+      contract,
+      contract.sellBalanceId,
+      { kind: 'close_out', loss },
+      { by: 'system', message: 'Closed out.' },
+    )
     return outcome.kind === 'contract_moved'
   }
 
@@ -109,24 +145,43 @@ export class Contracts extends Poller {
   async #call(contract: Contract, now: number): Promise<boolean> {
     const desk = await this.#desk(contract)
     const amount = this.#demand(contract, desk, now)
-    return amount !== null && await this.#quietly(contract, { kind: 'call', amount, until: graceUntil(now, desk.calendar) })
+    return (
+      amount !== null &&
+      (await this.#quietly(contract, { kind: 'call', amount, until: graceUntil(now, desk.calendar) }))
+    )
   }
 
-  #demand(contract: Contract, { terms: { forwardDepositBps, marginCallBps } }: ExchangeDesk, now: number): bigint | null {
+  #demand(
+    contract: Contract,
+    { terms: { forwardDepositBps, marginCallBps } }: ExchangeDesk,
+    now: number,
+  ): bigint | null {
     const { deposit, remainingSell, sellAmount } = contract
     if (deposit === null) return null
     // The sandbox partner calls once for the same amount as the first deposit.
-    const once = this.#options.sandbox && sellAmount === SANDBOX_MARGIN_CALL.amount && deposit.required > 0n && deposit.required === depositFor(sellAmount, { depositBps: forwardDepositBps, sandbox: true })
+    const once =
+      this.#options.sandbox &&
+      sellAmount === SANDBOX_MARGIN_CALL.amount &&
+      deposit.required > 0n &&
+      deposit.required === depositFor(sellAmount, { depositBps: forwardDepositBps, sandbox: true })
     if (once) return deposit.required
     const worth = this.#worth(contract, now)
-    return worth === null ? null : marginCall({ remainingSell, worth, kept: keptOf(deposit).amount }, { depositBps: forwardDepositBps, marginCallBps })
+    return worth === null
+      ? null
+      : marginCall(
+          { remainingSell, worth, kept: keptOf(deposit).amount },
+          { depositBps: forwardDepositBps, marginCallBps },
+        )
   }
 
   /**
    * Values the amount left to sell at the partner's current rate for the same day; null where the partner does not
    * quote the pair.
    */
-  #worth({ connectionId, sellCurrency, buyCurrency, settlementDate, remainingSell, partnerRate }: Contract, now: number): bigint | null {
+  #worth(
+    { connectionId, sellCurrency, buyCurrency, settlementDate, remainingSell, partnerRate }: Contract,
+    now: number,
+  ): bigint | null {
     const mid = this.#options.partner.mid(connectionId, sellCurrency, buyCurrency)
     if (mid === null) return null
     const days = Temporal.PlainDate.from(partnerDate(now)).until(settlementDate).days

@@ -15,7 +15,12 @@ import { orderNumber } from '../../lib/base/ids.ts'
 import { LIMITS } from '../../lib/base/limits.ts'
 import { inStoredOrder } from '../../lib/base/metadata.ts'
 import { ProblemError, refuse, refuseField, type Problem } from '../../lib/base/problems.ts'
-import { balanceName, defaultBalances, openBuyBalance, type DefaultBalance } from '../../storage/exchange/exchange-balances.ts'
+import {
+  balanceName,
+  defaultBalances,
+  openBuyBalance,
+  type DefaultBalance,
+} from '../../storage/exchange/exchange-balances.ts'
 import type { StoredOutcome } from '../../storage/commit/commit.ts'
 import type { Database } from '../../storage/db/database.ts'
 import type { ExchangeDesk } from '../../storage/exchange/exchange-desks.ts'
@@ -66,37 +71,81 @@ export interface FoundQuote {
  * @throws ProblemError when the body refers to something that it may not use; Overloaded, DatabaseUnavailable or
  *   OutcomeUnknown, safe to repeat under the same key
  */
-export async function createExchange(world: ExchangeDeps, caller: Caller, input: ExchangeInput, kind?: QuoteKind, terms: ForwardTerms = PLAIN_TERMS): Promise<ExchangeOutcome> {
+export async function createExchange(
+  world: ExchangeDeps,
+  caller: Caller,
+  input: ExchangeInput,
+  kind?: QuoteKind,
+  terms: ForwardTerms = PLAIN_TERMS,
+): Promise<ExchangeOutcome> {
   const found = await findQuote(world, caller, input, kind)
   const { reference = null, externalId = null, metadata = {} } = input
   if (found.quote.kind === 'spot') return await bookSpot(world, caller, found, { reference, externalId, metadata })
   const { quote, desk, sellBalance, buyBalanceId } = found
-  return await openExchangeContract(world, caller, { quote, desk, sellBalance, buyBalanceId, terms, reference, externalId, metadata, convert: marketConvert(world.market, quote.connectionId) })
+  return await openExchangeContract(world, caller, {
+    quote,
+    desk,
+    sellBalance,
+    buyBalanceId,
+    terms,
+    reference,
+    externalId,
+    metadata,
+    convert: marketConvert(world.market, quote.connectionId),
+  })
 }
 
 /** Finds the quote and its balances. @throws ProblemError when the quote does not exist, or its balances do not fit */
-export async function findQuote(world: ExchangeDeps, caller: Pick<Caller, 'customerId' | 'key'>, input: Pick<ExchangeInput, 'quoteId' | 'sellBalanceId' | 'buyBalanceId'>, kind?: QuoteKind): Promise<FoundQuote> {
+export async function findQuote(
+  world: ExchangeDeps,
+  caller: Pick<Caller, 'customerId' | 'key'>,
+  input: Pick<ExchangeInput, 'quoteId' | 'sellBalanceId' | 'buyBalanceId'>,
+  kind?: QuoteKind,
+): Promise<FoundQuote> {
   const { database, quotes, clock } = world
   const { customerId } = caller
   const quote = await quotes.find(customerId, input.quoteId)
   if (quote === null) refuseField('/quoteId', 'not_found', 'No such quote.')
-  if (kind !== undefined && quote.kind !== kind) refuseField('/quoteId', 'invalid_value', `The quote is of a ${quote.kind}.`)
+  if (kind !== undefined && quote.kind !== kind)
+    refuseField('/quoteId', 'invalid_value', `The quote is of a ${quote.kind}.`)
   await mustHave(world, customerId, quote.kind)
   const desk = await deskOf(world, customerId)
   const sellBalanceId = input.sellBalanceId ?? quote.sellBalanceId
   const buyBalanceId = input.buyBalanceId ?? quote.buyBalanceId
-  const missing = [...(sellBalanceId === null ? [quote.sellCurrency] : []), ...(buyBalanceId === null ? [quote.buyCurrency] : [])]
+  const missing = [
+    ...(sellBalanceId === null ? [quote.sellCurrency] : []),
+    ...(buyBalanceId === null ? [quote.buyCurrency] : []),
+  ]
   const defaults = missing.length === 0 ? undefined : await defaultBalances(database, customerId, missing)
-  const sellBalance = sellBalanceId === null ? defaults?.get(quote.sellCurrency) : { id: sellBalanceId, name: quote.kind === 'spot' ? '' : await balanceName(database, customerId, sellBalanceId) ?? '' }
-  if (sellBalance === undefined) refuseField('/sellBalanceId', 'not_found', `There is no balance in ${quote.sellCurrency}.`)
+  const sellBalance =
+    sellBalanceId === null
+      ? defaults?.get(quote.sellCurrency)
+      : {
+          id: sellBalanceId,
+          name: quote.kind === 'spot' ? '' : ((await balanceName(database, customerId, sellBalanceId)) ?? ''),
+        }
+  if (sellBalance === undefined)
+    refuseField('/sellBalanceId', 'not_found', `There is no balance in ${quote.sellCurrency}.`)
   const seller = await world.balances.find(sellBalance.id)
-  if (seller === null || seller.customerId !== customerId) refuseField('/sellBalanceId', 'not_found', 'No such balance.')
-  if (seller.currency !== quote.sellCurrency) refuseField('/sellBalanceId', 'currency_mismatch', `The quote sells ${quote.sellCurrency}, the balance is in ${seller.currency}.`)
-  if (seller.connectionId !== quote.connectionId) refuseField('/sellBalanceId', 'invalid_value', 'The quote is of another bank than the balance’s.')
+  if (seller === null || seller.customerId !== customerId)
+    refuseField('/sellBalanceId', 'not_found', 'No such balance.')
+  if (seller.currency !== quote.sellCurrency)
+    refuseField(
+      '/sellBalanceId',
+      'currency_mismatch',
+      `The quote sells ${quote.sellCurrency}, the balance is in ${seller.currency}.`,
+    )
+  if (seller.connectionId !== quote.connectionId)
+    refuseField('/sellBalanceId', 'invalid_value', 'The quote is of another bank than the balance’s.')
   if (buyBalanceId !== null) {
     const buyer = await world.balances.find(buyBalanceId)
     if (buyer === null || buyer.customerId !== customerId) refuseField('/buyBalanceId', 'not_found', 'No such balance.')
-    if (buyer.currency !== quote.buyCurrency) refuseField('/buyBalanceId', 'currency_mismatch', `The quote buys ${quote.buyCurrency}, the balance is in ${buyer.currency}.`)
+    if (buyer.currency !== quote.buyCurrency)
+      refuseField(
+        '/buyBalanceId',
+        'currency_mismatch',
+        `The quote buys ${quote.buyCurrency}, the balance is in ${buyer.currency}.`,
+      )
     return { quote, desk, sellBalance, buyBalanceId }
   }
   const known = defaults?.get(quote.buyCurrency)
@@ -108,10 +157,16 @@ export async function findQuote(world: ExchangeDeps, caller: Pick<Caller, 'custo
   if (isExpired(quote, now)) return { quote, desk, sellBalance, buyBalanceId: sellBalance.id }
   const opened = await openBuyBalance(database, world.ids, { customerId, currency: quote.buyCurrency, now })
   switch (opened) {
-    case 'not_enabled': return refuseField('/buyBalanceId', 'inactive', `${quote.buyCurrency} is not enabled.`)
-    case 'customer_not_active': return refuse('customer-not-active', 'The customer cannot open a balance at present.')
-    case 'too_many': return refuse('limit-reached', 'The customer has as many balances as it may have.', { extra: { resource: 'balance' } })
-    default: return { quote, desk, sellBalance, buyBalanceId: opened.id }
+    case 'not_enabled':
+      return refuseField('/buyBalanceId', 'inactive', `${quote.buyCurrency} is not enabled.`)
+    case 'customer_not_active':
+      return refuse('customer-not-active', 'The customer cannot open a balance at present.')
+    case 'too_many':
+      return refuse('limit-reached', 'The customer has as many balances as it may have.', {
+        extra: { resource: 'balance' },
+      })
+    default:
+      return { quote, desk, sellBalance, buyBalanceId: opened.id }
   }
 }
 
@@ -130,26 +185,49 @@ export interface Said {
  *
  * @throws Overloaded, DatabaseUnavailable or OutcomeUnknown
  */
-export async function bookSpot(world: ExchangeDeps, caller: Caller, found: FoundQuote, said: Said): Promise<ExchangeBookReply | { readonly kind: 'recorded'; readonly outcome: StoredOutcome }> {
+export async function bookSpot(
+  world: ExchangeDeps,
+  caller: Caller,
+  found: FoundQuote,
+  said: Said,
+): Promise<ExchangeBookReply | { readonly kind: 'recorded'; readonly outcome: StoredOutcome }> {
   let refusal: Problem | null = null
   let creditRefused = false
   for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
     const command = await commandOf(world, caller, found, said, { refusal, creditRefused })
-    const outcome = await world.system.ask(exchangingBalance, found.sellBalance.id, caller.shard, command, caller.deadline)
+    const outcome = await world.system.ask(
+      exchangingBalance,
+      found.sellBalance.id,
+      caller.shard,
+      command,
+      caller.deadline,
+    )
     switch (outcome.kind) {
-      case 'decided': return outcome.reply
-      case 'recorded': return outcome
-      case 'quote_used': refusal = usedQuote(found.quote.id, outcome.existingId); break
-      case 'external_id_used': refusal = takenExternalId(said.externalId, outcome.existingId); break
-      case 'credit_refused': creditRefused = true; break
-      default: throw new Error(`Booking an exchange met ${outcome.kind}.`)
+      case 'decided':
+        return outcome.reply
+      case 'recorded':
+        return outcome
+      case 'quote_used':
+        refusal = usedQuote(found.quote.id, outcome.existingId)
+        break
+      case 'external_id_used':
+        refusal = takenExternalId(said.externalId, outcome.existingId)
+        break
+      case 'credit_refused':
+        creditRefused = true
+        break
+      default:
+        throw new Error(`Booking an exchange met ${outcome.kind}.`)
     }
   }
   throw new Overloaded('The balance keeps changing; try again.')
 }
 
 async function commandOf(
-  world: ExchangeDeps, caller: Caller, { quote, desk, sellBalance, buyBalanceId }: FoundQuote, { reference, externalId, metadata, rule, answer }: Said,
+  world: ExchangeDeps,
+  caller: Caller,
+  { quote, desk, sellBalance, buyBalanceId }: FoundQuote,
+  { reference, externalId, metadata, rule, answer }: Said,
   { refusal, creditRefused }: Pick<BookExchange, 'refusal' | 'creditRefused'>,
 ): Promise<BookExchange> {
   const { ids, clock, accounts, sandbox, market } = world
@@ -157,20 +235,81 @@ async function commandOf(
   const valueDate = dateIn(now, 'UTC')
   const { operatorId, shard } = desk
   const { connectionId, sellCurrency, buyCurrency } = quote
-  const [sell, buy] = await Promise.all([sellCurrency, buyCurrency].map((currency) => accounts.accounts({ operatorId, connectionId, currency })))
+  const [sell, buy] = await Promise.all(
+    [sellCurrency, buyCurrency].map((currency) => accounts.accounts({ operatorId, connectionId, currency })),
+  )
   const exchange: ExchangeRecord = {
-    id: ids.next(), customerId: caller.customerId, operatorId, connectionId, shard, number: orderNumber('EXC', await world.orderNumbers.take()), externalId,
-    kind: 'spot', status: 'processing', version: 1, quoteId: quote.id, parentExchangeId: null, paymentId: null, sellBalanceId: sellBalance.id, buyBalanceId,
-    sellCurrency, buyCurrency, sellAmount: quote.sellAmount, buyAmount: quote.buyAmount, rate: quote.rate, partnerRate: quote.partnerRate, fixedSide: quote.fixedSide, fee: quote.fee,
-    holdId: null, approvalId: null, tradeDate: valueDate, settlementDate: valueDate, settledAt: null, reference, drawdownCount: 0,
-    remainingSell: null, remainingBuy: null, forwardType: null, drawdownFrom: null, heldUntil: null, deposit: null, dueAt: null, depositUsed: 0n, depositPlacedUsed: 0n,
-    failure: null, exception: null, providerRef: null, partnerSold: null, partnerBought: null, createdBy: caller.createdBy, createdVia: caller.createdVia,
-    metadata: inStoredOrder(metadata), createdAt: now, updatedAt: now,
+    id: ids.next(),
+    customerId: caller.customerId,
+    operatorId,
+    connectionId,
+    shard,
+    number: orderNumber('EXC', await world.orderNumbers.take()),
+    externalId,
+    kind: 'spot',
+    status: 'processing',
+    version: 1,
+    quoteId: quote.id,
+    parentExchangeId: null,
+    paymentId: null,
+    sellBalanceId: sellBalance.id,
+    buyBalanceId,
+    sellCurrency,
+    buyCurrency,
+    sellAmount: quote.sellAmount,
+    buyAmount: quote.buyAmount,
+    rate: quote.rate,
+    partnerRate: quote.partnerRate,
+    fixedSide: quote.fixedSide,
+    fee: quote.fee,
+    holdId: null,
+    approvalId: null,
+    tradeDate: valueDate,
+    settlementDate: valueDate,
+    settledAt: null,
+    reference,
+    drawdownCount: 0,
+    remainingSell: null,
+    remainingBuy: null,
+    forwardType: null,
+    drawdownFrom: null,
+    heldUntil: null,
+    deposit: null,
+    dueAt: null,
+    depositUsed: 0n,
+    depositPlacedUsed: 0n,
+    failure: null,
+    exception: null,
+    providerRef: null,
+    partnerSold: null,
+    partnerBought: null,
+    createdBy: caller.createdBy,
+    createdVia: caller.createdVia,
+    metadata: inStoredOrder(metadata),
+    createdAt: now,
+    updatedAt: now,
   }
   return {
-    kind: 'book_exchange', customerId: caller.customerId, key: caller.key, problemText: caller.problemText, problemStatus: caller.problemStatus, exchange, quote,
-    holdId: ids.next(), accounts: { sell: sell!, buy: buy! }, valueDate, refusal, creditRefused, answer, ...(rule === undefined ? {} : { rule }),
-    approving: { ids, requestedByName: caller.createdByName, sandboxDecision: sandbox ? sandboxDecisionIn([reference ?? '']) : null, convert: marketConvert(market, connectionId) },
+    kind: 'book_exchange',
+    customerId: caller.customerId,
+    key: caller.key,
+    problemText: caller.problemText,
+    problemStatus: caller.problemStatus,
+    exchange,
+    quote,
+    holdId: ids.next(),
+    accounts: { sell: sell!, buy: buy! },
+    valueDate,
+    refusal,
+    creditRefused,
+    answer,
+    ...(rule === undefined ? {} : { rule }),
+    approving: {
+      ids,
+      requestedByName: caller.createdByName,
+      sandboxDecision: sandbox ? sandboxDecisionIn([reference ?? '']) : null,
+      convert: marketConvert(market, connectionId),
+    },
   }
 }
 

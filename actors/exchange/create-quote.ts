@@ -34,7 +34,11 @@ export type QuoteOutcome =
   /** The key has a recorded outcome. */
   | { readonly kind: 'recorded'; readonly outcome: StoredOutcome }
 
-const FEATURE_OF: Readonly<Record<QuoteKind, Feature>> = { spot: 'exchange.spot', forward: 'exchange.forwards', held_rate: 'exchange.held_rates' }
+const FEATURE_OF: Readonly<Record<QuoteKind, Feature>> = {
+  spot: 'exchange.spot',
+  forward: 'exchange.forwards',
+  held_rate: 'exchange.held_rates',
+}
 
 /**
  * Creates a quote.
@@ -46,15 +50,30 @@ export async function createQuote(world: QuoteDeps, caller: Caller, input: Quote
   const { ids, clock, market, sandbox } = world
   if (input.kind !== 'drawdown') await mustHave(world, caller.customerId, input.kind ?? 'spot')
   const desk = await deskOf(world, caller.customerId)
-  const connectionId = await connectionOf(world, caller.customerId, input) ?? desk.connectionId
+  const connectionId = (await connectionOf(world, caller.customerId, input)) ?? desk.connectionId
   const made = makeQuote(input, {
-    id: ids.next(), customerId: caller.customerId, connectionId, terms: desk.terms, calendar: desk.calendar, enabled: desk.enabled, fees: desk.fees.get(input.sellCurrency) ?? [],
-    mid: (sell, buy) => market.mid(connectionId, sell, buy), sandbox, expiredSellAmount: sandbox ? EXPIRED_QUOTE_AMOUNT : null, now: clock.now(),
+    id: ids.next(),
+    customerId: caller.customerId,
+    connectionId,
+    terms: desk.terms,
+    calendar: desk.calendar,
+    enabled: desk.enabled,
+    fees: desk.fees.get(input.sellCurrency) ?? [],
+    mid: (sell, buy) => market.mid(connectionId, sell, buy),
+    sandbox,
+    expiredSellAmount: sandbox ? EXPIRED_QUOTE_AMOUNT : null,
+    now: clock.now(),
   })
   if (made.kind === 'invalid') refuse('validation-error', made.error.message, { errors: [made.error] })
   if (made.kind === 'refused') throw new ProblemError(made.problem)
   const { quote } = made
-  const outcome = await world.system.ask(quoteDesk, caller.customerId, caller.shard, { quote, key: caller.key }, caller.deadline)
+  const outcome = await world.system.ask(
+    quoteDesk,
+    caller.customerId,
+    caller.shard,
+    { quote, key: caller.key },
+    caller.deadline,
+  )
   if (outcome.kind === 'recorded') return outcome
   if (outcome.kind !== 'decided') throw new Error(`Keeping a quote met ${outcome.kind}.`)
   world.quotes.remember(quote)
@@ -74,13 +93,21 @@ export async function refreshQuote(world: QuoteDeps, caller: Caller, quoteId: st
 }
 
 /** Checks that the feature for this kind of quote is on. @throws ProblemError `feature-disabled` */
-export async function mustHave({ hasFeature }: Pick<QuoteDeps, 'hasFeature'>, customerId: string, kind: QuoteKind): Promise<void> {
+export async function mustHave(
+  { hasFeature }: Pick<QuoteDeps, 'hasFeature'>,
+  customerId: string,
+  kind: QuoteKind,
+): Promise<void> {
   const feature = FEATURE_OF[kind]
-  if (!await hasFeature(customerId, feature)) refuse('feature-disabled', `The operator has switched ${feature} off.`, { extra: { feature } })
+  if (!(await hasFeature(customerId, feature)))
+    refuse('feature-disabled', `The operator has switched ${feature} off.`, { extra: { feature } })
 }
 
 /** Reads the exchange settings of a customer. */
-export async function deskOf({ desks }: { readonly desks: Pick<ExchangeDesks, 'of'> }, customerId: string): Promise<ExchangeDesk> {
+export async function deskOf(
+  { desks }: { readonly desks: Pick<ExchangeDesks, 'of'> },
+  customerId: string,
+): Promise<ExchangeDesk> {
   const desk = await desks.of(customerId)
   if (desk === null) refuse('provider-error', 'There is no bank to exchange with at present.')
   return desk
@@ -90,9 +117,16 @@ export async function deskOf({ desks }: { readonly desks: Pick<ExchangeDesks, 'o
  * Finds the connection of the named balances; null when no balance is named. The balances must be the customer's, in
  * the currencies of their sides.
  */
-async function connectionOf({ balances }: Pick<QuoteDeps, 'balances'>, customerId: string, { sellBalanceId, buyBalanceId, sellCurrency, buyCurrency }: QuoteInput): Promise<string | null> {
+async function connectionOf(
+  { balances }: Pick<QuoteDeps, 'balances'>,
+  customerId: string,
+  { sellBalanceId, buyBalanceId, sellCurrency, buyCurrency }: QuoteInput,
+): Promise<string | null> {
   let connectionId: string | null = null
-  for (const [field, id, currency] of [['/buyBalanceId', buyBalanceId, buyCurrency], ['/sellBalanceId', sellBalanceId, sellCurrency]] as const) {
+  for (const [field, id, currency] of [
+    ['/buyBalanceId', buyBalanceId, buyCurrency],
+    ['/sellBalanceId', sellBalanceId, sellCurrency],
+  ] as const) {
     if (id === null || id === undefined) continue
     const balance = await balances.find(id)
     if (balance === null || balance.customerId !== customerId) refuseField(field, 'not_found', 'No such balance.')

@@ -25,7 +25,16 @@ import { contractAnswer } from './contract-operations.ts'
 import { type Answers, exchangeAnswer, quoteAnswer } from '../commands/answers.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
 import { decideOnce, type RunOnceDeps } from '../commands/run-once.ts'
-import type { Exchange, ExchangeCreate, exchangeList, IndicativeRates, Quote, QuoteCreate, SimExchangeStatus, SimFxRate } from '../../lib/exchange/exchange-schema.ts'
+import type {
+  Exchange,
+  ExchangeCreate,
+  exchangeList,
+  IndicativeRates,
+  Quote,
+  QuoteCreate,
+  SimExchangeStatus,
+  SimFxRate,
+} from '../../lib/exchange/exchange-schema.ts'
 import type { Command, CommandAnswer, Versioned } from '../../lib/commands/command.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 
@@ -57,7 +66,9 @@ export interface ExchangeCommands {
   simulateRate(command: Asked<SimFxRate>): Promise<CommandAnswer>
 }
 
-export interface ExchangeServiceOptions extends Omit<ExchangeDeps, 'desks' | 'quotes' | 'market'>, Pick<FxOrdersOptions, 'shards' | 'onError'> {
+export interface ExchangeServiceOptions
+  extends Omit<ExchangeDeps, 'desks' | 'quotes' | 'market'>,
+    Pick<FxOrdersOptions, 'shards' | 'onError'> {
   readonly databaseUrl: string
 }
 
@@ -66,7 +77,10 @@ export interface ExchangeService {
   readonly world: ExchangeDeps
   readonly partner: SandboxFx
   readonly reads: ExchangeReads
-  commands(answers: Answers, remembering: Pick<RunOnceDeps, 'findIdempotencyRecord'> & { readonly problemBase: string }): ExchangeCommands
+  commands(
+    answers: Answers,
+    remembering: Pick<RunOnceDeps, 'findIdempotencyRecord'> & { readonly problemBase: string },
+  ): ExchangeCommands
   /** Drops the cached settings of operators and customers. */
   forgetAll(): void
   /** Starts listening for changes, and loads the rates. @throws database errors */
@@ -82,23 +96,39 @@ export function createExchangeService(options: ExchangeServiceOptions): Exchange
   const desks = new ExchangeDesks(database)
   const partner = new SandboxFx(options)
   const world: ExchangeDeps = { ...options, desks, quotes: new QuoteCache(database), market: partner }
-  const readRates = () => { partner.readShifts().catch((error: unknown) => onError(error, 'rates')) }
+  const readRates = () => {
+    partner.readShifts().catch((error: unknown) => onError(error, 'rates'))
+  }
   const notifications = new PgListener({
-    url: databaseUrl, channel: EXCHANGE_CHANGED, onError,
+    url: databaseUrl,
+    channel: EXCHANGE_CHANGED,
+    onError,
     onMessage: (payload) => {
       const [what, id = ''] = payload.split(' ')
       if (what === 'rates') readRates()
       else if (what === 'currencies') desks.forget(id)
       else desks.forgetAll()
     },
-    onGap: () => { desks.forgetAll(); readRates() },
+    onGap: () => {
+      desks.forgetAll()
+      readRates()
+    },
   })
   let orders: FxOrders | undefined
   return {
     world,
     partner,
     reads: createReads(world),
-    commands: (answers, remembering) => createCommands({ ...world, ...remembering, partner, heard: (connectionId) => notifications.heard(`rates ${connectionId}`, HEARD_WITHIN_MS) }, answers),
+    commands: (answers, remembering) =>
+      createCommands(
+        {
+          ...world,
+          ...remembering,
+          partner,
+          heard: (connectionId) => notifications.heard(`rates ${connectionId}`, HEARD_WITHIN_MS),
+        },
+        answers,
+      ),
     forgetAll: () => desks.forgetAll(),
     async start() {
       await notifications.start()
@@ -133,14 +163,24 @@ function createReads(world: ExchangeDeps): ExchangeReads {
       const desk = await deskOf(world, tenant.id)
       const now = clock.now()
       const sell = quoted('query.sellCurrency', sellCurrency)
-      const others = buyCurrencies ?? MARKET_CURRENCIES.filter((code) => code !== sell && (desk.enabled === null || desk.enabled.has(code)))
+      const others =
+        buyCurrencies ??
+        MARKET_CURRENCIES.filter((code) => code !== sell && (desk.enabled === null || desk.enabled.has(code)))
       return {
         data: others.map((code) => {
           const buy = quoted('query.buyCurrency', code)
           const mid = market.mid(desk.connectionId, sell, buy)
-          if (mid === null || sell === buy) return malformed('query.buyCurrency', `${sell} is not exchanged for ${buy}.`)
+          if (mid === null || sell === buy)
+            return malformed('query.buyCurrency', `${sell} is not exchanged for ${buy}.`)
           const { bid, ask } = bidAndAsk(mid, desk.terms.marginBps)
-          return { sellCurrency: sell, buyCurrency: buy, mid: formatRate(rateOf(mid)), bid: formatRate(bid), ask: formatRate(ask), at: timestamp(now) }
+          return {
+            sellCurrency: sell,
+            buyCurrency: buy,
+            mid: formatRate(rateOf(mid)),
+            bid: formatRate(bid),
+            ask: formatRate(ask),
+            at: timestamp(now),
+          }
         }),
       }
     },
@@ -149,37 +189,76 @@ function createReads(world: ExchangeDeps): ExchangeReads {
 
 function quoted(field: string, code: string): CurrencyCode {
   const fault = currencyFault(field, code, null)
-  return fault === null && MARKET_CURRENCIES.includes(code as CurrencyCode) ? code as CurrencyCode : malformed(field, `${code} is not quoted.`)
+  return fault === null && MARKET_CURRENCIES.includes(code as CurrencyCode)
+    ? (code as CurrencyCode)
+    : malformed(field, `${code} is not quoted.`)
 }
 
 function malformed(field: string, message: string): never {
   refuse('malformed-request', message, { errors: [{ field, code: 'invalid_value', message }] })
 }
 
-type CommandDeps = ExchangeDeps & RunOnceDeps & { readonly problemBase: string; readonly partner: SandboxFx; readonly heard: (connectionId: string) => Promise<unknown> }
+type CommandDeps = ExchangeDeps &
+  RunOnceDeps & {
+    readonly problemBase: string
+    readonly partner: SandboxFx
+    readonly heard: (connectionId: string) => Promise<unknown>
+  }
 
 function createCommands(world: CommandDeps, { answer }: Answers): ExchangeCommands {
   const { database, ids, clock, partner } = world
   return {
-    createQuote: (command) => answer(command, (caller, body) => createQuote(world, caller, body), ({ quote }) => quoteAnswer(quote, false)),
-    refreshQuote: (command, quoteId) => answer(command, (caller) => refreshQuote(world, caller, quoteId), ({ quote }) => quoteAnswer(quote, false)),
-    createExchange: (command) => answer(command, (caller, body) => createExchange(world, caller, body), (made) => (made.kind === 'exchange_booked' ? exchangeAnswer(made.exchange, false) : contractAnswer(made))),
+    createQuote: (command) =>
+      answer(
+        command,
+        (caller, body) => createQuote(world, caller, body),
+        ({ quote }) => quoteAnswer(quote, false),
+      ),
+    refreshQuote: (command, quoteId) =>
+      answer(
+        command,
+        (caller) => refreshQuote(world, caller, quoteId),
+        ({ quote }) => quoteAnswer(quote, false),
+      ),
+    createExchange: (command) =>
+      answer(
+        command,
+        (caller, body) => createExchange(world, caller, body),
+        (made) => (made.kind === 'exchange_booked' ? exchangeAnswer(made.exchange, false) : contractAnswer(made)),
+      ),
 
     async simulateStatus(command, exchangeId) {
       const found = await findExchange(database, exchangeId)
-      if (found === null || found.customerId !== command.tenantId) refuse('not-found', 'No such resource exists in this tenant.')
+      if (found === null || found.customerId !== command.tenantId)
+        refuse('not-found', 'No such resource exists in this tenant.')
       return await decideOnce(world, command, 202, async (client) => {
         const queries = through(client)
         const { status, reason, delaySeconds = 0 } = command.body
-        if (reason !== undefined && status !== 'failed') refuseField('/reason', 'not_applicable', 'Only a failure has a reason.')
+        if (reason !== undefined && status !== 'failed')
+          refuseField('/reason', 'not_applicable', 'Only a failure has a reason.')
         const connection = await findConnection(queries, { connectionId: found.connectionId })
-        const allowed = found.status === 'processing' ? ['completed', 'failed', 'exception'] : found.status === 'exception' ? ['completed', 'failed'] : []
-        if (!allowed.includes(status) || connection?.provider !== 'sandbox') notPossible(found.status, allowed, connection)
+        const allowed =
+          found.status === 'processing'
+            ? ['completed', 'failed', 'exception']
+            : found.status === 'exception'
+              ? ['completed', 'failed']
+              : []
+        if (!allowed.includes(status) || connection?.provider !== 'sandbox')
+          notPossible(found.status, allowed, connection)
         const event = ({ completed: 'settled', failed: 'refused', exception: 'unclear' } as const)[status]
-        const messageId = await partner.simulate(queries, found.id, { event, reason: reason ?? null, delayMs: delaySeconds * 1_000 })
+        const messageId = await partner.simulate(queries, found.id, {
+          event,
+          reason: reason ?? null,
+          delayMs: delaySeconds * 1_000,
+        })
         if (messageId === null) notPossible(found.status, allowed, connection)
         const view = {
-          simulationId: ids.next(), kind: 'exchange_status', status: 'queued', provider: 'sandbox', providerEventIds: [messageId], providerReference: found.id,
+          simulationId: ids.next(),
+          kind: 'exchange_status',
+          status: 'queued',
+          provider: 'sandbox',
+          providerEventIds: [messageId],
+          providerReference: found.id,
           details: { status, reason: reason ?? null },
         }
         return { shown: { version: 1, view } }
@@ -190,16 +269,31 @@ function createCommands(world: CommandDeps, { answer }: Answers): ExchangeComman
       let shifted: string | null = null
       const answer = await decideOnce(world, command, 202, async (client) => {
         const { sellCurrency, buyCurrency, shiftBps, durationMinutes } = command.body
-        for (const [field, code] of [['/sellCurrency', sellCurrency], ['/buyCurrency', buyCurrency]] as const) {
-          if (!MARKET_CURRENCIES.includes(code as CurrencyCode)) refuseField(field, 'invalid_value', `${code} is not quoted.`)
+        for (const [field, code] of [
+          ['/sellCurrency', sellCurrency],
+          ['/buyCurrency', buyCurrency],
+        ] as const) {
+          if (!MARKET_CURRENCIES.includes(code as CurrencyCode))
+            refuseField(field, 'invalid_value', `${code} is not quoted.`)
         }
-        if (sellCurrency === buyCurrency) refuseField('/buyCurrency', 'invalid_value', 'The two currencies must be different.')
+        if (sellCurrency === buyCurrency)
+          refuseField('/buyCurrency', 'invalid_value', 'The two currencies must be different.')
         const { connectionId } = await deskOf({ desks: world.desks.within(client) }, command.tenantId)
-        const mid = await partner.shift(client, connectionId, { sellCurrency, buyCurrency, shiftBps, until: durationMinutes === undefined ? null : clock.now() + durationMinutes * 60_000 })
+        const mid = await partner.shift(client, connectionId, {
+          sellCurrency,
+          buyCurrency,
+          shiftBps,
+          until: durationMinutes === undefined ? null : clock.now() + durationMinutes * 60_000,
+        })
         shifted = connectionId
         const rate = rateOf(mid!)
         const view = {
-          simulationId: ids.next(), kind: 'fx_rate', status: 'applied', provider: 'sandbox', providerEventIds: [], providerReference: null,
+          simulationId: ids.next(),
+          kind: 'fx_rate',
+          status: 'applied',
+          provider: 'sandbox',
+          providerEventIds: [],
+          providerReference: null,
           details: { rate: formatRate(rate), inverseRate: formatRateInFull(inverseOf(rate)), shiftBps },
         }
         return { shown: { version: 1, view } }
@@ -215,7 +309,13 @@ function createCommands(world: CommandDeps, { answer }: Answers): ExchangeComman
 }
 
 function notPossible(currentStatus: string, allowed: readonly string[], connection: ConnectionRow | null): never {
-  refuse('simulation-not-possible', allowed.length === 0 ? `The exchange is ${currentStatus}.` : `An exchange that is ${currentStatus} can be made ${allowed.join(', ')}, once the sandbox has it.`, {
-    extra: { currentStatus, connectionProvider: connection?.provider ?? null },
-  })
+  refuse(
+    'simulation-not-possible',
+    allowed.length === 0
+      ? `The exchange is ${currentStatus}.`
+      : `An exchange that is ${currentStatus} can be made ${allowed.join(', ')}, once the sandbox has it.`,
+    {
+      extra: { currentStatus, connectionProvider: connection?.provider ?? null },
+    },
+  )
 }

@@ -16,7 +16,12 @@
 import { queueDelayMs } from '../../lib/sandbox/triggers.ts'
 import { dateIn, type Clock } from '../../lib/base/clock.ts'
 import type { ExchangeRecord } from '../../lib/exchange/exchange.ts'
-import { moveExchange, type ExchangeCommand, type ExchangeMoveContext, type ExchangeReply } from '../../lib/exchange/moves.ts'
+import {
+  moveExchange,
+  type ExchangeCommand,
+  type ExchangeMoveContext,
+  type ExchangeReply,
+} from '../../lib/exchange/moves.ts'
 import { boughtFor, soldFor } from '../../lib/exchange/rate.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { LIMITS } from '../../lib/base/limits.ts'
@@ -75,34 +80,46 @@ export class FxOrders extends Poller {
   readonly #options: FxOrdersOptions
 
   constructor(options: FxOrdersOptions) {
-    super({ everyMs: TICK_MS, poll: () => this.#poll(), onError: (error) => options.onError(error, 'exchanges that are due') })
+    super({
+      everyMs: TICK_MS,
+      poll: () => this.#poll(),
+      onError: (error) => options.onError(error, 'exchanges that are due'),
+    })
     this.#options = options
   }
 
   /** Takes the partner's messages; resolves with the ids of the messages that need not be sent again. */
   readonly inbox: FxInbox = async (messages) => {
     const { database, clock, onError } = this.#options
-    const exchanges = await findExchanges(database, messages.map(({ reference }) => reference))
+    const exchanges = await findExchanges(
+      database,
+      messages.map(({ reference }) => reference),
+    )
     const acknowledged: string[] = []
     const ignored: FxMessage[] = []
-    await Promise.all(messages.map(async (message) => {
-      const exchange = exchanges.get(message.reference)
-      // An unknown reference is logged once and acknowledged; otherwise the partner would repeat the message for ever.
-      if (exchange === undefined) {
-        onError(new Error(`The partner reports on ${message.reference}, which is not an exchange of ours.`), 'message about an exchange')
-        acknowledged.push(message.id)
-        return
-      }
-      try {
-        const moved = await this.#move(exchange, moveOf(message), message)
-        if (moved) acknowledged.push(message.id)
-        else ignored.push(message)
-      } catch (error) {
-        // Not acknowledged, so the partner repeats it. A repeat of a message that was committed meanwhile fits no row.
-        if (isKeptAlready(error)) acknowledged.push(message.id)
-        else onError(error, `message about exchange ${message.reference}`)
-      }
-    }))
+    await Promise.all(
+      messages.map(async (message) => {
+        const exchange = exchanges.get(message.reference)
+        // An unknown reference is logged once and acknowledged; otherwise the partner would repeat the message for ever.
+        if (exchange === undefined) {
+          onError(
+            new Error(`The partner reports on ${message.reference}, which is not an exchange of ours.`),
+            'message about an exchange',
+          )
+          acknowledged.push(message.id)
+          return
+        }
+        try {
+          const moved = await this.#move(exchange, moveOf(message), message)
+          if (moved) acknowledged.push(message.id)
+          else ignored.push(message)
+        } catch (error) {
+          // Not acknowledged, so the partner repeats it. A repeat of a message that was committed meanwhile fits no row.
+          if (isKeptAlready(error)) acknowledged.push(message.id)
+          else onError(error, `message about exchange ${message.reference}`)
+        }
+      }),
+    )
     if (ignored.length > 0) {
       await keepFxMessages(database, ignored, clock.now())
       acknowledged.push(...ignored.map(({ id }) => id))
@@ -114,16 +131,33 @@ export class FxOrders extends Poller {
     const { database, clock, shards } = this.#options
     for (;;) {
       const [now, owned] = [clock.now(), shards.owned()]
-      const due = await takeDueFxOrders(database, { now, until: now + TAKEN_MS, shards: plainArrayOrNull(owned), max: TAKEN_MAX })
+      const due = await takeDueFxOrders(database, {
+        now,
+        until: now + TAKEN_MS,
+        shards: plainArrayOrNull(owned),
+        max: TAKEN_MAX,
+      })
       if (due.length === 0) return
-      const exchanges = await findExchanges(database, due.map(({ exchangeId }) => exchangeId))
-      await askFxOrdersAt(database, await this.#follow(due.filter(({ exchangeId }) => exchanges.has(exchangeId)), exchanges))
+      const exchanges = await findExchanges(
+        database,
+        due.map(({ exchangeId }) => exchangeId),
+      )
+      await askFxOrdersAt(
+        database,
+        await this.#follow(
+          due.filter(({ exchangeId }) => exchanges.has(exchangeId)),
+          exchanges,
+        ),
+      )
       if (due.length < TAKEN_MAX) return
     }
   }
 
   /** Sends each order, or asks for its status. Returns the next due time of each order that is still open. */
-  async #follow(due: readonly DueFxOrder[], exchanges: ReadonlyMap<string, ExchangeRecord>): Promise<ReadonlyMap<string, number>> {
+  async #follow(
+    due: readonly DueFxOrder[],
+    exchanges: ReadonlyMap<string, ExchangeRecord>,
+  ): Promise<ReadonlyMap<string, number>> {
     const { partner, clock, onError } = this.#options
     const next = new Map<string, number>()
     const exchangeOf = ({ exchangeId }: DueFxOrder): ExchangeRecord => exchanges.get(exchangeId) as ExchangeRecord
@@ -135,31 +169,41 @@ export class FxOrders extends Poller {
         onError(error, `exchange ${order.exchangeId}`)
       }
     }
-    await Promise.all(due.filter(({ byPartner }) => !byPartner).map((order) => {
-      const { sellAmount, buyAmount } = exchangeOf(order)
-      return moving(order, { kind: 'settle', sold: sellAmount, bought: buyAmount, netted: true })
-    }))
+    await Promise.all(
+      due
+        .filter(({ byPartner }) => !byPartner)
+        .map((order) => {
+          const { sellAmount, buyAmount } = exchangeOf(order)
+          return moving(order, { kind: 'settle', sold: sellAmount, bought: buyAmount, netted: true })
+        }),
+    )
     const told = due.filter(({ byPartner, sent }) => byPartner && !sent)
     const asked = due.filter(({ byPartner, sent }) => byPartner && sent)
-    const statuses = asked.length === 0 ? new Map<string, FxStatus>() : await partner.status(asked.map(({ exchangeId }) => exchangeId))
+    const statuses =
+      asked.length === 0 ? new Map<string, FxStatus>() : await partner.status(asked.map(({ exchangeId }) => exchangeId))
     for (const order of asked) {
       const status = statuses.get(order.exchangeId)
-      if (status?.kind === 'settled') await moving(order, { kind: 'settle', sold: status.sold, bought: status.bought, netted: false })
+      if (status?.kind === 'settled')
+        await moving(order, { kind: 'settle', sold: status.sold, bought: status.bought, netted: false })
       else if (status?.kind === 'refused') await moving(order, { kind: 'refuse', reason: status.reason })
       // A process died before it could send this order. An order that timed out once is not sent again.
       else if (status?.kind === 'unknown' && exchangeOf(order).status === 'processing') told.push(order)
       else next.set(order.exchangeId, this.#later(order))
     }
     if (told.length > 0) {
-      const submissions = await partner.submit(told.map((order) => orderOf(exchangeOf(order)))).catch((error: unknown) => {
-        // The outcome of every order is unknown: each becomes an exception, and its status is asked for.
-        onError(error, 'sending exchanges to the partner')
-        return new Map<string, FxSubmission>()
-      })
-      await Promise.all(told.map(async (order) => {
-        if (submissions.get(order.exchangeId) === 'accepted') next.set(order.exchangeId, clock.now() + SILENCE_MS)
-        else await moving(order, { kind: 'doubt', why: 'timeout' })
-      }))
+      const submissions = await partner
+        .submit(told.map((order) => orderOf(exchangeOf(order))))
+        .catch((error: unknown) => {
+          // The outcome of every order is unknown: each becomes an exception, and its status is asked for.
+          onError(error, 'sending exchanges to the partner')
+          return new Map<string, FxSubmission>()
+        })
+      await Promise.all(
+        told.map(async (order) => {
+          if (submissions.get(order.exchangeId) === 'accepted') next.set(order.exchangeId, clock.now() + SILENCE_MS)
+          else await moving(order, { kind: 'doubt', why: 'timeout' })
+        }),
+      )
     }
     return next
   }
@@ -188,10 +232,20 @@ export class FxOrders extends Poller {
     throw new Error(`The money of the exchange ${exchange.id} is refused even in suspense.`)
   }
 
-  async #ask(exchange: ExchangeRecord, move: Move, message: FxMessage | null, suspenseId: string | undefined): Promise<Outcome<ExchangeReply>> {
+  async #ask(
+    exchange: ExchangeRecord,
+    move: Move,
+    message: FxMessage | null,
+    suspenseId: string | undefined,
+  ): Promise<Outcome<ExchangeReply>> {
     const { system } = this.#options
     const context = await exchangeContext(this.#options, exchange)
-    const command: ExchangeCommand = { ...move, message: message === null ? null : { id: message.id, type: message.type }, context, ...(suspenseId === undefined ? {} : { suspenseId }) }
+    const command: ExchangeCommand = {
+      ...move,
+      message: message === null ? null : { id: message.id, type: message.type },
+      context,
+      ...(suspenseId === undefined ? {} : { suspenseId }),
+    }
     return await system.ask(exchangeActor, exchange.id, exchange.shard, command)
   }
 }
@@ -201,29 +255,66 @@ export class FxOrders extends Poller {
  * one was used.
  */
 export async function exchangeContext(
-  { accounts, ids, clock, sandbox }: Pick<FxOrdersOptions, 'ids' | 'clock' | 'sandbox'> & { readonly accounts: InternalAccountReader }, exchange: ExchangeRecord,
+  {
+    accounts,
+    ids,
+    clock,
+    sandbox,
+  }: Pick<FxOrdersOptions, 'ids' | 'clock' | 'sandbox'> & { readonly accounts: InternalAccountReader },
+  exchange: ExchangeRecord,
 ): Promise<ExchangeMoveContext> {
   const { operatorId, connectionId, customerId, sellCurrency, buyCurrency, depositUsed } = exchange
   const scope = { operatorId, connectionId, currency: sellCurrency }
   const [sell, buy] = await Promise.all([
-    depositUsed > 0n ? accounts.accountsWith(scope, 'fx_deposit', customerId) : accounts.accounts(scope), accounts.accounts({ operatorId, connectionId, currency: buyCurrency }),
+    depositUsed > 0n ? accounts.accountsWith(scope, 'fx_deposit', customerId) : accounts.accounts(scope),
+    accounts.accounts({ operatorId, connectionId, currency: buyCurrency }),
   ])
-  return { ids, accounts: { sell, buy }, valueDate: dateIn(clock.now(), 'UTC'), sandbox, queueDelayMs: sandbox ? queueDelayMs : NO_DELAY }
+  return {
+    ids,
+    accounts: { sell, buy },
+    valueDate: dateIn(clock.now(), 'UTC'),
+    sandbox,
+    queueDelayMs: sandbox ? queueDelayMs : NO_DELAY,
+  }
 }
 
 const NO_DELAY = (): number => 0
 
 function moveOf({ type, sold, bought, reason }: FxMessage): Move {
   switch (type) {
-    case 'settled': return { kind: 'settle', sold: sold ?? 0n, bought: bought ?? 0n, netted: false }
-    case 'refused': return { kind: 'refuse', reason: reason ?? NO_REASON }
-    case 'unclear': return { kind: 'doubt', why: 'unclear' }
-    default: return type satisfies never
+    case 'settled':
+      return { kind: 'settle', sold: sold ?? 0n, bought: bought ?? 0n, netted: false }
+    case 'refused':
+      return { kind: 'refuse', reason: reason ?? NO_REASON }
+    case 'unclear':
+      return { kind: 'doubt', why: 'unclear' }
+    default:
+      return type satisfies never
   }
 }
 
-function orderOf({ id, shard, connectionId, sellCurrency, buyCurrency, fixedSide, sellAmount, buyAmount, partnerRate }: ExchangeRecord): FxOrder {
-  return { reference: id, shard, connectionId, sellCurrency, buyCurrency, fixedSide, sellAmount, buyAmount, rate: partnerRate }
+function orderOf({
+  id,
+  shard,
+  connectionId,
+  sellCurrency,
+  buyCurrency,
+  fixedSide,
+  sellAmount,
+  buyAmount,
+  partnerRate,
+}: ExchangeRecord): FxOrder {
+  return {
+    reference: id,
+    shard,
+    connectionId,
+    sellCurrency,
+    buyCurrency,
+    fixedSide,
+    sellAmount,
+    buyAmount,
+    rate: partnerRate,
+  }
 }
 
 /** Offers the payment whose money was bought to the bank's queue, after the commit. */
@@ -235,7 +326,13 @@ function offer({ queue }: Pick<FxOrdersOptions, 'queue'>, { queued }: Extract<Ex
  * Applies the resolution of an exception by staff to the exchange and its payment: the same step as the partner's own
  * message (X5).
  */
-export function exchangeExceptions({ accounts, sandbox, queue }: Pick<FxOrdersOptions, 'sandbox' | 'queue'> & { readonly accounts: Pick<InternalAccountCache, 'within'> }): ExceptionSubjectKind {
+export function exchangeExceptions({
+  accounts,
+  sandbox,
+  queue,
+}: Pick<FxOrdersOptions, 'sandbox' | 'queue'> & {
+  readonly accounts: Pick<InternalAccountCache, 'within'>
+}): ExceptionSubjectKind {
   return {
     async resolved({ client, ids, now }, { subjectId }, outcome, _, suspenseId) {
       if (outcome === 'returned') {
@@ -246,17 +343,34 @@ export function exchangeExceptions({ accounts, sandbox, queue }: Pick<FxOrdersOp
       const state = await readExchange(client, subjectId)
       if (state === null) throw new Error(`The exchange ${subjectId} does not exist.`)
       const { exchange } = state
-      const context = await exchangeContext({ accounts: accounts.within(client), sandbox, ids, clock: { now: () => now } }, exchange)
-      const move: Move = outcome === 'failed' ? { kind: 'refuse', reason: NO_REASON } : { kind: 'settle', ...promised(exchange), netted: false }
-      const { reply, effects } = moveExchange(state, { ...move, message: null, context, ...(suspenseId === undefined ? {} : { suspenseId }) }, now)
+      const context = await exchangeContext(
+        { accounts: accounts.within(client), sandbox, ids, clock: { now: () => now } },
+        exchange,
+      )
+      const move: Move =
+        outcome === 'failed'
+          ? { kind: 'refuse', reason: NO_REASON }
+          : { kind: 'settle', ...promised(exchange), netted: false }
+      const { reply, effects } = moveExchange(
+        state,
+        { ...move, message: null, context, ...(suspenseId === undefined ? {} : { suspenseId }) },
+        now,
+      )
       if (reply.kind === 'moved') return { effects: effects ?? {}, after: () => offer({ queue }, reply) }
-      refuse('invalid-transition', `The exchange is ${reply.status ?? 'gone'}.`, { extra: { currentStatus: reply.status, allowed: [] } })
+      refuse('invalid-transition', `The exchange is ${reply.status ?? 'gone'}.`, {
+        extra: { currentStatus: reply.status, allowed: [] },
+      })
     },
   }
 }
 
 /** The amounts that the partner books when it keeps its promised rate. */
-function promised({ fixedSide, sellAmount, buyAmount, partnerRate, sellCurrency, buyCurrency }: ExchangeRecord): { readonly sold: bigint; readonly bought: bigint } {
+function promised({ fixedSide, sellAmount, buyAmount, partnerRate, sellCurrency, buyCurrency }: ExchangeRecord): {
+  readonly sold: bigint
+  readonly bought: bigint
+} {
   const pair = { sellCurrency, buyCurrency }
-  return fixedSide === 'sell' ? { sold: sellAmount, bought: boughtFor(pair, sellAmount, partnerRate) } : { sold: soldFor(pair, buyAmount, partnerRate), bought: buyAmount }
+  return fixedSide === 'sell'
+    ? { sold: sellAmount, bought: boughtFor(pair, sellAmount, partnerRate) }
+    : { sold: soldFor(pair, buyAmount, partnerRate), bought: buyAmount }
 }

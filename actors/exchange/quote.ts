@@ -25,7 +25,9 @@ export const quoteDesk: ActorKind<null, KeepQuote, QuoteKept> = {
     reply: { kind: 'quote_kept', quote },
     effects: {
       quotes: [{ ...quote, rate: formatRate(quote.rate), partnerRate: formatRate(quote.partnerRate) }],
-      ...(key === null ? {} : { idempotency: { ...key, status: 201, resourceId: quote.id, answer: null, createdAt: now } }),
+      ...(key === null
+        ? {}
+        : { idempotency: { ...key, status: 201, resourceId: quote.id, answer: null, createdAt: now } }),
     },
   }),
   fence: () => null,

@@ -12,7 +12,16 @@ import { createHmac, hash } from 'node:crypto'
 import { dateIn } from '../../lib/base/clock.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import { referenceOf } from '../../lib/funds-requests/creditor-reference.ts'
-import { expiryOf, invalidTransition, isWaiting, moveFundsRequest, OPEN_MAX, remainingOf, reminderRefusal, type FundsRequestMove } from '../../lib/funds-requests/funds-request.ts'
+import {
+  expiryOf,
+  invalidTransition,
+  isWaiting,
+  moveFundsRequest,
+  OPEN_MAX,
+  remainingOf,
+  reminderRefusal,
+  type FundsRequestMove,
+} from '../../lib/funds-requests/funds-request.ts'
 import { payerMail } from '../../lib/funds-requests/payer-mail.ts'
 import { qrPayload } from '../../lib/funds-requests/qr-payload.ts'
 import { orderNumber, type IdSource } from '../../lib/base/ids.ts'
@@ -35,7 +44,13 @@ import { auditCaller } from '../commands/trail.ts'
 import type { ByCaller } from '../../lib/identity/caller.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
 import { decideOnce } from '../commands/run-once.ts'
-import type { FundsRequest, FundsRequestCreate, fundsRequestList, FundsRequestUpdate, PublicFundsRequest } from '../../lib/funds-requests/funds-request-schema.ts'
+import type {
+  FundsRequest,
+  FundsRequestCreate,
+  fundsRequestList,
+  FundsRequestUpdate,
+  PublicFundsRequest,
+} from '../../lib/funds-requests/funds-request-schema.ts'
 import { fitsMetadata } from '../../lib/contract/primitives.ts'
 import type { Log } from '../../lib/base/log.ts'
 import type { Command, CommandAnswer, IdempotencyRecord, Versioned } from '../../lib/commands/command.ts'
@@ -69,8 +84,17 @@ export interface FundsRequestReads {
 /** Commands of funds requests. Refusals are thrown as problems, except those stored under an Idempotency-Key. */
 export interface FundsRequestCommands {
   create(by: ByCaller, command: Command<FundsRequestCreate>): Promise<CommandAnswer>
-  update(by: ByCaller, id: string, body: FundsRequestUpdate, expected: number | bigint | null): Promise<Versioned<FundsRequest>>
-  cancel(by: ByCaller, id: string, command: Pick<Command<unknown>, 'idempotency' | 'requestId' | 'instance'>): Promise<CommandAnswer>
+  update(
+    by: ByCaller,
+    id: string,
+    body: FundsRequestUpdate,
+    expected: number | bigint | null,
+  ): Promise<Versioned<FundsRequest>>
+  cancel(
+    by: ByCaller,
+    id: string,
+    command: Pick<Command<unknown>, 'idempotency' | 'requestId' | 'instance'>,
+  ): Promise<CommandAnswer>
   remind(by: ByCaller, id: string): Promise<Versioned<FundsRequest>>
   /** Counts an incoming payment without the request's reference towards a funds request. */
   allocate(by: ByCaller, incomingPaymentId: string, id: string): Promise<Versioned<FundsRequest>>
@@ -82,8 +106,25 @@ const gone = (): never => refuse('not-found', 'No such resource exists in this t
 const unknownLink = (): never => refuse('not-found', 'The link is unknown.')
 
 /** Returns a request as the trail keeps it: without the token and without the payer. */
-function state({ status, amount, paidAmount, currency, description, dueDate, expiresAt, metadata }: reads.FundsRequestRecord): object {
-  return { status, amount: moneyJson({ amountMinor: amount, currency }), paidAmount: moneyJson({ amountMinor: paidAmount, currency }), description, dueDate, expiresAt: new Date(expiresAt).toISOString(), metadata }
+function state({
+  status,
+  amount,
+  paidAmount,
+  currency,
+  description,
+  dueDate,
+  expiresAt,
+  metadata,
+}: reads.FundsRequestRecord): object {
+  return {
+    status,
+    amount: moneyJson({ amountMinor: amount, currency }),
+    paidAmount: moneyJson({ amountMinor: paidAmount, currency }),
+    description,
+    dueDate,
+    expiresAt: new Date(expiresAt).toISOString(),
+    metadata,
+  }
 }
 
 /** Creates the functions that compute the link of a request and the hash of its token. */
@@ -96,7 +137,9 @@ function createLinks({ linkKey, origin }: Pick<FundsRequestDeps, 'linkKey' | 'or
 }
 
 /** Creates the reads of funds requests. */
-export function createFundsRequestReads(world: Pick<FundsRequestDeps, 'database' | 'linkKey' | 'origin' | 'hasFeature'>): FundsRequestReads {
+export function createFundsRequestReads(
+  world: Pick<FundsRequestDeps, 'database' | 'linkKey' | 'origin' | 'hasFeature'>,
+): FundsRequestReads {
   const { database } = world
   const db = readDatabase(database)
   const links = createLinks(world)
@@ -104,7 +147,12 @@ export function createFundsRequestReads(world: Pick<FundsRequestDeps, 'database'
     async list(query) {
       const { rows: found, ...page } = await reads.listFundsRequests(db, query)
       const details = await activeDetails(database, [...new Set(found.map(({ balanceId }) => balanceId))])
-      return { ...page, rows: found.map((record) => reads.fundsRequestJson(record, { depositDetails: details(record.balanceId), link: links.link(record.id) })) }
+      return {
+        ...page,
+        rows: found.map((record) =>
+          reads.fundsRequestJson(record, { depositDetails: details(record.balanceId), link: links.link(record.id) }),
+        ),
+      }
     },
     async get(tenant, id) {
       const record = await reads.getFundsRequest(database, tenant, id)
@@ -112,7 +160,7 @@ export function createFundsRequestReads(world: Pick<FundsRequestDeps, 'database'
     },
     async ofLink(token) {
       const found = await reads.findFundsRequestOfLink(database, hash('sha256', token, 'hex'))
-      if (found === null || !await world.hasFeature(found.record.customerId, FEATURE)) return null
+      if (found === null || !(await world.hasFeature(found.record.customerId, FEATURE))) return null
       return await publicView(database, found)
     },
   }
@@ -124,21 +172,31 @@ async function activeDetails(database: Queries, balanceIds: readonly string[]) {
   return (balanceId: string) => (all.get(balanceId) ?? []).filter(({ status }) => status === 'active')
 }
 
-async function versioned(database: Queries, record: reads.FundsRequestRecord, links: ReturnType<typeof createLinks>): Promise<Versioned<FundsRequest>> {
+async function versioned(
+  database: Queries,
+  record: reads.FundsRequestRecord,
+  links: ReturnType<typeof createLinks>,
+): Promise<Versioned<FundsRequest>> {
   const details = await activeDetails(database, [record.balanceId])
   return {
-    version: record.version, untagged: reads.FUNDS_REQUEST_UNTAGGED,
+    version: record.version,
+    untagged: reads.FUNDS_REQUEST_UNTAGGED,
     view: reads.fundsRequestJson(record, { depositDetails: details(record.balanceId), link: links.link(record.id) }),
   }
 }
 
 /** Builds the payer's view of a request; a request that has ended has no account details. */
-async function publicView(database: Queries, { record, payeeName }: { readonly record: reads.FundsRequestRecord; readonly payeeName: string }): Promise<PublicFundsRequest> {
+async function publicView(
+  database: Queries,
+  { record, payeeName }: { readonly record: reads.FundsRequestRecord; readonly payeeName: string },
+): Promise<PublicFundsRequest> {
   const { currency } = record
   const money = (amountMinor: bigint) => moneyJson({ amountMinor, currency })
   const waiting = isWaiting(record.status)
   const details = waiting ? (await activeDetails(database, [record.balanceId]))(record.balanceId) : []
-  const account = details.find(({ iban, rails }) => iban !== null && rails.some((rail) => rail === 'sepa' || rail === 'sepa_instant'))
+  const account = details.find(
+    ({ iban, rails }) => iban !== null && rails.some((rail) => rail === 'sepa' || rail === 'sepa_instant'),
+  )
   const remaining = remainingOf(record)
   return {
     payeeName,
@@ -153,10 +211,30 @@ async function publicView(database: Queries, { record, payeeName }: { readonly r
     expiresAt: new Date(record.expiresAt).toISOString(),
     allowPartial: record.allowPartial,
     reference: record.reference,
-    depositDetails: details.map(({ id: _id, balanceId: _balance, status: _status, statusReason: _reason, validFrom: _from, validUntil: _until, replacedById: _by, createdAt: _at, ...shown }) => shown),
-    qrPayload: account === undefined ? null : qrPayload({
-      currency, amount: remaining, payeeName: account.accountHolderName, iban: account.iban, bic: account.bic, reference: record.reference,
-    }),
+    depositDetails: details.map(
+      ({
+        id: _id,
+        balanceId: _balance,
+        status: _status,
+        statusReason: _reason,
+        validFrom: _from,
+        validUntil: _until,
+        replacedById: _by,
+        createdAt: _at,
+        ...shown
+      }) => shown,
+    ),
+    qrPayload:
+      account === undefined
+        ? null
+        : qrPayload({
+            currency,
+            amount: remaining,
+            payeeName: account.accountHolderName,
+            iban: account.iban,
+            bic: account.bic,
+            reference: record.reference,
+          }),
   }
 }
 
@@ -169,8 +247,25 @@ export function createFundsRequestCommands(world: FundsRequestDeps): FundsReques
     return await inTransaction(database, async (client) => work({ client, ids, now: clock.now() }))
   }
 
-  async function trail({ client, now }: rows.FundsRequestTx, by: AuditBy, action: string, customerId: string, id: string, before: object | null, after: object | null): Promise<void> {
-    await writeAudit(client, { ...by, id: ids.next(), tenantId: customerId, at: now, action: `funds_request.${action}`, object: { type: 'funds_request', id }, before, after })
+  async function trail(
+    { client, now }: rows.FundsRequestTx,
+    by: AuditBy,
+    action: string,
+    customerId: string,
+    id: string,
+    before: object | null,
+    after: object | null,
+  ): Promise<void> {
+    await writeAudit(client, {
+      ...by,
+      id: ids.next(),
+      tenantId: customerId,
+      at: now,
+      action: `funds_request.${action}`,
+      object: { type: 'funds_request', id },
+      before,
+      after,
+    })
   }
 
   async function reread({ client }: rows.FundsRequestTx, id: string): Promise<reads.FundsRequestRecord> {
@@ -180,7 +275,7 @@ export function createFundsRequestCommands(world: FundsRequestDeps): FundsReques
   }
 
   async function locked({ client }: rows.FundsRequestTx, by: ByCaller, id: string): Promise<reads.FundsRequestRecord> {
-    return await rows.lockFundsRequest(client, by.tenant.id, id) ?? gone()
+    return (await rows.lockFundsRequest(client, by.tenant.id, id)) ?? gone()
   }
 
   async function payeeName(client: TransactionClient, customerId: string): Promise<string> {
@@ -195,9 +290,19 @@ export function createFundsRequestCommands(world: FundsRequestDeps): FundsReques
    */
   function tell(record: reads.FundsRequestRecord, payee: string, again: boolean): void {
     if (record.payerEmail === null) return
-    mailer.send(payerMail({
-      ...record, to: record.payerEmail, payerName: record.payer.name, payeeName: payee, remaining: remainingOf(record), link: links.link(record.id), again,
-    })).catch((error: unknown) => log.warn({ err: error }, 'the mail to a payer could not be sent'))
+    mailer
+      .send(
+        payerMail({
+          ...record,
+          to: record.payerEmail,
+          payerName: record.payer.name,
+          payeeName: payee,
+          remaining: remainingOf(record),
+          link: links.link(record.id),
+          again,
+        }),
+      )
+      .catch((error: unknown) => log.warn({ err: error }, 'the mail to a payer could not be sent'))
   }
 
   /**
@@ -205,29 +310,58 @@ export function createFundsRequestCommands(world: FundsRequestDeps): FundsReques
    *
    * @throws ProblemError for a body from which no request can be made
    */
-  async function check(client: TransactionClient, customerId: string, body: FundsRequestCreate, now: number): Promise<{ readonly expiresAt: number }> {
-    const { balanceId, amount, externalId = null, payer: { recipientId = null }, dueDate = null } = body
-    const balance = await rows.receivingBalance(client, customerId, balanceId) ?? refuseField('/balanceId', 'not_found', 'No such balance.')
-    if (balance.currency !== amount.currency) refuseField('/amount/currency', 'currency_mismatch', `The balance is in ${balance.currency}.`)
+  async function check(
+    client: TransactionClient,
+    customerId: string,
+    body: FundsRequestCreate,
+    now: number,
+  ): Promise<{ readonly expiresAt: number }> {
+    const {
+      balanceId,
+      amount,
+      externalId = null,
+      payer: { recipientId = null },
+      dueDate = null,
+    } = body
+    const balance =
+      (await rows.receivingBalance(client, customerId, balanceId)) ??
+      refuseField('/balanceId', 'not_found', 'No such balance.')
+    if (balance.currency !== amount.currency)
+      refuseField('/amount/currency', 'currency_mismatch', `The balance is in ${balance.currency}.`)
     if (balance.status !== 'active') refuseField('/balanceId', 'inactive', `The balance is ${balance.status}.`)
-    if ((await activeDetails(through(client), [balanceId]))(balanceId).length === 0) refuseField('/balanceId', 'account_not_eligible', 'The balance has no active account details.')
-    if (recipientId !== null && !await rows.hasRecipient(client, customerId, recipientId.toLowerCase())) refuseField('/payer/recipientId', 'not_found', 'No such recipient.')
+    if ((await activeDetails(through(client), [balanceId]))(balanceId).length === 0)
+      refuseField('/balanceId', 'account_not_eligible', 'The balance has no active account details.')
+    if (recipientId !== null && !(await rows.hasRecipient(client, customerId, recipientId.toLowerCase())))
+      refuseField('/payer/recipientId', 'not_found', 'No such recipient.')
     if (dueDate !== null && dueDate < dateIn(now, 'UTC')) refuseField('/dueDate', 'in_past', 'Must not be in the past.')
     const expiry = expiryOf(body.expiresAt ?? null, now)
     if ('code' in expiry) refuseField('/expiresAt', expiry.code, expiry.message)
     const owner = externalId === null ? null : await rows.fundsRequestWithExternalId(client, customerId, externalId)
-    if (owner !== null) refuse('duplicate-external-id', `externalId ${externalId} belongs to another funds request.`, { extra: { existingId: owner } })
+    if (owner !== null)
+      refuse('duplicate-external-id', `externalId ${externalId} belongs to another funds request.`, {
+        extra: { existingId: owner },
+      })
     if (await rows.hasWaiting(client, customerId, OPEN_MAX)) {
-      refuse('limit-reached', `At most ${OPEN_MAX} funds requests may wait for money.`, { extra: { limit: OPEN_MAX, resource: 'funds_request' } })
+      refuse('limit-reached', `At most ${OPEN_MAX} funds requests may wait for money.`, {
+        extra: { limit: OPEN_MAX, resource: 'funds_request' },
+      })
     }
     if (BigInt(amount.amountMinor) > REQUEST_AMOUNT_MAX) {
       const limit = moneyJson({ amountMinor: REQUEST_AMOUNT_MAX, currency: amount.currency as CurrencyCode })
-      refuse('limit-exceeded', 'The amount is above the limit of a single request.', { extra: { limit: { kind: 'single', amount: limit, period: null, remaining: limit } } })
+      refuse('limit-exceeded', 'The amount is above the limit of a single request.', {
+        extra: { limit: { kind: 'single', amount: limit, period: null, remaining: limit } },
+      })
     }
     return expiry
   }
 
-  async function move(by: AuditBy, tx: rows.FundsRequestTx, before: reads.FundsRequestRecord, kind: Exclude<FundsRequestMove['kind'], 'pay'>, action: string): Promise<reads.FundsRequestRecord> {
+  async function move(
+    by: AuditBy,
+    tx: rows.FundsRequestTx,
+    before: reads.FundsRequestRecord,
+    kind: Exclude<FundsRequestMove['kind'], 'pay'>,
+    action: string,
+  ): Promise<reads.FundsRequestRecord> {
     const moved = moveFundsRequest(before, { kind })
     if ('refused' in moved) throw new ProblemError(moved.refused)
     await rows.writeMove(tx, before, moved, null)
@@ -247,10 +381,28 @@ export function createFundsRequestCommands(world: FundsRequestDeps): FundsReques
         const { expiresAt } = await check(client, customerId, body, tx.now)
         const id = ids.next()
         await rows.insertFundsRequest(client, {
-          id, customerId, number, externalId: body.externalId ?? null, balanceId: body.balanceId, currency: body.amount.currency, amount: BigInt(body.amount.amountMinor),
-          payer: { name: body.payer.name, email: body.payer.email ?? null, recipientId: body.payer.recipientId?.toLowerCase() ?? null }, description: body.description,
-          invoiceNumber: body.invoiceNumber ?? null, dueDate: body.dueDate ?? null, expiresAt, allowPartial: body.allowPartial ?? false, reference: referenceOf(number),
-          linkSha256: links.sha256(id), metadata: inStoredOrder(body.metadata ?? {}), createdBy: by.principal.id, now: tx.now,
+          id,
+          customerId,
+          number,
+          externalId: body.externalId ?? null,
+          balanceId: body.balanceId,
+          currency: body.amount.currency,
+          amount: BigInt(body.amount.amountMinor),
+          payer: {
+            name: body.payer.name,
+            email: body.payer.email ?? null,
+            recipientId: body.payer.recipientId?.toLowerCase() ?? null,
+          },
+          description: body.description,
+          invoiceNumber: body.invoiceNumber ?? null,
+          dueDate: body.dueDate ?? null,
+          expiresAt,
+          allowPartial: body.allowPartial ?? false,
+          reference: referenceOf(number),
+          linkSha256: links.sha256(id),
+          metadata: inStoredOrder(body.metadata ?? {}),
+          createdBy: by.principal.id,
+          now: tx.now,
         })
         const record = await reread(tx, id)
         await trail(tx, auditCaller(by), 'created', customerId, id, null, state(record))
@@ -258,7 +410,8 @@ export function createFundsRequestCommands(world: FundsRequestDeps): FundsReques
         made.payee = await payeeName(client, customerId)
         return { shown: await keptView(client, record), made: { id, location: `/v1/funds-requests/${id}` } }
       })
-      if (made.record !== undefined && made.payee !== undefined && (body.send ?? true)) tell(made.record, made.payee, false)
+      if (made.record !== undefined && made.payee !== undefined && (body.send ?? true))
+        tell(made.record, made.payee, false)
       return withLink(answer)
     },
 
@@ -266,18 +419,26 @@ export function createFundsRequestCommands(world: FundsRequestDeps): FundsReques
       return await changing(async (tx) => {
         const before = await locked(tx, by, id)
         if (expected !== null && before.version !== BigInt(expected)) {
-          refuse('precondition-failed', 'The resource has changed since it was read.', { extra: { currentEtag: etagOf(await versioned(through(tx.client), before, links)) } })
+          refuse('precondition-failed', 'The resource has changed since it was read.', {
+            extra: { currentEtag: etagOf(await versioned(through(tx.client), before, links)) },
+          })
         }
         const { description = before.description, dueDate = before.dueDate, expiresAt, metadata } = body
         const terms = body.description !== undefined || body.dueDate !== undefined || expiresAt !== undefined
         if (terms && !isWaiting(before.status)) throw new ProblemError(invalidTransition(before.status))
-        if (body.dueDate !== undefined && dueDate !== null && dueDate < dateIn(tx.now, 'UTC')) refuseField('/dueDate', 'in_past', 'Must not be in the past.')
+        if (body.dueDate !== undefined && dueDate !== null && dueDate < dateIn(tx.now, 'UTC'))
+          refuseField('/dueDate', 'in_past', 'Must not be in the past.')
         const expiry = expiresAt === undefined ? before : expiryOf(expiresAt, tx.now)
         if ('code' in expiry) refuseField('/expiresAt', expiry.code, expiry.message)
         const merged = metadata === undefined ? before.metadata : patchedMetadata(before.metadata, metadata)
         if (!fitsMetadata(merged)) refuseField('/metadata', 'too_large', 'Is too large.')
         const values = { description, dueDate, expiresAt: expiry.expiresAt, metadata: merged }
-        const was = { description: before.description, dueDate: before.dueDate, expiresAt: before.expiresAt, metadata: before.metadata }
+        const was = {
+          description: before.description,
+          dueDate: before.dueDate,
+          expiresAt: before.expiresAt,
+          metadata: before.metadata,
+        }
         if (JSON.stringify(values) === JSON.stringify(was)) return await versioned(through(tx.client), before, links)
         await rows.updateFundsRequest(tx.client, id, { ...values, now: tx.now })
         const after = await reread(tx, id)
@@ -287,10 +448,17 @@ export function createFundsRequestCommands(world: FundsRequestDeps): FundsReques
     },
 
     async cancel(by, id, command) {
-      return withLink(await decideOnce(world, command, 200, async (client) => {
-        const tx = { client, ids, now: clock.now() }
-        return { shown: await keptView(client, await move(auditCaller(by), tx, await locked(tx, by, id), 'cancel', 'cancelled')) }
-      }))
+      return withLink(
+        await decideOnce(world, command, 200, async (client) => {
+          const tx = { client, ids, now: clock.now() }
+          return {
+            shown: await keptView(
+              client,
+              await move(auditCaller(by), tx, await locked(tx, by, id), 'cancel', 'cancelled'),
+            ),
+          }
+        }),
+      )
     },
 
     async remind(by, id) {
@@ -300,7 +468,15 @@ export function createFundsRequestCommands(world: FundsRequestDeps): FundsReques
         if (refused !== null) throw new ProblemError(refused)
         await rows.noteReminder(tx.client, id, tx.now)
         const after = await reread(tx, id)
-        await trail(tx, auditCaller(by), 'reminded', by.tenant.id, id, { remindersSent: before.remindersSent }, { remindersSent: after.remindersSent })
+        await trail(
+          tx,
+          auditCaller(by),
+          'reminded',
+          by.tenant.id,
+          id,
+          { remindersSent: before.remindersSent },
+          { remindersSent: after.remindersSent },
+        )
         return { record: after, payee: await payeeName(tx.client, by.tenant.id) }
       })
       tell(record, payee, true)
@@ -311,36 +487,53 @@ export function createFundsRequestCommands(world: FundsRequestDeps): FundsReques
       return await changing(async (tx) => {
         // Incoming payments are locked before requests, the same order as where payments are matched by their
         // reference.
-        const arrival = await rows.lockArrival(tx.client, by.tenant.id, incomingPaymentId) ?? gone()
+        const arrival = (await rows.lockArrival(tx.client, by.tenant.id, incomingPaymentId)) ?? gone()
         const request = await rows.lockFundsRequest(tx.client, by.tenant.id, id)
         if (request === null) refuseField('/fundsRequestId', 'not_found', 'No such funds request.')
-        if (arrival.currency !== request.currency) refuseField('/fundsRequestId', 'currency_mismatch', `The funds request is in ${request.currency}.`)
-        if (arrival.balanceId !== request.balanceId) refuseField('/fundsRequestId', 'not_applicable', 'The funds request is for another balance.')
+        if (arrival.currency !== request.currency)
+          refuseField('/fundsRequestId', 'currency_mismatch', `The funds request is in ${request.currency}.`)
+        if (arrival.balanceId !== request.balanceId)
+          refuseField('/fundsRequestId', 'not_applicable', 'The funds request is for another balance.')
         if (arrival.status !== 'received' || arrival.fundsRequestId !== null) {
-          const detail = arrival.status === 'received' ? 'The payment counts towards a funds request already.' : `The payment is ${arrival.status}.`
+          const detail =
+            arrival.status === 'received'
+              ? 'The payment counts towards a funds request already.'
+              : `The payment is ${arrival.status}.`
           refuse('invalid-transition', detail, { extra: { currentStatus: arrival.status, allowed: [] } })
         }
-        if (!await rows.countArrival(tx, request, arrival)) throw new ProblemError(invalidTransition(request.status))
+        if (!(await rows.countArrival(tx, request, arrival))) throw new ProblemError(invalidTransition(request.status))
         const after = await reread(tx, id)
-        await trail(tx, auditCaller(by), 'allocated', by.tenant.id, id, state(request), { ...state(after), incomingPaymentId })
+        await trail(tx, auditCaller(by), 'allocated', by.tenant.id, id, state(request), {
+          ...state(after),
+          incomingPaymentId,
+        })
         return await versioned(through(tx.client), after, links)
       })
     },
 
     async decline(token, { address, requestId }) {
-      const found = await reads.findFundsRequestOfLink(database, hash('sha256', token, 'hex')) ?? unknownLink()
+      const found = (await reads.findFundsRequestOfLink(database, hash('sha256', token, 'hex'))) ?? unknownLink()
       const { id, customerId } = found.record
-      if (!await world.hasFeature(customerId, FEATURE)) unknownLink()
+      if (!(await world.hasFeature(customerId, FEATURE))) unknownLink()
       const record = await changing(async (tx) => {
-        const before = await rows.lockAnyFundsRequest(tx.client, id) ?? unknownLink()
-        return await move({ ...SYSTEM, actor: { ...SYSTEM.actor, name: 'Payer' }, address, requestId }, tx, before, 'decline', 'declined')
+        const before = (await rows.lockAnyFundsRequest(tx.client, id)) ?? unknownLink()
+        return await move(
+          { ...SYSTEM, actor: { ...SYSTEM.actor, name: 'Payer' }, address, requestId },
+          tx,
+          before,
+          'decline',
+          'declined',
+        )
       })
       return await publicView(database, { ...found, record })
     },
   }
 
   /** Builds the answer that is stored under an Idempotency-Key: without the link, because a link is a credential. */
-  async function keptView(client: TransactionClient, record: reads.FundsRequestRecord): Promise<Versioned<FundsRequest>> {
+  async function keptView(
+    client: TransactionClient,
+    record: reads.FundsRequestRecord,
+  ): Promise<Versioned<FundsRequest>> {
     const { view, ...rest } = await versioned(through(client), record, links)
     return { ...rest, view: { ...view, link: null } }
   }

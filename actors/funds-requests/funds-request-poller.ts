@@ -33,8 +33,16 @@ export class FundsRequests {
 
   constructor(options: FundsRequestsOptions) {
     this.#options = options
-    this.#due = new Poller({ everyMs: TICK_MS, poll: () => this.#expireDue(), onError: (error) => options.onError(error, 'funds requests that are due') })
-    this.#arrivals = new Poller({ everyMs: TICK_MS, poll: () => this.#match(), onError: (error) => options.onError(error, 'arrivals for funds requests') })
+    this.#due = new Poller({
+      everyMs: TICK_MS,
+      poll: () => this.#expireDue(),
+      onError: (error) => options.onError(error, 'funds requests that are due'),
+    })
+    this.#arrivals = new Poller({
+      everyMs: TICK_MS,
+      poll: () => this.#match(),
+      onError: (error) => options.onError(error, 'arrivals for funds requests'),
+    })
   }
 
   /** Starts polling. */
@@ -57,7 +65,7 @@ export class FundsRequests {
 
   async #match(): Promise<void> {
     const { database, ids, clock } = this.#options
-    while (!this.#stopped && await matchArrivals(database, ids, clock.now())) continue
+    while (!this.#stopped && (await matchArrivals(database, ids, clock.now()))) continue
   }
 
   async #expireDue(): Promise<void> {
@@ -77,8 +85,14 @@ export class FundsRequests {
       if ('refused' in moved) return
       await writeMove({ client, ids, now }, request, moved, null)
       await writeAudit(client, {
-        ...SYSTEM, id: ids.next(), tenantId: request.customerId, at: now, action: 'funds_request.expired', object: { type: 'funds_request', id },
-        before: { status: request.status }, after: { status: moved.status },
+        ...SYSTEM,
+        id: ids.next(),
+        tenantId: request.customerId,
+        at: now,
+        action: 'funds_request.expired',
+        object: { type: 'funds_request', id },
+        before: { status: request.status },
+        after: { status: moved.status },
       })
     })
   }

@@ -44,8 +44,17 @@ function refuseFields(errors: readonly FieldError[]): void {
 }
 
 function allowlistErrors(entries: readonly string[]): FieldError[] {
-  return entries.flatMap((entry, index): FieldError[] => (isAllowlistEntry(entry) ? []
-    : [{ field: `/ipAllowlist/${index}`, code: 'invalid_format', message: 'Must be an IPv4 or IPv6 address or a CIDR block.' }]))
+  return entries.flatMap((entry, index): FieldError[] =>
+    isAllowlistEntry(entry)
+      ? []
+      : [
+          {
+            field: `/ipAllowlist/${index}`,
+            code: 'invalid_format',
+            message: 'Must be an IPv4 or IPv6 address or a CIDR block.',
+          },
+        ],
+  )
 }
 
 /**
@@ -58,19 +67,39 @@ export function createApiKeyCommands(
 ): Pick<IdentityCommands, 'createApiKey' | 'updateApiKey' | 'rotateApiKey' | 'revokeApiKey'> {
   const { database, clock, ids, random, sandbox, mailer, log } = world
 
-  async function audit(client: TransactionClient, by: ByInTenant, action: string, id: string, before: ApiKeyView | null, after: ApiKeyView | null): Promise<void> {
+  async function audit(
+    client: TransactionClient,
+    by: ByInTenant,
+    action: string,
+    id: string,
+    before: ApiKeyView | null,
+    after: ApiKeyView | null,
+  ): Promise<void> {
     await writeAudit(client, {
-      ...auditCaller(by), id: ids.next(), tenantId: by.tenant.id, at: clock.now(), action, object: { type: 'api_key', id },
-      before: before === null ? null : state(before), after: after === null ? null : state(after),
+      ...auditCaller(by),
+      id: ids.next(),
+      tenantId: by.tenant.id,
+      at: clock.now(),
+      action,
+      object: { type: 'api_key', id },
+      before: before === null ? null : state(before),
+      after: after === null ? null : state(after),
     })
   }
 
   /** Locks the tenant's key until the transaction ends. */
-  async function locked(client: TransactionClient, by: ByInTenant, id: string, expected: number | bigint | null = null): Promise<rows.StoredApiKey> {
+  async function locked(
+    client: TransactionClient,
+    by: ByInTenant,
+    id: string,
+    expected: number | bigint | null = null,
+  ): Promise<rows.StoredApiKey> {
     const found = await rows.lockApiKey(client, by.tenant.id, id, clock.now())
     if (found === null) refuse('not-found', 'No such resource exists in this tenant.')
     if (expected !== null && found.version !== BigInt(expected)) {
-      refuse('precondition-failed', 'The resource has changed since it was read.', { extra: { currentEtag: etagOf(found) } })
+      refuse('precondition-failed', 'The resource has changed since it was read.', {
+        extra: { currentEtag: etagOf(found) },
+      })
     }
     return found
   }
@@ -81,26 +110,50 @@ export function createApiKeyCommands(
     return found
   }
 
-  async function insert(client: TransactionClient, by: ByInTenant, key: Pick<rows.NewApiKeyRow, 'name' | 'environment' | 'scopes' | 'ipAllowlist' | 'expiresAt' | 'replacesId'>): Promise<MadeApiKey> {
+  async function insert(
+    client: TransactionClient,
+    by: ByInTenant,
+    key: Pick<rows.NewApiKeyRow, 'name' | 'environment' | 'scopes' | 'ipAllowlist' | 'expiresAt' | 'replacesId'>,
+  ): Promise<MadeApiKey> {
     const { secret, prefix, sha256 } = generateApiKey(key.environment, random)
     const id = ids.next()
     await rows.insertApiKey(client, {
-      ...key, id, level: by.tenant.kind, tenantId: by.tenant.id, prefix, sha256, createdBy: by.session.userId, now: clock.now(),
+      ...key,
+      id,
+      level: by.tenant.kind,
+      tenantId: by.tenant.id,
+      prefix,
+      sha256,
+      createdBy: by.session.userId,
+      now: clock.now(),
     })
-    return { ...await reread(client, by, id), secret }
+    return { ...(await reread(client, by, id)), secret }
   }
 
   /**
    * Writes notices of a new key to the people who manage keys, because a thief would create a key first. Returns a
    * function that sends the mails after the transaction.
    */
-  async function tellManagers(client: TransactionClient, by: ByInTenant, { id, name, prefix, environment }: ApiKeyView): Promise<() => void> {
+  async function tellManagers(
+    client: TransactionClient,
+    by: ByInTenant,
+    { id, name, prefix, environment }: ApiKeyView,
+  ): Promise<() => void> {
     const title = `A ${environment} API key was created`
     const text = `${by.session.name} created the API key ${name} (${prefix}…). If nobody should have, revoke it.`
     const managers = await peopleInRoles(client, by.tenant.id, KEY_MANAGERS)
-    const addresses = await insertNotices(client, ids, managers, { tenantId: by.tenant.id, type: 'api_key_created', title, text, object: { type: 'api_key', id } }, clock.now())
+    const addresses = await insertNotices(
+      client,
+      ids,
+      managers,
+      { tenantId: by.tenant.id, type: 'api_key_created', title, text, object: { type: 'api_key', id } },
+      clock.now(),
+    )
     return () => {
-      for (const to of addresses) mailer.send({ to, subject: title, text }).catch((error: unknown) => log.warn({ err: error }, 'the notice of a new key could not be mailed'))
+      for (const to of addresses)
+        mailer
+          .send({ to, subject: title, text })
+          .catch((error: unknown) => log.warn({ err: error }, 'the notice of a new key could not be mailed'))
     }
   }
 
@@ -108,7 +161,8 @@ export function createApiKeyCommands(
   async function checkLive(client: TransactionClient, by: ByInTenant, environment: 'live' | 'test'): Promise<void> {
     if (environment !== 'live' || by.tenant.kind !== 'customer') return
     const status = await rows.customerStatus(client, by.tenant.id)
-    if (status !== 'active') refuse('customer-not-active', 'Live keys need an approved customer.', { extra: { customerStatus: status } })
+    if (status !== 'active')
+      refuse('customer-not-active', 'Live keys need an approved customer.', { extra: { customerStatus: status } })
   }
 
   return {
@@ -117,24 +171,40 @@ export function createApiKeyCommands(
       const scopes = [...new Set(body.scopes)]
       const offered: readonly string[] = by.tenant.kind === 'customer' ? CUSTOMER_SCOPES : OPERATOR_SCOPES
       const errors = body.scopes.flatMap((scope, index): FieldError[] => {
-        if (!offered.includes(scope)) return [{ field: `/scopes/${index}`, code: 'invalid_value', message: `Is no scope of keys of ${by.tenant.kind}s.` }]
-        if (!by.principal.scopes.has(scope)) return [{ field: `/scopes/${index}`, code: 'invalid_value', message: 'You may not do this yourself.' }]
+        if (!offered.includes(scope))
+          return [
+            { field: `/scopes/${index}`, code: 'invalid_value', message: `Is no scope of keys of ${by.tenant.kind}s.` },
+          ]
+        if (!by.principal.scopes.has(scope))
+          return [{ field: `/scopes/${index}`, code: 'invalid_value', message: 'You may not do this yourself.' }]
         return []
       })
       errors.push(...allowlistErrors(body.ipAllowlist ?? []))
-      if (!sandbox && body.environment === 'test') errors.push({ field: '/environment', code: 'invalid_value', message: 'Test keys do not work here: this environment has no sandbox.' })
+      if (!sandbox && body.environment === 'test')
+        errors.push({
+          field: '/environment',
+          code: 'invalid_value',
+          message: 'Test keys do not work here: this environment has no sandbox.',
+        })
       const expiresAt = body.expiresAt === undefined || body.expiresAt === null ? null : Date.parse(body.expiresAt)
-      if (expiresAt !== null && expiresAt <= now) errors.push({ field: '/expiresAt', code: 'in_past', message: 'Must be in the future.' })
+      if (expiresAt !== null && expiresAt <= now)
+        errors.push({ field: '/expiresAt', code: 'in_past', message: 'Must be in the future.' })
       refuseFields(errors)
       const { made, mail } = await inTransaction(database, async (client) => {
         await rows.lockTenantKeys(client, by.tenant.id)
         await checkLive(client, by, body.environment)
-        if (await rows.countActiveKeys(client, by.tenant.id, now) >= ACTIVE_KEYS_MAX) {
-          refuse('limit-reached', `A tenant may have at most ${ACTIVE_KEYS_MAX} active keys.`, { extra: { limit: ACTIVE_KEYS_MAX, resource: 'api_key' } })
+        if ((await rows.countActiveKeys(client, by.tenant.id, now)) >= ACTIVE_KEYS_MAX) {
+          refuse('limit-reached', `A tenant may have at most ${ACTIVE_KEYS_MAX} active keys.`, {
+            extra: { limit: ACTIVE_KEYS_MAX, resource: 'api_key' },
+          })
         }
         const made = await insert(client, by, {
-          name: body.name, environment: body.environment, scopes, ipAllowlist: body.ipAllowlist ?? [],
-          expiresAt: expiresAt === null ? null : timestamp(expiresAt), replacesId: null,
+          name: body.name,
+          environment: body.environment,
+          scopes,
+          ipAllowlist: body.ipAllowlist ?? [],
+          expiresAt: expiresAt === null ? null : timestamp(expiresAt),
+          replacesId: null,
         })
         await audit(client, by, 'api_key.created', made.view.id, null, made.view)
         return { made, mail: await tellManagers(client, by, made.view) }
@@ -148,8 +218,12 @@ export function createApiKeyCommands(
       const { sha256, after } = await inTransaction(database, async (client) => {
         const before = await locked(client, by, id, expected)
         // A key that works from more addresses is as dangerous in the hands of a thief as a new key.
-        if (body.ipAllowlist !== undefined && widensAllowlist(before.view.ipAllowlist, body.ipAllowlist)) await requireProof({ database: through(client), clock }, by, 'api_key.create')
-        const sha256 = await rows.renameApiKey(client, id, { name: body.name ?? before.view.name, ipAllowlist: body.ipAllowlist ?? before.view.ipAllowlist })
+        if (body.ipAllowlist !== undefined && widensAllowlist(before.view.ipAllowlist, body.ipAllowlist))
+          await requireProof({ database: through(client), clock }, by, 'api_key.create')
+        const sha256 = await rows.renameApiKey(client, id, {
+          name: body.name ?? before.view.name,
+          ipAllowlist: body.ipAllowlist ?? before.view.ipAllowlist,
+        })
         const after = await reread(client, by, id)
         await audit(client, by, 'api_key.updated', id, before.view, after.view)
         return { sha256, after }
@@ -163,13 +237,20 @@ export function createApiKeyCommands(
         await rows.lockTenantKeys(client, by.tenant.id)
         const old = await locked(client, by, id)
         const { status, name, environment, scopes, ipAllowlist, expiresAt } = old.view
-        if (status !== 'active') refuse('invalid-transition', 'Only an active key can be rotated.', { extra: { currentStatus: status, allowed: [] } })
+        if (status !== 'active')
+          refuse('invalid-transition', 'Only an active key can be rotated.', {
+            extra: { currentStatus: status, allowed: [] },
+          })
         await checkLive(client, by, environment)
         const made = await insert(client, by, { name, environment, scopes, ipAllowlist, expiresAt, replacesId: id })
         const now = clock.now()
-        const sha256 = gracePeriodHours === 0
-          ? await rows.revokeApiKey(client, id, { by: by.session.userId, now, replacedById: made.view.id })
-          : await rows.replaceApiKey(client, id, { byId: made.view.id, graceEndsAt: now + gracePeriodHours * HOUR_MS })
+        const sha256 =
+          gracePeriodHours === 0
+            ? await rows.revokeApiKey(client, id, { by: by.session.userId, now, replacedById: made.view.id })
+            : await rows.replaceApiKey(client, id, {
+                byId: made.view.id,
+                graceEndsAt: now + gracePeriodHours * HOUR_MS,
+              })
         await audit(client, by, 'api_key.rotated', id, old.view, (await reread(client, by, id)).view)
         await audit(client, by, 'api_key.created', made.view.id, null, made.view)
         return { sha256, made, mail: await tellManagers(client, by, made.view) }
@@ -184,7 +265,8 @@ export function createApiKeyCommands(
         const before = await locked(client, by, id, expected)
         const sha256 = await rows.revokeApiKey(client, id, { by: by.session.userId, now: clock.now() })
         // Revoking a revoked key succeeds and changes nothing.
-        if (sha256 !== null) await audit(client, by, 'api_key.revoked', id, before.view, (await reread(client, by, id)).view)
+        if (sha256 !== null)
+          await audit(client, by, 'api_key.revoked', id, before.view, (await reread(client, by, id)).view)
         return sha256
       })
       if (sha256 !== null) await changed(sha256)

@@ -6,7 +6,12 @@ import type { ApiKeyCreate, ApiKeyUpdate, ApiKeyView, apiKeyList } from '../../l
 import type { AuditEvent, auditEventList } from '../../lib/identity/audit-event-schema.ts'
 import type { FactorCreate, MfaFactor, User, UserUpdate } from '../../lib/identity/user-schema.ts'
 import type { SessionRow, SignIn, sessionList } from '../../lib/identity/session-schema.ts'
-import type { ChallengeCreate, ChallengeVerify, StepUpChallenge, StepUpProof } from '../../lib/identity/step-up-schema.ts'
+import type {
+  ChallengeCreate,
+  ChallengeVerify,
+  StepUpChallenge,
+  StepUpProof,
+} from '../../lib/identity/step-up-schema.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
 import type { Source, Tenant } from '../../lib/commands/caller.ts'
 import type { By, ByInTenant, FoundSession } from '../../lib/identity/caller.ts'
@@ -38,7 +43,9 @@ export interface IdentityReads {
   /** Records that a session was used now. */
   touchSession(sessionId: string): Promise<void>
   /** The open challenge of a session that still needs its second factor. */
-  loginChallenge(sessionId: string): Promise<{ readonly challengeId: string; readonly methods: readonly string[] } | null>
+  loginChallenge(
+    sessionId: string,
+  ): Promise<{ readonly challengeId: string; readonly methods: readonly string[] } | null>
   /** Checks whether the session has a step-up proof for the action from the last five minutes. */
   hasProof(question: {
     readonly sessionId: string
@@ -85,10 +92,19 @@ export interface IdentityCommands {
   removeFactor(by: By, factorId: string): Promise<void>
   /** Returns at once, so that the caller cannot tell whether the address has an account. */
   requestPasswordReset(email: string, from: { readonly source: Source; readonly requestId: string }): void
-  completePasswordReset(token: string, password: string, from: { readonly source: Source; readonly requestId: string }): Promise<void>
+  completePasswordReset(
+    token: string,
+    password: string,
+    from: { readonly source: Source; readonly requestId: string },
+  ): Promise<void>
 
   createApiKey(by: ByInTenant, body: ApiKeyCreate): Promise<MadeApiKey>
-  updateApiKey(by: ByInTenant, id: string, body: ApiKeyUpdate, expected: number | bigint | null): Promise<Versioned<ApiKeyView>>
+  updateApiKey(
+    by: ByInTenant,
+    id: string,
+    body: ApiKeyUpdate,
+    expected: number | bigint | null,
+  ): Promise<Versioned<ApiKeyView>>
   rotateApiKey(by: ByInTenant, id: string, gracePeriodHours: number): Promise<MadeApiKey>
   revokeApiKey(by: ByInTenant, id: string, expected: number | bigint | null): Promise<void>
 }

@@ -22,7 +22,8 @@ export interface KeyExpiryOptions {
 export class KeyExpiry extends Poller {
   constructor({ database, clock, ids, mailer, onError }: KeyExpiryOptions) {
     const poll = async (): Promise<void> => {
-      for (const mail of await tellOfExpiringKeys(database, ids, clock.now())) await mailer.send(mail).catch((error: unknown) => onError(error, 'mail'))
+      for (const mail of await tellOfExpiringKeys(database, ids, clock.now()))
+        await mailer.send(mail).catch((error: unknown) => onError(error, 'mail'))
     }
     super({ everyMs: TICK_MS, poll, onError: (error) => onError(error, 'keys that expire') })
   }

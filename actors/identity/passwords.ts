@@ -32,7 +32,10 @@ function checkPassword(field: string, password: string, email: string): void {
 }
 
 /** Creates the commands of passwords. `settled` resolves when no mail is under way any more. */
-export function createPasswordCommands(world: IdentityDeps): { readonly commands: PasswordCommands; readonly settled: () => Promise<void> } {
+export function createPasswordCommands(world: IdentityDeps): {
+  readonly commands: PasswordCommands
+  readonly settled: () => Promise<void>
+} {
   const { database, clock, ids, log, mailer, passwords, random } = world
   const nextId = () => ids.next()
   const underWay = new Set<Promise<void>>()
@@ -45,15 +48,22 @@ export function createPasswordCommands(world: IdentityDeps): { readonly commands
       log.warn({ underWay: underWay.size }, `${what} was dropped: too many are under way`)
       return
     }
-    const done: Promise<void> = work().catch((error: unknown) => log.warn({ err: error }, `${what} failed`)).finally(() => underWay.delete(done))
+    const done: Promise<void> = work()
+      .catch((error: unknown) => log.warn({ err: error }, `${what} failed`))
+      .finally(() => underWay.delete(done))
     underWay.add(done)
   }
 
   function tellOfChange(email: string): void {
-    later(() => mailer.send({
-      to: email, subject: 'Your password was changed',
-      text: 'The password of your account was changed. If that was not you, ask for a new password at once and tell your administrator.',
-    }), 'the mail about a changed password')
+    later(
+      () =>
+        mailer.send({
+          to: email,
+          subject: 'Your password was changed',
+          text: 'The password of your account was changed. If that was not you, ask for a new password at once and tell your administrator.',
+        }),
+      'the mail about a changed password',
+    )
   }
 
   async function sendReset(email: string): Promise<void> {
@@ -63,15 +73,25 @@ export function createPasswordCommands(world: IdentityDeps): { readonly commands
     const token = Buffer.from(random(RESET_TOKEN_BYTES)).toString('base64url')
     const made = await inTransaction(database, async (client) => {
       return await insertReset(client, {
-        tokenSha256: hash('sha256', token, 'hex'), userId: person.userId, now, expiresAt: now + PASSWORD_RESET_MS, resetsMax: RESETS_MAX,
+        tokenSha256: hash('sha256', token, 'hex'),
+        userId: person.userId,
+        now,
+        expiresAt: now + PASSWORD_RESET_MS,
+        resetsMax: RESETS_MAX,
       })
     })
     if (!made) return
     await mailer.send({
-      to: person.email, subject: 'Choose a new password',
+      to: person.email,
+      subject: 'Choose a new password',
       text: [
-        `Hello ${person.name},`, '', 'somebody asked for a new password for your account. To choose one, send it to this address within an hour:', '',
-        `  POST /v1/password-resets/${token}`, '', 'If that was not you, there is nothing to do: your password stays as it is.',
+        `Hello ${person.name},`,
+        '',
+        'somebody asked for a new password for your account. To choose one, send it to this address within an hour:',
+        '',
+        `  POST /v1/password-resets/${token}`,
+        '',
+        'If that was not you, there is nothing to do: your password stays as it is.',
       ].join('\r\n'),
     })
   }
@@ -81,7 +101,10 @@ export function createPasswordCommands(world: IdentityDeps): { readonly commands
       const { session } = by
       const now = clock.now()
       const attempt = attemptKey(session.email)
-      const [person, locked] = await Promise.all([findCredentials(database, emailKey(session.email)), lockedUntil(database, attempt, now)])
+      const [person, locked] = await Promise.all([
+        findCredentials(database, emailKey(session.email)),
+        lockedUntil(database, attempt, now),
+      ])
       const current = person?.passwordHash ?? null
       if (current === null || !(await passwords.verify(currentPassword, current)) || locked !== null) {
         await noteFailure(database, attempt, lockRule(now))
@@ -93,7 +116,13 @@ export function createPasswordCommands(world: IdentityDeps): { readonly commands
         await setPassword(client, session.userId, passwordHash, now)
         const ended = await endSessions(client, { userId: session.userId, except: session.id, now })
         await writePersonalAudit(client, {
-          ...auditPerson(by), nextId, at: now, action: 'password.changed', object: { type: 'user', id: session.userId }, before: null, after: { endedSessions: ended },
+          ...auditPerson(by),
+          nextId,
+          at: now,
+          action: 'password.changed',
+          object: { type: 'user', id: session.userId },
+          before: null,
+          after: { endedSessions: ended },
         })
       })
       tellOfChange(session.email)
@@ -112,17 +141,30 @@ export function createPasswordCommands(world: IdentityDeps): { readonly commands
       const passwordHash = await passwords.hash(password)
       await inTransaction(database, async (client) => {
         // When two requests use one link, the second finds it used.
-        if (!(await useReset(client, { tokenSha256, userId: person.userId, now }))) refuse('not-found', 'The link is unknown, was used, or has expired.')
+        if (!(await useReset(client, { tokenSha256, userId: person.userId, now })))
+          refuse('not-found', 'The link is unknown, was used, or has expired.')
         await setPassword(client, person.userId, passwordHash, now)
         await clearFailures(client, attemptKey(person.email))
         const ended = await endSessions(client, { userId: person.userId, now })
         await writePersonalAudit(client, {
-          actor: { type: 'member', id: person.userId, name: person.name }, address: source.address, requestId, nextId, at: now,
-          action: 'password.reset', object: { type: 'user', id: person.userId }, before: null, after: { endedSessions: ended },
+          actor: { type: 'member', id: person.userId, name: person.name },
+          address: source.address,
+          requestId,
+          nextId,
+          at: now,
+          action: 'password.reset',
+          object: { type: 'user', id: person.userId },
+          before: null,
+          after: { endedSessions: ended },
         })
       })
       tellOfChange(person.email)
     },
   }
-  return { commands, settled: async () => { await Promise.all(underWay) } }
+  return {
+    commands,
+    settled: async () => {
+      await Promise.all(underWay)
+    },
+  }
 }

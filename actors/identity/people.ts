@@ -45,9 +45,15 @@ export function createPeople(world: IdentityDeps & { readonly databaseUrl: strin
   const { database, databaseUrl, clock, log } = world
   const db = readDatabase(database)
   const listeners: ((sha256: string | null) => void)[] = []
-  const tell = (sha256: string | null) => { for (const listener of listeners) listener(sha256) }
+  const tell = (sha256: string | null) => {
+    for (const listener of listeners) listener(sha256)
+  }
   const notifications = new PgListener({
-    url: databaseUrl, channel: KEY_CHANGED, onMessage: tell, onGap: () => tell(null), onError: (error, what) => log.warn({ err: error }, what),
+    url: databaseUrl,
+    channel: KEY_CHANGED,
+    onMessage: tell,
+    onGap: () => tell(null),
+    onError: (error, what) => log.warn({ err: error }, what),
   })
   const passwords = createPasswordCommands(world)
   const members = createMemberReads(world)
@@ -63,7 +69,9 @@ export function createPeople(world: IdentityDeps & { readonly databaseUrl: strin
       hasProof: (question) => hasProof(database, { ...question, since: clock.now() - STEP_UP_FRESH_MS }),
       operatorOf: (customerId) => operatorOfCustomer(database, customerId),
       noteKeyUse: (keyId, address) => noteKeyUse(database, keyId, address, clock.now()),
-      onKeyChange: (listener) => { listeners.push(listener) },
+      onKeyChange: (listener) => {
+        listeners.push(listener)
+      },
       listSessions: (userId, query) => listSessions(db, userId, query, clock.now()),
       getUser: (userId) => getUser(database, userId),
       listFactors: (userId) => listFactors(database, userId),

@@ -3,11 +3,22 @@
  * parallel guessing gains nothing. They are limited over all challenges of a person, so that requesting new challenges
  * gains nothing either.
  */
-import { CHALLENGE_MS, WRONG_CODES_MAX, WRONG_CODES_PER_PERSON_MAX, WRONG_CODES_WINDOW_MS } from '../../lib/identity/step-up.ts'
+import {
+  CHALLENGE_MS,
+  WRONG_CODES_MAX,
+  WRONG_CODES_PER_PERSON_MAX,
+  WRONG_CODES_WINDOW_MS,
+} from '../../lib/identity/step-up.ts'
 import { totpStep } from '../../lib/identity/totp.ts'
 import type { SecretBox } from '../../lib/security/secret-box.ts'
 import { lockFactors, useFactor } from '../../storage/identity/identity-people.ts'
-import { countWrongCodes, lockChallenge, noteVerified, noteWrongCode, type ChallengeRecord } from '../../storage/identity/identity-sessions.ts'
+import {
+  countWrongCodes,
+  lockChallenge,
+  noteVerified,
+  noteWrongCode,
+  type ChallengeRecord,
+} from '../../storage/identity/identity-sessions.ts'
 import type { TransactionClient } from '../../storage/db/transaction.ts'
 
 export interface SecondFactorDeps {
@@ -31,7 +42,12 @@ export const factorContext = (factorId: string): string => `mfa_factor ${factorI
 export async function takeCode(
   client: TransactionClient,
   { secrets, singleUse }: SecondFactorDeps,
-  { userId, code, now, pending = null }: { readonly userId: string; readonly code: string; readonly now: number; readonly pending?: string | null },
+  {
+    userId,
+    code,
+    now,
+    pending = null,
+  }: { readonly userId: string; readonly code: string; readonly now: number; readonly pending?: string | null },
 ): Promise<boolean> {
   for (const factor of await lockFactors(client, userId)) {
     if (pending === null ? factor.status !== 'active' : factor.id !== pending) continue
@@ -49,8 +65,19 @@ export async function takeCode(
 export async function answerChallenge(
   client: TransactionClient,
   world: SecondFactorDeps,
-  { sessionId, userId, challengeId, action, code, now }: {
-    readonly sessionId: string; readonly userId: string; readonly challengeId: string; readonly code: string; readonly now: number
+  {
+    sessionId,
+    userId,
+    challengeId,
+    action,
+    code,
+    now,
+  }: {
+    readonly sessionId: string
+    readonly userId: string
+    readonly challengeId: string
+    readonly code: string
+    readonly now: number
     /** Returns true when a challenge for this action is accepted. */
     readonly action: (action: string) => boolean
   },
@@ -60,7 +87,8 @@ export async function answerChallenge(
   if (challenge.verifiedAt !== null) return { kind: 'used' }
   if (challenge.wrongCodes >= WRONG_CODES_MAX) return { kind: 'locked' }
   if (now >= challenge.expiresAt) return { kind: 'expired' }
-  if (await countWrongCodes(client, userId, now - WRONG_CODES_WINDOW_MS - CHALLENGE_MS) >= WRONG_CODES_PER_PERSON_MAX) return { kind: 'locked' }
+  if ((await countWrongCodes(client, userId, now - WRONG_CODES_WINDOW_MS - CHALLENGE_MS)) >= WRONG_CODES_PER_PERSON_MAX)
+    return { kind: 'locked' }
   if (await takeCode(client, world, { userId, code, now })) {
     await noteVerified(client, challengeId, now)
     return { kind: 'right', challenge }

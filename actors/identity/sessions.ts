@@ -14,9 +14,22 @@ import { CHALLENGE_MS } from '../../lib/identity/step-up.ts'
 import { refuse } from '../../lib/base/problems.ts'
 import type { AlertMail } from '../../storage/customers/alerts.ts'
 import { writePersonalAudit } from '../../storage/trail/trail.ts'
-import { clearFailures, findCredentials, lockedUntil, lockFactors, noteFailure } from '../../storage/identity/identity-people.ts'
+import {
+  clearFailures,
+  findCredentials,
+  lockedUntil,
+  lockFactors,
+  noteFailure,
+} from '../../storage/identity/identity-people.ts'
 import { tellOfNewLogin } from '../../storage/identity/new-login.ts'
-import { endSessions, hasSession, insertChallenge, insertSession, renewSession, SIGN_IN } from '../../storage/identity/identity-sessions.ts'
+import {
+  endSessions,
+  hasSession,
+  insertChallenge,
+  insertSession,
+  renewSession,
+  SIGN_IN,
+} from '../../storage/identity/identity-sessions.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import type { IdentityCommands, OpenedSession } from './identity.ts'
 import type { By } from '../../lib/identity/caller.ts'
@@ -49,7 +62,9 @@ function gone(): never {
 }
 
 /** Creates the commands of sessions. */
-export function createSessionCommands(world: IdentityDeps): Pick<IdentityCommands, 'signIn' | 'verifyMfa' | 'refresh' | 'signOut' | 'revokeSession'> {
+export function createSessionCommands(
+  world: IdentityDeps,
+): Pick<IdentityCommands, 'signIn' | 'verifyMfa' | 'refresh' | 'signOut' | 'revokeSession'> {
   const { database, clock, ids, log, mailer, passwords, random } = world
   const nextId = () => ids.next()
 
@@ -65,9 +80,19 @@ export function createSessionCommands(world: IdentityDeps): Pick<IdentityCommand
     return token
   }
 
-  function opened(sessionId: string, token: string, expiresAt: number, mfa: OpenedSession['mfa'] = null): OpenedSession {
+  function opened(
+    sessionId: string,
+    token: string,
+    expiresAt: number,
+    mfa: OpenedSession['mfa'] = null,
+  ): OpenedSession {
     return {
-      sessionId, status: mfa === null ? 'active' : 'mfa_required', mfa, token, expiresAt: timestamp(expiresAt), idleTimeoutSeconds: SESSION_IDLE_MS / 1000,
+      sessionId,
+      status: mfa === null ? 'active' : 'mfa_required',
+      mfa,
+      token,
+      expiresAt: timestamp(expiresAt),
+      idleTimeoutSeconds: SESSION_IDLE_MS / 1000,
     }
   }
 
@@ -75,7 +100,10 @@ export function createSessionCommands(world: IdentityDeps): Pick<IdentityCommand
     async signIn(body, { source, requestId }) {
       const now = clock.now()
       const attempt = attemptKey(body.email)
-      const [person, locked] = await Promise.all([findCredentials(database, emailKey(body.email)), lockedUntil(database, attempt, now)])
+      const [person, locked] = await Promise.all([
+        findCredentials(database, emailKey(body.email)),
+        lockedUntil(database, attempt, now),
+      ])
       const fits = await passwords.verify(body.password, person?.passwordHash ?? NOBODYS_HASH)
       if (!fits || person === null || person.passwordHash === null || person.status !== 'active' || locked !== null) {
         const isLocked = await noteFailure(database, attempt, lockRule(now))
@@ -90,19 +118,46 @@ export function createSessionCommands(world: IdentityDeps): Pick<IdentityCommand
       const { session, mails } = await inTransaction(database, async (client) => {
         const owed = (await lockFactors(client, person.userId)).some(({ status }) => status === 'active')
         await insertSession(client, {
-          id: sessionId, userId: person.userId, tokenSha256: tokenHash(token), status: owed ? 'mfa_required' : 'active', deviceName: body.deviceName ?? null,
-          deviceId: body.deviceId ?? null, address: source.address, userAgent: source.userAgent, now, expiresAt,
+          id: sessionId,
+          userId: person.userId,
+          tokenSha256: tokenHash(token),
+          status: owed ? 'mfa_required' : 'active',
+          deviceName: body.deviceName ?? null,
+          deviceId: body.deviceId ?? null,
+          address: source.address,
+          userAgent: source.userAgent,
+          now,
+          expiresAt,
         })
         if (owed) {
-          await insertChallenge(client, { id: challengeId, sessionId, userId: person.userId, tenantId: null, action: SIGN_IN, subject: null, now, expiresAt: now + CHALLENGE_MS })
+          await insertChallenge(client, {
+            id: challengeId,
+            sessionId,
+            userId: person.userId,
+            tenantId: null,
+            action: SIGN_IN,
+            subject: null,
+            now,
+            expiresAt: now + CHALLENGE_MS,
+          })
           return { session: opened(sessionId, token, expiresAt, { methods: ['totp'], challengeId }), mails: [] }
         }
         await clearFailures(client, attempt)
         await writePersonalAudit(client, {
-          actor: { type: 'member', id: person.userId, name: person.name }, address: source.address, requestId, nextId, at: now,
-          action: 'session.created', object: { type: 'session', id: sessionId }, before: null, after: { deviceName: body.deviceName ?? null, mfa: false },
+          actor: { type: 'member', id: person.userId, name: person.name },
+          address: source.address,
+          requestId,
+          nextId,
+          at: now,
+          action: 'session.created',
+          object: { type: 'session', id: sessionId },
+          before: null,
+          after: { deviceName: body.deviceName ?? null, mfa: false },
         })
-        return { session: opened(sessionId, token, expiresAt), mails: await tellOfNewLogin(client, ids, { sessionId, userId: person.userId, now }) }
+        return {
+          session: opened(sessionId, token, expiresAt),
+          mails: await tellOfNewLogin(client, ids, { sessionId, userId: person.userId, now }),
+        }
       })
       send(mails)
       return session
@@ -111,30 +166,55 @@ export function createSessionCommands(world: IdentityDeps): Pick<IdentityCommand
     async verifyMfa(by, { challengeId, code }) {
       const { session } = by
       if (session.status === 'active') {
-        refuse('invalid-transition', 'The session has its second factor already.', { extra: { currentStatus: 'active', allowed: [] } })
+        refuse('invalid-transition', 'The session has its second factor already.', {
+          extra: { currentStatus: 'active', allowed: [] },
+        })
       }
       const now = clock.now()
       const outcome = await inTransaction(database, async (client) => {
         const answered = await answerChallenge(client, world, {
-          sessionId: session.id, userId: session.userId, challengeId, code, now, action: (action) => action === SIGN_IN,
+          sessionId: session.id,
+          userId: session.userId,
+          challengeId,
+          code,
+          now,
+          action: (action) => action === SIGN_IN,
         })
         if (answered.kind !== 'right') return answered
         const token = await renewed(client, by, now)
         await clearFailures(client, attemptKey(session.email))
         await writePersonalAudit(client, {
-          ...auditPerson(by), nextId, at: now, action: 'session.created', object: { type: 'session', id: session.id }, before: null, after: { mfa: true },
+          ...auditPerson(by),
+          nextId,
+          at: now,
+          action: 'session.created',
+          object: { type: 'session', id: session.id },
+          before: null,
+          after: { mfa: true },
         })
-        return { kind: 'opened' as const, session: opened(session.id, token, session.expiresAt), mails: await tellOfNewLogin(client, ids, { sessionId: session.id, userId: session.userId, now }) }
+        return {
+          kind: 'opened' as const,
+          session: opened(session.id, token, session.expiresAt),
+          mails: await tellOfNewLogin(client, ids, { sessionId: session.id, userId: session.userId, now }),
+        }
       })
       switch (outcome.kind) {
-        case 'opened': send(outcome.mails); return outcome.session
-        case 'locked': return refuse('challenge-locked', 'Too many wrong codes. Sign in again.')
+        case 'opened':
+          send(outcome.mails)
+          return outcome.session
+        case 'locked':
+          return refuse('challenge-locked', 'Too many wrong codes. Sign in again.')
         case 'absent': {
           const message = 'The session has no such challenge.'
-          return refuse('validation-error', message, { errors: [{ field: '/challengeId', code: 'not_found', message }] })
+          return refuse('validation-error', message, {
+            errors: [{ field: '/challengeId', code: 'not_found', message }],
+          })
         }
         default:
-          log.info({ requestId: by.requestId, address: by.source.address, outcome: outcome.kind }, 'second factor refused')
+          log.info(
+            { requestId: by.requestId, address: by.source.address, outcome: outcome.kind },
+            'second factor refused',
+          )
           return refuse('unauthenticated', 'The code is wrong or has expired.')
       }
     },
@@ -159,9 +239,15 @@ export function createSessionCommands(world: IdentityDeps): Pick<IdentityCommand
 
   async function end(client: Parameters<typeof endSessions>[0], by: By, sessionId: string): Promise<void> {
     const now = clock.now()
-    if (await endSessions(client, { userId: by.session.userId, only: sessionId, now }) === 0) return
+    if ((await endSessions(client, { userId: by.session.userId, only: sessionId, now })) === 0) return
     await writePersonalAudit(client, {
-      ...auditPerson(by), nextId, at: now, action: 'session.revoked', object: { type: 'session', id: sessionId }, before: { status: 'active' }, after: { status: 'revoked' },
+      ...auditPerson(by),
+      nextId,
+      at: now,
+      action: 'session.revoked',
+      object: { type: 'session', id: sessionId },
+      before: { status: 'active' },
+      after: { status: 'revoked' },
     })
   }
 }

@@ -14,20 +14,40 @@ import { answerChallenge } from './second-factor.ts'
 const ACTIONS: ReadonlySet<string> = new Set(STEP_UP_ACTIONS)
 
 /** Creates the commands of step-up. */
-export function createStepUpCommands(world: IdentityDeps): Pick<IdentityCommands, 'createChallenge' | 'verifyChallenge'> {
+export function createStepUpCommands(
+  world: IdentityDeps,
+): Pick<IdentityCommands, 'createChallenge' | 'verifyChallenge'> {
   const { database, clock, ids, random } = world
   return {
     async createChallenge({ session, tenant }, { action, subject }, display) {
       if (session.factors === 0) {
-        refuse('invalid-transition', 'Add a second factor first: POST /v1/users/me/mfa-factors.', { extra: { currentStatus: 'no_factor', allowed: [] } })
+        refuse('invalid-transition', 'Add a second factor first: POST /v1/users/me/mfa-factors.', {
+          extra: { currentStatus: 'no_factor', allowed: [] },
+        })
       }
       const now = clock.now()
       const challengeId = ids.next()
       const expiresAt = now + CHALLENGE_MS
-      await inTransaction(database, (client) => insertChallenge(client, {
-        id: challengeId, sessionId: session.id, userId: session.userId, tenantId: tenant.id, action, subject: subject ?? null, now, expiresAt,
-      }))
-      return { challengeId, action, methods: ['totp'], preferredMethod: 'totp', display, expiresAt: timestamp(expiresAt) }
+      await inTransaction(database, (client) =>
+        insertChallenge(client, {
+          id: challengeId,
+          sessionId: session.id,
+          userId: session.userId,
+          tenantId: tenant.id,
+          action,
+          subject: subject ?? null,
+          now,
+          expiresAt,
+        }),
+      )
+      return {
+        challengeId,
+        action,
+        methods: ['totp'],
+        preferredMethod: 'totp',
+        display,
+        expiresAt: timestamp(expiresAt),
+      }
     },
 
     async verifyChallenge(by, challengeId, { code }) {
@@ -35,26 +55,56 @@ export function createStepUpCommands(world: IdentityDeps): Pick<IdentityCommands
       const now = clock.now()
       const outcome = await inTransaction(database, async (client) => {
         const answered = await answerChallenge(client, world, {
-          sessionId: session.id, userId: session.userId, challengeId, code, now, action: (action) => ACTIONS.has(action),
+          sessionId: session.id,
+          userId: session.userId,
+          challengeId,
+          code,
+          now,
+          action: (action) => ACTIONS.has(action),
         })
         if (answered.kind !== 'right') return answered
         const token = generateSessionToken(random)
-        if (!(await renewSession(client, { id: session.id, from: session.tokenSha256, to: tokenHash(token), now, overlapMs: STEP_UP_OVERLAP_MS }))) {
+        if (
+          !(await renewSession(client, {
+            id: session.id,
+            from: session.tokenSha256,
+            to: tokenHash(token),
+            now,
+            overlapMs: STEP_UP_OVERLAP_MS,
+          }))
+        ) {
           refuse('session-expired', 'The session has ended. Sign in again.', { extra: { reason: 'revoked' } })
         }
         const { action, tenantId } = answered.challenge
-        const change = { action: 'step_up.verified', object: { type: 'challenge', id: challengeId }, before: null, after: { action, method: 'totp' } }
-        if (tenantId === null) await writePersonalAudit(client, { ...auditPerson(by), ...change, nextId: () => ids.next(), at: now })
+        const change = {
+          action: 'step_up.verified',
+          object: { type: 'challenge', id: challengeId },
+          before: null,
+          after: { action, method: 'totp' },
+        }
+        if (tenantId === null)
+          await writePersonalAudit(client, { ...auditPerson(by), ...change, nextId: () => ids.next(), at: now })
         else await writeAudit(client, { ...auditPerson(by), ...change, id: ids.next(), tenantId, at: now })
         return { kind: 'proven' as const, token }
       })
       switch (outcome.kind) {
         case 'proven':
-          return { token: outcome.token, proof: { challengeId, verifiedAt: timestamp(now), validUntil: timestamp(now + STEP_UP_FRESH_MS) } }
-        case 'absent': return refuse('not-found', 'The session has no such challenge.')
-        case 'locked': return refuse('challenge-locked', 'Too many wrong codes. Ask for a new challenge.')
-        case 'expired': return refuse('invalid-transition', 'The challenge has expired. Ask for a new one.', { extra: { currentStatus: 'expired', allowed: [] } })
-        case 'used': return refuse('invalid-transition', 'The challenge has been answered.', { extra: { currentStatus: 'verified', allowed: [] } })
+          return {
+            token: outcome.token,
+            proof: { challengeId, verifiedAt: timestamp(now), validUntil: timestamp(now + STEP_UP_FRESH_MS) },
+          }
+        case 'absent':
+          return refuse('not-found', 'The session has no such challenge.')
+        case 'locked':
+          return refuse('challenge-locked', 'Too many wrong codes. Ask for a new challenge.')
+        case 'expired':
+          return refuse('invalid-transition', 'The challenge has expired. Ask for a new one.', {
+            extra: { currentStatus: 'expired', allowed: [] },
+          })
+        case 'used':
+          return refuse('invalid-transition', 'The challenge has been answered.', {
+            extra: { currentStatus: 'verified', allowed: [] },
+          })
         default: {
           const message = 'The code is wrong.'
           return refuse('validation-error', message, { errors: [{ field: '/code', code: 'invalid_value', message }] })

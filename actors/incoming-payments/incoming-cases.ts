@@ -48,17 +48,26 @@ interface Acting {
  * @throws ProblemError `not-found`, `invalid-transition` when it has been decided on, `validation-error` for a balance that it cannot go to
  */
 export async function allocateSuspense(
-  world: IncomingCasesDeps, { itemId, operatorId, by }: Acting, { balanceId, reason }: { readonly balanceId: string; readonly reason: string | null },
+  world: IncomingCasesDeps,
+  { itemId, operatorId, by }: Acting,
+  { balanceId, reason }: { readonly balanceId: string; readonly reason: string | null },
 ): Promise<void> {
   // Read before the transaction begins: a transaction must not wait for a second connection.
   const balance = await world.balances.find(balanceId)
   await decideSuspense(world, { itemId, operatorId, by }, 'allocate', async (tx, record) => {
-    if (balance === null || !(await balanceBelongsToOperator(tx.client, balanceId, operatorId))) invalidBalance('not_found', 'No such balance.')
-    if (balance.currency !== record.currency) invalidBalance('currency_mismatch', `The balance is in ${balance.currency}.`)
-    if (balance.connectionId !== record.connectionId) invalidBalance('invalid_value', 'The balance is kept at another partner than the money.')
+    if (balance === null || !(await balanceBelongsToOperator(tx.client, balanceId, operatorId)))
+      invalidBalance('not_found', 'No such balance.')
+    if (balance.currency !== record.currency)
+      invalidBalance('currency_mismatch', `The balance is in ${balance.currency}.`)
+    if (balance.connectionId !== record.connectionId)
+      invalidBalance('invalid_value', 'The balance is kept at another partner than the money.')
     const { customerId } = balance
     const fee = incomingFee(await feeRulesOf(tx.client, balanceId), record)
-    return moves.allocate(record, { customerId, balanceId, shard: shardOf(customerId), by: by.actor.id, reason, fee }, await contextOf(world, tx, record))
+    return moves.allocate(
+      record,
+      { customerId, balanceId, shard: shardOf(customerId), by: by.actor.id, reason, fee },
+      await contextOf(world, tx, record),
+    )
   })
 }
 
@@ -67,35 +76,65 @@ export async function allocateSuspense(
  *
  * @throws ProblemError `not-found`, `invalid-transition`
  */
-export async function returnSuspense(world: IncomingCasesDeps, acting: Acting, { reason, reasonCode }: { readonly reason: string; readonly reasonCode: string }): Promise<void> {
-  await decideSuspense(world, acting, 'give_back', async (tx, record) => moves.giveBack(record, { by: acting.by.actor.id, reason, reasonCode }, await contextOf(world, tx, record)))
+export async function returnSuspense(
+  world: IncomingCasesDeps,
+  acting: Acting,
+  { reason, reasonCode }: { readonly reason: string; readonly reasonCode: string },
+): Promise<void> {
+  await decideSuspense(world, acting, 'give_back', async (tx, record) =>
+    moves.giveBack(record, { by: acting.by.actor.id, reason, reasonCode }, await contextOf(world, tx, record)),
+  )
 }
 
 async function decideSuspense(
-  world: IncomingCasesDeps, { itemId, operatorId, by }: Acting, name: 'allocate' | 'give_back', decide: (tx: ApprovalTx, record: IncomingRecord) => Promise<moves.IncomingMove>,
+  world: IncomingCasesDeps,
+  { itemId, operatorId, by }: Acting,
+  name: 'allocate' | 'give_back',
+  decide: (tx: ApprovalTx, record: IncomingRecord) => Promise<moves.IncomingMove>,
 ): Promise<void> {
   const { database, clock, ids } = world
   await inTransaction(database, async (client) => {
     const tx: ApprovalTx = { client, ids, now: clock.now() }
     const record = await lockIncoming(client, itemId)
-    if (record === null || record.suspense === null || record.operatorId !== operatorId) refuse('not-found', 'No such resource exists in this tenant.')
+    if (record === null || record.suspense === null || record.operatorId !== operatorId)
+      refuse('not-found', 'No such resource exists in this tenant.')
     const problem = moves.mayMove(record, name)
-    if (problem !== null) throw new ProblemError({ ...problem, detail: `The item is ${record.suspense}.`, extra: { currentStatus: record.suspense, allowed: ['open'] } })
+    if (problem !== null)
+      throw new ProblemError({
+        ...problem,
+        detail: `The item is ${record.suspense}.`,
+        extra: { currentStatus: record.suspense, allowed: ['open'] },
+      })
     const { effects, change } = await decide(tx, record)
     await writeEffects(tx, effects).catch((error: unknown): never => {
-      if (error instanceof CommitConflict && error.conflicts.some(({ kind }) => kind === 'credit_refused')) invalidBalance('inactive', 'The balance does not accept money.')
+      if (error instanceof CommitConflict && error.conflicts.some(({ kind }) => kind === 'credit_refused'))
+        invalidBalance('inactive', 'The balance does not accept money.')
       throw error
     })
     await changeIncoming(client, itemId, change, tx.now)
     await writeAudit(client, {
-      ...by, id: ids.next(), tenantId: operatorId, at: tx.now, action: name === 'allocate' ? 'incoming_suspense.allocated' : 'incoming_suspense.returned',
-      object: { type: 'incoming_suspense', id: itemId }, before: { status: record.suspense },
-      after: { status: change.suspense, reason: change.decisionReason, customerId: change.customerId ?? null, balanceId: change.balanceId ?? null, returnReasonCode: change.returnReason ?? null },
+      ...by,
+      id: ids.next(),
+      tenantId: operatorId,
+      at: tx.now,
+      action: name === 'allocate' ? 'incoming_suspense.allocated' : 'incoming_suspense.returned',
+      object: { type: 'incoming_suspense', id: itemId },
+      before: { status: record.suspense },
+      after: {
+        status: change.suspense,
+        reason: change.decisionReason,
+        customerId: change.customerId ?? null,
+        balanceId: change.balanceId ?? null,
+        returnReasonCode: change.returnReason ?? null,
+      },
     })
   })
 }
 
-function invalidBalance(code: 'not_found' | 'currency_mismatch' | 'invalid_value' | 'inactive', message: string): never {
+function invalidBalance(
+  code: 'not_found' | 'currency_mismatch' | 'invalid_value' | 'inactive',
+  message: string,
+): never {
   refuse('validation-error', message, { errors: [{ field: '/balanceId', code, message }] })
 }
 
@@ -117,11 +156,21 @@ export function heldIncoming(world: Pick<IncomingCasesDeps, 'accounts'>): HeldSu
       const record = await lockIncoming(tx.client, subjectId)
       if (record === null) throw new Error(`The incoming payment ${subjectId} is gone.`)
       const context = await contextOf(world, tx, record)
-      const move = kind === 'inbound_recall' ? await answerRecall(tx, record, decision === 'blocked', context)
-        : decision === 'released' ? moves.release(record, incomingFee(await feeRulesOf(tx.client, record.balanceId as string), record), context)
-          : freezeFunds ? null : moves.block(record, context)
+      const move =
+        kind === 'inbound_recall'
+          ? await answerRecall(tx, record, decision === 'blocked', context)
+          : decision === 'released'
+            ? moves.release(
+                record,
+                incomingFee(await feeRulesOf(tx.client, record.balanceId as string), record),
+                context,
+              )
+            : freezeFunds
+              ? null
+              : moves.block(record, context)
       if (move === null) return {}
-      if (record.status === 'under_review' && decision === 'released') await mustTakeMoney(tx, record.balanceId as string)
+      if (record.status === 'under_review' && decision === 'released')
+        await mustTakeMoney(tx, record.balanceId as string)
       await changeIncoming(tx.client, subjectId, move.change, tx.now)
       return { effects: move.effects }
     },
@@ -137,14 +186,23 @@ export function heldIncoming(world: Pick<IncomingCasesDeps, 'accounts'>): HeldSu
 async function mustTakeMoney({ client }: ApprovalTx, balanceId: string): Promise<void> {
   const balance = await lockBalance(client, balanceId)
   if (balance === null || (balance.status !== 'active' && balance.status !== 'frozen')) {
-    refuse('invalid-transition', 'The balance does not accept money any more; the payment can only be sent back.', { extra: { currentStatus: 'open', allowed: ['blocked'] } })
+    refuse('invalid-transition', 'The balance does not accept money any more; the payment can only be sent back.', {
+      extra: { currentStatus: 'open', allowed: ['blocked'] },
+    })
   }
 }
 
-async function answerRecall(tx: ApprovalTx, record: IncomingRecord, accepted: boolean, context: moves.MoveContext): Promise<moves.IncomingMove> {
+async function answerRecall(
+  tx: ApprovalTx,
+  record: IncomingRecord,
+  accepted: boolean,
+  context: moves.MoveContext,
+): Promise<moves.IncomingMove> {
   if (!accepted) return moves.rejectRecall(record, NOT_AGREED, context)
-  const holdId = record.recallHoldId ?? await setAside(tx, record, BigInt(record.recall?.amount ?? 0n))
-  return holdId === null ? moves.rejectRecall(record, SHORT_FUNDS, context) : moves.acceptRecall(record, holdId, context)
+  const holdId = record.recallHoldId ?? (await setAside(tx, record, BigInt(record.recall?.amount ?? 0n)))
+  return holdId === null
+    ? moves.rejectRecall(record, SHORT_FUNDS, context)
+    : moves.acceptRecall(record, holdId, context)
 }
 
 /**
@@ -154,21 +212,46 @@ async function answerRecall(tx: ApprovalTx, record: IncomingRecord, accepted: bo
  * @returns the id of the case
  * @throws ProblemError `simulation-not-possible` when the payment cannot be recalled, `validation-error` for an amount above it
  */
-export async function requestRecall(tx: ApprovalTx, record: IncomingRecord, { id, amount, reasonCode }: RecallRequest): Promise<string> {
+export async function requestRecall(
+  tx: ApprovalTx,
+  record: IncomingRecord,
+  { id, amount, reasonCode }: RecallRequest,
+): Promise<string> {
   const problem = moves.mayMove(record, 'recall')
-  if (problem !== null) refuse('simulation-not-possible', problem.detail, { extra: { currentStatus: record.status, connectionProvider: 'sandbox' } })
-  if (record.rail === 'internal') refuse('simulation-not-possible', 'No bank can ask for a payment within the platform.', { extra: { currentStatus: record.status, connectionProvider: 'sandbox' } })
-  if (record.recall !== null) refuse('simulation-not-possible', 'It has been recalled before.', { extra: { currentStatus: record.status, connectionProvider: 'sandbox' } })
+  if (problem !== null)
+    refuse('simulation-not-possible', problem.detail, {
+      extra: { currentStatus: record.status, connectionProvider: 'sandbox' },
+    })
+  if (record.rail === 'internal')
+    refuse('simulation-not-possible', 'No bank can ask for a payment within the platform.', {
+      extra: { currentStatus: record.status, connectionProvider: 'sandbox' },
+    })
+  if (record.recall !== null)
+    refuse('simulation-not-possible', 'It has been recalled before.', {
+      extra: { currentStatus: record.status, connectionProvider: 'sandbox' },
+    })
   const wanted = amount ?? record.amount
   if (wanted > record.amount) {
     const message = 'More than came in cannot be recalled.'
-    refuse('validation-error', message, { errors: [{ field: '/amount/amountMinor', code: 'too_large', message, params: { max: record.amount.toString() } }] })
+    refuse('validation-error', message, {
+      errors: [{ field: '/amount/amountMinor', code: 'too_large', message, params: { max: record.amount.toString() } }],
+    })
   }
   const caseId = tx.ids.next()
   const holdId = await setAside(tx, record, wanted)
   const { effects, change } = moves.openRecall(record, { caseId, amount: wanted, reasonCode, holdId }, tx)
   await writeEffects(tx, {
-    ...effects, providerEvents: [{ id, connectionId: record.connectionId, type: 'account.credit_recalled', objectId: record.id, code: reasonCode, receivedAt: tx.now }],
+    ...effects,
+    providerEvents: [
+      {
+        id,
+        connectionId: record.connectionId,
+        type: 'account.credit_recalled',
+        objectId: record.id,
+        code: reasonCode,
+        receivedAt: tx.now,
+      },
+    ],
   })
   await changeIncoming(tx.client, record.id, change, tx.now)
   return caseId
@@ -178,20 +261,37 @@ export async function requestRecall(tx: ApprovalTx, record: IncomingRecord, { id
  * Places a hold on the recalled amount; null where the balance does not cover it. The balance's version rises, so that
  * no actor keeps a balance in its cache that is too high.
  */
-async function setAside({ client, ids, now }: ApprovalTx, record: IncomingRecord, amount: bigint): Promise<string | null> {
+async function setAside(
+  { client, ids, now }: ApprovalTx,
+  record: IncomingRecord,
+  amount: bigint,
+): Promise<string | null> {
   const balanceId = record.balanceId as string
   const balance = await lockBalance(client, balanceId)
   if (balance === null || balance.available < amount) return null
   const hold = moves.recallHold(record, amount, { ids, now })
-  const connection: CommitConnection = { query: async (statement) => await client.query(statement) as unknown as { rows: unknown[][] } }
-  const result = await commit(connection, [{ fence: { balanceId, version: balance.version }, commands: [{ effects: { holds: [hold] } }] }], now)
+  const connection: CommitConnection = {
+    query: async (statement) => (await client.query(statement)) as unknown as { rows: unknown[][] },
+  }
+  const result = await commit(
+    connection,
+    [{ fence: { balanceId, version: balance.version }, commands: [{ effects: { holds: [hold] } }] }],
+    now,
+  )
   if (!result.ok) throw new CommitConflict(result.conflicts)
   return hold.id
 }
 
-async function contextOf(world: Pick<IncomingCasesDeps, 'accounts'>, { client, ids, now }: ApprovalTx, record: IncomingRecord): Promise<moves.MoveContext> {
+async function contextOf(
+  world: Pick<IncomingCasesDeps, 'accounts'>,
+  { client, ids, now }: ApprovalTx,
+  record: IncomingRecord,
+): Promise<moves.MoveContext> {
   const accounts = world.accounts.within(client)
   const underReview = record.status === 'under_review' ? record.customerId : null
-  const internal = underReview === null ? await accounts.accounts(record) : await accounts.accountsWith(record, 'review_held', underReview)
+  const internal =
+    underReview === null
+      ? await accounts.accounts(record)
+      : await accounts.accountsWith(record, 'review_held', underReview)
   return { accounts: internal, ids, now }
 }

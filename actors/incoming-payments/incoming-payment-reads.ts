@@ -1,6 +1,11 @@
 /** The reads of incoming payments. Null means: no such row in this tenant. */
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
-import type { IncomingPayment, SuspenseItem, incomingPaymentList, suspenseList } from '../../lib/incoming-payments/incoming-payment-schema.ts'
+import type {
+  IncomingPayment,
+  SuspenseItem,
+  incomingPaymentList,
+  suspenseList,
+} from '../../lib/incoming-payments/incoming-payment-schema.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
 

@@ -17,7 +17,14 @@ import type { Shards } from '../../lib/shards/shards.ts'
 import { CommitConflict, writeEffects } from '../../storage/approvals/approvals.ts'
 import type { BalanceCache } from '../../storage/balances/balance-cache.ts'
 import type { Database } from '../../storage/db/database.ts'
-import { changeIncoming, dueReturns, knownCredits, lockIncoming, operatorOfConnection, returnsSent } from '../../storage/incoming-payments/incoming-payments.ts'
+import {
+  changeIncoming,
+  dueReturns,
+  knownCredits,
+  lockIncoming,
+  operatorOfConnection,
+  returnsSent,
+} from '../../storage/incoming-payments/incoming-payments.ts'
 import type { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import { creditedBalance } from '../balances/balance.ts'
@@ -50,7 +57,11 @@ export class IncomingPayments {
 
   constructor(options: IncomingPaymentsOptions) {
     this.#options = options
-    this.#returns = new Poller({ everyMs: RETURNS_TICK_MS, poll: () => this.#giveBack(), onError: (error) => options.onError(error, 'returned credits') })
+    this.#returns = new Poller({
+      everyMs: RETURNS_TICK_MS,
+      poll: () => this.#giveBack(),
+      onError: (error) => options.onError(error, 'returned credits'),
+    })
   }
 
   start(): void {
@@ -68,8 +79,17 @@ export class IncomingPayments {
     const known = credits.length === 0 ? new Set<string>() : await knownCredits(database, credits)
     const unknown = credits.filter(({ id }) => !known.has(id))
     // The special amounts of the sandbox are for outgoing payments; for incoming money only the payer is screened.
-    const hits = unknown.length === 0 ? new Map<string, ScreeningHit>()
-      : await screener.screen(unknown.map(({ reference: id, credit }) => ({ id, amount: 0n, reference: '', recipientName: credit.payerName ?? '' })))
+    const hits =
+      unknown.length === 0
+        ? new Map<string, ScreeningHit>()
+        : await screener.screen(
+            unknown.map(({ reference: id, credit }) => ({
+              id,
+              amount: 0n,
+              reference: '',
+              recipientName: credit.payerName ?? '',
+            })),
+          )
     const taken = [...known]
     const take = async ({ id }: CreditMessage, work: () => Promise<void>): Promise<void> => {
       try {
@@ -80,9 +100,12 @@ export class IncomingPayments {
         onError(error, 'bank message')
       }
     }
-    await Promise.all(unknown.map((message) => take(message, () => this.#receive(message, hits.get(message.reference) ?? null))))
+    await Promise.all(
+      unknown.map((message) => take(message, () => this.#receive(message, hits.get(message.reference) ?? null))),
+    )
     // One transaction each; there are few of them.
-    for (const message of messages) if (message.type === 'account.credit_returned') await take(message, () => this.#settle(message))
+    for (const message of messages)
+      if (message.type === 'account.credit_returned') await take(message, () => this.#settle(message))
     return taken
   }
 
@@ -92,21 +115,44 @@ export class IncomingPayments {
     const balance = account === null ? null : await balances.find(account)
     const operatorId = await this.#operatorOf(connectionId)
     const scope = { operatorId, connectionId, currency: credit.currency }
-    const command: Omit<ReceiveCredit, 'accounts'> = { kind: 'receive_credit', key: { id, fingerprint: id }, event: { id, type }, credit, hit, ids }
+    const command: Omit<ReceiveCredit, 'accounts'> = {
+      kind: 'receive_credit',
+      key: { id, fingerprint: id },
+      event: { id, type },
+      credit,
+      hit,
+      ids,
+    }
     if (balance === null || account === null) {
       await this.#suspend({ ...command, accounts: await accounts.accounts(scope) }, { operatorId, connectionId, shard })
       return
     }
-    const internal = hit === null ? await accounts.accounts(scope) : await accounts.accountsWith(scope, 'review_held', balance.customerId)
-    const outcome = await system.ask(creditedBalance, account, shardOf(balance.customerId), { ...command, accounts: internal })
-    if (outcome.kind !== 'decided' && outcome.kind !== 'recorded') throw new Error(`The credit ${credit.reference} met ${outcome.kind}.`)
+    const internal =
+      hit === null
+        ? await accounts.accounts(scope)
+        : await accounts.accountsWith(scope, 'review_held', balance.customerId)
+    const outcome = await system.ask(creditedBalance, account, shardOf(balance.customerId), {
+      ...command,
+      accounts: internal,
+    })
+    if (outcome.kind !== 'decided' && outcome.kind !== 'recorded')
+      throw new Error(`The credit ${credit.reference} met ${outcome.kind}.`)
   }
 
-  async #suspend(command: ReceiveCredit, owner: { readonly operatorId: string; readonly connectionId: string; readonly shard: number }): Promise<void> {
+  async #suspend(
+    command: ReceiveCredit,
+    owner: { readonly operatorId: string; readonly connectionId: string; readonly shard: number },
+  ): Promise<void> {
     const { database, clock } = this.#options
     const now = clock.now()
-    await unlessRecorded(() => inTransaction(database, (client) =>
-      writeEffects({ client, now }, suspend({ ...owner, customerId: null, balanceId: null }, 'owner_unknown', command, now))))
+    await unlessRecorded(() =>
+      inTransaction(database, (client) =>
+        writeEffects(
+          { client, now },
+          suspend({ ...owner, customerId: null, balanceId: null }, 'owner_unknown', command, now),
+        ),
+      ),
+    )
   }
 
   /** Books that returned money has left (L11). A message that fits no return was taken before. */
@@ -115,13 +161,24 @@ export class IncomingPayments {
     await inTransaction(database, async (client) => {
       const record = await lockIncoming(client, reference)
       if (record === null || record.returnState === null) {
-        onError(new Error(`The bank has returned ${reference}, which is no credit that was to go back.`), 'bank message')
+        onError(
+          new Error(`The bank has returned ${reference}, which is no credit that was to go back.`),
+          'bank message',
+        )
         return
       }
       if (record.returnState === 'settled') return
       const now = clock.now()
       const move = settleReturn(record, { accounts: await accounts.within(client).accounts(record), ids, now })
-      await writeEffects({ client, now }, { ...move.effects, providerEvents: [{ id, connectionId: record.connectionId, type, objectId: reference, code: null, receivedAt: now }] })
+      await writeEffects(
+        { client, now },
+        {
+          ...move.effects,
+          providerEvents: [
+            { id, connectionId: record.connectionId, type, objectId: reference, code: null, receivedAt: now },
+          ],
+        },
+      )
       await changeIncoming(client, reference, move.change, now)
     })
   }
@@ -131,14 +188,23 @@ export class IncomingPayments {
     const { database, partner, shards } = this.#options
     const due = await dueReturns(database, shards.owned(), LIMITS.partnerBatchMax)
     if (due.length === 0) return
-    const taken = await partner.giveBack(due.map(({ id: reference, shard, connectionId, amount, returnedAmount, currency, returnReason }) =>
-      ({ reference, shard, connectionId, amount: returnedAmount ?? amount, currency, reasonCode: returnReason ?? 'NARR' })))
+    const taken = await partner.giveBack(
+      due.map(({ id: reference, shard, connectionId, amount, returnedAmount, currency, returnReason }) => ({
+        reference,
+        shard,
+        connectionId,
+        amount: returnedAmount ?? amount,
+        currency,
+        reasonCode: returnReason ?? 'NARR',
+      })),
+    )
     if (taken.length > 0) await returnsSent(database, taken)
   }
 
   async #operatorOf(connectionId: string): Promise<string> {
     const operatorId = await operatorOfConnection(this.#options.database, connectionId)
-    if (operatorId === null) throw new Error(`A partner's message names the connection ${connectionId}, which does not exist.`)
+    if (operatorId === null)
+      throw new Error(`A partner's message names the connection ${connectionId}, which does not exist.`)
     return operatorId
   }
 }

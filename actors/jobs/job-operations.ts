@@ -43,7 +43,11 @@ export interface JobDeps extends RunOnceDeps {
 }
 
 /** Renders a job, with a new link to its file for the current caller. */
-export function createJobView({ downloads, problemBase, clock }: Pick<JobDeps, 'downloads' | 'problemBase' | 'clock'>): (job: JobRecord) => Versioned<Job> {
+export function createJobView({
+  downloads,
+  problemBase,
+  clock,
+}: Pick<JobDeps, 'downloads' | 'problemBase' | 'clock'>): (job: JobRecord) => Versioned<Job> {
   return (job) => {
     const { id, kind, status, progress, subject, result, error, fileId, requestedBy } = job
     const at = (ms: number | null): string | null => (ms === null ? null : timestamp(ms))
@@ -51,12 +55,32 @@ export function createJobView({ downloads, problemBase, clock }: Pick<JobDeps, '
     return {
       version: job.version,
       view: {
-        id, kind, status, progress: { ...progress, ...paceOf(job, clock.now()) }, subject,
-        result: result === null ? null : {
-          ...result, download: fileId === null || fileName === null || contentType === null ? null : downloads.link({ id: fileId, fileName, contentType }),
-        },
-        error: error === null ? null : JSON.parse(problemBody(error, { problemBase, instance: `/v1/jobs/${id}`, requestId: job.requestId ?? id })) as Job['error'],
-        requestedBy, createdAt: timestamp(job.createdAt), startedAt: at(job.startedAt), finishedAt: at(job.finishedAt), expiresAt: at(job.status === 'succeeded' ? job.expiresAt : null),
+        id,
+        kind,
+        status,
+        progress: { ...progress, ...paceOf(job, clock.now()) },
+        subject,
+        result:
+          result === null
+            ? null
+            : {
+                ...result,
+                download:
+                  fileId === null || fileName === null || contentType === null
+                    ? null
+                    : downloads.link({ id: fileId, fileName, contentType }),
+              },
+        error:
+          error === null
+            ? null
+            : (JSON.parse(
+                problemBody(error, { problemBase, instance: `/v1/jobs/${id}`, requestId: job.requestId ?? id }),
+              ) as Job['error']),
+        requestedBy,
+        createdAt: timestamp(job.createdAt),
+        startedAt: at(job.startedAt),
+        finishedAt: at(job.finishedAt),
+        expiresAt: at(job.status === 'succeeded' ? job.expiresAt : null),
       },
     }
   }
@@ -83,20 +107,30 @@ export function createJobCommands(world: JobDeps): JobCommands {
   const { clock, ids, jobs } = world
   const view = createJobView(world)
   return {
-    cancel: (by, id, idempotency) => runOnce(world, idempotency, 200, async (client) => {
-      const now = clock.now()
-      const found = await jobs.cancel({ client, ids, now }, by.tenant.id, id)
-      if (found === null) refuse('not-found', 'No such resource exists in this tenant.')
-      const { before, after } = found
-      if (by.principal.kind === 'key' && by.principal.id !== before.requestedBy) {
-        refuse('insufficient-scope', 'A key can only cancel what it has asked for.', { extra: { requiredCapability: 'self' } })
-      }
-      if (after === null) refuse('not-cancellable', `The job is ${before.status}.`, { extra: { currentStatus: before.status } })
-      await writeAudit(client, {
-        ...auditCaller(by), id: ids.next(), tenantId: by.tenant.id, at: now, action: 'job.cancelled', object: { type: 'job', id },
-        before: { status: before.status }, after: { status: after.status },
-      })
-      return view(after).view
-    }),
+    cancel: (by, id, idempotency) =>
+      runOnce(world, idempotency, 200, async (client) => {
+        const now = clock.now()
+        const found = await jobs.cancel({ client, ids, now }, by.tenant.id, id)
+        if (found === null) refuse('not-found', 'No such resource exists in this tenant.')
+        const { before, after } = found
+        if (by.principal.kind === 'key' && by.principal.id !== before.requestedBy) {
+          refuse('insufficient-scope', 'A key can only cancel what it has asked for.', {
+            extra: { requiredCapability: 'self' },
+          })
+        }
+        if (after === null)
+          refuse('not-cancellable', `The job is ${before.status}.`, { extra: { currentStatus: before.status } })
+        await writeAudit(client, {
+          ...auditCaller(by),
+          id: ids.next(),
+          tenantId: by.tenant.id,
+          at: now,
+          action: 'job.cancelled',
+          object: { type: 'job', id },
+          before: { status: before.status },
+          after: { status: after.status },
+        })
+        return view(after).view
+      }),
   }
 }

@@ -14,7 +14,19 @@ import { ProblemError, type Problem } from '../../lib/base/problems.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
 import { plainArray, plainArrayOrNull } from '../../storage/db/array-literal.ts'
 import type { Database } from '../../storage/db/database.ts'
-import { claimJobs, endJob, expireJobs, lockJob, pauseJob, releaseJob, renewJob, type JobEnd, type JobRecord, type JobTx, type TakenJob } from '../../storage/jobs/jobs.ts'
+import {
+  claimJobs,
+  endJob,
+  expireJobs,
+  lockJob,
+  pauseJob,
+  releaseJob,
+  renewJob,
+  type JobEnd,
+  type JobRecord,
+  type JobTx,
+  type TakenJob,
+} from '../../storage/jobs/jobs.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import { Poller } from '../runtime/poller.ts'
 
@@ -101,8 +113,16 @@ export class Jobs {
 
   constructor(options: JobsOptions) {
     this.#options = options
-    this.#poller = new Poller({ everyMs: TICK_MS, poll: () => this.#pollOnce(), onError: (error) => options.onError(error, 'jobs that are due') })
-    this.#expiry = new Poller({ everyMs: EXPIRY_TICK_MS, poll: () => this.expire(), onError: (error) => options.onError(error, 'expired jobs') })
+    this.#poller = new Poller({
+      everyMs: TICK_MS,
+      poll: () => this.#pollOnce(),
+      onError: (error) => options.onError(error, 'jobs that are due'),
+    })
+    this.#expiry = new Poller({
+      everyMs: EXPIRY_TICK_MS,
+      poll: () => this.expire(),
+      onError: (error) => options.onError(error, 'expired jobs'),
+    })
   }
 
   /** Starts polling. */
@@ -130,14 +150,19 @@ export class Jobs {
   async expire(): Promise<void> {
     const { database, clock } = this.#options
     let gone: number
-    do gone = await inTransaction(database, (client) => expireJobs(client, clock.now(), EXPIRED_MAX)); while (gone > 0)
+    do gone = await inTransaction(database, (client) => expireJobs(client, clock.now(), EXPIRED_MAX))
+    while (gone > 0)
   }
 
   /**
    * Ends a job that waits or runs, in the caller's transaction. Null when the job has ended or belongs to another
    * tenant.
    */
-  async cancel(tx: JobTx, tenantId: string, id: string): Promise<{ readonly before: JobRecord; readonly after: JobRecord | null } | null> {
+  async cancel(
+    tx: JobTx,
+    tenantId: string,
+    id: string,
+  ): Promise<{ readonly before: JobRecord; readonly after: JobRecord | null } | null> {
     const before = await lockJob(tx.client, id)
     if (before === null || before.tenantId !== tenantId) return null
     if (this.#options.kinds[before.kind]?.cancellable === false) return { before, after: null }
@@ -148,7 +173,9 @@ export class Jobs {
 
   /** Runs one poll at a time; a call during a poll waits for that poll. */
   #pollOnce(): Promise<void> {
-    this.#polling ??= this.#poll().finally(() => { this.#polling = undefined })
+    this.#polling ??= this.#poll().finally(() => {
+      this.#polling = undefined
+    })
     return this.#polling
   }
 
@@ -158,7 +185,12 @@ export class Jobs {
     if (this.#stopped || max <= 0) return
     const [now, owned] = [clock.now(), shards.owned()]
     const jobs = await claimJobs(database, {
-      now, until: now + LEASE_MS, shards: plainArrayOrNull(owned), running: plainArray([...this.#running.keys()]), lease: ids.next(), max,
+      now,
+      until: now + LEASE_MS,
+      shards: plainArrayOrNull(owned),
+      running: plainArray([...this.#running.keys()]),
+      lease: ids.next(),
+      max,
     })
     for (const job of jobs) this.#begin(job)
   }
@@ -166,11 +198,13 @@ export class Jobs {
   #begin(job: TakenJob): void {
     const { onError } = this.#options
     const stop = new AbortController()
-    const done = this.#run(job, stop).catch((error: unknown) => onError(error, `job ${job.id}`)).finally(() => {
-      this.#running.delete(job.id)
-      // There is room for the next job now.
-      this.nudge()
-    })
+    const done = this.#run(job, stop)
+      .catch((error: unknown) => onError(error, `job ${job.id}`))
+      .finally(() => {
+        this.#running.delete(job.id)
+        // There is room for the next job now.
+        this.nudge()
+      })
     this.#running.set(job.id, { stop, done })
   }
 
@@ -181,16 +215,25 @@ export class Jobs {
     const renewal = new Poller({
       everyMs: RENEW_MS,
       // A job whose lease is lost is given up; the node that holds the lease starts the job again.
-      poll: async () => { if (!(await renewJob(database, job, { until: clock.now() + LEASE_MS, ...progress }))) stop.abort() },
+      poll: async () => {
+        if (!(await renewJob(database, job, { until: clock.now() + LEASE_MS, ...progress }))) stop.abort()
+      },
       onError: (error) => onError(error, `the lease of job ${job.id}`),
     })
     renewal.start()
     try {
-      if (work === undefined || job.attempts > ATTEMPTS_MAX) return await this.#end(job, { move: 'fail', error: BROKEN })
-      const { result, fileId, finish } = await work.run(job, { signal: stop.signal, progress: (processed, total) => { progress = { processed, total } } })
+      if (work === undefined || job.attempts > ATTEMPTS_MAX)
+        return await this.#end(job, { move: 'fail', error: BROKEN })
+      const { result, fileId, finish } = await work.run(job, {
+        signal: stop.signal,
+        progress: (processed, total) => {
+          progress = { processed, total }
+        },
+      })
       await this.#end(job, { move: 'succeed', result, fileId }, finish)
     } catch (error) {
-      if (error instanceof JobPaused && !stop.signal.aborted) await pauseJob(database, job, { dueAt: error.until, ...progress })
+      if (error instanceof JobPaused && !stop.signal.aborted)
+        await pauseJob(database, job, { dueAt: error.until, ...progress })
       else await this.#broke(job, error, stop.signal.aborted)
     } finally {
       await renewal.stop()
@@ -202,7 +245,8 @@ export class Jobs {
     if (aborted) return await releaseJob(database, job, { dueAt: clock.now(), countsAsAttempt: false })
     if (error instanceof ProblemError) return await this.#end(job, { move: 'fail', error: error.problem })
     onError(error, `job ${job.id}, try ${job.attempts}`)
-    const isLast = job.attempts >= ATTEMPTS_MAX && !(error instanceof OperatingError && error.name === 'DatabaseUnavailable')
+    const isLast =
+      job.attempts >= ATTEMPTS_MAX && !(error instanceof OperatingError && error.name === 'DatabaseUnavailable')
     if (isLast) return await this.#end(job, { move: 'fail', error: BROKEN })
     await releaseJob(database, job, { dueAt: clock.now() + RETRY_MS * job.attempts, countsAsAttempt: true })
   }
@@ -216,7 +260,7 @@ export class Jobs {
       const tx = { client, ids, now: clock.now() }
       const ended = await endJob(tx, held, end)
       if (ended === null) return []
-      if (end.move === 'succeed') return await finish?.(tx) ?? []
+      if (end.move === 'succeed') return (await finish?.(tx)) ?? []
       await kinds[job.kind]?.abandoned?.(tx, ended)
       return []
     })

@@ -26,18 +26,39 @@ export interface FileNames {
  */
 export async function writeDocuments<Row>(
   { database, clock, ids }: { readonly database: Database; readonly clock: Clock; readonly ids: IdSource },
-  tenantId: string, names: readonly FileNames[], stream: DocumentStream<Row>, batches: AsyncIterable<readonly Row[]>, signal: AbortSignal,
+  tenantId: string,
+  names: readonly FileNames[],
+  stream: DocumentStream<Row>,
+  batches: AsyncIterable<readonly Row[]>,
+  signal: AbortSignal,
 ): Promise<readonly StoredFile[]> {
   const pipes = names.map(() => new PassThrough())
-  const files = Promise.all(pipes.map((pipe, index) => writeFile(database, pipe, { ...names[index]!, id: ids.next(), tenantId, maxBytes: FILE_BYTES_MAX, now: clock.now() })))
+  const files = Promise.all(
+    pipes.map((pipe, index) =>
+      writeFile(database, pipe, {
+        ...names[index]!,
+        id: ids.next(),
+        tenantId,
+        maxBytes: FILE_BYTES_MAX,
+        now: clock.now(),
+      }),
+    ),
+  )
   // The caller that awaits the files gets the error; until then a failure appears as a destroyed pipe.
-  files.catch((error: unknown) => { for (const pipe of pipes) pipe.destroy(error as Error) })
-  for (const pipe of pipes) pipe.on('error', () => { /* See above. */ })
+  files.catch((error: unknown) => {
+    for (const pipe of pipes) pipe.destroy(error as Error)
+  })
+  for (const pipe of pipes)
+    pipe.on('error', () => {
+      /* See above. */
+    })
   const put = async (gained: Gained): Promise<void> => {
-    await Promise.all(gained.map(async (bytes, index) => {
-      const pipe = pipes[index]!
-      if (bytes.byteLength > 0 && !pipe.write(bytes)) await once(pipe, 'drain', { signal })
-    }))
+    await Promise.all(
+      gained.map(async (bytes, index) => {
+        const pipe = pipes[index]!
+        if (bytes.byteLength > 0 && !pipe.write(bytes)) await once(pipe, 'drain', { signal })
+      }),
+    )
   }
   try {
     for await (const batch of batches) {

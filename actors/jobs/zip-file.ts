@@ -18,7 +18,11 @@ export interface ZipEntry {
  *
  * @throws FileTooLarge, and the errors of reading and writing
  */
-export async function writeZip(database: Database, entries: AsyncIterable<ZipEntry>, target: FileToWrite): Promise<StoredFile> {
+export async function writeZip(
+  database: Database,
+  entries: AsyncIterable<ZipEntry>,
+  target: FileToWrite,
+): Promise<StoredFile> {
   const zip = new ZipFile()
   const broken = Promise.withResolvers<never>()
   broken.promise.catch(() => undefined)

@@ -34,10 +34,14 @@ export class JournalChain {
   #told = ''
   #lag = 0
 
-  constructor(options: JournalChainOptions) { this.#options = options }
+  constructor(options: JournalChainOptions) {
+    this.#options = options
+  }
 
   /** The number of balance lines that were not chained at the last pass. */
-  get lag(): number { return this.#lag }
+  get lag(): number {
+    return this.#lag
+  }
 
   /** Starts polling after a pause. Does not keep the process alive. */
   start(): void {
@@ -53,7 +57,9 @@ export class JournalChain {
   }
 
   #wait(ms: number): void {
-    this.#timer = setTimeout(() => { this.#pass = this.#look() }, ms).unref()
+    this.#timer = setTimeout(() => {
+      this.#pass = this.#look()
+    }, ms).unref()
   }
 
   async #look(): Promise<void> {
@@ -72,7 +78,8 @@ export class JournalChain {
     this.#lookedAt = now
     if (pass === null) return 0
     this.#lag = pass.lag
-    for (const id of pass.holes) onError(new Error(`The journal of the balance ${id} has a hole; the audit says where.`), 'journal chain')
+    for (const id of pass.holes)
+      onError(new Error(`The journal of the balance ${id} has a hole; the audit says where.`), 'journal chain')
     if (pass.block !== null && pass.block.number !== this.#told && now - this.#toldAt >= TELL_MS) {
       this.#toldAt = now
       this.#told = pass.block.number

@@ -21,20 +21,37 @@ export interface NoticeCommands {
   setNotificationPreferences(userId: string, preferences: NotificationPreferences): Promise<NotificationPreferences>
 }
 
-export function createNotices({ database, clock }: SettingsDeps): { readonly reads: NoticeReads; readonly commands: NoticeCommands } {
+export function createNotices({ database, clock }: SettingsDeps): {
+  readonly reads: NoticeReads
+  readonly commands: NoticeCommands
+} {
   const db = readDatabase(database)
   return {
     reads: {
       listNotifications: (userId, query) => listNotices(db, userId, query),
-      notificationPreferences: async (userId) => ({ ...NO_PREFERENCES, ...(await readSetting(database.pool, userId, NOTICE_PREFERENCES))?.value as object | undefined }) as NotificationPreferences,
+      notificationPreferences: async (userId) =>
+        ({
+          ...NO_PREFERENCES,
+          ...((await readSetting(database.pool, userId, NOTICE_PREFERENCES))?.value as object | undefined),
+        }) as NotificationPreferences,
     },
     commands: {
       async readNotification(userId, tenantId, id) {
         await inTransaction(database, (client) => readNotice(client, { id, userId, tenantId, now: clock.now() }))
-        return await getNotice(db, userId, tenantId, id) ?? refuse('not-found', 'No such resource exists in this tenant.')
+        return (
+          (await getNotice(db, userId, tenantId, id)) ?? refuse('not-found', 'No such resource exists in this tenant.')
+        )
       },
       async setNotificationPreferences(userId, preferences) {
-        await inTransaction(database, (client) => writeSetting(client, { ownerId: userId, name: NOTICE_PREFERENCES, value: preferences, by: userId, now: clock.now() }))
+        await inTransaction(database, (client) =>
+          writeSetting(client, {
+            ownerId: userId,
+            name: NOTICE_PREFERENCES,
+            value: preferences,
+            by: userId,
+            now: clock.now(),
+          }),
+        )
         return preferences
       },
     },

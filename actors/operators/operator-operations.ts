@@ -25,7 +25,14 @@ import { inTransaction, type TransactionClient } from '../../storage/db/transact
 import { limitsOfBody } from '../customers/customer-limits.ts'
 import type { ByInTenant } from '../../lib/identity/caller.ts'
 import { auditCaller } from '../commands/trail.ts'
-import type { FeatureFlags, FeatureFlagsUpdate, Operator, OperatorSettings, OperatorSettingsUpdate, OperatorUpdate } from '../../lib/operators/operator-schema.ts'
+import type {
+  FeatureFlags,
+  FeatureFlagsUpdate,
+  Operator,
+  OperatorSettings,
+  OperatorSettingsUpdate,
+  OperatorUpdate,
+} from '../../lib/operators/operator-schema.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
 
 /** The NOTIFY channel for changes of an operator: its id and its version. */
@@ -47,8 +54,16 @@ export interface OperatorReads {
 /** The writes: absent members stay as they are. Every refusal is thrown as a problem. */
 export interface OperatorCommands {
   updateOperator(by: ByInTenant, body: OperatorUpdate, expected: number | bigint | null): Promise<Versioned<Operator>>
-  updateSettings(by: ByInTenant, body: OperatorSettingsUpdate, expected: number | bigint | null): Promise<Versioned<OperatorSettings>>
-  updateFlags(by: ByInTenant, body: FeatureFlagsUpdate, expected: number | bigint | null): Promise<Versioned<FeatureFlags>>
+  updateSettings(
+    by: ByInTenant,
+    body: OperatorSettingsUpdate,
+    expected: number | bigint | null,
+  ): Promise<Versioned<OperatorSettings>>
+  updateFlags(
+    by: ByInTenant,
+    body: FeatureFlagsUpdate,
+    expected: number | bigint | null,
+  ): Promise<Versioned<FeatureFlags>>
 }
 
 export interface OperatorService {
@@ -71,25 +86,48 @@ export interface OperatorServiceOptions {
 }
 
 /** Creates the service. Listens on a connection of its own to `databaseUrl`. */
-export function createOperatorService({ database, databaseUrl, ids, clock, sandbox, onChange, onError }: OperatorServiceOptions): OperatorService {
+export function createOperatorService({
+  database,
+  databaseUrl,
+  ids,
+  clock,
+  sandbox,
+  onChange,
+  onError,
+}: OperatorServiceOptions): OperatorService {
   const features = new FeatureCache(database)
-  const forget = () => { features.forgetAll(); onChange() }
-  const notifications = new PgListener({ url: databaseUrl, channel: OPERATOR_CHANGED, onMessage: forget, onGap: forget, onError })
+  const forget = () => {
+    features.forgetAll()
+    onChange()
+  }
+  const notifications = new PgListener({
+    url: databaseUrl,
+    channel: OPERATOR_CHANGED,
+    onMessage: forget,
+    onGap: forget,
+    onError,
+  })
 
   const reads: OperatorReads = {
     async getOperator(id) {
       const record = existing(await readOperator(database.pool, id))
-      return { version: record.version, view: { id, name: record.name, createdAt: timestamp(record.createdAt), ...provenance(record) } }
+      return {
+        version: record.version,
+        view: { id, name: record.name, createdAt: timestamp(record.createdAt), ...provenance(record) },
+      }
     },
     async getSettings(id) {
       // The row is read first: limits that are newer than the row give a tag that no later read has, so a change with
       // that tag is refused.
       const record = existing(await readOperator(database.pool, id))
-      return { version: record.version, view: { ...await settingsOf(database.pool, record), ...provenance(record) } }
+      return { version: record.version, view: { ...(await settingsOf(database.pool, record)), ...provenance(record) } }
     },
     async getFlags(id) {
       const record = existing(await readOperator(database.pool, id))
-      return { version: record.version, view: { flags: { ...flagsOf(record.features), sandbox }, ...provenance(record) } }
+      return {
+        version: record.version,
+        view: { flags: { ...flagsOf(record.features), sandbox }, ...provenance(record) },
+      }
     },
     hasFeature: async (tenantId, feature) => (await features.of(tenantId))[feature],
     railLimits: (tenantId) => readRailLimits(database.pool, tenantId),
@@ -97,16 +135,29 @@ export function createOperatorService({ database, databaseUrl, ids, clock, sandb
 
   /** Writes the next version in one transaction with its trail entry, and waits until every node knows. */
   async function change(
-    by: ByInTenant, action: string, expected: number | bigint | null, work: (client: TransactionClient, before: OperatorRecord, now: number) => Promise<Change>,
+    by: ByInTenant,
+    action: string,
+    expected: number | bigint | null,
+    work: (client: TransactionClient, before: OperatorRecord, now: number) => Promise<Change>,
   ): Promise<void> {
     const id = by.tenant.id
     const version = await inTransaction(database, async (client) => {
       const now = clock.now()
       const before = existing(await readOperator(client, id, true))
-      if (expected !== null && BigInt(expected) !== BigInt(before.version)) refuse('precondition-failed', 'The operator has changed since it was read.')
+      if (expected !== null && BigInt(expected) !== BigInt(before.version))
+        refuse('precondition-failed', 'The operator has changed since it was read.')
       const { next, was, is } = await work(client, before, now)
       await writeOperator(client, { ...before, ...next, by: by.session.userId, now })
-      await writeAudit(client, { ...auditCaller(by), id: ids.next(), tenantId: id, at: now, action, object: { type: 'operator', id }, before: was, after: is })
+      await writeAudit(client, {
+        ...auditCaller(by),
+        id: ids.next(),
+        tenantId: id,
+        at: now,
+        action,
+        object: { type: 'operator', id },
+        before: was,
+        after: is,
+      })
       return before.version + 1
     })
     forget()
@@ -126,16 +177,26 @@ export function createOperatorService({ database, databaseUrl, ids, clock, sandb
       async updateSettings(by, { recipients, limits, compliance, payments, pricing, rails, exchange }, expected) {
         const wanted = CUSTOMER_TYPES.flatMap((type) => {
           const given = limits?.default?.[type]
-          return given === undefined ? [] : [{ type, limits: given === null ? null : limitsOfBody(given, `/limits/default/${type}`) }]
+          return given === undefined
+            ? []
+            : [{ type, limits: given === null ? null : limitsOfBody(given, `/limits/default/${type}`) }]
         })
         const railLimits = rails?.limits === undefined ? null : railLimitsOfBody(rails.limits)
         await change(by, 'operator_settings.updated', expected, async (client, before, now) => {
           const was = await settingsOf(client, before)
           for (const one of wanted) await writeDefaultLimits(client, { operatorId: before.id, ...one, now })
           const prices = { ...before.pricing, ...pricing }
-          if (prices.defaultTemplateId !== before.pricing.defaultTemplateId) await charge(client, before.id, prices.defaultTemplateId)
+          if (prices.defaultTemplateId !== before.pricing.defaultTemplateId)
+            await charge(client, before.id, prices.defaultTemplateId)
           if (railLimits !== null) await writeRailLimits(client, before.id, railLimits)
-          const next = { railLimits: railLimits ?? before.railLimits, recipients: { ...before.recipients, ...recipients }, compliance: { ...before.compliance, ...compliance }, payments: { ...before.payments, ...payments }, pricing: prices, exchange: termsAfter(before.exchange, exchange) }
+          const next = {
+            railLimits: railLimits ?? before.railLimits,
+            recipients: { ...before.recipients, ...recipients },
+            compliance: { ...before.compliance, ...compliance },
+            payments: { ...before.payments, ...payments },
+            pricing: prices,
+            exchange: termsAfter(before.exchange, exchange),
+          }
           return { next, was, is: await settingsOf(client, { ...before, ...next }) }
         })
         return await reads.getSettings(by.tenant.id)
@@ -154,15 +215,22 @@ export function createOperatorService({ database, databaseUrl, ids, clock, sandb
 }
 
 interface Change {
-  readonly next: Partial<Pick<OperatorRecord, 'name' | 'recipients' | 'compliance' | 'payments' | 'pricing' | 'railLimits' | 'exchange' | 'features'>>
+  readonly next: Partial<
+    Pick<
+      OperatorRecord,
+      'name' | 'recipients' | 'compliance' | 'payments' | 'pricing' | 'railLimits' | 'exchange' | 'features'
+    >
+  >
   readonly was: object
   readonly is: object
 }
 
 /** Sets the operator's default price list, or none. @throws ProblemError for a list that is not the operator's own */
 async function charge(client: TransactionClient, operatorId: string, templateId: string | null): Promise<void> {
-  if (templateId !== null && await readTemplate(client, operatorId, templateId, true) === null) {
-    refuse('validation-error', 'No such list of prices.', { errors: [{ field: '/pricing/defaultTemplateId', code: 'not_found', message: 'No such list of prices.' }] })
+  if (templateId !== null && (await readTemplate(client, operatorId, templateId, true)) === null) {
+    refuse('validation-error', 'No such list of prices.', {
+      errors: [{ field: '/pricing/defaultTemplateId', code: 'not_found', message: 'No such list of prices.' }],
+    })
   }
   await chooseTemplate(client, operatorId, templateId)
 }
@@ -173,9 +241,12 @@ function railLimitsOfBody(given: OperatorSettings['rails']['limits']): RailLimit
   const limits: { [rail in Rail]?: bigint | null } = {}
   for (const [index, { rail, limit }] of given.entries()) {
     const currency = RAILS.get(rail)?.currency ?? null
-    const wrong = (field: string, code: FieldErrorCode, message: string) => { errors.push({ field: `/rails/limits/${index}/${field}`, code, message }) }
+    const wrong = (field: string, code: FieldErrorCode, message: string) => {
+      errors.push({ field: `/rails/limits/${index}/${field}`, code, message })
+    }
     if (currency === null) wrong('rail', 'not_applicable', `${rail} has no currency of its own to be limited in.`)
-    else if (limit !== null && limit.currency !== currency) wrong('limit/currency', 'currency_mismatch', `${rail} carries ${currency}.`)
+    else if (limit !== null && limit.currency !== currency)
+      wrong('limit/currency', 'currency_mismatch', `${rail} carries ${currency}.`)
     if (rail in limits) wrong('rail', 'invalid_value', 'Each rail once.')
     limits[rail] = limit === null ? null : BigInt(limit.amountMinor)
   }
@@ -185,9 +256,12 @@ function railLimitsOfBody(given: OperatorSettings['rails']['limits']): RailLimit
 
 /** Rail limits in the form of the API. */
 function railLimitsView(limits: RailLimits): OperatorSettings['rails']['limits'] {
-  return Object.entries(railLimitsJson(limits)).sort().map(([rail, amountMinor]) => ({
-    rail: rail as Rail, limit: amountMinor === null ? null : { amountMinor, currency: RAILS.get(rail as Rail)!.currency as CurrencyCode },
-  }))
+  return Object.entries(railLimitsJson(limits))
+    .sort()
+    .map(([rail, amountMinor]) => ({
+      rail: rail as Rail,
+      limit: amountMinor === null ? null : { amountMinor, currency: RAILS.get(rail as Rail)!.currency as CurrencyCode },
+    }))
 }
 
 /**
@@ -198,10 +272,22 @@ function railLimitsView(limits: RailLimits): OperatorSettings['rails']['limits']
 function termsAfter(before: ExchangeTerms, change: OperatorSettingsUpdate['exchange'] = {}): ExchangeTerms {
   const { minSellEur, ...rest } = change
   const after = { ...before, ...rest, ...(minSellEur === undefined ? {} : { minSellEur: BigInt(minSellEur) }) }
-  if (after.minSellEur < 0n) refuse('validation-error', 'Must not be negative.', { errors: [{ field: '/exchange/minSellEur', code: 'too_small', message: 'Must not be negative.' }] })
+  if (after.minSellEur < 0n)
+    refuse('validation-error', 'Must not be negative.', {
+      errors: [{ field: '/exchange/minSellEur', code: 'too_small', message: 'Must not be negative.' }],
+    })
   if (after.heldRateDefaultMinutes > after.heldRateMaxMinutes) {
     const message = 'Longer than a rate may be held.'
-    refuse('validation-error', message, { errors: [{ field: '/exchange/heldRateDefaultMinutes', code: 'too_large', message, params: { max: after.heldRateMaxMinutes } }] })
+    refuse('validation-error', message, {
+      errors: [
+        {
+          field: '/exchange/heldRateDefaultMinutes',
+          code: 'too_large',
+          message,
+          params: { max: after.heldRateMaxMinutes },
+        },
+      ],
+    })
   }
   return after
 }
@@ -212,14 +298,34 @@ function existing(record: OperatorRecord | null): OperatorRecord {
   return record
 }
 
-const provenance = ({ updatedBy, updatedAt }: OperatorRecord) => ({ updatedBy, updatedAt: updatedAt === null ? null : timestamp(updatedAt) })
+const provenance = ({ updatedBy, updatedAt }: OperatorRecord) => ({
+  updatedBy,
+  updatedAt: updatedAt === null ? null : timestamp(updatedAt),
+})
 
-async function settingsOf(client: Pick<TransactionClient, 'query'>, { id, recipients, compliance, payments, pricing, railLimits, exchange }: OperatorRecord): Promise<Omit<OperatorSettings, 'updatedBy' | 'updatedAt'>> {
+async function settingsOf(
+  client: Pick<TransactionClient, 'query'>,
+  { id, recipients, compliance, payments, pricing, railLimits, exchange }: OperatorRecord,
+): Promise<Omit<OperatorSettings, 'updatedBy' | 'updatedAt'>> {
   const byType = await readDefaultLimits(client, id)
-  const limitsOf = (limits: readonly CurrencyLimits[] | undefined) => (limits === undefined ? null : limitsShown(limits))
+  const limitsOf = (limits: readonly CurrencyLimits[] | undefined) =>
+    limits === undefined ? null : limitsShown(limits)
   return {
-    recipients: { ...recipients, allowedOverrides: [...recipients.allowedOverrides] as OperatorSettings['recipients']['allowedOverrides'] },
-    limits: { default: { business: limitsOf(byType.get('business')), sole_trader: limitsOf(byType.get('sole_trader')), individual: limitsOf(byType.get('individual')) } },
-    compliance, payments, pricing, rails: { limits: railLimitsView(railLimits) }, exchange: { ...exchange, minSellEur: exchange.minSellEur.toString() },
+    recipients: {
+      ...recipients,
+      allowedOverrides: [...recipients.allowedOverrides] as OperatorSettings['recipients']['allowedOverrides'],
+    },
+    limits: {
+      default: {
+        business: limitsOf(byType.get('business')),
+        sole_trader: limitsOf(byType.get('sole_trader')),
+        individual: limitsOf(byType.get('individual')),
+      },
+    },
+    compliance,
+    payments,
+    pricing,
+    rails: { limits: railLimitsView(railLimits) },
+    exchange: { ...exchange, minSellEur: exchange.minSellEur.toString() },
   }
 }

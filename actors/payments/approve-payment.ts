@@ -30,15 +30,30 @@ const MESSAGES: Readonly<Record<string, string>> = {
 
 /** Returns how a payment ends whose approval ended without being given. */
 export function withdrawalOf({ status, reason }: Pick<Ending, 'status' | 'reason'>): Withdrawal {
-  if (status === 'rejected') return { status: 'rejected', reason: { code: 'rejected', message: reason ?? 'The payment was rejected.' }, by: 'member' }
-  const code = status === 'expired' ? 'approval_expired' : reason ?? 'cancelled_by_user'
-  return { status: 'cancelled', reason: { code, message: MESSAGES[code] ?? 'The payment was cancelled.' }, by: code === 'cancelled_by_user' ? 'member' : 'system' }
+  if (status === 'rejected')
+    return {
+      status: 'rejected',
+      reason: { code: 'rejected', message: reason ?? 'The payment was rejected.' },
+      by: 'member',
+    }
+  const code = status === 'expired' ? 'approval_expired' : (reason ?? 'cancelled_by_user')
+  return {
+    status: 'cancelled',
+    reason: { code, message: MESSAGES[code] ?? 'The payment was cancelled.' },
+    by: code === 'cancelled_by_user' ? 'member' : 'system',
+  }
 }
 
 /** Payments as the subjects of approvals. */
-export function paymentSubject(
-  { queue, sandbox, exchanges }: { readonly queue: Pick<PaymentQueue, 'offer'>; readonly sandbox: boolean; readonly exchanges: ExchangeSubjectOptions },
-): ApprovalSubject {
+export function paymentSubject({
+  queue,
+  sandbox,
+  exchanges,
+}: {
+  readonly queue: Pick<PaymentQueue, 'offer'>
+  readonly sandbox: boolean
+  readonly exchanges: ExchangeSubjectOptions
+}): ApprovalSubject {
   return {
     async changed({ client }, { payload }) {
       const { recipientId, recipientDigest } = JSON.parse(payload as string) as Payload
@@ -53,16 +68,40 @@ export function paymentSubject(
     const { client, ids, now } = tx
     const { subjectId } = approval
     const payment = await readPayment(client, subjectId)
-    if (payment?.conversion !== undefined) return { effects: await endConversion(exchanges, tx, approval, ending, { ...payment, conversion: payment.conversion }) }
+    if (payment?.conversion !== undefined)
+      return {
+        effects: await endConversion(exchanges, tx, approval, ending, { ...payment, conversion: payment.conversion }),
+      }
     const waits = payment?.holdId === null ? await dueOf(client, payment, now) : null
-    const delayMs = payment === null || waits !== null || !sandbox ? 0 : queueDelayMs({ amountMinor: payment.amount, reference: payment.reference, recipientName: payment.recipientName })
-    const command: PaymentCommand = ending.status === 'approved'
-      ? { kind: 'approve', context: { ids, ...(waits === null ? {} : { due: waits }), ...(delayMs === 0 ? {} : { notBefore: now + delayMs }) } }
-      : { kind: 'withdraw', from: 'pending_approval', withdrawal: withdrawalOf(ending), context: { ids } }
+    const delayMs =
+      payment === null || waits !== null || !sandbox
+        ? 0
+        : queueDelayMs({
+            amountMinor: payment.amount,
+            reference: payment.reference,
+            recipientName: payment.recipientName,
+          })
+    const command: PaymentCommand =
+      ending.status === 'approved'
+        ? {
+            kind: 'approve',
+            context: {
+              ids,
+              ...(waits === null ? {} : { due: waits }),
+              ...(delayMs === 0 ? {} : { notBefore: now + delayMs }),
+            },
+          }
+        : { kind: 'withdraw', from: 'pending_approval', withdrawal: withdrawalOf(ending), context: { ids } }
     const { reply, effects } = movePayment(payment, command, now)
     // A payment leaves `pending_approval` with its approval and in no other way, so this would be a bug.
-    if (reply.kind !== 'moved') throw new Error(`The payment ${subjectId} is ${reply.status ?? 'gone'}, not pending_approval.`)
-    return { effects: effects ?? {}, ...(reply.state.status === 'processing' && delayMs === 0 ? { after: () => queue.offer(reply.state.id, reply.state.shard) } : {}) }
+    if (reply.kind !== 'moved')
+      throw new Error(`The payment ${subjectId} is ${reply.status ?? 'gone'}, not pending_approval.`)
+    return {
+      effects: effects ?? {},
+      ...(reply.state.status === 'processing' && delayMs === 0
+        ? { after: () => queue.offer(reply.state.id, reply.state.shard) }
+        : {}),
+    }
   }
 }
 
@@ -70,7 +109,11 @@ export function paymentSubject(
  * Returns when a payment is due that gets its hold only on its execution date: on that date, or as soon as possible
  * when the date has passed.
  */
-export async function dueOf(client: ApprovalTx['client'], { id, rail }: PaymentState, now: number): Promise<{ readonly dueAt: number; readonly until: number }> {
+export async function dueOf(
+  client: ApprovalTx['client'],
+  { id, rail }: PaymentState,
+  now: number,
+): Promise<{ readonly dueAt: number; readonly until: number }> {
   const { executionDate, calendar } = await datesOf(client, id)
   return dueTiming(rail, executionDate, calendar, now)
 }
@@ -79,30 +122,59 @@ export async function dueOf(client: ApprovalTx['client'], { id, rail }: PaymentS
  * Ends the approval of a payment that is paid by an exchange. Exchange and payment end together: both are booked, at
  * the rate that holds now, or both are withdrawn.
  */
-async function endConversion(options: ExchangeSubjectOptions, tx: ApprovalTx, approval: ApprovalRecord, ending: Ending, payment: PaymentState & { readonly conversion: Conversion }): Promise<Effects> {
+async function endConversion(
+  options: ExchangeSubjectOptions,
+  tx: ApprovalTx,
+  approval: ApprovalRecord,
+  ending: Ending,
+  payment: PaymentState & { readonly conversion: Conversion },
+): Promise<Effects> {
   const { client, ids, now } = tx
   const found = await readExchange(client, payment.conversion.exchangeId, true)
-  if (found?.exchange.status !== 'pending_approval') throw new Error(`The exchange of the payment ${payment.id} is ${found?.exchange.status ?? 'gone'}, not pending_approval.`)
+  if (found?.exchange.status !== 'pending_approval')
+    throw new Error(
+      `The exchange of the payment ${payment.id} is ${found?.exchange.status ?? 'gone'}, not pending_approval.`,
+    )
   const { exchange } = found
-  const withdrawn = (withdrawal: Withdrawal) => movedBy(payment, { kind: 'withdraw', from: 'pending_approval', withdrawal, context: { ids } }, now)
+  const withdrawn = (withdrawal: Withdrawal) =>
+    movedBy(payment, { kind: 'withdraw', from: 'pending_approval', withdrawal, context: { ids } }, now)
   if (ending.status !== 'approved') {
     const withdrawal = withdrawalOf(ending)
-    const { status, reason: { message }, by } = withdrawal
+    const {
+      status,
+      reason: { message },
+      by,
+    } = withdrawal
     return withdrawExchange(exchange, { status, message, failure: null, by }, withdrawn(withdrawal), ids, now)
   }
   const details = await readPaymentDetails(client, payment.id)
   // The exchange must buy the amount of the payment, so the buy side is fixed, whichever side the quote had fixed.
-  return await carryOut(options, tx, approval, { ...exchange, fixedSide: 'buy' }, {
-    booked({ sellAmount, fee }) {
-      const conversion = { ...payment.conversion, sellMinor: sellAmount.toString(), feeMinor: fee.toString() }
-      return movedBy(payment, { kind: 'approve', context: { ids, bought: { conversion, details: JSON.stringify({ ...details, conversion }) } } }, now)
+  return await carryOut(
+    options,
+    tx,
+    approval,
+    { ...exchange, fixedSide: 'buy' },
+    {
+      booked({ sellAmount, fee }) {
+        const conversion = { ...payment.conversion, sellMinor: sellAmount.toString(), feeMinor: fee.toString() }
+        return movedBy(
+          payment,
+          {
+            kind: 'approve',
+            context: { ids, bought: { conversion, details: JSON.stringify({ ...details, conversion }) } },
+          },
+          now,
+        )
+      },
+      rejected: ({ failure, message }) =>
+        withdrawn({ status: 'rejected', reason: { code: failure?.code ?? 'unknown', message }, by: 'system' }),
     },
-    rejected: ({ failure, message }) => withdrawn({ status: 'rejected', reason: { code: failure?.code ?? 'unknown', message }, by: 'system' }),
-  })
+  )
 }
 
 function movedBy(payment: PaymentState, command: PaymentCommand, now: number): Effects {
   const { reply, effects } = movePayment(payment, command, now)
-  if (reply.kind !== 'moved' || effects === null) throw new Error(`The payment ${payment.id} is ${payment.status}, not pending_approval.`)
+  if (reply.kind !== 'moved' || effects === null)
+    throw new Error(`The payment ${payment.id} is ${payment.status}, not pending_approval.`)
   return effects
 }

@@ -9,24 +9,39 @@ const NO_REASON = 'NARR'
 /**
  * The move that a message requires. `askAgainAtMs`: when to ask again, if the bank does not know the outcome either.
  */
-export function moveOf({ id, type, schemeCode, amount }: BankMessage, context: MoveContext, askAgainAtMs: number): PaymentCommand | RecallCommand {
+export function moveOf(
+  { id, type, schemeCode, amount }: BankMessage,
+  context: MoveContext,
+  askAgainAtMs: number,
+): PaymentCommand | RecallCommand {
   const event = { id, type }
   switch (type) {
-    case 'settled': case 'rejected': return { kind: type, schemeCode, context, event }
-    case 'returned': return { kind: type, schemeCode: schemeCode ?? NO_REASON, amount: amount ?? 0n, context, event }
-    case 'pending': return { kind: 'accepted', context, event }
-    case 'unclear': return { kind: type, context, askAgainAt: askAgainAtMs, event }
-    case 'recall_rejected': return { kind: type, schemeCode: schemeCode ?? NO_REASON, context, event }
-    default: return type satisfies never
+    case 'settled':
+    case 'rejected':
+      return { kind: type, schemeCode, context, event }
+    case 'returned':
+      return { kind: type, schemeCode: schemeCode ?? NO_REASON, amount: amount ?? 0n, context, event }
+    case 'pending':
+      return { kind: 'accepted', context, event }
+    case 'unclear':
+      return { kind: type, context, askAgainAt: askAgainAtMs, event }
+    case 'recall_rejected':
+      return { kind: type, schemeCode: schemeCode ?? NO_REASON, context, event }
+    default:
+      return type satisfies never
   }
 }
 
 /** The move that an answer requires; null where the answer does not end the payment. */
 export function outcomeOf(status: OrderStatus | undefined, context: MoveContext): PaymentCommand | null {
   switch (status?.kind) {
-    case 'settled': return { kind: 'settled', schemeCode: null, context, event: null }
-    case 'rejected': return { kind: 'rejected', schemeCode: status.schemeCode, context, event: null }
-    case 'returned': return { kind: 'returned', schemeCode: status.schemeCode, amount: status.amount, context, event: null }
-    default: return null
+    case 'settled':
+      return { kind: 'settled', schemeCode: null, context, event: null }
+    case 'rejected':
+      return { kind: 'rejected', schemeCode: status.schemeCode, context, event: null }
+    case 'returned':
+      return { kind: 'returned', schemeCode: status.schemeCode, amount: status.amount, context, event: null }
+    default:
+      return null
   }
 }

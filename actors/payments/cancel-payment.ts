@@ -42,17 +42,35 @@ const CANCELLED = 'The payment was cancelled.'
  * @throws ProblemError `not-found`; Overloaded, DatabaseUnavailable or OutcomeUnknown, safe to repeat under the same
  *   key
  */
-export async function cancelPayment(world: CancelDeps, caller: Caller, paymentId: string, reason: string | null): Promise<CancelOutcome> {
+export async function cancelPayment(
+  world: CancelDeps,
+  caller: Caller,
+  paymentId: string,
+  reason: string | null,
+): Promise<CancelOutcome> {
   for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
     const payment = await findPayment(world.database, paymentId)
-    if (payment === null || payment.customerId !== caller.customerId) refuse('not-found', 'No such resource exists in this tenant.')
+    if (payment === null || payment.customerId !== caller.customerId)
+      refuse('not-found', 'No such resource exists in this tenant.')
     if (!isCancellable(payment)) return await sayNo(world, caller, payment)
-    const withdrawal: Withdrawal = { status: 'cancelled', reason: { code: 'cancelled_by_user', message: reason ?? CANCELLED }, by: 'member' }
+    const withdrawal: Withdrawal = {
+      status: 'cancelled',
+      reason: { code: 'cancelled_by_user', message: reason ?? CANCELLED },
+      by: 'member',
+    }
     const { status, details } = payment
-    const from = status === 'scheduled' || (status === 'pending_approval' && details.sharesApproval === true) ? status : null
-    const outcome = from !== null ? await unlessRecorded(async () => (await withdrawWaiting(world, payment.id, from, withdrawal, caller.key) ? 'cancelled' : 'moved_on'))
-      : status === 'pending_approval' ? await endApproval(world, caller, payment) : await leaveQueue(world, caller, payment, withdrawal)
-    if (outcome === 'cancelled') return { kind: 'cancelled', payment: await findPayment(world.database, paymentId) as PaymentRecord }
+    const from =
+      status === 'scheduled' || (status === 'pending_approval' && details.sharesApproval === true) ? status : null
+    const outcome =
+      from !== null
+        ? await unlessRecorded(async () =>
+            (await withdrawWaiting(world, payment.id, from, withdrawal, caller.key)) ? 'cancelled' : 'moved_on',
+          )
+        : status === 'pending_approval'
+          ? await endApproval(world, caller, payment)
+          : await leaveQueue(world, caller, payment, withdrawal)
+    if (outcome === 'cancelled')
+      return { kind: 'cancelled', payment: (await findPayment(world.database, paymentId)) as PaymentRecord }
     if (outcome !== 'moved_on') return outcome
   }
   throw new Overloaded('The payment keeps changing; try again.')
@@ -63,20 +81,36 @@ type Attempt = 'cancelled' | 'moved_on' | Extract<CancelOutcome, { kind: 'record
 async function endApproval({ approvals }: CancelDeps, caller: Caller, payment: PaymentRecord): Promise<Attempt> {
   return await unlessRecorded(async () => {
     const ended = await approvals.cancel({
-      approvalId: payment.details.approvalId as string, reason: 'cancelled_by_user', by: auditBy(caller), effects: (now) => remembered(caller.key, 200, payment.id, null, now),
+      approvalId: payment.details.approvalId as string,
+      reason: 'cancelled_by_user',
+      by: auditBy(caller),
+      effects: (now) => remembered(caller.key, 200, payment.id, null, now),
     })
     return ended ? 'cancelled' : 'moved_on'
   })
 }
 
-async function leaveQueue({ system, ids }: CancelDeps, caller: Caller, payment: PaymentRecord, withdrawal: Withdrawal): Promise<Attempt> {
-  const outcome = await system.ask(paymentActor, payment.id, caller.shard, { kind: 'withdraw', from: 'processing', withdrawal, context: { ids }, key: caller.key }, caller.deadline)
+async function leaveQueue(
+  { system, ids }: CancelDeps,
+  caller: Caller,
+  payment: PaymentRecord,
+  withdrawal: Withdrawal,
+): Promise<Attempt> {
+  const outcome = await system.ask(
+    paymentActor,
+    payment.id,
+    caller.shard,
+    { kind: 'withdraw', from: 'processing', withdrawal, context: { ids }, key: caller.key },
+    caller.deadline,
+  )
   switch (outcome.kind) {
     case 'decided':
       if (outcome.reply.kind === 'moved') system.forget('payment', payment.id)
       return outcome.reply.kind === 'moved' ? 'cancelled' : 'moved_on'
-    case 'recorded': return outcome
-    default: throw new Error(`Cancelling a payment met ${outcome.kind}.`)
+    case 'recorded':
+      return outcome
+    default:
+      throw new Error(`Cancelling a payment met ${outcome.kind}.`)
   }
 }
 
@@ -87,12 +121,20 @@ async function leaveQueue({ system, ids }: CancelDeps, caller: Caller, payment: 
  * @throws CommitConflict `recorded` when the key has an answer
  */
 export async function withdrawWaiting(
-  { database, ids, clock }: Pick<CancelDeps, 'database' | 'ids' | 'clock'>, paymentId: string, from: 'scheduled' | 'pending_approval', withdrawal: Withdrawal, key: CommandKey | null,
+  { database, ids, clock }: Pick<CancelDeps, 'database' | 'ids' | 'clock'>,
+  paymentId: string,
+  from: 'scheduled' | 'pending_approval',
+  withdrawal: Withdrawal,
+  key: CommandKey | null,
 ): Promise<boolean> {
   try {
     return await inTransaction(database, async (client) => {
       const now = clock.now()
-      const { reply, effects } = movePayment(await readPayment(client, paymentId), { kind: 'withdraw', from, withdrawal, context: { ids }, key }, now)
+      const { reply, effects } = movePayment(
+        await readPayment(client, paymentId),
+        { kind: 'withdraw', from, withdrawal, context: { ids }, key },
+        now,
+      )
       if (reply.kind === 'moved') await writeEffects({ client, now }, effects ?? {})
       return reply.kind === 'moved'
     })
@@ -104,5 +146,9 @@ export async function withdrawWaiting(
 }
 
 async function sayNo(world: CancelDeps, caller: Caller, { status }: PaymentRecord): Promise<CancelOutcome> {
-  return await rememberedNo(world, caller, { slug: 'not-cancellable', detail: 'The payment can no longer be cancelled.', extra: { currentStatus: status } })
+  return await rememberedNo(world, caller, {
+    slug: 'not-cancellable',
+    detail: 'The payment can no longer be cancelled.',
+    extra: { currentStatus: status },
+  })
 }

@@ -36,11 +36,19 @@ const NO_PAYMENT = '00000000-0000-0000-0000-000000000000'
  * For each refusal, removes its cause, so that the next decision can show a further one. A refusal that is not listed
  * ends the search.
  */
-const WITHOUT: Partial<Record<ProblemSlug, (balance: BalanceState, command: CreatePayment) => readonly [BalanceState, CreatePayment]>> = {
+const WITHOUT: Partial<
+  Record<ProblemSlug, (balance: BalanceState, command: CreatePayment) => readonly [BalanceState, CreatePayment]>
+> = {
   'duplicate-external-id': (balance, command) => [balance, { ...command, externalIdOwner: null }],
-  'recipient-not-approved': (balance, command) => [balance, { ...command, recipient: { ...command.recipient, status: 'active' } }],
+  'recipient-not-approved': (balance, command) => [
+    balance,
+    { ...command, recipient: { ...command.recipient, status: 'active' } },
+  ],
   'verification-mismatch': (balance, command) => [balance, { ...command, policyRefusal: null }],
-  'limit-exceeded': (balance, command) => (command.policyRefusal === null ? [{ ...balance, limits: null }, command] : [balance, { ...command, policyRefusal: null }]),
+  'limit-exceeded': (balance, command) =>
+    command.policyRefusal === null
+      ? [{ ...balance, limits: null }, command]
+      : [balance, { ...command, policyRefusal: null }],
 }
 
 /**
@@ -51,7 +59,14 @@ const WITHOUT: Partial<Record<ProblemSlug, (balance: BalanceState, command: Crea
 export async function checkPayment(world: CancelDeps, caller: Caller, input: PaymentInput) {
   const { database } = world
   const externalId = input.externalId ?? null
-  const balance = (await loadBalances({ query: async (statement) => ({ rows: await database.query(statement) }) }, [input.sourceBalanceId], false)).get(input.sourceBalanceId) ?? null
+  const balance =
+    (
+      await loadBalances(
+        { query: async (statement) => ({ rows: await database.query(statement) }) },
+        [input.sourceBalanceId],
+        false,
+      )
+    ).get(input.sourceBalanceId) ?? null
   const remembered = await world.recipients.find(input.recipientId)
   const current = balance === null || remembered === null || remembered.rails.version === balance.railVersion
   if (!current) world.recipients.forget(input.recipientId)
@@ -59,7 +74,10 @@ export async function checkPayment(world: CancelDeps, caller: Caller, input: Pay
   return await examinePayment(world, caller, input, {
     payee: recipient?.customerId === caller.customerId ? recipient : null,
     payer: balance?.customerId === caller.customerId ? balance : null,
-    externalIdOwner: externalId === null ? null : await paymentWithExternalId(database.pool, { customerId: caller.customerId, externalId, except: NO_PAYMENT }),
+    externalIdOwner:
+      externalId === null
+        ? null
+        : await paymentWithExternalId(database.pool, { customerId: caller.customerId, externalId, except: NO_PAYMENT }),
   })
 }
 
@@ -72,7 +90,12 @@ export interface PaymentFacts {
 }
 
 /** Checks a payment whose data the caller has read, as for files of many payments. */
-export async function examinePayment(world: PayDeps, caller: Caller, input: PaymentInput, { payee, payer, externalIdOwner }: PaymentFacts) {
+export async function examinePayment(
+  world: PayDeps,
+  caller: Caller,
+  input: PaymentInput,
+  { payee, payer, externalIdOwner }: PaymentFacts,
+) {
   const { clock } = world
   const issues: PaymentIssue[] = []
   if (payer === null) issues.push(field('/sourceBalanceId', 'not_found', 'No such balance.'))
@@ -88,23 +111,66 @@ export async function examinePayment(world: PayDeps, caller: Caller, input: Paym
       if (payer !== null) issues.push(...objections(payer, asked.command, clock.now()))
     }
   }
-  const choice = payee === null || payee.currency !== input.amount.currency ? null
-    : chosen(payee, input, (await payeeOnPlatform(world, payee, conversion?.buyBalance ?? { id: input.sourceBalanceId })) !== null)
-  const terms = payer === null || payee === null || choice === null || (payer.currency !== input.amount.currency && conversion === undefined) ? null
-    : termsOf(payer, { rail: choice.rail, toOwnAccount: payee.ownAccount, quote: conversion?.quote, convert: convertAt(world, payer.connectionId) }, input, clock.now())
+  const choice =
+    payee === null || payee.currency !== input.amount.currency
+      ? null
+      : chosen(
+          payee,
+          input,
+          (await payeeOnPlatform(world, payee, conversion?.buyBalance ?? { id: input.sourceBalanceId })) !== null,
+        )
+  const terms =
+    payer === null ||
+    payee === null ||
+    choice === null ||
+    (payer.currency !== input.amount.currency && conversion === undefined)
+      ? null
+      : termsOf(
+          payer,
+          {
+            rail: choice.rail,
+            toOwnAccount: payee.ownAccount,
+            quote: conversion?.quote,
+            convert: convertAt(world, payer.connectionId),
+          },
+          input,
+          clock.now(),
+        )
   if (choice !== null && payee !== null) issues.push(...warnings(payee, choice.rail, verification))
   return {
     valid: issues.every(({ severity }) => severity === 'warning'),
-    rail: choice?.rail ?? null, railReason: choice?.reason ?? null,
-    ...terms ?? { fee: null, totalDebit: null, executionDate: null, estimatedArrival: null, approval: { required: false, tier: null, requiredApprovals: null } },
-    verification, issues,
+    rail: choice?.rail ?? null,
+    railReason: choice?.reason ?? null,
+    ...(terms ?? {
+      fee: null,
+      totalDebit: null,
+      executionDate: null,
+      estimatedArrival: null,
+      approval: { required: false, tier: null, requiredApprovals: null },
+    }),
+    verification,
+    issues,
   }
 }
 
-async function command(world: PayDeps, caller: Caller, input: PaymentInput, payee: PayableRecipient, externalIdOwner: string | null): Promise<{ readonly command: CreatePayment } | { readonly problem: Problem }> {
+async function command(
+  world: PayDeps,
+  caller: Caller,
+  input: PaymentInput,
+  payee: PayableRecipient,
+  externalIdOwner: string | null,
+): Promise<{ readonly command: CreatePayment } | { readonly problem: Problem }> {
   try {
     // No payment is made, so no order number is used up.
-    return { command: await commandOf({ ...world, orderNumbers: { take: async () => 0n } }, { ...caller, key: null }, input, payee, { externalIdOwner, usedBy: null, draft: null, draw: false }) }
+    return {
+      command: await commandOf(
+        { ...world, orderNumbers: { take: async () => 0n } },
+        { ...caller, key: null },
+        input,
+        payee,
+        { externalIdOwner, usedBy: null, draft: null, draw: false },
+      ),
+    }
   } catch (error) {
     if (error instanceof ProblemError) return { problem: error.problem }
     throw error
@@ -121,44 +187,107 @@ function objections(payer: BalanceState, asked: CreatePayment, now: number): Pay
     issues.push(...issuesOf(reply.problem))
     const without = WITHOUT[reply.problem.slug]
     if (without === undefined) break
-    [balance, command] = without(balance, command)
+    ;[balance, command] = without(balance, command)
   }
   return issues
 }
 
-function chosen(payee: PayableRecipient, { amount, requestedRail }: PaymentInput, onPlatform: boolean): { readonly rail: Rail; readonly reason: RailReason } | null {
-  const choice = chooseRail({ currency: amount.currency as CurrencyCode, amountMinor: BigInt(amount.amountMinor), bankCountry: payee.bankCountry, fields: payee.fields, requested: requestedRail ?? null, onPlatform }, payee.rails.table)
+function chosen(
+  payee: PayableRecipient,
+  { amount, requestedRail }: PaymentInput,
+  onPlatform: boolean,
+): { readonly rail: Rail; readonly reason: RailReason } | null {
+  const choice = chooseRail(
+    {
+      currency: amount.currency as CurrencyCode,
+      amountMinor: BigInt(amount.amountMinor),
+      bankCountry: payee.bankCountry,
+      fields: payee.fields,
+      requested: requestedRail ?? null,
+      onPlatform,
+    },
+    payee.rails.table,
+  )
   return 'rail' in choice ? choice : null
 }
 
-function termsOf(payer: BalanceState, { rail, toOwnAccount, quote, convert }: { readonly rail: Rail; readonly toOwnAccount: boolean; readonly quote: QuoteRecord | undefined; readonly convert: Convert }, input: PaymentInput, now: number) {
+function termsOf(
+  payer: BalanceState,
+  {
+    rail,
+    toOwnAccount,
+    quote,
+    convert,
+  }: {
+    readonly rail: Rail
+    readonly toOwnAccount: boolean
+    readonly quote: QuoteRecord | undefined
+    readonly convert: Convert
+  },
+  input: PaymentInput,
+  now: number,
+) {
   const amount = BigInt(input.amount.amountMinor)
   const money = (amountMinor: bigint) => moneyJson({ amountMinor, currency: payer.currency as CurrencyCode })
   const fee = quote?.fee ?? feeOf(payer.fees, rail, amount)
   const timing = timingOf(rail, input.executionDate ?? null, payer.calendar, now)
   const row = RAILS.get(rail)
-  const match = payer.policy === null ? null : tierFor(payer.policy, { amount, currency: input.amount.currency, balanceId: payer.id, rail, recipientId: input.recipientId, toOwnAccount }, convert)
+  const match =
+    payer.policy === null
+      ? null
+      : tierFor(
+          payer.policy,
+          {
+            amount,
+            currency: input.amount.currency,
+            balanceId: payer.id,
+            rail,
+            recipientId: input.recipientId,
+            toOwnAccount,
+          },
+          convert,
+        )
   return {
-    fee: fee === 0n ? null : money(fee), totalDebit: money((quote?.sellAmount ?? amount) + fee), executionDate: timing.executionDate,
-    estimatedArrival: timestamp(arrivalOf(rail, row !== undefined && speedOf(row, amount) === 'instant', timing, payer.calendar, now)),
-    approval: { required: match !== null, tier: match?.tier.tier ?? null, requiredApprovals: match?.tier.requiredApprovals ?? null },
+    fee: fee === 0n ? null : money(fee),
+    totalDebit: money((quote?.sellAmount ?? amount) + fee),
+    executionDate: timing.executionDate,
+    estimatedArrival: timestamp(
+      arrivalOf(rail, row !== undefined && speedOf(row, amount) === 'instant', timing, payer.calendar, now),
+    ),
+    approval: {
+      required: match !== null,
+      tier: match?.tier.tier ?? null,
+      requiredApprovals: match?.tier.requiredApprovals ?? null,
+    },
   }
 }
 
 /** Reads the answer of the recipient's bank from a command, whether the answer was accepted or refused. */
 function verificationIn({ shown, policyRefusal, recipient }: CreatePayment): RecipientVerification | null {
   if (shown.verification !== undefined) return shownVerification(shown.verification, recipient.name)
-  return policyRefusal?.slug === 'verification-mismatch' ? policyRefusal.extra?.['verification'] as RecipientVerification : null
+  return policyRefusal?.slug === 'verification-mismatch'
+    ? (policyRefusal.extra?.['verification'] as RecipientVerification)
+    : null
 }
 
 function warnings(payee: PayableRecipient, rail: Rail, verification: RecipientVerification | null): PaymentIssue[] {
   const found: PaymentIssue[] = []
   const nameMax = RAILS.get(rail)?.nameMax
   if (nameMax !== undefined && [...payee.name].length > nameMax) {
-    found.push({ severity: 'warning', code: 'name_will_be_cut', field: null, message: `The recipient's name is cut to ${nameMax} characters on ${rail}.` })
+    found.push({
+      severity: 'warning',
+      code: 'name_will_be_cut',
+      field: null,
+      message: `The recipient's name is cut to ${nameMax} characters on ${rail}.`,
+    })
   }
   if (verification?.outcome === 'unavailable') {
-    found.push({ severity: 'warning', code: 'verification-unavailable', field: null, message: 'The name could not be checked with the recipient\'s bank.' })
+    found.push({
+      severity: 'warning',
+      code: 'verification-unavailable',
+      field: null,
+      message: "The name could not be checked with the recipient's bank.",
+    })
   }
   return found
 }
@@ -168,4 +297,9 @@ function issuesOf({ slug, detail, errors }: Problem): PaymentIssue[] {
   return errors.map(({ field: at, code, message }) => field(at, code, message))
 }
 
-const field = (at: string, code: string, message: string): PaymentIssue => ({ severity: 'error', code, field: at, message })
+const field = (at: string, code: string, message: string): PaymentIssue => ({
+  severity: 'error',
+  code,
+  field: at,
+  message,
+})

@@ -22,14 +22,18 @@ export interface ComplianceGateOptions {
 export class ComplianceGate implements ScreeningGate {
   readonly #options: ComplianceGateOptions
 
-  constructor(options: ComplianceGateOptions) { this.#options = options }
+  constructor(options: ComplianceGateOptions) {
+    this.#options = options
+  }
 
   /**
    * Screens payments. Returns the hits by payment; payments that may leave are absent.
    *
    * @throws when the screener does not answer, or the driver throws: none of the payments may leave then
    */
-  async hits(payments: readonly { readonly id: string; readonly shard: number }[]): Promise<ReadonlyMap<string, ScreeningHit>> {
+  async hits(
+    payments: readonly { readonly id: string; readonly shard: number }[],
+  ): Promise<ReadonlyMap<string, ScreeningHit>> {
     return await this.screen(await this.#states(payments))
   }
 
@@ -41,7 +45,9 @@ export class ComplianceGate implements ScreeningGate {
     return new Map([...hits].filter(([id]) => !released.has(id)))
   }
 
-  async #states(payments: readonly { readonly id: string; readonly shard: number }[]): Promise<readonly PaymentState[]> {
+  async #states(
+    payments: readonly { readonly id: string; readonly shard: number }[],
+  ): Promise<readonly PaymentState[]> {
     const { system, database } = this.#options
     const known: PaymentState[] = []
     const unknown: string[] = []
@@ -51,7 +57,11 @@ export class ComplianceGate implements ScreeningGate {
       else if (state !== null) known.push(state)
     }
     if (unknown.length === 0) return known
-    const read = await loadPayments({ query: async (statement) => ({ rows: await database.query(statement) }) }, unknown, false)
+    const read = await loadPayments(
+      { query: async (statement) => ({ rows: await database.query(statement) }) },
+      unknown,
+      false,
+    )
     for (const state of read.values()) system.remember(paymentActor, state.id, state.shard, state)
     return [...known, ...read.values()]
   }

@@ -12,10 +12,19 @@ export function heldPayment({ queue }: { readonly queue: Pick<PaymentQueue, 'off
   return {
     async decided({ client, ids, now }, { subjectId }, decision, { freezeFunds }) {
       const payment = await readPayment(client, subjectId)
-      const { reply, effects } = movePayment(payment, decision === 'released' ? { kind: 'release', context: { ids } } : { kind: 'block', freezeFunds, context: { ids } }, now)
+      const { reply, effects } = movePayment(
+        payment,
+        decision === 'released'
+          ? { kind: 'release', context: { ids } }
+          : { kind: 'block', freezeFunds, context: { ids } },
+        now,
+      )
       // A payment leaves `on_hold` with its hold and in no other way, so this would be a bug.
       if (reply.kind !== 'moved') throw new Error(`The payment ${subjectId} is ${reply.status ?? 'gone'}, not on_hold.`)
-      return { effects: effects ?? {}, ...(decision === 'released' ? { after: () => queue.offer(reply.state.id, reply.state.shard) } : {}) }
+      return {
+        effects: effects ?? {},
+        ...(decision === 'released' ? { after: () => queue.offer(reply.state.id, reply.state.shard) } : {}),
+      }
     },
   }
 }

@@ -23,7 +23,6 @@ import { checkedDocuments, type PaymentDocuments } from './payment-documents.ts'
 import { askBalance, checkDate, type FlowOutcome, type PaymentInput } from './submit-payment.ts'
 import type { Caller } from '../commands/caller.ts'
 
-
 /** The last time zone in which a day ends is half a day behind UTC. */
 const LAST_ZONE_MS = 12 * 3_600_000
 
@@ -32,11 +31,17 @@ const LAST_ZONE_MS = 12 * 3_600_000
  *
  * @throws ProblemError when the customer does not have them, or they do not fit
  */
-export async function draftFacts(client: Pick<TransactionClient, 'query'>, customerId: string, input: DraftInput, now: number): Promise<DraftFacts & { readonly balance: { readonly operatorId: string; readonly shard: number } }> {
+export async function draftFacts(
+  client: Pick<TransactionClient, 'query'>,
+  customerId: string,
+  input: DraftInput,
+  now: number,
+): Promise<DraftFacts & { readonly balance: { readonly operatorId: string; readonly shard: number } }> {
   const { balance, recipient } = await readDraftFacts(client, { customerId, ...input })
   if (balance === null) refuseField('/sourceBalanceId', 'not_found', 'No such balance.')
   if (recipient === null) refuseField('/recipientId', 'not_found', 'No such recipient.')
-  if (recipient.currency !== input.amount.currency) refuseField('/amount/currency', 'currency_mismatch', `The recipient is paid in ${recipient.currency}.`)
+  if (recipient.currency !== input.amount.currency)
+    refuseField('/amount/currency', 'currency_mismatch', `The recipient is paid in ${recipient.currency}.`)
   // The rail, and with it the time zone, is chosen at submission. A date is refused now only when it has passed in
   // every zone.
   const rail = input.requestedRail ?? null
@@ -55,21 +60,45 @@ export async function createDraft(world: CancelDeps, caller: Caller, input: Paym
   const number = orderNumber('PAY', await orderNumbers.take())
   for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
     try {
-      return await unlessRecorded(async () => await inTransaction(database, async (client) => {
-        const now = clock.now()
-        const facts = await draftFacts(client, caller.customerId, input, now)
-        const documentIds = await checkedDocuments(documentsWithin(client), caller.customerId, input.documentIds)
-        const draft = newDraft({ id: ids.next(), customerId: caller.customerId, number, createdBy: caller.createdBy, createdVia: caller.createdVia, createdAt: now }, { ...input, documentIds }, facts)
-        const { operatorId } = facts.balance
-        await writeEffects({ client, now }, {
-          ...draftRow(draft, facts.balance), ...documentUsesOf(draft), ...remembered(caller.key, 201, draft.id, JSON.stringify(paymentJson(draft, null)), now),
-        })
-        return { kind: 'payment_created' as const, payment: draft, operatorId }
-      }))
+      return await unlessRecorded(
+        async () =>
+          await inTransaction(database, async (client) => {
+            const now = clock.now()
+            const facts = await draftFacts(client, caller.customerId, input, now)
+            const documentIds = await checkedDocuments(documentsWithin(client), caller.customerId, input.documentIds)
+            const draft = newDraft(
+              {
+                id: ids.next(),
+                customerId: caller.customerId,
+                number,
+                createdBy: caller.createdBy,
+                createdVia: caller.createdVia,
+                createdAt: now,
+              },
+              { ...input, documentIds },
+              facts,
+            )
+            const { operatorId } = facts.balance
+            await writeEffects(
+              { client, now },
+              {
+                ...draftRow(draft, facts.balance),
+                ...documentUsesOf(draft),
+                ...remembered(caller.key, 201, draft.id, JSON.stringify(paymentJson(draft, null)), now),
+              },
+            )
+            return { kind: 'payment_created' as const, payment: draft, operatorId }
+          }),
+      )
     } catch (error) {
-      const used = error instanceof CommitConflict ? error.conflicts.find(({ kind }) => kind === 'external_id_used') : undefined
+      const used =
+        error instanceof CommitConflict ? error.conflicts.find(({ kind }) => kind === 'external_id_used') : undefined
       if (used?.kind === 'external_id_used') {
-        return await rememberedNo(world, caller, { slug: 'duplicate-external-id', detail: `externalId ${input.externalId} belongs to another payment.`, extra: { existingId: used.existingId } })
+        return await rememberedNo(world, caller, {
+          slug: 'duplicate-external-id',
+          detail: `externalId ${input.externalId} belongs to another payment.`,
+          extra: { existingId: used.existingId },
+        })
       }
       // The next attempt reports a document that was deleted in this moment as missing.
       const stale = error instanceof CommitConflict && error.conflicts.every(({ kind }) => kind === 'fact_stale')
@@ -81,7 +110,15 @@ export async function createDraft(world: CancelDeps, caller: Caller, input: Paym
 
 /** The uses of documents to write with a draft. */
 export function documentUsesOf({ id, details }: Pick<PaymentRecord, 'id' | 'details'>): Pick<Effects, 'documentUses'> {
-  return details.documentIds === undefined ? {} : { documentUses: details.documentIds.map((documentId) => ({ documentId, object: 'payment' as const, objectId: id })) }
+  return details.documentIds === undefined
+    ? {}
+    : {
+        documentUses: details.documentIds.map((documentId) => ({
+          documentId,
+          object: 'payment' as const,
+          objectId: id,
+        })),
+      }
 }
 
 /** Reads documents within a transaction. */
@@ -89,19 +126,55 @@ export function documentsWithin(client: TransactionClient): PaymentDocuments {
   return { statuses: (customerId, ids) => statusesOf(client, customerId, ids) }
 }
 
-function draftRow(draft: PaymentRecord, { operatorId, shard }: { readonly operatorId: string; readonly shard: number }): Effects {
+function draftRow(
+  draft: PaymentRecord,
+  { operatorId, shard }: { readonly operatorId: string; readonly shard: number },
+): Effects {
   return {
-    payments: [{
-      id: draft.id, customerId: draft.customerId, operatorId, connectionId: draft.connectionId, shard, number: draft.number, externalId: draft.externalId,
-      status: draft.status, sourceBalanceId: draft.sourceBalanceId, payingBalanceId: draft.sourceBalanceId, recipientId: draft.recipientId, holdId: null, currency: draft.currency, amount: draft.amount, fee: 0n,
-      rail: null, executionDate: draft.executionDate, createdBy: draft.createdBy, createdVia: draft.createdVia, details: JSON.stringify(draft.details),
-      metadata: Object.keys(draft.metadata).length === 0 ? null : JSON.stringify(draft.metadata), createdAt: draft.createdAt,
-    }],
-    statusUpdates: [{ objectId: draft.id, version: 1, customerId: draft.customerId, status: 'draft', previousStatus: null, message: 'Draft made.', actor: 'member', at: draft.createdAt }],
+    payments: [
+      {
+        id: draft.id,
+        customerId: draft.customerId,
+        operatorId,
+        connectionId: draft.connectionId,
+        shard,
+        number: draft.number,
+        externalId: draft.externalId,
+        status: draft.status,
+        sourceBalanceId: draft.sourceBalanceId,
+        payingBalanceId: draft.sourceBalanceId,
+        recipientId: draft.recipientId,
+        holdId: null,
+        currency: draft.currency,
+        amount: draft.amount,
+        fee: 0n,
+        rail: null,
+        executionDate: draft.executionDate,
+        createdBy: draft.createdBy,
+        createdVia: draft.createdVia,
+        details: JSON.stringify(draft.details),
+        metadata: Object.keys(draft.metadata).length === 0 ? null : JSON.stringify(draft.metadata),
+        createdAt: draft.createdAt,
+      },
+    ],
+    statusUpdates: [
+      {
+        objectId: draft.id,
+        version: 1,
+        customerId: draft.customerId,
+        status: 'draft',
+        previousStatus: null,
+        message: 'Draft made.',
+        actor: 'member',
+        at: draft.createdAt,
+      },
+    ],
   }
 }
 
-export type SubmitOutcome = Exclude<FlowOutcome, { readonly kind: 'payment_created' | 'transfer_created' }> | { readonly kind: 'submitted'; readonly payment: PaymentRecord }
+export type SubmitOutcome =
+  | Exclude<FlowOutcome, { readonly kind: 'payment_created' | 'transfer_created' }>
+  | { readonly kind: 'submitted'; readonly payment: PaymentRecord }
 
 /**
  * Submits a draft (P4, P5, P6 from draft).
@@ -109,22 +182,43 @@ export type SubmitOutcome = Exclude<FlowOutcome, { readonly kind: 'payment_creat
  * @throws as `submitPayment`, and ProblemError `not-found`, `precondition-failed`
  */
 export async function submitDraft(
-  world: CancelDeps, caller: Caller, paymentId: string, { verificationOverride = null, expectedVersion = null }: { readonly verificationOverride?: OverrideInput | null; readonly expectedVersion?: number | null },
+  world: CancelDeps,
+  caller: Caller,
+  paymentId: string,
+  {
+    verificationOverride = null,
+    expectedVersion = null,
+  }: { readonly verificationOverride?: OverrideInput | null; readonly expectedVersion?: number | null },
 ): Promise<SubmitOutcome> {
   for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
     const draft = await findPayment(world.database, paymentId)
-    if (draft === null || draft.customerId !== caller.customerId) refuse('not-found', 'No such resource exists in this tenant.')
+    if (draft === null || draft.customerId !== caller.customerId)
+      refuse('not-found', 'No such resource exists in this tenant.')
     if (draft.status !== 'draft') {
-      return await rememberedNo(world, caller, { slug: 'invalid-transition', detail: 'Only a draft can be submitted.', extra: { currentStatus: draft.status, allowed: [] } })
+      return await rememberedNo(world, caller, {
+        slug: 'invalid-transition',
+        detail: 'Only a draft can be submitted.',
+        extra: { currentStatus: draft.status, allowed: [] },
+      })
     }
-    if (expectedVersion !== null && draft.version !== expectedVersion) refuse('precondition-failed', `The draft has changed since: it is version ${draft.version}.`)
+    if (expectedVersion !== null && draft.version !== expectedVersion)
+      refuse('precondition-failed', `The draft has changed since: it is version ${draft.version}.`)
     const written = inputOfDraft(draft)
-    const outcome = await askBalance(world, caller, { ...written, verificationOverride: verificationOverride ?? written.verificationOverride ?? null }, draft)
+    const outcome = await askBalance(
+      world,
+      caller,
+      { ...written, verificationOverride: verificationOverride ?? written.verificationOverride ?? null },
+      draft,
+    )
     switch (outcome.kind) {
-      case 'payment_stale': break
-      case 'payment_created': return { kind: 'submitted', payment: outcome.payment }
-      case 'transfer_created': throw new Error('A draft became a transfer.')
-      default: return outcome
+      case 'payment_stale':
+        break
+      case 'payment_created':
+        return { kind: 'submitted', payment: outcome.payment }
+      case 'transfer_created':
+        throw new Error('A draft became a transfer.')
+      default:
+        return outcome
     }
   }
   throw new Overloaded('The draft keeps changing; try again.')

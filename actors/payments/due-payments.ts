@@ -46,7 +46,11 @@ export class DuePayments extends Poller {
   readonly #options: DuePaymentsOptions
 
   constructor(options: DuePaymentsOptions) {
-    super({ everyMs: TICK_MS, poll: () => this.#poll(), onError: (error) => options.onError(error, 'payments that are due') })
+    super({
+      everyMs: TICK_MS,
+      poll: () => this.#poll(),
+      onError: (error) => options.onError(error, 'payments that are due'),
+    })
     this.#options = options
   }
 
@@ -54,10 +58,14 @@ export class DuePayments extends Poller {
     const { database, clock, shards, onError } = this.#options
     for (let batch = 0; batch < BATCHES_MAX; batch++) {
       const due = await duePayments(database, { now: clock.now(), owned: shards.owned(), max: DUE_MAX })
-      await Promise.all(due.map((one) => this.#decide(one).catch(async (error: unknown) => {
-        onError(error, `payment ${one.paymentId}`)
-        await postponeDuePayment(database, one.paymentId, clock.now() + FAILED_RETRY_MS)
-      })))
+      await Promise.all(
+        due.map((one) =>
+          this.#decide(one).catch(async (error: unknown) => {
+            onError(error, `payment ${one.paymentId}`)
+            await postponeDuePayment(database, one.paymentId, clock.now() + FAILED_RETRY_MS)
+          }),
+        ),
+      )
       if (due.length < DUE_MAX) return
     }
   }
@@ -69,19 +77,35 @@ export class DuePayments extends Poller {
     // The payment uses the recipient's current details, not those in this node's cache.
     recipients.forget(payment.recipientId)
     const recipient = await recipients.find(payment.recipientId)
-    const delayMs = sandbox ? queueDelayMs({ amountMinor: payment.amount, reference: payment.details.reference, recipientName: payment.details.recipient.name }) : 0
+    const delayMs = sandbox
+      ? queueDelayMs({
+          amountMinor: payment.amount,
+          reference: payment.details.reference,
+          recipientName: payment.details.recipient.name,
+        })
+      : 0
     const outcome = await system.ask(balanceActor, payment.sourceBalanceId, shard, {
-      kind: 'release_payment', payment, recipient, holdId: ids.next(), ids, until, ...(delayMs === 0 ? {} : { notBefore: clock.now() + delayMs }),
+      kind: 'release_payment',
+      payment,
+      recipient,
+      holdId: ids.next(),
+      ids,
+      until,
+      ...(delayMs === 0 ? {} : { notBefore: clock.now() + delayMs }),
     })
     switch (outcome.kind) {
       case 'decided':
         if (outcome.reply.kind !== 'payment_released') throw new Error('A balance has answered another question.')
-        if (outcome.reply.status === 'scheduled') await postponeDuePayment(database, paymentId, Math.min(clock.now() + RETRY_MS, until))
+        if (outcome.reply.status === 'scheduled')
+          await postponeDuePayment(database, paymentId, Math.min(clock.now() + RETRY_MS, until))
         if (outcome.reply.status === 'processing' && delayMs === 0) queue.offer(paymentId, shard)
         return
       // The payment or its recipient has changed meanwhile: the next poll finds the work that is left.
-      case 'payment_stale': case 'fact_stale': return
-      default: throw new Error(`A payment that is due met ${outcome.kind}.`)
+      case 'payment_stale':
+      case 'fact_stale':
+        return
+      default:
+        throw new Error(`A payment that is due met ${outcome.kind}.`)
     }
   }
 }

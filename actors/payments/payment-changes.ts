@@ -45,8 +45,10 @@ export interface PaymentChanges {
 export function createPaymentChanges({ database, clock, ids }: PaymentChangesDeps): PaymentChanges {
   async function read(by: ByCaller, id: string, expected: number | bigint | null): Promise<PaymentRecord> {
     const payment = await findPayment(database, id)
-    if (payment === null || payment.customerId !== by.tenant.id) refuse('not-found', 'No such resource exists in this tenant.')
-    if (expected !== null && BigInt(expected) !== BigInt(payment.version)) refuse('precondition-failed', 'The resource has changed since it was read.')
+    if (payment === null || payment.customerId !== by.tenant.id)
+      refuse('not-found', 'No such resource exists in this tenant.')
+    if (expected !== null && BigInt(expected) !== BigInt(payment.version))
+      refuse('precondition-failed', 'The resource has changed since it was read.')
     return payment
   }
 
@@ -55,19 +57,45 @@ export function createPaymentChanges({ database, clock, ids }: PaymentChangesDep
     const now = clock.now()
     try {
       return await inTransaction(database, async (client) => {
-        const effects = payment.status === 'draft' ? await draftChange(client, payment, body, { by: by.principal.id, now }) : await noteChange(client, payment, body, now)
+        const effects =
+          payment.status === 'draft'
+            ? await draftChange(client, payment, body, { by: by.principal.id, now })
+            : await noteChange(client, payment, body, now)
         if (effects === null) return true
         const members = payment.status === 'draft' ? Object.keys(body) : changedNotes(payment, effects)
         // Lock order: the approval before its payment, as in every decision.
-        if (payment.status === 'pending_approval' && !await noteWaiting(client, by, payment, members, now)) return false
-        if (body.documentIds !== undefined) await keepUses(client, payment.id, effects.documentUses?.map(({ documentId }) => documentId) ?? [])
-        await writeEffects({ client, now }, {
-          ...effects,
-          statusUpdates: [{ objectId: payment.id, version: payment.version + 1, customerId: payment.customerId, status: payment.status, previousStatus: payment.status,
-            message: messageOf(payment, members), actor: 'member', at: now }],
+        if (payment.status === 'pending_approval' && !(await noteWaiting(client, by, payment, members, now)))
+          return false
+        if (body.documentIds !== undefined)
+          await keepUses(client, payment.id, effects.documentUses?.map(({ documentId }) => documentId) ?? [])
+        await writeEffects(
+          { client, now },
+          {
+            ...effects,
+            statusUpdates: [
+              {
+                objectId: payment.id,
+                version: payment.version + 1,
+                customerId: payment.customerId,
+                status: payment.status,
+                previousStatus: payment.status,
+                message: messageOf(payment, members),
+                actor: 'member',
+                at: now,
+              },
+            ],
+          },
+        )
+        await writeAudit(client, {
+          ...auditCaller(by),
+          id: ids.next(),
+          tenantId: by.tenant.id,
+          at: now,
+          action: 'payment.updated',
+          object: { type: 'payment', id: payment.id },
+          before: { version: payment.version, status: payment.status },
+          after: { version: payment.version + 1, members: Object.keys(body) },
         })
-        await writeAudit(client, { ...auditCaller(by), id: ids.next(), tenantId: by.tenant.id, at: now, action: 'payment.updated', object: { type: 'payment', id: payment.id },
-          before: { version: payment.version, status: payment.status }, after: { version: payment.version + 1, members: Object.keys(body) } })
         return true
       })
     } catch (error) {
@@ -89,11 +117,22 @@ export function createPaymentChanges({ database, clock, ids }: PaymentChangesDep
       for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
         const payment = await read(by, id, expected)
         const { status, version, number } = payment
-        if (status !== 'draft') refuse('invalid-transition', 'Only a draft can be deleted.', { extra: { currentStatus: status, allowed: [] } })
+        if (status !== 'draft')
+          refuse('invalid-transition', 'Only a draft can be deleted.', {
+            extra: { currentStatus: status, allowed: [] },
+          })
         const gone = await inTransaction(database, async (client) => {
           if (!(await deleteDraft(client, id, version))) return false
-          await writeAudit(client, { ...auditCaller(by), id: ids.next(), tenantId: by.tenant.id, at: clock.now(), action: 'payment.deleted', object: { type: 'payment', id },
-            before: { status, number, version }, after: null })
+          await writeAudit(client, {
+            ...auditCaller(by),
+            id: ids.next(),
+            tenantId: by.tenant.id,
+            at: clock.now(),
+            action: 'payment.deleted',
+            object: { type: 'payment', id },
+            before: { status, number, version },
+            after: null,
+          })
           return true
         })
         if (gone) return
@@ -110,7 +149,8 @@ function changedNotes({ details, metadata }: PaymentRecord, { paymentDecisions =
   const nextMetadata = decision?.metadata ?? '{}'
   return [
     ...(JSON.stringify(next.documentIds ?? []) === JSON.stringify(details.documentIds ?? []) ? [] : ['documentIds']),
-    ...(next.internalNote === details.internalNote ? [] : ['internalNote']), ...(nextMetadata === JSON.stringify(metadata) ? [] : ['metadata']),
+    ...(next.internalNote === details.internalNote ? [] : ['internalNote']),
+    ...(nextMetadata === JSON.stringify(metadata) ? [] : ['metadata']),
   ]
 }
 
@@ -130,49 +170,112 @@ function messageOf({ status }: PaymentRecord, members: readonly string[]): strin
  *
  * @returns false when the payment no longer waits
  */
-async function noteWaiting(client: TransactionClient, { principal }: ByCaller, { id, details }: PaymentRecord, members: readonly string[], now: number): Promise<boolean> {
+async function noteWaiting(
+  client: TransactionClient,
+  { principal }: ByCaller,
+  { id, details }: PaymentRecord,
+  members: readonly string[],
+  now: number,
+): Promise<boolean> {
   const approval = details.approvalId === undefined ? null : await lockApproval(client, details.approvalId)
   if (approval?.status !== 'pending') return false
   await noteSubjectChange({ client, now }, approval, {
-    changedBy: principal.id, changedByName: principal.name, changedAt: timestamp(now), paymentId: id, members, restarted: members.includes('documentIds'),
+    changedBy: principal.id,
+    changedByName: principal.name,
+    changedAt: timestamp(now),
+    paymentId: id,
+    members,
+    restarted: members.includes('documentIds'),
   })
   return true
 }
 
 /** Computes a change of a draft (P2). Null when it changes nothing. */
-async function draftChange(client: TransactionClient, draft: PaymentRecord, patch: PaymentUpdate, { by, now }: { readonly by: string; readonly now: number }): Promise<Effects | null> {
-  const input = patchedDraft(draft, { ...patch, ...(patch.documentIds === undefined ? {} : { documentIds: await checkedDocuments(documentsWithin(client), draft.customerId, patch.documentIds) }) })
+async function draftChange(
+  client: TransactionClient,
+  draft: PaymentRecord,
+  patch: PaymentUpdate,
+  { by, now }: { readonly by: string; readonly now: number },
+): Promise<Effects | null> {
+  const input = patchedDraft(draft, {
+    ...patch,
+    ...(patch.documentIds === undefined
+      ? {}
+      : { documentIds: await checkedDocuments(documentsWithin(client), draft.customerId, patch.documentIds) }),
+  })
   checkMetadata(input.metadata ?? {})
   const next = rewrittenDraft(draft, input, await draftFacts(client, draft.customerId, input, now), { by, now })
   if (JSON.stringify(inputOfDraft(next)) === JSON.stringify(inputOfDraft(draft))) return null
   if (next.externalId !== null && next.externalId !== draft.externalId) {
-    const existingId = await paymentWithExternalId(client, { customerId: draft.customerId, externalId: next.externalId, except: draft.id })
-    if (existingId !== null) refuse('duplicate-external-id', `externalId ${next.externalId} belongs to another payment.`, { extra: { existingId } })
+    const existingId = await paymentWithExternalId(client, {
+      customerId: draft.customerId,
+      externalId: next.externalId,
+      except: draft.id,
+    })
+    if (existingId !== null)
+      refuse('duplicate-external-id', `externalId ${next.externalId} belongs to another payment.`, {
+        extra: { existingId },
+      })
   }
-  return { paymentRewrites: [rewriteOf(next, { holdId: null, payingBalanceId: next.sourceBalanceId, version: draft.version })], ...(patch.documentIds === undefined ? {} : documentUsesOf(next)) }
+  return {
+    paymentRewrites: [rewriteOf(next, { holdId: null, payingBalanceId: next.sourceBalanceId, version: draft.version })],
+    ...(patch.documentIds === undefined ? {} : documentUsesOf(next)),
+  }
 }
 
 /** Computes a change of notes, which are all that can still change. Null when it changes nothing. */
-async function noteChange(client: TransactionClient, payment: PaymentRecord, body: PaymentUpdate, now: number): Promise<Effects | null> {
-  const errors = Object.keys(body).filter((member) => !NOTES.has(member)).map((member) => ({ field: `/${member}`, code: 'read_only_field' as const, message: 'Can be changed in a draft only.' }))
+async function noteChange(
+  client: TransactionClient,
+  payment: PaymentRecord,
+  body: PaymentUpdate,
+  now: number,
+): Promise<Effects | null> {
+  const errors = Object.keys(body)
+    .filter((member) => !NOTES.has(member))
+    .map((member) => ({
+      field: `/${member}`,
+      code: 'read_only_field' as const,
+      message: 'Can be changed in a draft only.',
+    }))
   if (errors.length > 0) refuse('validation-error', 'What was submitted cannot be changed.', { errors })
   const { details } = payment
   const metadata = body.metadata === undefined ? payment.metadata : patchedMetadata(payment.metadata, body.metadata)
   checkMetadata(metadata)
   const internalNote = body.internalNote === undefined ? details.internalNote : body.internalNote
-  const documentIds = body.documentIds === undefined ? details.documentIds ?? [] : await checkedDocuments(documentsWithin(client), payment.customerId, body.documentIds)
-  if (internalNote === details.internalNote && JSON.stringify(documentIds) === JSON.stringify(details.documentIds ?? []) && JSON.stringify(metadata) === JSON.stringify(payment.metadata)) return null
+  const documentIds =
+    body.documentIds === undefined
+      ? (details.documentIds ?? [])
+      : await checkedDocuments(documentsWithin(client), payment.customerId, body.documentIds)
+  if (
+    internalNote === details.internalNote &&
+    JSON.stringify(documentIds) === JSON.stringify(details.documentIds ?? []) &&
+    JSON.stringify(metadata) === JSON.stringify(payment.metadata)
+  )
+    return null
   // A repeat under the creation's key must show the original answer.
-  const original = details.original ?? { internalNote: details.internalNote, metadata: payment.metadata, documentIds: details.documentIds ?? [] }
+  const original = details.original ?? {
+    internalNote: details.internalNote,
+    metadata: payment.metadata,
+    documentIds: details.documentIds ?? [],
+  }
   const changed = { ...details, internalNote, documentIds, original }
   return {
     ...(body.documentIds === undefined ? {} : documentUsesOf({ id: payment.id, details: changed })),
-    paymentDecisions: [{ id: payment.id, version: payment.version, status: payment.status, details: JSON.stringify(changed),
-      metadata: Object.keys(metadata).length === 0 ? null : JSON.stringify(metadata), updatedAt: now }],
+    paymentDecisions: [
+      {
+        id: payment.id,
+        version: payment.version,
+        status: payment.status,
+        details: JSON.stringify(changed),
+        metadata: Object.keys(metadata).length === 0 ? null : JSON.stringify(metadata),
+        updatedAt: now,
+      },
+    ],
   }
 }
 
 function checkMetadata(metadata: Readonly<Record<string, string>>): void {
   const message = 'Is too large.'
-  if (!fitsMetadata(metadata)) refuse('validation-error', message, { errors: [{ field: '/metadata', code: 'too_large', message }] })
+  if (!fitsMetadata(metadata))
+    refuse('validation-error', message, { errors: [{ field: '/metadata', code: 'too_large', message }] })
 }

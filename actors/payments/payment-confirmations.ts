@@ -52,10 +52,17 @@ export function createConfirmations({ database, clock, render }: ConfirmationDep
   /** The renderings in progress, by object and version. */
   const underWay = new Map<string, Promise<Uint8Array>>()
 
-  async function make({ id: objectId, version, customerId }: Subject, content: () => Promise<Confirmation>): Promise<Uint8Array> {
+  async function make(
+    { id: objectId, version, customerId }: Subject,
+    content: () => Promise<Confirmation>,
+  ): Promise<Uint8Array> {
     const kept = await findConfirmation(database, objectId, version)
     if (kept !== null) return kept
-    return await keepConfirmation(database, { objectId, version, customerId, now: clock.now() }, await render(await content()))
+    return await keepConfirmation(
+      database,
+      { objectId, version, customerId, now: clock.now() },
+      await render(await content()),
+    )
   }
 
   async function documentOf(subject: Subject, content: () => Promise<Confirmation>): Promise<ConfirmationDocument> {
@@ -70,8 +77,14 @@ export function createConfirmations({ database, clock, render }: ConfirmationDep
     async ofTransaction(tenant, transactionId) {
       const record = await findTransaction(database, db, tenant, transactionId, clock.now())
       if (record === null) return null
-      if (!isBooked(record)) refuse('confirmation-not-available', `The transaction is ${record.status}; it is confirmed when it is booked.`)
-      const subject = { id: confirmationId(record.id), version: Number(record.version), number: record.orderId ?? record.id, customerId: record.customerId }
+      if (!isBooked(record))
+        refuse('confirmation-not-available', `The transaction is ${record.status}; it is confirmed when it is booked.`)
+      const subject = {
+        id: confirmationId(record.id),
+        version: Number(record.version),
+        number: record.orderId ?? record.id,
+        customerId: record.customerId,
+      }
       return await documentOf(subject, async () => {
         const party = await partyOf(database, record.balanceId)
         return transactionConfirmation(record, party.accountName, party)
@@ -80,16 +93,26 @@ export function createConfirmations({ database, clock, render }: ConfirmationDep
     async ofPayment(tenant, paymentId) {
       const payment = await findPayment(database, paymentId)
       if (payment === null || payment.customerId !== tenant.id) return null
-      if (!isConfirmed(payment)) refuse('confirmation-not-available', `The payment is ${payment.status}; it is confirmed when it has completed.`)
-      return await documentOf(payment, async () => paymentConfirmation(payment, await partyOf(database, payment.sourceBalanceId)))
+      if (!isConfirmed(payment))
+        refuse('confirmation-not-available', `The payment is ${payment.status}; it is confirmed when it has completed.`)
+      return await documentOf(payment, async () =>
+        paymentConfirmation(payment, await partyOf(database, payment.sourceBalanceId)),
+      )
     },
     async ofExchange(tenant, exchangeId) {
       const exchange = await findExchange(database, exchangeId)
       if (exchange === null || exchange.customerId !== tenant.id) return null
-      if (!isExchangeConfirmed(exchange)) refuse('confirmation-not-available', `The exchange is ${exchange.status}; it is confirmed when it has completed.`)
-      return await documentOf(exchange, async () => exchangeConfirmation(exchange, {
-        sell: await partyOf(database, exchange.sellBalanceId), buy: await partyOf(database, exchange.buyBalanceId),
-      }))
+      if (!isExchangeConfirmed(exchange))
+        refuse(
+          'confirmation-not-available',
+          `The exchange is ${exchange.status}; it is confirmed when it has completed.`,
+        )
+      return await documentOf(exchange, async () =>
+        exchangeConfirmation(exchange, {
+          sell: await partyOf(database, exchange.sellBalanceId),
+          buy: await partyOf(database, exchange.buyBalanceId),
+        }),
+      )
     },
   }
 }

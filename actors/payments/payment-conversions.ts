@@ -22,7 +22,11 @@ export interface Conversions {
    *   only, so no order number is used up.
    * @throws ProblemError when the quote does not exist, or no balance can receive the bought currency
    */
-  orderOf(caller: Pick<Caller, 'customerId' | 'key'>, quoteId: string, options: { readonly usedBy: string | null; readonly draw: boolean }): Promise<ConversionOrder>
+  orderOf(
+    caller: Pick<Caller, 'customerId' | 'key'>,
+    quoteId: string,
+    options: { readonly usedBy: string | null; readonly draw: boolean },
+  ): Promise<ConversionOrder>
 }
 
 /** Creates conversions from the same quotes that exchanges are made from. */
@@ -33,24 +37,42 @@ export function createConversions(world: ExchangeDeps): Conversions {
    * Finds the quote and the balance that receives the bought currency. A check opens no balance: when the balance would
    * have to be opened, its id is null.
    */
-  async function found(caller: Pick<Caller, 'customerId' | 'key'>, quoteId: string, draw: boolean): Promise<Pick<FoundQuote, 'quote'> & { readonly buyBalanceId: string | null }> {
+  async function found(
+    caller: Pick<Caller, 'customerId' | 'key'>,
+    quoteId: string,
+    draw: boolean,
+  ): Promise<Pick<FoundQuote, 'quote'> & { readonly buyBalanceId: string | null }> {
     const quote = draw ? null : await quotes.find(caller.customerId, quoteId)
-    const opens = quote !== null && quote.kind === 'spot' && quote.buyBalanceId === null && !(await defaultBalances(database, caller.customerId, [quote.buyCurrency])).has(quote.buyCurrency)
+    const opens =
+      quote !== null &&
+      quote.kind === 'spot' &&
+      quote.buyBalanceId === null &&
+      !(await defaultBalances(database, caller.customerId, [quote.buyCurrency])).has(quote.buyCurrency)
     return opens ? { quote, buyBalanceId: null } : await findQuote(world, caller, { quoteId }, 'spot').catch(ofPayment)
   }
 
   return {
     async orderOf(caller, quoteId, { usedBy, draw }) {
-      const [{ quote, buyBalanceId }, desk] = await Promise.all([found(caller, quoteId.toLowerCase(), draw), deskOf(world, caller.customerId)])
+      const [{ quote, buyBalanceId }, desk] = await Promise.all([
+        found(caller, quoteId.toLowerCase(), draw),
+        deskOf(world, caller.customerId),
+      ])
       const scope = (currency: string) => ({ operatorId: desk.operatorId, connectionId: quote.connectionId, currency })
       const [sell, buy, fees, number, balance] = await Promise.all([
-        accounts.accounts(scope(quote.sellCurrency)), accounts.accounts(scope(quote.buyCurrency)), buyBalanceId === null ? [] : feeRulesOf(database.pool, buyBalanceId),
-        draw ? orderNumbers.take() : 0n, buyBalanceId === null ? null : balances.find(buyBalanceId),
+        accounts.accounts(scope(quote.sellCurrency)),
+        accounts.accounts(scope(quote.buyCurrency)),
+        buyBalanceId === null ? [] : feeRulesOf(database.pool, buyBalanceId),
+        draw ? orderNumbers.take() : 0n,
+        buyBalanceId === null ? null : balances.find(buyBalanceId),
       ])
       return {
-        quote, exchangeId: ids.next(), exchangeNumber: orderNumber('EXC', number), fees,
+        quote,
+        exchangeId: ids.next(),
+        exchangeNumber: orderNumber('EXC', number),
+        fees,
         buyBalance: { id: buyBalanceId ?? NOT_OPENED, connectionId: balance?.connectionId ?? quote.connectionId },
-        booking: { accounts: { sell, buy }, valueDate: dateIn(clock.now(), 'UTC') }, usedBy,
+        booking: { accounts: { sell, buy }, valueDate: dateIn(clock.now(), 'UTC') },
+        usedBy,
       }
     },
   }
@@ -62,5 +84,8 @@ const NOT_OPENED = '00000000-0000-0000-0000-000000000000'
 /** Reports faults of the quote's balances as faults of the quote, because a payment names no balances but its own. */
 function ofPayment(error: unknown): never {
   if (!(error instanceof ProblemError) || error.problem.errors === undefined) throw error
-  throw new ProblemError({ ...error.problem, errors: error.problem.errors.map((one) => ({ ...one, field: '/quoteId' })) })
+  throw new ProblemError({
+    ...error.problem,
+    errors: error.problem.errors.map((one) => ({ ...one, field: '/quoteId' })),
+  })
 }

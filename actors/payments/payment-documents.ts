@@ -16,10 +16,14 @@ export interface PaymentDocuments {
  *
  * @throws ProblemError `validation-error` for an id that is unknown or named twice, `document-not-clean`
  */
-export async function checkedDocuments(documents: PaymentDocuments | undefined, customerId: string, sent: readonly string[] | undefined): Promise<readonly string[]> {
+export async function checkedDocuments(
+  documents: PaymentDocuments | undefined,
+  customerId: string,
+  sent: readonly string[] | undefined,
+): Promise<readonly string[]> {
   if (sent === undefined || sent.length === 0) return []
   const ids = sent.map((id) => id.toLowerCase())
-  const statuses = await documents?.statuses(customerId, ids) ?? new Map<string, DocumentStatus>()
+  const statuses = (await documents?.statuses(customerId, ids)) ?? new Map<string, DocumentStatus>()
   const errors = ids.flatMap((id, index): FieldError[] => {
     const field = `/documentIds/${index}`
     if (!statuses.has(id)) return [{ field, code: 'not_found', message: 'No such document.' }]
@@ -27,6 +31,9 @@ export async function checkedDocuments(documents: PaymentDocuments | undefined, 
   })
   if (errors.length > 0) refuse('validation-error', 'Some documents cannot be named.', { errors })
   const unclean = ids.filter((id) => statuses.get(id) !== 'clean')
-  if (unclean.length > 0) refuse('document-not-clean', 'A document has failed its check or is still waiting for it.', { extra: { documentIds: unclean } })
+  if (unclean.length > 0)
+    refuse('document-not-clean', 'A document has failed its check or is still waiting for it.', {
+      extra: { documentIds: unclean },
+    })
   return ids
 }

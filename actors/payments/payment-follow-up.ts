@@ -27,7 +27,9 @@ export class PaymentFollowUp {
   #running = false
   #pass: Promise<void> | undefined
 
-  constructor(options: PaymentFollowUpOptions) { this.#options = options }
+  constructor(options: PaymentFollowUpOptions) {
+    this.#options = options
+  }
 
   /** Starts polling, first for the work that is left from before. */
   start(): void {
@@ -43,12 +45,14 @@ export class PaymentFollowUp {
   }
 
   #look(): void {
-    this.#pass = this.#once().catch((error: unknown) => {
-      this.#options.onError(error, 'payment follow-up')
-      return false
-    }).then((more) => {
-      if (this.#running) this.#timer = setTimeout(() => this.#look(), more ? 0 : TICK_MS).unref()
-    })
+    this.#pass = this.#once()
+      .catch((error: unknown) => {
+        this.#options.onError(error, 'payment follow-up')
+        return false
+      })
+      .then((more) => {
+        if (this.#running) this.#timer = setTimeout(() => this.#look(), more ? 0 : TICK_MS).unref()
+      })
   }
 
   async #once(): Promise<boolean> {

@@ -25,39 +25,64 @@ export interface CommandDeps extends CancelDeps {
 
 /** The 200 of a submitted draft; the answer is recorded under its key. */
 function submittedAnswer(payment: PaymentRecord): CommandAnswer {
-  return { status: 200, body: JSON.stringify(paymentJson(payment, payment.details.queued)), contentType: 'application/json', replayed: false }
+  return {
+    status: 200,
+    body: JSON.stringify(paymentJson(payment, payment.details.queued)),
+    contentType: 'application/json',
+    replayed: false,
+  }
 }
 
 /** Renders the answer for the result of a command. */
 function madeAnswer(outcome: Exclude<FlowOutcome | CancelOutcome | SubmitOutcome, Unmade>): CommandAnswer {
   switch (outcome.kind) {
-    case 'payment_created': return paymentAnswer(outcome.payment, false)
-    case 'submitted': return submittedAnswer(outcome.payment)
-    case 'cancelled': return cancelledAnswer(outcome.payment, false)
-    case 'transfer_created': throw new Error('A payment was answered with a transfer.')
-    default: return outcome satisfies never
+    case 'payment_created':
+      return paymentAnswer(outcome.payment, false)
+    case 'submitted':
+      return submittedAnswer(outcome.payment)
+    case 'cancelled':
+      return cancelledAnswer(outcome.payment, false)
+    case 'transfer_created':
+      throw new Error('A payment was answered with a transfer.')
+    default:
+      return outcome satisfies never
   }
 }
 
-export function createPaymentCommands(world: CommandDeps, { answer: answerWith, recordedAnswer, callerOf }: Answers): PaymentCommands {
-  const answer = <Body>(command: Command<Body>, submit: (caller: Caller, body: Body) => Promise<FlowOutcome | CancelOutcome | SubmitOutcome>) =>
-    answerWith<Body, Exclude<FlowOutcome | CancelOutcome | SubmitOutcome, Unmade>>(command, submit, madeAnswer)
+export function createPaymentCommands(
+  world: CommandDeps,
+  { answer: answerWith, recordedAnswer, callerOf }: Answers,
+): PaymentCommands {
+  const answer = <Body>(
+    command: Command<Body>,
+    submit: (caller: Caller, body: Body) => Promise<FlowOutcome | CancelOutcome | SubmitOutcome>,
+  ) => answerWith<Body, Exclude<FlowOutcome | CancelOutcome | SubmitOutcome, Unmade>>(command, submit, madeAnswer)
 
   /** Submissions of this node by draft. Without it many submissions of one draft make each other stale until they give up. */
   const submissions = new InTurn()
 
   return {
-    createPayment: (command) => answer(command, (caller, body) => (body.draft === true ? createDraft(world, caller, body) : submitPayment(world, caller, body))),
+    createPayment: (command) =>
+      answer(command, (caller, body) =>
+        body.draft === true ? createDraft(world, caller, body) : submitPayment(world, caller, body),
+      ),
     checkPayment: async (command) => await checkPayment(world, callerOf(command), command.body),
     submitPayment: async (command, paymentId) => {
       // A key with an answer keeps it, because a draft can be submitted only once.
       const known = command.idempotency === null ? null : await recordedAnswer(command.idempotency)
-      return known ?? await answer(command, (caller, body) => submissions.run(paymentId, () => submitDraft(world, caller, paymentId, body)))
+      return (
+        known ??
+        (await answer(command, (caller, body) =>
+          submissions.run(paymentId, () => submitDraft(world, caller, paymentId, body)),
+        ))
+      )
     },
     cancelPayment: async (command, paymentId) => {
       // A key with an answer keeps it, whatever the payment's status is now.
       const known = command.idempotency === null ? null : await recordedAnswer(command.idempotency)
-      return known ?? await answer(command, (caller, { reason = null }) => cancelPayment(world, caller, paymentId, reason))
+      return (
+        known ?? (await answer(command, (caller, { reason = null }) => cancelPayment(world, caller, paymentId, reason)))
+      )
     },
   }
 }

@@ -19,7 +19,13 @@ import type { Screener, ScreeningHit } from '../../lib/compliance/screening.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { LIMITS } from '../../lib/base/limits.ts'
 import { railDate } from '../../lib/rails/business-days.ts'
-import type { InternalPayee, MoveContext, PaymentCommand, PaymentReply, PaymentState } from '../../lib/payments/payment-state.ts'
+import type {
+  InternalPayee,
+  MoveContext,
+  PaymentCommand,
+  PaymentReply,
+  PaymentState,
+} from '../../lib/payments/payment-state.ts'
 import type { RecallCommand } from '../../lib/payments/recall.ts'
 import type { QueuePlace } from '../../lib/payments/payment.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
@@ -28,7 +34,15 @@ import type { Database } from '../../storage/db/database.ts'
 import type { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
 import { internalPayees } from '../../storage/payments/internal-payees.ts'
 import { isKeptAlready, keepMessages } from '../../storage/providers/provider-events.ts'
-import { countUnsentPayments, placesOfPayments, resubmittablePayments, silentPayments, unknownPayments, unsentPayments, type QueuedPayment } from '../../storage/payments/partner-instructions.ts'
+import {
+  countUnsentPayments,
+  placesOfPayments,
+  resubmittablePayments,
+  silentPayments,
+  unknownPayments,
+  unsentPayments,
+  type QueuedPayment,
+} from '../../storage/payments/partner-instructions.ts'
 import { loadPayments } from '../../storage/payments/payment-states.ts'
 import type { BankInbox, BankMessage, BankPartner, PaymentOrder, Submission } from '../providers/bank.ts'
 import { paymentActor } from './payment.ts'
@@ -85,7 +99,9 @@ const NO_PAYEES: ReadonlyMap<string, InternalPayee> = new Map()
 const NO_HITS: ReadonlyMap<string, ScreeningHit> = new Map()
 
 /** The context of the moves of one payment, with its rail. */
-interface Context extends MoveContext { readonly rail: string }
+interface Context extends MoveContext {
+  readonly rail: string
+}
 
 export class PaymentQueue {
   readonly #options: PaymentQueueOptions
@@ -114,7 +130,9 @@ export class PaymentQueue {
   }
 
   /** Number of payments that wait for the bank, as far as this node knows. */
-  get backlog(): number { return this.#backlog }
+  get backlog(): number {
+    return this.#backlog
+  }
 
   /**
    * Starts the queue with the payments left over from before; new payments follow.
@@ -127,9 +145,16 @@ export class PaymentQueue {
     this.#running = true
     shards.onChange((change) => this.#moved(change))
     this.#background(this.#recover(this.#options.clock.now()))
-    const silence = setInterval(() => this.#background(this.#recover(this.#options.clock.now() - SILENCE_MS)), SILENCE_MS)
+    const silence = setInterval(
+      () => this.#background(this.#recover(this.#options.clock.now() - SILENCE_MS)),
+      SILENCE_MS,
+    )
     this.#timers.add(silence)
-    const timer = setInterval(() => { this.#background(this.#attend()); this.#background(this.#clear()); this.#pump() }, ATTENTION_TICK_MS)
+    const timer = setInterval(() => {
+      this.#background(this.#attend())
+      this.#background(this.#clear())
+      this.#pump()
+    }, ATTENTION_TICK_MS)
     this.#timers.add(timer)
     this.#timers.add(setInterval(() => this.look(), LOOK_MS))
     this.#pump()
@@ -150,7 +175,9 @@ export class PaymentQueue {
   }
 
   /** Rate at which payments leave the queue, in payments a second; at least `RATE_MIN`. */
-  get rate(): number { return this.#handedOver.rate }
+  get rate(): number {
+    return this.#handedOver.rate
+  }
 
   /** Reads the rows for payments that were never offered to this queue. */
   look(): void {
@@ -180,27 +207,36 @@ export class PaymentQueue {
     // Messages that come late or twice, or that contradict an earlier message.
     const ignored: BankMessage[] = []
     const states = await this.#statesOf(messages)
-    await Promise.all(messages.map(async (message) => {
-      const context = states.get(message.reference)
-      // A reference of no payment here: logged once and acknowledged, because the bank would send the message for ever.
-      if (context === undefined) {
-        this.#options.onError(new Error(`The bank reports on ${message.reference}, which is not a payment of ours.`), 'bank message')
-        acknowledged.push(message.id)
-        return
-      }
-      try {
-        const outcome = await this.#ask(message.reference, message.shard, moveOf(message, context, this.#options.clock.now() + ASK_AGAIN_MS))
-        if (outcome.kind === 'decided' && outcome.reply.kind === 'ignored') ignored.push(message)
-        else acknowledged.push(message.id)
-      } catch (error) {
-        if (isKeptAlready(error)) {
+    await Promise.all(
+      messages.map(async (message) => {
+        const context = states.get(message.reference)
+        // A reference of no payment here: logged once and acknowledged, because the bank would send the message for ever.
+        if (context === undefined) {
+          this.#options.onError(
+            new Error(`The bank reports on ${message.reference}, which is not a payment of ours.`),
+            'bank message',
+          )
           acknowledged.push(message.id)
           return
         }
-        // Not acknowledged, so the bank sends it again. If its move was committed after all, the repeat fits no row.
-        this.#options.onError(error, 'bank message')
-      }
-    }))
+        try {
+          const outcome = await this.#ask(
+            message.reference,
+            message.shard,
+            moveOf(message, context, this.#options.clock.now() + ASK_AGAIN_MS),
+          )
+          if (outcome.kind === 'decided' && outcome.reply.kind === 'ignored') ignored.push(message)
+          else acknowledged.push(message.id)
+        } catch (error) {
+          if (isKeptAlready(error)) {
+            acknowledged.push(message.id)
+            return
+          }
+          // Not acknowledged, so the bank sends it again. If its move was committed after all, the repeat fits no row.
+          this.#options.onError(error, 'bank message')
+        }
+      }),
+    )
     if (ignored.length > 0) {
       await keepMessages(this.#options.database, ignored, this.#options.clock.now())
       acknowledged.push(...ignored.map(({ id }) => id))
@@ -224,7 +260,9 @@ export class PaymentQueue {
   }
 
   #background(work: Promise<void>): void {
-    const guarded = work.catch((error: unknown) => this.#options.onError(error, 'payment queue')).finally(() => this.#work.delete(guarded))
+    const guarded = work
+      .catch((error: unknown) => this.#options.onError(error, 'payment queue'))
+      .finally(() => this.#work.delete(guarded))
     this.#work.add(guarded)
   }
 
@@ -232,7 +270,12 @@ export class PaymentQueue {
     if (!this.#running || this.#options.clock.now() < this.#pausedUntil) return
     while (this.#batches < BATCHES_MAX && (this.#waiting.length > 0 || this.#more)) {
       this.#batches += 1
-      this.#background(this.#batch().finally(() => { this.#batches -= 1; this.#pump() }))
+      this.#background(
+        this.#batch().finally(() => {
+          this.#batches -= 1
+          this.#pump()
+        }),
+      )
       // While one batch has to read the rows first, no second batch starts: it would read the same rows.
       if (this.#waiting.length === 0) break
     }
@@ -258,7 +301,11 @@ export class PaymentQueue {
     if (!this.#more) return
     this.#more = false
     const { database, shards, clock } = this.#options
-    const unsent = await unsentPayments(database, { now: clock.now(), owned: shards.owned(), max: LIMITS.dispatchQueueMax })
+    const unsent = await unsentPayments(database, {
+      now: clock.now(),
+      owned: shards.owned(),
+      max: LIMITS.dispatchQueueMax,
+    })
     this.#more ||= unsent.length === LIMITS.dispatchQueueMax
     const known = new Set(this.#waiting.map(({ id }) => id))
     this.#waiting.unshift(...unsent.filter(({ id }) => !this.#moving.has(id) && !known.has(id)))
@@ -269,19 +316,33 @@ export class PaymentQueue {
    * Puts payments with a screening hit on hold (P14); hands over all others (P17) and then submits them to the bank.
    */
   async #handOver(batch: readonly QueuedPayment[]): Promise<void> {
-    const [contexts, outgoing] = await Promise.all([this.#contextsOf(batch.map(({ id }) => id)), this.#gate.hits(batch)])
+    const [contexts, outgoing] = await Promise.all([
+      this.#contextsOf(batch.map(({ id }) => id)),
+      this.#gate.hits(batch),
+    ])
     const payees = await this.#payeesOf(contexts)
     // The payer of an internal payment is screened for the payee, like the payer of any incoming payment, before the
     // move.
-    const incoming = payees.size === 0 ? NO_HITS : await this.#gate.screen([...payees].map(([id, { payer }]) => ({ id, amount: 0n, reference: '', recipientName: payer.name })))
-    const settled = await Promise.allSettled(batch.map(({ id, shard }) => {
-      const context = contexts.get(id)
-      const hit = outgoing.get(id) ?? incoming.get(id)
-      if (context === undefined) return Promise.resolve(null)
-      if (hit !== undefined) return this.#ask(id, shard, { kind: 'hold', hit, context })
-      const payee = payees.get(id)
-      return this.#ask(id, shard, payee === undefined ? { kind: 'hand_over', context } : { kind: 'book', payee, context })
-    }))
+    const incoming =
+      payees.size === 0
+        ? NO_HITS
+        : await this.#gate.screen(
+            [...payees].map(([id, { payer }]) => ({ id, amount: 0n, reference: '', recipientName: payer.name })),
+          )
+    const settled = await Promise.allSettled(
+      batch.map(({ id, shard }) => {
+        const context = contexts.get(id)
+        const hit = outgoing.get(id) ?? incoming.get(id)
+        if (context === undefined) return Promise.resolve(null)
+        if (hit !== undefined) return this.#ask(id, shard, { kind: 'hold', hit, context })
+        const payee = payees.get(id)
+        return this.#ask(
+          id,
+          shard,
+          payee === undefined ? { kind: 'hand_over', context } : { kind: 'book', payee, context },
+        )
+      }),
+    )
     const handedOver: PaymentState[] = []
     let failure: unknown
     settled.forEach((result, nth) => {
@@ -291,7 +352,13 @@ export class PaymentQueue {
       } else {
         this.#backlog = Math.max(0, this.#backlog - 1)
         const outcome = result.value
-        if (outcome?.kind === 'decided' && outcome.reply.kind === 'moved' && outcome.reply.state.sent && outcome.reply.state.status === 'processing') handedOver.push(outcome.reply.state)
+        if (
+          outcome?.kind === 'decided' &&
+          outcome.reply.kind === 'moved' &&
+          outcome.reply.state.sent &&
+          outcome.reply.state.status === 'processing'
+        )
+          handedOver.push(outcome.reply.state)
       }
     })
     this.#measure(handedOver.length)
@@ -306,13 +373,23 @@ export class PaymentQueue {
       onError(error, 'bank submission')
       return new Map<string, { kind: 'timeout' }>()
     })
-    const booked = await Promise.allSettled(payments.map(async (payment) => {
-      const context = contexts.get(payment.id) as MoveContext
-      const submission = submissions.get(payment.id) ?? { kind: 'timeout' as const }
-      if (submission.kind === 'refused') await this.#ask(payment.id, payment.shard, { kind: 'refused', schemeCode: submission.schemeCode, context })
-      if (submission.kind === 'timeout') await this.#ask(payment.id, payment.shard, { kind: 'timeout', context, askAgainAt: clock.now() + ASK_AGAIN_MS })
-    }))
-    booked.forEach(({ status }, nth) => { if (status === 'rejected') this.#doubt(payments[nth] as PaymentState) })
+    const booked = await Promise.allSettled(
+      payments.map(async (payment) => {
+        const context = contexts.get(payment.id) as MoveContext
+        const submission = submissions.get(payment.id) ?? { kind: 'timeout' as const }
+        if (submission.kind === 'refused')
+          await this.#ask(payment.id, payment.shard, { kind: 'refused', schemeCode: submission.schemeCode, context })
+        if (submission.kind === 'timeout')
+          await this.#ask(payment.id, payment.shard, {
+            kind: 'timeout',
+            context,
+            askAgainAt: clock.now() + ASK_AGAIN_MS,
+          })
+      }),
+    )
+    booked.forEach(({ status }, nth) => {
+      if (status === 'rejected') this.#doubt(payments[nth] as PaymentState)
+    })
     const failed = booked.find(({ status }) => status === 'rejected')
     if (failed !== undefined) throw (failed as PromiseRejectedResult).reason
   }
@@ -342,7 +419,12 @@ export class PaymentQueue {
     const { database, shards } = this.#options
     let after = '00000000-0000-0000-0000-000000000000'
     while (this.#running) {
-      const silent = await silentPayments(database, { sentBefore, after, max: LIMITS.partnerBatchMax, owned: shards.owned() })
+      const silent = await silentPayments(database, {
+        sentBefore,
+        after,
+        max: LIMITS.partnerBatchMax,
+        owned: shards.owned(),
+      })
       const last = silent.at(-1)
       if (last === undefined) return
       after = last.id
@@ -359,15 +441,23 @@ export class PaymentQueue {
     const ids = payments.map(({ id }) => id)
     const statuses = await bank.status(ids)
     const contexts = await this.#contextsOf(ids)
-    await Promise.all(payments.map(async ({ id, shard }) => {
-      const context = contexts.get(id)
-      const status = statuses.get(id)
-      if (context === undefined) return
-      const outcome = status === undefined ? { kind: 'timeout' as const, context, askAgainAt: clock.now() + ASK_AGAIN_MS } : outcomeOf(status, context)
-      if (outcome !== null) await this.#ask(id, shard, outcome)
-    }))
+    await Promise.all(
+      payments.map(async ({ id, shard }) => {
+        const context = contexts.get(id)
+        const status = statuses.get(id)
+        if (context === undefined) return
+        const outcome =
+          status === undefined
+            ? { kind: 'timeout' as const, context, askAgainAt: clock.now() + ASK_AGAIN_MS }
+            : outcomeOf(status, context)
+        if (outcome !== null) await this.#ask(id, shard, outcome)
+      }),
+    )
     const lost = ids.filter((id) => statuses.get(id)?.kind === 'unknown')
-    const states = lost.length === 0 ? new Map<string, PaymentState>() : await this.#states(await resubmittablePayments(this.#options.database, lost))
+    const states =
+      lost.length === 0
+        ? new Map<string, PaymentState>()
+        : await this.#states(await resubmittablePayments(this.#options.database, lost))
     const unsent = [...states.values()].filter(({ status, sent }) => status === 'processing' && sent)
     if (unsent.length > 0) await this.#submit(unsent, contexts)
   }
@@ -381,11 +471,20 @@ export class PaymentQueue {
     const references = payments.map(({ id }) => id)
     const statuses = await bank.status(references)
     const contexts = await this.#contextsOf(references)
-    await Promise.all(payments.map(async ({ id, shard, attempts }) => {
-      const context = contexts.get(id)
-      if (context !== undefined) await this.#ask(id, shard, outcomeOf(statuses.get(id), context) ?? { kind: 'still_unknown', askAgainAt: askAgainAt(now, attempts) })
-    }))
-    const lost = payments.filter(({ id, attempts }) => statuses.get(id)?.kind === 'unknown' && attempts >= LOST_ATTEMPTS).map(({ id }) => id)
+    await Promise.all(
+      payments.map(async ({ id, shard, attempts }) => {
+        const context = contexts.get(id)
+        if (context !== undefined)
+          await this.#ask(
+            id,
+            shard,
+            outcomeOf(statuses.get(id), context) ?? { kind: 'still_unknown', askAgainAt: askAgainAt(now, attempts) },
+          )
+      }),
+    )
+    const lost = payments
+      .filter(({ id, attempts }) => statuses.get(id)?.kind === 'unknown' && attempts >= LOST_ATTEMPTS)
+      .map(({ id }) => id)
     if (lost.length > 0) await this.#sendAgain(lost, contexts)
   }
 
@@ -395,23 +494,32 @@ export class PaymentQueue {
    */
   async #sendAgain(ids: readonly string[], contexts: ReadonlyMap<string, MoveContext>): Promise<void> {
     const { bank, onError } = this.#options
-    const states = [...(await this.#states(await resubmittablePayments(this.#options.database, ids))).values()].filter(({ status }) => status === 'exception')
+    const states = [...(await this.#states(await resubmittablePayments(this.#options.database, ids))).values()].filter(
+      ({ status }) => status === 'exception',
+    )
     if (states.length === 0) return
     const submissions = await bank.submit(states.map(orderOf)).catch((error: unknown) => {
       // The outcome is still unknown; the payments stay exceptions, and the bank is asked about them again.
       onError(error, 'bank submission')
       return new Map<string, Submission>()
     })
-    await Promise.all(states.map(async ({ id, shard }) => {
-      const context = contexts.get(id) as MoveContext
-      const submission = submissions.get(id)
-      if (submission?.kind === 'accepted') await this.#ask(id, shard, { kind: 'accepted', context })
-      if (submission?.kind === 'refused') await this.#ask(id, shard, { kind: 'rejected', schemeCode: submission.schemeCode, context, event: null })
-    }))
+    await Promise.all(
+      states.map(async ({ id, shard }) => {
+        const context = contexts.get(id) as MoveContext
+        const submission = submissions.get(id)
+        if (submission?.kind === 'accepted') await this.#ask(id, shard, { kind: 'accepted', context })
+        if (submission?.kind === 'refused')
+          await this.#ask(id, shard, { kind: 'rejected', schemeCode: submission.schemeCode, context, event: null })
+      }),
+    )
   }
 
   async #states(ids: readonly string[]): Promise<Map<string, PaymentState>> {
-    return await loadPayments({ query: async (statement) => ({ rows: await this.#options.database.query(statement) }) }, ids, false)
+    return await loadPayments(
+      { query: async (statement) => ({ rows: await this.#options.database.query(statement) }) },
+      ids,
+      false,
+    )
   }
 
   /** Reads the context that a move of each payment needs beside its state. Payments that do not exist are absent. */
@@ -421,7 +529,12 @@ export class PaymentQueue {
     const now = clock.now()
     const contexts = new Map<string, Context>()
     for (const { id, operatorId, connectionId, currency, rail } of places) {
-      contexts.set(id, { accounts: await accounts.accounts({ operatorId, connectionId, currency }), ids: idSource, valueDate: railDate(rail, now), rail })
+      contexts.set(id, {
+        accounts: await accounts.accounts({ operatorId, connectionId, currency }),
+        ids: idSource,
+        valueDate: railDate(rail, now),
+        rail,
+      })
     }
     return contexts
   }
@@ -438,9 +551,12 @@ export class PaymentQueue {
 
   async #ask(id: string, shard: number, command: PaymentCommand | RecallCommand): Promise<Outcome<PaymentReply>> {
     const outcome = await this.#options.system.ask(paymentActor, id, shard, command)
-    if (outcome.kind === 'credit_refused' && command.kind === 'book') return await this.#ask(id, shard, { kind: 'payee_closed', context: command.context })
-    if (outcome.kind === 'credit_refused' && 'suspenseId' in command === false && givesBack(command)) return await this.#ask(id, shard, { ...command, suspenseId: this.#options.ids.next() })
-    if (outcome.kind === 'decided' && outcome.reply.kind === 'moved' && isAtRest(outcome.reply.state)) this.#options.system.forget('payment', id)
+    if (outcome.kind === 'credit_refused' && command.kind === 'book')
+      return await this.#ask(id, shard, { kind: 'payee_closed', context: command.context })
+    if (outcome.kind === 'credit_refused' && 'suspenseId' in command === false && givesBack(command))
+      return await this.#ask(id, shard, { ...command, suspenseId: this.#options.ids.next() })
+    if (outcome.kind === 'decided' && outcome.reply.kind === 'moved' && isAtRest(outcome.reply.state))
+      this.#options.system.forget('payment', id)
     return outcome
   }
 
@@ -457,15 +573,31 @@ export class PaymentQueue {
 }
 
 /** Whether a command credits the paying balance with returned money; the balance may have been closed since. */
-const givesBack = (command: PaymentCommand | RecallCommand): command is Extract<PaymentCommand, { kind: 'returned' | 'rejected' | 'refused' }> =>
+const givesBack = (
+  command: PaymentCommand | RecallCommand,
+): command is Extract<PaymentCommand, { kind: 'returned' | 'rejected' | 'refused' }> =>
   command.kind === 'returned' || command.kind === 'rejected' || command.kind === 'refused'
 
 /** Whether the queue has nothing more to do for the payment, at least for a while. */
-const isAtRest = ({ status }: PaymentState): boolean => status === 'completed' || status === 'failed' || status === 'returned' || status === 'cancelled' || status === 'on_hold'
+const isAtRest = ({ status }: PaymentState): boolean =>
+  status === 'completed' ||
+  status === 'failed' ||
+  status === 'returned' ||
+  status === 'cancelled' ||
+  status === 'on_hold'
 
 function orderOf(payment: PaymentState): PaymentOrder {
-  return { reference: payment.id, shard: payment.shard, connectionId: payment.connectionId, rail: payment.rail, currency: payment.currency, amount: payment.amount,
-    creditorName: payment.recipientName, remittance: payment.reference, ...(payment.payeeBalanceId === undefined ? {} : { creditorAccount: payment.payeeBalanceId }) }
+  return {
+    reference: payment.id,
+    shard: payment.shard,
+    connectionId: payment.connectionId,
+    rail: payment.rail,
+    currency: payment.currency,
+    amount: payment.amount,
+    creditorName: payment.recipientName,
+    remittance: payment.reference,
+    ...(payment.payeeBalanceId === undefined ? {} : { creditorAccount: payment.payeeBalanceId }),
+  }
 }
 
 /**

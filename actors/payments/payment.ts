@@ -18,7 +18,12 @@ export const paymentActor: ActorKind<PaymentState, PaymentCommand | RecallComman
 
 function decide(payment: PaymentState | null, command: PaymentCommand | RecallCommand, now: number): PaymentDecision {
   switch (command.kind) {
-    case 'request_recall': case 'recall_sent': case 'recall_rejected': case 'recall_expired': return moveRecall(payment, command, now)
-    default: return movePayment(payment, command, now)
+    case 'request_recall':
+    case 'recall_sent':
+    case 'recall_rejected':
+    case 'recall_expired':
+      return moveRecall(payment, command, now)
+    default:
+      return movePayment(payment, command, now)
   }
 }

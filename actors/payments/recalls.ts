@@ -31,14 +31,21 @@ export class Recalls extends Poller {
   readonly #options: RecallsOptions
 
   constructor(options: RecallsOptions) {
-    super({ everyMs: TICK_MS, poll: () => this.#poll(), onError: (error) => options.onError(error, 'recalls that are due') })
+    super({
+      everyMs: TICK_MS,
+      poll: () => this.#poll(),
+      onError: (error) => options.onError(error, 'recalls that are due'),
+    })
     this.#options = options
   }
 
   async #poll(): Promise<void> {
     const { database, bank, clock, ids, shards } = this.#options
     const now = clock.now()
-    for (const { paymentId, shard, reasonCode, note, expiresAt } of await dueRecalls(database, { now, owned: shards.owned() })) {
+    for (const { paymentId, shard, reasonCode, note, expiresAt } of await dueRecalls(database, {
+      now,
+      owned: shards.owned(),
+    })) {
       if (now >= Date.parse(expiresAt)) {
         await this.#ask(paymentId, shard, { kind: 'recall_expired', context: { ids } })
         continue

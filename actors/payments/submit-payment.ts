@@ -18,7 +18,15 @@ import { railDate } from '../../lib/rails/business-days.ts'
 import { editorsSince, requestersOf } from '../../lib/approvals/requesters.ts'
 import { spenderOf, type PaymentRecord, type QueuePlace } from '../../lib/payments/payment.ts'
 import { EXECUTION_DAYS_MAX, latestDate } from '../../lib/rails/timing.ts'
-import { checkReference, chooseRail, RAILS, railReference, referenceMessage, speedOf, type Rail } from '../../lib/rails/rails.ts'
+import {
+  checkReference,
+  chooseRail,
+  RAILS,
+  railReference,
+  referenceMessage,
+  speedOf,
+  type Rail,
+} from '../../lib/rails/rails.ts'
 import { refuseField, type Problem } from '../../lib/base/problems.ts'
 import { paymentFieldFault } from '../../lib/recipients/payment-fields.ts'
 import { keptVerification, type OverrideInput } from '../../lib/recipients/verification.ts'
@@ -119,12 +127,18 @@ export async function submitPayment(world: PayDeps, caller: Caller, input: Payme
  * @returns `payment_stale` when the draft has changed since it was read
  * @throws as `submitPayment`
  */
-export async function askBalance(world: PayDeps, caller: Caller, input: PaymentInput, draft: PaymentRecord | null): Promise<FlowOutcome | { readonly kind: 'payment_stale' }> {
+export async function askBalance(
+  world: PayDeps,
+  caller: Caller,
+  input: PaymentInput,
+  draft: PaymentRecord | null,
+): Promise<FlowOutcome | { readonly kind: 'payment_stale' }> {
   let externalIdOwner: string | null = null
   let usedBy: string | null = null
   for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
     const recipient = await world.recipients.find(input.recipientId)
-    if (recipient === null || recipient.customerId !== caller.customerId) refuseField('/recipientId', 'not_found', 'No such recipient.')
+    if (recipient === null || recipient.customerId !== caller.customerId)
+      refuseField('/recipientId', 'not_found', 'No such recipient.')
     // A refusal is recorded under its key, so it must not rest on a cached recipient that may be old.
     if (recipient.status !== 'active' && attempt === 0) {
       world.recipients.forget(input.recipientId)
@@ -140,47 +154,111 @@ export async function askBalance(world: PayDeps, caller: Caller, input: PaymentI
           world.recipients.forget(input.recipientId)
           break
         }
-        if (outcome.reply.kind === 'payment_created' && outcome.reply.payment.status === 'processing' && command.conversion === undefined) enqueue(world, caller.shard, outcome.reply, command)
+        if (
+          outcome.reply.kind === 'payment_created' &&
+          outcome.reply.payment.status === 'processing' &&
+          command.conversion === undefined
+        )
+          enqueue(world, caller.shard, outcome.reply, command)
         return outcome.reply
-      case 'recorded': case 'payment_stale': return outcome
-      case 'fact_stale': world.recipients.forget(input.recipientId); break
-      case 'external_id_used': externalIdOwner = outcome.existingId; break
-      case 'credit_refused': return refuseField('/quoteId', 'inactive', 'The balance that the quote buys for does not accept money.')
-      case 'quote_used': usedBy = outcome.existingId; break
-      case 'exchange_stale': throw new Error('A payment changes no exchange that exists.')
-      default: outcome satisfies never
+      case 'recorded':
+      case 'payment_stale':
+        return outcome
+      case 'fact_stale':
+        world.recipients.forget(input.recipientId)
+        break
+      case 'external_id_used':
+        externalIdOwner = outcome.existingId
+        break
+      case 'credit_refused':
+        return refuseField('/quoteId', 'inactive', 'The balance that the quote buys for does not accept money.')
+      case 'quote_used':
+        usedBy = outcome.existingId
+        break
+      case 'exchange_stale':
+        throw new Error('A payment changes no exchange that exists.')
+      default:
+        outcome satisfies never
     }
   }
   throw new Overloaded('The recipient keeps changing; try again.')
 }
 
 /** Places the payment in the bank's queue; its actor keeps the row that was just written. */
-function enqueue({ system, queue }: PayDeps, shard: number, { payment, operatorId }: PaymentCreated, { holdId, rail, notBefore }: CreatePayment): void {
+function enqueue(
+  { system, queue }: PayDeps,
+  shard: number,
+  { payment, operatorId }: PaymentCreated,
+  { holdId, rail, notBefore }: CreatePayment,
+): void {
   system.remember(paymentActor, payment.id, shard, {
-    id: payment.id, customerId: payment.customerId, operatorId, connectionId: payment.connectionId, shard,
-    number: payment.number, status: payment.status, version: payment.version, sent: false,
-    sourceBalanceId: payment.sourceBalanceId, payingBalanceId: payment.sourceBalanceId, holdId, currency: payment.currency, amount: payment.amount,
-    fee: payment.fee, rail, reference: payment.details.reference, recipientName: payment.details.recipient.name, createdAt: payment.details.heldAt ?? payment.createdAt,
-    spenderId: spenderOf(payment), recall: null, charges: payment.details.charges, payeeBalanceId: payment.details.payeeBalanceId,
+    id: payment.id,
+    customerId: payment.customerId,
+    operatorId,
+    connectionId: payment.connectionId,
+    shard,
+    number: payment.number,
+    status: payment.status,
+    version: payment.version,
+    sent: false,
+    sourceBalanceId: payment.sourceBalanceId,
+    payingBalanceId: payment.sourceBalanceId,
+    holdId,
+    currency: payment.currency,
+    amount: payment.amount,
+    fee: payment.fee,
+    rail,
+    reference: payment.details.reference,
+    recipientName: payment.details.recipient.name,
+    createdAt: payment.details.heldAt ?? payment.createdAt,
+    spenderId: spenderOf(payment),
+    recall: null,
+    charges: payment.details.charges,
+    payeeBalanceId: payment.details.payeeBalanceId,
   })
   if (notBefore === undefined) queue.offer(payment.id, shard)
 }
 
 /** Builds the command for the balance. @throws ProblemError when the body refers to something that it may not use */
 export async function commandOf(
-  world: PayDeps, caller: Caller, input: PaymentInput, recipient: PayableRecipient, { externalIdOwner, usedBy, draft, draw = true }: { readonly externalIdOwner: string | null; readonly usedBy: string | null; readonly draft: PaymentRecord | null; readonly draw?: boolean },
+  world: PayDeps,
+  caller: Caller,
+  input: PaymentInput,
+  recipient: PayableRecipient,
+  {
+    externalIdOwner,
+    usedBy,
+    draft,
+    draw = true,
+  }: {
+    readonly externalIdOwner: string | null
+    readonly usedBy: string | null
+    readonly draft: PaymentRecord | null
+    readonly draw?: boolean
+  },
 ): Promise<CreatePayment> {
   const now = world.clock.now()
   const { currency } = input.amount
   const amount = BigInt(input.amount.amountMinor)
-  if (currency !== recipient.currency) refuseField('/amount/currency', 'currency_mismatch', `The recipient is paid in ${recipient.currency}.`)
-  const bought = async () => (input.quoteId == null ? undefined : await conversionFor(world, caller, input.quoteId, { usedBy, draw }))
+  if (currency !== recipient.currency)
+    refuseField('/amount/currency', 'currency_mismatch', `The recipient is paid in ${recipient.currency}.`)
+  const bought = async () =>
+    input.quoteId == null ? undefined : await conversionFor(world, caller, input.quoteId, { usedBy, draw })
   // A converted payment is paid by the balance that receives the bought currency, so the quote tells whether payer and
   // payee share a connection.
   const known = recipient.platformAccount === null ? undefined : await bought()
   const payee = await payeeOnPlatform(world, recipient, known?.buyBalance ?? { id: input.sourceBalanceId })
-  const choice = chooseRail({ currency: currency as CurrencyCode, amountMinor: amount, bankCountry: recipient.bankCountry,
-    fields: recipient.fields, requested: input.requestedRail ?? null, onPlatform: payee !== null }, recipient.rails.table)
+  const choice = chooseRail(
+    {
+      currency: currency as CurrencyCode,
+      amountMinor: amount,
+      bankCountry: recipient.bankCountry,
+      fields: recipient.fields,
+      requested: input.requestedRail ?? null,
+      onPlatform: payee !== null,
+    },
+    recipient.rails.table,
+  )
   const rail = 'rail' in choice ? choice.rail : null
   if (rail !== null) {
     const fault = checkReference(rail, input.reference)
@@ -191,14 +269,23 @@ export async function commandOf(
   checkDate(input.executionDate ?? null, rail ?? 'internal', now)
   const paymentFault = rail === null ? null : paymentFieldFault(recipient, input)
   if (paymentFault !== null) refuseField(paymentFault.field, paymentFault.code, paymentFault.message)
-  const gate = rail === null || recipient.status !== 'active' || caller.skipPayeeVerification === true ? null : await payeeGate(world, recipient, { rail, override: input.verificationOverride ?? null, by: caller.createdBy })
+  const gate =
+    rail === null || recipient.status !== 'active' || caller.skipPayeeVerification === true
+      ? null
+      : await payeeGate(world, recipient, { rail, override: input.verificationOverride ?? null, by: caller.createdBy })
   const documentIds = await checkedDocuments(world.documents, caller.customerId, input.documentIds)
-  const conversion = known ?? await bought()
-  if (conversion !== undefined && input.executionDate != null && input.executionDate > railDate(rail ?? 'internal', now)) {
+  const conversion = known ?? (await bought())
+  if (
+    conversion !== undefined &&
+    input.executionDate != null &&
+    input.executionDate > railDate(rail ?? 'internal', now)
+  ) {
     refuseField('/executionDate', 'not_applicable', 'A payment from a quote is made at once.')
   }
   const number = draft?.number ?? orderNumber('PAY', await world.orderNumbers.take())
-  const delayMs = world.sandbox ? queueDelayMs({ amountMinor: amount, reference: input.reference, recipientName: recipient.name }) : 0
+  const delayMs = world.sandbox
+    ? queueDelayMs({ amountMinor: amount, reference: input.reference, recipientName: recipient.name })
+    : 0
   return {
     kind: 'create_payment',
     customerId: caller.customerId,
@@ -221,13 +308,18 @@ export async function commandOf(
     createdByName: caller.createdByName,
     createdVia: caller.createdVia,
     shapedBy: shapersOf(caller, recipient, draft),
-    spenderId: draft === null ? caller.spenderId : draft.details.amountSetBy ?? draft.createdBy,
-    approving: { ids: world.ids, sandboxDecision: world.sandbox ? sandboxDecisionIn([input.reference, recipient.name]) : null, convertAt: (connectionId) => convertAt(world, connectionId) },
+    spenderId: draft === null ? caller.spenderId : (draft.details.amountSetBy ?? draft.createdBy),
+    approving: {
+      ids: world.ids,
+      sandboxDecision: world.sandbox ? sandboxDecisionIn([input.reference, recipient.name]) : null,
+      convertAt: (connectionId) => convertAt(world, connectionId),
+    },
     externalId: input.externalId ?? null,
     externalIdOwner,
-    policyRefusal: policyRefusal(amount, currency, choice) ?? (gate !== null && 'refused' in gate ? gate.refused : null),
+    policyRefusal:
+      policyRefusal(amount, currency, choice) ?? (gate !== null && 'refused' in gate ? gate.refused : null),
     shown: {
-      chargeBearer: rail !== null && SEPA_RAILS.has(rail) ? 'shared' : input.chargeBearer ?? 'shared',
+      chargeBearer: rail !== null && SEPA_RAILS.has(rail) ? 'shared' : (input.chargeBearer ?? 'shared'),
       requestedRail: input.requestedRail ?? null,
       reference: rail === null ? input.reference : railReference(rail, input.reference),
       endToEndId: input.endToEndId ?? number,
@@ -255,7 +347,9 @@ export async function commandOf(
  * one connection, so that no money moves between banks. Null for any other account.
  */
 export async function payeeOnPlatform(
-  { balances }: Pick<PayDeps, 'balances'>, { platformAccount }: Pick<PayableRecipient, 'platformAccount'>, payer: { readonly id: string; readonly connectionId?: string },
+  { balances }: Pick<PayDeps, 'balances'>,
+  { platformAccount }: Pick<PayableRecipient, 'platformAccount'>,
+  payer: { readonly id: string; readonly connectionId?: string },
 ): Promise<PayableRecipient['platformAccount']> {
   if (platformAccount === null) return null
   const connectionId = payer.connectionId ?? (await balances.find(payer.id))?.connectionId
@@ -266,8 +360,13 @@ export async function payeeOnPlatform(
  * Lists the people who shaped the terms of a payment, other than the requester; undefined for a payment that is made
  * from nothing else.
  */
-function shapersOf({ shapedBy, termsSince }: Caller, { editors }: PayableRecipient, draft: PaymentRecord | null): readonly string[] | undefined {
-  if (draft !== null) return requestersOf([draft.createdBy], draft.details.editors ?? [], editorsSince(editors, draft.createdAt))
+function shapersOf(
+  { shapedBy, termsSince }: Caller,
+  { editors }: PayableRecipient,
+  draft: PaymentRecord | null,
+): readonly string[] | undefined {
+  if (draft !== null)
+    return requestersOf([draft.createdBy], draft.details.editors ?? [], editorsSince(editors, draft.createdAt))
   return termsSince === undefined ? shapedBy : requestersOf(shapedBy ?? [], editorsSince(editors, termsSince))
 }
 
@@ -281,7 +380,12 @@ export function convertAt({ market }: Pick<PayDeps, 'market'>, connectionId: str
  *
  * @throws ProblemError when the quote does not exist, or no balance can receive the bought currency
  */
-async function conversionFor({ conversions }: PayDeps, caller: Caller, quoteId: string, options: Parameters<Conversions['orderOf']>[2]): Promise<ConversionOrder> {
+async function conversionFor(
+  { conversions }: PayDeps,
+  caller: Caller,
+  quoteId: string,
+  options: Parameters<Conversions['orderOf']>[2],
+): Promise<ConversionOrder> {
   if (conversions === undefined) refuseField('/quoteId', 'not_found', 'No such quote.')
   return await conversions.orderOf(caller, quoteId, options)
 }
@@ -297,17 +401,36 @@ export function checkDate(date: string | null, rail: string, now: number): void 
   if (date === null) return
   const today = railDate(rail, now)
   if (date < today) refuseField('/executionDate', 'in_past', 'The execution date has passed.')
-  if (date > latestDate(today)) refuseField('/executionDate', 'too_far_ahead', `The execution date is more than ${EXECUTION_DAYS_MAX} days ahead.`, { max: latestDate(today) })
+  if (date > latestDate(today))
+    refuseField(
+      '/executionDate',
+      'too_far_ahead',
+      `The execution date is more than ${EXECUTION_DAYS_MAX} days ahead.`,
+      { max: latestDate(today) },
+    )
 }
 
 /** Computes a refusal by policy, to be recorded under its key like every refusal. */
 export function policyRefusal(amount: bigint, currency: string, choice: ReturnType<typeof chooseRail>): Problem | null {
   if (amount > REQUEST_AMOUNT_MAX) {
     return {
-      slug: 'limit-exceeded', detail: 'The amount is above the limit of a single payment.',
-      extra: { limit: { kind: 'single', amount: moneyJson({ amountMinor: REQUEST_AMOUNT_MAX, currency: currency as CurrencyCode }), period: null, remaining: moneyJson({ amountMinor: REQUEST_AMOUNT_MAX, currency: currency as CurrencyCode }) } },
+      slug: 'limit-exceeded',
+      detail: 'The amount is above the limit of a single payment.',
+      extra: {
+        limit: {
+          kind: 'single',
+          amount: moneyJson({ amountMinor: REQUEST_AMOUNT_MAX, currency: currency as CurrencyCode }),
+          period: null,
+          remaining: moneyJson({ amountMinor: REQUEST_AMOUNT_MAX, currency: currency as CurrencyCode }),
+        },
+      },
     }
   }
-  if ('refused' in choice) return { slug: 'rail-unavailable', detail: 'No rail can carry this payment to this recipient.', extra: { rails: choice.refused } }
+  if ('refused' in choice)
+    return {
+      slug: 'rail-unavailable',
+      detail: 'No rail can carry this payment to this recipient.',
+      extra: { rails: choice.refused },
+    }
   return null
 }

@@ -1,7 +1,16 @@
 /** Checks a payee's name with the bank that holds the account. */
 import type { Clock } from '../../lib/base/clock.ts'
 import {
-  stillValid, verificationGate, verificationOfAnswer, verificationOfHolder, withStandingOverride, type GateResult, type OverrideInput, type PayeeAnswer, type PayeeQuestion, type RecipientVerification,
+  stillValid,
+  verificationGate,
+  verificationOfAnswer,
+  verificationOfHolder,
+  withStandingOverride,
+  type GateResult,
+  type OverrideInput,
+  type PayeeAnswer,
+  type PayeeQuestion,
+  type RecipientVerification,
 } from '../../lib/recipients/verification.ts'
 import type { PayableRecipient } from '../../storage/recipients/recipient-cache.ts'
 import type { PayeeVerifier } from '../providers/bank.ts'
@@ -16,7 +25,10 @@ export interface PayeeDeps {
 }
 
 /** Asks the partner and interprets its answer. A partner that fails or is late gives the outcome `unavailable`. */
-export async function verifyPayee({ payees, clock, answerWithinMs = ANSWER_WITHIN_MS }: PayeeDeps, question: PayeeQuestion): Promise<RecipientVerification> {
+export async function verifyPayee(
+  { payees, clock, answerWithinMs = ANSWER_WITHIN_MS }: PayeeDeps,
+  question: PayeeQuestion,
+): Promise<RecipientVerification> {
   const answer = await new Promise<PayeeAnswer | null>((resolve) => {
     const late = setTimeout(resolve, answerWithinMs, null)
     const settle = (found: PayeeAnswer | null) => {
@@ -39,8 +51,12 @@ export interface CheckedPayee extends Pick<PayableRecipient, 'name' | 'payee' | 
  * Checks a payee's name: in our own records where the account belongs to a balance of the same operator, otherwise with
  * the payee's bank. Null where no scheme checks names.
  */
-export async function checkPayee(world: PayeeDeps, { name, payee, platformAccount }: CheckedPayee): Promise<RecipientVerification | null> {
-  if (platformAccount?.sameOperator === true) return verificationOfHolder(name, platformAccount.holderName, world.clock.now())
+export async function checkPayee(
+  world: PayeeDeps,
+  { name, payee, platformAccount }: CheckedPayee,
+): Promise<RecipientVerification | null> {
+  if (platformAccount?.sameOperator === true)
+    return verificationOfHolder(name, platformAccount.holderName, world.clock.now())
   return payee === null ? null : await verifyPayee(world, payee)
 }
 
@@ -59,11 +75,13 @@ export async function payeeGate(
 ): Promise<GateResult | null> {
   const { verification, verificationPolicy: policy } = recipient
   const now = world.clock.now()
-  const kept = !CHECKED_EVERY_TIME.has(rail) && rail !== 'internal' && stillValid(verification, now) ? verification : null
-  const fresh = kept ?? await checkPayee(world, recipient)
+  const kept =
+    !CHECKED_EVERY_TIME.has(rail) && rail !== 'internal' && stillValid(verification, now) ? verification : null
+  const fresh = kept ?? (await checkPayee(world, recipient))
   if (fresh === null) return null
   const checked = kept ?? withStandingOverride(fresh, verification)
   // An override that was given earlier and is still allowed needs no second confirmation.
-  if (override === null && checked.override !== null && policy.allowedOverrides.includes(checked.outcome)) return { verification: checked }
+  if (override === null && checked.override !== null && policy.allowedOverrides.includes(checked.outcome))
+    return { verification: checked }
   return verificationGate({ ...checked, override: null }, { policy, override, by, now })
 }

@@ -17,9 +17,14 @@ interface Message {
 }
 
 export type CreditMessage =
-  | Message & { readonly type: 'account.credited'; readonly connectionId: string; readonly account: string | null; readonly credit: CreditFacts }
+  | (Message & {
+      readonly type: 'account.credited'
+      readonly connectionId: string
+      readonly account: string | null
+      readonly credit: CreditFacts
+    })
   /** A returned credit has left. */
-  | Message & { readonly type: 'account.credit_returned' }
+  | (Message & { readonly type: 'account.credit_returned' })
 
 /** A request of the payer's bank to return a credit. */
 export interface RecallRequest {

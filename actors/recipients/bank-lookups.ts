@@ -1,5 +1,11 @@
 /** Looks up banks in the local directory, without asking a partner. */
-import { lookupBank, lookupIban, type BankFound, type BankLookup, type LookupDeps } from '../../lib/recipients/bank-lookup.ts'
+import {
+  lookupBank,
+  lookupIban,
+  type BankFound,
+  type BankLookup,
+  type LookupDeps,
+} from '../../lib/recipients/bank-lookup.ts'
 import { refuse } from '../../lib/base/problems.ts'
 
 export interface BankLookups {
@@ -23,5 +29,7 @@ function foundOrRefuse(lookup: BankLookup): BankFound {
   if ('found' in lookup) return lookup.found
   const { parameter, code, message } = lookup.fault
   if (code === null) refuse('not-found', message)
-  refuse(parameter === 'country' ? 'malformed-request' : 'validation-error', message, { errors: [{ field: `query.${parameter}`, code, message }] })
+  refuse(parameter === 'country' ? 'malformed-request' : 'validation-error', message, {
+    errors: [{ field: `query.${parameter}`, code, message }],
+  })
 }

@@ -10,7 +10,14 @@
  *  * Every node that listens knows of a change before the change is answered, so that no payment uses the old details.
  */
 import { withEditor } from '../../lib/approvals/requesters.ts'
-import { withdrawReviews, beginReview, lockPendingReviews, statusEvent, type RecipientMaker, type ReviewDeps } from './review-recipient.ts'
+import {
+  withdrawReviews,
+  beginReview,
+  lockPendingReviews,
+  statusEvent,
+  type RecipientMaker,
+  type ReviewDeps,
+} from './review-recipient.ts'
 import { pauseSchedulesTo } from '../scheduled-payments/change-schedule.ts'
 import { withdrawWaiting } from '../payments/cancel-payment.ts'
 import { checkPayee as askAboutPayee, type PayeeDeps } from '../payments/verify-payee.ts'
@@ -25,11 +32,28 @@ import { RECIPIENT_CHANGED } from '../../lib/payments/release-payment.ts'
 import { payeeOf } from '../../lib/recipients/payee.ts'
 import { verificationOf } from '../../lib/recipients/requirements.ts'
 import { canChange } from '../../lib/recipients/review.ts'
-import { accountIdentityOf, validateRecipient, type CheckedRecipient, type RecipientInput, type ValidationDeps } from '../../lib/recipients/validation.ts'
-import { verificationGate, withStandingOverride, type OverrideInput, type RecipientVerification, type VerificationPolicy } from '../../lib/recipients/verification.ts'
+import {
+  accountIdentityOf,
+  validateRecipient,
+  type CheckedRecipient,
+  type RecipientInput,
+  type ValidationDeps,
+} from '../../lib/recipients/validation.ts'
+import {
+  verificationGate,
+  withStandingOverride,
+  type OverrideInput,
+  type RecipientVerification,
+  type VerificationPolicy,
+} from '../../lib/recipients/verification.ts'
 import { findPlatformAccount } from '../../storage/accounts/account-details.ts'
 import { batchPaymentsTo } from '../../storage/bulk-payments/bulk-runs.ts'
-import { CommitConflict, pendingPaymentApprovals, writeEffects, type ApprovalTx } from '../../storage/approvals/approvals.ts'
+import {
+  CommitConflict,
+  pendingPaymentApprovals,
+  writeEffects,
+  type ApprovalTx,
+} from '../../storage/approvals/approvals.ts'
 import { scheduledPaymentsTo } from '../../storage/payments/due-payments.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { writeAudit } from '../../storage/trail/trail.ts'
@@ -77,7 +101,8 @@ interface Waiting {
 const NOBODY_WAITS: Waiting = { approvals: [], payments: [], batchPayments: [] }
 
 /** A requested recipient, before any check. */
-export type NewRecipient = RecipientInput & Pick<RecipientCreate, 'nickname' | 'email' | 'defaultReference' | 'externalId' | 'metadata' | 'verificationOverride'>
+export type NewRecipient = RecipientInput &
+  Pick<RecipientCreate, 'nickname' | 'email' | 'defaultReference' | 'externalId' | 'metadata' | 'verificationOverride'>
 
 /** Write operations. Every refusal is thrown as a problem, except the outcomes recorded under an idempotency key. */
 export interface RecipientCommands {
@@ -86,19 +111,58 @@ export interface RecipientCommands {
    * Creates a recipient on behalf of other work. A repeated call for a recipient that it has created is a
    * `duplicate-recipient`.
    */
-  make(maker: RecipientMaker, body: NewRecipient, options: { readonly verify: boolean }): Promise<{ readonly id: string } | { readonly refused: Problem }>
-  update(by: ByCaller, id: string, body: RecipientUpdate, expected: number | bigint | null): Promise<Versioned<Recipient>>
+  make(
+    maker: RecipientMaker,
+    body: NewRecipient,
+    options: { readonly verify: boolean },
+  ): Promise<{ readonly id: string } | { readonly refused: Problem }>
+  update(
+    by: ByCaller,
+    id: string,
+    body: RecipientUpdate,
+    expected: number | bigint | null,
+  ): Promise<Versioned<Recipient>>
   remove(by: ByCaller, id: string, expected: number | bigint | null): Promise<void>
   verify(by: ByCaller, id: string): Promise<RecipientVerification>
   /** Records a staff decision on a review that waits for staff. */
-  review(by: ByCaller, reviewId: string, decision: { readonly decision: 'approved' | 'rejected'; readonly reason: string | null }): Promise<void>
+  review(
+    by: ByCaller,
+    reviewId: string,
+    decision: { readonly decision: 'approved' | 'rejected'; readonly reason: string | null },
+  ): Promise<void>
   /** Blocks an active recipient from being paid, or unblocks it. For staff. */
   block(by: ByCaller, id: string, change: { readonly blocked: boolean; readonly reason: string | null }): Promise<void>
 }
 
 /** The part of a recipient that the trail keeps: enough to identify it, without an account number. */
-function state({ name, type, currency, maskedIdentifier, status, verification, externalId, nickname, email, defaultReference, purpose, metadata }: RecipientRecord['view']): object {
-  return { name, type, currency, maskedIdentifier, status, verification: verification?.outcome ?? null, externalId, nickname, email, defaultReference, purpose, metadata }
+function state({
+  name,
+  type,
+  currency,
+  maskedIdentifier,
+  status,
+  verification,
+  externalId,
+  nickname,
+  email,
+  defaultReference,
+  purpose,
+  metadata,
+}: RecipientRecord['view']): object {
+  return {
+    name,
+    type,
+    currency,
+    maskedIdentifier,
+    status,
+    verification: verification?.outcome ?? null,
+    externalId,
+    nickname,
+    email,
+    defaultReference,
+    purpose,
+    metadata,
+  }
 }
 
 export function createRecipientCommands(world: RecipientDeps): RecipientCommands {
@@ -116,45 +180,109 @@ export function createRecipientCommands(world: RecipientDeps): RecipientCommands
     }
   }
 
-  const audit = async (tx: ApprovalTx, by: ByCaller, action: string, id: string, before: RecipientRecord | null, after: RecipientRecord | null): Promise<void> =>
-    await auditAs(tx, { customerId: by.tenant.id, trail: auditCaller(by) }, action, id, before, after)
+  const audit = async (
+    tx: ApprovalTx,
+    by: ByCaller,
+    action: string,
+    id: string,
+    before: RecipientRecord | null,
+    after: RecipientRecord | null,
+  ): Promise<void> => await auditAs(tx, { customerId: by.tenant.id, trail: auditCaller(by) }, action, id, before, after)
 
-  async function auditAs({ client, now }: ApprovalTx, { customerId, trail }: Pick<RecipientMaker, 'customerId' | 'trail'>, action: string, id: string, before: RecipientRecord | null, after: RecipientRecord | null): Promise<void> {
+  async function auditAs(
+    { client, now }: ApprovalTx,
+    { customerId, trail }: Pick<RecipientMaker, 'customerId' | 'trail'>,
+    action: string,
+    id: string,
+    before: RecipientRecord | null,
+    after: RecipientRecord | null,
+  ): Promise<void> {
     await writeAudit(client, {
-      ...trail, id: ids.next(), tenantId: customerId, at: now, action, object: { type: 'recipient', id },
-      before: before === null ? null : state(before.view), after: after === null ? null : state(after.view),
+      ...trail,
+      id: ids.next(),
+      tenantId: customerId,
+      at: now,
+      action,
+      object: { type: 'recipient', id },
+      before: before === null ? null : state(before.view),
+      after: after === null ? null : state(after.view),
     })
   }
 
   /** Refuses an account or an external id that another recipient has. */
-  async function checkUnique(client: TransactionClient, customerId: string, { currency, accountIdentity, externalId }: { readonly currency: string; readonly accountIdentity: string | null; readonly externalId: string | null }, except: string | null): Promise<void> {
-    const account = accountIdentity === null ? null : await rows.recipientWithAccount(client, { customerId, currency, accountIdentity, except })
-    if (account !== null) refuse('duplicate-recipient', 'A recipient with this account and currency exists.', { extra: { existingId: account } })
-    const owner = externalId === null ? null : await rows.recipientWithExternalId(client, { customerId, externalId, except })
-    if (owner !== null) refuse('duplicate-external-id', `externalId ${externalId} belongs to another recipient.`, { extra: { existingId: owner } })
+  async function checkUnique(
+    client: TransactionClient,
+    customerId: string,
+    {
+      currency,
+      accountIdentity,
+      externalId,
+    }: { readonly currency: string; readonly accountIdentity: string | null; readonly externalId: string | null },
+    except: string | null,
+  ): Promise<void> {
+    const account =
+      accountIdentity === null
+        ? null
+        : await rows.recipientWithAccount(client, { customerId, currency, accountIdentity, except })
+    if (account !== null)
+      refuse('duplicate-recipient', 'A recipient with this account and currency exists.', {
+        extra: { existingId: account },
+      })
+    const owner =
+      externalId === null ? null : await rows.recipientWithExternalId(client, { customerId, externalId, except })
+    if (owner !== null)
+      refuse('duplicate-external-id', `externalId ${externalId} belongs to another recipient.`, {
+        extra: { existingId: owner },
+      })
   }
 
   /** Asks our own records or the bank about the name of a recipient; null when no check of names is available. */
-  async function checkPayee(customerId: string, recipient: { readonly name: string; readonly type: 'business' | 'individual'; readonly currency: string } & Pick<CheckedRecipient, 'bank' | 'bankCountry'>): Promise<RecipientVerification | null> {
+  async function checkPayee(
+    customerId: string,
+    recipient: { readonly name: string; readonly type: 'business' | 'individual'; readonly currency: string } & Pick<
+      CheckedRecipient,
+      'bank' | 'bankCountry'
+    >,
+  ): Promise<RecipientVerification | null> {
     const { name, currency, bank } = recipient
-    return await askAboutPayee(world, { name, payee: payeeOf(recipient), platformAccount: await findPlatformAccount(database, { customerId, currency, bank }) })
+    return await askAboutPayee(world, {
+      name,
+      payee: payeeOf(recipient),
+      platformAccount: await findPlatformAccount(database, { customerId, currency, bank }),
+    })
   }
 
   /** Accepts the result of a name check, or refuses it. */
-  function admit(checked: RecipientVerification | null, policy: VerificationPolicy, override: OverrideInput | null, by: string): RecipientVerification | null {
+  function admit(
+    checked: RecipientVerification | null,
+    policy: VerificationPolicy,
+    override: OverrideInput | null,
+    by: string,
+  ): RecipientVerification | null {
     if (checked === null) return null
     const gate = verificationGate(checked, { policy, override, by, now: clock.now() })
     if ('refused' in gate) throw new ProblemError(gate.refused)
     return gate.verification
   }
 
-  const requesterOf = ({ principal }: ByCaller) => ({ id: principal.id, name: principal.name, byKey: principal.kind === 'key' })
+  const requesterOf = ({ principal }: ByCaller) => ({
+    id: principal.id,
+    name: principal.name,
+    byKey: principal.kind === 'key',
+  })
 
-  async function locked({ client }: ApprovalTx, by: ByCaller, id: string, expected: number | bigint | null): Promise<RecipientRecord> {
+  async function locked(
+    { client }: ApprovalTx,
+    by: ByCaller,
+    id: string,
+    expected: number | bigint | null,
+  ): Promise<RecipientRecord> {
     const found = await rows.lockRecipient(client, by.tenant.id, id)
     if (found === null) refuse('not-found', 'No such resource exists in this tenant.')
     if (expected !== null && found.version !== BigInt(expected)) {
-      refuse('precondition-failed', 'The resource has changed since it was read.', { extra: { currentEtag: etagOf(found) } })
+      refuse('precondition-failed', 'The resource has changed since it was read.', {
+        extra: { currentEtag: etagOf(found) },
+      })
     }
     return found
   }
@@ -167,15 +295,21 @@ export function createRecipientCommands(world: RecipientDeps): RecipientCommands
 
   /** Finds the payments to a recipient that wait for approval or for their date. */
   async function waitingFor(client: TransactionClient, customerId: string, id: string): Promise<Waiting> {
-    return { approvals: await pendingPaymentApprovals(client, customerId, id), payments: await scheduledPaymentsTo(client, customerId, id), batchPayments: await batchPaymentsTo(client, customerId, id) }
+    return {
+      approvals: await pendingPaymentApprovals(client, customerId, id),
+      payments: await scheduledPaymentsTo(client, customerId, id),
+      batchPayments: await batchPaymentsTo(client, customerId, id),
+    }
   }
 
   /** Cancels the payments that wait, because the recipient has changed. */
   async function cancelWaiting(by: ByCaller, waiting: Waiting): Promise<void> {
-    for (const approvalId of waiting.approvals) await world.approvals.cancel({ approvalId, reason: 'recipient_changed', by: auditCaller(by) })
+    for (const approvalId of waiting.approvals)
+      await world.approvals.cancel({ approvalId, reason: 'recipient_changed', by: auditCaller(by) })
     const withdrawal = { status: 'cancelled', reason: RECIPIENT_CHANGED, by: 'system' } as const
     for (const paymentId of waiting.payments) await withdrawWaiting(world, paymentId, 'scheduled', withdrawal, null)
-    for (const paymentId of waiting.batchPayments) await withdrawWaiting(world, paymentId, 'pending_approval', withdrawal, null)
+    for (const paymentId of waiting.batchPayments)
+      await withdrawWaiting(world, paymentId, 'pending_approval', withdrawal, null)
   }
 
   // ── Create ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -184,7 +318,15 @@ export function createRecipientCommands(world: RecipientDeps): RecipientCommands
    * Writes a new recipient, or finds the problem that prevents it. The result of `yes` or `no` is written in the same
    * transaction.
    */
-  async function make<Result>(maker: RecipientMaker, body: NewRecipient, verification: RecipientVerification | null, end: { yes(tx: ApprovalTx, made: RecipientRecord): Promise<Result>; no(tx: ApprovalTx, problem: Problem): Promise<Result> }): Promise<Result> {
+  async function make<Result>(
+    maker: RecipientMaker,
+    body: NewRecipient,
+    verification: RecipientVerification | null,
+    end: {
+      yes(tx: ApprovalTx, made: RecipientRecord): Promise<Result>
+      no(tx: ApprovalTx, problem: Problem): Promise<Result>
+    },
+  ): Promise<Result> {
     const { customerId, requester } = maker
     const checked = checkedOrRefuse(world, body)
     const externalId = body.externalId ?? null
@@ -195,20 +337,41 @@ export function createRecipientCommands(world: RecipientDeps): RecipientCommands
       const refused = await refusalOf(async () => {
         await checkUnique(client, customerId, { ...checked, currency: body.currency, externalId }, null)
         if (await rows.hasRecipients(client, customerId, RECIPIENTS_MAX)) {
-          refuse('limit-reached', `A customer may have at most ${RECIPIENTS_MAX} recipients.`, { extra: { limit: RECIPIENTS_MAX, resource: 'recipient' } })
+          refuse('limit-reached', `A customer may have at most ${RECIPIENTS_MAX} recipients.`, {
+            extra: { limit: RECIPIENTS_MAX, resource: 'recipient' },
+          })
         }
         admit(verification, customer.policy, body.verificationOverride ?? null, requester.id)
       })
       if (refused !== null) return await end.no(tx, refused)
       const id = ids.next()
       const { name } = body
-      const review = await beginReview(tx, world, { id, customerId, name, maskedIdentifier: checked.maskedIdentifier }, { customer, requester, wasRejected: false })
+      const review = await beginReview(
+        tx,
+        world,
+        { id, customerId, name, maskedIdentifier: checked.maskedIdentifier },
+        { customer, requester, wasRejected: false },
+      )
       const status = review === null ? 'active' : 'pending_approval'
-      await rows.insertRecipient(client, { id, customerId, createdBy: requester.id, now }, {
-        ...checked, type: body.type, name, currency: body.currency, nickname: body.nickname ?? null, email: body.email ?? null,
-        defaultReference: body.defaultReference ?? null, purpose: body.purpose, externalId, metadata: inStoredOrder(body.metadata ?? {}),
-        status, verification: admit(verification, customer.policy, body.verificationOverride ?? null, requester.id), approval: review,
-      })
+      await rows.insertRecipient(
+        client,
+        { id, customerId, createdBy: requester.id, now },
+        {
+          ...checked,
+          type: body.type,
+          name,
+          currency: body.currency,
+          nickname: body.nickname ?? null,
+          email: body.email ?? null,
+          defaultReference: body.defaultReference ?? null,
+          purpose: body.purpose,
+          externalId,
+          metadata: inStoredOrder(body.metadata ?? {}),
+          status,
+          verification: admit(verification, customer.policy, body.verificationOverride ?? null, requester.id),
+          approval: review,
+        },
+      )
       const made = await reread(tx, customerId, id)
       await auditAs(tx, maker, 'recipient.created', id, null, made)
       await writeEffects(tx, { events: [statusEvent(tx, customer, { id, customerId, status, previousStatus: null })] })
@@ -219,17 +382,27 @@ export function createRecipientCommands(world: RecipientDeps): RecipientCommands
   async function create(by: ByCaller, { body }: Command<RecipientCreate>, remember: Remember): Promise<CommandAnswer> {
     const input = { ...body, address: body.address ?? null, purpose: body.purpose ?? null }
     const verification = await checkPayee(by.tenant.id, { ...body, ...checkedOrRefuse(world, input) })
-    return await make({ customerId: by.tenant.id, requester: requesterOf(by), trail: auditCaller(by) }, input, verification, remember)
+    return await make(
+      { customerId: by.tenant.id, requester: requesterOf(by), trail: auditCaller(by) },
+      input,
+      verification,
+      remember,
+    )
   }
 
-  async function createOnce(by: ByCaller, command: Command<RecipientCreate>, idempotency: Idempotency): Promise<CommandAnswer> {
+  async function createOnce(
+    by: ByCaller,
+    command: Command<RecipientCreate>,
+    idempotency: Idempotency,
+  ): Promise<CommandAnswer> {
     const known = await recordedAnswer(idempotency)
     if (known !== null) return known
     try {
       return await create(by, command, remembering(world, command, idempotency))
     } catch (error) {
       // Another node was first, or the body is invalid under a key that already has an answer.
-      if (error instanceof CommitConflict || error instanceof ProblemError) return await recordedAnswer(idempotency) ?? raise(error)
+      if (error instanceof CommitConflict || error instanceof ProblemError)
+        return (await recordedAnswer(idempotency)) ?? raise(error)
       throw error
     }
   }
@@ -238,7 +411,9 @@ export function createRecipientCommands(world: RecipientDeps): RecipientCommands
     const record = await world.findIdempotencyRecord(idempotency.id)
     if (record === null) return null
     if (record.fingerprint !== idempotency.fingerprint) {
-      refuse('idempotency-key-reused', 'The Idempotency-Key was first used with other content.', { extra: { firstUsedAt: record.createdAt } })
+      refuse('idempotency-key-reused', 'The Idempotency-Key was first used with other content.', {
+        extra: { firstUsedAt: record.createdAt },
+      })
     }
     return record.answer
   }
@@ -246,26 +421,68 @@ export function createRecipientCommands(world: RecipientDeps): RecipientCommands
   // ── Update ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
   /** Computes a recipient after a change; `reviewed` says whether staff have to review it again. */
-  function changed(before: RecipientRecord, body: RecipientUpdate): { readonly values: Omit<rows.RecipientValues, 'status' | 'verification' | 'approval'>; readonly reviewed: boolean; readonly any: boolean } {
+  function changed(
+    before: RecipientRecord,
+    body: RecipientUpdate,
+  ): {
+    readonly values: Omit<rows.RecipientValues, 'status' | 'verification' | 'approval'>
+    readonly reviewed: boolean
+    readonly any: boolean
+  } {
     const { view } = before
-    const keep = <Name extends keyof RecipientUpdate & keyof typeof view>(name: Name) => (body[name] === undefined ? view[name] : body[name]) as typeof view[Name]
+    const keep = <Name extends keyof RecipientUpdate & keyof typeof view>(name: Name) =>
+      (body[name] === undefined ? view[name] : body[name]) as (typeof view)[Name]
     const purpose = keep('purpose')
-    const input = { type: keep('type'), name: keep('name'), currency: view.currency, address: keep('address'), bank: body.bank ?? bankInput(before), purpose }
-    const checked = CHECKED.some((member) => body[member] !== undefined) ? checkedOrRefuse(world, input) : keptOf(before)
+    const input = {
+      type: keep('type'),
+      name: keep('name'),
+      currency: view.currency,
+      address: keep('address'),
+      bank: body.bank ?? bankInput(before),
+      purpose,
+    }
+    const checked = CHECKED.some((member) => body[member] !== undefined)
+      ? checkedOrRefuse(world, input)
+      : keptOf(before)
     const metadata = body.metadata === undefined ? view.metadata : patchedMetadata(view.metadata, body.metadata)
     if (!fitsMetadata(metadata)) refuseField({ field: '/metadata', code: 'too_large', message: 'Is too large.' })
     const values = {
-      ...checked, type: input.type, name: input.name, currency: view.currency, nickname: keep('nickname'), email: keep('email'),
-      defaultReference: keep('defaultReference'), purpose, externalId: keep('externalId'), metadata,
+      ...checked,
+      type: input.type,
+      name: input.name,
+      currency: view.currency,
+      nickname: keep('nickname'),
+      email: keep('email'),
+      defaultReference: keep('defaultReference'),
+      purpose,
+      externalId: keep('externalId'),
+      metadata,
     }
-    const reviewed = !same([input.type, input.name, checked.bankCountry, checked.bank, checked.address], [view.type, view.name, view.bank.bankCountry, before.bank, view.address])
-    const others = [values.nickname, values.email, values.defaultReference, values.purpose, values.externalId, values.metadata]
-    const any = reviewed || !same(others, [view.nickname, view.email, view.defaultReference, view.purpose, view.externalId, view.metadata])
+    const reviewed = !same(
+      [input.type, input.name, checked.bankCountry, checked.bank, checked.address],
+      [view.type, view.name, view.bank.bankCountry, before.bank, view.address],
+    )
+    const others = [
+      values.nickname,
+      values.email,
+      values.defaultReference,
+      values.purpose,
+      values.externalId,
+      values.metadata,
+    ]
+    const any =
+      reviewed ||
+      !same(others, [view.nickname, view.email, view.defaultReference, view.purpose, view.externalId, view.metadata])
     return { values, reviewed, any }
   }
 
   /** Applies a change to the version of a recipient that was read; null when the recipient has changed since. */
-  async function updateFrom(seen: RecipientRecord, by: ByCaller, body: RecipientUpdate, expected: number | bigint | null): Promise<RecipientRecord | null> {
+  async function updateFrom(
+    seen: RecipientRecord,
+    by: ByCaller,
+    body: RecipientUpdate,
+    expected: number | bigint | null,
+  ): Promise<RecipientRecord | null> {
     const customerId = by.tenant.id
     const { id } = seen.view
     const planned = changed(seen, body)
@@ -279,7 +496,8 @@ export function createRecipientCommands(world: RecipientDeps): RecipientCommands
       if (before.version !== seen.version) return null
       if (!planned.any) return { after: before, waiting: NOBODY_WAITS }
       const { status } = before.view
-      if (!canChange(status, planned.reviewed)) refuse('invalid-transition', `The recipient is ${status}.`, { extra: { currentStatus: status, allowed: [] } })
+      if (!canChange(status, planned.reviewed))
+        refuse('invalid-transition', `The recipient is ${status}.`, { extra: { currentStatus: status, allowed: [] } })
       await checkUnique(client, customerId, planned.values, id)
       const customer = await rows.recipientCustomer(client, customerId)
       let next: Pick<rows.RecipientValues, 'status' | 'verification' | 'approval'> = before.view
@@ -287,16 +505,31 @@ export function createRecipientCommands(world: RecipientDeps): RecipientCommands
         const admitted = admit(verification, customer.policy, body.verificationOverride ?? null, by.principal.id)
         await withdrawReviews(tx, id, pending, 'recipient_changed', auditCaller(by))
         const { name, maskedIdentifier } = planned.values
-        const review = await beginReview(tx, world, { id, customerId, name, maskedIdentifier }, {
-          customer, requester: requesterOf(by), shapedBy: [before.view.createdBy, ...before.editors.map((editor) => editor.id)], wasRejected: status === 'rejected',
-        })
+        const review = await beginReview(
+          tx,
+          world,
+          { id, customerId, name, maskedIdentifier },
+          {
+            customer,
+            requester: requesterOf(by),
+            shapedBy: [before.view.createdBy, ...before.editors.map((editor) => editor.id)],
+            wasRejected: status === 'rejected',
+          },
+        )
         next = { status: review === null ? 'active' : 'pending_approval', verification: admitted, approval: review }
       }
       const editors = planned.reviewed ? withEditor(before.editors, by.principal.id, now) : before.editors
-      await rows.updateRecipient(client, { id, editors, now }, { ...planned.values, status: next.status, verification: next.verification, approval: next.approval })
+      await rows.updateRecipient(
+        client,
+        { id, editors, now },
+        { ...planned.values, status: next.status, verification: next.verification, approval: next.approval },
+      )
       const after = await reread(tx, customerId, id)
       await audit(tx, by, 'recipient.updated', id, before, after)
-      if (next.status !== status) await writeEffects(tx, { events: [statusEvent(tx, customer, { id, customerId, status: next.status, previousStatus: status })] })
+      if (next.status !== status)
+        await writeEffects(tx, {
+          events: [statusEvent(tx, customer, { id, customerId, status: next.status, previousStatus: status })],
+        })
       return { after, waiting: planned.reviewed ? await waitingFor(client, customerId, id) : NOBODY_WAITS }
     })
     if (written === null) return null
@@ -313,7 +546,8 @@ export function createRecipientCommands(world: RecipientDeps): RecipientCommands
     async create(by, command) {
       const { idempotency } = command
       if (idempotency === null) return await create(by, command, remembering(world, command, null))
-      if (underWay.has(idempotency.id)) refuse('idempotency-key-in-use', 'The first request with this key is still running.', { retryAfterSeconds: 1 })
+      if (underWay.has(idempotency.id))
+        refuse('idempotency-key-in-use', 'The first request with this key is still running.', { retryAfterSeconds: 1 })
       underWay.add(idempotency.id)
       try {
         return await createOnce(by, command, idempotency)
@@ -324,8 +558,13 @@ export function createRecipientCommands(world: RecipientDeps): RecipientCommands
 
     async make(maker, body, { verify }) {
       try {
-        const verification = verify ? await checkPayee(maker.customerId, { ...body, ...checkedOrRefuse(world, body) }) : null
-        return await make<{ readonly id: string } | { readonly refused: Problem }>(maker, body, verification, { yes: async (_tx, { view: { id } }) => ({ id }), no: async (_tx, refused) => ({ refused }) })
+        const verification = verify
+          ? await checkPayee(maker.customerId, { ...body, ...checkedOrRefuse(world, body) })
+          : null
+        return await make<{ readonly id: string } | { readonly refused: Problem }>(maker, body, verification, {
+          yes: async (_tx, { view: { id } }) => ({ id }),
+          no: async (_tx, refused) => ({ refused }),
+        })
       } catch (error) {
         if (error instanceof ProblemError) return { refused: error.problem }
         throw error
@@ -336,7 +575,8 @@ export function createRecipientCommands(world: RecipientDeps): RecipientCommands
       for (let attempt = 1; ; attempt++) {
         const updated = await updateFrom(await read(by, id), by, body, expected)
         if (updated !== null) return updated
-        if (attempt >= ATTEMPTS_MAX) refuse('service-unavailable', 'The recipient keeps changing; try again.', { retryAfterSeconds: 1 })
+        if (attempt >= ATTEMPTS_MAX)
+          refuse('service-unavailable', 'The recipient keeps changing; try again.', { retryAfterSeconds: 1 })
       }
     },
 
@@ -347,17 +587,30 @@ export function createRecipientCommands(world: RecipientDeps): RecipientCommands
         const pending = await lockPendingReviews(tx, id)
         const before = await locked(tx, by, id, expected)
         const customer = await rows.recipientCustomer(client, customerId)
-        const paymentIds = await rows.openPaymentsTo(client, { customerId, recipientId: id, shard: customer.shard, max: NAMED_MAX })
+        const paymentIds = await rows.openPaymentsTo(client, {
+          customerId,
+          recipientId: id,
+          shard: customer.shard,
+          max: NAMED_MAX,
+        })
         const scheduledPaymentIds = await schedulesTo(client, id, NAMED_MAX)
         if (paymentIds.length > 0 || scheduledPaymentIds.length > 0) {
-          refuse('recipient-in-use', 'Payments that are not finished, or scheduled ones, use the recipient.', { extra: { paymentIds, scheduledPaymentIds } })
+          refuse('recipient-in-use', 'Payments that are not finished, or scheduled ones, use the recipient.', {
+            extra: { paymentIds, scheduledPaymentIds },
+          })
         }
         await withdrawReviews(tx, id, pending, 'recipient_deleted', auditCaller(by))
         const { status } = before.view
         const { approval } = before.view
-        await rows.setRecipientState(client, id, { status: 'deleted', approval: approval?.status === 'pending' ? { ...approval, status: 'cancelled' } : approval, now })
+        await rows.setRecipientState(client, id, {
+          status: 'deleted',
+          approval: approval?.status === 'pending' ? { ...approval, status: 'cancelled' } : approval,
+          now,
+        })
         await audit(tx, by, 'recipient.deleted', id, before, null)
-        await writeEffects(tx, { events: [statusEvent(tx, customer, { id, customerId, status: 'deleted', previousStatus: status })] })
+        await writeEffects(tx, {
+          events: [statusEvent(tx, customer, { id, customerId, status: 'deleted', previousStatus: status })],
+        })
       })
       await world.forget(id)
     },
@@ -366,10 +619,18 @@ export function createRecipientCommands(world: RecipientDeps): RecipientCommands
       const { tenant } = by
       const seen = await read(by, id)
       const { currency, name, type } = seen.view
-      const checked = await checkPayee(tenant.id, { currency, name, type, bankCountry: seen.view.bank.bankCountry, bank: seen.bank as CheckedRecipient['bank'] })
+      const checked = await checkPayee(tenant.id, {
+        currency,
+        name,
+        type,
+        bankCountry: seen.view.bank.bankCountry,
+        bank: seen.bank as CheckedRecipient['bank'],
+      })
       if (checked === null) {
         const { scheme } = verificationOf(currency as CurrencyCode, seen.view.bank.bankCountry)
-        refuse('verification-unavailable', `No bank checks names for ${currency} in ${seen.view.bank.bankCountry}.`, { extra: { scheme } })
+        refuse('verification-unavailable', `No bank checks names for ${currency} in ${seen.view.bank.bankCountry}.`, {
+          extra: { scheme },
+        })
       }
       const verification = await transaction(async (tx) => {
         const before = await locked(tx, by, id, null)
@@ -385,7 +646,8 @@ export function createRecipientCommands(world: RecipientDeps): RecipientCommands
       return verification
     },
 
-    review: (by, reviewId, { decision, reason }) => world.reviews.decide({ reviewId, operatorId: by.tenant.id, decision, reason, by: auditCaller(by) }),
+    review: (by, reviewId, { decision, reason }) =>
+      world.reviews.decide({ reviewId, operatorId: by.tenant.id, decision, reason, by: auditCaller(by) }),
 
     async block(by, id, { blocked, reason }) {
       const { waiting, mails } = await transaction(async (tx) => {
@@ -395,15 +657,26 @@ export function createRecipientCommands(world: RecipientDeps): RecipientCommands
         if (customerId === null || before === null) refuse('not-found', 'No such resource exists in this tenant.')
         const { status } = before.view
         const [from, to] = blocked ? (['active', 'blocked'] as const) : (['blocked', 'active'] as const)
-        if (status !== from) refuse('invalid-transition', `The recipient is ${status}.`, { extra: { currentStatus: status, allowed: [] } })
+        if (status !== from)
+          refuse('invalid-transition', `The recipient is ${status}.`, { extra: { currentStatus: status, allowed: [] } })
         await rows.setRecipientState(client, id, { status: to, approval: before.view.approval, now })
         const customer = await rows.recipientCustomer(client, customerId)
-        await writeEffects(tx, { events: [statusEvent(tx, customer, { id, customerId, status: to, previousStatus: from })] })
-        await writeAudit(client, {
-          ...auditCaller(by), id: ids.next(), tenantId: by.tenant.id, at: now, action: blocked ? 'recipient.blocked' : 'recipient.unblocked', object: { type: 'recipient', id },
-          before: { status: from }, after: { status: to, reason, customerId },
+        await writeEffects(tx, {
+          events: [statusEvent(tx, customer, { id, customerId, status: to, previousStatus: from })],
         })
-        return blocked ? { waiting: await waitingFor(client, customerId, id), mails: await pauseSchedulesTo(tx, id) } : { waiting: NOBODY_WAITS, mails: [] }
+        await writeAudit(client, {
+          ...auditCaller(by),
+          id: ids.next(),
+          tenantId: by.tenant.id,
+          at: now,
+          action: blocked ? 'recipient.blocked' : 'recipient.unblocked',
+          object: { type: 'recipient', id },
+          before: { status: from },
+          after: { status: to, reason, customerId },
+        })
+        return blocked
+          ? { waiting: await waitingFor(client, customerId, id), mails: await pauseSchedulesTo(tx, id) }
+          : { waiting: NOBODY_WAITS, mails: [] }
       })
       await world.forget(id)
       await cancelWaiting(by, waiting)
@@ -418,15 +691,30 @@ interface Remember {
   no(tx: ApprovalTx, problem: Problem): Promise<CommandAnswer>
 }
 
-function remembering({ problemBase }: Pick<RecipientDeps, 'problemBase'>, { requestId, instance }: Pick<Command<unknown>, 'requestId' | 'instance'>, key: Idempotency | null): Remember {
-  async function record(tx: ApprovalTx, kept: { readonly status: number; readonly resourceId: string | null; readonly answer: string }): Promise<void> {
-    if (key !== null) await writeEffects(tx, { idempotency: { id: key.id, fingerprint: key.fingerprint, createdAt: tx.now, ...kept } })
+function remembering(
+  { problemBase }: Pick<RecipientDeps, 'problemBase'>,
+  { requestId, instance }: Pick<Command<unknown>, 'requestId' | 'instance'>,
+  key: Idempotency | null,
+): Remember {
+  async function record(
+    tx: ApprovalTx,
+    kept: { readonly status: number; readonly resourceId: string | null; readonly answer: string },
+  ): Promise<void> {
+    if (key !== null)
+      await writeEffects(tx, { idempotency: { id: key.id, fingerprint: key.fingerprint, createdAt: tx.now, ...kept } })
   }
   return {
     async yes(tx, made) {
       const body = JSON.stringify(made.view)
       await record(tx, { status: 201, resourceId: made.view.id, answer: body })
-      return { status: 201, body, contentType: 'application/json', etag: etagOf(made, body), location: `/v1/recipients/${made.view.id}`, replayed: false }
+      return {
+        status: 201,
+        body,
+        contentType: 'application/json',
+        etag: etagOf(made, body),
+        location: `/v1/recipients/${made.view.id}`,
+        replayed: false,
+      }
     },
     async no(tx, problem) {
       const body = problemBody(problem, { problemBase, instance, requestId })
@@ -439,7 +727,8 @@ function remembering({ problemBase }: Pick<RecipientDeps, 'problemBase'>, { requ
 
 function checkedOrRefuse(world: ValidationDeps, input: RecipientInput): CheckedRecipient {
   const result = validateRecipient(world, input)
-  if ('errors' in result) refuse('validation-error', 'Some fields of the body are not valid.', { errors: result.errors })
+  if ('errors' in result)
+    refuse('validation-error', 'Some fields of the body are not valid.', { errors: result.errors })
   return result.recipient
 }
 
@@ -455,7 +744,13 @@ const CHECKED = ['type', 'name', 'address', 'bank', 'purpose'] as const
 function keptOf({ view, bank, accountIdentity }: RecipientRecord): CheckedRecipient {
   const { bankCountry } = view.bank
   const values = bank as CheckedRecipient['bank']
-  return { bankCountry, bank: values, address: view.address, maskedIdentifier: view.maskedIdentifier, accountIdentity: accountIdentity ?? accountIdentityOf(bankCountry, values) }
+  return {
+    bankCountry,
+    bank: values,
+    address: view.address,
+    maskedIdentifier: view.maskedIdentifier,
+    accountIdentity: accountIdentity ?? accountIdentityOf(bankCountry, values),
+  }
 }
 
 /** Runs the checks of a command and returns the problem that they throw; null when they pass. */

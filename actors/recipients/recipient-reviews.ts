@@ -12,7 +12,13 @@ import { writeEffects, type ApprovalTx } from '../../storage/approvals/approvals
 import type { Database } from '../../storage/db/database.ts'
 import { SYSTEM, writeAudit, type AuditBy } from '../../storage/trail/trail.ts'
 import { insertNotices } from '../../storage/notices/notices.ts'
-import { dueReviews, endReview, lockReview, wakeReviewAt, type ReviewRecord } from '../../storage/recipients/recipient-reviews.ts'
+import {
+  dueReviews,
+  endReview,
+  lockReview,
+  wakeReviewAt,
+  type ReviewRecord,
+} from '../../storage/recipients/recipient-reviews.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import { SANDBOX_APPROVER } from '../approvals/approvals.ts'
 import { applyRecipientApproval } from './review-recipient.ts'
@@ -53,7 +59,11 @@ export class RecipientReviews extends Poller {
   readonly #options: RecipientReviewsOptions
 
   constructor(options: RecipientReviewsOptions) {
-    super({ everyMs: TICK_MS, poll: () => this.#poll(), onError: (error) => options.onError(error, 'reviews that are due') })
+    super({
+      everyMs: TICK_MS,
+      poll: () => this.#poll(),
+      onError: (error) => options.onError(error, 'reviews that are due'),
+    })
     this.#options = options
   }
 
@@ -65,8 +75,12 @@ export class RecipientReviews extends Poller {
   async decide({ reviewId, operatorId, decision, reason, by }: ReviewDecision): Promise<void> {
     await this.#transaction(async (tx) => {
       const review = await lockReview(tx.client, reviewId)
-      if (review === null || review.operatorId !== operatorId) refuse('not-found', 'No such review exists in this tenant.')
-      if (review.status !== 'pending') refuse('invalid-transition', `The review is ${review.status}.`, { extra: { currentStatus: review.status, allowed: [] } })
+      if (review === null || review.operatorId !== operatorId)
+        refuse('not-found', 'No such review exists in this tenant.')
+      if (review.status !== 'pending')
+        refuse('invalid-transition', `The review is ${review.status}.`, {
+          extra: { currentStatus: review.status, allowed: [] },
+        })
       return await this.#end(tx, review, { status: decision, reason }, by)
     })
   }
@@ -76,31 +90,61 @@ export class RecipientReviews extends Poller {
     const ended = await inTransaction(database, async (client) => work({ client, ids, now: clock.now() }))
     if (ended === null) return
     changed(ended.recipientId)
-    for (const to of ended.mails) await mailer.send({ to, subject: ended.words, text: ended.words }).catch((error: unknown) => onError(error, 'mail'))
+    for (const to of ended.mails)
+      await mailer
+        .send({ to, subject: ended.words, text: ended.words })
+        .catch((error: unknown) => onError(error, 'mail'))
   }
 
-  async #end(tx: ApprovalTx, review: ReviewRecord, { status, reason }: { readonly status: 'approved' | 'rejected' | 'expired'; readonly reason: string | null }, by: AuditBy): Promise<Ended> {
+  async #end(
+    tx: ApprovalTx,
+    review: ReviewRecord,
+    { status, reason }: { readonly status: 'approved' | 'rejected' | 'expired'; readonly reason: string | null },
+    by: AuditBy,
+  ): Promise<Ended> {
     const { client, ids, now } = tx
     const { recipientId, customerId, requestedBy } = review
     await endReview(client, review.id, { status, by: status === 'expired' ? null : by.actor.id, reason, now })
     // Customers are not told which member of staff decided.
-    const { events = [] } = await applyRecipientApproval(tx, this.#options, { recipientId, customerId, requester: { id: requestedBy, name: '' }, end: { status, by: null, reason } })
+    const { events = [] } = await applyRecipientApproval(tx, this.#options, {
+      recipientId,
+      customerId,
+      requester: { id: requestedBy, name: '' },
+      end: { status, by: null, reason },
+    })
     await writeEffects(tx, { events })
     await writeAudit(client, {
-      ...by, id: ids.next(), tenantId: review.operatorId, at: now, action: `recipient_review.${status}`, object: { type: 'recipient', id: recipientId },
-      before: { status: 'pending' }, after: { status, reason, customerId },
+      ...by,
+      id: ids.next(),
+      tenantId: review.operatorId,
+      at: now,
+      action: `recipient_review.${status}`,
+      object: { type: 'recipient', id: recipientId },
+      before: { status: 'pending' },
+      after: { status, reason, customerId },
     })
     const words = `Your recipient was ${status === 'expired' ? 'not reviewed in time' : status}.`
-    const mails = await insertNotices(client, ids, [requestedBy], {
-      tenantId: customerId, type: 'recipient_decided', title: words, text: reason ?? words, object: { type: 'recipient', id: recipientId },
-    }, now)
+    const mails = await insertNotices(
+      client,
+      ids,
+      [requestedBy],
+      {
+        tenantId: customerId,
+        type: 'recipient_decided',
+        title: words,
+        text: reason ?? words,
+        object: { type: 'recipient', id: recipientId },
+      },
+      now,
+    )
     return { recipientId, mails, words }
   }
 
   async #poll(): Promise<void> {
     const { database, clock, shards, onError } = this.#options
     const due = await dueReviews(database, { now: clock.now(), owned: shards.owned(), max: DUE_MAX })
-    for (const id of due) await this.#transaction((tx) => this.#wake(tx, id)).catch((error: unknown) => onError(error, `review ${id}`))
+    for (const id of due)
+      await this.#transaction((tx) => this.#wake(tx, id)).catch((error: unknown) => onError(error, `review ${id}`))
   }
 
   async #wake(tx: ApprovalTx, id: string): Promise<Ended | null> {
@@ -109,7 +153,12 @@ export class RecipientReviews extends Poller {
     if (review.expiresAt <= tx.now) return await this.#end(tx, review, { status: 'expired', reason: null }, SYSTEM)
     if (review.sandboxDecision !== null) {
       const reason = review.sandboxDecision === 'rejected' ? 'Rejected by the sandbox.' : null
-      return await this.#end(tx, review, { status: review.sandboxDecision, reason }, { ...SYSTEM, actor: { type: 'system', ...SANDBOX_APPROVER } })
+      return await this.#end(
+        tx,
+        review,
+        { status: review.sandboxDecision, reason },
+        { ...SYSTEM, actor: { type: 'system', ...SANDBOX_APPROVER } },
+      )
     }
     await wakeReviewAt(tx.client, id, review.expiresAt)
     return null

@@ -54,7 +54,10 @@ export interface RecipientService {
    * customer's preferences.
    */
   forgetOf(customerId: string, version: number): Promise<void>
-  commands(approvals: Pick<Approvals, 'cancel'>, findIdempotencyRecord: RecipientDeps['findIdempotencyRecord']): RecipientCommands
+  commands(
+    approvals: Pick<Approvals, 'cancel'>,
+    findIdempotencyRecord: RecipientDeps['findIdempotencyRecord'],
+  ): RecipientCommands
   /** Starts listening for recipients that other nodes change, and polling reviews. */
   start(): Promise<void>
   stop(): Promise<void>
@@ -69,7 +72,13 @@ export function createRecipientService(options: RecipientServiceOptions): Recipi
     else if (told.startsWith(ALL_OF)) directory.forgetOf(told.slice(ALL_OF.length).split(' ')[0] as string)
     else directory.forget(told)
   }
-  const notifications = new PgListener({ url: databaseUrl, channel: RECIPIENT_CHANGED, onMessage: tell, onGap: () => directory.forgetAll(), onError })
+  const notifications = new PgListener({
+    url: databaseUrl,
+    channel: RECIPIENT_CHANGED,
+    onMessage: tell,
+    onGap: () => directory.forgetAll(),
+    onError,
+  })
   const changed = (id: string) => directory.forget(id)
   const reviews = new RecipientReviews({ ...options, changed })
   return {
@@ -80,13 +89,17 @@ export function createRecipientService(options: RecipientServiceOptions): Recipi
       directory.forgetOf(customerId)
       await notifications.heard(`${ALL_OF}${customerId} ${version}`, FORGOTTEN_WITHIN_MS)
     },
-    commands: (approvals, findIdempotencyRecord) => createRecipientCommands({
-      ...options, approvals, reviews, findIdempotencyRecord,
-      async forget(id) {
-        directory.forget(id)
-        await notifications.heard(id, FORGOTTEN_WITHIN_MS)
-      },
-    }),
+    commands: (approvals, findIdempotencyRecord) =>
+      createRecipientCommands({
+        ...options,
+        approvals,
+        reviews,
+        findIdempotencyRecord,
+        async forget(id) {
+          directory.forget(id)
+          await notifications.heard(id, FORGOTTEN_WITHIN_MS)
+        },
+      }),
     async start() {
       await notifications.start()
       reviews.start()

@@ -69,12 +69,22 @@ export class Reconciliations {
 
   constructor(options: ReconciliationsOptions) {
     this.#options = options
-    this.#working = new Poller({ everyMs: TICK_MS, poll: () => this.#poll(), onError: (error) => options.onError(error, 'reconciliations') })
-    this.#scheduling = new Poller({ everyMs: SCHEDULE_MS, poll: () => this.#schedule(), onError: (error) => options.onError(error, 'days to reconcile') })
+    this.#working = new Poller({
+      everyMs: TICK_MS,
+      poll: () => this.#poll(),
+      onError: (error) => options.onError(error, 'reconciliations'),
+    })
+    this.#scheduling = new Poller({
+      everyMs: SCHEDULE_MS,
+      poll: () => this.#schedule(),
+      onError: (error) => options.onError(error, 'days to reconcile'),
+    })
   }
 
   /** The number of open breaks for staff, as of the last poll. */
-  get breaks(): number { return this.#breaks }
+  get breaks(): number {
+    return this.#breaks
+  }
 
   /** Starts polling. */
   start(): void {
@@ -112,7 +122,8 @@ export class Reconciliations {
   async #work(taken: rows.TakenReconciliation): Promise<void> {
     const { database, clock, onError } = this.#options
     try {
-      if (!await this.#reconcile(taken)) await rows.giveBackReconciliation(database, taken, { laterAt: clock.now() + LATER_MS }, clock.now())
+      if (!(await this.#reconcile(taken)))
+        await rows.giveBackReconciliation(database, taken, { laterAt: clock.now() + LATER_MS }, clock.now())
     } catch (error) {
       // Another node has claimed the day meanwhile and does all of it.
       if (error instanceof rows.TakenElsewhere) return
@@ -129,14 +140,20 @@ export class Reconciliations {
   /** @returns whether there was a statement */
   async #reconcile(taken: rows.TakenReconciliation): Promise<boolean> {
     const { database, clock } = this.#options
-    if (!taken.compared && !await this.#compareStatement(taken)) return false
+    if (!taken.compared && !(await this.#compareStatement(taken))) return false
     await this.#completeExceptions(taken)
     const booked = await this.#bookSuspense(taken)
     const { breaks, unexplained } = await rows.endReconciliation(database, taken, clock.now())
     if (breaks > 0 || unexplained !== 0n) {
-      await this.#tell(taken, [
-        ...breaks === 0 ? [] : [`${breaks} ${breaks === 1 ? 'break is' : 'breaks are'} open, ${booked} of them now in suspense.`], ...unexplained === 0n ? [] : ['The two balances differ by more than that.'],
-      ].join(' '))
+      await this.#tell(
+        taken,
+        [
+          ...(breaks === 0
+            ? []
+            : [`${breaks} ${breaks === 1 ? 'break is' : 'breaks are'} open, ${booked} of them now in suspense.`]),
+          ...(unexplained === 0n ? [] : ['The two balances differ by more than that.']),
+        ].join(' '),
+      )
     }
     return true
   }
@@ -154,30 +171,58 @@ export class Reconciliations {
     })
     if (statement.error !== null) throw new Unusable(statement.error)
     const { nostro } = await accounts.accounts(taken)
-    if (nostro === undefined) throw new Error(`The connection ${taken.connectionId} has no nostro account in ${taken.currency}.`)
+    if (nostro === undefined)
+      throw new Error(`The connection ${taken.connectionId} has no nostro account in ${taken.currency}.`)
     const block = await newestBlock(database)
-    await inTransaction(database, (client) => this.#compare(client, taken, { nostro, statement, block, now: clock.now() }))
+    await inTransaction(database, (client) =>
+      this.#compare(client, taken, { nostro, statement, block, now: clock.now() }),
+    )
     return true
   }
 
-  async #compare(client: TransactionClient, taken: rows.TakenReconciliation, { nostro, statement: { head, sha256 }, block, now }: {
-    readonly nostro: string
-    readonly statement: Awaited<ReturnType<ReadPartnerStatement>>
-    readonly block: Awaited<ReturnType<typeof newestBlock>>
-    readonly now: number
-  }): Promise<void> {
-    if (!await rows.isStillTaken(client, taken)) throw new rows.TakenElsewhere(taken)
+  async #compare(
+    client: TransactionClient,
+    taken: rows.TakenReconciliation,
+    {
+      nostro,
+      statement: { head, sha256 },
+      block,
+      now,
+    }: {
+      readonly nostro: string
+      readonly statement: Awaited<ReturnType<ReadPartnerStatement>>
+      readonly block: Awaited<ReturnType<typeof newestBlock>>
+      readonly now: number
+    },
+  ): Promise<void> {
+    if (!(await rows.isStillTaken(client, taken))) throw new rows.TakenElsewhere(taken)
     if (head.currency !== taken.currency) throw new Unusable(`It is in ${head.currency}, not in ${taken.currency}.`)
     const { count, total } = await rows.entriesTotal(client, taken.id)
-    if (head.opening + total !== head.closing) throw new Unusable(`Its entries come to ${total}, its balances to ${head.closing - head.opening} (minor units).`)
+    if (head.opening + total !== head.closing)
+      throw new Unusable(`Its entries come to ${total}, its balances to ${head.closing - head.opening} (minor units).`)
     const before = await rows.dayBefore(client, taken)
-    if (before !== null && before.partnerClosing !== head.opening) throw new Unusable(`It begins with ${head.opening}, the one before ended with ${before.partnerClosing} (minor units).`)
-    const nostroOpening = before?.nostroClosing ?? await rows.nostroBefore(client, nostro, taken.day)
+    if (before !== null && before.partnerClosing !== head.opening)
+      throw new Unusable(
+        `It begins with ${head.opening}, the one before ended with ${before.partnerClosing} (minor units).`,
+      )
+    const nostroOpening = before?.nostroClosing ?? (await rows.nostroBefore(client, nostro, taken.day))
     const { matched, moved } = await rows.matchDay(client, taken, { nostro, now })
     const { timing, breaks, difference } = await rows.itemsLeft(client, taken)
     const nostroClosing = nostroOpening + moved
     const unexplained = head.closing - nostroClosing - difference
-    await rows.keepResult(client, taken.id, { head, sha256, entries: count, nostroOpening, nostroClosing, matched, timing, breaks, unexplained, block, now })
+    await rows.keepResult(client, taken.id, {
+      head,
+      sha256,
+      entries: count,
+      nostroOpening,
+      nostroClosing,
+      matched,
+      timing,
+      breaks,
+      unexplained,
+      block,
+      now,
+    })
   }
 
   /**
@@ -188,7 +233,16 @@ export class Reconciliations {
     const { database, inbox } = this.#options
     const found = await rows.exceptionsOnStatement(database, taken)
     if (found.length === 0) return
-    await inbox(found.map(({ paymentId: reference, shard, itemId }) => ({ id: evidenceId(itemId), type: 'settled', reference, shard, schemeCode: null, amount: null })))
+    await inbox(
+      found.map(({ paymentId: reference, shard, itemId }) => ({
+        id: evidenceId(itemId),
+        type: 'settled',
+        reference,
+        shard,
+        schemeCode: null,
+        amount: null,
+      })),
+    )
   }
 
   /** Books breaks to suspense (L93 and L97). @returns the number booked */
@@ -206,8 +260,18 @@ export class Reconciliations {
         const { operatorId, connectionId, currency, partnerAmount: amount, text } = item
         if (item.direction === 'DBIT') {
           const postings = entry({
-            rule: 'L93', amounts: { A: amount }, currency, accounts, balances: NO_BALANCE, entryId: ids.next(), customerId: operatorId, source: { object: rows.BREAK_SOURCE, id },
-            description: 'Unexplained debit on the partner’s statement', reference: item.bankRef, bookedAt: now, valueDate: today,
+            rule: 'L93',
+            amounts: { A: amount },
+            currency,
+            accounts,
+            balances: NO_BALANCE,
+            entryId: ids.next(),
+            customerId: operatorId,
+            source: { object: rows.BREAK_SOURCE, id },
+            description: 'Unexplained debit on the partner’s statement',
+            reference: item.bankRef,
+            bookedAt: now,
+            valueDate: today,
           })
           await writeEffects({ client, now }, { postings })
           await rows.noteSuspense(client, id, null, now)
@@ -215,10 +279,29 @@ export class Reconciliations {
         }
         // Uses the bank's own reference, so that a later message of the bank is a repeat; uses the item's id when that
         // reference is taken.
-        const reference = item.reference === null || await rows.incomingExists(client, item.reference) ? id : item.reference
-        const credit = { reference, amount, currency, payerName: null, payerIdentifier: null, payerBankName: null, payerCountry: null, remittance: text, rail: null, endToEndId: null, uetr: null, valueDate: today }
-        const effects = suspend({ operatorId, connectionId, shard: shardOf(connectionId), customerId: null, balanceId: null }, 'owner_unknown',
-          { key: { id, fingerprint: id }, event: { id, type: 'statement.credit' }, credit, accounts, ids }, now, 'L97')
+        const reference =
+          item.reference === null || (await rows.incomingExists(client, item.reference)) ? id : item.reference
+        const credit = {
+          reference,
+          amount,
+          currency,
+          payerName: null,
+          payerIdentifier: null,
+          payerBankName: null,
+          payerCountry: null,
+          remittance: text,
+          rail: null,
+          endToEndId: null,
+          uetr: null,
+          valueDate: today,
+        }
+        const effects = suspend(
+          { operatorId, connectionId, shard: shardOf(connectionId), customerId: null, balanceId: null },
+          'owner_unknown',
+          { key: { id, fingerprint: id }, event: { id, type: 'statement.credit' }, credit, accounts, ids },
+          now,
+          'L97',
+        )
         await writeEffects({ client, now }, effects)
         await rows.noteSuspense(client, id, reference, now)
         return 1
@@ -233,7 +316,13 @@ export class Reconciliations {
     const title = `Reconciliation of ${currency} for ${day}`
     const mails = await inTransaction(database, async (client): Promise<Mail[]> => {
       const people = await peopleInRoles(client, operatorId, ROLES)
-      const addresses = await insertNotices(client, ids, people, { tenantId: operatorId, type: 'reconciliation_breaks', title, text, object: { type: 'reconciliation', id } }, clock.now())
+      const addresses = await insertNotices(
+        client,
+        ids,
+        people,
+        { tenantId: operatorId, type: 'reconciliation_breaks', title, text, object: { type: 'reconciliation', id } },
+        clock.now(),
+      )
       return addresses.map((to) => ({ to, subject: title, text }))
     })
     for (const mail of mails) await mailer.send(mail).catch((error: unknown) => onError(error, 'mail'))

@@ -12,7 +12,13 @@ import type { Database } from '../../storage/db/database.ts'
 import { writeAudit, type AuditBy } from '../../storage/trail/trail.ts'
 import type { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
 import { readOperator } from '../../storage/operators/operators.ts'
-import { BREAK_SOURCE, lockItem, noteOutcome, proposeOutcome, type ItemRecord } from '../../storage/reconciliation/reconciliations.ts'
+import {
+  BREAK_SOURCE,
+  lockItem,
+  noteOutcome,
+  proposeOutcome,
+  type ItemRecord,
+} from '../../storage/reconciliation/reconciliations.ts'
 import { decideInTransaction } from '../approvals/decision-transaction.ts'
 
 export interface BreaksOptions {
@@ -33,7 +39,9 @@ export interface BreakResolution {
 export class Breaks {
   readonly #options: BreaksOptions
 
-  constructor(options: BreaksOptions) { this.#options = options }
+  constructor(options: BreaksOptions) {
+    this.#options = options
+  }
 
   /**
    * Records the cause that one person reports. The resolution `charge` moves money: where the operator requires two
@@ -45,20 +53,36 @@ export class Breaks {
   async resolve(request: BreakResolution): Promise<'resolved' | 'proposed'> {
     return await decideInTransaction(this.#options, async (tx) => {
       const item = await lockItem(tx.client, request.breakId)
-      if (item === null || item.operatorId !== request.operatorId) refuse('not-found', 'No such break exists in this tenant.')
+      if (item === null || item.operatorId !== request.operatorId)
+        refuse('not-found', 'No such break exists in this tenant.')
       const allowed = outcomesOf(item)
       if (!allowed.includes(request.outcome)) {
-        refuse('invalid-transition', `A break that is ${item.status} cannot be resolved as ${request.outcome}.`, { extra: { currentStatus: item.status, allowed } })
+        refuse('invalid-transition', `A break that is ${item.status} cannot be resolved as ${request.outcome}.`, {
+          extra: { currentStatus: item.status, allowed },
+        })
       }
       const operator = await readOperator(tx.client, item.operatorId)
       const { outcome, evidence, by, operatorId } = request
-      const trail = (what: string) => writeAudit(tx.client, {
-        ...by, id: tx.ids.next(), tenantId: operatorId, at: tx.now, action: `reconciliation_break.${what}`, object: { type: 'reconciliation_break', id: item.id },
-        before: { status: item.status, proposal: item.proposal }, after: { outcome, evidence },
-      })
+      const trail = (what: string) =>
+        writeAudit(tx.client, {
+          ...by,
+          id: tx.ids.next(),
+          tenantId: operatorId,
+          at: tx.now,
+          action: `reconciliation_break.${what}`,
+          object: { type: 'reconciliation_break', id: item.id },
+          before: { status: item.status, proposal: item.proposal },
+          after: { outcome, evidence },
+        })
       const second = item.proposal !== null && item.proposal.by !== by.actor.id && item.proposal.outcome === outcome
       if (outcome === 'charge' && operator?.payments.fourEyesExceptions !== false && !second) {
-        await proposeOutcome(tx.client, item.id, { outcome, evidence, by: by.actor.id, byName: by.actor.name, at: timestamp(tx.now) })
+        await proposeOutcome(tx.client, item.id, {
+          outcome,
+          evidence,
+          by: by.actor.id,
+          byName: by.actor.name,
+          at: timestamp(tx.now),
+        })
         await trail('proposed')
         return 'proposed'
       }
@@ -73,13 +97,31 @@ export class Breaks {
   async #bookCharge({ client, ids, now }: ApprovalTx, item: ItemRecord): Promise<void> {
     const { id, operatorId, currency } = item
     const shared = {
-      currency, accounts: await this.#options.accounts.within(client).accounts(item), balances: NO_BALANCE, entryId: ids.next(), customerId: operatorId, source: { object: BREAK_SOURCE, id },
-      description: 'Charge of the partner', reference: item.bankRef, bookedAt: now, valueDate: timestamp(now).slice(0, 10),
+      currency,
+      accounts: await this.#options.accounts.within(client).accounts(item),
+      balances: NO_BALANCE,
+      entryId: ids.next(),
+      customerId: operatorId,
+      source: { object: BREAK_SOURCE, id },
+      description: 'Charge of the partner',
+      reference: item.bankRef,
+      bookedAt: now,
+      valueDate: timestamp(now).slice(0, 10),
     }
-    await writeEffects({ client, now }, {
-      postings: item.status === 'in_suspense'
-        ? entry({ ...shared, rule: 'L93', variant: 'explained_as_charge', amounts: { A: item.partnerAmount ?? 0n }, occurrence: 2 })
-        : entry({ ...shared, rule: 'L16', amounts: { P: -differenceOf(item) } }),
-    })
+    await writeEffects(
+      { client, now },
+      {
+        postings:
+          item.status === 'in_suspense'
+            ? entry({
+                ...shared,
+                rule: 'L93',
+                variant: 'explained_as_charge',
+                amounts: { A: item.partnerAmount ?? 0n },
+                occurrence: 2,
+              })
+            : entry({ ...shared, rule: 'L16', amounts: { P: -differenceOf(item) } }),
+      },
+    )
   }
 }

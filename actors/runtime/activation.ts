@@ -31,12 +31,18 @@ export class Activation<State = unknown, Command = unknown, Reply = unknown> {
     this.lane = lane
   }
 
-  get waiting(): number { return this.#mailbox.length }
+  get waiting(): number {
+    return this.#mailbox.length
+  }
 
-  put(ask: Ask<Command, Reply>): void { this.#mailbox.push(ask) }
+  put(ask: Ask<Command, Reply>): void {
+    this.#mailbox.push(ask)
+  }
 
   /** Puts asks back in front of all later ones. */
-  putBack(asks: readonly Ask<Command, Reply>[]): void { this.#mailbox = [...asks, ...this.#mailbox] }
+  putBack(asks: readonly Ask<Command, Reply>[]): void {
+    this.#mailbox = [...asks, ...this.#mailbox]
+  }
 
   /** Takes at most `max` waiting asks. */
   take(max: number): Ask<Command, Reply>[] {

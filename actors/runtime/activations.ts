@@ -13,9 +13,13 @@ export class Activations {
   readonly #max: number
 
   /** Keeps at most `max` activations, plus those that are at work. */
-  constructor(max: number) { this.#max = max }
+  constructor(max: number) {
+    this.#max = max
+  }
 
-  get size(): number { return this.#young.size + this.#old.size }
+  get size(): number {
+    return this.#young.size + this.#old.size
+  }
 
   get(id: string): Activation | undefined {
     const young = this.#young.get(id)
@@ -53,7 +57,8 @@ export class Activations {
 
   /** Drops the states of the chosen activations, so that they load again before they decide. */
   forgetStates(chosen: (activation: Activation) => boolean): void {
-    for (const map of [this.#young, this.#old]) for (const activation of map.values()) if (chosen(activation)) activation.state = undefined
+    for (const map of [this.#young, this.#old])
+      for (const activation of map.values()) if (chosen(activation)) activation.state = undefined
   }
 
   #age(): void {

@@ -36,7 +36,9 @@ export class ClockWatch extends Poller {
   }
 
   /** The seconds by which this node's clock was ahead of Postgres at the last measurement. */
-  get aheadSeconds(): number { return this.#aheadMs / 1_000 }
+  get aheadSeconds(): number {
+    return this.#aheadMs / 1_000
+  }
 
   /** Measures, and reports a difference above the tolerance. @throws database errors */
   async poll(): Promise<void> {
@@ -49,7 +51,9 @@ export class ClockWatch extends Poller {
     const aheadMs = await this.#measure()
     if (aheadMs === null) return
     const seconds = Math.round(Math.abs(aheadMs) / 1_000)
-    throw new StartError(`The clock of this machine is ${seconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} that of the database, more than the ${CLOCK_TOLERANCE_MS / 1_000} s allowed; set both by NTP.`)
+    throw new StartError(
+      `The clock of this machine is ${seconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} that of the database, more than the ${CLOCK_TOLERANCE_MS / 1_000} s allowed; set both by NTP.`,
+    )
   }
 
   /**

@@ -37,7 +37,11 @@ export abstract class DueRowPoller<Row> extends Poller {
   readonly #options: DueRowPollerOptions<Row>
 
   constructor(options: DueRowPollerOptions<Row>) {
-    super({ everyMs: options.everyMs, poll: () => this.#poll(), onError: (error) => options.onError(error, options.what) })
+    super({
+      everyMs: options.everyMs,
+      poll: () => this.#poll(),
+      onError: (error) => options.onError(error, options.what),
+    })
     this.#options = options
   }
 

@@ -21,7 +21,11 @@ export interface HorizonWatchOptions {
   /**
    * Called when the horizon stands still. `pid`: the Postgres process of the open transaction; null for a prepared one.
    */
-  readonly onStanding: (what: { readonly transaction: string; readonly pid: number | null; readonly ageMs: number }) => void
+  readonly onStanding: (what: {
+    readonly transaction: string
+    readonly pid: number | null
+    readonly ageMs: number
+  }) => void
 }
 
 export class HorizonWatch extends Poller {
@@ -31,12 +35,18 @@ export class HorizonWatch extends Poller {
   #toldAt = Number.NEGATIVE_INFINITY
 
   constructor(options: HorizonWatchOptions) {
-    super({ everyMs: TICK_MS, poll: () => this.poll(), onError: (error) => options.onError(error, 'the horizon of events') })
+    super({
+      everyMs: TICK_MS,
+      poll: () => this.poll(),
+      onError: (error) => options.onError(error, 'the horizon of events'),
+    })
     this.#options = options
   }
 
   /** The age of the oldest open transaction at the last poll of this node, seconds. */
-  get ageSeconds(): number { return this.#ageMs / 1_000 }
+  get ageSeconds(): number {
+    return this.#ageMs / 1_000
+  }
 
   /** Polls once. @throws database errors */
   async poll(): Promise<void> {

@@ -19,9 +19,24 @@ import { setImmediate as immediate } from 'node:timers/promises'
 import type { Clock } from '../../lib/base/clock.ts'
 import { OperatingError } from '../../lib/base/errors.ts'
 import { LIMITS } from '../../lib/base/limits.ts'
-import { commit, isBeyondLimit, type BalanceAfter, type CommitCommand, type CommitConnection, type CommitTurn, type Conflict } from '../../storage/commit/commit.ts'
+import {
+  commit,
+  isBeyondLimit,
+  type BalanceAfter,
+  type CommitCommand,
+  type CommitConnection,
+  type CommitTurn,
+  type Conflict,
+} from '../../storage/commit/commit.ts'
 import { Connection, DatabaseUnavailable, OutcomeUnknown } from '../../storage/db/connection.ts'
-import { LOST_RACE_SQLSTATES, provesRollback, REPEATED_COMMIT_SQLSTATES, sqlState, UNAVAILABLE_SQLSTATES, UNIQUE_VIOLATION } from '../../storage/db/sqlstates.ts'
+import {
+  LOST_RACE_SQLSTATES,
+  provesRollback,
+  REPEATED_COMMIT_SQLSTATES,
+  sqlState,
+  UNAVAILABLE_SQLSTATES,
+  UNIQUE_VIOLATION,
+} from '../../storage/db/sqlstates.ts'
 import type { Activation } from './activation.ts'
 import { ACTOR_NAMES, type Ask, type Decision } from './actor.ts'
 
@@ -81,9 +96,13 @@ export class Lane {
   /** Counts of commits and commands so far, for metrics and the bench. */
   readonly counters = { commits: 0, commands: 0, conflicts: 0 }
 
-  constructor(options: LaneOptions) { this.#options = options }
+  constructor(options: LaneOptions) {
+    this.#options = options
+  }
 
-  get backlog(): number { return this.#backlog }
+  get backlog(): number {
+    return this.#backlog
+  }
 
   /** Queues one ask. @throws Overloaded when the mailbox or the lane is full; nothing was queued then (I8). */
   enqueue(activation: Activation, ask: Ask<unknown, unknown>): void {
@@ -153,7 +172,10 @@ export class Lane {
     let next = 0
     for (; next < this.#ready.length && room > 0; next++) {
       const activation = this.#ready[next] as Activation
-      if (activation.contended !== contended || activation.isolated > 0 !== isolated) { later.push(activation); continue }
+      if (activation.contended !== contended || activation.isolated > 0 !== isolated) {
+        later.push(activation)
+        continue
+      }
       const asks = activation.take(Math.min(room, activation.kind.turnMax ?? room))
       room = isolated ? 0 : room - asks.length
       turns.push({ activation, asks, decided: [], fence: null, released: false })
@@ -179,7 +201,9 @@ export class Lane {
       const committing = turns.filter((turn) => turn.decided.some(({ decision }) => decision.effects !== null))
       const commitTurns = committing.map((turn) => ({
         fence: turn.fence,
-        commands: turn.decided.flatMap(({ decision }) => (decision.effects === null ? [] : [decision as CommitCommand])),
+        commands: turn.decided.flatMap(({ decision }) =>
+          decision.effects === null ? [] : [decision as CommitCommand],
+        ),
       }))
       const wire: CommitConnection = {
         query: (statement) => {
@@ -190,7 +214,8 @@ export class Lane {
         },
       }
       if (committing.length > 0) stage = 'encoding'
-      const result = committing.length > 0 ? await commit(wire, commitTurns, this.#options.clock.now()) : NOTHING_TO_COMMIT
+      const result =
+        committing.length > 0 ? await commit(wire, commitTurns, this.#options.clock.now()) : NOTHING_TO_COMMIT
       if (underLock) await connection.end(result.ok)
       this.#sendReplies()
       if (result.ok && committing.length > 0) this.#options.onCommitted?.()
@@ -198,7 +223,10 @@ export class Lane {
       else this.#resolveConflicts(turns, committing, result.conflicts)
     } catch (error) {
       this.#sendReplies()
-      if (underLock && !connection.lost) await connection.end(false).catch(() => { /* The connection is replaced below. */ })
+      if (underLock && !connection.lost)
+        await connection.end(false).catch(() => {
+          /* The connection is replaced below. */
+        })
       this.#fail(turns, error, stage, connection)
     }
   }
@@ -222,7 +250,7 @@ export class Lane {
     // therefore dropped.
     if (this.#wasConnected) this.#options.onReconnected?.()
     this.#wasConnected = true
-    return this.#connection = connection
+    return (this.#connection = connection)
   }
 
   /** Loads missing state and decides every turn; a refusal from memory is decided again on fresh state (I4). */
@@ -243,7 +271,8 @@ export class Lane {
       if (ofKind.length === 0) continue
       const { kind } = (ofKind[0] as Turn).activation
       const ids = ofKind.map(({ activation }) => activation.id)
-      if (underLock) for (const { asks } of ofKind) for (const { command } of asks) ids.push(...(kind.credits?.(command) ?? []))
+      if (underLock)
+        for (const { asks } of ofKind) for (const { command } of asks) ids.push(...(kind.credits?.(command) ?? []))
       const loading = kind.load(connection, ids, underLock)
       this.#sendReplies()
       const states = await loading
@@ -291,14 +320,16 @@ export class Lane {
     }
     for (const after of balances) {
       const balance = this.#options.balanceInMemory(after.id)
-      if (balance === undefined || balance.lane !== this || balance.state === undefined || balance.state === null) continue
+      if (balance === undefined || balance.lane !== this || balance.state === undefined || balance.state === null)
+        continue
       balance.state = balance.kind.committed?.(balance.state, after) ?? undefined
     }
     this.#release(turns)
     for (const turn of turns) {
       this.counters.commands += turn.decided.length
       this.#backlog -= turn.decided.length
-      for (const { ask, decision } of turn.decided) this.#pendingReplies.push(() => ask.resolve({ kind: 'decided', reply: decision.reply }))
+      for (const { ask, decision } of turn.decided)
+        this.#pendingReplies.push(() => ask.resolve({ kind: 'decided', reply: decision.reply }))
     }
   }
 
@@ -311,11 +342,17 @@ export class Lane {
     const answered = new Set<Ask<unknown, unknown>>()
     const stale = new Set<Turn>()
     for (const conflict of conflicts) {
-      if (conflict.kind === 'balance_stale') { stale.add(committing[conflict.turn] as Turn); continue }
+      if (conflict.kind === 'balance_stale') {
+        stale.add(committing[conflict.turn] as Turn)
+        continue
+      }
       const { turn, ask } = ofCommand.get(conflict.command) as { turn: Turn; ask: Ask<unknown, unknown> }
       // The actor of the row decides again on the current row. A flow that brings a payment to its balance has to read
       // the payment again.
-      if (turn.activation.kind.staleAs?.includes(conflict.kind) === true) { stale.add(turn); continue }
+      if (turn.activation.kind.staleAs?.includes(conflict.kind) === true) {
+        stale.add(turn)
+        continue
+      }
       if (answered.has(ask)) continue
       answered.add(ask)
       this.#backlog -= 1
@@ -331,21 +368,39 @@ export class Lane {
         if (turn.activation.kind.name === 'exchange') turn.activation.isolated ||= turn.asks.length
         for (const ask of turn.asks) ask.attempts += 1
       }
-      this.#again(turn, turn.asks.filter((ask) => !answered.has(ask)))
+      this.#again(
+        turn,
+        turn.asks.filter((ask) => !answered.has(ask)),
+      )
     }
   }
 
   #fail(turns: readonly Turn[], error: unknown, stage: Stage, connection: Connection): void {
     const code = sqlState(error)
     const unknown = stage === 'sent' && !provesRollback(error)
-    if (stage !== 'encoding' && !provesRollback(error)) { void connection.close(); this.#connection = undefined }
+    if (stage !== 'encoding' && !provesRollback(error)) {
+      void connection.close()
+      this.#connection = undefined
+    }
     for (const turn of turns) {
       turn.activation.state = undefined
       if (unknown) {
-        this.#reject(turn, turn.asks, new OutcomeUnknown('The outcome is not known yet; repeat with the same Idempotency-Key.', { cause: error }))
+        this.#reject(
+          turn,
+          turn.asks,
+          new OutcomeUnknown('The outcome is not known yet; repeat with the same Idempotency-Key.', { cause: error }),
+        )
       } else if (stage !== 'encoding' && (code === null || UNAVAILABLE_SQLSTATES.test(code))) {
-        this.#reject(turn, turn.asks, new DatabaseUnavailable('The database cannot take this at present.', { cause: error }))
-      } else if ((code !== null && REPEATED_COMMIT_SQLSTATES.has(code)) || isBeyondLimit(error) || !turn.activation.isolated) {
+        this.#reject(
+          turn,
+          turn.asks,
+          new DatabaseUnavailable('The database cannot take this at present.', { cause: error }),
+        )
+      } else if (
+        (code !== null && REPEATED_COMMIT_SQLSTATES.has(code)) ||
+        isBeyondLimit(error) ||
+        !turn.activation.isolated
+      ) {
         // 23505, or any other fault of one command, must not fail the other commands: from here on, each command runs
         // alone.
         const alone = turn.activation.isolated > 0
@@ -362,7 +417,8 @@ export class Lane {
   #again(turn: Turn, asks: readonly Ask<unknown, unknown>[], bug?: Error): void {
     const exhausted = asks.filter((ask) => ask.attempts >= LIMITS.attemptsMax)
     if (exhausted.length > 0 && bug !== undefined) this.#fault(turn, exhausted, bug)
-    else if (exhausted.length > 0) this.#reject(turn, exhausted, new Overloaded('Too many writers for one balance; try again.'))
+    else if (exhausted.length > 0)
+      this.#reject(turn, exhausted, new Overloaded('Too many writers for one balance; try again.'))
     turn.activation.putBack(asks.filter((ask) => ask.attempts < LIMITS.attemptsMax))
   }
 

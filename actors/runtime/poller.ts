@@ -12,7 +12,9 @@ export class Poller {
   #timer: NodeJS.Timeout | undefined
   #polling: Promise<void> | undefined
 
-  constructor(options: PollerOptions) { this.#options = options }
+  constructor(options: PollerOptions) {
+    this.#options = options
+  }
 
   /** Starts polling. Does not keep the process alive. */
   start(): void {
@@ -33,6 +35,10 @@ export class Poller {
 
   #poll(): void {
     const { poll, onError } = this.#options
-    this.#polling ??= poll().catch(onError).finally(() => { this.#polling = undefined })
+    this.#polling ??= poll()
+      .catch(onError)
+      .finally(() => {
+        this.#polling = undefined
+      })
   }
 }

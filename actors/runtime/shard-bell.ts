@@ -28,7 +28,15 @@ export class ShardBell {
   constructor(options: ShardBellOptions) {
     this.#options = options
     const { url, channel, shards, onRing, onError } = options
-    this.#notifications = new PgListener({ url, channel, onMessage: (shard) => { if (shards.owns(Number(shard))) onRing() }, onGap: onRing, onError })
+    this.#notifications = new PgListener({
+      url,
+      channel,
+      onMessage: (shard) => {
+        if (shards.owns(Number(shard))) onRing()
+      },
+      onGap: onRing,
+      onError,
+    })
   }
 
   /** Starts listening. */
@@ -44,10 +52,13 @@ export class ShardBell {
   /** Notifies the node that owns the shard. Returns at once; errors go to `onError`. */
   ring(shard: number): void {
     if (this.#ringing.has(shard)) return
-    this.#ringing.set(shard, setTimeout(() => {
-      this.#ringing.delete(shard)
-      const { database, channel, onError } = this.#options
-      notifyShard(database, channel, shard).catch((error: unknown) => onError(error, channel))
-    }, TOGETHER_MS).unref())
+    this.#ringing.set(
+      shard,
+      setTimeout(() => {
+        this.#ringing.delete(shard)
+        const { database, channel, onError } = this.#options
+        notifyShard(database, channel, shard).catch((error: unknown) => onError(error, channel))
+      }, TOGETHER_MS).unref(),
+    )
   }
 }

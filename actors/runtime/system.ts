@@ -29,8 +29,10 @@ export class ActorSystem {
   readonly lanes: readonly Lane[]
   readonly #clock: Clock
   readonly #activations: Readonly<Record<ActorName, Activations>> = {
-    balance: new Activations(LIMITS.activationsMax.balance), payment: new Activations(LIMITS.activationsMax.payment),
-    exchange: new Activations(LIMITS.activationsMax.exchange), quote: new Activations(LIMITS.activationsMax.quote),
+    balance: new Activations(LIMITS.activationsMax.balance),
+    payment: new Activations(LIMITS.activationsMax.payment),
+    exchange: new Activations(LIMITS.activationsMax.exchange),
+    quote: new Activations(LIMITS.activationsMax.quote),
   }
   readonly #sweeper: NodeJS.Timeout
   /** The number of asks so far, by kind of actor. */
@@ -38,15 +40,22 @@ export class ActorSystem {
 
   constructor(options: SystemOptions) {
     this.#clock = options.clock
-    this.lanes = Array.from({ length: options.lanes }, (_, nth) => new Lane({
-      databaseUrl: options.databaseUrl,
-      nth,
-      clock: options.clock,
-      onBug: options.onBug,
-      onCommitted: options.onCommitted,
-      onReconnected: () => { this.#forgetStates(nth); options.onReconnected?.() },
-      balanceInMemory: (id) => this.#activations.balance.peek(id),
-    }))
+    this.lanes = Array.from(
+      { length: options.lanes },
+      (_, nth) =>
+        new Lane({
+          databaseUrl: options.databaseUrl,
+          nth,
+          clock: options.clock,
+          onBug: options.onBug,
+          onCommitted: options.onCommitted,
+          onReconnected: () => {
+            this.#forgetStates(nth)
+            options.onReconnected?.()
+          },
+          balanceInMemory: (id) => this.#activations.balance.peek(id),
+        }),
+    )
     this.#sweeper = setInterval(() => this.#forgetIdle(), LIMITS.activationIdleMs / 6)
     this.#sweeper.unref()
   }
@@ -64,19 +73,36 @@ export class ActorSystem {
    *   decision.
    * @throws Overloaded, DatabaseUnavailable or OutcomeUnknown, all safe to repeat under the same Idempotency-Key.
    */
-  ask<State, Command, Reply>(kind: ActorKind<State, Command, Reply>, id: string, shard: number, command: Command, deadline?: number): Promise<Outcome<Reply>> {
+  ask<State, Command, Reply>(
+    kind: ActorKind<State, Command, Reply>,
+    id: string,
+    shard: number,
+    command: Command,
+    deadline?: number,
+  ): Promise<Outcome<Reply>> {
     const activation = this.#activation(kind, id, shard)
     const now = this.#clock.now()
     activation.lastAskedAt = now
     this.asked[kind.name] += 1
     return new Promise((resolve, reject) => {
-      const ask: Ask<Command, Reply> = { command, deadline: deadline ?? now + LIMITS.requestDeadlineMs, attempts: 0, resolve, reject }
+      const ask: Ask<Command, Reply> = {
+        command,
+        deadline: deadline ?? now + LIMITS.requestDeadlineMs,
+        attempts: 0,
+        resolve,
+        reject,
+      }
       activation.lane.enqueue(activation as unknown as Activation, ask as unknown as Ask<unknown, unknown>)
     })
   }
 
   /** Stores a state that a commit has just written, so that the next ask need not read it. */
-  remember<State, Command, Reply>(kind: ActorKind<State, Command, Reply>, id: string, shard: number, state: State): void {
+  remember<State, Command, Reply>(
+    kind: ActorKind<State, Command, Reply>,
+    id: string,
+    shard: number,
+    state: State,
+  ): void {
     const activation = this.#activation(kind, id, shard)
     activation.lastAskedAt = this.#clock.now()
     if (!activation.scheduled) activation.state = state
@@ -106,11 +132,19 @@ export class ActorSystem {
     await Promise.all(this.lanes.map((lane) => lane.close()))
   }
 
-  #activation<State, Command, Reply>(kind: ActorKind<State, Command, Reply>, id: string, shard: number): Activation<State, Command, Reply> {
+  #activation<State, Command, Reply>(
+    kind: ActorKind<State, Command, Reply>,
+    id: string,
+    shard: number,
+  ): Activation<State, Command, Reply> {
     const activations = this.#activations[kind.name]
     let activation = activations.get(id)
     if (activation === undefined) {
-      activation = new Activation(kind as unknown as ActorKind<unknown, unknown, unknown>, id, this.lanes[shard % this.lanes.length] as Lane)
+      activation = new Activation(
+        kind as unknown as ActorKind<unknown, unknown, unknown>,
+        id,
+        this.lanes[shard % this.lanes.length] as Lane,
+      )
       activations.add(id, activation)
     }
     return activation as unknown as Activation<State, Command, Reply>
@@ -119,7 +153,8 @@ export class ActorSystem {
   /** Drops the states of a lane's actors; their mailboxes stay. */
   #forgetStates(nth: number): void {
     const lane = this.lanes[nth]
-    for (const activations of Object.values(this.#activations)) activations.forgetStates((activation) => activation.lane === lane)
+    for (const activations of Object.values(this.#activations))
+      activations.forgetStates((activation) => activation.lane === lane)
   }
 
   #forgetIdle(): void {

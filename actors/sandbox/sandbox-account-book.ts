@@ -6,7 +6,12 @@ import type { Clock } from '../../lib/base/clock.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import { sandboxAccounts } from '../../lib/sandbox/accounts.ts'
 import type { Database } from '../../storage/db/database.ts'
-import { closeSandboxAccount, findSandboxAccount, insertSandboxAccount, type SandboxAccountEntry } from '../../storage/sandbox/sandbox-accounts.ts'
+import {
+  closeSandboxAccount,
+  findSandboxAccount,
+  insertSandboxAccount,
+  type SandboxAccountEntry,
+} from '../../storage/sandbox/sandbox-accounts.ts'
 import type { AccountAnswer, AccountOffer, AccountPartner, AccountRequest } from '../providers/account-partner.ts'
 
 /** Time that the bank takes to open or close an account. */
@@ -27,16 +32,19 @@ export class SandboxAccountBook implements AccountPartner {
 
   async open({ reference, currency, scope }: AccountRequest): Promise<AccountAnswer> {
     const now = this.#clock.now()
-    const known = await findSandboxAccount(this.#database, reference) ?? await this.#enter(reference, now + TAKES_MS)
+    const known =
+      (await findSandboxAccount(this.#database, reference)) ?? (await this.#enter(reference, now + TAKES_MS))
     const { number, opensAt } = known
     if (now < opensAt) return { kind: 'pending' }
     const terms = sandboxAccounts(currency, number).find((one) => one.scope === scope)
-    return terms === undefined ? { kind: 'refused', reason: `The bank keeps no ${scope} accounts in ${currency}.` } : { kind: 'opened', terms }
+    return terms === undefined
+      ? { kind: 'refused', reason: `The bank keeps no ${scope} accounts in ${currency}.` }
+      : { kind: 'opened', terms }
   }
 
   async close(reference: string): Promise<boolean> {
     const now = this.#clock.now()
-    return now >= await closeSandboxAccount(this.#database, reference, now + TAKES_MS)
+    return now >= (await closeSandboxAccount(this.#database, reference, now + TAKES_MS))
   }
 
   /** Opens an account. When two requests open one at the same moment, the first counts. */

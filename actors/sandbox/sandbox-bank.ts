@@ -18,17 +18,43 @@ import { dateIn } from '../../lib/base/clock.ts'
 import { LIMITS } from '../../lib/base/limits.ts'
 import type { PayeeAnswer, PayeeQuestion } from '../../lib/recipients/verification.ts'
 import { sandboxPayee } from '../../lib/sandbox/payees.ts'
-import { decodeSteps, encodeSteps, planOutcome, planRecall, type BankEvent, type PlanStep } from '../../lib/sandbox/triggers.ts'
+import {
+  decodeSteps,
+  encodeSteps,
+  planOutcome,
+  planRecall,
+  type BankEvent,
+  type PlanStep,
+} from '../../lib/sandbox/triggers.ts'
 import { RAILS, speedOf, type Rail } from '../../lib/rails/rails.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { insertSandboxBookings, sandboxDeliveries } from '../../storage/sandbox/sandbox-book.ts'
 import { insertCreditAnnouncements } from '../../storage/sandbox/sandbox-messages.ts'
-import { advanceSandboxOrder, dueSandboxOrders, endSandboxPlans, findSandboxOrder, insertSandboxOrders, replanSandboxOrder, sandboxOrderStates, type SandboxOrderState } from '../../storage/sandbox/sandbox-orders.ts'
+import {
+  advanceSandboxOrder,
+  dueSandboxOrders,
+  endSandboxPlans,
+  findSandboxOrder,
+  insertSandboxOrders,
+  replanSandboxOrder,
+  sandboxOrderStates,
+  type SandboxOrderState,
+} from '../../storage/sandbox/sandbox-orders.ts'
 import type { Queries } from '../../storage/db/transaction.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
 import { Poller } from '../runtime/poller.ts'
 import { creditBody } from './sandbox-credits.ts'
-import type { BankInbox, BankMessage, BankPartner, OrderStatus, PayeeVerifier, PaymentOrder, RecallPartner, RecallRequest, Submission } from '../providers/bank.ts'
+import type {
+  BankInbox,
+  BankMessage,
+  BankPartner,
+  OrderStatus,
+  PayeeVerifier,
+  PaymentOrder,
+  RecallPartner,
+  RecallRequest,
+  Submission,
+} from '../providers/bank.ts'
 
 /**
  * Time between two polls for due orders: a twentieth of the 2 s that instant rails take, so the delay is not noticed.
@@ -99,7 +125,11 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
 
   constructor(options: SandboxBankOptions) {
     this.#options = options
-    this.#poller = new Poller({ everyMs: TICK_MS, poll: () => this.#report(), onError: (error) => options.onError(error, 'sandbox bank') })
+    this.#poller = new Poller({
+      everyMs: TICK_MS,
+      poll: () => this.#report(),
+      onError: (error) => options.onError(error, 'sandbox bank'),
+    })
   }
 
   /** Starts sending messages. */
@@ -123,10 +153,23 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
       if (planned.submission.kind !== 'refused') booked.push({ order, planned })
     }
     if (booked.length > 0) {
-      await insertSandboxOrders(this.#options.database, booked.map(({ order, planned: { state, steps } }) => ({
-        reference: order.reference, shard: order.shard, currency: order.currency, amount: order.amount, state, nextEvent: steps[0]?.event ?? null, schemeCode: steps[0]?.schemeCode ?? null,
-        dueAt: steps[0] === undefined ? null : now + steps[0].afterMs, steps: stepsText(steps), connectionId: order.connectionId, creditedBalanceId: order.creditorAccount ?? null,
-      })), now)
+      await insertSandboxOrders(
+        this.#options.database,
+        booked.map(({ order, planned: { state, steps } }) => ({
+          reference: order.reference,
+          shard: order.shard,
+          currency: order.currency,
+          amount: order.amount,
+          state,
+          nextEvent: steps[0]?.event ?? null,
+          schemeCode: steps[0]?.schemeCode ?? null,
+          dueAt: steps[0] === undefined ? null : now + steps[0].afterMs,
+          steps: stepsText(steps),
+          connectionId: order.connectionId,
+          creditedBalanceId: order.creditorAccount ?? null,
+        })),
+        now,
+      )
     }
     return submissions
   }
@@ -152,9 +195,10 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
       await this.#replan(this.#options.database, reference, ({ amount, steps, said }, nowMs) => {
         if (steps.some(isRecallAnswer)) return null
         const { afterMs, outcome, schemeCode } = planRecall(amount)
-        const answer: PlanStep = outcome === 'accepted'
-          ? { afterMs: nowMs + afterMs, event: 'returned', schemeCode: RECALLED_CODE, amountMinor: amount }
-          : { afterMs: nowMs + afterMs, event: 'recall_rejected', schemeCode, amountMinor: null }
+        const answer: PlanStep =
+          outcome === 'accepted'
+            ? { afterMs: nowMs + afterMs, event: 'returned', schemeCode: RECALLED_CODE, amountMinor: amount }
+            : { afterMs: nowMs + afterMs, event: 'recall_rejected', schemeCode, amountMinor: null }
         return inOrder([...(said ? [] : steps), answer])
       })
     }
@@ -166,10 +210,16 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
    *
    * @returns the id of the simulated message; null where the bank has no such order
    */
-  async simulate(queries: Queries, reference: string, { event, schemeCode, amount, delayMs }: BankSimulation): Promise<string | null> {
+  async simulate(
+    queries: Queries,
+    reference: string,
+    { event, schemeCode, amount, delayMs }: BankSimulation,
+  ): Promise<string | null> {
     return await this.#replan(queries, reference, ({ steps, said }, nowMs) => {
       const simulated: PlanStep = { afterMs: nowMs + delayMs, event, schemeCode, amountMinor: amount }
-      return event === 'recall_rejected' && !said ? inOrder([...steps.filter((step) => !isRecallAnswer(step)), simulated]) : [simulated]
+      return event === 'recall_rejected' && !said
+        ? inOrder([...steps.filter((step) => !isRecallAnswer(step)), simulated])
+        : [simulated]
     })
   }
 
@@ -180,20 +230,40 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
    * @returns the id of the next message; null where there is no such order, or `decide` returns null to keep the plan
    * @throws Error when the order has changed at each of `ATTEMPTS_MAX` attempts
    */
-  async #replan(queries: Queries, reference: string, decide: (order: Order, nowMs: number) => readonly PlanStep[] | null): Promise<string | null> {
+  async #replan(
+    queries: Queries,
+    reference: string,
+    decide: (order: Order, nowMs: number) => readonly PlanStep[] | null,
+  ): Promise<string | null> {
     const { clock } = this.#options
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       const found = await findSandboxOrder(queries, reference)
       if (found === null) return null
       const { amount, eventNumber, receivedAt, dueAt, nextEvent, schemeCode, steps: text } = found
-      const only = nextEvent === null ? [] : [{ afterMs: (dueAt ?? receivedAt) - receivedAt, event: nextEvent, schemeCode, amountMinor: null }]
-      const order: Order = { amount, receivedAt, eventNumber, said: dueAt === null, steps: text === null ? only : decodeSteps(text) }
+      const only =
+        nextEvent === null
+          ? []
+          : [{ afterMs: (dueAt ?? receivedAt) - receivedAt, event: nextEvent, schemeCode, amountMinor: null }]
+      const order: Order = {
+        amount,
+        receivedAt,
+        eventNumber,
+        said: dueAt === null,
+        steps: text === null ? only : decodeSteps(text),
+      }
       const steps = decide(order, clock.now() - receivedAt)
       const next = steps?.[0]
       if (steps === null || next === undefined) return null
       // The event number changes with the plan, so a message of the old plan under way is not taken for one of the new
       // plan.
-      if (await replanSandboxOrder(queries, { reference, eventNumber, said: order.said }, { ...next, steps: stepsText(steps) })) return messageId(reference, eventNumber + 1)
+      if (
+        await replanSandboxOrder(
+          queries,
+          { reference, eventNumber, said: order.said },
+          { ...next, steps: stepsText(steps) },
+        )
+      )
+        return messageId(reference, eventNumber + 1)
     }
     throw new Error(`The order ${reference} of the sandbox bank keeps changing.`)
   }
@@ -204,12 +274,45 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
     for (;;) {
       const now = clock.now()
       for (const [reference, at] of this.#sent) if (at <= now - RESEND_MS) this.#sent.delete(reference)
-      const orders = await dueSandboxOrders(database, { now, max: LIMITS.partnerEventsMax + this.#sent.size, owned: shards.owned() })
-      const due = orders.filter(({ reference }) => !this.#sent.has(reference)).map(({ reference, shard, event, schemeCode, steps, eventNumber, dueAt, connectionId, currency, creditedBalanceId }): Due => {
-        const [current, ...later] = steps === null ? [] : decodeSteps(steps)
-        const message = { id: messageId(reference, eventNumber), type: event, reference, shard, schemeCode, amount: current?.amountMinor ?? null }
-        return { message, eventNumber, later, bookedAt: dueAt, account: connectionId === null ? null : { connectionId, currency }, creditorAccount: creditedBalanceId }
+      const orders = await dueSandboxOrders(database, {
+        now,
+        max: LIMITS.partnerEventsMax + this.#sent.size,
+        owned: shards.owned(),
       })
+      const due = orders
+        .filter(({ reference }) => !this.#sent.has(reference))
+        .map(
+          ({
+            reference,
+            shard,
+            event,
+            schemeCode,
+            steps,
+            eventNumber,
+            dueAt,
+            connectionId,
+            currency,
+            creditedBalanceId,
+          }): Due => {
+            const [current, ...later] = steps === null ? [] : decodeSteps(steps)
+            const message = {
+              id: messageId(reference, eventNumber),
+              type: event,
+              reference,
+              shard,
+              schemeCode,
+              amount: current?.amountMinor ?? null,
+            }
+            return {
+              message,
+              eventNumber,
+              later,
+              bookedAt: dueAt,
+              account: connectionId === null ? null : { connectionId, currency },
+              creditorAccount: creditedBalanceId,
+            }
+          },
+        )
       if (due.length === 0 || this.#inbox === undefined) return
       await this.#bookReturns(due)
       for (const { message } of due) this.#sent.set(message.reference, now)
@@ -224,9 +327,22 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
 
   /** Books returned money before its message is sent; the id of the message makes sure that it is booked once. */
   async #bookReturns(due: readonly Due[]): Promise<void> {
-    const returned = due.flatMap(({ message: { id, type, reference, amount }, bookedAt, account }) => (type !== 'returned' || amount === null || account === null ? [] : [{
-      id, ...account, reference, direction: 'CRDT' as const, amount, at: bookedAt, code: 'RRTN', text: null,
-    }]))
+    const returned = due.flatMap(({ message: { id, type, reference, amount }, bookedAt, account }) =>
+      type !== 'returned' || amount === null || account === null
+        ? []
+        : [
+            {
+              id,
+              ...account,
+              reference,
+              direction: 'CRDT' as const,
+              amount,
+              at: bookedAt,
+              code: 'RRTN',
+              text: null,
+            },
+          ],
+    )
     if (returned.length > 0) await insertSandboxBookings(this.#options.database, returned)
   }
 
@@ -235,18 +351,45 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
    */
   async #deliver(heard: readonly Due[]): Promise<void> {
     const { database, clock } = this.#options
-    const arrived = heard.filter(({ message, creditorAccount, later }) => message.type === 'settled' && creditorAccount !== null && !later.some(({ event }) => event === 'returned'))
+    const arrived = heard.filter(
+      ({ message, creditorAccount, later }) =>
+        message.type === 'settled' && creditorAccount !== null && !later.some(({ event }) => event === 'returned'),
+    )
     if (arrived.length === 0) return
-    const credits = await sandboxDeliveries(database, arrived.map(({ message }) => message.reference), dateIn(clock.now(), 'UTC'))
+    const credits = await sandboxDeliveries(
+      database,
+      arrived.map(({ message }) => message.reference),
+      dateIn(clock.now(), 'UTC'),
+    )
     if (credits.length === 0) return
-    await insertCreditAnnouncements(database, credits.map(({ paymentId, shard, connectionId, account, credit }) => ({
-      id: messageId(paymentId, DELIVERY_EVENT), shard, reference: arrivalId({ paymentId }),
-      body: creditBody({ connectionId, account, credit: { ...credit, reference: arrivalId({ paymentId: credit.reference }) } }),
-    })), clock.now())
-    await insertSandboxBookings(database, credits.map(({ paymentId, connectionId, credit }) => ({
-      id: messageId(paymentId, DELIVERY_EVENT), connectionId, currency: credit.currency, reference: arrivalId({ paymentId }), direction: 'CRDT' as const, amount: credit.amount,
-      at: clock.now(), code: 'RCDT', text: credit.remittance,
-    })))
+    await insertCreditAnnouncements(
+      database,
+      credits.map(({ paymentId, shard, connectionId, account, credit }) => ({
+        id: messageId(paymentId, DELIVERY_EVENT),
+        shard,
+        reference: arrivalId({ paymentId }),
+        body: creditBody({
+          connectionId,
+          account,
+          credit: { ...credit, reference: arrivalId({ paymentId: credit.reference }) },
+        }),
+      })),
+      clock.now(),
+    )
+    await insertSandboxBookings(
+      database,
+      credits.map(({ paymentId, connectionId, credit }) => ({
+        id: messageId(paymentId, DELIVERY_EVENT),
+        connectionId,
+        currency: credit.currency,
+        reference: arrivalId({ paymentId }),
+        direction: 'CRDT' as const,
+        amount: credit.amount,
+        at: clock.now(),
+        code: 'RCDT',
+        text: credit.remittance,
+      })),
+    )
   }
 
   /**
@@ -258,12 +401,20 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
     for (const eventNumber of new Set(heard.map((due) => due.eventNumber))) {
       const last = heard.filter((due) => due.eventNumber === eventNumber && due.later.length === 0)
       if (last.length === 0) continue
-      await endSandboxPlans(database, last.map(({ message }) => message.reference), eventNumber)
+      await endSandboxPlans(
+        database,
+        last.map(({ message }) => message.reference),
+        eventNumber,
+      )
     }
     for (const { message, eventNumber, later } of heard) {
       const [next] = later
       if (next === undefined) continue
-      await advanceSandboxOrder(database, { reference: message.reference, eventNumber }, { ...next, steps: stepsText(later) })
+      await advanceSandboxOrder(
+        database,
+        { reference: message.reference, eventNumber },
+        { ...next, steps: stepsText(later) },
+      )
     }
   }
 }
@@ -292,27 +443,58 @@ function stepsText(steps: readonly PlanStep[]): string | null {
   return steps.length > 1 || (steps[0] !== undefined && steps[0].amountMinor !== null) ? encodeSteps(steps) : null
 }
 
-const inOrder = (steps: readonly PlanStep[]): PlanStep[] => steps.toSorted((left, right) => left.afterMs - right.afterMs)
+const inOrder = (steps: readonly PlanStep[]): PlanStep[] =>
+  steps.toSorted((left, right) => left.afterMs - right.afterMs)
 
-const isRecallAnswer = ({ event, schemeCode }: PlanStep): boolean => event === 'recall_rejected' || (event === 'returned' && schemeCode === RECALLED_CODE)
+const isRecallAnswer = ({ event, schemeCode }: PlanStep): boolean =>
+  event === 'recall_rejected' || (event === 'returned' && schemeCode === RECALLED_CODE)
 
 /** Returns the status of an order; null for no answer, as for an order whose submission timed out, until it is due. */
 function statusOf({ state, nextEvent, schemeCode, isDue, steps }: SandboxOrderState): OrderStatus | null {
   const known = state === 'unanswered' ? (isDue ? nextEvent : null) : state
   switch (known) {
-    case null: return null
-    case 'settled': return { kind: 'settled' }
-    case 'rejected': return { kind: 'rejected', schemeCode: schemeCode ?? 'NARR' }
-    case 'returned': return { kind: 'returned', schemeCode: schemeCode ?? 'NARR', amount: decodeSteps(steps ?? '')[0]?.amountMinor ?? 0n }
-    default: return { kind: 'pending' }
+    case null:
+      return null
+    case 'settled':
+      return { kind: 'settled' }
+    case 'rejected':
+      return { kind: 'rejected', schemeCode: schemeCode ?? 'NARR' }
+    case 'returned':
+      return {
+        kind: 'returned',
+        schemeCode: schemeCode ?? 'NARR',
+        amount: decodeSteps(steps ?? '')[0]?.amountMinor ?? 0n,
+      }
+    default:
+      return { kind: 'pending' }
   }
 }
 
 function plan(order: PaymentOrder): Planned {
   const terms = RAILS.get(order.rail as Rail)
   const instant = terms !== undefined && speedOf(terms, order.amount) === 'instant'
-  const { submit, refusalCode, steps, reconcile } = planOutcome({ amountMinor: order.amount, reference: order.remittance, recipientName: order.creditorName, instant })
-  if (submit === 'refused') return { submission: { kind: 'refused', schemeCode: refusalCode ?? 'NARR' }, state: 'unanswered', steps: [] }
+  const { submit, refusalCode, steps, reconcile } = planOutcome({
+    amountMinor: order.amount,
+    reference: order.remittance,
+    recipientName: order.creditorName,
+    instant,
+  })
+  if (submit === 'refused')
+    return { submission: { kind: 'refused', schemeCode: refusalCode ?? 'NARR' }, state: 'unanswered', steps: [] }
   if (submit === 'accepted') return { submission: { kind: 'accepted' }, state: 'accepted', steps }
-  return { submission: { kind: 'timeout' }, state: 'unanswered', steps: reconcile === null ? [] : [{ afterMs: reconcile.afterMs, event: reconcile.outcome, schemeCode: reconcile.schemeCode, amountMinor: null }] }
+  return {
+    submission: { kind: 'timeout' },
+    state: 'unanswered',
+    steps:
+      reconcile === null
+        ? []
+        : [
+            {
+              afterMs: reconcile.afterMs,
+              event: reconcile.outcome,
+              schemeCode: reconcile.schemeCode,
+              amountMinor: null,
+            },
+          ],
+  }
 }

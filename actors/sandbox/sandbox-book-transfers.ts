@@ -17,24 +17,39 @@ export interface SandboxBookTransfersOptions {
 export class SandboxBookTransfers implements BookTransferPartner {
   readonly #options: SandboxBookTransfersOptions
 
-  constructor(options: SandboxBookTransfersOptions) { this.#options = options }
+  constructor(options: SandboxBookTransfersOptions) {
+    this.#options = options
+  }
 
   async book({ reference, fromConnectionId, toConnectionId, currency, amount }: BookOrder): Promise<BookSubmission> {
     const { database, clock } = this.#options
     const now = clock.now()
     const { submit, steps, reconcile } = planTransfer(amount)
     const [step] = steps
-    const end = reconcile === null
-      ? { outcome: step?.event === 'rejected' ? 'rejected' : 'settled', schemeCode: step?.schemeCode ?? null, afterMs: step?.afterMs ?? 0 }
-      : reconcile
+    const end =
+      reconcile === null
+        ? {
+            outcome: step?.event === 'rejected' ? 'rejected' : 'settled',
+            schemeCode: step?.schemeCode ?? null,
+            afterMs: step?.afterMs ?? 0,
+          }
+        : reconcile
     await insertSandboxTransfer(database, {
-      reference, currency, amount, state: submit === 'timeout' ? 'unanswered' : 'accepted', outcome: end.outcome, schemeCode: end.schemeCode, dueAt: now + end.afterMs, receivedAt: now,
+      reference,
+      currency,
+      amount,
+      state: submit === 'timeout' ? 'unanswered' : 'accepted',
+      outcome: end.outcome,
+      schemeCode: end.schemeCode,
+      dueAt: now + end.afterMs,
+      receivedAt: now,
     })
     // Within one connection both balances are in the same account at the bank, so there is nothing to book.
     if (end.outcome === 'settled' && fromConnectionId !== toConnectionId) {
       const leg = { currency, reference, amount, at: now + end.afterMs, code: 'BOOK', text: null }
       await insertSandboxBookings(database, [
-        { ...leg, id: reference, connectionId: fromConnectionId, direction: 'DBIT' }, { ...leg, id: creditId(reference), connectionId: toConnectionId, direction: 'CRDT' },
+        { ...leg, id: reference, connectionId: fromConnectionId, direction: 'DBIT' },
+        { ...leg, id: creditId(reference), connectionId: toConnectionId, direction: 'CRDT' },
       ])
     }
     return submit

@@ -11,7 +11,13 @@ import type { CreditFacts } from '../../lib/incoming-payments/credit.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { insertSandboxBookings } from '../../storage/sandbox/sandbox-book.ts'
-import { acknowledgeSandboxMessages, announceCredit, dueSandboxMessages, insertReturnMessages, type SandboxMessage } from '../../storage/sandbox/sandbox-messages.ts'
+import {
+  acknowledgeSandboxMessages,
+  announceCredit,
+  dueSandboxMessages,
+  insertReturnMessages,
+  type SandboxMessage,
+} from '../../storage/sandbox/sandbox-messages.ts'
 import { through, type TransactionClient } from '../../storage/db/transaction.ts'
 import { Poller } from '../runtime/poller.ts'
 import type { CreditInbox, CreditMessage, CreditPartner, CreditReturn } from '../providers/credits.ts'
@@ -45,7 +51,11 @@ export class SandboxCredits implements CreditPartner {
 
   constructor(options: SandboxCreditsOptions) {
     this.#options = options
-    this.#poller = new Poller({ everyMs: TICK_MS, poll: () => this.#report(), onError: (error) => options.onError(error, 'sandbox bank') })
+    this.#poller = new Poller({
+      everyMs: TICK_MS,
+      poll: () => this.#report(),
+      onError: (error) => options.onError(error, 'sandbox bank'),
+    })
   }
 
   /** Starts sending due messages. */
@@ -60,20 +70,53 @@ export class SandboxCredits implements CreditPartner {
   }
 
   /** Announces and books a credit that comes in now, in the caller's transaction. */
-  async announce(client: TransactionClient, { id, shard, connectionId, balanceId, credit }: SandboxCredit): Promise<void> {
+  async announce(
+    client: TransactionClient,
+    { id, shard, connectionId, balanceId, credit }: SandboxCredit,
+  ): Promise<void> {
     const account = sandboxKnowsOwner(credit.payerName) ? balanceId : null
-    await announceCredit(client, { id, shard, reference: credit.reference, body: creditBody({ connectionId, account, credit }) }, this.#options.clock.now())
-    await insertSandboxBookings(through(client), [{
-      id, connectionId, currency: credit.currency, reference: credit.reference, direction: 'CRDT', amount: credit.amount, at: this.#options.clock.now(), code: 'RCDT', text: credit.remittance,
-    }])
+    await announceCredit(
+      client,
+      { id, shard, reference: credit.reference, body: creditBody({ connectionId, account, credit }) },
+      this.#options.clock.now(),
+    )
+    await insertSandboxBookings(through(client), [
+      {
+        id,
+        connectionId,
+        currency: credit.currency,
+        reference: credit.reference,
+        direction: 'CRDT',
+        amount: credit.amount,
+        at: this.#options.clock.now(),
+        code: 'RCDT',
+        text: credit.remittance,
+      },
+    ])
   }
 
   async giveBack(returns: readonly CreditReturn[]): Promise<readonly string[]> {
     const { database, clock } = this.#options
-    await insertReturnMessages(database, returns.map(({ reference, shard }) => ({ id: returnId(reference), reference, shard })), clock.now() + RETURN_MS)
+    await insertReturnMessages(
+      database,
+      returns.map(({ reference, shard }) => ({ id: returnId(reference), reference, shard })),
+      clock.now() + RETURN_MS,
+    )
     const at = clock.now() + RETURN_MS
-    await insertSandboxBookings(database, returns.map(({ reference, connectionId, currency, amount }) =>
-      ({ id: returnId(reference), connectionId, currency, reference, direction: 'DBIT', amount, at, code: 'RRTN', text: null })))
+    await insertSandboxBookings(
+      database,
+      returns.map(({ reference, connectionId, currency, amount }) => ({
+        id: returnId(reference),
+        connectionId,
+        currency,
+        reference,
+        direction: 'DBIT',
+        amount,
+        at,
+        code: 'RRTN',
+        text: null,
+      })),
+    )
     return returns.map(({ reference }) => reference)
   }
 
@@ -81,7 +124,11 @@ export class SandboxCredits implements CreditPartner {
   async #report(): Promise<void> {
     const { database, clock, shards } = this.#options
     for (;;) {
-      const due = await dueSandboxMessages(database, { now: clock.now(), max: LIMITS.partnerEventsMax, owned: shards.owned() })
+      const due = await dueSandboxMessages(database, {
+        now: clock.now(),
+        max: LIMITS.partnerEventsMax,
+        owned: shards.owned(),
+      })
       if (due.length === 0 || this.#inbox === undefined) return
       const acknowledged = await this.#inbox(due.map(messageOf))
       await acknowledgeSandboxMessages(database, acknowledged, clock.now())

@@ -16,7 +16,13 @@ import { planExchange } from '../../lib/sandbox/exchanges.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { through, type Queries, type TransactionClient } from '../../storage/db/transaction.ts'
-import { acknowledgeSandboxFxOrders, dueSandboxFxOrders, insertSandboxFxOrders, replanSandboxFxOrder, sandboxFxOrderStates } from '../../storage/sandbox/sandbox-fx-orders.ts'
+import {
+  acknowledgeSandboxFxOrders,
+  dueSandboxFxOrders,
+  insertSandboxFxOrders,
+  replanSandboxFxOrder,
+  sandboxFxOrderStates,
+} from '../../storage/sandbox/sandbox-fx-orders.ts'
 import { readRateShifts, writeRateShift } from '../../storage/exchange/rate-shifts.ts'
 import { Poller } from '../runtime/poller.ts'
 import type { FxInbox, FxMessage, FxOrder, FxPartner, FxStatus, FxSubmission } from '../providers/fx.ts'
@@ -53,7 +59,11 @@ export class SandboxFx implements FxPartner {
 
   constructor(options: SandboxFxOptions) {
     this.#options = options
-    this.#poller = new Poller({ everyMs: TICK_MS, poll: () => this.#report(), onError: (error) => options.onError(error, 'sandbox exchanges') })
+    this.#poller = new Poller({
+      everyMs: TICK_MS,
+      poll: () => this.#report(),
+      onError: (error) => options.onError(error, 'sandbox exchanges'),
+    })
   }
 
   /** Starts sending due messages. */
@@ -84,7 +94,12 @@ export class SandboxFx implements FxPartner {
     const queries = through(client)
     await writeRateShift(queries, connectionId, shift)
     const shifts = (await readRateShifts(queries)).get(connectionId) ?? []
-    return marketRate(shift.sellCurrency as CurrencyCode, shift.buyCurrency as CurrencyCode, shifts, this.#options.clock.now())
+    return marketRate(
+      shift.sellCurrency as CurrencyCode,
+      shift.buyCurrency as CurrencyCode,
+      shifts,
+      this.#options.clock.now(),
+    )
   }
 
   mid(connectionId: string, sell: CurrencyCode, buy: CurrencyCode): Fraction | null {
@@ -95,11 +110,23 @@ export class SandboxFx implements FxPartner {
     const { database, clock } = this.#options
     const now = clock.now()
     const planned = orders.map((order) => ({ order, plan: planExchange(order.sellAmount), ...fill(order) }))
-    await insertSandboxFxOrders(database, planned.map(({ order, plan, sold, bought }) => ({
-      reference: order.reference, shard: order.shard, sellCurrency: order.sellCurrency, buyCurrency: order.buyCurrency, sold, bought,
-      state: plan.submit === 'timeout' ? 'unanswered' : 'accepted', nextEvent: plan.outcome?.event ?? null, reason: plan.outcome?.reason ?? null,
-      dueAt: plan.outcome === null ? null : now + plan.outcome.afterMs, connectionId: order.connectionId,
-    })), now)
+    await insertSandboxFxOrders(
+      database,
+      planned.map(({ order, plan, sold, bought }) => ({
+        reference: order.reference,
+        shard: order.shard,
+        sellCurrency: order.sellCurrency,
+        buyCurrency: order.buyCurrency,
+        sold,
+        bought,
+        state: plan.submit === 'timeout' ? 'unanswered' : 'accepted',
+        nextEvent: plan.outcome?.event ?? null,
+        reason: plan.outcome?.reason ?? null,
+        dueAt: plan.outcome === null ? null : now + plan.outcome.afterMs,
+        connectionId: order.connectionId,
+      })),
+      now,
+    )
     return new Map(planned.map(({ order, plan }) => [order.reference, plan.submit]))
   }
 
@@ -123,10 +150,18 @@ export class SandboxFx implements FxPartner {
    *
    * @returns the id of the simulated message; null where there is no such order
    */
-  async simulate(queries: Queries, reference: string, { event, reason, delayMs }: FxSimulation): Promise<string | null> {
+  async simulate(
+    queries: Queries,
+    reference: string,
+    { event, reason, delayMs }: FxSimulation,
+  ): Promise<string | null> {
     // The event number changes with the plan, so a message of the old plan under way is not taken for one of the new
     // plan.
-    const eventNumber = await replanSandboxFxOrder(queries, reference, { event, reason, dueAt: this.#options.clock.now() + delayMs })
+    const eventNumber = await replanSandboxFxOrder(queries, reference, {
+      event,
+      reason,
+      dueAt: this.#options.clock.now() + delayMs,
+    })
     return eventNumber === null ? null : messageId(reference, eventNumber)
   }
 
@@ -136,16 +171,33 @@ export class SandboxFx implements FxPartner {
     for (;;) {
       const now = clock.now()
       for (const [reference, at] of this.#sent) if (at <= now - RESEND_MS) this.#sent.delete(reference)
-      const orders = await dueSandboxFxOrders(database, { now, max: LIMITS.partnerEventsMax + this.#sent.size, owned: shards.owned() })
-      const due = orders.filter(({ reference }) => !this.#sent.has(reference)).map(({ reference, shard, event, reason, sold, bought, eventNumber }) => ({
-        eventNumber, message: { id: messageId(reference, eventNumber), type: event, reference, shard, reason, ...(event === 'settled' ? { sold, bought } : { sold: null, bought: null }) } satisfies FxMessage,
-      }))
+      const orders = await dueSandboxFxOrders(database, {
+        now,
+        max: LIMITS.partnerEventsMax + this.#sent.size,
+        owned: shards.owned(),
+      })
+      const due = orders
+        .filter(({ reference }) => !this.#sent.has(reference))
+        .map(({ reference, shard, event, reason, sold, bought, eventNumber }) => ({
+          eventNumber,
+          message: {
+            id: messageId(reference, eventNumber),
+            type: event,
+            reference,
+            shard,
+            reason,
+            ...(event === 'settled' ? { sold, bought } : { sold: null, bought: null }),
+          } satisfies FxMessage,
+        }))
       if (due.length === 0 || this.#inbox === undefined) return
       for (const { message } of due) this.#sent.set(message.reference, now)
       const acknowledged = new Set(await this.#inbox(due.map(({ message }) => message)))
       const heard = due.filter(({ message }) => acknowledged.has(message.id))
       // Acknowledged by event number: an order that was planned anew still has its new message to send.
-      await acknowledgeSandboxFxOrders(database, heard.map(({ message, eventNumber }) => ({ reference: message.reference, eventNumber })))
+      await acknowledgeSandboxFxOrders(
+        database,
+        heard.map(({ message, eventNumber }) => ({ reference: message.reference, eventNumber })),
+      )
       for (const { message } of heard) this.#sent.delete(message.reference)
       if (heard.length < due.length) return
     }
@@ -153,6 +205,11 @@ export class SandboxFx implements FxPartner {
 }
 
 /** Returns the amounts of an order: the fixed side as it is, the other side converted at the promised rate. */
-function fill({ fixedSide, sellAmount, buyAmount, rate, ...pair }: FxOrder): { readonly sold: bigint; readonly bought: bigint } {
-  return fixedSide === 'sell' ? { sold: sellAmount, bought: boughtFor(pair, sellAmount, rate) } : { sold: soldFor(pair, buyAmount, rate), bought: buyAmount }
+function fill({ fixedSide, sellAmount, buyAmount, rate, ...pair }: FxOrder): {
+  readonly sold: bigint
+  readonly bought: bigint
+} {
+  return fixedSide === 'sell'
+    ? { sold: sellAmount, bought: boughtFor(pair, sellAmount, rate) }
+    : { sold: soldFor(pair, buyAmount, rate), bought: buyAmount }
 }

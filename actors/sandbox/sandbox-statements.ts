@@ -23,7 +23,9 @@ export interface SandboxStatementsOptions {
 export class SandboxStatements implements StatementPartner {
   readonly #options: SandboxStatementsOptions
 
-  constructor(options: SandboxStatementsOptions) { this.#options = options }
+  constructor(options: SandboxStatementsOptions) {
+    this.#options = options
+  }
 
   async statement(question: StatementQuestion): Promise<AsyncIterable<Uint8Array> | null> {
     const from = Date.parse(`${question.day}T00:00:00Z`)
@@ -35,7 +37,8 @@ export class SandboxStatements implements StatementPartner {
       const opening = await sandboxBalance(client, connectionId, currency, from)
       const closing = await sandboxBalance(client, connectionId, currency, from + DAY_MS)
       yield bytes(head({ connectionId, currency: currency as CurrencyCode, day, opening, closing }))
-      for await (const lines of sandboxLines(client, connectionId, currency, from, from + DAY_MS)) yield bytes(lines.map((line) => entry(line, currency as CurrencyCode)).join(''))
+      for await (const lines of sandboxLines(client, connectionId, currency, from, from + DAY_MS))
+        yield bytes(lines.map((line) => entry(line, currency as CurrencyCode)).join(''))
       yield bytes('</Stmt></BkToCstmrStmt></Document>\n')
     })
   }
@@ -43,13 +46,27 @@ export class SandboxStatements implements StatementPartner {
 
 const bytes = (text: string): Uint8Array => Buffer.from(text)
 
-function head({ connectionId, currency, day, opening, closing }: { readonly connectionId: string; readonly currency: CurrencyCode; readonly day: string; readonly opening: bigint; readonly closing: bigint }): string {
+function head({
+  connectionId,
+  currency,
+  day,
+  opening,
+  closing,
+}: {
+  readonly connectionId: string
+  readonly currency: CurrencyCode
+  readonly day: string
+  readonly opening: bigint
+  readonly closing: bigint
+}): string {
   const id = `${connectionId.replaceAll('-', '').slice(-12)}-${currency}-${day.replaceAll('-', '')}`
   const next = timestamp(Date.parse(`${day}T00:00:00Z`) + DAY_MS)
   const number = Math.floor(Date.parse(`${day}T00:00:00Z`) / DAY_MS)
-  return `<?xml version="1.0" encoding="UTF-8"?>\n<Document xmlns="${NAMESPACE}"><BkToCstmrStmt><GrpHdr><MsgId>${id}</MsgId><CreDtTm>${next}</CreDtTm></GrpHdr>`
-    + `<Stmt><Id>${id}</Id><ElctrncSeqNb>${number}</ElctrncSeqNb><CreDtTm>${next}</CreDtTm><FrToDt><FrDtTm>${day}T00:00:00.000Z</FrDtTm><ToDtTm>${next}</ToDtTm></FrToDt>`
-    + `<Acct><Id><Othr><Id>${connectionId}</Id></Othr></Id><Ccy>${currency}</Ccy></Acct>${balance('OPBD', opening, currency, day)}${balance('CLBD', closing, currency, day)}`
+  return (
+    `<?xml version="1.0" encoding="UTF-8"?>\n<Document xmlns="${NAMESPACE}"><BkToCstmrStmt><GrpHdr><MsgId>${id}</MsgId><CreDtTm>${next}</CreDtTm></GrpHdr>` +
+    `<Stmt><Id>${id}</Id><ElctrncSeqNb>${number}</ElctrncSeqNb><CreDtTm>${next}</CreDtTm><FrToDt><FrDtTm>${day}T00:00:00.000Z</FrDtTm><ToDtTm>${next}</ToDtTm></FrToDt>` +
+    `<Acct><Id><Othr><Id>${connectionId}</Id></Othr></Id><Ccy>${currency}</Ccy></Acct>${balance('OPBD', opening, currency, day)}${balance('CLBD', closing, currency, day)}`
+  )
 }
 
 function balance(code: string, amount: bigint, currency: CurrencyCode, day: string): string {
@@ -59,9 +76,11 @@ function balance(code: string, amount: bigint, currency: CurrencyCode, day: stri
 
 function entry({ at, reference, direction, amount, code, text, id }: BookedLine, currency: CurrencyCode): string {
   const time = timestamp(at)
-  return `<Ntry><Amt Ccy="${currency}">${formatMajor(amount, currency)}</Amt><CdtDbtInd>${direction}</CdtDbtInd><Sts><Cd>BOOK</Cd></Sts><BookgDt><DtTm>${time}</DtTm></BookgDt>`
-    + `<ValDt><Dt>${time.slice(0, 10)}</Dt></ValDt><AcctSvcrRef>${bare(id)}</AcctSvcrRef><BkTxCd><Prtry><Cd>${code}</Cd></Prtry></BkTxCd>`
-    + `<NtryDtls><TxDtls><Refs><EndToEndId>${bare(reference)}</EndToEndId></Refs>${text === null ? '' : `<RmtInf><Ustrd>${escaped(text)}</Ustrd></RmtInf>`}</TxDtls></NtryDtls></Ntry>`
+  return (
+    `<Ntry><Amt Ccy="${currency}">${formatMajor(amount, currency)}</Amt><CdtDbtInd>${direction}</CdtDbtInd><Sts><Cd>BOOK</Cd></Sts><BookgDt><DtTm>${time}</DtTm></BookgDt>` +
+    `<ValDt><Dt>${time.slice(0, 10)}</Dt></ValDt><AcctSvcrRef>${bare(id)}</AcctSvcrRef><BkTxCd><Prtry><Cd>${code}</Cd></Prtry></BkTxCd>` +
+    `<NtryDtls><TxDtls><Refs><EndToEndId>${bare(reference)}</EndToEndId></Refs>${text === null ? '' : `<RmtInf><Ustrd>${escaped(text)}</Ustrd></RmtInf>`}</TxDtls></NtryDtls></Ntry>`
+  )
 }
 
 /** Removes the hyphens of a UUID: fields of references hold 35 characters. */
@@ -69,5 +88,10 @@ const bare = (uuid: string): string => uuid.replaceAll('-', '')
 
 /** Escapes text for XML, at most 140 characters. Characters that XML 1.0 cannot express are left out. */
 function escaped(text: string): string {
-  return text.replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '').slice(0, 140).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+  return text
+    .replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '')
+    .slice(0, 140)
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
 }

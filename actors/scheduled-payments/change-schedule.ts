@@ -4,7 +4,13 @@
  */
 import { laterThan } from '../../lib/base/clock.ts'
 import { grantOfRole, MEMBER_ROLES } from '../../lib/identity/capabilities.ts'
-import { ALLOWED_IN, isAllowed, paused, type ScheduleMove, type ScheduleState } from '../../lib/scheduled-payments/schedule.ts'
+import {
+  ALLOWED_IN,
+  isAllowed,
+  paused,
+  type ScheduleMove,
+  type ScheduleState,
+} from '../../lib/scheduled-payments/schedule.ts'
 import type { Mail } from '../../lib/notices/mail.ts'
 import { refuse } from '../../lib/base/problems.ts'
 import type { ApprovalTx } from '../../storage/approvals/approvals.ts'
@@ -12,17 +18,49 @@ import { SYSTEM, writeAudit, type AuditBy } from '../../storage/trail/trail.ts'
 import { insertNotices, peopleInRoles } from '../../storage/notices/notices.ts'
 import { writeEvent } from '../../storage/outbox/outbox.ts'
 import type { ScheduleRecord } from '../../storage/scheduled-payments/scheduled-payment-queries.ts'
-import { giveUpDue, lockSchedulesTo, updateSchedule, withState } from '../../storage/scheduled-payments/scheduled-payments.ts'
+import {
+  giveUpDue,
+  lockSchedulesTo,
+  updateSchedule,
+  withState,
+} from '../../storage/scheduled-payments/scheduled-payments.ts'
 
 /** The roles that may pay: their members must know when a scheduled payment is no longer made. */
 const PAYING_ROLES = MEMBER_ROLES.filter((role) => grantOfRole(role).capabilities.has('payments.create'))
 
 /** The part of a schedule that the trail keeps. */
-export function trailOf({ number, externalId, recipientId, sourceBalanceId, currency, amount, requestedRail, reference, purposeCode, metadata, state }: ScheduleRecord): object {
+export function trailOf({
+  number,
+  externalId,
+  recipientId,
+  sourceBalanceId,
+  currency,
+  amount,
+  requestedRail,
+  reference,
+  purposeCode,
+  metadata,
+  state,
+}: ScheduleRecord): object {
   const { status, series, maxOccurrences, nextOccurrenceAt, occurrencesCreated, consecutiveFailures } = state
   return {
-    number, externalId, status, recipientId, sourceBalanceId, amount: { amountMinor: amount.toString(), currency }, requestedRail, reference, purposeCode,
-    frequency: series.frequency, startDate: series.startDate, endDate: series.endDate, maxOccurrences, nextOccurrenceAt, occurrencesCreated, consecutiveFailures, metadata,
+    number,
+    externalId,
+    status,
+    recipientId,
+    sourceBalanceId,
+    amount: { amountMinor: amount.toString(), currency },
+    requestedRail,
+    reference,
+    purposeCode,
+    frequency: series.frequency,
+    startDate: series.startDate,
+    endDate: series.endDate,
+    maxOccurrences,
+    nextOccurrenceAt,
+    occurrencesCreated,
+    consecutiveFailures,
+    metadata,
   }
 }
 
@@ -33,30 +71,64 @@ export const STOPPED_STATUSES: ReadonlySet<string> = new Set(['paused', 'cancell
  * Writes the event of a new status. A schedule that stops makes no further payment, and gives up the occurrence in
  * progress. `previousStatus` is null for a new schedule.
  */
-export async function tellStatus({ client, ids, now }: ApprovalTx, { id, customerId, operatorId, shard, state }: ScheduleRecord, previousStatus: string | null): Promise<void> {
+export async function tellStatus(
+  { client, ids, now }: ApprovalTx,
+  { id, customerId, operatorId, shard, state }: ScheduleRecord,
+  previousStatus: string | null,
+): Promise<void> {
   if (state.status === previousStatus) return
   if (STOPPED_STATUSES.has(state.status)) await giveUpDue(client, id, now)
   await writeEvent(client, {
-    id: ids.next(), createdAt: now, customerId, operatorId, shard, type: 'scheduled_payment.status_changed', object: 'scheduled_payment', objectId: id,
-    status: state.status, previousStatus, amount: null, currency: null,
+    id: ids.next(),
+    createdAt: now,
+    customerId,
+    operatorId,
+    shard,
+    type: 'scheduled_payment.status_changed',
+    object: 'scheduled_payment',
+    objectId: id,
+    status: state.status,
+    previousStatus,
+    amount: null,
+    currency: null,
   })
 }
 
 /** Writes a change of a schedule into the trail of its customer. */
-export async function writeTrail({ client, ids, now }: ApprovalTx, by: AuditBy, action: string, before: ScheduleRecord | null, after: ScheduleRecord): Promise<void> {
+export async function writeTrail(
+  { client, ids, now }: ApprovalTx,
+  by: AuditBy,
+  action: string,
+  before: ScheduleRecord | null,
+  after: ScheduleRecord,
+): Promise<void> {
   await writeAudit(client, {
-    ...by, id: ids.next(), tenantId: after.customerId, at: now, action: `scheduled_payment.${action}`, object: { type: 'scheduled_payment', id: after.id },
-    before: before === null ? null : trailOf(before), after: trailOf(after),
+    ...by,
+    id: ids.next(),
+    tenantId: after.customerId,
+    at: now,
+    action: `scheduled_payment.${action}`,
+    object: { type: 'scheduled_payment', id: after.id },
+    before: before === null ? null : trailOf(before),
+    after: trailOf(after),
   })
 }
 
 /** Refuses a move that people may not make now. */
 export function checkAllowed(move: ScheduleMove, { state: { status } }: ScheduleRecord): void {
-  if (!isAllowed(move, status)) refuse('invalid-transition', `The scheduled payment is ${status}.`, { extra: { currentStatus: status, allowed: ALLOWED_IN[move] } })
+  if (!isAllowed(move, status))
+    refuse('invalid-transition', `The scheduled payment is ${status}.`, {
+      extra: { currentStatus: status, allowed: ALLOWED_IN[move] },
+    })
 }
 
 /** Writes a locked schedule whose state was changed by time or by another person. @returns the mails to send */
-export async function moveSchedule(asked: ApprovalTx, before: ScheduleRecord, after: ScheduleRecord, reason: string | null): Promise<readonly Mail[]> {
+export async function moveSchedule(
+  asked: ApprovalTx,
+  before: ScheduleRecord,
+  after: ScheduleRecord,
+  reason: string | null,
+): Promise<readonly Mail[]> {
   const tx = { ...asked, now: laterThan(before.updatedAt, asked.now) }
   await updateSchedule(tx.client, after, tx.now)
   const { status } = after.state
@@ -66,13 +138,28 @@ export async function moveSchedule(asked: ApprovalTx, before: ScheduleRecord, af
   return status === 'failed' || status === 'paused' ? await tellPeople(tx, after, reason) : []
 }
 
-async function tellPeople({ client, ids, now }: ApprovalTx, { id, customerId, number, createdBy, state }: ScheduleRecord, reason: string | null): Promise<readonly Mail[]> {
-  const people = new Set([...await peopleInRoles(client, customerId, PAYING_ROLES), createdBy])
-  const subject = state.status === 'failed' ? `Scheduled payment ${number} was stopped` : `Scheduled payment ${number} is paused`
+async function tellPeople(
+  { client, ids, now }: ApprovalTx,
+  { id, customerId, number, createdBy, state }: ScheduleRecord,
+  reason: string | null,
+): Promise<readonly Mail[]> {
+  const people = new Set([...(await peopleInRoles(client, customerId, PAYING_ROLES)), createdBy])
+  const subject =
+    state.status === 'failed' ? `Scheduled payment ${number} was stopped` : `Scheduled payment ${number} is paused`
   const text = reason ?? `${subject}.`
-  const addresses = await insertNotices(client, ids, [...people], {
-    tenantId: customerId, type: 'scheduled_payment_stopped', title: subject, text, object: { type: 'scheduled_payment', id },
-  }, now)
+  const addresses = await insertNotices(
+    client,
+    ids,
+    [...people],
+    {
+      tenantId: customerId,
+      type: 'scheduled_payment_stopped',
+      title: subject,
+      text,
+      object: { type: 'scheduled_payment', id },
+    },
+    now,
+  )
   return addresses.map((to) => ({ to, subject, text }))
 }
 
@@ -84,7 +171,10 @@ async function tellPeople({ client, ids, now }: ApprovalTx, { id, customerId, nu
 export async function pauseSchedulesTo(tx: ApprovalTx, recipientId: string): Promise<readonly Mail[]> {
   const mails: Mail[] = []
   for (const schedule of await lockSchedulesTo(tx.client, recipientId)) {
-    if (schedule.state.status === 'active') mails.push(...await moveSchedule(tx, schedule, withState(schedule, blocked(schedule.state, tx.now)), RECIPIENT_BLOCKED))
+    if (schedule.state.status === 'active')
+      mails.push(
+        ...(await moveSchedule(tx, schedule, withState(schedule, blocked(schedule.state, tx.now)), RECIPIENT_BLOCKED)),
+      )
   }
   return mails
 }
@@ -92,4 +182,5 @@ export async function pauseSchedulesTo(tx: ApprovalTx, recipientId: string): Pro
 export const RECIPIENT_BLOCKED = 'Its recipient can no longer be paid.'
 
 /** The state of a schedule whose recipient is blocked: active becomes paused, any other status stays. */
-export const blocked = (state: ScheduleState, now: number): ScheduleState => (state.status === 'active' ? paused(state, now) : state)
+export const blocked = (state: ScheduleState, now: number): ScheduleState =>
+  state.status === 'active' ? paused(state, now) : state

@@ -27,7 +27,13 @@ import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
 import { runOnce, decideOnce } from '../commands/run-once.ts'
 import { checkSeries, firstOccurrence, railOfTerms } from './schedule-terms.ts'
 import { fitsMetadata } from '../../lib/contract/primitives.ts'
-import type { occurrenceList, ScheduledPayment, ScheduledPaymentCreate, scheduledPaymentList, ScheduledPaymentUpdate } from '../../lib/scheduled-payments/scheduled-payment-schema.ts'
+import type {
+  occurrenceList,
+  ScheduledPayment,
+  ScheduledPaymentCreate,
+  scheduledPaymentList,
+  ScheduledPaymentUpdate,
+} from '../../lib/scheduled-payments/scheduled-payment-schema.ts'
 import type { Command, CommandAnswer, Idempotency, IdempotencyRecord, Versioned } from '../../lib/commands/command.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 
@@ -38,13 +44,20 @@ const SCHEDULES_MAX = 20_000
 export interface ScheduledPaymentReads {
   list(query: ListQuery<typeof scheduledPaymentList>): Promise<ListResult<ScheduledPayment>>
   get(tenant: Tenant, id: string): Promise<Versioned<ScheduledPayment> | null>
-  occurrences(query: ListQuery<typeof occurrenceList> & { readonly scheduledPaymentId: string }): ReturnType<typeof reads.listOccurrences>
+  occurrences(
+    query: ListQuery<typeof occurrenceList> & { readonly scheduledPaymentId: string },
+  ): ReturnType<typeof reads.listOccurrences>
 }
 
 /** The writes. Every refusal is thrown as a problem, except the outcomes recorded under an idempotency key. */
 export interface ScheduledPaymentCommands {
   create(by: ByCaller, command: Command<ScheduledPaymentCreate>): Promise<CommandAnswer>
-  update(by: ByCaller, id: string, body: ScheduledPaymentUpdate, expected: number | bigint | null): Promise<Versioned<ScheduledPayment>>
+  update(
+    by: ByCaller,
+    id: string,
+    body: ScheduledPaymentUpdate,
+    expected: number | bigint | null,
+  ): Promise<Versioned<ScheduledPayment>>
   pause(by: ByCaller, id: string): Promise<Versioned<ScheduledPayment>>
   resume(by: ByCaller, id: string): Promise<Versioned<ScheduledPayment>>
   cancel(by: ByCaller, id: string, idempotency: Idempotency | null): Promise<CommandAnswer>
@@ -64,7 +77,9 @@ export interface ScheduledPaymentDeps {
 }
 
 /** Creates the reads of scheduled payments. */
-export function createScheduledPaymentReads({ database }: Pick<ScheduledPaymentDeps, 'database'>): ScheduledPaymentReads {
+export function createScheduledPaymentReads({
+  database,
+}: Pick<ScheduledPaymentDeps, 'database'>): ScheduledPaymentReads {
   const db = readDatabase(database)
   return {
     list: (query) => reads.listScheduledPayments(db, query),
@@ -73,7 +88,10 @@ export function createScheduledPaymentReads({ database }: Pick<ScheduledPaymentD
   }
 }
 
-const versioned = (record: reads.ScheduleRecord): Versioned<ScheduledPayment> => ({ version: record.version, view: reads.scheduleJson(record) })
+const versioned = (record: reads.ScheduleRecord): Versioned<ScheduledPayment> => ({
+  version: record.version,
+  view: reads.scheduleJson(record),
+})
 /** Compares two versions of a schedule by everything that the API shows, and by the rail. */
 const isSame = (before: reads.ScheduleRecord, after: reads.ScheduleRecord): boolean =>
   before.rail === after.rail && JSON.stringify(reads.scheduleJson(before)) === JSON.stringify(reads.scheduleJson(after))
@@ -81,7 +99,10 @@ const gone = (): never => refuse('not-found', 'No such resource exists in this t
 
 /** Refuses a recipient that cannot be paid. */
 function checkPayable(status: string | null): void {
-  if (status !== 'active') refuse('recipient-not-approved', `The recipient is ${status ?? 'deleted'}.`, { extra: { recipientStatus: status ?? 'deleted' } })
+  if (status !== 'active')
+    refuse('recipient-not-approved', `The recipient is ${status ?? 'deleted'}.`, {
+      extra: { recipientStatus: status ?? 'deleted' },
+    })
 }
 
 /** A recipient, and whether the rail `internal` can carry payments to it from the paying balance. */
@@ -100,60 +121,132 @@ export function createScheduledPaymentCommands(world: ScheduledPaymentDeps): Sch
   async function readRecipient(id: string, sourceBalanceId: string): Promise<SeenRecipient | null> {
     recipients.forget(id)
     const recipient = await recipients.find(id)
-    return recipient === null ? null : { ...recipient, onPlatform: (await payeeOnPlatform(world, recipient, { id: sourceBalanceId })) !== null }
+    return recipient === null
+      ? null
+      : { ...recipient, onPlatform: (await payeeOnPlatform(world, recipient, { id: sourceBalanceId })) !== null }
   }
 
   /** Refuses a recipient that is not the customer's own. */
   function ofCustomer(by: ByCaller, found: SeenRecipient | null): SeenRecipient {
-    return found === null || found.customerId !== by.tenant.id ? refuseField('/recipientId', 'not_found', 'No such recipient.') : found
+    return found === null || found.customerId !== by.tenant.id
+      ? refuseField('/recipientId', 'not_found', 'No such recipient.')
+      : found
   }
 
-  async function locked({ client }: ApprovalTx, by: ByCaller, id: string, expected: number | bigint | null = null): Promise<reads.ScheduleRecord> {
+  async function locked(
+    { client }: ApprovalTx,
+    by: ByCaller,
+    id: string,
+    expected: number | bigint | null = null,
+  ): Promise<reads.ScheduleRecord> {
     const found = await rows.lockSchedule(client, id)
     if (found === null || found.customerId !== by.tenant.id) return gone()
     if (expected !== null && found.version !== BigInt(expected)) {
-      refuse('precondition-failed', 'The resource has changed since it was read.', { extra: { currentEtag: etagOf(versioned(found)) } })
+      refuse('precondition-failed', 'The resource has changed since it was read.', {
+        extra: { currentEtag: etagOf(versioned(found)) },
+      })
     }
     return found
   }
 
   /** Writes a locked schedule with the caller's change. */
-  async function write(asked: ApprovalTx, by: ByCaller, action: string, before: reads.ScheduleRecord, after: reads.ScheduleRecord): Promise<reads.ScheduleRecord> {
+  async function write(
+    asked: ApprovalTx,
+    by: ByCaller,
+    action: string,
+    before: reads.ScheduleRecord,
+    after: reads.ScheduleRecord,
+  ): Promise<reads.ScheduleRecord> {
     const tx = { ...asked, now: laterThan(before.updatedAt, asked.now) }
     await rows.updateSchedule(tx.client, after, tx.now)
     await tellStatus(tx, after, before.state.status)
-    const written = await rows.lockSchedule(tx.client, after.id) as reads.ScheduleRecord
+    const written = (await rows.lockSchedule(tx.client, after.id)) as reads.ScheduleRecord
     await writeTrail(tx, auditCaller(by), action, before, written)
     return written
   }
 
-  async function create(tx: ApprovalTx, by: ByCaller, body: ScheduledPaymentCreate, seen: SeenRecipient | null, number: bigint): Promise<reads.ScheduleRecord> {
+  async function create(
+    tx: ApprovalTx,
+    by: ByCaller,
+    body: ScheduledPaymentCreate,
+    seen: SeenRecipient | null,
+    number: bigint,
+  ): Promise<reads.ScheduleRecord> {
     const { client, now } = tx
     const customerId = by.tenant.id
-    const { recipientId, sourceBalanceId, reference, requestedRail = null, purposeCode = null, externalId = null } = body
-    const terms = { amount: BigInt(body.amount.amountMinor), currency: body.amount.currency, requestedRail, reference, purposeCode }
+    const {
+      recipientId,
+      sourceBalanceId,
+      reference,
+      requestedRail = null,
+      purposeCode = null,
+      externalId = null,
+    } = body
+    const terms = {
+      amount: BigInt(body.amount.amountMinor),
+      currency: body.amount.currency,
+      requestedRail,
+      reference,
+      purposeCode,
+    }
     const recipient = ofCustomer(by, seen)
     const balance = await rows.scheduleBalance(client, customerId, sourceBalanceId)
     if (balance === null) refuseField('/sourceBalanceId', 'not_found', 'No such balance.')
     const carrier = railOfTerms(recipient, terms, recipient.onPlatform)
-    if (balance.currency !== terms.currency) refuseField('/sourceBalanceId', 'currency_mismatch', `The balance is in ${balance.currency}; payments in another currency cannot be scheduled.`)
+    if (balance.currency !== terms.currency)
+      refuseField(
+        '/sourceBalanceId',
+        'currency_mismatch',
+        `The balance is in ${balance.currency}; payments in another currency cannot be scheduled.`,
+      )
     if (balance.status !== 'active') refuseField('/sourceBalanceId', 'inactive', `The balance is ${balance.status}.`)
-    const { frequency, startDate, endDate = null, maxOccurrences = null, dayPolicy = 'next_business_day', lastDayOfMonth = false } = body
+    const {
+      frequency,
+      startDate,
+      endDate = null,
+      maxOccurrences = null,
+      dayPolicy = 'next_business_day',
+      lastDayOfMonth = false,
+    } = body
     const dates = { series: { frequency, startDate, endDate, dayPolicy, lastDayOfMonth }, maxOccurrences }
     checkSeries(dates, carrier)
     const first = firstOccurrence(dates, carrier, balance.calendar, now)
     await rows.lockSchedulesOf(client, customerId)
     const owner = externalId === null ? null : await rows.scheduleWithExternalId(client, customerId, externalId)
-    if (owner !== null) refuse('duplicate-external-id', `externalId ${externalId} belongs to another scheduled payment.`, { extra: { existingId: owner } })
+    if (owner !== null)
+      refuse('duplicate-external-id', `externalId ${externalId} belongs to another scheduled payment.`, {
+        extra: { existingId: owner },
+      })
     if (await rows.hasSchedules(client, customerId, SCHEDULES_MAX)) {
-      refuse('limit-reached', `A customer may have at most ${SCHEDULES_MAX} scheduled payments.`, { extra: { limit: SCHEDULES_MAX, resource: 'scheduled_payment' } })
+      refuse('limit-reached', `A customer may have at most ${SCHEDULES_MAX} scheduled payments.`, {
+        extra: { limit: SCHEDULES_MAX, resource: 'scheduled_payment' },
+      })
     }
     checkPayable(await rows.holdRecipient(client, customerId, recipientId))
     const record: reads.ScheduleRecord = {
-      ...terms, id: ids.next(), customerId, operatorId: balance.operatorId, shard: balance.shard, number: orderNumber('SCH', number), externalId,
-      version: 1n, recipientId, sourceBalanceId, rail: carrier.rail, calendar: balance.calendar, chargeBearer: body.chargeBearer ?? 'shared',
-      state: opened(dates.series, maxOccurrences, first, calendarOf(carrier.rail, balance.calendar), now), lastPaymentId: null, lastPaymentStatus: null,
-      metadata: inStoredOrder(body.metadata ?? {}), editors: [], amountSetBy: null, createdBy: by.principal.id, createdByName: by.principal.name, createdAt: now, updatedAt: now,
+      ...terms,
+      id: ids.next(),
+      customerId,
+      operatorId: balance.operatorId,
+      shard: balance.shard,
+      number: orderNumber('SCH', number),
+      externalId,
+      version: 1n,
+      recipientId,
+      sourceBalanceId,
+      rail: carrier.rail,
+      calendar: balance.calendar,
+      chargeBearer: body.chargeBearer ?? 'shared',
+      state: opened(dates.series, maxOccurrences, first, calendarOf(carrier.rail, balance.calendar), now),
+      lastPaymentId: null,
+      lastPaymentStatus: null,
+      metadata: inStoredOrder(body.metadata ?? {}),
+      editors: [],
+      amountSetBy: null,
+      createdBy: by.principal.id,
+      createdByName: by.principal.name,
+      createdAt: now,
+      updatedAt: now,
     }
     await rows.insertSchedule(client, record)
     await tellStatus(tx, record, null)
@@ -162,13 +255,19 @@ export function createScheduledPaymentCommands(world: ScheduledPaymentDeps): Sch
   }
 
   /** Computes a schedule after a change of terms. @throws ProblemError when the terms are not allowed */
-  function patched(before: reads.ScheduleRecord, body: ScheduledPaymentUpdate, recipient: SeenRecipient): reads.ScheduleRecord {
+  function patched(
+    before: reads.ScheduleRecord,
+    body: ScheduledPaymentUpdate,
+    recipient: SeenRecipient,
+  ): reads.ScheduleRecord {
     const { state } = before
     const metadata = body.metadata === undefined ? before.metadata : patchedMetadata(before.metadata, body.metadata)
     if (!fitsMetadata(metadata)) refuseField('/metadata', 'too_large', 'Is too large.')
     const terms = {
-      amount: body.amount === undefined ? before.amount : BigInt(body.amount.amountMinor), currency: body.amount?.currency ?? before.currency,
-      requestedRail: body.requestedRail === undefined ? before.requestedRail : body.requestedRail, reference: body.reference ?? before.reference,
+      amount: body.amount === undefined ? before.amount : BigInt(body.amount.amountMinor),
+      currency: body.amount?.currency ?? before.currency,
+      requestedRail: body.requestedRail === undefined ? before.requestedRail : body.requestedRail,
+      reference: body.reference ?? before.reference,
       purposeCode: body.purposeCode === undefined ? before.purposeCode : body.purposeCode,
     }
     const dates = {
@@ -179,14 +278,25 @@ export function createScheduledPaymentCommands(world: ScheduledPaymentDeps): Sch
     const carrier = railOfTerms(recipient, terms, recipient.onPlatform)
     checkSeries(dates, carrier)
     if (dates.maxOccurrences !== null && dates.maxOccurrences < state.occurrencesBegun) {
-      refuseField('/maxOccurrences', 'too_small', 'So many occurrences have been already.', { min: state.occurrencesBegun })
+      refuseField('/maxOccurrences', 'too_small', 'So many occurrences have been already.', {
+        min: state.occurrencesBegun,
+      })
     }
-    return { ...before, ...terms, rail: carrier.rail, metadata, state: changed(state, dates, calendarOf(carrier.rail, before.calendar)) }
+    return {
+      ...before,
+      ...terms,
+      rail: carrier.rail,
+      metadata,
+      state: changed(state, dates, calendarOf(carrier.rail, before.calendar)),
+    }
   }
 
   return {
     async create(by, command) {
-      const [seen, number] = await Promise.all([readRecipient(command.body.recipientId, command.body.sourceBalanceId), orderNumbers.take()])
+      const [seen, number] = await Promise.all([
+        readRecipient(command.body.recipientId, command.body.sourceBalanceId),
+        orderNumbers.take(),
+      ])
       return await decideOnce(world, command, 201, async (client) => {
         const made = await create(txOf(client), by, command.body, seen, number)
         return { shown: versioned(made), made: { id: made.id, location: `/v1/scheduled-payments/${made.id}` } }
@@ -207,12 +317,13 @@ export function createScheduledPaymentCommands(world: ScheduledPaymentDeps): Sch
       })
     },
 
-    pause: (by, id) => inTransaction(database, async (client) => {
-      const tx = txOf(client)
-      const before = await locked(tx, by, id)
-      checkAllowed('pause', before)
-      return versioned(await write(tx, by, 'paused', before, rows.withState(before, paused(before.state, tx.now))))
-    }),
+    pause: (by, id) =>
+      inTransaction(database, async (client) => {
+        const tx = txOf(client)
+        const before = await locked(tx, by, id)
+        checkAllowed('pause', before)
+        return versioned(await write(tx, by, 'paused', before, rows.withState(before, paused(before.state, tx.now))))
+      }),
 
     async resume(by, id) {
       const seen = await reads.findSchedule(database, by.tenant, id)
@@ -224,41 +335,79 @@ export function createScheduledPaymentCommands(world: ScheduledPaymentDeps): Sch
         const before = await locked(tx, by, id)
         checkAllowed('resume', before)
         checkPayable(recipient)
-        return versioned(await write(tx, by, 'resumed', before, rows.withState(before, resumed(before.state, calendarOf(before.rail, before.calendar), tx.now))))
+        return versioned(
+          await write(
+            tx,
+            by,
+            'resumed',
+            before,
+            rows.withState(before, resumed(before.state, calendarOf(before.rail, before.calendar), tx.now)),
+          ),
+        )
       })
     },
 
-    cancel: (by, id, idempotency) => runOnce(world, idempotency, 200, async (client) => {
-      const tx = txOf(client)
-      const before = await locked(tx, by, id)
-      checkAllowed('cancel', before)
-      return versioned(await write(tx, by, 'cancelled', before, rows.withState(before, cancelled(before.state)))).view
-    }),
+    cancel: (by, id, idempotency) =>
+      runOnce(world, idempotency, 200, async (client) => {
+        const tx = txOf(client)
+        const before = await locked(tx, by, id)
+        checkAllowed('cancel', before)
+        return versioned(await write(tx, by, 'cancelled', before, rows.withState(before, cancelled(before.state)))).view
+      }),
 
-    runNow: (by, id, idempotency) => runOnce(world, idempotency, 202, async (client) => {
-      const tx = txOf(client)
-      const before = await locked(tx, by, id)
-      const { status, next } = before.state
-      if (status !== 'active' || next === null || await rows.dueOccurrence(client, id) !== null) {
-        refuse('simulation-not-possible', status === 'active' ? 'An occurrence is being made just now.' : `The scheduled payment is ${status}.`, {
-          extra: { currentStatus: status, connectionProvider: 'sandbox' },
-        })
-      }
-      await rows.updateSchedule(client, rows.withState(before, dueNow(before.state, tx.now)), laterThan(before.updatedAt, tx.now))
-      return {
-        simulationId: ids.next(), kind: 'scheduled_run', status: 'queued', provider: 'platform', providerEventIds: [], providerReference: null,
-        details: { scheduledPaymentId: id, plannedDate: next.plannedDate, executionDate: next.executionDate },
-      }
-    }),
+    runNow: (by, id, idempotency) =>
+      runOnce(world, idempotency, 202, async (client) => {
+        const tx = txOf(client)
+        const before = await locked(tx, by, id)
+        const { status, next } = before.state
+        if (status !== 'active' || next === null || (await rows.dueOccurrence(client, id)) !== null) {
+          refuse(
+            'simulation-not-possible',
+            status === 'active' ? 'An occurrence is being made just now.' : `The scheduled payment is ${status}.`,
+            {
+              extra: { currentStatus: status, connectionProvider: 'sandbox' },
+            },
+          )
+        }
+        await rows.updateSchedule(
+          client,
+          rows.withState(before, dueNow(before.state, tx.now)),
+          laterThan(before.updatedAt, tx.now),
+        )
+        return {
+          simulationId: ids.next(),
+          kind: 'scheduled_run',
+          status: 'queued',
+          provider: 'platform',
+          providerEventIds: [],
+          providerReference: null,
+          details: { scheduledPaymentId: id, plannedDate: next.plannedDate, executionDate: next.executionDate },
+        }
+      }),
   }
 }
 
 /** Adds the person or key to the editors of a schedule when its terms have changed; `now` is epoch milliseconds. */
-function shaped(before: reads.ScheduleRecord, after: reads.ScheduleRecord, by: string, now: number): reads.ScheduleRecord {
-  const terms = ({ amount, requestedRail, reference, purposeCode, state: { series, maxOccurrences } }: reads.ScheduleRecord) =>
+function shaped(
+  before: reads.ScheduleRecord,
+  after: reads.ScheduleRecord,
+  by: string,
+  now: number,
+): reads.ScheduleRecord {
+  const terms = ({
+    amount,
+    requestedRail,
+    reference,
+    purposeCode,
+    state: { series, maxOccurrences },
+  }: reads.ScheduleRecord) =>
     JSON.stringify([amount.toString(), requestedRail, reference, purposeCode, series.endDate, maxOccurrences])
   if (terms(before) === terms(after)) return after
-  return { ...after, editors: withEditor(before.editors, by, now), amountSetBy: before.amount === after.amount ? before.amountSetBy : by }
+  return {
+    ...after,
+    editors: withEditor(before.editors, by, now),
+    amountSetBy: before.amount === after.amount ? before.amountSetBy : by,
+  }
 }
 
 /**

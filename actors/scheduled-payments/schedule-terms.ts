@@ -6,7 +6,15 @@ import { policyRefusal } from '../payments/submit-payment.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import { EXECUTION_DAYS_MAX, latestDate } from '../../lib/rails/timing.ts'
 import { railDate, type CalendarTerms } from '../../lib/rails/business-days.ts'
-import { checkReference, chooseRail, RAILS, referenceMessage, speedOf, type Rail, type RailTerms } from '../../lib/rails/rails.ts'
+import {
+  checkReference,
+  chooseRail,
+  RAILS,
+  referenceMessage,
+  speedOf,
+  type Rail,
+  type RailTerms,
+} from '../../lib/rails/rails.ts'
 import { ProblemError, refuseField } from '../../lib/base/problems.ts'
 import { paymentFieldFault } from '../../lib/recipients/payment-fields.ts'
 import { occurrenceFrom, type Occurrence } from '../../lib/scheduled-payments/occurrences.ts'
@@ -34,9 +42,24 @@ export interface RailOfTerms {
  *
  * @throws ProblemError when a payment on these terms would be refused
  */
-export function railOfTerms(recipient: PayableRecipient, { amount, currency, requestedRail, reference, purposeCode }: PaymentTerms, onPlatform: boolean): RailOfTerms {
-  if (currency !== recipient.currency) refuseField('/amount/currency', 'currency_mismatch', `The recipient is paid in ${recipient.currency}.`)
-  const choice = chooseRail({ currency: currency as CurrencyCode, amountMinor: amount, bankCountry: recipient.bankCountry, fields: recipient.fields, requested: requestedRail, onPlatform }, recipient.rails.table)
+export function railOfTerms(
+  recipient: PayableRecipient,
+  { amount, currency, requestedRail, reference, purposeCode }: PaymentTerms,
+  onPlatform: boolean,
+): RailOfTerms {
+  if (currency !== recipient.currency)
+    refuseField('/amount/currency', 'currency_mismatch', `The recipient is paid in ${recipient.currency}.`)
+  const choice = chooseRail(
+    {
+      currency: currency as CurrencyCode,
+      amountMinor: amount,
+      bankCountry: recipient.bankCountry,
+      fields: recipient.fields,
+      requested: requestedRail,
+      onPlatform,
+    },
+    recipient.rails.table,
+  )
   const refused = policyRefusal(amount, currency, choice)
   if (refused !== null) throw new ProblemError(refused)
   const { rail } = choice as { readonly rail: Rail }
@@ -58,15 +81,28 @@ export function checkSeries(terms: Pick<ScheduleState, 'series' | 'maxOccurrence
  *
  * @throws ProblemError when it is not in the future; CalendarUnknown
  */
-export function firstOccurrence({ series }: Pick<ScheduleState, 'series'>, { rail, instant }: RailOfTerms, calendar: CalendarTerms | null, now: number): Occurrence {
+export function firstOccurrence(
+  { series }: Pick<ScheduleState, 'series'>,
+  { rail, instant }: RailOfTerms,
+  calendar: CalendarTerms | null,
+  now: number,
+): Occurrence {
   const today = railDate(rail, now)
   const { startDate } = series
   if (startDate < today || (startDate === today && !instant)) {
-    refuseField('/startDate', 'in_past', instant ? 'The start has passed.' : `Payments by ${rail} are scheduled from tomorrow on.`)
+    refuseField(
+      '/startDate',
+      'in_past',
+      instant ? 'The start has passed.' : `Payments by ${rail} are scheduled from tomorrow on.`,
+    )
   }
-  if (startDate > latestDate(today)) refuseField('/startDate', 'too_far_ahead', `The start is more than ${EXECUTION_DAYS_MAX} days ahead.`, { max: latestDate(today) })
+  if (startDate > latestDate(today))
+    refuseField('/startDate', 'too_far_ahead', `The start is more than ${EXECUTION_DAYS_MAX} days ahead.`, {
+      max: latestDate(today),
+    })
   const first = occurrenceFrom(series, 0, null, calendarOf(rail, calendar).days)
   if (first === null) refuseField('/endDate', 'too_small', 'No occurrence lies before the end.')
-  if (first.executionDate < today || (first.executionDate === today && !instant)) refuseField('/startDate', 'in_past', 'The business day before the start has passed.')
+  if (first.executionDate < today || (first.executionDate === today && !instant))
+    refuseField('/startDate', 'in_past', 'The business day before the start has passed.')
   return first
 }

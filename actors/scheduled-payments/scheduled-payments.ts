@@ -83,8 +83,16 @@ export class ScheduledPayments {
   constructor(options: ScheduledPaymentsOptions) {
     this.#options = options
     const onError = (what: string) => (error: unknown) => options.onError(error, what)
-    this.#making = new Poller({ everyMs: TICK_MS, poll: () => this.#poll(), onError: onError('scheduled payments that are due') })
-    this.#following = new Poller({ everyMs: TICK_MS, poll: () => this.#follow(), onError: onError('outcomes of scheduled payments') })
+    this.#making = new Poller({
+      everyMs: TICK_MS,
+      poll: () => this.#poll(),
+      onError: onError('scheduled payments that are due'),
+    })
+    this.#following = new Poller({
+      everyMs: TICK_MS,
+      poll: () => this.#follow(),
+      onError: onError('outcomes of scheduled payments'),
+    })
   }
 
   /** Starts polling. */
@@ -110,7 +118,8 @@ export class ScheduledPayments {
   }
 
   async #mail(mails: readonly Mail[]): Promise<void> {
-    for (const mail of mails) await this.#options.mailer.send(mail).catch((error: unknown) => this.#options.onError(error, 'mail'))
+    for (const mail of mails)
+      await this.#options.mailer.send(mail).catch((error: unknown) => this.#options.onError(error, 'mail'))
   }
 
   // ── Due rows ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -120,13 +129,19 @@ export class ScheduledPayments {
     const owned = shards.owned()
     const now = clock.now()
     const due = await rows.dueSchedules(database, { now, owned, max: DUE_MAX })
-    const left = await rows.schedulesWithAbandonedOccurrences(database, { takenBefore: now - LEFT_AFTER_MS, owned, max: DUE_MAX })
+    const left = await rows.schedulesWithAbandonedOccurrences(database, {
+      takenBefore: now - LEFT_AFTER_MS,
+      owned,
+      max: DUE_MAX,
+    })
     const waiting = [...left, ...due]
-    await Promise.all(Array.from({ length: AT_ONCE }, async () => {
-      for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) {
-        await this.#make(id).catch((error: unknown) => onError(error, `scheduled payment ${id}`))
-      }
-    }))
+    await Promise.all(
+      Array.from({ length: AT_ONCE }, async () => {
+        for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) {
+          await this.#make(id).catch((error: unknown) => onError(error, `scheduled payment ${id}`))
+        }
+      }),
+    )
   }
 
   async #make(id: string): Promise<void> {
@@ -149,7 +164,11 @@ export class ScheduledPayments {
     if (status !== 'active' || next === null || nextOccurrenceAt === null || nextOccurrenceAt > now) return null
     const due = { ...next, paymentId: ids.next(), number: occurrencesBegun + 1, takenAt: now }
     await rows.insertOccurrence(client, schedule, due)
-    await rows.updateSchedule(client, rows.withState(schedule, begun(schedule.state)), laterThan(schedule.updatedAt, now))
+    await rows.updateSchedule(
+      client,
+      rows.withState(schedule, begun(schedule.state)),
+      laterThan(schedule.updatedAt, now),
+    )
     return { schedule, due, again: false }
   }
 
@@ -157,19 +176,35 @@ export class ScheduledPayments {
   async #pay({ schedule, due, again }: Taken): Promise<Made> {
     const { database, clock, flow } = this.#options
     if (again) {
-      if (await findPayment(database, due.paymentId) !== null) return CREATED
+      if ((await findPayment(database, due.paymentId)) !== null) return CREATED
       if (STOPPED_STATUSES.has(schedule.state.status)) return SKIPPED
     }
     const caller = {
-      customerId: schedule.customerId, shard: schedule.shard, createdBy: schedule.createdBy, createdByName: schedule.createdByName, createdVia: 'schedule' as const,
-      shapedBy: schedule.editors.map((editor) => editor.id), termsSince: schedule.createdAt, spenderId: schedule.amountSetBy ?? schedule.createdBy,
-      scheduledPaymentId: schedule.id, paymentId: due.paymentId, key: occurrenceKey(schedule.id, due.number), deadline: clock.now() + LIMITS.requestDeadlineMs,
-      problemText: (problem: Problem) => JSON.stringify(refusalOf(problem)), problemStatus: ({ slug }: Problem) => PROBLEMS[slug].status,
+      customerId: schedule.customerId,
+      shard: schedule.shard,
+      createdBy: schedule.createdBy,
+      createdByName: schedule.createdByName,
+      createdVia: 'schedule' as const,
+      shapedBy: schedule.editors.map((editor) => editor.id),
+      termsSince: schedule.createdAt,
+      spenderId: schedule.amountSetBy ?? schedule.createdBy,
+      scheduledPaymentId: schedule.id,
+      paymentId: due.paymentId,
+      key: occurrenceKey(schedule.id, due.number),
+      deadline: clock.now() + LIMITS.requestDeadlineMs,
+      problemText: (problem: Problem) => JSON.stringify(refusalOf(problem)),
+      problemStatus: ({ slug }: Problem) => PROBLEMS[slug].status,
     }
     try {
       const outcome = await submitPayment(flow, caller, {
-        sourceBalanceId: schedule.sourceBalanceId, recipientId: schedule.recipientId, amount: { amountMinor: schedule.amount.toString(), currency: schedule.currency },
-        reference: schedule.reference, requestedRail: schedule.requestedRail, purposeCode: schedule.purposeCode, chargeBearer: schedule.chargeBearer, metadata: schedule.metadata,
+        sourceBalanceId: schedule.sourceBalanceId,
+        recipientId: schedule.recipientId,
+        amount: { amountMinor: schedule.amount.toString(), currency: schedule.currency },
+        reference: schedule.reference,
+        requestedRail: schedule.requestedRail,
+        purposeCode: schedule.purposeCode,
+        chargeBearer: schedule.chargeBearer,
+        metadata: schedule.metadata,
       })
       if (outcome.kind === 'refused') return { status: 'refused', refusal: refusalOf(outcome.problem) }
       if (outcome.kind !== 'recorded') return CREATED
@@ -179,7 +214,8 @@ export class ScheduledPayments {
       return refusal.code === rows.GIVEN_UP ? SKIPPED : { status: 'refused', refusal }
     } catch (error) {
       // A refusal found before the balance was asked. A retryable refusal is no final answer.
-      if (error instanceof ProblemError && PROBLEMS[error.problem.slug].retryable === false) return { status: 'refused', refusal: refusalOf(error.problem) }
+      if (error instanceof ProblemError && PROBLEMS[error.problem.slug].retryable === false)
+        return { status: 'refused', refusal: refusalOf(error.problem) }
       throw error
     }
   }
@@ -189,11 +225,21 @@ export class ScheduledPayments {
     if (schedule === null) return []
     const { status, refusal } = await this.#ended(tx, id, due, outcome)
     const { code = '', message = '', recipientStatus } = refusal ?? {}
-    if (!await rows.endOccurrence(tx.client, due.paymentId, { status, refusal: refusal === null ? null : { code, message } })) return []
+    if (
+      !(await rows.endOccurrence(tx.client, due.paymentId, {
+        status,
+        refusal: refusal === null ? null : { code, message },
+      }))
+    )
+      return []
     const stopped = recipientStatus === 'blocked'
     // A blocked recipient pauses a schedule; the occurrence does not count as failed.
     const state = made(schedule.state, due, stopped ? 'skipped' : status, calendarOf(schedule.rail, schedule.calendar))
-    const after = { ...schedule, state: stopped ? blocked(state, tx.now) : state, ...(status === 'created' ? { lastPaymentId: due.paymentId } : {}) }
+    const after = {
+      ...schedule,
+      state: stopped ? blocked(state, tx.now) : state,
+      ...(status === 'created' ? { lastPaymentId: due.paymentId } : {}),
+    }
     return await moveSchedule(tx, schedule, after, stopped ? RECIPIENT_BLOCKED : `${STOPPED} ${message}`.trim())
   }
 
@@ -202,22 +248,35 @@ export class ScheduledPayments {
    * good; when its payment exists after all, it counts as created.
    */
   async #ended({ client, now }: ApprovalTx, scheduleId: string, due: rows.DueOccurrence, outcome: Made): Promise<Made> {
-    return outcome.status === 'created' || await rows.giveUpOccurrence(client, scheduleId, due, now) ? outcome : CREATED
+    return outcome.status === 'created' || (await rows.giveUpOccurrence(client, scheduleId, due, now))
+      ? outcome
+      : CREATED
   }
 
   // ── Ends of payments ────────────────────────────────────────────────────────────────────────────────────────────────
 
   async #follow(): Promise<void> {
     const { database, clock } = this.#options
-    for (let more = true; more;) {
-      const followed = await inTransaction(database, (client) => followOutcomes(client, clock.now(), async (ended) => {
-        const tx = { client, ids: this.#options.ids, now: clock.now() }
-        const schedule = await rows.lockSchedule(client, ended.scheduledPaymentId)
-        if (schedule === null || !await rows.noteOutcome(client, ended.paymentId, ended.outcome)) return []
-        const state = paymentEnded(schedule.state, ended.outcome)
-        if (state === schedule.state || (state.status === schedule.state.status && state.consecutiveFailures === schedule.state.consecutiveFailures)) return []
-        return await moveSchedule(tx, schedule, rows.withState(schedule, state), `${STOPPED} ${ended.message ?? ''}`.trim())
-      }))
+    for (let more = true; more; ) {
+      const followed = await inTransaction(database, (client) =>
+        followOutcomes(client, clock.now(), async (ended) => {
+          const tx = { client, ids: this.#options.ids, now: clock.now() }
+          const schedule = await rows.lockSchedule(client, ended.scheduledPaymentId)
+          if (schedule === null || !(await rows.noteOutcome(client, ended.paymentId, ended.outcome))) return []
+          const state = paymentEnded(schedule.state, ended.outcome)
+          if (
+            state === schedule.state ||
+            (state.status === schedule.state.status && state.consecutiveFailures === schedule.state.consecutiveFailures)
+          )
+            return []
+          return await moveSchedule(
+            tx,
+            schedule,
+            rows.withState(schedule, state),
+            `${STOPPED} ${ended.message ?? ''}`.trim(),
+          )
+        }),
+      )
       await this.#mail(followed.results.flat())
       more = followed.more
     }
@@ -229,5 +288,9 @@ const SKIPPED: Made = { status: 'skipped', refusal: null }
 
 function refusalOf({ slug, detail, errors, extra }: Problem): Refusal {
   const { recipientStatus } = extra ?? {}
-  return { code: slug, message: errors?.[0]?.message ?? detail, ...(recipientStatus === undefined ? {} : { recipientStatus }) }
+  return {
+    code: slug,
+    message: errors?.[0]?.message ?? detail,
+    ...(recipientStatus === undefined ? {} : { recipientStatus }),
+  }
 }

@@ -11,7 +11,13 @@ import { plainArrayOrNull } from '../../storage/db/array-literal.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { SYSTEM } from '../../storage/trail/trail.ts'
 import { insertJob } from '../../storage/jobs/jobs.ts'
-import { balancesOfMonth, beginCalendar, moveCalendar, withDueShard, type CalendarPlace } from '../../storage/statements/statement-calendar.ts'
+import {
+  balancesOfMonth,
+  beginCalendar,
+  moveCalendar,
+  withDueShard,
+  type CalendarPlace,
+} from '../../storage/statements/statement-calendar.ts'
 import type { TransactionClient } from '../../storage/db/transaction.ts'
 import type { StatementRequest } from './statement-job.ts'
 import { Poller } from '../runtime/poller.ts'
@@ -34,7 +40,11 @@ export class StatementCalendar {
 
   constructor(options: StatementCalendarOptions) {
     this.#options = options
-    this.#poller = new Poller({ everyMs: TICK_MS, poll: () => this.#poll(), onError: (error) => options.onError(error, 'monthly statements') })
+    this.#poller = new Poller({
+      everyMs: TICK_MS,
+      poll: () => this.#poll(),
+      onError: (error) => options.onError(error, 'monthly statements'),
+    })
   }
 
   /** Starts polling; a new installation begins with the current month. */
@@ -55,7 +65,9 @@ export class StatementCalendar {
     let found: boolean
     do {
       const [now, owned] = [clock.now(), shards.owned()]
-      found = await withDueShard(database, { now, shards: plainArrayOrNull(owned) }, (client, place) => this.#ask(client, place, now))
+      found = await withDueShard(database, { now, shards: plainArrayOrNull(owned) }, (client, place) =>
+        this.#ask(client, place, now),
+      )
     } while (found)
   }
 
@@ -64,12 +76,32 @@ export class StatementCalendar {
     const { shard, month } = place
     const period = monthOf(month)
     const next = nextMonth(month)
-    const { balances, read } = await balancesOfMonth(client, place, { from: period.from, until: next, max: BALANCES_MAX })
+    const { balances, read } = await balancesOfMonth(client, place, {
+      from: period.from,
+      until: next,
+      max: BALANCES_MAX,
+    })
     for (const { id: balanceId, customerId, operatorId } of balances) {
-      const request: StatementRequest = { balanceId, kind: 'monthly', ...period, formats: STATEMENT_FORMATS, fails: false }
+      const request: StatementRequest = {
+        balanceId,
+        kind: 'monthly',
+        ...period,
+        formats: STATEMENT_FORMATS,
+        fails: false,
+      }
       await insertJob(client, {
-        id: ids.next(), tenantId: customerId, operatorId, customerId, shard, kind: 'statement', request, fingerprint: null, subject: { object: 'balance', id: balanceId },
-        requestedBy: SYSTEM.actor.id, requestId: null, now,
+        id: ids.next(),
+        tenantId: customerId,
+        operatorId,
+        customerId,
+        shard,
+        kind: 'statement',
+        request,
+        fingerprint: null,
+        subject: { object: 'balance', id: balanceId },
+        requestedBy: SYSTEM.actor.id,
+        requestId: null,
+        now,
       })
     }
     if (read === null) await moveCalendar(client, { shard, month: next, afterBalance: null }, monthlyDueAt(next))

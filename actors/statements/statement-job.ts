@@ -7,11 +7,25 @@ import { NO_RESULT } from '../../lib/jobs/job.ts'
 import type { Mail } from '../../lib/notices/mail.ts'
 import { refuse } from '../../lib/base/problems.ts'
 import { fitsMt940 } from '../../lib/statements/mt940.ts'
-import { FORMATS, statementFileName, type StatementFormat, type StatementKind, type StatementLine } from '../../lib/statements/statement.ts'
+import {
+  FORMATS,
+  statementFileName,
+  type StatementFormat,
+  type StatementKind,
+  type StatementLine,
+} from '../../lib/statements/statement.ts'
 import type { Database } from '../../storage/db/database.ts'
 import type { JobTx } from '../../storage/jobs/jobs.ts'
 import { insertNotices, peopleInRoles } from '../../storage/notices/notices.ts'
-import { failStatement, finishStatement, holderOf, planStatement, readLines, statementBalance, type StatementRecord } from '../../storage/statements/statements.ts'
+import {
+  failStatement,
+  finishStatement,
+  holderOf,
+  planStatement,
+  readLines,
+  statementBalance,
+  type StatementRecord,
+} from '../../storage/statements/statements.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import type { DocumentPool } from '../../workers/documents/pool.ts'
 import type { JobContext, JobWork } from '../jobs/jobs.ts'
@@ -40,7 +54,15 @@ export interface StatementJobDeps {
 }
 
 /** Reads the lines of a statement in batches, and reports the progress. */
-export async function* linesOf(database: Database, { firstSequence, lastSequence, holder: { balanceId } }: Pick<StatementRecord, 'firstSequence' | 'lastSequence' | 'holder'>, { progress, signal }: JobContext): AsyncGenerator<StatementLine[]> {
+export async function* linesOf(
+  database: Database,
+  {
+    firstSequence,
+    lastSequence,
+    holder: { balanceId },
+  }: Pick<StatementRecord, 'firstSequence' | 'lastSequence' | 'holder'>,
+  { progress, signal }: JobContext,
+): AsyncGenerator<StatementLine[]> {
   const total = lastSequence - firstSequence + 1
   progress(0, total)
   for (let from = firstSequence; from <= lastSequence; from += LINES_AT_ONCE) {
@@ -54,11 +76,21 @@ export async function* linesOf(database: Database, { firstSequence, lastSequence
 /** The roles that are told of a monthly statement; any other statement is announced to its requester. */
 const ROLES = ['owner', 'admin', 'accountant'] as const
 
-async function tellReady({ client, ids, now }: JobTx, { id, customerId, kind, from, to, currency, holder }: StatementRecord, requestedBy: string): Promise<readonly Mail[]> {
+async function tellReady(
+  { client, ids, now }: JobTx,
+  { id, customerId, kind, from, to, currency, holder }: StatementRecord,
+  requestedBy: string,
+): Promise<readonly Mail[]> {
   const people = kind === 'monthly' ? await peopleInRoles(client, customerId, ROLES) : [requestedBy]
   const subject = `The statement of ${holder.balanceName} is ready`
   const text = `The ${currency} statement of the balance ${holder.balanceName} from ${from} to ${to} can be downloaded now.`
-  const addresses = await insertNotices(client, ids, people, { tenantId: customerId, type: 'statement_ready', title: subject, text, object: { type: 'statement', id } }, now)
+  const addresses = await insertNotices(
+    client,
+    ids,
+    people,
+    { tenantId: customerId, type: 'statement_ready', title: subject, text, object: { type: 'statement', id } },
+    now,
+  )
   return addresses.map((address) => ({ to: address, subject, text }))
 }
 
@@ -71,26 +103,43 @@ export function statementJob(world: StatementJobDeps): JobWork {
       const balance = await statementBalance(database, job.tenantId, request.balanceId)
       if (balance === null) throw new Error(`The balance ${request.balanceId} has vanished.`)
       const holder = await holderOf(database, balance.id)
-      const statement = await inTransaction(database, (client) => planStatement(client, { ...request, id: ids.next(), jobId: job.id, balance, holder, now: clock.now() }))
+      const statement = await inTransaction(database, (client) =>
+        planStatement(client, { ...request, id: ids.next(), jobId: job.id, balance, holder, now: clock.now() }),
+      )
       // The month already has its statement: another job was faster.
       if (statement === null) return { result: NO_RESULT, fileId: null }
       const formats = request.formats.filter((format) => format !== 'mt940' || fitsMt940(statement, statement.largest))
       const name = statementFileName(statement)
       using stream = documents.open({ kind: 'statement', head: statement, formats, style: STYLE })
       const files = await writeDocuments(
-        world, job.tenantId, formats.map((format) => ({ fileName: `${name}.${FORMATS[format].ending}`, contentType: FORMATS[format].contentType })),
-        stream, linesOf(database, statement, context), context.signal,
+        world,
+        job.tenantId,
+        formats.map((format) => ({
+          fileName: `${name}.${FORMATS[format].ending}`,
+          contentType: FORMATS[format].contentType,
+        })),
+        stream,
+        linesOf(database, statement, context),
+        context.signal,
       )
       const [only] = files
       return {
         result: {
-          ...NO_RESULT, rows: statement.creditCount + statement.debitCount, statementId: statement.id,
-          ...(only === undefined || files.length !== 1 ? {} : { fileName: only.fileName, contentType: only.contentType, sizeBytes: only.sizeBytes }),
+          ...NO_RESULT,
+          rows: statement.creditCount + statement.debitCount,
+          statementId: statement.id,
+          ...(only === undefined || files.length !== 1
+            ? {}
+            : { fileName: only.fileName, contentType: only.contentType, sizeBytes: only.sizeBytes }),
         },
         // The files belong to the statement permanently, and not to the job.
         fileId: null,
         finish: async (tx) => {
-          await finishStatement(tx.client, statement.id, formats.map((format, index) => ({ format, fileId: files[index]!.id })))
+          await finishStatement(
+            tx.client,
+            statement.id,
+            formats.map((format, index) => ({ format, fileId: files[index]!.id })),
+          )
           return await tellReady(tx, statement, job.requestedBy)
         },
       }

@@ -7,7 +7,14 @@ import type { IdSource } from '../../lib/base/ids.ts'
 import { FAIL_TOKEN } from '../../lib/jobs/job.ts'
 import { moneyJson } from '../../lib/base/money.ts'
 import { refuse, refuseField } from '../../lib/base/problems.ts'
-import { FORMATS, monthOf, STATEMENT_DAYS_MAX, STATEMENT_FORMATS, statementFileName, type StatementFormat } from '../../lib/statements/statement.ts'
+import {
+  FORMATS,
+  monthOf,
+  STATEMENT_DAYS_MAX,
+  STATEMENT_FORMATS,
+  statementFileName,
+  type StatementFormat,
+} from '../../lib/statements/statement.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { findFile } from '../../storage/documents/files.ts'
 import { writeAudit } from '../../storage/trail/trail.ts'
@@ -15,7 +22,15 @@ import { insertJob } from '../../storage/jobs/jobs.ts'
 import { writeEvent } from '../../storage/outbox/outbox.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
 import { findStatement, listStatements } from '../../storage/statements/statement-queries.ts'
-import { holderOf, planStatement, statementBalance, statementFile, statementOfMonth, type StatementBalance, type StatementRecord } from '../../storage/statements/statements.ts'
+import {
+  holderOf,
+  planStatement,
+  statementBalance,
+  statementFile,
+  statementOfMonth,
+  type StatementBalance,
+  type StatementRecord,
+} from '../../storage/statements/statements.ts'
 import type { DownloadReads } from '../documents/downloads.ts'
 import { auditCaller } from '../commands/trail.ts'
 import type { ByCaller } from '../../lib/identity/caller.ts'
@@ -59,15 +74,32 @@ function statementView(statement: StatementRecord): Versioned<Statement> {
   return {
     version,
     view: {
-      id, balanceId: statement.holder.balanceId, kind, sequenceNumber, from, to, currency, openingBalance: money(statement.opening), closingBalance: money(statement.closing),
-      totalCredits: money(statement.credits), totalDebits: money(statement.debits), lineCount: statement.creditCount + statement.debitCount, formats: [...statement.formats], status, jobId,
+      id,
+      balanceId: statement.holder.balanceId,
+      kind,
+      sequenceNumber,
+      from,
+      to,
+      currency,
+      openingBalance: money(statement.opening),
+      closingBalance: money(statement.closing),
+      totalCredits: money(statement.credits),
+      totalDebits: money(statement.debits),
+      lineCount: statement.creditCount + statement.debitCount,
+      formats: [...statement.formats],
+      status,
+      jobId,
       createdAt: timestamp(statement.createdAt),
     },
   }
 }
 
 /** Creates the reads of statements. */
-export function createStatementReads({ database, clock, downloads }: Pick<StatementDeps, 'database' | 'clock' | 'downloads'>): StatementReads {
+export function createStatementReads({
+  database,
+  clock,
+  downloads,
+}: Pick<StatementDeps, 'database' | 'clock' | 'downloads'>): StatementReads {
   const db = readDatabase(database)
   return {
     async list(query) {
@@ -78,15 +110,20 @@ export function createStatementReads({ database, clock, downloads }: Pick<Statem
       const found = await findStatement(database, tenant, balanceId, id)
       return found === null ? null : statementView(found)
     },
-    hasBalance: async (tenant, balanceId) => await statementBalance(database, tenant.id, balanceId) !== null,
+    hasBalance: async (tenant, balanceId) => (await statementBalance(database, tenant.id, balanceId)) !== null,
     async download(tenant, balanceId, id, format) {
       const statement = await findStatement(database, tenant, balanceId, id)
       if (statement === null) refuse('not-found', 'No such resource exists in this tenant.')
-      if (statement.status === 'preparing') refuse('document-not-ready', 'The statement is being prepared.', { retryAfterSeconds: 1 })
+      if (statement.status === 'preparing')
+        refuse('document-not-ready', 'The statement is being prepared.', { retryAfterSeconds: 1 })
       const fileId = await statementFile(database, id, format)
       const file = fileId === null ? null : await findFile(database, fileId, clock.now())
       if (file === null) refuse('not-found', `The statement has no file in the format ${format}.`)
-      return downloads.link({ id: file.id, contentType: FORMATS[format].contentType, fileName: `${statementFileName(statement)}.${FORMATS[format].ending}` })
+      return downloads.link({
+        id: file.id,
+        contentType: FORMATS[format].contentType,
+        fileName: `${statementFileName(statement)}.${FORMATS[format].ending}`,
+      })
     },
   }
 }
@@ -98,7 +135,10 @@ function checkPeriod({ from, to }: Pick<StatementRequest, 'from' | 'to'>, now: n
   const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1
   if (to > dateIn(now, 'UTC')) refuseField('/to', 'too_far_ahead', 'Lies in the future.')
   if (days < 1) refuseField('/from', 'invalid_value', 'Must not be after the end of the period.')
-  if (days > STATEMENT_DAYS_MAX) refuseField('/from', 'too_large', `A statement covers at most ${STATEMENT_DAYS_MAX} days.`, { max: STATEMENT_DAYS_MAX })
+  if (days > STATEMENT_DAYS_MAX)
+    refuseField('/from', 'too_large', `A statement covers at most ${STATEMENT_DAYS_MAX} days.`, {
+      max: STATEMENT_DAYS_MAX,
+    })
 }
 
 /** Computes a value in the form of a UUID that is the same for equal requests. */
@@ -118,9 +158,17 @@ export function createStatementCommands(world: StatementDeps): StatementCommands
   }
 
   /** Finds the statement of the previous month, and the request that makes it when it is missing. */
-  async function lastMonth(balance: StatementBalance): Promise<{ readonly statement: StatementRecord | null; readonly request: StatementJobRequest }> {
+  async function lastMonth(
+    balance: StatementBalance,
+  ): Promise<{ readonly statement: StatementRecord | null; readonly request: StatementJobRequest }> {
     const period = monthOf(Temporal.PlainDate.from(dateIn(clock.now(), 'UTC')).subtract({ months: 1 }).toString())
-    const request: StatementJobRequest = { balanceId: balance.id, kind: 'monthly', ...period, formats: STATEMENT_FORMATS, fails: false }
+    const request: StatementJobRequest = {
+      balanceId: balance.id,
+      kind: 'monthly',
+      ...period,
+      formats: STATEMENT_FORMATS,
+      fails: false,
+    }
     return { statement: await statementOfMonth(database, balance.id, period.to), request }
   }
 
@@ -139,12 +187,28 @@ export function createStatementCommands(world: StatementDeps): StatementCommands
         const request: StatementJobRequest = { balanceId, kind: 'custom', from: body.from, to: body.to, formats, fails }
         const id = ids.next()
         const job = await insertJob(client, {
-          id, tenantId: by.tenant.id, operatorId: balance.operatorId, customerId: by.tenant.id, shard: balance.shard, kind: 'statement', request, fingerprint: fingerprintOf(request),
-          subject: { object: 'balance', id: balanceId }, requestedBy: by.principal.id, requestId: by.requestId, now,
+          id,
+          tenantId: by.tenant.id,
+          operatorId: balance.operatorId,
+          customerId: by.tenant.id,
+          shard: balance.shard,
+          kind: 'statement',
+          request,
+          fingerprint: fingerprintOf(request),
+          subject: { object: 'balance', id: balanceId },
+          requestedBy: by.principal.id,
+          requestId: by.requestId,
+          now,
         })
         if (job.id === id) {
           await writeAudit(client, {
-            ...auditCaller(by), id: ids.next(), tenantId: by.tenant.id, at: now, action: 'statement.requested', object: { type: 'balance', id: balanceId }, before: null,
+            ...auditCaller(by),
+            id: ids.next(),
+            tenantId: by.tenant.id,
+            at: now,
+            action: 'statement.requested',
+            object: { type: 'balance', id: balanceId },
+            before: null,
             after: { jobId: id, from: body.from, to: body.to, formats },
           })
         }
@@ -163,20 +227,60 @@ export function createStatementCommands(world: StatementDeps): StatementCommands
         let statementId = statement?.id ?? null
         if (statementId === null) {
           const job = await insertJob(client, {
-            id: ids.next(), tenantId: by.tenant.id, operatorId: balance.operatorId, customerId: by.tenant.id, shard: balance.shard, kind: 'statement', request, fingerprint: fingerprintOf(request),
-            subject: { object: 'balance', id: balanceId }, requestedBy: by.principal.id, requestId: by.requestId, now,
+            id: ids.next(),
+            tenantId: by.tenant.id,
+            operatorId: balance.operatorId,
+            customerId: by.tenant.id,
+            shard: balance.shard,
+            kind: 'statement',
+            request,
+            fingerprint: fingerprintOf(request),
+            subject: { object: 'balance', id: balanceId },
+            requestedBy: by.principal.id,
+            requestId: by.requestId,
+            now,
           })
           // Planned now, so that the event can name the statement; the job adds its files.
-          const planned = await planStatement(client, { id: ids.next(), jobId: job.id, ...request, balance, holder, now })
+          const planned = await planStatement(client, {
+            id: ids.next(),
+            jobId: job.id,
+            ...request,
+            balance,
+            holder,
+            now,
+          })
           statementId = planned?.id ?? null
         }
-        if (statementId === null) refuse('simulation-not-possible', 'The month before has no statement of its own.', { extra: { currentStatus: 'none', connectionProvider: 'sandbox' } })
+        if (statementId === null)
+          refuse('simulation-not-possible', 'The month before has no statement of its own.', {
+            extra: { currentStatus: 'none', connectionProvider: 'sandbox' },
+          })
         const eventId = ids.next()
         await writeEvent(client, {
-          id: eventId, createdAt: now, customerId: balance.customerId, operatorId: balance.operatorId, shard: balance.shard, type: 'statement.available', object: 'statement', objectId: statementId,
-          status: 'ready', previousStatus: null, amount: null, currency: null, sandbox: true, related: { object: 'balance', id: balanceId },
+          id: eventId,
+          createdAt: now,
+          customerId: balance.customerId,
+          operatorId: balance.operatorId,
+          shard: balance.shard,
+          type: 'statement.available',
+          object: 'statement',
+          objectId: statementId,
+          status: 'ready',
+          previousStatus: null,
+          amount: null,
+          currency: null,
+          sandbox: true,
+          related: { object: 'balance', id: balanceId },
         })
-        return { simulationId: ids.next(), kind: 'statement', status: 'queued', provider: 'platform', providerEventIds: [], providerReference: null, details: { statementId, balanceId, eventId } }
+        return {
+          simulationId: ids.next(),
+          kind: 'statement',
+          status: 'queued',
+          provider: 'platform',
+          providerEventIds: [],
+          providerReference: null,
+          details: { statementId, balanceId, eventId },
+        }
       })
     },
   }

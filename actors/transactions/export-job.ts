@@ -3,7 +3,13 @@
  * MT940 are statements by nature, so they are made from the journal lines of one balance and not from the list.
  */
 import { type Clock, dateIn } from '../../lib/base/clock.ts'
-import { defaultColumns, isExportColumn, tableRow, type ExportedTransaction, type ExportFormat } from '../../lib/transactions/transaction-table.ts'
+import {
+  defaultColumns,
+  isExportColumn,
+  tableRow,
+  type ExportedTransaction,
+  type ExportFormat,
+} from '../../lib/transactions/transaction-table.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { FAIL_TOKEN, NO_RESULT } from '../../lib/jobs/job.ts'
 import { refuse } from '../../lib/base/problems.ts'
@@ -32,7 +38,10 @@ const ZIP_BYTES_MAX = 2 ** 31 - 1
 export interface ExportRequest {
   readonly format: ExportFormat
   /** Amounts are strings. */
-  readonly filters: Omit<TransactionFilters, 'amountFrom' | 'amountTo'> & { readonly amountFrom?: string; readonly amountTo?: string }
+  readonly filters: Omit<TransactionFilters, 'amountFrom' | 'amountTo'> & {
+    readonly amountFrom?: string
+    readonly amountTo?: string
+  }
   readonly q: string | null
   readonly columns: readonly string[] | null
   readonly timezone: string
@@ -49,16 +58,25 @@ export interface ExportJobDeps {
   readonly documents: DocumentPool
 }
 
-const TYPES: Readonly<Record<Exclude<ExportFormat, 'camt053' | 'mt940'>, { readonly ending: string; readonly contentType: string }>> = {
-  csv: FORMATS.csv, xlsx: FORMATS.xlsx, json: { ending: 'json', contentType: 'application/json' },
+const TYPES: Readonly<
+  Record<Exclude<ExportFormat, 'camt053' | 'mt940'>, { readonly ending: string; readonly contentType: string }>
+> = {
+  csv: FORMATS.csv,
+  xlsx: FORMATS.xlsx,
+  json: { ending: 'json', contentType: 'application/json' },
 }
 
 /** The query of a request. */
 export function questionOf(customerId: string, { filters, q }: Pick<ExportRequest, 'filters' | 'q'>): ExportQuestion {
   const { amountFrom, amountTo, ...others } = filters
   return {
-    customerId, q,
-    filters: { ...others, ...(amountFrom === undefined ? {} : { amountFrom: BigInt(amountFrom) }), ...(amountTo === undefined ? {} : { amountTo: BigInt(amountTo) }) },
+    customerId,
+    q,
+    filters: {
+      ...others,
+      ...(amountFrom === undefined ? {} : { amountFrom: BigInt(amountFrom) }),
+      ...(amountTo === undefined ? {} : { amountTo: BigInt(amountTo) }),
+    },
   }
 }
 
@@ -66,7 +84,10 @@ export function questionOf(customerId: string, { filters, q }: Pick<ExportReques
  * The days that an export of one balance covers, both included. A period that reaches into the future ends today, the
  * last day with a known balance.
  */
-function periodOf({ filters }: Pick<ExportRequest, 'filters'>, now: number): { readonly from: string; readonly to: string } {
+function periodOf(
+  { filters }: Pick<ExportRequest, 'filters'>,
+  now: number,
+): { readonly from: string; readonly to: string } {
   const { bookedFrom, bookedTo } = filters
   const today = dateIn(now, 'UTC')
   const from = bookedFrom === undefined ? '1970-01-01' : bookedFrom.slice(0, 10)
@@ -88,15 +109,23 @@ export interface ExportOrder {
  */
 export async function makeExport(world: ExportJobDeps, order: ExportOrder, context: JobContext): Promise<JobOutcome> {
   const { request } = order
-  if (request.sandbox && request.columns?.some((column) => column.includes(FAIL_TOKEN)) === true) refuse('internal-error', 'The sandbox was asked to let this job fail.')
-  const exported = request.format === 'camt053' || request.format === 'mt940' ? await statementFile(world, order, context) : await listFile(world, order, context)
+  if (request.sandbox && request.columns?.some((column) => column.includes(FAIL_TOKEN)) === true)
+    refuse('internal-error', 'The sandbox was asked to let this job fail.')
+  const exported =
+    request.format === 'camt053' || request.format === 'mt940'
+      ? await statementFile(world, order, context)
+      : await listFile(world, order, context)
   const file = request.includeAttachments ? await packed(world, order, exported.file, context) : exported.file
   const { fileName, contentType, sizeBytes } = file
   return { result: { ...NO_RESULT, fileName, contentType, sizeBytes, rows: exported.rows }, fileId: file.id }
 }
 
 /** Writes the list as a table or as JSON. */
-async function listFile(world: ExportJobDeps, { customerId, request }: ExportOrder, context: JobContext): Promise<{ readonly file: StoredFile; readonly rows: number }> {
+async function listFile(
+  world: ExportJobDeps,
+  { customerId, request }: ExportOrder,
+  context: JobContext,
+): Promise<{ readonly file: StoredFile; readonly rows: number }> {
   const { database, clock, documents } = world
   const { format, timezone, decimalSeparator, includeAnnotations } = request
   const columns = request.columns?.filter(isExportColumn) ?? defaultColumns(includeAnnotations)
@@ -104,10 +133,15 @@ async function listFile(world: ExportJobDeps, { customerId, request }: ExportOrd
   const name: FileNames = { fileName: `transactions-${dateIn(clock.now(), 'UTC')}.${ending}`, contentType }
   let rows = 0
   async function* batches<Row>(shown: (row: ExportedTransaction) => Row): AsyncGenerator<Row[]> {
-    for await (const records of transactionsOf(readDatabase(database), questionOf(customerId, request), LINES_AT_ONCE)) {
+    for await (const records of transactionsOf(
+      readDatabase(database),
+      questionOf(customerId, request),
+      LINES_AT_ONCE,
+    )) {
       const batch: Row[] = []
       for (const record of records) {
-        const annotations = includeAnnotations && record.annotationCount > 0 ? await annotationsOf(database, record.id) : []
+        const annotations =
+          includeAnnotations && record.annotationCount > 0 ? await annotationsOf(database, record.id) : []
         batch.push(shown({ ...record, annotations }))
       }
       rows += batch.length
@@ -117,17 +151,38 @@ async function listFile(world: ExportJobDeps, { customerId, request }: ExportOrd
   }
   if (format === 'json') {
     using stream = documents.open({ kind: 'json' })
-    const json = (row: ExportedTransaction): string => JSON.stringify(includeAnnotations ? { ...transactionJson(row), annotations: row.annotations } : transactionJson(row))
+    const json = (row: ExportedTransaction): string =>
+      JSON.stringify(
+        includeAnnotations ? { ...transactionJson(row), annotations: row.annotations } : transactionJson(row),
+      )
     const [file] = await writeDocuments(world, customerId, [name], stream, batches(json), context.signal)
     return { file: file!, rows }
   }
-  using stream = documents.open({ kind: 'table', format: format as 'csv' | 'xlsx', sheetName: 'Transactions', columns, style: { timezone, decimalSeparator }, createdAt: clock.now() })
-  const [file] = await writeDocuments(world, customerId, [name], stream, batches((row): readonly Cell[] => tableRow(row, columns)), context.signal)
+  using stream = documents.open({
+    kind: 'table',
+    format: format as 'csv' | 'xlsx',
+    sheetName: 'Transactions',
+    columns,
+    style: { timezone, decimalSeparator },
+    createdAt: clock.now(),
+  })
+  const [file] = await writeDocuments(
+    world,
+    customerId,
+    [name],
+    stream,
+    batches((row): readonly Cell[] => tableRow(row, columns)),
+    context.signal,
+  )
   return { file: file!, rows }
 }
 
 /** Writes the lines of one balance as a statement without a number. */
-async function statementFile(world: ExportJobDeps, { id, customerId, request }: ExportOrder, context: JobContext): Promise<{ readonly file: StoredFile; readonly rows: number }> {
+async function statementFile(
+  world: ExportJobDeps,
+  { id, customerId, request }: ExportOrder,
+  context: JobContext,
+): Promise<{ readonly file: StoredFile; readonly rows: number }> {
   const { database, clock, documents } = world
   const format = request.format as 'camt053' | 'mt940'
   const now = clock.now()
@@ -136,23 +191,53 @@ async function statementFile(world: ExportJobDeps, { id, customerId, request }: 
   const period = periodOf(request, now)
   const holder = await holderOf(database, balance.id)
   const measured = await inTransaction(database, (client) => measureStatement(client, balance.id, period))
-  const head = { ...measured, id, kind: 'custom' as const, sequenceNumber: 0, ...period, currency: balance.currency, createdAt: now, holder }
+  const head = {
+    ...measured,
+    id,
+    kind: 'custom' as const,
+    sequenceNumber: 0,
+    ...period,
+    currency: balance.currency,
+    createdAt: now,
+    holder,
+  }
   if (format === 'mt940' && !fitsMt940(head, measured.largest)) {
     const message = 'An amount is too large for MT940.'
     refuse('validation-error', message, { errors: [{ field: '/format', code: 'too_large', message }] })
   }
-  using stream = documents.open({ kind: 'statement', head, formats: [format], style: { timezone: 'UTC', decimalSeparator: '.' } })
+  using stream = documents.open({
+    kind: 'statement',
+    head,
+    formats: [format],
+    style: { timezone: 'UTC', decimalSeparator: '.' },
+  })
   const { ending, contentType } = FORMATS[format]
-  const [file] = await writeDocuments(world, customerId, [{ fileName: `transactions-${dateIn(now, 'UTC')}.${ending}`, contentType }], stream, linesOf(database, head, context), context.signal)
+  const [file] = await writeDocuments(
+    world,
+    customerId,
+    [{ fileName: `transactions-${dateIn(now, 'UTC')}.${ending}`, contentType }],
+    stream,
+    linesOf(database, head, context),
+    context.signal,
+  )
   return { file: file!, rows: head.creditCount + head.debitCount }
 }
 
 /** Packs the export and the clean attachments of its transactions into one ZIP file. */
-async function packed({ database, clock, ids }: ExportJobDeps, { customerId, request }: ExportOrder, exported: StoredFile, { signal }: JobContext): Promise<StoredFile> {
+async function packed(
+  { database, clock, ids }: ExportJobDeps,
+  { customerId, request }: ExportOrder,
+  exported: StoredFile,
+  { signal }: JobContext,
+): Promise<StoredFile> {
   const now = clock.now()
   async function* entries(): AsyncGenerator<ZipEntry> {
     yield { path: exported.fileName, file: exported }
-    for await (const records of transactionsOf(readDatabase(database), questionOf(customerId, request), LINES_AT_ONCE)) {
+    for await (const records of transactionsOf(
+      readDatabase(database),
+      questionOf(customerId, request),
+      LINES_AT_ONCE,
+    )) {
       signal.throwIfAborted()
       for (const { id, attachmentCount } of records) {
         if (attachmentCount === 0) continue
@@ -164,12 +249,18 @@ async function packed({ database, clock, ids }: ExportJobDeps, { customerId, req
     }
   }
   return await writeZip(database, entries(), {
-    id: ids.next(), tenantId: customerId, fileName: `${exported.fileName.replace(/\..*$/, '')}.zip`, contentType: 'application/zip', maxBytes: ZIP_BYTES_MAX, now,
+    id: ids.next(),
+    tenantId: customerId,
+    fileName: `${exported.fileName.replace(/\..*$/, '')}.zip`,
+    contentType: 'application/zip',
+    maxBytes: ZIP_BYTES_MAX,
+    now,
   })
 }
 
 export function exportJob(world: ExportJobDeps): JobWork {
   return {
-    run: (job, context) => makeExport(world, { id: job.id, customerId: job.tenantId, request: job.request as ExportRequest }, context),
+    run: (job, context) =>
+      makeExport(world, { id: job.id, customerId: job.tenantId, request: job.request as ExportRequest }, context),
   }
 }

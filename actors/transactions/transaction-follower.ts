@@ -45,11 +45,17 @@ export class TransactionFollower {
   constructor(options: TransactionFollowerOptions) {
     this.#options = options
     this.#seen = { at: performance.now(), commands: options.commands() }
-    this.#poller = new Poller({ everyMs: TICK_MS, poll: () => this.#follow(), onError: (error) => options.onError(error, 'transactions') })
+    this.#poller = new Poller({
+      everyMs: TICK_MS,
+      poll: () => this.#follow(),
+      onError: (error) => options.onError(error, 'transactions'),
+    })
   }
 
   /** The age of the oldest event that the last pass of this node found, seconds. */
-  get lagSeconds(): number { return this.#lagMs / 1000 }
+  get lagSeconds(): number {
+    return this.#lagMs / 1000
+  }
 
   /** Starts following. */
   start(): void {
@@ -64,7 +70,7 @@ export class TransactionFollower {
 
   async #follow(): Promise<void> {
     const { database, clock } = this.#options
-    for (let more = true; more && !this.#stopping && performance.now() >= this.#restUntil;) {
+    for (let more = true; more && !this.#stopping && performance.now() >= this.#restUntil; ) {
       const begin = performance.now()
       const pass = await followTransactions(database, clock.now())
       if (pass.lagMs !== null) this.#lagMs = pass.lagMs

@@ -4,19 +4,37 @@
  */
 import type { IdSource } from '../../lib/base/ids.ts'
 import { refuse } from '../../lib/base/problems.ts'
-import { annotationJson, deleteAnnotation, insertAnnotation, lockAnnotation, rewriteAnnotation, type AnnotationRecord } from '../../storage/transactions/annotations.ts'
+import {
+  annotationJson,
+  deleteAnnotation,
+  insertAnnotation,
+  lockAnnotation,
+  rewriteAnnotation,
+  type AnnotationRecord,
+} from '../../storage/transactions/annotations.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { writeAudit } from '../../storage/trail/trail.ts'
 import { findAnnotation, listAnnotations } from '../../storage/transactions/annotation-queries.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
-import { findTransaction, getTransaction, listTransactions, listTransactionUpdates } from '../../storage/transactions/transaction-queries.ts'
+import {
+  findTransaction,
+  getTransaction,
+  listTransactions,
+  listTransactionUpdates,
+} from '../../storage/transactions/transaction-queries.ts'
 import { inTransaction, type TransactionClient } from '../../storage/db/transaction.ts'
 import { setCategory } from '../../storage/transactions/transactions.ts'
 import { auditCaller } from '../commands/trail.ts'
 import type { ByCaller } from '../../lib/identity/caller.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
 import type { Annotation, annotationList } from '../../lib/transactions/annotation-schema.ts'
-import type { Transaction, TransactionDetail, transactionList, TransactionUpdate, transactionUpdateList } from '../../lib/transactions/transaction-schema.ts'
+import type {
+  Transaction,
+  TransactionDetail,
+  transactionList,
+  TransactionUpdate,
+  transactionUpdateList,
+} from '../../lib/transactions/transaction-schema.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 
@@ -26,16 +44,31 @@ export interface TransactionReads {
   get(tenant: Tenant, id: string): Promise<Versioned<TransactionDetail> | null>
   /** Checks whether the transaction is the tenant's. */
   exists(tenant: Tenant, id: string): Promise<boolean>
-  listUpdates(query: ListQuery<typeof transactionUpdateList> & { readonly transactionId: string }): Promise<ListResult<TransactionUpdate> | null>
-  listAnnotations(query: ListQuery<typeof annotationList> & { readonly transactionId: string }): Promise<ListResult<Annotation> | null>
+  listUpdates(
+    query: ListQuery<typeof transactionUpdateList> & { readonly transactionId: string },
+  ): Promise<ListResult<TransactionUpdate> | null>
+  listAnnotations(
+    query: ListQuery<typeof annotationList> & { readonly transactionId: string },
+  ): Promise<ListResult<Annotation> | null>
   getAnnotation(tenant: Tenant, transactionId: string, id: string): Promise<Versioned<Annotation> | null>
 }
 
 /** The writes. Every refusal is thrown as a problem. */
 export interface TransactionCommands {
-  setCategory(by: ByCaller, id: string, category: string | null | undefined, expected: number | bigint | null): Promise<Versioned<TransactionDetail>>
+  setCategory(
+    by: ByCaller,
+    id: string,
+    category: string | null | undefined,
+    expected: number | bigint | null,
+  ): Promise<Versioned<TransactionDetail>>
   annotate(by: ByCaller, transactionId: string, text: string): Promise<Versioned<Annotation>>
-  rewriteAnnotation(by: ByCaller, transactionId: string, id: string, text: string, expected: number | bigint | null): Promise<Versioned<Annotation>>
+  rewriteAnnotation(
+    by: ByCaller,
+    transactionId: string,
+    id: string,
+    text: string,
+    expected: number | bigint | null,
+  ): Promise<Versioned<Annotation>>
   deleteAnnotation(by: ByCaller, transactionId: string, id: string, expected: number | bigint | null): Promise<void>
 }
 
@@ -47,17 +80,25 @@ export interface TransactionDeps {
 
 const gone = (): never => refuse('not-found', 'No such resource exists in this tenant.')
 const stale = (): never => refuse('precondition-failed', 'The resource has changed since it was read.')
-const shown = (record: AnnotationRecord): Versioned<Annotation> => ({ version: record.version, view: annotationJson(record) })
+const shown = (record: AnnotationRecord): Versioned<Annotation> => ({
+  version: record.version,
+  view: annotationJson(record),
+})
 
-export function createTransactions({ database, clock, ids }: TransactionDeps): { readonly reads: TransactionReads; readonly commands: TransactionCommands } {
+export function createTransactions({ database, clock, ids }: TransactionDeps): {
+  readonly reads: TransactionReads
+  readonly commands: TransactionCommands
+} {
   const db = readDatabase(database)
 
   const reads: TransactionReads = {
-    list: async (query) => await listTransactions(database, db, query, clock.now()) as ListResult<Transaction>,
-    get: async (tenant, id) => await getTransaction(database, db, tenant, id, clock.now()) as Versioned<TransactionDetail> | null,
-    exists: async (tenant, id) => await findTransaction(database, db, tenant, id, clock.now()) !== null,
+    list: async (query) => (await listTransactions(database, db, query, clock.now())) as ListResult<Transaction>,
+    get: async (tenant, id) =>
+      (await getTransaction(database, db, tenant, id, clock.now())) as Versioned<TransactionDetail> | null,
+    exists: async (tenant, id) => (await findTransaction(database, db, tenant, id, clock.now())) !== null,
     listUpdates: (query) => listTransactionUpdates(database, db, query, clock.now()),
-    listAnnotations: async (query) => (await reads.exists(query.tenant, query.transactionId) ? await listAnnotations(db, query) : null),
+    listAnnotations: async (query) =>
+      (await reads.exists(query.tenant, query.transactionId)) ? await listAnnotations(db, query) : null,
     async getAnnotation(tenant, transactionId, id) {
       const record = await findAnnotation(db, { customerId: tenant.id, transactionId, id })
       return record === null ? null : shown(record)
@@ -68,8 +109,25 @@ export function createTransactions({ database, clock, ids }: TransactionDeps): {
     return await inTransaction(database, (client) => work(client, clock.now()))
   }
 
-  async function trail(client: TransactionClient, by: ByCaller, now: number, action: string, object: { readonly type: string; readonly id: string }, before: object | null, after: object | null): Promise<void> {
-    await writeAudit(client, { ...auditCaller(by), id: ids.next(), tenantId: by.tenant.id, at: now, action, object, before, after })
+  async function trail(
+    client: TransactionClient,
+    by: ByCaller,
+    now: number,
+    action: string,
+    object: { readonly type: string; readonly id: string },
+    before: object | null,
+    after: object | null,
+  ): Promise<void> {
+    await writeAudit(client, {
+      ...auditCaller(by),
+      id: ids.next(),
+      tenantId: by.tenant.id,
+      at: now,
+      action,
+      object,
+      before,
+      after,
+    })
   }
 
   /**
@@ -77,10 +135,18 @@ export function createTransactions({ database, clock, ids }: TransactionDeps): {
    *
    * @throws ProblemError `insufficient-scope`
    */
-  async function locked(client: TransactionClient, { tenant, principal }: ByCaller, transactionId: string, id: string, expected: number | bigint | null): Promise<AnnotationRecord> {
-    const found = await lockAnnotation(client, { customerId: tenant.id, transactionId, id }) ?? gone()
+  async function locked(
+    client: TransactionClient,
+    { tenant, principal }: ByCaller,
+    transactionId: string,
+    id: string,
+    expected: number | bigint | null,
+  ): Promise<AnnotationRecord> {
+    const found = (await lockAnnotation(client, { customerId: tenant.id, transactionId, id })) ?? gone()
     if (found.author.id !== principal.id && !principal.capabilities.has('settings.manage')) {
-      refuse('insufficient-scope', 'Only its author and administrators can change an annotation.', { extra: { requiredCapability: 'settings.manage' } })
+      refuse('insufficient-scope', 'Only its author and administrators can change an annotation.', {
+        extra: { requiredCapability: 'settings.manage' },
+      })
     }
     if (expected !== null && BigInt(expected) !== found.version) stale()
     return found
@@ -90,20 +156,44 @@ export function createTransactions({ database, clock, ids }: TransactionDeps): {
     async setCategory(by, id, category, expected) {
       if (category !== undefined) {
         await changing(async (client, now) => {
-          const before = await setCategory(client, { customerId: by.tenant.id, id, category, expected: expected === null ? null : BigInt(expected) })
+          const before = await setCategory(client, {
+            customerId: by.tenant.id,
+            id,
+            category,
+            expected: expected === null ? null : BigInt(expected),
+          })
           if (before === null) return gone()
           if (before === 'stale') return stale()
-          await trail(client, by, now, 'transaction.updated', { type: 'transaction', id }, { category: before.category }, { category })
+          await trail(
+            client,
+            by,
+            now,
+            'transaction.updated',
+            { type: 'transaction', id },
+            { category: before.category },
+            { category },
+          )
         })
       }
-      return await reads.get(by.tenant, id) ?? gone()
+      return (await reads.get(by.tenant, id)) ?? gone()
     },
     async annotate(by, transactionId, text) {
       return await changing(async (client, now) => {
         const { tenant, principal } = by
-        const annotation: AnnotationRecord = { id: ids.next(), transactionId, text, author: { id: principal.id, name: principal.name }, version: 1n, createdAt: now, updatedAt: now }
-        if (!await insertAnnotation(client, tenant.id, annotation)) gone()
-        await trail(client, by, now, 'annotation.created', { type: 'annotation', id: annotation.id }, null, { transactionId, text })
+        const annotation: AnnotationRecord = {
+          id: ids.next(),
+          transactionId,
+          text,
+          author: { id: principal.id, name: principal.name },
+          version: 1n,
+          createdAt: now,
+          updatedAt: now,
+        }
+        if (!(await insertAnnotation(client, tenant.id, annotation))) gone()
+        await trail(client, by, now, 'annotation.created', { type: 'annotation', id: annotation.id }, null, {
+          transactionId,
+          text,
+        })
         return shown(annotation)
       })
     },
@@ -120,7 +210,15 @@ export function createTransactions({ database, clock, ids }: TransactionDeps): {
       await changing(async (client, now) => {
         const before = await locked(client, by, transactionId, id, expected)
         await deleteAnnotation(client, before)
-        await trail(client, by, now, 'annotation.deleted', { type: 'annotation', id }, { transactionId, text: before.text }, null)
+        await trail(
+          client,
+          by,
+          now,
+          'annotation.deleted',
+          { type: 'annotation', id },
+          { transactionId, text: before.text },
+          null,
+        )
       })
     },
   }

@@ -54,38 +54,74 @@ export type TransferOutcome =
  * @throws ProblemError when the body refers to something that it may not use; Overloaded, DatabaseUnavailable or
  *   OutcomeUnknown, safe to repeat under the same key.
  */
-export async function submitTransfer(world: TransferDeps, caller: Caller, input: TransferInput): Promise<TransferOutcome> {
+export async function submitTransfer(
+  world: TransferDeps,
+  caller: Caller,
+  input: TransferInput,
+): Promise<TransferOutcome> {
   const { currency } = input.amount
   const amount = BigInt(input.amount.amountMinor)
-  if (input.toBalanceId === input.fromBalanceId) refuseField('/toBalanceId', 'invalid_value', 'The two balances must be different.')
+  if (input.toBalanceId === input.fromBalanceId)
+    refuseField('/toBalanceId', 'invalid_value', 'The two balances must be different.')
   const to = await world.balances.find(input.toBalanceId)
   if (to === null || to.customerId !== caller.customerId) refuseField('/toBalanceId', 'not_found', 'No such balance.')
   if (to.currency !== currency) refuseField('/toBalanceId', 'currency_mismatch', `The balance is in ${to.currency}.`)
   // A transfer that may need a compliance review, or that cannot be screened now, is not booked at once. It goes
   // through the partner, where the screening gate runs again.
-  const held = await world.gate.screen([transferSubject(input.fromBalanceId, amount, input.reference ?? null)]).then(({ size }) => size > 0, () => true)
+  const held = await world.gate.screen([transferSubject(input.fromBalanceId, amount, input.reference ?? null)]).then(
+    ({ size }) => size > 0,
+    () => true,
+  )
   let externalIdOwner: string | null = null
   let creditRefused = false
   for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
     const command: CreateTransfer = {
-      kind: 'create_transfer', customerId: caller.customerId, key: caller.key, problemText: caller.problemText,
-      problemStatus: caller.problemStatus, transferId: world.ids.next(), entryId: world.ids.next(), eventId: world.ids.next(),
-      number: orderNumber('TRF', await world.orderNumbers.take()), toBalanceId: input.toBalanceId,
-      toConnectionId: to.connectionId, byPartner: held || (world.sandbox && planTransfer(amount).viaPartner), holdId: world.ids.next(), amount, currency,
-      reference: input.reference ?? null, createdBy: caller.createdBy, createdVia: caller.createdVia,
-      externalId: input.externalId ?? null, externalIdOwner, creditRefused, policyRefusal: policyRefusal(amount, currency),
-      metadata: inStoredOrder(input.metadata ?? {}), valueDate: dateIn(world.clock.now(), 'UTC'),
+      kind: 'create_transfer',
+      customerId: caller.customerId,
+      key: caller.key,
+      problemText: caller.problemText,
+      problemStatus: caller.problemStatus,
+      transferId: world.ids.next(),
+      entryId: world.ids.next(),
+      eventId: world.ids.next(),
+      number: orderNumber('TRF', await world.orderNumbers.take()),
+      toBalanceId: input.toBalanceId,
+      toConnectionId: to.connectionId,
+      byPartner: held || (world.sandbox && planTransfer(amount).viaPartner),
+      holdId: world.ids.next(),
+      amount,
+      currency,
+      reference: input.reference ?? null,
+      createdBy: caller.createdBy,
+      createdVia: caller.createdVia,
+      externalId: input.externalId ?? null,
+      externalIdOwner,
+      creditRefused,
+      policyRefusal: policyRefusal(amount, currency),
+      metadata: inStoredOrder(input.metadata ?? {}),
+      valueDate: dateIn(world.clock.now(), 'UTC'),
     }
     const outcome = await world.system.ask(balanceActor, input.fromBalanceId, caller.shard, command, caller.deadline)
     switch (outcome.kind) {
       case 'decided':
-        if (outcome.reply.kind !== 'transfer_created' && outcome.reply.kind !== 'refused') throw new Error('A balance has answered another question.')
+        if (outcome.reply.kind !== 'transfer_created' && outcome.reply.kind !== 'refused')
+          throw new Error('A balance has answered another question.')
         return outcome.reply
-      case 'recorded': return outcome
-      case 'credit_refused': creditRefused = true; break
-      case 'external_id_used': externalIdOwner = outcome.existingId; break
-      case 'fact_stale': case 'payment_stale': case 'exchange_stale': case 'quote_used': throw new Error('A transfer rests on no fact but its balances.')
-      default: outcome satisfies never
+      case 'recorded':
+        return outcome
+      case 'credit_refused':
+        creditRefused = true
+        break
+      case 'external_id_used':
+        externalIdOwner = outcome.existingId
+        break
+      case 'fact_stale':
+      case 'payment_stale':
+      case 'exchange_stale':
+      case 'quote_used':
+        throw new Error('A transfer rests on no fact but its balances.')
+      default:
+        outcome satisfies never
     }
   }
   throw new Overloaded('The balances keep changing; try again.')
@@ -94,5 +130,9 @@ export async function submitTransfer(world: TransferDeps, caller: Caller, input:
 function policyRefusal(amount: bigint, currency: string): Problem | null {
   if (amount <= REQUEST_AMOUNT_MAX) return null
   const limit = moneyJson({ amountMinor: REQUEST_AMOUNT_MAX, currency: currency as CurrencyCode })
-  return { slug: 'limit-exceeded', detail: 'The amount is above the limit of a single transfer.', extra: { limit: { kind: 'single', amount: limit, period: null, remaining: limit } } }
+  return {
+    slug: 'limit-exceeded',
+    detail: 'The amount is above the limit of a single transfer.',
+    extra: { limit: { kind: 'single', amount: limit, period: null, remaining: limit } },
+  }
 }

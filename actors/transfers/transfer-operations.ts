@@ -12,6 +12,11 @@ export interface TransferCommands {
 /** Creates the commands of transfers. */
 export function createTransferCommands(world: TransferDeps, { answer }: Answers): TransferCommands {
   return {
-    createTransfer: (command) => answer(command, (caller, body) => submitTransfer(world, caller, body), ({ transfer }) => transferAnswer(transfer, false)),
+    createTransfer: (command) =>
+      answer(
+        command,
+        (caller, body) => submitTransfer(world, caller, body),
+        ({ transfer }) => transferAnswer(transfer, false),
+      ),
   }
 }

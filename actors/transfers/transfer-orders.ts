@@ -18,7 +18,13 @@ import type { Database } from '../../storage/db/database.ts'
 import type { InternalAccountCache, InternalAccountReader } from '../../storage/journal/internal-account-cache.ts'
 import { takesMoney } from '../../storage/balances/balance-funds.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
-import { askTransferAt, lockTransfer, takeDueTransfers, writeTransfer, type DueTransfer } from '../../storage/transfers/transfers.ts'
+import {
+  askTransferAt,
+  lockTransfer,
+  takeDueTransfers,
+  writeTransfer,
+  type DueTransfer,
+} from '../../storage/transfers/transfers.ts'
 import type { ScreeningGate } from '../../lib/compliance/screening.ts'
 import type { HeldSubjectKind } from '../compliance/compliance-holds.ts'
 import type { ExceptionSubjectKind } from '../compliance/resolve-exception.ts'
@@ -57,8 +63,14 @@ export class TransferOrders extends DueRowPoller<DueTransfer> {
 
   constructor(options: TransferOrdersOptions) {
     super({
-      ...options, everyMs: TICK_MS, max: TAKEN_MAX, takenMs: TAKEN_MS, what: 'transfers that are due', take: (claim) => takeDueTransfers(options.database, claim),
-      follow: (transfer) => this.#follow(transfer), nameOf: ({ id }) => `transfer ${id}`,
+      ...options,
+      everyMs: TICK_MS,
+      max: TAKEN_MAX,
+      takenMs: TAKEN_MS,
+      what: 'transfers that are due',
+      take: (claim) => takeDueTransfers(options.database, claim),
+      follow: (transfer) => this.#follow(transfer),
+      nameOf: ({ id }) => `transfer ${id}`,
     })
     this.#options = options
   }
@@ -67,7 +79,8 @@ export class TransferOrders extends DueRowPoller<DueTransfer> {
     const { database, clock, partner } = this.#options
     const known = transfer.sent ? await partner.status(transfer.id) : null
     if (!transfer.sent || (known?.kind === 'unknown' && !transfer.isException)) await this.#tell(transfer)
-    else if (known?.kind === 'settled') await this.#move(transfer.id, { kind: 'confirm', valueDate: dateIn(clock.now(), 'UTC') })
+    else if (known?.kind === 'settled')
+      await this.#move(transfer.id, { kind: 'confirm', valueDate: dateIn(clock.now(), 'UTC') })
     else if (known?.kind === 'rejected') await this.#move(transfer.id, { kind: 'refuse', schemeCode: known.schemeCode })
     await askTransferAt(database, transfer.id, clock.now() + Math.min(ASK_MS * transfer.attempts, ASK_MS_MAX))
   }
@@ -76,12 +89,14 @@ export class TransferOrders extends DueRowPoller<DueTransfer> {
     const { partner, gate, onError } = this.#options
     const { id: reference, fromConnectionId, toConnectionId, currency, amount } = transfer
     const hit = (await gate.screen([transferSubject(reference, amount, transfer.reference)])).get(reference)
-    if (hit !== undefined && await this.#move(reference, { kind: 'hold', hit })) return
-    const submission = await partner.book({ reference, fromConnectionId, toConnectionId, currency, amount }).catch((error: unknown) => {
-      // The order may or may not have arrived, so the transfer becomes an exception.
-      onError(error, `transfer ${reference}`)
-      return 'timeout' as const
-    })
+    if (hit !== undefined && (await this.#move(reference, { kind: 'hold', hit }))) return
+    const submission = await partner
+      .book({ reference, fromConnectionId, toConnectionId, currency, amount })
+      .catch((error: unknown) => {
+        // The order may or may not have arrived, so the transfer becomes an exception.
+        onError(error, `transfer ${reference}`)
+        return 'timeout' as const
+      })
     if (submission === 'timeout') await this.#move(reference, { kind: 'timeout' })
   }
 
@@ -103,18 +118,36 @@ export class TransferOrders extends DueRowPoller<DueTransfer> {
 }
 
 /** Reads the internal accounts of both connections. */
-async function accountsOf(accounts: InternalAccountReader, { operatorId, currency, fromConnectionId, toConnectionId }: Pick<TransferState, 'operatorId' | 'currency' | 'fromConnectionId' | 'toConnectionId'>) {
+async function accountsOf(
+  accounts: InternalAccountReader,
+  {
+    operatorId,
+    currency,
+    fromConnectionId,
+    toConnectionId,
+  }: Pick<TransferState, 'operatorId' | 'currency' | 'fromConnectionId' | 'toConnectionId'>,
+) {
   return {
-    from: await accounts.accounts({ operatorId, connectionId: fromConnectionId, currency }), to: await accounts.accounts({ operatorId, connectionId: toConnectionId, currency }),
+    from: await accounts.accounts({ operatorId, connectionId: fromConnectionId, currency }),
+    to: await accounts.accounts({ operatorId, connectionId: toConnectionId, currency }),
   }
 }
 
 /**
  * Decides and writes a move of a locked transfer; the caller writes the effects. Null when the move is not possible.
  */
-async function decide({ client, ids, now }: ApprovalTx, { accounts }: Pick<TransferOrdersOptions, 'accounts'>, transfer: TransferState, move: TransferMove): Promise<MovedTransfer | null> {
-  const suspenseId = move.kind !== 'confirm' || await takesMoney(client, transfer) ? undefined : ids.next()
-  const moved = moveTransfer(transfer, move.kind === 'confirm' ? { ...move, suspenseId } : move, { ids, now, accounts: await accountsOf(accounts.within(client), transfer) })
+async function decide(
+  { client, ids, now }: ApprovalTx,
+  { accounts }: Pick<TransferOrdersOptions, 'accounts'>,
+  transfer: TransferState,
+  move: TransferMove,
+): Promise<MovedTransfer | null> {
+  const suspenseId = move.kind !== 'confirm' || (await takesMoney(client, transfer)) ? undefined : ids.next()
+  const moved = moveTransfer(transfer, move.kind === 'confirm' ? { ...move, suspenseId } : move, {
+    ids,
+    now,
+    accounts: await accountsOf(accounts.within(client), transfer),
+  })
   if (moved !== null) await writeTransfer(client, transfer.id, moved, now)
   return moved
 }
@@ -134,7 +167,15 @@ export function heldTransfer(options: Pick<TransferOrdersOptions, 'accounts'>): 
   return {
     async decided(tx, { subjectId }, decision, { freezeFunds }) {
       const transfer = await lockTransfer(tx.client, subjectId)
-      const moved = transfer === null ? null : await decide(tx, options, transfer, decision === 'released' ? { kind: 'release' } : { kind: 'block', freezeFunds })
+      const moved =
+        transfer === null
+          ? null
+          : await decide(
+              tx,
+              options,
+              transfer,
+              decision === 'released' ? { kind: 'release' } : { kind: 'block', freezeFunds },
+            )
       // A transfer leaves `on_hold` with its hold and in no other way, so this would be a bug.
       if (moved === null) throw new Error(`The transfer ${subjectId} is ${transfer?.status ?? 'gone'}, not on_hold.`)
       return { effects: moved.effects }
@@ -151,9 +192,15 @@ export function transferExceptions(options: Pick<TransferOrdersOptions, 'account
         refuse('validation-error', message, { errors: [{ field: '/outcome', code: 'not_applicable', message }] })
       }
       const transfer = await lockTransfer(tx.client, subjectId)
-      const move: TransferMove = outcome === 'completed' ? { kind: 'confirm', valueDate: dateIn(tx.now, 'UTC') } : { kind: 'refuse', schemeCode: FAILED_CODE }
+      const move: TransferMove =
+        outcome === 'completed'
+          ? { kind: 'confirm', valueDate: dateIn(tx.now, 'UTC') }
+          : { kind: 'refuse', schemeCode: FAILED_CODE }
       const moved = transfer === null ? null : await decide(tx, options, transfer, move)
-      if (moved === null) refuse('invalid-transition', 'The transfer is over.', { extra: { currentStatus: transfer?.status ?? 'unknown', allowed: [] } })
+      if (moved === null)
+        refuse('invalid-transition', 'The transfer is over.', {
+          extra: { currentStatus: transfer?.status ?? 'unknown', allowed: [] },
+        })
       return { effects: moved.effects }
     },
   }

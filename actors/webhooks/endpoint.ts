@@ -15,7 +15,13 @@ import type { TargetPolicy } from '../../lib/webhooks/target.ts'
 import type { Database } from '../../storage/db/database.ts'
 import type { StoredAttempt } from '../../storage/webhooks/webhook-queries.ts'
 import { readEndpointSettings, type EndpointSettings } from '../../storage/webhooks/webhook-endpoints.ts'
-import { claimDeliveries, discardDeliveries, releaseDeliveries, type ClaimedDelivery, type FinishedAttempt } from '../../storage/webhooks/webhook-queue.ts'
+import {
+  claimDeliveries,
+  discardDeliveries,
+  releaseDeliveries,
+  type ClaimedDelivery,
+  type FinishedAttempt,
+} from '../../storage/webhooks/webhook-queue.ts'
 import type { SignBatch } from '../../workers/pool/pool.ts'
 import { ReceiverClient, type AttemptResult, type ResolveHost } from './sender.ts'
 
@@ -103,12 +109,21 @@ export class EndpointActor {
     this.id = id
     this.shard = shard
     this.#world = world
-    this.#line = new ReceiverClient({ policy: world.policy, resolve: world.resolve, connections: LIMITS.webhookInFlightMax, now: () => world.clock.now() })
+    this.#line = new ReceiverClient({
+      policy: world.policy,
+      resolve: world.resolve,
+      connections: LIMITS.webhookInFlightMax,
+      now: () => world.clock.now(),
+    })
     this.busyAt = world.clock.now()
   }
 
-  get underWay(): number { return this.#underWay.size }
-  get idle(): boolean { return this.#underWay.size === 0 && this.#waiting.length === 0 && this.#taking === null && !this.#more }
+  get underWay(): number {
+    return this.#underWay.size
+  }
+  get idle(): boolean {
+    return this.#underWay.size === 0 && this.#waiting.length === 0 && this.#taking === null && !this.#more
+  }
 
   /** Tells the actor that deliveries may be due. */
   wake(): void {
@@ -139,9 +154,12 @@ export class EndpointActor {
   pump(): void {
     if (this.#closed) return
     const most = this.#failing ? LIMITS.webhookInFlightFailingMax : LIMITS.webhookInFlightMax
-    for (let at = 0; at < this.#waiting.length && this.#underWay.size < most && this.#unwritten < UNWRITTEN_MAX;) {
+    for (let at = 0; at < this.#waiting.length && this.#underWay.size < most && this.#unwritten < UNWRITTEN_MAX; ) {
       const next = this.#waiting[at] as Waiting
-      if (this.#objects.has(next.delivery.event.objectId)) { at += 1; continue }
+      if (this.#objects.has(next.delivery.event.objectId)) {
+        at += 1
+        continue
+      }
       if (!this.#world.sockets.take(this.#onFree)) break
       this.#waiting.splice(at, 1)
       this.#begin(next)
@@ -154,7 +172,10 @@ export class EndpointActor {
     this.#closed = true
     await this.#taking
     const released = this.#release(this.#waiting.splice(0))
-    const cut = setTimeout(() => { this.#givenUp = true; this.#line.giveUp() }, patienceMs)
+    const cut = setTimeout(() => {
+      this.#givenUp = true
+      this.#line.giveUp()
+    }, patienceMs)
     await Promise.allSettled(this.#underWay.values())
     clearTimeout(cut)
     this.#line.close()
@@ -165,20 +186,25 @@ export class EndpointActor {
     this.#more = false
     const now = this.#world.clock.now()
     const lasted = now - this.#takenAt
-    if (this.#takenAt > 0 && lasted < CLAIM_QUICK_MS) this.#claimSize = Math.min(LIMITS.webhookClaimMax, this.#claimSize * 2)
-    if (this.#takenAt > 0 && lasted > CLAIM_SLOW_MS) this.#claimSize = Math.max(CLAIM_MIN, Math.floor(this.#claimSize / 2))
+    if (this.#takenAt > 0 && lasted < CLAIM_QUICK_MS)
+      this.#claimSize = Math.min(LIMITS.webhookClaimMax, this.#claimSize * 2)
+    if (this.#takenAt > 0 && lasted > CLAIM_SLOW_MS)
+      this.#claimSize = Math.max(CLAIM_MIN, Math.floor(this.#claimSize / 2))
     this.#takenAt = now
     const limit = this.#claimSize
-    this.#taking = this.#claim(limit, null).then((taken) => {
-      if (taken.length === limit) this.#more = true
-      this.#waiting.push(...taken)
-    }).catch((error: unknown) => {
-      // The next poll takes the deliveries again.
-      this.#world.onError(error, 'taking webhook deliveries')
-    }).finally(() => {
-      this.#taking = null
-      this.pump()
-    })
+    this.#taking = this.#claim(limit, null)
+      .then((taken) => {
+        if (taken.length === limit) this.#more = true
+        this.#waiting.push(...taken)
+      })
+      .catch((error: unknown) => {
+        // The next poll takes the deliveries again.
+        this.#world.onError(error, 'taking webhook deliveries')
+      })
+      .finally(() => {
+        this.#taking = null
+        this.pump()
+      })
   }
 
   async #claim(limit: number, only: string | null): Promise<Waiting[]> {
@@ -201,7 +227,10 @@ export class EndpointActor {
   async #learn(): Promise<void> {
     const { database, secrets, sandbox } = this.#world
     const settings = await readEndpointSettings(database, this.id)
-    if (settings === null || settings.status === 'disabled') { this.#known = null; return }
+    if (settings === null || settings.status === 'disabled') {
+      this.#known = null
+      return
+    }
     const open = (sealed: Uint8Array): string => {
       const secret = secrets.open(sealed, secretContext(this.id))
       if (secret === null) throw new Error(`The secret of the endpoint ${this.id} was sealed under another key.`)
@@ -212,33 +241,54 @@ export class EndpointActor {
     const until = settings.previousSecretExpiresAt ?? 0
     this.#failing = settings.failing
     const failsBySandbox = sandbox && new URL(settings.url).pathname.endsWith(SANDBOX_FAILURE)
-    this.#known = { ...settings, failsBySandbox, secretsOf: (now) => (previous !== null && now < until ? [current, previous] : [current]) }
+    this.#known = {
+      ...settings,
+      failsBySandbox,
+      secretsOf: (now) => (previous !== null && now < until ? [current, previous] : [current]),
+    }
   }
 
   async #prepare(known: Known, claimed: readonly ClaimedDelivery[]): Promise<Waiting[]> {
-    const bodies = claimed.map(({ event, test }) => JSON.stringify(envelope(event, { tenantId: known.tenantId, apiVersion: known.apiVersion, test })))
-    const plain = (delivery: ClaimedDelivery, index: number): Waiting => ({ delivery, body: bodies[index] as string, signed: null })
+    const bodies = claimed.map(({ event, test }) =>
+      JSON.stringify(envelope(event, { tenantId: known.tenantId, apiVersion: known.apiVersion, test })),
+    )
+    const plain = (delivery: ClaimedDelivery, index: number): Waiting => ({
+      delivery,
+      body: bodies[index] as string,
+      signed: null,
+    })
     if (claimed.length < LIMITS.webhookSignBatchMin) return claimed.map(plain)
     const now = this.#world.clock.now()
     const seconds = Math.floor(now / 1_000)
     const secrets = known.secretsOf(now)
-    const signatures = await this.#world.signBatch({ secrets, timestamp: seconds, callbacks: claimed.map(({ event }, index) => ({ eventId: event.id, body: bodies[index] as string })) })
+    const signatures = await this.#world
+      .signBatch({
+        secrets,
+        timestamp: seconds,
+        callbacks: claimed.map(({ event }, index) => ({ eventId: event.id, body: bodies[index] as string })),
+      })
       // The pool is busy or stopped: each delivery is signed when it is sent.
       .catch(() => null)
     if (signatures === null) return claimed.map(plain)
-    return claimed.map((delivery, index) => ({ delivery, body: bodies[index] as string, signed: { seconds, signatures: signatures[index] as Signatures } }))
+    return claimed.map((delivery, index) => ({
+      delivery,
+      body: bodies[index] as string,
+      signed: { seconds, signatures: signatures[index] as Signatures },
+    }))
   }
 
   #begin(next: Waiting): void {
     const { delivery } = next
     const { sockets, onError } = this.#world
     this.#objects.add(delivery.event.objectId)
-    const done = this.#attempt(next).catch((error: unknown) => onError(error, `webhook delivery ${delivery.id}`)).finally(() => {
-      this.#objects.delete(delivery.event.objectId)
-      this.#underWay.delete(delivery.id)
-      sockets.give()
-      this.pump()
-    })
+    const done = this.#attempt(next)
+      .catch((error: unknown) => onError(error, `webhook delivery ${delivery.id}`))
+      .finally(() => {
+        this.#objects.delete(delivery.event.objectId)
+        this.#underWay.delete(delivery.id)
+        sockets.give()
+        this.pump()
+      })
     this.#underWay.set(delivery.id, done)
   }
 
@@ -253,32 +303,60 @@ export class EndpointActor {
     }
     const { event } = delivery
     const seconds = signed?.seconds ?? Math.floor(startedAt / 1_000)
-    const signatures = signed?.signatures ?? sign({ eventId: event.id, timestamp: seconds, body, secrets: known.secretsOf(startedAt) })
+    const signatures =
+      signed?.signatures ?? sign({ eventId: event.id, timestamp: seconds, body, secrets: known.secretsOf(startedAt) })
     const from = performance.now()
     const result = await this.#send(known, delivery, body, { seconds, signatures })
     if (this.#givenUp && result.responseStatus === null) return await this.#giveBack([delivery])
     const endedAt = clock.now()
     this.#failing = !result.succeeded
     this.busyAt = endedAt
-    const next = result.succeeded ? null : nextAttemptAt({
-      endedAt, attempts: delivery.windowAttempts + 1, windowEndsAt: delivery.windowEndsAt, retryAfterMs: result.retryAfterMs, chance: chance(),
-    })
+    const next = result.succeeded
+      ? null
+      : nextAttemptAt({
+          endedAt,
+          attempts: delivery.windowAttempts + 1,
+          windowEndsAt: delivery.windowEndsAt,
+          retryAfterMs: result.retryAfterMs,
+          chance: chance(),
+        })
     const { responseStatus, errorKind, errorMessage, responseSnippet, resolvedAddress } = result
     const attempt: StoredAttempt = {
-      startedAt: timestamp(startedAt), durationMs: Math.round(performance.now() - from), responseStatus, errorKind, errorMessage, responseSnippet,
-      resolvedAddress, signedAt: seconds,
+      startedAt: timestamp(startedAt),
+      durationMs: Math.round(performance.now() - from),
+      responseStatus,
+      errorKind,
+      errorMessage,
+      responseSnippet,
+      resolvedAddress,
+      signedAt: seconds,
     }
     this.#unwritten += 1
-    void finish({ delivery, succeeded: result.succeeded, endedAt, nextAttemptAt: next, attempt: JSON.stringify(attempt) }).then(() => {
+    void finish({
+      delivery,
+      succeeded: result.succeeded,
+      endedAt,
+      nextAttemptAt: next,
+      attempt: JSON.stringify(attempt),
+    }).then(() => {
       this.#unwritten -= 1
       this.pump()
     })
   }
 
-  async #send(known: Known, delivery: ClaimedDelivery, body: string, { seconds, signatures }: { readonly seconds: number; readonly signatures: Signatures }): Promise<AttemptResult> {
+  async #send(
+    known: Known,
+    delivery: ClaimedDelivery,
+    body: string,
+    { seconds, signatures }: { readonly seconds: number; readonly signatures: Signatures },
+  ): Promise<AttemptResult> {
     if (known.failsBySandbox) return SANDBOX_ANSWER
     const { event, test, windowAttempts } = delivery
-    const headers = { ...callbackHeaders({ eventId: event.id, eventType: event.type, seconds, test }), 'Service-Signature': signatures.service, 'webhook-signature': signatures.standard }
+    const headers = {
+      ...callbackHeaders({ eventId: event.id, eventType: event.type, seconds, test }),
+      'Service-Signature': signatures.service,
+      'webhook-signature': signatures.standard,
+    }
     return await this.#line.send({ url: known.url, headers, body, nth: windowAttempts })
   }
 
@@ -288,11 +366,18 @@ export class EndpointActor {
 
   async #giveBack(deliveries: readonly ClaimedDelivery[]): Promise<void> {
     // Deliveries that could not be given back are free again when their claim ends.
-    await releaseDeliveries(this.#world.database, deliveries, this.#world.clock.now()).catch((error: unknown) => this.#world.onError(error, 'giving webhook deliveries back'))
+    await releaseDeliveries(this.#world.database, deliveries, this.#world.clock.now()).catch((error: unknown) =>
+      this.#world.onError(error, 'giving webhook deliveries back'),
+    )
   }
 }
 
 const SANDBOX_ANSWER: AttemptResult = {
-  succeeded: false, responseStatus: 500, errorKind: 'http_status', errorMessage: 'The sandbox answers for addresses that end with /sbx-fail.',
-  responseSnippet: null, resolvedAddress: null, retryAfterMs: null,
+  succeeded: false,
+  responseStatus: 500,
+  errorKind: 'http_status',
+  errorMessage: 'The sandbox answers for addresses that end with /sbx-fail.',
+  responseSnippet: null,
+  resolvedAddress: null,
+  retryAfterMs: null,
 }

@@ -21,7 +21,13 @@ import type { TargetPolicy } from '../../lib/webhooks/target.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { PgListener } from '../../storage/db/pg-listener.ts'
 import { disableHopeless } from '../../storage/webhooks/webhook-endpoints.ts'
-import { dropOrphans, dueEndpoints, finishAttempts, openWebhookDatabase, type FinishedAttempt } from '../../storage/webhooks/webhook-queue.ts'
+import {
+  dropOrphans,
+  dueEndpoints,
+  finishAttempts,
+  openWebhookDatabase,
+  type FinishedAttempt,
+} from '../../storage/webhooks/webhook-queue.ts'
 import { readAnnouncement, relayEvents, WEBHOOK_CHANNEL } from '../../storage/webhooks/webhook-relay.ts'
 import type { SignBatch } from '../../workers/pool/pool.ts'
 import { EndpointActor, type EndpointDeps } from './endpoint.ts'
@@ -60,7 +66,11 @@ export interface WebhooksOptions {
   readonly sandbox: boolean
   readonly onError: (error: unknown, what: string) => void
   /** Called after an endpoint was paused or disabled. */
-  readonly onStatus: (change: { readonly endpointId: string; readonly tenantId: string; readonly status: 'paused' | 'disabled' }) => void
+  readonly onStatus: (change: {
+    readonly endpointId: string
+    readonly tenantId: string
+    readonly status: 'paused' | 'disabled'
+  }) => void
   /** Resolves host names; the network's resolver unless a test sets another. */
   readonly resolve?: ResolveHost | undefined
   /** Returns a random number from 0 to 1. */
@@ -102,21 +112,35 @@ export class Webhooks {
     this.#database = openWebhookDatabase(options.databaseUrl)
     const { clock, secrets, policy, sandbox, signBatch, onError } = options
     this.#world = {
-      database: this.#database, clock, secrets, policy, sandbox, signBatch, onError,
+      database: this.#database,
+      clock,
+      secrets,
+      policy,
+      sandbox,
+      signBatch,
+      onError,
       resolve: options.resolve ?? createResolve(policy),
       chance: options.chance,
       finish: (attempt) => this.#finish(attempt),
       sockets: { take: (onFree) => this.#takeSocket(onFree), give: () => this.#giveSocket() },
     }
     this.#notifications = new PgListener({
-      url: options.databaseUrl, channel: WEBHOOK_CHANNEL, onMessage: (payload) => this.#heard(payload), onGap: () => this.#look(), onError,
+      url: options.databaseUrl,
+      channel: WEBHOOK_CHANNEL,
+      onMessage: (payload) => this.#heard(payload),
+      onGap: () => this.#look(),
+      onError,
     })
   }
 
   /** The number of callbacks in flight on this node. */
-  get underWay(): number { return this.#sockets }
+  get underWay(): number {
+    return this.#sockets
+  }
   /** The number of endpoints with an actor in memory. */
-  get endpoints(): number { return this.#actors.size }
+  get endpoints(): number {
+    return this.#actors.size
+  }
 
   async start(): Promise<void> {
     this.#running = true
@@ -125,9 +149,14 @@ export class Webhooks {
       if (gained.length > 0) this.#look()
     })
     await this.#notifications.start()
-    this.#every(LOOK_MS, () => { this.#relaySoon(0); this.#look() })
+    this.#every(LOOK_MS, () => {
+      this.#relaySoon(0)
+      this.#look()
+    })
     this.#every(TIDY_MS, () => this.#background(this.#tidy(), 'webhook endpoints'))
-    this.#every(SWEEP_MS, () => this.#background(dropOrphans(this.#database, this.#options.clock.now()), 'webhook queue'))
+    this.#every(SWEEP_MS, () =>
+      this.#background(dropOrphans(this.#database, this.#options.clock.now()), 'webhook queue'),
+    )
     this.#relaySoon(0)
   }
 
@@ -154,7 +183,7 @@ export class Webhooks {
    */
   async deliverNow(endpointId: string, tenantId: string, deliveryId: string, patienceMs: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
-    this.#written.set(deliveryId, [...this.#written.get(deliveryId) ?? [], resolve])
+    this.#written.set(deliveryId, [...(this.#written.get(deliveryId) ?? []), resolve])
     const timer = setTimeout(resolve, patienceMs)
     try {
       // When another claim has already taken the delivery, its outcome counts as well.
@@ -171,7 +200,9 @@ export class Webhooks {
   }
 
   #background(work: Promise<void>, what: string): void {
-    const guarded = work.catch((error: unknown) => this.#options.onError(error, what)).finally(() => this.#work.delete(guarded))
+    const guarded = work
+      .catch((error: unknown) => this.#options.onError(error, what))
+      .finally(() => this.#work.delete(guarded))
     this.#work.add(guarded)
   }
 
@@ -179,7 +210,10 @@ export class Webhooks {
 
   #relaySoon(ms: number): void {
     if (!this.#running) return
-    if (this.#relaying) { this.#relayAgain = true; return }
+    if (this.#relaying) {
+      this.#relayAgain = true
+      return
+    }
     if (this.#relayTimer !== undefined) return
     this.#relayTimer = setTimeout(() => {
       this.#relayTimer = undefined
@@ -193,7 +227,9 @@ export class Webhooks {
     this.#relayAgain = false
     let againMs: number | null = null
     try {
-      const pass = await relayEvents(this.#database, ids, clock.now(), () => onError(new Error('The database was copied: events that were not relayed yet are lost.'), 'webhook relay'))
+      const pass = await relayEvents(this.#database, ids, clock.now(), () =>
+        onError(new Error('The database was copied: events that were not relayed yet are lost.'), 'webhook relay'),
+      )
       this.#wanted = pass.wanted
       againMs = pass.again ? 0 : pass.events ? BUSY_MS : null
     } finally {
@@ -208,7 +244,10 @@ export class Webhooks {
   #heard(payload: string): void {
     if (!this.#running) return
     const announced = readAnnouncement(payload)
-    if (announced === null) { this.#look(); return }
+    if (announced === null) {
+      this.#look()
+      return
+    }
     const { kind, endpoints } = announced
     if (kind === 'changed') this.#wanted = true
     for (const { id, shard } of endpoints) {
@@ -223,21 +262,32 @@ export class Webhooks {
     if (!this.#running || this.#looking) return
     this.#looking = true
     const { clock, shards } = this.#options
-    this.#background((async () => {
-      try {
-        for (const { id, shard } of await dueEndpoints(this.#database, { now: clock.now(), shards: shards.owned(), limit: DUE_MAX })) this.#actor(id, shard).wake()
-      } finally {
-        this.#looking = false
-      }
-      for (const [id, actor] of this.#actors) {
-        if (actor.idle && clock.now() - actor.busyAt > IDLE_MS) { this.#actors.delete(id); this.#background(actor.close(0), 'an idle webhook endpoint') }
-      }
-    })(), 'due webhook deliveries')
+    this.#background(
+      (async () => {
+        try {
+          for (const { id, shard } of await dueEndpoints(this.#database, {
+            now: clock.now(),
+            shards: shards.owned(),
+            limit: DUE_MAX,
+          }))
+            this.#actor(id, shard).wake()
+        } finally {
+          this.#looking = false
+        }
+        for (const [id, actor] of this.#actors) {
+          if (actor.idle && clock.now() - actor.busyAt > IDLE_MS) {
+            this.#actors.delete(id)
+            this.#background(actor.close(0), 'an idle webhook endpoint')
+          }
+        }
+      })(),
+      'due webhook deliveries',
+    )
   }
 
   #actor(id: string, shard: number): EndpointActor {
     let actor = this.#actors.get(id)
-    if (actor === undefined) this.#actors.set(id, actor = new EndpointActor(id, shard, this.#world))
+    if (actor === undefined) this.#actors.set(id, (actor = new EndpointActor(id, shard, this.#world)))
     return actor
   }
 
@@ -247,17 +297,24 @@ export class Webhooks {
       if (!gone.has(actor.shard)) continue
       this.#actors.delete(id)
       this.#leaving.add(actor)
-      this.#background(actor.close(LIMITS.webhookTimeoutMs).finally(() => this.#leaving.delete(actor)), 'a webhook endpoint that moved')
+      this.#background(
+        actor.close(LIMITS.webhookTimeoutMs).finally(() => this.#leaving.delete(actor)),
+        'a webhook endpoint that moved',
+      )
     }
   }
 
   async #tidy(): Promise<void> {
     const { clock, shards, onStatus } = this.#options
-    for (const { id, tenantId } of await disableHopeless(this.#database, { now: clock.now(), shards: shards.owned() })) onStatus({ endpointId: id, tenantId, status: 'disabled' })
+    for (const { id, tenantId } of await disableHopeless(this.#database, { now: clock.now(), shards: shards.owned() }))
+      onStatus({ endpointId: id, tenantId, status: 'disabled' })
   }
 
   #takeSocket(onFree: () => void): boolean {
-    if (this.#sockets < LIMITS.webhookSocketsMax) { this.#sockets += 1; return true }
+    if (this.#sockets < LIMITS.webhookSocketsMax) {
+      this.#sockets += 1
+      return true
+    }
     this.#starving.add(onFree)
     return false
   }

@@ -18,7 +18,15 @@ import { checkTarget, isPublicAddress, type Target, type TargetPolicy } from '..
 /** Resolves a host name to its addresses. @throws when there are none */
 export type ResolveHost = (host: string) => Promise<readonly string[]>
 
-export type ErrorKind = 'http_status' | 'timeout' | 'dns' | 'connect' | 'tls' | 'redirect' | 'unsafe_address' | 'response_too_large'
+export type ErrorKind =
+  | 'http_status'
+  | 'timeout'
+  | 'dns'
+  | 'connect'
+  | 'tls'
+  | 'redirect'
+  | 'unsafe_address'
+  | 'response_too_large'
 
 export interface AttemptResult {
   readonly succeeded: boolean
@@ -67,8 +75,16 @@ export function createResolve(policy: TargetPolicy): ResolveHost {
   }
 }
 
-const failed = (errorKind: ErrorKind, errorMessage: string, rest: Partial<AttemptResult> = {}): AttemptResult =>
-  ({ succeeded: false, responseStatus: null, errorKind, errorMessage: errorMessage.slice(0, MESSAGE_LENGTH_MAX), responseSnippet: null, resolvedAddress: null, retryAfterMs: null, ...rest })
+const failed = (errorKind: ErrorKind, errorMessage: string, rest: Partial<AttemptResult> = {}): AttemptResult => ({
+  succeeded: false,
+  responseStatus: null,
+  errorKind,
+  errorMessage: errorMessage.slice(0, MESSAGE_LENGTH_MAX),
+  responseSnippet: null,
+  resolvedAddress: null,
+  retryAfterMs: null,
+  ...rest,
+})
 
 /** The HTTP client of one endpoint. */
 export class ReceiverClient {
@@ -81,7 +97,12 @@ export class ReceiverClient {
   #read: { readonly text: string; readonly target: Target } | null = null
   readonly #underWay = new Set<() => void>()
 
-  constructor(options: { readonly policy: TargetPolicy; readonly resolve: ResolveHost; readonly connections: number; readonly now: () => number }) {
+  constructor(options: {
+    readonly policy: TargetPolicy
+    readonly resolve: ResolveHost
+    readonly connections: number
+    readonly now: () => number
+  }) {
     this.#policy = options.policy
     this.#resolve = options.resolve
     this.#connections = options.connections
@@ -93,7 +114,8 @@ export class ReceiverClient {
     const until = performance.now() + LIMITS.webhookTimeoutMs
     if (this.#read?.text !== url) this.#read = { text: url, target: checkTarget(url, this.#policy) }
     const { target } = this.#read
-    if (target.kind !== 'ok') return failed('unsafe_address', target.kind === 'unsafe' ? target.detail : 'The address cannot be read.')
+    if (target.kind !== 'ok')
+      return failed('unsafe_address', target.kind === 'unsafe' ? target.detail : 'The address cannot be read.')
     let address = target.address
     if (address === null) {
       let addresses: readonly string[]
@@ -104,7 +126,8 @@ export class ReceiverClient {
         return failed('dns', `The name could not be resolved (${(error as NodeJS.ErrnoException).code ?? 'unknown'}).`)
       }
       const inside = this.#policy === 'any' ? undefined : addresses.find((one) => !isPublicAddress(one))
-      if (inside !== undefined) return failed('unsafe_address', 'The name leads to an address that is not public.', { resolvedAddress: inside })
+      if (inside !== undefined)
+        return failed('unsafe_address', 'The name leads to an address that is not public.', { resolvedAddress: inside })
       address = addresses[nth % addresses.length] as string
     }
     return await this.#exchange(target.url, address, { headers, body }, until)
@@ -117,19 +140,33 @@ export class ReceiverClient {
     void this.#pool?.pool.close()
     const family = isIPv6(address) ? 6 : 4
     const pool = new Pool(origin, {
-      connections: this.#connections, pipelining: 1, allowH2: false, headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: HEADERS_BYTES_MAX,
-      keepAliveTimeout: KEEP_ALIVE_MS, keepAliveMaxTimeout: 10 * KEEP_ALIVE_MS,
+      connections: this.#connections,
+      pipelining: 1,
+      allowH2: false,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      maxHeaderSize: HEADERS_BYTES_MAX,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveMaxTimeout: 10 * KEEP_ALIVE_MS,
       connect: {
         timeout: LIMITS.webhookTimeoutMs,
         // TLS needs the name; the address has been chosen already.
-        lookup: (_host, { all }, done) => { if (all === true) done(null, [{ address, family }]); else done(null, address, family) },
+        lookup: (_host, { all }, done) => {
+          if (all === true) done(null, [{ address, family }])
+          else done(null, address, family)
+        },
       },
     })
     this.#pool = { key, pool }
     return pool
   }
 
-  #exchange(url: URL, address: string, { headers, body }: Pick<Callback, 'headers' | 'body'>, until: number): Promise<AttemptResult> {
+  #exchange(
+    url: URL,
+    address: string,
+    { headers, body }: Pick<Callback, 'headers' | 'body'>,
+    until: number,
+  ): Promise<AttemptResult> {
     return new Promise((resolve) => {
       let controller: Dispatcher.DispatchController | null = null
       let status: number | null = null
@@ -146,35 +183,52 @@ export class ReceiverClient {
         resolve(result)
         if (abandon) controller?.abort(new Error('Enough has been read.'))
       }
-      const answer = (): AttemptResult => answered(status as number, { responseSnippet: textOf(snippet), resolvedAddress: address, retryAfterMs: retryAfter })
-      const late = (): void => settle(status === null
-        ? failed('timeout', `No answer within ${LIMITS.webhookTimeoutMs / 1_000} s.`, { resolvedAddress: address }) : answer(), true)
-      const stop = (): void => settle(status === null ? failed('timeout', 'The attempt was given up.', { resolvedAddress: address }) : answer(), true)
+      const answer = (): AttemptResult =>
+        answered(status as number, {
+          responseSnippet: textOf(snippet),
+          resolvedAddress: address,
+          retryAfterMs: retryAfter,
+        })
+      const late = (): void =>
+        settle(
+          status === null
+            ? failed('timeout', `No answer within ${LIMITS.webhookTimeoutMs / 1_000} s.`, { resolvedAddress: address })
+            : answer(),
+          true,
+        )
+      const stop = (): void =>
+        settle(
+          status === null ? failed('timeout', 'The attempt was given up.', { resolvedAddress: address }) : answer(),
+          true,
+        )
       let timer = setTimeout(late, Math.max(0, until - performance.now()))
       this.#underWay.add(stop)
 
-      this.#poolOf(url.origin, address).dispatch({ path: `${url.pathname}${url.search}`, method: 'POST', headers: { ...headers }, body }, {
-        onRequestStart: (started) => {
-          controller = started
-          if (over) started.abort(new Error('It was given up before it began.'))
+      this.#poolOf(url.origin, address).dispatch(
+        { path: `${url.pathname}${url.search}`, method: 'POST', headers: { ...headers }, body },
+        {
+          onRequestStart: (started) => {
+            controller = started
+            if (over) started.abort(new Error('It was given up before it began.'))
+          },
+          onResponseStart: (_controller, statusCode, answerHeaders) => {
+            if (statusCode < 200 || over) return
+            status = statusCode
+            const asked = answerHeaders['retry-after']
+            retryAfter = retryAfterMs(typeof asked === 'string' ? asked : undefined, this.#now())
+            clearTimeout(timer)
+            timer = setTimeout(late, Math.min(BODY_MS, Math.max(0, until - performance.now())))
+          },
+          onResponseData: (_controller, chunk) => {
+            if (read < SNIPPET_BYTES) snippet.push(Buffer.from(chunk.subarray(0, SNIPPET_BYTES - read)))
+            read += chunk.length
+            if (read >= LIMITS.webhookAnswerBytesMax) settle(answer(), true)
+          },
+          onResponseEnd: () => settle(answer(), false),
+          // The status decides the attempt; a later error of the connection changes nothing.
+          onResponseError: (_controller, error) => settle(status === null ? broken(error, address) : answer(), false),
         },
-        onResponseStart: (_controller, statusCode, answerHeaders) => {
-          if (statusCode < 200 || over) return
-          status = statusCode
-          const asked = answerHeaders['retry-after']
-          retryAfter = retryAfterMs(typeof asked === 'string' ? asked : undefined, this.#now())
-          clearTimeout(timer)
-          timer = setTimeout(late, Math.min(BODY_MS, Math.max(0, until - performance.now())))
-        },
-        onResponseData: (_controller, chunk) => {
-          if (read < SNIPPET_BYTES) snippet.push(Buffer.from(chunk.subarray(0, SNIPPET_BYTES - read)))
-          read += chunk.length
-          if (read >= LIMITS.webhookAnswerBytesMax) settle(answer(), true)
-        },
-        onResponseEnd: () => settle(answer(), false),
-        // The status decides the attempt; a later error of the connection changes nothing.
-        onResponseError: (_controller, error) => settle(status === null ? broken(error, address) : answer(), false),
-      })
+      )
     })
   }
 
@@ -203,7 +257,10 @@ async function within<Value>(work: Promise<Value>, until: number): Promise<Value
   }
 }
 
-function answered(status: number, rest: Pick<AttemptResult, 'responseSnippet' | 'resolvedAddress' | 'retryAfterMs'>): AttemptResult {
+function answered(
+  status: number,
+  rest: Pick<AttemptResult, 'responseSnippet' | 'resolvedAddress' | 'retryAfterMs'>,
+): AttemptResult {
   if (status < 300) return { ...rest, succeeded: true, responseStatus: status, errorKind: null, errorMessage: null }
   return status < 400
     ? failed('redirect', 'Redirects are not followed.', { ...rest, responseStatus: status })
@@ -213,9 +270,15 @@ function answered(status: number, rest: Pick<AttemptResult, 'responseSnippet' | 
 const CERTIFICATE = /^(ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|EPROTO)/
 
 function broken(error: Error, resolvedAddress: string): AttemptResult {
-  const code = String((error as NodeJS.ErrnoException).code ?? (error.cause as NodeJS.ErrnoException | undefined)?.code ?? 'unknown')
-  if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT') return failed('timeout', 'No connection in time.', { resolvedAddress })
-  if (code === 'UND_ERR_HEADERS_OVERFLOW' || code === 'HPE_HEADER_OVERFLOW') return failed('response_too_large', `The headers of the answer are over ${HEADERS_BYTES_MAX} bytes.`, { resolvedAddress })
+  const code = String(
+    (error as NodeJS.ErrnoException).code ?? (error.cause as NodeJS.ErrnoException | undefined)?.code ?? 'unknown',
+  )
+  if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT')
+    return failed('timeout', 'No connection in time.', { resolvedAddress })
+  if (code === 'UND_ERR_HEADERS_OVERFLOW' || code === 'HPE_HEADER_OVERFLOW')
+    return failed('response_too_large', `The headers of the answer are over ${HEADERS_BYTES_MAX} bytes.`, {
+      resolvedAddress,
+    })
   if (CERTIFICATE.test(code)) return failed('tls', `The connection is not safe (${code}).`, { resolvedAddress })
   return failed('connect', `The connection failed (${code}).`, { resolvedAddress })
 }
@@ -223,5 +286,7 @@ function broken(error: Error, resolvedAddress: string): AttemptResult {
 /** Decodes bytes as UTF-8 text for people; replaces control characters. */
 function textOf(chunks: readonly Buffer[]): string | null {
   if (chunks.length === 0) return null
-  return Buffer.concat(chunks).toString('utf8').replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g, '\ufffd')
+  return Buffer.concat(chunks)
+    .toString('utf8')
+    .replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g, '\ufffd')
 }

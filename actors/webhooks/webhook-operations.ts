@@ -25,7 +25,14 @@ import type { Database } from '../../storage/db/database.ts'
 import { insertNotices, peopleInRoles } from '../../storage/notices/notices.ts'
 import { writeEvent } from '../../storage/outbox/outbox.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
-import { getDelivery, getEndpoint, listDeliveries, listEndpoints, type DeliveryJson, type EndpointJson } from '../../storage/webhooks/webhook-queries.ts'
+import {
+  getDelivery,
+  getEndpoint,
+  listDeliveries,
+  listEndpoints,
+  type DeliveryJson,
+  type EndpointJson,
+} from '../../storage/webhooks/webhook-queries.ts'
 import { inTransaction, type TransactionClient } from '../../storage/db/transaction.ts'
 import * as deliveries from '../../storage/webhooks/webhook-deliveries.ts'
 import * as endpoints from '../../storage/webhooks/webhook-endpoints.ts'
@@ -35,7 +42,14 @@ import type { ByCaller } from '../../lib/identity/caller.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
 import { CONTRACT_VERSION } from '../../lib/contract/version.ts'
 import { runOnce } from '../commands/run-once.ts'
-import type { deliveryList, IntegratorWebhookUpdate, IntegratorWebhookWrite, SandboxReset, SimWebhookEvent, webhookList } from '../../lib/webhooks/webhook-schema.ts'
+import type {
+  deliveryList,
+  IntegratorWebhookUpdate,
+  IntegratorWebhookWrite,
+  SandboxReset,
+  SimWebhookEvent,
+  webhookList,
+} from '../../lib/webhooks/webhook-schema.ts'
 import type { Log } from '../../lib/base/log.ts'
 import type { CommandAnswer, Idempotency, IdempotencyRecord, Versioned } from '../../lib/commands/command.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
@@ -54,13 +68,20 @@ const MAILS_MAX = 100
 export interface WebhookReads {
   list(query: ListQuery<typeof webhookList>): Promise<ListResult<EndpointJson>>
   get(tenant: Tenant, id: string): Promise<Versioned<EndpointJson> | null>
-  deliveries(query: ListQuery<typeof deliveryList> & { readonly webhookId: string }): Promise<ListResult<DeliveryJson> | null>
+  deliveries(
+    query: ListQuery<typeof deliveryList> & { readonly webhookId: string },
+  ): Promise<ListResult<DeliveryJson> | null>
 }
 
 /** The commands. Every refusal is thrown as a problem. */
 export interface WebhookCommands {
   create(by: ByCaller, body: IntegratorWebhookWrite): Promise<Versioned<EndpointJson> & { readonly secret: string }>
-  update(by: ByCaller, id: string, body: IntegratorWebhookUpdate, expected: number | bigint | null): Promise<Versioned<EndpointJson>>
+  update(
+    by: ByCaller,
+    id: string,
+    body: IntegratorWebhookUpdate,
+    expected: number | bigint | null,
+  ): Promise<Versioned<EndpointJson>>
   rotateSecret(by: ByCaller, id: string): Promise<Versioned<EndpointJson> & { readonly secret: string }>
   remove(by: ByCaller, id: string, expected: number | bigint | null): Promise<void>
   /** Sends a test event and answers with the result of its delivery. */
@@ -102,7 +123,11 @@ export interface EndpointOwners {
   /** Sends the mails after the answer; a mail that cannot be sent is logged. */
   mail(addresses: readonly string[], news: EndpointNews): void
   /** Writes and mails the news that an endpoint was paused or disabled because its deliveries failed. */
-  tellStatus(change: { readonly endpointId: string; readonly tenantId: string; readonly status: 'paused' | 'disabled' }): void
+  tellStatus(change: {
+    readonly endpointId: string
+    readonly tenantId: string
+    readonly status: 'paused' | 'disabled'
+  }): void
   settled(): Promise<void>
 }
 
@@ -112,11 +137,19 @@ interface EndpointNews {
 }
 
 const TITLES = {
-  webhook_endpoint_changed: 'A webhook endpoint was changed', webhook_paused: 'A webhook endpoint was paused', webhook_disabled: 'A webhook endpoint was disabled',
+  webhook_endpoint_changed: 'A webhook endpoint was changed',
+  webhook_paused: 'A webhook endpoint was paused',
+  webhook_disabled: 'A webhook endpoint was disabled',
 } as const
 
 /** Tells the people who may manage endpoints: members of the customer, or staff of the operator. */
-export function createEndpointOwners({ database, ids, clock, mailer, log }: Pick<WebhookDeps, 'database' | 'ids' | 'clock' | 'mailer' | 'log'>): EndpointOwners {
+export function createEndpointOwners({
+  database,
+  ids,
+  clock,
+  mailer,
+  log,
+}: Pick<WebhookDeps, 'database' | 'ids' | 'clock' | 'mailer' | 'log'>): EndpointOwners {
   const roles = [
     ...MEMBER_ROLES.filter((role) => grantOfRole(role).capabilities.has('webhooks.manage')),
     ...STAFF_ROLES.filter((role) => grantOfRole(role).capabilities.has('integration.manage')),
@@ -128,14 +161,25 @@ export function createEndpointOwners({ database, ids, clock, mailer, log }: Pick
       log.warn({ underWay: underWay.size }, 'news of a webhook endpoint was dropped: too much is under way')
       return
     }
-    const done: Promise<void> = work().then(() => undefined, (error: unknown) => log.warn({ err: error }, 'the owners of a webhook endpoint could not be told')).finally(() => underWay.delete(done))
+    const done: Promise<void> = work()
+      .then(
+        () => undefined,
+        (error: unknown) => log.warn({ err: error }, 'the owners of a webhook endpoint could not be told'),
+      )
+      .finally(() => underWay.delete(done))
     underWay.add(done)
   }
 
   const owners: EndpointOwners = {
     async write(client, endpointId, tenantId, { type, text }) {
       const userIds = await peopleInRoles(client, tenantId, roles)
-      return await insertNotices(client, ids, userIds, { tenantId, type, title: TITLES[type], text, object: { type: 'integrator_webhook', id: endpointId } }, clock.now())
+      return await insertNotices(
+        client,
+        ids,
+        userIds,
+        { tenantId, type, title: TITLES[type], text, object: { type: 'integrator_webhook', id: endpointId } },
+        clock.now(),
+      )
     },
     mail(addresses, { type, text }) {
       for (const to of addresses) later(() => mailer.send({ to, subject: TITLES[type], text }))
@@ -144,14 +188,22 @@ export function createEndpointOwners({ database, ids, clock, mailer, log }: Pick
       const news = {
         type: `webhook_${status}` as const,
         text: [
-          status === 'paused' ? 'A webhook endpoint has failed 20 times in a row. New events are not sent to it; what was on its way is still tried.'
+          status === 'paused'
+            ? 'A webhook endpoint has failed 20 times in a row. New events are not sent to it; what was on its way is still tried.'
             : 'A webhook endpoint has failed for 72 hours. Nothing is sent to it any more.',
-          '', `  Endpoint: ${endpointId}`, '', 'To go on, update it with "enabled": true, list its deliveries with filter[succeeded]=false, and redeliver what it missed.',
+          '',
+          `  Endpoint: ${endpointId}`,
+          '',
+          'To go on, update it with "enabled": true, list its deliveries with filter[succeeded]=false, and redeliver what it missed.',
         ].join('\r\n'),
       }
-      later(async () => owners.mail(await inTransaction(database, (client) => owners.write(client, endpointId, tenantId, news)), news))
+      later(async () =>
+        owners.mail(await inTransaction(database, (client) => owners.write(client, endpointId, tenantId, news)), news),
+      )
     },
-    async settled() { while (underWay.size > 0) await Promise.all(underWay) },
+    async settled() {
+      while (underWay.size > 0) await Promise.all(underWay)
+    },
   }
   return owners
 }
@@ -165,7 +217,12 @@ function refuseField(error: FieldError): never {
   refuse('validation-error', 'Some fields of the body are not valid.', { errors: [error] })
 }
 
-const VERBS = { created: 'was added', updated: 'was changed', secret_rotated: 'has a new secret', deleted: 'was removed' } as const
+const VERBS = {
+  created: 'was added',
+  updated: 'was changed',
+  secret_rotated: 'has a new secret',
+  deleted: 'was removed',
+} as const
 
 /** Creates the commands. */
 export function createWebhookCommands(world: WebhookDeps & { readonly owners: EndpointOwners }): WebhookCommands {
@@ -175,33 +232,63 @@ export function createWebhookCommands(world: WebhookDeps & { readonly owners: En
   /** Refuses a URL that callbacks must not be sent to. */
   async function checkUrl(text: string): Promise<void> {
     const target = checkTarget(text, policy)
-    if (target.kind === 'unreadable') refuseField({ field: '/url', code: 'invalid_format', message: 'Must be an absolute URL.' })
+    if (target.kind === 'unreadable')
+      refuseField({ field: '/url', code: 'invalid_format', message: 'Must be an absolute URL.' })
     if (target.kind === 'unsafe') refuse('unsafe-url', target.detail, { extra: { ruleViolated: target.rule } })
     if (target.address !== null || policy === 'any') return
     const { promise, resolve: giveUp } = Promise.withResolvers<readonly string[]>()
     const timer = setTimeout(() => giveUp([]), RESOLVE_MS)
     const addresses = await Promise.race([resolve(target.host).catch(() => []), promise])
     clearTimeout(timer)
-    if (addresses.some((address) => !isPublicAddress(address))) refuse('unsafe-url', 'The host name leads to an address that is not public.', { extra: { ruleViolated: 'address' } })
+    if (addresses.some((address) => !isPublicAddress(address)))
+      refuse('unsafe-url', 'The host name leads to an address that is not public.', {
+        extra: { ruleViolated: 'address' },
+      })
   }
 
   function checkEvents(level: Tenant['kind'], events: readonly string[]): void {
     const at = events.findIndex((type) => !maySubscribe(level, type))
-    if (at >= 0) refuseField({ field: `/events/${at}`, code: 'invalid_value', message: 'Events of this type are sent to endpoints of operators only.' })
+    if (at >= 0)
+      refuseField({
+        field: `/events/${at}`,
+        code: 'invalid_value',
+        message: 'Events of this type are sent to endpoints of operators only.',
+      })
   }
 
-  async function audit(client: TransactionClient, by: ByCaller, action: string, id: string, before: EndpointJson | null, after: EndpointJson | null): Promise<void> {
+  async function audit(
+    client: TransactionClient,
+    by: ByCaller,
+    action: string,
+    id: string,
+    before: EndpointJson | null,
+    after: EndpointJson | null,
+  ): Promise<void> {
     await writeAudit(client, {
-      ...auditCaller(by), id: ids.next(), tenantId: by.tenant.id, at: clock.now(), action: `integrator_webhook.${action}`, object: { type: 'integrator_webhook', id },
-      before: before === null ? null : state(before), after: after === null ? null : state(after),
+      ...auditCaller(by),
+      id: ids.next(),
+      tenantId: by.tenant.id,
+      at: clock.now(),
+      action: `integrator_webhook.${action}`,
+      object: { type: 'integrator_webhook', id },
+      before: before === null ? null : state(before),
+      after: after === null ? null : state(after),
     })
   }
 
   /** Locks the tenant's endpoint until the transaction ends. */
-  async function locked(client: TransactionClient, by: ByCaller, id: string, expected: number | bigint | null = null): Promise<Versioned<EndpointJson>> {
+  async function locked(
+    client: TransactionClient,
+    by: ByCaller,
+    id: string,
+    expected: number | bigint | null = null,
+  ): Promise<Versioned<EndpointJson>> {
     const found = await endpoints.lockEndpoint(client, by.tenant.id, id)
     if (found === null) refuse('not-found', 'No such resource exists in this tenant.')
-    if (expected !== null && found.version !== BigInt(expected)) refuse('precondition-failed', 'The resource has changed since it was read.', { extra: { currentEtag: etagOf(found) } })
+    if (expected !== null && found.version !== BigInt(expected))
+      refuse('precondition-failed', 'The resource has changed since it was read.', {
+        extra: { currentEtag: etagOf(found) },
+      })
     return found
   }
 
@@ -209,7 +296,11 @@ export function createWebhookCommands(world: WebhookDeps & { readonly owners: En
     return {
       type: 'webhook_endpoint_changed',
       text: [
-        `The webhook endpoint ${url} ${VERBS[action]} by ${by.principal.name}.`, '', `  Endpoint: ${id}`, `  Request:  ${by.requestId}`, '',
+        `The webhook endpoint ${url} ${VERBS[action]} by ${by.principal.name}.`,
+        '',
+        `  Endpoint: ${id}`,
+        `  Request:  ${by.requestId}`,
+        '',
         'If nobody of yours did that, disable the endpoint and revoke the API keys that can change it.',
       ].join('\r\n'),
     }
@@ -222,7 +313,12 @@ export function createWebhookCommands(world: WebhookDeps & { readonly owners: En
   async function change<Result>(
     by: ByCaller,
     action: keyof typeof VERBS,
-    work: (client: TransactionClient) => Promise<{ readonly before: EndpointJson | null; readonly after: EndpointJson | null; readonly result: Result } | { readonly result: Result }>,
+    work: (
+      client: TransactionClient,
+    ) => Promise<
+      | { readonly before: EndpointJson | null; readonly after: EndpointJson | null; readonly result: Result }
+      | { readonly result: Result }
+    >,
   ): Promise<Result> {
     const { result, mail } = await inTransaction(database, async (client) => {
       const done = await work(client)
@@ -254,12 +350,24 @@ export function createWebhookCommands(world: WebhookDeps & { readonly owners: En
       const secret = generateSecret(random)
       const made = await change(by, 'created', async (client) => {
         await endpoints.lockTenantEndpoints(client, tenant.id)
-        if (await endpoints.countEndpoints(client, tenant.id) >= LIMITS.webhookEndpointsMax) {
-          refuse('limit-reached', `A tenant may have at most ${LIMITS.webhookEndpointsMax} endpoints.`, { extra: { limit: LIMITS.webhookEndpointsMax, resource: 'integrator_webhook' } })
+        if ((await endpoints.countEndpoints(client, tenant.id)) >= LIMITS.webhookEndpointsMax) {
+          refuse('limit-reached', `A tenant may have at most ${LIMITS.webhookEndpointsMax} endpoints.`, {
+            extra: { limit: LIMITS.webhookEndpointsMax, resource: 'integrator_webhook' },
+          })
         }
         await endpoints.insertEndpoint(client, {
-          id, level: tenant.kind, tenantId: tenant.id, shard: shardOf(tenant.id), url: body.url, events: [...new Set(body.events)], description: body.description ?? null,
-          secret: secrets.seal(secret, secretContext(id)), secretHint: secret.slice(-4), apiVersion: CONTRACT_VERSION, createdBy: principal.id, now: clock.now(),
+          id,
+          level: tenant.kind,
+          tenantId: tenant.id,
+          shard: shardOf(tenant.id),
+          url: body.url,
+          events: [...new Set(body.events)],
+          description: body.description ?? null,
+          secret: secrets.seal(secret, secretContext(id)),
+          secretHint: secret.slice(-4),
+          apiVersion: CONTRACT_VERSION,
+          createdBy: principal.id,
+          now: clock.now(),
         })
         const made = await locked(client, by, id)
         return { before: null, after: made.view, result: made }
@@ -272,18 +380,27 @@ export function createWebhookCommands(world: WebhookDeps & { readonly owners: En
       if (body.url !== undefined) await checkUrl(body.url)
       const known = await getEndpoint(database, by.tenant, id)
       // The URL of a paused or disabled endpoint is checked again before it is enabled.
-      if (body.enabled === true && body.url === undefined && known !== null && known.view.status !== 'active') await checkUrl(known.view.url)
+      if (body.enabled === true && body.url === undefined && known !== null && known.view.status !== 'active')
+        await checkUrl(known.view.url)
       return await change(by, 'updated', async (client) => {
         const before = await locked(client, by, id, expected)
         const { view } = before
-        const status = body.enabled === undefined ? view.status : body.enabled ? 'active' as const : 'disabled' as const
+        const status =
+          body.enabled === undefined ? view.status : body.enabled ? ('active' as const) : ('disabled' as const)
         const wanted = {
-          url: body.url ?? view.url, events: body.events === undefined ? view.events : [...new Set(body.events)],
-          description: body.description === undefined ? view.description : body.description, status,
+          url: body.url ?? view.url,
+          events: body.events === undefined ? view.events : [...new Set(body.events)],
+          description: body.description === undefined ? view.description : body.description,
+          status,
           // Keeps an earlier reason; a disable through this call has the reason `owner`.
-          disabledReason: status !== 'disabled' ? null : view.status === 'disabled' ? view.disabledReason : 'owner' as const,
+          disabledReason:
+            status !== 'disabled' ? null : view.status === 'disabled' ? view.disabledReason : ('owner' as const),
         }
-        const same = wanted.url === view.url && wanted.description === view.description && status === view.status && wanted.events.join() === view.events.join()
+        const same =
+          wanted.url === view.url &&
+          wanted.description === view.description &&
+          status === view.status &&
+          wanted.events.join() === view.events.join()
         if (same) return { result: before }
         await endpoints.updateEndpoint(client, id, wanted, clock.now())
         if (status === 'disabled') await endpoints.discardQueued(client, [id], clock.now())
@@ -297,7 +414,16 @@ export function createWebhookCommands(world: WebhookDeps & { readonly owners: En
       const rotated = await change(by, 'secret_rotated', async (client) => {
         const before = await locked(client, by, id)
         const now = clock.now()
-        await endpoints.rotateEndpointSecret(client, id, { sealed: secrets.seal(secret, secretContext(id)), hint: secret.slice(-4), previousUntil: now + OLD_SECRET_MS }, now)
+        await endpoints.rotateEndpointSecret(
+          client,
+          id,
+          {
+            sealed: secrets.seal(secret, secretContext(id)),
+            hint: secret.slice(-4),
+            previousUntil: now + OLD_SECRET_MS,
+          },
+          now,
+        )
         const after = await locked(client, by, id)
         return { before: before.view, after: after.view, result: after }
       })
@@ -319,14 +445,33 @@ export function createWebhookCommands(world: WebhookDeps & { readonly owners: En
       const shard = shardOf(tenant.id)
       await inTransaction(database, async (client) => {
         const { view } = await locked(client, by, id)
-        if (view.status === 'disabled') refuse('invalid-transition', 'A disabled endpoint is not tested; enable it first.', { extra: { currentStatus: view.status, allowed: ['active', 'paused'] } })
+        if (view.status === 'disabled')
+          refuse('invalid-transition', 'A disabled endpoint is not tested; enable it first.', {
+            extra: { currentStatus: view.status, allowed: ['active', 'paused'] },
+          })
         const now = clock.now()
         const eventId = ids.next()
         await writeEvent(client, {
-          id: eventId, createdAt: now, ...await deliveries.operatorOf(client, tenant.id), shard, type: TEST_EVENT_TYPE, object: objectOf(TEST_EVENT_TYPE), objectId: id,
-          status: null, previousStatus: null, amount: null, currency: null,
+          id: eventId,
+          createdAt: now,
+          ...(await deliveries.operatorOf(client, tenant.id)),
+          shard,
+          type: TEST_EVENT_TYPE,
+          object: objectOf(TEST_EVENT_TYPE),
+          objectId: id,
+          status: null,
+          previousStatus: null,
+          amount: null,
+          currency: null,
         })
-        await deliveries.insertTestDelivery(client, { id: deliveryId, endpointId: id, shard, eventId, eventType: TEST_EVENT_TYPE, now })
+        await deliveries.insertTestDelivery(client, {
+          id: deliveryId,
+          endpointId: id,
+          shard,
+          eventId,
+          eventType: TEST_EVENT_TYPE,
+          now,
+        })
       })
       await webhooks.deliverNow(id, tenant.id, deliveryId, TEST_PATIENCE_MS)
       return await delivery(by, id, deliveryId)
@@ -338,40 +483,74 @@ export function createWebhookCommands(world: WebhookDeps & { readonly owners: En
       if (Object.keys(payload).length === 0) refuse('not-found', 'The event is not kept any more.')
       await inTransaction(database, async (client) => {
         const { view } = await locked(client, by, id)
-        if (view.status !== 'active') refuse('invalid-transition', 'Only an active endpoint gets deliveries again.', { extra: { currentStatus: view.status, allowed: ['active'] } })
+        if (view.status !== 'active')
+          refuse('invalid-transition', 'Only an active endpoint gets deliveries again.', {
+            extra: { currentStatus: view.status, allowed: ['active'] },
+          })
         const found = await deliveries.lockDelivery(client, id, deliveryId)
         if (found === null) refuse('not-found', 'No such resource exists in this tenant.')
         if (found.status === 'pending') {
-          refuse('invalid-transition', 'The delivery is about to be sent.', { extra: { currentStatus: found.status, allowed: ['succeeded', 'failed', 'discarded', 'retrying'] } })
+          refuse('invalid-transition', 'The delivery is about to be sent.', {
+            extra: { currentStatus: found.status, allowed: ['succeeded', 'failed', 'discarded', 'retrying'] },
+          })
         }
-        await deliveries.requeueDelivery(client, { id: deliveryId, createdAt: found.createdAt, endpointId: id, shard: shardOf(by.tenant.id), now: clock.now() })
+        await deliveries.requeueDelivery(client, {
+          id: deliveryId,
+          createdAt: found.createdAt,
+          endpointId: id,
+          shard: shardOf(by.tenant.id),
+          now: clock.now(),
+        })
         await endpoints.announceDue(client, id, shardOf(by.tenant.id))
       })
       return await delivery(by, id, deliveryId)
     },
 
     async simulate(by, { type, objectId, status, amount }, idempotency) {
-      if (!maySubscribe('customer', type)) refuseField({ field: '/type', code: 'invalid_value', message: 'Events of this type are sent to operators only.' })
+      if (!maySubscribe('customer', type))
+        refuseField({
+          field: '/type',
+          code: 'invalid_value',
+          message: 'Events of this type are sent to operators only.',
+        })
       const { tenant } = by
       const answer = await runOnce(world, idempotency, 202, async (client) => {
         const eventId = ids.next()
         await writeEvent(client, {
-          id: eventId, createdAt: clock.now(), ...await deliveries.operatorOf(client, tenant.id), shard: shardOf(tenant.id), type, object: objectOf(type),
-          objectId: objectId ?? ids.next(), status: status ?? null, previousStatus: null, amount: amount === undefined ? null : BigInt(amount.amountMinor),
-          currency: amount?.currency ?? null, sandbox: true,
+          id: eventId,
+          createdAt: clock.now(),
+          ...(await deliveries.operatorOf(client, tenant.id)),
+          shard: shardOf(tenant.id),
+          type,
+          object: objectOf(type),
+          objectId: objectId ?? ids.next(),
+          status: status ?? null,
+          previousStatus: null,
+          amount: amount === undefined ? null : BigInt(amount.amountMinor),
+          currency: amount?.currency ?? null,
+          sandbox: true,
         })
-        return { simulationId: ids.next(), kind: 'webhook_event', status: 'queued', provider: 'platform', providerEventIds: [], providerReference: null, details: { eventId } }
+        return {
+          simulationId: ids.next(),
+          kind: 'webhook_event',
+          status: 'queued',
+          provider: 'platform',
+          providerEventIds: [],
+          providerReference: null,
+          details: { eventId },
+        }
       })
       webhooks.nudge()
       return answer
     },
 
-    resetSandbox: async (by, { webhooks: reactivate = true, deliveries: forget = true }, idempotency) => await runOnce(world, idempotency, 200, async (client) => {
-      const { id: tenantId } = by.tenant
-      const reactivated = reactivate ? await deliveries.reactivatePaused(client, tenantId, clock.now()) : []
-      const deliveriesDeleted = forget ? await deliveries.deleteDeliveries(client, tenantId) : 0
-      await endpoints.announceChange(client, reactivated, shardOf(tenantId))
-      return { endpointsReactivated: reactivated.length, deliveriesDeleted }
-    }),
+    resetSandbox: async (by, { webhooks: reactivate = true, deliveries: forget = true }, idempotency) =>
+      await runOnce(world, idempotency, 200, async (client) => {
+        const { id: tenantId } = by.tenant
+        const reactivated = reactivate ? await deliveries.reactivatePaused(client, tenantId, clock.now()) : []
+        const deliveriesDeleted = forget ? await deliveries.deleteDeliveries(client, tenantId) : 0
+        await endpoints.announceChange(client, reactivated, shardOf(tenantId))
+        return { endpointsReactivated: reactivated.length, deliveriesDeleted }
+      }),
   }
 }

@@ -11,11 +11,21 @@ import { koaBody } from 'koa-body'
 import { answerParent } from '../process.ts'
 
 const BALANCE = {
-  id: '01980d6e-7f3a-7c21-9f58-0a1b2c3d4e5f', customerId: '01980d6e-7f3a-7c21-9f58-0a1b2c3d4e60', currency: 'EUR', name: 'Main',
-  type: 'current', parentBalanceId: null, status: 'active', isDefault: true,
-  book: { amountMinor: '1000000', currency: 'EUR' }, held: { amountMinor: '0', currency: 'EUR' },
-  available: { amountMinor: '1000000', currency: 'EUR' }, metadata: {},
-  createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z', closedAt: null,
+  id: '01980d6e-7f3a-7c21-9f58-0a1b2c3d4e5f',
+  customerId: '01980d6e-7f3a-7c21-9f58-0a1b2c3d4e60',
+  currency: 'EUR',
+  name: 'Main',
+  type: 'current',
+  parentBalanceId: null,
+  status: 'active',
+  isDefault: true,
+  book: { amountMinor: '1000000', currency: 'EUR' },
+  held: { amountMinor: '0', currency: 'EUR' },
+  available: { amountMinor: '1000000', currency: 'EUR' },
+  metadata: {},
+  createdAt: '2026-01-01T00:00:00.000Z',
+  updatedAt: '2026-01-01T00:00:00.000Z',
+  closedAt: null,
 }
 
 const router = new Router()
@@ -23,7 +33,9 @@ router.post('/v1/payments', (context) => {
   context.status = 201
   context.body = context.request.body
 })
-router.get('/v1/balances/:balanceId', (context) => { context.body = BALANCE })
+router.get('/v1/balances/:balanceId', (context) => {
+  context.body = BALANCE
+})
 
 const app = new Koa()
 app.use(koaBody())

@@ -54,7 +54,16 @@ class BatchMaker {
       this.#states.set(balanceId, { ...state, version: state.version + 1n })
     }
     let encoded: Encoded | undefined
-    await commit({ query: async (statement) => { encoded = statement; return { rows: [] } } }, turns, now)
+    await commit(
+      {
+        query: async (statement) => {
+          encoded = statement
+          return { rows: [] }
+        },
+      },
+      turns,
+      now,
+    )
     return encoded as Encoded
   }
 }
@@ -73,7 +82,8 @@ async function run({ databaseUrl, payers, warmupSeconds, seconds }: EnginePlan):
       const sent = performance.now()
       if (sent >= until) break
       const [{ rows }, following] = await Promise.all([connection.query(next), maker.next()])
-      if (rows.some(([kind]) => kind !== 'balance')) throw new Error('A batch was refused, although nobody else writes.')
+      if (rows.some(([kind]) => kind !== 'balance'))
+        throw new Error('A batch was refused, although nobody else writes.')
       next = following
       const done = performance.now()
       if (done >= from && done < until) {

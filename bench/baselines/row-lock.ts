@@ -48,29 +48,54 @@ export interface RowLockOptions {
  * The commands of the API with row locks behind them. Everything around the transaction is the service's own flow: what
  * is read beforehand, its caches and the answer's bytes; only the ask to the balance's actor is a transaction here.
  */
-export function rowLockCommands({ database, databaseUrl, poolMax, ids, clock, problemBase }: RowLockOptions): { commands: PaymentCommands; close(): Promise<void> } {
+export function rowLockCommands({ database, databaseUrl, poolMax, ids, clock, problemBase }: RowLockOptions): {
+  commands: PaymentCommands
+  close(): Promise<void>
+} {
   const payments = new RowLockPayments(databaseUrl, poolMax)
   const system = {
-    ask: (_kind: unknown, balanceId: string, _shard: number, command: CreatePayment) => payments.create(balanceId, command, clock.now()),
+    ask: (_kind: unknown, balanceId: string, _shard: number, command: CreatePayment) =>
+      payments.create(balanceId, command, clock.now()),
     remember: () => undefined,
   }
-  const queue = { place: (now: number) => ({ position: 1, etaSeconds: 1, estimatedAt: timestamp(now + 1_000) }), offer: () => undefined }
+  const queue = {
+    place: (now: number) => ({ position: 1, etaSeconds: 1, estimatedAt: timestamp(now + 1_000) }),
+    offer: () => undefined,
+  }
   const reads = createReads({ database, clock, drainPerSecond: () => 1 })
-  const { createPayment: create } = createPaymentCommands({
-    // The flow asks nothing else of them.
-    system: system as unknown as ActorSystem, queue: queue as unknown as PaymentQueue, approvals: null as unknown as Approvals,
-    payees: { verifyPayee: async (question) => sandboxPayee(question) },
-    ids, clock, sandbox: true, database,
-    balances: new BalanceCache(database), recipients: new RecipientCache(database), orderNumbers: new OrderNumbers(database),
-  }, createAnswers({
-    database, problemBase,
-    findIdempotencyRecord: async (id) => {
-      const record = await reads.findIdempotencyRecord(id)
-      return record === null ? null : { fingerprint: record.fingerprint, createdAt: record.createdAt, answer: storedAnswer(record) }
+  const { createPayment: create } = createPaymentCommands(
+    {
+      // The flow asks nothing else of them.
+      system: system as unknown as ActorSystem,
+      queue: queue as unknown as PaymentQueue,
+      approvals: null as unknown as Approvals,
+      payees: { verifyPayee: async (question) => sandboxPayee(question) },
+      ids,
+      clock,
+      sandbox: true,
+      database,
+      balances: new BalanceCache(database),
+      recipients: new RecipientCache(database),
+      orderNumbers: new OrderNumbers(database),
     },
-  }))
+    createAnswers({
+      database,
+      problemBase,
+      findIdempotencyRecord: async (id) => {
+        const record = await reads.findIdempotencyRecord(id)
+        return record === null
+          ? null
+          : { fingerprint: record.fingerprint, createdAt: record.createdAt, answer: storedAnswer(record) }
+      },
+    }),
+  )
   return {
-    commands: { createPayment: create, checkPayment: paymentsOnly, submitPayment: paymentsOnly, cancelPayment: paymentsOnly },
+    commands: {
+      createPayment: create,
+      checkPayment: paymentsOnly,
+      submitPayment: paymentsOnly,
+      cancelPayment: paymentsOnly,
+    },
     close: () => payments.close(),
   }
 }
@@ -107,16 +132,35 @@ export class RowLockPayments {
     }
   }
 
-  async close(): Promise<void> { await this.#pool.end() }
+  async close(): Promise<void> {
+    await this.#pool.end()
+  }
 
-  async #decide(client: pg.PoolClient, balanceId: string, command: CreatePayment, now: number): Promise<RowLockOutcome> {
+  async #decide(
+    client: pg.PoolClient,
+    balanceId: string,
+    command: CreatePayment,
+    now: number,
+  ): Promise<RowLockOutcome> {
     if (command.key !== null) {
-      const [recorded] = await query(client, 'find_idempotency',
+      const [recorded] = await query(
+        client,
+        'find_idempotency',
         `select fingerprint, status, resource_id, answer, created_at from idempotency where id = $1 and day >= $2::date - ${RETENTION_DAYS}`,
-        [command.key.id, timestamp(now).slice(0, 10)])
+        [command.key.id, timestamp(now).slice(0, 10)],
+      )
       if (recorded !== undefined) {
-        const [fingerprint, status, resourceId, answer, createdAt] = recorded as [string, number, string | null, string | null, Date]
-        return { kind: 'recorded', outcome: { fingerprint, status, resourceId, answer, decidedAt: timestamp(createdAt.getTime()) } }
+        const [fingerprint, status, resourceId, answer, createdAt] = recorded as [
+          string,
+          number,
+          string | null,
+          string | null,
+          Date,
+        ]
+        return {
+          kind: 'recorded',
+          outcome: { fingerprint, status, resourceId, answer, decidedAt: timestamp(createdAt.getTime()) },
+        }
       }
     }
     const [row] = await query(client, 'lock_balance', LOCK_BALANCE, [balanceId])
@@ -132,9 +176,36 @@ async function query(client: pg.PoolClient, name: string, text: string, values: 
 }
 
 function balanceState(row: unknown[]): BalanceState {
-  const [id, customerId, operatorId, connectionId, shard, currency, name, status, available, version] =
-    row as [string, string, string, string, number, string, string, BalanceState['status'], string, string]
-  return { id, customerId, operatorId, connectionId, shard, currency, name, status, available: BigInt(available), version: BigInt(version), policy: null, exchangePolicy: null, limits: null, fees: [], calendar: null, railVersion: 1 }
+  const [id, customerId, operatorId, connectionId, shard, currency, name, status, available, version] = row as [
+    string,
+    string,
+    string,
+    string,
+    number,
+    string,
+    string,
+    BalanceState['status'],
+    string,
+    string,
+  ]
+  return {
+    id,
+    customerId,
+    operatorId,
+    connectionId,
+    shard,
+    currency,
+    name,
+    status,
+    available: BigInt(available),
+    version: BigInt(version),
+    policy: null,
+    exchangePolicy: null,
+    limits: null,
+    fees: [],
+    calendar: null,
+    railVersion: 1,
+  }
 }
 
 /** Writes what a decision on a payment wants written, one statement a row. */
@@ -142,49 +213,104 @@ async function write(client: pg.PoolClient, effects: Effects, now: number): Prom
   const at = timestamp(now)
   for (const p of effects.payments ?? []) {
     await insert(client, 'payment', {
-      id: p.id, customer_id: p.customerId, operator_id: p.operatorId, connection_id: p.connectionId, shard: p.shard,
-      number: p.number, external_id: p.externalId, status: p.status, version: 1, source_balance_id: p.sourceBalanceId, paying_balance_id: p.payingBalanceId,
-      recipient_id: p.recipientId, hold_id: p.holdId, currency: p.currency, amount: p.amount, fee: p.fee, rail: p.rail,
-      execution_date: p.executionDate, created_by: p.createdBy, created_via: p.createdVia, details: p.details,
-      metadata: p.metadata, created_at: at, updated_at: at,
+      id: p.id,
+      customer_id: p.customerId,
+      operator_id: p.operatorId,
+      connection_id: p.connectionId,
+      shard: p.shard,
+      number: p.number,
+      external_id: p.externalId,
+      status: p.status,
+      version: 1,
+      source_balance_id: p.sourceBalanceId,
+      paying_balance_id: p.payingBalanceId,
+      recipient_id: p.recipientId,
+      hold_id: p.holdId,
+      currency: p.currency,
+      amount: p.amount,
+      fee: p.fee,
+      rail: p.rail,
+      execution_date: p.executionDate,
+      created_by: p.createdBy,
+      created_via: p.createdVia,
+      details: p.details,
+      metadata: p.metadata,
+      created_at: at,
+      updated_at: at,
     })
   }
   for (const h of effects.holds ?? []) {
     await insert(client, 'hold', {
-      id: h.id, balance_id: h.balanceId, customer_id: h.customerId, amount: h.amount, status: 'active',
-      subject_type: h.subjectType, subject_id: h.subjectId, description: h.description, created_at: at,
+      id: h.id,
+      balance_id: h.balanceId,
+      customer_id: h.customerId,
+      amount: h.amount,
+      status: 'active',
+      subject_type: h.subjectType,
+      subject_id: h.subjectId,
+      description: h.description,
+      created_at: at,
     })
   }
   for (const s of effects.statusUpdates ?? []) {
     await insert(client, 'status_update', {
-      object_id: s.objectId, version: s.version, customer_id: s.customerId, status: s.status,
-      previous_status: s.previousStatus, message: s.message, actor: s.actor, at,
+      object_id: s.objectId,
+      version: s.version,
+      customer_id: s.customerId,
+      status: s.status,
+      previous_status: s.previousStatus,
+      message: s.message,
+      actor: s.actor,
+      at,
     })
   }
   for (const e of effects.events ?? []) {
     await insert(client, 'outbox', {
-      id: e.id, created_at: at, customer_id: e.customerId, operator_id: e.operatorId, shard: e.shard, type: e.type,
-      object: e.object, object_id: e.objectId, status: e.status, previous_status: e.previousStatus, amount: e.amount,
+      id: e.id,
+      created_at: at,
+      customer_id: e.customerId,
+      operator_id: e.operatorId,
+      shard: e.shard,
+      type: e.type,
+      object: e.object,
+      object_id: e.objectId,
+      status: e.status,
+      previous_status: e.previousStatus,
+      amount: e.amount,
       currency: e.currency,
     })
   }
-  for (const i of effects.instructions ?? []) await insert(client, 'partner_instruction', { payment_id: i.paymentId, shard: i.shard })
+  for (const i of effects.instructions ?? [])
+    await insert(client, 'partner_instruction', { payment_id: i.paymentId, shard: i.shard })
   if (effects.idempotency !== undefined) {
     const i = effects.idempotency
     await insert(client, 'idempotency', {
-      id: i.id, day: at.slice(0, 10), fingerprint: i.fingerprint, status: i.status, resource_id: i.resourceId,
-      answer: i.answer, created_at: at,
+      id: i.id,
+      day: at.slice(0, 10),
+      fingerprint: i.fingerprint,
+      status: i.status,
+      resource_id: i.resourceId,
+      answer: i.answer,
+      created_at: at,
     })
   }
   for (const h of effects.holds ?? []) {
-    await query(client, 'hold_funds',
-      'update balance set held = held + $2, version = version + 1, updated_at = $3 where id = $1', [h.balanceId, h.amount, at])
+    await query(
+      client,
+      'hold_funds',
+      'update balance set held = held + $2, version = version + 1, updated_at = $3 where id = $1',
+      [h.balanceId, h.amount, at],
+    )
   }
 }
 
 const inserts = new Map<string, string>()
 
-async function insert(client: pg.PoolClient, table: string, row: Readonly<Record<string, string | number | bigint | null>>): Promise<void> {
+async function insert(
+  client: pg.PoolClient,
+  table: string,
+  row: Readonly<Record<string, string | number | bigint | null>>,
+): Promise<void> {
   let text = inserts.get(table)
   if (text === undefined) {
     const columns = Object.keys(row)

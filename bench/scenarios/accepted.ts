@@ -6,12 +6,15 @@ import { startBare, startRowLock, startService } from '../subject.ts'
 
 const CONNECTIONS = 64
 
-export async function comparePayments(bench: Bench, options: {
-  readonly id: string
-  readonly scenario: string
-  readonly operations: readonly Operation[]
-  readonly targets: readonly Target[]
-}): Promise<Result> {
+export async function comparePayments(
+  bench: Bench,
+  options: {
+    readonly id: string
+    readonly scenario: string
+    readonly operations: readonly Operation[]
+    readonly targets: readonly Target[]
+  },
+): Promise<Result> {
   await using bare = await startBare(bench)
   await using rowLock = await startRowLock(bench)
   await using service = await startService(bench, { dispatch: false })
@@ -33,8 +36,8 @@ export async function comparePayments(bench: Bench, options: {
     targets: options.targets,
     conditions: [
       { name: 'no failed request', holds: failures === 0, found: `${failures}` },
-      ...await service.conditions(),
-      ...await rowLock.conditions(),
+      ...(await service.conditions()),
+      ...(await rowLock.conditions()),
     ],
   })
 }

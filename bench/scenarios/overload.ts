@@ -29,30 +29,50 @@ export const overload: Scenario = {
     const peak = await service.measure({ operations, connections: PEAK_CONNECTIONS, seconds: bench.seconds })
     const memory: number[] = []
     let watching = true
-    const watched = (async () => { for (; watching; await pause(LOOK_MS)) memory.push(service.residentMb()) })()
-    const flood = await service.measure({ operations, connections: CONNECTIONS, arrivalsPerSecond: peak.rate * TIMES, seconds: bench.seconds })
+    const watched = (async () => {
+      for (; watching; await pause(LOOK_MS)) memory.push(service.residentMb())
+    })()
+    const flood = await service.measure({
+      operations,
+      connections: CONNECTIONS,
+      arrivalsPerSecond: peak.rate * TIMES,
+      seconds: bench.seconds,
+    })
     watching = false
     await watched
     const half = memory.length >> 1
     const [before, after] = [Math.max(...memory.slice(0, half)), Math.max(...memory.slice(half))]
     const others = Object.keys(flood.statuses).filter((status) => status !== '201' && status !== '503')
-    return [judge({
-      id: 'OVERLOAD',
-      scenario: `${overload.title}, ${(peak.rate * TIMES).toFixed(0)}/s`,
-      value: flood.accepted.p99Ms,
-      unit: 'ms',
-      p50Ms: flood.accepted.p50Ms,
-      p99Ms: flood.accepted.p99Ms,
-      baselines: { atPeak: peak.p99Ms },
-      targets: [{ baseline: 'atPeak', times: 1.1, direction: 'atMost' }],
-      conditions: [
-        { name: '503 within 50 ms', holds: flood.refused.count > 0 && flood.refused.p99Ms <= REFUSED_P99_MAX_MS,
-          found: `${flood.refused.count} refused, p50 ${flood.refused.p50Ms.toFixed(1)} ms, p99 ${flood.refused.p99Ms.toFixed(1)} ms` },
-        { name: 'memory flat', holds: after <= before * GROWTH_MAX, found: `at most ${before.toFixed(0)} MB, then ${after.toFixed(0)} MB` },
-        { name: 'throughput kept', holds: flood.rate >= peak.rate * KEPT_MIN, found: `${flood.rate.toFixed(0)}/s accepted, ${peak.rate.toFixed(0)}/s at the peak` },
-        { name: 'nothing but 201 and 503', holds: others.length === 0, found: JSON.stringify(flood.statuses) },
-        ...await service.conditions(),
-      ],
-    })]
+    return [
+      judge({
+        id: 'OVERLOAD',
+        scenario: `${overload.title}, ${(peak.rate * TIMES).toFixed(0)}/s`,
+        value: flood.accepted.p99Ms,
+        unit: 'ms',
+        p50Ms: flood.accepted.p50Ms,
+        p99Ms: flood.accepted.p99Ms,
+        baselines: { atPeak: peak.p99Ms },
+        targets: [{ baseline: 'atPeak', times: 1.1, direction: 'atMost' }],
+        conditions: [
+          {
+            name: '503 within 50 ms',
+            holds: flood.refused.count > 0 && flood.refused.p99Ms <= REFUSED_P99_MAX_MS,
+            found: `${flood.refused.count} refused, p50 ${flood.refused.p50Ms.toFixed(1)} ms, p99 ${flood.refused.p99Ms.toFixed(1)} ms`,
+          },
+          {
+            name: 'memory flat',
+            holds: after <= before * GROWTH_MAX,
+            found: `at most ${before.toFixed(0)} MB, then ${after.toFixed(0)} MB`,
+          },
+          {
+            name: 'throughput kept',
+            holds: flood.rate >= peak.rate * KEPT_MIN,
+            found: `${flood.rate.toFixed(0)}/s accepted, ${peak.rate.toFixed(0)}/s at the peak`,
+          },
+          { name: 'nothing but 201 and 503', holds: others.length === 0, found: JSON.stringify(flood.statuses) },
+          ...(await service.conditions()),
+        ],
+      }),
+    ]
   },
 }

@@ -35,52 +35,81 @@ export const p10: Scenario = {
     const count = Math.max(BALANCES_PER_CUSTOMER, Math.round(BALANCES * bench.scale))
     let customers: readonly CreatedCustomer[] = []
     const metricsPort = await freePort()
-    await using service = await startService(bench, { dispatch: false, metricsPort, prepare: async (database) => { customers = await makeCustomers(database, count / BALANCES_PER_CUSTOMER) } })
+    await using service = await startService(bench, {
+      dispatch: false,
+      metricsPort,
+      prepare: async (database) => {
+        customers = await makeCustomers(database, count / BALANCES_PER_CUSTOMER)
+      },
+    })
     await service.heat({ operations: bench.databases.payers.map(paymentOperation), connections: HEAT_CONNECTIONS })
     const before = service.residentMb()
     let most = before
-    const watch = setInterval(() => { most = Math.max(most, service.residentMb()) }, LOOK_MS)
+    const watch = setInterval(() => {
+      most = Math.max(most, service.residentMb())
+    }, LOOK_MS)
     const begin = performance.now()
     const failures = await touchAll(service.url, customers)
-    bench.log(`  ${count} balances touched in ${((performance.now() - begin) / 1000).toFixed(0)} s: ${before.toFixed(0)} MB before, at most ${most.toFixed(0)} MB`)
+    bench.log(
+      `  ${count} balances touched in ${((performance.now() - begin) / 1000).toFixed(0)} s: ${before.toFixed(0)} MB before, at most ${most.toFixed(0)} MB`,
+    )
     const alive = await actors(metricsPort)
     await pause(PASSIVATION_MS)
     clearInterval(watch)
     const [after, left] = [service.residentMb(), await actors(metricsPort)]
-    bench.log(`  after ${PASSIVATION_MS / 1000} s of rest: ${after.toFixed(0)} MB, ${left} balances in memory of ${alive}`)
+    bench.log(
+      `  after ${PASSIVATION_MS / 1000} s of rest: ${after.toFixed(0)} MB, ${left} balances in memory of ${alive}`,
+    )
     const wrong = await (service.database as BenchDatabase).audit()
-    return [judge({
-      id: 'P10',
-      scenario: `${count} balances touched: resident memory`,
-      value: most,
-      unit: 'MB',
-      p50Ms: null,
-      p99Ms: null,
-      baselines: {},
-      targets: [],
-      conditions: [
-        { name: '≤ 600 MB', holds: most <= RESIDENT_MAX_MB, found: `${most.toFixed(0)} MB` },
-        { name: 'back down after passivation', holds: left === 0 && after <= before + (most - before) * KEPT_MAX,
-          found: `${before.toFixed(0)} MB before, ${most.toFixed(0)} MB at most, ${after.toFixed(0)} MB after; ${left} balances left in memory` },
-        { name: 'no failed request', holds: failures === 0, found: `${failures}` },
-        { name: 'clean audit', holds: wrong === null, ...(wrong === null ? {} : { found: wrong }) },
-      ],
-    })]
+    return [
+      judge({
+        id: 'P10',
+        scenario: `${count} balances touched: resident memory`,
+        value: most,
+        unit: 'MB',
+        p50Ms: null,
+        p99Ms: null,
+        baselines: {},
+        targets: [],
+        conditions: [
+          { name: '≤ 600 MB', holds: most <= RESIDENT_MAX_MB, found: `${most.toFixed(0)} MB` },
+          {
+            name: 'back down after passivation',
+            holds: left === 0 && after <= before + (most - before) * KEPT_MAX,
+            found: `${before.toFixed(0)} MB before, ${most.toFixed(0)} MB at most, ${after.toFixed(0)} MB after; ${left} balances left in memory`,
+          },
+          { name: 'no failed request', holds: failures === 0, found: `${failures}` },
+          { name: 'clean audit', holds: wrong === null, ...(wrong === null ? {} : { found: wrong }) },
+        ],
+      }),
+    ]
   },
 }
 
 async function makeCustomers({ url, query }: BenchDatabase, count: number): Promise<CreatedCustomer[]> {
   const [operator] = await query<{ operatorId: string; connectionId: string }>(
-    'select operator_id as "operatorId", id as "connectionId" from provider_connection order by id limit 1')
+    'select operator_id as "operatorId", id as "connectionId" from provider_connection order by id limit 1',
+  )
   const database = new Database(url, 1)
   try {
     const world = { database, clock: systemClock, ids: createIdSource(systemClock), ...operator! }
     const made: CreatedCustomer[] = []
     for (let from = 0; from < count; from += TOGETHER) {
-      made.push(...await createSandboxCustomers(world, Array.from({ length: Math.min(TOGETHER, count - from) }, (_, nth) => ({
-        legalName: `Memory ${from + nth} Ltd`, number: `MEMORY-${from + nth}`, recipients: true,
-        balances: Array.from({ length: BALANCES_PER_CUSTOMER }, (__, own) => ({ currency: 'EUR' as const, amount: 10_000n, name: `Balance ${own + 1}` })),
-      }))))
+      made.push(
+        ...(await createSandboxCustomers(
+          world,
+          Array.from({ length: Math.min(TOGETHER, count - from) }, (_, nth) => ({
+            legalName: `Memory ${from + nth} Ltd`,
+            number: `MEMORY-${from + nth}`,
+            recipients: true,
+            balances: Array.from({ length: BALANCES_PER_CUSTOMER }, (__, own) => ({
+              currency: 'EUR' as const,
+              amount: 10_000n,
+              name: `Balance ${own + 1}`,
+            })),
+          })),
+        )),
+      )
     }
     return made
   } finally {
@@ -95,18 +124,31 @@ async function touchAll(url: string, customers: readonly CreatedCustomer[]): Pro
   let next = 0
   let failures = 0
   try {
-    await Promise.all(Array.from({ length: CONCURRENCY }, async () => {
-      while (next < work.length) {
-        const { customer, balanceId } = work[next++]!
-        const { statusCode, body } = await pool.request({
-          method: 'POST', path: '/v1/payments',
-          headers: { authorization: `Bearer ${customer.apiKey}`, 'x-tenant-id': customer.id, 'idempotency-key': randomUUID(), 'content-type': 'application/json' },
-          body: JSON.stringify({ sourceBalanceId: balanceId, recipientId: customer.recipients!.EUR, amount: { amountMinor: '100', currency: 'EUR' }, reference: 'Invoice 42' }),
-        })
-        await body.dump()
-        if (statusCode !== 201) failures += 1
-      }
-    }))
+    await Promise.all(
+      Array.from({ length: CONCURRENCY }, async () => {
+        while (next < work.length) {
+          const { customer, balanceId } = work[next++]!
+          const { statusCode, body } = await pool.request({
+            method: 'POST',
+            path: '/v1/payments',
+            headers: {
+              authorization: `Bearer ${customer.apiKey}`,
+              'x-tenant-id': customer.id,
+              'idempotency-key': randomUUID(),
+              'content-type': 'application/json',
+            },
+            body: JSON.stringify({
+              sourceBalanceId: balanceId,
+              recipientId: customer.recipients!.EUR,
+              amount: { amountMinor: '100', currency: 'EUR' },
+              reference: 'Invoice 42',
+            }),
+          })
+          await body.dump()
+          if (statusCode !== 201) failures += 1
+        }
+      }),
+    )
   } finally {
     await pool.close()
   }

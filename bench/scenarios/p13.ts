@@ -46,7 +46,11 @@ export const p13: Scenario = {
     let held: Held | null = null
     for (let step = 0; step < STEPS_MAX; step++) {
       const probe = await hold(bench, service, database, { ...load, arrivalsPerSecond: rate, seconds: PROBE_SECONDS })
-      if (probe.keptUp) { held = probe; rate *= STEP_UP; continue }
+      if (probe.keptUp) {
+        held = probe
+        rate *= STEP_UP
+        continue
+      }
       if (held !== null) break
       rate *= STEP_DOWN
     }
@@ -60,23 +64,34 @@ export const p13: Scenario = {
     const bareAfter = await measureBare()
     const unfinished = await drain(database)
     const [row] = await database.query<{ completed: number; payments: number }>(
-      `select count(*) filter (where status = 'completed')::int as completed, count(*)::int as payments from payment`)
-    return [judge({
-      id: 'P13',
-      scenario: `${p13.title}, ${seconds} s`,
-      value: life.completedPerSecond,
-      unit: 'lives/s',
-      p50Ms: life.p50Ms,
-      p99Ms: life.p99Ms,
-      baselines: { bare: (bareBefore + bareAfter) / 2 },
-      targets: [{ baseline: 'bare', times: 0.2, direction: 'atLeast' }],
-      conditions: [
-        { name: 'backlog not growing', holds: life.keptUp, found: `${life.growth.toFixed(1)} a second at ${life.arrivalsPerSecond.toFixed(0)} a second, p50 ${life.p50Ms.toFixed(0)} ms` },
-        { name: 'no failed request', holds: life.failures === 0, found: `${life.failures}` },
-        { name: 'every payment completed', holds: unfinished === 0 && row!.completed === row!.payments, found: `${row!.completed} of ${row!.payments}` },
-        ...await service.conditions(),
-      ],
-    })]
+      `select count(*) filter (where status = 'completed')::int as completed, count(*)::int as payments from payment`,
+    )
+    return [
+      judge({
+        id: 'P13',
+        scenario: `${p13.title}, ${seconds} s`,
+        value: life.completedPerSecond,
+        unit: 'lives/s',
+        p50Ms: life.p50Ms,
+        p99Ms: life.p99Ms,
+        baselines: { bare: (bareBefore + bareAfter) / 2 },
+        targets: [{ baseline: 'bare', times: 0.2, direction: 'atLeast' }],
+        conditions: [
+          {
+            name: 'backlog not growing',
+            holds: life.keptUp,
+            found: `${life.growth.toFixed(1)} a second at ${life.arrivalsPerSecond.toFixed(0)} a second, p50 ${life.p50Ms.toFixed(0)} ms`,
+          },
+          { name: 'no failed request', holds: life.failures === 0, found: `${life.failures}` },
+          {
+            name: 'every payment completed',
+            holds: unfinished === 0 && row!.completed === row!.payments,
+            found: `${row!.completed} of ${row!.payments}`,
+          },
+          ...(await service.conditions()),
+        ],
+      }),
+    ]
   },
 }
 
@@ -92,20 +107,41 @@ interface Held {
 }
 
 /** Sends payments at a rate and watches how many are under way. */
-async function hold(bench: Bench, service: Subject, database: BenchDatabase, load: SubjectLoad & { readonly arrivalsPerSecond: number }): Promise<Held> {
+async function hold(
+  bench: Bench,
+  service: Subject,
+  database: BenchDatabase,
+  load: SubjectLoad & { readonly arrivalsPerSecond: number },
+): Promise<Held> {
   await drain(database)
   const watch = watchBacklog(database)
   const report = await service.measure({ ...load, warmupSeconds: SETTLE_SECONDS })
   const growth = growthOf(await watch.stop(), load.seconds)
   // What was taken and is not more under way has ended.
   const completedPerSecond = report.rate - Math.max(0, growth)
-  const keptUp = growth <= GROWTH_MAX * load.arrivalsPerSecond && report.failures === 0 && report.p50Ms <= WAIT_MAX_MS
-    && report.rate >= (1 - GROWTH_MAX) * load.arrivalsPerSecond
-  bench.log(`  at ${load.arrivalsPerSecond.toFixed(0)}/s the backlog ${keptUp ? 'holds' : 'grows'} (${growth.toFixed(0)} a second)`)
-  return { arrivalsPerSecond: load.arrivalsPerSecond, completedPerSecond, growth, keptUp, failures: report.failures, p50Ms: report.p50Ms, p99Ms: report.p99Ms }
+  const keptUp =
+    growth <= GROWTH_MAX * load.arrivalsPerSecond &&
+    report.failures === 0 &&
+    report.p50Ms <= WAIT_MAX_MS &&
+    report.rate >= (1 - GROWTH_MAX) * load.arrivalsPerSecond
+  bench.log(
+    `  at ${load.arrivalsPerSecond.toFixed(0)}/s the backlog ${keptUp ? 'holds' : 'grows'} (${growth.toFixed(0)} a second)`,
+  )
+  return {
+    arrivalsPerSecond: load.arrivalsPerSecond,
+    completedPerSecond,
+    growth,
+    keptUp,
+    failures: report.failures,
+    p50Ms: report.p50Ms,
+    p99Ms: report.p99Ms,
+  }
 }
 
-interface BacklogSample { readonly at: number; readonly backlog: number }
+interface BacklogSample {
+  readonly at: number
+  readonly backlog: number
+}
 
 async function backlogOf(database: BenchDatabase): Promise<number> {
   // A row is written with the payment and deleted with its final outcome.
@@ -125,7 +161,13 @@ function watchBacklog(database: BenchDatabase): { stop(): Promise<readonly Backl
   })()
   // Looked at in `stop`; until then a bench that is being taken down must not fall over it.
   watched.catch(() => undefined)
-  return { stop: async () => { watching = false; await watched; return samples } }
+  return {
+    stop: async () => {
+      watching = false
+      await watched
+      return samples
+    },
+  }
 }
 
 /** The slope of the line through the samples of the measurement, which are the last ones. */

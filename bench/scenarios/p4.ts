@@ -22,7 +22,12 @@ export const p4: Scenario = {
 
 async function compare(bench: Bench, variant: string, payers: readonly Payer[]): Promise<Result> {
   await using engine = await startSide(bench, 'engine', join(import.meta.dirname, '..', 'engine.ts'), payers)
-  await using ceiling = await startSide(bench, 'ceiling', join(import.meta.dirname, '..', 'baselines', 'ceiling.ts'), payers)
+  await using ceiling = await startSide(
+    bench,
+    'ceiling',
+    join(import.meta.dirname, '..', 'baselines', 'ceiling.ts'),
+    payers,
+  )
   const measured = await alternate(bench.seconds, { ceiling: ceiling.measure, engine: engine.measure })
   return judge({
     id: 'P4',
@@ -54,7 +59,14 @@ export async function startSide(bench: Bench, name: string, file: string, payers
     async measure(seconds) {
       await database.checkpoint()
       const others = watchOthers()
-      const report = await child.ask({ databaseUrl: database.url, payers, lanes, concurrency: CONCURRENCY, warmupSeconds: bench.warmupSeconds, seconds })
+      const report = await child.ask({
+        databaseUrl: database.url,
+        payers,
+        lanes,
+        concurrency: CONCURRENCY,
+        warmupSeconds: bench.warmupSeconds,
+        seconds,
+      })
       bench.log(`  ${name.padEnd(9)} ${report.rate.toFixed(0).padStart(6)}/s${disturbance(others())}`)
       return { ...report, failures: 0 }
     },

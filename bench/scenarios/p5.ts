@@ -28,7 +28,12 @@ const PATIENCE_MS = 1_800_000
 interface Bulk {
   readonly id: string
   readonly status: string
-  readonly counts: { readonly total: number; readonly valid: number; readonly submitted: number; readonly failed: number }
+  readonly counts: {
+    readonly total: number
+    readonly valid: number
+    readonly submitted: number
+    readonly failed: number
+  }
 }
 
 export const p5: Scenario = {
@@ -36,17 +41,31 @@ export const p5: Scenario = {
   title: 'a bulk payment of 100 000 rows',
   async run(bench) {
     const rows = Math.max(ROWS_MIN, Math.round(ROWS * bench.scale))
-    const [payer, other] = [bench.databases.payers[0]!, bench.databases.payers.find(({ customerId }) => customerId !== bench.databases.payers[0]!.customerId)!]
+    const [payer, other] = [
+      bench.databases.payers[0]!,
+      bench.databases.payers.find(({ customerId }) => customerId !== bench.databases.payers[0]!.customerId)!,
+    ]
     await using service = await startService(bench, { dispatch: false })
-    await using ceiling = await startSide(bench, 'ceiling', join(import.meta.dirname, '..', 'baselines', 'ceiling.ts'), [payer])
-    const others = { operations: [paymentOperation(other)], connections: OTHER_CONNECTIONS, arrivalsPerSecond: OTHERS_PER_SECOND }
+    await using ceiling = await startSide(
+      bench,
+      'ceiling',
+      join(import.meta.dirname, '..', 'baselines', 'ceiling.ts'),
+      [payer],
+    )
+    const others = {
+      operations: [paymentOperation(other)],
+      connections: OTHER_CONNECTIONS,
+      arrivalsPerSecond: OTHERS_PER_SECOND,
+    }
     await service.heat({ operations: bench.databases.payers.map(paymentOperation), connections: OTHER_CONNECTIONS })
     const idle = await service.measure({ ...others, seconds: bench.seconds })
     const most = (await ceiling.measure(bench.seconds / 2)).rate
 
     const file = fileOf(payer, rows)
     const parsing = await parseAlone(file)
-    const [checked, checkedPerSecond] = await timed(bench, service, 'checked', rows, () => validate(service.url, payer, file))
+    const [checked, checkedPerSecond] = await timed(bench, service, 'checked', rows, () =>
+      validate(service.url, payer, file),
+    )
     const [paid, paidPerSecond] = await timed(bench, service, 'paid', rows, () => submit(service.url, payer, checked))
 
     // The same again with somebody beside; the second file has other rows, so it is no duplicate.
@@ -57,11 +76,37 @@ export const p5: Scenario = {
     const ended = await running
     const mostAfter = (await ceiling.measure(bench.seconds / 2)).rate
     const clean = await service.conditions()
-    return results({ rows, parsing, checked, checkedPerSecond, paid, paidPerSecond, ended, idle, busy, underWay, ceiling: (most + mostAfter) / 2, clean: clean.filter(({ name }) => name.endsWith('clean audit')) })
+    return results({
+      rows,
+      parsing,
+      checked,
+      checkedPerSecond,
+      paid,
+      paidPerSecond,
+      ended,
+      idle,
+      busy,
+      underWay,
+      ceiling: (most + mostAfter) / 2,
+      clean: clean.filter(({ name }) => name.endsWith('clean audit')),
+    })
   },
 }
 
-function results({ rows, parsing, checked, checkedPerSecond, paid, paidPerSecond, ended, idle, busy, underWay, ceiling, clean }: {
+function results({
+  rows,
+  parsing,
+  checked,
+  checkedPerSecond,
+  paid,
+  paidPerSecond,
+  ended,
+  idle,
+  busy,
+  underWay,
+  ceiling,
+  clean,
+}: {
   readonly rows: number
   readonly parsing: number
   readonly checked: Bulk
@@ -78,19 +123,48 @@ function results({ rows, parsing, checked, checkedPerSecond, paid, paidPerSecond
   const shared = { id: 'P5', p50Ms: null, p99Ms: null }
   return [
     judge({
-      ...shared, scenario: `${rows} rows read and checked`, value: checkedPerSecond, unit: 'rows/s', baselines: { csvParse: parsing }, targets: [{ baseline: 'csvParse', times: 0.2, direction: 'atLeast' }],
-      conditions: [{ name: 'all valid', holds: checked.counts.valid === rows, found: `${checked.counts.valid} of ${rows}` }],
+      ...shared,
+      scenario: `${rows} rows read and checked`,
+      value: checkedPerSecond,
+      unit: 'rows/s',
+      baselines: { csvParse: parsing },
+      targets: [{ baseline: 'csvParse', times: 0.2, direction: 'atLeast' }],
+      conditions: [
+        { name: 'all valid', holds: checked.counts.valid === rows, found: `${checked.counts.valid} of ${rows}` },
+      ],
     }),
     judge({
-      ...shared, scenario: `${rows} rows made payments`, value: paidPerSecond, unit: 'payments/s', baselines: { ceiling }, targets: [{ baseline: 'ceiling', times: 0.3, direction: 'atLeast' }],
-      conditions: [{ name: 'all made', holds: paid.counts.submitted === rows, found: `${paid.counts.submitted} of ${rows}` }, ...clean],
+      ...shared,
+      scenario: `${rows} rows made payments`,
+      value: paidPerSecond,
+      unit: 'payments/s',
+      baselines: { ceiling },
+      targets: [{ baseline: 'ceiling', times: 0.3, direction: 'atLeast' }],
+      conditions: [
+        { name: 'all made', holds: paid.counts.submitted === rows, found: `${paid.counts.submitted} of ${rows}` },
+        ...clean,
+      ],
     }),
     judge({
-      ...shared, scenario: `another customer's ${OTHERS_PER_SECOND} payments/s meanwhile: p99`, value: busy.p99Ms, unit: 'ms', p50Ms: busy.p50Ms, p99Ms: busy.p99Ms, baselines: { idle: idle.p99Ms },
+      ...shared,
+      scenario: `another customer's ${OTHERS_PER_SECOND} payments/s meanwhile: p99`,
+      value: busy.p99Ms,
+      unit: 'ms',
+      p50Ms: busy.p50Ms,
+      p99Ms: busy.p99Ms,
+      baselines: { idle: idle.p99Ms },
       targets: [{ baseline: 'idle', times: 3, direction: 'atMost' }],
       conditions: [
-        { name: 'no failed request', holds: busy.failures + idle.failures === 0, found: `${busy.failures + idle.failures}` },
-        { name: 'submitted all the while', holds: underWay && ended.counts.submitted === rows, found: `${ended.counts.submitted} of ${rows}${underWay ? '' : ', over before the measurement was'}` },
+        {
+          name: 'no failed request',
+          holds: busy.failures + idle.failures === 0,
+          found: `${busy.failures + idle.failures}`,
+        },
+        {
+          name: 'submitted all the while',
+          holds: underWay && ended.counts.submitted === rows,
+          found: `${ended.counts.submitted} of ${rows}${underWay ? '' : ', over before the measurement was'}`,
+        },
       ],
     }),
   ]
@@ -111,7 +185,7 @@ async function parseAlone(file: Buffer): Promise<number> {
     const begun = performance.now()
     let rows = 0
     for await (const _ of Readable.from(pieces(file)).pipe(parse())) rows += 1
-    rates.push(rows / (performance.now() - begun) * 1_000)
+    rates.push((rows / (performance.now() - begun)) * 1_000)
   }
   return median(rates)
 }
@@ -125,16 +199,28 @@ const headersOf = ({ apiKey, customerId }: Payer) => ({ authorization: `Bearer $
 async function validate(url: string, payer: Payer, file: Buffer): Promise<Bulk> {
   const body = new FormData()
   body.append('file', new Blob([new Uint8Array(file)]), 'payments.csv')
-  const { id } = await answered(fetch(`${url}/v1/bulk-payments`, { method: 'POST', headers: { ...headersOf(payer), 'idempotency-key': randomUUID() }, body })) as Bulk
+  const { id } = (await answered(
+    fetch(`${url}/v1/bulk-payments`, {
+      method: 'POST',
+      headers: { ...headersOf(payer), 'idempotency-key': randomUUID() },
+      body,
+    }),
+  )) as Bulk
   return await over(url, payer, id, 'validating')
 }
 
 async function submit(url: string, payer: Payer, { id }: Bulk): Promise<Bulk> {
-  await answered(fetch(`${url}/v1/bulk-payments/${id}/submit`, { method: 'POST', headers: { ...headersOf(payer), 'idempotency-key': randomUUID() } }))
+  await answered(
+    fetch(`${url}/v1/bulk-payments/${id}/submit`, {
+      method: 'POST',
+      headers: { ...headersOf(payer), 'idempotency-key': randomUUID() },
+    }),
+  )
   return await over(url, payer, id, 'submitting')
 }
 
-const read = async (url: string, payer: Payer, id: string): Promise<Bulk> => await answered(fetch(`${url}/v1/bulk-payments/${id}`, { headers: headersOf(payer) })) as Bulk
+const read = async (url: string, payer: Payer, id: string): Promise<Bulk> =>
+  (await answered(fetch(`${url}/v1/bulk-payments/${id}`, { headers: headersOf(payer) }))) as Bulk
 
 async function over(url: string, payer: Payer, id: string, status: string): Promise<Bulk> {
   const deadline = performance.now() + PATIENCE_MS
@@ -153,7 +239,13 @@ async function answered(asked: Promise<Response>): Promise<unknown> {
   return JSON.parse(text) as unknown
 }
 
-async function timed(bench: Bench, service: Subject, what: string, rows: number, work: () => Promise<Bulk>): Promise<[Bulk, number]> {
+async function timed(
+  bench: Bench,
+  service: Subject,
+  what: string,
+  rows: number,
+  work: () => Promise<Bulk>,
+): Promise<[Bulk, number]> {
   await service.database?.checkpoint()
   const begun = performance.now()
   const bulk = await work()

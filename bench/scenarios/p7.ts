@@ -27,7 +27,8 @@ async function exchange(bench: Bench, scenario: string, payers: readonly Payer[]
   await using service = await startService(bench, { dispatch: false })
   const measured = await alternate(bench.seconds, {
     bare: (seconds) => bare.measure({ operations: payers.map(paymentOperation), connections: CONNECTIONS, seconds }),
-    service: (seconds) => service.measure({ operations: payers.map(exchangeOperation), connections: CONNECTIONS, seconds }),
+    service: (seconds) =>
+      service.measure({ operations: payers.map(exchangeOperation), connections: CONNECTIONS, seconds }),
   })
   const failures = measured.service.failures + measured.bare.failures
   return judge({
@@ -39,7 +40,10 @@ async function exchange(bench: Bench, scenario: string, payers: readonly Payer[]
     p99Ms: measured.service.p99Ms,
     baselines: { bare: measured.bare.rate },
     targets: [{ baseline: 'bare', times: 0.12, direction: 'atLeast' }],
-    conditions: [{ name: 'no failed request', holds: failures === 0, found: `${failures}` }, ...await booked(service)],
+    conditions: [
+      { name: 'no failed request', holds: failures === 0, found: `${failures}` },
+      ...(await booked(service)),
+    ],
   })
 }
 
@@ -48,11 +52,23 @@ export function exchangeOperation({ customerId, apiKey, balanceId, dollarBalance
   const headers = { Authorization: `Bearer ${apiKey}`, 'X-Tenant-Id': customerId }
   return [
     {
-      method: 'POST', path: '/v1/exchanges/quotes', headers, expect: 201, capture: true,
-      body: JSON.stringify({ sellCurrency: 'EUR', buyCurrency: 'USD', amount: { amountMinor: '10000', currency: 'EUR' }, fixedSide: 'sell' }),
+      method: 'POST',
+      path: '/v1/exchanges/quotes',
+      headers,
+      expect: 201,
+      capture: true,
+      body: JSON.stringify({
+        sellCurrency: 'EUR',
+        buyCurrency: 'USD',
+        amount: { amountMinor: '10000', currency: 'EUR' },
+        fixedSide: 'sell',
+      }),
     },
     {
-      method: 'POST', path: '/v1/exchanges', headers: { ...headers, 'Idempotency-Key': FRESH_KEY }, expect: 201,
+      method: 'POST',
+      path: '/v1/exchanges',
+      headers: { ...headers, 'Idempotency-Key': FRESH_KEY },
+      expect: 201,
       body: JSON.stringify({ quoteId: CAPTURED_ID, sellBalanceId: balanceId, buyBalanceId: dollarBalanceId }),
     },
   ]
@@ -63,11 +79,15 @@ async function booked(service: Subject): Promise<Condition[]> {
   const wrong = await service.database!.audit()
   const [row] = await service.database!.query<{ quotes: number; exchanges: number; booked: number }>(
     `select (select count(*)::int from quote) as quotes, (select count(*)::int from exchange) as exchanges,
-      (select count(distinct source_id)::int from posting where rule = 'L30') as booked`)
+      (select count(distinct source_id)::int from posting where rule = 'L30') as booked`,
+  )
   const { quotes, exchanges, booked } = row!
   return [
     { name: 'clean audit', holds: wrong === null, ...(wrong === null ? {} : { found: wrong }) },
-    { name: 'a row for every 201', holds: quotes + exchanges >= service.accepted && quotes >= exchanges && exchanges === booked,
-      found: `${quotes} quotes, ${exchanges} exchanges, ${booked} of them booked, ${service.accepted} answers` },
+    {
+      name: 'a row for every 201',
+      holds: quotes + exchanges >= service.accepted && quotes >= exchanges && exchanges === booked,
+      found: `${quotes} quotes, ${exchanges} exchanges, ${booked} of them booked, ${service.accepted} answers`,
+    },
   ]
 }

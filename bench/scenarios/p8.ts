@@ -54,7 +54,15 @@ export const p8: Scenario = {
     let written = 0
     for (let round = 0; round < ROUNDS; round++) {
       await database.checkpoint()
-      posts.push(await loop.ask({ ...sample(payer), url, connections: CONNECTIONS, warmupSeconds: bench.warmupSeconds, seconds }))
+      posts.push(
+        await loop.ask({
+          ...sample(payer),
+          url,
+          connections: CONNECTIONS,
+          warmupSeconds: bench.warmupSeconds,
+          seconds,
+        }),
+      )
       bench.log(`  post loop ${posts.at(-1)!.toFixed(0).padStart(6)}/s`)
       await receiver.ask('take')
       const flood = await sustain(receiver, database, payer, written, { warmupSeconds: bench.warmupSeconds, seconds })
@@ -72,23 +80,42 @@ export const p8: Scenario = {
     bench.log(`  at half load p50 ${p50Ms.toFixed(0)} ms, p99 ${p99Ms.toFixed(0)} ms from event to receiver`)
     const { events, connections } = await arrived(receiver, written)
     const [unfinished] = await database.query<{ queued: number; failed: number }>(
-      `select (select count(*)::int from webhook_queue) as queued, (select count(*)::int from webhook_delivery where attempt_count > 1 or status <> 'succeeded') as failed`)
+      `select (select count(*)::int from webhook_queue) as queued, (select count(*)::int from webhook_delivery where attempt_count > 1 or status <> 'succeeded') as failed`,
+    )
     bench.log(`  ${connections} connections over all`)
-    return [judge({
-      id: 'P8', scenario: `${EVENT_TYPES.length} endpoints, sustained`, value: rate, unit: 'callbacks/s', p50Ms, p99Ms, baselines: { postLoop: median(posts) },
-      targets: [{ baseline: 'postLoop', times: 0.25, direction: 'atLeast' }],
-      conditions: [
-        { name: 'none lost', holds: events === written, found: `${events} of ${written} events` },
-        { name: 'all written down as delivered at once', holds: unfinished!.queued === 0 && unfinished!.failed === 0, found: JSON.stringify(unfinished) },
-        { name: `p99 ≤ ${LATE_MAX_MS} ms at half load`, holds: p99Ms <= LATE_MAX_MS, found: `${p99Ms.toFixed(0)} ms` },
-      ],
-    })]
+    return [
+      judge({
+        id: 'P8',
+        scenario: `${EVENT_TYPES.length} endpoints, sustained`,
+        value: rate,
+        unit: 'callbacks/s',
+        p50Ms,
+        p99Ms,
+        baselines: { postLoop: median(posts) },
+        targets: [{ baseline: 'postLoop', times: 0.25, direction: 'atLeast' }],
+        conditions: [
+          { name: 'none lost', holds: events === written, found: `${events} of ${written} events` },
+          {
+            name: 'all written down as delivered at once',
+            holds: unfinished!.queued === 0 && unfinished!.failed === 0,
+            found: JSON.stringify(unfinished),
+          },
+          {
+            name: `p99 ≤ ${LATE_MAX_MS} ms at half load`,
+            holds: p99Ms <= LATE_MAX_MS,
+            found: `${p99Ms.toFixed(0)} ms`,
+          },
+        ],
+      }),
+    ]
   },
 }
 
 async function register(service: string, { customerId, apiKey }: Payer, url: string, type: string): Promise<void> {
   const response = await fetch(`${service}/v1/integrator-webhooks`, {
-    method: 'POST', headers: { Authorization: `Bearer ${apiKey}`, 'X-Tenant-Id': customerId, 'Content-Type': 'application/json' }, body: JSON.stringify({ url, events: [type] }),
+    method: 'POST',
+    headers: { Authorization: `Bearer ${apiKey}`, 'X-Tenant-Id': customerId, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ url, events: [type] }),
   })
   if (response.status !== 201) throw new Error(`The endpoint was not made: ${response.status} ${await response.text()}`)
 }
@@ -96,14 +123,37 @@ async function register(service: string, { customerId, apiKey }: Payer, url: str
 /** What a callback looks like on the wire, for the loop to send the same. */
 function sample({ customerId }: Payer): Pick<PostLoopPlan, 'headers' | 'body'> {
   const eventId = '01980d6e-7f3a-7c21-9f58-0a1b2c3d4e5f'
-  const body = JSON.stringify(envelope({
-    id: eventId, type: 'payment.created', createdAt: 0, customerId, object: 'note', objectId: eventId, status: 'processing', previousStatus: null, amount: 100n, currency: 'EUR',
-    sandbox: false, related: null,
-  }, { tenantId: customerId, apiVersion: '1.0.0-draft.14', test: false }))
+  const body = JSON.stringify(
+    envelope(
+      {
+        id: eventId,
+        type: 'payment.created',
+        createdAt: 0,
+        customerId,
+        object: 'note',
+        objectId: eventId,
+        status: 'processing',
+        previousStatus: null,
+        amount: 100n,
+        currency: 'EUR',
+        sandbox: false,
+        related: null,
+      },
+      { tenantId: customerId, apiVersion: '1.0.0-draft.14', test: false },
+    ),
+  )
   const { service, standard } = sign({ eventId, timestamp: 1, body, secrets: [generateSecret()] })
   // Not under the name by which the receiver knows events of the service.
-  const { 'Service-Event-Id': _id, ...headers } = callbackHeaders({ eventId, eventType: 'payment.created', seconds: 1, test: false })
-  return { body, headers: { ...headers, 'Service-Event': eventId, 'Service-Signature': service, 'webhook-signature': standard } }
+  const { 'Service-Event-Id': _id, ...headers } = callbackHeaders({
+    eventId,
+    eventType: 'payment.created',
+    seconds: 1,
+    test: false,
+  })
+  return {
+    body,
+    headers: { ...headers, 'Service-Event': eventId, 'Service-Signature': service, 'webhook-signature': standard },
+  }
 }
 
 /** Writes events; each to one endpoint. */
@@ -193,9 +243,15 @@ async function signatures(bench: Bench): Promise<void> {
   const secrets = [generateSecret()]
   const body = 'x'.repeat(450)
   const batchOf = (size: number): SigningBatch => ({
-    secrets, timestamp: size, callbacks: Array.from({ length: size }, (_, nth) => ({ eventId: `01980d6e-7f3a-7c21-9f58-${String(nth).padStart(12, '0')}`, body })),
+    secrets,
+    timestamp: size,
+    callbacks: Array.from({ length: size }, (_, nth) => ({
+      eventId: `01980d6e-7f3a-7c21-9f58-${String(nth).padStart(12, '0')}`,
+      body,
+    })),
   })
-  const here = ({ callbacks, timestamp }: SigningBatch) => callbacks.map((callback) => sign({ ...callback, timestamp, secrets }))
+  const here = ({ callbacks, timestamp }: SigningBatch) =>
+    callbacks.map((callback) => sign({ ...callback, timestamp, secrets }))
   await workers.signBatch(batchOf(16))
   bench.log('  signing, event loop busy per batch (microseconds): callbacks, inline, by a thread')
   for (const size of SIGN_BATCHES) {
@@ -208,6 +264,8 @@ async function signatures(bench: Bench): Promise<void> {
     const before = performance.eventLoopUtilization()
     for (let round = 0; round < rounds; round++) await workers.signBatch(batch)
     const thread = (performance.eventLoopUtilization(before).active / rounds) * 1_000
-    bench.log(`    ${String(size).padStart(3)}  ${inline.toFixed(0).padStart(5)}  ${thread.toFixed(0).padStart(5)}${thread < inline ? '  the thread pays' : ''}`)
+    bench.log(
+      `    ${String(size).padStart(3)}  ${inline.toFixed(0).padStart(5)}  ${thread.toFixed(0).padStart(5)}${thread < inline ? '  the thread pays' : ''}`,
+    )
   }
 }

@@ -13,7 +13,11 @@ export const p9: Scenario = {
   async run(bench) {
     let lines = 0
     await using full = await startService(bench, {
-      dispatch: false, name: 'full', prepare: async (database) => { lines = await loadHistory(database, { lines: LINES * bench.scale }, bench.log) },
+      dispatch: false,
+      name: 'full',
+      prepare: async (database) => {
+        lines = await loadHistory(database, { lines: LINES * bench.scale }, bench.log)
+      },
     })
     await using empty = await startService(bench, { dispatch: false, name: 'empty' })
     const load = { operations: bench.databases.payers.map(paymentOperation), connections: CONNECTIONS }
@@ -22,20 +26,22 @@ export const p9: Scenario = {
       full: (seconds) => full.measure({ ...load, seconds }),
     })
     const failures = measured.full.failures + measured.empty.failures
-    return [judge({
-      id: 'P9',
-      scenario: `POST /payments, 1 000 balances, on ${lines} journal lines`,
-      value: measured.full.rate,
-      unit: 'payments/s',
-      p50Ms: measured.full.p50Ms,
-      p99Ms: measured.full.p99Ms,
-      baselines: { emptyLedger: measured.empty.rate },
-      targets: [{ baseline: 'emptyLedger', times: 0.9, direction: 'atLeast' }],
-      conditions: [
-        { name: 'no failed request', holds: failures === 0, found: `${failures}` },
-        ...await full.conditions(),
-        ...await empty.conditions(),
-      ],
-    })]
+    return [
+      judge({
+        id: 'P9',
+        scenario: `POST /payments, 1 000 balances, on ${lines} journal lines`,
+        value: measured.full.rate,
+        unit: 'payments/s',
+        p50Ms: measured.full.p50Ms,
+        p99Ms: measured.full.p99Ms,
+        baselines: { emptyLedger: measured.empty.rate },
+        targets: [{ baseline: 'emptyLedger', times: 0.9, direction: 'atLeast' }],
+        conditions: [
+          { name: 'no failed request', holds: failures === 0, found: `${failures}` },
+          ...(await full.conditions()),
+          ...(await empty.conditions()),
+        ],
+      }),
+    ]
   },
 }

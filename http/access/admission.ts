@@ -111,7 +111,12 @@ function utilizationOfLoop(): () => number {
 }
 
 /** Builds the admission of one node. */
-export function createAdmission({ refusal, linger = (request) => request.resume(), refuseWhenLate = true, utilization = utilizationOfLoop() }: AdmissionOptions): Admission {
+export function createAdmission({
+  refusal,
+  linger = (request) => request.resume(),
+  refuseWhenLate = true,
+  utilization = utilizationOfLoop(),
+}: AdmissionOptions): Admission {
   const places = new FairShare(COMMANDS_CEILING)
   let refused = 0
   // Node's own histogram of delays is not used: after a reset it needs two turns for a sample, so it has none while
@@ -152,15 +157,29 @@ export function createAdmission({ refusal, linger = (request) => request.resume(
 
   function turnAway(request: IncomingMessage, response: ServerResponse): void {
     const { body, requestId } = refusal(request.url ?? '/')
-    response.writeHead(503, ['Content-Type', 'application/problem+json', 'Content-Length', `${Buffer.byteLength(body)}`, 'Content-Language', 'en',
-      'Cache-Control', 'no-store', 'Retry-After', `${RETRY_AFTER_SECONDS}`, 'X-Request-Id', requestId])
+    response.writeHead(503, [
+      'Content-Type',
+      'application/problem+json',
+      'Content-Length',
+      `${Buffer.byteLength(body)}`,
+      'Content-Language',
+      'en',
+      'Cache-Control',
+      'no-store',
+      'Retry-After',
+      `${RETRY_AFTER_SECONDS}`,
+      'X-Request-Id',
+      requestId,
+    ])
     response.end(body)
     // The body was not read. A small rest is skipped; for a large rest the connection is closed.
     linger(request)
   }
 
   return {
-    get counters() { return { underWay: places.held, refused, overloaded } },
+    get counters() {
+      return { underWay: places.held, refused, overloaded }
+    },
     check,
     enter(party) {
       check(party)
@@ -181,7 +200,10 @@ export function createAdmission({ refusal, linger = (request) => request.resume(
       // Finding the party costs 1.5 µs, so only a full node looks for it.
       if (command && places.held >= capacity()) {
         const party = partyOf(request)
-        if (party !== null && isRefused(party)) { turnAway(request, response); return }
+        if (party !== null && isRefused(party)) {
+          turnAway(request, response)
+          return
+        }
       }
       next(request, response)
     },
@@ -194,4 +216,5 @@ export function createAdmission({ refusal, linger = (request) => request.resume(
 /** Detail of the 503 for a refused command. */
 export const TOO_MANY = 'Too many requests are under way. Send the same request again shortly.'
 
-const isHealthCheck = (url: string | undefined): boolean => url === '/health' || url === '/ready' || url === '/v1/health' || url === '/v1/ready'
+const isHealthCheck = (url: string | undefined): boolean =>
+  url === '/health' || url === '/ready' || url === '/v1/health' || url === '/v1/ready'

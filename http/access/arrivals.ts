@@ -79,7 +79,12 @@ export class Arrivals {
   }
 
   /** Does the same for a form with a file. `onLate` stops the consumer of the file. */
-  upload<Result>(request: IncomingMessage, party: Party, read: () => Promise<Result>, onLate: (error: Error) => void): Promise<Result> {
+  upload<Result>(
+    request: IncomingMessage,
+    party: Party,
+    read: () => Promise<Result>,
+    onLate: (error: Error) => void,
+  ): Promise<Result> {
     return this.#wait(this.#uploads, UPLOADS_MAX, { request, party, read, onLate })
   }
 
@@ -90,24 +95,45 @@ export class Arrivals {
     this.#watch()
   }
 
-  async #wait<Result>(share: FairShare, capacity: number, { request, party, read, onLate }: {
-    readonly request: IncomingMessage; readonly party: Party; readonly read: () => Promise<Result>; readonly onLate: ((error: Error) => void) | undefined
-  }): Promise<Result> {
+  async #wait<Result>(
+    share: FairShare,
+    capacity: number,
+    {
+      request,
+      party,
+      read,
+      onLate,
+    }: {
+      readonly request: IncomingMessage
+      readonly party: Party
+      readonly read: () => Promise<Result>
+      readonly onLate: ((error: Error) => void) | undefined
+    },
+  ): Promise<Result> {
     if (share.refuses(capacity, party)) {
       // Bytes that came together with the headers are available once the HTTP parser has ended its turn.
       await new Promise(setImmediate)
       if (request.complete) return await read()
-      refuse('service-unavailable', 'Too many requests of this caller are still sending their bodies. Send the same request again shortly.', { retryAfterSeconds: RETRY_AFTER_SECONDS })
+      refuse(
+        'service-unavailable',
+        'Too many requests of this caller are still sending their bodies. Send the same request again shortly.',
+        { retryAfterSeconds: RETRY_AFTER_SECONDS },
+      )
     }
     share.enter(party)
     let arrival: Arrival | undefined
     try {
       return await new Promise<Result>((resolve, reject) => {
-        arrival = { request, connectionBytes: request.socket.bytesRead, looks: 0, late: () => {
-          const error = new ProblemError({ slug: 'request-timeout', detail: 'The body arrived too slowly.' })
-          onLate?.(error)
-          reject(error)
-        } }
+        arrival = {
+          request,
+          connectionBytes: request.socket.bytesRead,
+          looks: 0,
+          late: () => {
+            const error = new ProblemError({ slug: 'request-timeout', detail: 'The body arrived too slowly.' })
+            onLate?.(error)
+            reject(error)
+          },
+        }
         this.#arriving.add(arrival)
         this.#watch()
         read().then(resolve, reject)
@@ -135,7 +161,8 @@ export class Arrivals {
       }
       arrival.looks += 1
       const seconds = (arrival.looks * this.#lookMs - this.#graceMs) / 1_000
-      if (seconds >= 0 && request.socket.bytesRead - arrival.connectionBytes <= seconds * BYTES_PER_SECOND_MIN) arrival.late()
+      if (seconds >= 0 && request.socket.bytesRead - arrival.connectionBytes <= seconds * BYTES_PER_SECOND_MIN)
+        arrival.late()
     }
     for (const [request, looks] of this.#leftOver) {
       if (request.complete || request.destroyed) this.#leftOver.delete(request)

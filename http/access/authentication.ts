@@ -14,7 +14,14 @@ import type { Context } from 'koa'
 import { LRUCache } from 'lru-cache'
 import { apiKeyHash, isApiKeyText } from '../../lib/identity/api-key.ts'
 import type { Party } from '../../lib/security/fair-share.ts'
-import { isCsrfToken, isSessionToken, sessionCookie, SESSION_TOUCH_MS, sessionStatus, tokenHash } from '../../lib/identity/session.ts'
+import {
+  isCsrfToken,
+  isSessionToken,
+  sessionCookie,
+  SESSION_TOUCH_MS,
+  sessionStatus,
+  tokenHash,
+} from '../../lib/identity/session.ts'
 import { compileAllowlist, isAllowed, plainAddress } from '../../lib/security/ip-allowlist.ts'
 import { refuse } from '../../lib/base/problems.ts'
 import type { FailedCredentials, LookUp } from './failed-credentials.ts'
@@ -83,7 +90,10 @@ function unauthenticated(detail = HOW): never {
 }
 
 /** Builds the authentication of one service. */
-export function createAuthentication(world: Pick<ReadServices, 'findApiKey' | 'identity' | 'clock' | 'sandbox' | 'log'>, failed: FailedCredentials): Authentication {
+export function createAuthentication(
+  world: Pick<ReadServices, 'findApiKey' | 'identity' | 'clock' | 'sandbox' | 'log'>,
+  failed: FailedCredentials,
+): Authentication {
   const { identity } = world
 
   async function load(sha256: string): Promise<KeyCaller | undefined> {
@@ -94,7 +104,15 @@ export function createAuthentication(world: Pick<ReadServices, 'findApiKey' | 'i
     const { id, name, level, tenantId, scopes, expiresAtMs, lastUsedAtMs } = key
     return {
       kind: 'key',
-      principal: { kind: 'key', id, name, scopes: new Set(scopes), capabilities: NO_CAPABILITIES, createdVia: 'api_key', ...(key.environment === 'live' ? { live: true } : {}) },
+      principal: {
+        kind: 'key',
+        id,
+        name,
+        scopes: new Set(scopes),
+        capabilities: NO_CAPABILITIES,
+        createdVia: 'api_key',
+        ...(key.environment === 'live' ? { live: true } : {}),
+      },
       tenant: { id: tenantId, kind: level },
       party: { group: tenantId, member: id },
       expiresAtMs,
@@ -112,7 +130,12 @@ export function createAuthentication(world: Pick<ReadServices, 'findApiKey' | 'i
     // Requests that miss the cache at the same moment share one look-up.
     fetchMethod: load,
   })
-  const unknown = new LRUCache<string, true>({ max: CACHE_MAX, ttl: UNKNOWN_TTL_MS, perf: world.clock, ttlResolution: 0 })
+  const unknown = new LRUCache<string, true>({
+    max: CACHE_MAX,
+    ttl: UNKNOWN_TTL_MS,
+    perf: world.clock,
+    ttlResolution: 0,
+  })
   identity.onKeyChange((sha256) => {
     if (sha256 === null) {
       callers.clear()
@@ -143,7 +166,8 @@ export function createAuthentication(world: Pick<ReadServices, 'findApiKey' | 'i
 
   async function lookUpKey(secret: string, sha256: string): Promise<KeyCaller> {
     if (!isApiKeyText(secret)) invalidKey('The API key is malformed.')
-    if (!world.sandbox && secret.startsWith('svc_test_')) invalidKey('Test keys do not work here: this environment has no sandbox.')
+    if (!world.sandbox && secret.startsWith('svc_test_'))
+      invalidKey('Test keys do not work here: this environment has no sandbox.')
     const caller = unknown.get(sha256) === true ? undefined : await fetchKey(sha256)
     if (caller === undefined) invalidKey()
     return alive(caller)
@@ -158,7 +182,8 @@ export function createAuthentication(world: Pick<ReadServices, 'findApiKey' | 'i
     if (status === 'idle' || status === 'expired' || status === 'revoked') {
       refuse('session-expired', 'The session has ended. Sign in again.', { extra: { reason: status } })
     }
-    if (found.userStatus !== 'active') refuse('session-expired', 'The session has ended.', { extra: { reason: 'revoked' } })
+    if (found.userStatus !== 'active')
+      refuse('session-expired', 'The session has ended.', { extra: { reason: 'revoked' } })
     if (status === 'mfa_required' && !beforeMfa) {
       const challenge = await identity.loginChallenge(found.id)
       refuse('mfa-required', 'Finish signing in: POST /v1/sessions/current/mfa.', {
@@ -169,7 +194,12 @@ export function createAuthentication(world: Pick<ReadServices, 'findApiKey' | 'i
     return { kind: 'session', session: { ...found, tokenSha256, token, via } }
   }
 
-  const lookUpSession = (context: Context, token: string, via: 'web' | 'mobile', beforeMfa: boolean): Promise<SessionCaller> =>
+  const lookUpSession = (
+    context: Context,
+    token: string,
+    via: 'web' | 'mobile',
+    beforeMfa: boolean,
+  ): Promise<SessionCaller> =>
     failed.lookUp(lookUpOf(context, tokenHash(token)), () => findSession(token, via, beforeMfa))
 
   function fromCookie(context: Context, token: string, beforeMfa: boolean): Promise<SessionCaller> {
@@ -177,7 +207,7 @@ export function createAuthentication(world: Pick<ReadServices, 'findApiKey' | 'i
     const writes = request.method !== 'GET' && request.method !== 'HEAD'
     // Another site can make a browser send the cookie, but it can neither read nor guess the token that goes with it.
     if (writes && !isCsrfToken(request.headers['x-csrf-token'] as string | undefined, token)) {
-      unauthenticated('Requests that write with the session\'s cookie need the X-CSRF-Token of the session.')
+      unauthenticated("Requests that write with the session's cookie need the X-CSRF-Token of the session.")
     }
     return lookUpSession(context, token, 'web', beforeMfa)
   }
@@ -202,7 +232,9 @@ export function createAuthentication(world: Pick<ReadServices, 'findApiKey' | 'i
     },
 
     partyOf({ headers: { authorization } }) {
-      return authorization?.startsWith(BEARER) === true ? callers.get(apiKeyHash(authorization.slice(BEARER.length)))?.party ?? null : null
+      return authorization?.startsWith(BEARER) === true
+        ? (callers.get(apiKeyHash(authorization.slice(BEARER.length)))?.party ?? null)
+        : null
     },
 
     checkAddress(allowlist, address) {
@@ -220,6 +252,10 @@ export function createAuthentication(world: Pick<ReadServices, 'findApiKey' | 'i
   }
 }
 
-const lookUpOf = (context: Context, hash: string): LookUp => ({ hash, address: context.ip, onRefusal: (headers) => addHeaders(context, headers) })
+const lookUpOf = (context: Context, hash: string): LookUp => ({
+  hash,
+  address: context.ip,
+  onRefusal: (headers) => addHeaders(context, headers),
+})
 
 const NO_CAPABILITIES: ReadonlySet<string> = new Set()

@@ -34,7 +34,11 @@ export interface Authorisation {
   /** @throws ProblemError 403 when the person's role does not allow the route */
   checkCapability(principal: Principal, tenant: Tenant | null): void
   /** @throws ProblemError 403 when the person needs a step-up proof first */
-  checkStepUp(session: SessionIdentity, tenant: Tenant | null, params: Readonly<Record<string, string>> | undefined): Promise<void>
+  checkStepUp(
+    session: SessionIdentity,
+    tenant: Tenant | null,
+    params: Readonly<Record<string, string>> | undefined,
+  ): Promise<void>
 }
 
 function refuseTenant(code: 'required' | 'invalid_format', message: string): never {
@@ -56,16 +60,24 @@ export function principalOfPerson(session: SessionIdentity, roles: readonly Role
     kind: 'session',
     id: session.userId,
     name: session.name,
-    scopes: grants.length === 1 && only !== undefined ? only.scopes : new Set(grants.flatMap(({ scopes }) => [...scopes])),
-    capabilities: grants.length === 1 && only !== undefined ? only.capabilities : new Set(grants.flatMap(({ capabilities }) => [...capabilities])),
+    scopes:
+      grants.length === 1 && only !== undefined ? only.scopes : new Set(grants.flatMap(({ scopes }) => [...scopes])),
+    capabilities:
+      grants.length === 1 && only !== undefined
+        ? only.capabilities
+        : new Set(grants.flatMap(({ capabilities }) => [...capabilities])),
     createdVia: session.via,
   }
 }
 
 /** Prepares the checks of a route. */
-export function createAuthorisation(route: Route, world: Pick<ReadServices, 'identity' | 'sandbox' | 'isWorkspace' | 'operators'>): Authorisation {
+export function createAuthorisation(
+  route: Route,
+  world: Pick<ReadServices, 'identity' | 'sandbox' | 'isWorkspace' | 'operators'>,
+): Authorisation {
   const { scope, stepUp, callers } = route
-  const capabilities: readonly string[] = route.capability === undefined ? [] : typeof route.capability === 'string' ? [route.capability] : route.capability
+  const capabilities: readonly string[] =
+    route.capability === undefined ? [] : typeof route.capability === 'string' ? [route.capability] : route.capability
   const level = callers === 'staff' ? 'operator' : route.tenant
 
   function checkLevel(tenant: Tenant): void {
@@ -73,7 +85,8 @@ export function createAuthorisation(route: Route, world: Pick<ReadServices, 'ide
   }
 
   function checkSandbox(): void {
-    if (route.sandbox !== undefined && !world.sandbox) refuse('feature-disabled', 'This environment has no sandbox.', { extra: { feature: 'sandbox' } })
+    if (route.sandbox !== undefined && !world.sandbox)
+      refuse('feature-disabled', 'This environment has no sandbox.', { extra: { feature: 'sandbox' } })
   }
 
   /** Finds the operator membership through which staff act for a customer; staff have no membership of the customer. */
@@ -85,19 +98,22 @@ export function createAuthorisation(route: Route, world: Pick<ReadServices, 'ide
   }
 
   function lacks(capability: string): never {
-    refuse('insufficient-scope', `Your role lacks the capability ${capability}.`, { extra: { requiredCapability: capability } })
+    refuse('insufficient-scope', `Your role lacks the capability ${capability}.`, {
+      extra: { requiredCapability: capability },
+    })
   }
 
   return {
     checkKeyTenant(tenant, header) {
       if (route.tenant === 'none') return
-      if (header !== tenant.id && readTenant(header) !== tenant.id) refuse('tenant-forbidden', 'The API key belongs to another tenant.')
+      if (header !== tenant.id && readTenant(header) !== tenant.id)
+        refuse('tenant-forbidden', 'The API key belongs to another tenant.')
       checkLevel(tenant)
     },
 
     async checkFeature(tenant) {
       const { feature } = route
-      if (feature === undefined || tenant === null || await world.operators.hasFeature(tenant.id, feature)) return
+      if (feature === undefined || tenant === null || (await world.operators.hasFeature(tenant.id, feature))) return
       refuse('feature-disabled', `The operator has switched ${feature} off.`, { extra: { feature } })
     },
 
@@ -116,7 +132,15 @@ export function createAuthorisation(route: Route, world: Pick<ReadServices, 'ide
     },
 
     async enter(session, header) {
-      if (route.tenant === 'none') return { principal: principalOfPerson(session, session.memberships.map(({ role }) => role)), tenant: null, role: null }
+      if (route.tenant === 'none')
+        return {
+          principal: principalOfPerson(
+            session,
+            session.memberships.map(({ role }) => role),
+          ),
+          tenant: null,
+          role: null,
+        }
       const tenantId = readTenant(header)
       const own = session.memberships.find((membership) => membership.tenantId === tenantId)
       if (own !== undefined) {
@@ -126,28 +150,39 @@ export function createAuthorisation(route: Route, world: Pick<ReadServices, 'ide
       }
       const staff = route.tenant === 'any' ? await staffOf(session, tenantId) : null
       if (staff === null) refuse('tenant-forbidden', 'You are not a member of this tenant.')
-      return { principal: principalOfPerson(session, [staff.role]), tenant: { id: tenantId, kind: 'customer' }, role: staff.role }
+      return {
+        principal: principalOfPerson(session, [staff.role]),
+        tenant: { id: tenantId, kind: 'customer' },
+        role: staff.role,
+      }
     },
 
     checkCapability(principal, tenant) {
       checkSandbox()
       if (route.sandbox === 'simulation' && (tenant === null || !world.isWorkspace(tenant.id))) {
-        refuse('insufficient-scope', 'Only people of a developer\'s workspace may simulate.', { extra: { requiredCapability: 'developer' } })
+        refuse('insufficient-scope', "Only people of a developer's workspace may simulate.", {
+          extra: { requiredCapability: 'developer' },
+        })
       }
       if (callers === 'key') {
         // A key names one scope; the capability that stands for it depends on the tenant's kind.
         if (scope === null || principal.scopes.has(scope)) return
         lacks(capabilityForScope(scope, tenant?.kind ?? 'customer'))
       }
-      if (capabilities.length > 0 && !capabilities.some((capability) => principal.capabilities.has(capability))) lacks(capabilities[0] as string)
+      if (capabilities.length > 0 && !capabilities.some((capability) => principal.capabilities.has(capability)))
+        lacks(capabilities[0] as string)
     },
 
     async checkStepUp(session, tenant, params) {
-      if (stepUp === undefined || stepUp.byBody === true || (stepUp.unlessNoFactor === true && session.factors === 0)) return
+      if (stepUp === undefined || stepUp.byBody === true || (stepUp.unlessNoFactor === true && session.factors === 0))
+        return
       const { action, subject } = stepUp
-      const subjectId = subject === undefined ? null : params?.[subject]?.toLowerCase() ?? null
+      const subjectId = subject === undefined ? null : (params?.[subject]?.toLowerCase() ?? null)
       const proven = await world.identity.hasProof({
-        sessionId: session.id, tenantId: tenant?.id ?? null, action, subjectId: subjectId !== null && UUID.test(subjectId) ? subjectId : null,
+        sessionId: session.id,
+        tenantId: tenant?.id ?? null,
+        action,
+        subjectId: subjectId !== null && UUID.test(subjectId) ? subjectId : null,
         bound: stepUp.bound === true,
       })
       if (!proven) {

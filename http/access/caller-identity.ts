@@ -17,7 +17,14 @@ type SessionWithoutToken = Omit<SessionIdentity, 'token'>
 
 /** A caller of an operation that has a tenant; plain JSON. */
 export type CallerIdentity =
-  | { readonly kind: 'key'; readonly id: string; readonly name: string; readonly scopes: readonly string[]; readonly live: boolean; readonly tenant: Tenant }
+  | {
+      readonly kind: 'key'
+      readonly id: string
+      readonly name: string
+      readonly scopes: readonly string[]
+      readonly live: boolean
+      readonly tenant: Tenant
+    }
   | { readonly kind: 'session'; readonly role: Role; readonly session: SessionWithoutToken; readonly tenant: Tenant }
 
 /** The caller as an endpoint uses it. */
@@ -38,11 +45,20 @@ export function identityOfKey({ id, name, scopes, live }: Principal, tenant: Ten
  * tenant and one as staff, which are all that the audit trail uses. A person may have hundreds, and headers are
  * bounded.
  */
-export function identityOfPerson({ token: _, ...session }: SessionIdentity, role: Role, tenant: Tenant): CallerIdentity {
+export function identityOfPerson(
+  { token: _, ...session }: SessionIdentity,
+  role: Role,
+  tenant: Tenant,
+): CallerIdentity {
   const own = session.memberships.find(({ tenantId }) => tenantId === tenant.id)
   const staff = session.memberships.find(({ level }) => level === 'operator')
   const memberships = [own, staff].filter((membership): membership is Membership => membership !== undefined)
-  return { kind: 'session', role, session: { ...session, memberships: own === staff ? memberships.slice(0, 1) : memberships }, tenant }
+  return {
+    kind: 'session',
+    role,
+    session: { ...session, memberships: own === staff ? memberships.slice(0, 1) : memberships },
+    tenant,
+  }
 }
 
 /** Restores the caller of an identity. A person's scopes and capabilities are those that this node gives the role. */
@@ -54,8 +70,17 @@ export function callerOf(identity: CallerIdentity): Caller {
   }
   const { id, name, scopes, live } = identity
   return {
-    principal: { kind: 'key', id, name, scopes: new Set(scopes), capabilities: NO_CAPABILITIES, createdVia: 'api_key', ...(live ? { live: true } : {}) },
-    tenant, session: null,
+    principal: {
+      kind: 'key',
+      id,
+      name,
+      scopes: new Set(scopes),
+      capabilities: NO_CAPABILITIES,
+      createdVia: 'api_key',
+      ...(live ? { live: true } : {}),
+    },
+    tenant,
+    session: null,
   }
 }
 

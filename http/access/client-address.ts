@@ -24,7 +24,10 @@ export function clientAddress(trusted: readonly string[]): Middleware {
   return (context, next) => {
     let address = plainAddress(context.req.socket.remoteAddress ?? '')
     if (isIP(address) !== 0 && isAllowed(proxies, address)) {
-      const hops = (context.req.headers['x-forwarded-for'] as string | undefined ?? '').split(',').slice(-HOPS_MAX).reverse()
+      const hops = ((context.req.headers['x-forwarded-for'] as string | undefined) ?? '')
+        .split(',')
+        .slice(-HOPS_MAX)
+        .reverse()
       for (const hop of hops) {
         const before = addressOf(hop)
         if (before === null) break

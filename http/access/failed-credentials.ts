@@ -94,7 +94,11 @@ export class FailedCredentials {
         return
       }
       if (turns.waiting.length >= WAITING_MAX) {
-        refuse('service-unavailable', 'Too many credentials of this address are being looked up. Send the same request again shortly.', { retryAfterSeconds: RETRY_AFTER_SECONDS })
+        refuse(
+          'service-unavailable',
+          'Too many credentials of this address are being looked up. Send the same request again shortly.',
+          { retryAfterSeconds: RETRY_AFTER_SECONDS },
+        )
       }
       await new Promise<void>((resolve) => turns.waiting.push(resolve))
     }

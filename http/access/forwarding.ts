@@ -41,9 +41,22 @@ import type { Log } from '../../lib/base/log.ts'
 /** The header with the envelope: caller, remaining patience and digest of the body, as base64url of JSON. */
 const CALLER_HEADER = 'x-vostro-caller'
 /** Request headers that operations read. No other header is forwarded, and none of these carries a credential. */
-const FORWARDED_HEADERS = ['content-type', 'idempotency-key', 'if-match', 'user-agent', 'x-tenant-id', 'x-request-id'] as const
+const FORWARDED_HEADERS = [
+  'content-type',
+  'idempotency-key',
+  'if-match',
+  'user-agent',
+  'x-tenant-id',
+  'x-request-id',
+] as const
 /** Headers that belong to one connection, or that each node sets itself. */
-const HOP_HEADERS: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'transfer-encoding', 'date', NODE_ANSWER_HEADER])
+const HOP_HEADERS: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'transfer-encoding',
+  'date',
+  NODE_ANSWER_HEADER,
+])
 /** Time for the answer's way back, beyond the time that the caller waits. */
 const HEADERS_GRACE_MS = 1_000
 /** How long a shard may be without a home before callers get 503. Its lease moves within 5 s after a node's death. */
@@ -132,7 +145,10 @@ export function createForwarding({ shards, nodeSecret, instance, clock, log }: F
   }
 
   function sealing(nonce: string): Seal {
-    return (status, headers, body) => [NODE_ANSWER_HEADER, proof.sign('answer', [nonce, `${status}`, ...signedLines(pairsOf(headers))], body)]
+    return (status, headers, body) => [
+      NODE_ANSWER_HEADER,
+      proof.sign('answer', [nonce, `${status}`, ...signedLines(pairsOf(headers))], body),
+    ]
   }
 
   return {
@@ -146,18 +162,33 @@ export function createForwarding({ shards, nodeSecret, instance, clock, log }: F
       const envelope = req.headers[CALLER_HEADER]
       if (typeof sent !== 'string' || typeof envelope !== 'string') return null
       const [time = '', nonce = '', signature = ''] = sent.split('.')
-      if (!proof.isSigned('request', requestParts(context, { to: instance, time, nonce, envelope }, req.headers), signature)) return null
+      if (
+        !proof.isSigned(
+          'request',
+          requestParts(context, { to: instance, time, nonce, envelope }, req.headers),
+          signature,
+        )
+      )
+        return null
       const now = clock.now()
       const differenceMs = now - Number(time)
       if (Math.abs(differenceMs) > CLOCK_DIFFERENCE_MAX_MS) {
-        log.warn({ differenceMs, maxMs: CLOCK_DIFFERENCE_MAX_MS }, 'a forwarded request was refused: the clocks of the two nodes differ too much, or it is an old one')
+        log.warn(
+          { differenceMs, maxMs: CLOCK_DIFFERENCE_MAX_MS },
+          'a forwarded request was refused: the clocks of the two nodes differ too much, or it is an old one',
+        )
         refuse('unauthenticated', 'The forwarded request was signed at another time.')
       }
       if (!seen.isNew(nonce, now)) {
         log.warn({ address: req.socket.remoteAddress }, 'a forwarded request was refused: it was received before')
         refuse('unauthenticated', 'The forwarded request was received before.')
       }
-      const { caller, address, patienceMs: left, bodySha256 } = JSON.parse(Buffer.from(envelope, 'base64url').toString()) as Envelope
+      const {
+        caller,
+        address,
+        patienceMs: left,
+        bodySha256,
+      } = JSON.parse(Buffer.from(envelope, 'base64url').toString()) as Envelope
       context.request.ip = address
       context.state[PATIENCE] = Math.min(left, LIMITS.requestDeadlineMs)
       // The node that answers the client adds the common headers.
@@ -175,15 +206,21 @@ export function createForwarding({ shards, nodeSecret, instance, clock, log }: F
 
     async forward(context, home, caller, body) {
       const { req, res } = context
-      const envelope = Buffer.from(JSON.stringify({
-        caller, address: context.ip, patienceMs: Math.round(patienceMs(context)), bodySha256: digestOf(body),
-      } satisfies Envelope)).toString('base64url')
+      const envelope = Buffer.from(
+        JSON.stringify({
+          caller,
+          address: context.ip,
+          patienceMs: Math.round(patienceMs(context)),
+          bodySha256: digestOf(body),
+        } satisfies Envelope),
+      ).toString('base64url')
       const time = `${clock.now()}`
       const nonce = nextNonce()
       const sent: Record<string, string> = {}
       const headers: string[] = []
       for (const name of FORWARDED_HEADERS) {
-        const value = name === 'x-request-id' ? context.state['requestId'] as string : req.headers[name] as string | undefined
+        const value =
+          name === 'x-request-id' ? (context.state['requestId'] as string) : (req.headers[name] as string | undefined)
         if (value === undefined) continue
         sent[name] = value
         headers.push(name, value)
@@ -192,35 +229,62 @@ export function createForwarding({ shards, nodeSecret, instance, clock, log }: F
       headers.push(CALLER_HEADER, envelope, NODE_HEADER, `${time}.${nonce}.${signature}`)
 
       const started = performance.now()
-      const unavailable = (cause: unknown) => new HomeUnavailable(`The home of this customer did not answer (${Math.round(performance.now() - started)} ms).`, { cause })
+      const unavailable = (cause: unknown) =>
+        new HomeUnavailable(
+          `The home of this customer did not answer (${Math.round(performance.now() - started)} ms).`,
+          { cause },
+        )
       const answer = await new Promise<ReceivedAnswer>((resolve, reject) => {
         let status = 0
         let answered: IncomingHttpHeaders = {}
         let bytes = 0
         const chunks: Buffer[] = []
-        connections.to(home).dispatch({ path: req.url as string, method: req.method as Dispatcher.HttpMethod, headers, body, headersTimeout: patienceMs(context) + HEADERS_GRACE_MS }, {
-          onRequestStart: (controller) => {
-            // The client has closed its connection. The command may still be decided, but its answer is not needed.
-            res.once('close', () => { if (!res.writableFinished) controller.abort(new Error('The client closed the connection.')) })
+        connections.to(home).dispatch(
+          {
+            path: req.url as string,
+            method: req.method as Dispatcher.HttpMethod,
+            headers,
+            body,
+            headersTimeout: patienceMs(context) + HEADERS_GRACE_MS,
           },
-          onResponseStart: (_controller, statusCode, answerHeaders) => { status = statusCode; answered = answerHeaders },
-          onResponseData: (controller, chunk) => {
-            bytes += chunk.length
-            if (bytes > ANSWER_BYTES_MAX) controller.abort(new Error(`The answer has more than ${ANSWER_BYTES_MAX} bytes.`))
-            else chunks.push(chunk)
+          {
+            onRequestStart: (controller) => {
+              // The client has closed its connection. The command may still be decided, but its answer is not needed.
+              res.once('close', () => {
+                if (!res.writableFinished) controller.abort(new Error('The client closed the connection.'))
+              })
+            },
+            onResponseStart: (_controller, statusCode, answerHeaders) => {
+              status = statusCode
+              answered = answerHeaders
+            },
+            onResponseData: (controller, chunk) => {
+              bytes += chunk.length
+              if (bytes > ANSWER_BYTES_MAX)
+                controller.abort(new Error(`The answer has more than ${ANSWER_BYTES_MAX} bytes.`))
+              else chunks.push(chunk)
+            },
+            onResponseEnd: () =>
+              resolve({
+                status,
+                headers: answered,
+                body: chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks),
+              }),
+            onResponseError: (_controller, error) => reject(unavailable(error)),
           },
-          onResponseEnd: () => resolve({ status, headers: answered, body: chunks.length === 1 ? chunks[0] as Buffer : Buffer.concat(chunks) }),
-          onResponseError: (_controller, error) => reject(unavailable(error)),
-        })
+        )
       })
       const pairs = endToEnd(answer.headers)
       const seal = answer.headers[NODE_ANSWER_HEADER]
-      if (typeof seal !== 'string' || !proof.isSigned('answer', [nonce, `${answer.status}`, ...signedLines(pairs)], seal, answer.body)) {
+      if (
+        typeof seal !== 'string' ||
+        !proof.isSigned('answer', [nonce, `${answer.status}`, ...signedLines(pairs)], seal, answer.body)
+      ) {
         throw unavailable(new Error(`The answer with status ${answer.status} is not signed by the home.`))
       }
       context.respond = false
       const common = context.state['headers'] as readonly string[] | undefined
-      res.writeHead(answer.status, [...pairs.flat(), ...common ?? []]).end(answer.body)
+      res.writeHead(answer.status, [...pairs.flat(), ...(common ?? [])]).end(answer.body)
     },
 
     close: () => connections.close(),
@@ -241,9 +305,24 @@ const digestOf = (body: string | null): string => hash('sha256', body ?? '', 'he
  * Lists the parts that a request's signature covers: home, time, operation, caller, headers, and digest of the body.
  */
 function requestParts(
-  { req }: Context, { to, time, nonce, envelope }: { readonly to: string; readonly time: string; readonly nonce: string; readonly envelope: string }, headers: IncomingHttpHeaders,
+  { req }: Context,
+  {
+    to,
+    time,
+    nonce,
+    envelope,
+  }: { readonly to: string; readonly time: string; readonly nonce: string; readonly envelope: string },
+  headers: IncomingHttpHeaders,
 ): string[] {
-  return [to, time, nonce, req.method as string, req.url as string, envelope, ...FORWARDED_HEADERS.map((name) => headers[name] as string | undefined ?? '')]
+  return [
+    to,
+    time,
+    nonce,
+    req.method as string,
+    req.url as string,
+    envelope,
+    ...FORWARDED_HEADERS.map((name) => (headers[name] as string | undefined) ?? ''),
+  ]
 }
 
 type Pair = readonly [name: string, value: string]

@@ -46,7 +46,9 @@ export function createGate(route: Route, limits: RateLimits | null): Gate {
   const [resource] = pathParameters(route.path)
   const { limits: own } = route
   // Only few limits use the client's address or the resource, so these are read only for routes with such a limit.
-  const placed = Array.isArray(own) && (own as RoutePolicy[]).some((policy) => ['address', 'resource'].includes(POLICIES[policy].partition))
+  const placed =
+    Array.isArray(own) &&
+    (own as RoutePolicy[]).some((policy) => ['address', 'resource'].includes(POLICIES[policy].partition))
 
   function authenticated(context: Context, { kind, id }: GateCaller, tenant: string | null): void {
     // A call without a tenant is counted under its caller.
@@ -54,8 +56,19 @@ export function createGate(route: Route, limits: RateLimits | null): Gate {
     const account: Account = { route, kind, principalId: id, tenantId, pass: null }
     context.state['account'] = account
     if (limits === null || prepared === null) return
-    const place = placed ? { address: context.ip, resourceId: resource === undefined ? '' : (context['params'] as Record<string, string>)[resource] ?? '' } : undefined
-    account.pass = limits.admit(prepared, account, context.querystring, (headers) => addHeaders(context, headers), place)
+    const place = placed
+      ? {
+          address: context.ip,
+          resourceId: resource === undefined ? '' : ((context['params'] as Record<string, string>)[resource] ?? ''),
+        }
+      : undefined
+    account.pass = limits.admit(
+      prepared,
+      account,
+      context.querystring,
+      (headers) => addHeaders(context, headers),
+      place,
+    )
     if (account.pass !== null) addHeaders(context, account.pass.headers)
   }
 

@@ -64,16 +64,26 @@ export function createNodeConnections({ proof, clock, instance, log }: NodeConne
     const { host } = new URL(nodeUrl)
     const connect = buildConnector({ timeout: CONNECT_MAX_MS, allowH2: false })
     return new Pool(nodeUrl, {
-      connections: CONNECTIONS_MAX, pipelining: 1, bodyTimeout: BODY_TIMEOUT_MS,
+      connections: CONNECTIONS_MAX,
+      pipelining: 1,
+      bodyTimeout: BODY_TIMEOUT_MS,
       connect(options, callback) {
         connect(options, (error, socket) => {
-          if (error !== null) { callback(error, null); return }
+          if (error !== null) {
+            callback(error, null)
+            return
+          }
           const nonce = randomBytes(NONCE_BYTES).toString('base64url')
           const time = `${clock.now()}`
           const question = `${time}.${nonce}.${proof.sign('handshake', [other, time, nonce])}`
-          shakeHands(socket, host, question, (answer) => proof.isSigned('handshake answer', [other, nonce], answer)).then(
+          shakeHands(socket, host, question, (answer) =>
+            proof.isSigned('handshake answer', [other, nonce], answer),
+          ).then(
             () => callback(null, socket),
-            (reason: Error) => { socket.destroy(); callback(reason, null) },
+            (reason: Error) => {
+              socket.destroy()
+              callback(reason, null)
+            },
           )
         })
       },
@@ -97,11 +107,16 @@ export function createNodeConnections({ proof, clock, instance, log }: NodeConne
 
     answerHandshake(context) {
       if (context.path !== HANDSHAKE_PATH || context.method !== 'GET') return false
-      const [time = '', nonce = '', signature = ''] = (context.req.headers[NODE_HEADER] as string | undefined ?? '').split('.')
+      const [time = '', nonce = '', signature = ''] = (
+        (context.req.headers[NODE_HEADER] as string | undefined) ?? ''
+      ).split('.')
       if (!proof.isSigned('handshake', [instance, time, nonce], signature)) return false
       const differenceMs = clock.now() - Number(time)
       if (Math.abs(differenceMs) > CLOCK_DIFFERENCE_MAX_MS) {
-        log.warn({ differenceMs, maxMs: CLOCK_DIFFERENCE_MAX_MS, address: context.req.socket.remoteAddress }, 'a handshake of another node was refused: the clocks of the two nodes differ too much, or it is an old one')
+        log.warn(
+          { differenceMs, maxMs: CLOCK_DIFFERENCE_MAX_MS, address: context.req.socket.remoteAddress },
+          'a handshake of another node was refused: the clocks of the two nodes differ too much, or it is an old one',
+        )
         return false
       }
       context.respond = false
@@ -123,7 +138,10 @@ function shakeHands(socket: Socket, host: string, question: string, holds: (answ
   return new Promise((resolve, reject) => {
     let text = ''
     const onClose = (): void => end('The other node closed the connection during the handshake.')
-    const timer = setTimeout(() => end(`The other node did not answer the handshake within ${HANDSHAKE_MAX_MS} ms.`), HANDSHAKE_MAX_MS)
+    const timer = setTimeout(
+      () => end(`The other node did not answer the handshake within ${HANDSHAKE_MAX_MS} ms.`),
+      HANDSHAKE_MAX_MS,
+    )
 
     function end(trouble: string | null): void {
       clearTimeout(timer)
@@ -133,13 +151,22 @@ function shakeHands(socket: Socket, host: string, question: string, holds: (answ
     }
 
     function read(): void {
-      for (let chunk = socket.read() as Buffer | null; chunk !== null; chunk = socket.read() as Buffer | null) text += chunk.toString('latin1')
+      for (let chunk = socket.read() as Buffer | null; chunk !== null; chunk = socket.read() as Buffer | null)
+        text += chunk.toString('latin1')
       const length = text.indexOf('\r\n\r\n')
       if (length === -1 && text.length <= HANDSHAKE_BYTES_MAX) return
       const [status = '', ...headers] = text.slice(0, length).split('\r\n')
-      const answer = headers.find((line) => line.toLowerCase().startsWith(`${NODE_ANSWER_HEADER}:`))?.slice(NODE_ANSWER_HEADER.length + 1).trim() ?? ''
+      const answer =
+        headers
+          .find((line) => line.toLowerCase().startsWith(`${NODE_ANSWER_HEADER}:`))
+          ?.slice(NODE_ANSWER_HEADER.length + 1)
+          .trim() ?? ''
       const whole = length !== -1 && text.length === length + 4 && status.startsWith('HTTP/1.1 204 ')
-      end(whole && holds(answer) ? null : 'The process at the address of the other node could not prove that it is that node.')
+      end(
+        whole && holds(answer)
+          ? null
+          : 'The process at the address of the other node could not prove that it is that node.',
+      )
     }
 
     socket.on('readable', read).on('close', onClose)

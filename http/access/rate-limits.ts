@@ -83,7 +83,11 @@ const SEARCHES = /(?:^|&)(?:q|withTotal)=/
 const NO_METERS: readonly Meter[] = []
 
 /** Lists the policies of a route for each kind of caller, from its declaration. */
-export function policiesOf(route: Pick<Route, 'method' | 'callers' | 'limits'>): { readonly key: PolicyId[]; readonly session: PolicyId[]; readonly anonymous: PolicyId[] } {
+export function policiesOf(route: Pick<Route, 'method' | 'callers' | 'limits'>): {
+  readonly key: PolicyId[]
+  readonly session: PolicyId[]
+  readonly anonymous: PolicyId[]
+} {
   if (route.limits === 'none') return { key: [], session: [], anonymous: [] }
   const own = route.limits ?? []
   return {
@@ -121,12 +125,20 @@ export class RateLimits implements Disposable {
     this.#onError = onError
     this.#concurrencyMax = CONCURRENCY_MAX * scale
     for (const [id, policy] of Object.entries(POLICIES) as [PolicyId, Policy][]) {
-      this.#meters.set(id, policy.quotas.map(({ units, windowSeconds }) => ({
-        name: policy.name, partition: policy.partition, id: `${id}:${windowSeconds}`,
-        // A credential is looked up only while one more may fail, so with less than one unit no credential could be
-        // looked up.
-        buckets: new TokenBuckets({ units: id === FAILED_CREDENTIALS ? Math.max(1, units * scale) : units * scale, windowSeconds }),
-      })))
+      this.#meters.set(
+        id,
+        policy.quotas.map(({ units, windowSeconds }) => ({
+          name: policy.name,
+          partition: policy.partition,
+          id: `${id}:${windowSeconds}`,
+          // A credential is looked up only while one more may fail, so with less than one unit no credential could be
+          // looked up.
+          buckets: new TokenBuckets({
+            units: id === FAILED_CREDENTIALS ? Math.max(1, units * scale) : units * scale,
+            windowSeconds,
+          }),
+        })),
+      )
     }
     if (counters !== null) {
       this.#timer = setInterval(() => void this.#share(counters), SHARE_MS)
@@ -135,15 +147,20 @@ export class RateLimits implements Disposable {
   }
 
   /** Calls refused so far. */
-  get refused(): number { return this.#refused }
+  get refused(): number {
+    return this.#refused
+  }
 
   /** Prepares the limits of a route. */
   prepare(route: Pick<Route, 'method' | 'callers' | 'limits' | 'list'>): RouteLimits {
     const { key, session, anonymous } = policiesOf(route)
-    const meters = (policies: readonly PolicyId[]) => policies.flatMap((policy) => this.#meters.get(policy) as readonly Meter[])
+    const meters = (policies: readonly PolicyId[]) =>
+      policies.flatMap((policy) => this.#meters.get(policy) as readonly Meter[])
     const searchable = route.list !== undefined && key.length > 0
     return {
-      key: meters(key), session: meters(session), anonymous: meters(anonymous),
+      key: meters(key),
+      session: meters(session),
+      anonymous: meters(anonymous),
       keySearch: searchable ? meters([...key, 'search']) : NO_METERS,
       sessionSearch: searchable ? meters([...session, 'search']) : NO_METERS,
     }
@@ -155,7 +172,13 @@ export class RateLimits implements Disposable {
    *
    * @throws ProblemError `rate-limited`; before that, `onRefusal` gets the headers of the answer
    */
-  admit(limits: RouteLimits, caller: LimitedCaller, querystring: string, onRefusal: (headers: readonly string[]) => void, from: CallPlace = NOWHERE): Pass | null {
+  admit(
+    limits: RouteLimits,
+    caller: LimitedCaller,
+    querystring: string,
+    onRefusal: (headers: readonly string[]) => void,
+    from: CallPlace = NOWHERE,
+  ): Pass | null {
     const searching = querystring !== '' && limits.keySearch.length > 0 && SEARCHES.test(querystring)
     const key = caller.kind === 'key'
     const meters = key ? (searching ? limits.keySearch : limits.key) : searching ? limits.sessionSearch : limits.session
@@ -163,14 +186,24 @@ export class RateLimits implements Disposable {
     if (key && (this.#underWay.get(caller.principalId) ?? 0) >= this.#concurrencyMax) {
       this.#refuse([CONCURRENCY], 1, this.#headers(meters, `"${CONCURRENCY}";r=0;t=1`, true), onRefusal)
     }
-    return this.#take(meters, (partition) => {
-      switch (partition) {
-        case 'tenant': case 'customer': return caller.tenantId
-        case 'resource': return from.resourceId.toLowerCase()
-        case 'address': return addressBlock(from.address)
-        default: return caller.principalId
-      }
-    }, key ? caller.principalId : null, onRefusal)
+    return this.#take(
+      meters,
+      (partition) => {
+        switch (partition) {
+          case 'tenant':
+          case 'customer':
+            return caller.tenantId
+          case 'resource':
+            return from.resourceId.toLowerCase()
+          case 'address':
+            return addressBlock(from.address)
+          default:
+            return caller.principalId
+        }
+      },
+      key ? caller.principalId : null,
+      onRefusal,
+    )
   }
 
   /** Admits a call without a credential. @throws ProblemError `rate-limited` */
@@ -186,7 +219,12 @@ export class RateLimits implements Disposable {
    * @throws ProblemError `rate-limited`
    */
   admitLogin(email: string): void {
-    this.#take(this.#meters.get('login-email') as readonly Meter[], () => email.trim().normalize('NFC').toLowerCase(), null, () => undefined)
+    this.#take(
+      this.#meters.get('login-email') as readonly Meter[],
+      () => email.trim().normalize('NFC').toLowerCase(),
+      null,
+      () => undefined,
+    )
   }
 
   /** How many more credentials of an address may fail now; failures on all nodes count. */
@@ -222,7 +260,12 @@ export class RateLimits implements Disposable {
     if (this.#timer !== null) clearInterval(this.#timer)
   }
 
-  #take(meters: readonly Meter[], partitionOf: (partition: Partition) => string, keyId: string | null, onRefusal: (headers: readonly string[]) => void): Pass {
+  #take(
+    meters: readonly Meter[],
+    partitionOf: (partition: Partition) => string,
+    keyId: string | null,
+    onRefusal: (headers: readonly string[]) => void,
+  ): Pass {
     const now = this.#clock.now()
     const taken: Bucket[] = new Array(meters.length)
     let least = 0
@@ -248,7 +291,10 @@ export class RateLimits implements Disposable {
     const { name, buckets } = meters[least] as Meter
     const left = `"${name}";r=${Math.floor(bucket.units)};t=${buckets.secondsUntil(bucket, buckets.quota.units)}`
     if (keyId !== null) this.#underWay.set(keyId, (this.#underWay.get(keyId) ?? 0) + 1)
-    return { headers: this.#headers(meters, left, keyId !== null), settle: (status) => this.#settle(meters, taken, keyId, status) }
+    return {
+      headers: this.#headers(meters, left, keyId !== null),
+      settle: (status) => this.#settle(meters, taken, keyId, status),
+    }
   }
 
   #settle(meters: readonly Meter[], taken: readonly Bucket[], keyId: string | null, status: number): void {
@@ -266,21 +312,45 @@ export class RateLimits implements Disposable {
     }
   }
 
-  #exhausted(meters: readonly Meter[], taken: readonly Bucket[], byKey: boolean, onRefusal: (headers: readonly string[]) => void): never {
-    const empty = meters.flatMap((meter, index) => {
-      const bucket = taken[index] as Bucket
-      return bucket.units < 1 ? [{ name: meter.name, seconds: Math.max(1, meter.buckets.secondsUntil(bucket, 1)) }] : []
-    }).sort((left, right) => right.seconds - left.seconds)
+  #exhausted(
+    meters: readonly Meter[],
+    taken: readonly Bucket[],
+    byKey: boolean,
+    onRefusal: (headers: readonly string[]) => void,
+  ): never {
+    const empty = meters
+      .flatMap((meter, index) => {
+        const bucket = taken[index] as Bucket
+        return bucket.units < 1
+          ? [{ name: meter.name, seconds: Math.max(1, meter.buckets.secondsUntil(bucket, 1)) }]
+          : []
+      })
+      .sort((left, right) => right.seconds - left.seconds)
     const { name, seconds } = empty[0] as { name: string; seconds: number }
-    this.#refuse([...new Set(empty.map((one) => one.name))], seconds, this.#headers(meters, `"${name}";r=0;t=${seconds}`, byKey), onRefusal)
+    this.#refuse(
+      [...new Set(empty.map((one) => one.name))],
+      seconds,
+      this.#headers(meters, `"${name}";r=0;t=${seconds}`, byKey),
+      onRefusal,
+    )
   }
 
-  #refuse(violatedPolicies: readonly string[], retryAfterSeconds: number, headers: readonly string[], onRefusal: (headers: readonly string[]) => void): never {
+  #refuse(
+    violatedPolicies: readonly string[],
+    retryAfterSeconds: number,
+    headers: readonly string[],
+    onRefusal: (headers: readonly string[]) => void,
+  ): never {
     this.#refused += 1
     onRefusal(headers)
-    refuse('rate-limited', `Too many requests under the policy ${violatedPolicies.join(', ')}. Send it again in ${retryAfterSeconds} s.`, {
-      retryAfterSeconds, extra: { violatedPolicies },
-    })
+    refuse(
+      'rate-limited',
+      `Too many requests under the policy ${violatedPolicies.join(', ')}. Send it again in ${retryAfterSeconds} s.`,
+      {
+        retryAfterSeconds,
+        extra: { violatedPolicies },
+      },
+    )
   }
 
   #headers(meters: readonly Meter[], left: string, byKey: boolean): readonly string[] {
@@ -309,7 +379,13 @@ export class RateLimits implements Disposable {
     if (failed !== undefined) this.#onError(failed.reason, 'rate limits are counted by each node for itself')
   }
 
-  async #shareOne(counters: RateCounters, policy: string, buckets: TokenBuckets, partition: string, bucket: Bucket): Promise<void> {
+  async #shareOne(
+    counters: RateCounters,
+    policy: string,
+    buckets: TokenBuckets,
+    partition: string,
+    bucket: Bucket,
+  ): Promise<void> {
     const own = bucket.unshared
     bucket.unshared = 0
     const total = await counters.add({ policy, windowSeconds: buckets.quota.windowSeconds, partition, units: own })
@@ -330,5 +406,8 @@ export function addressBlock(address: string): string {
   const left = head === '' ? [] : head.split(':')
   const right = tail === undefined || tail === '' ? [] : tail.split(':')
   const zeros = tail === undefined ? [] : Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0')
-  return `${[...left, ...zeros, ...right].slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`
+  return `${[...left, ...zeros, ...right]
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')}::/64`
 }

@@ -121,8 +121,16 @@ export function accounting(log: RequestLog | null, clock: Clock): Middleware {
         if (log !== null) {
           const { route, kind, principalId, tenantId } = account
           log.add({
-            at: clock.now(), byKey: kind === 'key', principalId, tenantId, operationId: route.operationId, method: route.method.toUpperCase(), route: route.path,
-            status, durationMs: performance.now() - started, requestId: context.state['requestId'] as string,
+            at: clock.now(),
+            byKey: kind === 'key',
+            principalId,
+            tenantId,
+            operationId: route.operationId,
+            method: route.method.toUpperCase(),
+            route: route.path,
+            status,
+            durationMs: performance.now() - started,
+            requestId: context.state['requestId'] as string,
           })
         }
       }

@@ -14,8 +14,10 @@ const API_CONTENT_POLICY = `default-src 'none'; frame-ancestors 'none'`
 /** How long a browser may cache the answer to a preflight, seconds; the longest time that any browser uses. */
 const PREFLIGHT_SECONDS = 7_200
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE'
-const REQUEST_HEADERS = 'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, X-CSRF-Token, X-Request-Id, X-Tenant-Id'
-const RESPONSE_HEADERS = 'Content-Disposition, Deprecation, ETag, Idempotency-Replayed, Link, Location, RateLimit, RateLimit-Policy, Retry-After, Sunset, X-Contract-Version, X-Request-Id'
+const REQUEST_HEADERS =
+  'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, X-CSRF-Token, X-Request-Id, X-Tenant-Id'
+const RESPONSE_HEADERS =
+  'Content-Disposition, Deprecation, ETag, Idempotency-Replayed, Link, Location, RateLimit, RateLimit-Policy, Retry-After, Sunset, X-Contract-Version, X-Request-Id'
 
 /** Settings of the security headers. */
 export interface SecurityOptions {
@@ -25,8 +27,18 @@ export interface SecurityOptions {
 }
 
 /** Builds the headers of every answer, name and value in turn. */
-export function securityHeaders({ publicUrl }: Pick<SecurityOptions, 'publicUrl'>, contentPolicy: string = API_CONTENT_POLICY): readonly string[] {
-  const headers = ['X-Content-Type-Options', 'nosniff', 'Referrer-Policy', 'no-referrer', 'Content-Security-Policy', contentPolicy]
+export function securityHeaders(
+  { publicUrl }: Pick<SecurityOptions, 'publicUrl'>,
+  contentPolicy: string = API_CONTENT_POLICY,
+): readonly string[] {
+  const headers = [
+    'X-Content-Type-Options',
+    'nosniff',
+    'Referrer-Policy',
+    'no-referrer',
+    'Content-Security-Policy',
+    contentPolicy,
+  ]
   if (publicUrl?.startsWith('https:') === true) headers.push('Strict-Transport-Security', HSTS)
   return headers
 }
@@ -49,8 +61,19 @@ export function security(options: SecurityOptions): Middleware {
     const allowed = [...varying, 'Access-Control-Allow-Origin', origin, 'Access-Control-Allow-Credentials', 'true']
     if (context.method === 'OPTIONS' && context.req.headers['access-control-request-method'] !== undefined) {
       context.respond = false
-      context.res.writeHead(204, [...allowed, 'Access-Control-Allow-Methods', METHODS, 'Access-Control-Allow-Headers', REQUEST_HEADERS,
-        'Access-Control-Max-Age', `${PREFLIGHT_SECONDS}`, 'X-Request-Id', context.state['requestId'] as string]).end()
+      context.res
+        .writeHead(204, [
+          ...allowed,
+          'Access-Control-Allow-Methods',
+          METHODS,
+          'Access-Control-Allow-Headers',
+          REQUEST_HEADERS,
+          'Access-Control-Max-Age',
+          `${PREFLIGHT_SECONDS}`,
+          'X-Request-Id',
+          context.state['requestId'] as string,
+        ])
+        .end()
       return
     }
     context.state['headers'] = [...allowed, 'Access-Control-Expose-Headers', RESPONSE_HEADERS]
@@ -58,4 +81,5 @@ export function security(options: SecurityOptions): Middleware {
   }
 }
 
-const carriesApiKey = (authorization: string | undefined): boolean => authorization !== undefined && /^bearer\s+svc_/i.test(authorization)
+const carriesApiKey = (authorization: string | undefined): boolean =>
+  authorization !== undefined && /^bearer\s+svc_/i.test(authorization)

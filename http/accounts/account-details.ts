@@ -11,7 +11,7 @@ export const getBalanceAccountDetails = route({
   operationId: 'getBalanceAccountDetails',
   tag: 'accounts',
   summary: 'Read how a balance is reached from outside',
-  description: 'The details for payers in the currency\'s own country, then those for payers abroad. All rows at once.',
+  description: "The details for payers in the currency's own country, then those for payers abroad. All rows at once.",
   callers: 'key',
   scope: 'balances:read',
   tenant: 'customer',
@@ -23,7 +23,8 @@ export const getBalanceAccountDetails = route({
     const details = await accounts.getAccountDetails(tenant, params.balanceId)
     if (details === null) refuse('not-found', 'No such resource exists in this tenant.')
     const { rail } = query
-    const data = rail === undefined ? details : details.filter(({ rails }) => (rails as readonly string[]).includes(rail))
+    const data =
+      rail === undefined ? details : details.filter(({ rails }) => (rails as readonly string[]).includes(rail))
     return json(200, { data, page: { nextCursor: null, prevCursor: null, limit: PAGE_LIMIT_MAX } })
   },
 })

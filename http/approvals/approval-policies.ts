@@ -17,7 +17,11 @@ export const listApprovalPolicies = route({
   scope: null,
   tenant: 'customer',
   idempotency: 'none',
-  success: { status: 200, description: 'One of each kind, also those that were never set.', schema: PageOf('ApprovalPolicyPage', ApprovalPolicy) },
+  success: {
+    status: 200,
+    description: 'One of each kind, also those that were never set.',
+    schema: PageOf('ApprovalPolicyPage', ApprovalPolicy),
+  },
   problems: [],
   handle: async ({ tenant, params }, { approvals }) => {
     const policies = await approvals.listApprovalPolicies(tenant, params.customerId)
@@ -40,7 +44,8 @@ export const getApprovalPolicy = route({
   words: { kind: POLICY_KINDS },
   success: { status: 200, description: 'The policy.', schema: ApprovalPolicy, etag: true },
   problems: [],
-  handle: async ({ tenant, params }, { approvals }) => resource(await approvals.getApprovalPolicy(tenant, params.customerId, params.kind as PolicyKind)),
+  handle: async ({ tenant, params }, { approvals }) =>
+    resource(await approvals.getApprovalPolicy(tenant, params.customerId, params.kind as PolicyKind)),
 })
 
 export const updateApprovalPolicy = route({
@@ -49,7 +54,8 @@ export const updateApprovalPolicy = route({
   operationId: 'updateApprovalPolicy',
   tag: 'tenants',
   summary: 'Change an approval policy',
-  description: 'A change that only tightens is effective at once. One that loosens anything waits for an approval: 202, with the approval as `Location`.',
+  description:
+    'A change that only tightens is effective at once. One that loosens anything waits for an approval: 202, with the approval as `Location`.',
   callers: 'session',
   capability: 'settings.manage',
   scope: null,
@@ -58,12 +64,24 @@ export const updateApprovalPolicy = route({
   stepUp: { action: 'settings.change' },
   ifMatch: true,
   words: { kind: POLICY_KINDS },
-  current: async ({ tenant, params }, { approvals }) => (tenant === null ? null : await approvals.getApprovalPolicy(tenant, params.customerId, params.kind as PolicyKind)),
+  current: async ({ tenant, params }, { approvals }) =>
+    tenant === null ? null : await approvals.getApprovalPolicy(tenant, params.customerId, params.kind as PolicyKind),
   body: ApprovalPolicyWrite,
-  success: { status: 200, description: 'The policy as it is now.', schema: ApprovalPolicy, etag: true, or: { status: 202, description: 'The policy, and the change that waits.', location: true } },
+  success: {
+    status: 200,
+    description: 'The policy as it is now.',
+    schema: ApprovalPolicy,
+    etag: true,
+    or: { status: 202, description: 'The policy, and the change that waits.', location: true },
+  },
   problems: [],
   handle: async ({ params, body, session, source, requestId, tenant, principal, expectedVersion }, { approvals }) => {
-    const { policy, approvalId } = await approvals.changePolicy({ session, source, requestId, tenant, principal }, params.kind as PolicyKind, body, expectedVersion)
+    const { policy, approvalId } = await approvals.changePolicy(
+      { session, source, requestId, tenant, principal },
+      params.kind as PolicyKind,
+      body,
+      expectedVersion,
+    )
     const answer = resource(policy)
     return approvalId === null ? answer : { ...answer, status: 202, location: `/v1/approvals/${approvalId}` }
   },

@@ -10,7 +10,8 @@ export const listApprovals = route({
   operationId: 'listApprovals',
   tag: 'payments',
   summary: 'List approvals',
-  description: 'Those that are pending unless `filter[status]` says otherwise. Members see those of their customer; staff those of one customer or of all customers of the operator.',
+  description:
+    'Those that are pending unless `filter[status]` says otherwise. Members see those of their customer; staff those of one customer or of all customers of the operator.',
   callers: 'key',
   scope: 'payments:read',
   tenant: 'any',
@@ -33,7 +34,8 @@ export const getApproval = route({
   idempotency: 'none',
   success: { status: 200, description: 'The approval.', schema: Approval, etag: true },
   problems: [],
-  handle: async ({ tenant, params, principal }, { approvals }) => resource(await approvals.getApproval(tenant, params.approvalId, principal)),
+  handle: async ({ tenant, params, principal }, { approvals }) =>
+    resource(await approvals.getApproval(tenant, params.approvalId, principal)),
 })
 
 export const decideApproval = route({
@@ -42,7 +44,8 @@ export const decideApproval = route({
   operationId: 'decideApproval',
   tag: 'payments',
   summary: 'Approve or reject',
-  description: 'One rejection is enough. The step-up must name the approval as its subject. Send back what you were shown, and a decision on anything else is refused.',
+  description:
+    'One rejection is enough. The step-up must name the approval as its subject. Send back what you were shown, and a decision on anything else is refused.',
   callers: 'session',
   capability: 'approvals.decide',
   scope: null,
@@ -50,13 +53,21 @@ export const decideApproval = route({
   idempotency: 'none',
   stepUp: { action: 'approval.decide', subject: 'approvalId', bound: true },
   ifMatch: 'when sent',
-  current: async ({ tenant, principal, params }, { approvals }) => (tenant === null || principal === null ? null : await approvals.getApproval(tenant, params.approvalId, principal)),
+  current: async ({ tenant, principal, params }, { approvals }) =>
+    tenant === null || principal === null ? null : await approvals.getApproval(tenant, params.approvalId, principal),
   body: DecisionCreate,
   exists: async (tenant, { approvalId }, { approvals }) => await approvals.approvalExists(tenant, approvalId),
   success: { status: 200, description: 'The approval with the decision.', schema: Approval, etag: true },
   problems: ['invalid-transition', 'approval-subject-changed'],
   handle: async ({ params, body, session, source, requestId, tenant, principal, expectedVersion }, { approvals }) =>
-    resource(await approvals.decide({ session, source, requestId, tenant, principal }, params.approvalId, body, expectedVersion)),
+    resource(
+      await approvals.decide(
+        { session, source, requestId, tenant, principal },
+        params.approvalId,
+        body,
+        expectedVersion,
+      ),
+    ),
 })
 
 export const remindApprovers = route({

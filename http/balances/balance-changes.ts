@@ -2,15 +2,31 @@
 import { created, json, resource } from '../route/answer.ts'
 import { route } from '../route/route.ts'
 import { AccountDetails } from '../../lib/accounts/account-details-schema.ts'
-import { AccountDetailsRequest, Balance, BalanceClose, BalanceOpen, BalanceUpdate } from '../../lib/balances/balance-schema.ts'
+import {
+  AccountDetailsRequest,
+  Balance,
+  BalanceClose,
+  BalanceOpen,
+  BalanceUpdate,
+} from '../../lib/balances/balance-schema.ts'
 import type { ReadServices } from '../route/services.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 
-const shared = { tag: 'accounts', callers: 'session', scope: null, capability: 'balances.manage', tenant: 'customer', idempotency: 'none' } as const
+const shared = {
+  tag: 'accounts',
+  callers: 'session',
+  scope: null,
+  capability: 'balances.manage',
+  tenant: 'customer',
+  idempotency: 'none',
+} as const
 
-const current = async ({ tenant, params }: { readonly tenant: Tenant | null; readonly params: { readonly balanceId: string } }, { balances }: ReadServices) =>
-  (tenant === null ? null : await balances.getBalance(tenant, params.balanceId))
-const exists = async (tenant: Tenant, { balanceId }: { readonly balanceId: string }, { balances }: ReadServices) => await balances.getBalance(tenant, balanceId) !== null
+const current = async (
+  { tenant, params }: { readonly tenant: Tenant | null; readonly params: { readonly balanceId: string } },
+  { balances }: ReadServices,
+) => (tenant === null ? null : await balances.getBalance(tenant, params.balanceId))
+const exists = async (tenant: Tenant, { balanceId }: { readonly balanceId: string }, { balances }: ReadServices) =>
+  (await balances.getBalance(tenant, balanceId)) !== null
 
 export const openBalance = route({
   ...shared,
@@ -18,7 +34,8 @@ export const openBalance = route({
   path: '/balances',
   operationId: 'openBalance',
   summary: 'Open a balance',
-  description: 'In a currency that the customer has enabled. The first one in a currency is its default. Money comes in from outside when it has account details.',
+  description:
+    'In a currency that the customer has enabled. The first one in a currency is its default. Money comes in from outside when it has account details.',
   body: BalanceOpen,
   success: { status: 201, description: 'The balance.', schema: Balance, etag: true, location: true },
   problems: ['customer-not-active', 'limit-reached'],
@@ -34,14 +51,17 @@ export const updateBalance = route({
   path: '/balances/{balanceId}',
   operationId: 'updateBalance',
   summary: 'Change a balance',
-  description: 'Its tag covers what is on it, so it may have changed by the time the change arrives; `*` changes whatever is there.',
+  description:
+    'Its tag covers what is on it, so it may have changed by the time the change arrives; `*` changes whatever is there.',
   ifMatch: true,
   current,
   body: BalanceUpdate,
   success: { status: 200, description: 'The balance as it is now.', schema: Balance, etag: true },
   problems: ['invalid-transition'],
   handle: async ({ params, body, session, source, requestId, tenant, principal, expectedVersion }, { balances }) =>
-    resource(await balances.update({ session, source, requestId, tenant, principal }, params.balanceId, body, expectedVersion)),
+    resource(
+      await balances.update({ session, source, requestId, tenant, principal }, params.balanceId, body, expectedVersion),
+    ),
 })
 
 export const closeBalance = route({
@@ -50,7 +70,8 @@ export const closeBalance = route({
   path: '/balances/{balanceId}/close',
   operationId: 'closeBalance',
   summary: 'Close a balance',
-  description: 'One with nothing on it, nothing held and nothing under way; what is left can be moved to another balance with it. It is `closing` until the accounts behind it are closed at the bank.',
+  description:
+    'One with nothing on it, nothing held and nothing under way; what is left can be moved to another balance with it. It is `closing` until the accounts behind it are closed at the bank.',
   body: BalanceClose,
   bodyOptional: true,
   exists,
@@ -66,13 +87,18 @@ export const requestAccountDetails = route({
   path: '/balances/{balanceId}/details',
   operationId: 'requestAccountDetails',
   summary: 'Ask for an account that payers can pay to',
-  description: 'The details are `pending`, and without identifiers, until the bank has opened the account. Where there are such details already these replace them (`balance.details_changed`), and payers may use the old ones for another 90 days.',
+  description:
+    'The details are `pending`, and without identifiers, until the bank has opened the account. Where there are such details already these replace them (`balance.details_changed`), and payers may use the old ones for another 90 days.',
   body: AccountDetailsRequest,
   exists,
   success: { status: 202, description: 'The details as they were asked for.', schema: AccountDetails, location: true },
   problems: ['invalid-transition'],
   handle: async ({ params, body, session, source, requestId, tenant, principal }, { balances }) => {
-    const details = await balances.requestDetails({ session, source, requestId, tenant, principal }, params.balanceId, body)
+    const details = await balances.requestDetails(
+      { session, source, requestId, tenant, principal },
+      params.balanceId,
+      body,
+    )
     return { ...json(202, details), location: `/v1/balances/${params.balanceId}/details` }
   },
 })

@@ -49,9 +49,15 @@ export const listBalanceJournal = route({
   tenant: 'customer',
   idempotency: 'none',
   list: journalList,
-  success: { status: 200, description: 'A page of journal lines.', schema: PageOf('JournalPage', JournalLine), etag: true },
+  success: {
+    status: 200,
+    description: 'A page of journal lines.',
+    schema: PageOf('JournalPage', JournalLine),
+    etag: true,
+  },
   problems: [],
-  handle: async ({ list, params }, { balances }) => keptPage(list, await balances.listJournal({ ...list, balanceId: params.balanceId })),
+  handle: async ({ list, params }, { balances }) =>
+    keptPage(list, await balances.listJournal({ ...list, balanceId: params.balanceId })),
 })
 
 export const listBalanceHolds = route({
@@ -68,5 +74,6 @@ export const listBalanceHolds = route({
   list: holdList,
   success: { status: 200, description: 'A page of holds.', schema: PageOf('HoldPage', Hold), etag: true },
   problems: [],
-  handle: async ({ list, params }, { balances }) => page(list, await balances.listHolds({ ...list, balanceId: params.balanceId })),
+  handle: async ({ list, params }, { balances }) =>
+    page(list, await balances.listHolds({ ...list, balanceId: params.balanceId })),
 })

@@ -1,7 +1,14 @@
 /** Bulk payments: files of payments, and their rows. */
 import { page, resource } from '../route/answer.ts'
 import { route } from '../route/route.ts'
-import { BulkPayment, BulkPaymentCreate, BulkPaymentRow, bulkPaymentList, BulkPaymentUpload, bulkRowList } from '../../lib/bulk-payments/bulk-payment-schema.ts'
+import {
+  BulkPayment,
+  BulkPaymentCreate,
+  BulkPaymentRow,
+  bulkPaymentList,
+  BulkPaymentUpload,
+  bulkRowList,
+} from '../../lib/bulk-payments/bulk-payment-schema.ts'
 import { PageOf } from '../../lib/contract/page.ts'
 
 const FEATURE = 'payments.bulk'
@@ -20,7 +27,12 @@ export const listBulkPayments = route({
   feature: FEATURE,
   idempotency: 'none',
   list: bulkPaymentList,
-  success: { status: 200, description: 'A page of bulk payments.', schema: PageOf('BulkPaymentPage', BulkPayment), etag: true },
+  success: {
+    status: 200,
+    description: 'A page of bulk payments.',
+    schema: PageOf('BulkPaymentPage', BulkPayment),
+    etag: true,
+  },
   problems: [],
   handle: async ({ list }, { bulkPayments }) => page(list, await bulkPayments.list(list)),
 })
@@ -39,7 +51,8 @@ export const getBulkPayment = route({
   idempotency: 'none',
   success: { status: 200, description: 'The bulk payment.', schema: BulkPayment, etag: true },
   problems: [],
-  handle: async ({ tenant, params }, { bulkPayments }) => resource(await bulkPayments.get(tenant, params.bulkPaymentId)),
+  handle: async ({ tenant, params }, { bulkPayments }) =>
+    resource(await bulkPayments.get(tenant, params.bulkPaymentId)),
 })
 
 export const listBulkPaymentRows = route({
@@ -48,16 +61,23 @@ export const listBulkPaymentRows = route({
   operationId: 'listBulkPaymentRows',
   tag: 'payments',
   summary: 'List the rows of a bulk payment',
-  description: 'Each with what was found wrong or odd about it, and with the payment that was made of it. `filter[errorCode]` finds codes of errors and of failures.',
+  description:
+    'Each with what was found wrong or odd about it, and with the payment that was made of it. `filter[errorCode]` finds codes of errors and of failures.',
   callers: 'key',
   scope: 'payments:read',
   tenant: 'customer',
   feature: FEATURE,
   idempotency: 'none',
   list: bulkRowList,
-  success: { status: 200, description: 'A page of rows.', schema: PageOf('BulkPaymentRowPage', BulkPaymentRow), etag: true },
+  success: {
+    status: 200,
+    description: 'A page of rows.',
+    schema: PageOf('BulkPaymentRowPage', BulkPaymentRow),
+    etag: true,
+  },
   problems: [],
-  handle: async ({ list, params }, { bulkPayments }) => page(list, await bulkPayments.rows({ ...list, bulkPaymentId: params.bulkPaymentId })),
+  handle: async ({ list, params }, { bulkPayments }) =>
+    page(list, await bulkPayments.rows({ ...list, bulkPaymentId: params.bulkPaymentId })),
 })
 
 export const createBulkPayment = route({
@@ -66,7 +86,8 @@ export const createBulkPayment = route({
   operationId: 'createBulkPayment',
   tag: 'payments',
   summary: 'Send in a file of payments',
-  description: 'CSV, XLSX, pain.001.001.03 or pain.001.001.09 of up to 64 MiB and 100 000 rows as `multipart/form-data`, or up to 1 000 rows as JSON with the names of the columns in camelCase. A job checks every row as the payment that it would be; nothing is paid before it is submitted. What was sent in during the last 24 hours, or as a message of the same MsgId during the last 90 days, is refused unless `allowDuplicate` says otherwise.',
+  description:
+    'CSV, XLSX, pain.001.001.03 or pain.001.001.09 of up to 64 MiB and 100 000 rows as `multipart/form-data`, or up to 1 000 rows as JSON with the names of the columns in camelCase. A job checks every row as the payment that it would be; nothing is paid before it is submitted. What was sent in during the last 24 hours, or as a message of the same MsgId during the last 90 days, is refused unless `allowDuplicate` says otherwise.',
   callers: 'key',
   scope: 'payments:write',
   tenant: 'customer',
@@ -76,9 +97,18 @@ export const createBulkPayment = route({
   form: BulkPaymentUpload,
   body: BulkPaymentCreate,
   bodyBytesMax: JSON_BYTES_MAX,
-  success: { status: 202, description: 'The bulk payment; `jobId` is the job that checks its rows.', schema: BulkPayment, etag: true, location: true },
+  success: {
+    status: 202,
+    description: 'The bulk payment; `jobId` is the job that checks its rows.',
+    schema: BulkPayment,
+    etag: true,
+    location: true,
+  },
   problems: ['duplicate-file'],
-  handle: ({ tenant, principal, session, source, body, upload, idempotency, requestId, instance, deadline }, { bulkPayments }) => {
+  handle: (
+    { tenant, principal, session, source, body, upload, idempotency, requestId, instance, deadline },
+    { bulkPayments },
+  ) => {
     const by = { tenant, principal, session, source, requestId }
     const command = { tenantId: tenant.id, principal, idempotency, requestId, instance, deadline }
     return upload === null ? bulkPayments.create(by, { ...command, body }) : bulkPayments.upload(by, command, upload)
@@ -97,10 +127,17 @@ export const revalidateBulkPayment = route({
   tenant: 'customer',
   feature: FEATURE,
   idempotency: 'none',
-  success: { status: 202, description: 'The bulk payment, whose rows are being checked.', schema: BulkPayment, etag: true },
+  success: {
+    status: 202,
+    description: 'The bulk payment, whose rows are being checked.',
+    schema: BulkPayment,
+    etag: true,
+  },
   problems: ['not-found', 'invalid-transition'],
-  handle: async ({ tenant, principal, session, source, params, requestId }, { bulkPayments }) =>
-    ({ ...resource(await bulkPayments.revalidate({ tenant, principal, session, source, requestId }, params.bulkPaymentId)), status: 202 }),
+  handle: async ({ tenant, principal, session, source, params, requestId }, { bulkPayments }) => ({
+    ...resource(await bulkPayments.revalidate({ tenant, principal, session, source, requestId }, params.bulkPaymentId)),
+    status: 202,
+  }),
 })
 
 export const cancelBulkPayment = route({
@@ -109,13 +146,18 @@ export const cancelBulkPayment = route({
   operationId: 'cancelBulkPayment',
   tag: 'payments',
   summary: 'Cancel a bulk payment',
-  description: 'Before it is submitted, or when its submission has stood still for two minutes. Payments that were made stay.',
+  description:
+    'Before it is submitted, or when its submission has stood still for two minutes. Payments that were made stay.',
   callers: 'key',
   scope: 'payments:write',
   tenant: 'customer',
   feature: FEATURE,
   idempotency: 'optional',
-  success: { status: 200, description: 'The bulk payment, cancelled, or ended with what was made of it.', schema: BulkPayment },
+  success: {
+    status: 200,
+    description: 'The bulk payment, cancelled, or ended with what was made of it.',
+    schema: BulkPayment,
+  },
   problems: ['not-found', 'not-cancellable'],
   handle: ({ tenant, principal, session, source, params, idempotency, requestId }, { bulkPayments }) =>
     bulkPayments.cancel({ tenant, principal, session, source, requestId }, params.bulkPaymentId, idempotency),

@@ -14,7 +14,8 @@ export const downloadBulkTemplate = route({
   operationId: 'downloadBulkTemplate',
   tag: 'payments',
   summary: 'Download a template of a bulk file',
-  description: 'All columns there are, with a row for each usual case: a recipient who is known, and new ones in euro, pounds and dollars. Columns that stay empty may be left out; attributes of one’s own are columns `metadata.<key>`.',
+  description:
+    'All columns there are, with a row for each usual case: a recipient who is known, and new ones in euro, pounds and dollars. Columns that stay empty may be left out; attributes of one’s own are columns `metadata.<key>`.',
   callers: 'key',
   scope: 'payments:read',
   tenant: 'customer',
@@ -31,7 +32,8 @@ export const downloadBulkReport = route({
   operationId: 'downloadBulkReport',
   tag: 'payments',
   summary: 'Get a link to the report on a bulk payment',
-  description: 'Every row with what became of it: its status, its payment, and why it is none. As a table, or as pain.002.001.03. Written when somebody asks, and again when something has changed; a large one may take more than one try.',
+  description:
+    'Every row with what became of it: its status, its payment, and why it is none. As a table, or as pain.002.001.03. Written when somebody asks, and again when something has changed; a large one may take more than one try.',
   callers: 'key',
   scope: 'payments:read',
   tenant: 'customer',
@@ -41,5 +43,6 @@ export const downloadBulkReport = route({
   limits: ['export'],
   success: { status: 200, description: 'The link.', schema: DownloadLink },
   problems: ['not-found', 'document-not-ready'],
-  handle: async ({ tenant, params, query }, { bulkPayments }) => json(200, await bulkPayments.report(tenant, params.bulkPaymentId, query.format ?? 'csv')),
+  handle: async ({ tenant, params, query }, { bulkPayments }) =>
+    json(200, await bulkPayments.report(tenant, params.bulkPaymentId, query.format ?? 'csv')),
 })

@@ -8,7 +8,8 @@ export const submitBulkPayment = route({
   operationId: 'submitBulkPayment',
   tag: 'payments',
   summary: 'Submit a bulk payment',
-  description: 'Each valid row becomes a payment, as if it had been created by itself; nothing is set aside before, so a row can still fail for want of money. When the total needs approval there is one for all of them, and it is decided once all are made. Submitted again while it goes on, it is answered with the same job; a run that stands still goes on then.',
+  description:
+    'Each valid row becomes a payment, as if it had been created by itself; nothing is set aside before, so a row can still fail for want of money. When the total needs approval there is one for all of them, and it is decided once all are made. Submitted again while it goes on, it is answered with the same job; a run that stands still goes on then.',
   callers: 'key',
   scope: 'payments:write',
   tenant: 'customer',
@@ -16,8 +17,21 @@ export const submitBulkPayment = route({
   idempotency: 'required',
   stepUp: { action: 'payment.above_threshold' },
   limits: ['money'],
-  success: { status: 202, description: 'Its payments are being made.', schema: BulkPaymentSubmitAccepted, etag: true, location: true },
+  success: {
+    status: 202,
+    description: 'Its payments are being made.',
+    schema: BulkPaymentSubmitAccepted,
+    etag: true,
+    location: true,
+  },
   problems: ['not-found', 'invalid-transition', 'rate-limited'],
-  handle: ({ tenant, principal, session, source, params, idempotency, requestId, instance, deadline }, { bulkPayments }) =>
-    bulkPayments.submit({ tenant, principal, session, source, requestId }, { tenantId: tenant.id, principal, idempotency, requestId, instance, deadline }, params.bulkPaymentId),
+  handle: (
+    { tenant, principal, session, source, params, idempotency, requestId, instance, deadline },
+    { bulkPayments },
+  ) =>
+    bulkPayments.submit(
+      { tenant, principal, session, source, requestId },
+      { tenantId: tenant.id, principal, idempotency, requestId, instance, deadline },
+      params.bulkPaymentId,
+    ),
 })

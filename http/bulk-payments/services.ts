@@ -9,6 +9,10 @@ declare module '../route/services.ts' {
     readonly bulkPayments: BulkPaymentReads & BulkReportReads
   }
   interface Services {
-    readonly bulkPayments: BulkPaymentReads & BulkReportReads & BulkPaymentCommands & BulkUploadCommands & BulkSubmissionCommands
+    readonly bulkPayments: BulkPaymentReads &
+      BulkReportReads &
+      BulkPaymentCommands &
+      BulkUploadCommands &
+      BulkSubmissionCommands
   }
 }

@@ -1,17 +1,37 @@
 /** Compliance holds: operations with which the operator's staff review payments that are held. */
 import { created, page, resource } from '../route/answer.ts'
 import { route } from '../route/route.ts'
-import { ComplianceHold, ComplianceHoldDetail, complianceHoldList, HoldBlock, HoldNoteCreate, HoldRelease } from '../../lib/compliance/compliance-hold-schema.ts'
+import {
+  ComplianceHold,
+  ComplianceHoldDetail,
+  complianceHoldList,
+  HoldBlock,
+  HoldNoteCreate,
+  HoldRelease,
+} from '../../lib/compliance/compliance-hold-schema.ts'
 import { PageOf } from '../../lib/contract/page.ts'
 import type { ReadServices } from '../route/services.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 
-const STAFF = { tag: 'payments', callers: 'staff', capability: 'compliance.manage', scope: null, tenant: 'operator', idempotency: 'none' } as const
-const exists = async (tenant: Tenant, { holdId }: { readonly holdId: string }, { compliance }: ReadServices) => await compliance.getComplianceHold(tenant, holdId) !== null
+const STAFF = {
+  tag: 'payments',
+  callers: 'staff',
+  capability: 'compliance.manage',
+  scope: null,
+  tenant: 'operator',
+  idempotency: 'none',
+} as const
+const exists = async (tenant: Tenant, { holdId }: { readonly holdId: string }, { compliance }: ReadServices) =>
+  (await compliance.getComplianceHold(tenant, holdId)) !== null
 
-const FOUR_EYES = 'Where the operator wants two people, the first one\'s word is noted (202), and the same word of another person decides; one that differs takes its place.'
+const FOUR_EYES =
+  "Where the operator wants two people, the first one's word is noted (202), and the same word of another person decides; one that differs takes its place."
 const decided = {
-  status: 200, description: 'The hold with the decision.', schema: ComplianceHoldDetail, etag: true, or: { status: 202, description: 'The hold, which waits for a second person.' },
+  status: 200,
+  description: 'The hold with the decision.',
+  schema: ComplianceHoldDetail,
+  etag: true,
+  or: { status: 202, description: 'The hold, which waits for a second person.' },
 } as const
 
 export const listComplianceHolds = route({
@@ -22,7 +42,12 @@ export const listComplianceHolds = route({
   summary: 'List what is held for a review',
   description: 'Those that are open unless `filter[status]` says otherwise.',
   list: complianceHoldList,
-  success: { status: 200, description: 'A page of holds.', schema: PageOf('ComplianceHoldPage', ComplianceHold), etag: true },
+  success: {
+    status: 200,
+    description: 'A page of holds.',
+    schema: PageOf('ComplianceHoldPage', ComplianceHold),
+    etag: true,
+  },
   problems: [],
   handle: async ({ list }, { compliance }) => page(list, await compliance.listComplianceHolds(list)),
 })
@@ -35,7 +60,8 @@ export const getComplianceHold = route({
   summary: 'Read a hold',
   success: { status: 200, description: 'The hold with its notes.', schema: ComplianceHoldDetail, etag: true },
   problems: [],
-  handle: async ({ tenant, params }, { compliance }) => resource(await compliance.getComplianceHold(tenant, params.holdId)),
+  handle: async ({ tenant, params }, { compliance }) =>
+    resource(await compliance.getComplianceHold(tenant, params.holdId)),
 })
 
 export const releaseComplianceHold = route({
@@ -50,7 +76,11 @@ export const releaseComplianceHold = route({
   success: decided,
   problems: ['not-found', 'invalid-transition'],
   handle: async ({ tenant, params, principal, session, source, requestId, body }, { compliance }) => {
-    const { hold, waits } = await compliance.decide({ tenant, principal, session, source, requestId }, params.holdId, { decision: 'released', reason: body.reason, freezeFunds: false })
+    const { hold, waits } = await compliance.decide({ tenant, principal, session, source, requestId }, params.holdId, {
+      decision: 'released',
+      reason: body.reason,
+      freezeFunds: false,
+    })
     return { ...resource(hold), status: waits ? 202 : 200 }
   },
 })
@@ -67,7 +97,11 @@ export const blockComplianceHold = route({
   success: decided,
   problems: ['not-found', 'invalid-transition'],
   handle: async ({ tenant, params, principal, session, source, requestId, body }, { compliance }) => {
-    const { hold, waits } = await compliance.decide({ tenant, principal, session, source, requestId }, params.holdId, { decision: 'blocked', reason: body.reason, freezeFunds: body.freezeFunds ?? false })
+    const { hold, waits } = await compliance.decide({ tenant, principal, session, source, requestId }, params.holdId, {
+      decision: 'blocked',
+      reason: body.reason,
+      freezeFunds: body.freezeFunds ?? false,
+    })
     return { ...resource(hold), status: waits ? 202 : 200 }
   },
 })
@@ -80,8 +114,17 @@ export const addComplianceHoldNote = route({
   summary: 'Write something down about a hold',
   body: HoldNoteCreate,
   exists,
-  success: { status: 201, description: 'The hold with the note.', schema: ComplianceHoldDetail, etag: true, location: true },
+  success: {
+    status: 201,
+    description: 'The hold with the note.',
+    schema: ComplianceHoldDetail,
+    etag: true,
+    location: true,
+  },
   problems: ['not-found', 'limit-reached'],
   handle: async ({ tenant, params, principal, session, source, requestId, body }, { compliance }) =>
-    created(await compliance.note({ tenant, principal, session, source, requestId }, params.holdId, body.text), `/v1/compliance-holds/${params.holdId}`),
+    created(
+      await compliance.note({ tenant, principal, session, source, requestId }, params.holdId, body.text),
+      `/v1/compliance-holds/${params.holdId}`,
+    ),
 })

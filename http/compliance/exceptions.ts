@@ -4,7 +4,14 @@ import { route } from '../route/route.ts'
 import { Exception, exceptionList, ExceptionResolve } from '../../lib/compliance/exception-schema.ts'
 import { PageOf } from '../../lib/contract/page.ts'
 
-const STAFF = { tag: 'payments', callers: 'staff', capability: 'operations.manage', scope: null, tenant: 'operator', idempotency: 'none' } as const
+const STAFF = {
+  tag: 'payments',
+  callers: 'staff',
+  capability: 'operations.manage',
+  scope: null,
+  tenant: 'operator',
+  idempotency: 'none',
+} as const
 
 export const listExceptions = route({
   ...STAFF,
@@ -14,7 +21,12 @@ export const listExceptions = route({
   summary: 'List exceptions',
   description: 'Those that are open unless `filter[status]` says otherwise.',
   list: exceptionList,
-  success: { status: 200, description: 'A page of exceptions.', schema: PageOf('ExceptionPage', Exception), etag: true },
+  success: {
+    status: 200,
+    description: 'A page of exceptions.',
+    schema: PageOf('ExceptionPage', Exception),
+    etag: true,
+  },
   problems: [],
   handle: async ({ list }, { compliance }) => page(list, await compliance.listExceptions(list)),
 })
@@ -27,7 +39,8 @@ export const getException = route({
   summary: 'Read an exception',
   success: { status: 200, description: 'The exception.', schema: Exception, etag: true },
   problems: [],
-  handle: async ({ tenant, params }, { compliance }) => resource(await compliance.getException(tenant, params.exceptionId)),
+  handle: async ({ tenant, params }, { compliance }) =>
+    resource(await compliance.getException(tenant, params.exceptionId)),
 })
 
 export const resolveException = route({
@@ -36,13 +49,25 @@ export const resolveException = route({
   path: '/exceptions/{exceptionId}/resolve',
   operationId: 'resolveException',
   summary: 'Say what became of it',
-  description: 'Where the operator wants two people, the first one\'s word is noted (202), and the same word of another person is booked; one that differs takes its place. What is held for a review is decided on there.',
+  description:
+    "Where the operator wants two people, the first one's word is noted (202), and the same word of another person is booked; one that differs takes its place. What is held for a review is decided on there.",
   body: ExceptionResolve,
-  exists: async (tenant, { exceptionId }, { compliance }) => await compliance.getException(tenant, exceptionId) !== null,
-  success: { status: 200, description: 'The exception with what became of it.', schema: Exception, etag: true, or: { status: 202, description: 'The exception, which waits for a second person.' } },
+  exists: async (tenant, { exceptionId }, { compliance }) =>
+    (await compliance.getException(tenant, exceptionId)) !== null,
+  success: {
+    status: 200,
+    description: 'The exception with what became of it.',
+    schema: Exception,
+    etag: true,
+    or: { status: 202, description: 'The exception, which waits for a second person.' },
+  },
   problems: ['not-found', 'invalid-transition'],
   handle: async ({ tenant, params, principal, session, source, requestId, body }, { compliance }) => {
-    const { exception, waits } = await compliance.resolve({ tenant, principal, session, source, requestId }, params.exceptionId, body)
+    const { exception, waits } = await compliance.resolve(
+      { tenant, principal, session, source, requestId },
+      params.exceptionId,
+      body,
+    )
     return { ...resource(exception), status: waits ? 202 : 200 }
   },
 })

@@ -21,8 +21,13 @@ function rows({ version, view }: Versioned<readonly CurrencySetting[]>, enabled?
 }
 
 /** @throws ProblemError `not-found` for a customer that the tenant does not reach */
-async function reach(tenant: Tenant | null, customerId: string, settings: { reaches(tenant: Tenant, customerId: string): Promise<boolean> }): Promise<string> {
-  if (tenant === null || !(await settings.reaches(tenant, customerId))) refuse('not-found', 'No such resource exists in this tenant.')
+async function reach(
+  tenant: Tenant | null,
+  customerId: string,
+  settings: { reaches(tenant: Tenant, customerId: string): Promise<boolean> },
+): Promise<string> {
+  if (tenant === null || !(await settings.reaches(tenant, customerId)))
+    refuse('not-found', 'No such resource exists in this tenant.')
   return customerId
 }
 
@@ -55,7 +60,8 @@ export const listCustomerCurrencies = route({
   query: CurrencyQuery,
   success: { status: 200, description: 'All of them, by code.', schema: CurrencyPage, etag: true },
   problems: [],
-  handle: async ({ tenant, params, query }, { customers }) => rows(await customers.listCurrencies(await reach(tenant, params.customerId, customers)), query.enabled),
+  handle: async ({ tenant, params, query }, { customers }) =>
+    rows(await customers.listCurrencies(await reach(tenant, params.customerId, customers)), query.enabled),
 })
 
 export const updateCustomerCurrencies = route({
@@ -71,7 +77,8 @@ export const updateCustomerCurrencies = route({
   tenant: 'customer',
   idempotency: 'none',
   ifMatch: true,
-  current: async ({ tenant, params }, { customers }) => await customers.listCurrencies(await reach(tenant, params.customerId, customers)),
+  current: async ({ tenant, params }, { customers }) =>
+    await customers.listCurrencies(await reach(tenant, params.customerId, customers)),
   body: CurrenciesWrite,
   success: { status: 200, description: 'All of them as they are now.', schema: CurrencyPage, etag: true },
   problems: [],

@@ -2,7 +2,12 @@
 import { refuse } from '../../lib/base/problems.ts'
 import { created, empty, json, resource } from '../route/answer.ts'
 import { route } from '../route/route.ts'
-import { CustomerAddress, CustomerAddressCreate, CustomerAddressUpdate, CustomerClosure } from '../../lib/customers/customer-address-schema.ts'
+import {
+  CustomerAddress,
+  CustomerAddressCreate,
+  CustomerAddressUpdate,
+  CustomerClosure,
+} from '../../lib/customers/customer-address-schema.ts'
 import { PAGE_LIMIT_MAX, PageOf } from '../../lib/contract/page.ts'
 import type { ReadServices } from '../route/services.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
@@ -12,12 +17,24 @@ import type { Tenant } from '../../lib/commands/caller.ts'
  *
  * @throws ProblemError `not-found` for any other
  */
-async function reach(tenant: Tenant | null, { customerId }: { readonly customerId: string }, { customers }: ReadServices): Promise<string> {
-  if (tenant === null || !(await customers.reaches(tenant, customerId))) refuse('not-found', 'No such resource exists in this tenant.')
+async function reach(
+  tenant: Tenant | null,
+  { customerId }: { readonly customerId: string },
+  { customers }: ReadServices,
+): Promise<string> {
+  if (tenant === null || !(await customers.reaches(tenant, customerId)))
+    refuse('not-found', 'No such resource exists in this tenant.')
   return customerId
 }
 
-const shared = { tag: 'tenants', callers: 'session', scope: null, tenant: 'any', idempotency: 'none', capability: ['settings.manage', 'customers.manage'] } as const
+const shared = {
+  tag: 'tenants',
+  callers: 'session',
+  scope: null,
+  tenant: 'any',
+  idempotency: 'none',
+  capability: ['settings.manage', 'customers.manage'],
+} as const
 const readable = { ...shared, capability: ['settings.manage', 'settings.read', 'customers.manage'] } as const
 
 export const listCustomerAddresses = route({
@@ -26,10 +43,17 @@ export const listCustomerAddresses = route({
   path: '/customers/{customerId}/settings/addresses',
   operationId: 'listCustomerAddresses',
   summary: 'List the addresses of the customer',
-  success: { status: 200, description: 'All of them, oldest first.', schema: PageOf('CustomerAddressPage', CustomerAddress) },
+  success: {
+    status: 200,
+    description: 'All of them, oldest first.',
+    schema: PageOf('CustomerAddressPage', CustomerAddress),
+  },
   problems: [],
   handle: async ({ tenant, params }, world) =>
-    json(200, { data: await world.customers.listAddresses(await reach(tenant, params, world)), page: { nextCursor: null, prevCursor: null, limit: PAGE_LIMIT_MAX } }),
+    json(200, {
+      data: await world.customers.listAddresses(await reach(tenant, params, world)),
+      page: { nextCursor: null, prevCursor: null, limit: PAGE_LIMIT_MAX },
+    }),
 })
 
 export const createCustomerAddress = route({
@@ -44,7 +68,11 @@ export const createCustomerAddress = route({
   problems: ['limit-reached'],
   handle: async ({ params, body, session, source, requestId, tenant, principal }, world) => {
     const customerId = await reach(tenant, params, world)
-    const address = await world.customers.createAddress({ session, source, requestId, tenant, principal }, customerId, body)
+    const address = await world.customers.createAddress(
+      { session, source, requestId, tenant, principal },
+      customerId,
+      body,
+    )
     return created(address, `/v1/customers/${customerId}/settings/addresses/${address.view.id}`)
   },
 })
@@ -57,7 +85,8 @@ export const getCustomerAddress = route({
   summary: 'Read an address',
   success: { status: 200, description: 'The address.', schema: CustomerAddress, etag: true },
   problems: [],
-  handle: async ({ tenant, params }, world) => resource(await world.customers.getAddress(await reach(tenant, params, world), params.addressId)),
+  handle: async ({ tenant, params }, world) =>
+    resource(await world.customers.getAddress(await reach(tenant, params, world), params.addressId)),
 })
 
 export const updateCustomerAddress = route({
@@ -67,12 +96,21 @@ export const updateCustomerAddress = route({
   operationId: 'updateCustomerAddress',
   summary: 'Change an address',
   ifMatch: true,
-  current: async ({ tenant, params }, world) => await world.customers.getAddress(await reach(tenant, params, world), params.addressId),
+  current: async ({ tenant, params }, world) =>
+    await world.customers.getAddress(await reach(tenant, params, world), params.addressId),
   body: CustomerAddressUpdate,
   success: { status: 200, description: 'The address as it is now.', schema: CustomerAddress, etag: true },
   problems: [],
   handle: async ({ params, body, session, source, requestId, tenant, principal, expectedVersion }, world) =>
-    resource(await world.customers.updateAddress({ session, source, requestId, tenant, principal }, await reach(tenant, params, world), params.addressId, body, expectedVersion)),
+    resource(
+      await world.customers.updateAddress(
+        { session, source, requestId, tenant, principal },
+        await reach(tenant, params, world),
+        params.addressId,
+        body,
+        expectedVersion,
+      ),
+    ),
 })
 
 export const deleteCustomerAddress = route({
@@ -82,23 +120,39 @@ export const deleteCustomerAddress = route({
   operationId: 'deleteCustomerAddress',
   summary: 'Remove an address',
   ifMatch: true,
-  current: async ({ tenant, params }, world) => await world.customers.getAddress(await reach(tenant, params, world), params.addressId),
+  current: async ({ tenant, params }, world) =>
+    await world.customers.getAddress(await reach(tenant, params, world), params.addressId),
   success: { status: 204, description: 'The address is gone.' },
   problems: [],
   handle: async ({ params, session, source, requestId, tenant, principal, expectedVersion }, world) => {
-    await world.customers.deleteAddress({ session, source, requestId, tenant, principal }, await reach(tenant, params, world), params.addressId, expectedVersion)
+    await world.customers.deleteAddress(
+      { session, source, requestId, tenant, principal },
+      await reach(tenant, params, world),
+      params.addressId,
+      expectedVersion,
+    )
     return empty()
   },
 })
 
-const closure = { tag: 'tenants', callers: 'session', scope: null, tenant: 'customer', idempotency: 'none', capability: 'owner', stepUp: { action: 'membership.change' }, path: '/customers/{customerId}/closure' } as const
+const closure = {
+  tag: 'tenants',
+  callers: 'session',
+  scope: null,
+  tenant: 'customer',
+  idempotency: 'none',
+  capability: 'owner',
+  stepUp: { action: 'membership.change' },
+  path: '/customers/{customerId}/closure',
+} as const
 
 export const requestClosure = route({
   ...closure,
   method: 'post',
   operationId: 'requestClosure',
   summary: 'Ask to close the customer',
-  description: 'Not while payments, transfers or exchanges are under way. From here on nothing is paid out or in. When nothing is left on its balances its accounts are closed, and with the last of them the customer: its keys and endpoints end, and its people no longer reach it. Until its accounts are being closed it can be taken back.',
+  description:
+    'Not while payments, transfers or exchanges are under way. From here on nothing is paid out or in. When nothing is left on its balances its accounts are closed, and with the last of them the customer: its keys and endpoints end, and its people no longer reach it. Until its accounts are being closed it can be taken back.',
   success: { status: 200, description: 'The customer is closing.', schema: CustomerClosure },
   problems: ['invalid-transition'],
   handle: async ({ params, session, source, requestId, tenant, principal }, world) => {

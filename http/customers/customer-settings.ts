@@ -3,7 +3,14 @@ import { refuse } from '../../lib/base/problems.ts'
 import { resource } from '../route/answer.ts'
 import { route } from '../route/route.ts'
 import { CustomerLimits, CustomerLimitsWrite } from '../../lib/customers/customer-limits-schema.ts'
-import { AlertSettings, AlertSettingsWrite, ApprovedDomains, ApprovedDomainsWrite, CustomerPreferences, CustomerPreferencesUpdate } from '../../lib/customers/customer-settings-schema.ts'
+import {
+  AlertSettings,
+  AlertSettingsWrite,
+  ApprovedDomains,
+  ApprovedDomainsWrite,
+  CustomerPreferences,
+  CustomerPreferencesUpdate,
+} from '../../lib/customers/customer-settings-schema.ts'
 import type { ReadServices } from '../route/services.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 
@@ -49,7 +56,13 @@ export const updateCustomerLimits = route({
   problems: [],
   handle: async ({ params, body, session, source, requestId, tenant, principal }, world) => {
     await reach(tenant, params.customerId, world)
-    return resource(await world.customers.updateCustomerLimits({ session, source, requestId, tenant, principal }, params.customerId, body))
+    return resource(
+      await world.customers.updateCustomerLimits(
+        { session, source, requestId, tenant, principal },
+        params.customerId,
+        body,
+      ),
+    )
   },
 })
 
@@ -59,7 +72,14 @@ function own(tenant: Tenant | null, { customerId }: { readonly customerId: strin
   return customerId
 }
 
-const shared = { tag: 'tenants', callers: 'session', scope: null, tenant: 'customer', idempotency: 'none', problems: [] } as const
+const shared = {
+  tag: 'tenants',
+  callers: 'session',
+  scope: null,
+  tenant: 'customer',
+  idempotency: 'none',
+  problems: [],
+} as const
 
 export const getAlertSettings = route({
   ...shared,
@@ -69,7 +89,8 @@ export const getAlertSettings = route({
   summary: 'Read what members are alerted about',
   capability: ['settings.read', 'settings.manage'],
   success: { status: 200, description: 'The alerts.', schema: AlertSettings, etag: true },
-  handle: async ({ tenant, params }, { customers }) => resource(await customers.getSetting(own(tenant, params), 'alerts')),
+  handle: async ({ tenant, params }, { customers }) =>
+    resource(await customers.getSetting(own(tenant, params), 'alerts')),
 })
 
 export const updateAlertSettings = route({
@@ -84,7 +105,9 @@ export const updateAlertSettings = route({
   body: AlertSettingsWrite,
   success: { status: 200, description: 'The alerts as they are now.', schema: AlertSettings, etag: true },
   handle: async ({ body, session, source, requestId, tenant, principal, expectedVersion }, { customers }) =>
-    resource(await customers.updateSetting({ session, source, requestId, tenant, principal }, 'alerts', body, expectedVersion)),
+    resource(
+      await customers.updateSetting({ session, source, requestId, tenant, principal }, 'alerts', body, expectedVersion),
+    ),
 })
 
 export const getApprovedDomains = route({
@@ -95,7 +118,8 @@ export const getApprovedDomains = route({
   summary: 'Read the domains whose addresses may be invited',
   capability: ['settings.read', 'settings.manage'],
   success: { status: 200, description: 'The domains.', schema: ApprovedDomains, etag: true },
-  handle: async ({ tenant, params }, { customers }) => resource(await customers.getSetting(own(tenant, params), 'approved_domains')),
+  handle: async ({ tenant, params }, { customers }) =>
+    resource(await customers.getSetting(own(tenant, params), 'approved_domains')),
 })
 
 export const updateApprovedDomains = route({
@@ -107,11 +131,19 @@ export const updateApprovedDomains = route({
   capability: 'settings.manage',
   stepUp: { action: 'settings.change' },
   ifMatch: true,
-  current: async ({ tenant, params }, { customers }) => await customers.getSetting(own(tenant, params), 'approved_domains'),
+  current: async ({ tenant, params }, { customers }) =>
+    await customers.getSetting(own(tenant, params), 'approved_domains'),
   body: ApprovedDomainsWrite,
   success: { status: 200, description: 'The domains as they are now.', schema: ApprovedDomains, etag: true },
   handle: async ({ body, session, source, requestId, tenant, principal, expectedVersion }, { customers }) =>
-    resource(await customers.updateSetting({ session, source, requestId, tenant, principal }, 'approved_domains', body, expectedVersion)),
+    resource(
+      await customers.updateSetting(
+        { session, source, requestId, tenant, principal },
+        'approved_domains',
+        body,
+        expectedVersion,
+      ),
+    ),
 })
 
 export const getCustomerPreferences = route({
@@ -122,7 +154,8 @@ export const getCustomerPreferences = route({
   summary: 'Read the preferences',
   capability: ['settings.read', 'settings.manage'],
   success: { status: 200, description: 'The preferences.', schema: CustomerPreferences, etag: true },
-  handle: async ({ tenant, params }, { customers }) => resource(await customers.getSetting(own(tenant, params), 'preferences')),
+  handle: async ({ tenant, params }, { customers }) =>
+    resource(await customers.getSetting(own(tenant, params), 'preferences')),
 })
 
 export const updateCustomerPreferences = route({
@@ -141,7 +174,14 @@ export const updateCustomerPreferences = route({
       const message = 'No such time zone.'
       refuse('validation-error', message, { errors: [{ field: '/timezone', code: 'invalid_value', message }] })
     }
-    return resource(await customers.updateSetting({ session, source, requestId, tenant, principal }, 'preferences', body, expectedVersion))
+    return resource(
+      await customers.updateSetting(
+        { session, source, requestId, tenant, principal },
+        'preferences',
+        body,
+        expectedVersion,
+      ),
+    )
   },
 })
 

@@ -2,13 +2,32 @@
 import { created, empty, json, page, resource } from '../route/answer.ts'
 import { refuse } from '../../lib/base/problems.ts'
 import { route } from '../route/route.ts'
-import { Attachment, attachmentList, AttachmentUpload, transactionAttachmentList } from '../../lib/documents/document-schema.ts'
+import {
+  Attachment,
+  attachmentList,
+  AttachmentUpload,
+  transactionAttachmentList,
+} from '../../lib/documents/document-schema.ts'
 import { DownloadLink } from '../../lib/contract/download-link.ts'
 import { PageOf } from '../../lib/contract/page.ts'
 import type { ReadUpload } from '../../actors/documents/uploads.ts'
 
-const read = { method: 'get', tag: 'activity', callers: 'key', scope: 'transactions:read', tenant: 'customer', idempotency: 'none' } as const
-const written = { tag: 'activity', callers: 'session', scope: null, capability: 'transactions.annotate', tenant: 'customer', idempotency: 'none' } as const
+const read = {
+  method: 'get',
+  tag: 'activity',
+  callers: 'key',
+  scope: 'transactions:read',
+  tenant: 'customer',
+  idempotency: 'none',
+} as const
+const written = {
+  tag: 'activity',
+  callers: 'session',
+  scope: null,
+  capability: 'transactions.annotate',
+  tenant: 'customer',
+  idempotency: 'none',
+} as const
 
 export const listAttachments = route({
   ...read,
@@ -16,7 +35,12 @@ export const listAttachments = route({
   operationId: 'listAttachments',
   summary: 'List attachments of all transactions',
   list: attachmentList,
-  success: { status: 200, description: 'A page of attachments.', schema: PageOf('AttachmentPage', Attachment), etag: true },
+  success: {
+    status: 200,
+    description: 'A page of attachments.',
+    schema: PageOf('AttachmentPage', Attachment),
+    etag: true,
+  },
   problems: [],
   handle: async ({ list }, { documents }) => page(list, await documents.listAttachments(list)),
 })
@@ -27,9 +51,15 @@ export const listTransactionAttachments = route({
   operationId: 'listTransactionAttachments',
   summary: 'List the attachments of a transaction',
   list: transactionAttachmentList,
-  success: { status: 200, description: 'A page of attachments.', schema: PageOf('AttachmentPage', Attachment), etag: true },
+  success: {
+    status: 200,
+    description: 'A page of attachments.',
+    schema: PageOf('AttachmentPage', Attachment),
+    etag: true,
+  },
   problems: [],
-  handle: async ({ list, params }, { documents }) => page(list, await documents.listTransactionAttachments({ ...list, transactionId: params.transactionId })),
+  handle: async ({ list, params }, { documents }) =>
+    page(list, await documents.listTransactionAttachments({ ...list, transactionId: params.transactionId })),
 })
 
 export const uploadTransactionAttachment = route({
@@ -38,10 +68,17 @@ export const uploadTransactionAttachment = route({
   path: '/transactions/{transactionId}/attachments',
   operationId: 'uploadTransactionAttachment',
   summary: 'Attach a file to a transaction',
-  description: 'A PDF, JPEG, PNG, HEIC, CSV, XLSX or DOCX of up to 10 MiB, as `multipart/form-data`; up to ten for each transaction. It can be downloaded when its check has found it `clean`.',
+  description:
+    'A PDF, JPEG, PNG, HEIC, CSV, XLSX or DOCX of up to 10 MiB, as `multipart/form-data`; up to ten for each transaction. It can be downloaded when its check has found it `clean`.',
   limits: ['upload'],
   form: AttachmentUpload,
-  success: { status: 201, description: 'The attachment, waiting for its check.', schema: Attachment, etag: true, location: true },
+  success: {
+    status: 201,
+    description: 'The attachment, waiting for its check.',
+    schema: Attachment,
+    etag: true,
+    location: true,
+  },
   problems: ['limit-reached'],
   handle: async ({ params, upload, ...by }, { documents }) => {
     const made = await documents.attach(by, params.transactionId, upload as ReadUpload)
@@ -56,7 +93,8 @@ export const getAttachment = route({
   summary: 'Read an attachment',
   success: { status: 200, description: 'The attachment.', schema: Attachment, etag: true },
   problems: [],
-  handle: async ({ tenant, params }, { documents }) => resource(await documents.getAttachment(tenant, params.attachmentId)),
+  handle: async ({ tenant, params }, { documents }) =>
+    resource(await documents.getAttachment(tenant, params.attachmentId)),
 })
 
 export const downloadAttachment = route({
@@ -66,7 +104,12 @@ export const downloadAttachment = route({
   summary: 'Get a link to an attachment',
   success: { status: 200, description: 'A link that expires soon.', schema: DownloadLink },
   problems: ['document-not-ready', 'document-not-clean'],
-  handle: async ({ tenant, params }, { documents }) => json(200, await documents.download('attachment', tenant, params.attachmentId) ?? refuse('not-found', 'No such resource exists in this tenant.')),
+  handle: async ({ tenant, params }, { documents }) =>
+    json(
+      200,
+      (await documents.download('attachment', tenant, params.attachmentId)) ??
+        refuse('not-found', 'No such resource exists in this tenant.'),
+    ),
 })
 
 export const deleteAttachment = route({
@@ -76,7 +119,8 @@ export const deleteAttachment = route({
   operationId: 'deleteAttachment',
   summary: 'Delete an attachment',
   ifMatch: true,
-  current: async ({ tenant, params }, { documents }) => (tenant === null ? null : await documents.getAttachment(tenant, params.attachmentId)),
+  current: async ({ tenant, params }, { documents }) =>
+    tenant === null ? null : await documents.getAttachment(tenant, params.attachmentId),
   success: { status: 204, description: 'It is gone.' },
   problems: [],
   handle: async ({ params, expectedVersion, ...by }, { documents }) => {

@@ -15,12 +15,19 @@ export const uploadDocument = route({
   path: '/documents',
   operationId: 'uploadDocument',
   summary: 'Upload a document',
-  description: 'A PDF, JPEG, PNG or HEIC of up to 10 MiB, for `kyb` 20 MiB, as `multipart/form-data`; for `transaction_attachment` also CSV, XLSX and DOCX. It can be used when its check has found it `clean`. Keys upload for `mandate`, `payment_support` and `recipient_support`.',
+  description:
+    'A PDF, JPEG, PNG or HEIC of up to 10 MiB, for `kyb` 20 MiB, as `multipart/form-data`; for `transaction_attachment` also CSV, XLSX and DOCX. It can be used when its check has found it `clean`. Keys upload for `mandate`, `payment_support` and `recipient_support`.',
   callers: 'key',
   scope: 'payments:write',
   limits: ['upload'],
   form: DocumentUpload,
-  success: { status: 201, description: 'The document, waiting for its check.', schema: Document, etag: true, location: true },
+  success: {
+    status: 201,
+    description: 'The document, waiting for its check.',
+    schema: Document,
+    etag: true,
+    location: true,
+  },
   problems: [],
   handle: async ({ upload, ...by }, { documents }) => {
     const made = await documents.upload(by, upload as ReadUpload)
@@ -66,7 +73,12 @@ export const downloadDocument = route({
   scope: 'payments:read',
   success: { status: 200, description: 'A link that expires soon.', schema: DownloadLink },
   problems: ['document-not-ready', 'document-not-clean'],
-  handle: async ({ tenant, params }, { documents }) => json(200, await documents.download('document', tenant, params.documentId) ?? refuse('not-found', 'No such resource exists in this tenant.')),
+  handle: async ({ tenant, params }, { documents }) =>
+    json(
+      200,
+      (await documents.download('document', tenant, params.documentId)) ??
+        refuse('not-found', 'No such resource exists in this tenant.'),
+    ),
 })
 
 export const deleteDocument = route({
@@ -79,7 +91,8 @@ export const deleteDocument = route({
   scope: null,
   capability: ['payments.create', 'settings.manage', 'onboarding.write'],
   ifMatch: 'when sent',
-  current: async ({ tenant, params }, { documents }) => (tenant === null ? null : await documents.get(tenant, params.documentId)),
+  current: async ({ tenant, params }, { documents }) =>
+    tenant === null ? null : await documents.get(tenant, params.documentId),
   success: { status: 204, description: 'It is gone.' },
   problems: ['invalid-transition'],
   handle: async ({ params, expectedVersion, ...by }, { documents }) => {

@@ -1,24 +1,56 @@
 /** Forwards and held rates: contracts that are drawn down. Both are exchanges too, and exchange lists include them. */
 import { page, resource } from '../route/answer.ts'
 import { route } from '../route/route.ts'
-import { DrawdownCreate, ForwardContractCreate, ForwardDeposit, HeldRateCreate } from '../../lib/exchange/contract-schema.ts'
+import {
+  DrawdownCreate,
+  ForwardContractCreate,
+  ForwardDeposit,
+  HeldRateCreate,
+} from '../../lib/exchange/contract-schema.ts'
 import { Exchange, exchangeList } from '../../lib/exchange/exchange-schema.ts'
 import { PageOf } from '../../lib/contract/page.ts'
 
-const reads = { callers: 'key', scope: 'exchanges:read', tenant: 'customer', idempotency: 'none', tag: 'payments', problems: [] } as const
-const writes = { callers: 'key', scope: 'exchanges:write', tenant: 'customer', idempotency: 'required', tag: 'payments', limits: ['money'] } as const
+const reads = {
+  callers: 'key',
+  scope: 'exchanges:read',
+  tenant: 'customer',
+  idempotency: 'none',
+  tag: 'payments',
+  problems: [],
+} as const
+const writes = {
+  callers: 'key',
+  scope: 'exchanges:write',
+  tenant: 'customer',
+  idempotency: 'required',
+  tag: 'payments',
+  limits: ['money'],
+} as const
 const forwards = { feature: 'exchange.forwards' } as const
 const heldRates = { feature: 'exchange.held_rates' } as const
 const Contracts = PageOf('ExchangePage', Exchange)
-const DRAWN = { status: 201, description: 'The drawdown as it was made.', schema: Exchange, etag: true, location: true } as const
+const DRAWN = {
+  status: 201,
+  description: 'The drawdown as it was made.',
+  schema: Exchange,
+  etag: true,
+  location: true,
+} as const
 const DRAWING_PROBLEMS = ['insufficient-funds', 'invalid-transition', 'duplicate-external-id'] as const
-const OPENING_PROBLEMS = ['quote-expired', 'invalid-transition', 'duplicate-external-id', 'customer-not-active', 'limit-exceeded'] as const
+const OPENING_PROBLEMS = [
+  'quote-expired',
+  'invalid-transition',
+  'duplicate-external-id',
+  'customer-not-active',
+  'limit-exceeded',
+] as const
 
 // ── Forwards
 // ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 export const listForwardContracts = route({
-  ...reads, ...forwards,
+  ...reads,
+  ...forwards,
   method: 'get',
   path: '/forward-contracts',
   operationId: 'listForwardContracts',
@@ -29,12 +61,14 @@ export const listForwardContracts = route({
 })
 
 export const createForwardContract = route({
-  ...writes, ...forwards,
+  ...writes,
+  ...forwards,
   method: 'post',
   path: '/forward-contracts',
   operationId: 'createForwardContract',
   summary: 'Agree on a forward',
-  description: 'From a quote of the kind `forward`. It waits for its deposit where one is asked for: what is not paid within a day is cancelled.',
+  description:
+    'From a quote of the kind `forward`. It waits for its deposit where one is asked for: what is not paid within a day is cancelled.',
   stepUp: { action: 'exchange.above_threshold' },
   body: ForwardContractCreate,
   success: { status: 201, description: 'The forward as it was made.', schema: Exchange, etag: true, location: true },
@@ -44,61 +78,76 @@ export const createForwardContract = route({
 })
 
 export const getForwardContract = route({
-  ...reads, ...forwards,
+  ...reads,
+  ...forwards,
   method: 'get',
   path: '/forward-contracts/{exchangeId}',
   operationId: 'getForwardContract',
   summary: 'Read a forward contract',
   success: { status: 200, description: 'The forward.', schema: Exchange, etag: true },
-  handle: async ({ tenant, params }, { contracts }) => resource(await contracts.get(tenant, params.exchangeId, 'forward')),
+  handle: async ({ tenant, params }, { contracts }) =>
+    resource(await contracts.get(tenant, params.exchangeId, 'forward')),
 })
 
 export const payForwardDeposit = route({
-  ...writes, ...forwards,
+  ...writes,
+  ...forwards,
   method: 'post',
   path: '/forward-contracts/{exchangeId}/deposit',
   operationId: 'payForwardDeposit',
   summary: 'Pay the deposit of a forward',
   description: 'The first one, or what a margin call asks for; all that is missing, or a part of it.',
   body: ForwardDeposit,
-  exists: async (tenant, params, { contracts }) => await contracts.get(tenant, params.exchangeId, 'forward') !== null,
+  exists: async (tenant, params, { contracts }) => (await contracts.get(tenant, params.exchangeId, 'forward')) !== null,
   success: { status: 200, description: 'The forward, its deposit paid.', schema: Exchange },
   problems: ['insufficient-funds', 'invalid-transition'],
   handle: ({ tenant, principal, params, body, idempotency, requestId, instance, deadline }, { contracts }) =>
-    contracts.payDeposit({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }, params.exchangeId),
+    contracts.payDeposit(
+      { tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline },
+      params.exchangeId,
+    ),
 })
 
 export const listForwardDrawdowns = route({
-  ...reads, ...forwards,
+  ...reads,
+  ...forwards,
   method: 'get',
   path: '/forward-contracts/{exchangeId}/drawdowns',
   operationId: 'listForwardDrawdowns',
   summary: 'List what was drawn from a forward',
   list: exchangeList,
   success: { status: 200, description: 'A page of drawdowns.', schema: Contracts, etag: true },
-  handle: async ({ list, tenant, params }, { contracts }) => page(list, await contracts.drawdowns(list, tenant, params.exchangeId, 'forward')),
+  handle: async ({ list, tenant, params }, { contracts }) =>
+    page(list, await contracts.drawdowns(list, tenant, params.exchangeId, 'forward')),
 })
 
 export const createForwardDrawdown = route({
-  ...writes, ...forwards,
+  ...writes,
+  ...forwards,
   method: 'post',
   path: '/forward-contracts/{exchangeId}/drawdowns',
   operationId: 'createForwardDrawdown',
   summary: 'Draw from a forward',
-  description: 'An amount of either currency, at the rate of the contract. The last drawdown takes exactly what is left, and the deposit pays for its part.',
+  description:
+    'An amount of either currency, at the rate of the contract. The last drawdown takes exactly what is left, and the deposit pays for its part.',
   body: DrawdownCreate,
-  exists: async (tenant, params, { contracts }) => await contracts.get(tenant, params.exchangeId, 'forward') !== null,
+  exists: async (tenant, params, { contracts }) => (await contracts.get(tenant, params.exchangeId, 'forward')) !== null,
   success: DRAWN,
   problems: DRAWING_PROBLEMS,
   handle: ({ tenant, principal, params, body, idempotency, requestId, instance, deadline }, { contracts }) =>
-    contracts.draw({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }, params.exchangeId, 'forward'),
+    contracts.draw(
+      { tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline },
+      params.exchangeId,
+      'forward',
+    ),
 })
 
 // ── Held rates
 // ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 export const listHeldRates = route({
-  ...reads, ...heldRates,
+  ...reads,
+  ...heldRates,
   method: 'get',
   path: '/held-rates',
   operationId: 'listHeldRates',
@@ -109,12 +158,14 @@ export const listHeldRates = route({
 })
 
 export const createHeldRate = route({
-  ...writes, ...heldRates,
+  ...writes,
+  ...heldRates,
   method: 'post',
   path: '/held-rates',
   operationId: 'createHeldRate',
   summary: 'Hold a rate',
-  description: 'From a quote of the kind `held_rate`. Nothing has to be drawn; what is not drawn until `heldUntil` expires.',
+  description:
+    'From a quote of the kind `held_rate`. Nothing has to be drawn; what is not drawn until `heldUntil` expires.',
   body: HeldRateCreate,
   success: { status: 201, description: 'The held rate as it was made.', schema: Exchange, etag: true, location: true },
   problems: OPENING_PROBLEMS,
@@ -123,43 +174,54 @@ export const createHeldRate = route({
 })
 
 export const getHeldRate = route({
-  ...reads, ...heldRates,
+  ...reads,
+  ...heldRates,
   method: 'get',
   path: '/held-rates/{exchangeId}',
   operationId: 'getHeldRate',
   summary: 'Read a held rate',
   success: { status: 200, description: 'The held rate.', schema: Exchange, etag: true },
-  handle: async ({ tenant, params }, { contracts }) => resource(await contracts.get(tenant, params.exchangeId, 'held_rate')),
+  handle: async ({ tenant, params }, { contracts }) =>
+    resource(await contracts.get(tenant, params.exchangeId, 'held_rate')),
 })
 
 export const listHeldRateDrawdowns = route({
-  ...reads, ...heldRates,
+  ...reads,
+  ...heldRates,
   method: 'get',
   path: '/held-rates/{exchangeId}/drawdowns',
   operationId: 'listHeldRateDrawdowns',
   summary: 'List what was drawn from a held rate',
   list: exchangeList,
   success: { status: 200, description: 'A page of drawdowns.', schema: Contracts, etag: true },
-  handle: async ({ list, tenant, params }, { contracts }) => page(list, await contracts.drawdowns(list, tenant, params.exchangeId, 'held_rate')),
+  handle: async ({ list, tenant, params }, { contracts }) =>
+    page(list, await contracts.drawdowns(list, tenant, params.exchangeId, 'held_rate')),
 })
 
 export const createHeldRateDrawdown = route({
-  ...writes, ...heldRates,
+  ...writes,
+  ...heldRates,
   method: 'post',
   path: '/held-rates/{exchangeId}/drawdowns',
   operationId: 'createHeldRateDrawdown',
   summary: 'Draw from a held rate',
   description: 'An amount of either currency, at the rate that is held. The last drawdown takes exactly what is left.',
   body: DrawdownCreate,
-  exists: async (tenant, params, { contracts }) => await contracts.get(tenant, params.exchangeId, 'held_rate') !== null,
+  exists: async (tenant, params, { contracts }) =>
+    (await contracts.get(tenant, params.exchangeId, 'held_rate')) !== null,
   success: DRAWN,
   problems: DRAWING_PROBLEMS,
   handle: ({ tenant, principal, params, body, idempotency, requestId, instance, deadline }, { contracts }) =>
-    contracts.draw({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }, params.exchangeId, 'held_rate'),
+    contracts.draw(
+      { tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline },
+      params.exchangeId,
+      'held_rate',
+    ),
 })
 
 export const cancelHeldRate = route({
-  ...writes, ...heldRates,
+  ...writes,
+  ...heldRates,
   method: 'post',
   path: '/held-rates/{exchangeId}/cancel',
   operationId: 'cancelHeldRate',
@@ -169,5 +231,8 @@ export const cancelHeldRate = route({
   success: { status: 200, description: 'The held rate, cancelled.', schema: Exchange },
   problems: ['not-cancellable'],
   handle: ({ tenant, principal, params, idempotency, requestId, instance, deadline }, { contracts }) =>
-    contracts.cancelHeldRate({ tenantId: tenant.id, principal, body: null, idempotency, requestId, instance, deadline }, params.exchangeId),
+    contracts.cancelHeldRate(
+      { tenantId: tenant.id, principal, body: null, idempotency, requestId, instance, deadline },
+      params.exchangeId,
+    ),
 })

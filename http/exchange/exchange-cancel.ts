@@ -13,9 +13,12 @@ export const cancelExchange = route({
   scope: 'exchanges:write',
   tenant: 'customer',
   idempotency: 'optional',
-  exists: async (tenant, { exchangeId }, { exchanges }) => await exchanges.getExchange(tenant, exchangeId) !== null,
+  exists: async (tenant, { exchangeId }, { exchanges }) => (await exchanges.getExchange(tenant, exchangeId)) !== null,
   success: { status: 200, description: 'The exchange, cancelled.', schema: Exchange },
   problems: ['not-cancellable'],
   handle: ({ tenant, principal, params, idempotency, requestId, instance, deadline }, { contracts }) =>
-    contracts.cancelExchange({ tenantId: tenant.id, principal, body: null, idempotency, requestId, instance, deadline }, params.exchangeId),
+    contracts.cancelExchange(
+      { tenantId: tenant.id, principal, body: null, idempotency, requestId, instance, deadline },
+      params.exchangeId,
+    ),
 })

@@ -3,13 +3,43 @@ import Type from 'typebox'
 import { json, page, resource } from '../route/answer.ts'
 import { refuse } from '../../lib/base/problems.ts'
 import { route } from '../route/route.ts'
-import { Exchange, ExchangeCreate, exchangeList, IndicativeRates, Quote, QuoteCreate, SimExchangeStatus, SimFxRate } from '../../lib/exchange/exchange-schema.ts'
+import {
+  Exchange,
+  ExchangeCreate,
+  exchangeList,
+  IndicativeRates,
+  Quote,
+  QuoteCreate,
+  SimExchangeStatus,
+  SimFxRate,
+} from '../../lib/exchange/exchange-schema.ts'
 import { PageOf } from '../../lib/contract/page.ts'
 import { SimulationResult } from '../../lib/contract/simulation.ts'
 
-const reads = { callers: 'key', scope: 'exchanges:read', tenant: 'customer', idempotency: 'none', tag: 'payments' } as const
-const quoting = { callers: 'key', scope: 'exchanges:write', tenant: 'customer', idempotency: 'optional', tag: 'payments', limits: ['quotes'] } as const
-const simulating = { callers: 'key', scope: 'exchanges:write', tenant: 'customer', idempotency: 'optional', tag: 'simulations', sandbox: 'simulation', limits: ['simulate'] } as const
+const reads = {
+  callers: 'key',
+  scope: 'exchanges:read',
+  tenant: 'customer',
+  idempotency: 'none',
+  tag: 'payments',
+} as const
+const quoting = {
+  callers: 'key',
+  scope: 'exchanges:write',
+  tenant: 'customer',
+  idempotency: 'optional',
+  tag: 'payments',
+  limits: ['quotes'],
+} as const
+const simulating = {
+  callers: 'key',
+  scope: 'exchanges:write',
+  tenant: 'customer',
+  idempotency: 'optional',
+  tag: 'simulations',
+  sandbox: 'simulation',
+  limits: ['simulate'],
+} as const
 const QUOTED = { status: 201, description: 'The quote.', schema: Quote, etag: true, location: true } as const
 
 export const createQuote = route({
@@ -18,7 +48,8 @@ export const createQuote = route({
   path: '/exchanges/quotes',
   operationId: 'createQuote',
   summary: 'Ask for a firm quote',
-  description: 'It holds until `expiresAt` and is used once. One side is fixed, the other follows from `rate`, rounded half to even.',
+  description:
+    'It holds until `expiresAt` and is used once. One side is fixed, the other follows from `rate`, rounded half to even.',
   body: QuoteCreate,
   success: QUOTED,
   problems: ['feature-disabled', 'limit-exceeded', 'provider-error'],
@@ -50,7 +81,10 @@ export const refreshQuote = route({
   success: QUOTED,
   problems: ['not-found', 'feature-disabled', 'invalid-transition', 'limit-exceeded', 'provider-error'],
   handle: ({ tenant, principal, params, body, idempotency, requestId, instance, deadline }, { exchanges }) =>
-    exchanges.refreshQuote({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }, params.quoteId),
+    exchanges.refreshQuote(
+      { tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline },
+      params.quoteId,
+    ),
 })
 
 export const getIndicativeRates = route({
@@ -63,11 +97,14 @@ export const getIndicativeRates = route({
   limits: ['quotes'],
   query: Type.Object({
     sellCurrency: Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217 code.' }),
-    buyCurrency: Type.Optional(Type.String({ pattern: '^[A-Z]{3}(,[A-Z]{3}){0,49}$', description: 'Separated by commas.' })),
+    buyCurrency: Type.Optional(
+      Type.String({ pattern: '^[A-Z]{3}(,[A-Z]{3}){0,49}$', description: 'Separated by commas.' }),
+    ),
   }),
   success: { status: 200, description: 'The rates.', schema: IndicativeRates },
   problems: ['feature-disabled', 'provider-error'],
-  handle: async ({ tenant, query }, { exchanges }) => json(200, await exchanges.rates(tenant, query.sellCurrency, query.buyCurrency?.split(',') ?? null)),
+  handle: async ({ tenant, query }, { exchanges }) =>
+    json(200, await exchanges.rates(tenant, query.sellCurrency, query.buyCurrency?.split(',') ?? null)),
 })
 
 export const listExchanges = route({
@@ -84,15 +121,37 @@ export const listExchanges = route({
 })
 
 export const createExchange = route({
-  callers: 'key', scope: 'exchanges:write', tenant: 'customer', idempotency: 'required', tag: 'payments', limits: ['money'],
+  callers: 'key',
+  scope: 'exchanges:write',
+  tenant: 'customer',
+  idempotency: 'required',
+  tag: 'payments',
+  limits: ['money'],
   method: 'post',
   path: '/exchanges',
   operationId: 'createExchange',
   summary: 'Exchange at the rate of a quote',
-  description: 'Of any kind of quote. A spot leaves the balance it sells from at once and is `processing` until the bank has settled it.',
+  description:
+    'Of any kind of quote. A spot leaves the balance it sells from at once and is `processing` until the bank has settled it.',
   body: ExchangeCreate,
-  success: { status: 201, description: 'The exchange as it was created.', schema: Exchange, etag: true, location: true },
-  problems: ['feature-disabled', 'quote-expired', 'invalid-transition', 'insufficient-funds', 'duplicate-external-id', 'customer-not-active', 'limit-reached', 'limit-exceeded', 'provider-error'],
+  success: {
+    status: 201,
+    description: 'The exchange as it was created.',
+    schema: Exchange,
+    etag: true,
+    location: true,
+  },
+  problems: [
+    'feature-disabled',
+    'quote-expired',
+    'invalid-transition',
+    'insufficient-funds',
+    'duplicate-external-id',
+    'customer-not-active',
+    'limit-reached',
+    'limit-exceeded',
+    'provider-error',
+  ],
   handle: ({ tenant, principal, body, idempotency, requestId, instance, deadline }, { exchanges }) =>
     exchanges.createExchange({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }),
 })
@@ -116,7 +175,7 @@ export const simulateExchangeStatus = route({
   summary: 'Let an exchange end',
   description: 'In place of what was planned. Only for an exchange that the sandbox has.',
   body: SimExchangeStatus,
-  exists: async (tenant, { exchangeId }, { exchanges }) => await exchanges.getExchange(tenant, exchangeId) !== null,
+  exists: async (tenant, { exchangeId }, { exchanges }) => (await exchanges.getExchange(tenant, exchangeId)) !== null,
   success: { status: 202, description: 'The bank is about to say so.', schema: SimulationResult },
   problems: ['not-found', 'simulation-not-possible'],
   handle: ({ tenant, params, body, idempotency, requestId, instance }, { exchanges }) =>
@@ -129,9 +188,11 @@ export const simulateFxRateMove = route({
   path: '/simulations/fx-rates',
   operationId: 'simulateFxRateMove',
   summary: 'Move a rate',
-  description: 'For every quote of the pair from now on, of all customers of the connection; the inverse pair moves the other way.',
+  description:
+    'For every quote of the pair from now on, of all customers of the connection; the inverse pair moves the other way.',
   body: SimFxRate,
   success: { status: 202, description: 'The rate as it is now.', schema: SimulationResult },
   problems: ['provider-error'],
-  handle: ({ tenant, body, idempotency, requestId, instance }, { exchanges }) => exchanges.simulateRate({ tenantId: tenant.id, body, idempotency, requestId, instance }),
+  handle: ({ tenant, body, idempotency, requestId, instance }, { exchanges }) =>
+    exchanges.simulateRate({ tenantId: tenant.id, body, idempotency, requestId, instance }),
 })

@@ -1,7 +1,13 @@
 /** Funds requests. */
 import { json, page, resource } from '../route/answer.ts'
 import { route } from '../route/route.ts'
-import { ArrivalAllocation, FundsRequest, FundsRequestCreate, fundsRequestList, FundsRequestUpdate } from '../../lib/funds-requests/funds-request-schema.ts'
+import {
+  ArrivalAllocation,
+  FundsRequest,
+  FundsRequestCreate,
+  fundsRequestList,
+  FundsRequestUpdate,
+} from '../../lib/funds-requests/funds-request-schema.ts'
 import { PageOf } from '../../lib/contract/page.ts'
 
 const shared = { tag: 'payments', callers: 'key', tenant: 'customer', feature: 'payments.funds_requests' } as const
@@ -15,7 +21,12 @@ export const listFundsRequests = route({
   scope: 'payments:read',
   idempotency: 'none',
   list: fundsRequestList,
-  success: { status: 200, description: 'A page of funds requests.', schema: PageOf('FundsRequestPage', FundsRequest), etag: true },
+  success: {
+    status: 200,
+    description: 'A page of funds requests.',
+    schema: PageOf('FundsRequestPage', FundsRequest),
+    etag: true,
+  },
   problems: [],
   handle: async ({ list }, { fundsRequests }) => page(list, await fundsRequests.list(list)),
 })
@@ -30,7 +41,8 @@ export const getFundsRequest = route({
   idempotency: 'none',
   success: { status: 200, description: 'The funds request.', schema: FundsRequest, etag: true },
   problems: [],
-  handle: async ({ tenant, params }, { fundsRequests }) => resource(await fundsRequests.get(tenant, params.fundsRequestId)),
+  handle: async ({ tenant, params }, { fundsRequests }) =>
+    resource(await fundsRequests.get(tenant, params.fundsRequestId)),
 })
 
 export const createFundsRequest = route({
@@ -39,14 +51,27 @@ export const createFundsRequest = route({
   path: '/funds-requests',
   operationId: 'createFundsRequest',
   summary: 'Ask somebody outside for money',
-  description: 'The payer gets a link and quotes the reference; what arrives with it on the balance is counted. With an address, and unless `send` is false, the link is mailed.',
+  description:
+    'The payer gets a link and quotes the reference; what arrives with it on the balance is counted. With an address, and unless `send` is false, the link is mailed.',
   scope: 'payments:write',
   idempotency: 'required',
   body: FundsRequestCreate,
-  success: { status: 201, description: 'The funds request as it was created.', schema: FundsRequest, etag: true, location: true },
+  success: {
+    status: 201,
+    description: 'The funds request as it was created.',
+    schema: FundsRequest,
+    etag: true,
+    location: true,
+  },
   problems: ['duplicate-external-id', 'limit-reached', 'limit-exceeded'],
-  handle: ({ tenant, principal, session, source, body, idempotency, requestId, instance, deadline }, { fundsRequests }) =>
-    fundsRequests.create({ tenant, principal, session, source, requestId }, { tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }),
+  handle: (
+    { tenant, principal, session, source, body, idempotency, requestId, instance, deadline },
+    { fundsRequests },
+  ) =>
+    fundsRequests.create(
+      { tenant, principal, session, source, requestId },
+      { tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline },
+    ),
 })
 
 export const updateFundsRequest = route({
@@ -58,12 +83,20 @@ export const updateFundsRequest = route({
   scope: 'payments:write',
   idempotency: 'none',
   ifMatch: true,
-  current: async ({ tenant, params }, { fundsRequests }) => (tenant === null ? null : await fundsRequests.get(tenant, params.fundsRequestId)),
+  current: async ({ tenant, params }, { fundsRequests }) =>
+    tenant === null ? null : await fundsRequests.get(tenant, params.fundsRequestId),
   body: FundsRequestUpdate,
   success: { status: 200, description: 'The funds request as it is now.', schema: FundsRequest, etag: true },
   problems: ['invalid-transition'],
   handle: async ({ tenant, principal, session, source, requestId, params, body, expectedVersion }, { fundsRequests }) =>
-    resource(await fundsRequests.update({ tenant, principal, session, source, requestId }, params.fundsRequestId, body, expectedVersion)),
+    resource(
+      await fundsRequests.update(
+        { tenant, principal, session, source, requestId },
+        params.fundsRequestId,
+        body,
+        expectedVersion,
+      ),
+    ),
 })
 
 export const cancelFundsRequest = route({
@@ -78,7 +111,11 @@ export const cancelFundsRequest = route({
   success: { status: 200, description: 'The funds request, cancelled.', schema: FundsRequest },
   problems: ['not-found', 'not-cancellable'],
   handle: ({ tenant, principal, session, source, requestId, instance, idempotency, params }, { fundsRequests }) =>
-    fundsRequests.cancel({ tenant, principal, session, source, requestId }, params.fundsRequestId, { idempotency, requestId, instance }),
+    fundsRequests.cancel({ tenant, principal, session, source, requestId }, params.fundsRequestId, {
+      idempotency,
+      requestId,
+      instance,
+    }),
 })
 
 export const remindFundsRequest = route({
@@ -93,7 +130,10 @@ export const remindFundsRequest = route({
   success: { status: 200, description: 'The funds request; a mail is on its way.', schema: FundsRequest },
   problems: ['not-found', 'invalid-transition', 'limit-reached', 'rate-limited', 'validation-error'],
   handle: async ({ tenant, principal, session, source, requestId, params }, { fundsRequests }) =>
-    json(200, (await fundsRequests.remind({ tenant, principal, session, source, requestId }, params.fundsRequestId)).view),
+    json(
+      200,
+      (await fundsRequests.remind({ tenant, principal, session, source, requestId }, params.fundsRequestId)).view,
+    ),
 })
 
 export const allocateIncomingPayment = route({
@@ -113,5 +153,14 @@ export const allocateIncomingPayment = route({
   success: { status: 200, description: 'The funds request with what it has been paid.', schema: FundsRequest },
   problems: ['not-found', 'invalid-transition'],
   handle: async ({ tenant, principal, session, source, requestId, params, body }, { fundsRequests }) =>
-    json(200, (await fundsRequests.allocate({ tenant, principal, session, source, requestId }, params.incomingPaymentId, body.fundsRequestId)).view),
+    json(
+      200,
+      (
+        await fundsRequests.allocate(
+          { tenant, principal, session, source, requestId },
+          params.incomingPaymentId,
+          body.fundsRequestId,
+        )
+      ).view,
+    ),
 })

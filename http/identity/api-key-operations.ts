@@ -4,7 +4,14 @@
  */
 import { created, empty, page, resource } from '../route/answer.ts'
 import { route, type Route } from '../route/route.ts'
-import { ApiKey, ApiKeyCreate, apiKeyList, ApiKeyRotate, ApiKeyUpdate, NewApiKey } from '../../lib/identity/api-key-schema.ts'
+import {
+  ApiKey,
+  ApiKeyCreate,
+  apiKeyList,
+  ApiKeyRotate,
+  ApiKeyUpdate,
+  NewApiKey,
+} from '../../lib/identity/api-key-schema.ts'
 import { PageOf } from '../../lib/contract/page.ts'
 
 const GRACE_HOURS = 24
@@ -31,7 +38,12 @@ export function apiKeyOperations({ base, id, whose, ...who }: Family): Route[] {
       operationId: id('list', 's'),
       summary: `List the API keys of ${whose}`,
       list: apiKeyList,
-      success: { status: 200, description: 'A page of keys, without their secrets.', schema: PageOf('ApiKeyPage', ApiKey), etag: true },
+      success: {
+        status: 200,
+        description: 'A page of keys, without their secrets.',
+        schema: PageOf('ApiKeyPage', ApiKey),
+        etag: true,
+      },
       problems: [],
       handle: async ({ list }, { identity }) => page(list, await identity.listApiKeys(list)),
     }),
@@ -41,7 +53,8 @@ export function apiKeyOperations({ base, id, whose, ...who }: Family): Route[] {
       path: base,
       operationId: id('create'),
       summary: `Create an API key of ${whose}`,
-      description: 'The key is in this answer and never shown again. It can be given only what its creator may do. Live keys need an active customer; a tenant has at most 50 active keys.',
+      description:
+        'The key is in this answer and never shown again. It can be given only what its creator may do. Live keys need an active customer; a tenant has at most 50 active keys.',
       stepUp: { action: 'api_key.create' },
       body: ApiKeyCreate,
       answersCredential: true,
@@ -68,17 +81,28 @@ export function apiKeyOperations({ base, id, whose, ...who }: Family): Route[] {
       path: one,
       operationId: id('update'),
       summary: `Change the name or the addresses of an API key of ${whose}`,
-      ...(base === '/operator/api-keys' ? { stepUp: { action: 'api_key.create' } as const } : {
-        description: 'Signed-in people prove themselves for a list of addresses that lets in an address which the list before did not; an empty list lets in every address.',
-        stepUp: { action: 'api_key.create', byBody: true } as const,
-      }),
+      ...(base === '/operator/api-keys'
+        ? { stepUp: { action: 'api_key.create' } as const }
+        : {
+            description:
+              'Signed-in people prove themselves for a list of addresses that lets in an address which the list before did not; an empty list lets in every address.',
+            stepUp: { action: 'api_key.create', byBody: true } as const,
+          }),
       ifMatch: true,
-      current: async ({ tenant, params }, { identity }) => (tenant === null ? null : await identity.getApiKey(tenant, params.apiKeyId)),
+      current: async ({ tenant, params }, { identity }) =>
+        tenant === null ? null : await identity.getApiKey(tenant, params.apiKeyId),
       body: ApiKeyUpdate,
       success: { status: 200, description: 'The key as it is now.', schema: ApiKey, etag: true },
       problems: [],
       handle: async ({ params, body, session, source, requestId, tenant, principal, expectedVersion }, { identity }) =>
-        resource(await identity.updateApiKey({ session, source, requestId, tenant, principal }, params.apiKeyId, body, expectedVersion)),
+        resource(
+          await identity.updateApiKey(
+            { session, source, requestId, tenant, principal },
+            params.apiKeyId,
+            body,
+            expectedVersion,
+          ),
+        ),
     }),
     route({
       ...shared,
@@ -86,15 +110,26 @@ export function apiKeyOperations({ base, id, whose, ...who }: Family): Route[] {
       path: `${one}/rotate`,
       operationId: id('rotate'),
       summary: `Replace an API key of ${whose}`,
-      description: 'The new key has the settings of the old one, which works until its grace period ends: 24 hours unless said otherwise.',
+      description:
+        'The new key has the settings of the old one, which works until its grace period ends: 24 hours unless said otherwise.',
       stepUp: { action: 'api_key.create', subject: 'apiKeyId' },
       body: ApiKeyRotate,
       bodyOptional: true,
       answersCredential: true,
-      success: { status: 201, description: 'The new key with its secret.', schema: NewApiKey, etag: true, location: true },
+      success: {
+        status: 201,
+        description: 'The new key with its secret.',
+        schema: NewApiKey,
+        etag: true,
+        location: true,
+      },
       problems: ['invalid-transition', 'customer-not-active'],
       handle: async ({ params, body, session, source, requestId, tenant, principal }, { identity }) => {
-        const made = await identity.rotateApiKey({ session, source, requestId, tenant, principal }, params.apiKeyId, body.gracePeriodHours ?? GRACE_HOURS)
+        const made = await identity.rotateApiKey(
+          { session, source, requestId, tenant, principal },
+          params.apiKeyId,
+          body.gracePeriodHours ?? GRACE_HOURS,
+        )
         return created(made, `/v1${base}/${made.view.id}`, { secret: made.secret })
       },
     }),
@@ -107,7 +142,8 @@ export function apiKeyOperations({ base, id, whose, ...who }: Family): Route[] {
       stepUp: { action: 'api_key.revoke', subject: 'apiKeyId' },
       // If-Match is optional, so that revoking a key never waits for a fresh copy of it.
       ifMatch: 'when sent',
-      current: async ({ tenant, params }, { identity }) => (tenant === null ? null : await identity.getApiKey(tenant, params.apiKeyId)),
+      current: async ({ tenant, params }, { identity }) =>
+        tenant === null ? null : await identity.getApiKey(tenant, params.apiKeyId),
       success: { status: 204, description: 'The key no longer works, on any node.' },
       problems: [],
       handle: async ({ params, session, source, requestId, tenant, principal, expectedVersion }, { identity }) => {

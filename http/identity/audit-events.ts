@@ -17,7 +17,12 @@ export const listAuditEvents = route({
   tenant: 'any',
   idempotency: 'none',
   list: auditEventList,
-  success: { status: 200, description: 'A page of changes, newest first.', schema: PageOf('AuditEventPage', AuditEvent), etag: true },
+  success: {
+    status: 200,
+    description: 'A page of changes, newest first.',
+    schema: PageOf('AuditEventPage', AuditEvent),
+    etag: true,
+  },
   problems: [],
   handle: async ({ list }, { identity }) => page(list, await identity.listAuditEvents(list)),
 })

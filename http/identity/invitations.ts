@@ -4,7 +4,14 @@ import { json } from '../route/answer.ts'
 import { route } from '../route/route.ts'
 import { AcceptedInvitation, InvitationAccept, OpenInvitation } from '../../lib/identity/member-schema.ts'
 
-const shared = { tag: 'tenants', callers: 'public', scope: null, tenant: 'none', idempotency: 'none', limits: ['login'] } as const
+const shared = {
+  tag: 'tenants',
+  callers: 'public',
+  scope: null,
+  tenant: 'none',
+  idempotency: 'none',
+  limits: ['login'],
+} as const
 
 export const getInvitation = route({
   ...shared,
@@ -27,9 +34,15 @@ export const acceptInvitation = route({
   path: '/invitations/{token}/accept',
   operationId: 'acceptInvitation',
   summary: 'Accept the invitation of a link',
-  description: 'Whoever has the address already sends their password; anybody else a name and a new password of at least 12 characters.',
+  description:
+    'Whoever has the address already sends their password; anybody else a name and a new password of at least 12 characters.',
   body: InvitationAccept,
-  success: { status: 200, description: 'They are a member from here on, and sign in as ever.', schema: AcceptedInvitation },
+  success: {
+    status: 200,
+    description: 'They are a member from here on, and sign in as ever.',
+    schema: AcceptedInvitation,
+  },
   problems: ['unauthenticated'],
-  handle: async ({ params, body, source, requestId }, { members }) => json(200, await members.acceptInvitation(params.token, body, { source, requestId })),
+  handle: async ({ params, body, source, requestId }, { members }) =>
+    json(200, await members.acceptInvitation(params.token, body, { source, requestId })),
 })

@@ -3,7 +3,17 @@ import { refuse } from '../../lib/base/problems.ts'
 import { created, empty, page, resource } from '../route/answer.ts'
 import { route } from '../route/route.ts'
 import {
-  Invitation, InvitationCreate, invitationList, Member, memberList, MemberUpdate, PrimaryOwner, Team, TeamCreate, teamList, TeamUpdate,
+  Invitation,
+  InvitationCreate,
+  invitationList,
+  Member,
+  memberList,
+  MemberUpdate,
+  PrimaryOwner,
+  Team,
+  TeamCreate,
+  teamList,
+  TeamUpdate,
 } from '../../lib/identity/member-schema.ts'
 import { PageOf } from '../../lib/contract/page.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
@@ -26,9 +36,15 @@ export const listMemberships = route({
   operationId: 'listMemberships',
   summary: 'List the members',
   list: memberList,
-  success: { status: 200, description: 'A page of members; removed ones only when asked for.', schema: PageOf('MemberPage', Member), etag: true },
+  success: {
+    status: 200,
+    description: 'A page of members; removed ones only when asked for.',
+    schema: PageOf('MemberPage', Member),
+    etag: true,
+  },
   problems: [],
-  handle: async ({ tenant, params, list }, { members }) => page(list, await members.listMembers(own(tenant, params), list)),
+  handle: async ({ tenant, params, list }, { members }) =>
+    page(list, await members.listMembers(own(tenant, params), list)),
 })
 
 export const getMembership = route({
@@ -39,7 +55,8 @@ export const getMembership = route({
   summary: 'Read a member',
   success: { status: 200, description: 'The member.', schema: Member, etag: true },
   problems: [],
-  handle: async ({ tenant, params }, { members }) => resource(await members.getMember(own(tenant, params), params.membershipId)),
+  handle: async ({ tenant, params }, { members }) =>
+    resource(await members.getMember(own(tenant, params), params.membershipId)),
 })
 
 export const updateMembership = route({
@@ -56,7 +73,14 @@ export const updateMembership = route({
   success: { status: 200, description: 'The member as they are now.', schema: Member, etag: true },
   problems: ['invalid-transition'],
   handle: async ({ params, body, session, source, requestId, tenant, principal, expectedVersion }, { members }) =>
-    resource(await members.updateMember({ session, source, requestId, tenant, principal }, params.membershipId, body, expectedVersion)),
+    resource(
+      await members.updateMember(
+        { session, source, requestId, tenant, principal },
+        params.membershipId,
+        body,
+        expectedVersion,
+      ),
+    ),
 })
 
 export const removeMembership = route({
@@ -90,7 +114,9 @@ export const transferPrimaryOwner = route({
   problems: [],
   handle: async ({ params, body, session, source, requestId, tenant, principal }, { members }) => {
     own(tenant, params)
-    return resource(await members.transferPrimaryOwner({ session, source, requestId, tenant, principal }, body.membershipId))
+    return resource(
+      await members.transferPrimaryOwner({ session, source, requestId, tenant, principal }, body.membershipId),
+    )
   },
 })
 
@@ -103,7 +129,8 @@ export const listTeams = route({
   list: teamList,
   success: { status: 200, description: 'A page of teams.', schema: PageOf('TeamPage', Team), etag: true },
   problems: [],
-  handle: async ({ tenant, params, list }, { members }) => page(list, await members.listTeams(own(tenant, params), list)),
+  handle: async ({ tenant, params, list }, { members }) =>
+    page(list, await members.listTeams(own(tenant, params), list)),
 })
 
 export const createTeam = route({
@@ -132,7 +159,8 @@ export const getTeam = route({
   summary: 'Read a team',
   success: { status: 200, description: 'The team.', schema: Team, etag: true },
   problems: [],
-  handle: async ({ tenant, params }, { members }) => resource(await members.getTeam(own(tenant, params), params.teamId)),
+  handle: async ({ tenant, params }, { members }) =>
+    resource(await members.getTeam(own(tenant, params), params.teamId)),
 })
 
 export const updateTeam = route({
@@ -141,7 +169,8 @@ export const updateTeam = route({
   path: '/customers/{customerId}/teams/{teamId}',
   operationId: 'updateTeam',
   summary: 'Change the name or the members of a team',
-  description: 'A change of the members needs a step-up. Nobody puts themselves into a team; another owner or administrator does.',
+  description:
+    'A change of the members needs a step-up. Nobody puts themselves into a team; another owner or administrator does.',
   stepUp: { ...stepUp, byBody: true },
   ifMatch: true,
   current: async ({ tenant, params }, { members }) => await members.getTeam(own(tenant, params), params.teamId),
@@ -149,7 +178,9 @@ export const updateTeam = route({
   success: { status: 200, description: 'The team as it is now.', schema: Team, etag: true },
   problems: ['invalid-transition'],
   handle: async ({ params, body, session, source, requestId, tenant, principal, expectedVersion }, { members }) =>
-    resource(await members.updateTeam({ session, source, requestId, tenant, principal }, params.teamId, body, expectedVersion)),
+    resource(
+      await members.updateTeam({ session, source, requestId, tenant, principal }, params.teamId, body, expectedVersion),
+    ),
 })
 
 export const deleteTeam = route({
@@ -176,9 +207,15 @@ export const listInvitations = route({
   operationId: 'listInvitations',
   summary: 'List the invitations',
   list: invitationList,
-  success: { status: 200, description: 'A page of invitations.', schema: PageOf('InvitationPage', Invitation), etag: true },
+  success: {
+    status: 200,
+    description: 'A page of invitations.',
+    schema: PageOf('InvitationPage', Invitation),
+    etag: true,
+  },
   problems: [],
-  handle: async ({ tenant, params, list }, { members }) => page(list, await members.listInvitations(own(tenant, params), list)),
+  handle: async ({ tenant, params, list }, { members }) =>
+    page(list, await members.listInvitations(own(tenant, params), list)),
 })
 
 export const createInvitation = route({
@@ -190,7 +227,13 @@ export const createInvitation = route({
   description: 'To an address of an approved domain. The link is mailed, and good for seven days.',
   stepUp,
   body: InvitationCreate,
-  success: { status: 201, description: 'The invitation, without its link.', schema: Invitation, etag: true, location: true },
+  success: {
+    status: 201,
+    description: 'The invitation, without its link.',
+    schema: Invitation,
+    etag: true,
+    location: true,
+  },
   problems: ['invitation_domains_required', 'domain_not_approved', 'limit-reached'],
   handle: async ({ params, body, session, source, requestId, tenant, principal }, { members }) => {
     const customerId = own(tenant, params)
@@ -207,7 +250,8 @@ export const getCustomerInvitation = route({
   summary: 'Read an invitation',
   success: { status: 200, description: 'The invitation, without its link.', schema: Invitation, etag: true },
   problems: [],
-  handle: async ({ tenant, params }, { members }) => resource(await members.getInvitation(own(tenant, params), params.invitationId)),
+  handle: async ({ tenant, params }, { members }) =>
+    resource(await members.getInvitation(own(tenant, params), params.invitationId)),
 })
 
 export const revokeInvitation = route({
@@ -238,6 +282,8 @@ export const resendInvitation = route({
   problems: ['invalid-transition', 'invitation_domains_required', 'domain_not_approved'],
   handle: async ({ params, session, source, requestId, tenant, principal }, { members }) => {
     own(tenant, params)
-    return resource(await members.resendInvitation({ session, source, requestId, tenant, principal }, params.invitationId))
+    return resource(
+      await members.resendInvitation({ session, source, requestId, tenant, principal }, params.invitationId),
+    )
   },
 })

@@ -2,6 +2,10 @@
 import { apiKeyOperations } from './api-key-operations.ts'
 
 export const operatorApiKeyRoutes = apiKeyOperations({
-  base: '/operator/api-keys', callers: 'staff', capability: 'integration.manage', tenant: 'operator', whose: 'the operator',
+  base: '/operator/api-keys',
+  callers: 'staff',
+  capability: 'integration.manage',
+  tenant: 'operator',
+  whose: 'the operator',
   id: (verb, plural = '') => `${verb}OperatorApiKey${plural}`,
 })

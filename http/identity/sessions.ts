@@ -34,14 +34,20 @@ export const createSession = route({
   operationId: 'createSession',
   tag: 'tenants',
   summary: 'Sign in',
-  description: 'With e-mail address and password. Where the person has a second factor the session can do nothing until it is given. Five failures lock an address for 15 minutes; every failure has the same answer.',
+  description:
+    'With e-mail address and password. Where the person has a second factor the session can do nothing until it is given. Five failures lock an address for 15 minutes; every failure has the same answer.',
   callers: 'public',
   scope: null,
   tenant: 'none',
   idempotency: 'none',
   limits: ['login'],
   body: SignIn,
-  success: { status: 201, description: 'The session. The token is in the body and, for browsers, in the cookie `__Host-session`.', schema: OpenedSession, location: true },
+  success: {
+    status: 201,
+    description: 'The session. The token is in the body and, for browsers, in the cookie `__Host-session`.',
+    schema: OpenedSession,
+    location: true,
+  },
   problems: ['unauthenticated'],
   handle: async ({ body, source, requestId }, { identity, limitSignIn }) => {
     limitSignIn(body.email)
@@ -62,9 +68,14 @@ export const verifySessionMfa = route({
   limits: ['login'],
   beforeMfa: true,
   body: MfaVerify,
-  success: { status: 200, description: 'The active session with a new token; the one before is void.', schema: OpenedSession },
+  success: {
+    status: 200,
+    description: 'The active session with a new token; the one before is void.',
+    schema: OpenedSession,
+  },
   problems: ['challenge-locked', 'invalid-transition'],
-  handle: async ({ body, session, source, requestId }, { identity }) => opened(200, await identity.verifyMfa({ session, source, requestId }, body)),
+  handle: async ({ body, session, source, requestId }, { identity }) =>
+    opened(200, await identity.verifyMfa({ session, source, requestId }, body)),
 })
 
 export const listSessions = route({
@@ -98,20 +109,26 @@ export const getCurrentSession = route({
   idempotency: 'none',
   success: { status: 200, description: 'The session.', schema: CurrentSession },
   problems: [],
-  handle: ({ session, principal }, { identity, sandbox }) => json(200, {
-    id: session.id,
-    status: 'active',
-    createdAt: timestamp(session.createdAt),
-    expiresAt: timestamp(session.expiresAt),
-    idleTimeoutSeconds: SESSION_IDLE_MS / 1000,
-    csrfToken: csrfToken(shownToken(session)),
-    user: { id: session.userId, email: session.email, name: session.name },
-    memberships: session.memberships.map(({ id, tenantId, tenantName, level, role }) => ({
-      id, tenantId, tenantName, level, role, capabilities: identity.capabilitiesOf(role),
-    })),
-    capabilities: [...principal.capabilities],
-    flags: { sandbox },
-  }),
+  handle: ({ session, principal }, { identity, sandbox }) =>
+    json(200, {
+      id: session.id,
+      status: 'active',
+      createdAt: timestamp(session.createdAt),
+      expiresAt: timestamp(session.expiresAt),
+      idleTimeoutSeconds: SESSION_IDLE_MS / 1000,
+      csrfToken: csrfToken(shownToken(session)),
+      user: { id: session.userId, email: session.email, name: session.name },
+      memberships: session.memberships.map(({ id, tenantId, tenantName, level, role }) => ({
+        id,
+        tenantId,
+        tenantName,
+        level,
+        role,
+        capabilities: identity.capabilitiesOf(role),
+      })),
+      capabilities: [...principal.capabilities],
+      flags: { sandbox },
+    }),
 })
 
 export const deleteCurrentSession = route({
@@ -146,7 +163,8 @@ export const refreshSession = route({
   idempotency: 'none',
   success: { status: 200, description: 'The session with a new token; the one before is void.', schema: OpenedSession },
   problems: [],
-  handle: async ({ session, source, requestId }, { identity }) => opened(200, await identity.refresh({ session, source, requestId })),
+  handle: async ({ session, source, requestId }, { identity }) =>
+    opened(200, await identity.refresh({ session, source, requestId })),
 })
 
 export const revokeSession = route({
@@ -162,7 +180,8 @@ export const revokeSession = route({
   success: { status: 204, description: 'The session has ended.' },
   problems: [],
   handle: async ({ params, session, source, requestId }, { identity }) => {
-    if (!(await identity.revokeSession({ session, source, requestId }, params.sessionId))) refuse('not-found', 'You have no such session.')
+    if (!(await identity.revokeSession({ session, source, requestId }, params.sessionId)))
+      refuse('not-found', 'You have no such session.')
     return empty()
   },
 })

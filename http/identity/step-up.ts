@@ -9,7 +9,12 @@ import type { ReadServices } from '../route/services.ts'
 import type { Principal, Tenant } from '../../lib/commands/caller.ts'
 
 /** Builds the text that the person is shown: the action, and the payment, recipient or approval that it concerns. */
-async function display(tenant: Tenant, principal: Principal, { action, subject }: ChallengeCreate, { payments, recipients, approvals }: Pick<ReadServices, 'payments' | 'recipients' | 'approvals'>): Promise<StepUpChallenge['display']> {
+async function display(
+  tenant: Tenant,
+  principal: Principal,
+  { action, subject }: ChallengeCreate,
+  { payments, recipients, approvals }: Pick<ReadServices, 'payments' | 'recipients' | 'approvals'>,
+): Promise<StepUpChallenge['display']> {
   const title = ACTION_TITLES[action]
   if (subject?.type === 'payment') {
     const payment = (await payments.getPayment(tenant, subject.id))?.view ?? refuseSubject()
@@ -21,7 +26,11 @@ async function display(tenant: Tenant, principal: Principal, { action, subject }
   }
   if (subject?.type === 'approval') {
     const { subjectSummary } = (await approvals.getApproval(tenant, subject.id, principal))?.view ?? refuseSubject()
-    return { title: `${title}: ${subjectSummary.title}`, amount: subjectSummary.amount, counterparty: subjectSummary.recipientName }
+    return {
+      title: `${title}: ${subjectSummary.title}`,
+      amount: subjectSummary.amount,
+      counterparty: subjectSummary.recipientName,
+    }
   }
   return { title, amount: null, counterparty: null }
 }
@@ -45,8 +54,15 @@ export const createStepUpChallenge = route({
   body: ChallengeCreate,
   success: { status: 201, description: 'The challenge.', schema: StepUpChallenge, location: true },
   problems: ['invalid-transition'],
-  handle: async ({ body, tenant, principal, session, source, requestId }, { identity, payments, recipients, approvals }) => {
-    const challenge = await identity.createChallenge({ session, source, requestId, tenant, principal }, body, await display(tenant, principal, body, { payments, recipients, approvals }))
+  handle: async (
+    { body, tenant, principal, session, source, requestId },
+    { identity, payments, recipients, approvals },
+  ) => {
+    const challenge = await identity.createChallenge(
+      { session, source, requestId, tenant, principal },
+      body,
+      await display(tenant, principal, body, { payments, recipients, approvals }),
+    )
     return { ...json(201, challenge), location: `/v1/step-up/challenges/${challenge.challengeId}` }
   },
 })
@@ -57,17 +73,21 @@ export const verifyStepUpChallenge = route({
   operationId: 'verifyStepUpChallenge',
   tag: 'tenants',
   summary: 'Answer a challenge',
-  description: 'The proof is good for five minutes. The session gets a new token; the one before is good for as long as the proof. Five wrong codes lock the challenge.',
+  description:
+    'The proof is good for five minutes. The session gets a new token; the one before is good for as long as the proof. Five wrong codes lock the challenge.',
   callers: 'session',
   scope: null,
   tenant: 'any',
   idempotency: 'none',
   body: ChallengeVerify,
   answersCredential: true,
-  success: { status: 200, description: 'What was proven, and the session\'s new token.', schema: StepUpVerified },
+  success: { status: 200, description: "What was proven, and the session's new token.", schema: StepUpVerified },
   problems: ['challenge-locked', 'invalid-transition'],
   handle: async ({ params, body, session, source, requestId }, { identity }) => {
     const { proof, token } = await identity.verifyChallenge({ session, source, requestId }, params.challengeId, body)
-    return { ...json(200, { ...proof, token, csrfToken: csrfToken(token) }), headers: ['Set-Cookie', setSessionCookie(token)] }
+    return {
+      ...json(200, { ...proof, token, csrfToken: csrfToken(token) }),
+      headers: ['Set-Cookie', setSessionCookie(token)],
+    }
   },
 })

@@ -2,7 +2,14 @@
 import { created, empty, json, resource } from '../route/answer.ts'
 import { route } from '../route/route.ts'
 import { FactorConfirm } from '../../lib/identity/step-up-schema.ts'
-import { FactorCreate, MfaFactor, NewMfaFactor, PasswordChange, User, UserUpdate } from '../../lib/identity/user-schema.ts'
+import {
+  FactorCreate,
+  MfaFactor,
+  NewMfaFactor,
+  PasswordChange,
+  User,
+  UserUpdate,
+} from '../../lib/identity/user-schema.ts'
 import { PAGE_LIMIT_MAX, PageOf } from '../../lib/contract/page.ts'
 
 export const getCurrentUser = route({
@@ -73,7 +80,10 @@ export const listMfaFactors = route({
   success: { status: 200, description: 'All of them, oldest first.', schema: PageOf('MfaFactorPage', MfaFactor) },
   problems: [],
   handle: async ({ session }, { identity }) =>
-    json(200, { data: await identity.listFactors(session.userId), page: { nextCursor: null, prevCursor: null, limit: PAGE_LIMIT_MAX } }),
+    json(200, {
+      data: await identity.listFactors(session.userId),
+      page: { nextCursor: null, prevCursor: null, limit: PAGE_LIMIT_MAX },
+    }),
 })
 
 export const createMfaFactor = route({
@@ -89,7 +99,13 @@ export const createMfaFactor = route({
   idempotency: 'none',
   stepUp: { action: 'settings.change', unlessNoFactor: true },
   body: FactorCreate,
-  success: { status: 201, description: 'The factor with its secret, which is shown this once.', schema: NewMfaFactor, etag: true, location: true },
+  success: {
+    status: 201,
+    description: 'The factor with its secret, which is shown this once.',
+    schema: NewMfaFactor,
+    etag: true,
+    location: true,
+  },
   problems: ['limit-reached'],
   handle: async ({ body, session, source, requestId }, { identity }) => {
     const { secret, otpauthUri, ...factor } = await identity.addFactor({ session, source, requestId }, body)

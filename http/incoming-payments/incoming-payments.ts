@@ -16,7 +16,12 @@ export const listIncomingPayments = route({
   tenant: 'customer',
   idempotency: 'none',
   list: incomingPaymentList,
-  success: { status: 200, description: 'A page of incoming payments.', schema: PageOf('IncomingPaymentPage', IncomingPayment), etag: true },
+  success: {
+    status: 200,
+    description: 'A page of incoming payments.',
+    schema: PageOf('IncomingPaymentPage', IncomingPayment),
+    etag: true,
+  },
   problems: [],
   handle: async ({ list }, { incomingPayments }) => page(list, await incomingPayments.listIncomingPayments(list)),
 })
@@ -33,7 +38,8 @@ export const getIncomingPayment = route({
   idempotency: 'none',
   success: { status: 200, description: 'The incoming payment.', schema: IncomingPayment, etag: true },
   problems: [],
-  handle: async ({ tenant, params }, { incomingPayments }) => resource(await incomingPayments.getIncomingPayment(tenant, params.incomingPaymentId)),
+  handle: async ({ tenant, params }, { incomingPayments }) =>
+    resource(await incomingPayments.getIncomingPayment(tenant, params.incomingPaymentId)),
 })
 
 export const addMoney = route({
@@ -42,7 +48,8 @@ export const addMoney = route({
   operationId: 'addMoney',
   tag: 'payments',
   summary: 'Add money to a balance',
-  description: 'By bank transfer: the answer says where to send it. By conversion: what is on another balance is exchanged, at the rate of a quote or at the one of the moment, and comes when the exchange has settled.',
+  description:
+    'By bank transfer: the answer says where to send it. By conversion: what is on another balance is exchanged, at the rate of a quote or at the one of the moment, and comes when the exchange has settled.',
   callers: 'key',
   scope: 'payments:write',
   tenant: 'customer',
@@ -50,7 +57,16 @@ export const addMoney = route({
   limits: ['money'],
   body: AddMoney,
   success: { status: 200, description: 'How to go on.', schema: AddMoneyResult },
-  problems: ['insufficient-funds', 'quote-expired', 'invalid-transition', 'limit-exceeded', 'customer-not-active', 'limit-reached', 'feature-disabled', 'provider-error'],
+  problems: [
+    'insufficient-funds',
+    'quote-expired',
+    'invalid-transition',
+    'limit-exceeded',
+    'customer-not-active',
+    'limit-reached',
+    'feature-disabled',
+    'provider-error',
+  ],
   handle: async ({ body, idempotency, tenant, principal, requestId, instance, deadline }, { accounts }) =>
     await accounts.addMoney({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }),
 })

@@ -1,6 +1,11 @@
 /** Sandbox simulations of incoming payments, of direct debits and of recalls. */
 import { route } from '../route/route.ts'
-import { SandboxIncomingPayment, SimIncomingDebit, SimIncomingPayment, SimIncomingRecall } from '../../lib/incoming-payments/incoming-payment-schema.ts'
+import {
+  SandboxIncomingPayment,
+  SimIncomingDebit,
+  SimIncomingPayment,
+  SimIncomingRecall,
+} from '../../lib/incoming-payments/incoming-payment-schema.ts'
 import { SandboxSimulation, SimulationResult } from '../../lib/contract/simulation.ts'
 
 export const simulateIncomingPayment = route({
@@ -9,7 +14,8 @@ export const simulateIncomingPayment = route({
   operationId: 'simulateIncomingPayment',
   tag: 'simulations',
   summary: 'Let money come in',
-  description: 'The sandbox bank reports it within a second. `details.incomingPaymentRef` is the id of the incoming payment that it becomes.',
+  description:
+    'The sandbox bank reports it within a second. `details.incomingPaymentRef` is the id of the incoming payment that it becomes.',
   callers: 'key',
   scope: 'payments:write',
   tenant: 'customer',
@@ -29,7 +35,8 @@ export const simulateSandboxIncomingPayment = route({
   operationId: 'simulateSandboxIncomingPayment',
   tag: 'public-api',
   summary: 'Let money come in',
-  description: 'As `simulateIncomingPayment`, for integrations. `objectId` is the id of the incoming payment that it becomes.',
+  description:
+    'As `simulateIncomingPayment`, for integrations. `objectId` is the id of the incoming payment that it becomes.',
   callers: 'key',
   scope: 'payments:write',
   tenant: 'customer',
@@ -49,7 +56,8 @@ export const simulateIncomingDebit = route({
   operationId: 'simulateIncomingDebit',
   tag: 'simulations',
   summary: 'Let somebody collect from a balance',
-  description: 'For sandboxes of banking partners. The sandbox bank collects for nobody, so on its connections this is not possible.',
+  description:
+    'For sandboxes of banking partners. The sandbox bank collects for nobody, so on its connections this is not possible.',
   callers: 'key',
   scope: 'payments:write',
   tenant: 'customer',
@@ -68,8 +76,9 @@ export const simulateIncomingRecall = route({
   path: '/simulations/incoming-payments/{incomingPaymentId}/recall',
   operationId: 'simulateIncomingRecall',
   tag: 'simulations',
-  summary: 'Let the payer\'s bank ask for money back',
-  description: 'Opens a case in the operator\'s queue, `details.caseId`. While it is open, the money is set aside where the balance covers it.',
+  summary: "Let the payer's bank ask for money back",
+  description:
+    "Opens a case in the operator's queue, `details.caseId`. While it is open, the money is set aside where the balance covers it.",
   callers: 'key',
   scope: 'payments:write',
   tenant: 'customer',
@@ -78,9 +87,15 @@ export const simulateIncomingRecall = route({
   limits: ['simulate'],
   body: SimIncomingRecall,
   bodyOptional: true,
-  exists: async (tenant, { incomingPaymentId }, { incomingPayments }) => await incomingPayments.getIncomingPayment(tenant, incomingPaymentId) !== null,
-  success: { status: 202, description: 'The operator\'s people have it.', schema: SimulationResult },
+  exists: async (tenant, { incomingPaymentId }, { incomingPayments }) =>
+    (await incomingPayments.getIncomingPayment(tenant, incomingPaymentId)) !== null,
+  success: { status: 202, description: "The operator's people have it.", schema: SimulationResult },
   problems: ['not-found', 'simulation-not-possible'],
   handle: async ({ params, body, idempotency, tenant, principal, session, source, requestId }, { incomingPayments }) =>
-    await incomingPayments.simulateRecall({ tenant, principal, session, source, requestId }, params.incomingPaymentId, body, idempotency),
+    await incomingPayments.simulateRecall(
+      { tenant, principal, session, source, requestId },
+      params.incomingPaymentId,
+      body,
+      idempotency,
+    ),
 })

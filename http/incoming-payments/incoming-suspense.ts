@@ -1,10 +1,22 @@
 /** Suspense items: incoming money without a known owner, which the operator's staff allocate or return. */
 import { page, resource } from '../route/answer.ts'
 import { route } from '../route/route.ts'
-import { SuspenseAllocation, SuspenseItem, suspenseList, SuspenseReturn } from '../../lib/incoming-payments/incoming-payment-schema.ts'
+import {
+  SuspenseAllocation,
+  SuspenseItem,
+  suspenseList,
+  SuspenseReturn,
+} from '../../lib/incoming-payments/incoming-payment-schema.ts'
 import { PageOf } from '../../lib/contract/page.ts'
 
-const STAFF = { tag: 'payments', callers: 'staff', capability: 'operations.manage', scope: null, tenant: 'operator', idempotency: 'none' } as const
+const STAFF = {
+  tag: 'payments',
+  callers: 'staff',
+  capability: 'operations.manage',
+  scope: null,
+  tenant: 'operator',
+  idempotency: 'none',
+} as const
 
 export const listIncomingSuspense = route({
   ...STAFF,
@@ -27,7 +39,8 @@ export const getIncomingSuspense = route({
   summary: 'Read an item without an owner',
   success: { status: 200, description: 'The item.', schema: SuspenseItem, etag: true },
   problems: [],
-  handle: async ({ tenant, params }, { incomingPayments }) => resource(await incomingPayments.getSuspenseItem(tenant, params.itemId)),
+  handle: async ({ tenant, params }, { incomingPayments }) =>
+    resource(await incomingPayments.getSuspenseItem(tenant, params.itemId)),
 })
 
 export const allocateIncomingSuspense = route({
@@ -38,7 +51,8 @@ export const allocateIncomingSuspense = route({
   summary: 'Give money to its owner',
   description: 'It is credited to the balance as an incoming payment.',
   body: SuspenseAllocation,
-  exists: async (tenant, { itemId }, { incomingPayments }) => await incomingPayments.getSuspenseItem(tenant, itemId) !== null,
+  exists: async (tenant, { itemId }, { incomingPayments }) =>
+    (await incomingPayments.getSuspenseItem(tenant, itemId)) !== null,
   success: { status: 200, description: 'The item with the decision.', schema: SuspenseItem, etag: true },
   problems: ['not-found', 'invalid-transition'],
   handle: async ({ tenant, params, principal, session, source, requestId, body }, { incomingPayments }) =>
@@ -52,7 +66,8 @@ export const returnIncomingSuspense = route({
   operationId: 'returnIncomingSuspense',
   summary: 'Send money back',
   body: SuspenseReturn,
-  exists: async (tenant, { itemId }, { incomingPayments }) => await incomingPayments.getSuspenseItem(tenant, itemId) !== null,
+  exists: async (tenant, { itemId }, { incomingPayments }) =>
+    (await incomingPayments.getSuspenseItem(tenant, itemId)) !== null,
   success: { status: 200, description: 'The item with the decision.', schema: SuspenseItem, etag: true },
   problems: ['not-found', 'invalid-transition'],
   handle: async ({ tenant, params, principal, session, source, requestId, body }, { incomingPayments }) =>

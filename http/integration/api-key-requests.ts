@@ -34,7 +34,8 @@ export const getApiKeyUsage = route({
   operationId: 'getApiKeyUsage',
   tag: 'public-api',
   summary: 'Report what an API key has called',
-  description: 'Days are in UTC; `to` is included, today unless given, and at most 90 days after `from`, which is 29 days before it unless given.',
+  description:
+    'Days are in UTC; `to` is included, today unless given, and at most 90 days after `from`, which is 29 days before it unless given.',
   callers: 'session',
   scope: null,
   capability: 'api_keys.manage',
@@ -44,7 +45,12 @@ export const getApiKeyUsage = route({
   success: { status: 200, description: 'The report, of this key alone.', schema: ApiUsageReport },
   problems: [],
   handle: async ({ tenant, params, query }, { integration, clock }) => {
-    const report = await integration.apiUsage(tenant, { ...usageWindow(query, clock.now()), apiKeyId: params.apiKeyId, environment: null, customerId: null })
+    const report = await integration.apiUsage(tenant, {
+      ...usageWindow(query, clock.now()),
+      apiKeyId: params.apiKeyId,
+      environment: null,
+      customerId: null,
+    })
     if (report.keys.length === 0) refuse('not-found', 'No such resource exists in this tenant.')
     return json(200, report)
   },

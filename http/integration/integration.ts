@@ -6,7 +6,13 @@ import { timestamp } from '../../lib/base/clock.ts'
 import { dayStart } from '../../lib/contract/formats.ts'
 import { refuseQuery } from '../../lib/contract/query.ts'
 import { route } from '../route/route.ts'
-import { ApiKeyRequestLog, ApiUsageReport, IntegrationHome, KeyEnvironment, RequestOutcome } from '../../lib/integration/api-usage-schema.ts'
+import {
+  ApiKeyRequestLog,
+  ApiUsageReport,
+  IntegrationHome,
+  KeyEnvironment,
+  RequestOutcome,
+} from '../../lib/integration/api-usage-schema.ts'
 import { CalendarDate, Uuid } from '../../lib/contract/primitives.ts'
 
 const LOG_LIMIT = 100
@@ -17,7 +23,9 @@ const WINDOW_DAYS_DEFAULT = 30
 
 /** Query of a key's request log. */
 export const RequestLogQuery = Type.Object({
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LOG_LIMIT, default: LOG_LIMIT, description: 'Calls to show.' })),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: LOG_LIMIT, default: LOG_LIMIT, description: 'Calls to show.' }),
+  ),
   outcome: Type.Optional(RequestOutcome),
 })
 
@@ -27,7 +35,12 @@ export const usageDays = {
   to: Type.Optional(CalendarDate),
 }
 
-const UsageQuery = Type.Object({ ...usageDays, apiKeyId: Type.Optional(Uuid), environment: Type.Optional(KeyEnvironment), customerId: Type.Optional(Uuid) })
+const UsageQuery = Type.Object({
+  ...usageDays,
+  apiKeyId: Type.Optional(Uuid),
+  environment: Type.Optional(KeyEnvironment),
+  customerId: Type.Optional(Uuid),
+})
 
 /** Fills in the defaults of a request-log query. */
 export function logQuestion({ limit = LOG_LIMIT, outcome }: Static<typeof RequestLogQuery>) {
@@ -35,7 +48,10 @@ export function logQuestion({ limit = LOG_LIMIT, outcome }: Static<typeof Reques
 }
 
 /** Returns the days of a report: by default today and the 29 days before it. */
-export function usageWindow(query: { readonly from?: string; readonly to?: string }, now: number): { readonly from: string; readonly to: string } {
+export function usageWindow(
+  query: { readonly from?: string; readonly to?: string },
+  now: number,
+): { readonly from: string; readonly to: string } {
   const to = query.to ?? timestamp(now).slice(0, 10)
   const last = dayStart(to)
   if (Number.isNaN(last)) refuseQuery('to', 'invalid_format', 'Must be a date.')
@@ -43,7 +59,8 @@ export function usageWindow(query: { readonly from?: string; readonly to?: strin
   const first = dayStart(from)
   if (Number.isNaN(first)) refuseQuery('from', 'invalid_format', 'Must be a date.')
   if (first > last) refuseQuery('from', 'invalid_value', 'Must not be after the end of the range.')
-  if (last - first > WINDOW_DAYS_MAX * DAY_MS) refuseQuery('to', 'too_large', `Must be at most ${WINDOW_DAYS_MAX} days after from.`, { max: WINDOW_DAYS_MAX })
+  if (last - first > WINDOW_DAYS_MAX * DAY_MS)
+    refuseQuery('to', 'too_large', `Must be at most ${WINDOW_DAYS_MAX} days after from.`, { max: WINDOW_DAYS_MAX })
   return { from, to }
 }
 
@@ -68,7 +85,8 @@ export const getOperatorApiUsage = route({
   operationId: 'getOperatorApiUsage',
   tag: 'public-api',
   summary: 'Report what keys have called',
-  description: 'Days are in UTC; `to` is included, today unless given, and at most 90 days after `from`, which is 29 days before it unless given. Calls are counted within a few seconds.',
+  description:
+    'Days are in UTC; `to` is included, today unless given, and at most 90 days after `from`, which is 29 days before it unless given. Calls are counted within a few seconds.',
   callers: 'key',
   scope: 'integration:read',
   tenant: 'operator',
@@ -76,12 +94,16 @@ export const getOperatorApiUsage = route({
   query: UsageQuery,
   success: { status: 200, description: 'The report.', schema: ApiUsageReport },
   problems: [],
-  handle: async ({ tenant, query }, { integration, clock }) => json(200, await integration.apiUsage(tenant, {
-    ...usageWindow(query, clock.now()),
-    apiKeyId: query.apiKeyId?.toLowerCase() ?? null,
-    environment: query.environment ?? null,
-    customerId: query.customerId?.toLowerCase() ?? null,
-  })),
+  handle: async ({ tenant, query }, { integration, clock }) =>
+    json(
+      200,
+      await integration.apiUsage(tenant, {
+        ...usageWindow(query, clock.now()),
+        apiKeyId: query.apiKeyId?.toLowerCase() ?? null,
+        environment: query.environment ?? null,
+        customerId: query.customerId?.toLowerCase() ?? null,
+      }),
+    ),
 })
 
 export const listOperatorApiKeyRequests = route({

@@ -3,16 +3,30 @@ import { created, empty, json, page, resource } from '../route/answer.ts'
 import { route } from '../route/route.ts'
 import { PageOf } from '../../lib/contract/page.ts'
 import {
-  deliveryList, IntegratorWebhook, IntegratorWebhookUpdate, IntegratorWebhookWithSecret, IntegratorWebhookWrite, WebhookDelivery, webhookList,
+  deliveryList,
+  IntegratorWebhook,
+  IntegratorWebhookUpdate,
+  IntegratorWebhookWithSecret,
+  IntegratorWebhookWrite,
+  WebhookDelivery,
+  webhookList,
 } from '../../lib/webhooks/webhook-schema.ts'
 import type { CurrentContext } from '../route/route.ts'
 import type { ReadServices } from '../route/services.ts'
 
 const ONE = '/integrator-webhooks/{webhookId}'
-const shared = { tag: 'public-api', callers: 'key', scope: 'webhooks:manage', tenant: 'any', feature: 'webhooks', idempotency: 'none' } as const
+const shared = {
+  tag: 'public-api',
+  callers: 'key',
+  scope: 'webhooks:manage',
+  tenant: 'any',
+  feature: 'webhooks',
+  idempotency: 'none',
+} as const
 const change = { action: 'integrator_webhook.change' } as const
 
-const current = async ({ tenant, params }: CurrentContext<typeof ONE>, { webhooks }: ReadServices) => (tenant === null ? null : await webhooks.get(tenant, params.webhookId))
+const current = async ({ tenant, params }: CurrentContext<typeof ONE>, { webhooks }: ReadServices) =>
+  tenant === null ? null : await webhooks.get(tenant, params.webhookId)
 
 export const listIntegratorWebhooks = route({
   ...shared,
@@ -20,9 +34,14 @@ export const listIntegratorWebhooks = route({
   path: '/integrator-webhooks',
   operationId: 'listIntegratorWebhooks',
   summary: 'List webhook endpoints',
-  description: 'Those of the tenant that X-Tenant-Id names: a customer\'s, or the operator\'s own.',
+  description: "Those of the tenant that X-Tenant-Id names: a customer's, or the operator's own.",
   list: webhookList,
-  success: { status: 200, description: 'A page of endpoints, without their secrets.', schema: PageOf('IntegratorWebhookPage', IntegratorWebhook), etag: true },
+  success: {
+    status: 200,
+    description: 'A page of endpoints, without their secrets.',
+    schema: PageOf('IntegratorWebhookPage', IntegratorWebhook),
+    etag: true,
+  },
   problems: [],
   handle: async ({ list }, { webhooks }) => page(list, await webhooks.list(list)),
 })
@@ -33,11 +52,18 @@ export const createIntegratorWebhook = route({
   path: '/integrator-webhooks',
   operationId: 'createIntegratorWebhook',
   summary: 'Add a webhook endpoint',
-  description: 'The signing secret is in this answer and never shown again. A tenant has at most ten endpoints. Its owners are told by mail.',
+  description:
+    'The signing secret is in this answer and never shown again. A tenant has at most ten endpoints. Its owners are told by mail.',
   stepUp: change,
   body: IntegratorWebhookWrite,
   answersCredential: true,
-  success: { status: 201, description: 'The endpoint with its secret.', schema: IntegratorWebhookWithSecret, etag: true, location: true },
+  success: {
+    status: 201,
+    description: 'The endpoint with its secret.',
+    schema: IntegratorWebhookWithSecret,
+    etag: true,
+    location: true,
+  },
   problems: ['limit-reached', 'unsafe-url'],
   handle: async ({ body, tenant, principal, session, source, requestId }, { webhooks }) => {
     const made = await webhooks.create({ tenant, principal, session, source, requestId }, body)
@@ -62,7 +88,8 @@ export const updateIntegratorWebhook = route({
   path: ONE,
   operationId: 'updateIntegratorWebhook',
   summary: 'Change a webhook endpoint',
-  description: '`enabled: true` makes a paused or disabled endpoint active again, with its counters at zero; what it missed is listed and can be sent again. `enabled: false` disables it, and what waits is discarded.',
+  description:
+    '`enabled: true` makes a paused or disabled endpoint active again, with its counters at zero; what it missed is listed and can be sent again. `enabled: false` disables it, and what waits is discarded.',
   stepUp: { ...change, subject: 'webhookId' },
   ifMatch: true,
   current,
@@ -70,7 +97,9 @@ export const updateIntegratorWebhook = route({
   success: { status: 200, description: 'The endpoint as it is now.', schema: IntegratorWebhook, etag: true },
   problems: ['unsafe-url'],
   handle: async ({ params, body, expectedVersion, tenant, principal, session, source, requestId }, { webhooks }) =>
-    resource(await webhooks.update({ tenant, principal, session, source, requestId }, params.webhookId, body, expectedVersion)),
+    resource(
+      await webhooks.update({ tenant, principal, session, source, requestId }, params.webhookId, body, expectedVersion),
+    ),
 })
 
 export const deleteIntegratorWebhook = route({
@@ -99,10 +128,18 @@ export const rotateIntegratorWebhookSecret = route({
   description: 'For 24 hours callbacks carry two signatures, one of the secret before.',
   stepUp: { ...change, subject: 'webhookId' },
   answersCredential: true,
-  success: { status: 200, description: 'The endpoint with its new secret, which is shown this once.', schema: IntegratorWebhookWithSecret, etag: true },
+  success: {
+    status: 200,
+    description: 'The endpoint with its new secret, which is shown this once.',
+    schema: IntegratorWebhookWithSecret,
+    etag: true,
+  },
   problems: ['not-found'],
   handle: async ({ params, tenant, principal, session, source, requestId }, { webhooks }) => {
-    const { secret, ...rotated } = await webhooks.rotateSecret({ tenant, principal, session, source, requestId }, params.webhookId)
+    const { secret, ...rotated } = await webhooks.rotateSecret(
+      { tenant, principal, session, source, requestId },
+      params.webhookId,
+    )
     const { location: _location, ...answer } = created(rotated, '', { secret })
     return { ...answer, status: 200 }
   },
@@ -114,7 +151,8 @@ export const testIntegratorWebhook = route({
   path: `${ONE}/test`,
   operationId: 'testIntegratorWebhook',
   summary: 'Send a test event to a webhook endpoint',
-  description: 'Also to one that is paused. Answers with what became of the first attempt; a failed one is repeated like any other.',
+  description:
+    'Also to one that is paused. Answers with what became of the first attempt; a failed one is repeated like any other.',
   limits: ['webhook-test'],
   success: { status: 200, description: 'The delivery.', schema: WebhookDelivery },
   problems: ['not-found', 'invalid-transition'],
@@ -128,11 +166,18 @@ export const listWebhookDeliveries = route({
   path: `${ONE}/deliveries`,
   operationId: 'listWebhookDeliveries',
   summary: 'List the deliveries of a webhook endpoint with their attempts',
-  description: '`filter[succeeded]=false` lists those that have not arrived, those that were never sent because the endpoint was not active among them.',
+  description:
+    '`filter[succeeded]=false` lists those that have not arrived, those that were never sent because the endpoint was not active among them.',
   list: deliveryList,
-  success: { status: 200, description: 'A page of deliveries.', schema: PageOf('WebhookDeliveryPage', WebhookDelivery), etag: true },
+  success: {
+    status: 200,
+    description: 'A page of deliveries.',
+    schema: PageOf('WebhookDeliveryPage', WebhookDelivery),
+    etag: true,
+  },
   problems: [],
-  handle: async ({ list, params }, { webhooks }) => page(list, await webhooks.deliveries({ ...list, webhookId: params.webhookId })),
+  handle: async ({ list, params }, { webhooks }) =>
+    page(list, await webhooks.deliveries({ ...list, webhookId: params.webhookId })),
 })
 
 export const redeliverWebhook = route({
@@ -146,5 +191,8 @@ export const redeliverWebhook = route({
   success: { status: 202, description: 'The delivery, pending again.', schema: WebhookDelivery },
   problems: ['not-found', 'invalid-transition'],
   handle: async ({ params, tenant, principal, session, source, requestId }, { webhooks }) =>
-    json(202, await webhooks.redeliver({ tenant, principal, session, source, requestId }, params.webhookId, params.deliveryId)),
+    json(
+      202,
+      await webhooks.redeliver({ tenant, principal, session, source, requestId }, params.webhookId, params.deliveryId),
+    ),
 })

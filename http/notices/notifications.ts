@@ -4,7 +4,14 @@ import { route } from '../route/route.ts'
 import { Notification, notificationList, NotificationPreferences } from '../../lib/notices/notification-schema.ts'
 import { PageOf } from '../../lib/contract/page.ts'
 
-const shared = { tag: 'tenants', callers: 'session', scope: null, tenant: 'any', idempotency: 'none', problems: [] } as const
+const shared = {
+  tag: 'tenants',
+  callers: 'session',
+  scope: null,
+  tenant: 'any',
+  idempotency: 'none',
+  problems: [],
+} as const
 
 export const listNotifications = route({
   ...shared,
@@ -13,7 +20,12 @@ export const listNotifications = route({
   operationId: 'listNotifications',
   summary: 'List what you were told',
   list: notificationList,
-  success: { status: 200, description: 'A page of your notifications in this tenant.', schema: PageOf('NotificationPage', Notification), etag: true },
+  success: {
+    status: 200,
+    description: 'A page of your notifications in this tenant.',
+    schema: PageOf('NotificationPage', Notification),
+    etag: true,
+  },
   handle: async ({ list, session }, { notices }) => page(list, await notices.listNotifications(session.userId, list)),
 })
 
@@ -24,7 +36,8 @@ export const readNotification = route({
   operationId: 'readNotification',
   summary: 'Note that you have read something',
   success: { status: 200, description: 'The notification.', schema: Notification },
-  handle: async ({ params, session, tenant }, { notices }) => json(200, await notices.readNotification(session.userId, tenant.id, params.notificationId)),
+  handle: async ({ params, session, tenant }, { notices }) =>
+    json(200, await notices.readNotification(session.userId, tenant.id, params.notificationId)),
 })
 
 export const getNotificationPreferences = route({
@@ -45,5 +58,6 @@ export const updateNotificationPreferences = route({
   summary: 'Set what you want to hear of',
   body: NotificationPreferences,
   success: { status: 200, description: 'Your preferences.', schema: NotificationPreferences },
-  handle: async ({ body, session }, { notices }) => json(200, await notices.setNotificationPreferences(session.userId, body)),
+  handle: async ({ body, session }, { notices }) =>
+    json(200, await notices.setNotificationPreferences(session.userId, body)),
 })

@@ -22,8 +22,14 @@ const PREFIX = '/docs'
 
 // Scripts of the page set styles on elements, which counts as inline. Scripts are loaded from this service only.
 const CONTENT_POLICY = [
-  `default-src 'none'`, `script-src 'self'`, `style-src 'self' 'unsafe-inline'`, `img-src 'self' data:`, `connect-src 'self'`,
-  `base-uri 'none'`, `form-action 'none'`, `frame-ancestors 'none'`,
+  `default-src 'none'`,
+  `script-src 'self'`,
+  `style-src 'self' 'unsafe-inline'`,
+  `img-src 'self' data:`,
+  `connect-src 'self'`,
+  `base-uri 'none'`,
+  `form-action 'none'`,
+  `frame-ancestors 'none'`,
 ].join('; ')
 
 /** A page is revalidated every time; the files that it loads change only with a release. */
@@ -87,7 +93,12 @@ export function docs(options: SecurityOptions): Middleware {
     const shared = { status: 200, contentType, cacheControl }
     return {
       plain: { ...shared, body, etag, headers: ['Vary', 'Accept-Encoding'] },
-      zipped: { ...shared, body: await compress(body), etag: etag.replace(/"$/, '-gzip"'), headers: ['Vary', 'Accept-Encoding', 'Content-Encoding', 'gzip'] },
+      zipped: {
+        ...shared,
+        body: await compress(body),
+        etag: etag.replace(/"$/, '-gzip"'),
+        headers: ['Vary', 'Accept-Encoding', 'Content-Encoding', 'gzip'],
+      },
     }
   }
 
@@ -106,17 +117,22 @@ export function docs(options: SecurityOptions): Middleware {
 
   return (context, next) => {
     const { path } = context
-    const file = path.startsWith(PREFIX) && (context.method === 'GET' || context.method === 'HEAD') ? files.get(path) : undefined
+    const file =
+      path.startsWith(PREFIX) && (context.method === 'GET' || context.method === 'HEAD') ? files.get(path) : undefined
     return file === undefined ? next() : answer(context, path, file)
   }
 }
 
 function allowed(): ReadonlyMap<string, File> {
   const home = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
-  const fromPackage = (name: string, contentType: string): [string, File] =>
-    [`${PREFIX}/${name}`, { contentType, cacheControl: FILE_CACHE, read: () => readFile(join(home, name)) }]
-  const ours = (path: string, contentType: string, text: string): [string, File] =>
-    [path, { contentType, cacheControl: PAGE_CACHE, read: async () => Buffer.from(text) }]
+  const fromPackage = (name: string, contentType: string): [string, File] => [
+    `${PREFIX}/${name}`,
+    { contentType, cacheControl: FILE_CACHE, read: () => readFile(join(home, name)) },
+  ]
+  const ours = (path: string, contentType: string, text: string): [string, File] => [
+    path,
+    { contentType, cacheControl: PAGE_CACHE, read: async () => Buffer.from(text) },
+  ]
   return new Map([
     ours(PREFIX, 'text/html; charset=utf-8', PAGE),
     ours(`${PREFIX}/`, 'text/html; charset=utf-8', PAGE),

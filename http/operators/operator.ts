@@ -1,15 +1,32 @@
 /** The operator itself: its name, its settings for its customers, and its feature flags. */
 import { resource } from '../route/answer.ts'
 import { route, type CurrentContext } from '../route/route.ts'
-import { FeatureFlags, FeatureFlagsUpdate, Operator, OperatorSettings, OperatorSettingsUpdate, OperatorUpdate } from '../../lib/operators/operator-schema.ts'
+import {
+  FeatureFlags,
+  FeatureFlagsUpdate,
+  Operator,
+  OperatorSettings,
+  OperatorSettingsUpdate,
+  OperatorUpdate,
+} from '../../lib/operators/operator-schema.ts'
 import type { ReadServices } from '../route/services.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
 
-const shared = { tag: 'tenants', callers: 'staff', capability: 'operator.manage', scope: null, tenant: 'operator', idempotency: 'none', problems: [] } as const
+const shared = {
+  tag: 'tenants',
+  callers: 'staff',
+  capability: 'operator.manage',
+  scope: null,
+  tenant: 'operator',
+  idempotency: 'none',
+  problems: [],
+} as const
 
 /** Loads the operator's resource that is being changed; every operator has one. */
-const current = (read: (world: ReadServices, operatorId: string) => Promise<Versioned<unknown>>) =>
-  async ({ tenant }: CurrentContext<string>, world: ReadServices) => (tenant === null ? null : await read(world, tenant.id))
+const current =
+  (read: (world: ReadServices, operatorId: string) => Promise<Versioned<unknown>>) =>
+  async ({ tenant }: CurrentContext<string>, world: ReadServices) =>
+    tenant === null ? null : await read(world, tenant.id)
 
 export const getOperator = route({
   ...shared,
@@ -51,7 +68,8 @@ export const updateOperatorSettings = route({
   path: '/operator/settings',
   operationId: 'updateOperatorSettings',
   summary: 'Change what the operator sets for its customers',
-  description: 'Only what is given changes; limits of a type and limits of rails are given whole. Effective for whatever is asked after the answer. What customers have paid out in the running day and month counts.',
+  description:
+    'Only what is given changes; limits of a type and limits of rails are given whole. Effective for whatever is asked after the answer. What customers have paid out in the running day and month counts.',
   ifMatch: true,
   current: current(({ operators }, id) => operators.getSettings(id)),
   body: OperatorSettingsUpdate,
@@ -76,7 +94,8 @@ export const updateFeatureFlags = route({
   path: '/operator/feature-flags',
   operationId: 'updateFeatureFlags',
   summary: 'Switch features on and off',
-  description: 'For the operator and its customers. Operations of a feature that is off answer `404 feature-disabled`. `sandbox` cannot be switched.',
+  description:
+    'For the operator and its customers. Operations of a feature that is off answer `404 feature-disabled`. `sandbox` cannot be switched.',
   ifMatch: true,
   current: current(({ operators }, id) => operators.getFlags(id)),
   body: FeatureFlagsUpdate,

@@ -8,7 +8,8 @@ export const getPaymentConfirmation = route({
   operationId: 'getPaymentConfirmation',
   tag: 'payments',
   summary: 'Download the confirmation of a payment',
-  description: 'A PDF for people. It exists once the payment has completed; a payment that comes back afterwards gets another one, which says so.',
+  description:
+    'A PDF for people. It exists once the payment has completed; a payment that comes back afterwards gets another one, which says so.',
   callers: 'key',
   scope: 'statements:read',
   tenant: 'customer',

@@ -3,7 +3,11 @@ import { page } from '../route/answer.ts'
 import { route } from '../route/route.ts'
 import { PageOf } from '../../lib/contract/page.ts'
 import { Payment } from '../../lib/payments/payment-schema.ts'
-import { PaymentRecallRequest, PaymentStatusUpdate, paymentStatusUpdateList } from '../../lib/payments/payment-outcome-schema.ts'
+import {
+  PaymentRecallRequest,
+  PaymentStatusUpdate,
+  paymentStatusUpdateList,
+} from '../../lib/payments/payment-outcome-schema.ts'
 
 export const requestPaymentRecall = route({
   method: 'post',
@@ -11,18 +15,24 @@ export const requestPaymentRecall = route({
   operationId: 'requestPaymentRecall',
   tag: 'payments',
   summary: 'Ask for a payment back',
-  description: 'Once, within 13 months of its completion, where the rail knows recalls. The recipient\'s bank has 15 business days for its answer; only an accepted recall changes the payment.',
+  description:
+    "Once, within 13 months of its completion, where the rail knows recalls. The recipient's bank has 15 business days for its answer; only an accepted recall changes the payment.",
   callers: 'key',
   scope: 'payments:write',
   tenant: 'customer',
   idempotency: 'required',
   limits: ['money'],
   body: PaymentRecallRequest,
-  exists: async (tenant, { paymentId }, { payments }) => await payments.getPayment(tenant, paymentId) !== null,
+  exists: async (tenant, { paymentId }, { payments }) => (await payments.getPayment(tenant, paymentId)) !== null,
   success: { status: 202, description: 'The payment, whose recall is on its way.', schema: Payment },
   problems: ['not-found', 'invalid-transition'],
   handle: ({ tenant, params, principal, session, source, body, idempotency, requestId, instance }, { payments }) =>
-    payments.requestRecall({ tenant, principal, session, source, requestId }, params.paymentId, { body, idempotency, requestId, instance }),
+    payments.requestRecall({ tenant, principal, session, source, requestId }, params.paymentId, {
+      body,
+      idempotency,
+      requestId,
+      instance,
+    }),
 })
 
 export const listPaymentUpdates = route({
@@ -36,7 +46,13 @@ export const listPaymentUpdates = route({
   tenant: 'customer',
   idempotency: 'none',
   list: paymentStatusUpdateList,
-  success: { status: 200, description: 'A page of its history.', schema: PageOf('PaymentStatusUpdatePage', PaymentStatusUpdate), etag: true },
+  success: {
+    status: 200,
+    description: 'A page of its history.',
+    schema: PageOf('PaymentStatusUpdatePage', PaymentStatusUpdate),
+    etag: true,
+  },
   problems: [],
-  handle: async ({ list, params }, { payments }) => page(list, await payments.updates({ ...list, paymentId: params.paymentId })),
+  handle: async ({ list, params }, { payments }) =>
+    page(list, await payments.updates({ ...list, paymentId: params.paymentId })),
 })

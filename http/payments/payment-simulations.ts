@@ -1,13 +1,25 @@
 /** Sandbox simulations of payments that were sent to the bank, and the catalogue of all simulations. */
 import { json } from '../route/answer.ts'
 import { route } from '../route/route.ts'
-import { SandboxPaymentStatus, SimPaymentRecall, SimPaymentReturn, SimPaymentStatus } from '../../lib/sandbox/payment-simulation-schema.ts'
+import {
+  SandboxPaymentStatus,
+  SimPaymentRecall,
+  SimPaymentReturn,
+  SimPaymentStatus,
+} from '../../lib/sandbox/payment-simulation-schema.ts'
 import { SandboxSimulation, SimulationCatalogue, SimulationResult } from '../../lib/contract/simulation.ts'
 import type { ReadServices } from '../route/services.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 
-const SIMULATION = { callers: 'key', scope: 'payments:write', tenant: 'customer', idempotency: 'optional', limits: ['simulate'] } as const
-const exists = async (tenant: Tenant, { paymentId }: { readonly paymentId: string }, { payments }: ReadServices) => await payments.getPayment(tenant, paymentId) !== null
+const SIMULATION = {
+  callers: 'key',
+  scope: 'payments:write',
+  tenant: 'customer',
+  idempotency: 'optional',
+  limits: ['simulate'],
+} as const
+const exists = async (tenant: Tenant, { paymentId }: { readonly paymentId: string }, { payments }: ReadServices) =>
+  (await payments.getPayment(tenant, paymentId)) !== null
 const queued = { status: 202, description: 'The bank is about to say so.', schema: SimulationResult } as const
 
 export const listSimulations = route({
@@ -41,8 +53,16 @@ export const simulatePaymentStatus = route({
   exists,
   success: queued,
   problems: ['not-found', 'simulation-not-possible'],
-  handle: async ({ params, body, idempotency, instance, tenant, principal, session, source, requestId }, { payments }) =>
-    await payments.simulateStatus({ tenant, principal, session, source, requestId }, params.paymentId, { body, idempotency, requestId, instance }, 'result'),
+  handle: async (
+    { params, body, idempotency, instance, tenant, principal, session, source, requestId },
+    { payments },
+  ) =>
+    await payments.simulateStatus(
+      { tenant, principal, session, source, requestId },
+      params.paymentId,
+      { body, idempotency, requestId, instance },
+      'result',
+    ),
 })
 
 export const simulateSandboxPaymentStatus = route({
@@ -58,8 +78,16 @@ export const simulateSandboxPaymentStatus = route({
   exists,
   success: { ...queued, schema: SandboxSimulation },
   problems: ['not-found', 'simulation-not-possible'],
-  handle: async ({ params, body, idempotency, instance, tenant, principal, session, source, requestId }, { payments }) =>
-    await payments.simulateStatus({ tenant, principal, session, source, requestId }, params.paymentId, { body, idempotency, requestId, instance }, 'receipt'),
+  handle: async (
+    { params, body, idempotency, instance, tenant, principal, session, source, requestId },
+    { payments },
+  ) =>
+    await payments.simulateStatus(
+      { tenant, principal, session, source, requestId },
+      params.paymentId,
+      { body, idempotency, requestId, instance },
+      'receipt',
+    ),
 })
 
 export const simulatePaymentReturn = route({
@@ -76,8 +104,16 @@ export const simulatePaymentReturn = route({
   exists,
   success: queued,
   problems: ['not-found', 'simulation-not-possible'],
-  handle: async ({ params, body, idempotency, instance, tenant, principal, session, source, requestId }, { payments }) =>
-    await payments.simulateReturn({ tenant, principal, session, source, requestId }, params.paymentId, { body, idempotency, requestId, instance }),
+  handle: async (
+    { params, body, idempotency, instance, tenant, principal, session, source, requestId },
+    { payments },
+  ) =>
+    await payments.simulateReturn({ tenant, principal, session, source, requestId }, params.paymentId, {
+      body,
+      idempotency,
+      requestId,
+      instance,
+    }),
 })
 
 export const simulatePaymentRecall = route({
@@ -86,13 +122,21 @@ export const simulatePaymentRecall = route({
   path: '/simulations/payments/{paymentId}/recall',
   operationId: 'simulatePaymentRecall',
   tag: 'simulations',
-  summary: 'Let the recipient\'s bank answer a recall',
+  summary: "Let the recipient's bank answer a recall",
   description: 'Nobody need have asked for it. `accepted`: the money comes back. `rejected`: nothing moves.',
   sandbox: 'simulation',
   body: SimPaymentRecall,
   exists,
   success: queued,
   problems: ['not-found', 'simulation-not-possible'],
-  handle: async ({ params, body, idempotency, instance, tenant, principal, session, source, requestId }, { payments }) =>
-    await payments.simulateRecall({ tenant, principal, session, source, requestId }, params.paymentId, { body, idempotency, requestId, instance }),
+  handle: async (
+    { params, body, idempotency, instance, tenant, principal, session, source, requestId },
+    { payments },
+  ) =>
+    await payments.simulateRecall({ tenant, principal, session, source, requestId }, params.paymentId, {
+      body,
+      idempotency,
+      requestId,
+      instance,
+    }),
 })

@@ -2,7 +2,15 @@
 import { empty, json, page, resource } from '../route/answer.ts'
 import { route } from '../route/route.ts'
 import { PageOf } from '../../lib/contract/page.ts'
-import { Payment, PaymentCancel, PaymentCheck, PaymentCreate, paymentList, PaymentSubmit, PaymentUpdate } from '../../lib/payments/payment-schema.ts'
+import {
+  Payment,
+  PaymentCancel,
+  PaymentCheck,
+  PaymentCreate,
+  paymentList,
+  PaymentSubmit,
+  PaymentUpdate,
+} from '../../lib/payments/payment-schema.ts'
 
 export const createPayment = route({
   method: 'post',
@@ -10,7 +18,8 @@ export const createPayment = route({
   operationId: 'createPayment',
   tag: 'payments',
   summary: 'Create a payment',
-  description: 'The money is held at once. Where the customer\'s policy asks for people, the payment waits for them with its hold. A payment for a later day holds nothing before that day. With `draft` nothing happens until it is submitted. The same Idempotency-Key never pays twice.',
+  description:
+    "The money is held at once. Where the customer's policy asks for people, the payment waits for them with its hold. A payment for a later day holds nothing before that day. With `draft` nothing happens until it is submitted. The same Idempotency-Key never pays twice.",
   callers: 'key',
   scope: 'payments:write',
   tenant: 'customer',
@@ -20,8 +29,15 @@ export const createPayment = route({
   body: PaymentCreate,
   success: { status: 201, description: 'The payment as it was created.', schema: Payment, etag: true, location: true },
   problems: [
-    'insufficient-funds', 'duplicate-external-id', 'quote-expired', 'customer-not-active', 'limit-exceeded',
-    'recipient-not-approved', 'verification-mismatch', 'rail-unavailable', 'document-not-clean',
+    'insufficient-funds',
+    'duplicate-external-id',
+    'quote-expired',
+    'customer-not-active',
+    'limit-exceeded',
+    'recipient-not-approved',
+    'verification-mismatch',
+    'rail-unavailable',
+    'document-not-clean',
   ],
   handle: ({ tenant, principal, body, idempotency, requestId, instance, deadline }, { payments }) =>
     payments.createPayment({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }),
@@ -33,7 +49,8 @@ export const validatePayment = route({
   operationId: 'validatePayment',
   tag: 'payments',
   summary: 'See what would become of a payment',
-  description: 'Takes what creating a payment takes and makes nothing. Says by which rail it would go and why, what it would cost, when it would be carried out, who would have to approve it, and everything that speaks against it.',
+  description:
+    'Takes what creating a payment takes and makes nothing. Says by which rail it would go and why, what it would cost, when it would be carried out, who would have to approve it, and everything that speaks against it.',
   callers: 'key',
   scope: 'payments:write',
   tenant: 'customer',
@@ -43,7 +60,18 @@ export const validatePayment = route({
   success: { status: 200, description: 'What would become of it.', schema: PaymentCheck },
   problems: [],
   handle: async ({ tenant, principal, body, requestId, instance, deadline }, { payments }) =>
-    json(200, await payments.checkPayment({ tenantId: tenant.id, principal, body, idempotency: null, requestId, instance, deadline })),
+    json(
+      200,
+      await payments.checkPayment({
+        tenantId: tenant.id,
+        principal,
+        body,
+        idempotency: null,
+        requestId,
+        instance,
+        deadline,
+      }),
+    ),
 })
 
 export const listPayments = route({
@@ -83,13 +111,15 @@ export const updatePayment = route({
   operationId: 'updatePayment',
   tag: 'payments',
   summary: 'Change a payment',
-  description: 'A draft can be changed in everything it says. Of what was submitted only documentIds, internalNote and metadata can.',
+  description:
+    'A draft can be changed in everything it says. Of what was submitted only documentIds, internalNote and metadata can.',
   callers: 'key',
   scope: 'payments:write',
   tenant: 'customer',
   idempotency: 'none',
   ifMatch: true,
-  current: async ({ tenant, params }, { payments }) => (tenant === null ? null : await payments.getPayment(tenant, params.paymentId)),
+  current: async ({ tenant, params }, { payments }) =>
+    tenant === null ? null : await payments.getPayment(tenant, params.paymentId),
   body: PaymentUpdate,
   success: { status: 200, description: 'The payment as it is now.', schema: Payment, etag: true },
   problems: ['duplicate-external-id'],
@@ -111,7 +141,8 @@ export const deletePayment = route({
   tenant: 'customer',
   idempotency: 'none',
   ifMatch: true,
-  current: async ({ tenant, params }, { payments }) => (tenant === null ? null : await payments.getPayment(tenant, params.paymentId)),
+  current: async ({ tenant, params }, { payments }) =>
+    tenant === null ? null : await payments.getPayment(tenant, params.paymentId),
   success: { status: 204, description: 'It is gone.' },
   problems: ['invalid-transition'],
   handle: async ({ tenant, principal, session, source, requestId, params, expectedVersion }, { payments }) => {
@@ -126,7 +157,8 @@ export const submitPayment = route({
   operationId: 'submitPayment',
   tag: 'payments',
   summary: 'Submit a draft',
-  description: 'From here it is a payment like any other: everything that is asked when a payment is created is asked now.',
+  description:
+    'From here it is a payment like any other: everything that is asked when a payment is created is asked now.',
   callers: 'key',
   scope: 'payments:write',
   tenant: 'customer',
@@ -135,14 +167,25 @@ export const submitPayment = route({
   limits: ['money'],
   body: PaymentSubmit,
   bodyOptional: true,
-  exists: async (tenant, { paymentId }, { payments }) => await payments.getPayment(tenant, paymentId) !== null,
+  exists: async (tenant, { paymentId }, { payments }) => (await payments.getPayment(tenant, paymentId)) !== null,
   success: { status: 200, description: 'The payment as it was submitted.', schema: Payment },
   problems: [
-    'invalid-transition', 'precondition-failed', 'insufficient-funds', 'quote-expired', 'customer-not-active', 'limit-exceeded', 'recipient-not-approved', 'verification-mismatch',
-    'rail-unavailable', 'document-not-clean',
+    'invalid-transition',
+    'precondition-failed',
+    'insufficient-funds',
+    'quote-expired',
+    'customer-not-active',
+    'limit-exceeded',
+    'recipient-not-approved',
+    'verification-mismatch',
+    'rail-unavailable',
+    'document-not-clean',
   ],
   handle: ({ tenant, params, principal, body, idempotency, requestId, instance, deadline }, { payments }) =>
-    payments.submitPayment({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }, params.paymentId),
+    payments.submitPayment(
+      { tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline },
+      params.paymentId,
+    ),
 })
 
 export const cancelPayment = route({
@@ -151,16 +194,20 @@ export const cancelPayment = route({
   operationId: 'cancelPayment',
   tag: 'payments',
   summary: 'Cancel a payment',
-  description: 'Possible while it waits for approval, for its day or for the bank. The held money is free again. A draft is deleted instead.',
+  description:
+    'Possible while it waits for approval, for its day or for the bank. The held money is free again. A draft is deleted instead.',
   callers: 'key',
   scope: 'payments:write',
   tenant: 'customer',
   idempotency: 'optional',
   body: PaymentCancel,
   bodyOptional: true,
-  exists: async (tenant, { paymentId }, { payments }) => await payments.getPayment(tenant, paymentId) !== null,
+  exists: async (tenant, { paymentId }, { payments }) => (await payments.getPayment(tenant, paymentId)) !== null,
   success: { status: 200, description: 'The payment, cancelled.', schema: Payment },
   problems: ['not-cancellable'],
   handle: ({ tenant, params, principal, body, idempotency, requestId, instance, deadline }, { payments }) =>
-    payments.cancelPayment({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }, params.paymentId),
+    payments.cancelPayment(
+      { tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline },
+      params.paymentId,
+    ),
 })

@@ -2,12 +2,26 @@
 import { created, empty, page, resource } from '../route/answer.ts'
 import { route, type CurrentContext } from '../route/route.ts'
 import { PageOf } from '../../lib/contract/page.ts'
-import { PricingTemplate, PricingTemplateCreate, pricingTemplateList, PricingTemplateUpdate } from '../../lib/pricing/pricing-template-schema.ts'
+import {
+  PricingTemplate,
+  PricingTemplateCreate,
+  pricingTemplateList,
+  PricingTemplateUpdate,
+} from '../../lib/pricing/pricing-template-schema.ts'
 import type { ReadServices } from '../route/services.ts'
 
-const STAFF = { tag: 'tenants', callers: 'staff', capability: 'pricing.manage', scope: null, tenant: 'operator', idempotency: 'none' } as const
-const current = async ({ tenant, params }: CurrentContext<'/pricing-templates/{templateId}'>, { pricing }: ReadServices) =>
-  (tenant === null ? null : await pricing.get(tenant.id, params.templateId))
+const STAFF = {
+  tag: 'tenants',
+  callers: 'staff',
+  capability: 'pricing.manage',
+  scope: null,
+  tenant: 'operator',
+  idempotency: 'none',
+} as const
+const current = async (
+  { tenant, params }: CurrentContext<'/pricing-templates/{templateId}'>,
+  { pricing }: ReadServices,
+) => (tenant === null ? null : await pricing.get(tenant.id, params.templateId))
 
 export const listPricingTemplates = route({
   ...STAFF,
@@ -16,7 +30,12 @@ export const listPricingTemplates = route({
   operationId: 'listPricingTemplates',
   summary: 'List what may be charged',
   list: pricingTemplateList,
-  success: { status: 200, description: 'A page of lists.', schema: PageOf('PricingTemplatePage', PricingTemplate), etag: true },
+  success: {
+    status: 200,
+    description: 'A page of lists.',
+    schema: PageOf('PricingTemplatePage', PricingTemplate),
+    etag: true,
+  },
   problems: [],
   handle: async ({ list }, { pricing }) => page(list, await pricing.list(list)),
 })
@@ -27,7 +46,7 @@ export const createPricingTemplate = route({
   path: '/pricing-templates',
   operationId: 'createPricingTemplate',
   summary: 'Write down what may be charged',
-  description: 'It holds when the operator\'s settings name it (`pricing.defaultTemplateId`).',
+  description: "It holds when the operator's settings name it (`pricing.defaultTemplateId`).",
   body: PricingTemplateCreate,
   success: { status: 201, description: 'The list.', schema: PricingTemplate, etag: true, location: true },
   problems: ['limit-reached'],
@@ -54,14 +73,17 @@ export const updatePricingTemplate = route({
   path: '/pricing-templates/{templateId}',
   operationId: 'updatePricingTemplate',
   summary: 'Change what may be charged',
-  description: 'Rules are given whole. They count for payments submitted after the answer; those under way cost what they cost when they were submitted.',
+  description:
+    'Rules are given whole. They count for payments submitted after the answer; those under way cost what they cost when they were submitted.',
   ifMatch: true,
   current,
   body: PricingTemplateUpdate,
   success: { status: 200, description: 'The list as it is now.', schema: PricingTemplate, etag: true },
   problems: [],
   handle: async ({ tenant, principal, session, source, requestId, params, body, expectedVersion }, { pricing }) =>
-    resource(await pricing.update({ tenant, principal, session, source, requestId }, params.templateId, body, expectedVersion)),
+    resource(
+      await pricing.update({ tenant, principal, session, source, requestId }, params.templateId, body, expectedVersion),
+    ),
 })
 
 export const deletePricingTemplate = route({

@@ -1,5 +1,8 @@
 /** Services of providers for handlers. */
-import type { ConnectionCalendarCommands, ConnectionCalendarReads } from '../../actors/providers/connection-calendars.ts'
+import type {
+  ConnectionCalendarCommands,
+  ConnectionCalendarReads,
+} from '../../actors/providers/connection-calendars.ts'
 
 declare module '../route/services.ts' {
   interface ReadServices {

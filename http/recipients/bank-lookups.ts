@@ -3,7 +3,14 @@ import { json } from '../route/answer.ts'
 import { route } from '../route/route.ts'
 import { BankLookup, BankLookupQuery, IbanLookupQuery } from '../../lib/recipients/bank-lookup-schema.ts'
 
-const shared = { method: 'get', tag: 'recipients', callers: 'key', scope: 'recipients:read', tenant: 'customer', idempotency: 'none' } as const
+const shared = {
+  method: 'get',
+  tag: 'recipients',
+  callers: 'key',
+  scope: 'recipients:read',
+  tenant: 'customer',
+  idempotency: 'none',
+} as const
 const success = { status: 200, description: 'What is known.', schema: BankLookup } as const
 
 export const lookupIban = route({

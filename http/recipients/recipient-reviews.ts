@@ -2,9 +2,21 @@
 import { empty, page, resource } from '../route/answer.ts'
 import { route } from '../route/route.ts'
 import { PageOf } from '../../lib/contract/page.ts'
-import { RecipientReview, recipientReviewList, ReviewApproval, ReviewRejection } from '../../lib/recipients/recipient-review-schema.ts'
+import {
+  RecipientReview,
+  recipientReviewList,
+  ReviewApproval,
+  ReviewRejection,
+} from '../../lib/recipients/recipient-review-schema.ts'
 
-const STAFF = { tag: 'recipients', callers: 'staff', capability: 'compliance.manage', scope: null, tenant: 'operator', idempotency: 'none' } as const
+const STAFF = {
+  tag: 'recipients',
+  callers: 'staff',
+  capability: 'compliance.manage',
+  scope: null,
+  tenant: 'operator',
+  idempotency: 'none',
+} as const
 
 export const listRecipientReviews = route({
   ...STAFF,
@@ -14,7 +26,12 @@ export const listRecipientReviews = route({
   summary: 'List recipients that wait for the operator',
   description: 'Those that are pending unless `filter[status]` says otherwise.',
   list: recipientReviewList,
-  success: { status: 200, description: 'A page of reviews.', schema: PageOf('RecipientReviewPage', RecipientReview), etag: true },
+  success: {
+    status: 200,
+    description: 'A page of reviews.',
+    schema: PageOf('RecipientReviewPage', RecipientReview),
+    etag: true,
+  },
   problems: [],
   handle: async ({ list }, { recipients }) => page(list, await recipients.listRecipientReviews(list)),
 })
@@ -27,7 +44,8 @@ export const getRecipientReview = route({
   summary: 'Read a review of a recipient',
   success: { status: 200, description: 'The review.', schema: RecipientReview, etag: true },
   problems: [],
-  handle: async ({ tenant, params }, { recipients }) => resource(await recipients.getRecipientReview(tenant, params.reviewId)),
+  handle: async ({ tenant, params }, { recipients }) =>
+    resource(await recipients.getRecipientReview(tenant, params.reviewId)),
 })
 
 export const approveRecipientReview = route({
@@ -41,7 +59,10 @@ export const approveRecipientReview = route({
   success: { status: 200, description: 'The review with the decision.', schema: RecipientReview, etag: true },
   problems: ['not-found', 'invalid-transition'],
   handle: async ({ tenant, params, principal, session, source, requestId, body }, { recipients }) => {
-    await recipients.review({ tenant, principal, session, source, requestId }, params.reviewId, { decision: 'approved', reason: body.reason ?? null })
+    await recipients.review({ tenant, principal, session, source, requestId }, params.reviewId, {
+      decision: 'approved',
+      reason: body.reason ?? null,
+    })
     return resource(await recipients.getRecipientReview(tenant, params.reviewId))
   },
 })
@@ -56,7 +77,10 @@ export const rejectRecipientReview = route({
   success: { status: 200, description: 'The review with the decision.', schema: RecipientReview, etag: true },
   problems: ['not-found', 'invalid-transition'],
   handle: async ({ tenant, params, principal, session, source, requestId, body }, { recipients }) => {
-    await recipients.review({ tenant, principal, session, source, requestId }, params.reviewId, { decision: 'rejected', reason: body.reason })
+    await recipients.review({ tenant, principal, session, source, requestId }, params.reviewId, {
+      decision: 'rejected',
+      reason: body.reason,
+    })
     return resource(await recipients.getRecipientReview(tenant, params.reviewId))
   },
 })
@@ -72,7 +96,10 @@ export const blockRecipient = route({
   success: { status: 204, description: 'It can no longer be paid.' },
   problems: ['not-found', 'invalid-transition'],
   handle: async ({ tenant, params, principal, session, source, requestId, body }, { recipients }) => {
-    await recipients.block({ tenant, principal, session, source, requestId }, params.recipientId, { blocked: true, reason: body.reason })
+    await recipients.block({ tenant, principal, session, source, requestId }, params.recipientId, {
+      blocked: true,
+      reason: body.reason,
+    })
     return empty()
   },
 })
@@ -88,7 +115,10 @@ export const unblockRecipient = route({
   success: { status: 204, description: 'It can be paid.' },
   problems: ['not-found', 'invalid-transition'],
   handle: async ({ tenant, params, principal, session, source, requestId, body }, { recipients }) => {
-    await recipients.block({ tenant, principal, session, source, requestId }, params.recipientId, { blocked: false, reason: body.reason ?? null })
+    await recipients.block({ tenant, principal, session, source, requestId }, params.recipientId, {
+      blocked: false,
+      reason: body.reason ?? null,
+    })
     return empty()
   },
 })

@@ -7,7 +7,14 @@ import { empty, json, page, resource } from '../route/answer.ts'
 import { route } from '../route/route.ts'
 import { PageOf } from '../../lib/contract/page.ts'
 import {
-  Recipient, RecipientApproval, RecipientCreate, recipientList, RecipientRequirements, RecipientUpdate, RecipientVerification, RequirementsQuery,
+  Recipient,
+  RecipientApproval,
+  RecipientCreate,
+  recipientList,
+  RecipientRequirements,
+  RecipientUpdate,
+  RecipientVerification,
+  RequirementsQuery,
 } from '../../lib/recipients/recipient-schema.ts'
 
 export const listRecipients = route({
@@ -22,7 +29,12 @@ export const listRecipients = route({
   tenant: 'customer',
   idempotency: 'none',
   list: recipientList,
-  success: { status: 200, description: 'A page of recipients.', schema: PageOf('RecipientPage', Recipient), etag: true },
+  success: {
+    status: 200,
+    description: 'A page of recipients.',
+    schema: PageOf('RecipientPage', Recipient),
+    etag: true,
+  },
   problems: [],
   handle: async ({ list }, { recipients }) => page(list, await recipients.listRecipients(list)),
 })
@@ -39,7 +51,8 @@ export const getRecipient = route({
   idempotency: 'none',
   success: { status: 200, description: 'The recipient.', schema: Recipient, etag: true },
   problems: [],
-  handle: async ({ tenant, params }, { recipients }) => resource(await recipients.getRecipient(tenant, params.recipientId)),
+  handle: async ({ tenant, params }, { recipients }) =>
+    resource(await recipients.getRecipient(tenant, params.recipientId)),
 })
 
 export const createRecipient = route({
@@ -48,7 +61,8 @@ export const createRecipient = route({
   operationId: 'createRecipient',
   tag: 'recipients',
   summary: 'Add someone to pay',
-  description: 'What is needed depends on the currency and the country of the bank: read the requirements first. Where banks check names, this one does; a name that does not match is refused unless you accept that. Recipients made with an API key always wait for a human, others when the customer’s policy says so.',
+  description:
+    'What is needed depends on the currency and the country of the bank: read the requirements first. Where banks check names, this one does; a name that does not match is refused unless you accept that. Recipients made with an API key always wait for a human, others when the customer’s policy says so.',
   callers: 'key',
   scope: 'recipients:write',
   tenant: 'customer',
@@ -56,10 +70,19 @@ export const createRecipient = route({
   stepUp: { action: 'recipient.create' },
   limits: ['verify'],
   body: RecipientCreate,
-  success: { status: 201, description: 'The recipient as it was created.', schema: Recipient, etag: true, location: true },
+  success: {
+    status: 201,
+    description: 'The recipient as it was created.',
+    schema: Recipient,
+    etag: true,
+    location: true,
+  },
   problems: ['duplicate-recipient', 'duplicate-external-id', 'limit-reached', 'verification-mismatch'],
   handle: ({ tenant, principal, session, source, body, idempotency, requestId, instance, deadline }, { recipients }) =>
-    recipients.create({ tenant, principal, session, source, requestId }, { tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }),
+    recipients.create(
+      { tenant, principal, session, source, requestId },
+      { tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline },
+    ),
 })
 
 export const updateRecipient = route({
@@ -68,20 +91,29 @@ export const updateRecipient = route({
   operationId: 'updateRecipient',
   tag: 'recipients',
   summary: 'Change a recipient',
-  description: 'A new name, type, address or account is looked at as a new recipient is; until then it cannot be paid, and payments that wait for approval are cancelled.',
+  description:
+    'A new name, type, address or account is looked at as a new recipient is; until then it cannot be paid, and payments that wait for approval are cancelled.',
   callers: 'key',
   scope: 'recipients:write',
   tenant: 'customer',
   idempotency: 'none',
   stepUp: { action: 'recipient.update', subject: 'recipientId' },
   ifMatch: true,
-  current: async ({ tenant, params }, { recipients }) => (tenant === null ? null : await recipients.getRecipient(tenant, params.recipientId)),
+  current: async ({ tenant, params }, { recipients }) =>
+    tenant === null ? null : await recipients.getRecipient(tenant, params.recipientId),
   limits: ['verify'],
   body: RecipientUpdate,
   success: { status: 200, description: 'The recipient as it is now.', schema: Recipient, etag: true },
   problems: ['invalid-transition', 'duplicate-recipient', 'duplicate-external-id', 'verification-mismatch'],
   handle: async ({ tenant, principal, session, source, requestId, params, body, expectedVersion }, { recipients }) =>
-    resource(await recipients.update({ tenant, principal, session, source, requestId }, params.recipientId, body, expectedVersion)),
+    resource(
+      await recipients.update(
+        { tenant, principal, session, source, requestId },
+        params.recipientId,
+        body,
+        expectedVersion,
+      ),
+    ),
 })
 
 export const deleteRecipient = route({
@@ -90,13 +122,15 @@ export const deleteRecipient = route({
   operationId: 'deleteRecipient',
   tag: 'recipients',
   summary: 'Remove a recipient',
-  description: 'Refused while payments that are not finished, or scheduled ones, use it. Afterwards it is found only by `filter[status]=deleted`.',
+  description:
+    'Refused while payments that are not finished, or scheduled ones, use it. Afterwards it is found only by `filter[status]=deleted`.',
   callers: 'key',
   scope: 'recipients:write',
   tenant: 'customer',
   idempotency: 'none',
   ifMatch: true,
-  current: async ({ tenant, params }, { recipients }) => (tenant === null ? null : await recipients.getRecipient(tenant, params.recipientId)),
+  current: async ({ tenant, params }, { recipients }) =>
+    tenant === null ? null : await recipients.getRecipient(tenant, params.recipientId),
   success: { status: 204, description: 'The recipient can no longer be paid.' },
   problems: ['recipient-in-use'],
   handle: async ({ tenant, principal, session, source, requestId, params, expectedVersion }, { recipients }) => {
@@ -130,7 +164,8 @@ export const verifyRecipient = route({
   operationId: 'verifyRecipient',
   tag: 'recipients',
   summary: 'Check the name of a recipient with its bank',
-  description: 'Confirmation of Payee for pounds in the United Kingdom, Verification of Payee for euros in the SEPA countries.',
+  description:
+    'Confirmation of Payee for pounds in the United Kingdom, Verification of Payee for euros in the SEPA countries.',
   callers: 'key',
   scope: 'recipients:write',
   tenant: 'customer',
@@ -154,14 +189,26 @@ export const getRecipientRequirements = route({
   tenant: 'customer',
   idempotency: 'none',
   query: RequirementsQuery,
-  success: { status: 200, description: 'The requirements of every rail that reaches the country’s banks.', schema: RecipientRequirements, etag: true },
+  success: {
+    status: 200,
+    description: 'The requirements of every rail that reaches the country’s banks.',
+    schema: RecipientRequirements,
+    etag: true,
+  },
   problems: ['validation-error'],
   handle: async ({ tenant, query: { currency, country, type = null } }, { operators }) => {
     const fault = currencyFault(currency)
-    if (fault !== null) refuse(fault.code === 'currency_withdrawn' ? 'validation-error' : 'malformed-request', fault.message, { errors: [{ field: 'query.currency', ...fault }] })
+    if (fault !== null)
+      refuse(fault.code === 'currency_withdrawn' ? 'validation-error' : 'malformed-request', fault.message, {
+        errors: [{ field: 'query.currency', ...fault }],
+      })
     const message = 'Is no country of ISO 3166.'
-    if (!isCountry(country)) refuse('malformed-request', message, { errors: [{ field: 'query.country', code: 'invalid_value', message }] })
-    const requirements = requirementsOf({ currency: currency as CurrencyCode, country, type }, await operators.railLimits(tenant.id))
+    if (!isCountry(country))
+      refuse('malformed-request', message, { errors: [{ field: 'query.country', code: 'invalid_value', message }] })
+    const requirements = requirementsOf(
+      { currency: currency as CurrencyCode, country, type },
+      await operators.railLimits(tenant.id),
+    )
     return { ...json(200, requirements), etag: `W/"${requirements.version}"` }
   },
 })

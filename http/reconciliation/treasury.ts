@@ -5,10 +5,23 @@ import { route } from '../route/route.ts'
 import { PageOf } from '../../lib/contract/page.ts'
 import { Timestamp } from '../../lib/contract/primitives.ts'
 import {
-  BreakResolve, Reconciliation, ReconciliationBreak, reconciliationBreakList, reconciliationList, ReconciliationRun, ReconciliationRunAccepted, TrialBalance,
+  BreakResolve,
+  Reconciliation,
+  ReconciliationBreak,
+  reconciliationBreakList,
+  reconciliationList,
+  ReconciliationRun,
+  ReconciliationRunAccepted,
+  TrialBalance,
 } from '../../lib/reconciliation/reconciliation-schema.ts'
 
-const READ = { tag: 'accounts', callers: 'key', scope: 'treasury:read', tenant: 'operator', idempotency: 'none' } as const
+const READ = {
+  tag: 'accounts',
+  callers: 'key',
+  scope: 'treasury:read',
+  tenant: 'operator',
+  idempotency: 'none',
+} as const
 
 export const listReconciliations = route({
   ...READ,
@@ -16,9 +29,14 @@ export const listReconciliations = route({
   path: '/reconciliations',
   operationId: 'listReconciliations',
   summary: 'List reconciliations',
-  description: 'One for each day, connection and currency: the partner\'s statement compared with the ledger.',
+  description: "One for each day, connection and currency: the partner's statement compared with the ledger.",
   list: reconciliationList,
-  success: { status: 200, description: 'A page of reconciliations.', schema: PageOf('ReconciliationPage', Reconciliation), etag: true },
+  success: {
+    status: 200,
+    description: 'A page of reconciliations.',
+    schema: PageOf('ReconciliationPage', Reconciliation),
+    etag: true,
+  },
   problems: [],
   handle: async ({ list }, { reconciliation }) => page(list, await reconciliation.listReconciliations(list)),
 })
@@ -29,12 +47,14 @@ export const runReconciliations = route({
   path: '/reconciliations',
   operationId: 'runReconciliations',
   summary: 'Compare the days that have ended',
-  description: 'Made by itself an hour after midnight UTC; this asks for it now, and again for days that have failed. A month at a time.',
+  description:
+    'Made by itself an hour after midnight UTC; this asks for it now, and again for days that have failed. A month at a time.',
   body: ReconciliationRun,
   bodyOptional: true,
   success: { status: 202, description: 'What is being compared.', schema: ReconciliationRunAccepted },
   problems: [],
-  handle: async ({ tenant, principal, body }, { reconciliation }) => json(202, await reconciliation.runReconciliations({ tenant, principal }, body)),
+  handle: async ({ tenant, principal, body }, { reconciliation }) =>
+    json(202, await reconciliation.runReconciliations({ tenant, principal }, body)),
 })
 
 export const getReconciliation = route({
@@ -45,7 +65,8 @@ export const getReconciliation = route({
   summary: 'Read a reconciliation',
   success: { status: 200, description: 'The reconciliation.', schema: Reconciliation, etag: true },
   problems: [],
-  handle: async ({ tenant, params }, { reconciliation }) => resource(await reconciliation.getReconciliation(tenant, params.reconciliationId)),
+  handle: async ({ tenant, params }, { reconciliation }) =>
+    resource(await reconciliation.getReconciliation(tenant, params.reconciliationId)),
 })
 
 export const listReconciliationBreaks = route({
@@ -54,26 +75,49 @@ export const listReconciliationBreaks = route({
   path: '/reconciliations/{reconciliationId}/breaks',
   operationId: 'listReconciliationBreaks',
   summary: 'List what differs',
-  description: 'What was between the partner\'s balance and ours at the end of the day, as it is now: timing items, and breaks.',
+  description:
+    "What was between the partner's balance and ours at the end of the day, as it is now: timing items, and breaks.",
   list: reconciliationBreakList,
-  success: { status: 200, description: 'A page of breaks.', schema: PageOf('ReconciliationBreakPage', ReconciliationBreak), etag: true },
+  success: {
+    status: 200,
+    description: 'A page of breaks.',
+    schema: PageOf('ReconciliationBreakPage', ReconciliationBreak),
+    etag: true,
+  },
   problems: [],
-  handle: async ({ list, params }, { reconciliation }) => page(list, await reconciliation.listBreaks(list, params.reconciliationId)),
+  handle: async ({ list, params }, { reconciliation }) =>
+    page(list, await reconciliation.listBreaks(list, params.reconciliationId)),
 })
 
 export const resolveReconciliationBreak = route({
-  tag: 'accounts', callers: 'staff', capability: 'treasury.manage', scope: null, tenant: 'operator', idempotency: 'none',
+  tag: 'accounts',
+  callers: 'staff',
+  capability: 'treasury.manage',
+  scope: null,
+  tenant: 'operator',
+  idempotency: 'none',
   method: 'post',
   path: '/reconciliations/{reconciliationId}/breaks/{breakId}/resolve',
   operationId: 'resolveReconciliationBreak',
   summary: 'Say what a break was',
-  description: 'Where money moves and the operator wants two people, the first one\'s word is noted (202), and the same word of another person is booked. Credits in suspense are given to their owner, or sent back, with `/incoming-suspense`.',
+  description:
+    "Where money moves and the operator wants two people, the first one's word is noted (202), and the same word of another person is booked. Credits in suspense are given to their owner, or sent back, with `/incoming-suspense`.",
   body: BreakResolve,
-  exists: async (tenant, params, { reconciliation }) => await reconciliation.getBreak(tenant, params) !== null,
-  success: { status: 200, description: 'The break as it is now.', schema: ReconciliationBreak, etag: true, or: { status: 202, description: 'The break, which waits for a second person.' } },
+  exists: async (tenant, params, { reconciliation }) => (await reconciliation.getBreak(tenant, params)) !== null,
+  success: {
+    status: 200,
+    description: 'The break as it is now.',
+    schema: ReconciliationBreak,
+    etag: true,
+    or: { status: 202, description: 'The break, which waits for a second person.' },
+  },
   problems: ['not-found', 'invalid-transition'],
   handle: async ({ tenant, params, principal, session, source, requestId, body }, { reconciliation }) => {
-    const { found, waits } = await reconciliation.resolveBreak({ tenant, principal, session, source, requestId }, params, body)
+    const { found, waits } = await reconciliation.resolveBreak(
+      { tenant, principal, session, source, requestId },
+      params,
+      body,
+    )
     return { ...resource(found), status: waits ? 202 : 200 }
   },
 })
@@ -88,5 +132,6 @@ export const getTrialBalance = route({
   query: Type.Object({ asOf: Type.Optional(Timestamp) }),
   success: { status: 200, description: 'The trial balance.', schema: TrialBalance },
   problems: [],
-  handle: async ({ tenant, query }, { reconciliation }) => json(200, await reconciliation.trialBalance(tenant.id, query.asOf ?? null)),
+  handle: async ({ tenant, query }, { reconciliation }) =>
+    json(200, await reconciliation.trialBalance(tenant.id, query.asOf ?? null)),
 })

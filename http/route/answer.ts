@@ -49,14 +49,26 @@ export function keptResource(found: Versioned<object> | null): Answer {
 
 /** Answers with a new resource, its tag and its location. `shown` adds members that are shown only in this answer. */
 export function created<View extends object>(found: Versioned<View>, location: string, shown: object = {}): Answer {
-  return { status: 201, body: JSON.stringify({ ...found.view, ...shown }), contentType: JSON_TYPE, etag: etagOf(found), location }
+  return {
+    status: 201,
+    body: JSON.stringify({ ...found.view, ...shown }),
+    contentType: JSON_TYPE,
+    etag: etagOf(found),
+    location,
+  }
 }
 
 /** Answers with a file under a name, with its tag; 404 for null. The name is plain ASCII without quotes. */
 export function document(found: { readonly version: number; readonly pdf: Uint8Array } | null, name: string): Answer {
   if (found === null) refuse('not-found', 'No such resource exists in this tenant.')
   const { pdf, version } = found
-  return { status: 200, body: pdf, contentType: 'application/pdf', etag: resourceETag(version, pdf), headers: ['Content-Disposition', `attachment; filename="${name}"`] }
+  return {
+    status: 200,
+    body: pdf,
+    contentType: 'application/pdf',
+    etag: resourceETag(version, pdf),
+    headers: ['Content-Disposition', `attachment; filename="${name}"`],
+  }
 }
 
 /** Answers without a body. */
@@ -72,16 +84,19 @@ export function page<List, Row>(query: ListQuery<List>, result: ListResult<Row> 
   const first = keys[0]
   const last = keys[rows.length - 1]
   const backwards = position?.direction === 'before'
-  const next = last !== undefined && (backwards || hasMore) ? cursors.encode(binding, { direction: 'after', keys: last }) : null
-  const previous = first !== undefined && position !== null && (!backwards || hasMore)
-    ? cursors.encode(binding, { direction: 'before', keys: first })
-    : null
+  const next =
+    last !== undefined && (backwards || hasMore) ? cursors.encode(binding, { direction: 'after', keys: last }) : null
+  const previous =
+    first !== undefined && position !== null && (!backwards || hasMore)
+      ? cursors.encode(binding, { direction: 'before', keys: first })
+      : null
   const body = JSON.stringify({
     data: rows,
     ...beside,
-    page: result.total === undefined
-      ? { nextCursor: next, prevCursor: previous, limit }
-      : { nextCursor: next, prevCursor: previous, limit, total: result.total },
+    page:
+      result.total === undefined
+        ? { nextCursor: next, prevCursor: previous, limit }
+        : { nextCursor: next, prevCursor: previous, limit, total: result.total },
   })
   return { status: 200, body, contentType: JSON_TYPE, etag: listETag(body) }
 }
@@ -124,7 +139,12 @@ export function send(context: Context, requestId: string, answer: Answer): void 
       return
     }
   }
-  const length = answer.stream !== undefined ? answer.stream.bytes : typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength
+  const length =
+    answer.stream !== undefined
+      ? answer.stream.bytes
+      : typeof body === 'string'
+        ? Buffer.byteLength(body)
+        : body.byteLength
   if (length === 0 && answer.status !== 200) {
     // A status without a body has no Content-Type, and by RFC 9110 a 204 has no Content-Length either.
     const headers = ['Cache-Control', NO_STORE, 'X-Request-Id', requestId]
@@ -135,7 +155,16 @@ export function send(context: Context, requestId: string, answer: Answer): void 
     res.writeHead(answer.status, headers).end()
     return
   }
-  const headers = ['Content-Type', answer.contentType, 'Content-Length', `${length}`, 'Cache-Control', cacheControl, 'X-Request-Id', requestId]
+  const headers = [
+    'Content-Type',
+    answer.contentType,
+    'Content-Length',
+    `${length}`,
+    'Cache-Control',
+    cacheControl,
+    'X-Request-Id',
+    requestId,
+  ]
   if (etag !== undefined) headers.push('ETag', etag)
   if (answer.location !== undefined) headers.push('Location', answer.location)
   if (answer.replayed === true) headers.push('Idempotency-Replayed', 'true')
@@ -146,7 +175,10 @@ export function send(context: Context, requestId: string, answer: Answer): void 
     res.writeHead(answer.status, headers)
     if (context.method === 'HEAD') res.end()
     // The connection is cut when the stream fails, so that half a file does not look complete. Koa logs the error.
-    else pipeline(answer.stream.pieces, res).catch((error: unknown) => { context.app.emit('error', error, context) })
+    else
+      pipeline(answer.stream.pieces, res).catch((error: unknown) => {
+        context.app.emit('error', error, context)
+      })
     return
   }
   if (seal !== undefined) headers.push(...seal(answer.status, headers, body))

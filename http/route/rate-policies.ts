@@ -9,8 +9,15 @@ export interface Policy {
 }
 
 /** Makes a policy. Each quota is given as units of one request, and a window in seconds. */
-export const per = (name: string, partition: Partition, ...quotas: readonly (readonly [units: number, windowSeconds: number])[]): Policy =>
-  ({ name, partition, quotas: quotas.map(([units, windowSeconds]) => ({ units, windowSeconds })) as unknown as [Quota] })
+export const per = (
+  name: string,
+  partition: Partition,
+  ...quotas: readonly (readonly [units: number, windowSeconds: number])[]
+): Policy => ({
+  name,
+  partition,
+  quotas: quotas.map(([units, windowSeconds]) => ({ units, windowSeconds })) as unknown as [Quota],
+})
 
 /** The policies, each with its quota in units of one request and its window in seconds. */
 export const POLICIES = {
@@ -42,7 +49,16 @@ export type PolicyId = keyof typeof POLICIES
 
 /** Policies that a route may declare in addition to those of its kind of call. */
 export type RoutePolicy =
-  | 'money' | 'quotes' | 'verify' | 'export' | 'upload' | 'customer-create' | 'webhook-test' | 'webhook-redeliver' | 'simulate' | 'login'
+  | 'money'
+  | 'quotes'
+  | 'verify'
+  | 'export'
+  | 'upload'
+  | 'customer-create'
+  | 'webhook-test'
+  | 'webhook-redeliver'
+  | 'simulate'
+  | 'login'
 
 /** The property of a call by which its buckets are kept. */
 export type Partition = 'address' | 'email' | 'key' | 'user' | 'principal' | 'customer' | 'tenant' | 'resource'

@@ -29,14 +29,24 @@ export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 export type Callers = 'key' | 'session' | 'staff' | 'public'
 
 export type Tag =
-  | 'service' | 'tenants' | 'onboarding' | 'accounts' | 'recipients' | 'payments' | 'activity' | 'providers'
-  | 'public-api' | 'developer' | 'simulations'
+  | 'service'
+  | 'tenants'
+  | 'onboarding'
+  | 'accounts'
+  | 'recipients'
+  | 'payments'
+  | 'activity'
+  | 'providers'
+  | 'public-api'
+  | 'developer'
+  | 'simulations'
 
 export type { Scope }
 
 /** The names in braces in a path. */
-export type PathParameter<Path extends string> =
-  Path extends `${string}{${infer Name}}${infer Rest}` ? Name | PathParameter<Rest> : never
+export type PathParameter<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | PathParameter<Rest>
+  : never
 
 /** The input of a handler. All of it has been checked. */
 export interface RouteContext<Path extends string, Caller extends Callers, List, Query, Body> {
@@ -177,7 +187,11 @@ export interface RouteDeclaration<M extends Method, Path extends string, Caller 
    * Whether the resource in the path exists in the tenant. Checked only when the body is invalid, so that a missing
    * resource takes precedence over an invalid body at no cost for valid requests.
    */
-  readonly exists?: (tenant: Tenant, params: Readonly<Record<PathParameter<Path>, string>>, world: ReadServices) => Promise<boolean>
+  readonly exists?: (
+    tenant: Tenant,
+    params: Readonly<Record<PathParameter<Path>, string>>,
+    world: ReadServices,
+  ) => Promise<boolean>
   readonly handle: (
     context: RouteContext<Path, Caller, List, Query, Body>,
     world: M extends 'get' ? ReadServices : Services,
@@ -185,9 +199,16 @@ export interface RouteDeclaration<M extends Method, Path extends string, Caller 
 }
 
 /** A declaration without its specific types, as the route table holds it. */
-export interface Route extends Omit<RouteDeclaration<Method, string, Callers, ListDeclaration, TSchema, TSchema>, 'handle' | 'exists' | 'stepUp' | 'current'> {
+export interface Route
+  extends Omit<
+    RouteDeclaration<Method, string, Callers, ListDeclaration, TSchema, TSchema>,
+    'handle' | 'exists' | 'stepUp' | 'current'
+  > {
   readonly stepUp?: Omit<StepUp<string>, 'subject'> & { readonly subject?: string }
-  readonly current?: (context: CurrentContext<string> & { readonly params: Readonly<Record<string, string>> }, world: ReadServices) => Promise<Versioned<unknown> | null>
+  readonly current?: (
+    context: CurrentContext<string> & { readonly params: Readonly<Record<string, string>> },
+    world: ReadServices,
+  ) => Promise<Versioned<unknown> | null>
   readonly exists?: (tenant: Tenant, params: Readonly<Record<string, string>>, world: ReadServices) => Promise<boolean>
   readonly handle: (context: any, world: Services) => Answer | Promise<Answer>
 }

@@ -3,7 +3,12 @@ import { page, resource } from '../route/answer.ts'
 import { route, type CurrentContext } from '../route/route.ts'
 import { PageOf } from '../../lib/contract/page.ts'
 import {
-  occurrenceList, ScheduledPayment, ScheduledPaymentCreate, scheduledPaymentList, ScheduledPaymentOccurrencePage, ScheduledPaymentUpdate,
+  occurrenceList,
+  ScheduledPayment,
+  ScheduledPaymentCreate,
+  scheduledPaymentList,
+  ScheduledPaymentOccurrencePage,
+  ScheduledPaymentUpdate,
 } from '../../lib/scheduled-payments/scheduled-payment-schema.ts'
 import { SimulationResult } from '../../lib/contract/simulation.ts'
 import type { ReadServices } from '../route/services.ts'
@@ -27,7 +32,12 @@ export const listScheduledPayments = route({
   feature: FEATURE,
   idempotency: 'none',
   list: scheduledPaymentList,
-  success: { status: 200, description: 'A page of scheduled payments.', schema: PageOf('ScheduledPaymentPage', ScheduledPayment), etag: true },
+  success: {
+    status: 200,
+    description: 'A page of scheduled payments.',
+    schema: PageOf('ScheduledPaymentPage', ScheduledPayment),
+    etag: true,
+  },
   problems: [],
   handle: async ({ list }, { scheduledPayments }) => page(list, await scheduledPayments.list(list)),
 })
@@ -38,7 +48,8 @@ export const createScheduledPayment = route({
   operationId: 'createScheduledPayment',
   tag: 'payments',
   summary: 'Schedule payments',
-  description: 'From the start date on, as often as the frequency says, a payment is made as if by hand: the same checks, the same approvals, the same limits. It is made on its day at 00:05 where the rail is. Three in a row that come to nothing stop the schedule.',
+  description:
+    'From the start date on, as often as the frequency says, a payment is made as if by hand: the same checks, the same approvals, the same limits. It is made on its day at 00:05 where the rail is. Three in a row that come to nothing stop the schedule.',
   callers: 'key',
   scope: 'payments:write',
   tenant: 'customer',
@@ -47,10 +58,22 @@ export const createScheduledPayment = route({
   stepUp: { action: 'payment.above_threshold' },
   limits: ['money'],
   body: ScheduledPaymentCreate,
-  success: { status: 201, description: 'The schedule as it was created.', schema: ScheduledPayment, etag: true, location: true },
+  success: {
+    status: 201,
+    description: 'The schedule as it was created.',
+    schema: ScheduledPayment,
+    etag: true,
+    location: true,
+  },
   problems: ['duplicate-external-id', 'limit-reached', 'limit-exceeded', 'recipient-not-approved', 'rail-unavailable'],
-  handle: ({ tenant, principal, session, source, body, idempotency, requestId, instance, deadline }, { scheduledPayments }) =>
-    scheduledPayments.create({ tenant, principal, session, source, requestId }, { tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }),
+  handle: (
+    { tenant, principal, session, source, body, idempotency, requestId, instance, deadline },
+    { scheduledPayments },
+  ) =>
+    scheduledPayments.create(
+      { tenant, principal, session, source, requestId },
+      { tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline },
+    ),
 })
 
 export const getScheduledPayment = route({
@@ -66,7 +89,8 @@ export const getScheduledPayment = route({
   idempotency: 'none',
   success: { status: 200, description: 'The schedule.', schema: ScheduledPayment, etag: true },
   problems: [],
-  handle: async ({ tenant, params }, { scheduledPayments }) => resource(await scheduledPayments.get(tenant, params.scheduledPaymentId)),
+  handle: async ({ tenant, params }, { scheduledPayments }) =>
+    resource(await scheduledPayments.get(tenant, params.scheduledPaymentId)),
 })
 
 export const updateScheduledPayment = route({
@@ -75,7 +99,8 @@ export const updateScheduledPayment = route({
   operationId: 'updateScheduledPayment',
   tag: 'payments',
   summary: 'Change a scheduled payment',
-  description: 'Takes effect from the next occurrence that has no payment yet. A change that leaves none completes the schedule.',
+  description:
+    'Takes effect from the next occurrence that has no payment yet. A change that leaves none completes the schedule.',
   callers: 'key',
   scope: 'payments:write',
   tenant: 'customer',
@@ -86,8 +111,18 @@ export const updateScheduledPayment = route({
   body: ScheduledPaymentUpdate,
   success: { status: 200, description: 'The schedule as it is now.', schema: ScheduledPayment, etag: true },
   problems: ['invalid-transition', 'limit-exceeded', 'rail-unavailable'],
-  handle: async ({ tenant, principal, session, source, requestId, params, body, expectedVersion }, { scheduledPayments }) =>
-    resource(await scheduledPayments.update({ tenant, principal, session, source, requestId }, params.scheduledPaymentId, body, expectedVersion)),
+  handle: async (
+    { tenant, principal, session, source, requestId, params, body, expectedVersion },
+    { scheduledPayments },
+  ) =>
+    resource(
+      await scheduledPayments.update(
+        { tenant, principal, session, source, requestId },
+        params.scheduledPaymentId,
+        body,
+        expectedVersion,
+      ),
+    ),
 })
 
 export const pauseScheduledPayment = route({
@@ -105,7 +140,9 @@ export const pauseScheduledPayment = route({
   success: { status: 200, description: 'The schedule, paused.', schema: ScheduledPayment, etag: true },
   problems: ['not-found', 'invalid-transition'],
   handle: async ({ tenant, principal, session, source, requestId, params }, { scheduledPayments }) =>
-    resource(await scheduledPayments.pause({ tenant, principal, session, source, requestId }, params.scheduledPaymentId)),
+    resource(
+      await scheduledPayments.pause({ tenant, principal, session, source, requestId }, params.scheduledPaymentId),
+    ),
 })
 
 export const resumeScheduledPayment = route({
@@ -114,7 +151,8 @@ export const resumeScheduledPayment = route({
   operationId: 'resumeScheduledPayment',
   tag: 'payments',
   summary: 'Resume a scheduled payment',
-  description: 'It goes on with the first occurrence that has not been due yet; a schedule that has none left is completed.',
+  description:
+    'It goes on with the first occurrence that has not been due yet; a schedule that has none left is completed.',
   callers: 'key',
   scope: 'payments:write',
   tenant: 'customer',
@@ -123,7 +161,9 @@ export const resumeScheduledPayment = route({
   success: { status: 200, description: 'The schedule as it goes on.', schema: ScheduledPayment, etag: true },
   problems: ['not-found', 'invalid-transition', 'recipient-not-approved'],
   handle: async ({ tenant, principal, session, source, requestId, params }, { scheduledPayments }) =>
-    resource(await scheduledPayments.resume({ tenant, principal, session, source, requestId }, params.scheduledPaymentId)),
+    resource(
+      await scheduledPayments.resume({ tenant, principal, session, source, requestId }, params.scheduledPaymentId),
+    ),
 })
 
 export const cancelScheduledPayment = route({
@@ -156,7 +196,12 @@ export const listScheduledPaymentOccurrences = route({
   feature: FEATURE,
   idempotency: 'none',
   list: occurrenceList,
-  success: { status: 200, description: 'A page of past occurrences, and the next dates.', schema: ScheduledPaymentOccurrencePage, etag: true },
+  success: {
+    status: 200,
+    description: 'A page of past occurrences, and the next dates.',
+    schema: ScheduledPaymentOccurrencePage,
+    etag: true,
+  },
   problems: ['not-found'],
   handle: async ({ list, params }, { scheduledPayments }) => {
     const found = await scheduledPayments.occurrences({ ...list, scheduledPaymentId: params.scheduledPaymentId })

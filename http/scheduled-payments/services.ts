@@ -1,5 +1,8 @@
 /** Services of scheduled payments for handlers. */
-import type { ScheduledPaymentCommands, ScheduledPaymentReads } from '../../actors/scheduled-payments/schedule-operations.ts'
+import type {
+  ScheduledPaymentCommands,
+  ScheduledPaymentReads,
+} from '../../actors/scheduled-payments/schedule-operations.ts'
 
 declare module '../route/services.ts' {
   interface ReadServices {

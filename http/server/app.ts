@@ -45,7 +45,9 @@ function limitTarget(): Middleware {
   return (context, next) => {
     // The request target is ASCII, so characters are bytes.
     if (context.req.url !== undefined && context.req.url.length > TARGET_BYTES_MAX) {
-      refuse('uri-too-long', `The request target may have at most ${TARGET_BYTES_MAX} bytes.`, { extra: { maxBytes: TARGET_BYTES_MAX } })
+      refuse('uri-too-long', `The request target may have at most ${TARGET_BYTES_MAX} bytes.`, {
+        extra: { maxBytes: TARGET_BYTES_MAX },
+      })
     }
     return next()
   }
@@ -89,13 +91,19 @@ function dispatch(routes: readonly Route[], parts: EndpointParts): Middleware {
     const router = routers.get(division) ?? new Router({ strict: true, sensitive: true })
     routers.set(division, router)
     const plain = endpoint(route, parts)
-    const middleware = (route.deprecated === undefined ? plain
-      : deprecating(deprecationHeaders(route, route.deprecated, parts.world.problemBase), plain)) as unknown as RouterMiddleware
+    const middleware = (route.deprecated === undefined
+      ? plain
+      : deprecating(
+          deprecationHeaders(route, route.deprecated, parts.world.problemBase),
+          plain,
+        )) as unknown as RouterMiddleware
     const path = routerPath(route.path)
     router.register(API_PREFIX + path, [route.method], middleware)
     if (route.atRoot === true) router.register(path, [route.method], middleware)
   }
-  const middlewares = new Map(Array.from(routers, ([division, router]) => [division, router.routes() as unknown as Middleware]))
+  const middlewares = new Map(
+    Array.from(routers, ([division, router]) => [division, router.routes() as unknown as Middleware]),
+  )
   // `/recipients/requirements` is never a recipient, not even for methods that only recipients have.
   const fixed = new Map<string, Set<string>>()
   for (const { path, method, atRoot } of routes) {
@@ -147,13 +155,20 @@ export interface AppOptions {
 
 /** Builds the application around the services. */
 export function createApp(routes: readonly Route[], world: Services, options: AppOptions = {}): Koa {
-  const { forwarding = null, rateLimits = null, requestLog = null, admission = null, arrivals = new Arrivals() } = options
+  const {
+    forwarding = null,
+    rateLimits = null,
+    requestLog = null,
+    admission = null,
+    arrivals = new Arrivals(),
+  } = options
   const authentication = options.authentication ?? createAuthentication(world, new FailedCredentials(rateLimits))
   const secured = options.security ?? { publicUrl: null, consoleOrigins: [] }
   const app = new Koa()
   // Only errors outside the middleware arrive here: clients that leave early, and bugs in sending itself.
   app.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== undefined && CLIENT_LEFT.has(error.code)) world.log.info({ err: error }, 'the client left before its answer')
+    if (error.code !== undefined && CLIENT_LEFT.has(error.code))
+      world.log.info({ err: error }, 'the client left before its answer')
     else world.log.error({ err: error }, 'the answer could not be sent')
   })
 
@@ -165,7 +180,17 @@ export function createApp(routes: readonly Route[], world: Services, options: Ap
   app.use(limitTarget())
   if (forwarding !== null) app.use(forwarding.middleware)
   app.use(docs(secured))
-  app.use(dispatch(routes, { world, rateLimits, authentication, admission, arrivals, cursors: createCursors(world.cursorKey), forwarding }))
+  app.use(
+    dispatch(routes, {
+      world,
+      rateLimits,
+      authentication,
+      admission,
+      arrivals,
+      cursors: createCursors(world.cursorKey),
+      forwarding,
+    }),
+  )
   app.use(unmatched(world))
   return app
 }

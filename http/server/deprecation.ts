@@ -11,12 +11,19 @@ const NOTICE_MONTHS = 6
 /**
  * Builds the headers of a deprecated operation, name and value in turn. `problemBase` is the documentation's address.
  */
-export function deprecationHeaders({ operationId, callers }: Pick<Route, 'operationId' | 'callers'>, { since, sunset }: Deprecated, problemBase: string): readonly string[] {
+export function deprecationHeaders(
+  { operationId, callers }: Pick<Route, 'operationId' | 'callers'>,
+  { since, sunset }: Deprecated,
+  problemBase: string,
+): readonly string[] {
   const entry = `${documentation('deprecations', problemBase)}#${operationId}`
   const headers = ['Deprecation', `@${startOf(since) / 1000}`, 'Link', `<${entry}>; rel="deprecation"`]
   if (sunset === undefined) return headers
   if (startOf(sunset) < startOf(since)) throw new Error(`${operationId} has its sunset before its deprecation.`)
-  if (callers === 'key' && Temporal.PlainDate.compare(sunset, Temporal.PlainDate.from(since).add({ months: NOTICE_MONTHS })) < 0) {
+  if (
+    callers === 'key' &&
+    Temporal.PlainDate.compare(sunset, Temporal.PlainDate.from(since).add({ months: NOTICE_MONTHS })) < 0
+  ) {
     throw new Error(`${operationId} has its sunset less than ${NOTICE_MONTHS} months after its deprecation.`)
   }
   return [...headers, 'Link', `<${entry}>; rel="sunset"`, 'Sunset', new Date(startOf(sunset)).toUTCString()]
@@ -30,7 +37,7 @@ export function documentation(page: string, problemBase: string): string {
 /** Adds the headers to every answer of an endpoint, refusals included. */
 export function deprecating(headers: readonly string[], endpoint: Middleware): Middleware {
   return (context, next) => {
-    context.state['headers'] = [...(context.state['headers'] as readonly string[] | undefined ?? []), ...headers]
+    context.state['headers'] = [...((context.state['headers'] as readonly string[] | undefined) ?? []), ...headers]
     return endpoint(context, next)
   }
 }

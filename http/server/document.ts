@@ -19,7 +19,12 @@ export function openapiRoute(document: () => Answer): Route {
     scope: null,
     tenant: 'none',
     idempotency: 'none',
-    success: { status: 200, description: 'The OpenAPI document.', schema: Type.Object({ openapi: Type.String() }, { title: 'OpenapiDocument' }), etag: true },
+    success: {
+      status: 200,
+      description: 'The OpenAPI document.',
+      schema: Type.Object({ openapi: Type.String() }, { title: 'OpenapiDocument' }),
+      etag: true,
+    },
     problems: [],
     limits: 'none',
     handle: () => (answer ??= document()),

@@ -80,16 +80,23 @@ function checkAccept(context: Context, type: string): void {
 /** The recorded answer of a key, for a body with which the command cannot start. */
 function recordedAnswer(record: IdempotencyRecord, idempotency: Idempotency): Answer {
   if (record.fingerprint !== idempotency.fingerprint) {
-    refuse('idempotency-key-reused', 'The Idempotency-Key was first used with other content.', { extra: { firstUsedAt: record.createdAt } })
+    refuse('idempotency-key-reused', 'The Idempotency-Key was first used with other content.', {
+      extra: { firstUsedAt: record.createdAt },
+    })
   }
   if (record.answer === null) {
-    refuse('idempotency-key-in-use', 'The first request with this key is still running.', { retryAfterSeconds: IN_USE_RETRY_SECONDS })
+    refuse('idempotency-key-in-use', 'The first request with this key is still running.', {
+      retryAfterSeconds: IN_USE_RETRY_SECONDS,
+    })
   }
   return { ...record.answer, replayed: true }
 }
 
 /** Builds the middleware of one route. The route under `/v1` and its copy at the root are the same endpoint. */
-export function endpoint(route: Route, { world, authentication, cursors, rateLimits, admission, arrivals, forwarding }: EndpointParts): Middleware {
+export function endpoint(
+  route: Route,
+  { world, authentication, cursors, rateLimits, admission, arrivals, forwarding }: EndpointParts,
+): Middleware {
   const { handle, ifMatch, current, words = {} } = route
   const authorisation = createAuthorisation(route, world)
   const beforeMfa = route.beforeMfa === true
@@ -102,7 +109,8 @@ export function endpoint(route: Route, { world, authentication, cursors, rateLim
   const method = route.method.toUpperCase()
   const readBody = createBodyReader(route, arrivals)
   // A request without a tenant has no home. A new credential is answered by the node where the credential is used.
-  const goesHome = route.method !== 'get' && route.callers !== 'public' && route.tenant !== 'none' && route.answersCredential !== true
+  const goesHome =
+    route.method !== 'get' && route.callers !== 'public' && route.tenant !== 'none' && route.answersCredential !== true
   const noParams: Record<string, string> = Object.freeze({})
 
   /** Admits a key. Returns a promise only where a feature has to be looked up. */
@@ -121,10 +129,12 @@ export function endpoint(route: Route, { world, authentication, cursors, rateLim
   }
 
   async function admitSession(context: Context, session: SessionIdentity): Promise<Entry> {
-    const entry = await authorisation.enter(session, context.req.headers['x-tenant-id'] as string | undefined).catch((error: unknown): never => {
-      gate.turnedAway(context, { kind: 'session', id: session.userId }, null)
-      throw error
-    })
+    const entry = await authorisation
+      .enter(session, context.req.headers['x-tenant-id'] as string | undefined)
+      .catch((error: unknown): never => {
+        gate.turnedAway(context, { kind: 'session', id: session.userId }, null)
+        throw error
+      })
     gate.authenticated(context, entry.principal, entry.tenant?.id ?? null)
     authorisation.checkCapability(entry.principal, entry.tenant)
     await authorisation.checkFeature(entry.tenant)
@@ -139,17 +149,32 @@ export function endpoint(route: Route, { world, authentication, cursors, rateLim
     for (const name of names) {
       const value = given[name] as string
       if (name === 'token') {
-        if (!TOKEN.test(value)) refuseField({ field: 'path.token', code: 'invalid_format', message: 'The path parameter token does not have the expected format.' })
+        if (!TOKEN.test(value))
+          refuseField({
+            field: 'path.token',
+            code: 'invalid_format',
+            message: 'The path parameter token does not have the expected format.',
+          })
         params[name] = value
         continue
       }
       const allowed = words[name]
       if (allowed !== undefined) {
-        if (!allowed.includes(value)) refuseField({ field: `path.${name}`, code: 'invalid_value', message: `The path parameter ${name} must be one of ${allowed.join(', ')}.` })
+        if (!allowed.includes(value))
+          refuseField({
+            field: `path.${name}`,
+            code: 'invalid_value',
+            message: `The path parameter ${name} must be one of ${allowed.join(', ')}.`,
+          })
         params[name] = value
         continue
       }
-      if (!UUID.test(value)) refuseField({ field: `path.${name}`, code: 'invalid_format', message: `The path parameter ${name} must be a UUID.` })
+      if (!UUID.test(value))
+        refuseField({
+          field: `path.${name}`,
+          code: 'invalid_format',
+          message: `The path parameter ${name} must be a UUID.`,
+        })
       params[name] = value.toLowerCase()
     }
     return params
@@ -158,19 +183,29 @@ export function endpoint(route: Route, { world, authentication, cursors, rateLim
   function checkRequestId(context: Context): void {
     const sent = context.req.headers['x-request-id']
     if (sent !== undefined && sent !== context.state['requestId'] && !isRequestId(sent)) {
-      refuseField({ field: 'header.X-Request-Id', code: 'invalid_format', message: 'X-Request-Id must be 1 to 128 characters: letters, digits and . _ : - alone.' })
+      refuseField({
+        field: 'header.X-Request-Id',
+        code: 'invalid_format',
+        message: 'X-Request-Id must be 1 to 128 characters: letters, digits and . _ : - alone.',
+      })
     }
   }
 
   function readIfMatch(context: Context): string | null {
     const sent = context.req.headers['if-match']
     if (sent !== undefined) return sent
-    if (ifMatch === true) refuse('precondition-required', 'Send the ETag of what you change as If-Match, or * to change whatever is there.')
+    if (ifMatch === true)
+      refuse('precondition-required', 'Send the ETag of what you change as If-Match, or * to change whatever is there.')
     return null
   }
 
   /** Compares the tag. Returns the version that the write must replace, or null when any version may be replaced. */
-  async function compareTag(sent: string | null, tenant: Tenant | null, principal: Principal | null, params: Record<string, string>): Promise<number | bigint | null> {
+  async function compareTag(
+    sent: string | null,
+    tenant: Tenant | null,
+    principal: Principal | null,
+    params: Record<string, string>,
+  ): Promise<number | bigint | null> {
     if (current === undefined) return null
     const found = await current({ tenant, principal, params }, world)
     if (found === null) refuse('not-found', 'No such resource exists in this tenant.')
@@ -183,7 +218,12 @@ export function endpoint(route: Route, { world, authentication, cursors, rateLim
   }
 
   /** Answers a request with an invalid body: the recorded answer of its key, a missing resource, or 422. */
-  async function refuseBody(errors: readonly FieldError[], idempotency: Idempotency | null, tenant: Tenant, params: Record<string, string>): Promise<Answer> {
+  async function refuseBody(
+    errors: readonly FieldError[],
+    idempotency: Idempotency | null,
+    tenant: Tenant,
+    params: Record<string, string>,
+  ): Promise<Answer> {
     if (idempotency !== null) {
       const record = await world.findIdempotencyRecord(idempotency.id)
       if (record !== null) return recordedAnswer(record, idempotency)
@@ -207,7 +247,7 @@ export function endpoint(route: Route, { world, authentication, cursors, rateLim
     if (forwarded !== null) {
       // The node that the request reached has checked credential, address, tenant, limits, feature and step-up. Scopes
       // and capabilities are checked again: that costs no time, and nodes of two versions may differ in them.
-      ({ principal, tenant, session } = forwarded)
+      ;({ principal, tenant, session } = forwarded)
       if (session === null) authorisation.checkScope(principal)
       else {
         source = sourceOf(context)
@@ -234,7 +274,8 @@ export function endpoint(route: Route, { world, authentication, cursors, rateLim
         const entry = await admitSession(context, session)
         principal = entry.principal
         tenant = entry.tenant
-        if (goesHome && forwarding !== null && tenant !== null && entry.role !== null) identity = identityOfPerson(session, entry.role, tenant)
+        if (goesHome && forwarding !== null && tenant !== null && entry.role !== null)
+          identity = identityOfPerson(session, entry.role, tenant)
       }
     }
 
@@ -246,8 +287,18 @@ export function endpoint(route: Route, { world, authentication, cursors, rateLim
     const { querystring } = context
     const query = parseQuery === null ? {} : parseQuery(querystring)
     // A list without a tenant belongs to the person.
-    const list = parseList === null ? null : parseList(querystring, tenant ?? { id: (principal as Principal).id, kind: 'customer' }, `${route.operationId} ${instance}`)
-    const key = route.idempotency === 'none' ? null : parseIdempotencyKey(headers['idempotency-key'] as string | undefined, route.idempotency)
+    const list =
+      parseList === null
+        ? null
+        : parseList(
+            querystring,
+            tenant ?? { id: (principal as Principal).id, kind: 'customer' },
+            `${route.operationId} ${instance}`,
+          )
+    const key =
+      route.idempotency === 'none'
+        ? null
+        : parseIdempotencyKey(headers['idempotency-key'] as string | undefined, route.idempotency)
     const tag = ifMatch === undefined ? null : readIfMatch(context)
 
     const isForm = route.form !== undefined && (body === null || isMultipart(req))
@@ -256,8 +307,9 @@ export function endpoint(route: Route, { world, authentication, cursors, rateLim
     // The body has arrived, except for a file, which the handler reads.
     if (isForm) place?.check(party)
     else place?.enter(party)
-    const text = json === null ? null : context.request.rawBody ?? null
-    if (forwarded !== null && !forwarded.isBody(text)) refuse('unauthenticated', 'The body of the forwarded request is not the one that was signed.')
+    const text = json === null ? null : (context.request.rawBody ?? null)
+    if (forwarded !== null && !forwarded.isBody(text))
+      refuse('unauthenticated', 'The body of the forwarded request is not the one that was signed.')
     if (identity !== null && !isForm && forwarding !== null) {
       const found = forwarding.homeOf(identity.tenant.id, context)
       const home = found instanceof Promise ? await found : found
@@ -266,10 +318,24 @@ export function endpoint(route: Route, { world, authentication, cursors, rateLim
         return
       }
     }
-    const idempotency = key === null || principal === null ? null : {
-      ...idempotencyOf({ principalId: principal.id, tenantId: tenant?.id ?? principal.id, method, path: instance, querystring, body: json === null ? null : json.value }, key),
-      problemText: (problem: Problem) => problemBody(problem, { problemBase: world.problemBase, instance, requestId }),
-    }
+    const idempotency =
+      key === null || principal === null
+        ? null
+        : {
+            ...idempotencyOf(
+              {
+                principalId: principal.id,
+                tenantId: tenant?.id ?? principal.id,
+                method,
+                path: instance,
+                querystring,
+                body: json === null ? null : json.value,
+              },
+              key,
+            ),
+            problemText: (problem: Problem) =>
+              problemBody(problem, { problemBase: world.problemBase, instance, requestId }),
+          }
     const expectedVersion = ifMatch === undefined ? null : await compareTag(tag, tenant, principal, params)
 
     let value: unknown = null
@@ -284,7 +350,25 @@ export function endpoint(route: Route, { world, authentication, cursors, rateLim
     // The deadline starts when the body has arrived, so a slow connection costs the client no time.
     const deadline = world.clock.now() + patienceMs(context)
     const upload = isForm ? arrivingUpload(context, party, place) : null
-    const answer = handle({ requestId, instance, principal, tenant, session, source, params, list, query, body: value, upload, idempotency, expectedVersion, deadline }, world)
+    const answer = handle(
+      {
+        requestId,
+        instance,
+        principal,
+        tenant,
+        session,
+        source,
+        params,
+        list,
+        query,
+        body: value,
+        upload,
+        idempotency,
+        expectedVersion,
+        deadline,
+      },
+      world,
+    )
     send(context, requestId, answer instanceof Promise ? await answer : answer)
   }
 
@@ -342,7 +426,9 @@ class Place {
 
 /** The party whose share a request uses: a tenant, a person, or for callers who are not signed in their address. */
 function partyOf(context: Context, principal: Principal | null, tenant: Tenant | null): Party {
-  return principal === null ? { group: 'public', member: addressBlock(context.ip) } : { group: tenant?.id ?? principal.id, member: principal.id }
+  return principal === null
+    ? { group: 'public', member: addressBlock(context.ip) }
+    : { group: tenant?.id ?? principal.id, member: principal.id }
 }
 
 function sourceOf(context: Context): Source {

@@ -107,39 +107,46 @@ export function inspectJson(text: string, value: unknown): JsonBody {
   return { value, needsNormalising: !plain }
 }
 
-const onError = (maxBytes: number) => (error: Error, context: Context): void => {
-  const { status, body } = error as Error & { status?: number; body?: unknown }
-  if (status === 413) {
-    refuse('payload-too-large', `The body may have at most ${maxBytes} bytes.`, { extra: { maxBytes } })
+const onError =
+  (maxBytes: number) =>
+  (error: Error, context: Context): void => {
+    const { status, body } = error as Error & { status?: number; body?: unknown }
+    if (status === 413) {
+      refuse('payload-too-large', `The body may have at most ${maxBytes} bytes.`, { extra: { maxBytes } })
+    }
+    if (status === 415) {
+      refuse('unsupported-media-type', 'The content encoding is not supported.', {
+        extra: { supported: ['gzip', 'deflate', 'br', 'identity'] },
+      })
+    }
+    // The client has left before or while its body was read, or the body does not match its Content-Encoding.
+    const unread =
+      typeof body !== 'string' &&
+      (context.req.destroyed || (error as NodeJS.ErrnoException).code?.startsWith('Z_') === true)
+    if (status !== 400 && !unread) throw error
+    if (typeof body !== 'string') refuseJson('The body could not be read to its end.')
+    // (B4) The parser refuses prototype names. JSON.parse makes them own members, which validation then names.
+    try {
+      context.request.body = JSON.parse(body)
+      context.request.rawBody = body
+    } catch {
+      refuseJson('The body is not valid JSON.')
+    }
   }
-  if (status === 415) {
-    refuse('unsupported-media-type', 'The content encoding is not supported.', { extra: { supported: ['gzip', 'deflate', 'br', 'identity'] } })
-  }
-  // The client has left before or while its body was read, or the body does not match its Content-Encoding.
-  const unread = typeof body !== 'string' && (context.req.destroyed || (error as NodeJS.ErrnoException).code?.startsWith('Z_') === true)
-  if (status !== 400 && !unread) throw error
-  if (typeof body !== 'string') refuseJson('The body could not be read to its end.')
-  // (B4) The parser refuses prototype names. JSON.parse makes them own members, which validation then names.
-  try {
-    context.request.body = JSON.parse(body)
-    context.request.rawBody = body
-  } catch {
-    refuseJson('The body is not valid JSON.')
-  }
-}
 
-const createParser = (maxBytes: number) => koaBody({
-  json: true,
-  text: false,
-  urlencoded: false,
-  multipart: false,
-  jsonTypes: [JSON_TYPE],
-  jsonLimit: maxBytes,
-  // A text or a number is valid JSON; validation refuses a body that is not an object.
-  jsonStrict: false,
-  includeUnparsed: true,
-  onError: onError(maxBytes),
-})
+const createParser = (maxBytes: number) =>
+  koaBody({
+    json: true,
+    text: false,
+    urlencoded: false,
+    multipart: false,
+    jsonTypes: [JSON_TYPE],
+    jsonLimit: maxBytes,
+    // A text or a number is valid JSON; validation refuses a body that is not an object.
+    jsonStrict: false,
+    includeUnparsed: true,
+    onError: onError(maxBytes),
+  })
 const parse = createParser(BODY_BYTES_MAX)
 const done = async (): Promise<void> => {}
 
@@ -157,7 +164,9 @@ export function checkContentType(header: string | undefined, others: readonly st
 }
 
 function refuseType(others: readonly string[]): never {
-  refuse('unsupported-media-type', `The body must be ${[JSON_TYPE, ...others].join(' or ')}, JSON in UTF-8.`, { extra: { supported: [JSON_TYPE, ...others] } })
+  refuse('unsupported-media-type', `The body must be ${[JSON_TYPE, ...others].join(' or ')}, JSON in UTF-8.`, {
+    extra: { supported: [JSON_TYPE, ...others] },
+  })
 }
 
 function hasBody({ headers }: Context['req']): boolean {
@@ -172,7 +181,10 @@ function hasBody({ headers }: Context['req']): boolean {
 export type ReadBody = (context: Context, party: Party) => Promise<JsonBody>
 
 /** Makes the reader of the bodies of one route. */
-export function createBodyReader({ bodyOptional, bodyBytesMax, form }: Pick<Route, 'bodyOptional' | 'bodyBytesMax' | 'form'>, arrivals: Arrivals): ReadBody {
+export function createBodyReader(
+  { bodyOptional, bodyBytesMax, form }: Pick<Route, 'bodyOptional' | 'bodyBytesMax' | 'form'>,
+  arrivals: Arrivals,
+): ReadBody {
   const parseBody = bodyBytesMax === undefined ? parse : createParser(bodyBytesMax)
   const others = form === undefined ? [] : ['multipart/form-data']
   async function read(context: Context, party: Party): Promise<JsonBody> {
@@ -186,5 +198,8 @@ export function createBodyReader({ bodyOptional, bodyBytesMax, form }: Pick<Rout
     return inspectJson(rawBody, body)
   }
   // For this route a missing body means an object without members.
-  return bodyOptional === true ? async (context, party) => (hasBody(context.req) ? await read(context, party) : { value: {}, needsNormalising: false }) : read
+  return bodyOptional === true
+    ? async (context, party) =>
+        hasBody(context.req) ? await read(context, party) : { value: {}, needsNormalising: false }
+    : read
 }

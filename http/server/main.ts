@@ -20,11 +20,15 @@ async function main(): Promise<void> {
     if (stopping) return
     stopping = true
     const late = setTimeout(() => {
-      process.stderr.write(`Stopping took longer than ${STOP_MS / 1_000} seconds, so the service was ended without waiting for what was under way.\n`)
+      process.stderr.write(
+        `Stopping took longer than ${STOP_MS / 1_000} seconds, so the service was ended without waiting for what was under way.\n`,
+      )
       process.exit(1)
     }, STOP_MS)
     late.unref()
-    service.close().then(() => { process.exitCode = 0 }, fail)
+    service.close().then(() => {
+      process.exitCode = 0
+    }, fail)
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
@@ -32,7 +36,9 @@ async function main(): Promise<void> {
 
 /** Prints one sentence for an error that an operator can correct; a stack only for a bug. */
 function fail(error: unknown): void {
-  process.stderr.write(error instanceof StartError ? `${error.message}\n` : `${(error as Error).stack ?? String(error)}\n`)
+  process.stderr.write(
+    error instanceof StartError ? `${error.message}\n` : `${(error as Error).stack ?? String(error)}\n`,
+  )
   process.exitCode = 1
 }
 

@@ -34,26 +34,73 @@ export interface Measured {
 /**
  * Builds the registry of all metrics for graphs and alerts. Values are read at each scrape; nothing is counted twice.
  */
-export function createRegistry({ system, queue, shards, admission, arrivals, webhooks, journalChain, reconciliations, transactions, clockWatch, horizonWatch }: Measured): Registry {
+export function createRegistry({
+  system,
+  queue,
+  shards,
+  admission,
+  arrivals,
+  webhooks,
+  journalChain,
+  reconciliations,
+  transactions,
+  clockWatch,
+  horizonWatch,
+}: Measured): Registry {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, prefix: 'vostro_' })
   const gauge = (name: string, help: string, value: () => number): void => {
-    new Gauge({ name, help, registers: [registry], collect() { this.set(value()) } })
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(value())
+      },
+    })
   }
   // The count is kept elsewhere, so each scrape sets the counter to the current value.
   const counter = (name: string, help: string, value: () => number): void => {
-    new Counter({ name, help, registers: [registry], collect() { this.reset(); this.inc(value()) } })
+    new Counter({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.reset()
+        this.inc(value())
+      },
+    })
   }
   const sum = (of: 'commits' | 'conflicts') => () => system.lanes.reduce((total, lane) => total + lane.counters[of], 0)
   counter('vostro_commits_total', 'Commits of the ledger.', sum('commits'))
   counter('vostro_commands_total', 'Commands decided and committed.', () => system.commandsCommitted)
-  counter('vostro_commit_conflicts_total', 'Commits that wrote nothing because a decision was stale or recorded before.', sum('conflicts'))
-  counter('vostro_admission_refused_total', 'Requests refused because too many commands were under way or the event loop was late.', () => admission.counters.refused)
-  gauge('vostro_commands_under_way', 'Commands that have arrived whole and are not answered yet.', () => admission.counters.underWay)
-  gauge('vostro_overloaded', '1 while this node is full and busy, and takes fewer commands.', () => Number(admission.counters.overloaded))
-  gauge('vostro_bodies_arriving', 'Requests of known callers whose JSON bodies are still arriving.', () => arrivals.counters.bodies)
+  counter(
+    'vostro_commit_conflicts_total',
+    'Commits that wrote nothing because a decision was stale or recorded before.',
+    sum('conflicts'),
+  )
+  counter(
+    'vostro_admission_refused_total',
+    'Requests refused because too many commands were under way or the event loop was late.',
+    () => admission.counters.refused,
+  )
+  gauge(
+    'vostro_commands_under_way',
+    'Commands that have arrived whole and are not answered yet.',
+    () => admission.counters.underWay,
+  )
+  gauge('vostro_overloaded', '1 while this node is full and busy, and takes fewer commands.', () =>
+    Number(admission.counters.overloaded),
+  )
+  gauge(
+    'vostro_bodies_arriving',
+    'Requests of known callers whose JSON bodies are still arriving.',
+    () => arrivals.counters.bodies,
+  )
   gauge('vostro_uploads_arriving', 'Files that are still arriving.', () => arrivals.counters.uploads)
-  gauge('vostro_lane_backlog', 'Commands that wait for a commit.', () => system.lanes.reduce((total, lane) => total + lane.backlog, 0))
+  gauge('vostro_lane_backlog', 'Commands that wait for a commit.', () =>
+    system.lanes.reduce((total, lane) => total + lane.backlog, 0),
+  )
   gauge('vostro_actors_balance', 'Balances in memory.', () => system.size.balance)
   gauge('vostro_actors_payment', 'Payments in memory.', () => system.size.payment)
   gauge('vostro_payment_queue_backlog', 'Payments that wait for the bank.', () => queue.backlog)
@@ -61,20 +108,46 @@ export function createRegistry({ system, queue, shards, admission, arrivals, web
   counter('vostro_webhook_failures_total', 'Callbacks that failed.', () => webhooks.counters.failures)
   gauge('vostro_webhooks_under_way', 'Callbacks under way.', () => webhooks.underWay)
   gauge('vostro_webhook_endpoints_busy', 'Webhook endpoints with an actor in memory.', () => webhooks.endpoints)
-  gauge('vostro_journal_chain_lag_lines', 'Journal lines that were not chained yet when this node looked last.', () => journalChain.lag)
-  gauge('vostro_reconciliation_breaks', 'Differences with partners that people have to look at, of all operators.', () => reconciliations.breaks)
-  gauge('vostro_transactions_lag_seconds', 'How old the oldest event was that the list of transactions last took up.', () => transactions.lagSeconds)
-  gauge('vostro_clock_ahead_seconds', 'By how much the clock of this node is ahead of the database’s.', () => clockWatch.aheadSeconds)
-  gauge('vostro_event_horizon_age_seconds', 'How long the oldest transaction of the database is under way; events after it wait for it.', () => horizonWatch.ageSeconds)
+  gauge(
+    'vostro_journal_chain_lag_lines',
+    'Journal lines that were not chained yet when this node looked last.',
+    () => journalChain.lag,
+  )
+  gauge(
+    'vostro_reconciliation_breaks',
+    'Differences with partners that people have to look at, of all operators.',
+    () => reconciliations.breaks,
+  )
+  gauge(
+    'vostro_transactions_lag_seconds',
+    'How old the oldest event was that the list of transactions last took up.',
+    () => transactions.lagSeconds,
+  )
+  gauge(
+    'vostro_clock_ahead_seconds',
+    'By how much the clock of this node is ahead of the database’s.',
+    () => clockWatch.aheadSeconds,
+  )
+  gauge(
+    'vostro_event_horizon_age_seconds',
+    'How long the oldest transaction of the database is under way; events after it wait for it.',
+    () => horizonWatch.ageSeconds,
+  )
   gauge('vostro_shards_held', 'Shards at home on this node.', () => shards.state().held)
   gauge('vostro_nodes', 'Live nodes that this one knows of, itself included.', () => shards.state().nodes)
   return registry
 }
 
 /** Serves a registry at `/metrics`. @throws StartError when the port cannot be opened */
-export async function serveMetrics(registry: Registry, { host, port }: { readonly host: string; readonly port: number }): Promise<AsyncDisposable & { readonly url: string }> {
+export async function serveMetrics(
+  registry: Registry,
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<AsyncDisposable & { readonly url: string }> {
   const server = createServer((request, response) => {
-    if (request.url !== '/metrics') { response.writeHead(404).end(); return }
+    if (request.url !== '/metrics') {
+      response.writeHead(404).end()
+      return
+    }
     registry.metrics().then(
       (text) => response.writeHead(200, { 'Content-Type': registry.contentType }).end(text),
       () => response.writeHead(500).end(),
@@ -86,6 +159,10 @@ export async function serveMetrics(registry: Registry, { host, port }: { readonl
   })
   return {
     url: `http://${host}:${(server.address() as AddressInfo).port}/metrics`,
-    [Symbol.asyncDispose]: async () => { server.closeAllConnections(); server.close(); await once(server, 'close') },
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
   }
 }

@@ -12,7 +12,8 @@ import { problemBody, problemStatus, toProblem } from '../../lib/base/problem-do
 
 function extraHeaders(problem: Problem): string[] {
   const headers: string[] = []
-  if (problem.retryAfterSeconds !== undefined) headers.push('Retry-After', `${Math.max(1, Math.ceil(problem.retryAfterSeconds))}`)
+  if (problem.retryAfterSeconds !== undefined)
+    headers.push('Retry-After', `${Math.max(1, Math.ceil(problem.retryAfterSeconds))}`)
   if (problemStatus(problem) === 401) headers.push('WWW-Authenticate', 'Bearer')
   // The connection is closed because the rest of the body would be read as the next request.
   if (problem.slug === 'request-timeout') headers.push('Connection', 'close')
@@ -32,7 +33,10 @@ export function sendProblem(
   const { problem, level } = toProblem(error)
   const requestId = context.state['requestId'] as string
   if (level !== 'none') {
-    surroundings.log[level]({ err: error, requestId, method: context.method, path: context.path.replace(SECRET_SEGMENT, '***') }, 'request failed')
+    surroundings.log[level](
+      { err: error, requestId, method: context.method, path: context.path.replace(SECRET_SEGMENT, '***') },
+      'request failed',
+    )
   }
   // The status line has been sent, so a document is no longer possible. Cutting the connection is the only honest
   // signal.

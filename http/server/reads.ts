@@ -2,14 +2,30 @@
 import type { Database } from '../../storage/db/database.ts'
 import { getAccountDetails } from '../../storage/accounts/account-details-queries.ts'
 import { findApiKey } from '../../storage/identity/api-key-queries.ts'
-import { balanceReader, getBalance, listBalances, type BalanceListQuery } from '../../storage/balances/balance-queries.ts'
+import {
+  balanceReader,
+  getBalance,
+  listBalances,
+  type BalanceListQuery,
+} from '../../storage/balances/balance-queries.ts'
 import { listHolds, type HoldListQuery } from '../../storage/balances/hold-queries.ts'
 import { findIdempotencyRecord } from '../../storage/replay/recorded-commands.ts'
-import { getIncomingPayment, getSuspenseItem, listIncomingPayments, listSuspense, type IncomingListQuery, type SuspenseListQuery } from '../../storage/incoming-payments/incoming-payment-queries.ts'
+import {
+  getIncomingPayment,
+  getSuspenseItem,
+  listIncomingPayments,
+  listSuspense,
+  type IncomingListQuery,
+  type SuspenseListQuery,
+} from '../../storage/incoming-payments/incoming-payment-queries.ts'
 import { JournalReader, type JournalListQuery } from '../../storage/balances/journal-queries.ts'
 import type { Tenant } from '../../storage/db/page.ts'
 import { getPayment, listPayments, type PaymentListQuery, type Queue } from '../../storage/payments/payment-queries.ts'
-import { getRecipientReview, listRecipientReviews, type RecipientReviewListQuery } from '../../storage/recipients/recipient-review-queries.ts'
+import {
+  getRecipientReview,
+  listRecipientReviews,
+  type RecipientReviewListQuery,
+} from '../../storage/recipients/recipient-review-queries.ts'
 import { getRecipient, listRecipients, type RecipientListQuery } from '../../storage/recipients/recipient-queries.ts'
 import { getTransfer, listTransfers, type TransferListQuery } from '../../storage/transfers/transfer-queries.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'

@@ -56,7 +56,8 @@ async function readSandbox(path: string): Promise<Sandbox | null> {
   } catch (error) {
     throw unreadable('it is not JSON', error)
   }
-  if (typeof content?.operator?.apiKey !== 'string' || typeof content.customer?.apiKey !== 'string') throw unreadable('it has no keys')
+  if (typeof content?.operator?.apiKey !== 'string' || typeof content.customer?.apiKey !== 'string')
+    throw unreadable('it has no keys')
   return content as Sandbox
 }
 
@@ -66,7 +67,9 @@ export async function keepSandbox(config: Config, baseUrl: string, sandbox: Sand
   // The members are named, because the stored sandbox also holds the address of an earlier start.
   const { operator, customer } = sandbox
   await mkdir(config.dataDir, { recursive: true })
-  await writeFile(`${path}.new`, `${JSON.stringify({ baseUrl: `${baseUrl}/v1`, operator, customer }, null, 2)}\n`, { mode: 0o600 })
+  await writeFile(`${path}.new`, `${JSON.stringify({ baseUrl: `${baseUrl}/v1`, operator, customer }, null, 2)}\n`, {
+    mode: 0o600,
+  })
   await rename(`${path}.new`, path)
 }
 
@@ -77,15 +80,25 @@ export function greeting(url: string, sandbox: Sandbox | null): string {
   const lines = ['', `vostro listens on ${url}/v1`, `reference: ${url}/docs`, `contract: ${url}/v1/openapi.json`]
   if (sandbox !== null) {
     const { customer } = sandbox
-    const body = { sourceBalanceId: customer.balances.EUR, recipientId: customer.recipients.EUR, amount: { amountMinor: '1250', currency: 'EUR' }, reference: 'Invoice 42' }
-    lines.push('', 'Make a payment of 12.50 EUR:', '', [
-      `curl -sS -i ${url}/v1/payments`,
-      `  -H 'Authorization: Bearer ${customer.apiKey}'`,
-      `  -H 'X-Tenant-Id: ${customer.id}'`,
-      `  -H 'Idempotency-Key: ${randomUUID()}'`,
-      `  -H 'Content-Type: application/json'`,
-      `  -d '${JSON.stringify(body)}'`,
-    ].join(' \\\n'))
+    const body = {
+      sourceBalanceId: customer.balances.EUR,
+      recipientId: customer.recipients.EUR,
+      amount: { amountMinor: '1250', currency: 'EUR' },
+      reference: 'Invoice 42',
+    }
+    lines.push(
+      '',
+      'Make a payment of 12.50 EUR:',
+      '',
+      [
+        `curl -sS -i ${url}/v1/payments`,
+        `  -H 'Authorization: Bearer ${customer.apiKey}'`,
+        `  -H 'X-Tenant-Id: ${customer.id}'`,
+        `  -H 'Idempotency-Key: ${randomUUID()}'`,
+        `  -H 'Content-Type: application/json'`,
+        `  -d '${JSON.stringify(body)}'`,
+      ].join(' \\\n'),
+    )
   }
   return `${lines.join('\n')}\n\n`
 }

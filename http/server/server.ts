@@ -45,11 +45,23 @@ export interface Patience {
 }
 
 /** Creates an HTTP server that also answers broken HTTP with problem documents. It does not listen yet. */
-export function createHttpServer(listener: RequestListener, world: Pick<Services, 'ids' | 'problemBase'>, patience: Patience = {}): Server {
-  const { headersTimeoutMs = HEADERS_TIMEOUT_MS, requestTimeoutMs = REQUEST_TIMEOUT_MS, lookMs = TIMEOUT_LOOK_MS, connectionsMax = CONNECTIONS_MAX } = patience
+export function createHttpServer(
+  listener: RequestListener,
+  world: Pick<Services, 'ids' | 'problemBase'>,
+  patience: Patience = {},
+): Server {
+  const {
+    headersTimeoutMs = HEADERS_TIMEOUT_MS,
+    requestTimeoutMs = REQUEST_TIMEOUT_MS,
+    lookMs = TIMEOUT_LOOK_MS,
+    connectionsMax = CONNECTIONS_MAX,
+  } = patience
   const server = createServer(
     {
-      maxHeaderSize: HEADER_BYTES_MAX, headersTimeout: headersTimeoutMs, requestTimeout: requestTimeoutMs, connectionsCheckingInterval: lookMs,
+      maxHeaderSize: HEADER_BYTES_MAX,
+      headersTimeout: headersTimeoutMs,
+      requestTimeout: requestTimeoutMs,
+      connectionsCheckingInterval: lookMs,
       keepAliveTimeout: KEEP_ALIVE_MS,
     },
     listener,
@@ -79,17 +91,19 @@ export function createHttpServer(listener: RequestListener, world: Pick<Services
     const requestId = world.ids.next()
     // The request could not be parsed, not even its path.
     const body = problemBody(problem, { problemBase: world.problemBase, instance: '/', requestId })
-    socket.end([
-      `HTTP/1.1 ${problemStatus(problem)} ${problem.slug === 'headers-too-large' ? 'Request Header Fields Too Large' : 'Bad Request'}`,
-      'Connection: close',
-      'Content-Type: application/problem+json',
-      'Content-Language: en',
-      'Cache-Control: no-store',
-      `X-Request-Id: ${requestId}`,
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      '',
-      body,
-    ].join('\r\n'))
+    socket.end(
+      [
+        `HTTP/1.1 ${problemStatus(problem)} ${problem.slug === 'headers-too-large' ? 'Request Header Fields Too Large' : 'Bad Request'}`,
+        'Connection: close',
+        'Content-Type: application/problem+json',
+        'Content-Language: en',
+        'Cache-Control: no-store',
+        `X-Request-Id: ${requestId}`,
+        `Content-Length: ${Buffer.byteLength(body)}`,
+        '',
+        body,
+      ].join('\r\n'),
+    )
   })
   return server
 }

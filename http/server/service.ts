@@ -114,7 +114,10 @@ import { FailedCredentials } from '../access/failed-credentials.ts'
 import { createForwarding } from '../access/forwarding.ts'
 import { createExchangeService, type ExchangeService } from '../../actors/exchange/exchange-operations.ts'
 import { createIncomingCommands } from '../../actors/incoming-payments/incoming-payment-operations.ts'
-import { createFundsRequestCommands, createFundsRequestReads } from '../../actors/funds-requests/funds-request-operations.ts'
+import {
+  createFundsRequestCommands,
+  createFundsRequestReads,
+} from '../../actors/funds-requests/funds-request-operations.ts'
 import { createJobCommands, createJobReads } from '../../actors/jobs/job-operations.ts'
 import { createRegistry, serveMetrics } from './metrics.ts'
 import { createNotices } from '../../actors/notices/notice-operations.ts'
@@ -132,13 +135,20 @@ import { createConnectionCalendars } from '../../actors/providers/connection-cal
 import { createPricing } from '../../actors/pricing/pricing-operations.ts'
 import { createRecipientService } from '../../actors/recipients/recipient-service.ts'
 import { keepSandbox, openSandbox, type Sandbox } from './sandbox.ts'
-import { createScheduledPaymentCommands, createScheduledPaymentReads } from '../../actors/scheduled-payments/schedule-operations.ts'
+import {
+  createScheduledPaymentCommands,
+  createScheduledPaymentReads,
+} from '../../actors/scheduled-payments/schedule-operations.ts'
 import { createHttpServer } from './server.ts'
 import { createStatementCommands, createStatementReads } from '../../actors/statements/statement-operations.ts'
 import { createTransactions } from '../../actors/transactions/transaction-operations.ts'
 import { BUILD } from './build.ts'
 import { createTreasuryCommands, createTreasuryReads } from '../../actors/reconciliation/treasury-operations.ts'
-import { createEndpointOwners, createWebhookCommands, createWebhookReads } from '../../actors/webhooks/webhook-operations.ts'
+import {
+  createEndpointOwners,
+  createWebhookCommands,
+  createWebhookReads,
+} from '../../actors/webhooks/webhook-operations.ts'
 import type { Services } from '../route/services.ts'
 import type { IdempotencyRecord } from '../../lib/commands/command.ts'
 
@@ -217,12 +227,15 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   await migrate(databaseUrl)
   // Locally, a transaction that takes a second connection fails; in staging and production it goes on, and is logged.
   const reported = (error: SecondConnection) => log.error({ err: error }, 'second connection')
-  const database = config.appEnv === 'local' ? new Database(databaseUrl) : new Database(databaseUrl, undefined, reported)
+  const database =
+    config.appEnv === 'local' ? new Database(databaseUrl) : new Database(databaseUrl, undefined, reported)
   started.defer(() => database.close())
   const snapshots = new Database(databaseUrl, SNAPSHOTS_MAX)
   started.defer(() => snapshots.close())
   const clockWatch = new ClockWatch({
-    database, clock: overrides.wallClock ?? systemClock, onError: (error, what) => log.warn({ err: error }, what),
+    database,
+    clock: overrides.wallClock ?? systemClock,
+    onError: (error, what) => log.warn({ err: error }, what),
     onDifference: (aheadMs) => log.error({ aheadMs }, 'the clock of this machine is far from that of the database'),
   })
   await clockWatch.check()
@@ -236,34 +249,56 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   // Dropping old partitions can wait.
   await makePartitions(database, clock.now(), partitionReport)
   const maintenance = new Poller({
-    everyMs: MAINTENANCE_MS, poll: () => maintainPartitions(database, clock.now(), partitionReport), onError: (error) => log.warn({ err: error }, 'the maintenance of partitions failed'),
+    everyMs: MAINTENANCE_MS,
+    poll: () => maintainPartitions(database, clock.now(), partitionReport),
+    onError: (error) => log.warn({ err: error }, 'the maintenance of partitions failed'),
   })
   maintenance.start()
   maintenance.nudge()
   started.defer(() => maintenance.stop())
 
   const table = overrides.routes === undefined ? routes : [...routes, ...overrides.routes]
-  const requestLog = overrides.requestLog === false ? null : new RequestLog({
-    write: (requests) => writeRequests(database, requests),
-    flushMs: config.requestLogFlushMs,
-    onError: (error, what) => log.warn({ err: error }, what),
-  })
+  const requestLog =
+    overrides.requestLog === false
+      ? null
+      : new RequestLog({
+          write: (requests) => writeRequests(database, requests),
+          flushMs: config.requestLogFlushMs,
+          onError: (error, what) => log.warn({ err: error }, what),
+        })
   // Closes the request log after the last answer and before the database.
-  started.defer(async () => { await requestLog?.close() })
+  started.defer(async () => {
+    await requestLog?.close()
+  })
   const rateLimits = started.adopt(openRateLimits(config, overrides, { clock, log }), ({ stop }) => stop()).limits
 
   const ids = createIdSource(clock)
   const workers = started.use(createWorkerPool())
-  const masterSecret = config.secretsKey ?? await ownSecret(config.dataDir)
+  const masterSecret = config.secretsKey ?? (await ownSecret(config.dataDir))
   const secrets = createSecretBox(masterSecret)
-  const sandbox = config.sandbox ? await openSandbox({ config, database, clock, ids, secrets, hashPassword: workers.passwords.hash }) : null
+  const sandbox = config.sandbox
+    ? await openSandbox({ config, database, clock, ids, secrets, hashPassword: workers.passwords.hash })
+    : null
   const mailer = createMailOutbox({
-    directory: join(config.dataDir, 'outbox'), clock, ids,
+    directory: join(config.dataDir, 'outbox'),
+    clock,
+    ids,
     // Links in mails are credentials, so mails are logged only when the service runs locally.
-    ...(config.appEnv === 'local' ? { announce: ({ to, subject, text }) => log.info({ mail: { to, subject, text } }, 'mail') } : {}),
+    ...(config.appEnv === 'local'
+      ? { announce: ({ to, subject, text }) => log.info({ mail: { to, subject, text } }, 'mail') }
+      : {}),
   })
   const { identity, people, members, memberCommands, ...identityLife } = createPeople({
-    database, databaseUrl, clock, ids, log, secrets, sandbox: config.sandbox, singleUse: overrides.singleUseCodes ?? !config.sandbox, random: randomBytes, passwords: workers.passwords,
+    database,
+    databaseUrl,
+    clock,
+    ids,
+    log,
+    secrets,
+    sandbox: config.sandbox,
+    singleUse: overrides.singleUseCodes ?? !config.sandbox,
+    random: randomBytes,
+    passwords: workers.passwords,
     mailer,
   })
   await identityLife.start()
@@ -272,7 +307,14 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   // Commits begin before webhooks and caches exist, so these two functions get their real bodies later.
   let nudge = (): void => undefined
   let forgetUncommitted = (): void => undefined
-  const system = new ActorSystem({ databaseUrl, lanes: config.commitLanes, clock, onBug: (error, what) => log.error({ err: error }, what), onCommitted: () => nudge(), onReconnected: () => forgetUncommitted() })
+  const system = new ActorSystem({
+    databaseUrl,
+    lanes: config.commitLanes,
+    clock,
+    onBug: (error, what) => log.error({ err: error }, what),
+    onCommitted: () => nudge(),
+    onReconnected: () => forgetUncommitted(),
+  })
   started.defer(() => system.close())
 
   // Identifies this process to the other nodes.
@@ -283,16 +325,55 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const screener = overrides.screener ?? sandboxScreener
   const gate = new ComplianceGate({ screener, database, system })
   // A single node owns every shard (`owned()` is null), so it needs no bell.
-  const bell = shards.owned() === null ? null : new ShardBell({ url: databaseUrl, database, shards, channel: 'payment_waits', onRing: () => queue.look(), onError })
-  const queue: PaymentQueue = new PaymentQueue({ system, database, accounts, bank, screener, ids, clock, shards, elsewhere: (shard) => bell?.ring(shard), onError })
+  const bell =
+    shards.owned() === null
+      ? null
+      : new ShardBell({
+          url: databaseUrl,
+          database,
+          shards,
+          channel: 'payment_waits',
+          onRing: () => queue.look(),
+          onError,
+        })
+  const queue: PaymentQueue = new PaymentQueue({
+    system,
+    database,
+    accounts,
+    bank,
+    screener,
+    ids,
+    clock,
+    shards,
+    elsewhere: (shard) => bell?.ring(shard),
+    onError,
+  })
   const balances = new BalanceCache(database)
   const credits = new SandboxCredits({ database, clock, shards, onError })
-  const incoming = new IncomingPayments({ system, database, accounts, balances, partner: credits, screener, ids, clock, shards, onError })
-  started.defer(async () => { await credits.stop(); await incoming.stop() })
+  const incoming = new IncomingPayments({
+    system,
+    database,
+    accounts,
+    balances,
+    partner: credits,
+    screener,
+    ids,
+    clock,
+    shards,
+    onError,
+  })
+  started.defer(async () => {
+    await credits.stop()
+    await incoming.stop()
+  })
   incoming.start()
   credits.start(incoming.inbox)
   if (overrides.dispatch !== false) {
-    started.defer(async () => { await bell?.stop(); await bank.stop(); await queue.stop() })
+    started.defer(async () => {
+      await bell?.stop()
+      await bank.stop()
+      await queue.stop()
+    })
     await queue.start()
     await bell?.start()
     bank.start(queue.inbox)
@@ -304,44 +385,108 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const owners = createEndpointOwners({ database, ids, clock, mailer, log })
   const resolve = overrides.webhooks?.resolve ?? createResolve(config.webhookTargets)
   const webhooks = new Webhooks({
-    databaseUrl, ids, clock, shards, secrets, signBatch: workers.signBatch, policy: config.webhookTargets, sandbox: config.sandbox, onError,
-    chance: overrides.webhooks?.chance ?? (() => randomBytes(4).readUInt32LE() / 2 ** 32), resolve, onStatus: (change) => owners.tellStatus(change),
+    databaseUrl,
+    ids,
+    clock,
+    shards,
+    secrets,
+    signBatch: workers.signBatch,
+    policy: config.webhookTargets,
+    sandbox: config.sandbox,
+    onError,
+    chance: overrides.webhooks?.chance ?? (() => randomBytes(4).readUInt32LE() / 2 ** 32),
+    resolve,
+    onStatus: (change) => owners.tellStatus(change),
   })
   await webhooks.start()
   nudge = () => webhooks.nudge()
-  started.defer(async () => { await webhooks.stop(); await owners.settled() })
+  started.defer(async () => {
+    await webhooks.stop()
+    await owners.settled()
+  })
 
-  const validation = { ukModulus: await loadUkModulusTable(config.ukModulusDir), banks: await loadBankDirectory(config.bankDirectory), sandbox: config.sandbox }
+  const validation = {
+    ukModulus: await loadUkModulusTable(config.ukModulusDir),
+    banks: await loadBankDirectory(config.bankDirectory),
+    sandbox: config.sandbox,
+  }
   const recipients = createRecipientService({
-    database, databaseUrl, clock, ids, shards, mailer, ...validation, payees: overrides.payees ?? bank,
-    problemBase: config.problemBase, onError,
+    database,
+    databaseUrl,
+    clock,
+    ids,
+    shards,
+    mailer,
+    ...validation,
+    payees: overrides.payees ?? bank,
+    problemBase: config.problemBase,
+    onError,
   })
   await recipients.start()
   started.defer(() => recipients.stop())
   const orderNumbers = new OrderNumbers(database)
   const exchange: ExchangeService = createExchangeService({
-    database, databaseUrl, system, accounts, balances, orderNumbers, ids, clock, shards, sandbox: config.sandbox, onError,
+    database,
+    databaseUrl,
+    system,
+    accounts,
+    balances,
+    orderNumbers,
+    ids,
+    clock,
+    shards,
+    sandbox: config.sandbox,
+    onError,
     hasFeature: (customerId, feature) => operators.reads.hasFeature(customerId, feature),
   })
-  forgetUncommitted = () => { orderNumbers.forget(); exchange.world.quotes.forgetAll() }
+  forgetUncommitted = () => {
+    orderNumbers.forget()
+    exchange.world.quotes.forgetAll()
+  }
   await exchange.start()
   started.defer(() => exchange.stop())
   const operators = createOperatorService({
-    database, databaseUrl, ids, clock, sandbox: config.sandbox, onError, onChange: () => { recipients.directory.forgetAll(); exchange.forgetAll() },
+    database,
+    databaseUrl,
+    ids,
+    clock,
+    sandbox: config.sandbox,
+    onError,
+    onChange: () => {
+      recipients.directory.forgetAll()
+      exchange.forgetAll()
+    },
   })
   await operators.start()
   started.defer(() => operators.stop())
   const followUp = new PaymentFollowUp({ database, ids, clock, mailer, onError })
   followUp.start()
   started.defer(() => followUp.stop())
-  const transferOrders = new TransferOrders({ database, accounts, partner: new SandboxBookTransfers({ database, clock }), gate, clock, ids, shards, onError })
+  const transferOrders = new TransferOrders({
+    database,
+    accounts,
+    partner: new SandboxBookTransfers({ database, clock }),
+    gate,
+    clock,
+    ids,
+    shards,
+    onError,
+  })
   if (overrides.dispatch !== false) {
     started.defer(() => transferOrders.stop())
     transferOrders.start()
     exchange.dispatch({ queue })
   }
   const reconciliations = new Reconciliations({
-    database, accounts, partner: new SandboxStatements({ database: snapshots, clock }), readStatement: workers.readStatement, inbox: queue.inbox, ids, clock, mailer, onError,
+    database,
+    accounts,
+    partner: new SandboxStatements({ database: snapshots, clock }),
+    readStatement: workers.readStatement,
+    inbox: queue.inbox,
+    ids,
+    clock,
+    mailer,
+    onError,
   })
   reconciliations.start()
   started.defer(() => reconciliations.stop())
@@ -350,8 +495,14 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   journalChain.start()
   started.defer(() => journalChain.stop())
   const horizonWatch = new HorizonWatch({
-    database, clock, onError,
-    onStanding: (what) => log.error(what, 'events are not followed beyond a transaction that has been open for long; end it, or pg_terminate_backend(pid)'),
+    database,
+    clock,
+    onError,
+    onStanding: (what) =>
+      log.error(
+        what,
+        'events are not followed beyond a transaction that has been open for long; end it, or pg_terminate_backend(pid)',
+      ),
   })
   horizonWatch.start()
   started.defer(() => horizonWatch.stop())
@@ -374,7 +525,12 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const fileUpkeep = new FileUpkeep({ database, clock, onError })
   fileUpkeep.start()
   started.defer(() => fileUpkeep.stop())
-  const transactionFollower = new TransactionFollower({ database, clock, commands: () => system.commandsCommitted, onError })
+  const transactionFollower = new TransactionFollower({
+    database,
+    clock,
+    commands: () => system.commandsCommitted,
+    onError,
+  })
   transactionFollower.start()
   started.defer(() => transactionFollower.stop())
   const scans = new DocumentScans({ database, scanner: overrides.scanner ?? sandboxScanner, clock, shards, onError })
@@ -384,25 +540,63 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   bulkPayments.start()
   started.defer(() => bulkPayments.stop())
   const approvals = new Approvals({
-    database, clock, ids, shards, mailer, onError,
+    database,
+    clock,
+    ids,
+    shards,
+    mailer,
+    onError,
     subjects: {
-      payment: paymentSubject({ queue, sandbox: config.sandbox, exchanges: exchange.world }), recipient: recipients.subject, approval_policy_change: policySubject(),
-      exchange: exchangeSubject({ ...exchange.world, sandbox: config.sandbox }), bulk_payment: bulkPaymentSubject({ nudge: () => bulkPayments.nudge() }),
+      payment: paymentSubject({ queue, sandbox: config.sandbox, exchanges: exchange.world }),
+      recipient: recipients.subject,
+      approval_policy_change: policySubject(),
+      exchange: exchangeSubject({ ...exchange.world, sandbox: config.sandbox }),
+      bulk_payment: bulkPaymentSubject({ nudge: () => bulkPayments.nudge() }),
     },
   })
   approvals.start()
   const contracts = new Contracts({ ...exchange.world, partner: exchange.partner, shards, mailer, onError })
   contracts.start()
   started.defer(() => contracts.stop())
-  const due = new DuePayments({ system, database, recipients: recipients.directory, queue, ids, clock, shards, sandbox: config.sandbox, onError })
+  const due = new DuePayments({
+    system,
+    database,
+    recipients: recipients.directory,
+    queue,
+    ids,
+    clock,
+    shards,
+    sandbox: config.sandbox,
+    onError,
+  })
   due.start()
   started.defer(() => due.stop())
   started.defer(() => approvals.stop())
   const approvalReads = createApprovalReads({ database })
-  const holds = new ComplianceHolds({ database, clock, ids, shards, onError, subjects: { payment: heldPayment({ queue }), incoming_payment: heldIncoming({ accounts }), transfer: heldTransfer({ accounts }) } })
+  const holds = new ComplianceHolds({
+    database,
+    clock,
+    ids,
+    shards,
+    onError,
+    subjects: {
+      payment: heldPayment({ queue }),
+      incoming_payment: heldIncoming({ accounts }),
+      transfer: heldTransfer({ accounts }),
+    },
+  })
   holds.start()
   started.defer(() => holds.stop())
-  const exceptions = new Exceptions({ database, clock, ids, subjects: { payment: exceptionalPayment({ accounts }), transfer: transferExceptions({ accounts }), exchange: exchangeExceptions({ accounts, sandbox: config.sandbox, queue }) } })
+  const exceptions = new Exceptions({
+    database,
+    clock,
+    ids,
+    subjects: {
+      payment: exceptionalPayment({ accounts }),
+      transfer: transferExceptions({ accounts }),
+      exchange: exchangeExceptions({ accounts, sandbox: config.sandbox, queue }),
+    },
+  })
   const complianceReads = createComplianceReads({ database, clock })
   const customerLife = createCustomerLife({ database, ids, clock })
   const notices = createNotices({ database, ids, clock })
@@ -416,16 +610,48 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     return { fingerprint: record.fingerprint, createdAt: record.createdAt, answer: storedAnswer(record) }
   }
   const shared = { ids, clock, problemBase: config.problemBase }
-  const paying = { ids, clock, sandbox: config.sandbox, system, queue, balances, recipients: recipients.directory, payees: overrides.payees ?? bank, orderNumbers, conversions: createConversions(exchange.world), market: exchange.world.market, documents: { statuses: (customerId: string, ids: readonly string[]) => statusesOf(database.pool, customerId, ids) } }
+  const paying = {
+    ids,
+    clock,
+    sandbox: config.sandbox,
+    system,
+    queue,
+    balances,
+    recipients: recipients.directory,
+    payees: overrides.payees ?? bank,
+    orderNumbers,
+    conversions: createConversions(exchange.world),
+    market: exchange.world.market,
+    documents: { statuses: (customerId: string, ids: readonly string[]) => statusesOf(database.pool, customerId, ids) },
+  }
   const schedules = new ScheduledPayments({ database, clock, ids, shards, mailer, flow: paying, onError })
   schedules.start()
   started.defer(() => schedules.stop())
-  const downloads = createDownloads({ database, clock, linkKey: secrets.derive('links of downloads', 32), origin: () => config.publicUrl ?? url })
+  const downloads = createDownloads({
+    database,
+    clock,
+    linkKey: secrets.derive('links of downloads', 32),
+    origin: () => config.publicUrl ?? url,
+  })
   const writing = { database, clock, ids, documents: workers.documents }
   const recipientCommands = recipients.commands(approvals, findIdempotencyRecord)
-  const bulk = createBulkService({ database, paying, validation, recipients: recipientCommands, problemBase: config.problemBase })
+  const bulk = createBulkService({
+    database,
+    paying,
+    validation,
+    recipients: recipientCommands,
+    problemBase: config.problemBase,
+  })
   started.defer(() => bulk.close())
-  const jobs = new Jobs({ database, clock, ids, shards, mailer, kinds: { statement: statementJob(writing), transaction_export: exportJob(writing), ...bulk.jobs }, onError })
+  const jobs = new Jobs({
+    database,
+    clock,
+    ids,
+    shards,
+    mailer,
+    kinds: { statement: statementJob(writing), transaction_export: exportJob(writing), ...bulk.jobs },
+    onError,
+  })
   jobs.start()
   started.defer(() => jobs.stop())
   const calendar = new StatementCalendar({ database, clock, ids, shards, onError })
@@ -435,10 +661,23 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const transactions = createTransactions({ database, clock, ids })
   const documents = createDocuments({ database, clock, ids, downloads, transactions: transactions.reads })
   const fundsRequestWorld = {
-    ...shared, database, log, mailer, orderNumbers, findIdempotencyRecord, linkKey: secrets.derive('links of funds requests', 32), origin: () => config.publicUrl ?? url, hasFeature: operators.reads.hasFeature,
+    ...shared,
+    database,
+    log,
+    mailer,
+    orderNumbers,
+    findIdempotencyRecord,
+    linkKey: secrets.derive('links of funds requests', 32),
+    origin: () => config.publicUrl ?? url,
+    hasFeature: operators.reads.hasFeature,
   }
   const outcomeWorld = {
-    ...shared, database, bank, findIdempotencyRecord, environment: config.appEnv, hasOperation: (operationId: string) => table.some((route) => route.operationId === operationId),
+    ...shared,
+    database,
+    bank,
+    findIdempotencyRecord,
+    environment: config.appEnv,
+    hasOperation: (operationId: string) => table.some((route) => route.operationId === operationId),
   }
   const answers = createAnswers({ database, problemBase: config.problemBase, findIdempotencyRecord })
   /** True once the start of the service is over. */
@@ -457,45 +696,137 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     identity: { ...identity, ...people },
     members: { ...members, ...memberCommands },
     approvals: { ...approvalReads, ...createApprovalCommands({ database, approvals, ids, clock }, approvalReads) },
-    accounts: { getAccountDetails: reads.getAccountDetails, addMoney: createAddMoney({ ...exchange.world, answers, findIdempotencyRecord }) },
-    balances: { ...reads, ...createBalanceCommands({ database, clock, ids, orderNumbers, gate, accountPartner, queries: reads }) },
-    bulkPayments: { ...bulk.reads, ...createBulkReportReads({ ...writing, snapshots, downloads }), ...bulk.commands({ ...jobWorld, orderNumbers }), ...createBulkSubmissions({ ...jobWorld, market: exchange.world.market }) },
+    accounts: {
+      getAccountDetails: reads.getAccountDetails,
+      addMoney: createAddMoney({ ...exchange.world, answers, findIdempotencyRecord }),
+    },
+    balances: {
+      ...reads,
+      ...createBalanceCommands({ database, clock, ids, orderNumbers, gate, accountPartner, queries: reads }),
+    },
+    bulkPayments: {
+      ...bulk.reads,
+      ...createBulkReportReads({ ...writing, snapshots, downloads }),
+      ...bulk.commands({ ...jobWorld, orderNumbers }),
+      ...createBulkSubmissions({ ...jobWorld, market: exchange.world.market }),
+    },
     bankLookups: recipients.lookups,
     compliance: { ...complianceReads, ...createComplianceCommands({ holds, exceptions, reads: complianceReads }) },
     confirmations: createConfirmations({ database, clock, render: workers.renderConfirmation }),
     connectionCalendars: { ...connectionCalendars.reads, ...connectionCalendars.commands },
-    contracts: { ...createContractReads(database), ...createContractCommands({ ...exchange.world, approvals }, answers) },
-    customers: { ...createSettingsReads({ database, ids, clock }), ...createSettingsCommands({ database, ids, clock, forgetRecipientsOf: recipients.forgetOf }), ...customerLife.reads, ...customerLife.commands },
+    contracts: {
+      ...createContractReads(database),
+      ...createContractCommands({ ...exchange.world, approvals }, answers),
+    },
+    customers: {
+      ...createSettingsReads({ database, ids, clock }),
+      ...createSettingsCommands({ database, ids, clock, forgetRecipientsOf: recipients.forgetOf }),
+      ...customerLife.reads,
+      ...customerLife.commands,
+    },
     documents: { ...documents.reads, ...documents.commands },
     downloads,
-    exchanges: { ...exchange.reads, ...exchange.commands(answers, { problemBase: config.problemBase, findIdempotencyRecord }) },
-    exports: createExportCommands({ ...jobWorld, documents: workers.documents, identity, cursorKey: cursorKey(masterSecret) }),
+    exchanges: {
+      ...exchange.reads,
+      ...exchange.commands(answers, { problemBase: config.problemBase, findIdempotencyRecord }),
+    },
+    exports: createExportCommands({
+      ...jobWorld,
+      documents: workers.documents,
+      identity,
+      cursorKey: cursorKey(masterSecret),
+    }),
     fundsRequests: { ...createFundsRequestReads(fundsRequestWorld), ...createFundsRequestCommands(fundsRequestWorld) },
-    incomingPayments: { ...reads, ...createIncomingCommands({ database, accounts, balances, ids, clock, bank: credits, findIdempotencyRecord }) },
-    integration: createIntegrationReads({ database, clock, deprecated: deprecatedOperations(table), links: () => integrationLinks(config.publicUrl ?? url, config.problemBase) }),
+    incomingPayments: {
+      ...reads,
+      ...createIncomingCommands({ database, accounts, balances, ids, clock, bank: credits, findIdempotencyRecord }),
+    },
+    integration: createIntegrationReads({
+      database,
+      clock,
+      deprecated: deprecatedOperations(table),
+      links: () => integrationLinks(config.publicUrl ?? url, config.problemBase),
+    }),
     jobs: { ...createJobReads(jobWorld), ...createJobCommands(jobWorld) },
     notices: { ...notices.reads, ...notices.commands },
     operators: { ...operators.reads, ...operators.commands },
     payments: {
-      ...reads, ...createPaymentOutcomeReads(outcomeWorld), ...createPaymentOutcomeCommands(outcomeWorld), ...createPaymentChanges({ database, clock, ids }),
-      ...(overrides.commands?.(database, shared) ?? createPaymentCommands({ ...shared, ...paying, approvals, database }, answers)),
+      ...reads,
+      ...createPaymentOutcomeReads(outcomeWorld),
+      ...createPaymentOutcomeCommands(outcomeWorld),
+      ...createPaymentChanges({ database, clock, ids }),
+      ...(overrides.commands?.(database, shared) ??
+        createPaymentCommands({ ...shared, ...paying, approvals, database }, answers)),
     },
     pricing: { ...pricing.reads, ...pricing.commands },
     recipients: { ...reads, ...recipientCommands },
-    reconciliation: { ...treasury, ...createTreasuryCommands({ database, clock, breaks: new Breaks({ database, accounts, clock, ids }), reconciliations, reads: treasury }) },
-    scheduledPayments: { ...createScheduledPaymentReads({ database }), ...createScheduledPaymentCommands({ ...shared, database, orderNumbers, balances, recipients: recipients.directory, findIdempotencyRecord }) },
+    reconciliation: {
+      ...treasury,
+      ...createTreasuryCommands({
+        database,
+        clock,
+        breaks: new Breaks({ database, accounts, clock, ids }),
+        reconciliations,
+        reads: treasury,
+      }),
+    },
+    scheduledPayments: {
+      ...createScheduledPaymentReads({ database }),
+      ...createScheduledPaymentCommands({
+        ...shared,
+        database,
+        orderNumbers,
+        balances,
+        recipients: recipients.directory,
+        findIdempotencyRecord,
+      }),
+    },
     statements: { ...createStatementReads(jobWorld), ...createStatementCommands(jobWorld) },
     transactions: { ...transactions.reads, ...transactions.commands },
     transfers: { ...reads, ...createTransferCommands({ ...paying, balances, gate }, answers) },
-    webhooks: { ...createWebhookReads({ database, clock }), ...createWebhookCommands({ database, clock, ids, log, mailer, secrets, random: randomBytes, policy: config.webhookTargets, resolve, webhooks, owners, findIdempotencyRecord }) },
+    webhooks: {
+      ...createWebhookReads({ database, clock }),
+      ...createWebhookCommands({
+        database,
+        clock,
+        ids,
+        log,
+        mailer,
+        secrets,
+        random: randomBytes,
+        policy: config.webhookTargets,
+        resolve,
+        webhooks,
+        owners,
+        findIdempotencyRecord,
+      }),
+    },
   }
-  const forwarding = config.nodeSecret === null ? null : createForwarding({ shards, nodeSecret: config.nodeSecret, instance, clock, log })
-  started.defer(async () => { await forwarding?.close() })
+  const forwarding =
+    config.nodeSecret === null
+      ? null
+      : createForwarding({ shards, nodeSecret: config.nodeSecret, instance, clock, log })
+  started.defer(async () => {
+    await forwarding?.close()
+  })
   const arrivals = new Arrivals()
-  const admission = createAdmission({ refusal: (path) => overloaded(world, path), linger: (request) => arrivals.linger(request), refuseWhenLate: overrides.refuseWhenLate ?? true })
+  const admission = createAdmission({
+    refusal: (path) => overloaded(world, path),
+    linger: (request) => arrivals.linger(request),
+    refuseWhenLate: overrides.refuseWhenLate ?? true,
+  })
   started.defer(() => admission.close())
   const authentication = createAuthentication(world, new FailedCredentials(rateLimits))
-  const app = createApp(table, world, { forwarding, rateLimits, requestLog, security: config, trustedProxies: config.trustedProxies, admission, arrivals, authentication })
+  const app = createApp(table, world, {
+    forwarding,
+    rateLimits,
+    requestLog,
+    security: config,
+    trustedProxies: config.trustedProxies,
+    admission,
+    arrivals,
+    authentication,
+  })
   const server = createHttpServer(admission.guard(app.callback(), authentication.partyOf), world)
   const url = await listen(server, config)
   started.defer(() => drain(server))
@@ -503,7 +834,24 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   await shards.start()
   started.defer(() => shards.stop())
   if (config.metricsPort !== null) {
-    started.use(await serveMetrics(createRegistry({ system, queue, shards, admission, arrivals, webhooks, journalChain, reconciliations, transactions: transactionFollower, clockWatch, horizonWatch }), { host: config.host, port: config.metricsPort }))
+    started.use(
+      await serveMetrics(
+        createRegistry({
+          system,
+          queue,
+          shards,
+          admission,
+          arrivals,
+          webhooks,
+          journalChain,
+          reconciliations,
+          transactions: transactionFollower,
+          clockWatch,
+          horizonWatch,
+        }),
+        { host: config.host, port: config.metricsPort },
+      ),
+    )
   }
   if (sandbox !== null) await keepSandbox(config, url, sandbox)
   begun = true
@@ -515,7 +863,15 @@ export async function createService(config: Config, overrides: Overrides = {}): 
 
 /** Paths of credentials, which are removed from every log line. */
 const REDACTED = [
-  '*.authorization', '*.password', '*.secret', '*.apiKey', '*.token', '*.cookie', 'req.headers.authorization', 'req.headers.cookie', 'req.headers["x-csrf-token"]',
+  '*.authorization',
+  '*.password',
+  '*.secret',
+  '*.apiKey',
+  '*.token',
+  '*.cookie',
+  'req.headers.authorization',
+  'req.headers.cookie',
+  'req.headers["x-csrf-token"]',
 ]
 
 /**
@@ -540,39 +896,78 @@ async function readiness(database: Database, shards: Shards, begun: boolean): Re
  */
 function openShards(
   { redisUrl, nodeUrl, nodeId, nodeSecret, leases }: Config,
-  { log, clock, databaseUrl, instance }: { readonly log: Logger; readonly clock: Clock; readonly databaseUrl: string; readonly instance: string },
+  {
+    log,
+    clock,
+    databaseUrl,
+    instance,
+  }: { readonly log: Logger; readonly clock: Clock; readonly databaseUrl: string; readonly instance: string },
 ): Shards {
   const id = nodeId ?? randomUUID()
   if (redisUrl === null || nodeUrl === null || nodeSecret === null || leases === 'off') return new InProcessShards(id)
-  return new RedisShards({ redisUrl, nodeUrl, nodeId: id, nodeSecret, instance, clock, namespace: new URL(databaseUrl).pathname.slice(1), log })
+  return new RedisShards({
+    redisUrl,
+    nodeUrl,
+    nodeId: id,
+    nodeSecret,
+    instance,
+    clock,
+    namespace: new URL(databaseUrl).pathname.slice(1),
+    log,
+  })
 }
 
 /** Opens the rate limits of this node; with Redis, the counts are shared with the other nodes. */
-function openRateLimits(config: Config, overrides: Overrides, { clock, log }: { readonly clock: Clock; readonly log: Logger }): { readonly limits: RateLimits | null; readonly stop: () => void } {
+function openRateLimits(
+  config: Config,
+  overrides: Overrides,
+  { clock, log }: { readonly clock: Clock; readonly log: Logger },
+): { readonly limits: RateLimits | null; readonly stop: () => void } {
   if (overrides.rateLimits !== undefined) return { limits: overrides.rateLimits, stop: () => undefined }
   if (config.rateLimits === 'off') return { limits: null, stop: () => undefined }
   const redis = config.redisUrl === null ? null : connectRedis(config.redisUrl, 'commands')
   // Each failing command reports its own error, so the connection's errors need no log line.
   redis?.on('error', () => undefined)
   const limits = new RateLimits({
-    clock, counters: redis === null ? null : createRateCounters(redis), onError: (error, what) => log.warn({ err: error }, what),
+    clock,
+    counters: redis === null ? null : createRateCounters(redis),
+    onError: (error, what) => log.warn({ err: error }, what),
   })
-  return { limits, stop: () => { limits[Symbol.dispose](); redis?.disconnect() } }
+  return {
+    limits,
+    stop: () => {
+      limits[Symbol.dispose]()
+      redis?.disconnect()
+    },
+  }
 }
 
 /** Returns the links of the documentation for an operator's developers. */
 function integrationLinks(baseUrl: string, problemBase: string) {
   return {
-    portal: documentation('', problemBase), reference: `${baseUrl}/docs`, gettingStarted: documentation('getting-started', problemBase),
-    sandbox: documentation('sandbox', problemBase), changelog: documentation('changelog', problemBase), openapi: `${baseUrl}/v1/openapi.json`,
+    portal: documentation('', problemBase),
+    reference: `${baseUrl}/docs`,
+    gettingStarted: documentation('getting-started', problemBase),
+    sandbox: documentation('sandbox', problemBase),
+    changelog: documentation('changelog', problemBase),
+    openapi: `${baseUrl}/v1/openapi.json`,
   }
 }
 
 /** Builds the body of the 503 with which admission refuses a request. */
-function overloaded({ ids, problemBase }: Services, path: string): { readonly body: string; readonly requestId: string } {
+function overloaded(
+  { ids, problemBase }: Services,
+  path: string,
+): { readonly body: string; readonly requestId: string } {
   const requestId = ids.next()
   const instance = path.split('?', 1)[0] as string
-  return { requestId, body: problemBody({ slug: 'service-unavailable', detail: TOO_MANY, retryAfterSeconds: 1 }, { problemBase, instance, requestId }) }
+  return {
+    requestId,
+    body: problemBody(
+      { slug: 'service-unavailable', detail: TOO_MANY, retryAfterSeconds: 1 },
+      { problemBase, instance, requestId },
+    ),
+  }
 }
 
 /** Derives the key that seals cursors from the master secret: the setting `SECRETS_KEY`, or the secret in DATA_DIR. */
@@ -585,9 +980,15 @@ async function ownSecret(dataDir: string): Promise<string> {
   const path = join(dataDir, 'secrets.key')
   await mkdir(dataDir, { recursive: true })
   // `wx` creates the file only once: when two nodes start at the same time, one writes the secret and both read it.
-  await writeFile(path, randomBytes(32).toString('hex'), { mode: 0o600, flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw new StartError(`DATA_DIR ${dataDir} cannot be written (${error.code}); make it writable or set another DATA_DIR.`, { cause: error })
-  })
+  await writeFile(path, randomBytes(32).toString('hex'), { mode: 0o600, flag: 'wx' }).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST')
+        throw new StartError(
+          `DATA_DIR ${dataDir} cannot be written (${error.code}); make it writable or set another DATA_DIR.`,
+          { cause: error },
+        )
+    },
+  )
   return await readFile(path, 'utf8')
 }
 
@@ -597,8 +998,12 @@ async function listen(server: Server, { host, port }: Config): Promise<string> {
     await once(server, 'listening')
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code === 'EADDRINUSE') throw new StartError(`Port ${port} on ${host} is in use; stop what listens there or set another PORT.`, { cause: error })
-    if (code === 'EACCES') throw new StartError(`Port ${port} may not be opened by this user; set a PORT above 1023.`, { cause: error })
+    if (code === 'EADDRINUSE')
+      throw new StartError(`Port ${port} on ${host} is in use; stop what listens there or set another PORT.`, {
+        cause: error,
+      })
+    if (code === 'EACCES')
+      throw new StartError(`Port ${port} may not be opened by this user; set a PORT above 1023.`, { cause: error })
     throw new StartError(`Cannot listen on ${host}:${port} (${code}); correct HOST and PORT.`, { cause: error })
   }
   const address = server.address() as AddressInfo

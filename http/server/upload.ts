@@ -25,15 +25,23 @@ const FIELDS_MAX = 16
 const FORM_BYTES_MAX = 64 * 1024
 
 function invalid(field: string, code: FieldError['code'], message: string, params?: FieldError['params']): never {
-  refuse('validation-error', 'Some fields of the form are not valid.', { errors: [params === undefined ? { field, code, message } : { field, code, message, params }] })
+  refuse('validation-error', 'Some fields of the form are not valid.', {
+    errors: [params === undefined ? { field, code, message } : { field, code, message, params }],
+  })
 }
 
 function tooLarge(maxBytes: number): ProblemError {
-  return new ProblemError({ slug: 'payload-too-large', detail: `The file may have at most ${maxBytes} bytes.`, extra: { maxBytes } })
+  return new ProblemError({
+    slug: 'payload-too-large',
+    detail: `The file may have at most ${maxBytes} bytes.`,
+    extra: { maxBytes },
+  })
 }
 
 /** Reads the first bytes of a stream; returns them and the whole stream. */
-async function peek(stream: AsyncIterable<Uint8Array>): Promise<{ readonly head: Uint8Array; readonly whole: boolean; readonly bytes: AsyncIterable<Uint8Array> }> {
+async function peek(
+  stream: AsyncIterable<Uint8Array>,
+): Promise<{ readonly head: Uint8Array; readonly whole: boolean; readonly bytes: AsyncIterable<Uint8Array> }> {
   const iterator = stream[Symbol.asyncIterator]()
   const first: Uint8Array[] = []
   let length = 0
@@ -48,28 +56,40 @@ async function peek(stream: AsyncIterable<Uint8Array>): Promise<{ readonly head:
   }
   async function* bytes(): AsyncGenerator<Uint8Array> {
     yield* first
-    if (!whole) for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) yield next.value
+    if (!whole)
+      for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) yield next.value
   }
   return { head: Buffer.concat(first).subarray(0, HEAD_BYTES), whole, bytes: bytes() }
 }
 
 /** Checks an arriving file and stores it. @throws ProblemError `validation-error`, `payload-too-large` */
-async function take(sent: string | null, stream: AsyncIterable<Uint8Array>, { maxBytes, types }: UploadTerms, keep: (file: ArrivingFile) => Promise<StoredFile>): Promise<StoredFile> {
+async function take(
+  sent: string | null,
+  stream: AsyncIterable<Uint8Array>,
+  { maxBytes, types }: UploadTerms,
+  keep: (file: ArrivingFile) => Promise<StoredFile>,
+): Promise<StoredFile> {
   const fileName = sent === null ? null : fileNameOf(sent)
-  if (fileName === null) invalid('/file', 'invalid_format', 'The file needs a name of at most 120 characters, without control characters.')
+  if (fileName === null)
+    invalid('/file', 'invalid_format', 'The file needs a name of at most 120 characters, without control characters.')
   const kept = (file: Omit<ArrivingFile, 'fileName' | 'maxBytes'>): Promise<StoredFile> =>
-    keep({ ...file, fileName, maxBytes }).catch((error: unknown) => { throw error instanceof FileTooLarge ? tooLarge(maxBytes) : error })
+    keep({ ...file, fileName, maxBytes }).catch((error: unknown) => {
+      throw error instanceof FileTooLarge ? tooLarge(maxBytes) : error
+    })
   if (types === 'any') return await kept({ contentType: ANY_CONTENT, bytes: stream })
   const { head, whole, bytes } = await peek(stream)
   if (head.length === 0) invalid('/file', 'too_short', 'The file is empty.', { min: 1 })
   const contentType = contentTypeOf(head, whole)
-  if (contentType === null || !types.includes(contentType)) invalid('/file', 'invalid_type', `The file must be one of ${types.join(', ')}, by its content.`)
-  if (!fitsName(contentType, fileName)) invalid('/file', 'invalid_value', `The content is ${contentType}, which the name does not say.`)
+  if (contentType === null || !types.includes(contentType))
+    invalid('/file', 'invalid_type', `The file must be one of ${types.join(', ')}, by its content.`)
+  if (!fitsName(contentType, fileName))
+    invalid('/file', 'invalid_value', `The content is ${contentType}, which the name does not say.`)
   return await kept({ contentType, bytes })
 }
 
 /** Whether a request has a multipart form. */
-export const isMultipart = ({ headers }: Context['req']): boolean => (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() === MULTIPART
+export const isMultipart = ({ headers }: Context['req']): boolean =>
+  (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() === MULTIPART
 
 /** Makes the reader of one request's upload. While the file arrives it takes a place of the party's share. */
 export function uploadReader(context: Context, party: Party, arrivals: Arrivals): ReadUpload {
@@ -84,19 +104,31 @@ export function uploadReader(context: Context, party: Party, arrivals: Arrivals)
     let taking: Promise<StoredFile> | null = null
     let failure: unknown
     let arriving: PassThrough | null = null
-    const fail = (stream: PassThrough) => (error: unknown): never => {
-      // A stream that was closed early was closed by the parser, which reports the reason.
-      if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') failure ??= error
-      // The parser is told of the error, and reads no further.
-      stream.destroy(error instanceof Error ? error : new Error('The file could not be kept.'))
-      throw error
-    }
+    const fail =
+      (stream: PassThrough) =>
+      (error: unknown): never => {
+        // A stream that was closed early was closed by the parser, which reports the reason.
+        if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') failure ??= error
+        // The parser is told of the error, and reads no further.
+        stream.destroy(error instanceof Error ? error : new Error('The file could not be kept.'))
+        throw error
+      }
     const errors: FieldError[] = []
     const parse = koaBody({
-      json: false, text: false, urlencoded: false, multipart: true, patchKoa: true,
+      json: false,
+      text: false,
+      urlencoded: false,
+      multipart: true,
+      patchKoa: true,
       formidable: {
         // The bounds of the form. The file's own bound is checked as it is written; this one is the second line.
-        maxFiles: 1, maxFields: FIELDS_MAX, maxFieldsSize: FIELD_BYTES_MAX, maxFileSize: maxBytes + 1, maxTotalFileSize: maxBytes + 1, allowEmptyFiles: true, minFileSize: 0,
+        maxFiles: 1,
+        maxFields: FIELDS_MAX,
+        maxFieldsSize: FIELD_BYTES_MAX,
+        maxFileSize: maxBytes + 1,
+        maxTotalFileSize: maxBytes + 1,
+        allowEmptyFiles: true,
+        minFileSize: 0,
         filter: (part: { name: string | null }) => {
           if (part.name === 'file') return true
           errors.push({ field: `/${part.name ?? ''}`, code: 'unknown_field', message: 'Is not a file of this form.' })
@@ -105,32 +137,49 @@ export function uploadReader(context: Context, party: Party, arrivals: Arrivals)
         fileWriteStreamHandler: (file: unknown) => {
           const stream = new PassThrough({ highWaterMark: 64 * 1024 })
           arriving = stream
-          taking = take((file as { originalFilename: string | null }).originalFilename, stream, terms, keep).catch(fail(stream))
+          taking = take((file as { originalFilename: string | null }).originalFilename, stream, terms, keep).catch(
+            fail(stream),
+          )
           // The promise is awaited below, when the form has been read.
           taking.catch(() => undefined)
           return stream
         },
       } as never,
-      onError: (error) => { throw error },
+      onError: (error) => {
+        throw error
+      },
     })
     try {
-      await arrivals.upload(req, party, () => parse(context, async () => {}), (error) => {
-        failure ??= error
-        // The consumer of the file gets the error, and stores nothing.
-        arriving?.destroy(error)
-      })
+      await arrivals.upload(
+        req,
+        party,
+        () => parse(context, async () => {}),
+        (error) => {
+          failure ??= error
+          // The consumer of the file gets the error, and stores nothing.
+          arriving?.destroy(error)
+        },
+      )
     } catch (error) {
       throw parseProblem(failure ?? error, maxBytes)
     }
     const sent = context.request.body as Record<string, string | string[]> | undefined
     const fields: Record<string, string> = {}
     for (const [name, value] of Object.entries(sent ?? {})) {
-      if (!terms.fields.includes(name)) errors.push({ field: `/${name}`, code: name === 'file' ? 'invalid_type' : 'unknown_field', message: name === 'file' ? 'Must be a file with a type.' : 'Is not a field of this form.' })
-      else if (typeof value !== 'string') errors.push({ field: `/${name}`, code: 'invalid_value', message: 'Must not be given twice.' })
+      if (!terms.fields.includes(name))
+        errors.push({
+          field: `/${name}`,
+          code: name === 'file' ? 'invalid_type' : 'unknown_field',
+          message: name === 'file' ? 'Must be a file with a type.' : 'Is not a field of this form.',
+        })
+      else if (typeof value !== 'string')
+        errors.push({ field: `/${name}`, code: 'invalid_value', message: 'Must not be given twice.' })
       else fields[name] = value
     }
-    if (taking === null && errors.length === 0) errors.push({ field: '/file', code: 'required', message: 'Is required.' })
-    if (errors.length > 0) throw new ProblemError({ slug: 'validation-error', detail: 'Some fields of the form are not valid.', errors })
+    if (taking === null && errors.length === 0)
+      errors.push({ field: '/file', code: 'required', message: 'Is required.' })
+    if (errors.length > 0)
+      throw new ProblemError({ slug: 'validation-error', detail: 'Some fields of the form are not valid.', errors })
     return { file: await (taking as unknown as Promise<StoredFile>), fields }
   }
 }

@@ -5,7 +5,13 @@ import { DownloadLink } from '../../lib/contract/download-link.ts'
 import { Job } from '../../lib/jobs/job-schema.ts'
 import { PageOf } from '../../lib/contract/page.ts'
 import { SimulationResult } from '../../lib/contract/simulation.ts'
-import { SimStatement, Statement, StatementDownloadQuery, statementList, StatementRequest } from '../../lib/statements/statement-schema.ts'
+import {
+  SimStatement,
+  Statement,
+  StatementDownloadQuery,
+  statementList,
+  StatementRequest,
+} from '../../lib/statements/statement-schema.ts'
 
 export const listStatements = route({
   method: 'get',
@@ -19,9 +25,15 @@ export const listStatements = route({
   tenant: 'customer',
   idempotency: 'none',
   list: statementList,
-  success: { status: 200, description: 'A page of statements.', schema: PageOf('StatementPage', Statement), etag: true },
+  success: {
+    status: 200,
+    description: 'A page of statements.',
+    schema: PageOf('StatementPage', Statement),
+    etag: true,
+  },
   problems: [],
-  handle: async ({ list, params }, { statements }) => page(list, await statements.list({ ...list, balanceId: params.balanceId })),
+  handle: async ({ list, params }, { statements }) =>
+    page(list, await statements.list({ ...list, balanceId: params.balanceId })),
 })
 
 export const requestStatement = route({
@@ -30,7 +42,8 @@ export const requestStatement = route({
   operationId: 'requestStatement',
   tag: 'accounts',
   summary: 'Ask for a statement of any period',
-  description: 'A job makes it; `result.statementId` is the statement. Asking for the same again while the job is under way answers with that job.',
+  description:
+    'A job makes it; `result.statementId` is the statement. Asking for the same again while the job is under way answers with that job.',
   callers: 'key',
   scope: 'statements:read',
   tenant: 'customer',
@@ -41,8 +54,15 @@ export const requestStatement = route({
   exists: (tenant, { balanceId }, { statements }) => statements.hasBalance(tenant, balanceId),
   success: { status: 202, description: 'The job that makes it.', schema: Job, etag: true, location: true },
   problems: ['not-found'],
-  handle: ({ tenant, principal, session, source, params, body, idempotency, requestId, instance, deadline }, { statements }) =>
-    statements.request({ tenant, principal, session, source, requestId }, { tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }, params.balanceId),
+  handle: (
+    { tenant, principal, session, source, params, body, idempotency, requestId, instance, deadline },
+    { statements },
+  ) =>
+    statements.request(
+      { tenant, principal, session, source, requestId },
+      { tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline },
+      params.balanceId,
+    ),
 })
 
 export const getStatement = route({
@@ -57,7 +77,8 @@ export const getStatement = route({
   idempotency: 'none',
   success: { status: 200, description: 'The statement.', schema: Statement, etag: true },
   problems: [],
-  handle: async ({ tenant, params }, { statements }) => resource(await statements.get(tenant, params.balanceId, params.statementId)),
+  handle: async ({ tenant, params }, { statements }) =>
+    resource(await statements.get(tenant, params.balanceId, params.statementId)),
 })
 
 export const downloadStatement = route({
@@ -74,7 +95,8 @@ export const downloadStatement = route({
   query: StatementDownloadQuery,
   success: { status: 200, description: 'The link.', schema: DownloadLink },
   problems: ['not-found', 'document-not-ready'],
-  handle: async ({ tenant, params, query }, { statements }) => json(200, await statements.download(tenant, params.balanceId, params.statementId, query.format ?? 'pdf')),
+  handle: async ({ tenant, params, query }, { statements }) =>
+    json(200, await statements.download(tenant, params.balanceId, params.statementId, query.format ?? 'pdf')),
 })
 
 export const simulateStatement = route({

@@ -9,7 +9,8 @@ export const exportTransactions = route({
   operationId: 'exportTransactions',
   tag: 'activity',
   summary: 'Export transactions',
-  description: 'A job makes the file; up to 1 000 rows it is over when this is answered. Signed-in people prove themselves for an export of everything: one that names no balance or no beginning, or that includes attachments.',
+  description:
+    'A job makes the file; up to 1 000 rows it is over when this is answered. Signed-in people prove themselves for an export of everything: one that names no balance or no beginning, or that includes attachments.',
   callers: 'key',
   scope: 'transactions:read',
   tenant: 'customer',
@@ -20,5 +21,8 @@ export const exportTransactions = route({
   success: { status: 202, description: 'The job that makes it.', schema: Job, etag: true, location: true },
   problems: [],
   handle: ({ tenant, principal, session, source, body, idempotency, requestId, instance, deadline }, { exports }) =>
-    exports.create({ tenant, principal, session, source, requestId }, { tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }),
+    exports.create(
+      { tenant, principal, session, source, requestId },
+      { tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline },
+    ),
 })

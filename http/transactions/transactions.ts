@@ -3,10 +3,30 @@ import { created, document, empty, page, resource } from '../route/answer.ts'
 import { route } from '../route/route.ts'
 import { Annotation, annotationList, AnnotationWrite } from '../../lib/transactions/annotation-schema.ts'
 import { PageOf } from '../../lib/contract/page.ts'
-import { Transaction, TransactionDetail, transactionList, TransactionUpdate, TransactionUpdateBody, transactionUpdateList } from '../../lib/transactions/transaction-schema.ts'
+import {
+  Transaction,
+  TransactionDetail,
+  transactionList,
+  TransactionUpdate,
+  TransactionUpdateBody,
+  transactionUpdateList,
+} from '../../lib/transactions/transaction-schema.ts'
 
-const read = { tag: 'activity', callers: 'key', scope: 'transactions:read', tenant: 'customer', idempotency: 'none' } as const
-const written = { tag: 'activity', callers: 'session', scope: null, capability: 'transactions.annotate', tenant: 'customer', idempotency: 'none' } as const
+const read = {
+  tag: 'activity',
+  callers: 'key',
+  scope: 'transactions:read',
+  tenant: 'customer',
+  idempotency: 'none',
+} as const
+const written = {
+  tag: 'activity',
+  callers: 'session',
+  scope: null,
+  capability: 'transactions.annotate',
+  tenant: 'customer',
+  idempotency: 'none',
+} as const
 
 export const listTransactions = route({
   ...read,
@@ -14,9 +34,15 @@ export const listTransactions = route({
   path: '/transactions',
   operationId: 'listTransactions',
   summary: 'List movements of money',
-  description: 'Everything that moves a balance, or is about to, whatever made it. `q` finds the beginnings of words in description, counterparty, reference and order number.',
+  description:
+    'Everything that moves a balance, or is about to, whatever made it. `q` finds the beginnings of words in description, counterparty, reference and order number.',
   list: transactionList,
-  success: { status: 200, description: 'A page of transactions.', schema: PageOf('TransactionPage', Transaction), etag: true },
+  success: {
+    status: 200,
+    description: 'A page of transactions.',
+    schema: PageOf('TransactionPage', Transaction),
+    etag: true,
+  },
   problems: [],
   handle: async ({ list }, { transactions }) => page(list, await transactions.list(list)),
 })
@@ -29,7 +55,8 @@ export const getTransaction = route({
   summary: 'Read a transaction with all that belongs to it',
   success: { status: 200, description: 'The transaction.', schema: TransactionDetail, etag: true },
   problems: [],
-  handle: async ({ tenant, params }, { transactions }) => resource(await transactions.get(tenant, params.transactionId)),
+  handle: async ({ tenant, params }, { transactions }) =>
+    resource(await transactions.get(tenant, params.transactionId)),
 })
 
 export const updateTransaction = route({
@@ -39,11 +66,13 @@ export const updateTransaction = route({
   operationId: 'updateTransaction',
   summary: 'File a transaction under a category',
   ifMatch: true,
-  current: async ({ tenant, params }, { transactions }) => (tenant === null ? null : await transactions.get(tenant, params.transactionId)),
+  current: async ({ tenant, params }, { transactions }) =>
+    tenant === null ? null : await transactions.get(tenant, params.transactionId),
   body: TransactionUpdateBody,
   success: { status: 200, description: 'The transaction as it is now.', schema: TransactionDetail, etag: true },
   problems: [],
-  handle: async ({ params, body, expectedVersion, ...by }, { transactions }) => resource(await transactions.setCategory(by, params.transactionId, body.category, expectedVersion)),
+  handle: async ({ params, body, expectedVersion, ...by }, { transactions }) =>
+    resource(await transactions.setCategory(by, params.transactionId, body.category, expectedVersion)),
 })
 
 export const listTransactionUpdates = route({
@@ -53,9 +82,15 @@ export const listTransactionUpdates = route({
   operationId: 'listTransactionUpdates',
   summary: 'List what has become of a transaction',
   list: transactionUpdateList,
-  success: { status: 200, description: 'A page of its updates.', schema: PageOf('TransactionUpdatePage', TransactionUpdate), etag: true },
+  success: {
+    status: 200,
+    description: 'A page of its updates.',
+    schema: PageOf('TransactionUpdatePage', TransactionUpdate),
+    etag: true,
+  },
   problems: [],
-  handle: async ({ list, params }, { transactions }) => page(list, await transactions.listUpdates({ ...list, transactionId: params.transactionId })),
+  handle: async ({ list, params }, { transactions }) =>
+    page(list, await transactions.listUpdates({ ...list, transactionId: params.transactionId })),
 })
 
 export const getTransactionConfirmation = route({
@@ -64,7 +99,8 @@ export const getTransactionConfirmation = route({
   operationId: 'getTransactionConfirmation',
   tag: 'activity',
   summary: 'Download the confirmation of a transaction',
-  description: 'A PDF for people. It exists once the transaction is booked for good; what changes afterwards makes another one.',
+  description:
+    'A PDF for people. It exists once the transaction is booked for good; what changes afterwards makes another one.',
   callers: 'key',
   scope: 'statements:read',
   tenant: 'customer',
@@ -85,9 +121,15 @@ export const listAnnotations = route({
   operationId: 'listAnnotations',
   summary: 'List what people wrote beside a transaction',
   list: annotationList,
-  success: { status: 200, description: 'A page of annotations.', schema: PageOf('AnnotationPage', Annotation), etag: true },
+  success: {
+    status: 200,
+    description: 'A page of annotations.',
+    schema: PageOf('AnnotationPage', Annotation),
+    etag: true,
+  },
   problems: [],
-  handle: async ({ list, params }, { transactions }) => page(list, await transactions.listAnnotations({ ...list, transactionId: params.transactionId })),
+  handle: async ({ list, params }, { transactions }) =>
+    page(list, await transactions.listAnnotations({ ...list, transactionId: params.transactionId })),
 })
 
 export const createAnnotation = route({
@@ -116,12 +158,15 @@ export const updateAnnotation = route({
   summary: 'Change what was written beside a transaction',
   description: 'By its author, and by those who run the company.',
   ifMatch: true,
-  current: async ({ tenant, params }, { transactions }) => (tenant === null ? null : await transactions.getAnnotation(tenant, params.transactionId, params.annotationId)),
+  current: async ({ tenant, params }, { transactions }) =>
+    tenant === null ? null : await transactions.getAnnotation(tenant, params.transactionId, params.annotationId),
   body: AnnotationWrite,
   success: { status: 200, description: 'The annotation as it is now.', schema: Annotation, etag: true },
   problems: [],
   handle: async ({ params, body, expectedVersion, ...by }, { transactions }) =>
-    resource(await transactions.rewriteAnnotation(by, params.transactionId, params.annotationId, body.text, expectedVersion)),
+    resource(
+      await transactions.rewriteAnnotation(by, params.transactionId, params.annotationId, body.text, expectedVersion),
+    ),
 })
 
 export const deleteAnnotation = route({
@@ -132,7 +177,8 @@ export const deleteAnnotation = route({
   summary: 'Delete what was written beside a transaction',
   description: 'By its author, and by those who run the company.',
   ifMatch: true,
-  current: async ({ tenant, params }, { transactions }) => (tenant === null ? null : await transactions.getAnnotation(tenant, params.transactionId, params.annotationId)),
+  current: async ({ tenant, params }, { transactions }) =>
+    tenant === null ? null : await transactions.getAnnotation(tenant, params.transactionId, params.annotationId),
   success: { status: 204, description: 'It is gone.' },
   problems: [],
   handle: async ({ params, expectedVersion, ...by }, { transactions }) => {

@@ -27,14 +27,21 @@ export const createTransfer = route({
   operationId: 'createTransfer',
   tag: 'payments',
   summary: 'Move money between two balances of the same currency',
-  description: 'Complete at once, unless the balances are kept at two banks: then it is `processing` until the money has moved between them.',
+  description:
+    'Complete at once, unless the balances are kept at two banks: then it is `processing` until the money has moved between them.',
   callers: 'key',
   scope: 'payments:write',
   tenant: 'customer',
   idempotency: 'required',
   limits: ['money'],
   body: TransferCreate,
-  success: { status: 201, description: 'The transfer as it was created.', schema: Transfer, etag: true, location: true },
+  success: {
+    status: 201,
+    description: 'The transfer as it was created.',
+    schema: Transfer,
+    etag: true,
+    location: true,
+  },
   problems: ['insufficient-funds', 'duplicate-external-id', 'customer-not-active', 'limit-exceeded'],
   handle: ({ tenant, principal, body, idempotency, requestId, instance, deadline }, { transfers }) =>
     transfers.createTransfer({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }),

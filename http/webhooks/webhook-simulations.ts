@@ -9,7 +9,7 @@ export const simulateWebhookEvent = route({
   operationId: 'simulateWebhookEvent',
   tag: 'simulations',
   summary: 'Send an event that did not happen',
-  description: 'To the customer\'s active endpoints that subscribe to its type, with `data.sandbox: true`.',
+  description: "To the customer's active endpoints that subscribe to its type, with `data.sandbox: true`.",
   callers: 'key',
   scope: 'webhooks:manage',
   tenant: 'customer',

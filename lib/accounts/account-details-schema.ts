@@ -6,38 +6,48 @@ import { AccountDetailsStatus } from '../balances/balance-schema.ts'
 
 const Identifier = Nullable(Type.String())
 
-export const AccountDetails = Type.Object({
-  id: Uuid,
-  balanceId: Uuid,
-  currency: CurrencyCode,
-  rails: Type.Array(Rail, { description: 'By which money can come in.' }),
-  status: AccountDetailsStatus,
-  accountHolderName: Type.String(),
-  iban: Identifier,
-  bic: Identifier,
-  accountNumber: Identifier,
-  sortCode: Identifier,
-  routingNumber: Identifier,
-  bsb: Identifier,
-  bankCode: Identifier,
-  branchCode: Identifier,
-  clabe: Identifier,
-  bankName: Nullable(Type.String()),
-  bankAddress: Nullable(Address),
-  country: Nullable(CountryCode),
-  scope: Type.Enum(['local', 'international']),
-  shared: Type.Boolean({ description: 'An account of many customers; payers must quote the reference.' }),
-  reference: Nullable(Type.String()),
-  intermediaryBic: Identifier,
-  validFrom: Nullable(Timestamp),
-  validUntil: Nullable(Timestamp),
-  replacedById: Nullable(Uuid),
-  statusReason: Nullable(Type.String()),
-  estimatedArrival: Nullable(Type.Object({
-    unit: Type.Enum(['hours', 'days']), min: Type.Integer({ minimum: 0 }), max: Type.Integer({ minimum: 0 }),
-  }, { title: 'ArrivalEstimate' })),
-  createdAt: Timestamp,
-}, { title: 'AccountDetails', description: 'While it is pending, all identifiers are null.' })
+export const AccountDetails = Type.Object(
+  {
+    id: Uuid,
+    balanceId: Uuid,
+    currency: CurrencyCode,
+    rails: Type.Array(Rail, { description: 'By which money can come in.' }),
+    status: AccountDetailsStatus,
+    accountHolderName: Type.String(),
+    iban: Identifier,
+    bic: Identifier,
+    accountNumber: Identifier,
+    sortCode: Identifier,
+    routingNumber: Identifier,
+    bsb: Identifier,
+    bankCode: Identifier,
+    branchCode: Identifier,
+    clabe: Identifier,
+    bankName: Nullable(Type.String()),
+    bankAddress: Nullable(Address),
+    country: Nullable(CountryCode),
+    scope: Type.Enum(['local', 'international']),
+    shared: Type.Boolean({ description: 'An account of many customers; payers must quote the reference.' }),
+    reference: Nullable(Type.String()),
+    intermediaryBic: Identifier,
+    validFrom: Nullable(Timestamp),
+    validUntil: Nullable(Timestamp),
+    replacedById: Nullable(Uuid),
+    statusReason: Nullable(Type.String()),
+    estimatedArrival: Nullable(
+      Type.Object(
+        {
+          unit: Type.Enum(['hours', 'days']),
+          min: Type.Integer({ minimum: 0 }),
+          max: Type.Integer({ minimum: 0 }),
+        },
+        { title: 'ArrivalEstimate' },
+      ),
+    ),
+    createdAt: Timestamp,
+  },
+  { title: 'AccountDetails', description: 'While it is pending, all identifiers are null.' },
+)
 export type AccountDetails = Static<typeof AccountDetails>
 
 export const AccountDetailsQuery = Type.Object({

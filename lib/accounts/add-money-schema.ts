@@ -4,19 +4,31 @@ import { AccountDetails } from './account-details-schema.ts'
 import { Exchange } from '../exchange/exchange-schema.ts'
 import { Nullable, PositiveMoney, Uuid, Words } from '../contract/primitives.ts'
 
-export const AddMoney = Type.Object({
-  method: Words('AddMoneyMethod', ['bank_transfer', 'conversion']),
-  balanceId: Uuid,
-  amount: Type.Optional(Nullable(PositiveMoney)),
-  fromBalanceId: Type.Optional(Nullable(Uuid, { description: 'What is sold; conversions only.' })),
-  quoteId: Type.Optional(Nullable(Uuid, { description: 'A rate that was locked; conversions only.' })),
-  fixedSide: Type.Optional(Nullable(Type.Enum(['sell', 'buy']), { description: 'Which side the amount is; conversions only.' })),
-}, { title: 'AddMoney', additionalProperties: false, examples: [{ method: 'bank_transfer', balanceId: '01980d6e-7f3a-7c21-9f58-0a1b2c3d4e5f' }] })
+export const AddMoney = Type.Object(
+  {
+    method: Words('AddMoneyMethod', ['bank_transfer', 'conversion']),
+    balanceId: Uuid,
+    amount: Type.Optional(Nullable(PositiveMoney)),
+    fromBalanceId: Type.Optional(Nullable(Uuid, { description: 'What is sold; conversions only.' })),
+    quoteId: Type.Optional(Nullable(Uuid, { description: 'A rate that was locked; conversions only.' })),
+    fixedSide: Type.Optional(
+      Nullable(Type.Enum(['sell', 'buy']), { description: 'Which side the amount is; conversions only.' }),
+    ),
+  },
+  {
+    title: 'AddMoney',
+    additionalProperties: false,
+    examples: [{ method: 'bank_transfer', balanceId: '01980d6e-7f3a-7c21-9f58-0a1b2c3d4e5f' }],
+  },
+)
 
 export type AddMoney = Static<typeof AddMoney>
 
-export const AddMoneyResult = Type.Object({
-  method: Words('AddMoneyMethod', ['bank_transfer', 'conversion']),
-  depositDetails: Type.Array(AccountDetails, { description: 'Where to send it; empty for a conversion.' }),
-  exchange: Nullable(Exchange, { description: 'Null: nothing is exchanged by a bank transfer.' }),
-}, { title: 'AddMoneyResult' })
+export const AddMoneyResult = Type.Object(
+  {
+    method: Words('AddMoneyMethod', ['bank_transfer', 'conversion']),
+    depositDetails: Type.Array(AccountDetails, { description: 'Where to send it; empty for a conversion.' }),
+    exchange: Nullable(Exchange, { description: 'Null: nothing is exchanged by a bank transfer.' }),
+  },
+  { title: 'AddMoneyResult' },
+)

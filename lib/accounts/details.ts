@@ -3,7 +3,7 @@ import { timestamp } from '../base/clock.ts'
 import type { Rail } from '../rails/rails.ts'
 import { ACCOUNT_DETAILS_STATUSES } from '../balances/details-status.ts'
 
-export type AccountDetailsStatus = typeof ACCOUNT_DETAILS_STATUSES[number]
+export type AccountDetailsStatus = (typeof ACCOUNT_DETAILS_STATUSES)[number]
 
 /** The identifiers of an account; null for an identifier that its bank or country does not use. */
 export interface AccountIdentifiers {
@@ -62,7 +62,16 @@ export interface AccountDetailsRecord extends Omit<AccountTerms, 'identifiers'> 
 }
 
 const NOT_PROVIDED: AccountIdentifiers = {
-  iban: null, bic: null, accountNumber: null, sortCode: null, routingNumber: null, bsb: null, bankCode: null, branchCode: null, clabe: null, intermediaryBic: null,
+  iban: null,
+  bic: null,
+  accountNumber: null,
+  sortCode: null,
+  routingNumber: null,
+  bsb: null,
+  bankCode: null,
+  branchCode: null,
+  clabe: null,
+  intermediaryBic: null,
 }
 
 /**
@@ -70,7 +79,8 @@ const NOT_PROVIDED: AccountIdentifiers = {
  * account.
  */
 export function accountDetailsJson(record: AccountDetailsRecord) {
-  const { iban, bic, accountNumber, sortCode, routingNumber, bsb, bankCode, branchCode, clabe, intermediaryBic } = record.identifiers ?? NOT_PROVIDED
+  const { iban, bic, accountNumber, sortCode, routingNumber, bsb, bankCode, branchCode, clabe, intermediaryBic } =
+    record.identifiers ?? NOT_PROVIDED
   return {
     id: record.id,
     balanceId: record.balanceId,
@@ -78,7 +88,15 @@ export function accountDetailsJson(record: AccountDetailsRecord) {
     rails: [...record.rails],
     status: record.status,
     accountHolderName: record.accountHolderName,
-    iban, bic, accountNumber, sortCode, routingNumber, bsb, bankCode, branchCode, clabe,
+    iban,
+    bic,
+    accountNumber,
+    sortCode,
+    routingNumber,
+    bsb,
+    bankCode,
+    branchCode,
+    clabe,
     bankName: record.bankName,
     bankAddress: record.bankAddress,
     country: record.country,

@@ -33,26 +33,49 @@ type Offer = Pick<AccountTerms, 'scope' | 'rails'>
 export function scopeOf(rails: readonly string[], offers: readonly Offer[]): Offer | FieldError {
   for (const [index, rail] of rails.entries()) {
     if (!offers.some((offer) => (offer.rails as readonly string[]).includes(rail))) {
-      return { field: `/rails/${index}`, code: 'not_applicable', message: `Nothing comes in by ${rail} in this currency.` }
+      return {
+        field: `/rails/${index}`,
+        code: 'not_applicable',
+        message: `Nothing comes in by ${rail} in this currency.`,
+      }
     }
   }
   const offer = offers.find((one) => rails.every((rail) => (one.rails as readonly string[]).includes(rail)))
-  return offer ?? { field: '/rails', code: 'invalid_value', message: 'Rails of the own country and of abroad have accounts of their own; ask for them one after the other.' }
+  return (
+    offer ?? {
+      field: '/rails',
+      code: 'invalid_value',
+      message: 'Rails of the own country and of abroad have accounts of their own; ask for them one after the other.',
+    }
+  )
 }
 
 /** Selects the active details of the same scope, which new details replace. */
-export function replacedBy<Known extends KnownDetails>(known: readonly Known[], { id, scope }: Pick<KnownDetails, 'id' | 'scope'>): readonly Known[] {
+export function replacedBy<Known extends KnownDetails>(
+  known: readonly Known[],
+  { id, scope }: Pick<KnownDetails, 'id' | 'scope'>,
+): readonly Known[] {
   return known.filter((details) => details.id !== id && details.scope === scope && details.status === 'active')
 }
 
 /** Names the change to announce; null for the first details of a scope, because no payer uses older ones. */
-export function changeKind(replaced: readonly KnownDetails[], { connectionId }: Pick<KnownDetails, 'connectionId'>): DetailsChangeKind | null {
+export function changeKind(
+  replaced: readonly KnownDetails[],
+  { connectionId }: Pick<KnownDetails, 'connectionId'>,
+): DetailsChangeKind | null {
   if (replaced.length === 0) return null
   return replaced.some((details) => details.connectionId !== connectionId) ? 'provider_switch' : 'reissue'
 }
 
 /** Statuses from best to worst; the best one among all details of a balance is the status that the balance shows. */
-const STANDING = ['active', 'pending', 'replaced', 'closing', 'failed', 'closed'] as const satisfies readonly AccountDetailsStatus[]
+const STANDING = [
+  'active',
+  'pending',
+  'replaced',
+  'closing',
+  'failed',
+  'closed',
+] as const satisfies readonly AccountDetailsStatus[]
 
 /** Returns the details status that a balance shows; null when it has no account details. */
 export function standingOf(known: readonly Pick<KnownDetails, 'status'>[]): AccountDetailsStatus | null {

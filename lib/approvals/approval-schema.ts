@@ -8,66 +8,107 @@ import { Money, Nullable, Rail, Text, Timestamp, Uuid, Words } from '../contract
 
 export const ApprovalDecision = Words('ApprovalDecision', ['approved', 'rejected'])
 
-export const Approval = Type.Object({
-  id: Uuid,
-  subjectType: Words('ApprovalSubjectType', SUBJECT_TYPES),
-  subjectId: Uuid,
-  subjectSummary: Type.Object({
-    title: Type.String(),
-    amount: Nullable(Money),
-    recipientName: Nullable(Type.String()),
-    sourceBalanceId: Nullable(Uuid),
-    sourceBalanceName: Nullable(Type.String()),
-    rail: Nullable(Rail),
-    itemCount: Nullable(Type.Integer()),
-    recipientMaskedIdentifier: Nullable(Type.String()),
-  }, { title: 'ApprovalSubjectSummary', description: 'As it was when the approval opened.' }),
-  tier: Type.Integer(),
-  status: Words('ApprovalStatus', APPROVAL_STATUSES),
-  requiredApprovals: Type.Integer(),
-  received: Type.Integer({ description: 'Approvals that counted at the last decision.' }),
-  decisions: Type.Array(Type.Object({
+export const Approval = Type.Object(
+  {
     id: Uuid,
-    userId: Uuid,
-    userName: Type.String(),
-    decision: ApprovalDecision,
-    comment: Type.Optional(Nullable(Type.String({ description: 'Shown to those who create, decide or operate.' }))),
-    decidedAt: Timestamp,
-    stepUpMethod: Nullable(Type.String({ description: 'Null for the approver of the sandbox.' })),
-    counted: Type.Boolean({ description: 'False for an approval given before the approvals started anew, or by a person who could no longer give it at the last decision.' }),
-  }, { title: 'ApprovalDecisionRecord' })),
-  requestedBy: Uuid,
-  requestedByName: Type.String(),
-  requesters: Type.Array(Uuid, { description: 'Everyone who shaped the terms: none of them decides unless the tier allows self-approval. People and API keys; whoever made a key counts with it.' }),
-  subjectChanges: Type.Array(Type.Object({
-    changedBy: Uuid,
-    changedByName: Type.String(),
-    changedAt: Timestamp,
-    paymentId: Uuid,
-    members: Type.Array(Type.String()),
-    restarted: Type.Boolean({ description: 'The approvals given before do not count any more.' }),
-  }, { title: 'ApprovalSubjectChange' }), { description: 'What was changed while the approval waited, oldest first; the last 100.' }),
-  canDecide: Type.Boolean({ description: 'Whether the caller may decide now.' }),
-  expiresAt: Nullable(Timestamp),
-  createdAt: Timestamp,
-  policy: Type.Object({
-    kind: Nullable(Words('ApprovalPolicyKind', POLICY_KINDS)),
-    source: Words('ApprovalPolicySource', ['snapshot', 'policy', 'default', 'recipient']),
-    tier: ApprovalTier,
-    issues: Type.Array(Type.Object({
-      code: Words('ApprovalIssueCode', ['not_enough_approvers', 'requester_only_approver', 'approver_suspended', 'rate_unavailable', 'policy_changed']),
-      message: Type.String(),
-    })),
-  }, { title: 'ApprovalEffectivePolicy', description: 'What the approval goes by.' }),
-}, { title: 'Approval' })
+    subjectType: Words('ApprovalSubjectType', SUBJECT_TYPES),
+    subjectId: Uuid,
+    subjectSummary: Type.Object(
+      {
+        title: Type.String(),
+        amount: Nullable(Money),
+        recipientName: Nullable(Type.String()),
+        sourceBalanceId: Nullable(Uuid),
+        sourceBalanceName: Nullable(Type.String()),
+        rail: Nullable(Rail),
+        itemCount: Nullable(Type.Integer()),
+        recipientMaskedIdentifier: Nullable(Type.String()),
+      },
+      { title: 'ApprovalSubjectSummary', description: 'As it was when the approval opened.' },
+    ),
+    tier: Type.Integer(),
+    status: Words('ApprovalStatus', APPROVAL_STATUSES),
+    requiredApprovals: Type.Integer(),
+    received: Type.Integer({ description: 'Approvals that counted at the last decision.' }),
+    decisions: Type.Array(
+      Type.Object(
+        {
+          id: Uuid,
+          userId: Uuid,
+          userName: Type.String(),
+          decision: ApprovalDecision,
+          comment: Type.Optional(
+            Nullable(Type.String({ description: 'Shown to those who create, decide or operate.' })),
+          ),
+          decidedAt: Timestamp,
+          stepUpMethod: Nullable(Type.String({ description: 'Null for the approver of the sandbox.' })),
+          counted: Type.Boolean({
+            description:
+              'False for an approval given before the approvals started anew, or by a person who could no longer give it at the last decision.',
+          }),
+        },
+        { title: 'ApprovalDecisionRecord' },
+      ),
+    ),
+    requestedBy: Uuid,
+    requestedByName: Type.String(),
+    requesters: Type.Array(Uuid, {
+      description:
+        'Everyone who shaped the terms: none of them decides unless the tier allows self-approval. People and API keys; whoever made a key counts with it.',
+    }),
+    subjectChanges: Type.Array(
+      Type.Object(
+        {
+          changedBy: Uuid,
+          changedByName: Type.String(),
+          changedAt: Timestamp,
+          paymentId: Uuid,
+          members: Type.Array(Type.String()),
+          restarted: Type.Boolean({ description: 'The approvals given before do not count any more.' }),
+        },
+        { title: 'ApprovalSubjectChange' },
+      ),
+      { description: 'What was changed while the approval waited, oldest first; the last 100.' },
+    ),
+    canDecide: Type.Boolean({ description: 'Whether the caller may decide now.' }),
+    expiresAt: Nullable(Timestamp),
+    createdAt: Timestamp,
+    policy: Type.Object(
+      {
+        kind: Nullable(Words('ApprovalPolicyKind', POLICY_KINDS)),
+        source: Words('ApprovalPolicySource', ['snapshot', 'policy', 'default', 'recipient']),
+        tier: ApprovalTier,
+        issues: Type.Array(
+          Type.Object({
+            code: Words('ApprovalIssueCode', [
+              'not_enough_approvers',
+              'requester_only_approver',
+              'approver_suspended',
+              'rate_unavailable',
+              'policy_changed',
+            ]),
+            message: Type.String(),
+          }),
+        ),
+      },
+      { title: 'ApprovalEffectivePolicy', description: 'What the approval goes by.' },
+    ),
+  },
+  { title: 'Approval' },
+)
 export type Approval = Static<typeof Approval>
 
-export const DecisionCreate = Type.Object({
-  decision: ApprovalDecision,
-  comment: Type.Optional(Nullable(Text(1, 500, { description: 'Required to reject.' }))),
-  recipientMaskedIdentifier: Type.Optional(Nullable(Text(0, 64, { description: 'What you were shown; refused when it is another by now.' }))),
-  amount: Type.Optional(Nullable(Money, { description: 'What you were shown; refused when it is another by now.' })),
-}, { title: 'ApprovalDecisionCreate', additionalProperties: false, examples: [{ decision: 'approved' }] })
+export const DecisionCreate = Type.Object(
+  {
+    decision: ApprovalDecision,
+    comment: Type.Optional(Nullable(Text(1, 500, { description: 'Required to reject.' }))),
+    recipientMaskedIdentifier: Type.Optional(
+      Nullable(Text(0, 64, { description: 'What you were shown; refused when it is another by now.' })),
+    ),
+    amount: Type.Optional(Nullable(Money, { description: 'What you were shown; refused when it is another by now.' })),
+  },
+  { title: 'ApprovalDecisionCreate', additionalProperties: false, examples: [{ decision: 'approved' }] },
+)
 export type DecisionCreate = Static<typeof DecisionCreate>
 
 export const approvalList = list({

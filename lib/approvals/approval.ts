@@ -66,7 +66,12 @@ export interface DecisionRecord {
   readonly counted: boolean
 }
 
-export type ApprovalIssueCode = 'not_enough_approvers' | 'requester_only_approver' | 'approver_suspended' | 'rate_unavailable' | 'policy_changed'
+export type ApprovalIssueCode =
+  | 'not_enough_approvers'
+  | 'requester_only_approver'
+  | 'approver_suspended'
+  | 'rate_unavailable'
+  | 'policy_changed'
 
 const ISSUES: Readonly<Record<ApprovalIssueCode, string>> = {
   not_enough_approvers: 'Fewer people may decide than approvals are needed.',
@@ -84,7 +89,11 @@ export interface ApprovalSight {
 }
 
 /** Builds the approval as the API shows it. */
-export function approvalJson(approval: ApprovalRecord, decisions: readonly DecisionRecord[], { canDecide, showsComments, issues }: ApprovalSight) {
+export function approvalJson(
+  approval: ApprovalRecord,
+  decisions: readonly DecisionRecord[],
+  { canDecide, showsComments, issues }: ApprovalSight,
+) {
   return {
     id: approval.id,
     subjectType: approval.subjectType,
@@ -95,7 +104,14 @@ export function approvalJson(approval: ApprovalRecord, decisions: readonly Decis
     requiredApprovals: approval.required,
     received: approval.received,
     decisions: decisions.map(({ id, userId, userName, decision, comment, decidedAt, stepUpMethod, counted }) => ({
-      id, userId, userName, decision, ...(showsComments ? { comment } : {}), decidedAt: timestamp(decidedAt), stepUpMethod, counted,
+      id,
+      userId,
+      userName,
+      decision,
+      ...(showsComments ? { comment } : {}),
+      decidedAt: timestamp(decidedAt),
+      stepUpMethod,
+      counted,
     })),
     requestedBy: approval.requestedBy,
     requestedByName: approval.requestedByName,
@@ -104,14 +120,22 @@ export function approvalJson(approval: ApprovalRecord, decisions: readonly Decis
     canDecide,
     expiresAt: timestamp(approval.expiresAt),
     createdAt: timestamp(approval.createdAt),
-    policy: { kind: approval.kind, source: approval.source, tier: approval.tier, issues: issues.map((code) => ({ code, message: ISSUES[code] })) },
+    policy: {
+      kind: approval.kind,
+      source: approval.source,
+      tier: approval.tier,
+      issues: issues.map((code) => ({ code, message: ISSUES[code] })),
+    },
   }
 }
 
 /**
  * Computes status and count after one more decision: one rejection is final, each approval counts towards `required`.
  */
-export function afterDecision({ received, required }: Pick<ApprovalRecord, 'received' | 'required'>, decision: 'approved' | 'rejected'): { readonly status: ApprovalStatus; readonly received: number } {
+export function afterDecision(
+  { received, required }: Pick<ApprovalRecord, 'received' | 'required'>,
+  decision: 'approved' | 'rejected',
+): { readonly status: ApprovalStatus; readonly received: number } {
   if (decision === 'rejected') return { status: 'rejected', received }
   return { status: received + 1 === required ? 'approved' : 'pending', received: received + 1 }
 }
@@ -120,6 +144,10 @@ export function afterDecision({ received, required }: Pick<ApprovalRecord, 'rece
 const WARNING_MS = 24 * 3_600_000
 
 /** Computes the time at which approvers are warned of the expiry, epoch milliseconds; null when no warning is due. */
-export function warningAt({ expiresAt, createdAt, warnedAt }: Pick<ApprovalRecord, 'expiresAt' | 'createdAt' | 'warnedAt'>): number | null {
+export function warningAt({
+  expiresAt,
+  createdAt,
+  warnedAt,
+}: Pick<ApprovalRecord, 'expiresAt' | 'createdAt' | 'warnedAt'>): number | null {
   return warnedAt === null && expiresAt - createdAt > WARNING_MS ? expiresAt - WARNING_MS : null
 }

@@ -28,7 +28,18 @@
  *    The policy for payments, which decides on money, does not depend on it.
  */
 import {
-  APPROVER_ROLES, DEFAULT_TIER, termsOf, tierFor, type AppliesTo, type Convert, type Measured, type PolicyKind, type PolicyTerms, type RecipientMode, type TermsJson, type Tier,
+  APPROVER_ROLES,
+  DEFAULT_TIER,
+  termsOf,
+  tierFor,
+  type AppliesTo,
+  type Convert,
+  type Measured,
+  type PolicyKind,
+  type PolicyTerms,
+  type RecipientMode,
+  type TermsJson,
+  type Tier,
   type TierMatch,
 } from './policy.ts'
 
@@ -44,7 +55,13 @@ export function storedPolicies(rows: { readonly [kind in PolicyKind]?: TermsJson
 const STANDS_IN: Readonly<Partial<Record<PolicyKind, PolicyKind>>> = { exchange: 'payment', bulk_payment: 'payment' }
 
 /** The tier of a subject that no tier of a policy covers; null: such a subject needs no approval. */
-const OTHERWISE: Readonly<Record<PolicyKind, Tier | null>> = { payment: null, bulk_payment: null, exchange: null, recipient: DEFAULT_TIER, policy_change: DEFAULT_TIER }
+const OTHERWISE: Readonly<Record<PolicyKind, Tier | null>> = {
+  payment: null,
+  bulk_payment: null,
+  exchange: null,
+  recipient: DEFAULT_TIER,
+  policy_change: DEFAULT_TIER,
+}
 
 /** The rule in effect for one kind. */
 export interface RuleInEffect {
@@ -80,15 +97,22 @@ export function recipientModeInEffect({ recipient }: StoredPolicies, operatorMod
 export function rulesInEffect(stored: StoredPolicies, operatorMode: RecipientMode): RulesInEffect {
   return {
     rules: {
-      payment: ruleInEffect('payment', stored), bulk_payment: ruleInEffect('bulk_payment', stored), exchange: ruleInEffect('exchange', stored),
-      recipient: ruleInEffect('recipient', stored), policy_change: ruleInEffect('policy_change', stored),
+      payment: ruleInEffect('payment', stored),
+      bulk_payment: ruleInEffect('bulk_payment', stored),
+      exchange: ruleInEffect('exchange', stored),
+      recipient: ruleInEffect('recipient', stored),
+      policy_change: ruleInEffect('policy_change', stored),
     },
     recipientMode: recipientModeInEffect(stored, operatorMode),
   }
 }
 
 /** Finds the tier of a subject, and whether it comes from a policy; null when the subject needs no approval. */
-export function tierInEffect(rule: RuleInEffect, measured: Measured, convert?: Convert): (TierMatch & { readonly fromPolicy: boolean }) | null {
+export function tierInEffect(
+  rule: RuleInEffect,
+  measured: Measured,
+  convert?: Convert,
+): (TierMatch & { readonly fromPolicy: boolean }) | null {
   const match = tierFor(rule.terms, measured, convert)
   if (match !== null) return { ...match, fromPolicy: true }
   return rule.otherwise === null ? null : { tier: rule.otherwise, converted: true, fromPolicy: false }
@@ -102,12 +126,14 @@ export function tierInEffect(rule: RuleInEffect, measured: Measured, convert?: C
  * which neither includes the other.
  */
 export function loosens(before: RulesInEffect, after: RulesInEffect): boolean {
-  return loosensAmounts(before.rules.payment, after.rules.payment)
-    || loosensAmounts(before.rules.bulk_payment, after.rules.bulk_payment)
-    || loosensAmounts(before.rules.exchange, after.rules.exchange)
-    || loosensWithoutAmount(before.rules.policy_change, after.rules.policy_change)
-    || loosensWithoutAmount(before.rules.recipient, after.rules.recipient)
-    || loosensMode(before.recipientMode, after.recipientMode)
+  return (
+    loosensAmounts(before.rules.payment, after.rules.payment) ||
+    loosensAmounts(before.rules.bulk_payment, after.rules.bulk_payment) ||
+    loosensAmounts(before.rules.exchange, after.rules.exchange) ||
+    loosensWithoutAmount(before.rules.policy_change, after.rules.policy_change) ||
+    loosensWithoutAmount(before.rules.recipient, after.rules.recipient) ||
+    loosensMode(before.recipientMode, after.recipientMode)
+  )
 }
 
 /** Compares one kind whose subjects have amounts. */
@@ -118,7 +144,11 @@ function loosensAmounts({ terms: before }: RuleInEffect, { terms: after }: RuleI
   // An amount that cannot be converted takes the highest tier.
   if (isLooser(before.tiers.at(-1), after.tiers.at(-1))) return true
   // Tiers change only at their thresholds, so comparing at all thresholds compares all amounts.
-  const thresholds = new Set([...before.tiers, ...after.tiers].flatMap(({ minAmount, maxAmount }) => (maxAmount === null ? [minAmount] : [minAmount, maxAmount])))
+  const thresholds = new Set(
+    [...before.tiers, ...after.tiers].flatMap(({ minAmount, maxAmount }) =>
+      maxAmount === null ? [minAmount] : [minAmount, maxAmount],
+    ),
+  )
   for (const amount of thresholds) if (isLooser(tierAt(before.tiers, amount), tierAt(after.tiers, amount))) return true
   return false
 }
@@ -127,7 +157,7 @@ function loosensAmounts({ terms: before }: RuleInEffect, { terms: after }: RuleI
  * Compares one kind whose subjects have no amount: each subject takes the first tier of a policy that applies to it.
  */
 function loosensWithoutAmount(before: RuleInEffect, after: RuleInEffect): boolean {
-  const named = [...before.terms?.appliesTo?.recipientIds ?? [], ...after.terms?.appliesTo?.recipientIds ?? []]
+  const named = [...(before.terms?.appliesTo?.recipientIds ?? []), ...(after.terms?.appliesTo?.recipientIds ?? [])]
   // Every recipient that either policy names, and one that neither names.
   return [undefined, ...named].some((recipientId) => {
     const measured: Measured = { amount: null, currency: null, ...(recipientId === undefined ? {} : { recipientId }) }
@@ -144,20 +174,25 @@ function loosensMode(before: RecipientMode, after: RecipientMode): boolean {
   return before !== 'none' && after !== before && after !== 'customer_then_operator'
 }
 
-const tierAt = (tiers: readonly Tier[], amount: bigint): Tier | undefined => tiers.find(({ minAmount, maxAmount }) => amount >= minAmount && (maxAmount === null || amount < maxAmount))
+const tierAt = (tiers: readonly Tier[], amount: bigint): Tier | undefined =>
+  tiers.find(({ minAmount, maxAmount }) => amount >= minAmount && (maxAmount === null || amount < maxAmount))
 
 /** Whether the new scope omits something that the old scope covered. */
 function narrows(before: AppliesTo | null, after: AppliesTo | null): boolean {
   if (after === null) return false
-  const lost = (was: readonly string[] | null, is: readonly string[] | null) => is !== null && (was === null || was.some((value) => !is.includes(value)))
+  const lost = (was: readonly string[] | null, is: readonly string[] | null) =>
+    is !== null && (was === null || was.some((value) => !is.includes(value)))
   const all = before ?? { balanceIds: null, rails: null, recipientIds: null }
-  return lost(all.balanceIds, after.balanceIds) || lost(all.rails, after.rails) || lost(all.recipientIds, after.recipientIds)
+  return (
+    lost(all.balanceIds, after.balanceIds) || lost(all.rails, after.rails) || lost(all.recipientIds, after.recipientIds)
+  )
 }
 
 /** Whether a tier asks for less than the earlier tier. */
 function isLooser(was: Tier | undefined, is: Tier | undefined): boolean {
   if (was === undefined) return false
-  if (is === undefined || is.requiredApprovals < was.requiredApprovals || is.expiresAfterHours > was.expiresAfterHours) return true
+  if (is === undefined || is.requiredApprovals < was.requiredApprovals || is.expiresAfterHours > was.expiresAfterHours)
+    return true
   if ((is.allowSelfApproval && !was.allowSelfApproval) || (was.distinctTeams && !is.distinctTeams)) return true
   return admitsMore(was, is)
 }
@@ -169,7 +204,11 @@ function admitsMore(was: Tier, is: Tier): boolean {
   if (isOpen(was)) return false
   if (isOpen(is)) return true
   const more = (before: readonly string[], after: readonly string[]) => after.some((value) => !before.includes(value))
-  return more(was.approverRoles, deciding(is)) || more(was.approverUserIds, is.approverUserIds) || more(was.approverTeamIds, is.approverTeamIds)
+  return (
+    more(was.approverRoles, deciding(is)) ||
+    more(was.approverUserIds, is.approverUserIds) ||
+    more(was.approverTeamIds, is.approverTeamIds)
+  )
 }
 
 const deciding = ({ approverRoles }: Tier) => APPROVER_ROLES.filter((role) => approverRoles.includes(role))
@@ -177,5 +216,8 @@ const deciding = ({ approverRoles }: Tier) => APPROVER_ROLES.filter((role) => ap
 /** Whether a tier admits every person who has an approver role. */
 function isOpen(tier: Tier): boolean {
   const { approverRoles, approverUserIds, approverTeamIds } = tier
-  return approverRoles.length + approverUserIds.length + approverTeamIds.length === 0 || deciding(tier).length === APPROVER_ROLES.length
+  return (
+    approverRoles.length + approverUserIds.length + approverTeamIds.length === 0 ||
+    deciding(tier).length === APPROVER_ROLES.length
+  )
 }

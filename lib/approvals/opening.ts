@@ -31,7 +31,14 @@ export interface SubjectSummary {
 
 /** Builds a summary from the known members; all others are null. */
 export const summary = (known: Partial<SubjectSummary> & Pick<SubjectSummary, 'title'>): SubjectSummary => ({
-  amount: null, recipientName: null, sourceBalanceId: null, sourceBalanceName: null, rail: null, itemCount: null, recipientMaskedIdentifier: null, ...known,
+  amount: null,
+  recipientName: null,
+  sourceBalanceId: null,
+  sourceBalanceName: null,
+  rail: null,
+  itemCount: null,
+  recipientMaskedIdentifier: null,
+  ...known,
 })
 
 /** A decision of the sandbox's simulated approver. */
@@ -98,26 +105,62 @@ export const SANDBOX_DECISION_MS = 5_000
 /** Builds the rows of a new approval: the approval itself and the event `approval.requested`. */
 export function opening(open: OpenApproval, now: number): Required<Pick<Effects, 'approvals' | 'events'>> {
   return {
-    approvals: [{
-      id: open.id, customerId: open.customerId, operatorId: open.operatorId, shard: open.shard, subjectType: open.subjectType,
-      subjectId: open.subjectId, subject: JSON.stringify(open.subject), payload: open.payload ?? null, kind: open.kind, source: open.source,
-      tier: JSON.stringify(tierJson(open.tier, open.tierCurrency)), tierNumber: open.tier.tier, required: open.tier.requiredApprovals,
-      converted: open.converted ?? true, requestedBy: open.requestedBy, requestedByName: open.requestedByName,
-      requesters: JSON.stringify(requestersOf([open.requestedBy], open.shapedBy ?? [])),
-      sandboxDecision: open.sandboxDecision, expiresAt: now + open.tier.expiresAfterHours * 3_600_000, createdAt: now,
-    }],
+    approvals: [
+      {
+        id: open.id,
+        customerId: open.customerId,
+        operatorId: open.operatorId,
+        shard: open.shard,
+        subjectType: open.subjectType,
+        subjectId: open.subjectId,
+        subject: JSON.stringify(open.subject),
+        payload: open.payload ?? null,
+        kind: open.kind,
+        source: open.source,
+        tier: JSON.stringify(tierJson(open.tier, open.tierCurrency)),
+        tierNumber: open.tier.tier,
+        required: open.tier.requiredApprovals,
+        converted: open.converted ?? true,
+        requestedBy: open.requestedBy,
+        requestedByName: open.requestedByName,
+        requesters: JSON.stringify(requestersOf([open.requestedBy], open.shapedBy ?? [])),
+        sandboxDecision: open.sandboxDecision,
+        expiresAt: now + open.tier.expiresAfterHours * 3_600_000,
+        createdAt: now,
+      },
+    ],
     events: [approvalEvent({ ...open, status: 'pending', previousStatus: null }, now)],
   }
 }
 
 /** Builds the event: `approval.requested` when there was no earlier status, otherwise `approval.decided`. */
 export function approvalEvent(
-  { id, eventId, customerId, operatorId, shard, status, previousStatus }:
-  Pick<OpenApproval, 'id' | 'eventId' | 'customerId' | 'operatorId' | 'shard'> & { readonly status: ApprovalStatus; readonly previousStatus: ApprovalStatus | null },
+  {
+    id,
+    eventId,
+    customerId,
+    operatorId,
+    shard,
+    status,
+    previousStatus,
+  }: Pick<OpenApproval, 'id' | 'eventId' | 'customerId' | 'operatorId' | 'shard'> & {
+    readonly status: ApprovalStatus
+    readonly previousStatus: ApprovalStatus | null
+  },
   now: number,
 ) {
   return {
-    id: eventId, createdAt: now, customerId, operatorId, shard, type: previousStatus === null ? 'approval.requested' : 'approval.decided', object: 'approval',
-    objectId: id, status, previousStatus, amount: null, currency: null,
+    id: eventId,
+    createdAt: now,
+    customerId,
+    operatorId,
+    shard,
+    type: previousStatus === null ? 'approval.requested' : 'approval.decided',
+    object: 'approval',
+    objectId: id,
+    status,
+    previousStatus,
+    amount: null,
+    currency: null,
   }
 }

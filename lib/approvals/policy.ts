@@ -62,13 +62,26 @@ export const EXPIRES_HOURS = 168
 
 /** The built-in tier of one approval, used where a subject needs approval and no policy tier covers it. */
 export const DEFAULT_TIER: Tier = {
-  tier: 1, minAmount: 0n, maxAmount: null, requiredApprovals: 1, approverRoles: APPROVER_ROLES, approverUserIds: [], approverTeamIds: [],
-  allowSelfApproval: false, distinctTeams: false, expiresAfterHours: EXPIRES_HOURS,
+  tier: 1,
+  minAmount: 0n,
+  maxAmount: null,
+  requiredApprovals: 1,
+  approverRoles: APPROVER_ROLES,
+  approverUserIds: [],
+  approverTeamIds: [],
+  allowSelfApproval: false,
+  distinctTeams: false,
+  expiresAfterHours: EXPIRES_HOURS,
 }
 
 /** The terms of a policy that was never set. */
 export const NO_POLICY: PolicyTerms = {
-  enabled: false, currency: 'EUR', tiers: [], appliesTo: null, exemptOwnAccounts: true, recipientMode: 'none',
+  enabled: false,
+  currency: 'EUR',
+  tiers: [],
+  appliesTo: null,
+  exemptOwnAccounts: true,
+  recipientMode: 'none',
 }
 
 /** The properties of a subject that are compared with a policy. */
@@ -100,51 +113,88 @@ export interface TierMatch {
 
 /** Finds the tier of a policy that covers the subject; null when the subject needs no approval. */
 export function tierFor(policy: PolicyTerms | null, measured: Measured, convert: Convert = NO_RATES): TierMatch | null {
-  if (policy === null || !policy.enabled || policy.tiers.length === 0 || !applies(policy.appliesTo, measured)) return null
+  if (policy === null || !policy.enabled || policy.tiers.length === 0 || !applies(policy.appliesTo, measured))
+    return null
   if (policy.exemptOwnAccounts && measured.toOwnAccount === true) return null
   if (measured.amount === null || measured.currency === null) return { tier: policy.tiers[0] as Tier, converted: true }
   const amount = convert(measured.amount, measured.currency, policy.currency)
   if (amount === null) return { tier: policy.tiers.at(-1) as Tier, converted: false }
-  const tier = policy.tiers.find(({ minAmount, maxAmount }) => amount >= minAmount && (maxAmount === null || amount < maxAmount))
+  const tier = policy.tiers.find(
+    ({ minAmount, maxAmount }) => amount >= minAmount && (maxAmount === null || amount < maxAmount),
+  )
   return tier === undefined ? null : { tier, converted: true }
 }
 
 function applies(appliesTo: AppliesTo | null, { balanceId, rail, recipientId }: Measured): boolean {
   if (appliesTo === null) return true
-  const within = (list: readonly string[] | null, value: string | undefined) => list === null || (value !== undefined && list.includes(value))
-  return within(appliesTo.balanceIds, balanceId) && within(appliesTo.rails, rail) && within(appliesTo.recipientIds, recipientId)
+  const within = (list: readonly string[] | null, value: string | undefined) =>
+    list === null || (value !== undefined && list.includes(value))
+  return (
+    within(appliesTo.balanceIds, balanceId) &&
+    within(appliesTo.rails, rail) &&
+    within(appliesTo.recipientIds, recipientId)
+  )
 }
 
 /** Finds the first fault in the tiers of a policy, as a JSON Pointer, a code and a message; null when there is none. */
-export function tiersFault({ enabled, tiers, currency }: Pick<PolicyTerms, 'enabled' | 'tiers' | 'currency'>, currencies: readonly string[]): { readonly field: string; readonly message: string; readonly code: 'required' | 'invalid_value' | 'currency_mismatch' } | null {
+export function tiersFault(
+  { enabled, tiers, currency }: Pick<PolicyTerms, 'enabled' | 'tiers' | 'currency'>,
+  currencies: readonly string[],
+): {
+  readonly field: string
+  readonly message: string
+  readonly code: 'required' | 'invalid_value' | 'currency_mismatch'
+} | null {
   const foreign = currencies.findIndex((one) => one !== currency)
-  if (foreign >= 0) return { field: '/tiers', code: 'currency_mismatch', message: `Amounts of tiers are in ${currency}, the currency of the policy.` }
-  if (enabled && tiers.length === 0) return { field: '/tiers', code: 'required', message: 'An enabled policy has at least one tier.' }
-  for (const [index, { tier, minAmount, maxAmount, requiredApprovals, distinctTeams, approverUserIds, approverRoles, approverTeamIds }] of tiers.entries()) {
+  if (foreign >= 0)
+    return {
+      field: '/tiers',
+      code: 'currency_mismatch',
+      message: `Amounts of tiers are in ${currency}, the currency of the policy.`,
+    }
+  if (enabled && tiers.length === 0)
+    return { field: '/tiers', code: 'required', message: 'An enabled policy has at least one tier.' }
+  for (const [
+    index,
+    { tier, minAmount, maxAmount, requiredApprovals, distinctTeams, approverUserIds, approverRoles, approverTeamIds },
+  ] of tiers.entries()) {
     const field = `/tiers/${index}`
     const before = tiers[index - 1]
-    if (tier !== index + 1) return { field: `${field}/tier`, code: 'invalid_value', message: 'Tiers are numbered from 1.' }
-    if (maxAmount !== null && maxAmount <= minAmount) return { field: `${field}/maxAmount`, code: 'invalid_value', message: 'A tier ends above where it begins.' }
+    if (tier !== index + 1)
+      return { field: `${field}/tier`, code: 'invalid_value', message: 'Tiers are numbered from 1.' }
+    if (maxAmount !== null && maxAmount <= minAmount)
+      return { field: `${field}/maxAmount`, code: 'invalid_value', message: 'A tier ends above where it begins.' }
     if (before !== undefined && (before.maxAmount === null || minAmount < before.maxAmount)) {
-      return { field: `${field}/minAmount`, code: 'invalid_value', message: 'A tier begins where the one before it has ended.' }
+      return {
+        field: `${field}/minAmount`,
+        code: 'invalid_value',
+        message: 'A tier begins where the one before it has ended.',
+      }
     }
     const onlyUsers = approverRoles.length === 0 && approverTeamIds.length === 0 && approverUserIds.length > 0
     if (onlyUsers && new Set(approverUserIds).size < requiredApprovals) {
       return { field: `${field}/approverUserIds`, code: 'invalid_value', message: 'Fewer approvers than approvals.' }
     }
-    if (distinctTeams && approverTeamIds.length > 0 && onlyTeams({ approverRoles, approverUserIds }) && new Set(approverTeamIds).size < requiredApprovals) {
+    if (
+      distinctTeams &&
+      approverTeamIds.length > 0 &&
+      onlyTeams({ approverRoles, approverUserIds }) &&
+      new Set(approverTeamIds).size < requiredApprovals
+    ) {
       return { field: `${field}/approverTeamIds`, code: 'invalid_value', message: 'Fewer teams than approvals.' }
     }
   }
   return null
 }
 
-const onlyTeams = ({ approverRoles, approverUserIds }: Pick<Tier, 'approverRoles' | 'approverUserIds'>): boolean => approverRoles.length === 0 && approverUserIds.length === 0
+const onlyTeams = ({ approverRoles, approverUserIds }: Pick<Tier, 'approverRoles' | 'approverUserIds'>): boolean =>
+  approverRoles.length === 0 && approverUserIds.length === 0
 
 // ── Stored form and API form ──────────────────────────────────────────────────────────────────────────────────────────
 
 /** A tier as JSON, with amounts as money; the API and the stored snapshots share this form. */
-export interface TierJson extends Omit<Tier, 'minAmount' | 'maxAmount' | 'approverRoles' | 'approverUserIds' | 'approverTeamIds'> {
+export interface TierJson
+  extends Omit<Tier, 'minAmount' | 'maxAmount' | 'approverRoles' | 'approverUserIds' | 'approverTeamIds'> {
   readonly approverRoles: MemberRole[]
   readonly approverUserIds: string[]
   readonly approverTeamIds: string[]
@@ -153,17 +203,28 @@ export interface TierJson extends Omit<Tier, 'minAmount' | 'maxAmount' | 'approv
 }
 
 /** Converts a tier to JSON. `currency` is that of the policy. */
-export function tierJson({ tier, minAmount, maxAmount, approverRoles, approverUserIds, approverTeamIds, ...rest }: Tier, currency: string): TierJson {
+export function tierJson(
+  { tier, minAmount, maxAmount, approverRoles, approverUserIds, approverTeamIds, ...rest }: Tier,
+  currency: string,
+): TierJson {
   return {
-    tier, minAmount: { amountMinor: minAmount.toString(), currency },
+    tier,
+    minAmount: { amountMinor: minAmount.toString(), currency },
     maxAmount: maxAmount === null ? null : { amountMinor: maxAmount.toString(), currency },
-    approverRoles: [...approverRoles], approverUserIds: [...approverUserIds], approverTeamIds: [...approverTeamIds], ...rest,
+    approverRoles: [...approverRoles],
+    approverUserIds: [...approverUserIds],
+    approverTeamIds: [...approverTeamIds],
+    ...rest,
   }
 }
 
 /** Converts JSON back to a tier. */
 export function tierOf({ minAmount, maxAmount, ...tier }: TierJson): Tier {
-  return { ...tier, minAmount: BigInt(minAmount.amountMinor), maxAmount: maxAmount === null ? null : BigInt(maxAmount.amountMinor) }
+  return {
+    ...tier,
+    minAmount: BigInt(minAmount.amountMinor),
+    maxAmount: maxAmount === null ? null : BigInt(maxAmount.amountMinor),
+  }
 }
 
 /** The terms of a policy as JSON, as a row stores them. */
@@ -172,6 +233,9 @@ export interface TermsJson extends Omit<PolicyTerms, 'tiers'> {
 }
 
 /** Converts the terms of a policy to JSON. */
-export const termsJson = (terms: PolicyTerms): TermsJson => ({ ...terms, tiers: terms.tiers.map((tier) => tierJson(tier, terms.currency)) })
+export const termsJson = (terms: PolicyTerms): TermsJson => ({
+  ...terms,
+  tiers: terms.tiers.map((tier) => tierJson(tier, terms.currency)),
+})
 /** Converts JSON back to the terms of a policy. */
 export const termsOf = (json: TermsJson): PolicyTerms => ({ ...json, tiers: json.tiers.map(tierOf) })

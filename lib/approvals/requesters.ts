@@ -45,7 +45,10 @@ export interface GivenApproval {
  *
  * @returns the ids of their decisions
  */
-export function approvalsThatCount(given: readonly GivenApproval[], { distinctTeams }: { readonly distinctTeams: boolean }): readonly string[] {
+export function approvalsThatCount(
+  given: readonly GivenApproval[],
+  { distinctTeams }: { readonly distinctTeams: boolean },
+): readonly string[] {
   const used = new Set<string>()
   const counted: string[] = []
   for (const { decisionId, stands, teamIds } of given) {

@@ -33,9 +33,17 @@ export interface Ties {
  * balance. `sweeps` is true when such a balance is named. A late return may credit a closed balance: closing it again
  * moves that money, too.
  */
-export function closingProblem(balance: ClosableBalance, { subBalances, underWay }: Ties, sweeps: boolean): Problem | null {
+export function closingProblem(
+  balance: ClosableBalance,
+  { subBalances, underWay }: Ties,
+  sweeps: boolean,
+): Problem | null {
   const { status, posted, held } = balance
-  const refused = (detail: string): Problem => ({ slug: 'invalid-transition', detail, extra: { currentStatus: status, allowed: ['active', 'closing'] } })
+  const refused = (detail: string): Problem => ({
+    slug: 'invalid-transition',
+    detail,
+    extra: { currentStatus: status, allowed: ['active', 'closing'] },
+  })
   if (status === 'frozen' || (status === 'closed' && posted === 0n)) return refused(`The balance is ${status}.`)
   if (subBalances > 0) return refused('There are balances below it; close those first.')
   if (held > 0n) return refused(`${major(held, balance)} are held on the balance.`)

@@ -42,19 +42,36 @@ export interface BalanceDecision<Done> {
 export function invalid(balance: BalanceState | null, error: FieldError): BalanceDecision<never> {
   return {
     state: balance,
-    reply: { kind: 'refused', problem: { slug: 'validation-error', detail: error.message, errors: [error] }, body: null },
+    reply: {
+      kind: 'refused',
+      problem: { slug: 'validation-error', detail: error.message, errors: [error] },
+      body: null,
+    },
     effects: null,
   }
 }
 
 /** Refuses a command and records the refusal under its key, so that a repeat can never be approved (I5). */
-export function refuse(balance: BalanceState, command: Recorded, now: number, problem: Problem): BalanceDecision<never> {
+export function refuse(
+  balance: BalanceState,
+  command: Recorded,
+  now: number,
+  problem: Problem,
+): BalanceDecision<never> {
   if (command.key === null) return { state: balance, reply: { kind: 'refused', problem, body: null }, effects: null }
   const body = command.problemText(problem)
   return {
     state: balance,
     reply: { kind: 'refused', problem, body },
-    effects: { idempotency: { ...command.key, status: command.problemStatus(problem), resourceId: null, answer: body, createdAt: now } },
+    effects: {
+      idempotency: {
+        ...command.key,
+        status: command.problemStatus(problem),
+        resourceId: null,
+        answer: body,
+        createdAt: now,
+      },
+    },
   }
 }
 
@@ -64,6 +81,9 @@ export function insufficientFunds(balance: BalanceState, required: bigint): Prob
   return {
     slug: 'insufficient-funds',
     detail: `Available ${formatMajor(balance.available, currency)} ${currency}, required ${formatMajor(required, currency)} ${currency}.`,
-    extra: { available: moneyJson({ amountMinor: balance.available, currency }), required: moneyJson({ amountMinor: required, currency }) },
+    extra: {
+      available: moneyJson({ amountMinor: balance.available, currency }),
+      required: moneyJson({ amountMinor: required, currency }),
+    },
   }
 }

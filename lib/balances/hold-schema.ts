@@ -5,23 +5,34 @@ import { Money, Nullable, Timestamp, Uuid, Words } from '../contract/primitives.
 
 const HOLD_STATUSES = ['active', 'captured', 'released', 'expired'] as const
 const HOLD_SUBJECT_TYPES = [
-  'payment', 'payment_review', 'exchange', 'forward_deposit', 'card_authorisation', 'collection_reserve', 'recall',
-  'legal_order', 'manual', 'transfer',
+  'payment',
+  'payment_review',
+  'exchange',
+  'forward_deposit',
+  'card_authorisation',
+  'collection_reserve',
+  'recall',
+  'legal_order',
+  'manual',
+  'transfer',
 ] as const
 
-export const Hold = Type.Object({
-  id: Uuid,
-  balanceId: Uuid,
-  amount: Money,
-  status: Words('HoldStatus', HOLD_STATUSES),
-  subjectType: Words('HoldSubjectType', HOLD_SUBJECT_TYPES),
-  subjectId: Uuid,
-  description: Type.String(),
-  createdAt: Timestamp,
-  expiresAt: Nullable(Timestamp),
-  resolvedAt: Nullable(Timestamp),
-  capturedAmount: Nullable(Money),
-}, { title: 'Hold' })
+export const Hold = Type.Object(
+  {
+    id: Uuid,
+    balanceId: Uuid,
+    amount: Money,
+    status: Words('HoldStatus', HOLD_STATUSES),
+    subjectType: Words('HoldSubjectType', HOLD_SUBJECT_TYPES),
+    subjectId: Uuid,
+    description: Type.String(),
+    createdAt: Timestamp,
+    expiresAt: Nullable(Timestamp),
+    resolvedAt: Nullable(Timestamp),
+    capturedAmount: Nullable(Money),
+  },
+  { title: 'Hold' },
+)
 export type Hold = Static<typeof Hold>
 
 export const holdList = list({

@@ -11,7 +11,10 @@ export function inStoredOrder(metadata: Readonly<Record<string, string>>): Reado
 }
 
 /** Applies a change to attributes: a null value removes the attribute, an absent name keeps it. */
-export function patchedMetadata(metadata: Readonly<Record<string, string>>, patch: Readonly<Record<string, string | null>>): Readonly<Record<string, string>> {
+export function patchedMetadata(
+  metadata: Readonly<Record<string, string>>,
+  patch: Readonly<Record<string, string | null>>,
+): Readonly<Record<string, string>> {
   const merged: Record<string, string> = { ...metadata }
   for (const [name, value] of Object.entries(patch)) {
     if (value === null) delete merged[name]

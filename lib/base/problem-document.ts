@@ -45,12 +45,19 @@ export function toProblem(error: unknown): { readonly problem: Problem; readonly
   if (error instanceof ProblemError) return { problem: error.problem, level: 'none' }
   if (error instanceof OperatingError) {
     return {
-      problem: { slug: 'service-unavailable', detail: 'The service cannot answer at the moment. Send the same request again.', retryAfterSeconds: error.retryAfterSeconds },
+      problem: {
+        slug: 'service-unavailable',
+        detail: 'The service cannot answer at the moment. Send the same request again.',
+        retryAfterSeconds: error.retryAfterSeconds,
+      },
       level: 'warn',
     }
   }
   return {
-    problem: { slug: 'internal-error', detail: 'The request failed for a reason on our side. The request id finds it in our logs.' },
+    problem: {
+      slug: 'internal-error',
+      detail: 'The request failed for a reason on our side. The request id finds it in our logs.',
+    },
     level: 'error',
   }
 }

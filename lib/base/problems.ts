@@ -86,11 +86,29 @@ export type ProblemSlug = keyof typeof PROBLEMS
 
 /** The validation codes that any body can produce; a resource may add codes of its own. */
 export type FieldErrorCode =
-  | 'required' | 'invalid_type' | 'invalid_format' | 'invalid_value' | 'invalid_checksum'
-  | 'too_short' | 'too_long' | 'too_small' | 'too_large' | 'unknown_field' | 'read_only_field'
-  | 'not_applicable' | 'currency_mismatch' | 'not_found' | 'inactive' | 'invalid_characters'
-  | 'in_past' | 'not_business_day' | 'too_far_ahead' | 'quote_required' | 'amount_too_small'
-  | 'currency_withdrawn' | 'account_not_eligible'
+  | 'required'
+  | 'invalid_type'
+  | 'invalid_format'
+  | 'invalid_value'
+  | 'invalid_checksum'
+  | 'too_short'
+  | 'too_long'
+  | 'too_small'
+  | 'too_large'
+  | 'unknown_field'
+  | 'read_only_field'
+  | 'not_applicable'
+  | 'currency_mismatch'
+  | 'not_found'
+  | 'inactive'
+  | 'invalid_characters'
+  | 'in_past'
+  | 'not_business_day'
+  | 'too_far_ahead'
+  | 'quote_required'
+  | 'amount_too_small'
+  | 'currency_withdrawn'
+  | 'account_not_eligible'
 
 /** A single fault of a field. */
 export interface FieldError {
@@ -132,6 +150,13 @@ export function refuse(slug: ProblemSlug, detail: string, rest: Omit<Problem, 's
 }
 
 /** Refuses one field of a body, with the message of that field. @throws ProblemError `validation-error` */
-export function refuseField(field: string, code: FieldErrorCode, message: string, params?: FieldError['params']): never {
-  refuse('validation-error', message, { errors: [params === undefined ? { field, code, message } : { field, code, message, params }] })
+export function refuseField(
+  field: string,
+  code: FieldErrorCode,
+  message: string,
+  params?: FieldError['params'],
+): never {
+  refuse('validation-error', message, {
+    errors: [params === undefined ? { field, code, message } : { field, code, message, params }],
+  })
 }

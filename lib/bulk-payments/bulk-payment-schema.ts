@@ -10,109 +10,195 @@ const Count = Type.Integer({ minimum: 0 })
 
 export const BulkFormat = Words('BulkFormat', BULK_FORMATS, '`pain001` is pain.001.001.03 or pain.001.001.09.')
 
-export const BulkPayment = Type.Object({
-  id: Uuid,
-  customerId: Uuid,
-  number: Type.String(),
-  name: Type.String({ description: 'The name of the file, or the number, where none was given.' }),
-  status: Words('BulkStatus', BULK_STATUSES, '`ready` has at least one valid row.'),
-  format: BulkFormat,
-  fileName: Nullable(Type.String()),
-  fileHash: Nullable(Type.String({ description: 'SHA-256 in hex.' })),
-  sourceBalanceId: Nullable(Uuid),
-  executionDate: Nullable(CalendarDate),
-  requireAllValid: Type.Boolean(),
-  counts: Type.Object({ total: Count, pending: Count, valid: Count, invalid: Count, submitting: Count, submitted: Count, failed: Count }),
-  totals: Type.Array(Type.Object({ currency: CurrencyCode, amountMinor: Type.String(), fee: Type.String({ description: 'Minor units.' }), rows: Count }), { description: 'Of valid rows.' }),
-  fileErrors: Type.Array(Type.Object({ line: Nullable(Type.Integer()), code: Type.String(), message: Type.String() })),
-  warnings: Type.Array(Type.Object({ code: Type.String(), message: Type.String() })),
-  duplicateOf: Nullable(Uuid),
-  jobId: Nullable(Uuid),
-  approvalId: Nullable(Uuid),
-  lastProgressAt: Nullable(Timestamp),
-  submittedBy: Nullable(Uuid),
-  submittedAt: Nullable(Timestamp),
-  closedAt: Nullable(Timestamp),
-  createdBy: Uuid,
-  createdAt: Timestamp,
-  updatedAt: Timestamp,
-}, { title: 'BulkPayment', description: 'A file of payments. Counts move while it is read and while it is submitted.' })
+export const BulkPayment = Type.Object(
+  {
+    id: Uuid,
+    customerId: Uuid,
+    number: Type.String(),
+    name: Type.String({ description: 'The name of the file, or the number, where none was given.' }),
+    status: Words('BulkStatus', BULK_STATUSES, '`ready` has at least one valid row.'),
+    format: BulkFormat,
+    fileName: Nullable(Type.String()),
+    fileHash: Nullable(Type.String({ description: 'SHA-256 in hex.' })),
+    sourceBalanceId: Nullable(Uuid),
+    executionDate: Nullable(CalendarDate),
+    requireAllValid: Type.Boolean(),
+    counts: Type.Object({
+      total: Count,
+      pending: Count,
+      valid: Count,
+      invalid: Count,
+      submitting: Count,
+      submitted: Count,
+      failed: Count,
+    }),
+    totals: Type.Array(
+      Type.Object({
+        currency: CurrencyCode,
+        amountMinor: Type.String(),
+        fee: Type.String({ description: 'Minor units.' }),
+        rows: Count,
+      }),
+      { description: 'Of valid rows.' },
+    ),
+    fileErrors: Type.Array(
+      Type.Object({ line: Nullable(Type.Integer()), code: Type.String(), message: Type.String() }),
+    ),
+    warnings: Type.Array(Type.Object({ code: Type.String(), message: Type.String() })),
+    duplicateOf: Nullable(Uuid),
+    jobId: Nullable(Uuid),
+    approvalId: Nullable(Uuid),
+    lastProgressAt: Nullable(Timestamp),
+    submittedBy: Nullable(Uuid),
+    submittedAt: Nullable(Timestamp),
+    closedAt: Nullable(Timestamp),
+    createdBy: Uuid,
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  },
+  { title: 'BulkPayment', description: 'A file of payments. Counts move while it is read and while it is submitted.' },
+)
 export type BulkPayment = Static<typeof BulkPayment>
 
 const RowError = Type.Object({ column: Type.String(), code: Type.String(), message: Type.String() })
 
-export const BulkPaymentRow = Type.Object({
-  id: Uuid,
-  bulkPaymentId: Uuid,
-  rowNumber: Type.Integer({ minimum: 1, description: '1 is the first row with data.' }),
-  status: Words('RowStatus', ROW_STATUSES),
-  externalId: Nullable(Type.String()),
-  recipientId: Nullable(Uuid),
-  recipientName: Type.String(),
-  maskedIdentifier: Nullable(Type.String()),
-  amount: Nullable(Money),
-  rail: Nullable(Type.String()),
-  reference: Nullable(Type.String()),
-  executionDate: Nullable(CalendarDate),
-  sourceBalanceId: Nullable(Uuid),
-  fee: Nullable(Money),
-  estimatedArrival: Nullable(Timestamp),
-  errors: Type.Array(RowError),
-  warnings: Type.Array(RowError),
-  paymentId: Nullable(Uuid),
-  paymentStatus: Nullable(Type.String()),
-  failureCode: Nullable(Words('RowFailure', ROW_FAILURES)),
-  createdAt: Timestamp,
-  updatedAt: Timestamp,
-}, { title: 'BulkPaymentRow' })
+export const BulkPaymentRow = Type.Object(
+  {
+    id: Uuid,
+    bulkPaymentId: Uuid,
+    rowNumber: Type.Integer({ minimum: 1, description: '1 is the first row with data.' }),
+    status: Words('RowStatus', ROW_STATUSES),
+    externalId: Nullable(Type.String()),
+    recipientId: Nullable(Uuid),
+    recipientName: Type.String(),
+    maskedIdentifier: Nullable(Type.String()),
+    amount: Nullable(Money),
+    rail: Nullable(Type.String()),
+    reference: Nullable(Type.String()),
+    executionDate: Nullable(CalendarDate),
+    sourceBalanceId: Nullable(Uuid),
+    fee: Nullable(Money),
+    estimatedArrival: Nullable(Timestamp),
+    errors: Type.Array(RowError),
+    warnings: Type.Array(RowError),
+    paymentId: Nullable(Uuid),
+    paymentStatus: Nullable(Type.String()),
+    failureCode: Nullable(Words('RowFailure', ROW_FAILURES)),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  },
+  { title: 'BulkPaymentRow' },
+)
 export type BulkPaymentRow = Static<typeof BulkPaymentRow>
 
 const cell = (maxLength: number) => Nullable(Text(0, maxLength))
-const memberOf = ({ name, member, target }: (typeof COLUMNS)[number]): string => (target === 'address' ? name.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()) : member)
+const memberOf = ({ name, member, target }: (typeof COLUMNS)[number]): string =>
+  target === 'address' ? name.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()) : member
 
 /** A row of the JSON variant: the columns of a file, named in camelCase, all of them texts. */
-const BulkRowInput = Type.Object({
-  ...Object.fromEntries(COLUMNS.map((column) => [memberOf(column), Type.Optional(cell(column.maxLength))])),
-  notifyRecipient: Type.Optional(Nullable(Type.Boolean())),
-  metadata: Type.Optional(Type.Record(Type.String({ pattern: '^[A-Za-z0-9_-]{1,40}$' }), Type.String({ maxLength: 500 }))),
-}, { title: 'BulkRowInput', additionalProperties: false })
+const BulkRowInput = Type.Object(
+  {
+    ...Object.fromEntries(COLUMNS.map((column) => [memberOf(column), Type.Optional(cell(column.maxLength))])),
+    notifyRecipient: Type.Optional(Nullable(Type.Boolean())),
+    metadata: Type.Optional(
+      Type.Record(Type.String({ pattern: '^[A-Za-z0-9_-]{1,40}$' }), Type.String({ maxLength: 500 })),
+    ),
+  },
+  { title: 'BulkRowInput', additionalProperties: false },
+)
 
 const options = {
   name: Type.Optional(Nullable(Text(1, BULK_NAME_CHARACTERS_MAX))),
   sourceBalanceId: Type.Optional(Nullable(Uuid)),
   executionDate: Type.Optional(Nullable(CalendarDate)),
-  requireAllValid: Type.Optional(Type.Boolean({ default: false, description: 'One row that is not valid makes the file invalid.' })),
-  allowDuplicate: Type.Optional(Type.Boolean({ default: false, description: 'The same content may come again; a warning says so.' })),
-  createMissingRecipients: Type.Optional(Type.Boolean({ default: false, description: 'Recipients that a row describes are made, where there are none with their account; those that need approval make their rows wait for `revalidate`.' })),
+  requireAllValid: Type.Optional(
+    Type.Boolean({ default: false, description: 'One row that is not valid makes the file invalid.' }),
+  ),
+  allowDuplicate: Type.Optional(
+    Type.Boolean({ default: false, description: 'The same content may come again; a warning says so.' }),
+  ),
+  createMissingRecipients: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description:
+        'Recipients that a row describes are made, where there are none with their account; those that need approval make their rows wait for `revalidate`.',
+    }),
+  ),
   skipPayeeVerification: Type.Optional(Type.Boolean({ default: false, description: 'For business customers alone.' })),
-  decimalSeparator: Type.Optional(Type.Enum(['.', ','], { default: '.', description: 'Before the decimals of amounts that are text.' })),
+  decimalSeparator: Type.Optional(
+    Type.Enum(['.', ','], { default: '.', description: 'Before the decimals of amounts that are text.' }),
+  ),
 }
 
-export const BulkPaymentCreate = Type.Object({ ...options, rows: Type.Array(BulkRowInput, { minItems: 1, maxItems: BULK_JSON_ROWS_MAX }) }, {
-  title: 'BulkPaymentCreate', additionalProperties: false,
-  examples: [{ name: 'Suppliers', rows: [{ recipientId: '01980d6e-7f3a-7c21-9f58-0a1b2c3d4e5f', currency: 'EUR', amount: '125.00', reference: 'Invoice 42' }] }],
-})
+export const BulkPaymentCreate = Type.Object(
+  { ...options, rows: Type.Array(BulkRowInput, { minItems: 1, maxItems: BULK_JSON_ROWS_MAX }) },
+  {
+    title: 'BulkPaymentCreate',
+    additionalProperties: false,
+    examples: [
+      {
+        name: 'Suppliers',
+        rows: [
+          {
+            recipientId: '01980d6e-7f3a-7c21-9f58-0a1b2c3d4e5f',
+            currency: 'EUR',
+            amount: '125.00',
+            reference: 'Invoice 42',
+          },
+        ],
+      },
+    ],
+  },
+)
 export type BulkPaymentCreate = Static<typeof BulkPaymentCreate>
 
 /** The form fields that accompany the uploaded file. */
-export const BulkPaymentFields = Type.Object({
-  format: Type.Optional(Type.Enum(BULK_FORMATS.filter((format) => format !== 'json'), { description: 'By its content where nothing is said.' })), ...options, delimiter: Type.Optional(Type.Enum([',', ';', '\t'], { description: 'Of CSV; by its first line where nothing is said.' })),
-}, { title: 'BulkPaymentFields', additionalProperties: false })
+export const BulkPaymentFields = Type.Object(
+  {
+    format: Type.Optional(
+      Type.Enum(
+        BULK_FORMATS.filter((format) => format !== 'json'),
+        { description: 'By its content where nothing is said.' },
+      ),
+    ),
+    ...options,
+    delimiter: Type.Optional(
+      Type.Enum([',', ';', '\t'], { description: 'Of CSV; by its first line where nothing is said.' }),
+    ),
+  },
+  { title: 'BulkPaymentFields', additionalProperties: false },
+)
 export type BulkPaymentFields = Static<typeof BulkPaymentFields>
 
 /** The upload as a multipart form, in which every field is a text. */
-export const BulkPaymentUpload = Type.Object({ file: Type.String({ format: 'binary', description: `Columns of CSV and XLSX, in any order: ${COLUMNS.map(({ name }) => name).join(', ')} and metadata.<key>. Templates are at \`/bulk-payments/templates/{format}\`.` }), ...BulkPaymentFields.properties }, { title: 'BulkPaymentUpload' })
+export const BulkPaymentUpload = Type.Object(
+  {
+    file: Type.String({
+      format: 'binary',
+      description: `Columns of CSV and XLSX, in any order: ${COLUMNS.map(({ name }) => name).join(', ')} and metadata.<key>. Templates are at \`/bulk-payments/templates/{format}\`.`,
+    }),
+    ...BulkPaymentFields.properties,
+  },
+  { title: 'BulkPaymentUpload' },
+)
 
 export const bulkPaymentList = list({
   filters: {
-    status: { kind: 'words', values: BULK_STATUSES }, format: { kind: 'words', values: BULK_FORMATS }, createdBy: { kind: 'ids' }, createdFrom: { kind: 'timeFrom' }, createdTo: { kind: 'timeTo' },
+    status: { kind: 'words', values: BULK_STATUSES },
+    format: { kind: 'words', values: BULK_FORMATS },
+    createdBy: { kind: 'ids' },
+    createdFrom: { kind: 'timeFrom' },
+    createdTo: { kind: 'timeTo' },
   },
   sorts: ['-createdAt', 'createdAt'],
 })
 
 export const bulkRowList = list({
   filters: {
-    status: { kind: 'words', values: ROW_STATUSES }, recipientId: { kind: 'ids' }, errorCode: { kind: 'text', max: 40 }, paymentStatus: { kind: 'text', max: 40 },
+    status: { kind: 'words', values: ROW_STATUSES },
+    recipientId: { kind: 'ids' },
+    errorCode: { kind: 'text', max: 40 },
+    paymentStatus: { kind: 'text', max: 40 },
   },
   sorts: ['rowNumber', '-rowNumber'],
 })

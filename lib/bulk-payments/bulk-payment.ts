@@ -1,6 +1,14 @@
 /** Bulk payments: files of payments and their rows, with the statuses and moves of each. Pure. */
 
-export const BULK_STATUSES = ['validating', 'ready', 'invalid', 'submitting', 'submitted', 'partially_submitted', 'cancelled'] as const
+export const BULK_STATUSES = [
+  'validating',
+  'ready',
+  'invalid',
+  'submitting',
+  'submitted',
+  'partially_submitted',
+  'cancelled',
+] as const
 export type BulkStatus = (typeof BULK_STATUSES)[number]
 
 export const BULK_FORMATS = ['csv', 'xlsx', 'pain001', 'json'] as const
@@ -11,7 +19,13 @@ export type RowStatus = (typeof ROW_STATUSES)[number]
 
 /** The reasons why a valid row did not become a payment. */
 export const ROW_FAILURES = [
-  'cancelled', 'submission_stalled', 'approval_expired', 'insufficient_funds', 'limit_exceeded', 'recipient_not_approved', 'internal_error',
+  'cancelled',
+  'submission_stalled',
+  'approval_expired',
+  'insufficient_funds',
+  'limit_exceeded',
+  'recipient_not_approved',
+  'internal_error',
 ] as const
 export type RowFailure = (typeof ROW_FAILURES)[number]
 
@@ -35,7 +49,8 @@ const MOVES: Readonly<Record<BulkStatus, readonly BulkMove[]>> = {
 export const canMove = (status: BulkStatus, move: BulkMove): boolean => MOVES[status].includes(move)
 
 /** The statuses from which a move is possible, for the problem that refuses it. */
-export const statusesFor = (move: BulkMove): readonly BulkStatus[] => BULK_STATUSES.filter((status) => canMove(status, move))
+export const statusesFor = (move: BulkMove): readonly BulkStatus[] =>
+  BULK_STATUSES.filter((status) => canMove(status, move))
 
 /** A submission without progress for this long may be cancelled, milliseconds. */
 export const STALLED_MS = 2 * 60_000
@@ -61,7 +76,10 @@ export interface RowCounts {
 export const NO_ROWS: RowCounts = { total: 0, pending: 0, valid: 0, invalid: 0, submitting: 0, submitted: 0, failed: 0 }
 
 /** Returns the status after validation: one valid row is enough, unless the customer requires all rows to be valid. */
-export function afterValidation({ valid, invalid }: Pick<RowCounts, 'valid' | 'invalid'>, requireAllValid: boolean): 'ready' | 'invalid' {
+export function afterValidation(
+  { valid, invalid }: Pick<RowCounts, 'valid' | 'invalid'>,
+  requireAllValid: boolean,
+): 'ready' | 'invalid' {
   return valid > 0 && (invalid === 0 || !requireAllValid) ? 'ready' : 'invalid'
 }
 
@@ -72,7 +90,10 @@ export const AFTER_RUN = ['submitted', 'partially_submitted', 'cancelled'] as co
  * Returns the status after a submission. `gaveUp` is true when it was cancelled or stalled; the bulk payment is then
  * cancelled if no payment was made.
  */
-export function afterRun({ submitted, failed }: Pick<RowCounts, 'submitted' | 'failed'>, gaveUp: boolean): (typeof AFTER_RUN)[number] {
+export function afterRun(
+  { submitted, failed }: Pick<RowCounts, 'submitted' | 'failed'>,
+  gaveUp: boolean,
+): (typeof AFTER_RUN)[number] {
   if (gaveUp && submitted === 0) return 'cancelled'
   return failed === 0 ? 'submitted' : 'partially_submitted'
 }
@@ -86,11 +107,19 @@ export interface CurrencyTotal {
 }
 
 /** Adds rows to totals; the totals stay sorted by currency code. */
-export function addTotals(totals: readonly CurrencyTotal[], rows: readonly { readonly currency: string; readonly amount: bigint; readonly fee: bigint }[]): readonly CurrencyTotal[] {
+export function addTotals(
+  totals: readonly CurrencyTotal[],
+  rows: readonly { readonly currency: string; readonly amount: bigint; readonly fee: bigint }[],
+): readonly CurrencyTotal[] {
   const by = new Map(totals.map((total) => [total.currency, total]))
   for (const { currency, amount, fee } of rows) {
     const before = by.get(currency)
-    by.set(currency, { currency, amount: (before?.amount ?? 0n) + amount, fee: (before?.fee ?? 0n) + fee, rows: (before?.rows ?? 0) + 1 })
+    by.set(currency, {
+      currency,
+      amount: (before?.amount ?? 0n) + amount,
+      fee: (before?.fee ?? 0n) + fee,
+      rows: (before?.rows ?? 0) + 1,
+    })
   }
   return [...by.values()].sort((left, right) => (left.currency < right.currency ? -1 : 1))
 }

@@ -4,5 +4,7 @@ import { REPORT_FORMATS } from './report.ts'
 import { Words } from '../contract/primitives.ts'
 
 export const BulkReportQuery = Type.Object({
-  format: Type.Optional(Words('BulkReportFormat', REPORT_FORMATS, '`pain002` is pain.002.001.03; `csv` unless said otherwise.')),
+  format: Type.Optional(
+    Words('BulkReportFormat', REPORT_FORMATS, '`pain002` is pain.002.001.03; `csv` unless said otherwise.'),
+  ),
 })

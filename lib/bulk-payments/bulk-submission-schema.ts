@@ -5,8 +5,11 @@ import { BulkPayment } from './bulk-payment-schema.ts'
 import { Job } from '../jobs/job-schema.ts'
 import { Nullable } from '../contract/primitives.ts'
 
-export const BulkPaymentSubmitAccepted = Type.Object({
-  bulkPayment: BulkPayment,
-  job: Job,
-  approval: Nullable(Approval),
-}, { title: 'BulkPaymentSubmitAccepted' })
+export const BulkPaymentSubmitAccepted = Type.Object(
+  {
+    bulkPayment: BulkPayment,
+    job: Job,
+    approval: Nullable(Approval),
+  },
+  { title: 'BulkPaymentSubmitAccepted' },
+)

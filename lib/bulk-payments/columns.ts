@@ -18,7 +18,12 @@ export interface Column {
   readonly maxLength: number
 }
 
-const column = (name: string, target: ColumnTarget, maxLength: number, member = camelCase(name)): Column => ({ name, member, target, maxLength })
+const column = (name: string, target: ColumnTarget, maxLength: number, member = camelCase(name)): Column => ({
+  name,
+  member,
+  target,
+  maxLength,
+})
 
 export const COLUMNS: readonly Column[] = [
   column('recipient_id', 'instruction', 36),
@@ -93,7 +98,8 @@ export function columnOfMember(member: string): CellTarget | null {
 }
 
 /** Returns the column name as it stands in files and messages. */
-export const columnName = (target: CellTarget): string => 'column' in target ? target.column.name : `${METADATA_PREFIX}${target.metadataKey}`
+export const columnName = (target: CellTarget): string =>
+  'column' in target ? target.column.name : `${METADATA_PREFIX}${target.metadataKey}`
 
 function metadataColumn(name: string): CellTarget | null {
   if (name.slice(0, METADATA_PREFIX.length).toLowerCase() !== METADATA_PREFIX) return null

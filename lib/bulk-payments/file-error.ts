@@ -1,8 +1,17 @@
 /** Errors that make a whole file unusable, as opposed to faults of single rows. */
 
 export type FileErrorCode =
-  | 'empty_file' | 'too_many_rows' | 'too_large' | 'bad_encoding' | 'unknown_column' | 'missing_column' | 'duplicate_column'
-  | 'formula_not_allowed' | 'control_sum_mismatch' | 'unsupported_version' | 'not_well_formed'
+  | 'empty_file'
+  | 'too_many_rows'
+  | 'too_large'
+  | 'bad_encoding'
+  | 'unknown_column'
+  | 'missing_column'
+  | 'duplicate_column'
+  | 'formula_not_allowed'
+  | 'control_sum_mismatch'
+  | 'unsupported_version'
+  | 'not_well_formed'
 
 export interface FileError {
   /** The line of the file, from 1; null for an error that concerns no single line. */

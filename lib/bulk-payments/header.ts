@@ -16,14 +16,25 @@ const SHOWN_MAX = 40
  * @throws BulkFileError with every fault of the header
  */
 export function readHeader(cells: readonly string[], line: number): readonly CellTarget[] {
-  if (cells.length > COLUMNS_MAX) throw new BulkFileError([{ line, code: 'unknown_column', message: `The file has ${cells.length} columns; there are ${COLUMNS_MAX} at most.` }])
+  if (cells.length > COLUMNS_MAX)
+    throw new BulkFileError([
+      {
+        line,
+        code: 'unknown_column',
+        message: `The file has ${cells.length} columns; there are ${COLUMNS_MAX} at most.`,
+      },
+    ])
   const errors: FileError[] = []
   const seen = new Set<string>()
   const targets: CellTarget[] = []
   for (const cell of cells) {
     const target = columnNamed(cell)
     if (target === null) {
-      errors.push({ line, code: 'unknown_column', message: cell.trim() === '' ? 'A column has no name.' : `There is no column ${shown(cell)}.` })
+      errors.push({
+        line,
+        code: 'unknown_column',
+        message: cell.trim() === '' ? 'A column has no name.' : `There is no column ${shown(cell)}.`,
+      })
       continue
     }
     const name = columnName(target)
@@ -31,8 +42,10 @@ export function readHeader(cells: readonly string[], line: number): readonly Cel
     seen.add(name)
     targets.push(target)
   }
-  for (const name of REQUIRED) if (!seen.has(name)) errors.push({ line, code: 'missing_column', message: `The column ${name} is missing.` })
-  if (!PAYEE.some((name) => seen.has(name))) errors.push({ line, code: 'missing_column', message: 'Neither recipient_id nor recipient_name is there.' })
+  for (const name of REQUIRED)
+    if (!seen.has(name)) errors.push({ line, code: 'missing_column', message: `The column ${name} is missing.` })
+  if (!PAYEE.some((name) => seen.has(name)))
+    errors.push({ line, code: 'missing_column', message: 'Neither recipient_id nor recipient_name is there.' })
   if (targets.filter((target) => 'metadataKey' in target).length > METADATA_COLUMNS_MAX) {
     errors.push({ line, code: 'unknown_column', message: `At most ${METADATA_COLUMNS_MAX} columns of metadata.` })
   }

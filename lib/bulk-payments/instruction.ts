@@ -13,7 +13,13 @@ import { columnName, type CellTarget } from './columns.ts'
 
 /** Faults of a row that do not concern the format of a field. */
 export type RowProblemCode =
-  | 'recipient_not_found' | 'recipient_not_approved' | 'duplicate_external_id' | 'limit_exceeded' | 'rail_unavailable' | 'verification_mismatch' | 'not_payable'
+  | 'recipient_not_found'
+  | 'recipient_not_approved'
+  | 'duplicate_external_id'
+  | 'limit_exceeded'
+  | 'rail_unavailable'
+  | 'verification_mismatch'
+  | 'not_payable'
 
 export interface RowFault {
   /** The column's name in the first line of a file; for other formats, the element. */
@@ -25,7 +31,13 @@ export interface RowFault {
 
 export interface RowWarning {
   readonly column: string
-  readonly code: 'possible_duplicate' | 'close_match' | 'verification_unavailable' | 'name_will_be_cut' | 'date_moved' | 'ignored_element'
+  readonly code:
+    | 'possible_duplicate'
+    | 'close_match'
+    | 'verification_unavailable'
+    | 'name_will_be_cut'
+    | 'date_moved'
+    | 'ignored_element'
   readonly message: string
 }
 
@@ -165,15 +177,22 @@ export class RowReader {
     const { currency, executionDate } = this.#texts
     if (currency === undefined) this.fault('currency', 'required', 'Say which currency it is.')
     else if (!isCurrencyCode(currency)) this.fault('currency', 'invalid_value', 'There is no such currency.')
-    if (executionDate !== undefined && !isDate(executionDate)) this.fault('execution_date', 'invalid_format', 'A date is written YYYY-MM-DD.')
+    if (executionDate !== undefined && !isDate(executionDate))
+      this.fault('execution_date', 'invalid_format', 'A date is written YYYY-MM-DD.')
     const amountMinor = this.#amount(currency)
     return {
-      rowNumber, line, faults: this.faults, warnings: this.warnings,
+      rowNumber,
+      line,
+      faults: this.faults,
+      warnings: this.warnings,
       instruction: {
-        ...this.#texts, ...this.#more,
+        ...this.#texts,
+        ...this.#more,
         ...(amountMinor === null ? {} : { amountMinor }),
         ...(this.#notifyRecipient === undefined ? {} : { notifyRecipient: this.#notifyRecipient }),
-        bank: this.#bank, address: this.#address, metadata: this.#metadata,
+        bank: this.#bank,
+        address: this.#address,
+        metadata: this.#metadata,
       },
     }
   }
@@ -195,11 +214,24 @@ export class RowReader {
  * Converts an amount in major units to minor units, as text: digits, at most one separator, at most as many decimals as
  * the currency has, no grouping. Exact: the digits are rearranged, and no floating point is used.
  */
-export function minorUnits(text: string, exponent: number, separator: DecimalSeparator): string | { readonly code: FieldErrorCode; readonly message: string } {
-  const match = separator === '.' ? /^(\d{1,19})(?:\.(\d{0,19}))?$/.exec(text) : /^(\d{1,19})(?:,(\d{0,19}))?$/.exec(text)
-  if (match === null) return { code: 'invalid_format', message: `Digits, and ${separator === '.' ? 'a dot' : 'a comma'} before the decimals; no grouping, no sign, no currency.` }
+export function minorUnits(
+  text: string,
+  exponent: number,
+  separator: DecimalSeparator,
+): string | { readonly code: FieldErrorCode; readonly message: string } {
+  const match =
+    separator === '.' ? /^(\d{1,19})(?:\.(\d{0,19}))?$/.exec(text) : /^(\d{1,19})(?:,(\d{0,19}))?$/.exec(text)
+  if (match === null)
+    return {
+      code: 'invalid_format',
+      message: `Digits, and ${separator === '.' ? 'a dot' : 'a comma'} before the decimals; no grouping, no sign, no currency.`,
+    }
   const decimals = (match[2] ?? '').replace(/0+$/, '')
-  if (decimals.length > exponent) return { code: 'invalid_value', message: exponent === 0 ? 'This currency has no decimals.' : `This currency has ${exponent} decimals.` }
+  if (decimals.length > exponent)
+    return {
+      code: 'invalid_value',
+      message: exponent === 0 ? 'This currency has no decimals.' : `This currency has ${exponent} decimals.`,
+    }
   const amount = BigInt(match[1]! + decimals.padEnd(exponent, '0'))
   if (amount === 0n) return { code: 'too_small', message: 'An amount is above zero.' }
   if (amount > REQUEST_AMOUNT_MAX) return { code: 'too_large', message: `At most ${REQUEST_AMOUNT_MAX} minor units.` }

@@ -19,32 +19,51 @@ const SENTENCES_MAX = 4
 export type TransactionStatus = 'ACTC' | 'PDNG' | 'ACSP' | 'ACSC' | 'RJCT' | 'CANC'
 
 /** Returns the ISO 20022 status of a row: that of its payment where there is one, otherwise that of the row. */
-export function transactionStatus({ status, failureCode, payment }: { readonly status: ReportRow['status']; readonly failureCode: ReportRow['failureCode']; readonly payment: Pick<NonNullable<ReportRow['payment']>, 'status'> | null }): TransactionStatus {
+export function transactionStatus({
+  status,
+  failureCode,
+  payment,
+}: {
+  readonly status: ReportRow['status']
+  readonly failureCode: ReportRow['failureCode']
+  readonly payment: Pick<NonNullable<ReportRow['payment']>, 'status'> | null
+}): TransactionStatus {
   if (payment === null) {
     switch (status) {
       case 'pending':
-      case 'valid': return 'ACTC'
+      case 'valid':
+        return 'ACTC'
       case 'submitting':
-      case 'submitted': return 'PDNG'
-      case 'invalid': return 'RJCT'
-      case 'failed': return failureCode === 'cancelled' ? 'CANC' : 'RJCT'
-      default: return status satisfies never
+      case 'submitted':
+        return 'PDNG'
+      case 'invalid':
+        return 'RJCT'
+      case 'failed':
+        return failureCode === 'cancelled' ? 'CANC' : 'RJCT'
+      default:
+        return status satisfies never
     }
   }
   switch (payment.status) {
     case 'draft':
     case 'pending_approval':
     case 'scheduled':
-    case 'on_hold': return 'PDNG'
+    case 'on_hold':
+      return 'PDNG'
     case 'processing':
-    case 'exception': return 'ACSP'
-    case 'completed': return 'ACSC'
+    case 'exception':
+      return 'ACSP'
+    case 'completed':
+      return 'ACSC'
     // A returned payment was settled and came back, so the recipient does not have the money.
     case 'returned':
     case 'failed':
-    case 'rejected': return 'RJCT'
-    case 'cancelled': return 'CANC'
-    default: return payment.status satisfies never
+    case 'rejected':
+      return 'RJCT'
+    case 'cancelled':
+      return 'CANC'
+    default:
+      return payment.status satisfies never
   }
 }
 
@@ -76,13 +95,20 @@ export interface StatusReportHead {
 /** Writes the document up to the first block. */
 export function pain002Head({ id, createdAt, original, counts, fileErrors }: StatusReportHead): string {
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0)
-  const perStatus = Object.entries(counts).filter(([, count]) => count > 0)
-    .map(([status, count]) => `<NbOfTxsPerSts><DtldNbOfTxs>${count}</DtldNbOfTxs><DtldSts>${status}</DtldSts></NbOfTxsPerSts>`).join('')
-  return `<?xml version="1.0" encoding="UTF-8"?>
+  const perStatus = Object.entries(counts)
+    .filter(([, count]) => count > 0)
+    .map(
+      ([status, count]) =>
+        `<NbOfTxsPerSts><DtldNbOfTxs>${count}</DtldNbOfTxs><DtldSts>${status}</DtldSts></NbOfTxsPerSts>`,
+    )
+    .join('')
+  return (
+    `<?xml version="1.0" encoding="UTF-8"?>
 <Document xmlns="${NAMESPACE}"><CstmrPmtStsRpt>
 <GrpHdr><MsgId>${xmlReference(id)}</MsgId><CreDtTm>${timestamp(createdAt)}</CreDtTm></GrpHdr>
-<OrgnlGrpInfAndSts><OrgnlMsgId>${xmlText(original.id, 35)}</OrgnlMsgId><OrgnlMsgNmId>${xmlText(original.name, 35)}</OrgnlMsgNmId><OrgnlNbOfTxs>${total}</OrgnlNbOfTxs>`
-    + `<GrpSts>${groupStatus(counts)}</GrpSts>${fileErrors.map(fileReason).join('')}${perStatus}</OrgnlGrpInfAndSts>\n`
+<OrgnlGrpInfAndSts><OrgnlMsgId>${xmlText(original.id, 35)}</OrgnlMsgId><OrgnlMsgNmId>${xmlText(original.name, 35)}</OrgnlMsgNmId><OrgnlNbOfTxs>${total}</OrgnlNbOfTxs>` +
+    `<GrpSts>${groupStatus(counts)}</GrpSts>${fileErrors.map(fileReason).join('')}${perStatus}</OrgnlGrpInfAndSts>\n`
+  )
 }
 
 /** FF01 stands for a file with an invalid format, AM10 for a wrong control sum. */
@@ -93,7 +119,11 @@ const fileReason = ({ code, message }: FileError): string =>
  * Writes rows, in their order. `block` is the block that is open before them, null before the first; `last` is the
  * block that is open after them.
  */
-export function pain002Rows({ original }: Pick<StatusReportHead, 'original'>, rows: readonly ReportRow[], block: string | null): { readonly text: string; readonly last: string | null } {
+export function pain002Rows(
+  { original }: Pick<StatusReportHead, 'original'>,
+  rows: readonly ReportRow[],
+  block: string | null,
+): { readonly text: string; readonly last: string | null } {
   let text = ''
   let open = block
   for (const row of rows) {
@@ -112,12 +142,17 @@ const blockEnd = (open: string | null): string => (open === null ? '' : '</Orgnl
 function transaction(row: ReportRow): string {
   const { currency, amount, payment } = row
   const status = transactionStatus(row)
-  const money = currency === null || amount === null ? '' : `<Amt><InstdAmt Ccy="${currency}">${formatMajor(amount, currency)}</InstdAmt></Amt>`
+  const money =
+    currency === null || amount === null
+      ? ''
+      : `<Amt><InstdAmt Ccy="${currency}">${formatMajor(amount, currency)}</InstdAmt></Amt>`
   const date = row.executionDate === null ? '' : `<ReqdExctnDt>${row.executionDate}</ReqdExctnDt>`
-  return `<TxInfAndSts><StsId>${row.rowNumber}</StsId>${xmlElement('OrgnlInstrId', row.externalId, 35)}<OrgnlEndToEndId>${xmlText(row.endToEndId ?? '', 35) || 'NOTPROVIDED'}</OrgnlEndToEndId>`
-    + `<TxSts>${status}</TxSts>${status === 'RJCT' || status === 'CANC' ? reason(row) : ''}${xmlElement('AcctSvcrRef', payment?.number ?? null, 35)}`
-    + (money === '' && date === '' ? '' : `<OrgnlTxRef>${money}${date}</OrgnlTxRef>`)
-    + '</TxInfAndSts>\n'
+  return (
+    `<TxInfAndSts><StsId>${row.rowNumber}</StsId>${xmlElement('OrgnlInstrId', row.externalId, 35)}<OrgnlEndToEndId>${xmlText(row.endToEndId ?? '', 35) || 'NOTPROVIDED'}</OrgnlEndToEndId>` +
+    `<TxSts>${status}</TxSts>${status === 'RJCT' || status === 'CANC' ? reason(row) : ''}${xmlElement('AcctSvcrRef', payment?.number ?? null, 35)}` +
+    (money === '' && date === '' ? '' : `<OrgnlTxRef>${money}${date}</OrgnlTxRef>`) +
+    '</TxInfAndSts>\n'
+  )
 }
 
 function reason(row: ReportRow): string {
@@ -125,7 +160,10 @@ function reason(row: ReportRow): string {
   if (why === null) return ''
   const code = why.iso === null ? xmlElement('Prtry', why.word, PROPRIETARY_MAX) : `<Cd>${why.iso}</Cd>`
   const sentences = why.iso === null ? why.details : [why.word, ...why.details]
-  return `<StsRsnInf><Rsn>${code}</Rsn>${sentences.slice(0, SENTENCES_MAX).map((each) => xmlElement('AddtlInf', each, SENTENCE_MAX)).join('')}</StsRsnInf>`
+  return `<StsRsnInf><Rsn>${code}</Rsn>${sentences
+    .slice(0, SENTENCES_MAX)
+    .map((each) => xmlElement('AddtlInf', each, SENTENCE_MAX))
+    .join('')}</StsRsnInf>`
 }
 
 /** Writes the end of the document, after the last row. */

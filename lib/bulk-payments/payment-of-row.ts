@@ -7,7 +7,11 @@ import type { Instruction, RowFault, RowProblemCode } from './instruction.ts'
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const BEARERS = ['shared', 'sender', 'recipient'] as const
 /** The members that every address needs, with their columns. */
-const ADDRESS_NEEDS = [['line1', 'address_line1'], ['city', 'city'], ['country', 'country']] as const
+const ADDRESS_NEEDS = [
+  ['line1', 'address_line1'],
+  ['city', 'city'],
+  ['country', 'country'],
+] as const
 
 /** Whether the row names the payee by account details. */
 export const saysAccount = ({ bank }: Instruction): boolean => Object.keys(bank).length > 0
@@ -15,14 +19,23 @@ export const saysAccount = ({ bank }: Instruction): boolean => Object.keys(bank)
 /** Builds the recipient that a row describes, as a client would send it. A missing value is added to `faults`. */
 export function recipientOfRow(instruction: Instruction, faults: RowFault[]): RecipientInput {
   const { recipientName, recipientType, currency = '', bank, purpose } = instruction
-  if (recipientName === undefined) faults.push({ column: 'recipient_name', code: 'required', message: 'Say who the recipient is.' })
-  else if ([...recipientName].length < 2) faults.push({ column: 'recipient_name', code: 'too_short', message: 'At least 2 characters.' })
+  if (recipientName === undefined)
+    faults.push({ column: 'recipient_name', code: 'required', message: 'Say who the recipient is.' })
+  else if ([...recipientName].length < 2)
+    faults.push({ column: 'recipient_name', code: 'too_short', message: 'At least 2 characters.' })
   if (recipientType !== undefined && recipientType !== 'business' && recipientType !== 'individual') {
     faults.push({ column: 'recipient_type', code: 'invalid_value', message: 'Either business or individual.' })
   }
   return {
-    name: recipientName ?? '', type: recipientType === 'individual' ? 'individual' : 'business', currency, address: addressOfRow(instruction, faults),
-    bank: { ...bank, ...(bank['bankCountry'] === undefined ? {} : { bankCountry: bank['bankCountry'].toUpperCase() }) } as BankInput, purpose: purpose ?? null,
+    name: recipientName ?? '',
+    type: recipientType === 'individual' ? 'individual' : 'business',
+    currency,
+    address: addressOfRow(instruction, faults),
+    bank: {
+      ...bank,
+      ...(bank['bankCountry'] === undefined ? {} : { bankCountry: bank['bankCountry'].toUpperCase() }),
+    } as BankInput,
+    purpose: purpose ?? null,
   }
 }
 
@@ -30,8 +43,14 @@ function addressOfRow({ address }: Instruction, faults: RowFault[]): AddressInpu
   if (Object.keys(address).length === 0) return null
   const missing = ADDRESS_NEEDS.filter(([member]) => address[member] === undefined)
   // A country without any other member is the recipient's country and not an address.
-  if (missing.length === ADDRESS_NEEDS.length - 1 && address['country'] !== undefined && Object.keys(address).length === 1) return null
-  for (const [, column] of missing) faults.push({ column, code: 'required', message: 'An address has a line, a city and a country.' })
+  if (
+    missing.length === ADDRESS_NEEDS.length - 1 &&
+    address['country'] !== undefined &&
+    Object.keys(address).length === 1
+  )
+    return null
+  for (const [, column] of missing)
+    faults.push({ column, code: 'required', message: 'An address has a line, a city and a country.' })
   if (missing.length > 0) return null
   return { ...address, country: address['country']!.toUpperCase() } as unknown as AddressInput
 }
@@ -45,10 +64,14 @@ export function railOfRow({ rail, service, currency }: Instruction, faults: RowF
   }
   if (service?.localInstrument === 'INST') return 'sepa_instant'
   switch (service?.level) {
-    case 'SEPA': return 'sepa'
-    case 'URGP': return currency === 'EUR' ? 'target2' : currency === 'GBP' ? 'chaps' : currency === 'USD' ? 'fedwire' : null
-    case 'NURG': return currency === 'EUR' ? 'sepa' : currency === 'GBP' ? 'bacs' : currency === 'USD' ? 'ach' : null
-    default: return null
+    case 'SEPA':
+      return 'sepa'
+    case 'URGP':
+      return currency === 'EUR' ? 'target2' : currency === 'GBP' ? 'chaps' : currency === 'USD' ? 'fedwire' : null
+    case 'NURG':
+      return currency === 'EUR' ? 'sepa' : currency === 'GBP' ? 'bacs' : currency === 'USD' ? 'ach' : null
+    default:
+      return null
   }
 }
 
@@ -56,7 +79,8 @@ export function railOfRow({ rail, service, currency }: Instruction, faults: RowF
 export function bearerOfRow({ chargeBearer }: Instruction, faults: RowFault[]): (typeof BEARERS)[number] | undefined {
   if (chargeBearer === undefined) return undefined
   const bearer = BEARERS.find((each) => each === chargeBearer)
-  if (bearer === undefined) faults.push({ column: 'charge_bearer', code: 'invalid_value', message: `One of ${BEARERS.join(', ')}.` })
+  if (bearer === undefined)
+    faults.push({ column: 'charge_bearer', code: 'invalid_value', message: `One of ${BEARERS.join(', ')}.` })
   return bearer
 }
 
@@ -69,14 +93,21 @@ export function idOfRow(text: string | undefined, column: string, faults: RowFau
 }
 
 const COLUMN_OF_POINTER: ReadonlyMap<string, string> = new Map([
-  ...COLUMNS.map(({ name, member, target }) => [target === 'instruction' ? `/${member}` : `/${target}/${member}`, name] as const),
-  ['/name', 'recipient_name'], ['/type', 'recipient_type'], ['/amount/amountMinor', 'amount'], ['/amount/currency', 'currency'], ['/requestedRail', 'rail'],
+  ...COLUMNS.map(
+    ({ name, member, target }) => [target === 'instruction' ? `/${member}` : `/${target}/${member}`, name] as const,
+  ),
+  ['/name', 'recipient_name'],
+  ['/type', 'recipient_type'],
+  ['/amount/amountMinor', 'amount'],
+  ['/amount/currency', 'currency'],
+  ['/requestedRail', 'rail'],
   // A row cannot name a quote: it is paid from a balance of its own currency.
   ['/quoteId', 'source_balance_id'],
 ])
 
 /** Returns the column that belongs to a JSON Pointer of the API. */
-export const columnOfField = (field: string | null): string => (field === null ? '' : COLUMN_OF_POINTER.get(field) ?? field.slice(1).replaceAll('/', '.'))
+export const columnOfField = (field: string | null): string =>
+  field === null ? '' : (COLUMN_OF_POINTER.get(field) ?? field.slice(1).replaceAll('/', '.'))
 
 const CODE_OF_PROBLEM: Readonly<Record<string, { readonly column: string; readonly code: RowProblemCode }>> = {
   'recipient-not-approved': { column: 'recipient_id', code: 'recipient_not_approved' },
@@ -87,8 +118,18 @@ const CODE_OF_PROBLEM: Readonly<Record<string, { readonly column: string; readon
 }
 
 /** Converts an issue of a payment to a fault of the row. Codes of field errors stay as they are. */
-export function faultOfIssue({ code, field, message }: { readonly code: string; readonly field: string | null; readonly message: string }): RowFault {
+export function faultOfIssue({
+  code,
+  field,
+  message,
+}: {
+  readonly code: string
+  readonly field: string | null
+  readonly message: string
+}): RowFault {
   const known = CODE_OF_PROBLEM[code]
   if (known !== undefined) return { ...known, message }
-  return field === null ? { column: '', code: 'not_payable', message } : { column: columnOfField(field), code: code as RowFault['code'], message }
+  return field === null
+    ? { column: '', code: 'not_payable', message }
+    : { column: columnOfField(field), code: code as RowFault['code'], message }
 }

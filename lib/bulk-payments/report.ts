@@ -47,26 +47,54 @@ export interface ReportRow {
  * Maps the reason why a row was not paid to the failure code of a payment; null where no payment fails for that reason.
  */
 function failureOfRow({ status, failureCode, payment, errors }: ReportRow): FailureCode | null {
-  if (payment !== null) return payment.failureCode ?? (payment.returnReason === null ? null : failureFor(payment.returnReason).code)
+  if (payment !== null)
+    return payment.failureCode ?? (payment.returnReason === null ? null : failureFor(payment.returnReason).code)
   if (failureCode !== null) return OF_FAILURES[failureCode] ?? null
-  return status === 'invalid' ? errors.map(failureOfFault).find((code) => code !== null) ?? null : null
+  return status === 'invalid' ? (errors.map(failureOfFault).find((code) => code !== null) ?? null) : null
 }
 
 const OF_FAILURES: Readonly<Partial<Record<RowFailure, FailureCode>>> = {
-  insufficient_funds: 'insufficient_funds', limit_exceeded: 'amount_limit_exceeded', recipient_not_approved: 'account_not_eligible', internal_error: 'technical_error',
+  insufficient_funds: 'insufficient_funds',
+  limit_exceeded: 'amount_limit_exceeded',
+  recipient_not_approved: 'account_not_eligible',
+  internal_error: 'technical_error',
 }
 
 const OF_CODES: Readonly<Record<string, FailureCode>> = {
-  recipient_not_found: 'account_not_found', recipient_not_approved: 'account_not_eligible', duplicate_external_id: 'duplicate', limit_exceeded: 'amount_limit_exceeded',
-  verification_mismatch: 'name_mismatch', rail_unavailable: 'bank_unreachable', insufficient_funds: 'insufficient_funds',
+  recipient_not_found: 'account_not_found',
+  recipient_not_approved: 'account_not_eligible',
+  duplicate_external_id: 'duplicate',
+  limit_exceeded: 'amount_limit_exceeded',
+  verification_mismatch: 'name_mismatch',
+  rail_unavailable: 'bank_unreachable',
+  insufficient_funds: 'insufficient_funds',
 }
 const OF_COLUMNS: Readonly<Record<string, FailureCode>> = {
-  currency: 'unsupported_currency', reference: 'reference_invalid', purpose: 'regulatory_information_missing', purpose_code: 'regulatory_information_missing',
-  address_line1: 'regulatory_information_missing', address_line2: 'regulatory_information_missing', city: 'regulatory_information_missing', postal_code: 'regulatory_information_missing',
-  state: 'regulatory_information_missing', country: 'regulatory_information_missing',
-  iban: 'invalid_account_details', bic: 'invalid_account_details', account_number: 'invalid_account_details', sort_code: 'invalid_account_details', routing_number: 'invalid_account_details',
-  account_type: 'invalid_account_details', bsb: 'invalid_account_details', institution_number: 'invalid_account_details', transit_number: 'invalid_account_details', bank_code: 'invalid_account_details',
-  branch_code: 'invalid_account_details', clearing_number: 'invalid_account_details', ifsc: 'invalid_account_details', clabe: 'invalid_account_details', bank_country: 'invalid_account_details',
+  currency: 'unsupported_currency',
+  reference: 'reference_invalid',
+  purpose: 'regulatory_information_missing',
+  purpose_code: 'regulatory_information_missing',
+  address_line1: 'regulatory_information_missing',
+  address_line2: 'regulatory_information_missing',
+  city: 'regulatory_information_missing',
+  postal_code: 'regulatory_information_missing',
+  state: 'regulatory_information_missing',
+  country: 'regulatory_information_missing',
+  iban: 'invalid_account_details',
+  bic: 'invalid_account_details',
+  account_number: 'invalid_account_details',
+  sort_code: 'invalid_account_details',
+  routing_number: 'invalid_account_details',
+  account_type: 'invalid_account_details',
+  bsb: 'invalid_account_details',
+  institution_number: 'invalid_account_details',
+  transit_number: 'invalid_account_details',
+  bank_code: 'invalid_account_details',
+  branch_code: 'invalid_account_details',
+  clearing_number: 'invalid_account_details',
+  ifsc: 'invalid_account_details',
+  clabe: 'invalid_account_details',
+  bank_country: 'invalid_account_details',
 }
 
 const failureOfFault = ({ code, column }: RowFault): FailureCode | null => OF_CODES[code] ?? OF_COLUMNS[column] ?? null
@@ -75,30 +103,69 @@ const failureOfFault = ({ code, column }: RowFault): FailureCode | null => OF_CO
  * Returns the reason why a row was not paid: a reason code of ISO 20022 where one exists, and the code of the API. Null
  * for a row without a failure.
  */
-export function reasonOf(row: ReportRow): { readonly iso: string | null; readonly word: string; readonly details: readonly string[] } | null {
+export function reasonOf(
+  row: ReportRow,
+): { readonly iso: string | null; readonly word: string; readonly details: readonly string[] } | null {
   const failure = failureOfRow(row)
   const { payment } = row
-  const stopped = payment === null ? null : payment.status === 'rejected' || payment.status === 'cancelled' ? payment.status : null
+  const stopped =
+    payment === null ? null : payment.status === 'rejected' || payment.status === 'cancelled' ? payment.status : null
   const word = row.failureCode ?? payment?.failureCode ?? stopped ?? row.errors[0]?.code ?? failure
   if (word === null || word === undefined) return null
   return { iso: failure === null ? null : isoReasonOf(failure), word, details: row.errors.map(sentence) }
 }
 
-const sentence = ({ column, message }: RowFault | RowWarning): string => (column === '' ? message : `${column}: ${message}`)
+const sentence = ({ column, message }: RowFault | RowWarning): string =>
+  column === '' ? message : `${column}: ${message}`
 
 export const REPORT_COLUMNS: readonly string[] = [
-  'row_number', 'line', 'status', 'payment_number', 'payment_id', 'payment_status', 'failure_code', 'recipient_name', 'account', 'currency', 'amount', 'fee', 'fee_currency', 'rail', 'reference',
-  'execution_date', 'external_id', 'end_to_end_id', 'errors', 'warnings',
+  'row_number',
+  'line',
+  'status',
+  'payment_number',
+  'payment_id',
+  'payment_status',
+  'failure_code',
+  'recipient_name',
+  'account',
+  'currency',
+  'amount',
+  'fee',
+  'fee_currency',
+  'rail',
+  'reference',
+  'execution_date',
+  'external_id',
+  'end_to_end_id',
+  'errors',
+  'warnings',
 ]
 
 /** Builds a row of the table, in the order of REPORT_COLUMNS. */
 export function reportCells(row: ReportRow): readonly Cell[] {
   const whole = (value: number | null): Cell => (value === null ? null : { kind: 'integer', value })
-  const money = (value: bigint | null, currency: CurrencyCode | null): Cell => (value === null || currency === null ? null : { kind: 'amount', value, currency })
+  const money = (value: bigint | null, currency: CurrencyCode | null): Cell =>
+    value === null || currency === null ? null : { kind: 'amount', value, currency }
   return [
-    whole(row.rowNumber), whole(row.line), row.status, row.payment?.number ?? null, row.payment?.id ?? null, row.payment?.status ?? null,
-    row.failureCode ?? row.payment?.failureCode ?? null, row.recipientName, row.maskedIdentifier, row.currency, money(row.amount, row.currency), money(row.fee, row.feeCurrency), row.feeCurrency,
-    row.rail, row.reference, row.executionDate === null ? null : { kind: 'date', value: row.executionDate }, row.externalId, row.endToEndId,
-    row.errors.map((error) => `${error.code} (${sentence(error)})`).join('; '), row.warnings.map((warning) => `${warning.code} (${sentence(warning)})`).join('; '),
+    whole(row.rowNumber),
+    whole(row.line),
+    row.status,
+    row.payment?.number ?? null,
+    row.payment?.id ?? null,
+    row.payment?.status ?? null,
+    row.failureCode ?? row.payment?.failureCode ?? null,
+    row.recipientName,
+    row.maskedIdentifier,
+    row.currency,
+    money(row.amount, row.currency),
+    money(row.fee, row.feeCurrency),
+    row.feeCurrency,
+    row.rail,
+    row.reference,
+    row.executionDate === null ? null : { kind: 'date', value: row.executionDate },
+    row.externalId,
+    row.endToEndId,
+    row.errors.map((error) => `${error.code} (${sentence(error)})`).join('; '),
+    row.warnings.map((warning) => `${warning.code} (${sentence(warning)})`).join('; '),
   ]
 }

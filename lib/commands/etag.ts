@@ -19,7 +19,10 @@ export function resourceETag(version: number | bigint, body: string | Uint8Array
  */
 export function etagOf({ version, view, untagged }: Versioned<unknown>, body: string = JSON.stringify(view)): string {
   if (untagged === undefined) return resourceETag(version, body)
-  return resourceETag(version, JSON.stringify(view, (name, value: unknown) => (untagged.includes(name) ? undefined : value)))
+  return resourceETag(
+    version,
+    JSON.stringify(view, (name, value: unknown) => (untagged.includes(name) ? undefined : value)),
+  )
 }
 
 /** Builds the weak tag of a list. */

@@ -16,15 +16,36 @@ const fields = {
   status: Words('ComplianceHoldStatus', COMPLIANCE_HOLD_STATUSES),
   customerId: Uuid,
   customerName: Type.String(),
-  related: Type.Object({ object: Words('HeldSubject', HELD_SUBJECTS), id: Uuid }, { title: 'HeldObject', description: 'What is held.' }),
+  related: Type.Object(
+    { object: Words('HeldSubject', HELD_SUBJECTS), id: Uuid },
+    { title: 'HeldObject', description: 'What is held.' },
+  ),
   amount: Money,
   counterpartyName: Nullable(Type.String()),
-  findings: Type.Array(Type.Object({
-    list: Type.String(), name: Type.String({ description: 'As the list has it.' }), score: Type.Integer({ minimum: 0, maximum: 100 }),
-  }, { title: 'ScreeningFinding' })),
-  proposal: Nullable(Type.Object({
-    decision: Words('ComplianceDecision', ['released', 'blocked']), reason: Type.String(), freezeFunds: Type.Boolean(), by: Uuid, byName: Type.String(), at: Timestamp,
-  }, { title: 'HoldProposal' }), { description: 'What the first of two people wants.' }),
+  findings: Type.Array(
+    Type.Object(
+      {
+        list: Type.String(),
+        name: Type.String({ description: 'As the list has it.' }),
+        score: Type.Integer({ minimum: 0, maximum: 100 }),
+      },
+      { title: 'ScreeningFinding' },
+    ),
+  ),
+  proposal: Nullable(
+    Type.Object(
+      {
+        decision: Words('ComplianceDecision', ['released', 'blocked']),
+        reason: Type.String(),
+        freezeFunds: Type.Boolean(),
+        by: Uuid,
+        byName: Type.String(),
+        at: Timestamp,
+      },
+      { title: 'HoldProposal' },
+    ),
+    { description: 'What the first of two people wants.' },
+  ),
   assignee: Nullable(Uuid, { description: 'Who was the first to act on it.' }),
   decidedBy: Nullable(Uuid),
   decidedByName: Nullable(Type.String()),
@@ -38,20 +59,36 @@ const fields = {
 export const ComplianceHold = Type.Object(fields, { title: 'ComplianceHold' })
 export type ComplianceHold = Static<typeof ComplianceHold>
 
-export const ComplianceHoldDetail = Type.Object({
-  ...fields,
-  notes: Type.Array(Type.Object({ id: Uuid, text: Type.String(), by: Uuid, byName: Type.String(), at: Timestamp }, { title: 'ComplianceNote' }), { description: 'The oldest first.' }),
-}, { title: 'ComplianceHoldDetail' })
+export const ComplianceHoldDetail = Type.Object(
+  {
+    ...fields,
+    notes: Type.Array(
+      Type.Object(
+        { id: Uuid, text: Type.String(), by: Uuid, byName: Type.String(), at: Timestamp },
+        { title: 'ComplianceNote' },
+      ),
+      { description: 'The oldest first.' },
+    ),
+  },
+  { title: 'ComplianceHoldDetail' },
+)
 export type ComplianceHoldDetail = Static<typeof ComplianceHoldDetail>
 
-const reason = Text(1, REASON_MAX, { description: 'For the operator\'s own people; customers never see it.' })
+const reason = Text(1, REASON_MAX, { description: "For the operator's own people; customers never see it." })
 export const HoldRelease = Type.Object({ reason }, { title: 'HoldRelease', additionalProperties: false })
 export type HoldRelease = Static<typeof HoldRelease>
-export const HoldBlock = Type.Object({
-  reason, freezeFunds: Type.Optional(Type.Boolean({ description: 'By order of an authority the money stays reserved.' })),
-}, { title: 'HoldBlock', additionalProperties: false })
+export const HoldBlock = Type.Object(
+  {
+    reason,
+    freezeFunds: Type.Optional(Type.Boolean({ description: 'By order of an authority the money stays reserved.' })),
+  },
+  { title: 'HoldBlock', additionalProperties: false },
+)
 export type HoldBlock = Static<typeof HoldBlock>
-export const HoldNoteCreate = Type.Object({ text: Text(1, NOTE_MAX) }, { title: 'HoldNoteCreate', additionalProperties: false })
+export const HoldNoteCreate = Type.Object(
+  { text: Text(1, NOTE_MAX) },
+  { title: 'HoldNoteCreate', additionalProperties: false },
+)
 export type HoldNoteCreate = Static<typeof HoldNoteCreate>
 
 export const complianceHoldList = list({

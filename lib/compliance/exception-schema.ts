@@ -8,39 +8,67 @@ import { Money, Nullable, PositiveMoney, Text, Timestamp, Uuid, Words } from '..
 const EVIDENCE_MAX = 2_000
 const STATUSES = ['open', 'resolved'] as const
 
-const Resolution = Words('ExceptionResolution', EXCEPTION_RESOLUTIONS, '`resubmit_forbidden` leaves it open: what became of it is still asked for, and nothing is sent again.')
+const Resolution = Words(
+  'ExceptionResolution',
+  EXCEPTION_RESOLUTIONS,
+  '`resubmit_forbidden` leaves it open: what became of it is still asked for, and nothing is sent again.',
+)
 
-export const Exception = Type.Object({
-  id: Uuid,
-  kind: Words('PaymentExceptionKind', EXCEPTION_KINDS),
-  code: Nullable(Type.String()),
-  message: Type.String(),
-  status: Words('ExceptionStatus', STATUSES),
-  customerId: Uuid,
-  customerName: Type.String(),
-  related: Type.Object({ object: Words('ExceptionalObject', ['payment', 'transfer', 'exchange']), id: Uuid }, { title: 'ExceptionSubject', description: 'What it is about.' }),
-  amount: Money,
-  assignee: Nullable(Uuid, { description: 'Who was the first to act on it.' }),
-  proposal: Nullable(Type.Object({
-    outcome: Resolution, evidence: Type.String(), amount: Nullable(Money), by: Uuid, byName: Type.String(), at: Timestamp,
-  }, { title: 'ResolutionProposal' }), { description: 'What the first of two people has found out.' }),
-  resubmitForbidden: Type.Boolean({ description: 'It is never sent to the partner again.' }),
-  outcome: Nullable(Words('ExceptionOutcome', EXCEPTION_OUTCOMES)),
-  outcomeAmount: Nullable(Money, { description: 'What came back, where people have said how much.' }),
-  evidence: Nullable(Type.String()),
-  resolvedBy: Nullable(Uuid, { description: 'Null also where the partner\'s word resolved it.' }),
-  resolvedByName: Nullable(Type.String()),
-  resolvedAt: Nullable(Timestamp),
-  createdAt: Timestamp,
-  updatedAt: Timestamp,
-}, { title: 'Exception' })
+export const Exception = Type.Object(
+  {
+    id: Uuid,
+    kind: Words('PaymentExceptionKind', EXCEPTION_KINDS),
+    code: Nullable(Type.String()),
+    message: Type.String(),
+    status: Words('ExceptionStatus', STATUSES),
+    customerId: Uuid,
+    customerName: Type.String(),
+    related: Type.Object(
+      { object: Words('ExceptionalObject', ['payment', 'transfer', 'exchange']), id: Uuid },
+      { title: 'ExceptionSubject', description: 'What it is about.' },
+    ),
+    amount: Money,
+    assignee: Nullable(Uuid, { description: 'Who was the first to act on it.' }),
+    proposal: Nullable(
+      Type.Object(
+        {
+          outcome: Resolution,
+          evidence: Type.String(),
+          amount: Nullable(Money),
+          by: Uuid,
+          byName: Type.String(),
+          at: Timestamp,
+        },
+        { title: 'ResolutionProposal' },
+      ),
+      { description: 'What the first of two people has found out.' },
+    ),
+    resubmitForbidden: Type.Boolean({ description: 'It is never sent to the partner again.' }),
+    outcome: Nullable(Words('ExceptionOutcome', EXCEPTION_OUTCOMES)),
+    outcomeAmount: Nullable(Money, { description: 'What came back, where people have said how much.' }),
+    evidence: Nullable(Type.String()),
+    resolvedBy: Nullable(Uuid, { description: "Null also where the partner's word resolved it." }),
+    resolvedByName: Nullable(Type.String()),
+    resolvedAt: Nullable(Timestamp),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  },
+  { title: 'Exception' },
+)
 export type Exception = Static<typeof Exception>
 
-export const ExceptionResolve = Type.Object({
-  outcome: Resolution,
-  evidence: Text(1, EVIDENCE_MAX, { description: 'What it rests on: a line of a statement, a message of the partner.' }),
-  amount: Type.Optional(Nullable(PositiveMoney, { description: 'What came back, where the outcome is `returned`; null for all of it.' })),
-}, { title: 'ExceptionResolve', additionalProperties: false })
+export const ExceptionResolve = Type.Object(
+  {
+    outcome: Resolution,
+    evidence: Text(1, EVIDENCE_MAX, {
+      description: 'What it rests on: a line of a statement, a message of the partner.',
+    }),
+    amount: Type.Optional(
+      Nullable(PositiveMoney, { description: 'What came back, where the outcome is `returned`; null for all of it.' }),
+    ),
+  },
+  { title: 'ExceptionResolve', additionalProperties: false },
+)
 export type ExceptionResolve = Static<typeof ExceptionResolve>
 
 export const exceptionList = list({

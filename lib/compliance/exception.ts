@@ -4,7 +4,13 @@
  */
 import type { Effects } from '../decisions/effects.ts'
 
-export const EXCEPTION_KINDS = ['compliance_hold', 'provider_timeout', 'provider_state_unknown', 'reconciliation_mismatch', 'ledger_blocked'] as const
+export const EXCEPTION_KINDS = [
+  'compliance_hold',
+  'provider_timeout',
+  'provider_state_unknown',
+  'reconciliation_mismatch',
+  'ledger_blocked',
+] as const
 export type ExceptionKind = (typeof EXCEPTION_KINDS)[number]
 
 /**
@@ -57,16 +63,50 @@ export interface Exceptional {
 
 /** Builds the rows that open an exception of a payment, transfer or exchange. */
 export function opensException(
-  subjectType: ExceptionRow['subjectType'], { id: subjectId, customerId, operatorId, shard, currency, amount }: Exceptional,
-  { id, kind, code = null, message, at }: { readonly id: string; readonly kind: ExceptionKind; readonly code?: string | null; readonly message: string; readonly at: number },
+  subjectType: ExceptionRow['subjectType'],
+  { id: subjectId, customerId, operatorId, shard, currency, amount }: Exceptional,
+  {
+    id,
+    kind,
+    code = null,
+    message,
+    at,
+  }: {
+    readonly id: string
+    readonly kind: ExceptionKind
+    readonly code?: string | null
+    readonly message: string
+    readonly at: number
+  },
 ): Pick<Effects, 'exceptions'> {
-  return { exceptions: [{ id, kind, code, message, subjectType, subjectId, customerId, operatorId, shard, currency, amount, createdAt: at }] }
+  return {
+    exceptions: [
+      {
+        id,
+        kind,
+        code,
+        message,
+        subjectType,
+        subjectId,
+        customerId,
+        operatorId,
+        shard,
+        currency,
+        amount,
+        createdAt: at,
+      },
+    ],
+  }
 }
 
 /**
  * Builds the rows that end an exception; none when the subject's status shows that it is in no exception, so that
  * ordinary moves cost nothing more.
  */
-export function endsException({ id, status }: Pick<Exceptional, 'id' | 'status'>, outcome: ExceptionOutcome, at: number): Pick<Effects, 'exceptionEnds'> {
+export function endsException(
+  { id, status }: Pick<Exceptional, 'id' | 'status'>,
+  outcome: ExceptionOutcome,
+  at: number,
+): Pick<Effects, 'exceptionEnds'> {
   return status === 'exception' || status === 'on_hold' ? { exceptionEnds: [{ subjectId: id, outcome, at }] } : {}
 }

@@ -10,7 +10,13 @@
  */
 import type { Effects, OutboxEvent } from '../decisions/effects.ts'
 
-export const COMPLIANCE_HOLD_KINDS = ['outbound_screening', 'inbound_recall', 'inbound_screening', 'transaction_monitoring', 'legal_order'] as const
+export const COMPLIANCE_HOLD_KINDS = [
+  'outbound_screening',
+  'inbound_recall',
+  'inbound_screening',
+  'transaction_monitoring',
+  'legal_order',
+] as const
 export type ComplianceHoldKind = (typeof COMPLIANCE_HOLD_KINDS)[number]
 
 export const COMPLIANCE_HOLD_STATUSES = ['open', 'released', 'blocked'] as const
@@ -56,8 +62,14 @@ export interface ComplianceHoldRow {
 }
 
 /** Builds the rows that open a hold: the hold and the event for operators. */
-export function opensComplianceHold(hold: ComplianceHoldRow, eventId: string): Pick<Effects, 'complianceHolds' | 'events'> {
-  return { complianceHolds: [hold], events: [complianceHoldEvent(hold, { id: eventId, status: 'open', at: hold.createdAt })] }
+export function opensComplianceHold(
+  hold: ComplianceHoldRow,
+  eventId: string,
+): Pick<Effects, 'complianceHolds' | 'events'> {
+  return {
+    complianceHolds: [hold],
+    events: [complianceHoldEvent(hold, { id: eventId, status: 'open', at: hold.createdAt })],
+  }
 }
 
 /**
@@ -69,7 +81,17 @@ export function complianceHoldEvent(
   event: { readonly id: string; readonly status: ComplianceHoldStatus; readonly at: number },
 ): OutboxEvent {
   return {
-    id: event.id, createdAt: event.at, customerId, operatorId, shard, type: `compliance_hold.${event.status === 'open' ? 'created' : event.status}`,
-    object: 'compliance_hold', objectId: id, status: event.status, previousStatus: event.status === 'open' ? null : 'open', amount: null, currency: null,
+    id: event.id,
+    createdAt: event.at,
+    customerId,
+    operatorId,
+    shard,
+    type: `compliance_hold.${event.status === 'open' ? 'created' : event.status}`,
+    object: 'compliance_hold',
+    objectId: id,
+    status: event.status,
+    previousStatus: event.status === 'open' ? null : 'open',
+    amount: null,
+    currency: null,
   }
 }

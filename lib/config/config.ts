@@ -113,35 +113,37 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   const databaseUrl = readDatabaseUrl(env)
   if (production && databaseUrl === null) {
     throw new ConfigError(
-      'DATABASE_URL is required when APP_ENV is production; set it to postgres://user:password@host:5432/database.'
+      'DATABASE_URL is required when APP_ENV is production; set it to postgres://user:password@host:5432/database.',
     )
   }
   const secretsKey = readSecret(env, 'SECRETS_KEY', SECRETS_KEY_LENGTH_MIN)
   if (production && secretsKey === null) {
     throw new ConfigError(
-      `SECRETS_KEY is required when APP_ENV is production; set it to at least ${SECRETS_KEY_LENGTH_MIN} random characters.`
+      `SECRETS_KEY is required when APP_ENV is production; set it to at least ${SECRETS_KEY_LENGTH_MIN} random characters.`,
     )
   }
   const redisUrl = readRedisUrl(env)
   const nodeUrl = readNodeUrl(env)
   if (redisUrl !== null && nodeUrl === null) {
     throw new ConfigError(
-      'NODE_URL is required when REDIS_URL is set; set it to the address where the other nodes reach this one, like http://10.0.0.1:3000.'
+      'NODE_URL is required when REDIS_URL is set; set it to the address where the other nodes reach this one, like http://10.0.0.1:3000.',
     )
   }
   const nodeSecret = readSecret(env, 'NODE_SECRET', NODE_SECRET_LENGTH_MIN)
   if (redisUrl !== null && nodeSecret === null) {
     throw new ConfigError(
-      `NODE_SECRET is required when REDIS_URL is set; set it to at least ${NODE_SECRET_LENGTH_MIN} random characters, the same on every node.`
+      `NODE_SECRET is required when REDIS_URL is set; set it to at least ${NODE_SECRET_LENGTH_MIN} random characters, the same on every node.`,
     )
   }
   // Data that all nodes share must not stand in a directory of one node.
   if (redisUrl !== null && databaseUrl === null) {
-    throw new ConfigError('DATABASE_URL is required when REDIS_URL is set; set it to the Postgres that all nodes share.')
+    throw new ConfigError(
+      'DATABASE_URL is required when REDIS_URL is set; set it to the Postgres that all nodes share.',
+    )
   }
   if (redisUrl !== null && secretsKey === null) {
     throw new ConfigError(
-      `SECRETS_KEY is required when REDIS_URL is set; set it to at least ${SECRETS_KEY_LENGTH_MIN} random characters, the same on every node.`
+      `SECRETS_KEY is required when REDIS_URL is set; set it to at least ${SECRETS_KEY_LENGTH_MIN} random characters, the same on every node.`,
     )
   }
   const rateLimits = readChoice(env, 'RATE_LIMITS', { choices: RATE_LIMITS, fallback: 'on' })
@@ -151,7 +153,9 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
 
   const webhookTargets = readChoice(env, 'WEBHOOK_TARGETS', { choices: WEBHOOK_TARGETS, fallback: 'public' })
   if (webhookTargets === 'any' && appEnv !== 'local') {
-    throw new ConfigError(`WEBHOOK_TARGETS is any, which APP_ENV ${appEnv} does not allow; set it to public, or leave it out.`)
+    throw new ConfigError(
+      `WEBHOOK_TARGETS is any, which APP_ENV ${appEnv} does not allow; set it to public, or leave it out.`,
+    )
   }
 
   return {
@@ -169,15 +173,25 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     nodeUrl,
     nodeSecret,
     leases: readChoice(env, 'LEASES', { choices: LEASES, fallback: 'on' }),
-    metricsPort: read(env, 'METRICS_PORT') === null ? null : readInteger(env, 'METRICS_PORT', { min: 0, max: 65_535, fallback: 0 }),
+    metricsPort:
+      read(env, 'METRICS_PORT') === null
+        ? null
+        : readInteger(env, 'METRICS_PORT', { min: 0, max: 65_535, fallback: 0 }),
     nodeId: readNodeId(env),
     sandbox: !production,
     publicUrl: read(env, 'PUBLIC_URL') === null ? null : readOrigin('PUBLIC_URL', read(env, 'PUBLIC_URL') as string),
-    consoleOrigins: (read(env, 'CONSOLE_ORIGINS') ?? '').split(',').map((text) => text.trim()).filter((text) => text !== '')
+    consoleOrigins: (read(env, 'CONSOLE_ORIGINS') ?? '')
+      .split(',')
+      .map((text) => text.trim())
+      .filter((text) => text !== '')
       .map((text) => readOrigin('CONSOLE_ORIGINS', text)),
     trustedProxies: readTrustedProxies(env),
     rateLimits,
-    requestLogFlushMs: readInteger(env, 'API_REQUEST_LOG_FLUSH_MS', { min: 10, max: REQUEST_LOG_FLUSH_MAX_MS, fallback: 5_000 }),
+    requestLogFlushMs: readInteger(env, 'API_REQUEST_LOG_FLUSH_MS', {
+      min: 10,
+      max: REQUEST_LOG_FLUSH_MAX_MS,
+      fallback: 5_000,
+    }),
     webhookTargets,
     bankDirectory: read(env, 'BANK_DIRECTORY') === null ? null : resolve(read(env, 'BANK_DIRECTORY') as string),
     ukModulusDir: read(env, 'UK_MODULUS_DIR') === null ? null : resolve(read(env, 'UK_MODULUS_DIR') as string),
@@ -185,9 +199,14 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
 }
 
 function readTrustedProxies(env: NodeJS.ProcessEnv): string[] {
-  const entries = (read(env, 'TRUSTED_PROXIES') ?? '').split(',').map((text) => text.trim()).filter((text) => text !== '')
+  const entries = (read(env, 'TRUSTED_PROXIES') ?? '')
+    .split(',')
+    .map((text) => text.trim())
+    .filter((text) => text !== '')
   if (!entries.every(isAllowlistEntry)) {
-    throw new ConfigError('TRUSTED_PROXIES is not usable; set it to addresses and CIDR blocks separated by commas, like 10.0.0.0/8, or leave it out.')
+    throw new ConfigError(
+      'TRUSTED_PROXIES is not usable; set it to addresses and CIDR blocks separated by commas, like 10.0.0.0/8, or leave it out.',
+    )
   }
   return entries
 }
@@ -200,19 +219,20 @@ function read(env: NodeJS.ProcessEnv, name: string): string | null {
 function readChoice<T extends string>(
   env: NodeJS.ProcessEnv,
   name: string,
-  options: { readonly choices: readonly T[]; readonly fallback: T }
+  options: { readonly choices: readonly T[]; readonly fallback: T },
 ): T {
   const value = read(env, name)
   if (value === null) return options.fallback
-  const choice = options.choices.find(candidate => candidate === value)
-  if (choice === undefined) throw new ConfigError(`${name} is "${value}"; set it to one of ${options.choices.join(', ')}.`)
+  const choice = options.choices.find((candidate) => candidate === value)
+  if (choice === undefined)
+    throw new ConfigError(`${name} is "${value}"; set it to one of ${options.choices.join(', ')}.`)
   return choice
 }
 
 function readInteger(
   env: NodeJS.ProcessEnv,
   name: string,
-  options: { readonly min: number; readonly max: number; readonly fallback: number }
+  options: { readonly min: number; readonly max: number; readonly fallback: number },
 ): number {
   const value = read(env, name)
   if (value === null) return options.fallback
@@ -227,11 +247,10 @@ function readDatabaseUrl(env: NodeJS.ProcessEnv): string | null {
   const value = read(env, 'DATABASE_URL')
   if (value === null) return null
   const url = URL.canParse(value) ? new URL(value) : null
-  const usable =
-    url !== null && /^postgres(ql)?:$/.test(url.protocol) && url.hostname !== '' && url.pathname.length > 1
+  const usable = url !== null && /^postgres(ql)?:$/.test(url.protocol) && url.hostname !== '' && url.pathname.length > 1
   if (!usable) {
     throw new ConfigError(
-      'DATABASE_URL is not the address of a Postgres database; set it to postgres://user:password@host:5432/database.'
+      'DATABASE_URL is not the address of a Postgres database; set it to postgres://user:password@host:5432/database.',
     )
   }
   return value
@@ -249,7 +268,9 @@ function readProblemBase(env: NodeJS.ProcessEnv): string {
 function readOrigin(name: string, value: string): string {
   const url = URL.canParse(value) ? new URL(value) : null
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.href !== `${url.origin}/`) {
-    throw new ConfigError(`${name} has "${value}"; set it to an http or https address without a path, like https://api.example.com.`)
+    throw new ConfigError(
+      `${name} has "${value}"; set it to an http or https address without a path, like https://api.example.com.`,
+    )
   }
   return url.origin
 }
@@ -266,7 +287,7 @@ function readRedisUrl(env: NodeJS.ProcessEnv): string | null {
   const value = read(env, 'REDIS_URL')
   if (value !== null && parseRedisUrl(value) === null) {
     throw new ConfigError(
-      'REDIS_URL is not the address of a Redis; set it to redis://host:6379, redis+sentinel://host:26379,host:26379/name or redis+cluster://host:6379,host:6379 (rediss for TLS).'
+      'REDIS_URL is not the address of a Redis; set it to redis://host:6379, redis+sentinel://host:26379,host:26379/name or redis+cluster://host:6379,host:6379 (rediss for TLS).',
     )
   }
   return value
@@ -278,15 +299,24 @@ function readNodeUrl(env: NodeJS.ProcessEnv): string | null {
   const url = URL.canParse(value) ? new URL(value) : null
   // The other nodes append the path of the request they forward; credentials would end up in their logs.
   const usable =
-    url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '' && url.href === `${url.origin}/`
-  if (!usable) throw new ConfigError('NODE_URL is not usable; set it to an http or https address without a path, like http://10.0.0.1:3000.')
+    url !== null &&
+    /^https?:$/.test(url.protocol) &&
+    url.username === '' &&
+    url.password === '' &&
+    url.href === `${url.origin}/`
+  if (!usable)
+    throw new ConfigError(
+      'NODE_URL is not usable; set it to an http or https address without a path, like http://10.0.0.1:3000.',
+    )
   return url.origin
 }
 
 function readNodeId(env: NodeJS.ProcessEnv): string | null {
   const value = read(env, 'NODE_ID')
   if (value !== null && !/^[\w.:-]{1,64}$/.test(value)) {
-    throw new ConfigError(`NODE_ID is "${value}"; set it to 1 to 64 letters, digits, dots, colons, hyphens and underscores.`)
+    throw new ConfigError(
+      `NODE_ID is "${value}"; set it to 1 to 64 letters, digits, dots, colons, hyphens and underscores.`,
+    )
   }
   return value
 }
@@ -303,7 +333,8 @@ export type RedisAddress = {
   | { readonly kind: 'sentinel'; readonly name: string }
 )
 
-const REDIS_URL = /^redis(?<tls>s?)(?:\+(?<kind>sentinel|cluster))?:\/\/(?:(?<username>[^:@/]*)(?::(?<password>[^@/]*))?@)?(?<hosts>[^@/?#]+)(?:\/(?<path>[^/?#]*))?$/
+const REDIS_URL =
+  /^redis(?<tls>s?)(?:\+(?<kind>sentinel|cluster))?:\/\/(?:(?<username>[^:@/]*)(?::(?<password>[^@/]*))?@)?(?<hosts>[^@/?#]+)(?:\/(?<path>[^/?#]*))?$/
 const REDIS_PORT = 6379
 const SENTINEL_PORT = 26_379
 
@@ -316,13 +347,13 @@ export function parseRedisUrl(value: string): RedisAddress | null {
   const parts = REDIS_URL.exec(value)?.groups
   if (parts === undefined) return null
   const kind = (parts.kind ?? 'single') as RedisAddress['kind']
-  const hosts = (parts.hosts ?? '').split(',').map(text => {
+  const hosts = (parts.hosts ?? '').split(',').map((text) => {
     const url = URL.canParse(`tcp://${text}`) ? new URL(`tcp://${text}`) : null
     if (url === null || url.hostname === '' || url.port === '0') return null
     const port = url.port === '' ? (kind === 'sentinel' ? SENTINEL_PORT : REDIS_PORT) : Number(url.port)
     return { host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port }
   })
-  if (!hosts.every(host => host !== null) || (kind === 'single' && hosts.length > 1)) return null
+  if (!hosts.every((host) => host !== null) || (kind === 'single' && hosts.length > 1)) return null
 
   const username = decode(parts.username)
   const password = decode(parts.password)

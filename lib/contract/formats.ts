@@ -7,7 +7,8 @@ import { Format } from 'typebox/format'
 import { LAST_MS } from '../base/clock.ts'
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/
-const INSTANT = /^\d{4}-\d{2}-\d{2}T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i
+const INSTANT =
+  /^\d{4}-\d{2}-\d{2}T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i
 const FIRST_MS = Date.parse('0001-01-01T00:00:00.000Z')
 
 /** Returns the start of a day (`YYYY-MM-DD`) in UTC, epoch milliseconds; NaN when the calendar has no such day. */

@@ -15,21 +15,27 @@ export type Filter =
   | { readonly kind: 'timeFrom' | 'timeTo' }
 
 /** The parsed value of a filter. */
-export type FilterValue<F extends Filter> =
-  F extends { kind: 'words' | 'ids' | 'text' } ? readonly string[]
-  : F extends { kind: 'boolean' } ? boolean
-  : F extends { kind: 'integer' } ? number
-  /** Minor units, both ends included. */
-  : F extends { kind: 'amountFrom' | 'amountTo' } ? bigint
-  /** Both ends included, `YYYY-MM-DD`. */
-  : F extends { kind: 'dateFrom' | 'dateTo' } ? string
-  /** The first instant that matches, RFC 3339 in UTC. */
-  : F extends { kind: 'timeFrom' } ? string
-  /**
-   * The first instant that no longer matches: clients send an inclusive end, storage compares with an exclusive one.
-   */
-  : F extends { kind: 'timeTo' } ? { readonly before: string }
-  : never
+export type FilterValue<F extends Filter> = F extends { kind: 'words' | 'ids' | 'text' }
+  ? readonly string[]
+  : F extends { kind: 'boolean' }
+    ? boolean
+    : F extends { kind: 'integer' }
+      ? number
+      : /** Minor units, both ends included. */
+        F extends { kind: 'amountFrom' | 'amountTo' }
+        ? bigint
+        : /** Both ends included, `YYYY-MM-DD`. */
+          F extends { kind: 'dateFrom' | 'dateTo' }
+          ? string
+          : /** The first instant that matches, RFC 3339 in UTC. */
+            F extends { kind: 'timeFrom' }
+            ? string
+            : /**
+               * The first instant that no longer matches: clients send an inclusive end, storage compares with an exclusive one.
+               */
+              F extends { kind: 'timeTo' }
+              ? { readonly before: string }
+              : never
 
 export interface ListDeclaration {
   readonly filters: Readonly<Record<string, Filter>>

@@ -5,12 +5,15 @@ import { Nullable } from './primitives.ts'
 export const PAGE_LIMIT_MAX = 100
 export const PAGE_LIMIT_DEFAULT = 25
 
-export const PageInfo = Type.Object({
-  nextCursor: Nullable(Type.String({ description: 'Pass as `cursor` for the following page.' })),
-  prevCursor: Nullable(Type.String({ description: 'Pass as `cursor` for the preceding page.' })),
-  limit: Type.Integer({ minimum: 1, maximum: PAGE_LIMIT_MAX }),
-  total: Type.Optional(Type.Integer({ minimum: 0, description: 'Only with `withTotal=true` and without `cursor`.' })),
-}, { title: 'PageInfo' })
+export const PageInfo = Type.Object(
+  {
+    nextCursor: Nullable(Type.String({ description: 'Pass as `cursor` for the following page.' })),
+    prevCursor: Nullable(Type.String({ description: 'Pass as `cursor` for the preceding page.' })),
+    limit: Type.Integer({ minimum: 1, maximum: PAGE_LIMIT_MAX }),
+    total: Type.Optional(Type.Integer({ minimum: 0, description: 'Only with `withTotal=true` and without `cursor`.' })),
+  },
+  { title: 'PageInfo' },
+)
 
 /** Builds the schema of a page with rows of one kind, under the given title. */
 export function PageOf(title: string, row: TSchema): TSchema {

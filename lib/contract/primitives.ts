@@ -22,25 +22,51 @@ export function Nullable<Schema extends TSchema>(schema: Schema, options: TSchem
 
 /** Builds the schema of a closed list of text values. */
 export function Words<const Values extends readonly string[]>(title: string, values: Values, description = '') {
-  return Type.Enum<[...Values]>(values as unknown as [...Values], description === '' ? { title } : { title, description })
+  return Type.Enum<[...Values]>(
+    values as unknown as [...Values],
+    description === '' ? { title } : { title, description },
+  )
 }
 
 /** Builds the schema of text, its length in code points. Input is trimmed and in NFC before its length is checked. */
 export function Text(minLength: number, maxLength: number, options: TSchemaOptions = {}) {
-  return minLength === 0
-    ? Type.String({ maxLength, ...options })
-    : Type.String({ minLength, maxLength, ...options })
+  return minLength === 0 ? Type.String({ maxLength, ...options }) : Type.String({ minLength, maxLength, ...options })
 }
 
-export const Uuid = Type.String({ format: 'uuid', title: 'Uuid', description: 'UUID; compared in lower case.', examples: ['01980d6e-7f3a-7c21-9f58-0a1b2c3d4e5f'] })
+export const Uuid = Type.String({
+  format: 'uuid',
+  title: 'Uuid',
+  description: 'UUID; compared in lower case.',
+  examples: ['01980d6e-7f3a-7c21-9f58-0a1b2c3d4e5f'],
+})
 
-export const Timestamp = Type.String({ format: 'date-time', title: 'Timestamp', description: 'RFC 3339 in UTC with milliseconds.', examples: ['2026-05-04T09:30:00.000Z'] })
+export const Timestamp = Type.String({
+  format: 'date-time',
+  title: 'Timestamp',
+  description: 'RFC 3339 in UTC with milliseconds.',
+  examples: ['2026-05-04T09:30:00.000Z'],
+})
 
-export const CalendarDate = Type.String({ format: 'date', title: 'Date', description: 'ISO 8601 date without a zone.', examples: ['2026-05-04'] })
+export const CalendarDate = Type.String({
+  format: 'date',
+  title: 'Date',
+  description: 'ISO 8601 date without a zone.',
+  examples: ['2026-05-04'],
+})
 
-export const CurrencyCode = Type.String({ pattern: '^[A-Z]{3}$', title: 'CurrencyCode', description: 'ISO 4217 code.', examples: ['EUR'] })
+export const CurrencyCode = Type.String({
+  pattern: '^[A-Z]{3}$',
+  title: 'CurrencyCode',
+  description: 'ISO 4217 code.',
+  examples: ['EUR'],
+})
 
-export const CountryCode = Type.String({ pattern: '^[A-Z]{2}$', title: 'CountryCode', description: 'ISO 3166 alpha-2 code.', examples: ['NL'] })
+export const CountryCode = Type.String({
+  pattern: '^[A-Z]{2}$',
+  title: 'CountryCode',
+  description: 'ISO 3166 alpha-2 code.',
+  examples: ['NL'],
+})
 
 export const Email = Type.String({ format: 'email', title: 'Email', maxLength: 254 })
 
@@ -49,20 +75,33 @@ function fitsInt64(text: unknown): boolean {
   return typeof text !== 'string' || !NINETEEN_DIGITS.test(text) || BigInt.asIntN(64, BigInt(text)) === BigInt(text)
 }
 
-export const Money = Type.Object({
-  amountMinor: Type.Refine(Type.String({ pattern: MONEY_PATTERN, description: 'Minor units of the currency as text (int64).' }), fitsInt64, () => 'too_large'),
-  currency: CurrencyCode,
-}, { title: 'Money', additionalProperties: false, examples: [{ amountMinor: '12500', currency: 'EUR' }] })
+export const Money = Type.Object(
+  {
+    amountMinor: Type.Refine(
+      Type.String({ pattern: MONEY_PATTERN, description: 'Minor units of the currency as text (int64).' }),
+      fitsInt64,
+      () => 'too_large',
+    ),
+    currency: CurrencyCode,
+  },
+  { title: 'Money', additionalProperties: false, examples: [{ amountMinor: '12500', currency: 'EUR' }] },
+)
 export type Money = Static<typeof Money>
 
-export const PositiveMoney = Type.Object({
-  amountMinor: Type.Refine(
-    Type.String({ pattern: POSITIVE_MONEY_PATTERN, description: 'Minor units of the currency as text (int64), more than zero.' }),
-    fitsInt64,
-    () => 'too_large',
-  ),
-  currency: CurrencyCode,
-}, { title: 'PositiveMoney', additionalProperties: false, examples: [{ amountMinor: '12500', currency: 'EUR' }] })
+export const PositiveMoney = Type.Object(
+  {
+    amountMinor: Type.Refine(
+      Type.String({
+        pattern: POSITIVE_MONEY_PATTERN,
+        description: 'Minor units of the currency as text (int64), more than zero.',
+      }),
+      fitsInt64,
+      () => 'too_large',
+    ),
+    currency: CurrencyCode,
+  },
+  { title: 'PositiveMoney', additionalProperties: false, examples: [{ amountMinor: '12500', currency: 'EUR' }] },
+)
 export type PositiveMoney = Static<typeof PositiveMoney>
 
 function metadataBytes(metadata: Readonly<Record<string, string>>): number {
@@ -82,31 +121,87 @@ export const Metadata = Type.Refine(
     maxProperties: METADATA_KEYS_MAX,
     examples: [{ costCentre: '4711' }],
   }),
-  (metadata: Record<string, string>) => typeof metadata !== 'object' || metadata === null || metadataBytes(metadata) <= METADATA_BYTES_MAX,
+  (metadata: Record<string, string>) =>
+    typeof metadata !== 'object' || metadata === null || metadataBytes(metadata) <= METADATA_BYTES_MAX,
   () => 'too_large',
 )
 
 /** A change of attributes: a null value removes an attribute, an absent key keeps it. */
-export const MetadataPatch = Type.Record(Type.String({ pattern: METADATA_KEY }), Nullable(Type.String({ maxLength: METADATA_VALUE_MAX })), {
-  title: 'MetadataPatch', description: 'Merged key by key; null removes a key.', additionalProperties: false, maxProperties: METADATA_KEYS_MAX, examples: [{ costCentre: null }],
-})
+export const MetadataPatch = Type.Record(
+  Type.String({ pattern: METADATA_KEY }),
+  Nullable(Type.String({ maxLength: METADATA_VALUE_MAX })),
+  {
+    title: 'MetadataPatch',
+    description: 'Merged key by key; null removes a key.',
+    additionalProperties: false,
+    maxProperties: METADATA_KEYS_MAX,
+    examples: [{ costCentre: null }],
+  },
+)
 
 /** Whether attributes merged from two sources are within the limits for one set of attributes. */
 export function fitsMetadata(metadata: Readonly<Record<string, string>>): boolean {
   return Object.keys(metadata).length <= METADATA_KEYS_MAX && metadataBytes(metadata) <= METADATA_BYTES_MAX
 }
 
-export const ExternalId = Text(1, 64, { description: 'Reference of the client, unique per customer and resource type.', examples: ['INV-2026-0042'] })
+export const ExternalId = Text(1, 64, {
+  description: 'Reference of the client, unique per customer and resource type.',
+  examples: ['INV-2026-0042'],
+})
 
 /** A decimal: units of the buy currency for one unit of the sell currency. */
-export const Rate = Type.String({ pattern: '^(0|[1-9][0-9]{0,9})(\\.[0-9]{1,10})?$', title: 'Rate', examples: ['1.0842'] })
+export const Rate = Type.String({
+  pattern: '^(0|[1-9][0-9]{0,9})(\\.[0-9]{1,10})?$',
+  title: 'Rate',
+  examples: ['1.0842'],
+})
 
-export const Rail = Words('Rail', [
-  'sepa', 'sepa_instant', 'target2', 'faster_payments', 'chaps', 'bacs', 'swift', 'internal', 'ach', 'ach_same_day',
-  'fedwire', 'rtp', 'fednow', 'pl_elixir', 'pl_express_elixir', 'ch_sic', 'se_domestic', 'no_domestic', 'dk_domestic',
-  'cz_certis', 'hu_giro', 'ro_transfond', 'bg_bisera', 'au_becs', 'au_npp', 'nz_becs', 'ca_eft', 'sg_fast', 'sg_giro',
-  'hk_fps', 'hk_chats', 'jp_zengin', 'in_neft', 'in_imps', 'in_rtgs', 'mx_spei', 'za_eft', 'za_rtc', 'ae_uaefts', 'card',
-], 'How money travels between banks.')
+export const Rail = Words(
+  'Rail',
+  [
+    'sepa',
+    'sepa_instant',
+    'target2',
+    'faster_payments',
+    'chaps',
+    'bacs',
+    'swift',
+    'internal',
+    'ach',
+    'ach_same_day',
+    'fedwire',
+    'rtp',
+    'fednow',
+    'pl_elixir',
+    'pl_express_elixir',
+    'ch_sic',
+    'se_domestic',
+    'no_domestic',
+    'dk_domestic',
+    'cz_certis',
+    'hu_giro',
+    'ro_transfond',
+    'bg_bisera',
+    'au_becs',
+    'au_npp',
+    'nz_becs',
+    'ca_eft',
+    'sg_fast',
+    'sg_giro',
+    'hk_fps',
+    'hk_chats',
+    'jp_zengin',
+    'in_neft',
+    'in_imps',
+    'in_rtgs',
+    'mx_spei',
+    'za_eft',
+    'za_rtc',
+    'ae_uaefts',
+    'card',
+  ],
+  'How money travels between banks.',
+)
 
 export const CREATED_VIA = ['api_key', 'web', 'mobile', 'bulk', 'schedule', 'system', 'operator'] as const
 
@@ -114,17 +209,38 @@ export const CreatedVia = Words('CreatedVia', CREATED_VIA)
 
 export const RecallStatus = Words('RecallStatus', ['requested', 'accepted', 'rejected', 'expired'])
 
-export const Failure = Type.Object({
-  code: Words('FailureCode', [
-    'insufficient_funds', 'account_not_found', 'account_closed', 'account_blocked', 'account_not_eligible',
-    'invalid_account_details', 'name_mismatch', 'bank_unreachable', 'unsupported_currency', 'amount_limit_exceeded',
-    'duplicate', 'refused_by_recipient_bank', 'refused_by_recipient', 'regulatory_information_missing',
-    'reference_invalid', 'cutoff_missed', 'declined', 'approval_expired', 'rate_moved', 'recalled', 'recipient_deceased',
-    'technical_error', 'unknown',
-  ]),
-  message: Type.String(),
-  scheme: Nullable(Type.String()),
-  schemeCode: Nullable(Type.String()),
-  retryable: Type.Boolean({ description: 'A new payment may succeed unchanged.' }),
-  at: Timestamp,
-}, { title: 'Failure' })
+export const Failure = Type.Object(
+  {
+    code: Words('FailureCode', [
+      'insufficient_funds',
+      'account_not_found',
+      'account_closed',
+      'account_blocked',
+      'account_not_eligible',
+      'invalid_account_details',
+      'name_mismatch',
+      'bank_unreachable',
+      'unsupported_currency',
+      'amount_limit_exceeded',
+      'duplicate',
+      'refused_by_recipient_bank',
+      'refused_by_recipient',
+      'regulatory_information_missing',
+      'reference_invalid',
+      'cutoff_missed',
+      'declined',
+      'approval_expired',
+      'rate_moved',
+      'recalled',
+      'recipient_deceased',
+      'technical_error',
+      'unknown',
+    ]),
+    message: Type.String(),
+    scheme: Nullable(Type.String()),
+    schemeCode: Nullable(Type.String()),
+    retryable: Type.Boolean({ description: 'A new payment may succeed unchanged.' }),
+    at: Timestamp,
+  },
+  { title: 'Failure' },
+)

@@ -2,40 +2,53 @@
 import Type from 'typebox'
 import { PROBLEMS } from '../base/problems.ts'
 
-export const FieldErrorSchema = Type.Object({
-  field: Type.String({ description: 'JSON Pointer into the body, or `header.<name>`, `path.<name>`, `query.<name>`.', examples: ['/amount/amountMinor'] }),
-  code: Type.String({ examples: ['invalid_type'] }),
-  message: Type.String(),
-  params: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: 'Limits that were broken, such as `{"max": 140}`.' })),
-}, { title: 'FieldError' })
+export const FieldErrorSchema = Type.Object(
+  {
+    field: Type.String({
+      description: 'JSON Pointer into the body, or `header.<name>`, `path.<name>`, `query.<name>`.',
+      examples: ['/amount/amountMinor'],
+    }),
+    code: Type.String({ examples: ['invalid_type'] }),
+    message: Type.String(),
+    params: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), { description: 'Limits that were broken, such as `{"max": 140}`.' }),
+    ),
+  },
+  { title: 'FieldError' },
+)
 
-export const ProblemSchema = Type.Object({
-  type: Type.String({ format: 'uri', description: 'Address of the explanation; ends with the slug.' }),
-  title: Type.String({ description: 'Never changes for one type.' }),
-  status: Type.Integer(),
-  detail: Type.String({ description: 'What happened this time. May change; do not parse.' }),
-  instance: Type.String({ description: 'Path of the request.' }),
-  code: Type.String({ description: `The slug, one of: ${Object.keys(PROBLEMS).join(', ')}. New ones may be added.` }),
-  requestId: Type.String(),
-  retryable: Type.Boolean({ description: 'Whether the same request may be sent again unchanged.' }),
-  errors: Type.Optional(Type.Array(FieldErrorSchema)),
-  reason: Type.Optional(Type.String()),
-  retryAfterSeconds: Type.Optional(Type.Integer()),
-  docUrl: Type.Optional(Type.String({ format: 'uri' })),
-}, {
-  title: 'Problem',
-  additionalProperties: true,
-  description: 'RFC 9457 problem details. Some types add members of their own.',
-  examples: [{
-    type: 'https://docs.example/problems/insufficient-funds',
-    title: 'The balance does not cover the amount',
-    status: 409,
-    detail: 'Available 90.00 EUR, required 100.35 EUR.',
-    instance: '/v1/payments',
-    code: 'insufficient-funds',
-    requestId: '01980d6e-7f3a-7c21-9f58-0a1b2c3d4e5f',
-    retryable: false,
-    available: { amountMinor: '9000', currency: 'EUR' },
-    required: { amountMinor: '10035', currency: 'EUR' },
-  }],
-})
+export const ProblemSchema = Type.Object(
+  {
+    type: Type.String({ format: 'uri', description: 'Address of the explanation; ends with the slug.' }),
+    title: Type.String({ description: 'Never changes for one type.' }),
+    status: Type.Integer(),
+    detail: Type.String({ description: 'What happened this time. May change; do not parse.' }),
+    instance: Type.String({ description: 'Path of the request.' }),
+    code: Type.String({ description: `The slug, one of: ${Object.keys(PROBLEMS).join(', ')}. New ones may be added.` }),
+    requestId: Type.String(),
+    retryable: Type.Boolean({ description: 'Whether the same request may be sent again unchanged.' }),
+    errors: Type.Optional(Type.Array(FieldErrorSchema)),
+    reason: Type.Optional(Type.String()),
+    retryAfterSeconds: Type.Optional(Type.Integer()),
+    docUrl: Type.Optional(Type.String({ format: 'uri' })),
+  },
+  {
+    title: 'Problem',
+    additionalProperties: true,
+    description: 'RFC 9457 problem details. Some types add members of their own.',
+    examples: [
+      {
+        type: 'https://docs.example/problems/insufficient-funds',
+        title: 'The balance does not cover the amount',
+        status: 409,
+        detail: 'Available 90.00 EUR, required 100.35 EUR.',
+        instance: '/v1/payments',
+        code: 'insufficient-funds',
+        requestId: '01980d6e-7f3a-7c21-9f58-0a1b2c3d4e5f',
+        retryable: false,
+        available: { amountMinor: '9000', currency: 'EUR' },
+        required: { amountMinor: '10035', currency: 'EUR' },
+      },
+    ],
+  },
+)

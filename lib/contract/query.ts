@@ -27,7 +27,12 @@ const AMOUNT = /^(?:0|-?[1-9][0-9]{0,17})$/
 const DAY_MS = 86_400_000
 
 /** Refuses a parameter of the query string by name. @throws ProblemError `malformed-request` */
-export function refuseQuery(name: string, code: FieldErrorCode, message: string, params?: Record<string, string | number>): never {
+export function refuseQuery(
+  name: string,
+  code: FieldErrorCode,
+  message: string,
+  params?: Record<string, string | number>,
+): never {
   const field = `query.${name}`
   refuse('malformed-request', `The query parameter ${name} is not valid.`, {
     errors: [params === undefined ? { field, code, message } : { field, code, message, params }],
@@ -52,7 +57,9 @@ function isLonger(text: string, max: number): boolean {
 function parseValues(name: string, text: string): string[] {
   const values = text.split(',')
   if (values.length > FILTER_VALUES_MAX) {
-    refuse('too_many_filter_values', `A filter takes at most ${FILTER_VALUES_MAX} values.`, { extra: { filter: name, max: FILTER_VALUES_MAX } })
+    refuse('too_many_filter_values', `A filter takes at most ${FILTER_VALUES_MAX} values.`, {
+      extra: { filter: name, max: FILTER_VALUES_MAX },
+    })
   }
   return values.map((value) => value.trim())
 }
@@ -62,19 +69,23 @@ function parseFilter(field: string, name: string, filter: Filter, text: string, 
   switch (filter.kind) {
     case 'words': {
       const values = parseValues(name, text)
-      if (!values.every((value) => filter.values.includes(value))) refuseQuery(field, 'invalid_value', oneOf(filter.values))
+      if (!values.every((value) => filter.values.includes(value)))
+        refuseQuery(field, 'invalid_value', oneOf(filter.values))
       return values
     }
     case 'ids': {
-      if (filter.operatorOnly === true && tenant.kind !== 'operator') refuseQuery(field, 'unknown_field', 'This filter is for operators.')
+      if (filter.operatorOnly === true && tenant.kind !== 'operator')
+        refuseQuery(field, 'unknown_field', 'This filter is for operators.')
       const values = parseValues(name, text)
-      if (!values.every((value) => UUID.test(value))) refuseQuery(field, 'invalid_format', 'Must be UUIDs separated by commas.')
+      if (!values.every((value) => UUID.test(value)))
+        refuseQuery(field, 'invalid_format', 'Must be UUIDs separated by commas.')
       return values.map((value) => value.toLowerCase())
     }
     case 'text': {
       const values = parseValues(name, text)
       if (values.some((value) => value === '')) refuseQuery(field, 'too_short', 'Values must not be empty.', { min: 1 })
-      if (values.some((value) => isLonger(value, filter.max))) refuseQuery(field, 'too_long', 'A value is too long.', { max: filter.max })
+      if (values.some((value) => isLonger(value, filter.max)))
+        refuseQuery(field, 'too_long', 'A value is too long.', { max: filter.max })
       return values
     }
     case 'boolean':
@@ -110,11 +121,16 @@ function checkRanges(declaration: ListDeclaration, filters: Readonly<Record<stri
     if (name.endsWith('From') && isReversed(filters[name], filters[`${name.slice(0, -'From'.length)}To`])) {
       refuseQuery(`filter[${name}]`, 'invalid_value', 'Must not be after the end of the range.')
     }
-    if (name === 'from' && isReversed(filters['from'], filters['to'])) refuseQuery('filter[from]', 'invalid_value', 'Must not be after the end of the range.')
+    if (name === 'from' && isReversed(filters['from'], filters['to']))
+      refuseQuery('filter[from]', 'invalid_value', 'Must not be after the end of the range.')
     const filter = declaration.filters[name]
     const oneCurrency = filter !== undefined && 'oneCurrency' in filter && filter.oneCurrency === true
     if (oneCurrency && (filters['currency'] as string[] | undefined)?.length !== 1) {
-      refuseQuery(`filter[${name}]`, 'invalid_value', 'Amounts can only be compared together with one filter[currency].')
+      refuseQuery(
+        `filter[${name}]`,
+        'invalid_value',
+        'Amounts can only be compared together with one filter[currency].',
+      )
     }
   }
 }
@@ -141,7 +157,8 @@ function parameters(querystring: string): Map<string, string> {
   for (const [name, value] of new URLSearchParams(querystring)) {
     if (found.has(name)) refuseQuery(name, 'invalid_value', 'Must not be given twice.')
     // Postgres accepts no text with a NUL. An invalid cursor has a problem of its own.
-    if (name !== 'cursor' && CONTROL.test(value)) refuseQuery(name, 'invalid_characters', 'Control characters are not allowed.')
+    if (name !== 'cursor' && CONTROL.test(value))
+      refuseQuery(name, 'invalid_characters', 'Control characters are not allowed.')
     // Storage keeps text in NFC.
     found.set(name, value.normalize('NFC'))
   }
@@ -180,13 +197,18 @@ export function compileList(declaration: ListDeclaration, cursors: Cursors): Lis
         } else if (name === 'q' && declaration.q === true) q = parseQ(text)
         else {
           const filterName = FILTER_NAME.exec(name)?.[1]
-          const filter = filterName !== undefined && Object.hasOwn(declaration.filters, filterName) ? declaration.filters[filterName] : undefined
+          const filter =
+            filterName !== undefined && Object.hasOwn(declaration.filters, filterName)
+              ? declaration.filters[filterName]
+              : undefined
           if (filterName !== undefined && filter !== undefined) {
             filters[filterName] = parseFilter(name, filterName, filter, text, tenant)
           } else if (declaration.metadata === true && filterName?.startsWith('metadata.') === true) {
             const key = filterName.slice('metadata.'.length)
-            if (!METADATA_KEY.test(key)) refuseQuery(name, 'invalid_format', 'The metadata key does not have the expected format.')
-            if (isLonger(text, METADATA_VALUE_MAX)) refuseQuery(name, 'too_long', 'Is too long.', { max: METADATA_VALUE_MAX })
+            if (!METADATA_KEY.test(key))
+              refuseQuery(name, 'invalid_format', 'The metadata key does not have the expected format.')
+            if (isLonger(text, METADATA_VALUE_MAX))
+              refuseQuery(name, 'too_long', 'Is too long.', { max: METADATA_VALUE_MAX })
             metadata.push([key, text])
           } else {
             refuseQuery(name, 'unknown_field', 'Is not a parameter of this operation.')
@@ -194,16 +216,29 @@ export function compileList(declaration: ListDeclaration, cursors: Cursors): Lis
         }
       }
       if (metadata.length > METADATA_FILTERS_MAX) {
-        refuse('too_many_filter_values', `At most ${METADATA_FILTERS_MAX} metadata filters can be combined.`, { extra: { filter: 'metadata', max: METADATA_FILTERS_MAX } })
+        refuse('too_many_filter_values', `At most ${METADATA_FILTERS_MAX} metadata filters can be combined.`, {
+          extra: { filter: 'metadata', max: METADATA_FILTERS_MAX },
+        })
       }
       checkRanges(declaration, filters)
     }
 
-    const binding = JSON.stringify([scope, tenant.id, sort, q, Object.entries(filters).sort(byName), metadata.sort(byName)], bigintAsText)
+    const binding = JSON.stringify(
+      [scope, tenant.id, sort, q, Object.entries(filters).sort(byName), metadata.sort(byName)],
+      bigintAsText,
+    )
     const position = cursor === null ? null : cursors.decode(binding, cursor)
     const query: BoundListQuery<ListDeclaration> = {
-      tenant, filters: filters as ListQuery<ListDeclaration>['filters'], metadata, sort, limit, position,
-      withTotal: withTotal && position === null, q, cursors, binding,
+      tenant,
+      filters: filters as ListQuery<ListDeclaration>['filters'],
+      metadata,
+      sort,
+      limit,
+      position,
+      withTotal: withTotal && position === null,
+      q,
+      cursors,
+      binding,
     }
     return query
   }
@@ -229,12 +264,18 @@ export function compileQuery(schema: TSchema | undefined): (querystring: string)
       for (const [name, text] of parameters(querystring)) {
         const validator = validators.get(name)
         if (validator === undefined) refuseQuery(name, 'unknown_field', 'Is not a parameter of this operation.')
-        const { type, minimum = 0, maximum = Number.MAX_SAFE_INTEGER, enum: words } = known[name] as { type?: string; minimum?: number; maximum?: number; enum?: readonly string[] }
+        const {
+          type,
+          minimum = 0,
+          maximum = Number.MAX_SAFE_INTEGER,
+          enum: words,
+        } = known[name] as { type?: string; minimum?: number; maximum?: number; enum?: readonly string[] }
         if (type === 'integer') {
           values[name] = parseInteger(name, text, minimum, maximum)
           continue
         }
-        if (!validator.Check(text)) refuseQuery(name, 'invalid_value', words === undefined ? 'Is not valid.' : oneOf(words))
+        if (!validator.Check(text))
+          refuseQuery(name, 'invalid_value', words === undefined ? 'Is not valid.' : oneOf(words))
         values[name] = text
       }
     }

@@ -3,39 +3,74 @@ import Type, { type Static } from 'typebox'
 import { Nullable, Uuid, Words } from './primitives.ts'
 
 const KINDS = [
-  'card_transaction', 'collection_status', 'exchange_status', 'fx_rate', 'incoming_debit', 'incoming_payment', 'incoming_recall', 'kyc', 'payment_recall',
-  'payment_return', 'payment_status', 'scheduled_run', 'statement', 'webhook_event',
+  'card_transaction',
+  'collection_status',
+  'exchange_status',
+  'fx_rate',
+  'incoming_debit',
+  'incoming_payment',
+  'incoming_recall',
+  'kyc',
+  'payment_recall',
+  'payment_return',
+  'payment_status',
+  'scheduled_run',
+  'statement',
+  'webhook_event',
 ] as const
 const PROVIDERS = ['sandbox', 'partner', 'kyc', 'platform'] as const
 
-export const SimulationResult = Type.Object({
-  simulationId: Uuid,
-  kind: Words('SimulationKind', KINDS),
-  status: Words('SimulationStatus', ['queued', 'submitted', 'applied'], '`queued`: it takes its ordinary way and arrives within seconds.'),
-  provider: Words('SimulationProvider', PROVIDERS),
-  providerEventIds: Type.Array(Uuid),
-  providerReference: Nullable(Type.String()),
-  details: Type.Object({}, { additionalProperties: true, description: 'Depends on the kind.' }),
-}, { title: 'SimulationResult' })
-
-export const SandboxSimulation = Type.Object({
-  simulationId: Uuid,
-  status: Words('SandboxSimulationStatus', ['queued']),
-  objectId: Nullable(Uuid, { description: 'What it is about, or will become.' }),
-}, { title: 'SandboxSimulation' })
-
-export const SimulationCatalogue = Type.Object({
-  environment: Type.String(),
-  connection: Nullable(Type.Object({ id: Uuid, provider: Type.String(), environment: Words('ProviderEnvironment', ['sandbox', 'production']) })),
-  data: Type.Array(Type.Object({
+export const SimulationResult = Type.Object(
+  {
+    simulationId: Uuid,
     kind: Words('SimulationKind', KINDS),
-    method: Type.Literal('POST'),
-    path: Type.String(),
-    summary: Type.String(),
-    providers: Type.Array(Words('SimulationProvider', PROVIDERS)),
-    available: Type.Boolean({ description: 'Whether this version has the operation.' }),
-    rules: Type.Array(Type.String()),
-  })),
-  rules: Type.Array(Type.Object({ topic: Type.String(), rule: Type.String() }), { description: 'What the sandbox does by itself.' }),
-}, { title: 'SimulationCatalogue' })
+    status: Words(
+      'SimulationStatus',
+      ['queued', 'submitted', 'applied'],
+      '`queued`: it takes its ordinary way and arrives within seconds.',
+    ),
+    provider: Words('SimulationProvider', PROVIDERS),
+    providerEventIds: Type.Array(Uuid),
+    providerReference: Nullable(Type.String()),
+    details: Type.Object({}, { additionalProperties: true, description: 'Depends on the kind.' }),
+  },
+  { title: 'SimulationResult' },
+)
+
+export const SandboxSimulation = Type.Object(
+  {
+    simulationId: Uuid,
+    status: Words('SandboxSimulationStatus', ['queued']),
+    objectId: Nullable(Uuid, { description: 'What it is about, or will become.' }),
+  },
+  { title: 'SandboxSimulation' },
+)
+
+export const SimulationCatalogue = Type.Object(
+  {
+    environment: Type.String(),
+    connection: Nullable(
+      Type.Object({
+        id: Uuid,
+        provider: Type.String(),
+        environment: Words('ProviderEnvironment', ['sandbox', 'production']),
+      }),
+    ),
+    data: Type.Array(
+      Type.Object({
+        kind: Words('SimulationKind', KINDS),
+        method: Type.Literal('POST'),
+        path: Type.String(),
+        summary: Type.String(),
+        providers: Type.Array(Words('SimulationProvider', PROVIDERS)),
+        available: Type.Boolean({ description: 'Whether this version has the operation.' }),
+        rules: Type.Array(Type.String()),
+      }),
+    ),
+    rules: Type.Array(Type.Object({ topic: Type.String(), rule: Type.String() }), {
+      description: 'What the sandbox does by itself.',
+    }),
+  },
+  { title: 'SimulationCatalogue' },
+)
 export type SimulationCatalogue = Static<typeof SimulationCatalogue>

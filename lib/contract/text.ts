@@ -52,14 +52,19 @@ export function normaliseText(schema: SchemaNode, value: unknown, at: string, er
     if (!isFreeText(schema)) return value
     const text = value.trim().normalize('NFC')
     if (CONTROL.test(text) || !text.isWellFormed()) {
-      errors.push({ field: at, code: 'invalid_characters', message: 'Control characters and broken Unicode are not allowed.' })
+      errors.push({
+        field: at,
+        code: 'invalid_characters',
+        message: 'Control characters and broken Unicode are not allowed.',
+      })
     }
     return text
   }
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) {
     if (schema.items !== undefined) {
-      for (let index = 0; index < value.length; index++) value[index] = normaliseText(schema.items, value[index], `${at}/${index}`, errors)
+      for (let index = 0; index < value.length; index++)
+        value[index] = normaliseText(schema.items, value[index], `${at}/${index}`, errors)
     }
     return value
   }
@@ -67,7 +72,8 @@ export function normaliseText(schema: SchemaNode, value: unknown, at: string, er
   for (const name of Object.keys(object)) {
     const member = schema.properties?.[name] ?? Object.values(schema.patternProperties ?? {})[0]
     // A member called __proto__ has no schema or fails the pattern of keys; an assignment to it would set a prototype.
-    if (member !== undefined && name !== '__proto__') object[name] = normaliseText(member, object[name], pointer(at, name), errors)
+    if (member !== undefined && name !== '__proto__')
+      object[name] = normaliseText(member, object[name], pointer(at, name), errors)
   }
   return value
 }

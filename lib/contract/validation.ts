@@ -33,7 +33,10 @@ interface Node {
 /** A compiled body schema. */
 export interface BodyValidator {
   /** Returns errors; if there are none, `value` is valid, with normalised text and ids in lower case. */
-  validate(value: unknown, needsNormalising: boolean): { readonly value: unknown; readonly errors: readonly FieldError[] }
+  validate(
+    value: unknown,
+    needsNormalising: boolean,
+  ): { readonly value: unknown; readonly errors: readonly FieldError[] }
 }
 
 function valueAt(value: unknown, instancePath: string): unknown {
@@ -54,18 +57,35 @@ function isRecord(schema: Node, instancePath: string): boolean {
   return node?.patternProperties !== undefined
 }
 
-function error(field: string, code: FieldErrorCode, message: string, params?: Record<string, string | number>): FieldError {
+function error(
+  field: string,
+  code: FieldErrorCode,
+  message: string,
+  params?: Record<string, string | number>,
+): FieldError {
   return params === undefined ? { field, code, message } : { field, code, message, params }
 }
 
 /** The descriptions of the formats in error messages. */
 const FORMATS: Readonly<Record<string, string>> = {
-  uuid: 'a UUID', email: 'an e-mail address', date: 'a date, YYYY-MM-DD', 'date-time': 'a time with its offset, such as 2026-05-04T09:30:00Z', uri: 'an address', url: 'an address',
+  uuid: 'a UUID',
+  email: 'an e-mail address',
+  date: 'a date, YYYY-MM-DD',
+  'date-time': 'a time with its offset, such as 2026-05-04T09:30:00Z',
+  uri: 'an address',
+  url: 'an address',
 }
 
 const counted = (count: number | bigint, unit: string): string => `${count} ${unit}${Number(count) === 1 ? '' : 's'}`
 /** The unit that each keyword of length counts. */
-const UNITS = { minLength: 'character', maxLength: 'character', minItems: 'item', maxItems: 'item', minProperties: 'member', maxProperties: 'member' } as const
+const UNITS = {
+  minLength: 'character',
+  maxLength: 'character',
+  minItems: 'item',
+  maxItems: 'item',
+  minProperties: 'member',
+  maxProperties: 'member',
+} as const
 
 /**
  * Builds the error of a value that does not match its pattern. A zero, negative or too large amount is reported as such
@@ -79,7 +99,12 @@ function patternError(field: string, value: unknown, pattern: unknown): FieldErr
   return error(field, 'invalid_format', 'Does not have the expected format.')
 }
 
-function fromTypeBox(schema: Node, readOnly: ReadonlySet<string>, body: unknown, found: TLocalizedValidationError): FieldError[] {
+function fromTypeBox(
+  schema: Node,
+  readOnly: ReadonlySet<string>,
+  body: unknown,
+  found: TLocalizedValidationError,
+): FieldError[] {
   const at = found.instancePath
   switch (found.keyword) {
     case 'required':
@@ -101,15 +126,27 @@ function fromTypeBox(schema: Node, readOnly: ReadonlySet<string>, body: unknown,
     case 'pattern':
       return [patternError(at, valueAt(body, at), found.params.pattern)]
     case 'format':
-      return [error(at, 'invalid_format', `Must be ${FORMATS[found.params.format] ?? found.params.format}.`, { format: found.params.format })]
+      return [
+        error(at, 'invalid_format', `Must be ${FORMATS[found.params.format] ?? found.params.format}.`, {
+          format: found.params.format,
+        }),
+      ]
     case 'minLength':
     case 'minItems':
     case 'minProperties':
-      return [error(at, 'too_short', `Must have at least ${counted(found.params.limit, UNITS[found.keyword])}.`, { min: found.params.limit })]
+      return [
+        error(at, 'too_short', `Must have at least ${counted(found.params.limit, UNITS[found.keyword])}.`, {
+          min: found.params.limit,
+        }),
+      ]
     case 'maxLength':
     case 'maxItems':
     case 'maxProperties':
-      return [error(at, 'too_long', `Must have at most ${counted(found.params.limit, UNITS[found.keyword])}.`, { max: found.params.limit })]
+      return [
+        error(at, 'too_long', `Must have at most ${counted(found.params.limit, UNITS[found.keyword])}.`, {
+          max: found.params.limit,
+        }),
+      ]
     case 'minimum':
     case 'exclusiveMinimum':
       return [error(at, 'too_small', `Must be at least ${found.params.limit}.`, { min: Number(found.params.limit) })]
@@ -137,14 +174,22 @@ function withoutOtherBranches(errors: readonly TLocalizedValidationError[]): TLo
   return errors.filter((candidate) => {
     if (candidate.keyword !== 'type') return true
     const { instancePath, params } = candidate
-    return !errors.some((other) => other !== candidate && other.keyword !== 'anyOf' && (other.instancePath.startsWith(`${instancePath}/`)
-      || (other.instancePath === instancePath && (other.keyword !== 'type' || params.type === 'null'))))
+    return !errors.some(
+      (other) =>
+        other !== candidate &&
+        other.keyword !== 'anyOf' &&
+        (other.instancePath.startsWith(`${instancePath}/`) ||
+          (other.instancePath === instancePath && (other.keyword !== 'type' || params.type === 'null'))),
+    )
   })
 }
 
 /** Joins the type errors of one field: a value that fits none of several types has one error, not one for each type. */
 function ofAnyType(errors: readonly FieldError[]): readonly FieldError[] {
-  const types = Map.groupBy(errors.filter(({ code, params }) => code === 'invalid_type' && params !== undefined), ({ field }) => field)
+  const types = Map.groupBy(
+    errors.filter(({ code, params }) => code === 'invalid_type' && params !== undefined),
+    ({ field }) => field,
+  )
   return errors.flatMap((one) => {
     const alike = types.get(one.field)
     if (alike === undefined || alike.length === 1 || !alike.includes(one)) return [one]
@@ -188,7 +233,10 @@ function inItems({ items }: Node): Lowering | null {
   const lower = idLowering(items)
   if (lower === null) return null
   return (value) => {
-    if (Array.isArray(value)) value.forEach((item, at) => { value[at] = lower(item) })
+    if (Array.isArray(value))
+      value.forEach((item, at) => {
+        value[at] = lower(item)
+      })
     return value
   }
 }
@@ -201,7 +249,9 @@ export function compileBody(schema: TSchema, resource: TSchema | undefined): Bod
   const node = schema as Node
   const validator = Compile(schema)
   const properties = node.properties ?? {}
-  const readOnly = new Set(Object.keys((resource as Node | undefined)?.properties ?? {}).filter((name) => !(name in properties)))
+  const readOnly = new Set(
+    Object.keys((resource as Node | undefined)?.properties ?? {}).filter((name) => !(name in properties)),
+  )
   const lowerIds = idLowering(node)
 
   return {
@@ -212,7 +262,8 @@ export function compileBody(schema: TSchema, resource: TSchema | undefined): Bod
         if (errors.length === 0) lowerIds?.(body)
         return { value: body, errors }
       }
-      for (const found of withoutOtherBranches(validator.Errors(body))) errors.push(...fromTypeBox(node, readOnly, body, found))
+      for (const found of withoutOtherBranches(validator.Errors(body)))
+        errors.push(...fromTypeBox(node, readOnly, body, found))
       return { value: body, errors: ofAnyType(errors.slice(0, ERRORS_MAX)) }
     },
   }

@@ -16,29 +16,54 @@ export const LimitsShown = Type.Array(Type.Object(limit, { title: 'LimitTerms' }
 
 const Used = Type.Object({ used: Money, remaining: Money }, { title: 'LimitUse' })
 
-export const CustomerLimits = Type.Object({
-  customerId: Uuid,
-  source: Words('LimitSource', ['customer', 'operator', 'none'], '`operator`: those of the operator for customers of this type.'),
-  limits: Type.Array(Type.Object({
-    ...limit,
-    today: Nullable(Used),
-    thisMonth: Nullable(Used),
-  }, { title: 'CurrencyLimits' })),
-  updatedBy: Nullable(Uuid),
-  updatedAt: Nullable(Timestamp),
-}, { title: 'CustomerLimits' })
+export const CustomerLimits = Type.Object(
+  {
+    customerId: Uuid,
+    source: Words(
+      'LimitSource',
+      ['customer', 'operator', 'none'],
+      '`operator`: those of the operator for customers of this type.',
+    ),
+    limits: Type.Array(
+      Type.Object(
+        {
+          ...limit,
+          today: Nullable(Used),
+          thisMonth: Nullable(Used),
+        },
+        { title: 'CurrencyLimits' },
+      ),
+    ),
+    updatedBy: Nullable(Uuid),
+    updatedAt: Nullable(Timestamp),
+  },
+  { title: 'CustomerLimits' },
+)
 export type CustomerLimits = Static<typeof CustomerLimits>
 
 /** Limits as clients send them, for a customer, for a member or for all customers of a type. */
-export const LimitsWrite = Type.Array(Type.Object({
-  currency: CurrencyCode,
-  single: Type.Optional(Nullable(PositiveMoney)),
-  daily: Type.Optional(Nullable(PositiveMoney)),
-  monthly: Type.Optional(Nullable(PositiveMoney)),
-}, { title: 'CurrencyLimitsWrite', additionalProperties: false }), { maxItems: CURRENCIES_MAX })
+export const LimitsWrite = Type.Array(
+  Type.Object(
+    {
+      currency: CurrencyCode,
+      single: Type.Optional(Nullable(PositiveMoney)),
+      daily: Type.Optional(Nullable(PositiveMoney)),
+      monthly: Type.Optional(Nullable(PositiveMoney)),
+    },
+    { title: 'CurrencyLimitsWrite', additionalProperties: false },
+  ),
+  { maxItems: CURRENCIES_MAX },
+)
 export type LimitsWrite = Static<typeof LimitsWrite>
 
-export const CustomerLimitsWrite = Type.Object({
-  limits: Nullable(LimitsWrite, { description: 'Null: those of the operator again.' }),
-}, { title: 'CustomerLimitsWrite', additionalProperties: false, examples: [{ limits: [{ currency: 'EUR', daily: { amountMinor: '10000000', currency: 'EUR' } }] }] })
+export const CustomerLimitsWrite = Type.Object(
+  {
+    limits: Nullable(LimitsWrite, { description: 'Null: those of the operator again.' }),
+  },
+  {
+    title: 'CustomerLimitsWrite',
+    additionalProperties: false,
+    examples: [{ limits: [{ currency: 'EUR', daily: { amountMinor: '10000000', currency: 'EUR' } }] }],
+  },
+)
 export type CustomerLimitsWrite = Static<typeof CustomerLimitsWrite>

@@ -10,37 +10,83 @@ const DOMAIN = '^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.)+[a-z]{2,63
 const provenance = { updatedBy: Nullable(Uuid), updatedAt: Nullable(Timestamp) }
 
 const alerts = {
-  balanceLow: Type.Object({ enabled: Type.Boolean() }, { additionalProperties: false, description: 'A balance fell below its own threshold.' }),
-  largePayment: Type.Object({ enabled: Type.Boolean(), threshold: Nullable(PositiveMoney) }, { additionalProperties: false }),
-  incoming: Type.Object({ enabled: Type.Boolean(), threshold: Nullable(PositiveMoney) }, { additionalProperties: false }),
-  login: Type.Object({ enabled: Type.Boolean() }, { additionalProperties: false, description: 'Somebody signed in from a new device.' }),
+  balanceLow: Type.Object(
+    { enabled: Type.Boolean() },
+    { additionalProperties: false, description: 'A balance fell below its own threshold.' },
+  ),
+  largePayment: Type.Object(
+    { enabled: Type.Boolean(), threshold: Nullable(PositiveMoney) },
+    { additionalProperties: false },
+  ),
+  incoming: Type.Object(
+    { enabled: Type.Boolean(), threshold: Nullable(PositiveMoney) },
+    { additionalProperties: false },
+  ),
+  login: Type.Object(
+    { enabled: Type.Boolean() },
+    { additionalProperties: false, description: 'Somebody signed in from a new device.' },
+  ),
 }
 export const AlertSettingsWrite = Type.Object(alerts, { title: 'AlertSettingsWrite', additionalProperties: false })
 export const AlertSettings = Type.Object({ ...alerts, ...provenance }, { title: 'AlertSettings' })
 
-const domains = { domains: Type.Array(Type.String({ pattern: DOMAIN, examples: ['example.com'] }), { maxItems: DOMAINS_MAX, uniqueItems: true, description: 'In lower case. Empty: nobody can be invited.' }) }
+const domains = {
+  domains: Type.Array(Type.String({ pattern: DOMAIN, examples: ['example.com'] }), {
+    maxItems: DOMAINS_MAX,
+    uniqueItems: true,
+    description: 'In lower case. Empty: nobody can be invited.',
+  }),
+}
 export const ApprovedDomainsWrite = Type.Object(domains, { title: 'ApprovedDomainsWrite', additionalProperties: false })
 export const ApprovedDomains = Type.Object({ ...domains, ...provenance }, { title: 'ApprovedDomains' })
 
 const preferences = {
-  timezone: Type.String({ maxLength: 64, description: 'IANA name. Confirmations show times in it. Exports name a zone of their own; statements and limits keep days of UTC.', examples: ['Europe/Amsterdam'] }),
+  timezone: Type.String({
+    maxLength: 64,
+    description:
+      'IANA name. Confirmations show times in it. Exports name a zone of their own; statements and limits keep days of UTC.',
+    examples: ['Europe/Amsterdam'],
+  }),
   language: Words('DocumentLanguage', ['en'], 'Of documents and mails. There is only English so far.'),
-  requireVerification: Type.Boolean({ description: 'Whether an account name that cannot be checked stops a recipient or a payment. What the operator requires holds in any case.' }),
-  preNotificationDays: Type.Integer({ minimum: 1, maximum: 14, description: 'Days between telling a debtor and collecting. It governs direct debits; without that feature it has no effect.' }),
+  requireVerification: Type.Boolean({
+    description:
+      'Whether an account name that cannot be checked stops a recipient or a payment. What the operator requires holds in any case.',
+  }),
+  preNotificationDays: Type.Integer({
+    minimum: 1,
+    maximum: 14,
+    description:
+      'Days between telling a debtor and collecting. It governs direct debits; without that feature it has no effect.',
+  }),
   closeEmptyBalances: Type.Boolean({ description: 'Whether a sub-balance that stays empty for a year is closed.' }),
 }
 export const CustomerPreferences = Type.Object({ ...preferences, ...provenance }, { title: 'CustomerPreferences' })
-export const CustomerPreferencesUpdate = Type.Object({
-  timezone: Type.Optional(preferences.timezone), language: Type.Optional(preferences.language), requireVerification: Type.Optional(preferences.requireVerification),
-  preNotificationDays: Type.Optional(preferences.preNotificationDays), closeEmptyBalances: Type.Optional(preferences.closeEmptyBalances),
-}, { title: 'CustomerPreferencesUpdate', additionalProperties: false })
+export const CustomerPreferencesUpdate = Type.Object(
+  {
+    timezone: Type.Optional(preferences.timezone),
+    language: Type.Optional(preferences.language),
+    requireVerification: Type.Optional(preferences.requireVerification),
+    preNotificationDays: Type.Optional(preferences.preNotificationDays),
+    closeEmptyBalances: Type.Optional(preferences.closeEmptyBalances),
+  },
+  { title: 'CustomerPreferencesUpdate', additionalProperties: false },
+)
 
 /** The documents by the name under which they are stored, with the defaults that apply until the first change. */
 export const SETTING_DEFAULTS = {
   alerts: {
-    balanceLow: { enabled: true }, largePayment: { enabled: false, threshold: null }, incoming: { enabled: false, threshold: null }, login: { enabled: true },
+    balanceLow: { enabled: true },
+    largePayment: { enabled: false, threshold: null },
+    incoming: { enabled: false, threshold: null },
+    login: { enabled: true },
   } as Static<typeof AlertSettingsWrite>,
   approved_domains: { domains: [] } as Static<typeof ApprovedDomainsWrite>,
-  preferences: { timezone: 'UTC', language: 'en', requireVerification: false, preNotificationDays: 14, closeEmptyBalances: false } as Required<Static<typeof CustomerPreferencesUpdate>>,
+  preferences: {
+    timezone: 'UTC',
+    language: 'en',
+    requireVerification: false,
+    preNotificationDays: 14,
+    closeEmptyBalances: false,
+  } as Required<Static<typeof CustomerPreferencesUpdate>>,
 } as const
 export type SettingName = keyof typeof SETTING_DEFAULTS

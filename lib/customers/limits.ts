@@ -20,13 +20,19 @@ export interface CurrencyLimits {
 
 /** Limits as a row stores them, with amounts as text. */
 export interface LimitsJson {
-  readonly currencies: readonly { readonly currency: string; readonly single: string | null; readonly daily: string | null; readonly monthly: string | null }[]
+  readonly currencies: readonly {
+    readonly currency: string
+    readonly single: string | null
+    readonly daily: string | null
+    readonly monthly: string | null
+  }[]
 }
 
 /** Builds limits as the API shows them. */
 export function limitsShown(limits: readonly CurrencyLimits[]) {
   return limits.map(({ currency, single, daily, monthly }) => {
-    const money = (amountMinor: bigint | null) => (amountMinor === null ? null : moneyJson({ amountMinor, currency: currency as CurrencyCode }))
+    const money = (amountMinor: bigint | null) =>
+      amountMinor === null ? null : moneyJson({ amountMinor, currency: currency as CurrencyCode })
     return { currency, single: money(single), daily: money(daily), monthly: money(monthly) }
   })
 }
@@ -37,13 +43,25 @@ export type LimitKind = (typeof LIMIT_KINDS)[number]
 /** Reads limits from the JSON of a row. */
 export function limitsOf({ currencies }: LimitsJson): readonly CurrencyLimits[] {
   const amount = (text: string | null) => (text === null ? null : BigInt(text))
-  return currencies.map(({ currency, single, daily, monthly }) => ({ currency, single: amount(single), daily: amount(daily), monthly: amount(monthly) }))
+  return currencies.map(({ currency, single, daily, monthly }) => ({
+    currency,
+    single: amount(single),
+    daily: amount(daily),
+    monthly: amount(monthly),
+  }))
 }
 
 /** Writes limits as the JSON of a row. */
 export function limitsJson(limits: readonly CurrencyLimits[]): LimitsJson {
   const text = (amount: bigint | null) => (amount === null ? null : amount.toString())
-  return { currencies: limits.map(({ currency, single, daily, monthly }) => ({ currency, single: text(single), daily: text(daily), monthly: text(monthly) })) }
+  return {
+    currencies: limits.map(({ currency, single, daily, monthly }) => ({
+      currency,
+      single: text(single),
+      daily: text(daily),
+      monthly: text(monthly),
+    })),
+  }
 }
 
 /** The amount paid out in one period, as far as the balance knows. */
@@ -93,7 +111,10 @@ export interface Spending {
 /** Returns the same limits with nothing used. */
 export function unusedLimits({ customer, members }: PaymentLimits): PaymentLimits {
   const unused = ({ limits }: LimitState): LimitState => ({ limits, day: NOTHING, month: NOTHING })
-  return { customer: customer === null ? null : unused(customer), members: new Map([...members].map(([id, state]) => [id, unused(state)])) }
+  return {
+    customer: customer === null ? null : unused(customer),
+    members: new Map([...members].map(([id, state]) => [id, unused(state)])),
+  }
 }
 
 /** The amount that a payment adds to the count of one period, for its commit. */
@@ -109,9 +130,16 @@ export interface Outflow {
 }
 
 /** Finds the limit that a payment would exceed, the customer's before the member's; null when it exceeds none. */
-export function brokenLimit({ customer, members }: PaymentLimits, { spenderId, amount }: Spending, now: number): Problem | null {
+export function brokenLimit(
+  { customer, members }: PaymentLimits,
+  { spenderId, amount }: Spending,
+  now: number,
+): Problem | null {
   const member = members.get(spenderId)
-  return (customer === null ? null : brokenBy('The', customer, amount, now)) ?? (member === undefined ? null : brokenBy('The member\'s', member, amount, now))
+  return (
+    (customer === null ? null : brokenBy('The', customer, amount, now)) ??
+    (member === undefined ? null : brokenBy("The member's", member, amount, now))
+  )
 }
 
 /** Finds the first exceeded limit in the order single, daily, monthly. */
@@ -120,23 +148,31 @@ function brokenBy(whose: string, { limits, day, month }: LimitState, amount: big
   const exceeded = exceededBy(whose, limits)
   if (limits.single !== null && amount > limits.single) return exceeded('single', limits.single, null, limits.single)
   for (const [kind, limit, used, period] of [
-    ['daily', limits.daily, usedIn(day, periods.day), periods.day], ['monthly', limits.monthly, usedIn(month, periods.month), periods.month.slice(0, 7)],
+    ['daily', limits.daily, usedIn(day, periods.day), periods.day],
+    ['monthly', limits.monthly, usedIn(month, periods.month), periods.month.slice(0, 7)],
   ] as const) {
     if (limit !== null && used + amount > limit) return exceeded(kind, limit, period, limit > used ? limit - used : 0n)
   }
   return null
 }
 
-const exceededBy = (whose: string, { currency }: CurrencyLimits) => (kind: LimitKind, amount: bigint, period: string | null, remaining: bigint): Problem => {
-  const money = (amountMinor: bigint) => moneyJson({ amountMinor, currency: currency as CurrencyCode })
-  return {
-    slug: 'limit-exceeded', detail: `${whose} ${kind} limit is ${formatMajor(amount, currency as CurrencyCode)} ${currency}, of which ${formatMajor(remaining, currency as CurrencyCode)} ${currency} remain.`,
-    extra: { limit: { kind, amount: money(amount), period, remaining: money(remaining) } },
+const exceededBy =
+  (whose: string, { currency }: CurrencyLimits) =>
+  (kind: LimitKind, amount: bigint, period: string | null, remaining: bigint): Problem => {
+    const money = (amountMinor: bigint) => moneyJson({ amountMinor, currency: currency as CurrencyCode })
+    return {
+      slug: 'limit-exceeded',
+      detail: `${whose} ${kind} limit is ${formatMajor(amount, currency as CurrencyCode)} ${currency}, of which ${formatMajor(remaining, currency as CurrencyCode)} ${currency} remain.`,
+      extra: { limit: { kind, amount: money(amount), period, remaining: money(remaining) } },
+    }
   }
-}
 
 /** Returns the limits after a payment, and the amounts that the commit must count. */
-export function countOutflow(limits: PaymentLimits, { customerId, spenderId, amount }: Spending, now: number): { readonly limits: PaymentLimits; readonly outflows: readonly Outflow[] } {
+export function countOutflow(
+  limits: PaymentLimits,
+  { customerId, spenderId, amount }: Spending,
+  now: number,
+): { readonly limits: PaymentLimits; readonly outflows: readonly Outflow[] } {
   const { customer, members } = limits
   const outflows: Outflow[] = []
   const count = (state: LimitState, countedFor: string): LimitState => {
@@ -146,18 +182,34 @@ export function countOutflow(limits: PaymentLimits, { customerId, spenderId, amo
   }
   const all = customer === null ? null : count(customer, customerId)
   const member = members.get(spenderId)
-  return { limits: { customer: all, members: member === undefined ? members : new Map(members).set(spenderId, count(member, spenderId)) }, outflows }
+  return {
+    limits: {
+      customer: all,
+      members: member === undefined ? members : new Map(members).set(spenderId, count(member, spenderId)),
+    },
+    outflows,
+  }
 }
 
-function counting(state: LimitState, { amount, ...spending }: Spending, now: number): { readonly state: LimitState; readonly outflows: readonly Outflow[] } {
+function counting(
+  state: LimitState,
+  { amount, ...spending }: Spending,
+  now: number,
+): { readonly state: LimitState; readonly outflows: readonly Outflow[] } {
   const { limits } = state
   const periods = periodsOf(now)
   const outflows: Outflow[] = []
   const shared = { ...spending, currency: limits.currency, amount }
-  if (limits.daily !== null) outflows.push({ ...shared, periodKind: 'day', periodStart: periods.day, maxAmount: limits.daily })
-  if (limits.monthly !== null) outflows.push({ ...shared, periodKind: 'month', periodStart: periods.month, maxAmount: limits.monthly })
+  if (limits.daily !== null)
+    outflows.push({ ...shared, periodKind: 'day', periodStart: periods.day, maxAmount: limits.daily })
+  if (limits.monthly !== null)
+    outflows.push({ ...shared, periodKind: 'month', periodStart: periods.month, maxAmount: limits.monthly })
   return {
-    state: { limits, day: { start: periods.day, amount: usedIn(state.day, periods.day) + amount }, month: { start: periods.month, amount: usedIn(state.month, periods.month) + amount } },
+    state: {
+      limits,
+      day: { start: periods.day, amount: usedIn(state.day, periods.day) + amount },
+      month: { start: periods.month, amount: usedIn(state.month, periods.month) + amount },
+    },
     outflows,
   }
 }

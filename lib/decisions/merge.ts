@@ -8,7 +8,8 @@ export function together(one: Effects, other: Effects): Effects {
     if (rows === undefined) continue
     const known = merged[member]
     if (known === undefined) merged[member] = rows
-    else if (Array.isArray(known) && Array.isArray(rows)) merged[member] = [...known as unknown[], ...rows as unknown[]]
+    else if (Array.isArray(known) && Array.isArray(rows))
+      merged[member] = [...(known as unknown[]), ...(rows as unknown[])]
     else throw new Error(`Two decisions in one commit both bring ${member}.`)
   }
   return merged as Effects

@@ -12,7 +12,10 @@ export interface Confirmation {
   /** The most important fact, printed in large letters. */
   readonly headline: string
   readonly status: string
-  readonly sections: readonly { readonly title: string; readonly lines: readonly (readonly [label: string, value: string])[] }[]
+  readonly sections: readonly {
+    readonly title: string
+    readonly lines: readonly (readonly [label: string, value: string])[]
+  }[]
   readonly footer: string
   /** The time of the document's data, epoch milliseconds; the same for every rendering of one version. */
   readonly createdAt: number
@@ -36,14 +39,29 @@ export interface ConfirmationParty {
  */
 export function at(time: number | string | null, timezone: string): string | null {
   if (time === null) return null
-  const instant = typeof time === 'string' ? Temporal.Instant.from(time) : Temporal.Instant.fromEpochMilliseconds(Math.floor(time))
+  const instant =
+    typeof time === 'string' ? Temporal.Instant.from(time) : Temporal.Instant.fromEpochMilliseconds(Math.floor(time))
   return instant.toZonedDateTimeISO(timezone).toPlainDateTime().toString({ smallestUnit: 'second' })
 }
 
 /** Returns the sentence that names the time zone, for the foot of a document. */
-export const timesNote = (timezone: string): string => (timezone === 'UTC' ? 'Times are UTC.' : `Times are those of ${timezone}.`)
+export const timesNote = (timezone: string): string =>
+  timezone === 'UTC' ? 'Times are UTC.' : `Times are those of ${timezone}.`
 
-const MONTHS = ['January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October', 'November', 'December'] as const
+const MONTHS = [
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
+] as const
 
 /** Formats a date, or the date of a moment, for people: 4 May 2026. */
 export function day(text: string | null): string | null {
@@ -66,6 +84,8 @@ export function grouped(minor: bigint, currency: string): string {
 }
 
 /** Selects the lines with a value. */
-export function linesOf(...all: readonly (readonly [label: string, value: string | null])[]): readonly (readonly [string, string])[] {
+export function linesOf(
+  ...all: readonly (readonly [label: string, value: string | null])[]
+): readonly (readonly [string, string])[] {
   return all.filter((line): line is readonly [string, string] => line[1] !== null && line[1] !== '')
 }

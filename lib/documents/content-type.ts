@@ -34,7 +34,12 @@ export function contentTypeOf(head: Uint8Array, whole: boolean): ContentType | n
   if (startsWith(bytes, PDF)) return 'application/pdf'
   if (startsWith(bytes, PNG)) return 'image/png'
   if (startsWith(bytes, JPEG)) return 'image/jpeg'
-  if (bytes.length >= 12 && bytes.toString('latin1', 4, 8) === 'ftyp' && HEIC_BRANDS.has(bytes.toString('latin1', 8, 12))) return 'image/heic'
+  if (
+    bytes.length >= 12 &&
+    bytes.toString('latin1', 4, 8) === 'ftyp' &&
+    HEIC_BRANDS.has(bytes.toString('latin1', 8, 12))
+  )
+    return 'image/heic'
   if (startsWith(bytes, ZIP)) return officeType(bytes)
   return isTable(bytes, whole) ? 'text/csv' : null
 }

@@ -19,7 +19,9 @@ export const maxBytesOf = (purpose: DocumentPurpose): number => (purpose === 'ky
 
 export const DOCUMENT_TYPES = ['application/pdf', 'image/jpeg', 'image/png', 'image/heic'] as const
 const SHEET_TYPES = [
-  'text/csv', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+  'text/csv',
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
 ] as const
 export const CONTENT_TYPES = [...DOCUMENT_TYPES, ...SHEET_TYPES] as const
 export type ContentType = (typeof CONTENT_TYPES)[number]
@@ -54,17 +56,32 @@ export interface DocumentRecord {
   readonly createdAt: number
 }
 
-const file = ({ fileName, contentType, sizeBytes, sha256, status }: DocumentRecord) => ({ fileName, contentType, sizeBytes, sha256, status })
+const file = ({ fileName, contentType, sizeBytes, sha256, status }: DocumentRecord) => ({
+  fileName,
+  contentType,
+  sizeBytes,
+  sha256,
+  status,
+})
 
 /** Builds the document as the API shows it. */
 export function documentJson(record: DocumentRecord) {
-  return { id: record.id, purpose: record.purpose as DocumentPurpose, ...file(record), createdBy: record.createdBy, createdAt: timestamp(record.createdAt) }
+  return {
+    id: record.id,
+    purpose: record.purpose as DocumentPurpose,
+    ...file(record),
+    createdBy: record.createdBy,
+    createdAt: timestamp(record.createdAt),
+  }
 }
 
 /** Builds the attachment as the API shows it. */
 export function attachmentJson(record: DocumentRecord) {
   return {
-    id: record.id, transactionId: record.transactionId as string, ...file(record),
-    uploadedBy: { id: record.createdBy, name: record.createdByName }, createdAt: timestamp(record.createdAt),
+    id: record.id,
+    transactionId: record.transactionId as string,
+    ...file(record),
+    uploadedBy: { id: record.createdBy, name: record.createdByName },
+    createdAt: timestamp(record.createdAt),
   }
 }

@@ -15,7 +15,11 @@ const BIDIRECTIONAL = /[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]/gu
  * or a character is not allowed. Old browsers send whole paths, so everything up to the last slash is removed.
  */
 export function fileNameOf(sent: string): string | null {
-  const name = sent.slice(Math.max(sent.lastIndexOf('/'), sent.lastIndexOf('\\')) + 1).replaceAll(BIDIRECTIONAL, '').trim().normalize('NFC')
+  const name = sent
+    .slice(Math.max(sent.lastIndexOf('/'), sent.lastIndexOf('\\')) + 1)
+    .replaceAll(BIDIRECTIONAL, '')
+    .trim()
+    .normalize('NFC')
   if (name === '' || /^\.+$/.test(name) || CONTROL.test(name) || !name.isWellFormed()) return null
   const letters = Array.from(name)
   if (letters.length <= FILE_NAME_MAX) return name
@@ -29,7 +33,16 @@ export function fileNameOf(sent: string): string | null {
  * Builds the header that offers a file under its name: in ASCII for old clients, complete for all others (RFC 6266).
  */
 export function contentDisposition(fileName: string): string {
-  const ascii = fileName.normalize('NFKD').replaceAll(/[\u0300-\u036f]/g, '').replaceAll(/[^\x20-\x7e]/g, '_').replaceAll(/["\\%]/g, '_')
-  const whole = encodeURIComponent(fileName).replaceAll(/['()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
-  return ascii === fileName ? `attachment; filename="${ascii}"` : `attachment; filename="${ascii}"; filename*=UTF-8''${whole}`
+  const ascii = fileName
+    .normalize('NFKD')
+    .replaceAll(/[\u0300-\u036f]/g, '')
+    .replaceAll(/[^\x20-\x7e]/g, '_')
+    .replaceAll(/["\\%]/g, '_')
+  const whole = encodeURIComponent(fileName).replaceAll(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+  return ascii === fileName
+    ? `attachment; filename="${ascii}"`
+    : `attachment; filename="${ascii}"; filename*=UTF-8''${whole}`
 }

@@ -49,34 +49,67 @@ export interface ExchangePayload {
  * exchange as it would be without approval.
  */
 export function approvalOf(
-  { id: balanceId, name, exchangePolicy: policy }: Pick<BalanceState, 'id' | 'name' | 'exchangePolicy'>, exchange: ExchangeRecord, quote: Pick<QuoteRecord, 'expiresAt' | 'holdMinutes'>,
-  approving: ExchangeApproving, now: number,
+  { id: balanceId, name, exchangePolicy: policy }: Pick<BalanceState, 'id' | 'name' | 'exchangePolicy'>,
+  exchange: ExchangeRecord,
+  quote: Pick<QuoteRecord, 'expiresAt' | 'holdMinutes'>,
+  approving: ExchangeApproving,
+  now: number,
 ): (Required<Pick<Effects, 'approvals' | 'events'>> & { readonly approvalId: string }) | null {
-  const match = tierFor(policy, { amount: exchange.sellAmount, currency: exchange.sellCurrency, balanceId }, approving.convert)
+  const match = tierFor(
+    policy,
+    { amount: exchange.sellAmount, currency: exchange.sellCurrency, balanceId },
+    approving.convert,
+  )
   if (policy === null || match === null) return null
   const approvalId = approving.ids.next()
   const payload: ExchangePayload = { quoteExpiresAt: quote.expiresAt, holdMinutes: quote.holdMinutes }
   return {
     approvalId,
-    ...opening({
-      id: approvalId, eventId: approving.ids.next(), customerId: exchange.customerId, operatorId: exchange.operatorId, shard: exchange.shard,
-      subjectType: 'exchange', subjectId: exchange.id,
-      subject: {
-        title: `Exchange ${exchange.number}, ${exchange.sellCurrency} to ${exchange.buyCurrency}`,
-        amount: { amountMinor: exchange.sellAmount.toString(), currency: exchange.sellCurrency }, recipientName: null, sourceBalanceId: balanceId, sourceBalanceName: name,
-        rail: null, itemCount: null, recipientMaskedIdentifier: null,
+    ...opening(
+      {
+        id: approvalId,
+        eventId: approving.ids.next(),
+        customerId: exchange.customerId,
+        operatorId: exchange.operatorId,
+        shard: exchange.shard,
+        subjectType: 'exchange',
+        subjectId: exchange.id,
+        subject: {
+          title: `Exchange ${exchange.number}, ${exchange.sellCurrency} to ${exchange.buyCurrency}`,
+          amount: { amountMinor: exchange.sellAmount.toString(), currency: exchange.sellCurrency },
+          recipientName: null,
+          sourceBalanceId: balanceId,
+          sourceBalanceName: name,
+          rail: null,
+          itemCount: null,
+          recipientMaskedIdentifier: null,
+        },
+        payload: JSON.stringify(payload),
+        kind: 'exchange',
+        source: 'snapshot',
+        tier: match.tier,
+        tierCurrency: policy.currency,
+        converted: match.converted,
+        requestedBy: exchange.createdBy,
+        requestedByName: approving.requestedByName,
+        sandboxDecision: approving.sandboxDecision,
       },
-      payload: JSON.stringify(payload), kind: 'exchange', source: 'snapshot', tier: match.tier, tierCurrency: policy.currency, converted: match.converted,
-      requestedBy: exchange.createdBy, requestedByName: approving.requestedByName, sandboxDecision: approving.sandboxDecision,
-    }, now),
+      now,
+    ),
   }
 }
 
 /** Builds the hold of a waiting spot: the amount to be sold and the fee. */
 export function exchangeHold(exchange: ExchangeRecord, holdId: string, now: number): HoldRow {
   return {
-    id: holdId, balanceId: exchange.sellBalanceId, customerId: exchange.customerId, amount: neededFor(exchange), subjectType: 'exchange', subjectId: exchange.id,
-    description: `Exchange ${exchange.number}`, createdAt: now,
+    id: holdId,
+    balanceId: exchange.sellBalanceId,
+    customerId: exchange.customerId,
+    amount: neededFor(exchange),
+    subjectType: 'exchange',
+    subjectId: exchange.id,
+    description: `Exchange ${exchange.number}`,
+    createdAt: now,
   }
 }
 
@@ -93,15 +126,39 @@ export interface ExchangeWithdrawal {
  * bought for.
  */
 export function withdrawExchange(
-  exchange: ExchangeRecord, { status, message, failure, by }: ExchangeWithdrawal, payment: Exclude<PaymentPart, 'waits'>, ids: IdSource, now: number,
+  exchange: ExchangeRecord,
+  { status, message, failure, by }: ExchangeWithdrawal,
+  payment: Exclude<PaymentPart, 'waits'>,
+  ids: IdSource,
+  now: number,
 ): Effects {
   const shown = failure === null ? null : { ...failure, at: timestamp(now) }
   const next: ExchangeRecord = { ...exchange, status, version: exchange.version + 1, failure: shown, updatedAt: now }
   return {
-    exchangeChanges: [{ id: exchange.id, version: exchange.version, status, updatedAt: now, payment, ...(shown === null ? {} : { failure: JSON.stringify(shown) }) }],
-    ...(exchange.holdId === null ? {} : {
-      holdResolutions: [{ id: exchange.holdId, balanceId: exchange.sellBalanceId, amount: neededFor(exchange), status: 'released', capturedAmount: null, resolvedAt: now }],
-    }),
+    exchangeChanges: [
+      {
+        id: exchange.id,
+        version: exchange.version,
+        status,
+        updatedAt: now,
+        payment,
+        ...(shown === null ? {} : { failure: JSON.stringify(shown) }),
+      },
+    ],
+    ...(exchange.holdId === null
+      ? {}
+      : {
+          holdResolutions: [
+            {
+              id: exchange.holdId,
+              balanceId: exchange.sellBalanceId,
+              amount: neededFor(exchange),
+              status: 'released',
+              capturedAmount: null,
+              resolvedAt: now,
+            },
+          ],
+        }),
     statusUpdates: [exchangeUpdate(next, exchange.status, message, by, now)],
     events: exchangeEvents(next, exchange.status, ids, now),
   }
@@ -111,24 +168,66 @@ export function withdrawExchange(
  * Books an approved spot, at the present rate if its quote has expired. `priced` null: at the quoted rate. `payment`
  * builds the rows for the payment that the exchange buys for.
  */
-export function bookApproved(exchange: ExchangeRecord, priced: Priced | null, payment: (booked: ExchangeRecord) => PaymentPart, context: BookingContext): Effects {
+export function bookApproved(
+  exchange: ExchangeRecord,
+  priced: Priced | null,
+  payment: (booked: ExchangeRecord) => PaymentPart,
+  context: BookingContext,
+): Effects {
   const { ids, now, valueDate } = context
   const next: ExchangeRecord = {
-    ...exchange, status: 'processing', version: exchange.version + 1, tradeDate: valueDate, settlementDate: valueDate, updatedAt: now,
-    ...(priced === null ? {} : { sellAmount: priced.sell, buyAmount: priced.buy, rate: priced.rate, partnerRate: priced.partnerRate }),
+    ...exchange,
+    status: 'processing',
+    version: exchange.version + 1,
+    tradeDate: valueDate,
+    settlementDate: valueDate,
+    updatedAt: now,
+    ...(priced === null
+      ? {}
+      : { sellAmount: priced.sell, buyAmount: priced.buy, rate: priced.rate, partnerRate: priced.partnerRate }),
   }
   const held = neededFor(exchange)
   const needed = neededFor(next)
   return {
-    exchangeChanges: [{
-      id: exchange.id, version: exchange.version, status: 'processing', updatedAt: now, payment: payment(next), tradeDate: next.tradeDate, settlementDate: next.settlementDate,
-      ...(priced === null ? {} : { sellAmount: next.sellAmount, buyAmount: next.buyAmount, rate: formatRate(next.rate), partnerRate: formatRate(next.partnerRate) }),
-    }],
-    holdResolutions: [{
-      id: exchange.holdId as string, balanceId: exchange.sellBalanceId, amount: held, status: 'captured', capturedAmount: needed < held ? needed : held, resolvedAt: now,
-    }],
+    exchangeChanges: [
+      {
+        id: exchange.id,
+        version: exchange.version,
+        status: 'processing',
+        updatedAt: now,
+        payment: payment(next),
+        tradeDate: next.tradeDate,
+        settlementDate: next.settlementDate,
+        ...(priced === null
+          ? {}
+          : {
+              sellAmount: next.sellAmount,
+              buyAmount: next.buyAmount,
+              rate: formatRate(next.rate),
+              partnerRate: formatRate(next.partnerRate),
+            }),
+      },
+    ],
+    holdResolutions: [
+      {
+        id: exchange.holdId as string,
+        balanceId: exchange.sellBalanceId,
+        amount: held,
+        status: 'captured',
+        capturedAmount: needed < held ? needed : held,
+        resolvedAt: now,
+      },
+    ],
     ...bookingOf(next, context),
-    statusUpdates: [exchangeUpdate(next, exchange.status, priced === null ? 'Exchange approved.' : `Exchange approved, at a new rate of ${formatRate(priced.rate)}.`, 'member', now)],
+    statusUpdates: [
+      exchangeUpdate(
+        next,
+        exchange.status,
+        priced === null ? 'Exchange approved.' : `Exchange approved, at a new rate of ${formatRate(priced.rate)}.`,
+        'member',
+        now,
+      ),
+    ],
     events: exchangeEvents(next, exchange.status, ids, now),
   }
 }
@@ -137,8 +236,14 @@ export function bookApproved(exchange: ExchangeRecord, priced: Priced | null, pa
 export type NotCarriedOut = 'rate_moved' | 'insufficient_funds'
 
 const REASONS: Readonly<Record<NotCarriedOut, { readonly code: FailureCode; readonly message: string }>> = {
-  rate_moved: { code: 'rate_moved', message: 'The rate has moved by more than is allowed since the exchange was asked for.' },
-  insufficient_funds: { code: 'insufficient_funds', message: 'At the rate that holds now there is not enough money for the exchange.' },
+  rate_moved: {
+    code: 'rate_moved',
+    message: 'The rate has moved by more than is allowed since the exchange was asked for.',
+  },
+  insufficient_funds: {
+    code: 'insufficient_funds',
+    message: 'At the rate that holds now there is not enough money for the exchange.',
+  },
 }
 
 /** Builds the end of an exchange that was approved and still cannot be made. */

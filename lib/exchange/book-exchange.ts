@@ -45,68 +45,139 @@ export interface ExchangeBooked {
 }
 
 /** Decides the exchange. Pure: `now` is epoch milliseconds. */
-export function bookExchange(balance: BalanceState | null, command: BookExchange, now: number): BalanceDecision<ExchangeBooked> {
+export function bookExchange(
+  balance: BalanceState | null,
+  command: BookExchange,
+  now: number,
+): BalanceDecision<ExchangeBooked> {
   const { quote, key } = command
   if (balance === null || balance.customerId !== command.customerId) {
     return invalid(balance, { field: '/sellBalanceId', code: 'not_found', message: 'No such balance.' })
   }
   if (balance.currency !== quote.sellCurrency) {
-    return invalid(balance, { field: '/sellBalanceId', code: 'currency_mismatch', message: `The quote sells ${quote.sellCurrency}, the balance is in ${balance.currency}.` })
+    return invalid(balance, {
+      field: '/sellBalanceId',
+      code: 'currency_mismatch',
+      message: `The quote sells ${quote.sellCurrency}, the balance is in ${balance.currency}.`,
+    })
   }
   if (balance.status !== 'active') {
-    return { ...invalid(balance, { field: '/sellBalanceId', code: 'inactive', message: `The balance is ${balance.status}.` }), refused: true }
+    return {
+      ...invalid(balance, { field: '/sellBalanceId', code: 'inactive', message: `The balance is ${balance.status}.` }),
+      refused: true,
+    }
   }
-  if (command.creditRefused) return invalid(balance, { field: '/buyBalanceId', code: 'inactive', message: 'The balance does not accept money.' })
+  if (command.creditRefused)
+    return invalid(balance, { field: '/buyBalanceId', code: 'inactive', message: 'The balance does not accept money.' })
   if (command.refusal !== null) return refuse(balance, command, now, command.refusal)
   if (isExpired(quote, now)) return refuse(balance, command, now, expiredQuote(quote))
   const needed = neededFor(command.exchange)
-  if (balance.available < needed) return { ...refuse(balance, command, now, insufficientFunds(balance, needed)), refused: true }
+  if (balance.available < needed)
+    return { ...refuse(balance, command, now, insufficientFunds(balance, needed)), refused: true }
   const { ids } = command.approving
   const approval = approvalOf(balance, command.exchange, quote, command.approving, now)
   const exchange: ExchangeRecord = {
-    ...command.exchange, createdAt: now, updatedAt: now,
-    ...(approval === null ? {} : { status: 'pending_approval', approvalId: approval.approvalId, holdId: command.holdId }),
+    ...command.exchange,
+    createdAt: now,
+    updatedAt: now,
+    ...(approval === null
+      ? {}
+      : { status: 'pending_approval', approvalId: approval.approvalId, holdId: command.holdId }),
   }
-  const taken: Effects = approval === null
-    ? bookingOf(exchange, { ids, accounts: command.accounts, valueDate: command.valueDate, now, ...(command.rule === undefined ? {} : { rule: command.rule }) })
-    : { holds: [exchangeHold(exchange, command.holdId, now)], approvals: approval.approvals, events: approval.events }
+  const taken: Effects =
+    approval === null
+      ? bookingOf(exchange, {
+          ids,
+          accounts: command.accounts,
+          valueDate: command.valueDate,
+          now,
+          ...(command.rule === undefined ? {} : { rule: command.rule }),
+        })
+      : { holds: [exchangeHold(exchange, command.holdId, now)], approvals: approval.approvals, events: approval.events }
   const effects = together(taken, {
     exchanges: [exchangeRow(exchange)],
     credits: [{ balanceId: exchange.buyBalanceId, currency: exchange.buyCurrency }],
-    statusUpdates: [exchangeUpdate(exchange, null, approval === null ? 'Exchange booked.' : 'Exchange made, waits for approval.', 'member', now)],
+    statusUpdates: [
+      exchangeUpdate(
+        exchange,
+        null,
+        approval === null ? 'Exchange booked.' : 'Exchange made, waits for approval.',
+        'member',
+        now,
+      ),
+    ],
     events: exchangeEvents(exchange, null, ids, now),
     // A waiting exchange changes when it is approved, so its answer is stored; the answer of one booked at once is
     // rebuilt from its row.
-    ...(key === null ? {} : { idempotency: { ...key, ...kept(command, exchange, approval === null), resourceId: exchange.id, createdAt: now } }),
+    ...(key === null
+      ? {}
+      : {
+          idempotency: {
+            ...key,
+            ...kept(command, exchange, approval === null),
+            resourceId: exchange.id,
+            createdAt: now,
+          },
+        }),
   })
-  return { state: { ...balance, available: balance.available - needed }, reply: { kind: 'exchange_booked', exchange }, effects }
+  return {
+    state: { ...balance, available: balance.available - needed },
+    reply: { kind: 'exchange_booked', exchange },
+    effects,
+  }
 }
 
 /**
  * Returns the status and the stored body of the answer; null for an exchange booked at once, whose answer is rebuilt
  * from its row.
  */
-function kept({ answer }: BookExchange, exchange: ExchangeRecord, atOnce: boolean): { readonly status: number; readonly answer: string | null } {
+function kept(
+  { answer }: BookExchange,
+  exchange: ExchangeRecord,
+  atOnce: boolean,
+): { readonly status: number; readonly answer: string | null } {
   if (answer !== undefined) return { status: 200, answer: answer(exchange) }
   return { status: 201, answer: atOnce ? null : JSON.stringify(exchangeJson(exchange)) }
 }
 
 /** Restores the exchange as it was when it was booked, whatever its present state. */
 export function bookedExchange(exchange: ExchangeRecord): ExchangeRecord {
-  return { ...exchange, status: 'processing', version: 1, settledAt: null, failure: null, exception: null, partnerSold: null, partnerBought: null, updatedAt: exchange.createdAt }
+  return {
+    ...exchange,
+    status: 'processing',
+    version: 1,
+    settledAt: null,
+    failure: null,
+    exception: null,
+    partnerSold: null,
+    partnerBought: null,
+    updatedAt: exchange.createdAt,
+  }
 }
 
 /** Builds the 409 of a quote that has expired. */
 export function expiredQuote({ id, expiresAt }: Pick<QuoteRecord, 'id' | 'expiresAt'>): Problem {
-  return { slug: 'quote-expired', detail: 'The quote has expired; ask for a new one.', extra: { quoteId: id, expiredAt: timestamp(expiresAt) } }
+  return {
+    slug: 'quote-expired',
+    detail: 'The quote has expired; ask for a new one.',
+    extra: { quoteId: id, expiredAt: timestamp(expiresAt) },
+  }
 }
 
 /** Builds the 409 of a quote that an exchange has already used. */
 export function usedQuote(quoteId: string, existingId: string | null): Problem {
-  return { slug: 'invalid-transition', detail: 'The quote is used already.', extra: { currentStatus: 'used', allowed: [], quoteId, ...(existingId === null ? {} : { existingId }) } }
+  return {
+    slug: 'invalid-transition',
+    detail: 'The quote is used already.',
+    extra: { currentStatus: 'used', allowed: [], quoteId, ...(existingId === null ? {} : { existingId }) },
+  }
 }
 
 /** Builds the 409 of an externalId that another exchange has. */
 export function takenExternalId(externalId: string | null, existingId: string): Problem {
-  return { slug: 'duplicate-external-id', detail: `externalId ${externalId} belongs to another exchange.`, extra: { existingId } }
+  return {
+    slug: 'duplicate-external-id',
+    detail: `externalId ${externalId} belongs to another exchange.`,
+    extra: { existingId },
+  }
 }

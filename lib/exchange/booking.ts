@@ -32,35 +32,85 @@ export const bookingEntryId = ({ id }: Pick<ExchangeRecord, 'id'>): string => id
  * Builds the postings of the booking and the partner's order. The entry is L30; where a deposit pays, L43 with the fee
  * by L30. `exchange` is the exchange after the booking, in `processing`.
  */
-export function bookingOf(exchange: ExchangeRecord, context: BookingContext): Pick<Effects, 'postings' | 'fxOrders'> & { readonly postings: readonly Posting[] } {
+export function bookingOf(
+  exchange: ExchangeRecord,
+  context: BookingContext,
+): Pick<Effects, 'postings' | 'fxOrders'> & { readonly postings: readonly Posting[] } {
   const { accounts, ids, valueDate, now, rule = 'L30' } = context
   const common = { bookedAt: now, valueDate }
   const { sellAmount: S, fee: F, depositUsed: D } = exchange
-  const postings = D === 0n
-    ? exchangeEntry(exchange, accounts, { ...common, rule: F === 0n ? rule : 'L30', amounts: { S, F }, entryId: bookingEntryId(exchange) })
-    : [
-        ...exchangeEntry(exchange, accounts, { ...common, rule: 'L43', amounts: { S, D }, entryId: bookingEntryId(exchange) }),
-        ...exchangeEntry(exchange, accounts, { ...common, rule: 'L30', amounts: { S: 0n, F }, entryId: ids.next() }),
-      ]
+  const postings =
+    D === 0n
+      ? exchangeEntry(exchange, accounts, {
+          ...common,
+          rule: F === 0n ? rule : 'L30',
+          amounts: { S, F },
+          entryId: bookingEntryId(exchange),
+        })
+      : [
+          ...exchangeEntry(exchange, accounts, {
+            ...common,
+            rule: 'L43',
+            amounts: { S, D },
+            entryId: bookingEntryId(exchange),
+          }),
+          ...exchangeEntry(exchange, accounts, { ...common, rule: 'L30', amounts: { S: 0n, F }, entryId: ids.next() }),
+        ]
   return { postings, fxOrders: [{ exchangeId: exchange.id, shard: exchange.shard, dueAt: now }] }
 }
 
 /** Returns the amount that the sell balance must have for an exchange, minor units. */
-export const neededFor = ({ sellAmount, fee, depositUsed }: Pick<ExchangeRecord, 'sellAmount' | 'fee' | 'depositUsed'>): bigint => sellAmount - depositUsed + fee
+export const neededFor = ({
+  sellAmount,
+  fee,
+  depositUsed,
+}: Pick<ExchangeRecord, 'sellAmount' | 'fee' | 'depositUsed'>): bigint => sellAmount - depositUsed + fee
 
 /** Builds the row of the update log for a change of an exchange. */
-export function exchangeUpdate(exchange: Pick<ExchangeRecord, 'id' | 'version' | 'customerId' | 'status'>, previousStatus: ExchangeStatus | null, message: string, actor: StatusUpdate['actor'], at: number): StatusUpdate {
-  return { objectId: exchange.id, version: exchange.version, customerId: exchange.customerId, status: exchange.status, previousStatus, message, actor, at }
+export function exchangeUpdate(
+  exchange: Pick<ExchangeRecord, 'id' | 'version' | 'customerId' | 'status'>,
+  previousStatus: ExchangeStatus | null,
+  message: string,
+  actor: StatusUpdate['actor'],
+  at: number,
+): StatusUpdate {
+  return {
+    objectId: exchange.id,
+    version: exchange.version,
+    customerId: exchange.customerId,
+    status: exchange.status,
+    previousStatus,
+    message,
+    actor,
+    at,
+  }
 }
 
 /**
  * Builds the events of a change of status: always `exchange.status_changed`, and `exchange.completed` when it is
  * completed.
  */
-export function exchangeEvents(exchange: ExchangeRecord, previousStatus: ExchangeStatus | null, ids: IdSource, at: number): OutboxEvent[] {
+export function exchangeEvents(
+  exchange: ExchangeRecord,
+  previousStatus: ExchangeStatus | null,
+  ids: IdSource,
+  at: number,
+): OutboxEvent[] {
   const event = (type: string): OutboxEvent => ({
-    id: ids.next(), createdAt: at, customerId: exchange.customerId, operatorId: exchange.operatorId, shard: exchange.shard, type, object: 'exchange', objectId: exchange.id,
-    status: exchange.status, previousStatus, amount: exchange.sellAmount, currency: exchange.sellCurrency,
+    id: ids.next(),
+    createdAt: at,
+    customerId: exchange.customerId,
+    operatorId: exchange.operatorId,
+    shard: exchange.shard,
+    type,
+    object: 'exchange',
+    objectId: exchange.id,
+    status: exchange.status,
+    previousStatus,
+    amount: exchange.sellAmount,
+    currency: exchange.sellCurrency,
   })
-  return exchange.status === 'completed' ? [event('exchange.status_changed'), event('exchange.completed')] : [event('exchange.status_changed')]
+  return exchange.status === 'completed'
+    ? [event('exchange.status_changed'), event('exchange.completed')]
+    : [event('exchange.status_changed')]
 }

@@ -22,7 +22,11 @@ export interface BoughtFor {
 export interface BoughtForContext {
   readonly ids: IdSource
   /** Returns how long a sandbox keeps a payment in the queue, milliseconds; 0 outside a sandbox. */
-  readonly queueDelayMs: (payment: { readonly amountMinor: bigint; readonly reference: string; readonly recipientName: string }) => number
+  readonly queueDelayMs: (payment: {
+    readonly amountMinor: bigint
+    readonly reference: string
+    readonly recipientName: string
+  }) => number
 }
 
 /**
@@ -31,10 +35,15 @@ export interface BoughtForContext {
  * @throws when the exchange has a payment that was not read with it, which is a bug
  */
 export function paymentAfter(
-  exchange: Pick<ExchangeRecord, 'id' | 'paymentId'>, boughtFor: BoughtFor | null, outcome: 'settled' | 'refused', context: BoughtForContext, now: number,
+  exchange: Pick<ExchangeRecord, 'id' | 'paymentId'>,
+  boughtFor: BoughtFor | null,
+  outcome: 'settled' | 'refused',
+  context: BoughtForContext,
+  now: number,
 ): Exclude<PaymentPart, 'waits'> {
   if (exchange.paymentId === null) return 'none'
-  if (boughtFor?.paymentId !== exchange.paymentId) throw new Error(`The payment of the exchange ${exchange.id} was not read with it.`)
+  if (boughtFor?.paymentId !== exchange.paymentId)
+    throw new Error(`The payment of the exchange ${exchange.id} was not read with it.`)
   return boughtFor.after(outcome, context, now)
 }
 
@@ -51,6 +60,7 @@ export function forItself({ id, paymentId }: Pick<ExchangeRecord, 'id' | 'paymen
  * Returns the payment that this change puts into the bank's queue; null when there is none, or when it is queued later.
  */
 export function queuedNow(part: PaymentPart): { readonly id: string; readonly shard: number } | null {
-  const instruction = typeof part === 'string' ? undefined : part.instructions?.find(({ notBefore: at }) => at === undefined)
+  const instruction =
+    typeof part === 'string' ? undefined : part.instructions?.find(({ notBefore: at }) => at === undefined)
   return instruction === undefined ? null : { id: instruction.paymentId, shard: instruction.shard }
 }

@@ -1,9 +1,23 @@
 /** The content of the confirmation of an exchange. */
-import { at, day, grouped, linesOf, moment, timesNote, type Confirmation, type ConfirmationParty } from '../documents/confirmation-page.ts'
+import {
+  at,
+  day,
+  grouped,
+  linesOf,
+  moment,
+  timesNote,
+  type Confirmation,
+  type ConfirmationParty,
+} from '../documents/confirmation-page.ts'
 import { formatRate, formatRateInFull, inverseOf } from './rate.ts'
 import type { ExchangeKind, ExchangeRecord } from './exchange.ts'
 
-const KIND_NAMES: Readonly<Record<ExchangeKind, string>> = { spot: 'Spot', forward: 'Forward contract', held_rate: 'Held rate', drawdown: 'Drawdown' }
+const KIND_NAMES: Readonly<Record<ExchangeKind, string>> = {
+  spot: 'Spot',
+  forward: 'Forward contract',
+  held_rate: 'Held rate',
+  drawdown: 'Drawdown',
+}
 
 /** Whether an exchange is completed, so that a confirmation exists. */
 export function isExchangeConfirmed({ status }: Pick<ExchangeRecord, 'status'>): boolean {
@@ -35,21 +49,35 @@ export function exchangeConfirmation(exchange: ExchangeRecord, { sell, buy }: Ex
       {
         title: 'Sold',
         lines: linesOf(
-          ['Amount', sold(exchange.sellAmount)], ['Fee', exchange.fee === 0n ? null : sold(exchange.fee)],
-          ['Total debit', exchange.fee === 0n ? null : sold(exchange.sellAmount + exchange.fee)], ['Account', sell.account], ['Account name', sell.accountName],
+          ['Amount', sold(exchange.sellAmount)],
+          ['Fee', exchange.fee === 0n ? null : sold(exchange.fee)],
+          ['Total debit', exchange.fee === 0n ? null : sold(exchange.sellAmount + exchange.fee)],
+          ['Account', sell.account],
+          ['Account name', sell.accountName],
         ),
       },
-      { title: 'Bought', lines: linesOf(['Amount', bought], ['Account', buy.account], ['Account name', buy.accountName]) },
+      {
+        title: 'Bought',
+        lines: linesOf(['Amount', bought], ['Account', buy.account], ['Account name', buy.accountName]),
+      },
       {
         title: 'Exchange',
         lines: linesOf(
-          ['Order number', exchange.number], ['Kind', KIND_NAMES[exchange.kind]], ['Rate', `1 ${sellCurrency} = ${formatRate(exchange.rate)} ${buyCurrency}`],
-          ['Inverse rate', `1 ${buyCurrency} = ${formatRateInFull(inverseOf(exchange.rate))} ${sellCurrency}`], ['Reference', exchange.reference],
+          ['Order number', exchange.number],
+          ['Kind', KIND_NAMES[exchange.kind]],
+          ['Rate', `1 ${sellCurrency} = ${formatRate(exchange.rate)} ${buyCurrency}`],
+          ['Inverse rate', `1 ${buyCurrency} = ${formatRateInFull(inverseOf(exchange.rate))} ${sellCurrency}`],
+          ['Reference', exchange.reference],
         ),
       },
       {
         title: 'Dates',
-        lines: linesOf(['Ordered', moment(at(exchange.createdAt, timezone))], ['Trade date', day(exchange.tradeDate)], ['Settlement date', day(exchange.settlementDate)], ['Settled', moment(at(exchange.settledAt, timezone))]),
+        lines: linesOf(
+          ['Ordered', moment(at(exchange.createdAt, timezone))],
+          ['Trade date', day(exchange.tradeDate)],
+          ['Settlement date', day(exchange.settlementDate)],
+          ['Settled', moment(at(exchange.settledAt, timezone))],
+        ),
       },
     ],
     footer: `Issued electronically by ${sell.operatorName}; valid without a signature. Exchange ${exchange.id}. ${timesNote(timezone)}`,

@@ -60,29 +60,70 @@ export function contractAfter(contract: Contract, { change }: Pick<ContractMoved
 }
 
 /** Builds all rows of a move, except those of a drawdown's own exchange. */
-export function contractEffects(contract: Contract, moved: ContractMoved, context: ContractContext): Omit<Effects, 'exchangeChanges'> & { readonly exchangeChanges: readonly [ExchangeMove] } {
+export function contractEffects(
+  contract: Contract,
+  moved: ContractMoved,
+  context: ContractContext,
+): Omit<Effects, 'exchangeChanges'> & { readonly exchangeChanges: readonly [ExchangeMove] } {
   const { ids, now, by, message, sandbox } = context
   const after = contractAfter(contract, moved, now)
   const { deposit } = after
-  const failedAfterMaturity = moved.drawn === undefined && contract.status === 'completed' && isOpen(after) && after.kind === 'forward' && maturityOf(after.settlementDate) <= now
+  const failedAfterMaturity =
+    moved.drawn === undefined &&
+    contract.status === 'completed' &&
+    isOpen(after) &&
+    after.kind === 'forward' &&
+    maturityOf(after.settlementDate) <= now
   const postings = postingsOf(contract, moved, after.version, context)
   return {
-    ...(context.suspenseId === undefined ? { postings } : intoSuspense({ postings }, itemOf(contract, context.suspenseId, context), context.accounts)),
-    exchangeChanges: [{
-      id: contract.id, version: contract.version, status: after.status, updatedAt: now, payment: 'none', remainingSell: after.remainingSell, remainingBuy: after.remainingBuy, drawdownCount: after.drawdownCount,
-      dueAt: failedAfterMaturity ? now + AGAIN_MS : dueAtOf(after, now, { sandbox }),
-      ...(deposit === null ? {} : {
-        depositStatus: deposit.status, depositRequired: deposit.required, depositReceived: deposit.received, depositPlaced: deposit.placed, depositDueAt: deposit.dueAt,
-      }),
-    }],
+    ...(context.suspenseId === undefined
+      ? { postings }
+      : intoSuspense({ postings }, itemOf(contract, context.suspenseId, context), context.accounts)),
+    exchangeChanges: [
+      {
+        id: contract.id,
+        version: contract.version,
+        status: after.status,
+        updatedAt: now,
+        payment: 'none',
+        remainingSell: after.remainingSell,
+        remainingBuy: after.remainingBuy,
+        drawdownCount: after.drawdownCount,
+        dueAt: failedAfterMaturity ? now + AGAIN_MS : dueAtOf(after, now, { sandbox }),
+        ...(deposit === null
+          ? {}
+          : {
+              depositStatus: deposit.status,
+              depositRequired: deposit.required,
+              depositReceived: deposit.received,
+              depositPlaced: deposit.placed,
+              depositDueAt: deposit.dueAt,
+            }),
+      },
+    ],
     statusUpdates: [exchangeUpdate(after, contract.status, message, by, now)],
     events: after.status === contract.status ? [] : exchangeEvents(after, contract.status, ids, now),
   }
 }
 
 /** Builds the suspense item for money that goes back to a balance that accepts no money any more. */
-function itemOf({ id: originId, operatorId, connectionId, shard, number }: Contract, id: string, { valueDate, now }: ContractContext): SuspenseItem {
-  return { id, operatorId, connectionId, shard, originId, payerName: null, reference: `Deposit of forward ${number}`, rail: null, valueDate, receivedAt: now }
+function itemOf(
+  { id: originId, operatorId, connectionId, shard, number }: Contract,
+  id: string,
+  { valueDate, now }: ContractContext,
+): SuspenseItem {
+  return {
+    id,
+    operatorId,
+    connectionId,
+    shard,
+    originId,
+    payerName: null,
+    reference: `Deposit of forward ${number}`,
+    rail: null,
+    valueDate,
+    receivedAt: now,
+  }
 }
 
 /**
@@ -95,7 +136,10 @@ function postingsOf(contract: Contract, moved: ContractMoved, occurrence: number
   if (paid !== undefined) {
     const before = contract.deposit?.placed ?? 0n
     const placed = (moved.change.deposit?.placed ?? 0n) - before
-    return [...post('L40', { D: paid }, { from: context.payingBalanceId }), ...(placed > 0n ? post('L41', { D: placed }) : [])]
+    return [
+      ...post('L40', { D: paid }, { from: context.payingBalanceId }),
+      ...(placed > 0n ? post('L41', { D: placed }) : []),
+    ]
   }
   if (released !== undefined) return [...takenBack(post, released), ...post('L42', { D: released.amount })]
   if (unwound === undefined) return []
@@ -109,19 +153,40 @@ function postingsOf(contract: Contract, moved: ContractMoved, occurrence: number
   return deposit.amount > 0n ? [...back, ...post('L42', { D: deposit.amount })] : []
 }
 
-type Post = (rule: RuleId, amounts: { readonly D?: bigint; readonly P?: bigint }, options?: { readonly from?: string | undefined; readonly reverses?: RuleId }) => Posting[]
+type Post = (
+  rule: RuleId,
+  amounts: { readonly D?: bigint; readonly P?: bigint },
+  options?: { readonly from?: string | undefined; readonly reverses?: RuleId },
+) => Posting[]
 
 /** Takes back the part of a deposit that was placed with the partner: it is available again. */
 function takenBack(post: Post, { placed }: Kept): Posting[] {
   return placed > 0n ? post('L41', { D: placed }, { reverses: 'L41' }) : []
 }
 
-const DESCRIPTIONS: Partial<Record<RuleId, string>> = { L40: 'Deposit of forward', L42: 'Deposit of forward', L44: 'Close-out of forward', L45: 'Close-out of forward' }
+const DESCRIPTIONS: Partial<Record<RuleId, string>> = {
+  L40: 'Deposit of forward',
+  L42: 'Deposit of forward',
+  L44: 'Close-out of forward',
+  L45: 'Close-out of forward',
+}
 
 function poster(contract: Contract, occurrence: number, { ids, now, accounts, valueDate }: ContractContext): Post {
-  return (rule, amounts, { from = contract.sellBalanceId, reverses } = {}) => entry({
-    rule, amounts, currency: contract.sellCurrency, accounts, balances: { from, to: { id: contract.sellBalanceId, fence: 'open' } }, entryId: ids.next(), customerId: contract.customerId,
-    source: { object: 'exchange', id: contract.id }, occurrence, description: `${DESCRIPTIONS[rule] ?? 'Forward'} ${contract.number}`, reference: contract.reference,
-    bookedAt: now, valueDate, ...(reverses === undefined ? {} : { reverses: { entryId: null, rule: reverses } }),
-  })
+  return (rule, amounts, { from = contract.sellBalanceId, reverses } = {}) =>
+    entry({
+      rule,
+      amounts,
+      currency: contract.sellCurrency,
+      accounts,
+      balances: { from, to: { id: contract.sellBalanceId, fence: 'open' } },
+      entryId: ids.next(),
+      customerId: contract.customerId,
+      source: { object: 'exchange', id: contract.id },
+      occurrence,
+      description: `${DESCRIPTIONS[rule] ?? 'Forward'} ${contract.number}`,
+      reference: contract.reference,
+      bookedAt: now,
+      valueDate,
+      ...(reverses === undefined ? {} : { reverses: { entryId: null, rule: reverses } }),
+    })
 }

@@ -21,7 +21,11 @@ import type { Deposit, ExchangeRecord } from './exchange.ts'
 import type { FixedSide, Sides } from './rate.ts'
 
 /** An exchange that is a contract. */
-export type Contract = ExchangeRecord & { readonly kind: 'forward' | 'held_rate'; readonly remainingSell: bigint; readonly remainingBuy: bigint }
+export type Contract = ExchangeRecord & {
+  readonly kind: 'forward' | 'held_rate'
+  readonly remainingSell: bigint
+  readonly remainingBuy: bigint
+}
 
 /** Narrows an exchange to a contract. @throws when the exchange is no contract, which is a bug */
 export function asContract(exchange: ExchangeRecord): Contract {
@@ -31,7 +35,11 @@ export function asContract(exchange: ExchangeRecord): Contract {
 
 /** Whether an exchange is a contract: a forward or a held rate, with remaining amounts. */
 export function isContract(exchange: ExchangeRecord): exchange is Contract {
-  return (exchange.kind === 'forward' || exchange.kind === 'held_rate') && exchange.remainingSell !== null && exchange.remainingBuy !== null
+  return (
+    (exchange.kind === 'forward' || exchange.kind === 'held_rate') &&
+    exchange.remainingSell !== null &&
+    exchange.remainingBuy !== null
+  )
 }
 
 export type ContractMove =
@@ -44,7 +52,13 @@ export type ContractMove =
   | { readonly kind: 'deposit_missed' }
   /** `automatic`: the drawdown made by the timer when the contract is mature. */
   | { readonly kind: 'draw'; readonly side: FixedSide; readonly amount: bigint; readonly automatic?: true }
-  | { readonly kind: 'drawdown_failed'; readonly sides: Sides; readonly depositUsed: bigint; readonly depositPlacedUsed: bigint; readonly now: number }
+  | {
+      readonly kind: 'drawdown_failed'
+      readonly sides: Sides
+      readonly depositUsed: bigint
+      readonly depositPlacedUsed: bigint
+      readonly now: number
+    }
   /** A margin call: a further deposit of this amount is due by `until`. */
   | { readonly kind: 'call'; readonly amount: bigint; readonly until: number }
   | { readonly kind: 'overdue' }
@@ -79,21 +93,36 @@ export type ContractDecision = ContractMoved | { readonly refused: Problem }
 /** The operations that people may use on a contract in its present state. */
 export function allowedOf(contract: Pick<Contract, 'kind' | 'status' | 'deposit'>): readonly string[] {
   switch (contract.status) {
-    case 'pending_approval': return ['cancel']
-    case 'awaiting_deposit': return isCalled(contract) ? ['deposit', 'drawdown'] : ['deposit', 'cancel']
-    case 'active': return contract.kind === 'held_rate' ? ['drawdown', 'cancel'] : ['drawdown']
-    case 'partially_drawn': return ['drawdown']
-    default: return []
+    case 'pending_approval':
+      return ['cancel']
+    case 'awaiting_deposit':
+      return isCalled(contract) ? ['deposit', 'drawdown'] : ['deposit', 'cancel']
+    case 'active':
+      return contract.kind === 'held_rate' ? ['drawdown', 'cancel'] : ['drawdown']
+    case 'partially_drawn':
+      return ['drawdown']
+    default:
+      return []
   }
 }
 
 /** Refuses a move that the present state does not allow, with a 409. */
-export function notNow(contract: Pick<Contract, 'kind' | 'status' | 'deposit'>, detail = `The contract is ${contract.status}.`): { readonly refused: Problem } {
-  return { refused: { slug: 'invalid-transition', detail, extra: { currentStatus: contract.status, allowed: allowedOf(contract) } } }
+export function notNow(
+  contract: Pick<Contract, 'kind' | 'status' | 'deposit'>,
+  detail = `The contract is ${contract.status}.`,
+): { readonly refused: Problem } {
+  return {
+    refused: {
+      slug: 'invalid-transition',
+      detail,
+      extra: { currentStatus: contract.status, allowed: allowedOf(contract) },
+    },
+  }
 }
 
-const notCancellable = ({ status }: Pick<Contract, 'status'>): { readonly refused: Problem } =>
-  ({ refused: { slug: 'not-cancellable', detail: `The contract is ${status}.`, extra: { currentStatus: status } } })
+const notCancellable = ({ status }: Pick<Contract, 'status'>): { readonly refused: Problem } => ({
+  refused: { slug: 'not-cancellable', detail: `The contract is ${status}.`, extra: { currentStatus: status } },
+})
 
 /** Computes the amount still missing from a deposit. */
 export function outstandingOf({ required, received }: Pick<Deposit, 'required' | 'received'>): bigint {
@@ -102,23 +131,35 @@ export function outstandingOf({ required, received }: Pick<Deposit, 'required' |
 
 /** Returns the amount kept as a deposit now: all that was received, until it is used or given back. */
 export function keptOf(deposit: Deposit | null): Kept {
-  const isKept = deposit !== null && (deposit.status === 'awaiting' || deposit.status === 'received' || deposit.status === 'margin_call')
+  const isKept =
+    deposit !== null &&
+    (deposit.status === 'awaiting' || deposit.status === 'received' || deposit.status === 'margin_call')
   return isKept ? { amount: deposit.received, placed: deposit.placed } : { amount: 0n, placed: 0n }
 }
 
 /** Whether the contract waits for a further deposit after a margin call. */
-export const isCalled = ({ status, deposit }: Pick<Contract, 'status' | 'deposit'>): boolean => status === 'awaiting_deposit' && deposit?.status === 'margin_call'
+export const isCalled = ({ status, deposit }: Pick<Contract, 'status' | 'deposit'>): boolean =>
+  status === 'awaiting_deposit' && deposit?.status === 'margin_call'
 
 /** Whether the contract can be drawn from and waits for no deposit. */
-export const isOpen = ({ status }: Pick<Contract, 'status'>): boolean => status === 'active' || status === 'partially_drawn'
+export const isOpen = ({ status }: Pick<Contract, 'status'>): boolean =>
+  status === 'active' || status === 'partially_drawn'
 
 /** Returns the status of an open contract. */
-const openStatus = (total: bigint, remaining: bigint): 'active' | 'partially_drawn' => (remaining === total ? 'active' : 'partially_drawn')
+const openStatus = (total: bigint, remaining: bigint): 'active' | 'partially_drawn' =>
+  remaining === total ? 'active' : 'partially_drawn'
 
 /** Builds the deposit of a new forward, also of one that needs none yet, because a margin call may follow. */
 export function firstDeposit(required: bigint | null, currency: CurrencyCode, dueAt: number): Deposit {
   const asks = required !== null && required > 0n
-  return { status: asks ? 'awaiting' : 'not_required', currency, required: required ?? 0n, received: 0n, placed: 0n, dueAt: asks ? dueAt : null }
+  return {
+    status: asks ? 'awaiting' : 'not_required',
+    currency,
+    required: required ?? 0n,
+    received: 0n,
+    placed: 0n,
+    dueAt: asks ? dueAt : null,
+  }
 }
 
 /** Returns the first status of a contract, when it needs no approval or is approved. */
@@ -132,73 +173,155 @@ export function moveContract(contract: Contract, move: ContractMove): ContractDe
   const same: ContractChange = { status, remainingSell, remainingBuy, drawdownCount, deposit }
   const waitsForFirst = status === 'awaiting_deposit' && !isCalled(contract)
   switch (move.kind) {
-    case 'deposit': return paid(contract, same, move)
-    case 'draw': return drawn(contract, same, move)
-    case 'drawdown_failed': return gaveBack(contract, same, move)
-    case 'cancel': return (contract.kind === 'held_rate' ? status === 'active' : waitsForFirst) ? released(same, 'cancelled') : notCancellable(contract)
-    case 'deposit_missed': return waitsForFirst ? released(same, 'cancelled') : notNow(contract)
+    case 'deposit':
+      return paid(contract, same, move)
+    case 'draw':
+      return drawn(contract, same, move)
+    case 'drawdown_failed':
+      return gaveBack(contract, same, move)
+    case 'cancel':
+      return (contract.kind === 'held_rate' ? status === 'active' : waitsForFirst)
+        ? released(same, 'cancelled')
+        : notCancellable(contract)
+    case 'deposit_missed':
+      return waitsForFirst ? released(same, 'cancelled') : notNow(contract)
     case 'call': {
       if (!isOpen(contract) || deposit === null) return notNow(contract)
       const { amount: received, placed } = keptOf(deposit)
-      return { change: { ...same, status: 'awaiting_deposit', deposit: { ...deposit, status: 'margin_call', required: received + move.amount, received, placed, dueAt: move.until } } }
+      return {
+        change: {
+          ...same,
+          status: 'awaiting_deposit',
+          deposit: {
+            ...deposit,
+            status: 'margin_call',
+            required: received + move.amount,
+            received,
+            placed,
+            dueAt: move.until,
+          },
+        },
+      }
     }
-    case 'overdue': return isOpen(contract) && contract.kind === 'forward' ? { change: { ...same, status: 'overdue' } } : notNow(contract)
-    case 'close_out': return status === 'overdue' || isCalled(contract) ? closedOut(same, move.loss) : notNow(contract)
-    case 'expire': return isOpen(contract) && contract.kind === 'held_rate' ? { change: { ...same, status: 'expired' } } : notNow(contract)
-    default: return move satisfies never
+    case 'overdue':
+      return isOpen(contract) && contract.kind === 'forward'
+        ? { change: { ...same, status: 'overdue' } }
+        : notNow(contract)
+    case 'close_out':
+      return status === 'overdue' || isCalled(contract) ? closedOut(same, move.loss) : notNow(contract)
+    case 'expire':
+      return isOpen(contract) && contract.kind === 'held_rate'
+        ? { change: { ...same, status: 'expired' } }
+        : notNow(contract)
+    default:
+      return move satisfies never
   }
 }
 
 /** Pays into the deposit; when it is complete, the contract is open. */
-function paid(contract: Contract, same: ContractChange, { amount: asked, places }: Extract<ContractMove, { kind: 'deposit' }>): ContractDecision {
+function paid(
+  contract: Contract,
+  same: ContractChange,
+  { amount: asked, places }: Extract<ContractMove, { kind: 'deposit' }>,
+): ContractDecision {
   const { deposit } = contract
   if (contract.status !== 'awaiting_deposit' || deposit === null) return notNow(contract, 'No deposit is due.')
   const outstanding = outstandingOf(deposit)
   const amount = asked ?? outstanding
-  if (amount > outstanding) return tooLarge(outstanding, contract.sellCurrency, 'More than what is missing of the deposit.')
-  const is: Deposit = { ...deposit, received: deposit.received + amount, placed: deposit.placed + (places ? amount : 0n) }
+  if (amount > outstanding)
+    return tooLarge(outstanding, contract.sellCurrency, 'More than what is missing of the deposit.')
+  const is: Deposit = {
+    ...deposit,
+    received: deposit.received + amount,
+    placed: deposit.placed + (places ? amount : 0n),
+  }
   if (amount < outstanding) return { change: { ...same, deposit: is }, paid: amount }
-  return { change: { ...same, status: openStatus(contract.sellAmount, contract.remainingSell), deposit: { ...is, status: 'received', dueAt: null } }, paid: amount }
+  return {
+    change: {
+      ...same,
+      status: openStatus(contract.sellAmount, contract.remainingSell),
+      deposit: { ...is, status: 'received', dueAt: null },
+    },
+    paid: amount,
+  }
 }
 
 /** Draws from the contract. The last drawdown uses the deposit as far as it reaches, and gives back the rest. */
-function drawn(contract: Contract, same: ContractChange, { side, amount, automatic }: Extract<ContractMove, { kind: 'draw' }>): ContractDecision {
+function drawn(
+  contract: Contract,
+  same: ContractChange,
+  { side, amount, automatic }: Extract<ContractMove, { kind: 'draw' }>,
+): ContractDecision {
   const { status, deposit } = contract
   if (!isOpen(contract) && !isCalled(contract) && !(status === 'overdue' && automatic === true)) return notNow(contract)
-  const taken = draw({ sell: contract.remainingSell, buy: contract.remainingBuy }, { ...contract, fixedSide: side, amount })
-  if (taken.kind === 'too_large') return tooLarge(taken.remaining, side === 'sell' ? contract.sellCurrency : contract.buyCurrency, 'More than what is left of the contract.')
+  const taken = draw(
+    { sell: contract.remainingSell, buy: contract.remainingBuy },
+    { ...contract, fixedSide: side, amount },
+  )
+  if (taken.kind === 'too_large')
+    return tooLarge(
+      taken.remaining,
+      side === 'sell' ? contract.sellCurrency : contract.buyCurrency,
+      'More than what is left of the contract.',
+    )
   if (taken.kind === 'too_small') {
     const message = 'It, or what it would leave, is worth less than a minor unit of the other currency.'
-    return { refused: { slug: 'validation-error', detail: message, errors: [{ field: '/amount', code: 'amount_too_small', message }] } }
+    return {
+      refused: {
+        slug: 'validation-error',
+        detail: message,
+        errors: [{ field: '/amount', code: 'amount_too_small', message }],
+      },
+    }
   }
   const { sides, left } = taken
   const change = { ...same, remainingSell: left.sell, remainingBuy: left.buy, drawdownCount: same.drawdownCount + 1 }
   const nothing = { sides, depositUsed: 0n, depositPlacedUsed: 0n }
-  if (left.sell > 0n) return { change: { ...change, status: isCalled(contract) ? status : 'partially_drawn' }, drawn: nothing }
+  if (left.sell > 0n)
+    return { change: { ...change, status: isCalled(contract) ? status : 'partially_drawn' }, drawn: nothing }
   const kept = keptOf(deposit)
   if (deposit === null || kept.amount === 0n) {
     // An unpaid margin call is no longer needed.
-    return { change: { ...change, status: 'completed', deposit: deposit?.status === 'margin_call' ? { ...deposit, status: 'released', dueAt: null } : deposit }, drawn: nothing }
+    return {
+      change: {
+        ...change,
+        status: 'completed',
+        deposit: deposit?.status === 'margin_call' ? { ...deposit, status: 'released', dueAt: null } : deposit,
+      },
+      drawn: nothing,
+    }
   }
   const depositUsed = kept.amount < sides.sell ? kept.amount : sides.sell
   const depositPlacedUsed = kept.placed < depositUsed ? kept.placed : depositUsed
   return {
     change: { ...change, status: 'completed', deposit: { ...deposit, status: 'applied', dueAt: null } },
     drawn: { sides, depositUsed, depositPlacedUsed },
-    ...(kept.amount > depositUsed ? { released: { amount: kept.amount - depositUsed, placed: kept.placed - depositPlacedUsed } } : {}),
+    ...(kept.amount > depositUsed
+      ? { released: { amount: kept.amount - depositUsed, placed: kept.placed - depositPlacedUsed } }
+      : {}),
   }
 }
 
 /** Returns the amounts of a failed drawdown to the contract, including the part that the deposit paid. */
-function gaveBack(contract: Contract, same: ContractChange, { sides, depositUsed, depositPlacedUsed, now }: Extract<ContractMove, { kind: 'drawdown_failed' }>): ContractDecision {
+function gaveBack(
+  contract: Contract,
+  same: ContractChange,
+  { sides, depositUsed, depositPlacedUsed, now }: Extract<ContractMove, { kind: 'drawdown_failed' }>,
+): ContractDecision {
   const left = giveBack({ sell: contract.remainingSell, buy: contract.remainingBuy }, sides)
   const { deposit, status, heldUntil } = contract
   const reopens = status === 'completed' || isOpen(contract)
   const isOver = heldUntil !== null && heldUntil <= now
   return {
     change: {
-      ...same, remainingSell: left.sell, remainingBuy: left.buy, status: !reopens ? status : isOver ? 'expired' : openStatus(contract.sellAmount, left.sell),
-      deposit: depositUsed === 0n || deposit === null ? deposit : { ...deposit, status: 'received', received: depositUsed, placed: depositPlacedUsed },
+      ...same,
+      remainingSell: left.sell,
+      remainingBuy: left.buy,
+      status: !reopens ? status : isOver ? 'expired' : openStatus(contract.sellAmount, left.sell),
+      deposit:
+        depositUsed === 0n || deposit === null
+          ? deposit
+          : { ...deposit, status: 'received', received: depositUsed, placed: depositPlacedUsed },
     },
   }
 }
@@ -208,7 +331,10 @@ function released(same: ContractChange, status: Contract['status']): ContractMov
   const { deposit } = same
   if (deposit === null || deposit.status === 'not_required') return { change: { ...same, status } }
   const kept = keptOf(deposit)
-  return { change: { ...same, status, deposit: { ...deposit, status: 'released', placed: 0n, dueAt: null } }, ...(kept.amount > 0n ? { released: kept } : {}) }
+  return {
+    change: { ...same, status, deposit: { ...deposit, status: 'released', placed: 0n, dueAt: null } },
+    ...(kept.amount > 0n ? { released: kept } : {}),
+  }
 }
 
 /** Closes out the contract: its loss or gain on the market is settled, out of the deposit first. */
@@ -216,14 +342,18 @@ function closedOut(same: ContractChange, loss: bigint): ContractMoved {
   const { deposit } = same
   const kept = keptOf(deposit)
   const status = loss > 0n && kept.amount > 0n ? 'forfeited' : 'released'
-  const is = deposit === null || deposit.status === 'applied' || deposit.status === 'not_required' ? deposit : { ...deposit, status, placed: 0n, dueAt: null } as const
+  const is =
+    deposit === null || deposit.status === 'applied' || deposit.status === 'not_required'
+      ? deposit
+      : ({ ...deposit, status, placed: 0n, dueAt: null } as const)
   return { change: { ...same, status: 'closed_out', deposit: is }, unwound: { deposit: kept, loss } }
 }
 
 function tooLarge(remaining: bigint, currency: CurrencyCode, message: string): { readonly refused: Problem } {
   return {
     refused: {
-      slug: 'validation-error', detail: `${message} It is ${formatMajor(remaining, currency)} ${currency}.`,
+      slug: 'validation-error',
+      detail: `${message} It is ${formatMajor(remaining, currency)} ${currency}.`,
       errors: [{ field: '/amount', code: 'too_large', message, params: { remaining: remaining.toString(), currency } }],
     },
   }

@@ -12,7 +12,18 @@ import { contractAfter, contractEffects, type ContractContext } from './contract
 import { exchangeRow, type ExchangeRecord } from './exchange.ts'
 
 /** The members of a drawdown that are known before the decision. */
-export type DrawdownOrder = Pick<ExchangeRecord, 'id' | 'number' | 'externalId' | 'sellBalanceId' | 'buyBalanceId' | 'reference' | 'createdBy' | 'createdVia' | 'metadata'>
+export type DrawdownOrder = Pick<
+  ExchangeRecord,
+  | 'id'
+  | 'number'
+  | 'externalId'
+  | 'sellBalanceId'
+  | 'buyBalanceId'
+  | 'reference'
+  | 'createdBy'
+  | 'createdVia'
+  | 'metadata'
+>
 
 export interface DrawContract extends Recorded {
   readonly kind: 'draw_contract'
@@ -20,7 +31,8 @@ export interface DrawContract extends Recorded {
   readonly contract: Contract
   readonly move: Extract<ContractMove, { kind: 'draw' }>
   readonly order: DrawdownOrder
-  readonly context: Omit<ContractContext, 'now' | 'message'> & Pick<BookingContext, 'valueDate'> & { readonly exchangeAccounts: BookingContext['accounts'] }
+  readonly context: Omit<ContractContext, 'now' | 'message'> &
+    Pick<BookingContext, 'valueDate'> & { readonly exchangeAccounts: BookingContext['accounts'] }
   /** A refusal found before the balance decided, or by a commit. */
   readonly refusal: Problem | null
   /** Whether a commit found that the buying balance accepts no money. */
@@ -36,27 +48,47 @@ export interface ContractDrawn {
 }
 
 /** Decides the drawdown. */
-export function drawContract(balance: BalanceState | null, command: DrawContract, now: number): BalanceDecision<ContractDrawn> {
+export function drawContract(
+  balance: BalanceState | null,
+  command: DrawContract,
+  now: number,
+): BalanceDecision<ContractDrawn> {
   const { contract, move, key, context } = command
-  if (balance === null || balance.customerId !== command.customerId) return invalid(balance, { field: '/sellBalanceId', code: 'not_found', message: 'No such balance.' })
+  if (balance === null || balance.customerId !== command.customerId)
+    return invalid(balance, { field: '/sellBalanceId', code: 'not_found', message: 'No such balance.' })
   if (balance.currency !== contract.sellCurrency) {
-    return invalid(balance, { field: '/sellBalanceId', code: 'currency_mismatch', message: `The contract sells ${contract.sellCurrency}.` })
+    return invalid(balance, {
+      field: '/sellBalanceId',
+      code: 'currency_mismatch',
+      message: `The contract sells ${contract.sellCurrency}.`,
+    })
   }
-  if (balance.status !== 'active') return { ...invalid(balance, { field: '/sellBalanceId', code: 'inactive', message: `The balance is ${balance.status}.` }), refused: true }
-  if (command.creditRefused) return invalid(balance, { field: '/buyBalanceId', code: 'inactive', message: 'The balance does not accept money.' })
+  if (balance.status !== 'active')
+    return {
+      ...invalid(balance, { field: '/sellBalanceId', code: 'inactive', message: `The balance is ${balance.status}.` }),
+      refused: true,
+    }
+  if (command.creditRefused)
+    return invalid(balance, { field: '/buyBalanceId', code: 'inactive', message: 'The balance does not accept money.' })
   if (command.refusal !== null) return refuse(balance, command, now, command.refusal)
   const moved = moveContract(contract, move)
   if ('refused' in moved) return refuse(balance, command, now, moved.refused)
   const drawdown = drawdownOf(contract, moved.drawn!, command, now)
   const needed = neededFor(drawdown)
-  if (balance.available < needed) return { ...refuse(balance, command, now, insufficientFunds(balance, needed)), refused: true }
+  if (balance.available < needed)
+    return { ...refuse(balance, command, now, insufficientFunds(balance, needed)), refused: true }
   const after = contractAfter(contract, moved, now)
   const body = command.answer(drawdown)
   const effects = together(
     contractEffects(contract, moved, { ...context, message: `Drawdown ${drawdown.number} made.`, now }),
     {
       exchanges: [exchangeRow(drawdown)],
-      ...bookingOf(drawdown, { ids: context.ids, accounts: context.exchangeAccounts, valueDate: context.valueDate, now }),
+      ...bookingOf(drawdown, {
+        ids: context.ids,
+        accounts: context.exchangeAccounts,
+        valueDate: context.valueDate,
+        now,
+      }),
       statusUpdates: [exchangeUpdate(drawdown, null, 'Drawdown made.', context.by, now)],
       events: exchangeEvents(drawdown, null, context.ids, now),
       credits: [{ balanceId: drawdown.buyBalanceId, currency: drawdown.buyCurrency }],
@@ -66,18 +98,72 @@ export function drawContract(balance: BalanceState | null, command: DrawContract
     // Money that goes back from the deposit is not added: the remembered amount may be too low, never too high (I4).
     state: { ...balance, available: balance.available - needed },
     reply: { kind: 'contract_drawn', drawdown, contract: after, body },
-    effects: { ...effects, ...(key === null ? {} : { idempotency: { ...key, status: 201, resourceId: drawdown.id, answer: body, createdAt: now } }) },
+    effects: {
+      ...effects,
+      ...(key === null
+        ? {}
+        : { idempotency: { ...key, status: 201, resourceId: drawdown.id, answer: body, createdAt: now } }),
+    },
   }
 }
 
 /** Builds the drawdown as an exchange: of the contract's pair, at its rate, without a fee. */
-function drawdownOf(contract: Contract, { sides, depositUsed, depositPlacedUsed }: { readonly sides: { readonly sell: bigint; readonly buy: bigint }; readonly depositUsed: bigint; readonly depositPlacedUsed: bigint }, { order, move, context }: DrawContract, now: number): ExchangeRecord {
+function drawdownOf(
+  contract: Contract,
+  {
+    sides,
+    depositUsed,
+    depositPlacedUsed,
+  }: {
+    readonly sides: { readonly sell: bigint; readonly buy: bigint }
+    readonly depositUsed: bigint
+    readonly depositPlacedUsed: bigint
+  },
+  { order, move, context }: DrawContract,
+  now: number,
+): ExchangeRecord {
   const { customerId, operatorId, connectionId, shard, sellCurrency, buyCurrency, rate, partnerRate } = contract
   return {
-    ...order, customerId, operatorId, connectionId, shard, sellCurrency, buyCurrency, rate, partnerRate, kind: 'drawdown', status: 'processing', version: 1, quoteId: null,
-    parentExchangeId: contract.id, paymentId: null, sellAmount: sides.sell, buyAmount: sides.buy, fixedSide: move.side, fee: 0n, holdId: null, approvalId: null,
-    tradeDate: context.valueDate, settlementDate: context.valueDate, settledAt: null, drawdownCount: 0, remainingSell: null, remainingBuy: null, forwardType: null, drawdownFrom: null,
-    heldUntil: null, deposit: null, dueAt: null, depositUsed, depositPlacedUsed, failure: null, exception: null, providerRef: null, partnerSold: null, partnerBought: null,
-    createdAt: now, updatedAt: now,
+    ...order,
+    customerId,
+    operatorId,
+    connectionId,
+    shard,
+    sellCurrency,
+    buyCurrency,
+    rate,
+    partnerRate,
+    kind: 'drawdown',
+    status: 'processing',
+    version: 1,
+    quoteId: null,
+    parentExchangeId: contract.id,
+    paymentId: null,
+    sellAmount: sides.sell,
+    buyAmount: sides.buy,
+    fixedSide: move.side,
+    fee: 0n,
+    holdId: null,
+    approvalId: null,
+    tradeDate: context.valueDate,
+    settlementDate: context.valueDate,
+    settledAt: null,
+    drawdownCount: 0,
+    remainingSell: null,
+    remainingBuy: null,
+    forwardType: null,
+    drawdownFrom: null,
+    heldUntil: null,
+    deposit: null,
+    dueAt: null,
+    depositUsed,
+    depositPlacedUsed,
+    failure: null,
+    exception: null,
+    providerRef: null,
+    partnerSold: null,
+    partnerBought: null,
+    createdAt: now,
+    updatedAt: now,
   }
 }

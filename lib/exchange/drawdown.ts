@@ -24,7 +24,13 @@ export function draw(remaining: Sides, asked: Fixed & { readonly rate: Rate }): 
   if (asked.amount === left) return { kind: 'drawn', sides: remaining, left: { sell: 0n, buy: 0n } }
   const sides = sidesAt(asked, asked.rate)
   // A remainder on one side only is not allowed: the last drawdown would sell or buy an amount for zero.
-  if (sides === 'amount_too_small' || sides === 'too_large' || sides.sell >= remaining.sell || sides.buy >= remaining.buy) return { kind: 'too_small' }
+  if (
+    sides === 'amount_too_small' ||
+    sides === 'too_large' ||
+    sides.sell >= remaining.sell ||
+    sides.buy >= remaining.buy
+  )
+    return { kind: 'too_small' }
   return { kind: 'drawn', sides, left: { sell: remaining.sell - sides.sell, buy: remaining.buy - sides.buy } }
 }
 

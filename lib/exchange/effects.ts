@@ -84,7 +84,14 @@ export interface ExchangeRow {
 /** The final statuses of an exchange. */
 export type ExchangeEnd = 'completed' | 'failed' | 'rejected' | 'cancelled' | 'expired' | 'closed_out'
 /** The statuses from which an exchange can still move. */
-export type ExchangeUnderWay = 'pending_approval' | 'processing' | 'awaiting_deposit' | 'active' | 'partially_drawn' | 'overdue' | 'exception'
+export type ExchangeUnderWay =
+  | 'pending_approval'
+  | 'processing'
+  | 'awaiting_deposit'
+  | 'active'
+  | 'partially_drawn'
+  | 'overdue'
+  | 'exception'
 
 /** The columns that a move of an exchange writes. An absent member leaves its column as it is; null clears it. */
 export interface ExchangeChange {
@@ -136,7 +143,17 @@ export interface FxOrderRow {
 }
 
 /** The rows that a move of an exchange may write for the payment that it buys for. */
-export type PaymentOfExchange = Pick<Effects, 'paymentDecisions' | 'holds' | 'holdResolutions' | 'statusUpdates' | 'events' | 'instructions' | 'instructionsDone' | 'outflowReturns'>
+export type PaymentOfExchange = Pick<
+  Effects,
+  | 'paymentDecisions'
+  | 'holds'
+  | 'holdResolutions'
+  | 'statusUpdates'
+  | 'events'
+  | 'instructions'
+  | 'instructionsDone'
+  | 'outflowReturns'
+>
 
 /**
  * The consequence of a move for the exchange's payment. `none`: the exchange buys for no payment. `waits`: the payment
@@ -149,9 +166,11 @@ export type PaymentPart = 'none' | 'waits' | PaymentOfExchange
  * A move of an exchange. Its type requires the consequence for the payment, and an exchange that ends cannot leave its
  * payment waiting.
  */
-export type ExchangeMove = Omit<ExchangeChange, 'status'> & (
-  | { readonly status: ExchangeUnderWay; readonly payment: PaymentPart }
-  | { readonly status: ExchangeEnd; readonly payment: Exclude<PaymentPart, 'waits'> })
+export type ExchangeMove = Omit<ExchangeChange, 'status'> &
+  (
+    | { readonly status: ExchangeUnderWay; readonly payment: PaymentPart }
+    | { readonly status: ExchangeEnd; readonly payment: Exclude<PaymentPart, 'waits'> }
+  )
 
 declare module '../decisions/effects.ts' {
   interface Effects {

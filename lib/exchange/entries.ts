@@ -26,12 +26,22 @@ export interface ExchangeEntry {
   readonly valueDate: string
 }
 
-type Booked = Pick<ExchangeRecord, 'id' | 'customerId' | 'number' | 'reference' | 'sellBalanceId' | 'buyBalanceId' | 'sellCurrency' | 'buyCurrency'>
+type Booked = Pick<
+  ExchangeRecord,
+  'id' | 'customerId' | 'number' | 'reference' | 'sellBalanceId' | 'buyBalanceId' | 'sellCurrency' | 'buyCurrency'
+>
 
 /** Builds the postings of one entry of an exchange. @throws when an account of the rule is missing, which is a bug */
-export function exchangeEntry(exchange: Booked, accounts: ExchangeAccounts, { rule, variant, occurrence = 1, amounts, entryId, reverses, bookedAt, valueDate }: ExchangeEntry): Posting[] {
+export function exchangeEntry(
+  exchange: Booked,
+  accounts: ExchangeAccounts,
+  { rule, variant, occurrence = 1, amounts, entryId, reverses, bookedAt, valueDate }: ExchangeEntry,
+): Posting[] {
   const currencies = { s: exchange.sellCurrency, b: exchange.buyCurrency, c: exchange.sellCurrency }
-  const pairs = reverses === undefined ? post(rule, amounts, currencies, variant) : reversalOf(post(reverses.rule, amounts, currencies, variant))
+  const pairs =
+    reverses === undefined
+      ? post(rule, amounts, currencies, variant)
+      : reversalOf(post(reverses.rule, amounts, currencies, variant))
   return pairs.map((pair, ordinal) => ({
     entryId,
     ordinal,
@@ -43,7 +53,10 @@ export function exchangeEntry(exchange: Booked, accounts: ExchangeAccounts, { ru
     currency: pair.currency,
     amount: pair.amount,
     debit: pair.debit === 'cust' ? debitRef(balanceOf(exchange, pair)) : account(accounts, pair, 'debit', rule),
-    credit: pair.credit === 'cust' ? creditRef({ id: balanceOf(exchange, pair), fence: 'open' }) : account(accounts, pair, 'credit', rule),
+    credit:
+      pair.credit === 'cust'
+        ? creditRef({ id: balanceOf(exchange, pair), fence: 'open' })
+        : account(accounts, pair, 'credit', rule),
     description: `Exchange ${exchange.number}`,
     reference: exchange.reference,
     counterparty: null,
@@ -55,11 +68,18 @@ export function exchangeEntry(exchange: Booked, accounts: ExchangeAccounts, { ru
 
 const isBought = ({ symbol }: Pair): boolean => (symbol satisfies CurrencySymbol) === 'b'
 
-const balanceOf = ({ buyBalanceId, sellBalanceId }: Booked, pair: Pair): string => (isBought(pair) ? buyBalanceId : sellBalanceId)
+const balanceOf = ({ buyBalanceId, sellBalanceId }: Booked, pair: Pair): string =>
+  isBought(pair) ? buyBalanceId : sellBalanceId
 
-function account(accounts: ExchangeAccounts, pair: Pair, which: 'debit' | 'credit', rule: RuleId): DebitRef & CreditRef {
+function account(
+  accounts: ExchangeAccounts,
+  pair: Pair,
+  which: 'debit' | 'credit',
+  rule: RuleId,
+): DebitRef & CreditRef {
   const key = pair[which]
   const id = (isBought(pair) ? accounts.buy : accounts.sell)[key]
-  if (id === undefined) throw new Error(`${rule} needs the account ${key}, which does not exist for this connection and currency`)
+  if (id === undefined)
+    throw new Error(`${rule} needs the account ${key}, which does not exist for this connection and currency`)
   return internalRef(id)
 }

@@ -2,95 +2,144 @@
 import Type, { type Static } from 'typebox'
 import { DEPOSIT_STATUSES, EXCHANGE_KINDS, EXCHANGE_STATUSES, FORWARD_TYPES } from './exchange.ts'
 import { list } from '../contract/list.ts'
-import { CalendarDate, CreatedVia, CurrencyCode, ExternalId, Failure, Metadata, Money, Nullable, PositiveMoney, Rate, Text, Timestamp, Uuid, Words } from '../contract/primitives.ts'
+import {
+  CalendarDate,
+  CreatedVia,
+  CurrencyCode,
+  ExternalId,
+  Failure,
+  Metadata,
+  Money,
+  Nullable,
+  PositiveMoney,
+  Rate,
+  Text,
+  Timestamp,
+  Uuid,
+  Words,
+} from '../contract/primitives.ts'
 
-export const FixedSide = Words('FixedSide', ['sell', 'buy'], 'The side that was asked for; the other one follows from the rate.')
+export const FixedSide = Words(
+  'FixedSide',
+  ['sell', 'buy'],
+  'The side that was asked for; the other one follows from the rate.',
+)
 const ExchangeKind = Words('ExchangeKind', EXCHANGE_KINDS, '`drawdown`: of a forward or a held rate.')
 
-export const Quote = Type.Object({
-  id: Uuid,
-  sellAmount: Money,
-  buyAmount: Money,
-  rate: Rate,
-  inverseRate: Rate,
-  fixedSide: FixedSide,
-  kind: ExchangeKind,
-  fee: Nullable(Money, { description: 'In the currency sold, beside the amount.' }),
-  settlementDate: Nullable(CalendarDate),
-  depositRequired: Nullable(Money),
-  expiresAt: Timestamp,
-  used: Type.Boolean(),
-  createdAt: Timestamp,
-}, { title: 'Quote' })
+export const Quote = Type.Object(
+  {
+    id: Uuid,
+    sellAmount: Money,
+    buyAmount: Money,
+    rate: Rate,
+    inverseRate: Rate,
+    fixedSide: FixedSide,
+    kind: ExchangeKind,
+    fee: Nullable(Money, { description: 'In the currency sold, beside the amount.' }),
+    settlementDate: Nullable(CalendarDate),
+    depositRequired: Nullable(Money),
+    expiresAt: Timestamp,
+    used: Type.Boolean(),
+    createdAt: Timestamp,
+  },
+  { title: 'Quote' },
+)
 export type Quote = Static<typeof Quote>
 
-export const QuoteCreate = Type.Object({
-  sellCurrency: CurrencyCode,
-  buyCurrency: CurrencyCode,
-  amount: PositiveMoney,
-  fixedSide: FixedSide,
-  kind: Type.Optional(ExchangeKind),
-  settlementDate: Type.Optional(Nullable(CalendarDate, { description: 'Of a forward, which needs it.' })),
-  sellBalanceId: Type.Optional(Nullable(Uuid)),
-  buyBalanceId: Type.Optional(Nullable(Uuid)),
-  holdMinutes: Type.Optional(Nullable(Type.Integer({ minimum: 1 }), { description: 'Of a held rate; the operator says how long otherwise.' })),
-}, {
-  title: 'QuoteCreate',
-  additionalProperties: false,
-  examples: [{ sellCurrency: 'EUR', buyCurrency: 'USD', amount: { amountMinor: '100000', currency: 'EUR' }, fixedSide: 'sell' }],
-})
+export const QuoteCreate = Type.Object(
+  {
+    sellCurrency: CurrencyCode,
+    buyCurrency: CurrencyCode,
+    amount: PositiveMoney,
+    fixedSide: FixedSide,
+    kind: Type.Optional(ExchangeKind),
+    settlementDate: Type.Optional(Nullable(CalendarDate, { description: 'Of a forward, which needs it.' })),
+    sellBalanceId: Type.Optional(Nullable(Uuid)),
+    buyBalanceId: Type.Optional(Nullable(Uuid)),
+    holdMinutes: Type.Optional(
+      Nullable(Type.Integer({ minimum: 1 }), { description: 'Of a held rate; the operator says how long otherwise.' }),
+    ),
+  },
+  {
+    title: 'QuoteCreate',
+    additionalProperties: false,
+    examples: [
+      {
+        sellCurrency: 'EUR',
+        buyCurrency: 'USD',
+        amount: { amountMinor: '100000', currency: 'EUR' },
+        fixedSide: 'sell',
+      },
+    ],
+  },
+)
 export type QuoteCreate = Static<typeof QuoteCreate>
 
-export const Exchange = Type.Object({
-  id: Uuid,
-  customerId: Uuid,
-  number: Type.String({ examples: ['EXC7K3M9QX2TB'] }),
-  externalId: Nullable(ExternalId),
-  kind: ExchangeKind,
-  status: Words('ExchangeStatus', EXCHANGE_STATUSES),
-  quoteId: Nullable(Uuid),
-  parentExchangeId: Nullable(Uuid, { description: 'Of a drawdown: its contract.' }),
-  sellAmount: Money,
-  buyAmount: Money,
-  rate: Rate,
-  inverseRate: Rate,
-  fixedSide: FixedSide,
-  fee: Nullable(Money),
-  sellBalanceId: Uuid,
-  buyBalanceId: Uuid,
-  tradeDate: CalendarDate,
-  settlementDate: CalendarDate,
-  settledAt: Nullable(Timestamp),
-  approvalId: Nullable(Uuid),
-  failure: Nullable(Failure),
-  exception: Type.Null({ description: 'For staff only.' }),
-  reference: Nullable(Type.String()),
-  drawdownCount: Type.Integer({ minimum: 0 }),
-  remainingSellAmount: Nullable(Money),
-  remainingBuyAmount: Nullable(Money),
-  forwardType: Nullable(Words('ForwardType', FORWARD_TYPES)),
-  drawdownFrom: Nullable(CalendarDate),
-  heldUntil: Nullable(Timestamp),
-  deposit: Nullable(Type.Object({
-    status: Words('DepositStatus', DEPOSIT_STATUSES),
-    required: Money,
-    received: Money,
-    dueAt: Nullable(Timestamp),
-  }, { title: 'ExchangeDeposit' })),
-  transactionIds: Type.Array(Uuid),
-  createdBy: Uuid,
-  createdVia: CreatedVia,
-  metadata: Metadata,
-  createdAt: Timestamp,
-  updatedAt: Timestamp,
-}, { title: 'Exchange' })
+export const Exchange = Type.Object(
+  {
+    id: Uuid,
+    customerId: Uuid,
+    number: Type.String({ examples: ['EXC7K3M9QX2TB'] }),
+    externalId: Nullable(ExternalId),
+    kind: ExchangeKind,
+    status: Words('ExchangeStatus', EXCHANGE_STATUSES),
+    quoteId: Nullable(Uuid),
+    parentExchangeId: Nullable(Uuid, { description: 'Of a drawdown: its contract.' }),
+    sellAmount: Money,
+    buyAmount: Money,
+    rate: Rate,
+    inverseRate: Rate,
+    fixedSide: FixedSide,
+    fee: Nullable(Money),
+    sellBalanceId: Uuid,
+    buyBalanceId: Uuid,
+    tradeDate: CalendarDate,
+    settlementDate: CalendarDate,
+    settledAt: Nullable(Timestamp),
+    approvalId: Nullable(Uuid),
+    failure: Nullable(Failure),
+    exception: Type.Null({ description: 'For staff only.' }),
+    reference: Nullable(Type.String()),
+    drawdownCount: Type.Integer({ minimum: 0 }),
+    remainingSellAmount: Nullable(Money),
+    remainingBuyAmount: Nullable(Money),
+    forwardType: Nullable(Words('ForwardType', FORWARD_TYPES)),
+    drawdownFrom: Nullable(CalendarDate),
+    heldUntil: Nullable(Timestamp),
+    deposit: Nullable(
+      Type.Object(
+        {
+          status: Words('DepositStatus', DEPOSIT_STATUSES),
+          required: Money,
+          received: Money,
+          dueAt: Nullable(Timestamp),
+        },
+        { title: 'ExchangeDeposit' },
+      ),
+    ),
+    transactionIds: Type.Array(Uuid),
+    createdBy: Uuid,
+    createdVia: CreatedVia,
+    metadata: Metadata,
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  },
+  { title: 'Exchange' },
+)
 export type Exchange = Static<typeof Exchange>
 
 /** The members that every request to make an exchange from a quote accepts. */
 export const EXCHANGE_CREATE = {
   quoteId: Uuid,
-  sellBalanceId: Type.Optional(Nullable(Uuid, { description: 'That of the quote, or else the default balance of the currency.' })),
-  buyBalanceId: Type.Optional(Nullable(Uuid, { description: 'That of the quote, or else the default balance of the currency, which is opened where there is none.' })),
+  sellBalanceId: Type.Optional(
+    Nullable(Uuid, { description: 'That of the quote, or else the default balance of the currency.' }),
+  ),
+  buyBalanceId: Type.Optional(
+    Nullable(Uuid, {
+      description:
+        'That of the quote, or else the default balance of the currency, which is opened where there is none.',
+    }),
+  ),
   reference: Type.Optional(Nullable(Text(0, 140))),
   externalId: Type.Optional(Nullable(ExternalId)),
   metadata: Type.Optional(Metadata),
@@ -103,16 +152,27 @@ export const ExchangeCreate = Type.Object(EXCHANGE_CREATE, {
 })
 export type ExchangeCreate = Static<typeof ExchangeCreate>
 
-export const IndicativeRates = Type.Object({
-  data: Type.Array(Type.Object({
-    sellCurrency: CurrencyCode,
-    buyCurrency: CurrencyCode,
-    mid: Rate,
-    bid: Rate,
-    ask: Rate,
-    at: Timestamp,
-  }, { title: 'IndicativeRate', description: 'Units of `buyCurrency` for one of `sellCurrency`. Nothing can be done at it: ask for a quote.' })),
-}, { title: 'IndicativeRates' })
+export const IndicativeRates = Type.Object(
+  {
+    data: Type.Array(
+      Type.Object(
+        {
+          sellCurrency: CurrencyCode,
+          buyCurrency: CurrencyCode,
+          mid: Rate,
+          bid: Rate,
+          ask: Rate,
+          at: Timestamp,
+        },
+        {
+          title: 'IndicativeRate',
+          description: 'Units of `buyCurrency` for one of `sellCurrency`. Nothing can be done at it: ask for a quote.',
+        },
+      ),
+    ),
+  },
+  { title: 'IndicativeRates' },
+)
 export type IndicativeRates = Static<typeof IndicativeRates>
 
 /** The filters that every list of exchanges has. */
@@ -133,17 +193,31 @@ export const exchangeList = list({
   q: true,
 })
 
-export const SimExchangeStatus = Type.Object({
-  status: Words('SimExchangeStatusValue', ['completed', 'failed', 'exception']),
-  reason: Type.Optional(Text(1, 140, { description: 'Of a failure.' })),
-  delaySeconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 300 })),
-}, { title: 'SimExchangeStatus', additionalProperties: false, examples: [{ status: 'completed' }] })
+export const SimExchangeStatus = Type.Object(
+  {
+    status: Words('SimExchangeStatusValue', ['completed', 'failed', 'exception']),
+    reason: Type.Optional(Text(1, 140, { description: 'Of a failure.' })),
+    delaySeconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 300 })),
+  },
+  { title: 'SimExchangeStatus', additionalProperties: false, examples: [{ status: 'completed' }] },
+)
 export type SimExchangeStatus = Static<typeof SimExchangeStatus>
 
-export const SimFxRate = Type.Object({
-  sellCurrency: CurrencyCode,
-  buyCurrency: CurrencyCode,
-  shiftBps: Type.Integer({ minimum: -5_000, maximum: 5_000, description: 'From the base rate, in hundredths of a per cent; 0 takes it back.' }),
-  durationMinutes: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_440 })),
-}, { title: 'SimFxRate', additionalProperties: false, examples: [{ sellCurrency: 'EUR', buyCurrency: 'USD', shiftBps: 150 }] })
+export const SimFxRate = Type.Object(
+  {
+    sellCurrency: CurrencyCode,
+    buyCurrency: CurrencyCode,
+    shiftBps: Type.Integer({
+      minimum: -5_000,
+      maximum: 5_000,
+      description: 'From the base rate, in hundredths of a per cent; 0 takes it back.',
+    }),
+    durationMinutes: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_440 })),
+  },
+  {
+    title: 'SimFxRate',
+    additionalProperties: false,
+    examples: [{ sellCurrency: 'EUR', buyCurrency: 'USD', shiftBps: 150 }],
+  },
+)
 export type SimFxRate = Static<typeof SimFxRate>

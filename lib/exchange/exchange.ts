@@ -15,12 +15,31 @@ export const EXCHANGE_KINDS = ['spot', 'forward', 'held_rate', 'drawdown'] as co
 export type ExchangeKind = (typeof EXCHANGE_KINDS)[number]
 
 export const EXCHANGE_STATUSES = [
-  'pending_approval', 'processing', 'awaiting_deposit', 'active', 'partially_drawn', 'completed', 'overdue', 'failed', 'rejected', 'cancelled', 'expired',
-  'closed_out', 'exception',
+  'pending_approval',
+  'processing',
+  'awaiting_deposit',
+  'active',
+  'partially_drawn',
+  'completed',
+  'overdue',
+  'failed',
+  'rejected',
+  'cancelled',
+  'expired',
+  'closed_out',
+  'exception',
 ] as const
 export type ExchangeStatus = (typeof EXCHANGE_STATUSES)[number]
 
-export const DEPOSIT_STATUSES = ['not_required', 'awaiting', 'received', 'margin_call', 'released', 'applied', 'forfeited'] as const
+export const DEPOSIT_STATUSES = [
+  'not_required',
+  'awaiting',
+  'received',
+  'margin_call',
+  'released',
+  'applied',
+  'forfeited',
+] as const
 export type DepositStatus = (typeof DEPOSIT_STATUSES)[number]
 
 /** `fixed`: drawn on the settlement date only. `open`: drawn on any business day from `drawdownFrom` on. */
@@ -88,9 +107,14 @@ export interface ExchangeRecord {
    */
   readonly depositUsed: bigint
   readonly depositPlacedUsed: bigint
-  readonly failure: Failure & { readonly at: string } | null
+  readonly failure: (Failure & { readonly at: string }) | null
   /** Shown to staff only. */
-  readonly exception: { readonly kind: ExceptionKind; readonly code: string | null; readonly message: string; readonly since: string } | null
+  readonly exception: {
+    readonly kind: ExceptionKind
+    readonly code: string | null
+    readonly message: string
+    readonly since: string
+  } | null
   readonly providerRef: string | null
   /** The amounts that the partner booked at settlement. */
   readonly partnerSold: bigint | null
@@ -111,7 +135,8 @@ function transactionIdsOf({ id, kind }: Pick<ExchangeRecord, 'id' | 'kind'>): st
 export function exchangeJson(exchange: ExchangeRecord) {
   const { sellCurrency, buyCurrency, deposit } = exchange
   const money = (amountMinor: bigint, currency: CurrencyCode) => moneyJson({ amountMinor, currency })
-  const remaining = (amount: bigint | null, currency: CurrencyCode) => (amount === null ? null : money(amount, currency))
+  const remaining = (amount: bigint | null, currency: CurrencyCode) =>
+    amount === null ? null : money(amount, currency)
   return {
     id: exchange.id,
     customerId: exchange.customerId,
@@ -142,10 +167,15 @@ export function exchangeJson(exchange: ExchangeRecord) {
     forwardType: exchange.forwardType,
     drawdownFrom: exchange.drawdownFrom,
     heldUntil: exchange.heldUntil === null ? null : timestamp(exchange.heldUntil),
-    deposit: deposit === null ? null : {
-      status: deposit.status, required: money(deposit.required, deposit.currency), received: money(deposit.received, deposit.currency),
-      dueAt: deposit.dueAt === null ? null : timestamp(deposit.dueAt),
-    },
+    deposit:
+      deposit === null
+        ? null
+        : {
+            status: deposit.status,
+            required: money(deposit.required, deposit.currency),
+            received: money(deposit.received, deposit.currency),
+            dueAt: deposit.dueAt === null ? null : timestamp(deposit.dueAt),
+          },
     transactionIds: transactionIdsOf(exchange),
     createdBy: exchange.createdBy,
     createdVia: exchange.createdVia,
@@ -157,12 +187,30 @@ export function exchangeJson(exchange: ExchangeRecord) {
 
 /** Builds the row of a new exchange. */
 export function exchangeRow(exchange: ExchangeRecord): ExchangeRow {
-  const { deposit, version: _, updatedAt: __, settledAt: ___, failure: ____, exception: _____, providerRef, partnerSold, partnerBought, ...kept } = exchange
-  if (providerRef !== null || partnerSold !== null || partnerBought !== null) throw new Error(`The exchange ${exchange.id} is new and cannot have been settled.`)
+  const {
+    deposit,
+    version: _,
+    updatedAt: __,
+    settledAt: ___,
+    failure: ____,
+    exception: _____,
+    providerRef,
+    partnerSold,
+    partnerBought,
+    ...kept
+  } = exchange
+  if (providerRef !== null || partnerSold !== null || partnerBought !== null)
+    throw new Error(`The exchange ${exchange.id} is new and cannot have been settled.`)
   return {
-    ...kept, rate: formatRate(exchange.rate), partnerRate: formatRate(exchange.partnerRate),
+    ...kept,
+    rate: formatRate(exchange.rate),
+    partnerRate: formatRate(exchange.partnerRate),
     metadata: Object.keys(exchange.metadata).length > 0 ? JSON.stringify(exchange.metadata) : null,
-    depositStatus: deposit?.status ?? null, depositCurrency: deposit?.currency ?? null, depositRequired: deposit?.required ?? null,
-    depositReceived: deposit?.received ?? 0n, depositPlaced: deposit?.placed ?? 0n, depositDueAt: deposit?.dueAt ?? null,
+    depositStatus: deposit?.status ?? null,
+    depositCurrency: deposit?.currency ?? null,
+    depositRequired: deposit?.required ?? null,
+    depositReceived: deposit?.received ?? 0n,
+    depositPlaced: deposit?.placed ?? 0n,
+    depositDueAt: deposit?.dueAt ?? null,
   }
 }

@@ -3,7 +3,14 @@
  * (`ExchangeTerms`). Business days follow the partner's calendar; where calendars are ignored, every day counts.
  */
 import { addDays } from '../base/clock.ts'
-import { addBusinessDays, endOfDay, isBusinessDay, momentOf, railDate, type CalendarTerms } from '../rails/business-days.ts'
+import {
+  addBusinessDays,
+  endOfDay,
+  isBusinessDay,
+  momentOf,
+  railDate,
+  type CalendarTerms,
+} from '../rails/business-days.ts'
 import type { FieldErrorCode } from '../base/problems.ts'
 import { divideHalfEven } from './rate.ts'
 
@@ -46,29 +53,54 @@ export function partnerDays(date: string, count: number, calendar: CalendarTerms
 }
 
 /** Checks the settlement date of a forward; null when it is allowed. @throws CalendarUnknown */
-export function settlementDateRefusal(date: string, { now, calendar, maxTenorMonths }: { readonly now: number; readonly calendar: CalendarTerms | null; readonly maxTenorMonths: number }): DateRefusal | null {
+export function settlementDateRefusal(
+  date: string,
+  {
+    now,
+    calendar,
+    maxTenorMonths,
+  }: { readonly now: number; readonly calendar: CalendarTerms | null; readonly maxTenorMonths: number },
+): DateRefusal | null {
   const today = partnerDate(now)
   if (date < today) return { code: 'in_past', message: 'Must not be in the past.' }
   const earliest = partnerDays(today, SETTLEMENT_DAYS_MIN, calendar)
-  if (date < earliest) return { code: 'too_small', message: `A forward settles ${SETTLEMENT_DAYS_MIN} business days ahead at the earliest: ${earliest}.` }
+  if (date < earliest)
+    return {
+      code: 'too_small',
+      message: `A forward settles ${SETTLEMENT_DAYS_MIN} business days ahead at the earliest: ${earliest}.`,
+    }
   const latest = Temporal.PlainDate.from(today).add({ months: maxTenorMonths }).toString()
   if (date > latest) return { code: 'too_far_ahead', message: `At most ${maxTenorMonths} months ahead: ${latest}.` }
-  return isPartnerDay(date, calendar) ? null : { code: 'not_business_day', message: 'The bank does not work on that day.' }
+  return isPartnerDay(date, calendar)
+    ? null
+    : { code: 'not_business_day', message: 'The bank does not work on that day.' }
 }
 
 /** Checks the first drawdown date of an open forward; null when it is allowed. */
-export function drawdownFromRefusal(date: string, { now, settlementDate }: { readonly now: number; readonly settlementDate: string }): DateRefusal | null {
+export function drawdownFromRefusal(
+  date: string,
+  { now, settlementDate }: { readonly now: number; readonly settlementDate: string },
+): DateRefusal | null {
   if (date < partnerDate(now)) return { code: 'in_past', message: 'Must not be in the past.' }
-  return date < settlementDate ? null : { code: 'too_large', message: `Must be before the settlement date, ${settlementDate}.` }
+  return date < settlementDate
+    ? null
+    : { code: 'too_large', message: `Must be before the settlement date, ${settlementDate}.` }
 }
 
 /** Whether a sell amount is large enough for a forward. `eur` is its worth in euro cents. */
-export function isWorthForward(sellAmount: bigint, eur: bigint, { minSellEur, sandbox }: { readonly minSellEur: bigint; readonly sandbox: boolean }): boolean {
+export function isWorthForward(
+  sellAmount: bigint,
+  eur: bigint,
+  { minSellEur, sandbox }: { readonly minSellEur: bigint; readonly sandbox: boolean },
+): boolean {
   return eur >= minSellEur || (sandbox && SANDBOX_AMOUNTS.has(sellAmount))
 }
 
 /** Computes the deposit of a forward, in the currency sold; 0 means none. */
-export function depositFor(sellAmount: bigint, { depositBps, sandbox }: { readonly depositBps: number; readonly sandbox: boolean }): bigint {
+export function depositFor(
+  sellAmount: bigint,
+  { depositBps, sandbox }: { readonly depositBps: number; readonly sandbox: boolean },
+): bigint {
   const bps = sandbox && sellAmount === SANDBOX_DEPOSIT.amount ? SANDBOX_DEPOSIT.bps : depositBps
   return bps === 0 ? 0n : divideHalfEven(sellAmount * BigInt(bps), BPS)
 }

@@ -43,53 +43,107 @@ export interface QuoteContext {
   readonly now: number
 }
 
-export type MadeQuote = { readonly kind: 'quote'; readonly quote: QuoteRecord } | { readonly kind: 'invalid'; readonly error: FieldError } | { readonly kind: 'refused'; readonly problem: Problem }
+export type MadeQuote =
+  | { readonly kind: 'quote'; readonly quote: QuoteRecord }
+  | { readonly kind: 'invalid'; readonly error: FieldError }
+  | { readonly kind: 'refused'; readonly problem: Problem }
 
-const invalid = (field: string, code: FieldErrorCode, message: string, params?: FieldError['params']): MadeQuote =>
-  ({ kind: 'invalid', error: { field, code, message, ...(params === undefined ? {} : { params }) } })
+const invalid = (field: string, code: FieldErrorCode, message: string, params?: FieldError['params']): MadeQuote => ({
+  kind: 'invalid',
+  error: { field, code, message, ...(params === undefined ? {} : { params }) },
+})
 
 /** Makes the quote, or returns the fault of the request. @throws CalendarUnknown */
 export function makeQuote(input: QuoteInput, context: QuoteContext): MadeQuote {
   const { terms, now, sandbox } = context
-  const { fixedSide, sellCurrency: sell, buyCurrency: buy, kind = 'spot', settlementDate = null, holdMinutes = null } = input
+  const {
+    fixedSide,
+    sellCurrency: sell,
+    buyCurrency: buy,
+    kind = 'spot',
+    settlementDate = null,
+    holdMinutes = null,
+  } = input
   if (kind === 'drawdown') return invalid('/kind', 'invalid_value', 'A drawdown has the rate of its contract.')
-  for (const [field, code] of [['/sellCurrency', sell], ['/buyCurrency', buy]] as const) {
+  for (const [field, code] of [
+    ['/sellCurrency', sell],
+    ['/buyCurrency', buy],
+  ] as const) {
     const wrong = currencyFault(field, code, context.enabled)
     if (wrong !== null) return wrong
   }
   const [sellCurrency, buyCurrency] = [sell as CurrencyCode, buy as CurrencyCode]
-  if (sellCurrency === buyCurrency) return invalid('/buyCurrency', 'invalid_value', 'The two currencies must be different.')
+  if (sellCurrency === buyCurrency)
+    return invalid('/buyCurrency', 'invalid_value', 'The two currencies must be different.')
   if (input.amount.currency !== (fixedSide === 'sell' ? sellCurrency : buyCurrency)) {
-    return invalid('/amount/currency', 'currency_mismatch', `The amount is of the side that is fixed, in ${fixedSide === 'sell' ? sellCurrency : buyCurrency}.`)
+    return invalid(
+      '/amount/currency',
+      'currency_mismatch',
+      `The amount is of the side that is fixed, in ${fixedSide === 'sell' ? sellCurrency : buyCurrency}.`,
+    )
   }
   const mid = context.mid(sellCurrency, buyCurrency)
-  if (mid === null) return invalid('/buyCurrency', 'invalid_value', `${sellCurrency} is not exchanged for ${buyCurrency}.`)
-  const dated = kind === 'forward' ? settlementFault(settlementDate, context) : settlementDate === null ? null : invalid('/settlementDate', 'not_applicable', 'Only a forward settles on a day that is chosen.')
+  if (mid === null)
+    return invalid('/buyCurrency', 'invalid_value', `${sellCurrency} is not exchanged for ${buyCurrency}.`)
+  const dated =
+    kind === 'forward'
+      ? settlementFault(settlementDate, context)
+      : settlementDate === null
+        ? null
+        : invalid('/settlementDate', 'not_applicable', 'Only a forward settles on a day that is chosen.')
   if (dated !== null) return dated
-  if (kind !== 'held_rate' && holdMinutes !== null) return invalid('/holdMinutes', 'not_applicable', 'Only a rate that is held is held for so long.')
+  if (kind !== 'held_rate' && holdMinutes !== null)
+    return invalid('/holdMinutes', 'not_applicable', 'Only a rate that is held is held for so long.')
   if (holdMinutes !== null && holdMinutes > terms.heldRateMaxMinutes) {
-    return invalid('/holdMinutes', 'too_large', `A rate is held for ${terms.heldRateMaxMinutes} minutes at most.`, { max: terms.heldRateMaxMinutes })
+    return invalid('/holdMinutes', 'too_large', `A rate is held for ${terms.heldRateMaxMinutes} minutes at most.`, {
+      max: terms.heldRateMaxMinutes,
+    })
   }
   const amount = BigInt(input.amount.amountMinor)
-  if (amount > REQUEST_AMOUNT_MAX) return { kind: 'refused', problem: aboveLimit(input.amount.currency as CurrencyCode) }
+  if (amount > REQUEST_AMOUNT_MAX)
+    return { kind: 'refused', problem: aboveLimit(input.amount.currency as CurrencyCode) }
   const market = kind === 'forward' ? forwardOf(mid, daysUntil(settlementDate as string, now)) : mid
   const fixed = { fixedSide, amount, sellCurrency, buyCurrency }
   const priced = price(fixed, market, terms.marginBps)
-  if (priced === 'amount_too_small') return invalid('/amount/amountMinor', 'amount_too_small', 'The other side would be less than its smallest unit.')
-  if (priced === 'too_large') return { kind: 'refused', problem: aboveLimit(fixedSide === 'sell' ? buyCurrency : sellCurrency) }
-  if (kind === 'forward' && !isWorthForward(priced.sell, worthInEuro(context, sellCurrency, priced.sell), { minSellEur: terms.minSellEur, sandbox })) {
-    return invalid('/amount/amountMinor', 'too_small', 'A forward has to sell more.', { minEur: terms.minSellEur.toString() })
+  if (priced === 'amount_too_small')
+    return invalid('/amount/amountMinor', 'amount_too_small', 'The other side would be less than its smallest unit.')
+  if (priced === 'too_large')
+    return { kind: 'refused', problem: aboveLimit(fixedSide === 'sell' ? buyCurrency : sellCurrency) }
+  if (
+    kind === 'forward' &&
+    !isWorthForward(priced.sell, worthInEuro(context, sellCurrency, priced.sell), {
+      minSellEur: terms.minSellEur,
+      sandbox,
+    })
+  ) {
+    return invalid('/amount/amountMinor', 'too_small', 'A forward has to sell more.', {
+      minEur: terms.minSellEur.toString(),
+    })
   }
   const deposit = kind === 'forward' ? depositFor(priced.sell, { depositBps: terms.forwardDepositBps, sandbox }) : 0n
   const holds = priced.sell === context.expiredSellAmount ? 0 : terms.quoteSeconds * 1_000
   return {
     kind: 'quote',
     quote: {
-      id: context.id, customerId: context.customerId, connectionId: context.connectionId, kind, sellCurrency, buyCurrency, sellAmount: priced.sell, buyAmount: priced.buy,
-      rate: priced.rate, partnerRate: priced.partnerRate, fixedSide, fee: kind === 'spot' ? feeOf(context.fees, null, priced.sell, 'exchange') : 0n,
-      settlementDate: kind === 'spot' ? dateIn(now, 'UTC') : settlementDate, depositRequired: deposit === 0n ? null : deposit,
-      holdMinutes: kind === 'held_rate' ? holdMinutes ?? terms.heldRateDefaultMinutes : null, sellBalanceId: input.sellBalanceId ?? null, buyBalanceId: input.buyBalanceId ?? null,
-      expiresAt: now + holds, createdAt: now,
+      id: context.id,
+      customerId: context.customerId,
+      connectionId: context.connectionId,
+      kind,
+      sellCurrency,
+      buyCurrency,
+      sellAmount: priced.sell,
+      buyAmount: priced.buy,
+      rate: priced.rate,
+      partnerRate: priced.partnerRate,
+      fixedSide,
+      fee: kind === 'spot' ? feeOf(context.fees, null, priced.sell, 'exchange') : 0n,
+      settlementDate: kind === 'spot' ? dateIn(now, 'UTC') : settlementDate,
+      depositRequired: deposit === 0n ? null : deposit,
+      holdMinutes: kind === 'held_rate' ? (holdMinutes ?? terms.heldRateDefaultMinutes) : null,
+      sellBalanceId: input.sellBalanceId ?? null,
+      buyBalanceId: input.buyBalanceId ?? null,
+      expiresAt: now + holds,
+      createdAt: now,
     },
   }
 }
@@ -97,20 +151,44 @@ export function makeQuote(input: QuoteInput, context: QuoteContext): MadeQuote {
 /** Builds the request that asks for the same quote again: the fixed side keeps its amount. */
 export function termsOfQuote(quote: QuoteRecord): QuoteInput {
   const { fixedSide, sellCurrency, buyCurrency, kind, settlementDate, holdMinutes, sellBalanceId, buyBalanceId } = quote
-  const amount = fixedSide === 'sell' ? moneyJson({ amountMinor: quote.sellAmount, currency: sellCurrency }) : moneyJson({ amountMinor: quote.buyAmount, currency: buyCurrency })
-  return { fixedSide, sellCurrency, buyCurrency, kind, amount, settlementDate: kind === 'forward' ? settlementDate : null, holdMinutes, sellBalanceId, buyBalanceId }
+  const amount =
+    fixedSide === 'sell'
+      ? moneyJson({ amountMinor: quote.sellAmount, currency: sellCurrency })
+      : moneyJson({ amountMinor: quote.buyAmount, currency: buyCurrency })
+  return {
+    fixedSide,
+    sellCurrency,
+    buyCurrency,
+    kind,
+    amount,
+    settlementDate: kind === 'forward' ? settlementDate : null,
+    holdMinutes,
+    sellBalanceId,
+    buyBalanceId,
+  }
 }
 
 /** Checks whether a currency can be exchanged; null when it can. */
-export function currencyFault(field: string, code: string, enabled: ReadonlySet<string> | null): Extract<MadeQuote, { kind: 'invalid' }> | null {
-  const fault = (why: FieldErrorCode, message: string) => ({ kind: 'invalid' as const, error: { field, code: why, message } })
+export function currencyFault(
+  field: string,
+  code: string,
+  enabled: ReadonlySet<string> | null,
+): Extract<MadeQuote, { kind: 'invalid' }> | null {
+  const fault = (why: FieldErrorCode, message: string) => ({
+    kind: 'invalid' as const,
+    error: { field, code: why, message },
+  })
   if (!isCurrencyCode(code)) return fault('invalid_value', 'No such currency.')
   const withdrawn = WITHDRAWN_CURRENCIES[code]
-  if (withdrawn !== undefined) return fault('currency_withdrawn', `${code} has ended; its place took ${withdrawn.replacedBy}.`)
+  if (withdrawn !== undefined)
+    return fault('currency_withdrawn', `${code} has ended; its place took ${withdrawn.replacedBy}.`)
   return enabled === null || enabled.has(code) ? null : fault('inactive', `${code} is not enabled.`)
 }
 
-function settlementFault(date: string | null, { now, calendar, terms: { maxTenorMonths } }: QuoteContext): MadeQuote | null {
+function settlementFault(
+  date: string | null,
+  { now, calendar, terms: { maxTenorMonths } }: QuoteContext,
+): MadeQuote | null {
   if (date === null) return invalid('/settlementDate', 'required', 'A forward needs the day on which it settles.')
   const fault = settlementDateRefusal(date, { now, calendar, maxTenorMonths })
   return fault === null ? null : invalid('/settlementDate', fault.code, fault.message)
@@ -129,5 +207,9 @@ function worthInEuro({ mid }: QuoteContext, currency: CurrencyCode, amount: bigi
 
 function aboveLimit(currency: CurrencyCode): Problem {
   const limit = moneyJson({ amountMinor: REQUEST_AMOUNT_MAX, currency })
-  return { slug: 'limit-exceeded', detail: 'The amount is above the limit of a single exchange.', extra: { limit: { kind: 'single', amount: limit, period: null, remaining: limit } } }
+  return {
+    slug: 'limit-exceeded',
+    detail: 'The amount is above the limit of a single exchange.',
+    extra: { limit: { kind: 'single', amount: limit, period: null, remaining: limit } },
+  }
 }

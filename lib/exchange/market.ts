@@ -7,13 +7,33 @@ import { invert, moveByBps, multiply, parseRate, type Fraction, RATE_ONE } from 
 
 /** Units of each currency for one euro. */
 const PER_EURO: { readonly [code in CurrencyCode]?: string } = {
-  USD: '1.0800', GBP: '0.8600', CHF: '0.9500', PLN: '4.3000', SEK: '11.3000', NOK: '11.6000', DKK: '7.4600', CZK: '25.2000', HUF: '395.0000', RON: '4.9800',
-  AUD: '1.6500', NZD: '1.8000', CAD: '1.4700', SGD: '1.4500', HKD: '8.4000', JPY: '160.0000', INR: '90.0000', MXN: '19.5000', ZAR: '20.0000', AED: '3.9600',
+  USD: '1.0800',
+  GBP: '0.8600',
+  CHF: '0.9500',
+  PLN: '4.3000',
+  SEK: '11.3000',
+  NOK: '11.6000',
+  DKK: '7.4600',
+  CZK: '25.2000',
+  HUF: '395.0000',
+  RON: '4.9800',
+  AUD: '1.6500',
+  NZD: '1.8000',
+  CAD: '1.4700',
+  SGD: '1.4500',
+  HKD: '8.4000',
+  JPY: '160.0000',
+  INR: '90.0000',
+  MXN: '19.5000',
+  ZAR: '20.0000',
+  AED: '3.9600',
 }
 
 const BASE: ReadonlyMap<CurrencyCode, Fraction> = new Map([
   ['EUR', { numerator: 1n, denominator: 1n }] as const,
-  ...(Object.entries(PER_EURO) as [CurrencyCode, string][]).map(([code, text]) => [code, { numerator: parseRate(text) as bigint, denominator: RATE_ONE }] as const),
+  ...(Object.entries(PER_EURO) as [CurrencyCode, string][]).map(
+    ([code, text]) => [code, { numerator: parseRate(text) as bigint, denominator: RATE_ONE }] as const,
+  ),
 ])
 
 /** The currencies that the market quotes. */
@@ -35,7 +55,12 @@ export function baseRate(sell: CurrencyCode, buy: CurrencyCode): Fraction | null
 }
 
 /** Returns the rate of a pair with its shift. The opposite pair has exactly the inverse of the shifted rate. */
-export function marketRate(sell: CurrencyCode, buy: CurrencyCode, shifts: readonly RateShift[], now: number): Fraction | null {
+export function marketRate(
+  sell: CurrencyCode,
+  buy: CurrencyCode,
+  shifts: readonly RateShift[],
+  now: number,
+): Fraction | null {
   const base = baseRate(sell, buy)
   if (base === null) return null
   for (const { sellCurrency, buyCurrency, shiftBps, until } of shifts) {

@@ -24,29 +24,49 @@ export interface ContractMovedReply {
 }
 
 /** Decides the move. A loss is debited whatever the balance has; a deposit must be covered. */
-export function moveContractOf(balance: BalanceState | null, command: MoveContract, now: number): BalanceDecision<ContractMovedReply> {
+export function moveContractOf(
+  balance: BalanceState | null,
+  command: MoveContract,
+  now: number,
+): BalanceDecision<ContractMovedReply> {
   const { contract, move, key } = command
   if (balance === null || balance.customerId !== command.customerId) {
     return invalid(balance, { field: '/balanceId', code: 'not_found', message: 'No such balance.' })
   }
   if (balance.currency !== contract.sellCurrency) {
-    return invalid(balance, { field: '/balanceId', code: 'currency_mismatch', message: `The deposit is in ${contract.sellCurrency}.` })
+    return invalid(balance, {
+      field: '/balanceId',
+      code: 'currency_mismatch',
+      message: `The deposit is in ${contract.sellCurrency}.`,
+    })
   }
   if (move.kind === 'deposit' && balance.status !== 'active') {
-    return { ...invalid(balance, { field: '/balanceId', code: 'inactive', message: `The balance is ${balance.status}.` }), refused: true }
+    return {
+      ...invalid(balance, { field: '/balanceId', code: 'inactive', message: `The balance is ${balance.status}.` }),
+      refused: true,
+    }
   }
   const moved = moveContract(contract, move)
   if ('refused' in moved) return refuse(balance, command, now, moved.refused)
   const taken = moved.paid ?? 0n
-  if (balance.available < taken) return { ...refuse(balance, command, now, insufficientFunds(balance, taken)), refused: true }
+  if (balance.available < taken)
+    return { ...refuse(balance, command, now, insufficientFunds(balance, taken)), refused: true }
   const after = contractAfter(contract, moved, now)
   const body = command.answer(after)
   const effects = contractEffects(contract, moved, { ...command.context, payingBalanceId: balance.id, now })
-  const debited = (effects.postings ?? []).reduce((sum, { debit, credit, amount }) =>
-    sum + (debit.kind === 'balance' && debit.id === balance.id ? amount : 0n) - (credit.kind === 'balance' && credit.id === balance.id ? amount : 0n), 0n)
+  const debited = (effects.postings ?? []).reduce(
+    (sum, { debit, credit, amount }) =>
+      sum +
+      (debit.kind === 'balance' && debit.id === balance.id ? amount : 0n) -
+      (credit.kind === 'balance' && credit.id === balance.id ? amount : 0n),
+    0n,
+  )
   return {
     state: { ...balance, available: balance.available - debited },
     reply: { kind: 'contract_moved', contract: after, body },
-    effects: { ...effects, ...(key === null ? {} : { idempotency: { ...key, status: 200, resourceId: null, answer: body, createdAt: now } }) },
+    effects: {
+      ...effects,
+      ...(key === null ? {} : { idempotency: { ...key, status: 200, resourceId: null, answer: body, createdAt: now } }),
+    },
   }
 }

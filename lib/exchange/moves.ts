@@ -51,20 +51,42 @@ export interface FxPartnerMessage {
  * `suspenseId`: given when the credited balance accepts no money any more; the money then waits for its owner under
  * this id.
  */
-export type ExchangeCommand = { readonly suspenseId?: string } & (
-  /**
-   * The amounts that the partner books, minor units. `netted`: no partner is involved, the operator itself is the other
-   * side.
-   */
-  | { readonly kind: 'settle'; readonly sold: bigint; readonly bought: bigint; readonly netted: boolean; readonly message: FxPartnerMessage | null; readonly context: ExchangeMoveContext }
+export type ExchangeCommand = { readonly suspenseId?: string } & /**
+ * The amounts that the partner books, minor units. `netted`: no partner is involved, the operator itself is the other
+ * side.
+ */
+(
+  | {
+      readonly kind: 'settle'
+      readonly sold: bigint
+      readonly bought: bigint
+      readonly netted: boolean
+      readonly message: FxPartnerMessage | null
+      readonly context: ExchangeMoveContext
+    }
   /** `reason` is the partner's reason code. */
-  | { readonly kind: 'refuse'; readonly reason: string; readonly message: FxPartnerMessage | null; readonly context: ExchangeMoveContext }
+  | {
+      readonly kind: 'refuse'
+      readonly reason: string
+      readonly message: FxPartnerMessage | null
+      readonly context: ExchangeMoveContext
+    }
   /** The partner did not answer, or answered that it does not know the outcome. */
-  | { readonly kind: 'doubt'; readonly why: 'timeout' | 'unclear'; readonly message: FxPartnerMessage | null; readonly context: ExchangeMoveContext })
+  | {
+      readonly kind: 'doubt'
+      readonly why: 'timeout' | 'unclear'
+      readonly message: FxPartnerMessage | null
+      readonly context: ExchangeMoveContext
+    }
+)
 
 export type ExchangeReply =
   /** `queued`: the payment that this move puts into the bank's queue. */
-  | { readonly kind: 'moved'; readonly exchange: ExchangeRecord; readonly queued: { readonly id: string; readonly shard: number } | null }
+  | {
+      readonly kind: 'moved'
+      readonly exchange: ExchangeRecord
+      readonly queued: { readonly id: string; readonly shard: number } | null
+    }
   | { readonly kind: 'ignored'; readonly status: ExchangeRecord['status'] | null }
 
 export interface ExchangeDecision {
@@ -81,42 +103,109 @@ export function moveExchange(state: ExchangeState | null, command: ExchangeComma
   const { exchange } = state
   const isOpen = exchange.status === 'processing' || (exchange.status === 'exception' && command.kind !== 'doubt')
   if (!isOpen) return { state, reply: { kind: 'ignored', status: exchange.status }, effects: null, refused: true }
-  const made = command.kind === 'settle' ? settled(state, command, now) : command.kind === 'refuse' ? refused(state, command, now) : doubted(exchange, command, now)
-  const message: Effects = command.message === null ? {} : {
-    providerEvents: [{ id: command.message.id, connectionId: exchange.connectionId, type: command.message.type, objectId: exchange.id, code: command.kind === 'refuse' ? command.reason : null, receivedAt: now }],
-  }
-  const booked = command.suspenseId === undefined ? made.effects : intoSuspense(made.effects, suspenseOf(exchange, command, command.suspenseId, now), command.context.accounts[command.kind === 'settle' ? 'buy' : 'sell'])
+  const made =
+    command.kind === 'settle'
+      ? settled(state, command, now)
+      : command.kind === 'refuse'
+        ? refused(state, command, now)
+        : doubted(exchange, command, now)
+  const message: Effects =
+    command.message === null
+      ? {}
+      : {
+          providerEvents: [
+            {
+              id: command.message.id,
+              connectionId: exchange.connectionId,
+              type: command.message.type,
+              objectId: exchange.id,
+              code: command.kind === 'refuse' ? command.reason : null,
+              receivedAt: now,
+            },
+          ],
+        }
+  const booked =
+    command.suspenseId === undefined
+      ? made.effects
+      : intoSuspense(
+          made.effects,
+          suspenseOf(exchange, command, command.suspenseId, now),
+          command.context.accounts[command.kind === 'settle' ? 'buy' : 'sell'],
+        )
   const effects = together(booked, message)
   // The state of an exchange with a payment is forgotten, so that the next move reads the payment again.
-  const next = exchange.paymentId === null ? { exchange: made.exchange, contract: made.contract ?? state.contract, payment: null } : null
+  const next =
+    exchange.paymentId === null
+      ? { exchange: made.exchange, contract: made.contract ?? state.contract, payment: null }
+      : null
   const [move] = made.effects.exchangeChanges
   return { state: next, reply: { kind: 'moved', exchange: made.exchange, queued: queuedNow(move.payment) }, effects }
 }
 
 /** Builds the suspense item for money that goes to a balance that accepts no money any more. */
-function suspenseOf({ id: originId, operatorId, connectionId, shard, number }: ExchangeRecord, { kind, context }: ExchangeCommand, id: string, now: number): SuspenseItem {
+function suspenseOf(
+  { id: originId, operatorId, connectionId, shard, number }: ExchangeRecord,
+  { kind, context }: ExchangeCommand,
+  id: string,
+  now: number,
+): SuspenseItem {
   const reference = `Exchange ${number} ${kind === 'settle' ? 'completed' : 'failed'}`
-  return { id, operatorId, connectionId, shard, originId, payerName: null, reference, rail: null, valueDate: context.valueDate, receivedAt: now }
+  return {
+    id,
+    operatorId,
+    connectionId,
+    shard,
+    originId,
+    payerName: null,
+    reference,
+    rail: null,
+    valueDate: context.valueDate,
+    receivedAt: now,
+  }
 }
 
 interface Made {
   readonly exchange: ExchangeRecord
   readonly contract?: ExchangeRecord
-  readonly effects: Omit<Effects, 'exchangeChanges'> & { readonly exchangeChanges: readonly [ExchangeMove, ...ExchangeMove[]] }
+  readonly effects: Omit<Effects, 'exchangeChanges'> & {
+    readonly exchangeChanges: readonly [ExchangeMove, ...ExchangeMove[]]
+  }
 }
 
 /** Completes the exchange with the amounts that the partner booked. */
-function settled({ exchange, payment }: ExchangeState, { sold, bought, netted, context, suspenseId }: Extract<ExchangeCommand, { kind: 'settle' }>, now: number): Made {
+function settled(
+  { exchange, payment }: ExchangeState,
+  { sold, bought, netted, context, suspenseId }: Extract<ExchangeCommand, { kind: 'settle' }>,
+  now: number,
+): Made {
   // If the bought money cannot be credited to its balance, the payment cannot be made from it.
   const outcome = suspenseId === undefined ? 'settled' : 'refused'
-  const next: ExchangeRecord = { ...exchange, status: 'completed', version: exchange.version + 1, settledAt: now, partnerSold: sold, partnerBought: bought, exception: null, updatedAt: now }
+  const next: ExchangeRecord = {
+    ...exchange,
+    status: 'completed',
+    version: exchange.version + 1,
+    settledAt: now,
+    partnerSold: sold,
+    partnerBought: bought,
+    exception: null,
+    updatedAt: now,
+  }
   return {
     exchange: next,
     effects: {
-      exchangeChanges: [{
-        id: exchange.id, version: exchange.version, status: 'completed', updatedAt: now, payment: paymentAfter(exchange, payment, outcome, context, now), settledAt: now, partnerSold: sold, partnerBought: bought,
-        ...(exchange.exception === null ? {} : { exception: null }),
-      }],
+      exchangeChanges: [
+        {
+          id: exchange.id,
+          version: exchange.version,
+          status: 'completed',
+          updatedAt: now,
+          payment: paymentAfter(exchange, payment, outcome, context, now),
+          settledAt: now,
+          partnerSold: sold,
+          partnerBought: bought,
+          ...(exchange.exception === null ? {} : { exception: null }),
+        },
+      ],
       postings: settlement(exchange, { sold, bought, netted }, context, now),
       fxOrdersDone: [exchange.id],
       statusUpdates: [exchangeUpdate(next, exchange.status, 'Exchange completed.', 'partner', now)],
@@ -126,7 +215,12 @@ function settled({ exchange, payment }: ExchangeState, { sold, bought, netted, c
   }
 }
 
-function settlement(exchange: ExchangeRecord, { sold: Sp, bought: Bp, netted }: { readonly sold: bigint; readonly bought: bigint; readonly netted: boolean }, { ids, accounts, valueDate }: ExchangeMoveContext, now: number): Posting[] {
+function settlement(
+  exchange: ExchangeRecord,
+  { sold: Sp, bought: Bp, netted }: { readonly sold: bigint; readonly bought: bigint; readonly netted: boolean },
+  { ids, accounts, valueDate }: ExchangeMoveContext,
+  now: number,
+): Posting[] {
   const { sellAmount: S, buyAmount: B, depositPlacedUsed } = exchange
   const book = (entry: Pick<Parameters<typeof exchangeEntry>[2], 'rule' | 'amounts' | 'variant' | 'occurrence'>) =>
     exchangeEntry(exchange, accounts, { ...entry, entryId: ids.next(), bookedAt: now, valueDate })
@@ -144,17 +238,55 @@ function settlement(exchange: ExchangeRecord, { sold: Sp, bought: Bp, netted }: 
 }
 
 /** Fails the exchange: its booking is reversed, and a drawdown gives its amounts back to its contract. */
-function refused({ exchange, contract, payment }: ExchangeState, { reason, context }: Extract<ExchangeCommand, { kind: 'refuse' }>, now: number): Made {
+function refused(
+  { exchange, contract, payment }: ExchangeState,
+  { reason, context }: Extract<ExchangeCommand, { kind: 'refuse' }>,
+  now: number,
+): Made {
   const { ids, accounts, valueDate } = context
-  const failure = { code: 'unknown' as const, message: 'The bank refused the exchange.', scheme: 'provider' as const, schemeCode: reason, retryable: true, at: timestamp(now) }
-  const next: ExchangeRecord = { ...exchange, status: 'failed', version: exchange.version + 1, failure, exception: null, updatedAt: now }
+  const failure = {
+    code: 'unknown' as const,
+    message: 'The bank refused the exchange.',
+    scheme: 'provider' as const,
+    schemeCode: reason,
+    retryable: true,
+    at: timestamp(now),
+  }
+  const next: ExchangeRecord = {
+    ...exchange,
+    status: 'failed',
+    version: exchange.version + 1,
+    failure,
+    exception: null,
+    updatedAt: now,
+  }
   const { sellAmount: S, fee: F, depositUsed: D } = exchange
-  const back = (occurrence: number, rule: 'L30' | 'L43', amounts: { readonly S: bigint; readonly F?: bigint; readonly D?: bigint }) =>
-    exchangeEntry(exchange, accounts, { rule: 'L35', occurrence, amounts, reverses: { rule, entryId: bookingEntryId(exchange) }, entryId: ids.next(), bookedAt: now, valueDate })
+  const back = (
+    occurrence: number,
+    rule: 'L30' | 'L43',
+    amounts: { readonly S: bigint; readonly F?: bigint; readonly D?: bigint },
+  ) =>
+    exchangeEntry(exchange, accounts, {
+      rule: 'L35',
+      occurrence,
+      amounts,
+      reverses: { rule, entryId: bookingEntryId(exchange) },
+      entryId: ids.next(),
+      bookedAt: now,
+      valueDate,
+    })
   const effects: Made['effects'] = {
-    exchangeChanges: [{
-      id: exchange.id, version: exchange.version, status: 'failed', updatedAt: now, payment: paymentAfter(exchange, payment, 'refused', context, now), failure: JSON.stringify(failure), ...(exchange.exception === null ? {} : { exception: null }),
-    }],
+    exchangeChanges: [
+      {
+        id: exchange.id,
+        version: exchange.version,
+        status: 'failed',
+        updatedAt: now,
+        payment: paymentAfter(exchange, payment, 'refused', context, now),
+        failure: JSON.stringify(failure),
+        ...(exchange.exception === null ? {} : { exception: null }),
+      },
+    ],
     postings: D === 0n ? back(1, 'L30', { S, F }) : [...back(1, 'L43', { S, D }), ...back(2, 'L30', { S: 0n, F })],
     fxOrdersDone: [exchange.id],
     statusUpdates: [exchangeUpdate(next, exchange.status, failure.message, 'partner', now)],
@@ -163,16 +295,46 @@ function refused({ exchange, contract, payment }: ExchangeState, { reason, conte
   }
   if (contract === null) return { exchange: next, effects }
   const given = givenBack(contract, exchange, context, now)
-  return { exchange: next, contract: given.contract, effects: { ...together(effects, given.effects), exchangeChanges: [...effects.exchangeChanges, ...given.effects.exchangeChanges ?? []] } }
+  return {
+    exchange: next,
+    contract: given.contract,
+    effects: {
+      ...together(effects, given.effects),
+      exchangeChanges: [...effects.exchangeChanges, ...(given.effects.exchangeChanges ?? [])],
+    },
+  }
 }
 
 /** Gives the amounts of a failed drawdown back to its contract. */
-function givenBack(parent: ExchangeRecord, { number, sellAmount, buyAmount, depositUsed, depositPlacedUsed }: ExchangeRecord, { ids, accounts, valueDate, sandbox }: ExchangeMoveContext, now: number): { readonly contract: ExchangeRecord; readonly effects: Effects } {
+function givenBack(
+  parent: ExchangeRecord,
+  { number, sellAmount, buyAmount, depositUsed, depositPlacedUsed }: ExchangeRecord,
+  { ids, accounts, valueDate, sandbox }: ExchangeMoveContext,
+  now: number,
+): { readonly contract: ExchangeRecord; readonly effects: Effects } {
   const contract = asContract(parent)
-  const moved = moveContract(contract, { kind: 'drawdown_failed', sides: { sell: sellAmount, buy: buyAmount }, depositUsed, depositPlacedUsed, now })
-  if ('refused' in moved) throw new Error(`The contract ${contract.id} does not take back what was drawn: ${moved.refused.detail}`)
-  const context = { ids, now, accounts: accounts.sell, by: 'partner' as const, valueDate, message: `Drawdown ${number} failed.`, sandbox }
-  return { contract: { ...contract, ...moved.change, version: contract.version + 1, updatedAt: now }, effects: contractEffects(contract, moved, context) }
+  const moved = moveContract(contract, {
+    kind: 'drawdown_failed',
+    sides: { sell: sellAmount, buy: buyAmount },
+    depositUsed,
+    depositPlacedUsed,
+    now,
+  })
+  if ('refused' in moved)
+    throw new Error(`The contract ${contract.id} does not take back what was drawn: ${moved.refused.detail}`)
+  const context = {
+    ids,
+    now,
+    accounts: accounts.sell,
+    by: 'partner' as const,
+    valueDate,
+    message: `Drawdown ${number} failed.`,
+    sandbox,
+  }
+  return {
+    contract: { ...contract, ...moved.change, version: contract.version + 1, updatedAt: now },
+    effects: contractEffects(contract, moved, context),
+  }
 }
 
 const DOUBTS = {
@@ -184,14 +346,33 @@ const DOUBTS = {
  * Moves the exchange to `exception`: nothing is sent again, and the order stays so that the partner is asked for the
  * outcome.
  */
-function doubted(exchange: ExchangeRecord, { why, context: { ids } }: Extract<ExchangeCommand, { kind: 'doubt' }>, now: number): Made {
+function doubted(
+  exchange: ExchangeRecord,
+  { why, context: { ids } }: Extract<ExchangeCommand, { kind: 'doubt' }>,
+  now: number,
+): Made {
   const { kind, message } = DOUBTS[why]
   const exception = { kind, code: null, message, since: timestamp(now) }
-  const next: ExchangeRecord = { ...exchange, status: 'exception', version: exchange.version + 1, exception, updatedAt: now }
+  const next: ExchangeRecord = {
+    ...exchange,
+    status: 'exception',
+    version: exchange.version + 1,
+    exception,
+    updatedAt: now,
+  }
   return {
     exchange: next,
     effects: {
-      exchangeChanges: [{ id: exchange.id, version: exchange.version, status: 'exception', updatedAt: now, payment: exchange.paymentId === null ? 'none' : 'waits', exception: JSON.stringify(exception) }],
+      exchangeChanges: [
+        {
+          id: exchange.id,
+          version: exchange.version,
+          status: 'exception',
+          updatedAt: now,
+          payment: exchange.paymentId === null ? 'none' : 'waits',
+          exception: JSON.stringify(exception),
+        },
+      ],
       statusUpdates: [exchangeUpdate(next, exchange.status, message, 'system', now)],
       events: exchangeEvents(next, exchange.status, ids, now),
       ...opensException('exchange', exceptional(exchange), { id: ids.next(), kind, message, at: now }),
@@ -200,5 +381,20 @@ function doubted(exchange: ExchangeRecord, { why, context: { ids } }: Extract<Ex
 }
 
 /** Describes the exchange for its exception; the amount is the amount sold. */
-const exceptional = ({ id, customerId, operatorId, shard, status, sellCurrency, sellAmount }: ExchangeRecord): Exceptional =>
-  ({ id, customerId, operatorId, shard, status, currency: sellCurrency, amount: sellAmount })
+const exceptional = ({
+  id,
+  customerId,
+  operatorId,
+  shard,
+  status,
+  sellCurrency,
+  sellAmount,
+}: ExchangeRecord): Exceptional => ({
+  id,
+  customerId,
+  operatorId,
+  shard,
+  status,
+  currency: sellCurrency,
+  amount: sellAmount,
+})

@@ -48,10 +48,20 @@ export interface ContractOpened {
 }
 
 /** Builds the contract of a quote as of the moment it is opened. `now` is epoch milliseconds. */
-export function contractOf(contract: Omit<Contract, 'status' | 'deposit' | 'heldUntil' | 'remainingSell' | 'remainingBuy' | 'dueAt'>, quote: QuoteRecord, now: number, sandbox: boolean): Contract {
+export function contractOf(
+  contract: Omit<Contract, 'status' | 'deposit' | 'heldUntil' | 'remainingSell' | 'remainingBuy' | 'dueAt'>,
+  quote: QuoteRecord,
+  now: number,
+  sandbox: boolean,
+): Contract {
   const made = {
-    ...contract, remainingSell: quote.sellAmount, remainingBuy: quote.buyAmount, dueAt: null, status: 'active' as const,
-    deposit: quote.kind === 'forward' ? firstDeposit(quote.depositRequired, quote.sellCurrency, now + DEPOSIT_MS) : null,
+    ...contract,
+    remainingSell: quote.sellAmount,
+    remainingBuy: quote.buyAmount,
+    dueAt: null,
+    status: 'active' as const,
+    deposit:
+      quote.kind === 'forward' ? firstDeposit(quote.depositRequired, quote.sellCurrency, now + DEPOSIT_MS) : null,
     heldUntil: quote.holdMinutes === null ? null : now + quote.holdMinutes * 60_000,
   }
   const opened = asContract({ ...made, status: begun(made) })
@@ -59,50 +69,107 @@ export function contractOf(contract: Omit<Contract, 'status' | 'deposit' | 'held
 }
 
 /** Decides the opening. */
-export function openContract(balance: BalanceState | null, command: OpenContract, now: number): BalanceDecision<ContractOpened> {
+export function openContract(
+  balance: BalanceState | null,
+  command: OpenContract,
+  now: number,
+): BalanceDecision<ContractOpened> {
   const { contract, quote, pays, key } = command
   if (balance === null || balance.customerId !== command.customerId) {
-    return invalid(balance, { field: pays === null ? '/sellBalanceId' : '/depositBalanceId', code: 'not_found', message: 'No such balance.' })
+    return invalid(balance, {
+      field: pays === null ? '/sellBalanceId' : '/depositBalanceId',
+      code: 'not_found',
+      message: 'No such balance.',
+    })
   }
   if (pays !== null && balance.currency !== contract.sellCurrency) {
-    return invalid(balance, { field: '/depositBalanceId', code: 'currency_mismatch', message: `The deposit is in ${contract.sellCurrency}.` })
+    return invalid(balance, {
+      field: '/depositBalanceId',
+      code: 'currency_mismatch',
+      message: `The deposit is in ${contract.sellCurrency}.`,
+    })
   }
   if (balance.status !== 'active') {
-    return { ...invalid(balance, { field: pays === null ? '/sellBalanceId' : '/depositBalanceId', code: 'inactive', message: `The balance is ${balance.status}.` }), refused: true }
+    return {
+      ...invalid(balance, {
+        field: pays === null ? '/sellBalanceId' : '/depositBalanceId',
+        code: 'inactive',
+        message: `The balance is ${balance.status}.`,
+      }),
+      refused: true,
+    }
   }
   if (command.refusal !== null) return refuse(balance, command, now, command.refusal)
   if (isExpired(quote, now)) {
     return refuse(balance, command, now, expiredQuote(quote))
   }
   const { ids } = command.approving
-  const approval = approvalOf({ ...command.sellBalance, exchangePolicy: balance.exchangePolicy }, contract, quote, command.approving, now)
-  const opened: Contract = approval === null ? contract : {
-    // Before the approval, no time limit of the contract runs.
-    ...contract, status: 'pending_approval', approvalId: approval.approvalId, dueAt: null, heldUntil: null, deposit: contract.deposit === null ? null : { ...contract.deposit, dueAt: null },
-  }
-  const paid = approval === null && pays !== null && contract.status === 'awaiting_deposit' ? moveContract(contract, { kind: 'deposit', amount: null, places: pays.places }) : null
+  const approval = approvalOf(
+    { ...command.sellBalance, exchangePolicy: balance.exchangePolicy },
+    contract,
+    quote,
+    command.approving,
+    now,
+  )
+  const opened: Contract =
+    approval === null
+      ? contract
+      : {
+          // Before the approval, no time limit of the contract runs.
+          ...contract,
+          status: 'pending_approval',
+          approvalId: approval.approvalId,
+          dueAt: null,
+          heldUntil: null,
+          deposit: contract.deposit === null ? null : { ...contract.deposit, dueAt: null },
+        }
+  const paid =
+    approval === null && pays !== null && contract.status === 'awaiting_deposit'
+      ? moveContract(contract, { kind: 'deposit', amount: null, places: pays.places })
+      : null
   if (paid !== null && 'refused' in paid) throw new Error(paid.refused.detail)
   const taken = paid?.paid ?? 0n
-  if (balance.available < taken) return { ...refuse(balance, command, now, insufficientFunds(balance, taken)), refused: true }
+  if (balance.available < taken)
+    return { ...refuse(balance, command, now, insufficientFunds(balance, taken)), refused: true }
   // A contract that is opened with its deposit paid is written once: one row, one update, one event.
   const made: Contract = paid === null ? opened : { ...contractAfter(opened, paid, now), version: 1 }
   const written: Contract = paid === null ? made : { ...made, dueAt: dueAtOf(made, now, command.context) }
   const body = command.answer(written)
-  const { postings = [] } = paid === null ? {} : contractEffects(opened, paid, { ...command.context, by: 'member', message: '', payingBalanceId: balance.id, now })
-  const effects: Effects = together({
-    exchanges: [exchangeRow(written)], postings,
-    statusUpdates: [exchangeUpdate(written, null, MESSAGES[written.status] ?? 'Contract made.', 'member', now)],
-    events: exchangeEvents(written, null, ids, now),
-  }, approval === null ? {} : { approvals: approval.approvals, events: approval.events })
+  const { postings = [] } =
+    paid === null
+      ? {}
+      : contractEffects(opened, paid, {
+          ...command.context,
+          by: 'member',
+          message: '',
+          payingBalanceId: balance.id,
+          now,
+        })
+  const effects: Effects = together(
+    {
+      exchanges: [exchangeRow(written)],
+      postings,
+      statusUpdates: [exchangeUpdate(written, null, MESSAGES[written.status] ?? 'Contract made.', 'member', now)],
+      events: exchangeEvents(written, null, ids, now),
+    },
+    approval === null ? {} : { approvals: approval.approvals, events: approval.events },
+  )
   return {
     state: { ...balance, available: balance.available - taken },
     reply: { kind: 'contract_opened', contract: written, body },
-    effects: { ...effects, ...(key === null ? {} : { idempotency: { ...key, status: 201, resourceId: contract.id, answer: body, createdAt: now } }) },
+    effects: {
+      ...effects,
+      ...(key === null
+        ? {}
+        : { idempotency: { ...key, status: 201, resourceId: contract.id, answer: body, createdAt: now } }),
+    },
   }
 }
 
 const MESSAGES: Partial<Record<Contract['status'], string>> = {
-  pending_approval: 'Contract made, waits for approval.', awaiting_deposit: 'Contract made, its deposit is due.', active: 'Contract made.',
+  pending_approval: 'Contract made, waits for approval.',
+  awaiting_deposit: 'Contract made, its deposit is due.',
+  active: 'Contract made.',
 }
 
 export interface ApprovedContext {
@@ -116,24 +183,60 @@ export interface ApprovedContext {
 }
 
 /** Starts an approved contract, at the present rate if its quote has expired. */
-export function beginApproved(contract: Contract, priced: Priced | null, { ids, now, sandbox, holdMinutes, depositOf }: ApprovedContext): Effects {
+export function beginApproved(
+  contract: Contract,
+  priced: Priced | null,
+  { ids, now, sandbox, holdMinutes, depositOf }: ApprovedContext,
+): Effects {
   const { sell, buy } = priced ?? { sell: contract.sellAmount, buy: contract.buyAmount }
-  const required = priced === null || contract.deposit === null ? contract.deposit?.required ?? null : depositOf(sell)
+  const required = priced === null || contract.deposit === null ? (contract.deposit?.required ?? null) : depositOf(sell)
   const waiting: Contract = {
-    ...contract, sellAmount: sell, buyAmount: buy, remainingSell: sell, remainingBuy: buy, version: contract.version + 1, updatedAt: now,
+    ...contract,
+    sellAmount: sell,
+    buyAmount: buy,
+    remainingSell: sell,
+    remainingBuy: buy,
+    version: contract.version + 1,
+    updatedAt: now,
     deposit: contract.kind === 'forward' ? firstDeposit(required, contract.sellCurrency, now + DEPOSIT_MS) : null,
     heldUntil: holdMinutes === null ? null : now + holdMinutes * 60_000,
   }
   const next: Contract = { ...waiting, status: begun(waiting) }
   const { deposit } = next
   return {
-    exchangeChanges: [{
-      id: contract.id, version: contract.version, status: next.status, updatedAt: now, payment: 'none', remainingSell: sell, remainingBuy: buy, dueAt: dueAtOf(next, now, { sandbox }),
-      ...(next.heldUntil === null ? {} : { heldUntil: next.heldUntil }),
-      ...(deposit === null ? {} : { depositStatus: deposit.status, depositRequired: deposit.required, depositDueAt: deposit.dueAt }),
-      ...(priced === null ? {} : { sellAmount: sell, buyAmount: buy, rate: formatRate(priced.rate), partnerRate: formatRate(priced.partnerRate) }),
-    }],
-    statusUpdates: [exchangeUpdate(next, contract.status, priced === null ? 'Contract approved.' : `Contract approved, at a new rate of ${formatRate(priced.rate)}.`, 'member', now)],
+    exchangeChanges: [
+      {
+        id: contract.id,
+        version: contract.version,
+        status: next.status,
+        updatedAt: now,
+        payment: 'none',
+        remainingSell: sell,
+        remainingBuy: buy,
+        dueAt: dueAtOf(next, now, { sandbox }),
+        ...(next.heldUntil === null ? {} : { heldUntil: next.heldUntil }),
+        ...(deposit === null
+          ? {}
+          : { depositStatus: deposit.status, depositRequired: deposit.required, depositDueAt: deposit.dueAt }),
+        ...(priced === null
+          ? {}
+          : {
+              sellAmount: sell,
+              buyAmount: buy,
+              rate: formatRate(priced.rate),
+              partnerRate: formatRate(priced.partnerRate),
+            }),
+      },
+    ],
+    statusUpdates: [
+      exchangeUpdate(
+        next,
+        contract.status,
+        priced === null ? 'Contract approved.' : `Contract approved, at a new rate of ${formatRate(priced.rate)}.`,
+        'member',
+        now,
+      ),
+    ],
     events: exchangeEvents(next, contract.status, ids, now),
   }
 }

@@ -30,5 +30,8 @@ export function price(fixed: Fixed, mid: Fraction, marginBps: number): Priced | 
 /** Computes the two rates that a customer would be quoted: for selling the first currency, and for buying it. */
 export function bidAndAsk(mid: Fraction, marginBps: number): { readonly bid: Rate; readonly ask: Rate } {
   const away = moveByBps({ numerator: mid.denominator, denominator: mid.numerator }, -BigInt(marginBps))
-  return { bid: rateOf(moveByBps(mid, -BigInt(marginBps))), ask: rateOf({ numerator: away.denominator, denominator: away.numerator }) }
+  return {
+    bid: rateOf(moveByBps(mid, -BigInt(marginBps))),
+    ask: rateOf({ numerator: away.denominator, denominator: away.numerator }),
+  }
 }

@@ -54,7 +54,8 @@ export function quoteJson(quote: QuoteRecord, used: boolean) {
     kind: quote.kind,
     fee: quote.fee === 0n ? null : moneyJson({ amountMinor: quote.fee, currency: sellCurrency }),
     settlementDate: quote.settlementDate,
-    depositRequired: quote.depositRequired === null ? null : moneyJson({ amountMinor: quote.depositRequired, currency: sellCurrency }),
+    depositRequired:
+      quote.depositRequired === null ? null : moneyJson({ amountMinor: quote.depositRequired, currency: sellCurrency }),
     expiresAt: timestamp(quote.expiresAt),
     used,
     createdAt: timestamp(quote.createdAt),

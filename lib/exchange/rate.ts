@@ -81,10 +81,16 @@ export const fractionOf = (rate: Rate): Fraction => ({ numerator: rate, denomina
 export const inverseOf = (rate: Rate): Rate => rateOf({ numerator: RATE_ONE, denominator: rate })
 
 /** Multiplies two fractions, exactly and without reducing the result. */
-export const multiply = (one: Fraction, other: Fraction): Fraction => ({ numerator: one.numerator * other.numerator, denominator: one.denominator * other.denominator })
+export const multiply = (one: Fraction, other: Fraction): Fraction => ({
+  numerator: one.numerator * other.numerator,
+  denominator: one.denominator * other.denominator,
+})
 
 /** Returns the inverse of a fraction. */
-export const invert = ({ numerator, denominator }: Fraction): Fraction => ({ numerator: denominator, denominator: numerator })
+export const invert = ({ numerator, denominator }: Fraction): Fraction => ({
+  numerator: denominator,
+  denominator: numerator,
+})
 
 /**
  * Moves a fraction up or down by basis points, hundredths of a per cent. @throws RangeError when the result would not

@@ -17,10 +17,29 @@ export type Requoted = Priced | 'moved' | 'amount_too_small' | 'too_large'
  * @param daysAhead days from now to the settlement of a forward
  */
 export function requote(
-  { fixedSide, sellAmount, buyAmount, sellCurrency, buyCurrency, rate }: Pick<ExchangeRecord, 'fixedSide' | 'sellAmount' | 'buyAmount' | 'sellCurrency' | 'buyCurrency' | 'rate'>,
-  { mid, daysAhead, terms }: { readonly mid: Fraction; readonly daysAhead: number; readonly terms: Pick<ExchangeTerms, 'marginBps' | 'approvalToleranceBps'> },
+  {
+    fixedSide,
+    sellAmount,
+    buyAmount,
+    sellCurrency,
+    buyCurrency,
+    rate,
+  }: Pick<ExchangeRecord, 'fixedSide' | 'sellAmount' | 'buyAmount' | 'sellCurrency' | 'buyCurrency' | 'rate'>,
+  {
+    mid,
+    daysAhead,
+    terms,
+  }: {
+    readonly mid: Fraction
+    readonly daysAhead: number
+    readonly terms: Pick<ExchangeTerms, 'marginBps' | 'approvalToleranceBps'>
+  },
 ): Requoted {
-  const priced = price({ fixedSide, amount: fixedSide === 'sell' ? sellAmount : buyAmount, sellCurrency, buyCurrency }, forwardOf(mid, daysAhead), terms.marginBps)
+  const priced = price(
+    { fixedSide, amount: fixedSide === 'sell' ? sellAmount : buyAmount, sellCurrency, buyCurrency },
+    forwardOf(mid, daysAhead),
+    terms.marginBps,
+  )
   return typeof priced !== 'string' && !isWithin(rate, priced.rate, terms.approvalToleranceBps) ? 'moved' : priced
 }
 

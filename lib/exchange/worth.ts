@@ -10,8 +10,15 @@ import { divideHalfEven, type Fraction } from './rate.ts'
  * Converts an amount in minor units of `from` to minor units of `to`, rounded half to even. `mid` is units of `to` for
  * one of `from`.
  */
-export function worthOf(amount: bigint, { from, to }: { readonly from: CurrencyCode; readonly to: CurrencyCode }, { numerator, denominator }: Fraction): bigint {
-  return divideHalfEven(amount * numerator * 10n ** BigInt(exponentOf(to)), denominator * 10n ** BigInt(exponentOf(from)))
+export function worthOf(
+  amount: bigint,
+  { from, to }: { readonly from: CurrencyCode; readonly to: CurrencyCode },
+  { numerator, denominator }: Fraction,
+): bigint {
+  return divideHalfEven(
+    amount * numerator * 10n ** BigInt(exponentOf(to)),
+    denominator * 10n ** BigInt(exponentOf(from)),
+  )
 }
 
 /** Creates a converter at the rates of a market; a currency that the market does not quote cannot be converted. */

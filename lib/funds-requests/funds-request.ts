@@ -54,7 +54,8 @@ const REACHED = { expire: 'expired', cancel: 'cancelled', decline: 'declined' } 
 /** Decides one move. */
 export function moveFundsRequest(state: FundsRequestState, move: FundsRequestMove): Moved {
   const { status, paidAmount } = state
-  if (!FROM[move.kind].includes(status)) return { refused: move.kind === 'cancel' ? notCancellable(status) : invalidTransition(status) }
+  if (!FROM[move.kind].includes(status))
+    return { refused: move.kind === 'cancel' ? notCancellable(status) : invalidTransition(status) }
   if (move.kind !== 'pay') return { status: REACHED[move.kind], paidAmount }
   const paid = paidAmount + move.amount
   return { status: paid < state.amount ? 'partially_paid' : 'paid', paidAmount: paid }
@@ -73,12 +74,18 @@ export function reminderRefusal(state: FundsRequestState, now: number): Problem 
     return { slug: 'validation-error', detail: message, errors: [{ field: '/payer/email', code: 'required', message }] }
   }
   if (state.remindersSent >= REMINDERS_MAX) {
-    return { slug: 'limit-reached', detail: `A payer is reminded ${REMINDERS_MAX} times at most.`, extra: { limit: REMINDERS_MAX, resource: 'funds_request_reminder' } }
+    return {
+      slug: 'limit-reached',
+      detail: `A payer is reminded ${REMINDERS_MAX} times at most.`,
+      extra: { limit: REMINDERS_MAX, resource: 'funds_request_reminder' },
+    }
   }
   const free = (state.lastRemindedAt ?? Number.NEGATIVE_INFINITY) + DAY_MS
   if (now >= free) return null
   return {
-    slug: 'rate-limited', detail: 'A payer is reminded once a day at most.', retryAfterSeconds: Math.ceil((free - now) / 1000),
+    slug: 'rate-limited',
+    detail: 'A payer is reminded once a day at most.',
+    retryAfterSeconds: Math.ceil((free - now) / 1000),
     extra: { violatedPolicies: ['funds-request-reminder'] },
   }
 }
@@ -91,21 +98,36 @@ export function isWaiting(status: FundsRequestStatus): boolean {
 /** Builds the problem of a move that the present status does not allow. */
 export function invalidTransition(status: FundsRequestStatus): Problem {
   const allowed = FUNDS_REQUEST_STATUSES.filter((to) => reaches(status, to))
-  return { slug: 'invalid-transition', detail: `The funds request is ${status.replace('_', ' ')}.`, extra: { currentStatus: status, allowed } }
+  return {
+    slug: 'invalid-transition',
+    detail: `The funds request is ${status.replace('_', ' ')}.`,
+    extra: { currentStatus: status, allowed },
+  }
 }
 
 function notCancellable(status: FundsRequestStatus): Problem {
-  return { slug: 'not-cancellable', detail: `The funds request is ${status.replace('_', ' ')}.`, extra: { currentStatus: status } }
+  return {
+    slug: 'not-cancellable',
+    detail: `The funds request is ${status.replace('_', ' ')}.`,
+    extra: { currentStatus: status },
+  }
 }
 
 function reaches(from: FundsRequestStatus, to: FundsRequestStatus): boolean {
   switch (to) {
-    case 'open': return false
-    case 'partially_paid': case 'paid': return FROM.pay.includes(from)
-    case 'expired': return FROM.expire.includes(from)
-    case 'cancelled': return FROM.cancel.includes(from)
-    case 'declined': return FROM.decline.includes(from)
-    default: return to satisfies never
+    case 'open':
+      return false
+    case 'partially_paid':
+    case 'paid':
+      return FROM.pay.includes(from)
+    case 'expired':
+      return FROM.expire.includes(from)
+    case 'cancelled':
+      return FROM.cancel.includes(from)
+    case 'declined':
+      return FROM.decline.includes(from)
+    default:
+      return to satisfies never
   }
 }
 
@@ -113,10 +135,14 @@ function reaches(from: FundsRequestStatus, to: FundsRequestStatus): boolean {
  * Computes when a request expires, or returns the fault of the given time. `at` is RFC 3339; null: after the default of
  * 30 days.
  */
-export function expiryOf(at: string | null, now: number): { readonly expiresAt: number } | { readonly code: 'in_past' | 'too_far_ahead'; readonly message: string } {
+export function expiryOf(
+  at: string | null,
+  now: number,
+): { readonly expiresAt: number } | { readonly code: 'in_past' | 'too_far_ahead'; readonly message: string } {
   if (at === null) return { expiresAt: now + EXPIRES_DAYS * DAY_MS }
   const expiresAt = Date.parse(at)
   if (expiresAt <= now) return { code: 'in_past', message: 'Must be in the future.' }
-  if (expiresAt > now + EXPIRES_DAYS_MAX * DAY_MS) return { code: 'too_far_ahead', message: `Must be within ${EXPIRES_DAYS_MAX} days.` }
+  if (expiresAt > now + EXPIRES_DAYS_MAX * DAY_MS)
+    return { code: 'too_far_ahead', message: `Must be within ${EXPIRES_DAYS_MAX} days.` }
   return { expiresAt }
 }

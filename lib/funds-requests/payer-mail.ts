@@ -24,16 +24,34 @@ export interface PayerMail {
 }
 
 /** Builds the mail of a request or of a reminder. */
-export function payerMail({ to, payerName, payeeName, currency, remaining, description, invoiceNumber, dueDate, reference, link, again }: PayerMail): Mail {
+export function payerMail({
+  to,
+  payerName,
+  payeeName,
+  currency,
+  remaining,
+  description,
+  invoiceNumber,
+  dueDate,
+  reference,
+  link,
+  again,
+}: PayerMail): Mail {
   const amount = `${formatMajor(remaining, currency)} ${currency}`
   return {
     to,
     subject: again ? `Reminder: ${payeeName} asks you for ${amount}` : `${payeeName} asks you for ${amount}`,
     text: [
-      `Hello ${payerName},`, '', `${payeeName} asks you for ${amount}${dueDate === null ? '' : `, due on ${dueDate}`}: ${description}`,
-      ...(invoiceNumber === null ? [] : [`Invoice: ${invoiceNumber}`]), '',
-      `Quote this reference when you pay: ${printedReference(reference)}`, '',
-      'Where to pay, and how to decline:', '', `  ${link}`,
+      `Hello ${payerName},`,
+      '',
+      `${payeeName} asks you for ${amount}${dueDate === null ? '' : `, due on ${dueDate}`}: ${description}`,
+      ...(invoiceNumber === null ? [] : [`Invoice: ${invoiceNumber}`]),
+      '',
+      `Quote this reference when you pay: ${printedReference(reference)}`,
+      '',
+      'Where to pay, and how to decline:',
+      '',
+      `  ${link}`,
     ].join('\r\n'),
   }
 }

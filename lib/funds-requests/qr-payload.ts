@@ -27,6 +27,17 @@ export function qrPayload({ currency, amount, payeeName, iban, bic, reference }:
   const name = Array.from(payeeName.replace(/\s+/gu, ' ').trim()).slice(0, NAME_MAX).join('')
   // Service tag, version, UTF-8, SEPA credit transfer; the empty field after the amount is the purpose, which is
   // optional.
-  const payload = ['BCD', '002', '1', 'SCT', bic ?? '', name, iban, `EUR${formatMajor(amount, 'EUR')}`, '', reference].join('\n')
+  const payload = [
+    'BCD',
+    '002',
+    '1',
+    'SCT',
+    bic ?? '',
+    name,
+    iban,
+    `EUR${formatMajor(amount, 'EUR')}`,
+    '',
+    reference,
+  ].join('\n')
   return Buffer.byteLength(payload) <= PAYLOAD_BYTES_MAX ? payload : null
 }

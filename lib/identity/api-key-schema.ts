@@ -12,7 +12,9 @@ const SCOPES = [...new Set([...CUSTOMER_SCOPES, ...OPERATOR_SCOPES])]
 const Environment = Words('ApiKeyEnvironment', ENVIRONMENTS)
 const Name = Text(1, 80)
 const IpAllowlist = Type.Array(Type.String({ minLength: 2, maxLength: 49 }), {
-  maxItems: IP_ALLOWLIST_MAX, description: 'Addresses and CIDR blocks; empty lets every address in.', examples: [['192.0.2.7', '2001:db8::/32']],
+  maxItems: IP_ALLOWLIST_MAX,
+  description: 'Addresses and CIDR blocks; empty lets every address in.',
+  examples: [['192.0.2.7', '2001:db8::/32']],
 })
 
 const key = {
@@ -40,29 +42,47 @@ const key = {
 export const ApiKey = Type.Object(key, { title: 'ApiKey' })
 export type ApiKeyView = Static<typeof ApiKey>
 
-export const NewApiKey = Type.Object({
-  ...key,
-  secret: Type.String({ description: 'The whole key. Shown this once; only its hash is kept.' }),
-}, { title: 'NewApiKey' })
+export const NewApiKey = Type.Object(
+  {
+    ...key,
+    secret: Type.String({ description: 'The whole key. Shown this once; only its hash is kept.' }),
+  },
+  { title: 'NewApiKey' },
+)
 
-export const ApiKeyCreate = Type.Object({
-  name: Name,
-  environment: Environment,
-  scopes: Type.Array(Type.String({ maxLength: 40 }), { minItems: 1, maxItems: SCOPES.length, description: `Some of ${SCOPES.join(', ')}.` }),
-  ipAllowlist: Type.Optional(IpAllowlist),
-  expiresAt: Type.Optional(Nullable(Timestamp)),
-}, { title: 'ApiKeyCreate', additionalProperties: false })
+export const ApiKeyCreate = Type.Object(
+  {
+    name: Name,
+    environment: Environment,
+    scopes: Type.Array(Type.String({ maxLength: 40 }), {
+      minItems: 1,
+      maxItems: SCOPES.length,
+      description: `Some of ${SCOPES.join(', ')}.`,
+    }),
+    ipAllowlist: Type.Optional(IpAllowlist),
+    expiresAt: Type.Optional(Nullable(Timestamp)),
+  },
+  { title: 'ApiKeyCreate', additionalProperties: false },
+)
 export type ApiKeyCreate = Static<typeof ApiKeyCreate>
 
-export const ApiKeyUpdate = Type.Object({
-  name: Type.Optional(Name),
-  ipAllowlist: Type.Optional(IpAllowlist),
-}, { title: 'ApiKeyUpdate', additionalProperties: false })
+export const ApiKeyUpdate = Type.Object(
+  {
+    name: Type.Optional(Name),
+    ipAllowlist: Type.Optional(IpAllowlist),
+  },
+  { title: 'ApiKeyUpdate', additionalProperties: false },
+)
 export type ApiKeyUpdate = Static<typeof ApiKeyUpdate>
 
-export const ApiKeyRotate = Type.Object({
-  gracePeriodHours: Type.Optional(Type.Integer({ minimum: 0, maximum: 168, default: 24, description: '0 ends the old key at once.' })),
-}, { title: 'ApiKeyRotate', additionalProperties: false })
+export const ApiKeyRotate = Type.Object(
+  {
+    gracePeriodHours: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 168, default: 24, description: '0 ends the old key at once.' }),
+    ),
+  },
+  { title: 'ApiKeyRotate', additionalProperties: false },
+)
 
 export const apiKeyList = list({
   filters: {

@@ -20,14 +20,29 @@ const UNBIASED_BELOW = 62 * 4
 
 /** The scopes of customers' keys. */
 export const CUSTOMER_SCOPES = [
-  'balances:read', 'transactions:read', 'statements:read', 'recipients:read', 'recipients:write', 'payments:read',
-  'payments:write', 'exchanges:read', 'exchanges:write', 'webhooks:manage',
+  'balances:read',
+  'transactions:read',
+  'statements:read',
+  'recipients:read',
+  'recipients:write',
+  'payments:read',
+  'payments:write',
+  'exchanges:read',
+  'exchanges:write',
+  'webhooks:manage',
 ] as const
 
 /** The scopes of operators' keys. Balances and payments are read across all customers of the operator. */
 export const OPERATOR_SCOPES = [
-  'balances:read', 'payments:read', 'customers:read', 'customers:write', 'onboarding:read', 'integration:read', 'treasury:read',
-  'reports:read', 'webhooks:manage',
+  'balances:read',
+  'payments:read',
+  'customers:read',
+  'customers:write',
+  'onboarding:read',
+  'integration:read',
+  'treasury:read',
+  'reports:read',
+  'webhooks:manage',
 ] as const
 
 /** A key as it is returned at its creation. */

@@ -3,20 +3,28 @@ import Type, { type Static } from 'typebox'
 import { list } from '../contract/list.ts'
 import { Nullable, Timestamp, Uuid, Words } from '../contract/primitives.ts'
 
-const State = Nullable(Type.Record(Type.String(), Type.Unknown()), { description: 'What the change was about, without secrets; null where there was nothing.' })
+const State = Nullable(Type.Record(Type.String(), Type.Unknown()), {
+  description: 'What the change was about, without secrets; null where there was nothing.',
+})
 
-export const AuditEvent = Type.Object({
-  id: Uuid,
-  at: Timestamp,
-  customerId: Nullable(Uuid),
-  actor: Type.Object({ type: Words('AuditActorType', ['member', 'staff', 'key', 'system']), id: Uuid, name: Type.String() }, { title: 'AuditActor' }),
-  action: Type.String({ examples: ['api_key.created'] }),
-  object: Type.Object({ type: Type.String(), id: Uuid }, { title: 'AuditObject' }),
-  before: State,
-  after: State,
-  address: Nullable(Type.String()),
-  requestId: Nullable(Type.String()),
-}, { title: 'AuditEvent' })
+export const AuditEvent = Type.Object(
+  {
+    id: Uuid,
+    at: Timestamp,
+    customerId: Nullable(Uuid),
+    actor: Type.Object(
+      { type: Words('AuditActorType', ['member', 'staff', 'key', 'system']), id: Uuid, name: Type.String() },
+      { title: 'AuditActor' },
+    ),
+    action: Type.String({ examples: ['api_key.created'] }),
+    object: Type.Object({ type: Type.String(), id: Uuid }, { title: 'AuditObject' }),
+    before: State,
+    after: State,
+    address: Nullable(Type.String()),
+    requestId: Nullable(Type.String()),
+  },
+  { title: 'AuditEvent' },
+)
 export type AuditEvent = Static<typeof AuditEvent>
 
 export const auditEventList = list({

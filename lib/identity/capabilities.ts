@@ -15,25 +15,65 @@ export type Role = MemberRole | StaffRole
 
 /** Capabilities of a customer's members, besides reading. */
 export const MEMBER_CAPABILITIES = [
-  'payments.create', 'recipients.manage', 'exchanges.create', 'approvals.decide', 'transactions.annotate', 'balances.manage',
-  'settings.manage', 'members.manage', 'webhooks.manage', 'onboarding.write', 'api_keys.manage', 'settings.read', 'members.read',
-  'audit.read', 'owner', 'cards.manage',
+  'payments.create',
+  'recipients.manage',
+  'exchanges.create',
+  'approvals.decide',
+  'transactions.annotate',
+  'balances.manage',
+  'settings.manage',
+  'members.manage',
+  'webhooks.manage',
+  'onboarding.write',
+  'api_keys.manage',
+  'settings.read',
+  'members.read',
+  'audit.read',
+  'owner',
+  'cards.manage',
 ] as const
 
 /** Capabilities of an operator's staff, besides reading. */
 export const STAFF_CAPABILITIES = [
-  'operator.manage', 'pricing.manage', 'providers.manage', 'providers.read', 'compliance.manage', 'onboarding.review',
-  'customers.manage', 'operations.manage', 'treasury.read', 'treasury.manage', 'reports.read', 'support.impersonate',
-  'integration.manage', 'developer.manage', 'audit.read',
+  'operator.manage',
+  'pricing.manage',
+  'providers.manage',
+  'providers.read',
+  'compliance.manage',
+  'onboarding.review',
+  'customers.manage',
+  'operations.manage',
+  'treasury.read',
+  'treasury.manage',
+  'reports.read',
+  'support.impersonate',
+  'integration.manage',
+  'developer.manage',
+  'audit.read',
 ] as const
 
 const CUSTOMER_READS = [
-  'balances:read', 'transactions:read', 'statements:read', 'recipients:read', 'payments:read', 'exchanges:read',
+  'balances:read',
+  'transactions:read',
+  'statements:read',
+  'recipients:read',
+  'payments:read',
+  'exchanges:read',
 ] as const
-const STAFF_READS = [...CUSTOMER_READS, 'customers:read', 'onboarding:read', 'integration:read', 'treasury:read', 'reports:read'] as const
+const STAFF_READS = [
+  ...CUSTOMER_READS,
+  'customers:read',
+  'onboarding:read',
+  'integration:read',
+  'treasury:read',
+  'reports:read',
+] as const
 
 /** A capability; the capability to read has the name of its scope. */
-export type Capability = (typeof MEMBER_CAPABILITIES)[number] | (typeof STAFF_CAPABILITIES)[number] | (typeof STAFF_READS)[number]
+export type Capability =
+  | (typeof MEMBER_CAPABILITIES)[number]
+  | (typeof STAFF_CAPABILITIES)[number]
+  | (typeof STAFF_READS)[number]
 
 /** The permissions of a role. */
 export interface Grant {
@@ -43,9 +83,21 @@ export interface Grant {
 }
 
 const ADMINISTRATION = [
-  'payments.create', 'recipients.manage', 'exchanges.create', 'approvals.decide', 'transactions.annotate', 'balances.manage',
-  'settings.manage', 'members.manage', 'webhooks.manage', 'onboarding.write', 'api_keys.manage', 'settings.read', 'members.read',
-  'audit.read', 'cards.manage',
+  'payments.create',
+  'recipients.manage',
+  'exchanges.create',
+  'approvals.decide',
+  'transactions.annotate',
+  'balances.manage',
+  'settings.manage',
+  'members.manage',
+  'webhooks.manage',
+  'onboarding.write',
+  'api_keys.manage',
+  'settings.read',
+  'members.read',
+  'audit.read',
+  'cards.manage',
 ] as const
 
 const CAPABILITIES: Readonly<Record<Role, readonly Capability[]>> = {
@@ -53,7 +105,13 @@ const CAPABILITIES: Readonly<Record<Role, readonly Capability[]>> = {
   admin: [...CUSTOMER_READS, ...ADMINISTRATION],
   approver: [...CUSTOMER_READS, 'approvals.decide', 'transactions.annotate', 'settings.read', 'members.read'],
   preparer: [
-    ...CUSTOMER_READS, 'payments.create', 'recipients.manage', 'exchanges.create', 'transactions.annotate', 'settings.read', 'members.read',
+    ...CUSTOMER_READS,
+    'payments.create',
+    'recipients.manage',
+    'exchanges.create',
+    'transactions.annotate',
+    'settings.read',
+    'members.read',
   ],
   accountant: [...CUSTOMER_READS, 'transactions.annotate', 'settings.read', 'members.read', 'audit.read'],
   viewer: CUSTOMER_READS.filter((scope) => scope !== 'statements:read'),
@@ -88,7 +146,9 @@ function grantOf(capabilities: readonly Capability[]): Grant {
   return { capabilities: new Set(capabilities), scopes: new Set(scopes) }
 }
 
-const GRANTS = new Map(Object.entries(CAPABILITIES).map(([role, capabilities]) => [role, grantOf(capabilities)] as const))
+const GRANTS = new Map(
+  Object.entries(CAPABILITIES).map(([role, capabilities]) => [role, grantOf(capabilities)] as const),
+)
 const NOTHING: Grant = { capabilities: new Set(), scopes: new Set() }
 
 /** Returns the permissions of a role. A role that this version does not know has none. */

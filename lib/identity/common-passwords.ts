@@ -3,7 +3,8 @@
  * for their length. The list is small on purpose: it stops the passwords that attackers try on every account, without a
  * call to a service.
  */
-export const COMMON_PASSWORDS: ReadonlySet<string> = new Set(`
+export const COMMON_PASSWORDS: ReadonlySet<string> = new Set(
+  `
   !qaz2wsx3edc 012345678901 0123456789012 0123456789abc 0123456789abcdef 098765432109 123456789012 1234567890123
   12345678901234 123456789012345 1234567890123456 1234567890abc 1234567890qw 1234567890qwe 1234567890qwerty 123456789123
   1234567891234 12345678912345 123456789123456 123456789123456789 123456789abc 123456789abcd 123456789qwe
@@ -44,4 +45,7 @@ export const COMMON_PASSWORDS: ReadonlySet<string> = new Set(`
   whateverwhatever william12345 windows12345 winter202024 winter2024!! winter2025!! wordpass1234 yourpassword
   yourpassword1 zaq12wsxcde3 zaq1zaq1zaq1 zxcvbnm,./12 zxcvbnm12345 zxcvbnm123456 zxcvbnm123456789 zxcvbnmasdfghjkl
   zzzzzzzzzzzz
-`.trim().split(/\s+/))
+`
+    .trim()
+    .split(/\s+/),
+)

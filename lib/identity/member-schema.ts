@@ -15,29 +15,46 @@ const TEAMS_MAX = 50
 const Role = Words('MemberRole', MEMBER_ROLES)
 const Teams = Type.Array(Uuid, { maxItems: TEAMS_MAX })
 
-export const Member = Type.Object({
-  id: Uuid,
-  customerId: Uuid,
-  userId: Uuid,
-  email: Type.String(),
-  name: Type.String(),
-  role: Role,
-  status: Words('MembershipStatus', MEMBER_STATUSES),
-  isPrimaryOwner: Type.Boolean(),
-  teamIds: Type.Array(Uuid),
-  limits: Nullable(LimitsShown, { description: 'What may be paid out in the name of the member, beside the limits of the customer. Null: no more is said of it.' }),
-  mfaEnabled: Type.Boolean(),
-  createdAt: Timestamp,
-  updatedAt: Timestamp,
-}, { title: 'Member' })
+export const Member = Type.Object(
+  {
+    id: Uuid,
+    customerId: Uuid,
+    userId: Uuid,
+    email: Type.String(),
+    name: Type.String(),
+    role: Role,
+    status: Words('MembershipStatus', MEMBER_STATUSES),
+    isPrimaryOwner: Type.Boolean(),
+    teamIds: Type.Array(Uuid),
+    limits: Nullable(LimitsShown, {
+      description:
+        'What may be paid out in the name of the member, beside the limits of the customer. Null: no more is said of it.',
+    }),
+    mfaEnabled: Type.Boolean(),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  },
+  { title: 'Member' },
+)
 export type Member = Static<typeof Member>
 
-export const MemberUpdate = Type.Object({
-  role: Type.Optional(Role),
-  status: Type.Optional(Type.Enum(['active', 'suspended'])),
-  teamIds: Type.Optional(Teams),
-  limits: Type.Optional(Nullable(LimitsWrite, { description: 'In place of those before. What was paid out in the running day and month counts. Null: none.' })),
-}, { title: 'MemberUpdate', additionalProperties: false, examples: [{ limits: [{ currency: 'EUR', daily: { amountMinor: '1000000', currency: 'EUR' } }] }] })
+export const MemberUpdate = Type.Object(
+  {
+    role: Type.Optional(Role),
+    status: Type.Optional(Type.Enum(['active', 'suspended'])),
+    teamIds: Type.Optional(Teams),
+    limits: Type.Optional(
+      Nullable(LimitsWrite, {
+        description: 'In place of those before. What was paid out in the running day and month counts. Null: none.',
+      }),
+    ),
+  },
+  {
+    title: 'MemberUpdate',
+    additionalProperties: false,
+    examples: [{ limits: [{ currency: 'EUR', daily: { amountMinor: '1000000', currency: 'EUR' } }] }],
+  },
+)
 export type MemberUpdate = Static<typeof MemberUpdate>
 
 export const memberList = list({
@@ -51,44 +68,67 @@ export const memberList = list({
   sorts: ['-createdAt', 'createdAt'],
 })
 
-export const PrimaryOwner = Type.Object({ membershipId: Uuid }, { title: 'PrimaryOwnerTransfer', additionalProperties: false })
+export const PrimaryOwner = Type.Object(
+  { membershipId: Uuid },
+  { title: 'PrimaryOwnerTransfer', additionalProperties: false },
+)
 
-export const Team = Type.Object({
-  id: Uuid,
-  customerId: Uuid,
-  name: Type.String(),
-  membershipIds: Type.Array(Uuid),
-  createdAt: Timestamp,
-  updatedAt: Timestamp,
-}, { title: 'Team' })
+export const Team = Type.Object(
+  {
+    id: Uuid,
+    customerId: Uuid,
+    name: Type.String(),
+    membershipIds: Type.Array(Uuid),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  },
+  { title: 'Team' },
+)
 export type Team = Static<typeof Team>
 
 const Members = Type.Array(Uuid, { maxItems: PEOPLE_MAX })
-export const TeamCreate = Type.Object({ name: Text(1, 60), membershipIds: Type.Optional(Members) }, { title: 'TeamCreate', additionalProperties: false })
+export const TeamCreate = Type.Object(
+  { name: Text(1, 60), membershipIds: Type.Optional(Members) },
+  { title: 'TeamCreate', additionalProperties: false },
+)
 export type TeamCreate = Static<typeof TeamCreate>
-export const TeamUpdate = Type.Object({ name: Type.Optional(Text(1, 60)), membershipIds: Type.Optional(Members) }, { title: 'TeamUpdate', additionalProperties: false })
+export const TeamUpdate = Type.Object(
+  { name: Type.Optional(Text(1, 60)), membershipIds: Type.Optional(Members) },
+  { title: 'TeamUpdate', additionalProperties: false },
+)
 export type TeamUpdate = Static<typeof TeamUpdate>
 
-export const teamList = list({ filters: { createdFrom: { kind: 'timeFrom' }, createdTo: { kind: 'timeTo' } }, sorts: ['-createdAt', 'createdAt'] })
+export const teamList = list({
+  filters: { createdFrom: { kind: 'timeFrom' }, createdTo: { kind: 'timeTo' } },
+  sorts: ['-createdAt', 'createdAt'],
+})
 
-export const Invitation = Type.Object({
-  id: Uuid,
-  customerId: Uuid,
-  email: Type.String(),
-  role: Role,
-  teamIds: Type.Array(Uuid),
-  status: Words('InvitationStatus', INVITATION_STATUSES),
-  invitedBy: Uuid,
-  invitedByName: Type.String(),
-  expiresAt: Timestamp,
-  acceptedAt: Nullable(Timestamp),
-  createdAt: Timestamp,
-}, { title: 'Invitation' })
+export const Invitation = Type.Object(
+  {
+    id: Uuid,
+    customerId: Uuid,
+    email: Type.String(),
+    role: Role,
+    teamIds: Type.Array(Uuid),
+    status: Words('InvitationStatus', INVITATION_STATUSES),
+    invitedBy: Uuid,
+    invitedByName: Type.String(),
+    expiresAt: Timestamp,
+    acceptedAt: Nullable(Timestamp),
+    createdAt: Timestamp,
+  },
+  { title: 'Invitation' },
+)
 export type Invitation = Static<typeof Invitation>
 
-export const InvitationCreate = Type.Object({ email: Email, role: Role, teamIds: Type.Optional(Teams) }, {
-  title: 'InvitationCreate', additionalProperties: false, examples: [{ email: 'ann@example.com', role: 'approver' }],
-})
+export const InvitationCreate = Type.Object(
+  { email: Email, role: Role, teamIds: Type.Optional(Teams) },
+  {
+    title: 'InvitationCreate',
+    additionalProperties: false,
+    examples: [{ email: 'ann@example.com', role: 'approver' }],
+  },
+)
 export type InvitationCreate = Static<typeof InvitationCreate>
 
 export const invitationList = list({
@@ -100,21 +140,33 @@ export const invitationList = list({
   sorts: ['-createdAt', 'createdAt'],
 })
 
-export const OpenInvitation = Type.Object({
-  customerName: Type.String(),
-  email: Type.String(),
-  role: Role,
-  invitedByName: Type.String(),
-  expiresAt: Timestamp,
-  knownPerson: Type.Boolean({ description: 'Whether somebody has the address already: then their own password is asked for, and no new one chosen.' }),
-}, { title: 'OpenInvitation' })
+export const OpenInvitation = Type.Object(
+  {
+    customerName: Type.String(),
+    email: Type.String(),
+    role: Role,
+    invitedByName: Type.String(),
+    expiresAt: Timestamp,
+    knownPerson: Type.Boolean({
+      description:
+        'Whether somebody has the address already: then their own password is asked for, and no new one chosen.',
+    }),
+  },
+  { title: 'OpenInvitation' },
+)
 export type OpenInvitation = Static<typeof OpenInvitation>
 
-export const InvitationAccept = Type.Object({
-  name: Type.Optional(Text(1, 100, { description: 'Of a person who is new here.' })),
-  password: Password,
-}, { title: 'InvitationAccept', additionalProperties: false })
+export const InvitationAccept = Type.Object(
+  {
+    name: Type.Optional(Text(1, 100, { description: 'Of a person who is new here.' })),
+    password: Password,
+  },
+  { title: 'InvitationAccept', additionalProperties: false },
+)
 export type InvitationAccept = Static<typeof InvitationAccept>
 
-export const AcceptedInvitation = Type.Object({ membershipId: Uuid, customerId: Uuid, email: Type.String() }, { title: 'AcceptedInvitation' })
+export const AcceptedInvitation = Type.Object(
+  { membershipId: Uuid, customerId: Uuid, email: Type.String() },
+  { title: 'AcceptedInvitation' },
+)
 export type AcceptedInvitation = Static<typeof AcceptedInvitation>

@@ -28,8 +28,14 @@ export interface PasswordFault {
 export function passwordFault(password: string, email: string): PasswordFault | null {
   const normal = password.normalize('NFC')
   const length = Array.from(normal).length
-  if (length < PASSWORD_MIN) return { code: 'too_short', message: `Must have at least ${PASSWORD_MIN} characters.`, params: { min: PASSWORD_MIN } }
-  if (length > PASSWORD_MAX) return { code: 'too_long', message: `Must have at most ${PASSWORD_MAX} characters.`, params: { max: PASSWORD_MAX } }
+  if (length < PASSWORD_MIN)
+    return {
+      code: 'too_short',
+      message: `Must have at least ${PASSWORD_MIN} characters.`,
+      params: { min: PASSWORD_MIN },
+    }
+  if (length > PASSWORD_MAX)
+    return { code: 'too_long', message: `Must have at most ${PASSWORD_MAX} characters.`, params: { max: PASSWORD_MAX } }
   const folded = normal.toLowerCase()
   if (COMMON_PASSWORDS.has(folded) || isRepetition(folded)) {
     return { code: 'invalid_value', message: 'Appears in lists of stolen passwords; choose another.' }

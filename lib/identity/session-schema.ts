@@ -10,42 +10,68 @@ export const SessionStatus = Words('SessionStatus', SESSION_STATUSES)
  * Bounds the input of the hash: a password has at most 128 characters, which can be up to 256 units of UTF-16. The
  * format keeps its spaces.
  */
-export const Password = Type.String({ format: 'password', minLength: 1, maxLength: 256, title: 'Password', description: 'Taken exactly as it is sent.' })
+export const Password = Type.String({
+  format: 'password',
+  minLength: 1,
+  maxLength: 256,
+  title: 'Password',
+  description: 'Taken exactly as it is sent.',
+})
 
-export const SignIn = Type.Object({
-  email: Type.String({ minLength: 1, maxLength: 254, pattern: '@', examples: ['owner@example.com'] }),
-  password: Password,
-  deviceName: Type.Optional(Nullable(Text(1, 80))),
-  deviceId: Type.Optional(Nullable(Text(1, 80))),
-}, { title: 'SignIn', additionalProperties: false })
+export const SignIn = Type.Object(
+  {
+    email: Type.String({ minLength: 1, maxLength: 254, pattern: '@', examples: ['owner@example.com'] }),
+    password: Password,
+    deviceName: Type.Optional(Nullable(Text(1, 80))),
+    deviceId: Type.Optional(Nullable(Text(1, 80))),
+  },
+  { title: 'SignIn', additionalProperties: false },
+)
 export type SignIn = Static<typeof SignIn>
 
-export const OpenedSession = Type.Object({
-  sessionId: Uuid,
-  status: SessionStatus,
-  mfa: Nullable(Type.Object({
-    methods: Type.Array(Type.String()),
-    challengeId: Uuid,
-  }, { title: 'SignInChallenge' }), { description: 'What is still owed; null when the session is active.' }),
-  token: Type.String({ description: 'Send as `Authorization: Bearer`. Browsers have it in the cookie `__Host-session` and need not keep it.' }),
-  csrfToken: Type.String({ description: 'Send as `X-CSRF-Token` with every request that writes and uses the cookie.' }),
-  expiresAt: Timestamp,
-  idleTimeoutSeconds: Type.Integer(),
-}, { title: 'OpenedSession' })
+export const OpenedSession = Type.Object(
+  {
+    sessionId: Uuid,
+    status: SessionStatus,
+    mfa: Nullable(
+      Type.Object(
+        {
+          methods: Type.Array(Type.String()),
+          challengeId: Uuid,
+        },
+        { title: 'SignInChallenge' },
+      ),
+      { description: 'What is still owed; null when the session is active.' },
+    ),
+    token: Type.String({
+      description:
+        'Send as `Authorization: Bearer`. Browsers have it in the cookie `__Host-session` and need not keep it.',
+    }),
+    csrfToken: Type.String({
+      description: 'Send as `X-CSRF-Token` with every request that writes and uses the cookie.',
+    }),
+    expiresAt: Timestamp,
+    idleTimeoutSeconds: Type.Integer(),
+  },
+  { title: 'OpenedSession' },
+)
 
-export const Session = Type.Object({
-  id: Uuid,
-  status: SessionStatus,
-  current: Type.Boolean({ description: 'Whether it is the one that asks.' }),
-  deviceName: Nullable(Type.String()),
-  deviceId: Nullable(Type.String()),
-  address: Type.String(),
-  userAgent: Nullable(Type.String()),
-  createdAt: Timestamp,
-  lastSeenAt: Timestamp,
-  expiresAt: Timestamp,
-  endedAt: Nullable(Timestamp),
-}, { title: 'Session' })
+export const Session = Type.Object(
+  {
+    id: Uuid,
+    status: SessionStatus,
+    current: Type.Boolean({ description: 'Whether it is the one that asks.' }),
+    deviceName: Nullable(Type.String()),
+    deviceId: Nullable(Type.String()),
+    address: Type.String(),
+    userAgent: Nullable(Type.String()),
+    createdAt: Timestamp,
+    lastSeenAt: Timestamp,
+    expiresAt: Timestamp,
+    endedAt: Nullable(Timestamp),
+  },
+  { title: 'Session' },
+)
 export type Session = Static<typeof Session>
 /** A session as storage reads it; storage does not know which session makes the request. */
 export type SessionRow = Omit<Session, 'current'>
@@ -59,24 +85,32 @@ export const sessionList = list({
   sorts: ['-createdAt', 'createdAt'],
 })
 
-export const MembershipView = Type.Object({
-  id: Uuid,
-  tenantId: Uuid,
-  tenantName: Type.String(),
-  level: Words('TenantLevel', ['customer', 'operator']),
-  role: Type.String({ description: 'A role of members or of staff.' }),
-  capabilities: Type.Array(Type.String()),
-}, { title: 'Membership' })
+export const MembershipView = Type.Object(
+  {
+    id: Uuid,
+    tenantId: Uuid,
+    tenantName: Type.String(),
+    level: Words('TenantLevel', ['customer', 'operator']),
+    role: Type.String({ description: 'A role of members or of staff.' }),
+    capabilities: Type.Array(Type.String()),
+  },
+  { title: 'Membership' },
+)
 
-export const CurrentSession = Type.Object({
-  id: Uuid,
-  status: SessionStatus,
-  createdAt: Timestamp,
-  expiresAt: Timestamp,
-  idleTimeoutSeconds: Type.Integer(),
-  csrfToken: Type.String(),
-  user: Type.Object({ id: Uuid, email: Type.String(), name: Type.String() }, { title: 'SessionUser' }),
-  memberships: Type.Array(MembershipView),
-  capabilities: Type.Array(Type.String(), { description: 'Of all memberships together; each tenant allows its own.' }),
-  flags: Type.Record(Type.String(), Type.Boolean()),
-}, { title: 'CurrentSession' })
+export const CurrentSession = Type.Object(
+  {
+    id: Uuid,
+    status: SessionStatus,
+    createdAt: Timestamp,
+    expiresAt: Timestamp,
+    idleTimeoutSeconds: Type.Integer(),
+    csrfToken: Type.String(),
+    user: Type.Object({ id: Uuid, email: Type.String(), name: Type.String() }, { title: 'SessionUser' }),
+    memberships: Type.Array(MembershipView),
+    capabilities: Type.Array(Type.String(), {
+      description: 'Of all memberships together; each tenant allows its own.',
+    }),
+    flags: Type.Record(Type.String(), Type.Boolean()),
+  },
+  { title: 'CurrentSession' },
+)

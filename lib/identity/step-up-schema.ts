@@ -6,43 +6,69 @@ import { Money, Nullable, Timestamp, Uuid, Words } from '../contract/primitives.
 export const StepUpAction = Words('StepUpAction', STEP_UP_ACTIONS)
 export const StepUpMethod = Words('StepUpMethod', ['totp'], 'Others are added as the service learns them.')
 
-export const ChallengeCreate = Type.Object({
-  action: StepUpAction,
-  subject: Type.Optional(Nullable(Type.Object({
-    type: Type.String({ pattern: '^[a-z_]{1,40}$' }),
-    id: Uuid,
-  }, { title: 'StepUpSubject', additionalProperties: false }))),
-  method: Type.Optional(StepUpMethod),
-}, { title: 'StepUpChallengeCreate', additionalProperties: false })
+export const ChallengeCreate = Type.Object(
+  {
+    action: StepUpAction,
+    subject: Type.Optional(
+      Nullable(
+        Type.Object(
+          {
+            type: Type.String({ pattern: '^[a-z_]{1,40}$' }),
+            id: Uuid,
+          },
+          { title: 'StepUpSubject', additionalProperties: false },
+        ),
+      ),
+    ),
+    method: Type.Optional(StepUpMethod),
+  },
+  { title: 'StepUpChallengeCreate', additionalProperties: false },
+)
 export type ChallengeCreate = Static<typeof ChallengeCreate>
 
-export const StepUpChallenge = Type.Object({
-  challengeId: Uuid,
-  action: StepUpAction,
-  methods: Type.Array(StepUpMethod),
-  preferredMethod: StepUpMethod,
-  display: Type.Object({
-    title: Type.String(),
-    amount: Nullable(Money),
-    counterparty: Nullable(Type.String()),
-  }, { title: 'StepUpDisplay', description: 'To be shown to the person before they answer.' }),
-  expiresAt: Timestamp,
-}, { title: 'StepUpChallenge' })
+export const StepUpChallenge = Type.Object(
+  {
+    challengeId: Uuid,
+    action: StepUpAction,
+    methods: Type.Array(StepUpMethod),
+    preferredMethod: StepUpMethod,
+    display: Type.Object(
+      {
+        title: Type.String(),
+        amount: Nullable(Money),
+        counterparty: Nullable(Type.String()),
+      },
+      { title: 'StepUpDisplay', description: 'To be shown to the person before they answer.' },
+    ),
+    expiresAt: Timestamp,
+  },
+  { title: 'StepUpChallenge' },
+)
 export type StepUpChallenge = Static<typeof StepUpChallenge>
 
-const Code = Type.String({ pattern: '^[0-9]{6}$', description: 'Six digits of the authenticator app.', examples: ['123456'] })
+const Code = Type.String({
+  pattern: '^[0-9]{6}$',
+  description: 'Six digits of the authenticator app.',
+  examples: ['123456'],
+})
 
-export const ChallengeVerify = Type.Object({
-  method: StepUpMethod,
-  code: Code,
-}, { title: 'StepUpVerify', additionalProperties: false })
+export const ChallengeVerify = Type.Object(
+  {
+    method: StepUpMethod,
+    code: Code,
+  },
+  { title: 'StepUpVerify', additionalProperties: false },
+)
 export type ChallengeVerify = Static<typeof ChallengeVerify>
 
-export const MfaVerify = Type.Object({
-  challengeId: Uuid,
-  method: StepUpMethod,
-  code: Code,
-}, { title: 'MfaVerify', additionalProperties: false })
+export const MfaVerify = Type.Object(
+  {
+    challengeId: Uuid,
+    method: StepUpMethod,
+    code: Code,
+  },
+  { title: 'MfaVerify', additionalProperties: false },
+)
 
 export const FactorConfirm = Type.Object({ code: Code }, { title: 'MfaFactorConfirm', additionalProperties: false })
 
@@ -53,8 +79,11 @@ const proof = {
 }
 export type StepUpProof = { readonly challengeId: string; readonly verifiedAt: string; readonly validUntil: string }
 
-export const StepUpVerified = Type.Object({
-  ...proof,
-  token: Type.String({ description: 'The session\'s new token; the one before is good for five minutes more.' }),
-  csrfToken: Type.String(),
-}, { title: 'StepUpVerified' })
+export const StepUpVerified = Type.Object(
+  {
+    ...proof,
+    token: Type.String({ description: "The session's new token; the one before is good for five minutes more." }),
+    csrfToken: Type.String(),
+  },
+  { title: 'StepUpVerified' },
+)

@@ -4,8 +4,18 @@
  */
 
 export const STEP_UP_ACTIONS = [
-  'api_key.create', 'api_key.revoke', 'recipient.create', 'recipient.update', 'payment.above_threshold', 'statement.full_export',
-  'integrator_webhook.change', 'approval.decide', 'membership.change', 'settings.change', 'provider_connection.change', 'card.manage',
+  'api_key.create',
+  'api_key.revoke',
+  'recipient.create',
+  'recipient.update',
+  'payment.above_threshold',
+  'statement.full_export',
+  'integrator_webhook.change',
+  'approval.decide',
+  'membership.change',
+  'settings.change',
+  'provider_connection.change',
+  'card.manage',
   'exchange.above_threshold',
 ] as const
 export type StepUpAction = (typeof STEP_UP_ACTIONS)[number]

@@ -7,36 +7,51 @@ const Name = Text(1, 140)
 const Phone = Nullable(Type.String({ pattern: '^\\+[1-9][0-9]{6,14}$', description: 'E.164.' }))
 const Locale = Type.String({ pattern: '^[a-z]{2}(-[A-Z]{2})?$', examples: ['en'] })
 
-export const User = Type.Object({
-  id: Uuid,
-  email: Type.String(),
-  name: Name,
-  phone: Phone,
-  locale: Locale,
-  mfaEnabled: Type.Boolean(),
-  passwordChangedAt: Nullable(Timestamp),
-  createdAt: Timestamp,
-  updatedAt: Timestamp,
-}, { title: 'User' })
+export const User = Type.Object(
+  {
+    id: Uuid,
+    email: Type.String(),
+    name: Name,
+    phone: Phone,
+    locale: Locale,
+    mfaEnabled: Type.Boolean(),
+    passwordChangedAt: Nullable(Timestamp),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  },
+  { title: 'User' },
+)
 export type User = Static<typeof User>
 
-export const UserUpdate = Type.Object({
-  name: Type.Optional(Name),
-  phone: Type.Optional(Phone),
-  locale: Type.Optional(Locale),
-}, { title: 'UserUpdate', additionalProperties: false })
+export const UserUpdate = Type.Object(
+  {
+    name: Type.Optional(Name),
+    phone: Type.Optional(Phone),
+    locale: Type.Optional(Locale),
+  },
+  { title: 'UserUpdate', additionalProperties: false },
+)
 export type UserUpdate = Static<typeof UserUpdate>
 
-export const PasswordChange = Type.Object({
-  currentPassword: Password,
-  newPassword: Password,
-}, { title: 'PasswordChange', additionalProperties: false })
+export const PasswordChange = Type.Object(
+  {
+    currentPassword: Password,
+    newPassword: Password,
+  },
+  { title: 'PasswordChange', additionalProperties: false },
+)
 
-export const PasswordResetRequest = Type.Object({
-  email: Type.String({ minLength: 1, maxLength: 254, pattern: '@' }),
-}, { title: 'PasswordResetRequest', additionalProperties: false })
+export const PasswordResetRequest = Type.Object(
+  {
+    email: Type.String({ minLength: 1, maxLength: 254, pattern: '@' }),
+  },
+  { title: 'PasswordResetRequest', additionalProperties: false },
+)
 
-export const PasswordResetComplete = Type.Object({ password: Password }, { title: 'PasswordResetComplete', additionalProperties: false })
+export const PasswordResetComplete = Type.Object(
+  { password: Password },
+  { title: 'PasswordResetComplete', additionalProperties: false },
+)
 
 const FactorKind = Words('MfaFactorKind', ['totp'], '`webauthn` is not offered yet.')
 
@@ -51,14 +66,20 @@ const factor = {
 export const MfaFactor = Type.Object(factor, { title: 'MfaFactor' })
 export type MfaFactor = Static<typeof MfaFactor>
 
-export const NewMfaFactor = Type.Object({
-  ...factor,
-  secret: Type.String({ description: 'Base32, shown once.' }),
-  otpauthUri: Type.String({ description: 'For a QR code; contains the secret.' }),
-}, { title: 'NewMfaFactor' })
+export const NewMfaFactor = Type.Object(
+  {
+    ...factor,
+    secret: Type.String({ description: 'Base32, shown once.' }),
+    otpauthUri: Type.String({ description: 'For a QR code; contains the secret.' }),
+  },
+  { title: 'NewMfaFactor' },
+)
 
-export const FactorCreate = Type.Object({
-  kind: FactorKind,
-  name: Type.Optional(Text(1, 80)),
-}, { title: 'MfaFactorCreate', additionalProperties: false })
+export const FactorCreate = Type.Object(
+  {
+    kind: FactorKind,
+    name: Type.Optional(Text(1, 80)),
+  },
+  { title: 'MfaFactorCreate', additionalProperties: false },
+)
 export type FactorCreate = Static<typeof FactorCreate>

@@ -67,11 +67,22 @@ export interface CreditOwner {
 export function receiveCredit(balance: BalanceState | null, command: ReceiveCredit, now: number) {
   if (balance === null) throw new Error(`The credit ${command.credit.reference} names a balance that does not exist.`)
   const { credit, hit } = command
-  const owner: CreditOwner = { customerId: balance.customerId, balanceId: balance.id, operatorId: balance.operatorId, connectionId: balance.connectionId, shard: balance.shard }
+  const owner: CreditOwner = {
+    customerId: balance.customerId,
+    balanceId: balance.id,
+    operatorId: balance.operatorId,
+    connectionId: balance.connectionId,
+    shard: balance.shard,
+  }
   const refusal = refusalOf(balance, credit)
   if (refusal !== null) {
     const effects = suspend(owner, refusal, command, now)
-    return { state: balance, reply: { kind: 'credit_received' as const, status: 'unallocated' as const }, effects, refused: true }
+    return {
+      state: balance,
+      reply: { kind: 'credit_received' as const, status: 'unallocated' as const },
+      effects,
+      refused: true,
+    }
   }
   const fee = incomingFee(balance.fees, credit)
   const written = hit === null ? book(owner, fee, command, now) : review(owner, hit, command, now)
@@ -91,22 +102,52 @@ type Received = Pick<ReceiveCredit, 'credit' | 'key' | 'event' | 'accounts' | 'i
 function book(owner: CreditOwner, fee: bigint, command: Received, now: number): Effects {
   const { credit, ids } = command
   const row = rowOf(owner, credit, { status: 'received', creditedAt: now }, now)
-  const event = incomingEvent(row, { id: ids.next(), type: 'incoming_payment.received', status: 'received', previousStatus: null, at: now })
+  const event = incomingEvent(row, {
+    id: ids.next(),
+    type: 'incoming_payment.received',
+    status: 'received',
+    previousStatus: null,
+    at: now,
+  })
   const written = posted('L01', owner, row, command, now)
   if (fee === 0n) return { ...written, incomingPayments: [row], events: [event] }
-  const charged = feePostings(fee, row, { accounts: command.accounts, entryId: ids.next(), bookedAt: now, valueDate: row.valueDate })
-  return { ...written, postings: [...written.postings ?? [], ...charged], incomingPayments: [row], events: [event] }
+  const charged = feePostings(fee, row, {
+    accounts: command.accounts,
+    entryId: ids.next(),
+    bookedAt: now,
+    valueDate: row.valueDate,
+  })
+  return { ...written, postings: [...(written.postings ?? []), ...charged], incomingPayments: [row], events: [event] }
 }
 
 /** Puts the credit under review (L05); the customer does not see it. */
-function review(owner: CreditOwner, { provider, findings, decides }: ScreeningHit, command: Received, now: number): Effects {
+function review(
+  owner: CreditOwner,
+  { provider, findings, decides }: ScreeningHit,
+  command: Received,
+  now: number,
+): Effects {
   const { credit, ids } = command
   const row = rowOf(owner, credit, { status: 'under_review' }, now)
-  const hold = opensComplianceHold({
-    id: ids.next(), kind: 'inbound_screening', provider, subjectType: 'incoming_payment', subjectId: row.id, customerId: owner.customerId as string,
-    operatorId: owner.operatorId, shard: owner.shard, currency: credit.currency, amount: credit.amount, counterparty: credit.payerName, findings,
-    decides: decides === null ? null : { decision: decides.decision, at: now + decides.afterMs }, createdAt: now,
-  }, ids.next())
+  const hold = opensComplianceHold(
+    {
+      id: ids.next(),
+      kind: 'inbound_screening',
+      provider,
+      subjectType: 'incoming_payment',
+      subjectId: row.id,
+      customerId: owner.customerId as string,
+      operatorId: owner.operatorId,
+      shard: owner.shard,
+      currency: credit.currency,
+      amount: credit.amount,
+      counterparty: credit.payerName,
+      findings,
+      decides: decides === null ? null : { decision: decides.decision, at: now + decides.afterMs },
+      createdAt: now,
+    },
+    ids.next(),
+  )
   return { ...posted('L05', owner, row, command, now), incomingPayments: [row], ...hold }
 }
 
@@ -114,30 +155,89 @@ function review(owner: CreditOwner, { provider, findings, decides }: ScreeningHi
  * Makes the effects of a credit without an owner (L03, or L97 where only a statement reports it): a suspense item,
  * which belongs to the operator.
  */
-export function suspend(known: CreditOwner, reason: SuspenseReason, command: Received, now: number, rule: 'L03' | 'L97' = 'L03'): Effects {
+export function suspend(
+  known: CreditOwner,
+  reason: SuspenseReason,
+  command: Received,
+  now: number,
+  rule: 'L03' | 'L97' = 'L03',
+): Effects {
   const owner = { ...known, customerId: null, balanceId: null }
   const row = rowOf(owner, command.credit, { status: 'unallocated', suspense: 'open', suspenseReason: reason }, now)
   return { ...posted(rule, owner, row, command, now), incomingPayments: [row] }
 }
 
 function rowOf(
-  { customerId, balanceId, operatorId, connectionId, shard }: CreditOwner, credit: CreditFacts,
-  state: { readonly status: IncomingStatus } & Partial<Pick<IncomingPaymentRow, 'creditedAt' | 'suspense' | 'suspenseReason'>>, now: number,
+  { customerId, balanceId, operatorId, connectionId, shard }: CreditOwner,
+  credit: CreditFacts,
+  state: { readonly status: IncomingStatus } & Partial<
+    Pick<IncomingPaymentRow, 'creditedAt' | 'suspense' | 'suspenseReason'>
+  >,
+  now: number,
 ): IncomingPaymentRow {
-  const { reference: id, amount, currency, payerName, payerIdentifier, payerBankName, payerCountry, remittance: reference, rail, endToEndId, uetr, valueDate } = credit
+  const {
+    reference: id,
+    amount,
+    currency,
+    payerName,
+    payerIdentifier,
+    payerBankName,
+    payerCountry,
+    remittance: reference,
+    rail,
+    endToEndId,
+    uetr,
+    valueDate,
+  } = credit
   return {
-    id, customerId, balanceId, operatorId, connectionId, shard, currency, amount, payerName, payerIdentifier, payerBankName, payerCountry, reference, rail,
-    endToEndId, uetr, valueDate, creditedAt: null, suspense: null, suspenseReason: null, ...state, receivedAt: now,
+    id,
+    customerId,
+    balanceId,
+    operatorId,
+    connectionId,
+    shard,
+    currency,
+    amount,
+    payerName,
+    payerIdentifier,
+    payerBankName,
+    payerCountry,
+    reference,
+    rail,
+    endToEndId,
+    uetr,
+    valueDate,
+    creditedAt: null,
+    suspense: null,
+    suspenseReason: null,
+    ...state,
+    receivedAt: now,
   }
 }
 
 /** Makes the entry of a credit, and the rows that record the partner's message. */
-function posted(rule: RuleId, { customerId, balanceId, operatorId, connectionId }: CreditOwner, row: IncomingPaymentRow, { key, event, accounts, ids }: Received, now: number): Effects {
+function posted(
+  rule: RuleId,
+  { customerId, balanceId, operatorId, connectionId }: CreditOwner,
+  row: IncomingPaymentRow,
+  { key, event, accounts, ids }: Received,
+  now: number,
+): Effects {
   return {
     postings: entry({
-      rule, amounts: { A: row.amount }, currency: row.currency, accounts, balances: { from: balanceId ?? '', to: { id: balanceId ?? '', fence: 'own_turn' } }, entryId: ids.next(),
-      customerId: customerId ?? operatorId, source: { object: customerId === null ? SUSPENSE_SOURCE : INCOMING_SOURCE, id: row.id },
-      description: incomingText(row), reference: row.reference, counterparty: row.payerName, bookedAt: now, valueDate: row.valueDate,
+      rule,
+      amounts: { A: row.amount },
+      currency: row.currency,
+      accounts,
+      balances: { from: balanceId ?? '', to: { id: balanceId ?? '', fence: 'own_turn' } },
+      entryId: ids.next(),
+      customerId: customerId ?? operatorId,
+      source: { object: customerId === null ? SUSPENSE_SOURCE : INCOMING_SOURCE, id: row.id },
+      description: incomingText(row),
+      reference: row.reference,
+      counterparty: row.payerName,
+      bookedAt: now,
+      valueDate: row.valueDate,
     }),
     providerEvents: [{ id: event.id, connectionId, type: event.type, objectId: row.id, code: null, receivedAt: now }],
     idempotency: { ...key, status: 200, resourceId: row.id, answer: null, createdAt: now },

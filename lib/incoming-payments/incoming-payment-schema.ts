@@ -4,39 +4,62 @@
 import Type, { type Static } from 'typebox'
 import { RECALL_REASONS, SHOWN_STATUSES, SUSPENSE_REASONS, SUSPENSE_STATUSES } from './incoming-payment.ts'
 import { list } from '../contract/list.ts'
-import { CalendarDate, CountryCode, Money, Nullable, PositiveMoney, Rail, RecallStatus, Text, Timestamp, Uuid, Words } from '../contract/primitives.ts'
+import {
+  CalendarDate,
+  CountryCode,
+  Money,
+  Nullable,
+  PositiveMoney,
+  Rail,
+  RecallStatus,
+  Text,
+  Timestamp,
+  Uuid,
+  Words,
+} from '../contract/primitives.ts'
 
 const RecallReason = Words('IncomingRecallReason', RECALL_REASONS)
 
-const Payer = Type.Object({
-  name: Nullable(Type.String()),
-  maskedIdentifier: Nullable(Type.String()),
-  bankName: Nullable(Type.String()),
-  country: Nullable(CountryCode),
-}, { title: 'IncomingPayer' })
+const Payer = Type.Object(
+  {
+    name: Nullable(Type.String()),
+    maskedIdentifier: Nullable(Type.String()),
+    bankName: Nullable(Type.String()),
+    country: Nullable(CountryCode),
+  },
+  { title: 'IncomingPayer' },
+)
 
-export const IncomingPayment = Type.Object({
-  id: Uuid,
-  customerId: Uuid,
-  balanceId: Uuid,
-  status: Words('IncomingPaymentStatus', SHOWN_STATUSES, 'Customers see `received` and `returned` ones only.'),
-  amount: Money,
-  rail: Nullable(Rail),
-  payer: Payer,
-  reference: Nullable(Type.String()),
-  endToEndId: Nullable(Type.String()),
-  uetr: Nullable(Uuid),
-  fundsRequestId: Nullable(Uuid),
-  transactionId: Nullable(Uuid),
-  valueDate: CalendarDate,
-  receivedAt: Timestamp,
-  recall: Nullable(Type.Object({
-    status: RecallStatus,
-    reasonCode: RecallReason,
-    requestedAt: Timestamp,
-    decidedAt: Nullable(Timestamp),
-  }, { title: 'IncomingRecall' })),
-}, { title: 'IncomingPayment' })
+export const IncomingPayment = Type.Object(
+  {
+    id: Uuid,
+    customerId: Uuid,
+    balanceId: Uuid,
+    status: Words('IncomingPaymentStatus', SHOWN_STATUSES, 'Customers see `received` and `returned` ones only.'),
+    amount: Money,
+    rail: Nullable(Rail),
+    payer: Payer,
+    reference: Nullable(Type.String()),
+    endToEndId: Nullable(Type.String()),
+    uetr: Nullable(Uuid),
+    fundsRequestId: Nullable(Uuid),
+    transactionId: Nullable(Uuid),
+    valueDate: CalendarDate,
+    receivedAt: Timestamp,
+    recall: Nullable(
+      Type.Object(
+        {
+          status: RecallStatus,
+          reasonCode: RecallReason,
+          requestedAt: Timestamp,
+          decidedAt: Nullable(Timestamp),
+        },
+        { title: 'IncomingRecall' },
+      ),
+    ),
+  },
+  { title: 'IncomingPayment' },
+)
 export type IncomingPayment = Static<typeof IncomingPayment>
 
 const TIMES = { receivedFrom: { kind: 'timeFrom' }, receivedTo: { kind: 'timeTo' } } as const
@@ -52,27 +75,30 @@ export const incomingPaymentList = list({
   sorts: ['-receivedAt', 'receivedAt'],
 })
 
-export const SuspenseItem = Type.Object({
-  id: Uuid,
-  status: Words('SuspenseStatus', SUSPENSE_STATUSES),
-  reason: Words('SuspenseReason', SUSPENSE_REASONS, 'Why nobody has the money.'),
-  amount: Money,
-  connectionId: Uuid,
-  rail: Nullable(Rail),
-  payer: Payer,
-  reference: Nullable(Type.String()),
-  endToEndId: Nullable(Type.String()),
-  uetr: Nullable(Uuid),
-  valueDate: CalendarDate,
-  customerId: Nullable(Uuid, { description: 'Whose it turned out to be.' }),
-  balanceId: Nullable(Uuid),
-  incomingPaymentId: Nullable(Uuid, { description: 'What its owner sees, once it is allocated.' }),
-  returnReasonCode: Nullable(Type.String()),
-  decidedBy: Nullable(Uuid),
-  decidedAt: Nullable(Timestamp),
-  decisionReason: Nullable(Type.String()),
-  receivedAt: Timestamp,
-}, { title: 'SuspenseItem' })
+export const SuspenseItem = Type.Object(
+  {
+    id: Uuid,
+    status: Words('SuspenseStatus', SUSPENSE_STATUSES),
+    reason: Words('SuspenseReason', SUSPENSE_REASONS, 'Why nobody has the money.'),
+    amount: Money,
+    connectionId: Uuid,
+    rail: Nullable(Rail),
+    payer: Payer,
+    reference: Nullable(Type.String()),
+    endToEndId: Nullable(Type.String()),
+    uetr: Nullable(Uuid),
+    valueDate: CalendarDate,
+    customerId: Nullable(Uuid, { description: 'Whose it turned out to be.' }),
+    balanceId: Nullable(Uuid),
+    incomingPaymentId: Nullable(Uuid, { description: 'What its owner sees, once it is allocated.' }),
+    returnReasonCode: Nullable(Type.String()),
+    decidedBy: Nullable(Uuid),
+    decidedAt: Nullable(Timestamp),
+    decisionReason: Nullable(Type.String()),
+    receivedAt: Timestamp,
+  },
+  { title: 'SuspenseItem' },
+)
 export type SuspenseItem = Static<typeof SuspenseItem>
 
 export const suspenseList = list({
@@ -85,16 +111,30 @@ export const suspenseList = list({
   sorts: ['receivedAt', '-receivedAt'],
 })
 
-export const SuspenseAllocation = Type.Object({
-  balanceId: Uuid,
-  reason: Type.Optional(Nullable(Text(1, 500))),
-}, { title: 'SuspenseAllocation', additionalProperties: false, examples: [{ balanceId: '01980d6e-7f3a-7c21-9f58-0a1b2c3d4e5f', reason: 'The payer confirmed the account.' }] })
+export const SuspenseAllocation = Type.Object(
+  {
+    balanceId: Uuid,
+    reason: Type.Optional(Nullable(Text(1, 500))),
+  },
+  {
+    title: 'SuspenseAllocation',
+    additionalProperties: false,
+    examples: [{ balanceId: '01980d6e-7f3a-7c21-9f58-0a1b2c3d4e5f', reason: 'The payer confirmed the account.' }],
+  },
+)
 export type SuspenseAllocation = Static<typeof SuspenseAllocation>
 
-export const SuspenseReturn = Type.Object({
-  reason: Text(1, 500),
-  reasonCode: Type.Optional(Words('SuspenseReturnReason', ['AC01', 'AC03', 'AC04', 'AC06', 'BE01', 'MS03', 'NARR'])),
-}, { title: 'SuspenseReturn', additionalProperties: false, examples: [{ reason: 'No such customer.', reasonCode: 'AC01' }] })
+export const SuspenseReturn = Type.Object(
+  {
+    reason: Text(1, 500),
+    reasonCode: Type.Optional(Words('SuspenseReturnReason', ['AC01', 'AC03', 'AC04', 'AC06', 'BE01', 'MS03', 'NARR'])),
+  },
+  {
+    title: 'SuspenseReturn',
+    additionalProperties: false,
+    examples: [{ reason: 'No such customer.', reasonCode: 'AC01' }],
+  },
+)
 export type SuspenseReturn = Static<typeof SuspenseReturn>
 
 // ── The sandbox ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -102,7 +142,12 @@ export type SuspenseReturn = Static<typeof SuspenseReturn>
 const CREDIT = {
   balanceId: Uuid,
   amount: PositiveMoney,
-  payerName: Type.Optional(Text(1, 140, { description: 'With `SBX:HOLD` in it the payment is reviewed first; with `SBX:UNALLOCATED` the bank does not know whose it is.' })),
+  payerName: Type.Optional(
+    Text(1, 140, {
+      description:
+        'With `SBX:HOLD` in it the payment is reviewed first; with `SBX:UNALLOCATED` the bank does not know whose it is.',
+    }),
+  ),
   payerIban: Type.Optional(Nullable(Text(1, 42))),
   payerAccountNumber: Type.Optional(Nullable(Text(1, 34))),
   payerSortCode: Type.Optional(Nullable(Text(6, 8))),
@@ -111,32 +156,62 @@ const CREDIT = {
   endToEndId: Type.Optional(Nullable(Text(1, 35))),
   valueDate: Type.Optional(Nullable(CalendarDate)),
 }
-const EXAMPLES = [{ balanceId: '01980d6e-7f3a-7c21-9f58-0a1b2c3d4e5f', amount: { amountMinor: '12500', currency: 'EUR' }, payerName: 'Acme BV', reference: 'Invoice 42' }]
+const EXAMPLES = [
+  {
+    balanceId: '01980d6e-7f3a-7c21-9f58-0a1b2c3d4e5f',
+    amount: { amountMinor: '12500', currency: 'EUR' },
+    payerName: 'Acme BV',
+    reference: 'Invoice 42',
+  },
+]
 
-export const SimIncomingPayment = Type.Object(CREDIT, { title: 'SimIncomingPayment', additionalProperties: false, examples: EXAMPLES })
+export const SimIncomingPayment = Type.Object(CREDIT, {
+  title: 'SimIncomingPayment',
+  additionalProperties: false,
+  examples: EXAMPLES,
+})
 export type SimIncomingPayment = Static<typeof SimIncomingPayment>
 
-export const SandboxIncomingPayment = Type.Object(CREDIT, { title: 'SandboxIncomingPayment', additionalProperties: false, examples: EXAMPLES })
+export const SandboxIncomingPayment = Type.Object(CREDIT, {
+  title: 'SandboxIncomingPayment',
+  additionalProperties: false,
+  examples: EXAMPLES,
+})
 
-export const SimIncomingDebit = Type.Object({
-  balanceId: Uuid,
-  amount: PositiveMoney,
-  creditorName: Text(1, 140),
-  creditorId: Type.Optional(Nullable(Text(1, 35))),
-  mandateReference: Type.Optional(Nullable(Text(1, 35))),
-  scheme: Words('MandateScheme', ['sepa_dd_core', 'sepa_dd_b2b', 'bacs_dd', 'ach_debit']),
-  reference: Type.Optional(Nullable(Text(1, 140))),
-  dueDate: Type.Optional(Nullable(CalendarDate)),
-}, { title: 'SimIncomingDebit', additionalProperties: false, examples: [{
-  balanceId: '01980d6e-7f3a-7c21-9f58-0a1b2c3d4e5f', amount: { amountMinor: '12500', currency: 'EUR' }, creditorName: 'City Power', scheme: 'sepa_dd_core',
-}] })
+export const SimIncomingDebit = Type.Object(
+  {
+    balanceId: Uuid,
+    amount: PositiveMoney,
+    creditorName: Text(1, 140),
+    creditorId: Type.Optional(Nullable(Text(1, 35))),
+    mandateReference: Type.Optional(Nullable(Text(1, 35))),
+    scheme: Words('MandateScheme', ['sepa_dd_core', 'sepa_dd_b2b', 'bacs_dd', 'ach_debit']),
+    reference: Type.Optional(Nullable(Text(1, 140))),
+    dueDate: Type.Optional(Nullable(CalendarDate)),
+  },
+  {
+    title: 'SimIncomingDebit',
+    additionalProperties: false,
+    examples: [
+      {
+        balanceId: '01980d6e-7f3a-7c21-9f58-0a1b2c3d4e5f',
+        amount: { amountMinor: '12500', currency: 'EUR' },
+        creditorName: 'City Power',
+        scheme: 'sepa_dd_core',
+      },
+    ],
+  },
+)
 export type SimIncomingDebit = Static<typeof SimIncomingDebit>
 
-export const SimIncomingRecall = Type.Object({
-  reasonCode: Type.Optional(RecallReason),
-  amount: Type.Optional(Nullable(PositiveMoney, { description: 'All of it unless said otherwise.' })),
-  note: Type.Optional(Nullable(Text(0, 500))),
-}, { title: 'SimIncomingRecall', additionalProperties: false, examples: [{ reasonCode: 'DUPL' }] })
+export const SimIncomingRecall = Type.Object(
+  {
+    reasonCode: Type.Optional(RecallReason),
+    amount: Type.Optional(Nullable(PositiveMoney, { description: 'All of it unless said otherwise.' })),
+    note: Type.Optional(Nullable(Text(0, 500))),
+  },
+  { title: 'SimIncomingRecall', additionalProperties: false, examples: [{ reasonCode: 'DUPL' }] },
+)
 export type SimIncomingRecall = Static<typeof SimIncomingRecall>
 
 // ── Adding money ──────────────────────────────────────────────────────────────────────────────────────────────────────

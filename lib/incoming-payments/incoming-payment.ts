@@ -97,7 +97,12 @@ export interface IncomingChange {
   readonly returnState?: IncomingRecord['returnState']
 }
 
-const payerOf = ({ payerName: name, payerIdentifier: maskedIdentifier, payerBankName: bankName, payerCountry: country }: IncomingRecord) => ({ name, maskedIdentifier, bankName, country })
+const payerOf = ({
+  payerName: name,
+  payerIdentifier: maskedIdentifier,
+  payerBankName: bankName,
+  payerCountry: country,
+}: IncomingRecord) => ({ name, maskedIdentifier, bankName, country })
 
 /** Makes the incoming payment as its customer sees it. */
 export function incomingPaymentJson(record: IncomingRecord) {
@@ -106,7 +111,7 @@ export function incomingPaymentJson(record: IncomingRecord) {
     id: record.id,
     customerId: record.customerId as string,
     balanceId: record.balanceId as string,
-    status: record.status as typeof SHOWN_STATUSES[number],
+    status: record.status as (typeof SHOWN_STATUSES)[number],
     amount: moneyJson({ amountMinor: record.amount, currency: record.currency as CurrencyCode }),
     rail: record.rail,
     payer: payerOf(record),
@@ -118,7 +123,15 @@ export function incomingPaymentJson(record: IncomingRecord) {
     valueDate: record.valueDate,
     // The time when the customer got the money: the customer must not learn of a review before it.
     receivedAt: timestamp(record.creditedAt ?? record.receivedAt),
-    recall: recall === null ? null : { status: recall.status, reasonCode: recall.reasonCode, requestedAt: recall.requestedAt, decidedAt: recall.decidedAt },
+    recall:
+      recall === null
+        ? null
+        : {
+            status: recall.status,
+            reasonCode: recall.reasonCode,
+            requestedAt: recall.requestedAt,
+            decidedAt: recall.decidedAt,
+          },
   }
 }
 

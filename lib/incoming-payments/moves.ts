@@ -38,7 +38,11 @@ export type IncomingMoveName = keyof typeof FROM
 /** Returns the refusal of a move; null when it is allowed. */
 export function mayMove({ status }: Pick<IncomingRecord, 'status'>, move: IncomingMoveName): Problem | null {
   if ((FROM[move] as readonly IncomingStatus[]).includes(status)) return null
-  return { slug: 'invalid-transition', detail: `The incoming payment is ${status}.`, extra: { currentStatus: status, allowed: FROM[move] } }
+  return {
+    slug: 'invalid-transition',
+    detail: `The incoming payment is ${status}.`,
+    extra: { currentStatus: status, allowed: FROM[move] },
+  }
 }
 
 /** The owner of unallocated money, as staff decided. */
@@ -53,26 +57,56 @@ export interface Allocation {
 }
 
 /** Allocates money whose owner was not known (L04): credits its balance. */
-export function allocate(record: IncomingRecord, { customerId, balanceId, shard, by, reason, fee }: Allocation, context: MoveContext): IncomingMove {
+export function allocate(
+  record: IncomingRecord,
+  { customerId, balanceId, shard, by, reason, fee }: Allocation,
+  context: MoveContext,
+): IncomingMove {
   const owned = { ...record, customerId, balanceId, shard }
   return {
-    effects: { ...charged(fee, owned, posting('L04', owned, record.amount, context), context), ...credited(owned, context) },
-    change: { status: 'received', customerId, balanceId, shard, creditedAt: context.now, suspense: 'allocated', decidedBy: by, decidedAt: context.now, decisionReason: reason },
+    effects: {
+      ...charged(fee, owned, posting('L04', owned, record.amount, context), context),
+      ...credited(owned, context),
+    },
+    change: {
+      status: 'received',
+      customerId,
+      balanceId,
+      shard,
+      creditedAt: context.now,
+      suspense: 'allocated',
+      decidedBy: by,
+      decidedAt: context.now,
+      decisionReason: reason,
+    },
   }
 }
 
 /** Sends money back whose owner was not found (L08). */
-export function giveBack(record: IncomingRecord, { by, reason, reasonCode }: { readonly by: string; readonly reason: string; readonly reasonCode: string }, context: MoveContext): IncomingMove {
+export function giveBack(
+  record: IncomingRecord,
+  { by, reason, reasonCode }: { readonly by: string; readonly reason: string; readonly reasonCode: string },
+  context: MoveContext,
+): IncomingMove {
   return {
     effects: posting('L08', record, record.amount, context),
-    change: { ...goesBack(record.amount, reasonCode), suspense: 'returned', decidedBy: by, decidedAt: context.now, decisionReason: reason },
+    change: {
+      ...goesBack(record.amount, reasonCode),
+      suspense: 'returned',
+      decidedBy: by,
+      decidedAt: context.now,
+      decisionReason: reason,
+    },
   }
 }
 
 /** Releases the money from review (L06) and credits the balance. `fee` is charged for it. */
 export function release(record: IncomingRecord, fee: bigint, context: MoveContext): IncomingMove {
   return {
-    effects: { ...charged(fee, record, posting('L06', record, record.amount, context), context), ...credited(record, context) },
+    effects: {
+      ...charged(fee, record, posting('L06', record, record.amount, context), context),
+      ...credited(record, context),
+    },
     change: { status: 'received', creditedAt: context.now },
   }
 }
@@ -88,10 +122,20 @@ export function block(record: IncomingRecord, context: MoveContext): IncomingMov
 // ── Recalls ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** Makes the hold on recalled money. The caller places it only where the balance covers it. */
-export function recallHold(record: IncomingRecord, amount: bigint, { ids, now }: Pick<MoveContext, 'ids' | 'now'>): HoldRow {
+export function recallHold(
+  record: IncomingRecord,
+  amount: bigint,
+  { ids, now }: Pick<MoveContext, 'ids' | 'now'>,
+): HoldRow {
   return {
-    id: ids.next(), balanceId: record.balanceId as string, customerId: record.customerId as string, amount, subjectType: 'recall', subjectId: record.id,
-    description: 'Recall of an incoming payment', createdAt: now,
+    id: ids.next(),
+    balanceId: record.balanceId as string,
+    customerId: record.customerId as string,
+    amount,
+    subjectType: 'recall',
+    subjectId: record.id,
+    description: 'Recall of an incoming payment',
+    createdAt: now,
   }
 }
 
@@ -100,17 +144,51 @@ export function recallHold(record: IncomingRecord, amount: bigint, { ids, now }:
  * not held.
  */
 export function openRecall(
-  record: IncomingRecord, { caseId, amount, reasonCode, holdId }: { readonly caseId: string; readonly amount: bigint; readonly reasonCode: RecallReason; readonly holdId: string | null },
+  record: IncomingRecord,
+  {
+    caseId,
+    amount,
+    reasonCode,
+    holdId,
+  }: {
+    readonly caseId: string
+    readonly amount: bigint
+    readonly reasonCode: RecallReason
+    readonly holdId: string | null
+  },
   { ids, now }: Pick<MoveContext, 'ids' | 'now'>,
 ): IncomingMove {
   return {
-    effects: opensComplianceHold({
-      id: caseId, kind: 'inbound_recall', provider: 'sandbox', subjectType: 'incoming_payment', subjectId: record.id, customerId: record.customerId as string,
-      operatorId: record.operatorId, shard: record.shard, currency: record.currency, amount, counterparty: record.payerName,
-      findings: [{ list: 'RECALL-REQUEST', name: reasonCode, score: 100 }], decides: null, createdAt: now,
-    }, ids.next()),
+    effects: opensComplianceHold(
+      {
+        id: caseId,
+        kind: 'inbound_recall',
+        provider: 'sandbox',
+        subjectType: 'incoming_payment',
+        subjectId: record.id,
+        customerId: record.customerId as string,
+        operatorId: record.operatorId,
+        shard: record.shard,
+        currency: record.currency,
+        amount,
+        counterparty: record.payerName,
+        findings: [{ list: 'RECALL-REQUEST', name: reasonCode, score: 100 }],
+        decides: null,
+        createdAt: now,
+      },
+      ids.next(),
+    ),
     change: {
-      recall: { status: 'requested', reasonCode, amount: amount.toString(), caseId, requestedAt: timestamp(now), decidedAt: null, rejectionCode: null }, recallHoldId: holdId,
+      recall: {
+        status: 'requested',
+        reasonCode,
+        amount: amount.toString(),
+        caseId,
+        requestedAt: timestamp(now),
+        decidedAt: null,
+        rejectionCode: null,
+      },
+      recallHoldId: holdId,
     },
   }
 }
@@ -123,22 +201,59 @@ export function acceptRecall(record: IncomingRecord, holdId: string, context: Mo
   return {
     effects: {
       ...posting('L80', record, amount, context),
-      holdResolutions: [{ id: holdId, balanceId: record.balanceId as string, amount, status: 'captured', capturedAmount: amount, resolvedAt: context.now }],
-      events: [incomingEvent(record, { id: context.ids.next(), type: 'incoming_payment.returned', status: 'returned', previousStatus: record.status, at: context.now })],
+      holdResolutions: [
+        {
+          id: holdId,
+          balanceId: record.balanceId as string,
+          amount,
+          status: 'captured',
+          capturedAmount: amount,
+          resolvedAt: context.now,
+        },
+      ],
+      events: [
+        incomingEvent(record, {
+          id: context.ids.next(),
+          type: 'incoming_payment.returned',
+          status: 'returned',
+          previousStatus: record.status,
+          at: context.now,
+        }),
+      ],
     },
-    change: { ...goesBack(amount, recall.reasonCode), recall: { ...recall, status: 'accepted', decidedAt: timestamp(context.now) }, recallHoldId: holdId },
+    change: {
+      ...goesBack(amount, recall.reasonCode),
+      recall: { ...recall, status: 'accepted', decidedAt: timestamp(context.now) },
+      recallHoldId: holdId,
+    },
   }
 }
 
 /** Rejects the recall: the customer keeps the money, and its hold is released. */
-export function rejectRecall(record: IncomingRecord, rejectionCode: string, { now }: Pick<MoveContext, 'now'>): IncomingMove {
+export function rejectRecall(
+  record: IncomingRecord,
+  rejectionCode: string,
+  { now }: Pick<MoveContext, 'now'>,
+): IncomingMove {
   const { recall, recallHoldId } = record
   if (recall === null) throw new Error(`Nobody wants the incoming payment ${record.id} back.`)
   const amount = BigInt(recall.amount)
   return {
-    effects: recallHoldId === null ? {} : {
-      holdResolutions: [{ id: recallHoldId, balanceId: record.balanceId as string, amount, status: 'released', capturedAmount: null, resolvedAt: now }],
-    },
+    effects:
+      recallHoldId === null
+        ? {}
+        : {
+            holdResolutions: [
+              {
+                id: recallHoldId,
+                balanceId: record.balanceId as string,
+                amount,
+                status: 'released',
+                capturedAmount: null,
+                resolvedAt: now,
+              },
+            ],
+          },
     change: { recall: { ...recall, status: 'rejected', decidedAt: timestamp(now), rejectionCode } },
   }
 }
@@ -147,7 +262,10 @@ export function rejectRecall(record: IncomingRecord, rejectionCode: string, { no
 
 /** Settles the return (L11): the money has left the partner. */
 export function settleReturn(record: IncomingRecord, context: MoveContext): IncomingMove {
-  return { effects: posting('L11', record, record.returnedAmount as bigint, context), change: { returnState: 'settled' } }
+  return {
+    effects: posting('L11', record, record.returnedAmount as bigint, context),
+    change: { returnState: 'settled' },
+  }
 }
 
 function goesBack(amount: bigint, reasonCode: string): IncomingChange {
@@ -155,24 +273,61 @@ function goesBack(amount: bigint, reasonCode: string): IncomingChange {
 }
 
 /** Adds the fee (L02) to the entry of the money itself. */
-function charged(fee: bigint, record: IncomingRecord, { postings = [] }: Pick<Effects, 'postings'>, { accounts, ids, now }: MoveContext): Pick<Effects, 'postings'> {
-  return { postings: [...postings, ...feePostings(fee, record, { accounts, entryId: ids.next(), bookedAt: now, valueDate: timestamp(now).slice(0, 10) })] }
+function charged(
+  fee: bigint,
+  record: IncomingRecord,
+  { postings = [] }: Pick<Effects, 'postings'>,
+  { accounts, ids, now }: MoveContext,
+): Pick<Effects, 'postings'> {
+  return {
+    postings: [
+      ...postings,
+      ...feePostings(fee, record, {
+        accounts,
+        entryId: ids.next(),
+        bookedAt: now,
+        valueDate: timestamp(now).slice(0, 10),
+      }),
+    ],
+  }
 }
 
 function credited(record: IncomingRecord, { ids, now }: MoveContext): Pick<Effects, 'events'> {
   return {
-    events: [incomingEvent(record, { id: ids.next(), type: 'incoming_payment.received', status: 'received', previousStatus: null, at: now })],
+    events: [
+      incomingEvent(record, {
+        id: ids.next(),
+        type: 'incoming_payment.received',
+        status: 'received',
+        previousStatus: null,
+        at: now,
+      }),
+    ],
   }
 }
 
-function posting(rule: RuleId, record: IncomingRecord, amount: bigint, { accounts, ids, now }: MoveContext): Pick<Effects, 'postings'> {
+function posting(
+  rule: RuleId,
+  record: IncomingRecord,
+  amount: bigint,
+  { accounts, ids, now }: MoveContext,
+): Pick<Effects, 'postings'> {
   const { customerId, balanceId, operatorId } = record
   return {
     postings: entry({
-      rule, amounts: { A: amount }, currency: record.currency, accounts, balances: { from: balanceId ?? '', to: { id: balanceId ?? '', fence: 'open' } }, entryId: ids.next(),
-      customerId: customerId ?? operatorId, source: { object: customerId === null ? SUSPENSE_SOURCE : INCOMING_SOURCE, id: record.id },
-      description: rule === 'L80' ? `${incomingText(record)} recalled` : incomingText(record), reference: record.reference, counterparty: record.payerName,
-      bookedAt: now, valueDate: timestamp(now).slice(0, 10),
+      rule,
+      amounts: { A: amount },
+      currency: record.currency,
+      accounts,
+      balances: { from: balanceId ?? '', to: { id: balanceId ?? '', fence: 'open' } },
+      entryId: ids.next(),
+      customerId: customerId ?? operatorId,
+      source: { object: customerId === null ? SUSPENSE_SOURCE : INCOMING_SOURCE, id: record.id },
+      description: rule === 'L80' ? `${incomingText(record)} recalled` : incomingText(record),
+      reference: record.reference,
+      counterparty: record.payerName,
+      bookedAt: now,
+      valueDate: timestamp(now).slice(0, 10),
     }),
   }
 }

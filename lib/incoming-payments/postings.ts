@@ -24,28 +24,72 @@ interface IncomingEvent extends Pick<OutboxEvent, 'id' | 'status' | 'previousSta
  * @throws Error without a customer
  */
 export function incomingEvent(
-  { id: objectId, customerId, operatorId, shard, amount, currency }: Pick<IncomingPaymentRow, 'id' | 'customerId' | 'operatorId' | 'shard' | 'amount' | 'currency'>,
+  {
+    id: objectId,
+    customerId,
+    operatorId,
+    shard,
+    amount,
+    currency,
+  }: Pick<IncomingPaymentRow, 'id' | 'customerId' | 'operatorId' | 'shard' | 'amount' | 'currency'>,
   { id, type, status, previousStatus, at }: IncomingEvent,
 ): OutboxEvent {
   if (customerId === null) throw new Error(`The incoming payment ${objectId} has no customer to tell.`)
-  return { id, createdAt: at, customerId, operatorId, shard, type, object: 'incoming_payment', objectId, status, previousStatus, amount, currency }
+  return {
+    id,
+    createdAt: at,
+    customerId,
+    operatorId,
+    shard,
+    type,
+    object: 'incoming_payment',
+    objectId,
+    status,
+    previousStatus,
+    amount,
+    currency,
+  }
 }
 
 /** Computes the fee for an incoming payment: never more than its amount. */
-export function incomingFee(rules: readonly FeeRule[], { rail, amount }: Pick<IncomingPaymentRow, 'rail' | 'amount'>): bigint {
+export function incomingFee(
+  rules: readonly FeeRule[],
+  { rail, amount }: Pick<IncomingPaymentRow, 'rail' | 'amount'>,
+): bigint {
   const fee = feeOf(rules, rail, amount, 'incoming_payment')
   return fee < amount ? fee : amount
 }
 
 /** Makes the fee's postings (L02); none for a fee of zero. */
 export function feePostings(
-  fee: bigint, { id, customerId, balanceId, currency }: Pick<IncomingPaymentRow, 'id' | 'customerId' | 'balanceId' | 'currency'>,
-  { accounts, entryId, bookedAt, valueDate }: { readonly accounts: InternalAccounts; readonly entryId: string; readonly bookedAt: number; readonly valueDate: string },
+  fee: bigint,
+  { id, customerId, balanceId, currency }: Pick<IncomingPaymentRow, 'id' | 'customerId' | 'balanceId' | 'currency'>,
+  {
+    accounts,
+    entryId,
+    bookedAt,
+    valueDate,
+  }: {
+    readonly accounts: InternalAccounts
+    readonly entryId: string
+    readonly bookedAt: number
+    readonly valueDate: string
+  },
 ): readonly Posting[] {
   if (fee === 0n) return []
-  if (customerId === null || balanceId === null) throw new Error(`The incoming payment ${id} has no customer to charge.`)
+  if (customerId === null || balanceId === null)
+    throw new Error(`The incoming payment ${id} has no customer to charge.`)
   return entry({
-    rule: 'L02', amounts: { F: fee }, currency, accounts, balances: { from: balanceId, to: { id: balanceId, fence: 'open' } }, entryId, customerId,
-    source: { object: INCOMING_SOURCE, id }, description: 'Fee for an incoming payment', bookedAt, valueDate,
+    rule: 'L02',
+    amounts: { F: fee },
+    currency,
+    accounts,
+    balances: { from: balanceId, to: { id: balanceId, fence: 'open' } },
+    entryId,
+    customerId,
+    source: { object: INCOMING_SOURCE, id },
+    description: 'Fee for an incoming payment',
+    bookedAt,
+    valueDate,
   })
 }

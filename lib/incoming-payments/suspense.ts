@@ -9,16 +9,33 @@ import type { Posting } from '../ledger/posting.ts'
 import type { InternalAccounts } from '../ledger/entry.ts'
 
 /** The fields of a suspense item beside its money. */
-export type SuspenseItem = Pick<IncomingPaymentRow, 'id' | 'operatorId' | 'connectionId' | 'shard' | 'payerName' | 'reference' | 'rail' | 'valueDate' | 'receivedAt'> & {
+export type SuspenseItem = Pick<
+  IncomingPaymentRow,
+  'id' | 'operatorId' | 'connectionId' | 'shard' | 'payerName' | 'reference' | 'rail' | 'valueDate' | 'receivedAt'
+> & {
   /** The payment, exchange or transfer that the money comes from. */
   readonly originId: string
 }
 
 /** Makes the suspense item. `amount` is minor units. */
-export function suspenseItem(item: SuspenseItem, money: Pick<IncomingPaymentRow, 'currency' | 'amount'>): IncomingPaymentRow {
+export function suspenseItem(
+  item: SuspenseItem,
+  money: Pick<IncomingPaymentRow, 'currency' | 'amount'>,
+): IncomingPaymentRow {
   return {
-    ...item, ...money, customerId: null, balanceId: null, status: 'unallocated', payerIdentifier: null, payerBankName: null, payerCountry: null, endToEndId: null, uetr: null,
-    suspense: 'open', suspenseReason: 'balance_closed', creditedAt: null,
+    ...item,
+    ...money,
+    customerId: null,
+    balanceId: null,
+    status: 'unallocated',
+    payerIdentifier: null,
+    payerBankName: null,
+    payerCountry: null,
+    endToEndId: null,
+    uetr: null,
+    suspense: 'open',
+    suspenseReason: 'balance_closed',
+    creditedAt: null,
   }
 }
 
@@ -43,5 +60,9 @@ export function intoSuspense(effects: Effects, item: SuspenseItem, accounts: Int
     return { ...posting, credit: internalRef(unallocated) }
   })
   if (refused.size !== 1) throw new Error(`${refused.size} balances are credited for ${item.originId}, not one.`)
-  return { ...effects, postings, incomingPayments: [...effects.incomingPayments ?? [], suspenseItem(item, { currency, amount })] }
+  return {
+    ...effects,
+    postings,
+    incomingPayments: [...(effects.incomingPayments ?? []), suspenseItem(item, { currency, amount })],
+  }
 }

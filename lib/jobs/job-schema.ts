@@ -6,35 +6,49 @@ import { DownloadLink } from '../contract/download-link.ts'
 import { Nullable, Timestamp, Uuid, Words } from '../contract/primitives.ts'
 import { ProblemSchema } from '../contract/problem.ts'
 
-export const JobStatus = Words('JobStatus', JOB_STATUSES, '`expired`: it succeeded, and its result has been deleted since.')
+export const JobStatus = Words(
+  'JobStatus',
+  JOB_STATUSES,
+  '`expired`: it succeeded, and its result has been deleted since.',
+)
 
-export const Job = Type.Object({
-  id: Uuid,
-  kind: Words('JobKind', JOB_KINDS),
-  status: JobStatus,
-  progress: Type.Object({
-    processed: Type.Integer({ minimum: 0 }),
-    total: Nullable(Type.Integer({ minimum: 0, description: 'Null while it is not known.' })),
-    ratePerSecond: Nullable(Type.Number({ minimum: 0, description: 'While it runs.' })),
-    etaSeconds: Nullable(Type.Integer({ minimum: 0, description: 'While it runs, where `total` is known.' })),
-  }),
-  subject: Nullable(Type.Object({ object: Type.String({ examples: ['balance'] }), id: Uuid }, { description: 'What it is about.' })),
-  result: Nullable(Type.Object({
-    fileName: Nullable(Type.String()),
-    contentType: Nullable(Type.String()),
-    sizeBytes: Nullable(Type.Integer({ minimum: 0 })),
-    rows: Nullable(Type.Integer({ minimum: 0 })),
-    download: Nullable(DownloadLink),
-    statementId: Nullable(Uuid),
-    counts: Nullable(Type.Record(Type.String(), Type.Integer())),
-  }, { description: 'Once it has succeeded, for seven days.' })),
-  error: Nullable(ProblemSchema),
-  requestedBy: Uuid,
-  createdAt: Timestamp,
-  startedAt: Nullable(Timestamp),
-  finishedAt: Nullable(Timestamp),
-  expiresAt: Nullable(Timestamp),
-}, { title: 'Job' })
+export const Job = Type.Object(
+  {
+    id: Uuid,
+    kind: Words('JobKind', JOB_KINDS),
+    status: JobStatus,
+    progress: Type.Object({
+      processed: Type.Integer({ minimum: 0 }),
+      total: Nullable(Type.Integer({ minimum: 0, description: 'Null while it is not known.' })),
+      ratePerSecond: Nullable(Type.Number({ minimum: 0, description: 'While it runs.' })),
+      etaSeconds: Nullable(Type.Integer({ minimum: 0, description: 'While it runs, where `total` is known.' })),
+    }),
+    subject: Nullable(
+      Type.Object({ object: Type.String({ examples: ['balance'] }), id: Uuid }, { description: 'What it is about.' }),
+    ),
+    result: Nullable(
+      Type.Object(
+        {
+          fileName: Nullable(Type.String()),
+          contentType: Nullable(Type.String()),
+          sizeBytes: Nullable(Type.Integer({ minimum: 0 })),
+          rows: Nullable(Type.Integer({ minimum: 0 })),
+          download: Nullable(DownloadLink),
+          statementId: Nullable(Uuid),
+          counts: Nullable(Type.Record(Type.String(), Type.Integer())),
+        },
+        { description: 'Once it has succeeded, for seven days.' },
+      ),
+    ),
+    error: Nullable(ProblemSchema),
+    requestedBy: Uuid,
+    createdAt: Timestamp,
+    startedAt: Nullable(Timestamp),
+    finishedAt: Nullable(Timestamp),
+    expiresAt: Nullable(Timestamp),
+  },
+  { title: 'Job' },
+)
 export type Job = Static<typeof Job>
 
 export const jobList = list({

@@ -1,6 +1,13 @@
 /** Jobs: work that is requested now and done soon, as a state machine. Pure. */
 
-export const JOB_KINDS = ['transaction_export', 'statement', 'bulk_payment_submit', 'bulk_payment_validate', 'usage_export', 'developer_provision'] as const
+export const JOB_KINDS = [
+  'transaction_export',
+  'statement',
+  'bulk_payment_submit',
+  'bulk_payment_validate',
+  'usage_export',
+  'developer_provision',
+] as const
 export type JobKind = (typeof JOB_KINDS)[number]
 
 export const JOB_STATUSES = ['queued', 'running', 'succeeded', 'failed', 'cancelled', 'expired'] as const
@@ -39,10 +46,24 @@ export interface Pace {
 const NO_PACE: Pace = { ratePerSecond: null, etaSeconds: null }
 
 /** Computes the pace of a job. Times are epoch milliseconds; the rate has one decimal. */
-export function paceOf({ status, progress: { processed, total }, startedAt }: { readonly status: JobStatus; readonly progress: { readonly processed: number; readonly total: number | null }; readonly startedAt: number | null }, now: number): Pace {
+export function paceOf(
+  {
+    status,
+    progress: { processed, total },
+    startedAt,
+  }: {
+    readonly status: JobStatus
+    readonly progress: { readonly processed: number; readonly total: number | null }
+    readonly startedAt: number | null
+  },
+  now: number,
+): Pace {
   if (status !== 'running' || startedAt === null || processed === 0 || now <= startedAt) return NO_PACE
   const perSecond = (processed * 1_000) / (now - startedAt)
-  return { ratePerSecond: Math.round(perSecond * 10) / 10, etaSeconds: total === null ? null : Math.ceil(Math.max(0, total - processed) / perSecond) }
+  return {
+    ratePerSecond: Math.round(perSecond * 10) / 10,
+    etaSeconds: total === null ? null : Math.ceil(Math.max(0, total - processed) / perSecond),
+  }
 }
 
 /** Retention of a job's result, milliseconds. */
@@ -62,7 +83,14 @@ export interface JobResult {
   readonly counts: Readonly<Record<string, number>> | null
 }
 
-export const NO_RESULT: JobResult = { fileName: null, contentType: null, sizeBytes: null, rows: null, statementId: null, counts: null }
+export const NO_RESULT: JobResult = {
+  fileName: null,
+  contentType: null,
+  sizeBytes: null,
+  rows: null,
+  statementId: null,
+  counts: null,
+}
 
 /** With this token a job fails, where there is a sandbox. */
 export const FAIL_TOKEN = 'SBX:FAIL'

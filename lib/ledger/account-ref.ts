@@ -16,7 +16,10 @@ export interface CreditedBalance {
   readonly fence: CreditFence
 }
 
-interface InternalAccount { readonly kind: 'internal'; readonly id: string }
+interface InternalAccount {
+  readonly kind: 'internal'
+  readonly id: string
+}
 
 /** The debit side of a posting. */
 export type DebitRef = { readonly kind: 'balance'; readonly id: string } | InternalAccount

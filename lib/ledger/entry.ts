@@ -40,9 +40,10 @@ export const NO_BALANCE: EntryOptions['balances'] = { from: '', to: { id: '', fe
  */
 export function entry(options: EntryOptions): Posting[] {
   const currencies = { c: options.currency }
-  const pairs = options.reverses === undefined
-    ? post(options.rule, options.amounts, currencies, options.variant)
-    : reversalOf(post(options.reverses.rule, options.amounts, currencies))
+  const pairs =
+    options.reverses === undefined
+      ? post(options.rule, options.amounts, currencies, options.variant)
+      : reversalOf(post(options.reverses.rule, options.amounts, currencies))
   return pairs.map((pair, ordinal) => ({
     entryId: options.entryId,
     ordinal,
@@ -64,10 +65,15 @@ export function entry(options: EntryOptions): Posting[] {
   }))
 }
 
-function account(pair: Pair, which: 'debit' | 'credit', { rule, accounts, toAccounts = accounts }: EntryOptions): DebitRef & CreditRef {
+function account(
+  pair: Pair,
+  which: 'debit' | 'credit',
+  { rule, accounts, toAccounts = accounts }: EntryOptions,
+): DebitRef & CreditRef {
   const key = pair[which]
   const role = which === 'debit' ? pair.debitRole : pair.creditRole
   const id = (role === 'to' ? toAccounts : accounts)[key]
-  if (id === undefined) throw new Error(`${rule} needs the account ${key}, which does not exist for this connection and currency`)
+  if (id === undefined)
+    throw new Error(`${rule} needs the account ${key}, which does not exist for this connection and currency`)
   return internalRef(id)
 }

@@ -20,7 +20,8 @@ const ORDINAL_MAX = 127
  * @throws RangeError for an ordinal above 127
  */
 export function journalLineId(entryId: string, ordinal: number, side: JournalSide): string {
-  if (!Number.isInteger(ordinal) || ordinal < 0 || ordinal > ORDINAL_MAX) throw new RangeError(`ordinal ${ordinal} does not fit a line id`)
+  if (!Number.isInteger(ordinal) || ordinal < 0 || ordinal > ORDINAL_MAX)
+    throw new RangeError(`ordinal ${ordinal} does not fit a line id`)
   const tail = Number.parseInt(entryId.slice(-2), 16) ^ ((ordinal << 1) | (side === 'debit' ? 0 : 1))
   return entryId.slice(0, -2) + tail.toString(16).padStart(2, '0')
 }
@@ -71,7 +72,12 @@ function journalTypes(): Map<string, TransactionType> {
 function addLines(
   types: Map<string, TransactionType>,
   lines: readonly Line[],
-  { id, side, mark, others }: { readonly id: string; readonly side: JournalSide; readonly mark: string; readonly others: readonly Line[] },
+  {
+    id,
+    side,
+    mark,
+    others,
+  }: { readonly id: string; readonly side: JournalSide; readonly mark: string; readonly others: readonly Line[] },
 ): void {
   for (const { account, type } of lines) {
     if (account !== 'cust' || type === undefined) continue
@@ -90,7 +96,8 @@ function addLines(
  * @throws Error for a line that no rule makes; the audit would have reported it
  */
 export function journalType(source: JournalSource): TransactionType {
-  const type = JOURNAL_TYPES.get(journalMark(source)) ?? JOURNAL_TYPES.get(journalMark({ ...source, side: opposite(source.side) }))
+  const type =
+    JOURNAL_TYPES.get(journalMark(source)) ?? JOURNAL_TYPES.get(journalMark({ ...source, side: opposite(source.side) }))
   if (type === undefined) throw new Error(`no rule makes the line ${journalMark(source)}`)
   return type
 }

@@ -27,11 +27,27 @@ export type Role = 'from' | 'to'
 
 /** The type of a line in the customer's journal. */
 export type TransactionType =
-  | 'incoming_payment' | 'outgoing_payment' | 'payment_return' | 'incoming_payment_return'
-  | 'transfer_in' | 'transfer_out' | 'exchange_out' | 'exchange_in'
-  | 'collection' | 'collection_return' | 'direct_debit' | 'direct_debit_refund'
-  | 'card_payment' | 'card_refund' | 'card_withdrawal'
-  | 'forward_deposit' | 'forward_deposit_release' | 'fee' | 'fee_refund' | 'interest' | 'adjustment'
+  | 'incoming_payment'
+  | 'outgoing_payment'
+  | 'payment_return'
+  | 'incoming_payment_return'
+  | 'transfer_in'
+  | 'transfer_out'
+  | 'exchange_out'
+  | 'exchange_in'
+  | 'collection'
+  | 'collection_return'
+  | 'direct_debit'
+  | 'direct_debit_refund'
+  | 'card_payment'
+  | 'card_refund'
+  | 'card_withdrawal'
+  | 'forward_deposit'
+  | 'forward_deposit_release'
+  | 'fee'
+  | 'fee_refund'
+  | 'interest'
+  | 'adjustment'
 
 /** One line of a rule: an account, a currency and an amount. */
 export interface Line {
@@ -196,10 +212,15 @@ const RULE_TABLE = {
       payment: {
         currency: 'c',
         debit: [{ ...cust('c', A_PLUS_F, 'outgoing_payment'), role: 'from' }],
-        credit: [{ ...cust('c', A, 'incoming_payment'), role: 'to' }, line('inc_fee', 'c', F_MINUS_T), line('fee_tax', 'c', T)],
+        credit: [
+          { ...cust('c', A, 'incoming_payment'), role: 'to' },
+          line('inc_fee', 'c', F_MINUS_T),
+          line('fee_tax', 'c', T),
+        ],
       },
     },
-    notes: 'The variant is a payment to a balance on the platform: the same two balances, other words in the journals, and the payer\'s fee as in L10.',
+    notes:
+      "The variant is a payment to a balance on the platform: the same two balances, other words in the journals, and the payer's fee as in L10.",
   },
   L21: {
     event: 'Cash leg of a transfer across two connections',
@@ -289,7 +310,8 @@ const RULE_TABLE = {
     event: 'Last drawdown uses the deposit',
     debit: [line('fx_deposit', 's', D), cust('s', { S: 1, D: -1 }, 'exchange_out')],
     credit: [line('fx_clearing', 's', S)],
-    notes: 'Only when the deposit is in the sold currency; otherwise L42 first. A deposit placed by L41 is used by L31 from_deposit.',
+    notes:
+      'Only when the deposit is in the sold currency; otherwise L42 first. A deposit placed by L41 is used by L31 from_deposit.',
   },
   L44: {
     event: 'Forward closed out at a loss',
@@ -362,7 +384,8 @@ const RULE_TABLE = {
         credit: [line('card_payable', 'c', S), line('inc_fee', 'c', F)],
       },
     },
-    notes: 'S is in the billing currency, the conversion by the scheme already inside. The variant is cash from a machine.',
+    notes:
+      'S is in the billing currency, the conversion by the scheme already inside. The variant is cash from a machine.',
   },
   L72: { event: 'Card authorisation reversed before settlement', debit: [], credit: [], notes: 'Releases the hold.' },
   L73: {
@@ -439,7 +462,8 @@ const RULE_TABLE = {
         credit: [line('nostro_suspense', 'c', A)],
       },
     },
-    notes: 'A variant clears the suspense account once the debit is explained: a charge, a payment, or a customer’s direct debit.',
+    notes:
+      'A variant clears the suspense account once the debit is explained: a charge, a payment, or a customer’s direct debit.',
   },
   L94: {
     event: 'Operator funds the house account',
@@ -461,7 +485,8 @@ const RULE_TABLE = {
       exp_loss: { currency: 'c', debit: [line('house', 'c', P)], credit: [line('exp_loss', 'c', P)] },
       exp_interest: { currency: 'c', debit: [line('house', 'c', P)], credit: [line('exp_interest', 'c', P)] },
     },
-    notes: 'Monthly sweep of income A and B and of expenses P into equity. The named variants sweep the other expenses.',
+    notes:
+      'Monthly sweep of income A and B and of expenses P into equity. The named variants sweep the other expenses.',
   },
   L96: {
     event: 'Connection migrated',
@@ -475,7 +500,10 @@ const RULE_TABLE = {
     credit: [line('unallocated', 'c', A)],
     notes: 'Treated as L03 from there on.',
   },
-} as const satisfies Record<string, Omit<Rule, 'reverses' | 'then'> & { readonly reverses?: string; readonly then?: string }>
+} as const satisfies Record<
+  string,
+  Omit<Rule, 'reverses' | 'then'> & { readonly reverses?: string; readonly then?: string }
+>
 
 /** The name of a posting rule. */
 export type RuleId = keyof typeof RULE_TABLE
@@ -674,7 +702,8 @@ function pairUp(taken: Part, currency: string, amounts: Amounts, rule: RuleId, p
     }
   }
   // Only zero lines may be left among the credits; anything else is a wrong rule or a wrong evaluation.
-  for (let at = creditAt + 1; at < taken.credit.length; at += 1) creditLeft += lineAmount(taken.credit[at]!, amounts, rule)
+  for (let at = creditAt + 1; at < taken.credit.length; at += 1)
+    creditLeft += lineAmount(taken.credit[at]!, amounts, rule)
   if (creditLeft !== 0n) throw new RangeError(`${rule} does not balance`)
 }
 

@@ -19,5 +19,7 @@ export type FeatureFlags = Readonly<Record<Feature, boolean>>
 
 /** Combines the defaults with an operator's settings. Features that this version does not know are left out. */
 export function flagsOf(switched: Readonly<Record<string, boolean>>): FeatureFlags {
-  return Object.fromEntries(Object.entries(FEATURE_DEFAULTS).map(([name, on]) => [name, switched[name] ?? on])) as FeatureFlags
+  return Object.fromEntries(
+    Object.entries(FEATURE_DEFAULTS).map(([name, on]) => [name, switched[name] ?? on]),
+  ) as FeatureFlags
 }

@@ -3,7 +3,18 @@ import Type, { type Static, type TSchema } from 'typebox'
 import type { Feature } from './features.ts'
 import { RECIPIENT_MODES } from '../approvals/policy.ts'
 import { LimitsWrite } from '../customers/customer-limits-schema.ts'
-import { CurrencyCode, Money, MONEY_PATTERN, Nullable, PositiveMoney, Rail, Text, Timestamp, Uuid, Words } from '../contract/primitives.ts'
+import {
+  CurrencyCode,
+  Money,
+  MONEY_PATTERN,
+  Nullable,
+  PositiveMoney,
+  Rail,
+  Text,
+  Timestamp,
+  Uuid,
+  Words,
+} from '../contract/primitives.ts'
 
 const NAME_MAX = 140
 
@@ -13,27 +24,47 @@ const provenance = { updatedBy: Nullable(Uuid), updatedAt: Nullable(Timestamp) }
 const name = Text(1, NAME_MAX, { description: 'What the operator is called.', examples: ['Sandbox Operator'] })
 export const Operator = Type.Object({ id: Uuid, name, createdAt: Timestamp, ...provenance }, { title: 'Operator' })
 export type Operator = Static<typeof Operator>
-export const OperatorUpdate = Type.Object({ name: Type.Optional(name) }, { title: 'OperatorUpdate', additionalProperties: false })
+export const OperatorUpdate = Type.Object(
+  { name: Type.Optional(name) },
+  { title: 'OperatorUpdate', additionalProperties: false },
+)
 export type OperatorUpdate = Static<typeof OperatorUpdate>
 
 const recipients = {
   approvalMode: Words('RecipientApprovalMode', RECIPIENT_MODES),
   requireVerification: Type.Boolean({ description: 'Whether an account name that cannot be checked stops a payment.' }),
   allowedOverrides: Type.Array(Words('OverridableOutcome', ['close_match', 'no_match', 'unavailable']), {
-    uniqueItems: true, description: 'Outcomes of a name check that may be accepted all the same.',
+    uniqueItems: true,
+    description: 'Outcomes of a name check that may be accepted all the same.',
   }),
 }
 
 const compliance = { fourEyesRelease: Type.Boolean({ description: 'Two people decide on a compliance hold.' }) }
-const pricing = { defaultTemplateId: Nullable(Uuid, { description: 'The list of prices that holds for its customers. Null: nothing is charged.' }) }
+const pricing = {
+  defaultTemplateId: Nullable(Uuid, {
+    description: 'The list of prices that holds for its customers. Null: nothing is charged.',
+  }),
+}
 const exchange = {
   quoteSeconds: Type.Integer({ minimum: 5, maximum: 300, description: 'How long a quote holds.' }),
-  marginBps: Type.Integer({ minimum: 0, maximum: 1_000, description: 'What a customer\'s rate is worse than the partner\'s, in hundredths of a per cent.' }),
-  approvalToleranceBps: Type.Integer({ minimum: 0, maximum: 1_000, description: 'How far a rate may have moved when an exchange is approved.' }),
+  marginBps: Type.Integer({
+    minimum: 0,
+    maximum: 1_000,
+    description: "What a customer's rate is worse than the partner's, in hundredths of a per cent.",
+  }),
+  approvalToleranceBps: Type.Integer({
+    minimum: 0,
+    maximum: 1_000,
+    description: 'How far a rate may have moved when an exchange is approved.',
+  }),
   heldRateDefaultMinutes: Type.Integer({ minimum: 1, maximum: 10_080 }),
   heldRateMaxMinutes: Type.Integer({ minimum: 1, maximum: 10_080 }),
   forwardDepositBps: Type.Integer({ minimum: 0, maximum: 10_000 }),
-  marginCallBps: Type.Integer({ minimum: 1, maximum: 10_000, description: 'The loss from which a forward\'s deposit is called for more.' }),
+  marginCallBps: Type.Integer({
+    minimum: 1,
+    maximum: 10_000,
+    description: "The loss from which a forward's deposit is called for more.",
+  }),
   maxTenorMonths: Type.Integer({ minimum: 1, maximum: 24 }),
   minSellEur: Type.String({ pattern: MONEY_PATTERN, description: 'The least a forward sells, in euro cents.' }),
 }
@@ -42,66 +73,176 @@ const payments = { fourEyesExceptions: Type.Boolean({ description: 'Two people r
 /** More than the number of rails: each rail is named once. */
 const RAIL_LIMITS_MAX = 60
 const rails = {
-  limits: Type.Array(Type.Object({
-    rail: Rail, limit: Nullable(PositiveMoney, { description: 'Of a single payment, in the currency of the rail. Null: none.' }),
-  }, { title: 'RailLimit', additionalProperties: false, examples: [{ rail: 'faster_payments', limit: { amountMinor: '25000000', currency: 'GBP' } }] }), {
-    maxItems: RAIL_LIMITS_MAX, description: 'What may be paid by a rail, in place of what its scheme allows. Rails that are not named keep that.',
-  }),
+  limits: Type.Array(
+    Type.Object(
+      {
+        rail: Rail,
+        limit: Nullable(PositiveMoney, {
+          description: 'Of a single payment, in the currency of the rail. Null: none.',
+        }),
+      },
+      {
+        title: 'RailLimit',
+        additionalProperties: false,
+        examples: [{ rail: 'faster_payments', limit: { amountMinor: '25000000', currency: 'GBP' } }],
+      },
+    ),
+    {
+      maxItems: RAIL_LIMITS_MAX,
+      description:
+        'What may be paid by a rail, in place of what its scheme allows. Rails that are not named keep that.',
+    },
+  ),
 }
 
-const Limits = Nullable(Type.Array(Type.Object({
-  currency: CurrencyCode, single: Nullable(Money), daily: Nullable(Money), monthly: Nullable(Money),
-}, { title: 'DefaultLimits' })))
+const Limits = Nullable(
+  Type.Array(
+    Type.Object(
+      {
+        currency: CurrencyCode,
+        single: Nullable(Money),
+        daily: Nullable(Money),
+        monthly: Nullable(Money),
+      },
+      { title: 'DefaultLimits' },
+    ),
+  ),
+)
 const LimitsOrNone = Type.Optional(Nullable(LimitsWrite, { description: 'Null: none.' }))
 
-export const OperatorSettings = Type.Object({
-  recipients: Type.Object(recipients, { title: 'OperatorRecipientSettings', description: 'How recipients of customers are looked at. A customer\'s own policy goes before `approvalMode`.' }),
-  limits: Type.Object({
-    default: Type.Object({ business: Limits, sole_trader: Limits, individual: Limits }, { title: 'LimitsByType', description: 'What customers without limits of their own may pay out, by their type. Null: as much as they have.' }),
-  }, { title: 'OperatorLimitSettings' }),
-  compliance: Type.Object(compliance, { title: 'OperatorComplianceSettings' }),
-  payments: Type.Object(payments, { title: 'OperatorPaymentSettings' }),
-  rails: Type.Object(rails, { title: 'OperatorRailSettings' }),
-  pricing: Type.Object(pricing, { title: 'OperatorPricingSettings' }),
-  exchange: Type.Object(exchange, { title: 'OperatorExchangeSettings' }),
-  ...provenance,
-}, { title: 'OperatorSettings' })
+export const OperatorSettings = Type.Object(
+  {
+    recipients: Type.Object(recipients, {
+      title: 'OperatorRecipientSettings',
+      description: "How recipients of customers are looked at. A customer's own policy goes before `approvalMode`.",
+    }),
+    limits: Type.Object(
+      {
+        default: Type.Object(
+          { business: Limits, sole_trader: Limits, individual: Limits },
+          {
+            title: 'LimitsByType',
+            description:
+              'What customers without limits of their own may pay out, by their type. Null: as much as they have.',
+          },
+        ),
+      },
+      { title: 'OperatorLimitSettings' },
+    ),
+    compliance: Type.Object(compliance, { title: 'OperatorComplianceSettings' }),
+    payments: Type.Object(payments, { title: 'OperatorPaymentSettings' }),
+    rails: Type.Object(rails, { title: 'OperatorRailSettings' }),
+    pricing: Type.Object(pricing, { title: 'OperatorPricingSettings' }),
+    exchange: Type.Object(exchange, { title: 'OperatorExchangeSettings' }),
+    ...provenance,
+  },
+  { title: 'OperatorSettings' },
+)
 export type OperatorSettings = Static<typeof OperatorSettings>
 
-export const OperatorSettingsUpdate = Type.Object({
-  recipients: Type.Optional(Type.Object({
-    approvalMode: Type.Optional(recipients.approvalMode), requireVerification: Type.Optional(recipients.requireVerification), allowedOverrides: Type.Optional(recipients.allowedOverrides),
-  }, { title: 'OperatorRecipientSettingsUpdate', additionalProperties: false })),
-  limits: Type.Optional(Type.Object({
-    default: Type.Optional(Type.Object({ business: LimitsOrNone, sole_trader: LimitsOrNone, individual: LimitsOrNone }, { title: 'LimitsByTypeUpdate', additionalProperties: false })),
-  }, { title: 'OperatorLimitSettingsUpdate', additionalProperties: false })),
-  compliance: Type.Optional(Type.Object({ fourEyesRelease: Type.Optional(compliance.fourEyesRelease) }, { title: 'OperatorComplianceSettingsUpdate', additionalProperties: false })),
-  payments: Type.Optional(Type.Object({ fourEyesExceptions: Type.Optional(payments.fourEyesExceptions) }, { title: 'OperatorPaymentSettingsUpdate', additionalProperties: false })),
-  rails: Type.Optional(Type.Object({ limits: Type.Optional(rails.limits) }, { title: 'OperatorRailSettingsUpdate', additionalProperties: false })),
-  exchange: Type.Optional(Type.Partial(Type.Object(exchange), { title: 'OperatorExchangeSettingsUpdate', additionalProperties: false })),
-  pricing: Type.Optional(Type.Object({ defaultTemplateId: Type.Optional(pricing.defaultTemplateId) }, { title: 'OperatorPricingSettingsUpdate', additionalProperties: false })),
-}, { title: 'OperatorSettingsUpdate', additionalProperties: false, examples: [{ recipients: { approvalMode: 'operator_queue' } }] })
+export const OperatorSettingsUpdate = Type.Object(
+  {
+    recipients: Type.Optional(
+      Type.Object(
+        {
+          approvalMode: Type.Optional(recipients.approvalMode),
+          requireVerification: Type.Optional(recipients.requireVerification),
+          allowedOverrides: Type.Optional(recipients.allowedOverrides),
+        },
+        { title: 'OperatorRecipientSettingsUpdate', additionalProperties: false },
+      ),
+    ),
+    limits: Type.Optional(
+      Type.Object(
+        {
+          default: Type.Optional(
+            Type.Object(
+              { business: LimitsOrNone, sole_trader: LimitsOrNone, individual: LimitsOrNone },
+              { title: 'LimitsByTypeUpdate', additionalProperties: false },
+            ),
+          ),
+        },
+        { title: 'OperatorLimitSettingsUpdate', additionalProperties: false },
+      ),
+    ),
+    compliance: Type.Optional(
+      Type.Object(
+        { fourEyesRelease: Type.Optional(compliance.fourEyesRelease) },
+        { title: 'OperatorComplianceSettingsUpdate', additionalProperties: false },
+      ),
+    ),
+    payments: Type.Optional(
+      Type.Object(
+        { fourEyesExceptions: Type.Optional(payments.fourEyesExceptions) },
+        { title: 'OperatorPaymentSettingsUpdate', additionalProperties: false },
+      ),
+    ),
+    rails: Type.Optional(
+      Type.Object(
+        { limits: Type.Optional(rails.limits) },
+        { title: 'OperatorRailSettingsUpdate', additionalProperties: false },
+      ),
+    ),
+    exchange: Type.Optional(
+      Type.Partial(Type.Object(exchange), { title: 'OperatorExchangeSettingsUpdate', additionalProperties: false }),
+    ),
+    pricing: Type.Optional(
+      Type.Object(
+        { defaultTemplateId: Type.Optional(pricing.defaultTemplateId) },
+        { title: 'OperatorPricingSettingsUpdate', additionalProperties: false },
+      ),
+    ),
+  },
+  {
+    title: 'OperatorSettingsUpdate',
+    additionalProperties: false,
+    examples: [{ recipients: { approvalMode: 'operator_queue' } }],
+  },
+)
 export type OperatorSettingsUpdate = Static<typeof OperatorSettingsUpdate>
 
 /** The switches, by their names in lib/operators/features.ts. */
 const SWITCHES = {
-  'exchange.forwards': Type.Boolean({ description: 'Forwards can be quoted, agreed on and looked at. Those that exist go on.' }),
-  'exchange.held_rates': Type.Boolean({ description: 'Rates can be quoted to be held, held and looked at. Those that are held go on.' }),
-  'exchange.spot': Type.Boolean({ description: 'Currencies can be quoted and exchanged. What was booked is settled all the same.' }),
-  'payments.bulk': Type.Boolean({ description: 'Bulk payments can be sent in, looked at and submitted. What is being submitted goes on.' }),
-  'payments.funds_requests': Type.Boolean({ description: 'Funds requests can be made and looked at, by payers too. What comes in is counted all the same.' }),
-  'payments.scheduled': Type.Boolean({ description: 'Scheduled payments can be set up and looked at. Those that exist are made all the same.' }),
-  webhooks: Type.Boolean({ description: 'Integrator webhooks can be set up and looked at. What exists is delivered to all the same.' }),
+  'exchange.forwards': Type.Boolean({
+    description: 'Forwards can be quoted, agreed on and looked at. Those that exist go on.',
+  }),
+  'exchange.held_rates': Type.Boolean({
+    description: 'Rates can be quoted to be held, held and looked at. Those that are held go on.',
+  }),
+  'exchange.spot': Type.Boolean({
+    description: 'Currencies can be quoted and exchanged. What was booked is settled all the same.',
+  }),
+  'payments.bulk': Type.Boolean({
+    description: 'Bulk payments can be sent in, looked at and submitted. What is being submitted goes on.',
+  }),
+  'payments.funds_requests': Type.Boolean({
+    description: 'Funds requests can be made and looked at, by payers too. What comes in is counted all the same.',
+  }),
+  'payments.scheduled': Type.Boolean({
+    description: 'Scheduled payments can be set up and looked at. Those that exist are made all the same.',
+  }),
+  webhooks: Type.Boolean({
+    description: 'Integrator webhooks can be set up and looked at. What exists is delivered to all the same.',
+  }),
 } as const satisfies Readonly<Record<Feature, TSchema>>
-export const FeatureFlags = Type.Object({
-  flags: Type.Object({
-    ...SWITCHES,
-    sandbox: Type.Boolean({ description: 'Follows the environment.' }),
-  }, { title: 'FeatureSwitches' }),
-  ...provenance,
-}, { title: 'FeatureFlags' })
+export const FeatureFlags = Type.Object(
+  {
+    flags: Type.Object(
+      {
+        ...SWITCHES,
+        sandbox: Type.Boolean({ description: 'Follows the environment.' }),
+      },
+      { title: 'FeatureSwitches' },
+    ),
+    ...provenance,
+  },
+  { title: 'FeatureFlags' },
+)
 export type FeatureFlags = Static<typeof FeatureFlags>
-export const FeatureFlagsUpdate = Type.Object({
-  flags: Type.Partial(Type.Object(SWITCHES), { title: 'FeatureSwitchesUpdate', additionalProperties: false }),
-}, { title: 'FeatureFlagsUpdate', additionalProperties: false })
+export const FeatureFlagsUpdate = Type.Object(
+  {
+    flags: Type.Partial(Type.Object(SWITCHES), { title: 'FeatureSwitchesUpdate', additionalProperties: false }),
+  },
+  { title: 'FeatureFlagsUpdate', additionalProperties: false },
+)
 export type FeatureFlagsUpdate = Static<typeof FeatureFlagsUpdate>

@@ -6,7 +6,17 @@ import type { Posting } from '../ledger/posting.ts'
 import { entry } from '../ledger/entry.ts'
 import { intoSuspense, suspenseItem, type SuspenseItem } from '../incoming-payments/suspense.ts'
 import { failureFor } from '../rails/failure-codes.ts'
-import { changeEvents, heldBy, moved, outflowReturn, ownBalance, received, recallEvent, UNCHANGED, update } from './move-parts.ts'
+import {
+  changeEvents,
+  heldBy,
+  moved,
+  outflowReturn,
+  ownBalance,
+  received,
+  recallEvent,
+  UNCHANGED,
+  update,
+} from './move-parts.ts'
 import { partnerCharge, returnCharges } from './payment-charges.ts'
 import { answeredRecall, type PaymentReturn, type StatusReason } from './payment.ts'
 import type { MoveContext, PartnerMessage, PaymentCommand, PaymentDecision, PaymentState } from './payment-state.ts'
@@ -25,23 +35,49 @@ export function handOver(payment: PaymentState, context: MoveContext, now: numbe
   const next: PaymentState = { ...payment, version: payment.version + 1, sent: true }
   const total = payment.amount + payment.fee
   return moved(next, {
-    paymentChanges: [{ ...UNCHANGED, id: payment.id, version: payment.version, status: 'processing', sentAt: now, updatedAt: now }],
-    holdResolutions: [{ id: heldBy(payment), balanceId: payment.payingBalanceId, amount: total, status: 'captured', capturedAmount: total, resolvedAt: now }],
+    paymentChanges: [
+      { ...UNCHANGED, id: payment.id, version: payment.version, status: 'processing', sentAt: now, updatedAt: now },
+    ],
+    holdResolutions: [
+      {
+        id: heldBy(payment),
+        balanceId: payment.payingBalanceId,
+        amount: total,
+        status: 'captured',
+        capturedAmount: total,
+        resolvedAt: now,
+      },
+    ],
     postings: entry({
-      rule: 'L10', amounts: { A: payment.amount, F: payment.fee }, currency: payment.currency, accounts: context.accounts,
-      balances: ownBalance(payment), entryId: handOverEntryId(payment),
-      customerId: payment.customerId, source: { object: 'payment', id: payment.id }, description: `Payment ${payment.number}`,
-      reference: payment.reference, counterparty: payment.recipientName, bookedAt: now, valueDate: context.valueDate,
+      rule: 'L10',
+      amounts: { A: payment.amount, F: payment.fee },
+      currency: payment.currency,
+      accounts: context.accounts,
+      balances: ownBalance(payment),
+      entryId: handOverEntryId(payment),
+      customerId: payment.customerId,
+      source: { object: 'payment', id: payment.id },
+      description: `Payment ${payment.number}`,
+      reference: payment.reference,
+      counterparty: payment.recipientName,
+      bookedAt: now,
+      valueDate: context.valueDate,
     }),
     statusUpdates: [update(payment, next, 'Payment handed to the bank.', 'system', now)],
   })
 }
 
 /** Completes the payment (P18; P22 out of an exception) and posts L11. */
-export function settle(payment: PaymentState, { context, event }: Extract<PaymentCommand, { kind: 'settled' | 'rejected' }>, now: number): PaymentDecision {
+export function settle(
+  payment: PaymentState,
+  { context, event }: Extract<PaymentCommand, { kind: 'settled' | 'rejected' }>,
+  now: number,
+): PaymentDecision {
   const next: PaymentState = { ...payment, version: payment.version + 1, status: 'completed' }
   return moved(next, {
-    paymentChanges: [{ ...UNCHANGED, id: payment.id, version: payment.version, status: 'completed', completedAt: now, updatedAt: now }],
+    paymentChanges: [
+      { ...UNCHANGED, id: payment.id, version: payment.version, status: 'completed', completedAt: now, updatedAt: now },
+    ],
     postings: [...confirmation(payment, context, now), ...partnerCharge(payment, context, now)],
     statusUpdates: [update(payment, next, 'Payment completed.', 'partner', now)],
     events: changeEvents(payment, next, context, now),
@@ -54,10 +90,17 @@ export function settle(payment: PaymentState, { context, event }: Extract<Paymen
 /** Posts L11: moves the amount out of transit, because the recipient has it. */
 function confirmation(payment: PaymentState, context: MoveContext, now: number): Posting[] {
   return entry({
-    rule: 'L11', amounts: { A: payment.amount }, currency: payment.currency, accounts: context.accounts,
-    balances: ownBalance(payment), entryId: context.ids.next(),
-    customerId: payment.customerId, source: { object: 'payment', id: payment.id }, description: `Payment ${payment.number}`,
-    bookedAt: now, valueDate: context.valueDate,
+    rule: 'L11',
+    amounts: { A: payment.amount },
+    currency: payment.currency,
+    accounts: context.accounts,
+    balances: ownBalance(payment),
+    entryId: context.ids.next(),
+    customerId: payment.customerId,
+    source: { object: 'payment', id: payment.id },
+    description: `Payment ${payment.number}`,
+    bookedAt: now,
+    valueDate: context.valueDate,
   })
 }
 
@@ -67,31 +110,77 @@ function confirmation(payment: PaymentState, context: MoveContext, now: number):
  * is closed (`suspenseId`), the money is posted to suspense (L03) until its owner is found, and no fee is charged or
  * given back.
  */
-export function giveBack(payment: PaymentState, { context, amount, schemeCode, event, suspenseId }: Extract<PaymentCommand, { kind: 'returned' }>, now: number): PaymentDecision {
-  const recall = payment.recall?.status === 'requested' ? answeredRecall(payment.recall, 'accepted', schemeCode, now) : null
-  const next: PaymentState = { ...payment, version: payment.version + 1, status: 'returned', recall: recall ?? payment.recall }
+export function giveBack(
+  payment: PaymentState,
+  { context, amount, schemeCode, event, suspenseId }: Extract<PaymentCommand, { kind: 'returned' }>,
+  now: number,
+): PaymentDecision {
+  const recall =
+    payment.recall?.status === 'requested' ? answeredRecall(payment.recall, 'accepted', schemeCode, now) : null
+  const next: PaymentState = {
+    ...payment,
+    version: payment.version + 1,
+    status: 'returned',
+    recall: recall ?? payment.recall,
+  }
   const reason = returnReason(schemeCode)
   const suspended = suspenseId !== undefined
-  const returnInfo: PaymentReturn = { amountMinor: String(amount), reasonCode: schemeCode, reason: reason.message, receivedAt: timestamp(now), ...(suspended ? { suspended } : {}) }
+  const returnInfo: PaymentReturn = {
+    amountMinor: String(amount),
+    reasonCode: schemeCode,
+    reason: reason.message,
+    receivedAt: timestamp(now),
+    ...(suspended ? { suspended } : {}),
+  }
   return moved(next, {
-    paymentDecisions: [{
-      id: payment.id, version: payment.version, status: 'returned', statusReason: JSON.stringify(reason), exception: null, returnedAmount: amount,
-      returnInfo: JSON.stringify(returnInfo), ...(recall === null ? {} : { recall: JSON.stringify(recall), recallDueAt: null }), updatedAt: now,
-    }],
+    paymentDecisions: [
+      {
+        id: payment.id,
+        version: payment.version,
+        status: 'returned',
+        statusReason: JSON.stringify(reason),
+        exception: null,
+        returnedAmount: amount,
+        returnInfo: JSON.stringify(returnInfo),
+        ...(recall === null ? {} : { recall: JSON.stringify(recall), recallDueAt: null }),
+        updatedAt: now,
+      },
+    ],
     postings: [
-      ...(payment.status === 'completed' ? [] : [...confirmation(payment, context, now), ...partnerCharge(payment, context, now)]),
+      ...(payment.status === 'completed'
+        ? []
+        : [...confirmation(payment, context, now), ...partnerCharge(payment, context, now)]),
       ...entry({
-        ...(suspended ? { rule: 'L03', amounts: { A: amount } } : { rule: 'L13', amounts: { R: amount } }), currency: payment.currency, accounts: context.accounts,
-        balances: ownBalance(payment), entryId: context.ids.next(),
-        customerId: payment.customerId, source: { object: 'payment', id: payment.id },
-        description: `Payment ${payment.number} returned`, reference: payment.reference, counterparty: payment.recipientName,
-        bookedAt: now, valueDate: context.valueDate,
+        ...(suspended ? { rule: 'L03', amounts: { A: amount } } : { rule: 'L13', amounts: { R: amount } }),
+        currency: payment.currency,
+        accounts: context.accounts,
+        balances: ownBalance(payment),
+        entryId: context.ids.next(),
+        customerId: payment.customerId,
+        source: { object: 'payment', id: payment.id },
+        description: `Payment ${payment.number} returned`,
+        reference: payment.reference,
+        counterparty: payment.recipientName,
+        bookedAt: now,
+        valueDate: context.valueDate,
       }),
       ...(suspended ? [] : returnCharges(payment, context, now)),
     ],
-    ...(suspended ? { incomingPayments: [suspenseItem(itemOf(payment, { id: suspenseId, context, what: 'returned' }, now), { currency: payment.currency, amount })] } : {}),
+    ...(suspended
+      ? {
+          incomingPayments: [
+            suspenseItem(itemOf(payment, { id: suspenseId, context, what: 'returned' }, now), {
+              currency: payment.currency,
+              amount,
+            }),
+          ],
+        }
+      : {}),
     statusUpdates: [update(payment, next, `Payment returned. ${reason.message}`, 'partner', now)],
-    events: [...changeEvents(payment, next, context, now), ...(recall === null ? [] : [recallEvent(next, 'requested', context, now)])],
+    events: [
+      ...changeEvents(payment, next, context, now),
+      ...(recall === null ? [] : [recallEvent(next, 'requested', context, now)]),
+    ],
     ...(payment.status === 'completed' ? {} : { instructionsDone: [payment.id] }),
     ...endsException(payment, 'returned', now),
     ...received(payment, event, schemeCode, now),
@@ -99,8 +188,23 @@ export function giveBack(payment: PaymentState, { context, amount, schemeCode, e
 }
 
 /** Makes the suspense item of money that came back to a closed balance. */
-function itemOf({ id: originId, operatorId, connectionId, shard, recipientName, number, rail }: PaymentState, { id, context: { valueDate }, what }: { readonly id: string; readonly context: MoveContext; readonly what: string }, now: number): SuspenseItem {
-  return { id, operatorId, connectionId, shard, originId, payerName: recipientName, reference: `Payment ${number} ${what}`, rail, valueDate, receivedAt: now }
+function itemOf(
+  { id: originId, operatorId, connectionId, shard, recipientName, number, rail }: PaymentState,
+  { id, context: { valueDate }, what }: { readonly id: string; readonly context: MoveContext; readonly what: string },
+  now: number,
+): SuspenseItem {
+  return {
+    id,
+    operatorId,
+    connectionId,
+    shard,
+    originId,
+    payerName: recipientName,
+    reference: `Payment ${number} ${what}`,
+    rail,
+    valueDate,
+    receivedAt: now,
+  }
 }
 
 /**
@@ -117,19 +221,49 @@ function returnReason(schemeCode: string): StatusReason {
  * closed, and the whole amount waits in suspense under this id.
  */
 export function fail(
-  payment: PaymentState, { context, schemeCode, event, suspenseId }: { readonly context: MoveContext; readonly schemeCode: string; readonly event: PartnerMessage | null; readonly suspenseId: string | undefined }, now: number,
+  payment: PaymentState,
+  {
+    context,
+    schemeCode,
+    event,
+    suspenseId,
+  }: {
+    readonly context: MoveContext
+    readonly schemeCode: string
+    readonly event: PartnerMessage | null
+    readonly suspenseId: string | undefined
+  },
+  now: number,
 ): PaymentDecision {
   const next: PaymentState = { ...payment, version: payment.version + 1, status: 'failed' }
   const failure = { ...failureFor(schemeCode), at: timestamp(now) }
   const effects: Effects = {
-    paymentChanges: [{ ...UNCHANGED, id: payment.id, version: payment.version, status: 'failed', failure: JSON.stringify(failure), failedAt: now, updatedAt: now }],
+    paymentChanges: [
+      {
+        ...UNCHANGED,
+        id: payment.id,
+        version: payment.version,
+        status: 'failed',
+        failure: JSON.stringify(failure),
+        failedAt: now,
+        updatedAt: now,
+      },
+    ],
     postings: entry({
-      rule: 'L12', reverses: { rule: 'L10', entryId: handOverEntryId(payment) }, amounts: { A: payment.amount, F: payment.fee },
-      currency: payment.currency, accounts: context.accounts,
-      balances: ownBalance(payment), entryId: context.ids.next(),
-      customerId: payment.customerId, source: { object: 'payment', id: payment.id },
-      description: `Payment ${payment.number} failed`, reference: payment.reference, counterparty: payment.recipientName,
-      bookedAt: now, valueDate: context.valueDate,
+      rule: 'L12',
+      reverses: { rule: 'L10', entryId: handOverEntryId(payment) },
+      amounts: { A: payment.amount, F: payment.fee },
+      currency: payment.currency,
+      accounts: context.accounts,
+      balances: ownBalance(payment),
+      entryId: context.ids.next(),
+      customerId: payment.customerId,
+      source: { object: 'payment', id: payment.id },
+      description: `Payment ${payment.number} failed`,
+      reference: payment.reference,
+      counterparty: payment.recipientName,
+      bookedAt: now,
+      valueDate: context.valueDate,
     }),
     statusUpdates: [update(payment, next, failure.message, 'partner', now)],
     events: changeEvents(payment, next, context, now),
@@ -138,7 +272,12 @@ export function fail(
     ...endsException(payment, 'failed', now),
     ...received(payment, event, schemeCode, now),
   }
-  return moved(next, suspenseId === undefined ? effects : intoSuspense(effects, itemOf(payment, { id: suspenseId, context, what: 'failed' }, now), context.accounts))
+  return moved(
+    next,
+    suspenseId === undefined
+      ? effects
+      : intoSuspense(effects, itemOf(payment, { id: suspenseId, context, what: 'failed' }, now), context.accounts),
+  )
 }
 
 /** The reason why the outcome of a payment is unknown. */
@@ -155,12 +294,24 @@ export const UNCLEAR: Doubt = { kind: 'provider_state_unknown', message: 'The ba
  * the partner is asked about it (I7).
  */
 export function suspend(
-  payment: PaymentState, { context, askAgainAt, event }: Omit<Extract<PaymentCommand, { kind: 'unclear' }>, 'kind'>, { kind, message }: Doubt, now: number,
+  payment: PaymentState,
+  { context, askAgainAt, event }: Omit<Extract<PaymentCommand, { kind: 'unclear' }>, 'kind'>,
+  { kind, message }: Doubt,
+  now: number,
 ): PaymentDecision {
   const next: PaymentState = { ...payment, version: payment.version + 1, status: 'exception' }
   const exception = { kind, code: null, message, since: timestamp(now) }
   return moved(next, {
-    paymentChanges: [{ ...UNCHANGED, id: payment.id, version: payment.version, status: 'exception', exception: JSON.stringify(exception), updatedAt: now }],
+    paymentChanges: [
+      {
+        ...UNCHANGED,
+        id: payment.id,
+        version: payment.version,
+        status: 'exception',
+        exception: JSON.stringify(exception),
+        updatedAt: now,
+      },
+    ],
     statusUpdates: [update(payment, next, 'The outcome is being checked with the bank.', 'system', now)],
     events: changeEvents(payment, next, context, now),
     attention: [{ paymentId: payment.id, attentionAt: askAgainAt }],
@@ -170,7 +321,11 @@ export function suspend(
 }
 
 /** Ends the exception (P22): the partner has confirmed that it has the payment. */
-export function resume(payment: PaymentState, { context, event = null }: Extract<PaymentCommand, { kind: 'accepted' }>, now: number): PaymentDecision {
+export function resume(
+  payment: PaymentState,
+  { context, event = null }: Extract<PaymentCommand, { kind: 'accepted' }>,
+  now: number,
+): PaymentDecision {
   const next: PaymentState = { ...payment, version: payment.version + 1, status: 'processing' }
   return moved(next, {
     paymentChanges: [{ ...UNCHANGED, id: payment.id, version: payment.version, status: 'processing', updatedAt: now }],

@@ -21,13 +21,18 @@ export class BoughtPayment implements BoughtFor {
     this.calendar = calendar
   }
 
-  get paymentId(): string { return this.payment.id }
+  get paymentId(): string {
+    return this.payment.id
+  }
 
   after(outcome: 'settled' | 'refused', context: BoughtForContext, now: number): Exclude<PaymentPart, 'waits'> {
     const { payment } = this
     if (!awaitsExchange(payment)) return {}
     const { ids } = context
-    const command: PaymentCommand = outcome === 'refused' ? { kind: 'unfunded', context: { ids } } : { kind: 'funded', context: { ids, notBefore: this.#notBefore(context, now) } }
+    const command: PaymentCommand =
+      outcome === 'refused'
+        ? { kind: 'unfunded', context: { ids } }
+        : { kind: 'funded', context: { ids, notBefore: this.#notBefore(context, now) } }
     return movePayment(payment, command, now).effects ?? {}
   }
 

@@ -1,19 +1,54 @@
 /** The content of a payment confirmation. */
-import { at, day, grouped, linesOf, moment, timesNote, type Confirmation, type ConfirmationParty } from '../documents/confirmation-page.ts'
+import {
+  at,
+  day,
+  grouped,
+  linesOf,
+  moment,
+  timesNote,
+  type Confirmation,
+  type ConfirmationParty,
+} from '../documents/confirmation-page.ts'
 import { costOf } from './conversion.ts'
 import type { PaymentRecord } from './payment.ts'
 
 /** Names of rails for people; a rail without a name here is shown by its code. */
 const RAIL_NAMES: Readonly<Record<string, string>> = {
-  sepa: 'SEPA Credit Transfer', sepa_instant: 'SEPA Instant Credit Transfer', target2: 'TARGET', faster_payments: 'Faster Payments', chaps: 'CHAPS', bacs: 'Bacs',
-  swift: 'SWIFT', ach: 'ACH', ach_same_day: 'Same Day ACH', fedwire: 'Fedwire', rtp: 'RTP', fednow: 'FedNow', internal: 'Internal transfer',
+  sepa: 'SEPA Credit Transfer',
+  sepa_instant: 'SEPA Instant Credit Transfer',
+  target2: 'TARGET',
+  faster_payments: 'Faster Payments',
+  chaps: 'CHAPS',
+  bacs: 'Bacs',
+  swift: 'SWIFT',
+  ach: 'ACH',
+  ach_same_day: 'Same Day ACH',
+  fedwire: 'Fedwire',
+  rtp: 'RTP',
+  fednow: 'FedNow',
+  internal: 'Internal transfer',
 }
-const CHARGES: Readonly<Record<string, string>> = { shared: 'Shared (SHAR)', sender: 'Borne by the payer (DEBT)', recipient: 'Borne by the recipient (CRED)' }
+const CHARGES: Readonly<Record<string, string>> = {
+  shared: 'Shared (SHAR)',
+  sender: 'Borne by the payer (DEBT)',
+  recipient: 'Borne by the recipient (CRED)',
+}
 
 /** Lists the fee and the total debit, in the currency of the source balance. */
-function costs({ amount, fee, currency, details: { conversion } }: PaymentRecord): readonly (readonly [string, string | null])[] {
-  const [cost, total, paidIn] = conversion === undefined ? [fee, amount + fee, currency] : [BigInt(conversion.feeMinor), costOf(conversion), conversion.sellCurrency]
-  return [['Fee', cost === 0n ? null : grouped(cost, paidIn)], ['Total debit', grouped(total, paidIn)]]
+function costs({
+  amount,
+  fee,
+  currency,
+  details: { conversion },
+}: PaymentRecord): readonly (readonly [string, string | null])[] {
+  const [cost, total, paidIn] =
+    conversion === undefined
+      ? [fee, amount + fee, currency]
+      : [BigInt(conversion.feeMinor), costOf(conversion), conversion.sellCurrency]
+  return [
+    ['Fee', cost === 0n ? null : grouped(cost, paidIn)],
+    ['Total debit', grouped(total, paidIn)],
+  ]
 }
 
 /** Tells whether the payment has a confirmation: it has been completed, and may have been returned since. */
@@ -22,7 +57,10 @@ export function isConfirmed({ status }: Pick<PaymentRecord, 'status'>): boolean 
 }
 
 /** Builds the confirmation of a completed or returned payment. */
-export function paymentConfirmation(payment: PaymentRecord, { operatorName, customerName, account, timezone }: ConfirmationParty): Confirmation {
+export function paymentConfirmation(
+  payment: PaymentRecord,
+  { operatorName, customerName, account, timezone }: ConfirmationParty,
+): Confirmation {
   const { details, rail, returnInfo } = payment
   const amountOf = (minor: bigint): string => grouped(minor, payment.currency)
   const returned = payment.status === 'returned'
@@ -30,34 +68,62 @@ export function paymentConfirmation(payment: PaymentRecord, { operatorName, cust
     issuer: operatorName,
     title: 'Payment confirmation',
     headline: amountOf(payment.amount),
-    status: returned ? `Returned on ${day(at(returnInfo?.receivedAt ?? payment.updatedAt, timezone))}` : `Completed on ${day(at(payment.completedAt, timezone))}`,
+    status: returned
+      ? `Returned on ${day(at(returnInfo?.receivedAt ?? payment.updatedAt, timezone))}`
+      : `Completed on ${day(at(payment.completedAt, timezone))}`,
     sections: [
-      { title: 'Payer', lines: linesOf(['Name', customerName], ['Account', account], ['Account name', details.sourceBalanceName]) },
+      {
+        title: 'Payer',
+        lines: linesOf(['Name', customerName], ['Account', account], ['Account name', details.sourceBalanceName]),
+      },
       {
         title: 'Recipient',
-        lines: linesOf(['Name', details.recipient.name], ['Account', details.recipient.maskedIdentifier], ['Country of the bank', details.recipient.bankCountry]),
+        lines: linesOf(
+          ['Name', details.recipient.name],
+          ['Account', details.recipient.maskedIdentifier],
+          ['Country of the bank', details.recipient.bankCountry],
+        ),
       },
       {
         title: 'Payment',
         lines: linesOf(
-          ['Order number', payment.number], ['Reference', details.reference], ['End-to-end id', details.endToEndId], ['UETR', details.uetr],
-          ['Purpose', details.purpose ?? details.purposeCode], ['Rail', rail === null ? null : RAIL_NAMES[rail] ?? rail], ['Charges', CHARGES[details.chargeBearer] ?? null],
-          ['Amount', amountOf(payment.amount)], ...costs(payment),
+          ['Order number', payment.number],
+          ['Reference', details.reference],
+          ['End-to-end id', details.endToEndId],
+          ['UETR', details.uetr],
+          ['Purpose', details.purpose ?? details.purposeCode],
+          ['Rail', rail === null ? null : (RAIL_NAMES[rail] ?? rail)],
+          ['Charges', CHARGES[details.chargeBearer] ?? null],
+          ['Amount', amountOf(payment.amount)],
+          ...costs(payment),
         ),
       },
       {
         title: 'Dates',
         lines: linesOf(
-          ['Ordered', moment(at(payment.createdAt, timezone))], ['Execution date', day(payment.executionDate)], ['Sent', moment(at(payment.sentAt, timezone))], ['Completed', moment(at(payment.completedAt, timezone))],
+          ['Ordered', moment(at(payment.createdAt, timezone))],
+          ['Execution date', day(payment.executionDate)],
+          ['Sent', moment(at(payment.sentAt, timezone))],
+          ['Completed', moment(at(payment.completedAt, timezone))],
         ),
       },
-      ...(returned ? [{
-        title: 'Return',
-        lines: linesOf(
-          ['Amount returned', payment.returnedAmount === null ? null : amountOf(payment.returnedAmount)], ['Received', moment(at(returnInfo?.receivedAt ?? null, timezone))],
-          ['Reason', [returnInfo?.reasonCode, returnInfo?.reason].filter((part) => part !== null && part !== undefined).join(' – ')],
-        ),
-      }] : []),
+      ...(returned
+        ? [
+            {
+              title: 'Return',
+              lines: linesOf(
+                ['Amount returned', payment.returnedAmount === null ? null : amountOf(payment.returnedAmount)],
+                ['Received', moment(at(returnInfo?.receivedAt ?? null, timezone))],
+                [
+                  'Reason',
+                  [returnInfo?.reasonCode, returnInfo?.reason]
+                    .filter((part) => part !== null && part !== undefined)
+                    .join(' – '),
+                ],
+              ),
+            },
+          ]
+        : []),
     ],
     footer: `Issued electronically by ${operatorName}; valid without a signature. Payment ${payment.id}. ${timesNote(timezone)}`,
     createdAt: payment.updatedAt,

@@ -58,19 +58,27 @@ export const costOf = ({ sellMinor, feeMinor }: Conversion): bigint => BigInt(se
 
 /** Compares a quote with the payment and its balance. Returns the field error, or null when they fit. */
 export function conversionFault(
-  { id, currency }: Pick<BalanceState, 'id' | 'currency'>, { quote }: Pick<ConversionOrder, 'quote'>, paid: { readonly amount: bigint; readonly currency: string },
+  { id, currency }: Pick<BalanceState, 'id' | 'currency'>,
+  { quote }: Pick<ConversionOrder, 'quote'>,
+  paid: { readonly amount: bigint; readonly currency: string },
 ): FieldError | null {
   const wrong = (code: FieldError['code'], message: string): FieldError => ({ field: '/quoteId', code, message })
   if (quote.kind !== 'spot') return wrong('invalid_value', 'Payments are made from spot quotes.')
-  if (quote.sellCurrency !== currency) return wrong('currency_mismatch', `The quote sells ${quote.sellCurrency}, the balance is in ${currency}.`)
-  if (quote.buyCurrency !== paid.currency) return wrong('currency_mismatch', `The quote buys ${quote.buyCurrency}, the payment is in ${paid.currency}.`)
+  if (quote.sellCurrency !== currency)
+    return wrong('currency_mismatch', `The quote sells ${quote.sellCurrency}, the balance is in ${currency}.`)
+  if (quote.buyCurrency !== paid.currency)
+    return wrong('currency_mismatch', `The quote buys ${quote.buyCurrency}, the payment is in ${paid.currency}.`)
   if (quote.buyAmount !== paid.amount) return wrong('invalid_value', 'The quote buys another amount than is paid.')
-  if (quote.sellBalanceId !== null && quote.sellBalanceId !== id) return wrong('invalid_value', 'The quote is for another balance.')
+  if (quote.sellBalanceId !== null && quote.sellBalanceId !== id)
+    return wrong('invalid_value', 'The quote is for another balance.')
   return null
 }
 
 /** Returns the refusal of a quote that was used or has expired; null when it can be used. */
-export function quoteRefusal({ quote, usedBy }: Pick<ConversionOrder, 'quote' | 'usedBy'>, now: number): Problem | null {
+export function quoteRefusal(
+  { quote, usedBy }: Pick<ConversionOrder, 'quote' | 'usedBy'>,
+  now: number,
+): Problem | null {
   if (usedBy !== null) return usedQuote(quote.id, usedBy)
   return isExpired(quote, now) ? expiredQuote(quote) : null
 }
@@ -80,31 +88,98 @@ export function quoteRefusal({ quote, usedBy }: Pick<ConversionOrder, 'quote' | 
  * payment waits for an approval.
  */
 export function exchangeFor(
-  balance: BalanceState, { quote, exchangeId: id, exchangeNumber: number, buyBalance, booking }: ConversionOrder,
-  payment: { readonly id: string; readonly number: string; readonly createdBy: string; readonly createdVia: ExchangeRecord['createdVia']; readonly waits: boolean; readonly approvalId: string | null }, ids: IdSource, now: number,
+  balance: BalanceState,
+  { quote, exchangeId: id, exchangeNumber: number, buyBalance, booking }: ConversionOrder,
+  payment: {
+    readonly id: string
+    readonly number: string
+    readonly createdBy: string
+    readonly createdVia: ExchangeRecord['createdVia']
+    readonly waits: boolean
+    readonly approvalId: string | null
+  },
+  ids: IdSource,
+  now: number,
 ): { readonly exchange: ExchangeRecord; readonly effects: Effects } {
   const holdId = payment.waits ? ids.next() : null
   const exchange: ExchangeRecord = {
-    id, customerId: balance.customerId, operatorId: balance.operatorId, connectionId: quote.connectionId, shard: balance.shard, number, externalId: null, kind: 'spot',
-    status: payment.waits ? 'pending_approval' : 'processing', version: 1, quoteId: quote.id, parentExchangeId: null, paymentId: payment.id, sellBalanceId: balance.id, buyBalanceId: buyBalance.id,
-    sellCurrency: quote.sellCurrency, buyCurrency: quote.buyCurrency, sellAmount: quote.sellAmount, buyAmount: quote.buyAmount, rate: quote.rate, partnerRate: quote.partnerRate,
-    fixedSide: quote.fixedSide, fee: quote.fee, holdId, approvalId: payment.approvalId, tradeDate: booking.valueDate, settlementDate: quote.settlementDate ?? booking.valueDate,
-    settledAt: null, reference: `Payment ${payment.number}`, drawdownCount: 0, remainingSell: null, remainingBuy: null, forwardType: null, drawdownFrom: null, heldUntil: null, deposit: null,
-    dueAt: null, depositUsed: 0n, depositPlacedUsed: 0n, failure: null, exception: null, providerRef: null, partnerSold: null, partnerBought: null,
-    createdBy: payment.createdBy, createdVia: payment.createdVia, metadata: {}, createdAt: now, updatedAt: now,
+    id,
+    customerId: balance.customerId,
+    operatorId: balance.operatorId,
+    connectionId: quote.connectionId,
+    shard: balance.shard,
+    number,
+    externalId: null,
+    kind: 'spot',
+    status: payment.waits ? 'pending_approval' : 'processing',
+    version: 1,
+    quoteId: quote.id,
+    parentExchangeId: null,
+    paymentId: payment.id,
+    sellBalanceId: balance.id,
+    buyBalanceId: buyBalance.id,
+    sellCurrency: quote.sellCurrency,
+    buyCurrency: quote.buyCurrency,
+    sellAmount: quote.sellAmount,
+    buyAmount: quote.buyAmount,
+    rate: quote.rate,
+    partnerRate: quote.partnerRate,
+    fixedSide: quote.fixedSide,
+    fee: quote.fee,
+    holdId,
+    approvalId: payment.approvalId,
+    tradeDate: booking.valueDate,
+    settlementDate: quote.settlementDate ?? booking.valueDate,
+    settledAt: null,
+    reference: `Payment ${payment.number}`,
+    drawdownCount: 0,
+    remainingSell: null,
+    remainingBuy: null,
+    forwardType: null,
+    drawdownFrom: null,
+    heldUntil: null,
+    deposit: null,
+    dueAt: null,
+    depositUsed: 0n,
+    depositPlacedUsed: 0n,
+    failure: null,
+    exception: null,
+    providerRef: null,
+    partnerSold: null,
+    partnerBought: null,
+    createdBy: payment.createdBy,
+    createdVia: payment.createdVia,
+    metadata: {},
+    createdAt: now,
+    updatedAt: now,
   }
   return {
     exchange,
     effects: {
       exchanges: [exchangeRow(exchange)],
       credits: [{ balanceId: exchange.buyBalanceId, currency: exchange.buyCurrency }],
-      ...(holdId === null ? bookingOf(exchange, { ...booking, ids, now }) : { holds: [exchangeHold(exchange, holdId, now)] }),
-      statusUpdates: [exchangeUpdate(exchange, null, payment.waits ? 'Exchange waits with its payment.' : 'Exchange created.', 'member', now)],
+      ...(holdId === null
+        ? bookingOf(exchange, { ...booking, ids, now })
+        : { holds: [exchangeHold(exchange, holdId, now)] }),
+      statusUpdates: [
+        exchangeUpdate(
+          exchange,
+          null,
+          payment.waits ? 'Exchange waits with its payment.' : 'Exchange created.',
+          'member',
+          now,
+        ),
+      ],
       events: exchangeEvents(exchange, null, ids, now),
     },
   }
 }
 
 /** Takes from an exchange the part that its payment stores. */
-export const conversionOf = ({ quoteId, id, sellCurrency, sellAmount, fee }: ExchangeRecord): Conversion =>
-  ({ quoteId: quoteId as string, exchangeId: id, sellCurrency: sellCurrency satisfies CurrencyCode, sellMinor: sellAmount.toString(), feeMinor: fee.toString() })
+export const conversionOf = ({ quoteId, id, sellCurrency, sellAmount, fee }: ExchangeRecord): Conversion => ({
+  quoteId: quoteId as string,
+  exchangeId: id,
+  sellCurrency: sellCurrency satisfies CurrencyCode,
+  sellMinor: sellAmount.toString(),
+  feeMinor: fee.toString(),
+})

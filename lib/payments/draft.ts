@@ -30,7 +30,9 @@ export interface DraftInput {
 }
 
 /** A change of a draft: an omitted field stays, null clears it, metadata is merged. */
-export type DraftPatch = Partial<Omit<DraftInput, 'metadata'>> & { readonly metadata?: Readonly<Record<string, string | null>> }
+export type DraftPatch = Partial<Omit<DraftInput, 'metadata'>> & {
+  readonly metadata?: Readonly<Record<string, string | null>>
+}
 
 /** The balance and the recipient of a draft as they are now. */
 export interface DraftFacts {
@@ -49,12 +51,24 @@ export function newDraft(origin: Origin, input: DraftInput, facts: DraftFacts): 
  * Makes the next version of a draft, changed by a person or key at `now` (epoch milliseconds). Records who changed its
  * terms and who set its amount.
  */
-export function rewrittenDraft(draft: PaymentRecord, input: DraftInput, facts: DraftFacts, { by, now }: { readonly by: string; readonly now: number }): PaymentRecord {
+export function rewrittenDraft(
+  draft: PaymentRecord,
+  input: DraftInput,
+  facts: DraftFacts,
+  { by, now }: { readonly by: string; readonly now: number },
+): PaymentRecord {
   const next = written({ ...draft, version: draft.version + 1, updatedAt: now }, input, facts)
   const { editors = [], amountSetBy = draft.createdBy } = draft.details
   const shaped = termsText(next) === termsText(draft) ? editors : requestersOf(editors, [by])
   const setBy = next.amount === draft.amount && next.currency === draft.currency ? amountSetBy : by
-  return { ...next, details: { ...next.details, ...(shaped.length === 0 ? {} : { editors: shaped }), ...(setBy === draft.createdBy ? {} : { amountSetBy: setBy }) } }
+  return {
+    ...next,
+    details: {
+      ...next.details,
+      ...(shaped.length === 0 ? {} : { editors: shaped }),
+      ...(setBy === draft.createdBy ? {} : { amountSetBy: setBy }),
+    },
+  }
 }
 
 /** Writes the terms of a draft as text: every field but the descriptive ones. */
@@ -63,39 +77,125 @@ function termsText(draft: PaymentRecord): string {
   return JSON.stringify(terms)
 }
 
-function written(origin: Origin & Pick<PaymentRecord, 'version' | 'updatedAt'>, input: DraftInput, { balance, recipient }: DraftFacts): PaymentRecord {
+function written(
+  origin: Origin & Pick<PaymentRecord, 'version' | 'updatedAt'>,
+  input: DraftInput,
+  { balance, recipient }: DraftFacts,
+): PaymentRecord {
   const { id, customerId, number, createdBy, createdVia, createdAt, version, updatedAt } = origin
   const override = input.verificationOverride ?? null
   return {
-    id, customerId, number, createdBy, createdVia, createdAt, version, updatedAt, connectionId: balance.connectionId, status: 'draft',
-    externalId: input.externalId ?? null, sourceBalanceId: input.sourceBalanceId, recipientId: input.recipientId,
-    currency: input.amount.currency, amount: BigInt(input.amount.amountMinor), fee: 0n, rail: null, executionDate: input.executionDate ?? null,
+    id,
+    customerId,
+    number,
+    createdBy,
+    createdVia,
+    createdAt,
+    version,
+    updatedAt,
+    connectionId: balance.connectionId,
+    status: 'draft',
+    externalId: input.externalId ?? null,
+    sourceBalanceId: input.sourceBalanceId,
+    recipientId: input.recipientId,
+    currency: input.amount.currency,
+    amount: BigInt(input.amount.amountMinor),
+    fee: 0n,
+    rail: null,
+    executionDate: input.executionDate ?? null,
     details: {
       sourceBalanceName: balance.name,
-      recipient: { name: recipient.name, type: recipient.type, maskedIdentifier: recipient.maskedIdentifier, currency: recipient.currency, bankCountry: recipient.bankCountry },
-      chargeBearer: input.chargeBearer ?? 'shared', requestedRail: input.requestedRail ?? null, reference: input.reference, endToEndId: input.endToEndId ?? number,
-      uetr: null, purposeCode: input.purposeCode ?? null, purpose: input.purpose ?? null, estimatedArrival: null, instant: false,
-      internalNote: input.internalNote ?? null, notifyRecipient: input.notifyRecipient ?? false, queued: null,
+      recipient: {
+        name: recipient.name,
+        type: recipient.type,
+        maskedIdentifier: recipient.maskedIdentifier,
+        currency: recipient.currency,
+        bankCountry: recipient.bankCountry,
+      },
+      chargeBearer: input.chargeBearer ?? 'shared',
+      requestedRail: input.requestedRail ?? null,
+      reference: input.reference,
+      endToEndId: input.endToEndId ?? number,
+      uetr: null,
+      purposeCode: input.purposeCode ?? null,
+      purpose: input.purpose ?? null,
+      estimatedArrival: null,
+      instant: false,
+      internalNote: input.internalNote ?? null,
+      notifyRecipient: input.notifyRecipient ?? false,
+      queued: null,
       ...(input.documentIds === undefined || input.documentIds.length === 0 ? {} : { documentIds: input.documentIds }),
       ...(override === null ? {} : { verificationOverride: override }),
       ...(input.quoteId == null ? {} : { quoteId: input.quoteId }),
     },
-    metadata: inStoredOrder(input.metadata ?? {}), scheduledPaymentId: null, failure: null, statusReason: null, returnedAmount: null, returnInfo: null, recall: null,
-    exception: null, providerRef: null, sentAt: null, completedAt: null, failedAt: null, approvedAt: null, cancelledAt: null,
+    metadata: inStoredOrder(input.metadata ?? {}),
+    scheduledPaymentId: null,
+    failure: null,
+    statusReason: null,
+    returnedAmount: null,
+    returnInfo: null,
+    recall: null,
+    exception: null,
+    providerRef: null,
+    sentAt: null,
+    completedAt: null,
+    failedAt: null,
+    approvedAt: null,
+    cancelledAt: null,
   }
 }
 
 /** Reads the input fields back from a draft: they are submitted, or changed by a patch. */
-export function inputOfDraft({ sourceBalanceId, recipientId, amount, currency, executionDate, externalId, details, metadata }: PaymentRecord): Required<Omit<DraftInput, 'verificationOverride'>> & Pick<DraftInput, 'verificationOverride'> {
-  const { reference, requestedRail, chargeBearer, purposeCode, purpose, endToEndId, internalNote, notifyRecipient, verificationOverride = null, quoteId = null, documentIds = [] } = details
+export function inputOfDraft({
+  sourceBalanceId,
+  recipientId,
+  amount,
+  currency,
+  executionDate,
+  externalId,
+  details,
+  metadata,
+}: PaymentRecord): Required<Omit<DraftInput, 'verificationOverride'>> & Pick<DraftInput, 'verificationOverride'> {
+  const {
+    reference,
+    requestedRail,
+    chargeBearer,
+    purposeCode,
+    purpose,
+    endToEndId,
+    internalNote,
+    notifyRecipient,
+    verificationOverride = null,
+    quoteId = null,
+    documentIds = [],
+  } = details
   return {
-    sourceBalanceId, recipientId, amount: { amountMinor: amount.toString(), currency }, reference, requestedRail, quoteId, executionDate, chargeBearer, purposeCode, purpose,
-    endToEndId, externalId, documentIds, internalNote, notifyRecipient, metadata, verificationOverride: verificationOverride as NonNullable<DraftInput['verificationOverride']> | null,
+    sourceBalanceId,
+    recipientId,
+    amount: { amountMinor: amount.toString(), currency },
+    reference,
+    requestedRail,
+    quoteId,
+    executionDate,
+    chargeBearer,
+    purposeCode,
+    purpose,
+    endToEndId,
+    externalId,
+    documentIds,
+    internalNote,
+    notifyRecipient,
+    metadata,
+    verificationOverride: verificationOverride as NonNullable<DraftInput['verificationOverride']> | null,
   }
 }
 
 /** Applies a change to the input fields of a draft. */
 export function patchedDraft(draft: PaymentRecord, { metadata, ...patch }: DraftPatch): DraftInput {
   const before = inputOfDraft(draft)
-  return { ...before, ...patch, ...(metadata === undefined ? {} : { metadata: patchedMetadata(before.metadata, metadata) }) }
+  return {
+    ...before,
+    ...patch,
+    ...(metadata === undefined ? {} : { metadata: patchedMetadata(before.metadata, metadata) }),
+  }
 }

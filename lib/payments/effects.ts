@@ -36,7 +36,11 @@ export interface PaymentRow {
 }
 
 /** The row that replaces a draft, at a change or at its submission. Its owner and its origin stay. */
-export interface PaymentRewrite extends Omit<PaymentRow, 'customerId' | 'operatorId' | 'shard' | 'number' | 'createdBy' | 'createdVia' | 'createdAt' | 'scheduledPaymentId'> {
+export interface PaymentRewrite
+  extends Omit<
+    PaymentRow,
+    'customerId' | 'operatorId' | 'shard' | 'number' | 'createdBy' | 'createdVia' | 'createdAt' | 'scheduledPaymentId'
+  > {
   /** The version that the decision was made on; the commit refuses any other (I3). */
   readonly version: number
   readonly updatedAt: number

@@ -24,23 +24,63 @@ export function book(payment: PaymentState, payee: InternalPayee, context: MoveC
   const row = incomingRow(payment, payee, context, now)
   const fee = incomingFee(payee.fees, row)
   return moved(next, {
-    paymentChanges: [{ ...UNCHANGED, id: payment.id, version: payment.version, status: 'completed', sentAt: now, completedAt: now, updatedAt: now }],
-    holdResolutions: [{ id: heldBy(payment), balanceId: payment.payingBalanceId, amount: total, status: 'captured', capturedAmount: total, resolvedAt: now }],
+    paymentChanges: [
+      {
+        ...UNCHANGED,
+        id: payment.id,
+        version: payment.version,
+        status: 'completed',
+        sentAt: now,
+        completedAt: now,
+        updatedAt: now,
+      },
+    ],
+    holdResolutions: [
+      {
+        id: heldBy(payment),
+        balanceId: payment.payingBalanceId,
+        amount: total,
+        status: 'captured',
+        capturedAmount: total,
+        resolvedAt: now,
+      },
+    ],
     postings: [
       ...entry({
-        rule: 'L20', variant: 'payment', amounts: { A: payment.amount, F: payment.fee }, currency: payment.currency, accounts: context.accounts,
-        balances: { from: payment.payingBalanceId, to: { id: payee.balanceId, fence: 'open' } }, entryId: context.ids.next(),
-        customerId: payment.customerId, source: { object: 'payment', id: payment.id }, description: `Payment ${payment.number}`,
-        reference: payment.reference, counterparty: payment.recipientName, bookedAt: now, valueDate: context.valueDate,
+        rule: 'L20',
+        variant: 'payment',
+        amounts: { A: payment.amount, F: payment.fee },
+        currency: payment.currency,
+        accounts: context.accounts,
+        balances: { from: payment.payingBalanceId, to: { id: payee.balanceId, fence: 'open' } },
+        entryId: context.ids.next(),
+        customerId: payment.customerId,
+        source: { object: 'payment', id: payment.id },
+        description: `Payment ${payment.number}`,
+        reference: payment.reference,
+        counterparty: payment.recipientName,
+        bookedAt: now,
+        valueDate: context.valueDate,
       }),
-      ...feePostings(fee, row, { accounts: context.accounts, entryId: context.ids.next(), bookedAt: now, valueDate: context.valueDate }),
+      ...feePostings(fee, row, {
+        accounts: context.accounts,
+        entryId: context.ids.next(),
+        bookedAt: now,
+        valueDate: context.valueDate,
+      }),
     ],
     credits: [{ balanceId: payee.balanceId, currency: payment.currency }],
     incomingPayments: [row],
     statusUpdates: [update(payment, next, 'Payment completed.', 'system', now)],
     events: [
       ...changeEvents(payment, next, context, now),
-      incomingEvent(row, { id: context.ids.next(), type: 'incoming_payment.received', status: 'received', previousStatus: null, at: now }),
+      incomingEvent(row, {
+        id: context.ids.next(),
+        type: 'incoming_payment.received',
+        status: 'received',
+        previousStatus: null,
+        at: now,
+      }),
     ],
     instructionsDone: [payment.id],
   })
@@ -51,7 +91,17 @@ export function refuseClosed(payment: PaymentState, { ids }: Pick<MoveContext, '
   const next: PaymentState = { ...payment, version: payment.version + 1, status: 'failed' }
   const failure = { ...failureFor(CLOSED_CODE), at: timestamp(now) }
   return moved(next, {
-    paymentChanges: [{ ...UNCHANGED, id: payment.id, version: payment.version, status: 'failed', failure: JSON.stringify(failure), failedAt: now, updatedAt: now }],
+    paymentChanges: [
+      {
+        ...UNCHANGED,
+        id: payment.id,
+        version: payment.version,
+        status: 'failed',
+        failure: JSON.stringify(failure),
+        failedAt: now,
+        updatedAt: now,
+      },
+    ],
     holdResolutions: [holdReleased(payment, now)],
     statusUpdates: [update(payment, next, failure.message, 'system', now)],
     events: changeEvents(payment, next, { ids }, now),
@@ -61,12 +111,36 @@ export function refuseClosed(payment: PaymentState, { ids }: Pick<MoveContext, '
 }
 
 /** Derives the id of the incoming payment from that of the payment, so that a payment arrives once. */
-function incomingRow(payment: PaymentState, payee: InternalPayee, { valueDate }: MoveContext, now: number): IncomingPaymentRow {
+function incomingRow(
+  payment: PaymentState,
+  payee: InternalPayee,
+  { valueDate }: MoveContext,
+  now: number,
+): IncomingPaymentRow {
   const { name, maskedIdentifier, bankName, country } = payee.payer
   return {
-    id: transactionId(payment.id, 'other_side'), customerId: payee.customerId, balanceId: payee.balanceId, operatorId: payment.operatorId,
-    connectionId: payee.connectionId, shard: payee.shard, status: 'received', currency: payment.currency, amount: payment.amount, payerName: name,
-    payerIdentifier: maskedIdentifier, payerBankName: bankName, payerCountry: country, reference: payment.reference, rail: 'internal', endToEndId: payee.endToEndId,
-    uetr: null, valueDate, suspense: null, suspenseReason: null, creditedAt: now, receivedAt: now, originId: payment.id,
+    id: transactionId(payment.id, 'other_side'),
+    customerId: payee.customerId,
+    balanceId: payee.balanceId,
+    operatorId: payment.operatorId,
+    connectionId: payee.connectionId,
+    shard: payee.shard,
+    status: 'received',
+    currency: payment.currency,
+    amount: payment.amount,
+    payerName: name,
+    payerIdentifier: maskedIdentifier,
+    payerBankName: bankName,
+    payerCountry: country,
+    reference: payment.reference,
+    rail: 'internal',
+    endToEndId: payee.endToEndId,
+    uetr: null,
+    valueDate,
+    suspense: null,
+    suspenseReason: null,
+    creditedAt: now,
+    receivedAt: now,
+    originId: payment.id,
   }
 }

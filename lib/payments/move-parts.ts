@@ -9,10 +9,16 @@ import type { MoveContext, PartnerMessage, PaymentDecision, PaymentState } from 
  * Debits and credits go to the paying balance, which may have been closed since; the fence `open` refuses a credit
  * then.
  */
-export const ownBalance = ({ payingBalanceId }: Pick<PaymentState, 'payingBalanceId'>): EntryOptions['balances'] => ({ from: payingBalanceId, to: { id: payingBalanceId, fence: 'open' } })
+export const ownBalance = ({ payingBalanceId }: Pick<PaymentState, 'payingBalanceId'>): EntryOptions['balances'] => ({
+  from: payingBalanceId,
+  to: { id: payingBalanceId, fence: 'open' },
+})
 
 /** The balance and the amount of the payment's hold. */
-export const heldMoney = (payment: PaymentState): Pick<HoldRow, 'balanceId' | 'amount'> => ({ balanceId: payment.payingBalanceId, amount: payment.amount + payment.fee })
+export const heldMoney = (payment: PaymentState): Pick<HoldRow, 'balanceId' | 'amount'> => ({
+  balanceId: payment.payingBalanceId,
+  amount: payment.amount + payment.fee,
+})
 
 /**
  * Returns the hold of a payment. A draft, a payment that waits for its day and one that waits for its exchange have
@@ -23,47 +29,140 @@ export function heldBy({ id, holdId }: PaymentState): string {
   return holdId
 }
 
-export const holdReleased = (payment: PaymentState, now: number): HoldResolution =>
-  ({ id: heldBy(payment), ...heldMoney(payment), status: 'released', capturedAmount: null, resolvedAt: now })
+export const holdReleased = (payment: PaymentState, now: number): HoldResolution => ({
+  id: heldBy(payment),
+  ...heldMoney(payment),
+  status: 'released',
+  capturedAmount: null,
+  resolvedAt: now,
+})
 
 /** Tells whether the payment waits for its exchange: it has no hold yet and was not handed over. */
-export const awaitsExchange = ({ status, sent, holdId, conversion }: Pick<PaymentState, 'status' | 'sent' | 'holdId' | 'conversion'>): boolean =>
+export const awaitsExchange = ({
+  status,
+  sent,
+  holdId,
+  conversion,
+}: Pick<PaymentState, 'status' | 'sent' | 'holdId' | 'conversion'>): boolean =>
   conversion !== undefined && status === 'processing' && !sent && holdId === null
 
 /** Frees the amount that the payment counted against limits. */
 export const outflowReturn = ({ customerId, spenderId, currency, amount, conversion, createdAt }: PaymentState) => ({
-  customerId, spenderId, currency: conversion?.sellCurrency ?? currency, day: dateIn(createdAt, 'UTC'), amount: conversion === undefined ? amount : BigInt(conversion.sellMinor),
+  customerId,
+  spenderId,
+  currency: conversion?.sellCurrency ?? currency,
+  day: dateIn(createdAt, 'UTC'),
+  amount: conversion === undefined ? amount : BigInt(conversion.sellMinor),
 })
 
-export const UNCHANGED = { providerRef: null, failure: null, exception: null, sentAt: null, completedAt: null, failedAt: null } as const
+export const UNCHANGED = {
+  providerRef: null,
+  failure: null,
+  exception: null,
+  sentAt: null,
+  completedAt: null,
+  failedAt: null,
+} as const
 
-export const moved = (state: PaymentState, effects: Effects): PaymentDecision => ({ state, reply: { kind: 'moved', state }, effects })
+export const moved = (state: PaymentState, effects: Effects): PaymentDecision => ({
+  state,
+  reply: { kind: 'moved', state },
+  effects,
+})
 
-export function update(before: PaymentState, after: PaymentState, message: string, actor: 'system' | 'partner' | 'member', now: number) {
-  return { objectId: after.id, version: after.version, customerId: after.customerId, status: after.status, previousStatus: before.status, message, actor, at: now }
-}
-
-/** The fields of a payment that its events carry. */
-export type ChangedPayment = Pick<PaymentState, 'id' | 'customerId' | 'operatorId' | 'shard' | 'status' | 'amount' | 'currency'>
-
-/** Makes `payment.status_changed`, and for a terminal status the event of that status. */
-export function changeEvents(before: ChangedPayment, after: ChangedPayment, { ids }: Pick<MoveContext, 'ids'>, now: number) {
-  const event = (type: string) => ({
-    id: ids.next(), createdAt: now, customerId: after.customerId, operatorId: after.operatorId, shard: after.shard, type,
-    object: 'payment', objectId: after.id, status: after.status, previousStatus: before.status, amount: after.amount, currency: after.currency,
-  })
-  const terminal = after.status === 'completed' || after.status === 'failed' || after.status === 'returned'
-  return terminal ? [event('payment.status_changed'), event(`payment.${after.status}`)] : [event('payment.status_changed')]
-}
-
-/** Makes `payment.recall_updated`; its status and previous status are those of the recall. */
-export function recallEvent(payment: PaymentState, previousStatus: PaymentRecall['status'] | null, { ids }: Pick<MoveContext, 'ids'>, now: number): OutboxEvent {
+export function update(
+  before: PaymentState,
+  after: PaymentState,
+  message: string,
+  actor: 'system' | 'partner' | 'member',
+  now: number,
+) {
   return {
-    id: ids.next(), createdAt: now, customerId: payment.customerId, operatorId: payment.operatorId, shard: payment.shard, type: 'payment.recall_updated',
-    object: 'payment', objectId: payment.id, status: payment.recall?.status ?? null, previousStatus, amount: payment.amount, currency: payment.currency,
+    objectId: after.id,
+    version: after.version,
+    customerId: after.customerId,
+    status: after.status,
+    previousStatus: before.status,
+    message,
+    actor,
+    at: now,
   }
 }
 
-export function received(payment: PaymentState, event: PartnerMessage | null, code: string | null, now: number): Pick<Effects, 'providerEvents'> {
-  return event === null ? {} : { providerEvents: [{ id: event.id, connectionId: payment.connectionId, type: event.type, objectId: payment.id, code, receivedAt: now }] }
+/** The fields of a payment that its events carry. */
+export type ChangedPayment = Pick<
+  PaymentState,
+  'id' | 'customerId' | 'operatorId' | 'shard' | 'status' | 'amount' | 'currency'
+>
+
+/** Makes `payment.status_changed`, and for a terminal status the event of that status. */
+export function changeEvents(
+  before: ChangedPayment,
+  after: ChangedPayment,
+  { ids }: Pick<MoveContext, 'ids'>,
+  now: number,
+) {
+  const event = (type: string) => ({
+    id: ids.next(),
+    createdAt: now,
+    customerId: after.customerId,
+    operatorId: after.operatorId,
+    shard: after.shard,
+    type,
+    object: 'payment',
+    objectId: after.id,
+    status: after.status,
+    previousStatus: before.status,
+    amount: after.amount,
+    currency: after.currency,
+  })
+  const terminal = after.status === 'completed' || after.status === 'failed' || after.status === 'returned'
+  return terminal
+    ? [event('payment.status_changed'), event(`payment.${after.status}`)]
+    : [event('payment.status_changed')]
+}
+
+/** Makes `payment.recall_updated`; its status and previous status are those of the recall. */
+export function recallEvent(
+  payment: PaymentState,
+  previousStatus: PaymentRecall['status'] | null,
+  { ids }: Pick<MoveContext, 'ids'>,
+  now: number,
+): OutboxEvent {
+  return {
+    id: ids.next(),
+    createdAt: now,
+    customerId: payment.customerId,
+    operatorId: payment.operatorId,
+    shard: payment.shard,
+    type: 'payment.recall_updated',
+    object: 'payment',
+    objectId: payment.id,
+    status: payment.recall?.status ?? null,
+    previousStatus,
+    amount: payment.amount,
+    currency: payment.currency,
+  }
+}
+
+export function received(
+  payment: PaymentState,
+  event: PartnerMessage | null,
+  code: string | null,
+  now: number,
+): Pick<Effects, 'providerEvents'> {
+  return event === null
+    ? {}
+    : {
+        providerEvents: [
+          {
+            id: event.id,
+            connectionId: payment.connectionId,
+            type: event.type,
+            objectId: payment.id,
+            code,
+            receivedAt: now,
+          },
+        ],
+      }
 }

@@ -28,12 +28,31 @@ export function returnCharges(payment: PaymentState, context: MoveContext, now: 
 
 const NOTHING: readonly Posting[] = []
 
-const TEXTS: Partial<Record<RuleId, string>> = { L14: 'fee given back', L15: 'return fee', L16: 'charge of the bank', L17: 'charges' }
+const TEXTS: Partial<Record<RuleId, string>> = {
+  L14: 'fee given back',
+  L15: 'return fee',
+  L16: 'charge of the bank',
+  L17: 'charges',
+}
 
-function charge(rule: RuleId, amounts: Amounts, payment: PaymentState, { accounts, ids, valueDate }: MoveContext, now: number): readonly Posting[] {
+function charge(
+  rule: RuleId,
+  amounts: Amounts,
+  payment: PaymentState,
+  { accounts, ids, valueDate }: MoveContext,
+  now: number,
+): readonly Posting[] {
   return entry({
-    rule, amounts, currency: payment.currency, accounts, balances: ownBalance(payment), entryId: ids.next(),
-    customerId: payment.customerId, source: { object: 'payment', id: payment.id }, description: `Payment ${payment.number}, ${TEXTS[rule] as string}`,
-    bookedAt: now, valueDate,
+    rule,
+    amounts,
+    currency: payment.currency,
+    accounts,
+    balances: ownBalance(payment),
+    entryId: ids.next(),
+    customerId: payment.customerId,
+    source: { object: 'payment', id: payment.id },
+    description: `Payment ${payment.number}, ${TEXTS[rule] as string}`,
+    bookedAt: now,
+    valueDate,
   })
 }

@@ -55,29 +55,52 @@ export function movePayment(payment: PaymentState | null, command: PaymentComman
     case 'block':
       return payment.status === 'on_hold' ? block(payment, command, now) : ignored(payment)
     case 'hand_over':
-      return waitsForHandOver(payment) && payment.rail !== INTERNAL ? handOver(payment, command.context, now) : ignored(payment)
+      return waitsForHandOver(payment) && payment.rail !== INTERNAL
+        ? handOver(payment, command.context, now)
+        : ignored(payment)
     case 'book':
-      return waitsForHandOver(payment) && payment.rail === INTERNAL ? book(payment, command.payee, command.context, now) : ignored(payment)
+      return waitsForHandOver(payment) && payment.rail === INTERNAL
+        ? book(payment, command.payee, command.context, now)
+        : ignored(payment)
     case 'payee_closed':
-      return waitsForHandOver(payment) && payment.rail === INTERNAL ? refuseClosed(payment, command.context, now) : ignored(payment)
+      return waitsForHandOver(payment) && payment.rail === INTERNAL
+        ? refuseClosed(payment, command.context, now)
+        : ignored(payment)
     case 'settled':
       return payment.sent && isUnsettled(payment) ? settle(payment, command, now) : ignored(payment)
     case 'rejected':
-      return payment.sent && isUnsettled(payment) ? fail(payment, { ...command, schemeCode: command.schemeCode ?? 'NARR', suspenseId: command.suspenseId }, now) : ignored(payment)
+      return payment.sent && isUnsettled(payment)
+        ? fail(payment, { ...command, schemeCode: command.schemeCode ?? 'NARR', suspenseId: command.suspenseId }, now)
+        : ignored(payment)
     case 'refused':
-      return payment.sent && payment.status === 'processing' ? fail(payment, { ...command, event: null, suspenseId: command.suspenseId }, now) : ignored(payment)
+      return payment.sent && payment.status === 'processing'
+        ? fail(payment, { ...command, event: null, suspenseId: command.suspenseId }, now)
+        : ignored(payment)
     case 'timeout':
-      return payment.sent && payment.status === 'processing' ? suspend(payment, { ...command, event: null }, TIMED_OUT, now) : ignored(payment)
+      return payment.sent && payment.status === 'processing'
+        ? suspend(payment, { ...command, event: null }, TIMED_OUT, now)
+        : ignored(payment)
     case 'unclear':
-      return payment.sent && payment.status === 'processing' ? suspend(payment, command, UNCLEAR, now) : ignored(payment)
+      return payment.sent && payment.status === 'processing'
+        ? suspend(payment, command, UNCLEAR, now)
+        : ignored(payment)
     case 'returned':
-      return payment.sent && payment.rail !== INTERNAL && (isUnsettled(payment) || payment.status === 'completed') && command.amount > 0n && command.amount <= payment.amount
-        ? giveBack(payment, command, now) : ignored(payment)
+      return payment.sent &&
+        payment.rail !== INTERNAL &&
+        (isUnsettled(payment) || payment.status === 'completed') &&
+        command.amount > 0n &&
+        command.amount <= payment.amount
+        ? giveBack(payment, command, now)
+        : ignored(payment)
     case 'accepted':
       return payment.status === 'exception' ? resume(payment, command, now) : ignored(payment)
     case 'still_unknown':
       return payment.status === 'exception'
-        ? { state: payment, reply: { kind: 'moved', state: payment }, effects: { attention: [{ paymentId: payment.id, attentionAt: command.askAgainAt }] } }
+        ? {
+            state: payment,
+            reply: { kind: 'moved', state: payment },
+            effects: { attention: [{ paymentId: payment.id, attentionAt: command.askAgainAt }] },
+          }
         : ignored(payment)
     default:
       return command satisfies never
@@ -88,7 +111,8 @@ export function movePayment(payment: PaymentState | null, command: PaymentComman
 const INTERNAL: Rail = 'internal'
 
 /** Tells whether the payment waits for its hand-over: its money is held and has not left. */
-const waitsForHandOver = (payment: PaymentState): boolean => payment.status === 'processing' && !payment.sent && !awaitsExchange(payment)
+const waitsForHandOver = (payment: PaymentState): boolean =>
+  payment.status === 'processing' && !payment.sent && !awaitsExchange(payment)
 
 const isUnsettled = ({ status }: PaymentState): boolean => status === 'processing' || status === 'exception'
 
@@ -96,5 +120,9 @@ const isUnsettled = ({ status }: PaymentState): boolean => status === 'processin
  * Refuses the move, and is final only on fresh state (I4): another node may have handed the payment over since it was
  * read here. An ignored message is acknowledged, so the bank would not repeat it.
  */
-const ignored = (payment: PaymentState): PaymentDecision =>
-  ({ state: payment, reply: { kind: 'ignored', status: payment.status }, effects: null, refused: true })
+const ignored = (payment: PaymentState): PaymentDecision => ({
+  state: payment,
+  reply: { kind: 'ignored', status: payment.status },
+  effects: null,
+  refused: true,
+})

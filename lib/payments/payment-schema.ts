@@ -1,12 +1,40 @@
 /** Payments: money that leaves a balance for a recipient. */
 import Type, { type Static } from 'typebox'
 import { list } from '../contract/list.ts'
-import { CalendarDate, CountryCode, CREATED_VIA, CreatedVia, CurrencyCode, ExternalId, Failure, Metadata, MetadataPatch, Money, Nullable, PositiveMoney, Rail, RecallStatus, Text, Timestamp, Uuid, Words } from '../contract/primitives.ts'
+import {
+  CalendarDate,
+  CountryCode,
+  CREATED_VIA,
+  CreatedVia,
+  CurrencyCode,
+  ExternalId,
+  Failure,
+  Metadata,
+  MetadataPatch,
+  Money,
+  Nullable,
+  PositiveMoney,
+  Rail,
+  RecallStatus,
+  Text,
+  Timestamp,
+  Uuid,
+  Words,
+} from '../contract/primitives.ts'
 import { RecipientType, RecipientVerification, VerificationOutcome } from '../recipients/recipient-schema.ts'
 
 const PAYMENT_STATUSES = [
-  'draft', 'pending_approval', 'scheduled', 'processing', 'on_hold', 'completed', 'failed', 'returned', 'exception',
-  'rejected', 'cancelled',
+  'draft',
+  'pending_approval',
+  'scheduled',
+  'processing',
+  'on_hold',
+  'completed',
+  'failed',
+  'returned',
+  'exception',
+  'rejected',
+  'cancelled',
 ] as const
 
 /** The longest reference of any rail; the limit of the payment's own rail is checked with the rail. */
@@ -28,188 +56,251 @@ export const PaymentReturn = Type.Object({
   transactionId: Nullable(Uuid),
 })
 
-export const FeeLine = Type.Object({
-  type: Type.Enum(['payment', 'fx', 'return', 'collection', 'card', 'account']),
-  amount: Money,
-  description: Type.String(),
-}, { title: 'FeeLine' })
+export const FeeLine = Type.Object(
+  {
+    type: Type.Enum(['payment', 'fx', 'return', 'collection', 'card', 'account']),
+    amount: Money,
+    description: Type.String(),
+  },
+  { title: 'FeeLine' },
+)
 
-export const Payment = Type.Object({
-  id: Uuid,
-  customerId: Uuid,
-  number: Type.String({ description: 'Order number for people.', examples: ['PAY7K3M9QX2TB'] }),
-  externalId: Nullable(ExternalId),
-  status: PaymentStatus,
-  statusReason: Nullable(Type.Object({ code: Type.String(), message: Type.String() })),
-  sourceBalanceId: Uuid,
-  sourceBalanceName: Type.String(),
-  recipientId: Uuid,
-  recipient: Type.Object({
-    name: Type.String(),
-    type: RecipientType,
-    maskedIdentifier: Type.String(),
-    currency: CurrencyCode,
-    bankCountry: CountryCode,
-  }, { description: 'As it was at submission; live in a draft.' }),
-  amount: Money,
-  fee: Nullable(Money),
-  fees: Type.Array(FeeLine),
-  totalDebit: Money,
-  quoteId: Nullable(Uuid),
-  exchangeId: Nullable(Uuid),
-  returnedAmount: Nullable(Money),
-  chargeBearer: ChargeBearer,
-  requestedRail: Nullable(Rail),
-  rail: Nullable(Rail),
-  reference: Type.String(),
-  endToEndId: Type.String(),
-  uetr: Nullable(Uuid),
-  purposeCode: Nullable(Type.String()),
-  purpose: Nullable(Type.String()),
-  executionDate: Nullable(CalendarDate),
-  estimatedArrival: Nullable(Timestamp),
-  instant: Type.Boolean(),
-  approvalId: Nullable(Uuid),
-  processing: Type.Optional(Type.Object({
-    status: Type.Literal('queued'),
-    position: Nullable(Type.Integer()),
-    etaSeconds: Nullable(Type.Integer()),
-    estimatedAt: Nullable(Timestamp),
-  }, { description: 'Absent once handed to the partner.' })),
-  exception: Type.Optional(Nullable(Type.Object({
-    kind: Words('PaymentExceptionKind', ['compliance_hold', 'provider_timeout', 'provider_state_unknown', 'reconciliation_mismatch', 'ledger_blocked']),
-    code: Nullable(Type.String()),
-    message: Type.String(),
-    since: Timestamp,
-  }), { description: 'Shown to operator staff only.' })),
-  failure: Nullable(Failure),
-  return: Nullable(PaymentReturn),
-  recall: Nullable(Type.Object({
-    status: RecallStatus,
-    reasonCode: Type.String(),
-    requestedAt: Timestamp,
-    decidedAt: Nullable(Timestamp),
-    response: Nullable(Type.String()),
-  })),
-  verification: Nullable(RecipientVerification),
-  cancellable: Type.Boolean(),
-  bulkPaymentId: Nullable(Uuid),
-  bulkRowId: Nullable(Uuid),
-  scheduledPaymentId: Nullable(Uuid),
-  fundsRequestId: Nullable(Uuid),
-  documentIds: Type.Array(Uuid),
-  internalNote: Nullable(Type.String()),
-  notifyRecipient: Type.Boolean(),
-  createdBy: Uuid,
-  createdVia: CreatedVia,
-  submittedBy: Nullable(Uuid),
-  submittedAt: Nullable(Timestamp),
-  approvedAt: Nullable(Timestamp),
-  sentAt: Nullable(Timestamp),
-  completedAt: Nullable(Timestamp),
-  failedAt: Nullable(Timestamp),
-  cancelledAt: Nullable(Timestamp),
-  providerRef: Type.Optional(Nullable(Type.String(), { description: 'Shown to operator staff only.' })),
-  connectionId: Type.Optional(Nullable(Uuid, { description: 'Shown to operator staff only.' })),
-  metadata: Metadata,
-  createdAt: Timestamp,
-  updatedAt: Timestamp,
-}, { title: 'Payment' })
+export const Payment = Type.Object(
+  {
+    id: Uuid,
+    customerId: Uuid,
+    number: Type.String({ description: 'Order number for people.', examples: ['PAY7K3M9QX2TB'] }),
+    externalId: Nullable(ExternalId),
+    status: PaymentStatus,
+    statusReason: Nullable(Type.Object({ code: Type.String(), message: Type.String() })),
+    sourceBalanceId: Uuid,
+    sourceBalanceName: Type.String(),
+    recipientId: Uuid,
+    recipient: Type.Object(
+      {
+        name: Type.String(),
+        type: RecipientType,
+        maskedIdentifier: Type.String(),
+        currency: CurrencyCode,
+        bankCountry: CountryCode,
+      },
+      { description: 'As it was at submission; live in a draft.' },
+    ),
+    amount: Money,
+    fee: Nullable(Money),
+    fees: Type.Array(FeeLine),
+    totalDebit: Money,
+    quoteId: Nullable(Uuid),
+    exchangeId: Nullable(Uuid),
+    returnedAmount: Nullable(Money),
+    chargeBearer: ChargeBearer,
+    requestedRail: Nullable(Rail),
+    rail: Nullable(Rail),
+    reference: Type.String(),
+    endToEndId: Type.String(),
+    uetr: Nullable(Uuid),
+    purposeCode: Nullable(Type.String()),
+    purpose: Nullable(Type.String()),
+    executionDate: Nullable(CalendarDate),
+    estimatedArrival: Nullable(Timestamp),
+    instant: Type.Boolean(),
+    approvalId: Nullable(Uuid),
+    processing: Type.Optional(
+      Type.Object(
+        {
+          status: Type.Literal('queued'),
+          position: Nullable(Type.Integer()),
+          etaSeconds: Nullable(Type.Integer()),
+          estimatedAt: Nullable(Timestamp),
+        },
+        { description: 'Absent once handed to the partner.' },
+      ),
+    ),
+    exception: Type.Optional(
+      Nullable(
+        Type.Object({
+          kind: Words('PaymentExceptionKind', [
+            'compliance_hold',
+            'provider_timeout',
+            'provider_state_unknown',
+            'reconciliation_mismatch',
+            'ledger_blocked',
+          ]),
+          code: Nullable(Type.String()),
+          message: Type.String(),
+          since: Timestamp,
+        }),
+        { description: 'Shown to operator staff only.' },
+      ),
+    ),
+    failure: Nullable(Failure),
+    return: Nullable(PaymentReturn),
+    recall: Nullable(
+      Type.Object({
+        status: RecallStatus,
+        reasonCode: Type.String(),
+        requestedAt: Timestamp,
+        decidedAt: Nullable(Timestamp),
+        response: Nullable(Type.String()),
+      }),
+    ),
+    verification: Nullable(RecipientVerification),
+    cancellable: Type.Boolean(),
+    bulkPaymentId: Nullable(Uuid),
+    bulkRowId: Nullable(Uuid),
+    scheduledPaymentId: Nullable(Uuid),
+    fundsRequestId: Nullable(Uuid),
+    documentIds: Type.Array(Uuid),
+    internalNote: Nullable(Type.String()),
+    notifyRecipient: Type.Boolean(),
+    createdBy: Uuid,
+    createdVia: CreatedVia,
+    submittedBy: Nullable(Uuid),
+    submittedAt: Nullable(Timestamp),
+    approvedAt: Nullable(Timestamp),
+    sentAt: Nullable(Timestamp),
+    completedAt: Nullable(Timestamp),
+    failedAt: Nullable(Timestamp),
+    cancelledAt: Nullable(Timestamp),
+    providerRef: Type.Optional(Nullable(Type.String(), { description: 'Shown to operator staff only.' })),
+    connectionId: Type.Optional(Nullable(Uuid, { description: 'Shown to operator staff only.' })),
+    metadata: Metadata,
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  },
+  { title: 'Payment' },
+)
 export type Payment = Static<typeof Payment>
 
-const VerificationOverride = Type.Object({
-  acceptOutcome: VerificationOutcome,
-  reason: Text(10, 500),
-}, { additionalProperties: false })
+const VerificationOverride = Type.Object(
+  {
+    acceptOutcome: VerificationOutcome,
+    reason: Text(10, 500),
+  },
+  { additionalProperties: false },
+)
 
-export const PaymentCreate = Type.Object({
-  sourceBalanceId: Uuid,
-  recipientId: Uuid,
-  amount: PositiveMoney,
-  reference: Text(1, REFERENCE_MAX),
-  requestedRail: Type.Optional(Nullable(Rail, { description: 'Null chooses the best available.' })),
-  quoteId: Type.Optional(Nullable(Uuid)),
-  executionDate: Type.Optional(Nullable(CalendarDate)),
-  chargeBearer: Type.Optional(ChargeBearer),
-  purposeCode: Type.Optional(Nullable(Text(1, PURPOSE_CODE_MAX))),
-  purpose: Type.Optional(Nullable(Text(0, 140))),
-  endToEndId: Type.Optional(Text(1, 35)),
-  externalId: Type.Optional(Nullable(ExternalId)),
-  documentIds: Type.Optional(Type.Array(Uuid, { maxItems: DOCUMENTS_MAX })),
-  internalNote: Type.Optional(Nullable(Text(0, 500))),
-  notifyRecipient: Type.Optional(Type.Boolean()),
-  verificationOverride: Type.Optional(Nullable(VerificationOverride)),
-  draft: Type.Optional(Type.Boolean()),
-  metadata: Type.Optional(Metadata),
-}, {
-  title: 'PaymentCreate',
-  additionalProperties: false,
-  examples: [{
-    sourceBalanceId: '01980d6e-7f3a-7c21-9f58-0a1b2c3d4e5f',
-    recipientId: '01980d6e-8a01-7b44-8e12-1c2d3e4f5a6b',
-    amount: { amountMinor: '12500', currency: 'EUR' },
-    reference: 'Invoice 2026-0042',
-  }],
-})
+export const PaymentCreate = Type.Object(
+  {
+    sourceBalanceId: Uuid,
+    recipientId: Uuid,
+    amount: PositiveMoney,
+    reference: Text(1, REFERENCE_MAX),
+    requestedRail: Type.Optional(Nullable(Rail, { description: 'Null chooses the best available.' })),
+    quoteId: Type.Optional(Nullable(Uuid)),
+    executionDate: Type.Optional(Nullable(CalendarDate)),
+    chargeBearer: Type.Optional(ChargeBearer),
+    purposeCode: Type.Optional(Nullable(Text(1, PURPOSE_CODE_MAX))),
+    purpose: Type.Optional(Nullable(Text(0, 140))),
+    endToEndId: Type.Optional(Text(1, 35)),
+    externalId: Type.Optional(Nullable(ExternalId)),
+    documentIds: Type.Optional(Type.Array(Uuid, { maxItems: DOCUMENTS_MAX })),
+    internalNote: Type.Optional(Nullable(Text(0, 500))),
+    notifyRecipient: Type.Optional(Type.Boolean()),
+    verificationOverride: Type.Optional(Nullable(VerificationOverride)),
+    draft: Type.Optional(Type.Boolean()),
+    metadata: Type.Optional(Metadata),
+  },
+  {
+    title: 'PaymentCreate',
+    additionalProperties: false,
+    examples: [
+      {
+        sourceBalanceId: '01980d6e-7f3a-7c21-9f58-0a1b2c3d4e5f',
+        recipientId: '01980d6e-8a01-7b44-8e12-1c2d3e4f5a6b',
+        amount: { amountMinor: '12500', currency: 'EUR' },
+        reference: 'Invoice 2026-0042',
+      },
+    ],
+  },
+)
 export type PaymentCreate = Static<typeof PaymentCreate>
 
-export const PaymentUpdate = Type.Object({
-  sourceBalanceId: Type.Optional(Uuid),
-  recipientId: Type.Optional(Uuid),
-  amount: Type.Optional(PositiveMoney),
-  reference: Type.Optional(Text(1, REFERENCE_MAX)),
-  requestedRail: Type.Optional(Nullable(Rail)),
-  quoteId: Type.Optional(Nullable(Uuid)),
-  executionDate: Type.Optional(Nullable(CalendarDate)),
-  chargeBearer: Type.Optional(ChargeBearer),
-  purposeCode: Type.Optional(Nullable(Text(1, PURPOSE_CODE_MAX))),
-  purpose: Type.Optional(Nullable(Text(0, 140))),
-  endToEndId: Type.Optional(Text(1, 35)),
-  externalId: Type.Optional(Nullable(ExternalId)),
-  documentIds: Type.Optional(Type.Array(Uuid, { maxItems: DOCUMENTS_MAX })),
-  internalNote: Type.Optional(Nullable(Text(0, 500))),
-  notifyRecipient: Type.Optional(Type.Boolean()),
-  verificationOverride: Type.Optional(Nullable(VerificationOverride)),
-  metadata: Type.Optional(MetadataPatch),
-}, {
-  title: 'PaymentUpdate', additionalProperties: false,
-  description: 'A draft takes all of it; what has been submitted takes documentIds, internalNote and metadata.',
-  examples: [{ internalNote: 'Checked with the supplier.' }],
-})
+export const PaymentUpdate = Type.Object(
+  {
+    sourceBalanceId: Type.Optional(Uuid),
+    recipientId: Type.Optional(Uuid),
+    amount: Type.Optional(PositiveMoney),
+    reference: Type.Optional(Text(1, REFERENCE_MAX)),
+    requestedRail: Type.Optional(Nullable(Rail)),
+    quoteId: Type.Optional(Nullable(Uuid)),
+    executionDate: Type.Optional(Nullable(CalendarDate)),
+    chargeBearer: Type.Optional(ChargeBearer),
+    purposeCode: Type.Optional(Nullable(Text(1, PURPOSE_CODE_MAX))),
+    purpose: Type.Optional(Nullable(Text(0, 140))),
+    endToEndId: Type.Optional(Text(1, 35)),
+    externalId: Type.Optional(Nullable(ExternalId)),
+    documentIds: Type.Optional(Type.Array(Uuid, { maxItems: DOCUMENTS_MAX })),
+    internalNote: Type.Optional(Nullable(Text(0, 500))),
+    notifyRecipient: Type.Optional(Type.Boolean()),
+    verificationOverride: Type.Optional(Nullable(VerificationOverride)),
+    metadata: Type.Optional(MetadataPatch),
+  },
+  {
+    title: 'PaymentUpdate',
+    additionalProperties: false,
+    description: 'A draft takes all of it; what has been submitted takes documentIds, internalNote and metadata.',
+    examples: [{ internalNote: 'Checked with the supplier.' }],
+  },
+)
 export type PaymentUpdate = Static<typeof PaymentUpdate>
 
-export const PaymentSubmit = Type.Object({
-  verificationOverride: Type.Optional(Nullable(VerificationOverride)),
-  expectedVersion: Type.Optional(Nullable(Type.Integer({ minimum: 1, description: 'Refused with 412 when the draft is another version: the number at the beginning of its ETag.' }))),
-}, { title: 'PaymentSubmit', additionalProperties: false })
+export const PaymentSubmit = Type.Object(
+  {
+    verificationOverride: Type.Optional(Nullable(VerificationOverride)),
+    expectedVersion: Type.Optional(
+      Nullable(
+        Type.Integer({
+          minimum: 1,
+          description: 'Refused with 412 when the draft is another version: the number at the beginning of its ETag.',
+        }),
+      ),
+    ),
+  },
+  { title: 'PaymentSubmit', additionalProperties: false },
+)
 export type PaymentSubmit = Static<typeof PaymentSubmit>
 
-export const PaymentCheck = Type.Object({
-  valid: Type.Boolean({ description: 'Whether it would be taken as it is, now.' }),
-  rail: Nullable(Rail),
-  railReason: Nullable(Words('RailReason', ['requested', 'on_platform', 'instant', 'same_day', 'batch', 'international']), { description: 'Why this rail.' }),
-  fee: Nullable(Money),
-  totalDebit: Nullable(Money),
-  executionDate: Nullable(CalendarDate),
-  estimatedArrival: Nullable(Timestamp),
-  approval: Type.Object({
-    required: Type.Boolean(),
-    tier: Nullable(Type.Integer()),
-    requiredApprovals: Nullable(Type.Integer()),
-  }),
-  verification: Nullable(RecipientVerification),
-  issues: Type.Array(Type.Object({
-    severity: Words('IssueSeverity', ['error', 'warning']),
-    code: Type.String({ description: 'The slug of the problem, or the code of the field error.' }),
-    field: Nullable(Type.String({ description: 'JSON Pointer into the body.' })),
-    message: Type.String(),
-  }, { title: 'PaymentIssue' })),
-}, { title: 'PaymentCheck' })
+export const PaymentCheck = Type.Object(
+  {
+    valid: Type.Boolean({ description: 'Whether it would be taken as it is, now.' }),
+    rail: Nullable(Rail),
+    railReason: Nullable(
+      Words('RailReason', ['requested', 'on_platform', 'instant', 'same_day', 'batch', 'international']),
+      { description: 'Why this rail.' },
+    ),
+    fee: Nullable(Money),
+    totalDebit: Nullable(Money),
+    executionDate: Nullable(CalendarDate),
+    estimatedArrival: Nullable(Timestamp),
+    approval: Type.Object({
+      required: Type.Boolean(),
+      tier: Nullable(Type.Integer()),
+      requiredApprovals: Nullable(Type.Integer()),
+    }),
+    verification: Nullable(RecipientVerification),
+    issues: Type.Array(
+      Type.Object(
+        {
+          severity: Words('IssueSeverity', ['error', 'warning']),
+          code: Type.String({ description: 'The slug of the problem, or the code of the field error.' }),
+          field: Nullable(Type.String({ description: 'JSON Pointer into the body.' })),
+          message: Type.String(),
+        },
+        { title: 'PaymentIssue' },
+      ),
+    ),
+  },
+  { title: 'PaymentCheck' },
+)
 export type PaymentCheck = Static<typeof PaymentCheck>
 
-export const PaymentCancel = Type.Object({
-  reason: Type.Optional(Nullable(Text(1, 200))),
-}, { title: 'PaymentCancel', additionalProperties: false })
+export const PaymentCancel = Type.Object(
+  {
+    reason: Type.Optional(Nullable(Text(1, 200))),
+  },
+  { title: 'PaymentCancel', additionalProperties: false },
+)
 export type PaymentCancel = Static<typeof PaymentCancel>
 
 export const paymentList = list({

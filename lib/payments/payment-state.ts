@@ -74,11 +74,27 @@ export interface Bought {
 
 export type PaymentCommand =
   /** The last approval was given. `due`: the day of the payment, where its money is held only then. */
-  | { readonly kind: 'approve'; readonly context: Pick<MoveContext, 'ids'> & { readonly due?: Pick<PaymentDue, 'dueAt' | 'until'> | undefined; readonly notBefore?: number | undefined; readonly bought?: Bought | undefined } }
+  | {
+      readonly kind: 'approve'
+      readonly context: Pick<MoveContext, 'ids'> & {
+        readonly due?: Pick<PaymentDue, 'dueAt' | 'until'> | undefined
+        readonly notBefore?: number | undefined
+        readonly bought?: Bought | undefined
+      }
+    }
   /** Withdraws the payment. `from`: the status that it must have. */
-  | { readonly kind: 'withdraw'; readonly from: 'pending_approval' | 'scheduled' | 'processing'; readonly withdrawal: Withdrawal; readonly context: Pick<MoveContext, 'ids'>; readonly key?: CommandKey | null }
+  | {
+      readonly kind: 'withdraw'
+      readonly from: 'pending_approval' | 'scheduled' | 'processing'
+      readonly withdrawal: Withdrawal
+      readonly context: Pick<MoveContext, 'ids'>
+      readonly key?: CommandKey | null
+    }
   /** The exchange was settled: the bought money is held, and the payment is queued for the bank. */
-  | { readonly kind: 'funded'; readonly context: Pick<MoveContext, 'ids'> & { readonly notBefore?: number | undefined } }
+  | {
+      readonly kind: 'funded'
+      readonly context: Pick<MoveContext, 'ids'> & { readonly notBefore?: number | undefined }
+    }
   /** The exchange has failed. */
   | { readonly kind: 'unfunded'; readonly context: Pick<MoveContext, 'ids'> }
   /** The screening before the hand-over has found a hit. */
@@ -95,10 +111,20 @@ export type PaymentCommand =
    * `suspenseId`, here and below: the paying balance is closed, so money that comes back waits in suspense under this
    * id.
    */
-  | { readonly kind: 'refused'; readonly context: MoveContext; readonly schemeCode: string; readonly suspenseId?: string }
+  | {
+      readonly kind: 'refused'
+      readonly context: MoveContext
+      readonly schemeCode: string
+      readonly suspenseId?: string
+    }
   | { readonly kind: 'timeout'; readonly context: MoveContext; readonly askAgainAt: number }
   /** The partner answers that it does not know the outcome. */
-  | { readonly kind: 'unclear'; readonly context: MoveContext; readonly askAgainAt: number; readonly event: PartnerMessage | null }
+  | {
+      readonly kind: 'unclear'
+      readonly context: MoveContext
+      readonly askAgainAt: number
+      readonly event: PartnerMessage | null
+    }
   /**
    * The partner has the payment: it had it all the time, or the same reference was sent again after the partner did not
    * know it.
@@ -106,9 +132,22 @@ export type PaymentCommand =
   | { readonly kind: 'accepted'; readonly context: MoveContext; readonly event?: PartnerMessage | null }
   /** The partner was asked, and the outcome is still unknown. */
   | { readonly kind: 'still_unknown'; readonly askAgainAt: number }
-  | { readonly kind: 'settled' | 'rejected'; readonly context: MoveContext; readonly schemeCode: string | null; readonly event: PartnerMessage | null; readonly suspenseId?: string }
+  | {
+      readonly kind: 'settled' | 'rejected'
+      readonly context: MoveContext
+      readonly schemeCode: string | null
+      readonly event: PartnerMessage | null
+      readonly suspenseId?: string
+    }
   /** The money came back, in full or less the charges of banks on the way. `amount` is minor units. */
-  | { readonly kind: 'returned'; readonly context: MoveContext; readonly amount: bigint; readonly schemeCode: string; readonly event: PartnerMessage | null; readonly suspenseId?: string }
+  | {
+      readonly kind: 'returned'
+      readonly context: MoveContext
+      readonly amount: bigint
+      readonly schemeCode: string
+      readonly event: PartnerMessage | null
+      readonly suspenseId?: string
+    }
 
 /** A message of the partner; it is logged once, under the partner's own id. */
 export interface PartnerMessage {

@@ -17,11 +17,21 @@ import { transactionId } from '../ledger/transaction-id.ts'
 import { shownVerification, type KeptVerification } from '../recipients/verification.ts'
 
 export type PaymentStatus =
-  | 'draft' | 'pending_approval' | 'scheduled' | 'processing' | 'on_hold' | 'completed' | 'failed' | 'returned'
-  | 'exception' | 'rejected' | 'cancelled'
+  | 'draft'
+  | 'pending_approval'
+  | 'scheduled'
+  | 'processing'
+  | 'on_hold'
+  | 'completed'
+  | 'failed'
+  | 'returned'
+  | 'exception'
+  | 'rejected'
+  | 'cancelled'
 
 /** Returns the person or key whose limits the payment counts for: the one that set its amount. */
-export const spenderOf = ({ createdBy, details }: Pick<PaymentRecord, 'createdBy' | 'details'>): string => details.spenderId ?? details.submitted?.by ?? createdBy
+export const spenderOf = ({ createdBy, details }: Pick<PaymentRecord, 'createdBy' | 'details'>): string =>
+  details.spenderId ?? details.submitted?.by ?? createdBy
 
 /** The recipient as it was when the payment was submitted. */
 export interface RecipientSnapshot {
@@ -96,7 +106,11 @@ export interface PaymentDetails {
   /** Supporting documents; absent where there are none. */
   readonly documentIds?: readonly string[]
   /** The values at creation of fields that were changed since. */
-  readonly original?: { readonly internalNote: string | null; readonly metadata: Readonly<Record<string, string>>; readonly documentIds?: readonly string[] }
+  readonly original?: {
+    readonly internalNote: string | null
+    readonly metadata: Readonly<Record<string, string>>
+    readonly documentIds?: readonly string[]
+  }
 }
 
 /** The reason of a rejection, cancellation or return. */
@@ -144,7 +158,12 @@ export interface PaymentRecall {
  * Returns the answered recall. `response` is the scheme's code; null where no bank answered in time. `now` is epoch
  * milliseconds.
  */
-export function answeredRecall(recall: PaymentRecall, status: 'accepted' | 'rejected' | 'expired', response: string | null, now: number): PaymentRecall {
+export function answeredRecall(
+  recall: PaymentRecall,
+  status: 'accepted' | 'rejected' | 'expired',
+  response: string | null,
+  now: number,
+): PaymentRecall {
   return { ...recall, status, response, decidedAt: timestamp(now) }
 }
 
@@ -178,7 +197,12 @@ export interface PaymentRecord {
   readonly returnInfo: PaymentReturn | null
   readonly recall: PaymentRecall | null
   /** JSON of the exception; shown to staff only. */
-  readonly exception: { readonly kind: ExceptionKind; readonly code: string | null; readonly message: string; readonly since: string } | null
+  readonly exception: {
+    readonly kind: ExceptionKind
+    readonly code: string | null
+    readonly message: string
+    readonly since: string
+  } | null
   /** The schedule that made it. */
   readonly scheduledPaymentId: string | null
   readonly providerRef: string | null
@@ -201,14 +225,18 @@ const at = (ms: number | null): string | null => (ms === null ? null : timestamp
  */
 export function paymentJson(payment: PaymentRecord, queued: QueuePlace | null) {
   const { details } = payment
-  const money = (amountMinor: bigint): MoneyJson => moneyJson({ amountMinor, currency: payment.currency as CurrencyCode })
+  const money = (amountMinor: bigint): MoneyJson =>
+    moneyJson({ amountMinor, currency: payment.currency as CurrencyCode })
   return {
     id: payment.id,
     customerId: payment.customerId,
     number: payment.number,
     externalId: payment.externalId,
     status: payment.status,
-    statusReason: payment.failure === null ? payment.statusReason : { code: payment.failure.code, message: payment.failure.message },
+    statusReason:
+      payment.failure === null
+        ? payment.statusReason
+        : { code: payment.failure.code, message: payment.failure.message },
     sourceBalanceId: payment.sourceBalanceId,
     sourceBalanceName: details.sourceBalanceName,
     recipientId: payment.recipientId,
@@ -230,23 +258,33 @@ export function paymentJson(payment: PaymentRecord, queued: QueuePlace | null) {
     estimatedArrival: details.estimatedArrival,
     instant: details.instant,
     approvalId: details.approvalId ?? null,
-    ...(queued === null ? {} : { processing: { status: 'queued' as const, position: queued.position, etaSeconds: queued.etaSeconds, estimatedAt: queued.estimatedAt } }),
+    ...(queued === null
+      ? {}
+      : {
+          processing: {
+            status: 'queued' as const,
+            position: queued.position,
+            etaSeconds: queued.etaSeconds,
+            estimatedAt: queued.estimatedAt,
+          },
+        }),
     exception: null,
     failure: payment.failure,
     return: payment.returnInfo === null ? null : returnJson(payment.id, payment.returnInfo, money),
     recall: payment.recall === null ? null : recallJson(payment.recall),
-    verification: details.verification === undefined ? null : shownVerification(details.verification, details.recipient.name),
+    verification:
+      details.verification === undefined ? null : shownVerification(details.verification, details.recipient.name),
     cancellable: isCancellable(payment),
     bulkPaymentId: payment.details.bulk?.bulkPaymentId ?? null,
     bulkRowId: payment.details.bulk?.bulkRowId ?? null,
     scheduledPaymentId: payment.scheduledPaymentId,
     fundsRequestId: null,
-    documentIds: [...details.documentIds ?? []],
+    documentIds: [...(details.documentIds ?? [])],
     internalNote: details.internalNote,
     notifyRecipient: details.notifyRecipient,
     createdBy: payment.createdBy,
     createdVia: payment.createdVia,
-    submittedBy: payment.status === 'draft' ? null : details.submitted?.by ?? payment.createdBy,
+    submittedBy: payment.status === 'draft' ? null : (details.submitted?.by ?? payment.createdBy),
     submittedAt: payment.status === 'draft' ? null : timestamp(details.submitted?.at ?? payment.createdAt),
     approvedAt: at(payment.approvedAt),
     sentAt: at(payment.sentAt),
@@ -263,22 +301,40 @@ export function paymentJson(payment: PaymentRecord, queued: QueuePlace | null) {
 function costJson({ amount, fee, details: { conversion } }: PaymentRecord, money: (amountMinor: bigint) => MoneyJson) {
   if (conversion === undefined) {
     return {
-      fee: fee === 0n ? null : money(fee), fees: fee === 0n ? [] : [{ type: 'payment' as 'payment' | 'fx', amount: money(fee), description: 'Payment fee' }],
+      fee: fee === 0n ? null : money(fee),
+      fees: fee === 0n ? [] : [{ type: 'payment' as 'payment' | 'fx', amount: money(fee), description: 'Payment fee' }],
       totalDebit: money(amount + fee),
     }
   }
-  const sold = (amountMinor: bigint): MoneyJson => moneyJson({ amountMinor, currency: conversion.sellCurrency as CurrencyCode })
+  const sold = (amountMinor: bigint): MoneyJson =>
+    moneyJson({ amountMinor, currency: conversion.sellCurrency as CurrencyCode })
   const cost = BigInt(conversion.feeMinor)
   return {
-    fee: cost === 0n ? null : sold(cost), fees: cost === 0n ? [] : [{ type: 'fx' as 'payment' | 'fx', amount: sold(cost), description: 'Exchange fee' }],
+    fee: cost === 0n ? null : sold(cost),
+    fees: cost === 0n ? [] : [{ type: 'fx' as 'payment' | 'fx', amount: sold(cost), description: 'Exchange fee' }],
     totalDebit: sold(costOf(conversion)),
   }
 }
 
-const returnJson = (paymentId: string, { amountMinor, reasonCode, reason, receivedAt, suspended }: PaymentReturn, money: (amountMinor: bigint) => MoneyJson) =>
-  ({ amount: money(BigInt(amountMinor)), reasonCode, reason, receivedAt, transactionId: suspended === true ? null : transactionId(paymentId, 'return') })
+const returnJson = (
+  paymentId: string,
+  { amountMinor, reasonCode, reason, receivedAt, suspended }: PaymentReturn,
+  money: (amountMinor: bigint) => MoneyJson,
+) => ({
+  amount: money(BigInt(amountMinor)),
+  reasonCode,
+  reason,
+  receivedAt,
+  transactionId: suspended === true ? null : transactionId(paymentId, 'return'),
+})
 
-const recallJson = ({ status, reasonCode, requestedAt, decidedAt, response }: PaymentRecall) => ({ status, reasonCode, requestedAt, decidedAt, response })
+const recallJson = ({ status, reasonCode, requestedAt, decidedAt, response }: PaymentRecall) => ({
+  status,
+  reasonCode,
+  requestedAt,
+  decidedAt,
+  response,
+})
 
 /** Tells whether the payment can still be withdrawn: it waits for its approval, for its day, or for the partner. */
 export function isCancellable({ status, sentAt }: Pick<PaymentRecord, 'status' | 'sentAt'>): boolean {
@@ -292,8 +348,30 @@ export function isCancellable({ status, sentAt }: Pick<PaymentRecord, 'status' |
 export function createdPayment(payment: PaymentRecord): PaymentRecord {
   const { approvalId, beganScheduled, original } = payment.details
   const status = approvalId !== undefined ? 'pending_approval' : beganScheduled === true ? 'scheduled' : 'processing'
-  const unchanged = original === undefined ? payment : { ...payment, details: { ...payment.details, internalNote: original.internalNote, documentIds: original.documentIds ?? [] }, metadata: original.metadata }
-  return { ...unchanged, status, version: 1, failure: null,
-    statusReason: null, returnedAmount: null, returnInfo: null, recall: null, exception: null, providerRef: null, sentAt: null, completedAt: null, failedAt: null, approvedAt: null,
-    cancelledAt: null, updatedAt: payment.createdAt }
+  const unchanged =
+    original === undefined
+      ? payment
+      : {
+          ...payment,
+          details: { ...payment.details, internalNote: original.internalNote, documentIds: original.documentIds ?? [] },
+          metadata: original.metadata,
+        }
+  return {
+    ...unchanged,
+    status,
+    version: 1,
+    failure: null,
+    statusReason: null,
+    returnedAmount: null,
+    returnInfo: null,
+    recall: null,
+    exception: null,
+    providerRef: null,
+    sentAt: null,
+    completedAt: null,
+    failedAt: null,
+    approvedAt: null,
+    cancelledAt: null,
+    updatedAt: payment.createdAt,
+  }
 }

@@ -25,7 +25,12 @@ export type RecallReason = (typeof RECALL_REASONS)[number]
  * staff who answer recalls have days off.
  */
 const RAILS_THAT_RECALL: ReadonlyMap<Rail, Rail> = new Map([
-  ['sepa', 'sepa'], ['sepa_instant', 'sepa'], ['target2', 'target2'], ['swift', 'swift'], ['chaps', 'chaps'], ['faster_payments', 'bacs'],
+  ['sepa', 'sepa'],
+  ['sepa_instant', 'sepa'],
+  ['target2', 'target2'],
+  ['swift', 'swift'],
+  ['chaps', 'chaps'],
+  ['faster_payments', 'bacs'],
 ])
 
 /** A payment can be recalled within this time after its completion. */
@@ -35,11 +40,17 @@ const ANSWER_DAYS = 15
 
 /** Returns the refusal of a recall; null when the payment can be recalled. `now` is epoch milliseconds. */
 export function recallObstacle({ status, rail, recall, completedAt }: PaymentRecord, now: number): Problem | null {
-  const no = (detail: string): Problem => ({ slug: 'invalid-transition', detail, extra: { currentStatus: status, allowed: [] } })
+  const no = (detail: string): Problem => ({
+    slug: 'invalid-transition',
+    detail,
+    extra: { currentStatus: status, allowed: [] },
+  })
   if (recall !== null) return no('The payment has been recalled before.')
   if (status !== 'completed' || completedAt === null) return no('Only a completed payment can be recalled.')
   if (rail === null || !RAILS_THAT_RECALL.has(rail)) return no('Payments of this rail cannot be recalled.')
-  const until = Temporal.Instant.fromEpochMilliseconds(completedAt).toZonedDateTimeISO('UTC').add({ months: MONTHS_MAX }).epochMilliseconds
+  const until = Temporal.Instant.fromEpochMilliseconds(completedAt)
+    .toZonedDateTimeISO('UTC')
+    .add({ months: MONTHS_MAX }).epochMilliseconds
   if (now > until) return no(`A payment can be recalled within ${MONTHS_MAX} months.`)
   return null
 }
@@ -51,14 +62,28 @@ export function newRecall(rail: Rail, reasonCode: RecallReason, note: string, no
   const calendar = RAILS_THAT_RECALL.get(rail) ?? rail
   // The end of that day in UTC.
   const expiresAt = `${addBusinessDays(calendar, railDate(calendar, now), ANSWER_DAYS)}T23:59:59.999Z`
-  return { status: 'requested', reasonCode, note, requestedAt: timestamp(now), sentAt: null, decidedAt: null, response: null, expiresAt }
+  return {
+    status: 'requested',
+    reasonCode,
+    note,
+    requestedAt: timestamp(now),
+    sentAt: null,
+    decidedAt: null,
+    response: null,
+    expiresAt,
+  }
 }
 
 export type RecallCommand =
   | { readonly kind: 'request_recall'; readonly recall: PaymentRecall; readonly context: Pick<MoveContext, 'ids'> }
   /** The partner has the recall; from now on the answer of the recipient's bank is awaited. */
   | { readonly kind: 'recall_sent' }
-  | { readonly kind: 'recall_rejected'; readonly schemeCode: string; readonly context: Pick<MoveContext, 'ids'>; readonly event: PartnerMessage | null }
+  | {
+      readonly kind: 'recall_rejected'
+      readonly schemeCode: string
+      readonly context: Pick<MoveContext, 'ids'>
+      readonly event: PartnerMessage | null
+    }
   | { readonly kind: 'recall_expired'; readonly context: Pick<MoveContext, 'ids'> }
 
 /** Decides one move of a payment's recall. Pure: `now` is epoch milliseconds. */
@@ -70,22 +95,70 @@ export function moveRecall(payment: PaymentState | null, command: RecallCommand,
   switch (command.kind) {
     case 'request_recall':
       // Due at once: the poller of recalls passes it on.
-      return changed(payment, command.recall, { dueAt: now, message: 'Recall requested.', actor: 'member', context: command.context }, now)
+      return changed(
+        payment,
+        command.recall,
+        { dueAt: now, message: 'Recall requested.', actor: 'member', context: command.context },
+        now,
+      )
     case 'recall_sent': {
-      const sent: PaymentRecall = { ...recall as PaymentRecall, sentAt: timestamp(now) }
-      return changed(payment, sent, { dueAt: Date.parse(sent.expiresAt), message: 'The recall was passed on to the recipient’s bank.', actor: 'system', context: null }, now)
+      const sent: PaymentRecall = { ...(recall as PaymentRecall), sentAt: timestamp(now) }
+      return changed(
+        payment,
+        sent,
+        {
+          dueAt: Date.parse(sent.expiresAt),
+          message: 'The recall was passed on to the recipient’s bank.',
+          actor: 'system',
+          context: null,
+        },
+        now,
+      )
     }
     case 'recall_rejected': {
       const { event, schemeCode } = command
-      const answered = changed(payment, answeredRecall(recall as PaymentRecall, 'rejected', schemeCode, now),
-        { dueAt: null, message: 'The recipient’s bank declined the recall.', actor: 'partner', context: command.context }, now)
-      return event === null ? answered : { ...answered, effects: {
-        ...answered.effects, providerEvents: [{ id: event.id, connectionId: payment.connectionId, type: event.type, objectId: payment.id, code: schemeCode, receivedAt: now }],
-      } }
+      const answered = changed(
+        payment,
+        answeredRecall(recall as PaymentRecall, 'rejected', schemeCode, now),
+        {
+          dueAt: null,
+          message: 'The recipient’s bank declined the recall.',
+          actor: 'partner',
+          context: command.context,
+        },
+        now,
+      )
+      return event === null
+        ? answered
+        : {
+            ...answered,
+            effects: {
+              ...answered.effects,
+              providerEvents: [
+                {
+                  id: event.id,
+                  connectionId: payment.connectionId,
+                  type: event.type,
+                  objectId: payment.id,
+                  code: schemeCode,
+                  receivedAt: now,
+                },
+              ],
+            },
+          }
     }
     case 'recall_expired':
-      return changed(payment, answeredRecall(recall as PaymentRecall, 'expired', null, now),
-        { dueAt: null, message: 'The recipient’s bank did not answer the recall in time.', actor: 'system', context: command.context }, now)
+      return changed(
+        payment,
+        answeredRecall(recall as PaymentRecall, 'expired', null, now),
+        {
+          dueAt: null,
+          message: 'The recipient’s bank did not answer the recall in time.',
+          actor: 'system',
+          context: command.context,
+        },
+        now,
+      )
     default:
       return command satisfies never
   }
@@ -106,12 +179,19 @@ interface Change {
   readonly context: Pick<MoveContext, 'ids'> | null
 }
 
-function changed(payment: PaymentState, recall: PaymentRecall, { dueAt, message, actor, context }: Change, now: number): PaymentDecision {
+function changed(
+  payment: PaymentState,
+  recall: PaymentRecall,
+  { dueAt, message, actor, context }: Change,
+  now: number,
+): PaymentDecision {
   const { id, customerId, version, status } = payment
   const next: PaymentState = { ...payment, version: version + 1, recall }
   const effects: Effects = {
     paymentDecisions: [{ id, version, status, recall: JSON.stringify(recall), recallDueAt: dueAt, updatedAt: now }],
-    statusUpdates: [{ objectId: id, version: next.version, customerId, status, previousStatus: status, message, actor, at: now }],
+    statusUpdates: [
+      { objectId: id, version: next.version, customerId, status, previousStatus: status, message, actor, at: now },
+    ],
     ...(context === null ? {} : { events: [recallEvent(next, payment.recall?.status ?? null, context, now)] }),
   }
   return { state: next, reply: { kind: 'moved', state: next }, effects }

@@ -19,7 +19,12 @@ export interface ReleasePayment {
   /** The payment as it was read; the commit compares its version (I3). */
   readonly payment: PaymentRecord
   /** The recipient as it is now; null when it was deleted. */
-  readonly recipient: { readonly id: string; readonly status: string; readonly version: bigint; readonly digest: string } | null
+  readonly recipient: {
+    readonly id: string
+    readonly status: string
+    readonly version: bigint
+    readonly digest: string
+  } | null
   readonly holdId: string
   readonly ids: { next(): string }
   /** The end of the wait for missing money, epoch milliseconds. */
@@ -43,39 +48,90 @@ interface ReleaseDecision {
 
 /** Decides on one payment. Pure: `now` is epoch milliseconds. */
 export function releasePayment(balance: BalanceState | null, command: ReleasePayment, now: number): ReleaseDecision {
-  if (balance === null) throw new Error(`The payment ${command.payment.id} is to be paid by a balance that does not exist.`)
+  if (balance === null)
+    throw new Error(`The payment ${command.payment.id} is to be paid by a balance that does not exist.`)
   const { payment, recipient } = command
-  if (recipient === null || recipient.status !== 'active' || recipient.digest !== payment.details.recipientDigest) return end(balance, command, CHANGED, now)
+  if (recipient === null || recipient.status !== 'active' || recipient.digest !== payment.details.recipientDigest)
+    return end(balance, command, CHANGED, now)
   const short = shortage(balance, payment, now)
   if (short === null) return release(balance, command, recipient, now)
   // A refusal is given only on freshly loaded state: money may have come in since the balance was read (I4).
-  if (now < command.until) return { state: balance, reply: { kind: 'payment_released', status: 'scheduled' }, effects: null, refused: true }
+  if (now < command.until)
+    return { state: balance, reply: { kind: 'payment_released', status: 'scheduled' }, effects: null, refused: true }
   const failure = { ...failureOf(short), at: timestamp(now) }
-  return { ...end(balance, command, { status: 'failed', message: failure.message, changes: { failure: JSON.stringify(failure), failedAt: now } }, now), refused: true }
+  return {
+    ...end(
+      balance,
+      command,
+      { status: 'failed', message: failure.message, changes: { failure: JSON.stringify(failure), failedAt: now } },
+      now,
+    ),
+    refused: true,
+  }
 }
 
 /** Returns the reason why the payment cannot be made now; null when it can. */
-function shortage(balance: BalanceState, payment: PaymentRecord, now: number): 'insufficient_funds' | 'amount_limit_exceeded' | null {
+function shortage(
+  balance: BalanceState,
+  payment: PaymentRecord,
+  now: number,
+): 'insufficient_funds' | 'amount_limit_exceeded' | null {
   const { amount, fee } = payment
   if (balance.status !== 'active' || balance.available < amount + fee) return 'insufficient_funds'
-  return balance.limits !== null && brokenLimit(balance.limits, spendingOf(payment), now) !== null ? 'amount_limit_exceeded' : null
+  return balance.limits !== null && brokenLimit(balance.limits, spendingOf(payment), now) !== null
+    ? 'amount_limit_exceeded'
+    : null
 }
 
-const spendingOf = (payment: PaymentRecord) => ({ customerId: payment.customerId, spenderId: spenderOf(payment), amount: payment.amount })
+const spendingOf = (payment: PaymentRecord) => ({
+  customerId: payment.customerId,
+  spenderId: spenderOf(payment),
+  amount: payment.amount,
+})
 
 /** Releases the payment (P10): holds its money and queues it for the partner. */
-function release(balance: BalanceState, command: ReleasePayment, recipient: NonNullable<ReleasePayment['recipient']>, now: number): ReleaseDecision {
+function release(
+  balance: BalanceState,
+  command: ReleasePayment,
+  recipient: NonNullable<ReleasePayment['recipient']>,
+  now: number,
+): ReleaseDecision {
   const { payment, holdId, notBefore } = command
   const total = payment.amount + payment.fee
   const counted = balance.limits === null ? null : countOutflow(balance.limits, spendingOf(payment), now)
   return {
-    state: { ...balance, available: balance.available - total, ...(counted === null ? {} : { limits: counted.limits }) },
+    state: {
+      ...balance,
+      available: balance.available - total,
+      ...(counted === null ? {} : { limits: counted.limits }),
+    },
     reply: { kind: 'payment_released', status: 'processing' },
     effects: {
-      ...moved(balance, command, { status: 'processing', message: 'The payment is due.', changes: { holdId, details: JSON.stringify({ ...payment.details, heldAt: now }) } }, now),
-      holds: [{ id: holdId, balanceId: balance.id, customerId: balance.customerId, amount: total, subjectType: 'payment', subjectId: payment.id,
-        description: `Payment ${payment.number}`, createdAt: now }],
-      instructions: [{ paymentId: payment.id, shard: balance.shard, ...(notBefore === undefined ? {} : { notBefore }) }],
+      ...moved(
+        balance,
+        command,
+        {
+          status: 'processing',
+          message: 'The payment is due.',
+          changes: { holdId, details: JSON.stringify({ ...payment.details, heldAt: now }) },
+        },
+        now,
+      ),
+      holds: [
+        {
+          id: holdId,
+          balanceId: balance.id,
+          customerId: balance.customerId,
+          amount: total,
+          subjectType: 'payment',
+          subjectId: payment.id,
+          description: `Payment ${payment.number}`,
+          createdAt: now,
+        },
+      ],
+      instructions: [
+        { paymentId: payment.id, shard: balance.shard, ...(notBefore === undefined ? {} : { notBefore }) },
+      ],
       facts: [{ recipientId: recipient.id, version: recipient.version }],
       ...(counted === null ? {} : { outflows: counted.outflows }),
     },
@@ -89,24 +145,48 @@ interface Ending {
 }
 
 /** The reason of a cancellation when the recipient has changed. */
-export const RECIPIENT_CHANGED = { code: 'recipient_changed', message: 'The recipient has changed since the payment was submitted.' }
-const CHANGED: Ending = { status: 'cancelled', message: RECIPIENT_CHANGED.message, changes: { statusReason: JSON.stringify(RECIPIENT_CHANGED) } }
+export const RECIPIENT_CHANGED = {
+  code: 'recipient_changed',
+  message: 'The recipient has changed since the payment was submitted.',
+}
+const CHANGED: Ending = {
+  status: 'cancelled',
+  message: RECIPIENT_CHANGED.message,
+  changes: { statusReason: JSON.stringify(RECIPIENT_CHANGED) },
+}
 
 /** Ends the payment: failed (P11) or cancelled. It had no hold. */
 function end(balance: BalanceState, command: ReleasePayment, ending: Ending, now: number): ReleaseDecision {
   const cancelledAt = ending.status === 'cancelled' ? { cancelledAt: now } : {}
   return {
-    state: balance, reply: { kind: 'payment_released', status: ending.status },
+    state: balance,
+    reply: { kind: 'payment_released', status: ending.status },
     effects: moved(balance, command, { ...ending, changes: { ...ending.changes, ...cancelledAt } }, now),
   }
 }
 
 /** Makes the rows that every move out of `scheduled` writes. */
-function moved({ operatorId, shard }: BalanceState, { payment, ids }: ReleasePayment, { status, message, changes }: Ending, now: number): Effects {
+function moved(
+  { operatorId, shard }: BalanceState,
+  { payment, ids }: ReleasePayment,
+  { status, message, changes }: Ending,
+  now: number,
+): Effects {
   const after = { ...payment, operatorId, shard, status }
   return {
     paymentDecisions: [{ id: payment.id, version: payment.version, status, updatedAt: now, ...changes }],
-    statusUpdates: [{ objectId: payment.id, version: payment.version + 1, customerId: payment.customerId, status, previousStatus: payment.status, message, actor: 'system', at: now }],
+    statusUpdates: [
+      {
+        objectId: payment.id,
+        version: payment.version + 1,
+        customerId: payment.customerId,
+        status,
+        previousStatus: payment.status,
+        message,
+        actor: 'system',
+        at: now,
+      },
+    ],
     events: changeEvents({ ...after, status: payment.status }, after, { ids }, now),
     paymentsDueDone: [payment.id],
   }

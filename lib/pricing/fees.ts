@@ -38,13 +38,23 @@ export interface FeeRuleJson {
 }
 
 export const feeRuleOf = ({ kind, rail, fixed, bps, min, max, refundable, passedOn }: FeeRuleJson): FeeRule => ({
-  kind, rail: rail === '' ? null : rail as Rail, fixed: BigInt(fixed), bps: BigInt(bps), min: BigInt(min), max: max === null ? null : BigInt(max), refundable, passedOn,
+  kind,
+  rail: rail === '' ? null : (rail as Rail),
+  fixed: BigInt(fixed),
+  bps: BigInt(bps),
+  min: BigInt(min),
+  max: max === null ? null : BigInt(max),
+  refundable,
+  passedOn,
 })
 
 const BPS = 10_000n
 
 function ruleFor(rules: readonly FeeRule[], kind: FeeKind, rail: string | null): FeeRule | undefined {
-  return rules.find((one) => one.kind === kind && one.rail === rail && rail !== null) ?? rules.find((one) => one.kind === kind && one.rail === null)
+  return (
+    rules.find((one) => one.kind === kind && one.rail === rail && rail !== null) ??
+    rules.find((one) => one.kind === kind && one.rail === null)
+  )
 }
 
 /** Computes a fee; fractions of a minor unit are rounded half up. */
@@ -55,7 +65,12 @@ function priceOf(rule: FeeRule, amount: bigint): bigint {
 }
 
 /** Computes the fee for an amount; 0 where no rule fits. `rail` is null where it is not known. */
-export function feeOf(rules: readonly FeeRule[], rail: string | null, amount: bigint, kind: FeeKind = 'payment'): bigint {
+export function feeOf(
+  rules: readonly FeeRule[],
+  rail: string | null,
+  amount: bigint,
+  kind: FeeKind = 'payment',
+): bigint {
   if (rules.length === 0) return 0n
   const rule = ruleFor(rules, kind, rail)
   return rule === undefined ? 0n : priceOf(rule, amount)
@@ -76,7 +91,15 @@ export interface PaymentCharges {
 }
 
 /** Returns the charges of a payment beside its fee; undefined where there are none. */
-export function chargesOf(rules: readonly FeeRule[], { rail, amount, fee, chargeBearer }: { readonly rail: string; readonly amount: bigint; readonly fee: bigint; readonly chargeBearer: string }): PaymentCharges | undefined {
+export function chargesOf(
+  rules: readonly FeeRule[],
+  {
+    rail,
+    amount,
+    fee,
+    chargeBearer,
+  }: { readonly rail: string; readonly amount: bigint; readonly fee: bigint; readonly chargeBearer: string },
+): PaymentCharges | undefined {
   // No partner takes part within the platform, and such a payment is never returned.
   if (rules.length === 0 || rail === 'internal') return undefined
   const returned = feeOf(rules, rail, amount, 'payment_return')
@@ -85,7 +108,9 @@ export function chargesOf(rules: readonly FeeRule[], { rail, amount, fee, charge
   const charges: PaymentCharges = {
     ...(fee > 0n && ruleFor(rules, 'payment', rail)?.refundable === true ? { feeRefundable: true } : {}),
     ...(returned === 0n ? {} : { return: returned.toString() }),
-    ...(partner === undefined || taken === 0n ? {} : { partner: { amountMinor: taken.toString(), passedOn: partner.passedOn && chargeBearer === 'sender' } }),
+    ...(partner === undefined || taken === 0n
+      ? {}
+      : { partner: { amountMinor: taken.toString(), passedOn: partner.passedOn && chargeBearer === 'sender' } }),
   }
   return Object.keys(charges).length === 0 ? undefined : charges
 }

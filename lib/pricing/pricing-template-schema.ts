@@ -9,40 +9,85 @@ const RULES_MAX = 500
 /** 100 per cent of the amount. */
 const BPS_MAX = 10_000
 
-const Kind = Words('PricingRuleKind', FEE_KINDS, 'What is charged for; `partner_charge` is what the banking partner takes when it confirms a payment.')
+const Kind = Words(
+  'PricingRuleKind',
+  FEE_KINDS,
+  'What is charged for; `partner_charge` is what the banking partner takes when it confirms a payment.',
+)
 const rail = Nullable(Rail, { description: 'Null: every rail that no other rule of the kind names.' })
 const bps = Type.Integer({ minimum: 0, maximum: BPS_MAX, description: 'Of the amount, in hundredths of a per cent.' })
 const refundable = Type.Boolean({ description: 'Of payments: given back when the payment is returned.' })
-const passedOn = Type.Boolean({ description: 'Of what the partner takes: charged to senders of payments whose `chargeBearer` is `sender`.' })
+const passedOn = Type.Boolean({
+  description: 'Of what the partner takes: charged to senders of payments whose `chargeBearer` is `sender`.',
+})
 
-export const PricingRule = Type.Object({
-  kind: Kind, currency: CurrencyCode, rail, fixed: Money, bps, min: Money, max: Nullable(Money), refundable, passedOn,
-}, { title: 'PricingRule' })
+export const PricingRule = Type.Object(
+  {
+    kind: Kind,
+    currency: CurrencyCode,
+    rail,
+    fixed: Money,
+    bps,
+    min: Money,
+    max: Nullable(Money),
+    refundable,
+    passedOn,
+  },
+  { title: 'PricingRule' },
+)
 export type PricingRule = Static<typeof PricingRule>
 
-const PricingRuleWrite = Type.Object({
-  kind: Kind, currency: CurrencyCode, rail: Type.Optional(rail), fixed: Type.Optional(Money), bps: Type.Optional(bps), min: Type.Optional(Money), max: Type.Optional(Nullable(Money)),
-  refundable: Type.Optional(refundable), passedOn: Type.Optional(passedOn),
-}, { title: 'PricingRuleWrite', additionalProperties: false, examples: [{ kind: 'payment', currency: 'EUR', fixed: { amountMinor: '20', currency: 'EUR' }, bps: 10 }] })
+const PricingRuleWrite = Type.Object(
+  {
+    kind: Kind,
+    currency: CurrencyCode,
+    rail: Type.Optional(rail),
+    fixed: Type.Optional(Money),
+    bps: Type.Optional(bps),
+    min: Type.Optional(Money),
+    max: Type.Optional(Nullable(Money)),
+    refundable: Type.Optional(refundable),
+    passedOn: Type.Optional(passedOn),
+  },
+  {
+    title: 'PricingRuleWrite',
+    additionalProperties: false,
+    examples: [{ kind: 'payment', currency: 'EUR', fixed: { amountMinor: '20', currency: 'EUR' }, bps: 10 }],
+  },
+)
 export type PricingRuleWrite = Static<typeof PricingRuleWrite>
 
 const name = Text(1, NAME_MAX, { description: 'Unique for the operator.', examples: ['Standard'] })
 
-export const PricingTemplate = Type.Object({
-  id: Uuid,
-  name,
-  isDefault: Type.Boolean({ description: 'It holds for the operator\'s customers (`pricing.defaultTemplateId` of its settings).' }),
-  rules: Type.Array(PricingRule),
-  createdAt: Timestamp,
-  updatedBy: Nullable(Uuid),
-  updatedAt: Timestamp,
-}, { title: 'PricingTemplate' })
+export const PricingTemplate = Type.Object(
+  {
+    id: Uuid,
+    name,
+    isDefault: Type.Boolean({
+      description: "It holds for the operator's customers (`pricing.defaultTemplateId` of its settings).",
+    }),
+    rules: Type.Array(PricingRule),
+    createdAt: Timestamp,
+    updatedBy: Nullable(Uuid),
+    updatedAt: Timestamp,
+  },
+  { title: 'PricingTemplate' },
+)
 export type PricingTemplate = Static<typeof PricingTemplate>
 
-const rules = Type.Array(PricingRuleWrite, { maxItems: RULES_MAX, description: 'One for each kind, currency and rail.' })
-export const PricingTemplateCreate = Type.Object({ name, rules: Type.Optional(rules) }, { title: 'PricingTemplateCreate', additionalProperties: false })
+const rules = Type.Array(PricingRuleWrite, {
+  maxItems: RULES_MAX,
+  description: 'One for each kind, currency and rail.',
+})
+export const PricingTemplateCreate = Type.Object(
+  { name, rules: Type.Optional(rules) },
+  { title: 'PricingTemplateCreate', additionalProperties: false },
+)
 export type PricingTemplateCreate = Static<typeof PricingTemplateCreate>
-export const PricingTemplateUpdate = Type.Object({ name: Type.Optional(name), rules: Type.Optional(rules) }, { title: 'PricingTemplateUpdate', additionalProperties: false })
+export const PricingTemplateUpdate = Type.Object(
+  { name: Type.Optional(name), rules: Type.Optional(rules) },
+  { title: 'PricingTemplateUpdate', additionalProperties: false },
+)
 export type PricingTemplateUpdate = Static<typeof PricingTemplateUpdate>
 
 export const pricingTemplateList = list({ filters: {}, sorts: ['createdAt', '-createdAt'] })

@@ -30,7 +30,8 @@ const CLOSED_DAYS_MAX = 60
 const known = new WeakMap<BusinessCalendar, Map<number, ReadonlySet<string>>>()
 
 function holidaysOf(calendar: BusinessCalendar, year: number): ReadonlySet<string> {
-  if (year < calendar.from || year > calendar.to) throw new CalendarUnknown(`The calendar ${calendar.name} is not known for ${year}.`, { retryAfterSeconds: 3600 })
+  if (year < calendar.from || year > calendar.to)
+    throw new CalendarUnknown(`The calendar ${calendar.name} is not known for ${year}.`, { retryAfterSeconds: 3600 })
   const years = known.get(calendar) ?? new Map<number, ReadonlySet<string>>()
   known.set(calendar, years)
   const found = years.get(year) ?? keptHolidays(calendar, year)
@@ -45,7 +46,10 @@ export function isBusinessDay(rail: string, date: string, { closedDays }: Calend
   const { year, dayOfWeek } = Temporal.PlainDate.from(date)
   const closed = closedDays?.[rail as Rail] ?? []
   if (year > (calendar.announcedTo ?? year) && !closed.some((day) => day.startsWith(`${year}-`))) {
-    throw new CalendarUnknown(`The holidays of ${calendar.name} in ${year} are announced; none has been set for the connection yet.`, { retryAfterSeconds: 3600 })
+    throw new CalendarUnknown(
+      `The holidays of ${calendar.name} in ${year} are announced; none has been set for the connection yet.`,
+      { retryAfterSeconds: 3600 },
+    )
   }
   return !calendar.weekend.has(dayOfWeek) && !holidaysOf(calendar, year).has(date) && !closed.includes(date)
 }
@@ -53,7 +57,8 @@ export function isBusinessDay(rail: string, date: string, { closedDays }: Calend
 /** Returns the date itself if it is a business day, else the first business day after it. @throws CalendarUnknown */
 export function businessDayFrom(rail: string, date: string, terms: CalendarTerms = PLAIN_CALENDAR): string {
   let day = date
-  for (let closed = 0; closed <= CLOSED_DAYS_MAX; closed++, day = addDays(day, 1)) if (isBusinessDay(rail, day, terms)) return day
+  for (let closed = 0; closed <= CLOSED_DAYS_MAX; closed++, day = addDays(day, 1))
+    if (isBusinessDay(rail, day, terms)) return day
   throw new CalendarUnknown(`${rail} has no business day within ${CLOSED_DAYS_MAX} days of ${date}.`)
 }
 
@@ -65,7 +70,8 @@ export function nextBusinessDay(rail: string, date: string, terms: CalendarTerms
 /** Returns the last business day before a date. @throws CalendarUnknown */
 export function previousBusinessDay(rail: string, date: string, terms: CalendarTerms = PLAIN_CALENDAR): string {
   let day = addDays(date, -1)
-  for (let closed = 0; closed <= CLOSED_DAYS_MAX; closed++, day = addDays(day, -1)) if (isBusinessDay(rail, day, terms)) return day
+  for (let closed = 0; closed <= CLOSED_DAYS_MAX; closed++, day = addDays(day, -1))
+    if (isBusinessDay(rail, day, terms)) return day
   throw new CalendarUnknown(`${rail} has no business day within ${CLOSED_DAYS_MAX} days before ${date}.`)
 }
 
@@ -73,7 +79,12 @@ export function previousBusinessDay(rail: string, date: string, terms: CalendarT
  * Returns the business day `count` business days after a date; 0 is the date itself if it is a business day, else the
  * next one. @throws CalendarUnknown
  */
-export function addBusinessDays(rail: string, date: string, count: number, terms: CalendarTerms = PLAIN_CALENDAR): string {
+export function addBusinessDays(
+  rail: string,
+  date: string,
+  count: number,
+  terms: CalendarTerms = PLAIN_CALENDAR,
+): string {
   let day = businessDayFrom(rail, date, terms)
   for (let left = count; left > 0; left--) day = nextBusinessDay(rail, day, terms)
   return day
@@ -89,7 +100,10 @@ export function railDate(rail: string, now: number): string {
  * moved forward by the length of the change.
  */
 export function momentOf(rail: string, date: string, time: string): number {
-  return Temporal.PlainDate.from(date).toZonedDateTime({ timeZone: railDays(rail).zone, plainTime: Temporal.PlainTime.from(time) }).epochMilliseconds
+  return Temporal.PlainDate.from(date).toZonedDateTime({
+    timeZone: railDays(rail).zone,
+    plainTime: Temporal.PlainTime.from(time),
+  }).epochMilliseconds
 }
 
 /**

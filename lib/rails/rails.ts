@@ -11,11 +11,46 @@ import type { CurrencyCode } from '../base/currency.ts'
  * Every way a payment can travel. `internal` stays on this platform; `card` is used only by cards and is never chosen.
  */
 export type Rail =
-  | 'sepa' | 'sepa_instant' | 'target2' | 'faster_payments' | 'chaps' | 'bacs' | 'swift' | 'internal'
-  | 'ach' | 'ach_same_day' | 'fedwire' | 'rtp' | 'fednow' | 'pl_elixir' | 'pl_express_elixir' | 'ch_sic'
-  | 'se_domestic' | 'no_domestic' | 'dk_domestic' | 'cz_certis' | 'hu_giro' | 'ro_transfond' | 'bg_bisera'
-  | 'au_becs' | 'au_npp' | 'nz_becs' | 'ca_eft' | 'sg_fast' | 'sg_giro' | 'hk_fps' | 'hk_chats' | 'jp_zengin'
-  | 'in_neft' | 'in_imps' | 'in_rtgs' | 'mx_spei' | 'za_eft' | 'za_rtc' | 'ae_uaefts' | 'card'
+  | 'sepa'
+  | 'sepa_instant'
+  | 'target2'
+  | 'faster_payments'
+  | 'chaps'
+  | 'bacs'
+  | 'swift'
+  | 'internal'
+  | 'ach'
+  | 'ach_same_day'
+  | 'fedwire'
+  | 'rtp'
+  | 'fednow'
+  | 'pl_elixir'
+  | 'pl_express_elixir'
+  | 'ch_sic'
+  | 'se_domestic'
+  | 'no_domestic'
+  | 'dk_domestic'
+  | 'cz_certis'
+  | 'hu_giro'
+  | 'ro_transfond'
+  | 'bg_bisera'
+  | 'au_becs'
+  | 'au_npp'
+  | 'nz_becs'
+  | 'ca_eft'
+  | 'sg_fast'
+  | 'sg_giro'
+  | 'hk_fps'
+  | 'hk_chats'
+  | 'jp_zengin'
+  | 'in_neft'
+  | 'in_imps'
+  | 'in_rtgs'
+  | 'mx_spei'
+  | 'za_eft'
+  | 'za_rtc'
+  | 'ae_uaefts'
+  | 'card'
 
 /**
  * The time until the money arrives: seconds, the day of release, a later day, or the time that correspondent banks
@@ -25,8 +60,23 @@ export type Speed = 'instant' | 'same_day' | 'batch' | 'international'
 
 /** A bank detail that can identify an account, or the recipient's full address. */
 export type BankField =
-  | 'iban' | 'bic' | 'accountNumber' | 'accountType' | 'sortCode' | 'routingNumber' | 'bsb' | 'institutionNumber'
-  | 'transitNumber' | 'bankCode' | 'branchCode' | 'clearingNumber' | 'ifsc' | 'clabe' | 'bankgiro' | 'fpsId' | 'address'
+  | 'iban'
+  | 'bic'
+  | 'accountNumber'
+  | 'accountType'
+  | 'sortCode'
+  | 'routingNumber'
+  | 'bsb'
+  | 'institutionNumber'
+  | 'transitNumber'
+  | 'bankCode'
+  | 'branchCode'
+  | 'clearingNumber'
+  | 'ifsc'
+  | 'clabe'
+  | 'bankgiro'
+  | 'fpsId'
+  | 'address'
 
 /** The characters that a rail carries, see `CHARACTERS`. */
 export type CharacterSet = 'epc' | 'epc_polish' | 'swift_x' | 'bacs' | 'bacs_mixed' | 'ascii' | 'half_width' | 'latin'
@@ -77,13 +127,30 @@ export const PARTNER_ZONE = 'partner'
 
 /** The 41 countries of the Single Euro Payments Area, per the European Payments Council. */
 export const SEPA_COUNTRIES: ReadonlySet<string> = new Set(
-  ('AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK IS LI NO '
-    + 'CH GB MC SM AD VA AL ME MD MK RS').split(' '),
+  (
+    'AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK IS LI NO ' +
+    'CH GB MC SM AD VA AL ME MD MK RS'
+  ).split(' '),
 )
 
 // Territories that are in the area through a member: Åland, the Channel Islands, Man, Gibraltar, French overseas
 // regions.
-const SEPA_REACH: ReadonlySet<string> = new Set([...SEPA_COUNTRIES, 'AX', 'GG', 'JE', 'IM', 'GI', 'GF', 'GP', 'MQ', 'YT', 'RE', 'BL', 'MF', 'PM'])
+const SEPA_REACH: ReadonlySet<string> = new Set([
+  ...SEPA_COUNTRIES,
+  'AX',
+  'GG',
+  'JE',
+  'IM',
+  'GI',
+  'GF',
+  'GP',
+  'MQ',
+  'YT',
+  'RE',
+  'BL',
+  'MF',
+  'PM',
+])
 const UK_CLEARING: ReadonlySet<string> = new Set(['GB', 'GG', 'JE', 'IM'])
 
 const BUSINESS_3 = { days: 3, unit: 'business' } as const
@@ -105,7 +172,8 @@ const DEFAULTS = {
   withdrawnSince: null,
 } as const satisfies Partial<RailTerms>
 
-type Row = Pick<RailTerms, 'rail' | 'currency' | 'needs'> & Partial<Omit<RailTerms, 'countries'>> & { readonly countries?: ReadonlySet<string> | string }
+type Row = Pick<RailTerms, 'rail' | 'currency' | 'needs'> &
+  Partial<Omit<RailTerms, 'countries'>> & { readonly countries?: ReadonlySet<string> | string }
 
 function terms(row: Row): RailTerms {
   const countries = typeof row.countries === 'string' ? new Set(row.countries.split(' ')) : (row.countries ?? null)
@@ -121,170 +189,429 @@ const UK_ACCOUNT: readonly (readonly BankField[])[] = [['sortCode', 'accountNumb
 
 const ROWS: readonly RailTerms[] = [
   terms({
-    rail: 'internal', currency: null, speed: 'instant', cost: 0, needs: [[]],
+    rail: 'internal',
+    currency: null,
+    speed: 'instant',
+    cost: 0,
+    needs: [[]],
   }),
   terms({
-    rail: 'sepa', currency: 'EUR', countries: SEPA_REACH, cutOff: cutOff('15:00', 'Europe/Brussels'), businessDays: { min: 0, max: 1 },
-    reference: { max: 140, characters: 'epc' }, nameMax: 70, needs: [['iban']], returnWindow: BUSINESS_3,
+    rail: 'sepa',
+    currency: 'EUR',
+    countries: SEPA_REACH,
+    cutOff: cutOff('15:00', 'Europe/Brussels'),
+    businessDays: { min: 0, max: 1 },
+    reference: { max: 140, characters: 'epc' },
+    nameMax: 70,
+    needs: [['iban']],
+    returnWindow: BUSINESS_3,
   }),
   terms({
-    rail: 'sepa_instant', currency: 'EUR', countries: SEPA_REACH, speed: 'instant',
-    reference: { max: 140, characters: 'epc' }, nameMax: 70, needs: [['iban']], returnWindow: null,
+    rail: 'sepa_instant',
+    currency: 'EUR',
+    countries: SEPA_REACH,
+    speed: 'instant',
+    reference: { max: 140, characters: 'epc' },
+    nameMax: 70,
+    needs: [['iban']],
+    returnWindow: null,
   }),
   terms({
-    rail: 'target2', currency: 'EUR', countries: SEPA_REACH, cutOff: cutOff('16:30', 'Europe/Brussels'), cost: 3,
-    reference: { max: 140, characters: 'epc' }, nameMax: 70, needs: [['iban', 'address']], returnWindow: BUSINESS_5,
+    rail: 'target2',
+    currency: 'EUR',
+    countries: SEPA_REACH,
+    cutOff: cutOff('16:30', 'Europe/Brussels'),
+    cost: 3,
+    reference: { max: 140, characters: 'epc' },
+    nameMax: 70,
+    needs: [['iban', 'address']],
+    returnWindow: BUSINESS_5,
   }),
   terms({
-    rail: 'faster_payments', currency: 'GBP', countries: UK_CLEARING, speed: 'instant', limitMinor: 1_000_000_00n,
-    reference: { max: 18, characters: 'bacs_mixed' }, nameMax: 40, needs: UK_ACCOUNT, returnWindow: { days: 90, unit: 'calendar' },
+    rail: 'faster_payments',
+    currency: 'GBP',
+    countries: UK_CLEARING,
+    speed: 'instant',
+    limitMinor: 1_000_000_00n,
+    reference: { max: 18, characters: 'bacs_mixed' },
+    nameMax: 40,
+    needs: UK_ACCOUNT,
+    returnWindow: { days: 90, unit: 'calendar' },
   }),
   terms({
-    rail: 'chaps', currency: 'GBP', countries: UK_CLEARING, cutOff: cutOff('16:30', 'Europe/London'), cost: 3,
-    reference: { max: 35, characters: 'swift_x' }, nameMax: 35,
-    needs: [['sortCode', 'accountNumber', 'address'], ['iban', 'address']], returnWindow: BUSINESS_5,
+    rail: 'chaps',
+    currency: 'GBP',
+    countries: UK_CLEARING,
+    cutOff: cutOff('16:30', 'Europe/London'),
+    cost: 3,
+    reference: { max: 35, characters: 'swift_x' },
+    nameMax: 35,
+    needs: [
+      ['sortCode', 'accountNumber', 'address'],
+      ['iban', 'address'],
+    ],
+    returnWindow: BUSINESS_5,
   }),
   terms({
-    rail: 'bacs', currency: 'GBP', countries: UK_CLEARING, speed: 'batch', cutOff: cutOff('17:00', 'Europe/London'),
-    businessDays: { min: 2, max: 2 }, limitMinor: 20_000_000_00n,
-    reference: { max: 18, characters: 'bacs' }, nameMax: 18, needs: UK_ACCOUNT, returnWindow: BUSINESS_5,
+    rail: 'bacs',
+    currency: 'GBP',
+    countries: UK_CLEARING,
+    speed: 'batch',
+    cutOff: cutOff('17:00', 'Europe/London'),
+    businessDays: { min: 2, max: 2 },
+    limitMinor: 20_000_000_00n,
+    reference: { max: 18, characters: 'bacs' },
+    nameMax: 18,
+    needs: UK_ACCOUNT,
+    returnWindow: BUSINESS_5,
   }),
   terms({
-    rail: 'rtp', currency: 'USD', countries: 'US', speed: 'instant', limitMinor: 10_000_000_00n,
-    reference: { max: 140, characters: 'ascii' }, needs: US_ACCOUNT,
+    rail: 'rtp',
+    currency: 'USD',
+    countries: 'US',
+    speed: 'instant',
+    limitMinor: 10_000_000_00n,
+    reference: { max: 140, characters: 'ascii' },
+    needs: US_ACCOUNT,
   }),
   terms({
-    rail: 'fednow', currency: 'USD', countries: 'US', speed: 'instant', limitMinor: 10_000_000_00n, cost: 2,
-    reference: { max: 140, characters: 'ascii' }, needs: US_ACCOUNT,
+    rail: 'fednow',
+    currency: 'USD',
+    countries: 'US',
+    speed: 'instant',
+    limitMinor: 10_000_000_00n,
+    cost: 2,
+    reference: { max: 140, characters: 'ascii' },
+    needs: US_ACCOUNT,
   }),
   terms({
-    rail: 'ach_same_day', currency: 'USD', countries: 'US', cutOff: cutOff('15:00', 'America/New_York'), limitMinor: 1_000_000_00n,
-    reference: { max: 80, characters: 'ascii' }, nameMax: 22, needs: US_ACCOUNT, returnWindow: { days: 2, unit: 'business' },
+    rail: 'ach_same_day',
+    currency: 'USD',
+    countries: 'US',
+    cutOff: cutOff('15:00', 'America/New_York'),
+    limitMinor: 1_000_000_00n,
+    reference: { max: 80, characters: 'ascii' },
+    nameMax: 22,
+    needs: US_ACCOUNT,
+    returnWindow: { days: 2, unit: 'business' },
   }),
   terms({
-    rail: 'ach', currency: 'USD', countries: 'US', speed: 'batch', cutOff: cutOff('20:00', 'America/New_York'),
-    businessDays: { min: 1, max: 2 }, limitMinor: 10_000_000_00n,
-    reference: { max: 80, characters: 'ascii' }, nameMax: 22, needs: US_ACCOUNT, returnWindow: { days: 2, unit: 'business' },
+    rail: 'ach',
+    currency: 'USD',
+    countries: 'US',
+    speed: 'batch',
+    cutOff: cutOff('20:00', 'America/New_York'),
+    businessDays: { min: 1, max: 2 },
+    limitMinor: 10_000_000_00n,
+    reference: { max: 80, characters: 'ascii' },
+    nameMax: 22,
+    needs: US_ACCOUNT,
+    returnWindow: { days: 2, unit: 'business' },
   }),
   terms({
-    rail: 'fedwire', currency: 'USD', countries: 'US', cutOff: cutOff('18:00', 'America/New_York'), cost: 3,
-    reference: { max: 140, characters: 'ascii' }, nameMax: 35, needs: US_ACCOUNT, returnWindow: BUSINESS_5,
+    rail: 'fedwire',
+    currency: 'USD',
+    countries: 'US',
+    cutOff: cutOff('18:00', 'America/New_York'),
+    cost: 3,
+    reference: { max: 140, characters: 'ascii' },
+    nameMax: 35,
+    needs: US_ACCOUNT,
+    returnWindow: BUSINESS_5,
   }),
   terms({
-    rail: 'pl_express_elixir', currency: 'PLN', countries: 'PL', speed: 'instant', limitMinor: 100_000_00n,
-    reference: { max: 140, characters: 'epc_polish' }, nameMax: 70, needs: [['iban'], ['accountNumber']], returnWindow: BUSINESS_3,
+    rail: 'pl_express_elixir',
+    currency: 'PLN',
+    countries: 'PL',
+    speed: 'instant',
+    limitMinor: 100_000_00n,
+    reference: { max: 140, characters: 'epc_polish' },
+    nameMax: 70,
+    needs: [['iban'], ['accountNumber']],
+    returnWindow: BUSINESS_3,
   }),
   terms({
-    rail: 'pl_elixir', currency: 'PLN', countries: 'PL', cutOff: cutOff('14:30', 'Europe/Warsaw'), limitMinor: 1_000_000_00n,
-    reference: { max: 140, characters: 'epc_polish' }, nameMax: 70, needs: [['iban'], ['accountNumber']], returnWindow: BUSINESS_3,
+    rail: 'pl_elixir',
+    currency: 'PLN',
+    countries: 'PL',
+    cutOff: cutOff('14:30', 'Europe/Warsaw'),
+    limitMinor: 1_000_000_00n,
+    reference: { max: 140, characters: 'epc_polish' },
+    nameMax: 70,
+    needs: [['iban'], ['accountNumber']],
+    returnWindow: BUSINESS_3,
   }),
   terms({
     // Instant at some banks only. These are not known before sending, so only the day is promised.
-    rail: 'ch_sic', currency: 'CHF', countries: 'CH LI', cutOff: cutOff('16:00', 'Europe/Zurich'),
-    reference: { max: 140, characters: 'epc' }, nameMax: 70, needs: [['iban', 'address']], returnWindow: BUSINESS_10,
+    rail: 'ch_sic',
+    currency: 'CHF',
+    countries: 'CH LI',
+    cutOff: cutOff('16:00', 'Europe/Zurich'),
+    reference: { max: 140, characters: 'epc' },
+    nameMax: 70,
+    needs: [['iban', 'address']],
+    returnWindow: BUSINESS_10,
   }),
   terms({
-    rail: 'se_domestic', currency: 'SEK', countries: 'SE', cutOff: cutOff('14:00', 'Europe/Stockholm'), businessDays: { min: 0, max: 1 },
-    limitMinor: 100_000_000_00n, reference: { max: 35, characters: 'epc' }, nameMax: 35,
-    needs: [['iban'], ['clearingNumber', 'accountNumber'], ['bankgiro']], returnWindow: BUSINESS_5,
+    rail: 'se_domestic',
+    currency: 'SEK',
+    countries: 'SE',
+    cutOff: cutOff('14:00', 'Europe/Stockholm'),
+    businessDays: { min: 0, max: 1 },
+    limitMinor: 100_000_000_00n,
+    reference: { max: 35, characters: 'epc' },
+    nameMax: 35,
+    needs: [['iban'], ['clearingNumber', 'accountNumber'], ['bankgiro']],
+    returnWindow: BUSINESS_5,
   }),
   terms({
-    rail: 'no_domestic', currency: 'NOK', countries: 'NO', cutOff: cutOff('14:00', 'Europe/Oslo'),
-    limitMinor: 100_000_000_00n, nameMax: 35, needs: [['iban'], ['accountNumber']], returnWindow: BUSINESS_5,
+    rail: 'no_domestic',
+    currency: 'NOK',
+    countries: 'NO',
+    cutOff: cutOff('14:00', 'Europe/Oslo'),
+    limitMinor: 100_000_000_00n,
+    nameMax: 35,
+    needs: [['iban'], ['accountNumber']],
+    returnWindow: BUSINESS_5,
   }),
   terms({
-    rail: 'dk_domestic', currency: 'DKK', countries: 'DK', instantMaxMinor: 500_000_00n, cutOff: cutOff('15:00', 'Europe/Copenhagen'),
-    limitMinor: 100_000_000_00n, reference: { max: 35, characters: 'latin' }, nameMax: 35,
-    needs: [['iban'], ['bankCode', 'accountNumber']], returnWindow: BUSINESS_5,
+    rail: 'dk_domestic',
+    currency: 'DKK',
+    countries: 'DK',
+    instantMaxMinor: 500_000_00n,
+    cutOff: cutOff('15:00', 'Europe/Copenhagen'),
+    limitMinor: 100_000_000_00n,
+    reference: { max: 35, characters: 'latin' },
+    nameMax: 35,
+    needs: [['iban'], ['bankCode', 'accountNumber']],
+    returnWindow: BUSINESS_5,
   }),
   terms({
-    rail: 'cz_certis', currency: 'CZK', countries: 'CZ', instantMaxMinor: 2_500_000_00n, cutOff: cutOff('14:00', 'Europe/Prague'),
-    limitMinor: 100_000_000_00n, nameMax: 35, needs: [['iban'], ['accountNumber', 'bankCode']], returnWindow: BUSINESS_5,
+    rail: 'cz_certis',
+    currency: 'CZK',
+    countries: 'CZ',
+    instantMaxMinor: 2_500_000_00n,
+    cutOff: cutOff('14:00', 'Europe/Prague'),
+    limitMinor: 100_000_000_00n,
+    nameMax: 35,
+    needs: [['iban'], ['accountNumber', 'bankCode']],
+    returnWindow: BUSINESS_5,
   }),
   terms({
     // The forint has two decimals in ISO 4217, but Hungarian banks clear whole forint only.
-    rail: 'hu_giro', currency: 'HUF', countries: 'HU', instantMaxMinor: 20_000_000_00n, cutOff: cutOff('16:00', 'Europe/Budapest'),
-    multipleMinor: 100n, nameMax: 70, needs: [['iban'], ['accountNumber']], returnWindow: BUSINESS_3,
+    rail: 'hu_giro',
+    currency: 'HUF',
+    countries: 'HU',
+    instantMaxMinor: 20_000_000_00n,
+    cutOff: cutOff('16:00', 'Europe/Budapest'),
+    multipleMinor: 100n,
+    nameMax: 70,
+    needs: [['iban'], ['accountNumber']],
+    returnWindow: BUSINESS_3,
   }),
   terms({
-    rail: 'ro_transfond', currency: 'RON', countries: 'RO', instantMaxMinor: 50_000_00n, cutOff: cutOff('14:00', 'Europe/Bucharest'),
-    reference: { max: 140, characters: 'epc' }, nameMax: 70, needs: [['iban']], returnWindow: BUSINESS_3,
+    rail: 'ro_transfond',
+    currency: 'RON',
+    countries: 'RO',
+    instantMaxMinor: 50_000_00n,
+    cutOff: cutOff('14:00', 'Europe/Bucharest'),
+    reference: { max: 140, characters: 'epc' },
+    nameMax: 70,
+    needs: [['iban']],
+    returnWindow: BUSINESS_3,
   }),
   terms({
-    rail: 'bg_bisera', currency: 'BGN', countries: 'BG', cutOff: cutOff('14:00', 'Europe/Sofia'), limitMinor: 100_000_00n,
-    reference: { max: 70, characters: 'latin' }, nameMax: 35, needs: [['iban']], returnWindow: BUSINESS_3, withdrawnSince: '2026-01-01',
+    rail: 'bg_bisera',
+    currency: 'BGN',
+    countries: 'BG',
+    cutOff: cutOff('14:00', 'Europe/Sofia'),
+    limitMinor: 100_000_00n,
+    reference: { max: 70, characters: 'latin' },
+    nameMax: 35,
+    needs: [['iban']],
+    returnWindow: BUSINESS_3,
+    withdrawnSince: '2026-01-01',
   }),
   terms({
-    rail: 'au_npp', currency: 'AUD', countries: 'AU', speed: 'instant', limitMinor: 1_000_000_00n,
-    reference: { max: 280, characters: 'latin' }, needs: [['bsb', 'accountNumber']], returnWindow: BUSINESS_5,
+    rail: 'au_npp',
+    currency: 'AUD',
+    countries: 'AU',
+    speed: 'instant',
+    limitMinor: 1_000_000_00n,
+    reference: { max: 280, characters: 'latin' },
+    needs: [['bsb', 'accountNumber']],
+    returnWindow: BUSINESS_5,
   }),
   terms({
-    rail: 'au_becs', currency: 'AUD', countries: 'AU', speed: 'batch', cutOff: cutOff('16:00', 'Australia/Sydney'), businessDays: { min: 1, max: 1 },
-    reference: { max: 18, characters: 'ascii' }, nameMax: 32, needs: [['bsb', 'accountNumber']], returnWindow: BUSINESS_5,
+    rail: 'au_becs',
+    currency: 'AUD',
+    countries: 'AU',
+    speed: 'batch',
+    cutOff: cutOff('16:00', 'Australia/Sydney'),
+    businessDays: { min: 1, max: 1 },
+    reference: { max: 18, characters: 'ascii' },
+    nameMax: 32,
+    needs: [['bsb', 'accountNumber']],
+    returnWindow: BUSINESS_5,
   }),
   terms({
     // A statement has three fields of twelve characters; ours is the one called reference.
-    rail: 'nz_becs', currency: 'NZD', countries: 'NZ', cutOff: cutOff('22:00', 'Pacific/Auckland'),
-    reference: { max: 12, characters: 'latin' }, nameMax: 20, needs: [['accountNumber']], returnWindow: BUSINESS_5,
+    rail: 'nz_becs',
+    currency: 'NZD',
+    countries: 'NZ',
+    cutOff: cutOff('22:00', 'Pacific/Auckland'),
+    reference: { max: 12, characters: 'latin' },
+    nameMax: 20,
+    needs: [['accountNumber']],
+    returnWindow: BUSINESS_5,
   }),
   terms({
-    rail: 'ca_eft', currency: 'CAD', countries: 'CA', speed: 'batch', cutOff: cutOff('16:00', 'America/Toronto'), businessDays: { min: 1, max: 1 },
-    limitMinor: 25_000_000_00n, reference: { max: 15, characters: 'ascii' }, nameMax: 30,
-    needs: [['institutionNumber', 'transitNumber', 'accountNumber', 'address']], returnWindow: { days: 2, unit: 'business' },
+    rail: 'ca_eft',
+    currency: 'CAD',
+    countries: 'CA',
+    speed: 'batch',
+    cutOff: cutOff('16:00', 'America/Toronto'),
+    businessDays: { min: 1, max: 1 },
+    limitMinor: 25_000_000_00n,
+    reference: { max: 15, characters: 'ascii' },
+    nameMax: 30,
+    needs: [['institutionNumber', 'transitNumber', 'accountNumber', 'address']],
+    returnWindow: { days: 2, unit: 'business' },
   }),
   terms({
-    rail: 'sg_fast', currency: 'SGD', countries: 'SG', speed: 'instant', limitMinor: 200_000_00n,
-    needs: [['bic', 'accountNumber'], ['bankCode', 'accountNumber']],
+    rail: 'sg_fast',
+    currency: 'SGD',
+    countries: 'SG',
+    speed: 'instant',
+    limitMinor: 200_000_00n,
+    needs: [
+      ['bic', 'accountNumber'],
+      ['bankCode', 'accountNumber'],
+    ],
   }),
   terms({
-    rail: 'sg_giro', currency: 'SGD', countries: 'SG', speed: 'batch', cutOff: cutOff('15:00', 'Asia/Singapore'), businessDays: { min: 1, max: 1 },
-    reference: { max: 35, characters: 'latin' }, needs: [['bic', 'accountNumber'], ['bankCode', 'accountNumber']],
+    rail: 'sg_giro',
+    currency: 'SGD',
+    countries: 'SG',
+    speed: 'batch',
+    cutOff: cutOff('15:00', 'Asia/Singapore'),
+    businessDays: { min: 1, max: 1 },
+    reference: { max: 35, characters: 'latin' },
+    needs: [
+      ['bic', 'accountNumber'],
+      ['bankCode', 'accountNumber'],
+    ],
   }),
   terms({
-    rail: 'hk_fps', currency: 'HKD', countries: 'HK', speed: 'instant', limitMinor: 10_000_000_00n,
+    rail: 'hk_fps',
+    currency: 'HKD',
+    countries: 'HK',
+    speed: 'instant',
+    limitMinor: 10_000_000_00n,
     needs: [['bankCode', 'accountNumber'], ['fpsId']],
   }),
   terms({
-    rail: 'hk_chats', currency: 'HKD', countries: 'HK', cutOff: cutOff('16:30', 'Asia/Hong_Kong'),
-    reference: { max: 140, characters: 'swift_x' }, needs: [['bankCode', 'accountNumber'], ['fpsId']],
+    rail: 'hk_chats',
+    currency: 'HKD',
+    countries: 'HK',
+    cutOff: cutOff('16:30', 'Asia/Hong_Kong'),
+    reference: { max: 140, characters: 'swift_x' },
+    needs: [['bankCode', 'accountNumber'], ['fpsId']],
   }),
   terms({
-    rail: 'jp_zengin', currency: 'JPY', countries: 'JP', cutOff: cutOff('14:30', 'Asia/Tokyo'), limitMinor: 100_000_000n,
-    reference: { max: 20, characters: 'half_width' }, nameMax: 30,
-    needs: [['bankCode', 'branchCode', 'accountType', 'accountNumber', 'address']], returnWindow: BUSINESS_5,
+    rail: 'jp_zengin',
+    currency: 'JPY',
+    countries: 'JP',
+    cutOff: cutOff('14:30', 'Asia/Tokyo'),
+    limitMinor: 100_000_000n,
+    reference: { max: 20, characters: 'half_width' },
+    nameMax: 30,
+    needs: [['bankCode', 'branchCode', 'accountType', 'accountNumber', 'address']],
+    returnWindow: BUSINESS_5,
   }),
   terms({
-    rail: 'in_imps', currency: 'INR', countries: 'IN', speed: 'instant', limitMinor: 500_000_00n,
-    reference: { max: 50, characters: 'ascii' }, nameMax: 50, needs: [['ifsc', 'accountNumber', 'address']], returnWindow: BUSINESS_3,
+    rail: 'in_imps',
+    currency: 'INR',
+    countries: 'IN',
+    speed: 'instant',
+    limitMinor: 500_000_00n,
+    reference: { max: 50, characters: 'ascii' },
+    nameMax: 50,
+    needs: [['ifsc', 'accountNumber', 'address']],
+    returnWindow: BUSINESS_3,
   }),
   terms({
-    rail: 'in_neft', currency: 'INR', countries: 'IN',
-    reference: { max: 50, characters: 'ascii' }, nameMax: 50, needs: [['ifsc', 'accountNumber', 'address']], returnWindow: BUSINESS_3,
+    rail: 'in_neft',
+    currency: 'INR',
+    countries: 'IN',
+    reference: { max: 50, characters: 'ascii' },
+    nameMax: 50,
+    needs: [['ifsc', 'accountNumber', 'address']],
+    returnWindow: BUSINESS_3,
   }),
   terms({
-    rail: 'in_rtgs', currency: 'INR', countries: 'IN', minMinor: 200_000_00n, cost: 3,
-    reference: { max: 50, characters: 'ascii' }, nameMax: 50, needs: [['ifsc', 'accountNumber', 'address']], returnWindow: BUSINESS_3,
+    rail: 'in_rtgs',
+    currency: 'INR',
+    countries: 'IN',
+    minMinor: 200_000_00n,
+    cost: 3,
+    reference: { max: 50, characters: 'ascii' },
+    nameMax: 50,
+    needs: [['ifsc', 'accountNumber', 'address']],
+    returnWindow: BUSINESS_3,
   }),
   terms({
-    rail: 'mx_spei', currency: 'MXN', countries: 'MX', speed: 'instant',
-    reference: { max: 40, characters: 'ascii' }, nameMax: 40, needs: [['clabe']], returnWindow: { days: 1, unit: 'business' },
+    rail: 'mx_spei',
+    currency: 'MXN',
+    countries: 'MX',
+    speed: 'instant',
+    reference: { max: 40, characters: 'ascii' },
+    nameMax: 40,
+    needs: [['clabe']],
+    returnWindow: { days: 1, unit: 'business' },
   }),
   terms({
-    rail: 'za_rtc', currency: 'ZAR', countries: 'ZA', speed: 'instant', limitMinor: 5_000_000_00n,
-    reference: { max: 20, characters: 'ascii' }, nameMax: 30, needs: [['branchCode', 'accountNumber', 'accountType', 'address']],
+    rail: 'za_rtc',
+    currency: 'ZAR',
+    countries: 'ZA',
+    speed: 'instant',
+    limitMinor: 5_000_000_00n,
+    reference: { max: 20, characters: 'ascii' },
+    nameMax: 30,
+    needs: [['branchCode', 'accountNumber', 'accountType', 'address']],
   }),
   terms({
-    rail: 'za_eft', currency: 'ZAR', countries: 'ZA', speed: 'batch', cutOff: cutOff('15:00', 'Africa/Johannesburg'), businessDays: { min: 1, max: 1 },
-    reference: { max: 20, characters: 'ascii' }, nameMax: 30, needs: [['branchCode', 'accountNumber', 'accountType', 'address']],
+    rail: 'za_eft',
+    currency: 'ZAR',
+    countries: 'ZA',
+    speed: 'batch',
+    cutOff: cutOff('15:00', 'Africa/Johannesburg'),
+    businessDays: { min: 1, max: 1 },
+    reference: { max: 20, characters: 'ascii' },
+    nameMax: 30,
+    needs: [['branchCode', 'accountNumber', 'accountType', 'address']],
   }),
   terms({
-    rail: 'ae_uaefts', currency: 'AED', countries: 'AE', cutOff: cutOff('15:00', 'Asia/Dubai'),
-    reference: { max: 140, characters: 'swift_x' }, nameMax: 70, needs: [['iban', 'address']],
+    rail: 'ae_uaefts',
+    currency: 'AED',
+    countries: 'AE',
+    cutOff: cutOff('15:00', 'Asia/Dubai'),
+    reference: { max: 140, characters: 'swift_x' },
+    nameMax: 70,
+    needs: [['iban', 'address']],
   }),
   terms({
-    rail: 'swift', currency: null, speed: 'international', cutOff: cutOff('16:00', PARTNER_ZONE), businessDays: { min: 1, max: 4 },
-    reference: { max: 140, characters: 'swift_x' }, cost: 9,
-    needs: [['bic', 'iban', 'address'], ['bic', 'accountNumber', 'address']],
+    rail: 'swift',
+    currency: null,
+    speed: 'international',
+    cutOff: cutOff('16:00', PARTNER_ZONE),
+    businessDays: { min: 1, max: 4 },
+    reference: { max: 140, characters: 'swift_x' },
+    cost: 9,
+    needs: [
+      ['bic', 'iban', 'address'],
+      ['bic', 'accountNumber', 'address'],
+    ],
   }),
 ]
 
@@ -315,8 +642,17 @@ export function speedOf(row: RailTerms, amountMinor: bigint): Speed {
 
 /** The reason why a rail cannot carry a payment. */
 export type RailRefusal =
-  | 'unknown_rail' | 'currency_withdrawn' | 'rail_withdrawn' | 'not_on_platform' | 'not_offered' | 'wrong_currency' | 'country_not_reached'
-  | 'below_minimum' | 'above_limit' | 'not_whole_units' | 'missing_bank_fields'
+  | 'unknown_rail'
+  | 'currency_withdrawn'
+  | 'rail_withdrawn'
+  | 'not_on_platform'
+  | 'not_offered'
+  | 'wrong_currency'
+  | 'country_not_reached'
+  | 'below_minimum'
+  | 'above_limit'
+  | 'not_whole_units'
+  | 'missing_bank_fields'
 
 /** The facts on which the choice of a rail depends. */
 export interface RailQuestion {
@@ -413,9 +749,9 @@ export const CHARACTERS: { readonly [set in CharacterSet]: RegExp } = {
 
 /** The character sets, described for people. */
 const CHARACTERS_IN_WORDS: { readonly [set in CharacterSet]: string } = {
-  epc: 'plain letters, digits, spaces and / - ? : ( ) . , \' +, and no two slashes in a row',
-  epc_polish: 'plain and Polish letters, digits, spaces and / - ? : ( ) . , \' +, and no two slashes in a row',
-  swift_x: 'plain letters, digits, spaces and / - ? : ( ) . , \' +',
+  epc: "plain letters, digits, spaces and / - ? : ( ) . , ' +, and no two slashes in a row",
+  epc_polish: "plain and Polish letters, digits, spaces and / - ? : ( ) . , ' +, and no two slashes in a row",
+  swift_x: "plain letters, digits, spaces and / - ? : ( ) . , ' +",
   bacs: 'plain letters, digits, spaces and . & / -',
   bacs_mixed: 'plain letters, digits, spaces and . & / -',
   ascii: 'plain letters, digits, spaces and the signs of a keyboard',
@@ -430,7 +766,8 @@ export type ReferenceFault =
 
 /** Makes the message about a reference that a rail cannot carry. */
 export function referenceMessage(rail: Rail, fault: ReferenceFault): string {
-  return fault.code === 'too_long' ? `A reference may have at most ${fault.params.max} characters on ${rail}.`
+  return fault.code === 'too_long'
+    ? `A reference may have at most ${fault.params.max} characters on ${rail}.`
     : `A reference consists of ${CHARACTERS_IN_WORDS[fault.params.characters]} on ${rail}.`
 }
 

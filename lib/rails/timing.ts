@@ -6,7 +6,16 @@
  * its day everywhere.
  */
 import { addDays, timestamp } from '../base/clock.ts'
-import { addBusinessDays, businessDayFrom, cutOffOf, endOfDay, momentOf, nextBusinessDay, railDate, type CalendarTerms } from './business-days.ts'
+import {
+  addBusinessDays,
+  businessDayFrom,
+  cutOffOf,
+  endOfDay,
+  momentOf,
+  nextBusinessDay,
+  railDate,
+  type CalendarTerms,
+} from './business-days.ts'
 import { RAILS, type Rail } from './rails.ts'
 
 /** The time that the sandbox takes for a payment, where no trigger sets another. */
@@ -40,7 +49,12 @@ export interface Timing {
  */
 export function timingOf(rail: string, wanted: string | null, calendar: CalendarTerms | null, now: number): Timing {
   const today = railDate(rail, now)
-  const executionDate = calendar === null ? (wanted !== null && wanted > today ? wanted : today) : releaseDay(rail, wanted, today, calendar, now)
+  const executionDate =
+    calendar === null
+      ? wanted !== null && wanted > today
+        ? wanted
+        : today
+      : releaseDay(rail, wanted, today, calendar, now)
   const dueAt = executionDate > today ? momentOf(rail, executionDate, DUE_TIME) : null
   return { executionDate, dueAt, until: dueAt === null ? now : lastChance(rail, executionDate, calendar) }
 }
@@ -49,13 +63,26 @@ export function timingOf(rail: string, wanted: string | null, calendar: Calendar
  * Computes the timing of a payment that has a date and all its approvals: that date, or when it has passed the first
  * day that is still possible.
  */
-export function dueTiming(rail: string, executionDate: string, calendar: CalendarTerms | null, now: number): { readonly dueAt: number; readonly until: number } {
+export function dueTiming(
+  rail: string,
+  executionDate: string,
+  calendar: CalendarTerms | null,
+  now: number,
+): { readonly dueAt: number; readonly until: number } {
   const timing = timingOf(rail, executionDate, calendar, now)
-  return timing.dueAt === null ? { dueAt: now, until: lastChance(rail, timing.executionDate, calendar) } : { dueAt: timing.dueAt, until: timing.until }
+  return timing.dueAt === null
+    ? { dueAt: now, until: lastChance(rail, timing.executionDate, calendar) }
+    : { dueAt: timing.dueAt, until: timing.until }
 }
 
 /** Estimates when the money arrives, epoch milliseconds. */
-export function arrivalOf(rail: string, instant: boolean, { executionDate, dueAt }: Timing, calendar: CalendarTerms | null, now: number): number {
+export function arrivalOf(
+  rail: string,
+  instant: boolean,
+  { executionDate, dueAt }: Timing,
+  calendar: CalendarTerms | null,
+  now: number,
+): number {
   const from = dueAt ?? now
   if (instant || calendar === null) return from + (instant ? INSTANT_MS : ORDINARY_MS)
   const days = RAILS.get(rail as Rail)?.businessDays.max ?? 0
@@ -74,4 +101,5 @@ function releaseDay(rail: string, wanted: string | null, today: string, calendar
   return wanted === null || wanted <= first ? first : businessDayFrom(rail, wanted, calendar)
 }
 
-const lastChance = (rail: string, date: string, calendar: CalendarTerms | null): number => (calendar === null ? endOfDay(rail, date) : cutOffOf(rail, date, calendar))
+const lastChance = (rail: string, date: string, calendar: CalendarTerms | null): number =>
+  calendar === null ? endOfDay(rail, date) : cutOffOf(rail, date, calendar)

@@ -4,7 +4,15 @@
  */
 import type { FieldErrorCode } from '../base/problems.ts'
 import type { BankField } from '../rails/rails.ts'
-import { abaPrefixKnown, abaValid, clabeValid, czechAccountValid, hungarianAccountValid, luhnValid, norwegianAccountValid } from './check-digits.ts'
+import {
+  abaPrefixKnown,
+  abaValid,
+  clabeValid,
+  czechAccountValid,
+  hungarianAccountValid,
+  luhnValid,
+  norwegianAccountValid,
+} from './check-digits.ts'
 import { bankingCountry, bicCountry, bicValid, ibanFault, isTestBic } from './iban.ts'
 import { MEXICAN_BANKS } from './mexican-banks.ts'
 import { ukAccountValid, type UkModulusTable } from './uk-modulus.ts'
@@ -16,7 +24,18 @@ export type BankMember = Exclude<BankField, 'address'> | 'bankName' | 'secondary
 export type BankValues = { readonly [member in BankMember]?: string }
 
 export type CheckName =
-  | 'iban' | 'bic' | 'aba' | 'uk_modulus' | 'clabe' | 'mod11_no' | 'mod11_cz' | 'giro_hu' | 'luhn' | 'qr_iban' | 'kana' | 'country_match'
+  | 'iban'
+  | 'bic'
+  | 'aba'
+  | 'uk_modulus'
+  | 'clabe'
+  | 'mod11_no'
+  | 'mod11_cz'
+  | 'giro_hu'
+  | 'luhn'
+  | 'qr_iban'
+  | 'kana'
+  | 'country_match'
   | 'public_account_pl'
 
 /** The input of a check. */
@@ -38,7 +57,10 @@ export interface CheckFault {
 
 type Check = (value: string, context: CheckContext) => CheckFault | null
 
-const wrongDigits = (what: string): CheckFault => ({ code: 'invalid_checksum', message: `The check digits of the ${what} do not agree.` })
+const wrongDigits = (what: string): CheckFault => ({
+  code: 'invalid_checksum',
+  message: `The check digits of the ${what} do not agree.`,
+})
 
 /** Splits a Czech account into its two parts; leading zeros may be missing. */
 export function czechParts(account: string): { readonly prefix: string; readonly base: string } {
@@ -76,28 +98,40 @@ export const CHECKS: Readonly<Record<CheckName, Check>> = {
   country_match: (value, { bankCountry }) => {
     // The country of a BIC is in its middle, that of an IBAN at its front.
     const country = /^[A-Z]{6}/.test(value) ? bicCountry(value) : value.slice(0, 2)
-    return bankingCountry(country) === bankingCountry(bankCountry) ? null : { code: 'invalid_value', message: `Does not belong to a bank in ${bankCountry}.` }
+    return bankingCountry(country) === bankingCountry(bankCountry)
+      ? null
+      : { code: 'invalid_value', message: `Does not belong to a bank in ${bankCountry}.` }
   },
   aba: (routingNumber) => {
-    if (!abaPrefixKnown(routingNumber)) return { code: 'invalid_value', message: 'No routing number begins with these digits.' }
+    if (!abaPrefixKnown(routingNumber))
+      return { code: 'invalid_value', message: 'No routing number begins with these digits.' }
     return abaValid(routingNumber) ? null : wrongDigits('routing number')
   },
   uk_modulus: (sortCode, { bank, ukModulus, sandbox }) => {
     if (bank.accountNumber === undefined || (sandbox && sortCode === SANDBOX_SORT_CODE)) return null
-    return ukAccountValid(ukModulus, sortCode, bank.accountNumber) ? null
-      : { code: 'invalid_checksum', message: 'No account with this number can exist at this sort code.', member: 'accountNumber' }
+    return ukAccountValid(ukModulus, sortCode, bank.accountNumber)
+      ? null
+      : {
+          code: 'invalid_checksum',
+          message: 'No account with this number can exist at this sort code.',
+          member: 'accountNumber',
+        }
   },
   clabe: (clabe, { sandbox }) => {
     if (!clabeValid(clabe)) return wrongDigits('CLABE')
     const bank = clabe.slice(0, 3)
-    return MEXICAN_BANKS.has(bank) || (sandbox && bank === SANDBOX_CLABE_BANK) ? null : { code: 'invalid_value', message: 'No bank has this code.' }
+    return MEXICAN_BANKS.has(bank) || (sandbox && bank === SANDBOX_CLABE_BANK)
+      ? null
+      : { code: 'invalid_value', message: 'No bank has this code.' }
   },
   mod11_no: (account) => (norwegianAccountValid(account) ? null : wrongDigits('account number')),
   mod11_cz: (account) => (czechAccountValid(czechParts(account)) ? null : wrongDigits('account number')),
   giro_hu: (account) => (hungarianAccountValid(account) ? null : wrongDigits('account number')),
   luhn: (number) => (luhnValid(number) ? null : wrongDigits('number')),
-  public_account_pl: (iban) => (iban.slice(4, 8) === POLISH_CENTRAL_BANK
-    ? { code: 'account_not_eligible', message: 'Accounts of tax offices and other public bodies cannot be paid.' } : null),
+  public_account_pl: (iban) =>
+    iban.slice(4, 8) === POLISH_CENTRAL_BANK
+      ? { code: 'account_not_eligible', message: 'Accounts of tax offices and other public bodies cannot be paid.' }
+      : null,
   // Checks the payment's reference, not the account.
   qr_iban: () => null,
   // Checks the name, not the account.

@@ -10,7 +10,19 @@ import { RAILS, type Rail } from '../rails/rails.ts'
 import type { BankMember } from './bank-checks.ts'
 
 /** The kind of code in a line: a bank detail by its first characters; for an IBAN the bank code inside. */
-export const DIRECTORY_KINDS = ['iban', 'bic', 'sortCode', 'routingNumber', 'bsb', 'ifsc', 'institutionNumber', 'bankCode', 'branchCode', 'clearingNumber', 'accountNumber'] as const satisfies readonly BankMember[]
+export const DIRECTORY_KINDS = [
+  'iban',
+  'bic',
+  'sortCode',
+  'routingNumber',
+  'bsb',
+  'ifsc',
+  'institutionNumber',
+  'bankCode',
+  'branchCode',
+  'clearingNumber',
+  'accountNumber',
+] as const satisfies readonly BankMember[]
 export type DirectoryKind = (typeof DIRECTORY_KINDS)[number]
 
 export interface DirectoryEntry {
@@ -95,7 +107,8 @@ function entryOf({ country, kind, from, to, name, bic, rails }: DirectoryLine): 
   const said = `${country} ${kind} ${from}`
   if (!/^[A-Z]{2}$/.test(country)) throw new SyntaxError(`${said}: no country`)
   if (!DIRECTORY_KINDS.includes(kind as DirectoryKind)) throw new SyntaxError(`${said}: no such kind`)
-  if (!/^[A-Z0-9]{1,34}$/.test(from) || last.length !== from.length || last < from || !/^[A-Z0-9]+$/.test(last)) throw new SyntaxError(`${said}: no code`)
+  if (!/^[A-Z0-9]{1,34}$/.test(from) || last.length !== from.length || last < from || !/^[A-Z0-9]+$/.test(last))
+    throw new SyntaxError(`${said}: no code`)
   if (name === '') throw new SyntaxError(`${said}: no name`)
   const by = rails === '' ? null : rails.split(' ')
   const unknown = by?.find((rail) => !RAILS.has(rail as Rail))

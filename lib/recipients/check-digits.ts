@@ -22,7 +22,12 @@ export function abaValid(routingNumber: string): boolean {
   return weighted(routingNumber, ABA_WEIGHTS) % 10 === 0
 }
 
-const ABA_PREFIXES = [[0, 12], [21, 32], [61, 72], [80, 80]] as const
+const ABA_PREFIXES = [
+  [0, 12],
+  [21, 32],
+  [61, 72],
+  [80, 80],
+] as const
 
 /** Tells whether the first two digits are in use for routing numbers: district, thrift, electronic, cheques. */
 export function abaPrefixKnown(routingNumber: string): boolean {
@@ -35,7 +40,9 @@ const CLABE_WEIGHTS = [3, 7, 1]
 /** Checks a Mexican CLABE of 18 digits: each product is cut to its last digit before the sum. */
 export function clabeValid(clabe: string): boolean {
   const digits = digitsOf(clabe)
-  const sum = digits.slice(0, 17).reduce((total, digit, index) => total + (digit * (CLABE_WEIGHTS[index % 3] as number)) % 10, 0)
+  const sum = digits
+    .slice(0, 17)
+    .reduce((total, digit, index) => total + ((digit * (CLABE_WEIGHTS[index % 3] as number)) % 10), 0)
   return (10 - (sum % 10)) % 10 === digits[17]
 }
 
@@ -57,7 +64,9 @@ export function czechAccountValid({ prefix, base }: { readonly prefix: string; r
 const HUNGARY_WEIGHTS = [9, 7, 3, 1]
 
 function hungarianPartValid(part: string): boolean {
-  return digitsOf(part).reduce((sum, digit, index) => sum + digit * (HUNGARY_WEIGHTS[index % 4] as number), 0) % 10 === 0
+  return (
+    digitsOf(part).reduce((sum, digit, index) => sum + digit * (HUNGARY_WEIGHTS[index % 4] as number), 0) % 10 === 0
+  )
 }
 
 /**
@@ -69,10 +78,12 @@ export function hungarianAccountValid(account: string): boolean {
 
 /** Checks a number by Luhn's rule: every second digit from the right is doubled and its digits are added. */
 export function luhnValid(number: string): boolean {
-  const sum = digitsOf(number).reverse().reduce((total, digit, index) => {
-    const worth = index % 2 === 0 ? digit : digit * 2
-    return total + (worth > 9 ? worth - 9 : worth)
-  }, 0)
+  const sum = digitsOf(number)
+    .reverse()
+    .reduce((total, digit, index) => {
+      const worth = index % 2 === 0 ? digit : digit * 2
+      return total + (worth > 9 ? worth - 9 : worth)
+    }, 0)
   return sum % 10 === 0
 }
 

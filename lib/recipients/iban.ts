@@ -2,12 +2,34 @@
  * IBANs and BICs: the countries that have them, their validity, and their parts. The structures of the IBAN registry
  * come from ibantools; entries that its table lacks, and territories that bank under another country, are listed here.
  */
-import { composeIBAN, extractIBAN, getCountrySpecifications, isQRIBAN, isValidBIC, validateIBAN, ValidationErrorsIBAN } from 'ibantools'
+import {
+  composeIBAN,
+  extractIBAN,
+  getCountrySpecifications,
+  isQRIBAN,
+  isValidBIC,
+  validateIBAN,
+  ValidationErrorsIBAN,
+} from 'ibantools'
 
 /** Territories whose banks are reached under another country. */
 const BANKS_UNDER: Readonly<Record<string, string>> = {
-  GG: 'GB', JE: 'GB', IM: 'GB', AX: 'FI',
-  GF: 'FR', GP: 'FR', MQ: 'FR', YT: 'FR', RE: 'FR', BL: 'FR', MF: 'FR', PM: 'FR', NC: 'FR', PF: 'FR', TF: 'FR', WF: 'FR',
+  GG: 'GB',
+  JE: 'GB',
+  IM: 'GB',
+  AX: 'FI',
+  GF: 'FR',
+  GP: 'FR',
+  MQ: 'FR',
+  YT: 'FR',
+  RE: 'FR',
+  BL: 'FR',
+  MF: 'FR',
+  PM: 'FR',
+  NC: 'FR',
+  PF: 'FR',
+  TF: 'FR',
+  WF: 'FR',
 }
 
 /** Countries in the registry that the library's table does not mark yet. */
@@ -16,7 +38,9 @@ const NEWER = new Set(['BI', 'DJ', 'FK', 'HN'])
 const COUNTRIES: ReadonlySet<string> = new Set(Object.keys(getCountrySpecifications()))
 
 const REGISTRY: ReadonlySet<string> = new Set(
-  Object.entries(getCountrySpecifications()).filter(([country, { IBANRegistry }]) => IBANRegistry || NEWER.has(country)).map(([country]) => country),
+  Object.entries(getCountrySpecifications())
+    .filter(([country, { IBANRegistry }]) => IBANRegistry || NEWER.has(country))
+    .map(([country]) => country),
 )
 
 /** Tells whether a text is the code of a country or territory of ISO 3166. */
@@ -37,7 +61,7 @@ export function usesIban(country: string): boolean {
 /** Returns the length of a country's IBANs; null where it has none. */
 export function ibanLength(country: string): number | null {
   const home = bankingCountry(country)
-  return REGISTRY.has(home) ? getCountrySpecifications()[home]?.chars ?? null : null
+  return REGISTRY.has(home) ? (getCountrySpecifications()[home]?.chars ?? null) : null
 }
 
 /** The fault of an IBAN in compact form: its form, or only its check digits. */
@@ -52,7 +76,11 @@ export function ibanFault(iban: string): IbanFault | null {
   if (!REGISTRY.has(country) && !REGISTRY.has(bankingCountry(country))) return 'country'
   if (valid) return null
   if (errorCodes.includes(ValidationErrorsIBAN.WrongBBANLength)) return 'length'
-  if (errorCodes.includes(ValidationErrorsIBAN.WrongBBANFormat) || errorCodes.includes(ValidationErrorsIBAN.ChecksumNotNumber)) return 'form'
+  if (
+    errorCodes.includes(ValidationErrorsIBAN.WrongBBANFormat) ||
+    errorCodes.includes(ValidationErrorsIBAN.ChecksumNotNumber)
+  )
+    return 'form'
   return 'checksum'
 }
 

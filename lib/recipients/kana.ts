@@ -1,11 +1,20 @@
 /** Names as Japanese clearing prints them: half-width katakana, capitals and digits. */
 
-const FULL = 'ヲァィゥェォャュョッーアイウエオカキクケコサシスセソタチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワン'
+const FULL =
+  'ヲァィゥェォャュョッーアイウエオカキクケコサシスセソタチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワン'
 const HALF_START = 0xff66
 /** Clearing prints small letters as large ones. */
 const SMALL = 'ァィゥェォャュョッヮ'
 const LARGE = 'アイウエオヤユヨツワ'
-const MARKS: Readonly<Record<string, string>> = { '\u3099': '\uff9e', '\u309a': '\uff9f', '、': ',', '。': '.', '・': '.', '「': '(', '」': ')' }
+const MARKS: Readonly<Record<string, string>> = {
+  '\u3099': '\uff9e',
+  '\u309a': '\uff9f',
+  '、': ',',
+  '。': '.',
+  '・': '.',
+  '「': '(',
+  '」': ')',
+}
 const PLAIN = /^[A-Z0-9 ()\-./,]$/
 
 const HIRAGANA_FROM = 0x3041
@@ -26,8 +35,9 @@ export function halfWidthName(name: string): string | null {
 function halfWidth(letter: string): string | null {
   if (PLAIN.test(letter)) return letter
   const code = letter.charCodeAt(0)
-  const katakana = code >= HIRAGANA_FROM && code <= HIRAGANA_TO ? String.fromCharCode(code + HIRAGANA_TO_KATAKANA) : letter
+  const katakana =
+    code >= HIRAGANA_FROM && code <= HIRAGANA_TO ? String.fromCharCode(code + HIRAGANA_TO_KATAKANA) : letter
   const small = SMALL.indexOf(katakana)
-  const at = FULL.indexOf(small < 0 ? katakana : LARGE[small] as string)
-  return at < 0 ? MARKS[letter] ?? null : String.fromCharCode(HALF_START + at)
+  const at = FULL.indexOf(small < 0 ? katakana : (LARGE[small] as string))
+  return at < 0 ? (MARKS[letter] ?? null) : String.fromCharCode(HALF_START + at)
 }

@@ -8,7 +8,12 @@ export interface Payee {
   readonly type: 'business' | 'individual'
   readonly currency: string
   readonly bankCountry: string
-  readonly bank: { readonly iban?: string | null; readonly sortCode?: string | null; readonly accountNumber?: string | null; readonly secondaryReference?: string | null }
+  readonly bank: {
+    readonly iban?: string | null
+    readonly sortCode?: string | null
+    readonly accountNumber?: string | null
+    readonly secondaryReference?: string | null
+  }
 }
 
 /** Makes the question for the verification scheme; null where there is no scheme for the currency and country. */
@@ -16,6 +21,12 @@ export function payeeOf({ name, type, currency, bankCountry, bank }: Payee): Pay
   const { scheme } = verificationOf(currency as CurrencyCode, bankCountry)
   if (scheme === 'none') return null
   return {
-    scheme, name, type, iban: bank.iban ?? null, sortCode: bank.sortCode ?? null, accountNumber: bank.accountNumber ?? null, secondaryReference: bank.secondaryReference ?? null,
+    scheme,
+    name,
+    type,
+    iban: bank.iban ?? null,
+    sortCode: bank.sortCode ?? null,
+    accountNumber: bank.accountNumber ?? null,
+    secondaryReference: bank.secondaryReference ?? null,
   }
 }

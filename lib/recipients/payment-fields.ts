@@ -25,11 +25,29 @@ export function paymentFieldFault(
 ): PaymentFieldFault | null {
   const rule = purposeRuleOf(recipient.bankCountry)
   const purpose = payment.purposeCode ?? null
-  if (rule !== null && purpose === null) return { field: '/purposeCode', code: 'required', message: `Payments to ${recipient.bankCountry} say what they are for.` }
-  if (rule !== null && !new RegExp(rule.pattern).test(purpose as string)) return { field: '/purposeCode', code: 'invalid_format', message: rule.description }
-  if (rule === null && purpose !== null && !PURPOSE.test(purpose)) return { field: '/purposeCode', code: 'invalid_format', message: 'Must be four capital letters, a purpose code of ISO 20022.' }
+  if (rule !== null && purpose === null)
+    return {
+      field: '/purposeCode',
+      code: 'required',
+      message: `Payments to ${recipient.bankCountry} say what they are for.`,
+    }
+  if (rule !== null && !new RegExp(rule.pattern).test(purpose as string))
+    return { field: '/purposeCode', code: 'invalid_format', message: rule.description }
+  if (rule === null && purpose !== null && !PURPOSE.test(purpose))
+    return {
+      field: '/purposeCode',
+      code: 'invalid_format',
+      message: 'Must be four capital letters, a purpose code of ISO 20022.',
+    }
   if (recipient.iban === null || !isQrIban(recipient.iban)) return null
   const reference = payment.reference.replaceAll(' ', '')
-  if (!/^[0-9]{27}$/.test(reference)) return { field: '/reference', code: 'invalid_format', message: 'A QR-IBAN is paid with the QR reference of the bill, 27 digits.' }
-  return qrReferenceValid(reference) ? null : { field: '/reference', code: 'invalid_checksum', message: 'The check digit of the QR reference does not agree.' }
+  if (!/^[0-9]{27}$/.test(reference))
+    return {
+      field: '/reference',
+      code: 'invalid_format',
+      message: 'A QR-IBAN is paid with the QR reference of the bill, 27 digits.',
+    }
+  return qrReferenceValid(reference)
+    ? null
+    : { field: '/reference', code: 'invalid_checksum', message: 'The check digit of the QR reference does not agree.' }
 }

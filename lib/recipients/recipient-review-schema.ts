@@ -5,24 +5,36 @@ import { list } from '../contract/list.ts'
 import { Nullable, Text, Timestamp, Uuid, Words } from '../contract/primitives.ts'
 import { Recipient } from './recipient-schema.ts'
 
-export const RecipientReview = Type.Object({
-  id: Uuid,
-  customerId: Uuid,
-  customerName: Type.String(),
-  status: Words('RecipientReviewStatus', REVIEW_STATUSES),
-  recipient: Type.Object(Recipient.properties, { title: 'ReviewedRecipient', description: 'The recipient as it is now, with full account identifiers.' }),
-  requestedBy: Uuid,
-  requestedByName: Type.String(),
-  decidedBy: Nullable(Uuid),
-  decidedAt: Nullable(Timestamp),
-  reason: Nullable(Type.String()),
-  expiresAt: Timestamp,
-  createdAt: Timestamp,
-}, { title: 'RecipientReview' })
+export const RecipientReview = Type.Object(
+  {
+    id: Uuid,
+    customerId: Uuid,
+    customerName: Type.String(),
+    status: Words('RecipientReviewStatus', REVIEW_STATUSES),
+    recipient: Type.Object(Recipient.properties, {
+      title: 'ReviewedRecipient',
+      description: 'The recipient as it is now, with full account identifiers.',
+    }),
+    requestedBy: Uuid,
+    requestedByName: Type.String(),
+    decidedBy: Nullable(Uuid),
+    decidedAt: Nullable(Timestamp),
+    reason: Nullable(Type.String()),
+    expiresAt: Timestamp,
+    createdAt: Timestamp,
+  },
+  { title: 'RecipientReview' },
+)
 export type RecipientReview = Static<typeof RecipientReview>
 
-export const ReviewApproval = Type.Object({ reason: Type.Optional(Nullable(Text(1, 500))) }, { title: 'ReviewApproval', additionalProperties: false })
-export const ReviewRejection = Type.Object({ reason: Text(1, 500, { description: 'Shown to the customer.' }) }, { title: 'ReviewRejection', additionalProperties: false })
+export const ReviewApproval = Type.Object(
+  { reason: Type.Optional(Nullable(Text(1, 500))) },
+  { title: 'ReviewApproval', additionalProperties: false },
+)
+export const ReviewRejection = Type.Object(
+  { reason: Text(1, 500, { description: 'Shown to the customer.' }) },
+  { title: 'ReviewRejection', additionalProperties: false },
+)
 
 export const recipientReviewList = list({
   filters: {

@@ -8,7 +8,17 @@
 import { hash } from 'node:crypto'
 import { isCurrencyCode, WITHDRAWN_CURRENCIES, type CurrencyCode } from '../base/currency.ts'
 import { moneyJson, type MoneyJson } from '../base/money.ts'
-import { CHARACTERS, PARTNER_ZONE, RAILS, SEPA_COUNTRIES, underLimits, type BankField, type Rail, type RailLimits, type RailTerms } from '../rails/rails.ts'
+import {
+  CHARACTERS,
+  PARTNER_ZONE,
+  RAILS,
+  SEPA_COUNTRIES,
+  underLimits,
+  type BankField,
+  type Rail,
+  type RailLimits,
+  type RailTerms,
+} from '../rails/rails.ts'
 import type { BankMember, BankValues, CheckName } from './bank-checks.ts'
 import { bankingCountry, ibanLength, ibanOf, usesIban } from './iban.ts'
 
@@ -38,38 +48,75 @@ export interface Market {
   /** Checks of the recipient's name. */
   readonly nameChecks?: readonly CheckName[]
   /** Returns a further required field, depending on the bank details; null when nothing is missing. */
-  readonly extra?: (bank: BankValues, recipient: { readonly purpose: string | null }) => { readonly field: string; readonly message: string } | null
+  readonly extra?: (
+    bank: BankValues,
+    recipient: { readonly purpose: string | null },
+  ) => { readonly field: string; readonly message: string } | null
 }
 
-function rule(member: BankMember, label: string, [minLength, maxLength]: readonly [number, number], pattern: string | null, example: string, rest: Partial<MemberRule> = {}): MemberRule {
+function rule(
+  member: BankMember,
+  label: string,
+  [minLength, maxLength]: readonly [number, number],
+  pattern: string | null,
+  example: string,
+  rest: Partial<MemberRule> = {},
+): MemberRule {
   return { member, label, minLength, maxLength, pattern, example, description: '', checks: [], ...rest }
 }
 
-const digits = (member: BankMember, label: string, min: number, max: number, example: string, rest: Partial<MemberRule> = {}): MemberRule =>
+const digits = (
+  member: BankMember,
+  label: string,
+  min: number,
+  max: number,
+  example: string,
+  rest: Partial<MemberRule> = {},
+): MemberRule =>
   rule(member, label, [min, max], min === max ? `^[0-9]{${min}}$` : `^[0-9]{${min},${max}}$`, example, rest)
 
 /** Makes the rule of an IBAN; with a country, its length is exact. */
 function iban(example: string, checks: readonly CheckName[] = [], country?: string): MemberRule {
   const length = country === undefined ? null : ibanLength(country)
-  return rule('iban', 'IBAN', length === null ? [15, 33] : [length, length], '^[A-Z]{2}[0-9]{2}[A-Z0-9]{11,29}$', example, { checks: ['iban', 'country_match', ...checks] })
+  return rule(
+    'iban',
+    'IBAN',
+    length === null ? [15, 33] : [length, length],
+    '^[A-Z]{2}[0-9]{2}[A-Z0-9]{11,29}$',
+    example,
+    { checks: ['iban', 'country_match', ...checks] },
+  )
 }
 
 const BIC_PATTERN = '^[A-Z]{6}[A-Z0-9]{2}([A-Z0-9]{3})?$'
 const bic = (example: string): MemberRule =>
-  rule('bic', 'BIC', [8, 11], BIC_PATTERN, example, { checks: ['bic', 'country_match'], description: 'Of the bank, with or without its branch.' })
+  rule('bic', 'BIC', [8, 11], BIC_PATTERN, example, {
+    checks: ['bic', 'country_match'],
+    description: 'Of the bank, with or without its branch.',
+  })
 
 function accountType(values: readonly ('checking' | 'savings' | 'current')[], description = ''): MemberRule {
   const labels = { checking: 'Checking', savings: 'Savings', current: 'Current' }
-  return rule('accountType', 'Account type', [7, 8], `^(${values.join('|')})$`, values[0] as string, { description, options: values.map((value) => ({ value, label: labels[value] })) })
+  return rule('accountType', 'Account type', [7, 8], `^(${values.join('|')})$`, values[0] as string, {
+    description,
+    options: values.map((value) => ({ value, label: labels[value] })),
+  })
 }
 
-const BANK_NAME = rule('bankName', 'Bank name', [1, 70], null, 'Example Bank', { description: 'For people; payments do not depend on it.' })
-const accountNumber = (min: number, max: number, example: string, rest: Partial<MemberRule> = {}): MemberRule => digits('accountNumber', 'Account number', min, max, example, rest)
+const BANK_NAME = rule('bankName', 'Bank name', [1, 70], null, 'Example Bank', {
+  description: 'For people; payments do not depend on it.',
+})
+const accountNumber = (min: number, max: number, example: string, rest: Partial<MemberRule> = {}): MemberRule =>
+  digits('accountNumber', 'Account number', min, max, example, rest)
 
 /** Adds the sort code and the account number that are inside a British IBAN. */
 function withUkAccount(bank: BankValues): BankValues {
   if (bank.iban === undefined || bank.iban.length !== 22) return bank
-  return { ...bank, sortCode: bank.sortCode ?? bank.iban.slice(8, 14), accountNumber: bank.accountNumber ?? bank.iban.slice(14) }
+  return {
+    ...bank,
+    sortCode: bank.sortCode ?? bank.iban.slice(8, 14),
+    accountNumber: bank.accountNumber ?? bank.iban.slice(14),
+  }
 }
 
 /** Converts a Polish account number to an IBAN: the number is the IBAN without its country. */
@@ -91,7 +138,9 @@ const LOCAL: { readonly [currency in CurrencyCode]?: Market } = {
       digits('sortCode', 'Sort code', 6, 6, '990001', { checks: ['uk_modulus'] }),
       accountNumber(6, 8, '12345678', { padTo: 8, description: 'Filled up to eight digits with zeros on the left.' }),
       iban('GB48SBOX99000112345678', [], 'GB'),
-      rule('secondaryReference', 'Roll number', [1, 35], null, 'A-12345678', { description: 'Where the account belongs to a building society.' }),
+      rule('secondaryReference', 'Roll number', [1, 35], null, 'A-12345678', {
+        description: 'Where the account belongs to a building society.',
+      }),
     ],
     complete: withUkAccount,
   },
@@ -129,20 +178,27 @@ const LOCAL: { readonly [currency in CurrencyCode]?: Market } = {
   CZK: {
     members: [
       iban('CZ6508000000192000145399', [], 'CZ'),
-      rule('accountNumber', 'Account number', [2, 17], '^([0-9]{1,6}-)?[0-9]{2,10}$', '19-2000145399', { dashes: true, checks: ['mod11_cz'] }),
+      rule('accountNumber', 'Account number', [2, 17], '^([0-9]{1,6}-)?[0-9]{2,10}$', '19-2000145399', {
+        dashes: true,
+        checks: ['mod11_cz'],
+      }),
       digits('bankCode', 'Bank code', 4, 4, '0800'),
     ],
   },
   HUF: {
     members: [
       iban('HU42117730161111101800000000', [], 'HU'),
-      rule('accountNumber', 'Account number', [16, 24], '^([0-9]{16}|[0-9]{24})$', '117730161111101800000000', { checks: ['giro_hu'] }),
+      rule('accountNumber', 'Account number', [16, 24], '^([0-9]{16}|[0-9]{24})$', '117730161111101800000000', {
+        checks: ['giro_hu'],
+      }),
     ],
   },
   RON: {
     members: [iban('RO49AAAA1B31007593840000', [], 'RO')],
-    extra: ({ iban: account }, { purpose }) => (account?.slice(4, 8) === 'TREZ' && !/[0-9]{2,13}/.test(purpose ?? '')
-      ? { field: '/purpose', message: 'Payments to the treasury need the tax id of the payer in the purpose.' } : null),
+    extra: ({ iban: account }, { purpose }) =>
+      account?.slice(4, 8) === 'TREZ' && !/[0-9]{2,13}/.test(purpose ?? '')
+        ? { field: '/purpose', message: 'Payments to the treasury need the tax id of the payer in the purpose.' }
+        : null,
   },
   AUD: { members: [digits('bsb', 'BSB', 6, 6, '062000'), accountNumber(5, 9, '123456789')] },
   NZD: {
@@ -181,7 +237,10 @@ const LOCAL: { readonly [currency in CurrencyCode]?: Market } = {
     nameChecks: ['kana'],
   },
   INR: {
-    members: [rule('ifsc', 'IFSC', [11, 11], '^[A-Z]{4}0[A-Z0-9]{6}$', 'SBIN0000001'), accountNumber(9, 18, '12345678901')],
+    members: [
+      rule('ifsc', 'IFSC', [11, 11], '^[A-Z]{4}0[A-Z0-9]{6}$', 'SBIN0000001'),
+      accountNumber(9, 18, '12345678901'),
+    ],
   },
   MXN: { members: [digits('clabe', 'CLABE', 18, 18, '999010000000000004', { checks: ['clabe'] })] },
   ZAR: {
@@ -214,7 +273,9 @@ function international(currency: CurrencyCode, country: string): Market {
 
 /** Returns the rails that reach a country's banks in a currency: its own rails, or SWIFT where there are none. */
 export function reachableRails(currency: CurrencyCode, country: string): readonly RailTerms[] {
-  const own = [...RAILS.values()].filter((row) => row.currency === currency && row.countries?.has(country) === true && row.withdrawnSince === null)
+  const own = [...RAILS.values()].filter(
+    (row) => row.currency === currency && row.countries?.has(country) === true && row.withdrawnSince === null,
+  )
   return own.length > 0 ? own : [RAILS.get('swift') as RailTerms]
 }
 
@@ -239,7 +300,10 @@ const POSTAL_CODES = new Set([...SEPA_COUNTRIES, 'US', 'CA'].filter((country) =>
 
 /** Returns the members that a country's addresses must have besides line, city and country. */
 export function addressNeeds(country: string): readonly ('postalCode' | 'state')[] {
-  return [...(POSTAL_CODES.has(country) ? ['postalCode' as const] : []), ...(STATES.has(country) ? ['state' as const] : [])]
+  return [
+    ...(POSTAL_CODES.has(country) ? ['postalCode' as const] : []),
+    ...(STATES.has(country) ? ['state' as const] : []),
+  ]
 }
 
 // ── Payments ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -251,14 +315,36 @@ interface PurposeRule {
   readonly description: string
 }
 
-const PARTNER_PURPOSE: PurposeRule = { pattern: '^[A-Z0-9]{1,5}$', maxLength: 5, example: 'GDDS', description: 'From the list of the country’s central bank.' }
+const PARTNER_PURPOSE: PurposeRule = {
+  pattern: '^[A-Z0-9]{1,5}$',
+  maxLength: 5,
+  example: 'GDDS',
+  description: 'From the list of the country’s central bank.',
+}
 
 /** Countries whose central bank requires a purpose code for every payment. */
 const PURPOSES: Readonly<Record<string, PurposeRule>> = {
-  AE: { pattern: '^[A-Z]{3}$', maxLength: 3, example: 'GDS', description: 'From the list of the Central Bank of the UAE, for example SAL, FAM, GDS, IGT, INS.' },
-  IN: { pattern: '^P[0-9]{4}$', maxLength: 5, example: 'P0103', description: 'From the list of the Reserve Bank of India.' },
-  ZA: { pattern: '^[0-9]{3}$', maxLength: 3, example: '101', description: 'Balance of payments category of the South African Reserve Bank.' },
-  ...Object.fromEntries(['CN', 'MY', 'PH', 'TH', 'BH', 'JO', 'KZ', 'KW', 'OM', 'QA'].map((country) => [country, PARTNER_PURPOSE])),
+  AE: {
+    pattern: '^[A-Z]{3}$',
+    maxLength: 3,
+    example: 'GDS',
+    description: 'From the list of the Central Bank of the UAE, for example SAL, FAM, GDS, IGT, INS.',
+  },
+  IN: {
+    pattern: '^P[0-9]{4}$',
+    maxLength: 5,
+    example: 'P0103',
+    description: 'From the list of the Reserve Bank of India.',
+  },
+  ZA: {
+    pattern: '^[0-9]{3}$',
+    maxLength: 3,
+    example: '101',
+    description: 'Balance of payments category of the South African Reserve Bank.',
+  },
+  ...Object.fromEntries(
+    ['CN', 'MY', 'PH', 'TH', 'BH', 'JO', 'KZ', 'KW', 'OM', 'QA'].map((country) => [country, PARTNER_PURPOSE]),
+  ),
 }
 
 /** Returns the rule for purpose codes of payments to a country's banks; null where none is required. */
@@ -271,7 +357,10 @@ export function purposeRuleOf(country: string): PurposeRule | null {
 export type VerificationScheme = 'cop' | 'vop' | 'none'
 
 /** Returns the scheme that checks a payee's name, and whether the check is mandatory. */
-export function verificationOf(currency: CurrencyCode, country: string): { readonly scheme: VerificationScheme; readonly mandatory: boolean } {
+export function verificationOf(
+  currency: CurrencyCode,
+  country: string,
+): { readonly scheme: VerificationScheme; readonly mandatory: boolean } {
   const [first] = reachableRails(currency, country)
   if (first?.currency === 'GBP') return { scheme: 'cop', mandatory: true }
   if (first?.currency === 'EUR') return { scheme: 'vop', mandatory: true }
@@ -324,7 +413,10 @@ export interface Requirements {
 const NO_LIMITS = { limits: {}, version: 1 } as const
 
 const NAME_LENGTH = { minLength: 2, maxLength: 140 } as const
-const TYPES = [{ value: 'business', label: 'Business' }, { value: 'individual', label: 'Individual' }]
+const TYPES = [
+  { value: 'business', label: 'Business' },
+  { value: 'individual', label: 'Individual' },
+]
 const SEPA_RAILS: ReadonlySet<Rail> = new Set(['sepa', 'sepa_instant'])
 
 /**
@@ -332,24 +424,52 @@ const SEPA_RAILS: ReadonlySet<Rail> = new Set(['sepa', 'sepa_instant'])
  * rails, and their version.
  */
 export function requirementsOf(
-  { currency, country, type }: { readonly currency: CurrencyCode; readonly country: string; readonly type: 'business' | 'individual' | null },
+  {
+    currency,
+    country,
+    type,
+  }: { readonly currency: CurrencyCode; readonly country: string; readonly type: 'business' | 'individual' | null },
   set: { readonly limits: RailLimits; readonly version: number } = NO_LIMITS,
 ): Requirements {
   const rows = reachableRails(currency, country).map((row) => underLimits(row, set.limits))
   const market = marketOf(currency, country)
   const rails = rows.map(({ rail }) => rail)
   const members = market.members.map((member) => memberField(member, rows, market))
-  const always = (name: string, label: string, example: string, rest: Partial<RequirementField> = {}): RequirementField =>
-    ({ name, label, required: true, type: 'string', example, description: '', checks: [], rails, ...rest })
+  const always = (
+    name: string,
+    label: string,
+    example: string,
+    rest: Partial<RequirementField> = {},
+  ): RequirementField => ({
+    name,
+    label,
+    required: true,
+    type: 'string',
+    example,
+    description: '',
+    checks: [],
+    rails,
+    ...rest,
+  })
   return {
-    currency, country, type, version: set.version === NO_LIMITS.version ? REQUIREMENTS_VERSION : `${REQUIREMENTS_VERSION}-${set.version}`,
+    currency,
+    country,
+    type,
+    version: set.version === NO_LIMITS.version ? REQUIREMENTS_VERSION : `${REQUIREMENTS_VERSION}-${set.version}`,
     rails: rows.map((row) => railJson(row, market, currency)),
     fields: [
-      always('/name', 'Name', 'Amsterdam Trading BV', { ...NAME_LENGTH, checks: market.nameChecks ?? [], description: 'Longer names than a rail carries are cut.' }),
+      always('/name', 'Name', 'Amsterdam Trading BV', {
+        ...NAME_LENGTH,
+        checks: market.nameChecks ?? [],
+        description: 'Longer names than a rail carries are cut.',
+      }),
       always('/type', 'Type', 'business', { type: 'enum', options: TYPES }),
       always('/currency', 'Currency', currency, { minLength: 3, maxLength: 3, pattern: '^[A-Z]{3}$' }),
       always('/bank/bankCountry', 'Country of the bank', country, {
-        minLength: 2, maxLength: 2, pattern: '^[A-Z]{2}$', ...(members.some(({ name }) => name === '/bank/iban') ? { requiredWhen: '/bank/iban is null' } : {}),
+        minLength: 2,
+        maxLength: 2,
+        pattern: '^[A-Z]{2}$',
+        ...(members.some(({ name }) => name === '/bank/iban') ? { requiredWhen: '/bank/iban is null' } : {}),
       }),
       ...members,
       ...addressFields(rows, market, country),
@@ -364,14 +484,29 @@ function memberField(member: MemberRule, rows: readonly RailTerms[], market: Mar
   const groups = rows.flatMap((row) => groupsOf(row, market).map((group) => ({ rail: row.rail, group })))
   const using = groups.filter(({ group }) => group.includes(name as BankField))
   // The alternatives to this member: for each, a member that the other way needs and this way does not.
-  const ways = groups.filter(({ group }) => !group.includes(name as BankField))
-    .map(({ group }) => group.find((field) => field !== 'address' && !using.some((own) => own.group.includes(field))) ?? group[0] as BankField)
+  const ways = groups
+    .filter(({ group }) => !group.includes(name as BankField))
+    .map(
+      ({ group }) =>
+        group.find((field) => field !== 'address' && !using.some((own) => own.group.includes(field))) ??
+        (group[0] as BankField),
+    )
   const requiredWhen = [...new Set(ways)].map((field) => `/bank/${field} is null`).join(' and ')
   const named = using.length === 0 ? rows.map(({ rail }) => rail) : [...new Set(using.map(({ rail }) => rail))]
   return {
-    name: `/bank/${name}`, label, required: using.length > 0, ...(using.length > 0 && requiredWhen !== '' ? { requiredWhen } : {}),
-    type: options === undefined ? 'string' : 'enum', minLength, maxLength, ...(pattern === null ? {} : { pattern }), ...(options === undefined ? {} : { options }),
-    example, description, checks, rails: named,
+    name: `/bank/${name}`,
+    label,
+    required: using.length > 0,
+    ...(using.length > 0 && requiredWhen !== '' ? { requiredWhen } : {}),
+    type: options === undefined ? 'string' : 'enum',
+    minLength,
+    maxLength,
+    ...(pattern === null ? {} : { pattern }),
+    ...(options === undefined ? {} : { options }),
+    example,
+    description,
+    checks,
+    rails: named,
   }
 }
 
@@ -379,14 +514,51 @@ function memberField(member: MemberRule, rows: readonly RailTerms[], market: Mar
 function addressFields(rows: readonly RailTerms[], market: Market, country: string): RequirementField[] {
   const needing = rows.filter((row) => groupsOf(row, market).some((group) => group.includes('address')))
   if (needing.length === 0) return []
-  const shared = { required: needing.length === rows.length, type: 'string' as const, checks: [], rails: needing.map(({ rail }) => rail), description: '' }
+  const shared = {
+    required: needing.length === rows.length,
+    type: 'string' as const,
+    checks: [],
+    rails: needing.map(({ rail }) => rail),
+    description: '',
+  }
   const more = new Set<string>(addressNeeds(country))
   return [
     { ...shared, name: '/address/line1', label: 'Street', minLength: 1, maxLength: 70, example: 'Keizersgracht 1' },
     { ...shared, name: '/address/city', label: 'City', minLength: 1, maxLength: 35, example: 'Amsterdam' },
-    ...(more.has('postalCode') ? [{ ...shared, name: '/address/postalCode', label: 'Postal code', minLength: 1, maxLength: 16, example: '1015CJ' }] : []),
-    ...(more.has('state') ? [{ ...shared, name: '/address/state', label: 'State', minLength: 1, maxLength: 35, example: 'NY', description: 'The part of its ISO 3166-2 code behind the country.' }] : []),
-    { ...shared, name: '/address/country', label: 'Country', minLength: 2, maxLength: 2, pattern: '^[A-Z]{2}$', example: country },
+    ...(more.has('postalCode')
+      ? [
+          {
+            ...shared,
+            name: '/address/postalCode',
+            label: 'Postal code',
+            minLength: 1,
+            maxLength: 16,
+            example: '1015CJ',
+          },
+        ]
+      : []),
+    ...(more.has('state')
+      ? [
+          {
+            ...shared,
+            name: '/address/state',
+            label: 'State',
+            minLength: 1,
+            maxLength: 35,
+            example: 'NY',
+            description: 'The part of its ISO 3166-2 code behind the country.',
+          },
+        ]
+      : []),
+    {
+      ...shared,
+      name: '/address/country',
+      label: 'Country',
+      minLength: 2,
+      maxLength: 2,
+      pattern: '^[A-Z]{2}$',
+      example: country,
+    },
   ]
 }
 
@@ -394,25 +566,59 @@ function paymentFields(rails: readonly Rail[], market: Market, country: string):
   const fields: RequirementField[] = []
   const purpose = purposeRuleOf(country)
   if (purpose !== null) {
-    fields.push({ name: '/purposeCode', label: 'Purpose code', required: true, type: 'string', minLength: 1, maxLength: purpose.maxLength,
-      pattern: purpose.pattern, example: purpose.example, description: purpose.description, checks: [], rails })
+    fields.push({
+      name: '/purposeCode',
+      label: 'Purpose code',
+      required: true,
+      type: 'string',
+      minLength: 1,
+      maxLength: purpose.maxLength,
+      pattern: purpose.pattern,
+      example: purpose.example,
+      description: purpose.description,
+      checks: [],
+      rails,
+    })
   }
   if (market.members.some(({ checks }) => checks.includes('qr_iban'))) {
-    fields.push({ name: '/reference', label: 'QR reference', required: false, requiredWhen: '/bank/iban is a QR-IBAN', type: 'string', minLength: 27, maxLength: 27,
-      pattern: '^[0-9]{27}$', example: '210000000003139471430009017', description: 'Printed on the bill.', checks: ['qr_iban'], rails })
+    fields.push({
+      name: '/reference',
+      label: 'QR reference',
+      required: false,
+      requiredWhen: '/bank/iban is a QR-IBAN',
+      type: 'string',
+      minLength: 27,
+      maxLength: 27,
+      pattern: '^[0-9]{27}$',
+      example: '210000000003139471430009017',
+      description: 'Printed on the bill.',
+      checks: ['qr_iban'],
+      rails,
+    })
   }
   return fields
 }
 
 function railJson(row: RailTerms, market: Market, currency: CurrencyCode): RequirementRail {
   const { rail, reference, limitMinor, cutOff, speed } = row
-  const fields = new Set(groupsOf(row, market).flat().map((field) => (field === 'address' ? '/address' : `/bank/${field}`)))
+  const fields = new Set(
+    groupsOf(row, market)
+      .flat()
+      .map((field) => (field === 'address' ? '/address' : `/bank/${field}`)),
+  )
   return {
-    rail, available: true, fields: ['/name', '/type', '/currency', '/bank/bankCountry', ...fields],
-    referenceRule: { maxLength: reference.max, characters: reference.characters, pattern: CHARACTERS[reference.characters].source },
+    rail,
+    available: true,
+    fields: ['/name', '/type', '/currency', '/bank/bankCountry', ...fields],
+    referenceRule: {
+      maxLength: reference.max,
+      characters: reference.characters,
+      pattern: CHARACTERS[reference.characters].source,
+    },
     limit: limitMinor === null ? null : moneyJson({ amountMinor: limitMinor, currency }),
     cutOff: cutOff === null || cutOff.zone === PARTNER_ZONE ? null : cutOff,
-    speed, chargeBearers: SEPA_RAILS.has(rail) ? ['shared'] : ['shared', 'sender', 'recipient'],
+    speed,
+    chargeBearers: SEPA_RAILS.has(rail) ? ['shared'] : ['shared', 'sender', 'recipient'],
   }
 }
 
@@ -424,28 +630,56 @@ export function domesticIban(country: string, bank: BankValues): string | null {
   const account = bank.accountNumber
   if (account === undefined) return null
   switch (country) {
-    case 'NO': return ibanOf('NO', account)
-    case 'DK': return bank.bankCode === undefined ? null : ibanOf('DK', bank.bankCode + account.padStart(10, '0'))
-    case 'HU': return ibanOf('HU', account.padEnd(24, '0'))
+    case 'NO':
+      return ibanOf('NO', account)
+    case 'DK':
+      return bank.bankCode === undefined ? null : ibanOf('DK', bank.bankCode + account.padStart(10, '0'))
+    case 'HU':
+      return ibanOf('HU', account.padEnd(24, '0'))
     case 'CZ': {
       const [first, second] = account.split('-')
       const [prefix, base] = second === undefined ? ['', first as string] : [first as string, second]
-      return bank.bankCode === undefined ? null : ibanOf('CZ', bank.bankCode + prefix.padStart(6, '0') + base.padStart(10, '0'))
+      return bank.bankCode === undefined
+        ? null
+        : ibanOf('CZ', bank.bankCode + prefix.padStart(6, '0') + base.padStart(10, '0'))
     }
-    default: return null
+    default:
+      return null
   }
 }
 
 /** Returns the fault of a recipient's currency; null when there is none. */
-export function currencyFault(currency: string): { readonly code: 'invalid_value' | 'currency_withdrawn'; readonly message: string; readonly params?: Readonly<Record<string, string>> } | null {
-  if (!isCurrencyCode(currency)) return { code: 'invalid_value', message: 'Is no currency of ISO 4217 that can be paid.' }
+export function currencyFault(
+  currency: string,
+): {
+  readonly code: 'invalid_value' | 'currency_withdrawn'
+  readonly message: string
+  readonly params?: Readonly<Record<string, string>>
+} | null {
+  if (!isCurrencyCode(currency))
+    return { code: 'invalid_value', message: 'Is no currency of ISO 4217 that can be paid.' }
   const withdrawn = WITHDRAWN_CURRENCIES[currency]
   if (withdrawn === undefined) return null
-  return { code: 'currency_withdrawn', message: `Ended on ${withdrawn.since}; use ${withdrawn.replacedBy}.`, params: { since: withdrawn.since, replacedBy: withdrawn.replacedBy } }
+  return {
+    code: 'currency_withdrawn',
+    message: `Ended on ${withdrawn.since}; use ${withdrawn.replacedBy}.`,
+    params: { since: withdrawn.since, replacedBy: withdrawn.replacedBy },
+  }
 }
 
 /** Changes when a rule changes. */
-export const REQUIREMENTS_VERSION = hash('sha256', JSON.stringify(
-  [LOCAL, INTERNATIONAL_ACCOUNT, PURPOSES, [...STATES], [...POSTAL_CODES], [...RAILS.values()]],
-  (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value instanceof Set ? [...value] as unknown[] : typeof value === 'function' ? String(value) : value),
-), 'hex').slice(0, 12)
+export const REQUIREMENTS_VERSION = hash(
+  'sha256',
+  JSON.stringify(
+    [LOCAL, INTERNATIONAL_ACCOUNT, PURPOSES, [...STATES], [...POSTAL_CODES], [...RAILS.values()]],
+    (_, value: unknown) =>
+      typeof value === 'bigint'
+        ? String(value)
+        : value instanceof Set
+          ? ([...value] as unknown[])
+          : typeof value === 'function'
+            ? String(value)
+            : value,
+  ),
+  'hex',
+).slice(0, 12)

@@ -14,7 +14,14 @@ import { timestamp } from '../base/clock.ts'
 export const RECIPIENT_STATUSES = ['pending_approval', 'active', 'rejected', 'blocked', 'deleted'] as const
 export type RecipientStatus = (typeof RECIPIENT_STATUSES)[number]
 
-export const RECIPIENT_APPROVAL_STATUSES = ['not_required', 'pending', 'approved', 'rejected', 'expired', 'cancelled'] as const
+export const RECIPIENT_APPROVAL_STATUSES = [
+  'not_required',
+  'pending',
+  'approved',
+  'rejected',
+  'expired',
+  'cancelled',
+] as const
 
 /** The review of a recipient as it is stored and shown. */
 export interface RecipientApproval {
@@ -36,19 +43,41 @@ export type FirstStage = 'customer' | 'operator' | null
  * Returns the first stage of a review. A change by an API key is always reviewed by a person: by the customer's
  * approvers where the mode asks for no review. A rejected recipient cannot be used again without a new review.
  */
-export function firstStage(mode: RecipientMode, { byKey, wasRejected = false }: { readonly byKey: boolean; readonly wasRejected?: boolean }): FirstStage {
+export function firstStage(
+  mode: RecipientMode,
+  { byKey, wasRejected = false }: { readonly byKey: boolean; readonly wasRejected?: boolean },
+): FirstStage {
   switch (mode) {
-    case 'none': return byKey || wasRejected ? 'customer' : null
-    case 'customer_tier': return 'customer'
-    case 'operator_queue': return 'operator'
-    case 'customer_then_operator': return 'customer'
-    default: return mode satisfies never
+    case 'none':
+      return byKey || wasRejected ? 'customer' : null
+    case 'customer_tier':
+      return 'customer'
+    case 'operator_queue':
+      return 'operator'
+    case 'customer_then_operator':
+      return 'customer'
+    default:
+      return mode satisfies never
   }
 }
 
 /** Opens a review. `now` is epoch milliseconds. */
-export function openedReview(mode: RecipientMode, stage: 'customer' | 'operator', approvalId: string | null, now: number): RecipientApproval {
-  return { mode, status: 'pending', approvalId, stage, requestedAt: timestamp(now), decidedAt: null, decidedBy: null, reason: null }
+export function openedReview(
+  mode: RecipientMode,
+  stage: 'customer' | 'operator',
+  approvalId: string | null,
+  now: number,
+): RecipientApproval {
+  return {
+    mode,
+    status: 'pending',
+    approvalId,
+    stage,
+    requestedAt: timestamp(now),
+    decidedAt: null,
+    decidedBy: null,
+    reason: null,
+  }
 }
 
 /** The end of a stage of a review. */
@@ -65,8 +94,14 @@ export type AfterStage =
   | { readonly next: null; readonly status: RecipientStatus; readonly approval: RecipientApproval }
 
 /** Ends a stage. After a cancelled review the recipient keeps its status, which the cancelling operation decides. */
-export function afterStage(status: RecipientStatus, approval: RecipientApproval, end: ReviewEnd, now: number): AfterStage {
-  if (end.status === 'approved' && approval.stage === 'customer' && approval.mode === 'customer_then_operator') return { next: 'operator' }
+export function afterStage(
+  status: RecipientStatus,
+  approval: RecipientApproval,
+  end: ReviewEnd,
+  now: number,
+): AfterStage {
+  if (end.status === 'approved' && approval.stage === 'customer' && approval.mode === 'customer_then_operator')
+    return { next: 'operator' }
   const ended = { ...approval, status: end.status, decidedAt: timestamp(now), decidedBy: end.by, reason: end.reason }
   const becomes = end.status === 'approved' ? 'active' : end.status === 'cancelled' ? status : 'rejected'
   return { next: null, status: becomes, approval: ended }

@@ -41,21 +41,37 @@ export function parseUkModulusTable(weights: string, substitutions: string): UkM
   const rows = lines(weights).map((line): Weights => {
     const [from, to, method, ...rest] = line.split(/\s+/)
     const numbers = rest.map(Number)
-    const valid = /^\d{6}$/.test(from ?? '') && /^\d{6}$/.test(to ?? '') && (method === 'MOD10' || method === 'MOD11' || method === 'DBLAL')
-      && (numbers.length === POSITIONS || numbers.length === POSITIONS + 1) && numbers.every(Number.isInteger)
+    const valid =
+      /^\d{6}$/.test(from ?? '') &&
+      /^\d{6}$/.test(to ?? '') &&
+      (method === 'MOD10' || method === 'MOD11' || method === 'DBLAL') &&
+      (numbers.length === POSITIONS || numbers.length === POSITIONS + 1) &&
+      numbers.every(Number.isInteger)
     if (!valid) throw new SyntaxError(`weight table: cannot read "${line}"`)
-    return { from: from as string, to: to as string, method, weights: numbers.slice(0, POSITIONS), exception: numbers[POSITIONS] ?? 0 }
+    return {
+      from: from as string,
+      to: to as string,
+      method,
+      weights: numbers.slice(0, POSITIONS),
+      exception: numbers[POSITIONS] ?? 0,
+    }
   })
-  const substitutes = new Map(lines(substitutions).map((line): [string, string] => {
-    const [code, other] = line.split(/\s+/)
-    if (!/^\d{6}$/.test(code ?? '') || !/^\d{6}$/.test(other ?? '')) throw new SyntaxError(`substitution table: cannot read "${line}"`)
-    return [code as string, other as string]
-  }))
+  const substitutes = new Map(
+    lines(substitutions).map((line): [string, string] => {
+      const [code, other] = line.split(/\s+/)
+      if (!/^\d{6}$/.test(code ?? '') || !/^\d{6}$/.test(other ?? ''))
+        throw new SyntaxError(`substitution table: cannot read "${line}"`)
+      return [code as string, other as string]
+    }),
+  )
   return { rows, substitutes }
 }
 
 function lines(text: string): string[] {
-  return text.split(/\r?\n/).map((line) => line.trim()).filter((line) => line !== '')
+  return text
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
 }
 
 /** Tells whether the weight table has a sort code; other sort codes may exist all the same. */
@@ -70,15 +86,21 @@ export function ukAccountValid(table: UkModulusTable, sortCode: string, account:
   if (first === undefined) return true
   const digits = Array.from(sortCode + account, Number)
   // Exception 6: accounts in foreign currency are not checked.
-  if (first.exception === 6 && (digits[A] as number) >= 4 && (digits[A] as number) <= 8 && digits[G] === digits[H]) return true
+  if (first.exception === 6 && (digits[A] as number) >= 4 && (digits[A] as number) <= 8 && digits[G] === digits[H])
+    return true
   const firstPasses = passes(table, first, { sortCode, account, digits })
   if (first.exception === 14) return firstPasses || passesWithoutLastDigit(table, first, { sortCode, account })
   if (second === undefined) return firstPasses
   // A second check with exception 3 is skipped for accounts whose third digit is 6 or 9.
   if (second.exception === 3 && (digits[C] === 6 || digits[C] === 9)) return firstPasses
   // These pairs are alternatives: one check that passes is enough.
-  if (isPair(first, second, 2, 9)) return firstPasses || passes(table, second, { sortCode: LLOYDS_EURO, account, digits: Array.from(LLOYDS_EURO + account, Number) })
-  if (isPair(first, second, 10, 11) || isPair(first, second, 12, 13)) return firstPasses || passes(table, second, { sortCode, account, digits })
+  if (isPair(first, second, 2, 9))
+    return (
+      firstPasses ||
+      passes(table, second, { sortCode: LLOYDS_EURO, account, digits: Array.from(LLOYDS_EURO + account, Number) })
+    )
+  if (isPair(first, second, 10, 11) || isPair(first, second, 12, 13))
+    return firstPasses || passes(table, second, { sortCode, account, digits })
   return firstPasses && passes(table, second, { sortCode, account, digits })
 }
 
@@ -87,7 +109,8 @@ const LLOYDS_EURO = '309634'
 /** With exception 8 an account is checked as if it were at this sort code. */
 const EXCEPTION_8 = '090126'
 
-const isPair = (first: Weights, second: Weights, one: number, other: number): boolean => first.exception === one && second.exception === other
+const isPair = (first: Weights, second: Weights, one: number, other: number): boolean =>
+  first.exception === one && second.exception === other
 
 interface Account {
   readonly sortCode: string
@@ -105,11 +128,19 @@ function passes(table: UkModulusTable, row: Weights, { sortCode, account, digits
   if (exception === 5) digits = Array.from((table.substitutes.get(sortCode) ?? sortCode) + account, Number)
   if (exception === 8) digits = Array.from(EXCEPTION_8 + account, Number)
   if (exception === 7 && digits[G] === 9) weights = withoutFirst(weights, 8)
-  if (exception === 10 && digits[G] === 9 && ((digits[A] === 0 && digits[B] === 9) || (digits[A] === 9 && digits[B] === 9))) weights = withoutFirst(weights, 8)
+  if (
+    exception === 10 &&
+    digits[G] === 9 &&
+    ((digits[A] === 0 && digits[B] === 9) || (digits[A] === 9 && digits[B] === 9))
+  )
+    weights = withoutFirst(weights, 8)
   if (exception === 2 && digits[A] !== 0) weights = digits[G] === 9 ? EXCEPTION_2_G_NINE : EXCEPTION_2_A_NOT_ZERO
   const products = weights.map((weight, index) => weight * (digits[index] as number))
   if (method === 'DBLAL') {
-    const sum = products.reduce((total, product) => total + Math.floor(product / 10) + (product % 10), exception === 1 ? 27 : 0)
+    const sum = products.reduce(
+      (total, product) => total + Math.floor(product / 10) + (product % 10),
+      exception === 1 ? 27 : 0,
+    )
     if (exception !== 5) return sum % 10 === 0
     const remainder = sum % 10
     return remainder === 0 ? digits[H] === 0 : 10 - remainder === digits[H]
@@ -131,7 +162,11 @@ function withoutFirst(weights: readonly number[], count: number): number[] {
  * Checks again without the last digit (exception 14): an account that ends in 0, 1 or 9 may have been printed with an
  * extra digit at its end and without its leading zero.
  */
-function passesWithoutLastDigit(table: UkModulusTable, row: Weights, { sortCode, account }: Pick<Account, 'sortCode' | 'account'>): boolean {
+function passesWithoutLastDigit(
+  table: UkModulusTable,
+  row: Weights,
+  { sortCode, account }: Pick<Account, 'sortCode' | 'account'>,
+): boolean {
   if (!/[019]$/.test(account)) return false
   const shifted = `0${account.slice(0, 7)}`
   return passes(table, row, { sortCode, account: shifted, digits: Array.from(sortCode + shifted, Number) })

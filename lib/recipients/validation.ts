@@ -10,7 +10,16 @@ import { LISTED_KINDS, type BankDirectory } from './bank-directory.ts'
 import { bankingCountry, isCountry } from './iban.ts'
 import { halfWidthName } from './kana.ts'
 import { maskAccountNumber, maskIban } from './masking.ts'
-import { addressNeeds, currencyFault, domesticIban, groupsOf, marketOf, reachableRails, type Market, type MemberRule } from './requirements.ts'
+import {
+  addressNeeds,
+  currencyFault,
+  domesticIban,
+  groupsOf,
+  marketOf,
+  reachableRails,
+  type Market,
+  type MemberRule,
+} from './requirements.ts'
 import type { UkModulusTable } from './uk-modulus.ts'
 
 /** An address as clients send it. */
@@ -75,7 +84,17 @@ export interface ValidationDeps {
 /** Members that identify the account, in the order in which one of them is chosen for display. */
 const IDENTIFIERS = ['iban', 'accountNumber', 'clabe', 'bankgiro', 'fpsId'] as const satisfies readonly BankMember[]
 /** Members that complete the identity of an account without an IBAN. */
-const BESIDE = ['sortCode', 'routingNumber', 'bsb', 'institutionNumber', 'transitNumber', 'bankCode', 'branchCode', 'clearingNumber', 'ifsc'] as const satisfies readonly BankMember[]
+const BESIDE = [
+  'sortCode',
+  'routingNumber',
+  'bsb',
+  'institutionNumber',
+  'transitNumber',
+  'bankCode',
+  'branchCode',
+  'clearingNumber',
+  'ifsc',
+] as const satisfies readonly BankMember[]
 /** Members whose spaces, dashes and small letters are normalised. */
 const CODES: ReadonlySet<BankMember> = new Set<BankMember>([...IDENTIFIERS, ...BESIDE, 'bic', 'intermediaryBic'])
 
@@ -89,7 +108,10 @@ export function validateRecipient(world: ValidationDeps, input: RecipientInput):
   const wrongCurrency = currencyFault(input.currency)
   if (wrongCurrency !== null) errors.push({ field: '/currency', ...wrongCurrency })
   const bankCountry = countryOf(input.bank, errors)
-  for (const [path, address] of [['/address', input.address], ['/bank/bankAddress', input.bank.bankAddress ?? null]] as const) {
+  for (const [path, address] of [
+    ['/address', input.address],
+    ['/bank/bankAddress', input.bank.bankAddress ?? null],
+  ] as const) {
     if (address !== null) errors.push(...addressErrors(path, address))
   }
   if (wrongCurrency !== null || bankCountry === null) return { errors }
@@ -103,7 +125,9 @@ export function validateRecipient(world: ValidationDeps, input: RecipientInput):
   errors.push(...listErrors(world, currency, { bankCountry, bank }, errors))
   errors.push(...missingErrors({ currency, bankCountry, market, bank, hasAddress: input.address !== null }))
   if (market.nameChecks?.includes('kana') === true && halfWidthName(input.name) === null) {
-    errors.push(fault('/name', 'invalid_characters', 'Must be in kana or Latin letters, which is what Japanese banks print.'))
+    errors.push(
+      fault('/name', 'invalid_characters', 'Must be in kana or Latin letters, which is what Japanese banks print.'),
+    )
   }
   const extra = market.extra?.(bank, input) ?? null
   if (extra !== null) errors.push(fault(extra.field, 'required', extra.message))
@@ -111,9 +135,11 @@ export function validateRecipient(world: ValidationDeps, input: RecipientInput):
   const bankAddress = input.bank.bankAddress ?? null
   return {
     recipient: {
-      bankCountry, bank: bankAddress === null ? bank : { ...bank, bankAddress: keptAddress(bankAddress) },
+      bankCountry,
+      bank: bankAddress === null ? bank : { ...bank, bankAddress: keptAddress(bankAddress) },
       address: input.address === null ? null : keptAddress(input.address),
-      maskedIdentifier: maskedIdentifierOf(bank), accountIdentity: accountIdentityOf(bankCountry, bank),
+      maskedIdentifier: maskedIdentifierOf(bank),
+      accountIdentity: accountIdentityOf(bankCountry, bank),
     },
   }
 }
@@ -126,9 +152,11 @@ function countryOf({ bankCountry, iban }: BankInput, errors: FieldError[]): stri
     return null
   }
   if (isCountry(country)) return country
-  errors.push(typeof bankCountry === 'string'
-    ? fault('/bank/bankCountry', 'invalid_value', 'Is no country of ISO 3166.')
-    : fault('/bank/iban', 'invalid_format', 'Is not an IBAN.'))
+  errors.push(
+    typeof bankCountry === 'string'
+      ? fault('/bank/bankCountry', 'invalid_value', 'Is no country of ISO 3166.')
+      : fault('/bank/iban', 'invalid_format', 'Is not an IBAN.'),
+  )
   return null
 }
 
@@ -139,7 +167,9 @@ function compact(text: string): string {
 function normalForm(rule: MemberRule, text: string): string {
   if (rule.options !== undefined || !CODES.has(rule.member)) return text.trim()
   const plain = rule.dashes === true ? text.replaceAll(/\s/g, '').toUpperCase() : compact(text)
-  return rule.padTo !== undefined && /^[0-9]+$/.test(plain) && plain.length >= rule.minLength ? plain.padStart(rule.padTo, '0') : plain
+  return rule.padTo !== undefined && /^[0-9]+$/.test(plain) && plain.length >= rule.minLength
+    ? plain.padStart(rule.padTo, '0')
+    : plain
 }
 
 /**
@@ -150,7 +180,8 @@ function readMembers(bank: BankInput, market: Market, errors: FieldError[]): Ban
   const rules = new Map(market.members.map((rule) => [rule.member, rule]))
   const values: { [member in BankMember]?: string } = {}
   for (const [name, text] of Object.entries(bank) as [BankMember, string | null][]) {
-    if (name === ('bankCountry' as string) || name === ('bankAddress' as string) || text === null || text === undefined) continue
+    if (name === ('bankCountry' as string) || name === ('bankAddress' as string) || text === null || text === undefined)
+      continue
     const field = `/bank/${name}`
     const rule = rules.get(name)
     if (rule === undefined) {
@@ -165,12 +196,21 @@ function readMembers(bank: BankInput, market: Market, errors: FieldError[]): Ban
   return values
 }
 
-function formError(field: string, { minLength, maxLength, pattern, options }: MemberRule, value: string): FieldError | null {
-  if (options !== undefined) return options.some((option) => option.value === value) ? null : fault(field, 'invalid_value', 'Is not one of the allowed values.')
+function formError(
+  field: string,
+  { minLength, maxLength, pattern, options }: MemberRule,
+  value: string,
+): FieldError | null {
+  if (options !== undefined)
+    return options.some((option) => option.value === value)
+      ? null
+      : fault(field, 'invalid_value', 'Is not one of the allowed values.')
   const length = [...value].length
   if (length < minLength) return fault(field, 'too_short', `Must have at least ${minLength}.`, { min: minLength })
   if (length > maxLength) return fault(field, 'too_long', `Must have at most ${maxLength}.`, { max: maxLength })
-  return pattern === null || new RegExp(pattern).test(value) ? null : fault(field, 'invalid_format', 'Does not have the expected format.')
+  return pattern === null || new RegExp(pattern).test(value)
+    ? null
+    : fault(field, 'invalid_format', 'Does not have the expected format.')
 }
 
 /** Completes the bank details from the IBAN; members that contradict the IBAN are errors. */
@@ -194,7 +234,10 @@ function checkErrors(context: CheckContext, market: Market, sent: BankValues): F
       if (found === null) continue
       const member = found.member ?? name
       // A value that was read from another member is reported at that member.
-      const field = sent[member] !== undefined ? member : IDENTIFIERS.find((identifier) => sent[identifier] !== undefined) ?? member
+      const field =
+        sent[member] !== undefined
+          ? member
+          : (IDENTIFIERS.find((identifier) => sent[identifier] !== undefined) ?? member)
       errors.push(fault(`/bank/${field}`, found.code, found.message))
       break
     }
@@ -206,16 +249,28 @@ function checkErrors(context: CheckContext, market: Market, sent: BankValues): F
  * Returns errors for codes that a complete list lacks, or whose bank no rail of the currency reaches. Fields with an
  * error already are skipped.
  */
-function listErrors({ banks, sandbox }: ValidationDeps, currency: CurrencyCode, { bankCountry, bank }: { readonly bankCountry: string; readonly bank: BankValues }, known: readonly FieldError[]): FieldError[] {
+function listErrors(
+  { banks, sandbox }: ValidationDeps,
+  currency: CurrencyCode,
+  { bankCountry, bank }: { readonly bankCountry: string; readonly bank: BankValues },
+  known: readonly FieldError[],
+): FieldError[] {
   if (banks === undefined) return []
   const country = bankingCountry(bankCountry)
   return LISTED_KINDS.flatMap((kind) => {
     const code = bank[kind]
     const field = `/bank/${kind}`
-    if (code === undefined || !banks.has(country, kind) || (sandbox && SANDBOX_CODES.has(code)) || known.some((error) => error.field === field)) return []
+    if (
+      code === undefined ||
+      !banks.has(country, kind) ||
+      (sandbox && SANDBOX_CODES.has(code)) ||
+      known.some((error) => error.field === field)
+    )
+      return []
     const found = banks.find(country, kind, code)
     if (found === null) return [fault(field, 'invalid_value', 'No bank has this code.')]
-    const reached = found.rails === null || reachableRails(currency, bankCountry).some(({ rail }) => found.rails?.has(rail) === true)
+    const reached =
+      found.rails === null || reachableRails(currency, bankCountry).some(({ rail }) => found.rails?.has(rail) === true)
     return reached ? [] : [fault(field, 'account_not_eligible', `${found.name} does not take payments in ${currency}.`)]
   })
 }
@@ -234,18 +289,29 @@ function missingErrors({ currency, bankCountry, market, bank, hasAddress }: Held
   const ways = reachableRails(currency, bankCountry).flatMap((row) => groupsOf(row, market))
   if (ways.some((way) => way.every(has))) return []
   const nearest = ways.toSorted((left, right) => right.filter(has).length - left.filter(has).length)[0] ?? []
-  return nearest.filter((field) => !has(field)).map((field) => fault(field === 'address' ? '/address' : `/bank/${field}`, 'required', 'Is required.'))
+  return nearest
+    .filter((field) => !has(field))
+    .map((field) => fault(field === 'address' ? '/address' : `/bank/${field}`, 'required', 'Is required.'))
 }
 
 function addressErrors(path: string, address: AddressInput): FieldError[] {
   if (!isCountry(address.country)) return [fault(`${path}/country`, 'invalid_value', 'Is no country of ISO 3166.')]
-  return addressNeeds(address.country).filter((member) => (address[member] ?? '') === '')
+  return addressNeeds(address.country)
+    .filter((member) => (address[member] ?? '') === '')
     .map((member) => fault(`${path}/${member}`, 'required', `Addresses in ${address.country} have one.`))
 }
 
 function keptAddress({ line1, line2, buildingNumber, city, postalCode, state, country }: AddressInput): KeptAddress {
   const given = (text: string | null | undefined) => (text === undefined || text === '' ? null : text)
-  return { line1, line2: given(line2), buildingNumber: given(buildingNumber), city, postalCode: given(postalCode), state: given(state), country }
+  return {
+    line1,
+    line2: given(line2),
+    buildingNumber: given(buildingNumber),
+    city,
+    postalCode: given(postalCode),
+    state: given(state),
+    country,
+  }
 }
 
 /** Returns the masked account number for lists. */

@@ -98,13 +98,29 @@ export interface PayeeQuestion {
 }
 
 /** Makes a verification from an answer; null means no answer in time. `now` is epoch milliseconds. */
-export function verificationOfAnswer({ scheme, name }: Pick<PayeeQuestion, 'scheme' | 'name'>, answer: PayeeAnswer | null, now: number): RecipientVerification {
+export function verificationOfAnswer(
+  { scheme, name }: Pick<PayeeQuestion, 'scheme' | 'name'>,
+  answer: PayeeAnswer | null,
+  now: number,
+): RecipientVerification {
   // An unknown code tells nothing about the name.
-  const meaning = answer === null ? NO_ANSWER : answer.code === null ? MATCH : MEANINGS[answer.code] ?? MEANINGS['NOAP'] as Meaning
+  const meaning =
+    answer === null
+      ? NO_ANSWER
+      : answer.code === null
+        ? MATCH
+        : (MEANINGS[answer.code] ?? (MEANINGS['NOAP'] as Meaning))
   return {
-    scheme, outcome: meaning.outcome, reasonCode: answer === null ? (scheme === 'vop' ? 'NOAP' : null) : answer.code, reason: meaning.reason,
-    matchedName: meaning.tellsName === true ? answer?.matchedName ?? null : null, accountTypeMatch: meaning.accountTypeMatch ?? null,
-    requestedName: name, checkedAt: timestamp(now), validUntil: scheme === 'cop' ? timestamp(now + COP_VALID_MS) : null, override: null,
+    scheme,
+    outcome: meaning.outcome,
+    reasonCode: answer === null ? (scheme === 'vop' ? 'NOAP' : null) : answer.code,
+    reason: meaning.reason,
+    matchedName: meaning.tellsName === true ? (answer?.matchedName ?? null) : null,
+    accountTypeMatch: meaning.accountTypeMatch ?? null,
+    requestedName: name,
+    checkedAt: timestamp(now),
+    validUntil: scheme === 'cop' ? timestamp(now + COP_VALID_MS) : null,
+    override: null,
   }
 }
 
@@ -118,8 +134,16 @@ const OWN_CODES = { match: 'MTCH', close_match: 'CMTC', no_match: 'NMTC' } as co
 export function verificationOfHolder(name: string, holderName: string, now: number): RecipientVerification {
   const outcome = compareNames(name, holderName)
   return {
-    scheme: 'internal', outcome, reasonCode: null, reason: (MEANINGS[OWN_CODES[outcome]] as Meaning).reason, matchedName: outcome === 'close_match' ? holderName : null,
-    accountTypeMatch: null, requestedName: name, checkedAt: timestamp(now), validUntil: null, override: null,
+    scheme: 'internal',
+    outcome,
+    reasonCode: null,
+    reason: (MEANINGS[OWN_CODES[outcome]] as Meaning).reason,
+    matchedName: outcome === 'close_match' ? holderName : null,
+    accountTypeMatch: null,
+    requestedName: name,
+    checkedAt: timestamp(now),
+    validUntil: null,
+    override: null,
   }
 }
 
@@ -136,9 +160,7 @@ export interface OverrideInput {
   readonly reason: string
 }
 
-export type GateResult =
-  | { readonly verification: RecipientVerification }
-  | { readonly refused: Problem }
+export type GateResult = { readonly verification: RecipientVerification } | { readonly refused: Problem }
 
 /**
  * Decides whether a recipient may be used after its check. A match may. Any other outcome may when the caller accepts
@@ -147,12 +169,28 @@ export type GateResult =
  */
 export function verificationGate(
   checked: RecipientVerification,
-  { policy, override, by, now }: { readonly policy: VerificationPolicy; readonly override: OverrideInput | null; readonly by: string; readonly now: number },
+  {
+    policy,
+    override,
+    by,
+    now,
+  }: {
+    readonly policy: VerificationPolicy
+    readonly override: OverrideInput | null
+    readonly by: string
+    readonly now: number
+  },
 ): GateResult {
   const { outcome } = checked
   if (outcome === 'match') return { verification: checked }
   const accepted = override !== null && override.acceptOutcome === outcome && policy.allowedOverrides.includes(outcome)
-  if (accepted) return { verification: { ...checked, override: { acceptOutcome: outcome, reason: override.reason, by, at: timestamp(now) } } }
+  if (accepted)
+    return {
+      verification: {
+        ...checked,
+        override: { acceptOutcome: outcome, reason: override.reason, by, at: timestamp(now) },
+      },
+    }
   if (outcome === 'unavailable' && !policy.requireVerification) return { verification: checked }
   return { refused: mismatch(checked) }
 }
@@ -162,26 +200,43 @@ function mismatch(verification: RecipientVerification): Problem {
 }
 
 /** Keeps an earlier override when the new check has the same result for the same name. */
-export function withStandingOverride(checked: RecipientVerification, before: RecipientVerification | null): RecipientVerification {
-  const stands = before?.override !== null && before?.override !== undefined && checked.override === null && before.outcome === checked.outcome
-    && before.reasonCode === checked.reasonCode && before.requestedName === checked.requestedName
+export function withStandingOverride(
+  checked: RecipientVerification,
+  before: RecipientVerification | null,
+): RecipientVerification {
+  const stands =
+    before?.override !== null &&
+    before?.override !== undefined &&
+    checked.override === null &&
+    before.outcome === checked.outcome &&
+    before.reasonCode === checked.reasonCode &&
+    before.requestedName === checked.requestedName
   return stands ? { ...checked, override: before.override } : checked
 }
 
 /** Tells whether an earlier check can replace a new one: only within its validity, where its scheme has one. */
-export function stillValid(verification: RecipientVerification | null, now: number): verification is RecipientVerification {
+export function stillValid(
+  verification: RecipientVerification | null,
+  now: number,
+): verification is RecipientVerification {
   return verification !== null && verification.validUntil !== null && Date.parse(verification.validUntil) > now
 }
 
 /** A check as a payment stores it: a match, the usual case, in a few bytes. */
-export type KeptVerification = { readonly scheme: PayeeScheme; readonly code: string | null; readonly at: number } | RecipientVerification
+export type KeptVerification =
+  | { readonly scheme: PayeeScheme; readonly code: string | null; readonly at: number }
+  | RecipientVerification
 
 export function keptVerification(verification: RecipientVerification): KeptVerification {
   const { scheme, outcome, reasonCode: code, checkedAt } = verification
-  return outcome === 'match' && (scheme === 'cop' || scheme === 'vop') ? { scheme, code, at: Date.parse(checkedAt) } : verification
+  return outcome === 'match' && (scheme === 'cop' || scheme === 'vop')
+    ? { scheme, code, at: Date.parse(checkedAt) }
+    : verification
 }
 
 /** Makes the shown check from the stored one; `name` is the name that was checked. */
 export function shownVerification(kept: KeptVerification, name: string): RecipientVerification {
-  return 'outcome' in kept ? kept : verificationOfAnswer({ scheme: kept.scheme, name }, { code: kept.code, matchedName: null }, kept.at)
+  return 'outcome' in kept
+    ? kept
+    : verificationOfAnswer({ scheme: kept.scheme, name }, { code: kept.code, matchedName: null }, kept.at)
 }

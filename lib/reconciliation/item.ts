@@ -36,7 +36,11 @@ export interface BreakFacts {
 }
 
 /** Computes by how much the partner's balance is above ours because of the item; negative where ours is above. */
-export function differenceOf({ direction, ourAmount, partnerAmount }: Pick<BreakFacts, 'direction' | 'ourAmount' | 'partnerAmount'>): bigint {
+export function differenceOf({
+  direction,
+  ourAmount,
+  partnerAmount,
+}: Pick<BreakFacts, 'direction' | 'ourAmount' | 'partnerAmount'>): bigint {
   const more = (partnerAmount ?? 0n) - (ourAmount ?? 0n)
   return direction === 'CRDT' ? more : -more
 }

@@ -16,21 +16,65 @@ interface Branch {
   readonly identifiers: (number: string) => Partial<AccountIdentifiers>
 }
 
-const NL = { line1: 'Herengracht', line2: null, buildingNumber: '500', city: 'Amsterdam', postalCode: '1017CB', state: null, country: 'NL' }
-const GB = { line1: 'Cheapside', line2: null, buildingNumber: '1', city: 'London', postalCode: 'EC2V 6AA', state: null, country: 'GB' }
-const US = { line1: 'Wall Street', line2: null, buildingNumber: '1', city: 'New York', postalCode: '10005', state: 'NY', country: 'US' }
+const NL = {
+  line1: 'Herengracht',
+  line2: null,
+  buildingNumber: '500',
+  city: 'Amsterdam',
+  postalCode: '1017CB',
+  state: null,
+  country: 'NL',
+}
+const GB = {
+  line1: 'Cheapside',
+  line2: null,
+  buildingNumber: '1',
+  city: 'London',
+  postalCode: 'EC2V 6AA',
+  state: null,
+  country: 'GB',
+}
+const US = {
+  line1: 'Wall Street',
+  line2: null,
+  buildingNumber: '1',
+  city: 'New York',
+  postalCode: '10005',
+  state: 'NY',
+  country: 'US',
+}
 
-const EUROPE: Branch = { country: 'NL', address: NL, identifiers: (number) => ({ iban: composed('NL', `SBOX020${number}`), bic: 'SBOXNL2A' }) }
+const EUROPE: Branch = {
+  country: 'NL',
+  address: NL,
+  identifiers: (number) => ({ iban: composed('NL', `SBOX020${number}`), bic: 'SBOXNL2A' }),
+}
 
 /** Currencies in which the bank has a domestic branch. */
 const LOCAL: Readonly<Partial<Record<CurrencyCode, Branch>>> = {
   EUR: EUROPE,
   GBP: { country: 'GB', address: GB, identifiers: (number) => ({ sortCode: '990001', accountNumber: `2${number}` }) },
-  USD: { country: 'US', address: US, identifiers: (number) => ({ routingNumber: '099000011', accountNumber: `200${number}` }) },
-  JPY: { country: 'JP', address: null, identifiers: (number) => ({ bankCode: '9990', branchCode: '001', accountNumber: number }) },
+  USD: {
+    country: 'US',
+    address: US,
+    identifiers: (number) => ({ routingNumber: '099000011', accountNumber: `200${number}` }),
+  },
+  JPY: {
+    country: 'JP',
+    address: null,
+    identifiers: (number) => ({ bankCode: '9990', branchCode: '001', accountNumber: number }),
+  },
   AUD: { country: 'AU', address: null, identifiers: (number) => ({ bsb: '990001', accountNumber: `20${number}` }) },
-  RON: { country: 'RO', address: null, identifiers: (number) => ({ iban: composed('RO', `SBOX${number.padStart(16, '0')}`), bic: 'SBOXRO2A' }) },
-  MXN: { country: 'MX', address: null, identifiers: (number) => ({ clabe: clabe(`${SANDBOX_CLABE_BANK}010${number.padStart(11, '0')}`) }) },
+  RON: {
+    country: 'RO',
+    address: null,
+    identifiers: (number) => ({ iban: composed('RO', `SBOX${number.padStart(16, '0')}`), bic: 'SBOXRO2A' }),
+  },
+  MXN: {
+    country: 'MX',
+    address: null,
+    identifiers: (number) => ({ clabe: clabe(`${SANDBOX_CLABE_BANK}010${number.padStart(11, '0')}`) }),
+  },
 }
 
 /**
@@ -38,7 +82,11 @@ const LOCAL: Readonly<Partial<Record<CurrencyCode, Branch>>> = {
  * account is used.
  */
 const ABROAD: Readonly<Partial<Record<CurrencyCode, Branch>>> = {
-  GBP: { country: 'GB', address: GB, identifiers: (number) => ({ iban: composed('GB', `SBOX9900012${number}`), bic: 'SBOXGB2L' }) },
+  GBP: {
+    country: 'GB',
+    address: GB,
+    identifiers: (number) => ({ iban: composed('GB', `SBOX9900012${number}`), bic: 'SBOXGB2L' }),
+  },
   USD: { country: 'US', address: US, identifiers: (number) => ({ accountNumber: `200${number}`, bic: 'SBOXUS33' }) },
 }
 
@@ -49,20 +97,41 @@ const ABROAD: Readonly<Partial<Record<CurrencyCode, Branch>>> = {
 export function sandboxAccounts(currency: CurrencyCode, number: number): readonly AccountTerms[] {
   const digits = String(number).padStart(7, '0')
   const local = LOCAL[currency]
-  const rails = [...RAILS.values()].filter((terms) => terms.currency === currency && terms.withdrawnSince === null).map(({ rail }) => rail)
+  const rails = [...RAILS.values()]
+    .filter((terms) => terms.currency === currency && terms.withdrawnSince === null)
+    .map(({ rail }) => rail)
   const abroad = terms('international', ABROAD[currency] ?? EUROPE, ['swift'], digits)
   return local === undefined ? [abroad] : [terms('local', local, rails, digits), abroad]
 }
 
-function terms(scope: AccountTerms['scope'], { country, address, identifiers }: Branch, rails: readonly Rail[], digits: string): AccountTerms {
+function terms(
+  scope: AccountTerms['scope'],
+  { country, address, identifiers }: Branch,
+  rails: readonly Rail[],
+  digits: string,
+): AccountTerms {
   return {
-    scope, rails, country, bankName: SANDBOX_BANK_NAME, bankAddress: address, identifiers: { ...NO_IDENTIFIERS, ...identifiers(digits) },
+    scope,
+    rails,
+    country,
+    bankName: SANDBOX_BANK_NAME,
+    bankAddress: address,
+    identifiers: { ...NO_IDENTIFIERS, ...identifiers(digits) },
     estimatedArrival: scope === 'local' ? { unit: 'hours', min: 0, max: 24 } : { unit: 'days', min: 1, max: 3 },
   }
 }
 
 const NO_IDENTIFIERS: AccountIdentifiers = {
-  iban: null, bic: null, accountNumber: null, sortCode: null, routingNumber: null, bsb: null, bankCode: null, branchCode: null, clabe: null, intermediaryBic: null,
+  iban: null,
+  bic: null,
+  accountNumber: null,
+  sortCode: null,
+  routingNumber: null,
+  bsb: null,
+  bankCode: null,
+  branchCode: null,
+  clabe: null,
+  intermediaryBic: null,
 }
 
 function composed(country: string, bban: string): string {
@@ -75,6 +144,9 @@ const CLABE_WEIGHTS = [3, 7, 1]
 
 /** Appends the check digit to the 17 digits of a CLABE. */
 function clabe(digits: string): string {
-  const sum = Array.from(digits, Number).reduce((total, digit, index) => total + (digit * CLABE_WEIGHTS[index % 3]!) % 10, 0)
+  const sum = Array.from(digits, Number).reduce(
+    (total, digit, index) => total + ((digit * CLABE_WEIGHTS[index % 3]!) % 10),
+    0,
+  )
   return `${digits}${(10 - (sum % 10)) % 10}`
 }

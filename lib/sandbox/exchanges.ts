@@ -9,16 +9,33 @@ export interface ExchangePlan {
   /** The partner's answer to the order: accepted, or no answer in time. */
   readonly submit: 'accepted' | 'timeout'
   /** The partner's later report, or its answer to an enquiry. Null: none until it is simulated. */
-  readonly outcome: { readonly afterMs: number; readonly event: 'settled' | 'refused'; readonly reason: string | null } | null
+  readonly outcome: {
+    readonly afterMs: number
+    readonly event: 'settled' | 'refused'
+    readonly reason: string | null
+  } | null
 }
 
-interface Row extends ExchangePlan { readonly amount: bigint; readonly what: string }
+interface Row extends ExchangePlan {
+  readonly amount: bigint
+  readonly what: string
+}
 
 const ORDINARY: ExchangePlan = { submit: 'accepted', outcome: { afterMs: SETTLED_MS, event: 'settled', reason: null } }
 const ROWS: readonly Row[] = [
   { amount: 1701n, submit: 'accepted', outcome: null, what: 'stays processing until it is simulated' },
-  { amount: 1309n, submit: 'accepted', outcome: { afterMs: SETTLED_MS, event: 'refused', reason: 'FX01' }, what: 'failed' },
-  { amount: 1501n, submit: 'timeout', outcome: { afterMs: RECONCILED_MS, event: 'settled', reason: null }, what: 'exception, completed after 60 s' },
+  {
+    amount: 1309n,
+    submit: 'accepted',
+    outcome: { afterMs: SETTLED_MS, event: 'refused', reason: 'FX01' },
+    what: 'failed',
+  },
+  {
+    amount: 1501n,
+    submit: 'timeout',
+    outcome: { afterMs: RECONCILED_MS, event: 'settled', reason: null },
+    what: 'exception, completed after 60 s',
+  },
 ]
 /** A quote that sells this amount has expired when it arrives. */
 export const EXPIRED_QUOTE_AMOUNT = 1801n

@@ -13,7 +13,7 @@ export function sandboxKnowsOwner(payerName: string | null): boolean {
 export function incomingRules(): readonly CatalogueRule[] {
   return [
     'no token in payerName: on the balance within a second',
-    'SBX:HOLD in payerName: reviewed by the operator\'s people first, and not to be seen until they let it through',
+    "SBX:HOLD in payerName: reviewed by the operator's people first, and not to be seen until they let it through",
     `SBX:${UNALLOCATED} in payerName, or a balance that is closed: waits in the operator's list of money without an owner`,
   ].map((rule) => ({ topic: 'incoming payments', rule }))
 }

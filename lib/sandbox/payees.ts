@@ -21,7 +21,10 @@ const ENDINGS: Readonly<Record<string, Kind>> = { 9892: 'close', 9891: 'no', 989
 /** Returns the answer of the sandbox bank. */
 export function sandboxPayee({ scheme, name, iban, accountNumber }: PayeeQuestion): PayeeAnswer {
   const token = sandboxTokens(name).find(isPayeeCode)
-  const word = name.toLowerCase().split(/[^a-z]+/).find((part) => Object.hasOwn(WORDS, part))
+  const word = name
+    .toLowerCase()
+    .split(/[^a-z]+/)
+    .find((part) => Object.hasOwn(WORDS, part))
   const ending = (accountNumber ?? iban ?? '').slice(-4)
   const kind = word === undefined ? ENDINGS[ending] : WORDS[word]
   const code = token ?? (kind === undefined ? null : CODES[kind][scheme])

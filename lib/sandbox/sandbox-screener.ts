@@ -11,8 +11,14 @@ const TOKEN_LIST = 'SANDBOX-TRIGGERS'
 
 /** All names are invented. */
 const LISTED = [
-  { list: 'SANDBOX-PERSONS', names: ['Viktor Sanctionov', 'Maria Embargo de la Lista', 'Ólafur Bannaður', 'Jane Listed Doe'] },
-  { list: 'SANDBOX-ENTITIES', names: ['Frozen Assets Trading FZE', 'Embargo Shipping Lines Ltd', 'Listed Minerals Holding SA'] },
+  {
+    list: 'SANDBOX-PERSONS',
+    names: ['Viktor Sanctionov', 'Maria Embargo de la Lista', 'Ólafur Bannaður', 'Jane Listed Doe'],
+  },
+  {
+    list: 'SANDBOX-ENTITIES',
+    names: ['Frozen Assets Trading FZE', 'Embargo Shipping Lines Ltd', 'Listed Minerals Holding SA'],
+  },
 ] as const
 
 /** Returns the words of a name in sorted order. */
@@ -21,7 +27,9 @@ function wordsOf(name: string): string {
   return (letters.match(/[\p{L}\p{N}]+/gu) ?? []).sort().join(' ')
 }
 
-const BY_WORDS = new Map(LISTED.flatMap(({ list, names }) => names.map((name) => [wordsOf(name), { list, name, score: 100 }] as const)))
+const BY_WORDS = new Map(
+  LISTED.flatMap(({ list, names }) => names.map((name) => [wordsOf(name), { list, name, score: 100 }] as const)),
+)
 
 function hitOf({ amount, reference, recipientName }: ScreeningSubject): ScreeningHit | null {
   // `instant` only changes the times of a plan, which are not used here.
@@ -31,7 +39,8 @@ function hitOf({ amount, reference, recipientName }: ScreeningSubject): Screenin
   if (hold === null) return null
   const { decision } = hold
   return {
-    provider: PROVIDER, findings: [{ list: TOKEN_LIST, name: recipientName, score: 100 }],
+    provider: PROVIDER,
+    findings: [{ list: TOKEN_LIST, name: recipientName, score: 100 }],
     decides: decision === null ? null : { decision: decision.outcome, afterMs: decision.afterMs },
   }
 }

@@ -14,5 +14,8 @@ export const sandboxScanner: Scanner = {
 
 /** Describes these rules, for the catalogue that integrators read. */
 export function scannerRules(): readonly CatalogueRule[] {
-  return [`any file: clean after ${SCAN_MS / 1_000} s`, 'SBX:INFECTED in the name of a file: infected'].map((rule) => ({ topic: 'documents', rule }))
+  return [`any file: clean after ${SCAN_MS / 1_000} s`, 'SBX:INFECTED in the name of a file: infected'].map((rule) => ({
+    topic: 'documents',
+    rule,
+  }))
 }

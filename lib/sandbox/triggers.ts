@@ -40,7 +40,9 @@ export interface PlanStep {
 /** The plan of one payment. */
 export interface PaymentPlan {
   /** The hold by screening, before the hand-over. `decision` null: staff must decide. Its time counts from the hold. */
-  readonly hold: { readonly decision: { readonly afterMs: number; readonly outcome: 'released' | 'blocked' } | null } | null
+  readonly hold: {
+    readonly decision: { readonly afterMs: number; readonly outcome: 'released' | 'blocked' } | null
+  } | null
   /** The time in the queue, with position and estimate, before the hand-over. */
   readonly queueMs: number
   /** The bank's answer to the hand-over: accepted, definitely refused, or no answer in time. */
@@ -50,9 +52,17 @@ export interface PaymentPlan {
   /** The bank's reports afterwards, in order. Empty: none until one is simulated. */
   readonly steps: readonly PlanStep[]
   /** The answer to an enquiry after a timeout. Null: none, until it is simulated or staff resolve the exception. */
-  readonly reconcile: { readonly afterMs: number; readonly outcome: 'settled' | 'rejected'; readonly schemeCode: string | null } | null
+  readonly reconcile: {
+    readonly afterMs: number
+    readonly outcome: 'settled' | 'rejected'
+    readonly schemeCode: string | null
+  } | null
   /** The answer to a recall, if one is requested. Its time counts from the request. */
-  readonly recall: { readonly afterMs: number; readonly outcome: 'accepted' | 'rejected'; readonly schemeCode: string | null }
+  readonly recall: {
+    readonly afterMs: number
+    readonly outcome: 'accepted' | 'rejected'
+    readonly schemeCode: string | null
+  }
 }
 
 /** The facts that a plan depends on. */
@@ -67,13 +77,26 @@ export interface PaymentFacts {
 type Outcome = (facts: PaymentFacts, defaultMs: number) => Partial<Omit<PaymentPlan, 'recall'>>
 
 const settled = (afterMs: number): PlanStep => ({ afterMs, event: 'settled', schemeCode: null, amountMinor: null })
-const rejected = (afterMs: number, schemeCode: string): PlanStep => ({ afterMs, event: 'rejected', schemeCode, amountMinor: null })
-const returned = (afterMs: number, schemeCode: string, amountMinor: bigint): PlanStep => ({ afterMs, event: 'returned', schemeCode, amountMinor })
+const rejected = (afterMs: number, schemeCode: string): PlanStep => ({
+  afterMs,
+  event: 'rejected',
+  schemeCode,
+  amountMinor: null,
+})
+const returned = (afterMs: number, schemeCode: string, amountMinor: bigint): PlanStep => ({
+  afterMs,
+  event: 'returned',
+  schemeCode,
+  amountMinor,
+})
 
-const failsWith = (schemeCode: string): Outcome => (_, ms) => ({ steps: [rejected(ms, schemeCode)] })
+const failsWith =
+  (schemeCode: string): Outcome =>
+  (_, ms) => ({ steps: [rejected(ms, schemeCode)] })
 
-const returnsWith = (schemeCode: string): Outcome => ({ amountMinor }, ms) =>
-  ({ steps: [settled(ms), returned(ms + LATER_MS, schemeCode, amountMinor)] })
+const returnsWith =
+  (schemeCode: string): Outcome =>
+  ({ amountMinor }, ms) => ({ steps: [settled(ms), returned(ms + LATER_MS, schemeCode, amountMinor)] })
 
 // Banks on the way keep a fixed charge; for a payment no larger than the charge they keep half.
 const returnsLessFee: Outcome = ({ amountMinor }, ms) => {
@@ -81,14 +104,20 @@ const returnsLessFee: Outcome = ({ amountMinor }, ms) => {
   return { steps: [settled(ms), returned(ms + LATER_MS, RETURN_CODE, amountMinor - fee)] }
 }
 
-const timesOut = (outcome: 'settled' | 'rejected' | null): Outcome => () => ({
-  submit: 'timeout',
-  steps: [],
-  reconcile: outcome === null ? null : { afterMs: LONG_MS, outcome, schemeCode: outcome === 'rejected' ? TECHNICAL_CODE : null },
-})
+const timesOut =
+  (outcome: 'settled' | 'rejected' | null): Outcome =>
+  () => ({
+    submit: 'timeout',
+    steps: [],
+    reconcile:
+      outcome === null
+        ? null
+        : { afterMs: LONG_MS, outcome, schemeCode: outcome === 'rejected' ? TECHNICAL_CODE : null },
+  })
 
-const held = (outcome: 'released' | 'blocked' | null): Outcome => () =>
-  ({ hold: { decision: outcome === null ? null : { afterMs: HOLD_MS, outcome } } })
+const held =
+  (outcome: 'released' | 'blocked' | null): Outcome =>
+  () => ({ hold: { decision: outcome === null ? null : { afterMs: HOLD_MS, outcome } } })
 
 interface TriggerRow {
   readonly amountMinor: bigint
@@ -98,8 +127,12 @@ interface TriggerRow {
   readonly rule: string
 }
 
-const fails = (amountMinor: bigint, code: string, failure: string, detail = ''): TriggerRow =>
-  ({ amountMinor, token: code, outcome: failsWith(code), rule: `failed ${failure} (${code})${detail}` })
+const fails = (amountMinor: bigint, code: string, failure: string, detail = ''): TriggerRow => ({
+  amountMinor,
+  token: code,
+  outcome: failsWith(code),
+  rule: `failed ${failure} (${code})${detail}`,
+})
 
 const QUEUED_AMOUNT = 1703n
 
@@ -116,31 +149,102 @@ const PAYMENT_ROWS: readonly TriggerRow[] = [
   fails(1310n, 'AM05', 'duplicate'),
   fails(1311n, 'AM02', 'amount_limit_exceeded'),
   fails(1312n, 'TM01', 'cutoff_missed'),
-  { amountMinor: 1401n, token: 'RET-AC04', outcome: returnsWith('AC04'), rule: 'completed, returned in full after 10 s (AC04)' },
-  { amountMinor: 1402n, token: 'RET-MS03', outcome: returnsWith('MS03'), rule: 'completed, returned in full after 10 s (MS03)' },
-  { amountMinor: 1403n, token: 'RET-FEE', outcome: returnsLessFee, rule: 'completed, returned after 10 s less 1000 minor units (less half when the amount is no larger)' },
-  { amountMinor: 1404n, token: 'RET-EARLY', outcome: ({ amountMinor }, ms) => ({ steps: [returned(ms, RETURN_CODE, amountMinor)] }), rule: 'returned before it is confirmed' },
-  { amountMinor: 1501n, token: 'TIMEOUT-OK', outcome: timesOut('settled'), rule: 'exception; reconciliation completes it after 60 s' },
-  { amountMinor: 1502n, token: 'TIMEOUT-FAIL', outcome: timesOut('rejected'), rule: 'exception; reconciliation fails it after 60 s' },
-  { amountMinor: 1503n, token: 'TIMEOUT', outcome: timesOut(null), rule: 'exception until simulated or resolved by staff' },
-  { amountMinor: 1504n, token: 'PROVIDER-502', outcome: () => ({ submit: 'refused', refusalCode: TECHNICAL_CODE, steps: [] }), rule: 'the partner refuses it at submission: failed technical_error' },
+  {
+    amountMinor: 1401n,
+    token: 'RET-AC04',
+    outcome: returnsWith('AC04'),
+    rule: 'completed, returned in full after 10 s (AC04)',
+  },
+  {
+    amountMinor: 1402n,
+    token: 'RET-MS03',
+    outcome: returnsWith('MS03'),
+    rule: 'completed, returned in full after 10 s (MS03)',
+  },
+  {
+    amountMinor: 1403n,
+    token: 'RET-FEE',
+    outcome: returnsLessFee,
+    rule: 'completed, returned after 10 s less 1000 minor units (less half when the amount is no larger)',
+  },
+  {
+    amountMinor: 1404n,
+    token: 'RET-EARLY',
+    outcome: ({ amountMinor }, ms) => ({ steps: [returned(ms, RETURN_CODE, amountMinor)] }),
+    rule: 'returned before it is confirmed',
+  },
+  {
+    amountMinor: 1501n,
+    token: 'TIMEOUT-OK',
+    outcome: timesOut('settled'),
+    rule: 'exception; reconciliation completes it after 60 s',
+  },
+  {
+    amountMinor: 1502n,
+    token: 'TIMEOUT-FAIL',
+    outcome: timesOut('rejected'),
+    rule: 'exception; reconciliation fails it after 60 s',
+  },
+  {
+    amountMinor: 1503n,
+    token: 'TIMEOUT',
+    outcome: timesOut(null),
+    rule: 'exception until simulated or resolved by staff',
+  },
+  {
+    amountMinor: 1504n,
+    token: 'PROVIDER-502',
+    outcome: () => ({ submit: 'refused', refusalCode: TECHNICAL_CODE, steps: [] }),
+    rule: 'the partner refuses it at submission: failed technical_error',
+  },
   { amountMinor: 1601n, token: 'HOLD-RELEASE', outcome: held('released'), rule: 'on_hold, released after 30 s' },
   { amountMinor: 1602n, token: 'HOLD', outcome: held(null), rule: 'on_hold until staff decide' },
-  { amountMinor: 1603n, token: 'HOLD-BLOCK', outcome: held('blocked'), rule: 'on_hold, blocked after 30 s: failed declined' },
-  { amountMinor: 1701n, token: 'STUCK', outcome: () => ({ steps: [] }), rule: 'stays processing (submitted) until its status is simulated' },
+  {
+    amountMinor: 1603n,
+    token: 'HOLD-BLOCK',
+    outcome: held('blocked'),
+    rule: 'on_hold, blocked after 30 s: failed declined',
+  },
+  {
+    amountMinor: 1701n,
+    token: 'STUCK',
+    outcome: () => ({ steps: [] }),
+    rule: 'stays processing (submitted) until its status is simulated',
+  },
   { amountMinor: 1702n, token: 'SLOW', outcome: () => ({ steps: [settled(LONG_MS)] }), rule: 'completes after 60 s' },
-  { amountMinor: QUEUED_AMOUNT, token: 'QUEUE', outcome: () => ({ queueMs: LONG_MS }), rule: 'stays queued with position and estimate for 60 s' },
+  {
+    amountMinor: QUEUED_AMOUNT,
+    token: 'QUEUE',
+    outcome: () => ({ queueMs: LONG_MS }),
+    rule: 'stays queued with position and estimate for 60 s',
+  },
 ]
 
 const BY_AMOUNT: ReadonlyMap<bigint, Outcome> = new Map(PAYMENT_ROWS.map((row) => [row.amountMinor, row.outcome]))
-const BY_TOKEN: ReadonlyMap<string, Outcome> = new Map(PAYMENT_ROWS.flatMap((row) => (row.token === null ? [] : [[row.token, row.outcome]])))
+const BY_TOKEN: ReadonlyMap<string, Outcome> = new Map(
+  PAYMENT_ROWS.flatMap((row) => (row.token === null ? [] : [[row.token, row.outcome]])),
+)
 
 const RECALL_REJECTED_AMOUNT = 1802n
 const RECALL_REJECTED_CODE = 'CUST'
 
 // In a recipient's name these tokens control the check of the payee and approvals, not the payment.
 const NAME_ONLY: ReadonlySet<string> = new Set([
-  'MBAM', 'BANM', 'PANM', 'BAMM', 'PAMM', 'ANNM', 'AC01', 'ACNS', 'OPTO', 'CASS', 'SCNS', 'IVCR', 'NOAP', 'APPROVE', 'REJECT',
+  'MBAM',
+  'BANM',
+  'PANM',
+  'BAMM',
+  'PAMM',
+  'ANNM',
+  'AC01',
+  'ACNS',
+  'OPTO',
+  'CASS',
+  'SCNS',
+  'IVCR',
+  'NOAP',
+  'APPROVE',
+  'REJECT',
 ])
 
 const TOKEN = /SBX[:/]([A-Z0-9]+(?:-[A-Z0-9]+)*)/g
@@ -189,7 +293,10 @@ export function planOutcome(facts: PaymentFacts): PaymentPlan {
   // the whole result, so a timeout never mixes with the steps of a return.
   for (const outcome of outcomes.toReversed()) {
     const decided = outcome(facts, defaultMs)
-    plan = decided.steps === undefined ? { ...plan, ...decided } : { ...plan, submit: 'accepted', refusalCode: null, reconcile: null, ...decided }
+    plan =
+      decided.steps === undefined
+        ? { ...plan, ...decided }
+        : { ...plan, submit: 'accepted', refusalCode: null, reconcile: null, ...decided }
   }
   return plan
 }
@@ -206,7 +313,8 @@ export function planRecall(amountMinor: bigint): PaymentPlan['recall'] {
  * without a trigger.
  */
 export function queueDelayMs(facts: Omit<PaymentFacts, 'instant'>): number {
-  const mayWait = facts.amountMinor === QUEUED_AMOUNT || /sbx/i.test(facts.reference ?? '') || /sbx/i.test(facts.recipientName)
+  const mayWait =
+    facts.amountMinor === QUEUED_AMOUNT || /sbx/i.test(facts.reference ?? '') || /sbx/i.test(facts.recipientName)
   return mayWait ? planOutcome({ ...facts, instant: true }).queueMs : 0
 }
 
@@ -225,9 +333,15 @@ export interface TransferPlan {
  * rail.
  */
 export function planTransfer(amountMinor: bigint): TransferPlan {
-  if (amountMinor === 1301n) return { viaPartner: true, submit: 'accepted', steps: [rejected(INSTANT_MS, 'AC01')], reconcile: null }
+  if (amountMinor === 1301n)
+    return { viaPartner: true, submit: 'accepted', steps: [rejected(INSTANT_MS, 'AC01')], reconcile: null }
   if (amountMinor === 1501n) {
-    return { viaPartner: true, submit: 'timeout', steps: [], reconcile: { afterMs: LONG_MS, outcome: 'settled', schemeCode: null } }
+    return {
+      viaPartner: true,
+      submit: 'timeout',
+      steps: [],
+      reconcile: { afterMs: LONG_MS, outcome: 'settled', schemeCode: null },
+    }
   }
   return { viaPartner: false, submit: 'accepted', steps: [settled(INSTANT_MS)], reconcile: null }
 }
@@ -237,10 +351,12 @@ export function planTransfer(amountMinor: bigint): TransferPlan {
 
 /** Writes steps as short text, which `decodeSteps` reads back. */
 export function encodeSteps(steps: readonly PlanStep[]): string {
-  return steps.map(({ event, afterMs, schemeCode, amountMinor }) => {
-    const code = schemeCode === null && amountMinor === null ? '' : `:${schemeCode ?? ''}`
-    return `${event}@${afterMs}${code}${amountMinor === null ? '' : `:${amountMinor}`}`
-  }).join(' ')
+  return steps
+    .map(({ event, afterMs, schemeCode, amountMinor }) => {
+      const code = schemeCode === null && amountMinor === null ? '' : `:${schemeCode ?? ''}`
+      return `${event}@${afterMs}${code}${amountMinor === null ? '' : `:${amountMinor}`}`
+    })
+    .join(' ')
 }
 
 const STEP = /^([a-z_]+)@([0-9]+)(?::([A-Z0-9]*))?(?::([0-9]+))?$/
@@ -253,11 +369,17 @@ export function decodeSteps(text: string): PlanStep[] {
   return text.split(' ').map((word) => {
     const [, event, afterMs, code, amount] = STEP.exec(word) ?? []
     if (!isBankEvent(event)) throw new SyntaxError(`sandbox plan: cannot read "${word}"`)
-    return { afterMs: Number(afterMs), event, schemeCode: code === undefined || code === '' ? null : code, amountMinor: amount === undefined ? null : BigInt(amount) }
+    return {
+      afterMs: Number(afterMs),
+      event,
+      schemeCode: code === undefined || code === '' ? null : code,
+      amountMinor: amount === undefined ? null : BigInt(amount),
+    }
   })
 }
 
-const isBankEvent = (word: string | undefined): word is BankEvent => (BANK_EVENTS as readonly (string | undefined)[]).includes(word)
+const isBankEvent = (word: string | undefined): word is BankEvent =>
+  (BANK_EVENTS as readonly (string | undefined)[]).includes(word)
 
 /** One row of the catalogue that tells integrators the rules of the sandbox. */
 export interface CatalogueRule {
@@ -272,14 +394,23 @@ export function catalogueRules(): readonly CatalogueRule[] {
     rule: `amountMinor ${row.amountMinor}${row.token === null ? '' : ` or SBX:${row.token}`}: ${row.rule}`,
   }))
   return [
-    { topic: 'payments', rule: 'SBX:<CODE> or SBX/<CODE> in the reference or the recipient’s name, any case, is read before the amount; several combine' },
+    {
+      topic: 'payments',
+      rule: 'SBX:<CODE> or SBX/<CODE> in the reference or the recipient’s name, any case, is read before the amount; several combine',
+    },
     { topic: 'payments', rule: 'any other: processing, then completed after 2 s on instant rails and 10 s on others' },
     ...payments,
     { topic: 'payments', rule: 'SBX:<any ISO 20022 or ACH reason code>: failed with the failure code it maps to' },
     { topic: 'payments', rule: 'amountMinor 1801 with a recall: accepted after 10 s' },
-    { topic: 'payments', rule: 'amountMinor 1802 with a recall: rejected (CUST) after 10 s; every other amount: accepted' },
+    {
+      topic: 'payments',
+      rule: 'amountMinor 1802 with a recall: rejected (CUST) after 10 s; every other amount: accepted',
+    },
     { topic: 'transfers', rule: 'amountMinor 1301: processing, then failed' },
-    { topic: 'transfers', rule: 'amountMinor 1601 to 1603, or their tokens in the reference: on_hold, and then as payments are' },
+    {
+      topic: 'transfers',
+      rule: 'amountMinor 1601 to 1603, or their tokens in the reference: on_hold, and then as payments are',
+    },
     { topic: 'transfers', rule: 'amountMinor 1501: processing, then exception, completed after 60 s' },
   ]
 }

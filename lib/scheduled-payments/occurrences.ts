@@ -8,7 +8,16 @@
  *  * Business days come from the calendar of the rail, which the caller passes in.
  */
 
-export const FREQUENCIES = ['once', 'daily', 'weekly', 'fortnightly', 'monthly', 'quarterly', 'semiannually', 'annually'] as const
+export const FREQUENCIES = [
+  'once',
+  'daily',
+  'weekly',
+  'fortnightly',
+  'monthly',
+  'quarterly',
+  'semiannually',
+  'annually',
+] as const
 export type Frequency = (typeof FREQUENCIES)[number]
 export const DAY_POLICIES = ['next_business_day', 'previous_business_day', 'exact'] as const
 export type DayPolicy = (typeof DAY_POLICIES)[number]
@@ -72,10 +81,14 @@ export function plannedDate({ frequency, startDate, endDate, lastDayOfMonth }: S
 /** Returns the day on which a planned payment is executed. */
 export function executionDateOf(planned: string, policy: DayPolicy, days: WorkingDays): string {
   switch (policy) {
-    case 'exact': return planned
-    case 'next_business_day': return days.onOrAfter(planned)
-    case 'previous_business_day': return days.onOrBefore(planned)
-    default: return policy satisfies never
+    case 'exact':
+      return planned
+    case 'next_business_day':
+      return days.onOrAfter(planned)
+    case 'previous_business_day':
+      return days.onOrBefore(planned)
+    default:
+      return policy satisfies never
   }
 }
 
@@ -83,7 +96,12 @@ export function executionDateOf(planned: string, policy: DayPolicy, days: Workin
  * Returns the first occurrence from an index on that is executed later than `after` (null: any day); null when the
  * series ends before.
  */
-export function occurrenceFrom(series: Series, from: number, after: string | null, days: WorkingDays): Occurrence | null {
+export function occurrenceFrom(
+  series: Series,
+  from: number,
+  after: string | null,
+  days: WorkingDays,
+): Occurrence | null {
   for (let index = from; ; index++) {
     const planned = plannedDate(series, index)
     if (planned === null) return null
@@ -93,7 +111,11 @@ export function occurrenceFrom(series: Series, from: number, after: string | nul
 }
 
 /** Returns the occurrence after the given one; null after the last. */
-export function occurrenceAfter(series: Series, { index, executionDate }: Pick<Occurrence, 'index' | 'executionDate'>, days: WorkingDays): Occurrence | null {
+export function occurrenceAfter(
+  series: Series,
+  { index, executionDate }: Pick<Occurrence, 'index' | 'executionDate'>,
+  days: WorkingDays,
+): Occurrence | null {
   return occurrenceFrom(series, index + 1, executionDate, days)
 }
 
@@ -108,7 +130,10 @@ export function placeNear(series: Series, date: string): number {
   const start = Temporal.PlainDate.from(startDate)
   const near = Temporal.PlainDate.from(date).subtract({ months: 2 })
   if (Temporal.PlainDate.compare(near, start) <= 0) return 0
-  const passed = 'days' in step ? start.until(near, { largestUnit: 'days' }).days / step.days : start.until(near, { largestUnit: 'months' }).months / step.months
+  const passed =
+    'days' in step
+      ? start.until(near, { largestUnit: 'days' }).days / step.days
+      : start.until(near, { largestUnit: 'months' }).months / step.months
   return Math.max(0, Math.floor(passed))
 }
 

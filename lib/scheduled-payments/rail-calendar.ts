@@ -1,5 +1,13 @@
 /** The calendar of a rail, in the form that schedules need. */
-import { businessDayFrom, CalendarUnknown, isBusinessDay, momentOf, PLAIN_CALENDAR, previousBusinessDay, type CalendarTerms } from '../rails/business-days.ts'
+import {
+  businessDayFrom,
+  CalendarUnknown,
+  isBusinessDay,
+  momentOf,
+  PLAIN_CALENDAR,
+  previousBusinessDay,
+  type CalendarTerms,
+} from '../rails/business-days.ts'
 import { following, type Occurrence, type Series } from './occurrences.ts'
 import type { RailCalendar } from './schedule.ts'
 
@@ -25,7 +33,13 @@ export function calendarOf(rail: string, terms: CalendarTerms | null = null): Ra
 }
 
 /** Returns the next occurrences from one on, at most `count`; fewer where the calendar does not reach so far. */
-export function foreseeable(series: Series, first: Occurrence | null, count: number, rail: string, terms: CalendarTerms | null = null): readonly Occurrence[] {
+export function foreseeable(
+  series: Series,
+  first: Occurrence | null,
+  count: number,
+  rail: string,
+  terms: CalendarTerms | null = null,
+): readonly Occurrence[] {
   const found: Occurrence[] = []
   try {
     for (const occurrence of following(series, first, calendarOf(rail, terms).days)) {

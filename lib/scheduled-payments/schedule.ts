@@ -11,7 +11,15 @@
  * skipped.
  */
 import type { FieldErrorCode } from '../base/problems.ts'
-import { countsMonths, occurrenceAfter, occurrenceFrom, placeNear, type Occurrence, type Series, type WorkingDays } from './occurrences.ts'
+import {
+  countsMonths,
+  occurrenceAfter,
+  occurrenceFrom,
+  placeNear,
+  type Occurrence,
+  type Series,
+  type WorkingDays,
+} from './occurrences.ts'
 
 export const SCHEDULE_STATUSES = ['active', 'paused', 'completed', 'cancelled', 'failed'] as const
 export type ScheduleStatus = (typeof SCHEDULE_STATUSES)[number]
@@ -60,7 +68,10 @@ export function isAllowed(move: ScheduleMove, status: ScheduleStatus): boolean {
   return allowed.includes(status)
 }
 
-const isFull = ({ maxOccurrences, occurrencesBegun }: Pick<ScheduleState, 'maxOccurrences' | 'occurrencesBegun'>): boolean =>
+const isFull = ({
+  maxOccurrences,
+  occurrencesBegun,
+}: Pick<ScheduleState, 'maxOccurrences' | 'occurrencesBegun'>): boolean =>
   maxOccurrences !== null && occurrencesBegun >= maxOccurrences
 
 /** Continues a schedule with the next occurrence, or completes it when there is none. */
@@ -72,10 +83,23 @@ function goingOn(state: ScheduleState, next: Occurrence | null, calendar: RailCa
 }
 
 /** Opens a schedule; a first occurrence in the past is due now. `first` is `occurrenceFrom` of index 0. */
-export function opened(series: Series, maxOccurrences: number | null, first: Occurrence, calendar: RailCalendar, now: number): ScheduleState {
+export function opened(
+  series: Series,
+  maxOccurrences: number | null,
+  first: Occurrence,
+  calendar: RailCalendar,
+  now: number,
+): ScheduleState {
   return {
-    status: 'active', series, maxOccurrences, next: first, nextOccurrenceAt: Math.max(now, calendar.dueAt(first.executionDate)),
-    occurrencesBegun: 0, occurrencesCreated: 0, consecutiveFailures: 0, pausedAt: null,
+    status: 'active',
+    series,
+    maxOccurrences,
+    next: first,
+    nextOccurrenceAt: Math.max(now, calendar.dueAt(first.executionDate)),
+    occurrencesBegun: 0,
+    occurrencesCreated: 0,
+    consecutiveFailures: 0,
+    pausedAt: null,
   }
 }
 
@@ -89,14 +113,22 @@ export function resumed(state: ScheduleState, calendar: RailCalendar, now: numbe
   const { series, next } = state
   if (next === null) return goingOn(state, null, calendar)
   // A date in UTC differs from that of a rail by one day at most; occurrences near it are checked one by one.
-  const today = Temporal.Instant.fromEpochMilliseconds(Math.floor(now)).toZonedDateTimeISO('UTC').toPlainDate().toString()
-  let found = next.index < placeNear(series, today) ? occurrenceFrom(series, placeNear(series, today), null, calendar.days) : again(series, next.index, calendar)
-  while (found !== null && calendar.dueAt(found.executionDate) <= now) found = occurrenceAfter(series, found, calendar.days)
+  const today = Temporal.Instant.fromEpochMilliseconds(Math.floor(now))
+    .toZonedDateTimeISO('UTC')
+    .toPlainDate()
+    .toString()
+  let found =
+    next.index < placeNear(series, today)
+      ? occurrenceFrom(series, placeNear(series, today), null, calendar.days)
+      : again(series, next.index, calendar)
+  while (found !== null && calendar.dueAt(found.executionDate) <= now)
+    found = occurrenceAfter(series, found, calendar.days)
   return goingOn(state, found, calendar)
 }
 
 /** Returns the occurrence at an index by the current terms. */
-const again = (series: Series, index: number, { days }: RailCalendar): Occurrence | null => occurrenceFrom(series, index, null, days)
+const again = (series: Series, index: number, { days }: RailCalendar): Occurrence | null =>
+  occurrenceFrom(series, index, null, days)
 
 export function cancelled(state: ScheduleState): ScheduleState {
   return { ...state, status: 'cancelled', next: null, nextOccurrenceAt: null }
@@ -105,7 +137,11 @@ export function cancelled(state: ScheduleState): ScheduleState {
 /**
  * Changes the terms of a schedule from the next occurrence on; a schedule without a further occurrence is completed.
  */
-export function changed(state: ScheduleState, terms: Pick<ScheduleState, 'series' | 'maxOccurrences'>, calendar: RailCalendar): ScheduleState {
+export function changed(
+  state: ScheduleState,
+  terms: Pick<ScheduleState, 'series' | 'maxOccurrences'>,
+  calendar: RailCalendar,
+): ScheduleState {
   const after = { ...state, ...terms }
   const next = state.next === null || isFull(after) ? null : again(terms.series, state.next.index, calendar)
   if (next === null || state.status === 'active') return goingOn(after, next, calendar)
@@ -129,9 +165,18 @@ export type MadeOutcome = 'created' | 'refused' | 'skipped'
  * Records the result of an occurrence that was begun. The schedule continues after it, unless it was paused, cancelled
  * or moved on in the meantime: then the result is only counted.
  */
-export function made(state: ScheduleState, occurrence: Pick<Occurrence, 'index' | 'executionDate'>, outcome: MadeOutcome, calendar: RailCalendar): ScheduleState {
-  const counted: ScheduleState = outcome === 'created' ? { ...state, occurrencesCreated: state.occurrencesCreated + 1 }
-    : outcome === 'refused' ? { ...state, consecutiveFailures: state.consecutiveFailures + 1 } : state
+export function made(
+  state: ScheduleState,
+  occurrence: Pick<Occurrence, 'index' | 'executionDate'>,
+  outcome: MadeOutcome,
+  calendar: RailCalendar,
+): ScheduleState {
+  const counted: ScheduleState =
+    outcome === 'created'
+      ? { ...state, occurrencesCreated: state.occurrencesCreated + 1 }
+      : outcome === 'refused'
+        ? { ...state, consecutiveFailures: state.consecutiveFailures + 1 }
+        : state
   if (state.next === null || state.next.index !== occurrence.index) return stopped(counted)
   const next = isFull(counted) ? null : occurrenceAfter(state.series, occurrence, calendar.days)
   if (state.status === 'paused') return { ...counted, next }
@@ -143,17 +188,23 @@ export function made(state: ScheduleState, occurrence: Pick<Occurrence, 'index' 
 /** Records the end of a payment of the schedule. A withdrawn payment is neither a failure nor a success. */
 export function paymentEnded(state: ScheduleState, outcome: PaymentOutcome): ScheduleState {
   switch (outcome) {
-    case 'completed': return { ...state, consecutiveFailures: 0 }
-    case 'failed': return stopped({ ...state, consecutiveFailures: state.consecutiveFailures + 1 })
-    case 'withdrawn': return state
-    default: return outcome satisfies never
+    case 'completed':
+      return { ...state, consecutiveFailures: 0 }
+    case 'failed':
+      return stopped({ ...state, consecutiveFailures: state.consecutiveFailures + 1 })
+    case 'withdrawn':
+      return state
+    default:
+      return outcome satisfies never
   }
 }
 
 export type PaymentOutcome = 'completed' | 'failed' | 'withdrawn'
 
 function stopped(state: ScheduleState): ScheduleState {
-  return state.status === 'active' && state.consecutiveFailures >= FAILURES_MAX ? { ...state, status: 'failed', next: null, nextOccurrenceAt: null } : state
+  return state.status === 'active' && state.consecutiveFailures >= FAILURES_MAX
+    ? { ...state, status: 'failed', next: null, nextOccurrenceAt: null }
+    : state
 }
 
 // ── Terms ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -166,13 +217,35 @@ export interface TermsFault {
 }
 
 /** Returns the fault of a schedule's dates; null when there is none. `instant`: whether its rail works every day. */
-export function seriesFault({ series, maxOccurrences }: Pick<ScheduleState, 'series' | 'maxOccurrences'>, instant: boolean): TermsFault | null {
+export function seriesFault(
+  { series, maxOccurrences }: Pick<ScheduleState, 'series' | 'maxOccurrences'>,
+  instant: boolean,
+): TermsFault | null {
   const { frequency, startDate, endDate, dayPolicy, lastDayOfMonth } = series
-  if (lastDayOfMonth && !countsMonths(frequency)) return { field: '/lastDayOfMonth', code: 'not_applicable', message: 'Only what recurs by months has a last day of the month.' }
-  if (frequency === 'once' && endDate !== null) return { field: '/endDate', code: 'not_applicable', message: 'What happens once needs no end.' }
-  if (frequency === 'once' && maxOccurrences !== null) return { field: '/maxOccurrences', code: 'not_applicable', message: 'What happens once needs no number.' }
-  if (endDate !== null && maxOccurrences !== null) return { field: '/maxOccurrences', code: 'not_applicable', message: 'Give an end date or a number of occurrences, not both.' }
-  if (endDate !== null && endDate < startDate) return { field: '/endDate', code: 'too_small', message: 'The end lies before the start.', params: { min: startDate } }
-  if (dayPolicy === 'exact' && !instant) return { field: '/dayPolicy', code: 'not_applicable', message: 'Only a rail that never rests keeps an exact day.' }
+  if (lastDayOfMonth && !countsMonths(frequency))
+    return {
+      field: '/lastDayOfMonth',
+      code: 'not_applicable',
+      message: 'Only what recurs by months has a last day of the month.',
+    }
+  if (frequency === 'once' && endDate !== null)
+    return { field: '/endDate', code: 'not_applicable', message: 'What happens once needs no end.' }
+  if (frequency === 'once' && maxOccurrences !== null)
+    return { field: '/maxOccurrences', code: 'not_applicable', message: 'What happens once needs no number.' }
+  if (endDate !== null && maxOccurrences !== null)
+    return {
+      field: '/maxOccurrences',
+      code: 'not_applicable',
+      message: 'Give an end date or a number of occurrences, not both.',
+    }
+  if (endDate !== null && endDate < startDate)
+    return {
+      field: '/endDate',
+      code: 'too_small',
+      message: 'The end lies before the start.',
+      params: { min: startDate },
+    }
+  if (dayPolicy === 'exact' && !instant)
+    return { field: '/dayPolicy', code: 'not_applicable', message: 'Only a rail that never rests keeps an exact day.' }
   return null
 }

@@ -36,7 +36,9 @@ export class FairShare {
   }
 
   /** Number of taken places. */
-  get held(): number { return this.#held }
+  get held(): number {
+    return this.#held
+  }
 
   /** Tells whether the party would be refused now. */
   refuses(capacity: number, { group, member }: Party): boolean {

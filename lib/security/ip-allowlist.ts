@@ -4,7 +4,9 @@ import { BlockList, isIP, isIPv6 } from 'node:net'
 export const IP_ALLOWLIST_MAX = 20
 
 /** Parses an address or a block; null when the text is neither. */
-function parse(entry: string): { readonly address: string; readonly bits: number | null; readonly family: 'ipv4' | 'ipv6' } | null {
+function parse(
+  entry: string,
+): { readonly address: string; readonly bits: number | null; readonly family: 'ipv4' | 'ipv6' } | null {
   const [address = '', bits, ...rest] = entry.split('/')
   const version = isIP(address)
   // A zone such as %eth0 is meaningful only on one machine.
@@ -48,7 +50,10 @@ function contains(outer: string, inner: string): boolean {
   const [around, within] = [parse(outer), parse(inner)]
   if (around === null || within === null || around.family !== within.family) return false
   const longest = within.family === 'ipv6' ? 128 : 32
-  return (around.bits ?? longest) <= (within.bits ?? longest) && compileAllowlist([outer])?.check(within.address, within.family) === true
+  return (
+    (around.bits ?? longest) <= (within.bits ?? longest) &&
+    compileAllowlist([outer])?.check(within.address, within.family) === true
+  )
 }
 
 /** Converts an IPv4 address that arrived over an IPv6 socket to plain IPv4; other addresses are unchanged. */

@@ -23,7 +23,12 @@ export class NodeProof {
   readonly #keys: ReadonlyMap<NodeProofPurpose, Uint8Array>
 
   constructor(nodeSecret: string) {
-    this.#keys = new Map(PURPOSES.map((purpose) => [purpose, new Uint8Array(hkdfSync('sha256', nodeSecret, '', `vostro node ${purpose}`, 32))]))
+    this.#keys = new Map(
+      PURPOSES.map((purpose) => [
+        purpose,
+        new Uint8Array(hkdfSync('sha256', nodeSecret, '', `vostro node ${purpose}`, 32)),
+      ]),
+    )
   }
 
   /** Signs texts in their order, and the bytes of a body after them. Returns 43 characters of base64url. */
@@ -35,7 +40,12 @@ export class NodeProof {
    * Tells whether a node with the same NODE_SECRET signed exactly these texts for this purpose. Takes the same time for
    * every wrong signature.
    */
-  isSigned(purpose: NodeProofPurpose, parts: readonly string[], signature: string, body: string | Uint8Array = ''): boolean {
+  isSigned(
+    purpose: NodeProofPurpose,
+    parts: readonly string[],
+    signature: string,
+    body: string | Uint8Array = '',
+  ): boolean {
     const expected = this.#mac(purpose, parts, body)
     const given = Buffer.from(signature, 'base64url')
     return given.length === expected.length && timingSafeEqual(given, expected)
@@ -43,6 +53,9 @@ export class NodeProof {
 
   #mac(purpose: NodeProofPurpose, parts: readonly string[], body: string | Uint8Array): Buffer {
     // JSON separates the texts, whatever they contain, and marks where the body begins.
-    return createHmac('sha256', this.#keys.get(purpose) as Uint8Array).update(JSON.stringify(parts)).update(body).digest()
+    return createHmac('sha256', this.#keys.get(purpose) as Uint8Array)
+      .update(JSON.stringify(parts))
+      .update(body)
+      .digest()
   }
 }

@@ -19,7 +19,8 @@ export interface SecretBox {
 
 /** Makes a box from a master secret (the text of the setting, or of the file that replaces it). */
 export function createSecretBox(masterSecret: string): SecretBox {
-  const derive = (purpose: string, bytes: number): Buffer => Buffer.from(hkdfSync('sha256', masterSecret, '', `vostro ${purpose}`, bytes))
+  const derive = (purpose: string, bytes: number): Buffer =>
+    Buffer.from(hkdfSync('sha256', masterSecret, '', `vostro ${purpose}`, bytes))
   const key = derive('secrets at rest', 32)
   return {
     seal(text, context) {

@@ -35,7 +35,9 @@ export class TokenBuckets {
     this.#perMs = quota.units / (quota.windowSeconds * 1000)
   }
 
-  get size(): number { return this.#buckets.size }
+  get size(): number {
+    return this.#buckets.size
+  }
 
   /** Returns the bucket of a partition, refilled up to this moment. */
   at(partition: string, now: number): Bucket {

@@ -20,8 +20,8 @@ export function assign(nodes: readonly string[], shardCount: number): readonly s
   if (distinct.length === 0) throw new RangeError('shards need at least one node')
 
   const room = capacities(distinct, shardCount)
-  const pairs = distinct.flatMap(node =>
-    Array.from({ length: shardCount }, (_, shard) => ({ node, shard, score: score(node, String(shard)) }))
+  const pairs = distinct.flatMap((node) =>
+    Array.from({ length: shardCount }, (_, shard) => ({ node, shard, score: score(node, String(shard)) })),
   )
   pairs.sort((a, b) => b.score - a.score || a.shard - b.shard || compare(a.node, b.node))
 
@@ -41,7 +41,7 @@ function capacities(nodes: readonly string[], shardCount: number): Map<string, n
   const share = Math.floor(shardCount / nodes.length)
   const over = shardCount % nodes.length
   const ranked = nodes
-    .map(node => ({ node, score: score(node, 'share') }))
+    .map((node) => ({ node, score: score(node, 'share') }))
     .sort((a, b) => b.score - a.score || compare(a.node, b.node))
   return new Map(ranked.map(({ node }, rank) => [node, share + (rank < over ? 1 : 0)]))
 }

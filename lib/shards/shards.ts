@@ -7,7 +7,7 @@
 export type ShardHome =
   | { readonly kind: 'here' }
   /** The home is another node. */
-  | { readonly kind: 'there' } & NodeAddress
+  | ({ readonly kind: 'there' } & NodeAddress)
   /** The home has left, or the shard is moving to another node. */
   | { readonly kind: 'nowhere' }
 

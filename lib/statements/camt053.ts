@@ -45,20 +45,29 @@ export function camt053Head(head: StatementHead): string {
   const money = (amount: bigint): string => formatMajor(absolute(amount), currency)
   const balance = (code: string, amount: bigint, day: string): string =>
     `<Bal><Tp><CdOrPrtry><Cd>${code}</Cd></CdOrPrtry></Tp><Amt Ccy="${currency}">${money(amount)}</Amt><CdtDbtInd>${indicator(amount)}</CdtDbtInd><Dt><Dt>${day}</Dt></Dt></Bal>\n`
-  const address = holder.address.length === 0 ? '' : `<PstlAdr>${holder.address.slice(0, 7).map((line) => xmlElement('AdrLine', line, 70)).join('')}</PstlAdr>`
-  return `<?xml version="1.0" encoding="UTF-8"?>
+  const address =
+    holder.address.length === 0
+      ? ''
+      : `<PstlAdr>${holder.address
+          .slice(0, 7)
+          .map((line) => xmlElement('AdrLine', line, 70))
+          .join('')}</PstlAdr>`
+  return (
+    `<?xml version="1.0" encoding="UTF-8"?>
 <Document xmlns="${NAMESPACE}"><BkToCstmrStmt>
 <GrpHdr><MsgId>${xmlReference(head.id)}</MsgId><CreDtTm>${at}</CreDtTm><MsgPgntn><PgNb>1</PgNb><LastPgInd>true</LastPgInd></MsgPgntn></GrpHdr>
 <Stmt><Id>${xmlReference(head.id)}</Id>${head.sequenceNumber === 0 ? '' : `<ElctrncSeqNb>${head.sequenceNumber}</ElctrncSeqNb><LglSeqNb>${head.sequenceNumber}</LglSeqNb>`}<CreDtTm>${at}</CreDtTm>
 <FrToDt><FrDtTm>${head.from}T00:00:00.000Z</FrDtTm><ToDtTm>${head.to}T23:59:59.999Z</ToDtTm></FrToDt>
-<Acct><Id>${holder.iban === null ? `<Othr><Id>${xmlText(holder.accountNumber ?? xmlReference(holder.balanceId), 34)}</Id></Othr>` : `<IBAN>${xmlText(holder.iban, 34)}</IBAN>`}</Id>`
-    + `<Ccy>${currency}</Ccy>${xmlElement('Nm', holder.balanceName, 70)}<Ownr>${xmlElement('Nm', holder.name, 140)}${address}</Ownr>`
-    + `<Svcr><FinInstnId>${xmlElement('BICFI', holder.bic, 11)}${xmlElement('Nm', holder.bankName ?? holder.operatorName, 140)}</FinInstnId></Svcr></Acct>\n`
-    + balance('OPBD', opening, head.from) + balance('CLBD', closing, head.to)
-    + `<TxsSummry><TtlNtries><NbOfNtries>${creditCount + debitCount}</NbOfNtries><Sum>${money(credits + debits)}</Sum>`
-    + `<TtlNetNtry><Amt>${money(credits - debits)}</Amt><CdtDbtInd>${indicator(credits - debits)}</CdtDbtInd></TtlNetNtry></TtlNtries>`
-    + `<TtlCdtNtries><NbOfNtries>${creditCount}</NbOfNtries><Sum>${money(credits)}</Sum></TtlCdtNtries>`
-    + `<TtlDbtNtries><NbOfNtries>${debitCount}</NbOfNtries><Sum>${money(debits)}</Sum></TtlDbtNtries></TxsSummry>\n`
+<Acct><Id>${holder.iban === null ? `<Othr><Id>${xmlText(holder.accountNumber ?? xmlReference(holder.balanceId), 34)}</Id></Othr>` : `<IBAN>${xmlText(holder.iban, 34)}</IBAN>`}</Id>` +
+    `<Ccy>${currency}</Ccy>${xmlElement('Nm', holder.balanceName, 70)}<Ownr>${xmlElement('Nm', holder.name, 140)}${address}</Ownr>` +
+    `<Svcr><FinInstnId>${xmlElement('BICFI', holder.bic, 11)}${xmlElement('Nm', holder.bankName ?? holder.operatorName, 140)}</FinInstnId></Svcr></Acct>\n` +
+    balance('OPBD', opening, head.from) +
+    balance('CLBD', closing, head.to) +
+    `<TxsSummry><TtlNtries><NbOfNtries>${creditCount + debitCount}</NbOfNtries><Sum>${money(credits + debits)}</Sum>` +
+    `<TtlNetNtry><Amt>${money(credits - debits)}</Amt><CdtDbtInd>${indicator(credits - debits)}</CdtDbtInd></TtlNetNtry></TtlNtries>` +
+    `<TtlCdtNtries><NbOfNtries>${creditCount}</NbOfNtries><Sum>${money(credits)}</Sum></TtlCdtNtries>` +
+    `<TtlDbtNtries><NbOfNtries>${debitCount}</NbOfNtries><Sum>${money(debits)}</Sum></TtlDbtNtries></TxsSummry>\n`
+  )
 }
 
 /** Writes lines, in the order in which they were booked. */
@@ -71,15 +80,16 @@ export function camt053Lines({ currency }: Pick<StatementHead, 'currency'>, line
     const party = xmlElement('Nm', line.counterparty, 140)
     const remittance = xmlElement('Ustrd', line.reference, 140)
     const role = line.direction === 'debit' ? 'Cdtr' : 'Dbtr'
-    text += `<Ntry><NtryRef>${line.sequence}</NtryRef><Amt Ccy="${currency}">${money}</Amt><CdtDbtInd>${way}</CdtDbtInd>${line.isReversal ? '<RvslInd>true</RvslInd>' : ''}`
-      + `<Sts><Cd>BOOK</Cd></Sts><BookgDt><DtTm>${timestamp(line.bookedAt)}</DtTm></BookgDt><ValDt><Dt>${line.valueDate}</Dt></ValDt>`
-      + `<AcctSvcrRef>${xmlReference(line.id)}</AcctSvcrRef>`
-      + `<BkTxCd><Domn><Cd>${domain}</Cd><Fmly><Cd>${family}</Cd><SubFmlyCd>${subFamily}</SubFmlyCd></Fmly></Domn><Prtry><Cd>${line.type}</Cd></Prtry></BkTxCd>`
-      + `<NtryDtls><TxDtls><Refs><AcctSvcrRef>${xmlReference(line.entryId)}</AcctSvcrRef><EndToEndId>${xmlText(line.endToEndId ?? '', 35) || 'NOTPROVIDED'}</EndToEndId></Refs>`
-      + `<Amt Ccy="${currency}">${money}</Amt><CdtDbtInd>${way}</CdtDbtInd>`
-      + (party === '' ? '' : `<RltdPties><${role}><Pty>${party}</Pty></${role}></RltdPties>`)
-      + (remittance === '' ? '' : `<RmtInf>${remittance}</RmtInf>`)
-      + `</TxDtls></NtryDtls>${xmlElement('AddtlNtryInf', line.description, 500)}</Ntry>\n`
+    text +=
+      `<Ntry><NtryRef>${line.sequence}</NtryRef><Amt Ccy="${currency}">${money}</Amt><CdtDbtInd>${way}</CdtDbtInd>${line.isReversal ? '<RvslInd>true</RvslInd>' : ''}` +
+      `<Sts><Cd>BOOK</Cd></Sts><BookgDt><DtTm>${timestamp(line.bookedAt)}</DtTm></BookgDt><ValDt><Dt>${line.valueDate}</Dt></ValDt>` +
+      `<AcctSvcrRef>${xmlReference(line.id)}</AcctSvcrRef>` +
+      `<BkTxCd><Domn><Cd>${domain}</Cd><Fmly><Cd>${family}</Cd><SubFmlyCd>${subFamily}</SubFmlyCd></Fmly></Domn><Prtry><Cd>${line.type}</Cd></Prtry></BkTxCd>` +
+      `<NtryDtls><TxDtls><Refs><AcctSvcrRef>${xmlReference(line.entryId)}</AcctSvcrRef><EndToEndId>${xmlText(line.endToEndId ?? '', 35) || 'NOTPROVIDED'}</EndToEndId></Refs>` +
+      `<Amt Ccy="${currency}">${money}</Amt><CdtDbtInd>${way}</CdtDbtInd>` +
+      (party === '' ? '' : `<RltdPties><${role}><Pty>${party}</Pty></${role}></RltdPties>`) +
+      (remittance === '' ? '' : `<RmtInf>${remittance}</RmtInf>`) +
+      `</TxDtls></NtryDtls>${xmlElement('AddtlNtryInf', line.description, 500)}</Ntry>\n`
   }
   return text
 }

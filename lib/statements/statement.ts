@@ -88,7 +88,10 @@ export function monthOf(day: string): { readonly from: string; readonly to: stri
 
 /** Returns the time when the statements of a month are made, epoch milliseconds. `month` is any day of it. */
 export function monthlyDueAt(month: string): number {
-  return Temporal.PlainDate.from(month).with({ day: 1 }).add({ months: 1 }).toZonedDateTime({ timeZone: 'UTC', plainTime: { hour: MONTHLY_HOUR } }).epochMilliseconds
+  return Temporal.PlainDate.from(month)
+    .with({ day: 1 })
+    .add({ months: 1 })
+    .toZonedDateTime({ timeZone: 'UTC', plainTime: { hour: MONTHLY_HOUR } }).epochMilliseconds
 }
 
 /** Returns the first day of the next month. */
@@ -97,7 +100,12 @@ export function nextMonth(month: string): string {
 }
 
 /** Makes the name of a statement's files, without the extension. Plain ASCII. */
-export function statementFileName({ from, to, currency, holder: { balanceId } }: Pick<StatementHead, 'from' | 'to' | 'currency' | 'holder'>): string {
+export function statementFileName({
+  from,
+  to,
+  currency,
+  holder: { balanceId },
+}: Pick<StatementHead, 'from' | 'to' | 'currency' | 'holder'>): string {
   return `statement-${currency}-${balanceId.slice(-8)}-${from}-${to}`
 }
 

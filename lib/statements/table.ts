@@ -51,7 +51,9 @@ export function zonedTimes(timezone: string): (ms: number) => string {
     const quarter = Math.floor(ms / QUARTER_MS)
     if (quarter !== last) {
       last = quarter
-      offsetMs = Temporal.Instant.fromEpochMilliseconds(Math.floor(ms)).toZonedDateTimeISO(timezone).offsetNanoseconds / 1_000_000
+      offsetMs =
+        Temporal.Instant.fromEpochMilliseconds(Math.floor(ms)).toZonedDateTimeISO(timezone).offsetNanoseconds /
+        1_000_000
     }
     return new Date(ms + offsetMs).toISOString().slice(0, 23)
   }
@@ -69,12 +71,18 @@ export function csvWriter({ timezone, decimalSeparator }: TableStyle): (row: rea
       return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text
     }
     switch (cell.kind) {
-      case 'integer': return String(cell.value)
-      case 'amount': return decimal(formatMajor(cell.value, cell.currency))
-      case 'decimal': return decimal(cell.value)
-      case 'date': return cell.value
-      case 'time': return timezone === 'UTC' ? `${time(cell.value)}Z` : time(cell.value)
-      default: return cell satisfies never
+      case 'integer':
+        return String(cell.value)
+      case 'amount':
+        return decimal(formatMajor(cell.value, cell.currency))
+      case 'decimal':
+        return decimal(cell.value)
+      case 'date':
+        return cell.value
+      case 'time':
+        return timezone === 'UTC' ? `${time(cell.value)}Z` : time(cell.value)
+      default:
+        return cell satisfies never
     }
   }
   return (row) => `${row.map(field).join(separator)}\r\n`
@@ -87,18 +95,36 @@ const DAY_MS = 86_400_000
 const EPOCH_DAYS = 25_569
 
 /** The styles of cells, as indexes into the workbook's list of formats. */
-export const XLSX_STYLES = { plain: 0, heading: 1, date: 2, time: 3, integer: 4, amount0: 5, amount2: 6, amount3: 7, amount4: 8 } as const
+export const XLSX_STYLES = {
+  plain: 0,
+  heading: 1,
+  date: 2,
+  time: 3,
+  integer: 4,
+  amount0: 5,
+  amount2: 6,
+  amount3: 7,
+  amount4: 8,
+} as const
 
 /** Returns the style of amounts by their number of decimals. */
 function amountStyle(exponent: number): number {
-  return exponent === 0 ? XLSX_STYLES.amount0 : exponent === 3 ? XLSX_STYLES.amount3 : exponent === 4 ? XLSX_STYLES.amount4 : XLSX_STYLES.amount2
+  return exponent === 0
+    ? XLSX_STYLES.amount0
+    : exponent === 3
+      ? XLSX_STYLES.amount3
+      : exponent === 4
+        ? XLSX_STYLES.amount4
+        : XLSX_STYLES.amount2
 }
 
 const XML_FORBIDDEN = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu
-const escaped = (text: string): string => text.replace(XML_FORBIDDEN, '').replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+const escaped = (text: string): string =>
+  text.replace(XML_FORBIDDEN, '').replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 /** Tells whether a number has more digits than spreadsheets calculate with. */
 const isLong = (text: string): boolean => text.replace(/\D/g, '').replace(/^0+/, '').length > DIGITS_MAX
-const textCell = (text: string, style: number): string => `<c t="inlineStr" s="${style}"><is><t xml:space="preserve">${escaped(text)}</t></is></c>`
+const textCell = (text: string, style: number): string =>
+  `<c t="inlineStr" s="${style}"><is><t xml:space="preserve">${escaped(text)}</t></is></c>`
 
 /** Converts a time to days since 1899-12-30, with enough decimals for milliseconds. */
 function serial(ms: number): string {
@@ -108,22 +134,29 @@ function serial(ms: number): string {
 }
 
 /** Makes a writer of worksheet rows. */
-export function sheetWriter({ timezone }: Pick<TableStyle, 'timezone'>): (row: readonly Cell[], style?: number) => string {
+export function sheetWriter({
+  timezone,
+}: Pick<TableStyle, 'timezone'>): (row: readonly Cell[], style?: number) => string {
   const time = zonedTimes(timezone)
   const cellOf = (cell: Cell, style: number): string => {
     if (cell === null) return '<c/>'
     // A worksheet never evaluates this text; the apostrophe protects a sheet that is saved as CSV.
     if (typeof cell === 'string') return textCell(harmless(cell), style)
     switch (cell.kind) {
-      case 'integer': return `<c s="${XLSX_STYLES.integer}"><v>${cell.value}</v></c>`
+      case 'integer':
+        return `<c s="${XLSX_STYLES.integer}"><v>${cell.value}</v></c>`
       case 'amount': {
         const text = formatMajor(cell.value, cell.currency)
         return isLong(text) ? textCell(text, 0) : `<c s="${amountStyle(exponentOf(cell.currency))}"><v>${text}</v></c>`
       }
-      case 'decimal': return isLong(cell.value) ? textCell(cell.value, 0) : `<c><v>${cell.value}</v></c>`
-      case 'date': return `<c s="${XLSX_STYLES.date}"><v>${Date.parse(`${cell.value}T00:00:00Z`) / DAY_MS + EPOCH_DAYS}</v></c>`
-      case 'time': return `<c s="${XLSX_STYLES.time}"><v>${serial(Date.parse(`${time(cell.value)}Z`))}</v></c>`
-      default: return cell satisfies never
+      case 'decimal':
+        return isLong(cell.value) ? textCell(cell.value, 0) : `<c><v>${cell.value}</v></c>`
+      case 'date':
+        return `<c s="${XLSX_STYLES.date}"><v>${Date.parse(`${cell.value}T00:00:00Z`) / DAY_MS + EPOCH_DAYS}</v></c>`
+      case 'time':
+        return `<c s="${XLSX_STYLES.time}"><v>${serial(Date.parse(`${time(cell.value)}Z`))}</v></c>`
+      default:
+        return cell satisfies never
     }
   }
   return (row, style = 0) => `<row>${row.map((cell) => cellOf(cell, style)).join('')}</row>`

@@ -1,5 +1,14 @@
 /** The content of a transaction confirmation. */
-import { at, day, grouped, linesOf, moment, timesNote, type Confirmation, type ConfirmationParty } from '../documents/confirmation-page.ts'
+import {
+  at,
+  day,
+  grouped,
+  linesOf,
+  moment,
+  timesNote,
+  type Confirmation,
+  type ConfirmationParty,
+} from '../documents/confirmation-page.ts'
 import type { TransactionRecord } from './transaction.ts'
 
 /** Tells whether a transaction is booked for good, so that it can be confirmed. */
@@ -14,7 +23,11 @@ function titled(type: string): string {
 }
 
 /** Builds the confirmation of a booked transaction. */
-export function transactionConfirmation(record: TransactionRecord, balanceName: string, { operatorName, customerName, account, timezone }: ConfirmationParty): Confirmation {
+export function transactionConfirmation(
+  record: TransactionRecord,
+  balanceName: string,
+  { operatorName, customerName, account, timezone }: ConfirmationParty,
+): Confirmation {
   const { exchange } = record
   const amountOf = (minor: bigint): string => grouped(minor, record.currency)
   return {
@@ -24,20 +37,42 @@ export function transactionConfirmation(record: TransactionRecord, balanceName: 
     status: `${record.status === 'returned' ? 'Returned; booked' : 'Booked'} on ${day(at(record.bookedAt, timezone))}`,
     sections: [
       { title: 'Account', lines: linesOf(['Name', customerName], ['Account', account], ['Account name', balanceName]) },
-      { title: record.direction === 'in' ? 'From' : 'To', lines: linesOf(['Name', record.counterpartyName], ['Account', record.counterpartyIdentifier]) },
+      {
+        title: record.direction === 'in' ? 'From' : 'To',
+        lines: linesOf(['Name', record.counterpartyName], ['Account', record.counterpartyIdentifier]),
+      },
       {
         title: 'Transaction',
         lines: linesOf(
-          ['Type', titled(record.type)], ['Description', record.description], ['Order number', record.orderId], ['Reference', record.reference],
-          [record.direction === 'in' ? 'Amount credited' : 'Amount debited', amountOf(record.amount)], ['Fee', record.fee === 0n ? null : amountOf(record.fee)],
+          ['Type', titled(record.type)],
+          ['Description', record.description],
+          ['Order number', record.orderId],
+          ['Reference', record.reference],
+          [record.direction === 'in' ? 'Amount credited' : 'Amount debited', amountOf(record.amount)],
+          ['Fee', record.fee === 0n ? null : amountOf(record.fee)],
           ['Balance afterwards', record.runningBalance === null ? null : amountOf(record.runningBalance)],
         ),
       },
-      ...(exchange === null ? [] : [{
-        title: 'Exchange',
-        lines: linesOf(['Sold', grouped(exchange.sellAmount, exchange.sellCurrency)], ['Bought', grouped(exchange.buyAmount, exchange.buyCurrency)], ['Rate', exchange.rate]),
-      }]),
-      { title: 'Dates', lines: linesOf(['Ordered', moment(at(record.createdAt, timezone))], ['Booked', moment(at(record.bookedAt, timezone))], ['Value date', day(record.valueDate)]) },
+      ...(exchange === null
+        ? []
+        : [
+            {
+              title: 'Exchange',
+              lines: linesOf(
+                ['Sold', grouped(exchange.sellAmount, exchange.sellCurrency)],
+                ['Bought', grouped(exchange.buyAmount, exchange.buyCurrency)],
+                ['Rate', exchange.rate],
+              ),
+            },
+          ]),
+      {
+        title: 'Dates',
+        lines: linesOf(
+          ['Ordered', moment(at(record.createdAt, timezone))],
+          ['Booked', moment(at(record.bookedAt, timezone))],
+          ['Value date', day(record.valueDate)],
+        ),
+      },
     ].filter(({ lines }) => lines.length > 0),
     footer: `Issued electronically by ${operatorName}; valid without a signature. Transaction ${record.id}. ${timesNote(timezone)}`,
     createdAt: record.updatedAt,

@@ -7,74 +7,110 @@ import { Attachment } from '../documents/document-schema.ts'
 import { Hold } from '../balances/hold-schema.ts'
 import { JournalLine, TRANSACTION_TYPES, TransactionType } from '../balances/journal-line-schema.ts'
 import { PaymentReturn } from '../payments/payment-schema.ts'
-import { CalendarDate, Failure, Money, Nullable, Rail, Rate, Text, Timestamp, Uuid, Words } from '../contract/primitives.ts'
+import {
+  CalendarDate,
+  Failure,
+  Money,
+  Nullable,
+  Rail,
+  Rate,
+  Text,
+  Timestamp,
+  Uuid,
+  Words,
+} from '../contract/primitives.ts'
 
 const DIRECTIONS = ['in', 'out'] as const
 export const TransactionStatus = Words('TransactionStatus', TRANSACTION_STATUSES)
 const CATEGORY_MAX = 50
 
-export const Transaction = Type.Object({
-  id: Uuid,
-  customerId: Uuid,
-  balanceId: Uuid,
-  type: TransactionType,
-  status: TransactionStatus,
-  direction: Words('TransactionDirection', DIRECTIONS),
-  amount: Money,
-  fee: Nullable(Money),
-  orderId: Nullable(Type.String({ description: 'Number of the order that made it.', examples: ['PAY7K3M9QX2TB'] })),
-  description: Type.String({ examples: ['Payment to Acme GmbH'] }),
-  counterparty: Nullable(Type.Object({ name: Nullable(Type.String()), maskedIdentifier: Nullable(Type.String()), recipientId: Nullable(Uuid) })),
-  reference: Nullable(Type.String()),
-  rail: Nullable(Rail),
-  category: Nullable(Type.String({ description: 'Of the customer\'s own.', examples: ['travel'] })),
-  source: Type.Object({ object: Type.String({ description: 'What made it.', examples: ['payment'] }), id: Uuid }),
-  exchange: Nullable(Type.Object({ rate: Rate, sellAmount: Money, buyAmount: Money })),
-  merchant: Nullable(Type.Object({ name: Type.String(), mcc: Type.String(), country: Type.String() })),
-  cardId: Nullable(Uuid),
-  hasAttachments: Type.Boolean(),
-  attachmentCount: Type.Integer({ minimum: 0 }),
-  annotationCount: Type.Integer({ minimum: 0 }),
-  runningBalance: Nullable(Money, { description: 'Of the balance after it; once it is booked for good.' }),
-  createdAt: Timestamp,
-  bookedAt: Nullable(Timestamp),
-  valueDate: Nullable(CalendarDate),
-  updatedAt: Timestamp,
-}, { title: 'Transaction' })
+export const Transaction = Type.Object(
+  {
+    id: Uuid,
+    customerId: Uuid,
+    balanceId: Uuid,
+    type: TransactionType,
+    status: TransactionStatus,
+    direction: Words('TransactionDirection', DIRECTIONS),
+    amount: Money,
+    fee: Nullable(Money),
+    orderId: Nullable(Type.String({ description: 'Number of the order that made it.', examples: ['PAY7K3M9QX2TB'] })),
+    description: Type.String({ examples: ['Payment to Acme GmbH'] }),
+    counterparty: Nullable(
+      Type.Object({
+        name: Nullable(Type.String()),
+        maskedIdentifier: Nullable(Type.String()),
+        recipientId: Nullable(Uuid),
+      }),
+    ),
+    reference: Nullable(Type.String()),
+    rail: Nullable(Rail),
+    category: Nullable(Type.String({ description: "Of the customer's own.", examples: ['travel'] })),
+    source: Type.Object({ object: Type.String({ description: 'What made it.', examples: ['payment'] }), id: Uuid }),
+    exchange: Nullable(Type.Object({ rate: Rate, sellAmount: Money, buyAmount: Money })),
+    merchant: Nullable(Type.Object({ name: Type.String(), mcc: Type.String(), country: Type.String() })),
+    cardId: Nullable(Uuid),
+    hasAttachments: Type.Boolean(),
+    attachmentCount: Type.Integer({ minimum: 0 }),
+    annotationCount: Type.Integer({ minimum: 0 }),
+    runningBalance: Nullable(Money, { description: 'Of the balance after it; once it is booked for good.' }),
+    createdAt: Timestamp,
+    bookedAt: Nullable(Timestamp),
+    valueDate: Nullable(CalendarDate),
+    updatedAt: Timestamp,
+  },
+  { title: 'Transaction' },
+)
 export type Transaction = Static<typeof Transaction>
 
-export const TransactionUpdate = Type.Object({
-  id: Uuid,
-  transactionId: Uuid,
-  status: TransactionStatus,
-  previousStatus: Nullable(TransactionStatus),
-  message: Type.String(),
-  actor: Words('TransactionActor', ['system', 'member', 'partner']),
-  at: Timestamp,
-}, { title: 'TransactionUpdate' })
+export const TransactionUpdate = Type.Object(
+  {
+    id: Uuid,
+    transactionId: Uuid,
+    status: TransactionStatus,
+    previousStatus: Nullable(TransactionStatus),
+    message: Type.String(),
+    actor: Words('TransactionActor', ['system', 'member', 'partner']),
+    at: Timestamp,
+  },
+  { title: 'TransactionUpdate' },
+)
 export type TransactionUpdate = Static<typeof TransactionUpdate>
 
-export const TransactionDetail = Type.Object({
-  ...Transaction.properties,
-  updates: Type.Array(TransactionUpdate, { description: 'The newest 20, newest first.' }),
-  holds: Type.Array(Hold),
-  journalLines: Type.Array(JournalLine),
-  annotations: Type.Array(Annotation, { description: 'The newest 100, newest first.' }),
-  attachments: Type.Array(Attachment),
-  related: Type.Array(Type.Object({
-    object: Type.String(), id: Uuid,
-    relation: Words('TransactionRelation', ['return_of', 'recall_of', 'refund_of', 'fee_of', 'counterpart'], 'What this transaction is of the other.'),
-  })),
-  references: Type.Object({ endToEndId: Nullable(Type.String()), uetr: Nullable(Uuid) }),
-  failure: Nullable(Failure),
-  return: Nullable(PaymentReturn),
-  originalAmount: Nullable(Money),
-}, { title: 'TransactionDetail' })
+export const TransactionDetail = Type.Object(
+  {
+    ...Transaction.properties,
+    updates: Type.Array(TransactionUpdate, { description: 'The newest 20, newest first.' }),
+    holds: Type.Array(Hold),
+    journalLines: Type.Array(JournalLine),
+    annotations: Type.Array(Annotation, { description: 'The newest 100, newest first.' }),
+    attachments: Type.Array(Attachment),
+    related: Type.Array(
+      Type.Object({
+        object: Type.String(),
+        id: Uuid,
+        relation: Words(
+          'TransactionRelation',
+          ['return_of', 'recall_of', 'refund_of', 'fee_of', 'counterpart'],
+          'What this transaction is of the other.',
+        ),
+      }),
+    ),
+    references: Type.Object({ endToEndId: Nullable(Type.String()), uetr: Nullable(Uuid) }),
+    failure: Nullable(Failure),
+    return: Nullable(PaymentReturn),
+    originalAmount: Nullable(Money),
+  },
+  { title: 'TransactionDetail' },
+)
 export type TransactionDetail = Static<typeof TransactionDetail>
 
-export const TransactionUpdateBody = Type.Object({
-  category: Type.Optional(Nullable(Text(1, CATEGORY_MAX))),
-}, { title: 'TransactionChange', additionalProperties: false, examples: [{ category: 'travel' }] })
+export const TransactionUpdateBody = Type.Object(
+  {
+    category: Type.Optional(Nullable(Text(1, CATEGORY_MAX))),
+  },
+  { title: 'TransactionChange', additionalProperties: false, examples: [{ category: 'travel' }] },
+)
 export type TransactionUpdateBody = Static<typeof TransactionUpdateBody>
 
 export const transactionList = list({

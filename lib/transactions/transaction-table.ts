@@ -9,12 +9,17 @@ export type ExportFormat = (typeof EXPORT_FORMATS)[number]
 /** A transaction with its notes. */
 export interface ExportedTransaction extends TransactionRecord {
   /** Newest first; empty unless they were requested. */
-  readonly annotations: readonly { readonly text: string; readonly author: { readonly name: string }; readonly createdAt: string }[]
+  readonly annotations: readonly {
+    readonly text: string
+    readonly author: { readonly name: string }
+    readonly createdAt: string
+  }[]
 }
 
 type Row = ExportedTransaction
 
-const amount = (value: bigint | null, { currency }: Pick<Row, 'currency'>): Cell => (value === null ? null : { kind: 'amount', value, currency: currency as CurrencyCode })
+const amount = (value: bigint | null, { currency }: Pick<Row, 'currency'>): Cell =>
+  value === null ? null : { kind: 'amount', value, currency: currency as CurrencyCode }
 const time = (value: number | null): Cell => (value === null ? null : { kind: 'time', value })
 const count = (value: number): Cell => ({ kind: 'integer', value })
 
@@ -45,7 +50,12 @@ const COLUMNS = {
   sourceId: (row: Row): Cell => row.sourceId,
   attachmentCount: (row: Row): Cell => count(row.attachmentCount),
   annotationCount: (row: Row): Cell => count(row.annotationCount),
-  annotations: (row: Row): Cell => (row.annotations.length === 0 ? null : row.annotations.map(({ text, author, createdAt }) => `${createdAt.slice(0, 10)} ${author.name}: ${text}`).join(' | ')),
+  annotations: (row: Row): Cell =>
+    row.annotations.length === 0
+      ? null
+      : row.annotations
+          .map(({ text, author, createdAt }) => `${createdAt.slice(0, 10)} ${author.name}: ${text}`)
+          .join(' | '),
 } as const
 
 export type ExportColumn = keyof typeof COLUMNS

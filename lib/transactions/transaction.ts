@@ -14,11 +14,20 @@ export type TransactionStatus = (typeof TRANSACTION_STATUSES)[number]
  */
 export function transactionStatus(status: string): TransactionStatus {
   switch (status) {
-    case 'completed': case 'returned': case 'cancelled': case 'on_hold': case 'failed': return status
-    case 'received': return 'completed'
-    case 'rejected': return 'failed'
-    case 'expired': return 'cancelled'
-    default: return 'pending'
+    case 'completed':
+    case 'returned':
+    case 'cancelled':
+    case 'on_hold':
+    case 'failed':
+      return status
+    case 'received':
+      return 'completed'
+    case 'rejected':
+      return 'failed'
+    case 'expired':
+      return 'cancelled'
+    default:
+      return 'pending'
   }
 }
 
@@ -43,7 +52,13 @@ export interface TransactionRecord {
   readonly category: string | null
   readonly sourceObject: string
   readonly sourceId: string
-  readonly exchange: { readonly rate: string; readonly sellAmount: bigint; readonly sellCurrency: CurrencyCode; readonly buyAmount: bigint; readonly buyCurrency: CurrencyCode } | null
+  readonly exchange: {
+    readonly rate: string
+    readonly sellAmount: bigint
+    readonly sellCurrency: CurrencyCode
+    readonly buyAmount: bigint
+    readonly buyCurrency: CurrencyCode
+  } | null
   readonly runningBalance: bigint | null
   readonly bookedAt: number | null
   readonly valueDate: string | null
@@ -74,11 +89,14 @@ export function transactionJson(record: TransactionRecord) {
     rail: record.rail,
     category: record.category,
     source: { object: record.sourceObject, id: record.sourceId },
-    exchange: exchange === null ? null : {
-      rate: exchange.rate,
-      sellAmount: moneyJson({ amountMinor: exchange.sellAmount, currency: exchange.sellCurrency }),
-      buyAmount: moneyJson({ amountMinor: exchange.buyAmount, currency: exchange.buyCurrency }),
-    },
+    exchange:
+      exchange === null
+        ? null
+        : {
+            rate: exchange.rate,
+            sellAmount: moneyJson({ amountMinor: exchange.sellAmount, currency: exchange.sellCurrency }),
+            buyAmount: moneyJson({ amountMinor: exchange.buyAmount, currency: exchange.buyCurrency }),
+          },
     merchant: null,
     cardId: null,
     hasAttachments: record.attachmentCount > 0,
@@ -102,20 +120,32 @@ export interface Sibling {
  * Returns the objects related to a transaction: its cause, and the other transactions of that cause. `relation` tells
  * what this transaction is to the other: the return of a payment, the fee of a payment.
  */
-export function relatedOf({ id, type, sourceObject, sourceId }: Pick<TransactionRecord, 'id' | 'type' | 'sourceObject' | 'sourceId'>, siblings: readonly Sibling[]) {
+export function relatedOf(
+  { id, type, sourceObject, sourceId }: Pick<TransactionRecord, 'id' | 'type' | 'sourceObject' | 'sourceId'>,
+  siblings: readonly Sibling[],
+) {
   const relation = relationOf(type)
-  const others = siblings.filter((sibling) => sibling.id !== id).map((sibling) => ({
-    object: 'transaction', id: sibling.id, relation: sibling.id === sourceId ? relation : 'counterpart' as const,
-  }))
+  const others = siblings
+    .filter((sibling) => sibling.id !== id)
+    .map((sibling) => ({
+      object: 'transaction',
+      id: sibling.id,
+      relation: sibling.id === sourceId ? relation : ('counterpart' as const),
+    }))
   return [...(relation === 'counterpart' ? [] : [{ object: sourceObject, id: sourceId, relation }]), ...others]
 }
 
 function relationOf(type: string): 'return_of' | 'recall_of' | 'refund_of' | 'fee_of' | 'counterpart' {
   switch (type) {
-    case 'payment_return': return 'return_of'
-    case 'incoming_payment_return': return 'recall_of'
-    case 'fee': return 'fee_of'
-    case 'fee_refund': return 'refund_of'
-    default: return 'counterpart'
+    case 'payment_return':
+      return 'return_of'
+    case 'incoming_payment_return':
+      return 'recall_of'
+    case 'fee':
+      return 'fee_of'
+    case 'fee_refund':
+      return 'refund_of'
+    default:
+      return 'counterpart'
   }
 }

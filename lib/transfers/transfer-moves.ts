@@ -32,32 +32,69 @@ export type TransferMove =
   | TransferReviewMove
 
 /** Decides one move; null when the status does not allow it. */
-export function moveTransfer(transfer: TransferState, move: TransferMove, context: TransferMoveContext): MovedTransfer | null {
-  if (move.kind === 'hold' || move.kind === 'release' || move.kind === 'block') return reviewTransfer(transfer, move, context)
+export function moveTransfer(
+  transfer: TransferState,
+  move: TransferMove,
+  context: TransferMoveContext,
+): MovedTransfer | null {
+  if (move.kind === 'hold' || move.kind === 'release' || move.kind === 'block')
+    return reviewTransfer(transfer, move, context)
   const { status } = transfer
   if (status !== 'processing' && (status !== 'exception' || move.kind === 'timeout')) return null
   switch (move.kind) {
-    case 'confirm': return confirmed(transfer, move, context)
-    case 'refuse': return refused(transfer, move.schemeCode, context)
-    case 'timeout': return timedOut(transfer, context)
-    default: return move satisfies never
+    case 'confirm':
+      return confirmed(transfer, move, context)
+    case 'refuse':
+      return refused(transfer, move.schemeCode, context)
+    case 'timeout':
+      return timedOut(transfer, context)
+    default:
+      return move satisfies never
   }
 }
 
-function confirmed(transfer: TransferState, { valueDate, suspenseId }: Extract<TransferMove, { kind: 'confirm' }>, { ids, accounts, now }: TransferMoveContext): MovedTransfer {
+function confirmed(
+  transfer: TransferState,
+  { valueDate, suspenseId }: Extract<TransferMove, { kind: 'confirm' }>,
+  { ids, accounts, now }: TransferMoveContext,
+): MovedTransfer {
   const common = {
-    amounts: { A: transfer.amount }, currency: transfer.currency, accounts: accounts.from, toAccounts: accounts.to,
-    balances: { from: transfer.fromBalanceId, to: { id: transfer.toBalanceId, fence: 'open' } }, customerId: transfer.customerId, source: { object: 'transfer', id: transfer.id },
-    description: `Transfer ${transfer.number}`, reference: transfer.reference, bookedAt: now, valueDate,
+    amounts: { A: transfer.amount },
+    currency: transfer.currency,
+    accounts: accounts.from,
+    toAccounts: accounts.to,
+    balances: { from: transfer.fromBalanceId, to: { id: transfer.toBalanceId, fence: 'open' } },
+    customerId: transfer.customerId,
+    source: { object: 'transfer', id: transfer.id },
+    description: `Transfer ${transfer.number}`,
+    reference: transfer.reference,
+    bookedAt: now,
+    valueDate,
   } as const
   const crosses = transfer.fromConnectionId !== transfer.toConnectionId
   const effects: Effects = {
-    postings: [...entry({ ...common, rule: 'L20', entryId: ids.next() }), ...(crosses ? entry({ ...common, rule: 'L21', entryId: ids.next() }) : [])],
+    postings: [
+      ...entry({ ...common, rule: 'L20', entryId: ids.next() }),
+      ...(crosses ? entry({ ...common, rule: 'L21', entryId: ids.next() }) : []),
+    ],
     holdResolutions: [{ ...holdOf(transfer), status: 'captured', capturedAmount: transfer.amount, resolvedAt: now }],
-    ...told(transfer, 'completed', 'Transfer completed.', ['transfer.status_changed', 'transfer.completed'], { ids, now }),
+    ...told(transfer, 'completed', 'Transfer completed.', ['transfer.status_changed', 'transfer.completed'], {
+      ids,
+      now,
+    }),
     ...endsException(transfer, 'completed', now),
   }
-  const item = { operatorId: transfer.operatorId, connectionId: transfer.toConnectionId, shard: transfer.shard, originId: transfer.id, payerName: null, reference: `Transfer ${transfer.number}`, rail: null, valueDate, receivedAt: now }
+  const item = {
+    operatorId: transfer.operatorId,
+    connectionId: transfer.toConnectionId,
+    shard: transfer.shard,
+    originId: transfer.id,
+    payerName: null,
+    reference: `Transfer ${transfer.number}`,
+    rail: null,
+    valueDate,
+    receivedAt: now,
+  }
   return {
     change: { status: 'completed', version: transfer.version + 1, failure: null, completedAt: now },
     over: true,
@@ -83,8 +120,18 @@ function timedOut(transfer: TransferState, { ids, now }: TransferMoveContext): M
     change: { status: 'exception', version: transfer.version + 1, failure: null, completedAt: null },
     over: false,
     effects: {
-      ...told(transfer, 'exception', 'The bank did not answer; its answer is being looked for.', ['transfer.status_changed'], { ids, now }),
-      ...opensException('transfer', { ...transfer, status: 'exception' }, { id: ids.next(), kind: 'provider_timeout', message: 'The partner did not answer in time.', at: now }),
+      ...told(
+        transfer,
+        'exception',
+        'The bank did not answer; its answer is being looked for.',
+        ['transfer.status_changed'],
+        { ids, now },
+      ),
+      ...opensException(
+        'transfer',
+        { ...transfer, status: 'exception' },
+        { id: ids.next(), kind: 'provider_timeout', message: 'The partner did not answer in time.', at: now },
+      ),
     },
   }
 }
@@ -92,10 +139,40 @@ function timedOut(transfer: TransferState, { ids, now }: TransferMoveContext): M
 const holdOf = ({ holdId, fromBalanceId, amount }: TransferState) => ({ id: holdId, balanceId: fromBalanceId, amount })
 
 /** Makes the update and the events of a change. */
-function told(transfer: TransferState, status: TransferRecord['status'], message: string, types: readonly string[], { ids, now }: Pick<TransferMoveContext, 'ids' | 'now'>): Pick<Effects, 'statusUpdates' | 'events'> {
+function told(
+  transfer: TransferState,
+  status: TransferRecord['status'],
+  message: string,
+  types: readonly string[],
+  { ids, now }: Pick<TransferMoveContext, 'ids' | 'now'>,
+): Pick<Effects, 'statusUpdates' | 'events'> {
   const { id: objectId, customerId, operatorId, shard, status: previousStatus, amount, currency } = transfer
   return {
-    statusUpdates: [{ objectId, version: transfer.version + 1, customerId, status, previousStatus, message, actor: 'partner', at: now }],
-    events: types.map((type) => ({ id: ids.next(), createdAt: now, customerId, operatorId, shard, type, object: 'transfer', objectId, status, previousStatus, amount, currency })),
+    statusUpdates: [
+      {
+        objectId,
+        version: transfer.version + 1,
+        customerId,
+        status,
+        previousStatus,
+        message,
+        actor: 'partner',
+        at: now,
+      },
+    ],
+    events: types.map((type) => ({
+      id: ids.next(),
+      createdAt: now,
+      customerId,
+      operatorId,
+      shard,
+      type,
+      object: 'transfer',
+      objectId,
+      status,
+      previousStatus,
+      amount,
+      currency,
+    })),
   }
 }

@@ -28,24 +28,51 @@ interface ReviewContext {
 }
 
 /** Decides one move; null when the status does not allow it. */
-export function reviewTransfer(transfer: TransferState, move: TransferReviewMove, context: ReviewContext): MovedTransfer | null {
+export function reviewTransfer(
+  transfer: TransferState,
+  move: TransferReviewMove,
+  context: ReviewContext,
+): MovedTransfer | null {
   if (transfer.status !== (move.kind === 'hold' ? 'processing' : 'on_hold')) return null
   switch (move.kind) {
-    case 'hold': return hold(transfer, move.hit, context)
-    case 'release': return release(transfer, context)
-    case 'block': return block(transfer, move.freezeFunds, context)
-    default: return move satisfies never
+    case 'hold':
+      return hold(transfer, move.hit, context)
+    case 'release':
+      return release(transfer, context)
+    case 'block':
+      return block(transfer, move.freezeFunds, context)
+    default:
+      return move satisfies never
   }
 }
 
 /** Puts the transfer on hold (T7). */
-function hold(transfer: TransferState, { provider, findings, decides }: ScreeningHit, { ids, now }: ReviewContext): MovedTransfer {
+function hold(
+  transfer: TransferState,
+  { provider, findings, decides }: ScreeningHit,
+  { ids, now }: ReviewContext,
+): MovedTransfer {
   const holdId = ids.next()
   const { id: subjectId, customerId, operatorId, shard, currency, amount } = transfer
-  const { events = [], ...opened } = opensComplianceHold({
-    id: ids.next(), kind: 'outbound_screening', provider, subjectType: 'transfer', subjectId, customerId, operatorId, shard, currency, amount, counterparty: null, findings,
-    decides: decides === null ? null : { decision: decides.decision, at: now + decides.afterMs }, createdAt: now,
-  }, ids.next())
+  const { events = [], ...opened } = opensComplianceHold(
+    {
+      id: ids.next(),
+      kind: 'outbound_screening',
+      provider,
+      subjectType: 'transfer',
+      subjectId,
+      customerId,
+      operatorId,
+      shard,
+      currency,
+      amount,
+      counterparty: null,
+      findings,
+      decides: decides === null ? null : { decision: decides.decision, at: now + decides.afterMs },
+      createdAt: now,
+    },
+    ids.next(),
+  )
   const changed = told(transfer, 'on_hold', 'Transfer under review.', { ids, now })
   return {
     change: { status: 'on_hold', version: transfer.version + 1, failure: null, completedAt: null },
@@ -53,10 +80,19 @@ function hold(transfer: TransferState, { provider, findings, decides }: Screenin
     order: { holdId, dueAt: null },
     effects: {
       ...opened,
-      ...replaced(transfer, { id: holdId, subjectType: 'payment_review', subjectId: holdId, description: UNDER_REVIEW }, now),
+      ...replaced(
+        transfer,
+        { id: holdId, subjectType: 'payment_review', subjectId: holdId, description: UNDER_REVIEW },
+        now,
+      ),
       statusUpdates: changed.statusUpdates,
       events: [...changed.events, ...events],
-      ...opensException('transfer', transfer, { id: ids.next(), kind: 'compliance_hold', message: 'Held by the compliance gate.', at: now }),
+      ...opensException('transfer', transfer, {
+        id: ids.next(),
+        kind: 'compliance_hold',
+        message: 'Held by the compliance gate.',
+        at: now,
+      }),
     },
   }
 }
@@ -69,7 +105,11 @@ function release(transfer: TransferState, { ids, now }: ReviewContext): MovedTra
     over: false,
     order: { holdId, dueAt: now },
     effects: {
-      ...replaced(transfer, { id: holdId, subjectType: 'transfer', subjectId: transfer.id, description: `Transfer ${transfer.number}` }, now),
+      ...replaced(
+        transfer,
+        { id: holdId, subjectType: 'transfer', subjectId: transfer.id, description: `Transfer ${transfer.number}` },
+        now,
+      ),
       ...told(transfer, 'processing', 'The transfer continues.', { ids, now }),
       ...endsException(transfer, 'released', now),
     },
@@ -84,7 +124,13 @@ function block(transfer: TransferState, freezeFunds: boolean, { ids, now }: Revi
     change: { status: 'failed', version: transfer.version + 1, failure, completedAt: null },
     over: true,
     effects: {
-      ...(frozen === null ? { holdResolutions: [releasedHold(transfer, now)] } : replaced(transfer, { id: frozen, subjectType: 'legal_order', subjectId: frozen, description: UNDER_REVIEW }, now)),
+      ...(frozen === null
+        ? { holdResolutions: [releasedHold(transfer, now)] }
+        : replaced(
+            transfer,
+            { id: frozen, subjectType: 'legal_order', subjectId: frozen, description: UNDER_REVIEW },
+            now,
+          )),
       ...told(transfer, 'failed', 'The transfer was declined.', { ids, now }),
       ...endsException(transfer, 'blocked', now),
     },
@@ -95,15 +141,48 @@ const releasedHold = ({ holdId, fromBalanceId, amount }: TransferState, now: num
   ({ id: holdId, balanceId: fromBalanceId, amount, status: 'released', capturedAmount: null, resolvedAt: now }) as const
 
 /** Replaces the transfer's hold by another of the same amount. */
-function replaced(transfer: TransferState, hold: Pick<HoldRow, 'id' | 'subjectType' | 'subjectId' | 'description'>, now: number): Pick<Effects, 'holds' | 'holdResolutions'> {
+function replaced(
+  transfer: TransferState,
+  hold: Pick<HoldRow, 'id' | 'subjectType' | 'subjectId' | 'description'>,
+  now: number,
+): Pick<Effects, 'holds' | 'holdResolutions'> {
   const { fromBalanceId: balanceId, customerId, amount } = transfer
-  return { holdResolutions: [releasedHold(transfer, now)], holds: [{ ...hold, balanceId, customerId, amount, createdAt: now }] }
+  return {
+    holdResolutions: [releasedHold(transfer, now)],
+    holds: [{ ...hold, balanceId, customerId, amount, createdAt: now }],
+  }
 }
 
 function told(transfer: TransferState, status: TransferState['status'], message: string, { ids, now }: ReviewContext) {
   const { id: objectId, customerId, operatorId, shard, status: previousStatus, amount, currency, version } = transfer
   return {
-    statusUpdates: [{ objectId, version: version + 1, customerId, status, previousStatus, message, actor: 'system' as const, at: now }],
-    events: [{ id: ids.next(), createdAt: now, customerId, operatorId, shard, type: 'transfer.status_changed', object: 'transfer', objectId, status, previousStatus, amount, currency }],
+    statusUpdates: [
+      {
+        objectId,
+        version: version + 1,
+        customerId,
+        status,
+        previousStatus,
+        message,
+        actor: 'system' as const,
+        at: now,
+      },
+    ],
+    events: [
+      {
+        id: ids.next(),
+        createdAt: now,
+        customerId,
+        operatorId,
+        shard,
+        type: 'transfer.status_changed',
+        object: 'transfer',
+        objectId,
+        status,
+        previousStatus,
+        amount,
+        currency,
+      },
+    ],
   }
 }

@@ -30,7 +30,7 @@ export interface TransferRecord {
   readonly metadata: Readonly<Record<string, string>>
   /** The partner makes the transfer, so it is not completed at its creation (T2). */
   readonly byPartner: boolean
-  readonly failure: Failure & { readonly at: string } | null
+  readonly failure: (Failure & { readonly at: string }) | null
   readonly completedAt: number | null
   readonly createdAt: number
   readonly updatedAt: number
@@ -38,7 +38,9 @@ export interface TransferRecord {
 
 /** Restores the transfer as its creation answer showed it, whatever its status is now. */
 export function createdTransfer(transfer: TransferRecord): TransferRecord {
-  return transfer.byPartner ? { ...transfer, status: 'processing', version: 1, failure: null, completedAt: null, updatedAt: transfer.createdAt } : transfer
+  return transfer.byPartner
+    ? { ...transfer, status: 'processing', version: 1, failure: null, completedAt: null, updatedAt: transfer.createdAt }
+    : transfer
 }
 
 /** Makes the transfer as the API shows it. */
@@ -104,21 +106,36 @@ export interface TransferCreated {
  * the partner moves the cash, so the amount is held until that is done (T2, transfer-moves.ts). The paying balance
  * decides; the other balance only has to be open and in the same currency, which the commit checks under its row lock.
  */
-export function createTransfer(balance: BalanceState | null, command: CreateTransfer, now: number): BalanceDecision<TransferCreated> {
+export function createTransfer(
+  balance: BalanceState | null,
+  command: CreateTransfer,
+  now: number,
+): BalanceDecision<TransferCreated> {
   if (balance === null || balance.customerId !== command.customerId) {
     return invalid(balance, { field: '/fromBalanceId', code: 'not_found', message: 'No such balance.' })
   }
   if (balance.currency !== command.currency) {
-    return invalid(balance, { field: '/amount/currency', code: 'currency_mismatch', message: `The balance is in ${balance.currency}.` })
+    return invalid(balance, {
+      field: '/amount/currency',
+      code: 'currency_mismatch',
+      message: `The balance is in ${balance.currency}.`,
+    })
   }
   if (balance.status !== 'active') {
-    return { ...invalid(balance, { field: '/fromBalanceId', code: 'inactive', message: `The balance is ${balance.status}.` }), refused: true }
+    return {
+      ...invalid(balance, { field: '/fromBalanceId', code: 'inactive', message: `The balance is ${balance.status}.` }),
+      refused: true,
+    }
   }
   if (command.creditRefused) {
     return invalid(balance, { field: '/toBalanceId', code: 'inactive', message: 'The balance does not accept money.' })
   }
   if (command.externalIdOwner !== null) {
-    return refuse(balance, command, now, { slug: 'duplicate-external-id', detail: `externalId ${command.externalId} belongs to another transfer.`, extra: { existingId: command.externalIdOwner } })
+    return refuse(balance, command, now, {
+      slug: 'duplicate-external-id',
+      detail: `externalId ${command.externalId} belongs to another transfer.`,
+      extra: { existingId: command.externalIdOwner },
+    })
   }
   if (command.policyRefusal !== null) return refuse(balance, command, now, command.policyRefusal)
   if (balance.available < command.amount) {
@@ -126,23 +143,58 @@ export function createTransfer(balance: BalanceState | null, command: CreateTran
   }
   const byPartner = command.byPartner || balance.connectionId !== command.toConnectionId
   const transfer: TransferRecord = {
-    id: command.transferId, customerId: balance.customerId, number: command.number, externalId: command.externalId,
-    status: byPartner ? 'processing' : 'completed', version: 1, fromBalanceId: balance.id, toBalanceId: command.toBalanceId, currency: balance.currency,
-    amount: command.amount, reference: command.reference, createdBy: command.createdBy, createdVia: command.createdVia,
-    metadata: command.metadata, byPartner, failure: null, completedAt: byPartner ? null : now, createdAt: now, updatedAt: now,
+    id: command.transferId,
+    customerId: balance.customerId,
+    number: command.number,
+    externalId: command.externalId,
+    status: byPartner ? 'processing' : 'completed',
+    version: 1,
+    fromBalanceId: balance.id,
+    toBalanceId: command.toBalanceId,
+    currency: balance.currency,
+    amount: command.amount,
+    reference: command.reference,
+    createdBy: command.createdBy,
+    createdVia: command.createdVia,
+    metadata: command.metadata,
+    byPartner,
+    failure: null,
+    completedAt: byPartner ? null : now,
+    createdAt: now,
+    updatedAt: now,
   }
   const effects: Effects = {
-    transfers: [{
-      id: transfer.id, customerId: transfer.customerId, operatorId: balance.operatorId, shard: balance.shard,
-      number: transfer.number, externalId: transfer.externalId, status: transfer.status, fromBalanceId: transfer.fromBalanceId,
-      toBalanceId: transfer.toBalanceId, currency: transfer.currency, amount: transfer.amount, reference: transfer.reference,
-      createdBy: transfer.createdBy, createdVia: transfer.createdVia, completedAt: transfer.completedAt, createdAt: now,
-      metadata: Object.keys(transfer.metadata).length > 0 ? JSON.stringify(transfer.metadata) : null,
-    }],
+    transfers: [
+      {
+        id: transfer.id,
+        customerId: transfer.customerId,
+        operatorId: balance.operatorId,
+        shard: balance.shard,
+        number: transfer.number,
+        externalId: transfer.externalId,
+        status: transfer.status,
+        fromBalanceId: transfer.fromBalanceId,
+        toBalanceId: transfer.toBalanceId,
+        currency: transfer.currency,
+        amount: transfer.amount,
+        reference: transfer.reference,
+        createdBy: transfer.createdBy,
+        createdVia: transfer.createdVia,
+        completedAt: transfer.completedAt,
+        createdAt: now,
+        metadata: Object.keys(transfer.metadata).length > 0 ? JSON.stringify(transfer.metadata) : null,
+      },
+    ],
     ...(byPartner ? handedOver(balance, transfer, command) : booked(balance, transfer, command)),
-    ...(command.key === null ? {} : { idempotency: { ...command.key, status: 201, resourceId: transfer.id, answer: null, createdAt: now } }),
+    ...(command.key === null
+      ? {}
+      : { idempotency: { ...command.key, status: 201, resourceId: transfer.id, answer: null, createdAt: now } }),
   }
-  return { state: { ...balance, available: balance.available - command.amount }, reply: { kind: 'transfer_created', transfer }, effects }
+  return {
+    state: { ...balance, available: balance.available - command.amount },
+    reply: { kind: 'transfer_created', transfer },
+    effects,
+  }
 }
 
 /** Posts the transfer at once, in both journals (T1). */
@@ -150,16 +202,47 @@ function booked(balance: BalanceState, transfer: TransferRecord, command: Create
   const now = transfer.createdAt
   return {
     postings: entry({
-      rule: 'L20', amounts: { A: command.amount }, currency: balance.currency, accounts: {},
-      balances: { from: balance.id, to: { id: command.toBalanceId, fence: 'open' } }, entryId: command.entryId, customerId: balance.customerId,
-      source: { object: 'transfer', id: transfer.id }, description: `Transfer ${transfer.number}`, reference: command.reference,
-      bookedAt: now, valueDate: command.valueDate,
+      rule: 'L20',
+      amounts: { A: command.amount },
+      currency: balance.currency,
+      accounts: {},
+      balances: { from: balance.id, to: { id: command.toBalanceId, fence: 'open' } },
+      entryId: command.entryId,
+      customerId: balance.customerId,
+      source: { object: 'transfer', id: transfer.id },
+      description: `Transfer ${transfer.number}`,
+      reference: command.reference,
+      bookedAt: now,
+      valueDate: command.valueDate,
     }),
-    statusUpdates: [{ objectId: transfer.id, version: 1, customerId: balance.customerId, status: 'completed',
-      previousStatus: null, message: 'Transfer completed.', actor: 'member', at: now }],
-    events: [{ id: command.eventId, createdAt: now, customerId: balance.customerId, operatorId: balance.operatorId,
-      shard: balance.shard, type: 'transfer.completed', object: 'transfer', objectId: transfer.id, status: 'completed',
-      previousStatus: null, amount: transfer.amount, currency: transfer.currency }],
+    statusUpdates: [
+      {
+        objectId: transfer.id,
+        version: 1,
+        customerId: balance.customerId,
+        status: 'completed',
+        previousStatus: null,
+        message: 'Transfer completed.',
+        actor: 'member',
+        at: now,
+      },
+    ],
+    events: [
+      {
+        id: command.eventId,
+        createdAt: now,
+        customerId: balance.customerId,
+        operatorId: balance.operatorId,
+        shard: balance.shard,
+        type: 'transfer.completed',
+        object: 'transfer',
+        objectId: transfer.id,
+        status: 'completed',
+        previousStatus: null,
+        amount: transfer.amount,
+        currency: transfer.currency,
+      },
+    ],
   }
 }
 
@@ -168,14 +251,39 @@ function handedOver(balance: BalanceState, transfer: TransferRecord, command: Cr
   const now = transfer.createdAt
   return {
     credits: [{ balanceId: command.toBalanceId, currency: balance.currency }],
-    holds: [{
-      id: command.holdId, balanceId: balance.id, customerId: balance.customerId, amount: transfer.amount, subjectType: 'transfer', subjectId: transfer.id,
-      description: `Transfer ${transfer.number}`, createdAt: now,
-    }],
-    transferOrders: [{
-      transferId: transfer.id, shard: balance.shard, holdId: command.holdId, fromConnectionId: balance.connectionId, toConnectionId: command.toConnectionId, dueAt: now,
-    }],
-    statusUpdates: [{ objectId: transfer.id, version: 1, customerId: balance.customerId, status: transfer.status, previousStatus: null,
-      message: 'Transfer handed to the bank.', actor: 'member', at: now }],
+    holds: [
+      {
+        id: command.holdId,
+        balanceId: balance.id,
+        customerId: balance.customerId,
+        amount: transfer.amount,
+        subjectType: 'transfer',
+        subjectId: transfer.id,
+        description: `Transfer ${transfer.number}`,
+        createdAt: now,
+      },
+    ],
+    transferOrders: [
+      {
+        transferId: transfer.id,
+        shard: balance.shard,
+        holdId: command.holdId,
+        fromConnectionId: balance.connectionId,
+        toConnectionId: command.toConnectionId,
+        dueAt: now,
+      },
+    ],
+    statusUpdates: [
+      {
+        objectId: transfer.id,
+        version: 1,
+        customerId: balance.customerId,
+        status: transfer.status,
+        previousStatus: null,
+        message: 'Transfer handed to the bank.',
+        actor: 'member',
+        at: now,
+      },
+    ],
   }
 }

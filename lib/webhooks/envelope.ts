@@ -21,7 +21,10 @@ export interface WebhookEvent {
 }
 
 /** Makes the envelope of an event for one tenant's endpoint. The same event always gives the same bytes. */
-export function envelope(event: WebhookEvent, { tenantId, apiVersion, test }: { readonly tenantId: string; readonly apiVersion: string; readonly test: boolean }) {
+export function envelope(
+  event: WebhookEvent,
+  { tenantId, apiVersion, test }: { readonly tenantId: string; readonly apiVersion: string; readonly test: boolean },
+) {
   return {
     id: event.id,
     type: event.type,
@@ -34,7 +37,10 @@ export function envelope(event: WebhookEvent, { tenantId, apiVersion, test }: { 
       id: event.objectId,
       status: event.status,
       previousStatus: event.previousStatus,
-      amount: event.amount === null || event.currency === null ? null : { amountMinor: event.amount.toString(), currency: event.currency },
+      amount:
+        event.amount === null || event.currency === null
+          ? null
+          : { amountMinor: event.amount.toString(), currency: event.currency },
       test,
       sandbox: event.sandbox,
       related: event.related,
@@ -43,7 +49,12 @@ export function envelope(event: WebhookEvent, { tenantId, apiVersion, test }: { 
 }
 
 /** Makes the headers of a callback, without its signatures. `seconds` is unix time. */
-export function callbackHeaders({ eventId, eventType, seconds, test }: {
+export function callbackHeaders({
+  eventId,
+  eventType,
+  seconds,
+  test,
+}: {
   readonly eventId: string
   readonly eventType: string
   readonly seconds: number

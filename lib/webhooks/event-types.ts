@@ -2,18 +2,46 @@
 
 /** Types for customers and operators. */
 export const CUSTOMER_EVENT_TYPES = [
-  'payment.created', 'payment.status_changed', 'payment.completed', 'payment.failed', 'payment.returned', 'payment.recall_updated',
-  'transfer.completed', 'transfer.status_changed', 'incoming_payment.received', 'incoming_payment.returned', 'exchange.completed',
-  'exchange.status_changed', 'recipient.status_changed', 'recipient.verification_completed', 'approval.requested', 'approval.decided',
-  'funds_request.status_changed', 'collection.status_changed', 'mandate.status_changed', 'scheduled_payment.status_changed',
-  'bulk_payment.status_changed', 'job.completed', 'statement.available', 'balance.low', 'balance.details_changed',
-  'card_transaction.created', 'webhook.test',
+  'payment.created',
+  'payment.status_changed',
+  'payment.completed',
+  'payment.failed',
+  'payment.returned',
+  'payment.recall_updated',
+  'transfer.completed',
+  'transfer.status_changed',
+  'incoming_payment.received',
+  'incoming_payment.returned',
+  'exchange.completed',
+  'exchange.status_changed',
+  'recipient.status_changed',
+  'recipient.verification_completed',
+  'approval.requested',
+  'approval.decided',
+  'funds_request.status_changed',
+  'collection.status_changed',
+  'mandate.status_changed',
+  'scheduled_payment.status_changed',
+  'bulk_payment.status_changed',
+  'job.completed',
+  'statement.available',
+  'balance.low',
+  'balance.details_changed',
+  'card_transaction.created',
+  'webhook.test',
 ] as const
 
 /** Types for operators only: their own affairs, and holds that a customer must not learn of. */
 export const OPERATOR_EVENT_TYPES = [
-  'customer.created', 'customer.status_changed', 'kyb_case.status_changed', 'provider_connection.status_changed', 'provider_event.failed',
-  'deprecated_operation.used', 'compliance_hold.created', 'compliance_hold.released', 'compliance_hold.blocked',
+  'customer.created',
+  'customer.status_changed',
+  'kyb_case.status_changed',
+  'provider_connection.status_changed',
+  'provider_event.failed',
+  'deprecated_operation.used',
+  'compliance_hold.created',
+  'compliance_hold.released',
+  'compliance_hold.blocked',
 ] as const
 
 export const EVENT_TYPES = [...CUSTOMER_EVENT_TYPES, ...OPERATOR_EVENT_TYPES] as const

@@ -3,7 +3,14 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 
 /** Delays after the first failure, the second, and so on; the last one repeats. */
-export const RETRY_DELAYS_MS = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 6 * HOUR_MS, 12 * HOUR_MS] as const
+export const RETRY_DELAYS_MS = [
+  MINUTE_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  6 * HOUR_MS,
+  12 * HOUR_MS,
+] as const
 /** A delivery is tried for this long, counted from its event or its redelivery. */
 export const RETRY_WINDOW_MS = 72 * HOUR_MS
 /** An endpoint is paused after so many failures in a row. */

@@ -23,7 +23,8 @@ const PORT_MIN = 1024
 const HTTPS_PORT = 443
 
 /** Names of internal hosts: by convention, by standard, or because a resolver completes them. */
-const INTERNAL_NAMES = /(?:^|\.)(?:localhost|local|localdomain|internal|intranet|private|corp|home|lan|home\.arpa|arpa|onion)$/
+const INTERNAL_NAMES =
+  /(?:^|\.)(?:localhost|local|localdomain|internal|intranet|private|corp|home|lan|home\.arpa|arpa|onion)$/
 
 const unsafe = (rule: TargetRule, detail: string): Target => ({ kind: 'unsafe', rule, detail })
 
@@ -34,18 +35,24 @@ const unsafe = (rule: TargetRule, detail: string): Target => ({ kind: 'unsafe', 
 export function checkTarget(text: string, policy: TargetPolicy): Target {
   if (!URL.canParse(text)) return { kind: 'unreadable' }
   const url = new URL(text)
-  if (url.protocol !== 'https:' && !(policy === 'any' && url.protocol === 'http:')) return unsafe('scheme', 'The address must begin with https://.')
-  if (url.username !== '' || url.password !== '') return unsafe('credentials', 'The address must not carry credentials.')
+  if (url.protocol !== 'https:' && !(policy === 'any' && url.protocol === 'http:'))
+    return unsafe('scheme', 'The address must begin with https://.')
+  if (url.username !== '' || url.password !== '')
+    return unsafe('credentials', 'The address must not carry credentials.')
   // An empty fragment is not visible in the parsed URL.
   if (url.hash !== '' || text.includes('#')) return unsafe('fragment', 'The address must not have a fragment.')
   const port = url.port === '' ? HTTPS_PORT : Number(url.port)
-  if (policy === 'public' && port !== HTTPS_PORT && port < PORT_MIN) return unsafe('port', `The port must be ${HTTPS_PORT}, or ${PORT_MIN} and above.`)
+  if (policy === 'public' && port !== HTTPS_PORT && port < PORT_MIN)
+    return unsafe('port', `The port must be ${HTTPS_PORT}, or ${PORT_MIN} and above.`)
   // A dot at the end makes a name absolute; the name is the same.
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
   if (ipaddr.isValid(host)) {
-    return policy === 'any' || isPublicAddress(host) ? { kind: 'ok', url, host, address: host } : unsafe('address', 'The address is not a public one.')
+    return policy === 'any' || isPublicAddress(host)
+      ? { kind: 'ok', url, host, address: host }
+      : unsafe('address', 'The address is not a public one.')
   }
-  if (policy === 'public' && (!host.includes('.') || INTERNAL_NAMES.test(host))) return unsafe('host_name', 'The host name is not a public one.')
+  if (policy === 'public' && (!host.includes('.') || INTERNAL_NAMES.test(host)))
+    return unsafe('host_name', 'The host name is not a public one.')
   if (host === '' || host.includes('..')) return unsafe('host_name', 'The host name is not a public one.')
   return { kind: 'ok', url, host, address: null }
 }

@@ -58,19 +58,33 @@ export class WebhookNotVerified extends Error {
  *
  * @throws WebhookNotVerified
  */
-export function verifyWebhook({ body, headers, secrets, now, toleranceSeconds = TOLERANCE_SECONDS }: VerifyInput): VerifiedEvent {
+export function verifyWebhook({
+  body,
+  headers,
+  secrets,
+  now,
+  toleranceSeconds = TOLERANCE_SECONDS,
+}: VerifyInput): VerifiedEvent {
   const timestamp = header(headers, 'service-timestamp')
   const sent = header(headers, 'service-signature')
-  if (timestamp === null || sent === null) throw new WebhookNotVerified('header_missing', 'Service-Timestamp or Service-Signature is missing.')
-  const signatures = sent.split(',').flatMap((entry) => (entry.trim().startsWith('v1=') ? [Buffer.from(entry.trim().slice('v1='.length), 'hex')] : []))
+  if (timestamp === null || sent === null)
+    throw new WebhookNotVerified('header_missing', 'Service-Timestamp or Service-Signature is missing.')
+  const signatures = sent
+    .split(',')
+    .flatMap((entry) => (entry.trim().startsWith('v1=') ? [Buffer.from(entry.trim().slice('v1='.length), 'hex')] : []))
   const expected = secrets.map((secret) => createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest())
   let matches = false
   // All pairs are compared, so the time does not reveal which one matches.
-  for (const one of expected) for (const signature of signatures) matches = (signature.length === one.length && timingSafeEqual(signature, one)) || matches
+  for (const one of expected)
+    for (const signature of signatures)
+      matches = (signature.length === one.length && timingSafeEqual(signature, one)) || matches
   if (!matches) throw new WebhookNotVerified('signature_mismatch', 'No signature fits.')
   const seconds = (now ?? systemClock.now()) / 1_000
   if (!/^\d{1,12}$/.test(timestamp) || Math.abs(seconds - Number(timestamp)) > toleranceSeconds) {
-    throw new WebhookNotVerified('timestamp_outside_tolerance', `Service-Timestamp is more than ${toleranceSeconds} s away from this machine's clock.`)
+    throw new WebhookNotVerified(
+      'timestamp_outside_tolerance',
+      `Service-Timestamp is more than ${toleranceSeconds} s away from this machine's clock.`,
+    )
   }
   return JSON.parse(typeof body === 'string' ? body : Buffer.from(body).toString('utf8')) as VerifiedEvent
 }

@@ -35,10 +35,21 @@ export const AccountDetails = defineEntity({
   indexes: [
     { name: 'account_details_balance', properties: ['balanceId', 'id'] },
     { name: 'account_details_customer', properties: ['customerId'] },
-    { name: 'account_details_iban', expression: `create index account_details_iban on account_details ((identifiers->>'iban'))` },
-    { name: 'account_details_account_number', expression: `create index account_details_account_number on account_details ((identifiers->>'accountNumber'))` },
-    { name: 'account_details_clabe', expression: `create index account_details_clabe on account_details ((identifiers->>'clabe'))` },
+    {
+      name: 'account_details_iban',
+      expression: `create index account_details_iban on account_details ((identifiers->>'iban'))`,
+    },
+    {
+      name: 'account_details_account_number',
+      expression: `create index account_details_account_number on account_details ((identifiers->>'accountNumber'))`,
+    },
+    {
+      name: 'account_details_clabe',
+      expression: `create index account_details_clabe on account_details ((identifiers->>'clabe'))`,
+    },
     { name: 'account_details_due', properties: ['dueAt'], where: 'due_at is not null' },
   ],
-  triggers: [{ name: 'own_accounts_changed', timing: 'after', events: ['insert', 'delete', 'update'], expression: TELL_NODES }],
+  triggers: [
+    { name: 'own_accounts_changed', timing: 'after', events: ['insert', 'delete', 'update'], expression: TELL_NODES },
+  ],
 })

@@ -6,7 +6,11 @@ import { balanceCurrency } from '../balances/balance-queries.ts'
 import type { Tenant } from '../db/page.ts'
 
 /** Reads the account details of one balance; null when the balance is not the tenant's. */
-export async function getAccountDetails(database: Database, tenant: Tenant, balanceId: string): Promise<readonly AccountDetailsJson[] | null> {
-  if (await balanceCurrency(database, tenant, balanceId) === null) return null
+export async function getAccountDetails(
+  database: Database,
+  tenant: Tenant,
+  balanceId: string,
+): Promise<readonly AccountDetailsJson[] | null> {
+  if ((await balanceCurrency(database, tenant, balanceId)) === null) return null
   return (await accountDetailsOf(database, [balanceId])).get(balanceId) ?? []
 }

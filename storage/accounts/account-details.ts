@@ -1,5 +1,10 @@
 /** Account details as rows: read for display to a payer; the sandbox bank provides its details immediately. */
-import { accountDetailsJson, type AccountDetailsJson, type AccountDetailsRecord, type AccountIdentifiers } from '../../lib/accounts/details.ts'
+import {
+  accountDetailsJson,
+  type AccountDetailsJson,
+  type AccountDetailsRecord,
+  type AccountIdentifiers,
+} from '../../lib/accounts/details.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
@@ -8,9 +13,27 @@ import { plainArray } from '../db/array-literal.ts'
 import type { Database } from '../db/database.ts'
 import type { TransactionClient } from '../db/transaction.ts'
 
-type Row = [string, string, string, AccountDetailsRecord['scope'], AccountDetailsRecord['rails'], AccountDetailsRecord['status'], string | null, string,
-  AccountIdentifiers | null, string | null, AccountDetailsRecord['bankAddress'], string | null, boolean, string | null, AccountDetailsRecord['estimatedArrival'],
-  number | null, number | null, string | null, number]
+type Row = [
+  string,
+  string,
+  string,
+  AccountDetailsRecord['scope'],
+  AccountDetailsRecord['rails'],
+  AccountDetailsRecord['status'],
+  string | null,
+  string,
+  AccountIdentifiers | null,
+  string | null,
+  AccountDetailsRecord['bankAddress'],
+  string | null,
+  boolean,
+  string | null,
+  AccountDetailsRecord['estimatedArrival'],
+  number | null,
+  number | null,
+  string | null,
+  number,
+]
 
 const ms = (column: string): string => `(extract(epoch from ${column}) * 1000)::float8`
 const READ = `select id, balance_id, currency, scope, rails, status, status_reason, account_holder_name, identifiers, bank_name, bank_address, country, shared,
@@ -21,13 +44,58 @@ const READ = `select id, balance_id, currency, scope, rails, status, status_reas
  * Reads the account details of each balance, local ones first, closed ones included. A balance without details is
  * absent.
  */
-export async function accountDetailsOf(database: Pick<Database, 'query'>, balanceIds: readonly string[]): Promise<Map<string, AccountDetailsJson[]>> {
+export async function accountDetailsOf(
+  database: Pick<Database, 'query'>,
+  balanceIds: readonly string[],
+): Promise<Map<string, AccountDetailsJson[]>> {
   const found = new Map<string, AccountDetailsJson[]>()
-  for (const row of await database.query<Row>({ name: 'account_details_of', text: READ, values: [plainArray(balanceIds)] })) {
-    const [id, balanceId, currency, scope, rails, status, statusReason, accountHolderName, identifiers, bankName, bankAddress, country, shared, reference,
-      estimatedArrival, validFrom, validUntil, replacedById, createdAt] = row
-    const details = accountDetailsJson({ id, balanceId, currency, scope, rails, status, statusReason, accountHolderName, identifiers, bankName, bankAddress, country,
-      shared, reference, estimatedArrival, validFrom, validUntil, replacedById, createdAt })
+  for (const row of await database.query<Row>({
+    name: 'account_details_of',
+    text: READ,
+    values: [plainArray(balanceIds)],
+  })) {
+    const [
+      id,
+      balanceId,
+      currency,
+      scope,
+      rails,
+      status,
+      statusReason,
+      accountHolderName,
+      identifiers,
+      bankName,
+      bankAddress,
+      country,
+      shared,
+      reference,
+      estimatedArrival,
+      validFrom,
+      validUntil,
+      replacedById,
+      createdAt,
+    ] = row
+    const details = accountDetailsJson({
+      id,
+      balanceId,
+      currency,
+      scope,
+      rails,
+      status,
+      statusReason,
+      accountHolderName,
+      identifiers,
+      bankName,
+      bankAddress,
+      country,
+      shared,
+      reference,
+      estimatedArrival,
+      validFrom,
+      validUntil,
+      replacedById,
+      createdAt,
+    })
     const known = found.get(balanceId)
     if (known === undefined) found.set(balanceId, [details])
     else known.push(details)
@@ -39,7 +107,10 @@ export async function accountDetailsOf(database: Pick<Database, 'query'>, balanc
  * Reads the details by which money can be sent to a balance now or soon: all that are not closed, pending ones
  * included.
  */
-export async function depositDetailsOf(database: Pick<Database, 'query'>, balanceId: string): Promise<AccountDetailsJson[]> {
+export async function depositDetailsOf(
+  database: Pick<Database, 'query'>,
+  balanceId: string,
+): Promise<AccountDetailsJson[]> {
   const details = (await accountDetailsOf(database, [balanceId])).get(balanceId) ?? []
   return details.filter(({ status }) => status !== 'closed')
 }
@@ -73,7 +144,15 @@ export interface PlatformAccount {
  * SQL of the `PlatformAccount` that a jsonb `bank` names in a currency, for paying customers of `operator`; null when
  * no balance on this platform has the account.
  */
-const platformAccount = ({ bank, currency, operator }: { readonly bank: string; readonly currency: string; readonly operator: string }): string => `(
+const platformAccount = ({
+  bank,
+  currency,
+  operator,
+}: {
+  readonly bank: string
+  readonly currency: string
+  readonly operator: string
+}): string => `(
   select json_build_object('balanceId', b.id, 'connectionId', b.connection_id, 'sameOperator', b.operator_id = ${operator}, 'holderName', d.account_holder_name)
   from account_details d join balance b on b.id = d.balance_id
   where b.currency = ${currency} and ${isAccountOf(bank)} order by d.status = 'active' desc, d.id limit 1)`
@@ -88,10 +167,12 @@ export const PLATFORM_ACCOUNT = platformAccount({ bank: 'r.bank', currency: 'r.c
  * @throws DatabaseUnavailable and the driver's errors
  */
 export async function findPlatformAccount(
-  database: Pick<Database, 'query'>, { customerId, currency, bank }: { readonly customerId: string; readonly currency: string; readonly bank: object },
+  database: Pick<Database, 'query'>,
+  { customerId, currency, bank }: { readonly customerId: string; readonly currency: string; readonly bank: object },
 ): Promise<PlatformAccount | null> {
   const [row] = await database.query<[PlatformAccount | null]>({
-    name: 'platform_account', values: [customerId, currency, JSON.stringify(bank)],
+    name: 'platform_account',
+    values: [customerId, currency, JSON.stringify(bank)],
     text: `select ${platformAccount({ bank: '$3::jsonb', currency: '$2', operator: 'c.operator_id' })} from customer c where c.id = $1`,
   })
   return row?.[0] ?? null
@@ -112,20 +193,51 @@ export interface ProvidedFor {
  *
  * @throws the driver's errors
  */
-export async function provideSandboxAccounts(client: TransactionClient, { ids, now, balances: which }: ProvidedFor): Promise<void> {
-  const given = 'operatorId' in which ? { condition: 'b.operator_id = $1', value: which.operatorId } : { condition: 'b.id = any($1::uuid[])', value: plainArray(which) }
-  const { rows: balances } = await client.query<{ id: string; customer_id: string; connection_id: string; shard: number; currency: CurrencyCode; holder: string; number: string }>(
+export async function provideSandboxAccounts(
+  client: TransactionClient,
+  { ids, now, balances: which }: ProvidedFor,
+): Promise<void> {
+  const given =
+    'operatorId' in which
+      ? { condition: 'b.operator_id = $1', value: which.operatorId }
+      : { condition: 'b.id = any($1::uuid[])', value: plainArray(which) }
+  const { rows: balances } = await client.query<{
+    id: string
+    customer_id: string
+    connection_id: string
+    shard: number
+    currency: CurrencyCode
+    holder: string
+    number: string
+  }>(
     `select b.id, b.customer_id, b.connection_id, b.shard, b.currency, c.legal_name as holder, nextval('sandbox_account_number') as number
      from balance b join customer c on c.id = b.customer_id
      where ${given.condition} and b.details_status = 'active' and not exists (select from account_details d where d.balance_id = b.id)`,
     [given.value],
   )
   for (let from = 0; from < balances.length; from += CHUNK_BALANCES) {
-    const rows = balances.slice(from, from + CHUNK_BALANCES).flatMap((balance) => sandboxAccounts(balance.currency, Number(balance.number)).map((terms) => ({
-      id: ids.next(), customer_id: balance.customer_id, connection_id: balance.connection_id, shard: balance.shard, balance_id: balance.id, currency: balance.currency, scope: terms.scope, rails: terms.rails, status: 'active',
-      account_holder_name: balance.holder, identifiers: terms.identifiers, bank_name: terms.bankName, bank_address: terms.bankAddress, country: terms.country,
-      shared: false, estimated_arrival: terms.estimatedArrival, valid_from: timestamp(now), created_at: timestamp(now),
-    })))
+    const rows = balances.slice(from, from + CHUNK_BALANCES).flatMap((balance) =>
+      sandboxAccounts(balance.currency, Number(balance.number)).map((terms) => ({
+        id: ids.next(),
+        customer_id: balance.customer_id,
+        connection_id: balance.connection_id,
+        shard: balance.shard,
+        balance_id: balance.id,
+        currency: balance.currency,
+        scope: terms.scope,
+        rails: terms.rails,
+        status: 'active',
+        account_holder_name: balance.holder,
+        identifiers: terms.identifiers,
+        bank_name: terms.bankName,
+        bank_address: terms.bankAddress,
+        country: terms.country,
+        shared: false,
+        estimated_arrival: terms.estimatedArrival,
+        valid_from: timestamp(now),
+        created_at: timestamp(now),
+      })),
+    )
     await client.query(
       `insert into account_details (id, customer_id, balance_id, currency, scope, rails, status, account_holder_name, identifiers, bank_name, bank_address, country,
          shared, estimated_arrival, valid_from, created_at, connection_id, shard)

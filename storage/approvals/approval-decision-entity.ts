@@ -18,5 +18,11 @@ export const ApprovalDecision = defineEntity({
     decidedAt: p.datetime().fieldName('decided_at').columnType('timestamptz'),
   },
   indexes: [{ name: 'approval_decision_approval', properties: ['approvalId', 'id'] }],
-  uniques: [{ name: 'approval_decision_once', expression: 'create unique index approval_decision_once on approval_decision (approval_id, user_id, round) where step_up_method is not null' }],
+  uniques: [
+    {
+      name: 'approval_decision_once',
+      expression:
+        'create unique index approval_decision_once on approval_decision (approval_id, user_id, round) where step_up_method is not null',
+    },
+  ],
 })

@@ -44,9 +44,17 @@ export const Approval = defineEntity({
     { name: 'approval_customer', properties: ['customerId', 'id'] },
     { name: 'approval_operator', properties: ['operatorId', 'id'] },
     { name: 'approval_subject', properties: ['subjectId', 'id'] },
-    { name: 'approval_pending', expression: `create index approval_pending on approval (customer_id, id) where status = 'pending'` },
+    {
+      name: 'approval_pending',
+      expression: `create index approval_pending on approval (customer_id, id) where status = 'pending'`,
+    },
     { name: 'approval_due', expression: `create index approval_due on approval (wake_at) where status = 'pending'` },
   ],
-  uniques: [{ name: 'approval_subject_pending', expression: `create unique index approval_subject_pending on approval (subject_id) where status = 'pending'` }],
+  uniques: [
+    {
+      name: 'approval_subject_pending',
+      expression: `create unique index approval_subject_pending on approval (subject_id) where status = 'pending'`,
+    },
+  ],
   checks: [{ name: 'approval_received_in_range', expression: 'received >= 0 and received <= required' }],
 })

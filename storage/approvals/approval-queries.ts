@@ -7,7 +7,16 @@ import { APPROVAL_COLUMNS, approvalRecord, IN_TIER, MAY_DECIDE, NOT_OWN, type Ap
 import type { Database } from '../db/database.ts'
 import { readPolicies, type PolicyRecord } from './policies.ts'
 import type { TransactionClient } from '../db/transaction.ts'
-import { Conditions, NEVER, readPage, type ListQuery, type Order, type ReadDatabase, type Tenant, type TimeTo } from '../db/page.ts'
+import {
+  Conditions,
+  NEVER,
+  readPage,
+  type ListQuery,
+  type Order,
+  type ReadDatabase,
+  type Tenant,
+  type TimeTo,
+} from '../db/page.ts'
 
 export interface ApprovalFilters {
   readonly status?: readonly string[]
@@ -53,10 +62,16 @@ const SIGHT = `
   (a.source = 'snapshot' and a.tier is distinct from (select p.terms->'tiers'->(a.tier_number - 1) from approval_policy p
     where p.customer_id = a.customer_id and p.kind = a.kind and (p.terms->>'enabled')::boolean)) as policy_changed`
 
-const columns = (viewer: Viewer) => sql`${sql.raw(APPROVAL_COLUMNS)}, ${mayDecide(viewer)} as can_decide, ${sql.raw(SIGHT)}`
+const columns = (viewer: Viewer) =>
+  sql`${sql.raw(APPROVAL_COLUMNS)}, ${mayDecide(viewer)} as can_decide, ${sql.raw(SIGHT)}`
 
 /** Lists the approvals of a customer, or of all customers of an operator. */
-export async function listApprovals(database: Database, db: ReadDatabase, { tenant, filters, sort, ...page }: ApprovalListQuery, viewer: Viewer) {
+export async function listApprovals(
+  database: Database,
+  db: ReadDatabase,
+  { tenant, filters, sort, ...page }: ApprovalListQuery,
+  viewer: Viewer,
+) {
   const where = scope(tenant)
     .anyOf(sql`a.status`, filters.status, 'text')
     .anyOf(sql`a.subject_type`, filters.subjectType, 'text')
@@ -64,17 +79,40 @@ export async function listApprovals(database: Database, db: ReadDatabase, { tena
     .anyOf(sql`a.customer_id`, filters.customerId, 'uuid')
     .created('a', filters.createdFrom, filters.createdTo)
   // An operator's staff decide on no approval, whatever memberships they have elsewhere.
-  if (filters.mine !== undefined) where.add(tenant.kind === 'operator' ? (filters.mine ? NEVER : sql`true`) : filters.mine ? mayDecide(viewer) : sql`not ${mayDecide(viewer)}`)
-  if (filters.requestedByMe !== undefined) where.add(sql`(a.requested_by = ${viewer.id}::uuid) = ${filters.requestedByMe}::boolean`)
-  const { rows, ...rest } = await readPage<ApprovalRow>(db, [{ columns: columns(viewer), from: sql`approval a`, where: where.list, order: ORDERS[sort] }], page)
-  const decisions = await decisionsOf(database, rows.map(({ id }) => id))
+  if (filters.mine !== undefined)
+    where.add(
+      tenant.kind === 'operator'
+        ? filters.mine
+          ? NEVER
+          : sql`true`
+        : filters.mine
+          ? mayDecide(viewer)
+          : sql`not ${mayDecide(viewer)}`,
+    )
+  if (filters.requestedByMe !== undefined)
+    where.add(sql`(a.requested_by = ${viewer.id}::uuid) = ${filters.requestedByMe}::boolean`)
+  const { rows, ...rest } = await readPage<ApprovalRow>(
+    db,
+    [{ columns: columns(viewer), from: sql`approval a`, where: where.list, order: ORDERS[sort] }],
+    page,
+  )
+  const decisions = await decisionsOf(
+    database,
+    rows.map(({ id }) => id),
+  )
   return { ...rest, rows: rows.map((row) => view(row, decisions.get(row.id) ?? [], viewer, tenant)) }
 }
 
 /** Reads one approval with its version; null when the approval is not the tenant's. */
 export async function getApproval(database: Database, db: ReadDatabase, tenant: Tenant, id: string, viewer: Viewer) {
   const where = scope(tenant).add(sql`a.id = ${id}::uuid`)
-  const { rows: [row] } = await readPage<ApprovalRow>(db, [{ columns: columns(viewer), from: sql`approval a`, where: where.list, order: ORDERS.createdAt }], { limit: 1, position: null, withTotal: false })
+  const {
+    rows: [row],
+  } = await readPage<ApprovalRow>(
+    db,
+    [{ columns: columns(viewer), from: sql`approval a`, where: where.list, order: ORDERS.createdAt }],
+    { limit: 1, position: null, withTotal: false },
+  )
   if (row === undefined) return null
   const decisions = await decisionsOf(database, [row.id])
   return { version: row.version, view: view(row, decisions.get(row.id) ?? [], viewer, tenant) }
@@ -82,8 +120,11 @@ export async function getApproval(database: Database, db: ReadDatabase, tenant: 
 
 /** Reads an approval that has no decisions yet, within the transaction that opens or changes it. */
 export async function showApproval(client: TransactionClient, tenant: Tenant, id: string, viewer: Viewer) {
-  const { rows: [row] } = await client.query<ApprovalRow>({
-    name: 'show_approval', values: [id, viewer.id],
+  const {
+    rows: [row],
+  } = await client.query<ApprovalRow>({
+    name: 'show_approval',
+    values: [id, viewer.id],
     text: `select ${APPROVAL_COLUMNS}, exists (select from membership m where m.tenant_id = a.customer_id and m.user_id = $2 and ${MAY_DECIDE}) as can_decide, ${SIGHT} from approval a where a.id = $1`,
   })
   if (row === undefined) throw new Error(`The approval ${id} has vanished.`)
@@ -91,7 +132,9 @@ export async function showApproval(client: TransactionClient, tenant: Tenant, id
 }
 
 function scope(tenant: Tenant): Conditions {
-  return new Conditions().add(tenant.kind === 'operator' ? sql`a.operator_id = ${tenant.id}::uuid` : sql`a.customer_id = ${tenant.id}::uuid`)
+  return new Conditions().add(
+    tenant.kind === 'operator' ? sql`a.operator_id = ${tenant.id}::uuid` : sql`a.customer_id = ${tenant.id}::uuid`,
+  )
 }
 
 function view(row: ApprovalRow, decisions: readonly DecisionRecord[], { showsComments }: Viewer, tenant: Tenant) {
@@ -103,16 +146,25 @@ function view(row: ApprovalRow, decisions: readonly DecisionRecord[], { showsCom
     if (row.policy_changed) issues.push('policy_changed')
   }
   if (!row.converted) issues.push('rate_unavailable')
-  return approvalJson(approvalRecord(row), decisions, { canDecide: tenant.kind === 'customer' && row.can_decide, showsComments, issues })
+  return approvalJson(approvalRecord(row), decisions, {
+    canDecide: tenant.kind === 'customer' && row.can_decide,
+    showsComments,
+    issues,
+  })
 }
 
 const DECISIONS = `select approval_id, id, user_id, user_name, decision, comment, (extract(epoch from decided_at) * 1000)::float8, step_up_method, counted
   from approval_decision where approval_id = any($1::uuid[]) order by id`
 
-async function decisionsOf(database: Database, ids: readonly string[]): Promise<ReadonlyMap<string, readonly DecisionRecord[]>> {
+async function decisionsOf(
+  database: Database,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, readonly DecisionRecord[]>> {
   const found = new Map<string, DecisionRecord[]>()
   if (ids.length === 0) return found
-  const rows = await database.query<[string, string, string, string, DecisionRecord['decision'], string | null, number, string | null, boolean]>({ name: 'approval_decisions', text: DECISIONS, values: [ids] })
+  const rows = await database.query<
+    [string, string, string, string, DecisionRecord['decision'], string | null, number, string | null, boolean]
+  >({ name: 'approval_decisions', text: DECISIONS, values: [ids] })
   for (const [approvalId, id, userId, userName, decision, comment, decidedAt, stepUpMethod, counted] of rows) {
     const decisions = found.get(approvalId)
     const record = { id, userId, userName, decision, comment, decidedAt, stepUpMethod, counted }
@@ -135,12 +187,32 @@ export async function getApprovalPolicy(database: Database, customerId: string, 
   return policy === undefined ? null : { version: policy.version, view: policyJson(policy) }
 }
 
-function policyJson({ id, customerId, kind, version, terms, pending, effectiveFrom, updatedBy, updatedAt }: PolicyRecord) {
+function policyJson({
+  id,
+  customerId,
+  kind,
+  version,
+  terms,
+  pending,
+  effectiveFrom,
+  updatedBy,
+  updatedAt,
+}: PolicyRecord) {
   const tiers = (of: PolicyRecord['terms']) => of.tiers.map((tier) => tierJson(tier, of.currency))
   return {
-    id, customerId, kind, version, enabled: terms.enabled, currency: terms.currency, tiers: tiers(terms), appliesTo: terms.appliesTo,
-    exemptOwnAccounts: terms.exemptOwnAccounts, recipientMode: terms.recipientMode,
+    id,
+    customerId,
+    kind,
+    version,
+    enabled: terms.enabled,
+    currency: terms.currency,
+    tiers: tiers(terms),
+    appliesTo: terms.appliesTo,
+    exemptOwnAccounts: terms.exemptOwnAccounts,
+    recipientMode: terms.recipientMode,
     pendingChange: pending === null ? null : { approvalId: pending.approvalId, tiers: tiers(pending.terms) },
-    effectiveFrom: timestamp(effectiveFrom), updatedBy, updatedAt: timestamp(updatedAt),
+    effectiveFrom: timestamp(effectiveFrom),
+    updatedBy,
+    updatedAt: timestamp(updatedAt),
   }
 }

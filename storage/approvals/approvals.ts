@@ -7,7 +7,15 @@
  */
 import { storedPolicies, type StoredPolicies } from '../../lib/approvals/in-effect.ts'
 import { APPROVER_ROLES, type PolicyKind, type TermsJson, type TierJson } from '../../lib/approvals/policy.ts'
-import { approvalEvent, opening, type ApprovalStatus, type OpenApproval, type SubjectSummary, type SubjectType, type TierSource } from '../../lib/approvals/opening.ts'
+import {
+  approvalEvent,
+  opening,
+  type ApprovalStatus,
+  type OpenApproval,
+  type SubjectSummary,
+  type SubjectType,
+  type TierSource,
+} from '../../lib/approvals/opening.ts'
 import { SUBJECT_CHANGES_MAX, type ApprovalRecord, type SubjectChange } from '../../lib/approvals/approval.ts'
 import { requestersOf, type GivenApproval } from '../../lib/approvals/requesters.ts'
 import { timestamp } from '../../lib/base/clock.ts'
@@ -47,13 +55,17 @@ export class CommitConflict extends Error {
  *
  * @throws as `writeEffects`
  */
-export async function writeOrSuspend<Decided extends { readonly effects?: Effects }>(tx: ApprovalTx, decide: (suspenseId: string | undefined) => Decided | Promise<Decided>): Promise<Decided> {
+export async function writeOrSuspend<Decided extends { readonly effects?: Effects }>(
+  tx: ApprovalTx,
+  decide: (suspenseId: string | undefined) => Decided | Promise<Decided>,
+): Promise<Decided> {
   const decided = await decide(undefined)
   try {
     await writeEffects(tx, decided.effects ?? {})
     return decided
   } catch (error) {
-    if (!(error instanceof CommitConflict) || !error.conflicts.every(({ kind }) => kind === 'credit_refused')) throw error
+    if (!(error instanceof CommitConflict) || !error.conflicts.every(({ kind }) => kind === 'credit_refused'))
+      throw error
   }
   const again = await decide(tx.ids.next())
   await writeEffects(tx, again.effects ?? {})
@@ -63,8 +75,14 @@ export async function writeOrSuspend<Decided extends { readonly effects?: Effect
 /**
  * Writes effects within a transaction. @throws CommitConflict when they rest on stale facts; then nothing was written
  */
-export async function writeEffects({ client, now }: Pick<ApprovalTx, 'client' | 'now'>, effects: Effects): Promise<void> {
-  const connection = { query: async (statement: { name: string; text: string; values: unknown[]; rowMode: 'array' }) => await client.query(statement) as unknown as { rows: unknown[][] } }
+export async function writeEffects(
+  { client, now }: Pick<ApprovalTx, 'client' | 'now'>,
+  effects: Effects,
+): Promise<void> {
+  const connection = {
+    query: async (statement: { name: string; text: string; values: unknown[]; rowMode: 'array' }) =>
+      (await client.query(statement)) as unknown as { rows: unknown[][] },
+  }
   const result = await commit(connection, [{ fence: null, commands: [{ effects }] }], now)
   if (!result.ok) throw new CommitConflict(result.conflicts)
 }
@@ -75,26 +93,43 @@ export async function writeEffects({ client, now }: Pick<ApprovalTx, 'client' | 
  * @returns the approval's id
  */
 export async function openApproval(tx: ApprovalTx, request: OpenRequest): Promise<string> {
-  const { rows: [customer] } = await tx.client.query<{ operator_id: string; shard: number }>({
-    name: 'approval_customer', text: 'select operator_id, shard from customer where id = $1', values: [request.customerId],
+  const {
+    rows: [customer],
+  } = await tx.client.query<{ operator_id: string; shard: number }>({
+    name: 'approval_customer',
+    text: 'select operator_id, shard from customer where id = $1',
+    values: [request.customerId],
   })
   if (customer === undefined) throw new Error(`The customer ${request.customerId} does not exist.`)
   const id = tx.ids.next()
-  await writeEffects(tx, opening({ ...request, id, eventId: tx.ids.next(), operatorId: customer.operator_id, shard: customer.shard }, tx.now))
+  await writeEffects(
+    tx,
+    opening(
+      { ...request, id, eventId: tx.ids.next(), operatorId: customer.operator_id, shard: customer.shard },
+      tx.now,
+    ),
+  )
   return id
 }
 
 /** Reads the stored policies of a customer. lib/approvals/in-effect.ts derives the policies in effect from them. */
-export async function readStoredPolicies(client: Pick<TransactionClient, 'query'>, customerId: string): Promise<StoredPolicies> {
+export async function readStoredPolicies(
+  client: Pick<TransactionClient, 'query'>,
+  customerId: string,
+): Promise<StoredPolicies> {
   const { rows } = await client.query<{ kind: PolicyKind; terms: TermsJson }>({
-    name: 'read_stored_policies', text: 'select kind, terms from approval_policy where customer_id = $1', values: [customerId],
+    name: 'read_stored_policies',
+    text: 'select kind, terms from approval_policy where customer_id = $1',
+    values: [customerId],
   })
   return storedPolicies(Object.fromEntries(rows.map(({ kind, terms }) => [kind, terms])))
 }
 
 // ── Right to decide ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-const named = (m: string) => `((a.tier->'approverRoles') ? ${m}.role or (a.tier->'approverUserIds') ? ${m}.user_id::text or exists (
+const named = (
+  m: string,
+) => `((a.tier->'approverRoles') ? ${m}.role or (a.tier->'approverUserIds') ? ${m}.user_id::text or exists (
   select from team_member tm where tm.membership_id = ${m}.id and (a.tier->'approverTeamIds') ? tm.team_id::text))`
 const UNNAMED = `(jsonb_array_length(a.tier->'approverRoles') + jsonb_array_length(a.tier->'approverUserIds') + jsonb_array_length(a.tier->'approverTeamIds') = 0)`
 
@@ -102,7 +137,8 @@ const UNNAMED = `(jsonb_array_length(a.tier->'approverRoles') + jsonb_array_leng
  * SQL condition on an approval `a` and a membership `m` of its customer: the tier names the member by role, team or
  * user.
  */
-const inTier = (m: string) => `(${m}.role in (${APPROVER_ROLES.map((role) => `'${role}'`).join(', ')}) and (${UNNAMED} or ${named(m)}))`
+const inTier = (m: string) =>
+  `(${m}.role in (${APPROVER_ROLES.map((role) => `'${role}'`).join(', ')}) and (${UNNAMED} or ${named(m)}))`
 export const IN_TIER = inTier('m')
 /**
  * SQL condition: the member did not request the approval. Requesters may decide only where the tier allows it, and
@@ -138,14 +174,22 @@ export interface Standing {
 /**
  * Reads a user's right to decide on an approval; null when the user is not an active member of the approval's customer.
  */
-export async function standingOf(client: TransactionClient, approvalId: string, userId: string): Promise<Standing | null> {
-  const { rows: [row] } = await client.query<{ in_tier: boolean; not_own: boolean; has_decided: boolean; team_used: boolean }>({
+export async function standingOf(
+  client: TransactionClient,
+  approvalId: string,
+  userId: string,
+): Promise<Standing | null> {
+  const {
+    rows: [row],
+  } = await client.query<{ in_tier: boolean; not_own: boolean; has_decided: boolean; team_used: boolean }>({
     name: 'approval_standing',
     text: `select ${IN_TIER} as in_tier, ${NOT_OWN} as not_own, ${HAS_DECIDED} as has_decided, ${TEAM_USED} as team_used
       from approval a join membership m on m.tenant_id = a.customer_id and m.user_id = $2 and m.status = 'active' where a.id = $1`,
     values: [approvalId, userId],
   })
-  return row === undefined ? null : { inTier: row.in_tier, notOwn: row.not_own, hasDecided: row.has_decided, teamUsed: row.team_used }
+  return row === undefined
+    ? null
+    : { inTier: row.in_tier, notOwn: row.not_own, hasDecided: row.has_decided, teamUsed: row.team_used }
 }
 
 /**
@@ -166,18 +210,31 @@ export async function givenApprovals(client: TransactionClient, approvalId: stri
 }
 
 /** Records which approvals of the current round count. */
-export async function noteCounted(client: TransactionClient, approval: ApprovalRecord, decisionIds: readonly string[]): Promise<void> {
+export async function noteCounted(
+  client: TransactionClient,
+  approval: ApprovalRecord,
+  decisionIds: readonly string[],
+): Promise<void> {
   await client.query({
-    name: 'approvals_counted', values: [approval.id, decisionIds, approval.round],
+    name: 'approvals_counted',
+    values: [approval.id, decisionIds, approval.round],
     text: `update approval_decision set counted = (id = any($2::uuid[])) where approval_id = $1 and round = $3 and decision = 'approved' and counted <> (id = any($2::uuid[]))`,
   })
 }
 
 /** Adds users or keys to the requesters of a locked approval, who are all that shaped its terms. */
-export async function addRequesters(client: TransactionClient, approval: ApprovalRecord, ids: readonly string[]): Promise<ApprovalRecord> {
+export async function addRequesters(
+  client: TransactionClient,
+  approval: ApprovalRecord,
+  ids: readonly string[],
+): Promise<ApprovalRecord> {
   const requesters = requestersOf(approval.requesters, ids)
   if (requesters.length === approval.requesters.length) return approval
-  await client.query({ name: 'approval_requesters', text: 'update approval set requesters = $2 where id = $1', values: [approval.id, JSON.stringify(requesters)] })
+  await client.query({
+    name: 'approval_requesters',
+    text: 'update approval set requesters = $2 where id = $1',
+    values: [approval.id, JSON.stringify(requesters)],
+  })
   return { ...approval, requesters }
 }
 
@@ -185,20 +242,32 @@ export async function addRequesters(client: TransactionClient, approval: Approva
  * Records a change of the subject of a locked approval. When the change restarts the approvals, earlier ones do not
  * count, and the users who may decide are notified again.
  */
-export async function noteSubjectChange({ client, now }: Pick<ApprovalTx, 'client' | 'now'>, approval: ApprovalRecord, change: SubjectChange): Promise<void> {
+export async function noteSubjectChange(
+  { client, now }: Pick<ApprovalTx, 'client' | 'now'>,
+  approval: ApprovalRecord,
+  change: SubjectChange,
+): Promise<void> {
   const changes = [...approval.subjectChanges, change].slice(-SUBJECT_CHANGES_MAX)
   await client.query({
-    name: 'approval_subject_change', values: [approval.id, JSON.stringify(changes), change.restarted, timestamp(now)],
+    name: 'approval_subject_change',
+    values: [approval.id, JSON.stringify(changes), change.restarted, timestamp(now)],
     text: `update approval set subject_changes = $2, version = version + 1, round = case when $3 then round + 1 else round end,
       received = case when $3 then 0 else received end, announced_at = case when $3 then null else announced_at end,
       wake_at = case when $3 then $4::timestamptz else wake_at end where id = $1`,
   })
   if (!change.restarted) return
-  await client.query({ name: 'approvals_void', text: 'update approval_decision set counted = false where approval_id = $1 and counted', values: [approval.id] })
+  await client.query({
+    name: 'approvals_void',
+    text: 'update approval_decision set counted = false where approval_id = $1 and counted',
+    values: [approval.id],
+  })
 }
 
 /** Reads the users who may decide on an approval now, with their e-mail addresses. */
-export async function approversOf(client: TransactionClient, approvalId: string): Promise<readonly { readonly userId: string; readonly email: string }[]> {
+export async function approversOf(
+  client: TransactionClient,
+  approvalId: string,
+): Promise<readonly { readonly userId: string; readonly email: string }[]> {
   const { rows } = await client.query<{ user_id: string; email: string }>({
     name: 'approval_approvers',
     text: `select m.user_id, u.email from approval a join membership m on m.tenant_id = a.customer_id join platform_user u on u.id = m.user_id
@@ -250,37 +319,84 @@ export interface ApprovalColumns {
 
 export function approvalRecord(row: ApprovalColumns): ApprovalRecord {
   return {
-    id: row.id, customerId: row.customer_id, operatorId: row.operator_id, shard: row.shard, subjectType: row.subject_type, subjectId: row.subject_id,
-    subject: JSON.parse(row.subject) as SubjectSummary, payload: row.payload, kind: row.kind, source: row.source, tier: row.tier, required: row.required,
-    received: row.received, requestedBy: row.requested_by, requestedByName: row.requested_by_name, requesters: row.requesters, round: row.round,
-    subjectChanges: row.subject_changes, status: row.status, version: row.version,
-    sandboxDecision: row.sandbox_decision, expiresAt: row.expires_at_ms, wakeAt: row.wake_at_ms, announcedAt: row.announced_at_ms,
-    warnedAt: row.warned_at_ms, remindedAt: row.reminded_at_ms, createdAt: row.created_at_ms,
+    id: row.id,
+    customerId: row.customer_id,
+    operatorId: row.operator_id,
+    shard: row.shard,
+    subjectType: row.subject_type,
+    subjectId: row.subject_id,
+    subject: JSON.parse(row.subject) as SubjectSummary,
+    payload: row.payload,
+    kind: row.kind,
+    source: row.source,
+    tier: row.tier,
+    required: row.required,
+    received: row.received,
+    requestedBy: row.requested_by,
+    requestedByName: row.requested_by_name,
+    requesters: row.requesters,
+    round: row.round,
+    subjectChanges: row.subject_changes,
+    status: row.status,
+    version: row.version,
+    sandboxDecision: row.sandbox_decision,
+    expiresAt: row.expires_at_ms,
+    wakeAt: row.wake_at_ms,
+    announcedAt: row.announced_at_ms,
+    warnedAt: row.warned_at_ms,
+    remindedAt: row.reminded_at_ms,
+    createdAt: row.created_at_ms,
   }
 }
 
 /** Locks an approval until the transaction ends; null when it does not exist. */
 export async function lockApproval(client: TransactionClient, id: string): Promise<ApprovalRecord | null> {
-  const { rows: [row] } = await client.query<ApprovalColumns>({ name: 'lock_approval', text: `select ${APPROVAL_COLUMNS} from approval a where a.id = $1 for update`, values: [id] })
+  const {
+    rows: [row],
+  } = await client.query<ApprovalColumns>({
+    name: 'lock_approval',
+    text: `select ${APPROVAL_COLUMNS} from approval a where a.id = $1 for update`,
+    values: [id],
+  })
   return row === undefined ? null : approvalRecord(row)
 }
 
 /** Reads how an approval ended; null while it is pending. */
-export async function endingOf(client: Pick<TransactionClient, 'query'>, id: string): Promise<Pick<Ending, 'status' | 'reason'> | null> {
-  const { rows: [row] } = await client.query<Pick<Ending, 'status' | 'reason'>>({ name: 'approval_ending', text: `select status, reason from approval where id = $1 and status <> 'pending'`, values: [id] })
+export async function endingOf(
+  client: Pick<TransactionClient, 'query'>,
+  id: string,
+): Promise<Pick<Ending, 'status' | 'reason'> | null> {
+  const {
+    rows: [row],
+  } = await client.query<Pick<Ending, 'status' | 'reason'>>({
+    name: 'approval_ending',
+    text: `select status, reason from approval where id = $1 and status <> 'pending'`,
+    values: [id],
+  })
   return row ?? null
 }
 
 /** Locks the approval that a subject waits for until the transaction ends; null when the subject waits for none. */
-export async function lockPendingApproval(client: TransactionClient, subjectId: string): Promise<ApprovalRecord | null> {
-  const { rows: [row] } = await client.query<ApprovalColumns>({
-    name: 'lock_pending_approval', text: `select ${APPROVAL_COLUMNS} from approval a where a.subject_id = $1 and a.status = 'pending' for update`, values: [subjectId],
+export async function lockPendingApproval(
+  client: TransactionClient,
+  subjectId: string,
+): Promise<ApprovalRecord | null> {
+  const {
+    rows: [row],
+  } = await client.query<ApprovalColumns>({
+    name: 'lock_pending_approval',
+    text: `select ${APPROVAL_COLUMNS} from approval a where a.subject_id = $1 and a.status = 'pending' for update`,
+    values: [subjectId],
   })
   return row === undefined ? null : approvalRecord(row)
 }
 
 /** Finds the pending approvals of payments to a recipient, in the order in which they are locked. */
-export async function pendingPaymentApprovals(client: TransactionClient, customerId: string, recipientId: string): Promise<readonly string[]> {
+export async function pendingPaymentApprovals(
+  client: TransactionClient,
+  customerId: string,
+  recipientId: string,
+): Promise<readonly string[]> {
   const { rows } = await client.query<{ id: string }>({
     name: 'pending_payment_approvals',
     text: `select a.id from approval a join payment p on p.id = a.subject_id
@@ -299,18 +415,41 @@ export interface NewDecision {
 }
 
 /** Writes one approver's decision. */
-export async function insertDecision({ client, ids, now }: ApprovalTx, approval: ApprovalRecord, decision: NewDecision): Promise<void> {
+export async function insertDecision(
+  { client, ids, now }: ApprovalTx,
+  approval: ApprovalRecord,
+  decision: NewDecision,
+): Promise<void> {
   await client.query({
     name: 'insert_approval_decision',
     text: `insert into approval_decision (id, approval_id, customer_id, user_id, user_name, decision, comment, step_up_method, decided_at, round)
       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-    values: [ids.next(), approval.id, approval.customerId, decision.userId, decision.userName, decision.decision, decision.comment, decision.stepUpMethod, timestamp(now), approval.round],
+    values: [
+      ids.next(),
+      approval.id,
+      approval.customerId,
+      decision.userId,
+      decision.userName,
+      decision.decision,
+      decision.comment,
+      decision.stepUpMethod,
+      timestamp(now),
+      approval.round,
+    ],
   })
 }
 
 /** Records the number of approvals received; the approval stays pending. */
-export async function noteReceived({ client }: ApprovalTx, approval: ApprovalRecord, received: number): Promise<ApprovalRecord> {
-  await client.query({ name: 'approval_received', text: 'update approval set received = $2, version = version + 1 where id = $1', values: [approval.id, received] })
+export async function noteReceived(
+  { client }: ApprovalTx,
+  approval: ApprovalRecord,
+  received: number,
+): Promise<ApprovalRecord> {
+  await client.query({
+    name: 'approval_received',
+    text: 'update approval set received = $2, version = version + 1 where id = $1',
+    values: [approval.id, received],
+  })
   return { ...approval, received, version: approval.version + 1 }
 }
 
@@ -325,15 +464,27 @@ export interface Ending {
  * Ends a locked approval and returns its `approval.decided` event, which the caller writes. The audit trail is written
  * here.
  */
-export async function endApproval(tx: ApprovalTx, approval: ApprovalRecord, { status, received, reason }: Ending, by: AuditBy): Promise<Pick<Effects, 'events'>> {
+export async function endApproval(
+  tx: ApprovalTx,
+  approval: ApprovalRecord,
+  { status, received, reason }: Ending,
+  by: AuditBy,
+): Promise<Pick<Effects, 'events'>> {
   const { client, ids, now } = tx
   await client.query({
-    name: 'end_approval', text: 'update approval set status = $2, received = $3, reason = $4, decided_at = $5, version = version + 1 where id = $1',
+    name: 'end_approval',
+    text: 'update approval set status = $2, received = $3, reason = $4, decided_at = $5, version = version + 1 where id = $1',
     values: [approval.id, status, received, reason, timestamp(now)],
   })
   await writeAudit(client, {
-    ...by, id: ids.next(), tenantId: approval.customerId, at: now, action: `approval.${status}`, object: { type: 'approval', id: approval.id },
-    before: { status: 'pending', received: approval.received }, after: { status, received, reason, subjectType: approval.subjectType, subjectId: approval.subjectId },
+    ...by,
+    id: ids.next(),
+    tenantId: approval.customerId,
+    at: now,
+    action: `approval.${status}`,
+    object: { type: 'approval', id: approval.id },
+    before: { status: 'pending', received: approval.received },
+    after: { status, received, reason, subjectType: approval.subjectType, subjectId: approval.subjectId },
   })
   return { events: [approvalEvent({ ...approval, eventId: ids.next(), status, previousStatus: 'pending' }, now)] }
 }
@@ -344,10 +495,18 @@ export async function endApproval(tx: ApprovalTx, approval: ApprovalRecord, { st
  *
  * @returns the approval as it was; null when the subject waits for none
  */
-export async function withdrawApproval(tx: ApprovalTx, subjectId: string, reason: string, by: AuditBy): Promise<ApprovalRecord | null> {
+export async function withdrawApproval(
+  tx: ApprovalTx,
+  subjectId: string,
+  reason: string,
+  by: AuditBy,
+): Promise<ApprovalRecord | null> {
   const approval = await lockPendingApproval(tx.client, subjectId)
   if (approval === null) return null
-  await writeEffects(tx, await endApproval(tx, approval, { status: 'cancelled', received: approval.received, reason }, by))
+  await writeEffects(
+    tx,
+    await endApproval(tx, approval, { status: 'cancelled', received: approval.received, reason }, by),
+  )
   return approval
 }
 
@@ -362,26 +521,45 @@ const DUE_APPROVALS = `select id, shard from approval where status = 'pending' a
  *
  * @throws DatabaseUnavailable, and what the driver throws
  */
-export async function dueApprovals(database: Queries, { now, owned, max }: { readonly now: number; readonly owned: readonly number[] | null; readonly max: number }): Promise<readonly string[]> {
+export async function dueApprovals(
+  database: Queries,
+  { now, owned, max }: { readonly now: number; readonly owned: readonly number[] | null; readonly max: number },
+): Promise<readonly string[]> {
   const rows = await database.query<[string, number]>({
-    name: 'due_approvals', text: DUE_APPROVALS, values: [timestamp(now), plainArrayOrNull(owned), max],
+    name: 'due_approvals',
+    text: DUE_APPROVALS,
+    values: [timestamp(now), plainArrayOrNull(owned), max],
   })
   return rows.map(([id]) => id)
 }
 
 /** Records the notices sent about a pending approval, and when the poller reads it next. */
-export async function noteWake(client: TransactionClient, id: string, note: { readonly wakeAt: number; readonly announcedAt: number | null; readonly warnedAt: number | null; readonly remindedAt: number | null }): Promise<void> {
+export async function noteWake(
+  client: TransactionClient,
+  id: string,
+  note: {
+    readonly wakeAt: number
+    readonly announcedAt: number | null
+    readonly warnedAt: number | null
+    readonly remindedAt: number | null
+  },
+): Promise<void> {
   const at = (time: number | null) => (time === null ? null : timestamp(time))
   await client.query({
-    name: 'approval_wake', text: 'update approval set wake_at = $2, announced_at = $3, warned_at = $4, reminded_at = $5 where id = $1',
+    name: 'approval_wake',
+    text: 'update approval set wake_at = $2, announced_at = $3, warned_at = $4, reminded_at = $5 where id = $1',
     values: [id, timestamp(note.wakeAt), at(note.announcedAt), at(note.warnedAt), at(note.remindedAt)],
   })
 }
 
 /** Reads the user who made the last decision on an approval; null while there is none. @throws what the driver throws */
 export async function lastDeciderOf(client: TransactionClient, approvalId: string): Promise<string | null> {
-  const { rows: [last] } = await client.query<{ user_id: string }>({
-    name: 'last_approval_decision', text: 'select user_id from approval_decision where approval_id = $1 order by id desc limit 1', values: [approvalId],
+  const {
+    rows: [last],
+  } = await client.query<{ user_id: string }>({
+    name: 'last_approval_decision',
+    text: 'select user_id from approval_decision where approval_id = $1 order by id desc limit 1',
+    values: [approvalId],
   })
   return last?.user_id ?? null
 }

@@ -1,6 +1,14 @@
 /** Approval policies as rows. A policy that was never set has no row, but an id and default terms. */
 import { hash } from 'node:crypto'
-import { NO_POLICY, POLICY_KINDS, termsJson, termsOf, type PolicyKind, type PolicyTerms, type TermsJson } from '../../lib/approvals/policy.ts'
+import {
+  NO_POLICY,
+  POLICY_KINDS,
+  termsJson,
+  termsOf,
+  type PolicyKind,
+  type PolicyTerms,
+  type TermsJson,
+} from '../../lib/approvals/policy.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { TransactionClient } from '../db/transaction.ts'
 import { fenceBalances } from '../commit/fences.ts'
@@ -46,12 +54,29 @@ const SELECT = `select k.kind, p.version, p.terms, coalesce(p.updated_by, c.id) 
   order by k.nth`
 
 /** Reads a customer's policies of these kinds; none when the customer does not exist. */
-export async function readPolicies(client: Pick<TransactionClient, 'query'>, customerId: string, kinds: readonly PolicyKind[] = POLICY_KINDS): Promise<readonly PolicyRecord[]> {
-  const { rows } = await client.query<PolicyRow>({ name: 'read_policies', text: SELECT, values: [customerId, kinds, kinds.map((kind) => policyId(customerId, kind))] })
+export async function readPolicies(
+  client: Pick<TransactionClient, 'query'>,
+  customerId: string,
+  kinds: readonly PolicyKind[] = POLICY_KINDS,
+): Promise<readonly PolicyRecord[]> {
+  const { rows } = await client.query<PolicyRow>({
+    name: 'read_policies',
+    text: SELECT,
+    values: [customerId, kinds, kinds.map((kind) => policyId(customerId, kind))],
+  })
   return rows.map((row) => ({
-    id: policyId(customerId, row.kind), customerId, kind: row.kind, version: row.version ?? 0, terms: row.terms === null ? NO_POLICY : termsOf(row.terms),
-    effectiveFrom: row.effective_ms, updatedBy: row.updated_by, updatedAt: row.updated_ms,
-    pending: row.approval_id === null ? null : { approvalId: row.approval_id, terms: termsOf(JSON.parse(row.payload as string) as TermsJson) },
+    id: policyId(customerId, row.kind),
+    customerId,
+    kind: row.kind,
+    version: row.version ?? 0,
+    terms: row.terms === null ? NO_POLICY : termsOf(row.terms),
+    effectiveFrom: row.effective_ms,
+    updatedBy: row.updated_by,
+    updatedAt: row.updated_ms,
+    pending:
+      row.approval_id === null
+        ? null
+        : { approvalId: row.approval_id, terms: termsOf(JSON.parse(row.payload as string) as TermsJson) },
   }))
 }
 
@@ -60,7 +85,11 @@ export async function readPolicies(client: Pick<TransactionClient, 'query'>, cus
  * policies.
  */
 export async function lockPolicies(client: TransactionClient, customerId: string): Promise<void> {
-  await client.query({ name: 'lock_policies', text: `select pg_advisory_xact_lock(hashtextextended('approval policies of ' || $1::text, 0))`, values: [customerId] })
+  await client.query({
+    name: 'lock_policies',
+    text: `select pg_advisory_xact_lock(hashtextextended('approval policies of ' || $1::text, 0))`,
+    values: [customerId],
+  })
 }
 
 /**
@@ -69,7 +98,19 @@ export async function lockPolicies(client: TransactionClient, customerId: string
  */
 export async function writePolicy(
   client: TransactionClient,
-  { customerId, kind, terms, by, now }: { readonly customerId: string; readonly kind: PolicyKind; readonly terms: PolicyTerms; readonly by: string; readonly now: number },
+  {
+    customerId,
+    kind,
+    terms,
+    by,
+    now,
+  }: {
+    readonly customerId: string
+    readonly kind: PolicyKind
+    readonly terms: PolicyTerms
+    readonly by: string
+    readonly now: number
+  },
 ): Promise<void> {
   await client.query({
     name: 'write_policy',

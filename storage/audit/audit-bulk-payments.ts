@@ -6,7 +6,8 @@
 export const BULK_PAYMENT_CHECKS = [
   {
     name: 'bulk payments and their rows',
-    promise: 'the counts of a bulk payment that was checked are those of its rows; one that is being submitted will be looked at; without a run no row is under way',
+    promise:
+      'the counts of a bulk payment that was checked are those of its rows; one that is being submitted will be looked at; without a run no row is under way',
     sql: `select b.id as bulk_payment_id, b.status, b.total, b.valid, b.invalid, b.submitting, b.submitted, b.failed, r.* from bulk_payment b
       cross join lateral (
         select count(*) as rows, count(*) filter (where r.status = 'valid') as rows_valid, count(*) filter (where r.status = 'invalid') as rows_invalid,
@@ -19,7 +20,8 @@ export const BULK_PAYMENT_CHECKS = [
   },
   {
     name: 'rows and their payments',
-    promise: 'a row that was submitted has its payment, for its amount and its balance, and each payment of a bulk payment has its row; rows that failed have none',
+    promise:
+      'a row that was submitted has its payment, for its amount and its balance, and each payment of a bulk payment has its row; rows that failed have none',
     sql: `select r.bulk_payment_id, r.row_number, r.status, r.payment_id from bulk_payment_row r left join payment p on p.id = r.payment_id
       where (r.status = 'submitted' and not coalesce(p.created_via = 'bulk' and p.customer_id = (select customer_id from bulk_payment b where b.id = r.bulk_payment_id) and p.amount = r.amount
           and p.currency = r.currency and p.recipient_id = r.recipient_id and p.source_balance_id = r.source_balance_id and p.details::jsonb->'bulk'->>'bulkRowId' = r.id::text, false))
@@ -31,7 +33,8 @@ export const BULK_PAYMENT_CHECKS = [
   },
   {
     name: 'payments that share an approval',
-    promise: 'a payment waits for the approval of its file only while that is pending, or while the payments are following its end',
+    promise:
+      'a payment waits for the approval of its file only while that is pending, or while the payments are following its end',
     sql: `select p.id as payment_id, a.id as approval_id, a.status from payment p join bulk_payment_row r on r.payment_id = p.id join bulk_payment b on b.id = r.bulk_payment_id
         left join approval a on a.id::text = p.details::jsonb->>'approvalId'
       where p.created_via = 'bulk' and p.status = 'pending_approval' and p.details::jsonb ? 'sharesApproval'

@@ -8,7 +8,9 @@ import { BLOCK_DIGESTS, balanceLines, INTERNAL_CHAIN, internalLines } from '../j
  * SQL of the journal lines that a checkpoint covers, as they are today: lines of a balance by number, lines that touch
  * no balance by time. One of the two is always empty.
  */
-const linesOf = (c: string): string => `${balanceLines(`${c}.chain_id`, `${c}.first_sequence - 1`, `${c}.last_sequence`)}
+const linesOf = (
+  c: string,
+): string => `${balanceLines(`${c}.chain_id`, `${c}.first_sequence - 1`, `${c}.last_sequence`)}
   union all select * from (${internalLines(`${c}.booked_from`, `${c}.booked_until`, `${c}.first_sequence - 1`)}) i`
 
 const VERIFIED = `select c.*, coalesce(lag(c.last_sequence) over by_chain, 0) + 1 as expected_first,

@@ -20,9 +20,10 @@ import { unreachable } from '../schema/orm.ts'
 try {
   const kept = keptBlocks()
   const config = readConfig(process.env)
-  const server = config.databaseUrl === null
-    ? await startEmbeddedPostgres({ dataDir: config.dataDir, log: () => undefined, claim: false })
-    : null
+  const server =
+    config.databaseUrl === null
+      ? await startEmbeddedPostgres({ dataDir: config.dataDir, log: () => undefined, claim: false })
+      : null
   try {
     const report = await auditAt(server?.url ?? config.databaseUrl!, kept)
     process.stdout.write(reportText(report))
@@ -36,10 +37,13 @@ try {
 }
 
 function keptBlocks(): KeptBlock[] {
-  const { values: { block: kept = [] } } = parseArgs({ options: { block: { type: 'string', multiple: true } } })
+  const {
+    values: { block: kept = [] },
+  } = parseArgs({ options: { block: { type: 'string', multiple: true } } })
   return kept.map((text) => {
     const [, number, hash] = /^(\d+):([0-9a-f]{64})$/i.exec(text) ?? []
-    if (number === undefined || hash === undefined) throw new StartError(`--block=${text} is not <number>:<hash of 64 hexadecimal digits>.`)
+    if (number === undefined || hash === undefined)
+      throw new StartError(`--block=${text} is not <number>:<hash of 64 hexadecimal digits>.`)
     return { number: BigInt(number), hash }
   })
 }
@@ -48,9 +52,13 @@ async function auditAt(url: string, kept: readonly KeptBlock[]): Promise<AuditRe
   const client = new pg.Client({ connectionString: url, application_name: 'vostro audit' })
   // The query in flight rejects by itself; without a listener the same error would also end the process.
   client.on('error', () => undefined)
-  await client.connect().catch((error: unknown) => { throw unreachable(url, error) })
+  await client.connect().catch((error: unknown) => {
+    throw unreachable(url, error)
+  })
   try {
-    const { rows: [schema] } = await client.query<{ ready: boolean }>(`select to_regclass('posting') is not null as ready`)
+    const {
+      rows: [schema],
+    } = await client.query<{ ready: boolean }>(`select to_regclass('posting') is not null as ready`)
     if (!schema!.ready) throw new StartError('The database has no ledger yet; start the service once.')
     return await audit(client, kept)
   } finally {
@@ -62,12 +70,17 @@ function reportText({ ok, checks, postings, block, milliseconds }: AuditReport):
   const width = Math.max(...checks.map(({ name }) => name.length))
   const lines: string[] = []
   for (const { name, promise, disagreeing, rows } of checks) {
-    lines.push(`${disagreeing === 0 ? 'ok  ' : 'FAIL'}  ${name.padEnd(width)}  ${disagreeing === 0 ? promise : `${disagreeing} rows disagree: ${promise}`}`)
+    lines.push(
+      `${disagreeing === 0 ? 'ok  ' : 'FAIL'}  ${name.padEnd(width)}  ${disagreeing === 0 ? promise : `${disagreeing} rows disagree: ${promise}`}`,
+    )
     for (const row of rows) lines.push(`      ${JSON.stringify(row)}`)
     if (disagreeing > rows.length) lines.push(`      … and ${disagreeing - rows.length} more`)
   }
   if (block !== null) lines.push('', `newest block of the journal: --block=${block.number}:${block.hash}`)
   const broken = checks.filter(({ disagreeing }) => disagreeing > 0).length
-  lines.push('', `${postings} postings, ${checks.length} checks in ${(milliseconds / 1000).toFixed(1)} s: ${ok ? 'the books are right' : `${broken} checks FAILED`}`)
+  lines.push(
+    '',
+    `${postings} postings, ${checks.length} checks in ${(milliseconds / 1000).toFixed(1)} s: ${ok ? 'the books are right' : `${broken} checks FAILED`}`,
+  )
   return `${lines.join('\n')}\n`
 }

@@ -6,7 +6,8 @@ const KEPT = `case when e.deposit_status in ('awaiting', 'received', 'margin_cal
 export const CONTRACT_CHECKS = [
   {
     name: 'forward deposits',
-    promise: 'what is in fx_deposit and with the partner is, for each forward and currency, what its row says is kept; a drawdown that is under way still has its part with the partner',
+    promise:
+      'what is in fx_deposit and with the partner is, for each forward and currency, what its row says is kept; a drawdown that is under way still has its part with the partner',
     sql: `select coalesce(e.id, m.contract_id) as exchange_id, e.deposit_status, e.deposit_received, e.deposit_placed, m.currency, m.kept, m.placed, u.used from exchange e
       full join (
         select coalesce(x.parent_exchange_id, x.id) as contract_id, p.currency,
@@ -20,7 +21,8 @@ export const CONTRACT_CHECKS = [
   },
   {
     name: 'contracts and their drawdowns',
-    promise: 'what was drawn and has not failed, and what is left, are the whole of a contract; its status says which; it will be looked at while something of it is due',
+    promise:
+      'what was drawn and has not failed, and what is left, are the whole of a contract; its status says which; it will be looked at while something of it is due',
     sql: `select e.id as exchange_id, e.kind, e.status, e.sell_amount, e.remaining_sell, d.sold, e.buy_amount, e.remaining_buy, d.bought, e.drawdown_count, d.drawdowns, e.due_at from exchange e
       cross join lateral (
         select count(*) as drawdowns, coalesce(sum(x.sell_amount) filter (where x.status <> 'failed'), 0) as sold, coalesce(sum(x.buy_amount) filter (where x.status <> 'failed'), 0) as bought

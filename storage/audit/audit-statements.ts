@@ -9,7 +9,9 @@
 const HASHED_BYTES_MAX = 64 * 2 ** 20
 
 /** SQL of a balance after one of its lines; zero before its first. */
-const after = (sequence: string): string => `coalesce((select debit_balance from posting where debit_account = s.balance_id and debit_sequence = ${sequence}),
+const after = (
+  sequence: string,
+): string => `coalesce((select debit_balance from posting where debit_account = s.balance_id and debit_sequence = ${sequence}),
   (select credit_balance from posting where credit_account = s.balance_id and credit_sequence = ${sequence}), 0)`
 
 export const STATEMENT_CHECKS = [

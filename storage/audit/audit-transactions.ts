@@ -23,7 +23,8 @@ export const TRANSACTION_CHECKS = [
   },
   {
     name: 'amounts of transactions',
-    promise: 'the lines of a transaction come to its amount and fee when it is booked, and to nothing when nothing came of it',
+    promise:
+      'the lines of a transaction come to its amount and fee when it is booked, and to nothing when nothing came of it',
     // The part of a payment that a deposit covered does not leave the balance again. Credits for a closed balance are
     // in suspense and have no line.
     sql: `select t.id, t.type, t.status, t.amount, t.fee, coalesce(l.total, 0) as lines

@@ -59,15 +59,33 @@ interface Check {
  *
  * @throws the driver's errors. Disagreeing rows are in the report and throw nothing.
  */
-export async function audit(client: Pick<pg.ClientBase, 'query'>, kept: readonly KeptBlock[] = []): Promise<AuditReport> {
+export async function audit(
+  client: Pick<pg.ClientBase, 'query'>,
+  kept: readonly KeptBlock[] = [],
+): Promise<AuditReport> {
   const begin = performance.now()
   await client.query('begin isolation level repeatable read read only')
   try {
     await client.query(`set local work_mem = '${WORK_MEMORY}'; set local jit = off; set local statement_timeout = 0`)
     const checks: AuditCheck[] = []
-    for (const check of [...CHECKS, ...CONTRACT_CHECKS, ...BULK_PAYMENT_CHECKS, ...TRANSACTION_CHECKS, ...STATEMENT_CHECKS, ...CHAIN_CHECKS, ...kept.map(keptBlockCheck)]) checks.push(await run(client, check))
-    const { rows: [counted] } = await client.query<{ postings: string }>('select count(*) as postings from posting')
-    const { rows: [block] } = await client.query<{ number: string; hash: string }>("select number, encode(hash, 'hex') as hash from journal_block order by number desc limit 1")
+    for (const check of [
+      ...CHECKS,
+      ...CONTRACT_CHECKS,
+      ...BULK_PAYMENT_CHECKS,
+      ...TRANSACTION_CHECKS,
+      ...STATEMENT_CHECKS,
+      ...CHAIN_CHECKS,
+      ...kept.map(keptBlockCheck),
+    ])
+      checks.push(await run(client, check))
+    const {
+      rows: [counted],
+    } = await client.query<{ postings: string }>('select count(*) as postings from posting')
+    const {
+      rows: [block],
+    } = await client.query<{ number: string; hash: string }>(
+      "select number, encode(hash, 'hex') as hash from journal_block order by number desc limit 1",
+    )
     return {
       ok: checks.every(({ disagreeing }) => disagreeing === 0),
       checks,
@@ -80,10 +98,15 @@ export async function audit(client: Pick<pg.ClientBase, 'query'>, kept: readonly
   }
 }
 
-async function run(client: Pick<pg.ClientBase, 'query'>, { name, promise, sql, values = [] }: Check): Promise<AuditCheck> {
+async function run(
+  client: Pick<pg.ClientBase, 'query'>,
+  { name, promise, sql, values = [] }: Check,
+): Promise<AuditCheck> {
   const begin = performance.now()
   const { rows } = await client.query<AuditRow & { disagreeing: string }>(
-    `select *, count(*) over () as disagreeing from (${sql}) broken limit ${LISTED_MAX}`, [...values])
+    `select *, count(*) over () as disagreeing from (${sql}) broken limit ${LISTED_MAX}`,
+    [...values],
+  )
   return {
     name,
     promise,
@@ -169,7 +192,8 @@ const CHECKS: readonly Check[] = [
   },
   {
     name: 'postings',
-    promise: 'a posting moves a positive amount between two accounts of its currency that exist; balances number their lines',
+    promise:
+      'a posting moves a positive amount between two accounts of its currency that exist; balances number their lines',
     sql: `select p.entry_id, p.ordinal, p.rule, p.currency, p.amount, d.currency as debit_currency, c.currency as credit_currency,
         d.is_balance as debit_is_balance, p.debit_sequence, c.is_balance as credit_is_balance, p.credit_sequence
       from posting p left join (${ACCOUNTS}) d on d.id = p.debit_account left join (${ACCOUNTS}) c on c.id = p.credit_account
@@ -238,7 +262,8 @@ const CHECKS: readonly Check[] = [
   },
   {
     name: 'payments within the platform',
-    promise: 'a payment by the rail internal that is completed is posted once by L20, from its balance to its payee\'s, and is its payee\'s incoming payment; nothing else is',
+    promise:
+      "a payment by the rail internal that is completed is posted once by L20, from its balance to its payee's, and is its payee's incoming payment; nothing else is",
     sql: `select p.id as payment_id, p.rail, p.status, l.entries, l.amount as posted, l.debit_account, l.credit_account, i.id as incoming_payment_id, i.balance_id, i.amount as arrived
       from payment p
       left join (select source_id, count(*) as entries, min(occurrence) as occurrence, sum(amount) as amount, min(debit_account::text) as debit_account, min(credit_account::text) as credit_account
@@ -252,7 +277,8 @@ const CHECKS: readonly Check[] = [
   },
   {
     name: 'payments and their exchanges',
-    promise: 'an exchange that is made for a payment buys what it pays, on the balance that pays it, and ends before the payment goes on',
+    promise:
+      'an exchange that is made for a payment buys what it pays, on the balance that pays it, and ends before the payment goes on',
     sql: `select x.id as exchange_id, x.status, p.id as payment_id, p.status as payment_status from exchange x left join payment p on p.id = x.payment_id
       where x.payment_id is not null and (p.id is null or p.customer_id <> x.customer_id or p.amount <> x.buy_amount or p.currency <> x.buy_currency
         or p.source_balance_id <> x.sell_balance_id or p.paying_balance_id is distinct from x.buy_balance_id
@@ -266,7 +292,8 @@ const CHECKS: readonly Check[] = [
   },
   {
     name: 'payments and the balance that pays',
-    promise: 'a payment is paid by the balance that it was made from, or by the one that its exchange buys for, in its own currency, and no other',
+    promise:
+      'a payment is paid by the balance that it was made from, or by the one that its exchange buys for, in its own currency, and no other',
     sql: `select p.id as payment_id, p.status, p.source_balance_id, p.paying_balance_id, x.buy_balance_id, b.currency from payment p
       left join exchange x on x.payment_id = p.id left join balance b on b.id = p.paying_balance_id
       where p.paying_balance_id is distinct from coalesce(x.buy_balance_id, p.source_balance_id) or b.customer_id is distinct from p.customer_id
@@ -277,7 +304,8 @@ const CHECKS: readonly Check[] = [
   },
   {
     name: 'charges of payments',
-    promise: 'what was agreed on when a payment was submitted is charged when it is confirmed and returned, and nothing else',
+    promise:
+      'what was agreed on when a payment was submitted is charged when it is confirmed and returned, and nothing else',
     sql: `select p.id as payment_id, p.status, m.refunded, m.returning, m.taken, m.passed_on from payment p
       left join (
         select source_id, coalesce(sum(amount) filter (where rule = 'L14'), 0) as refunded, coalesce(sum(amount) filter (where rule = 'L15'), 0) as returning,
@@ -294,7 +322,8 @@ const CHECKS: readonly Check[] = [
   },
   {
     name: 'money in transit',
-    promise: 'out_transit nets to zero for every payment that has ended, and holds its amount while it is with the partner',
+    promise:
+      'out_transit nets to zero for every payment that has ended, and holds its amount while it is with the partner',
     sql: `select p.id as payment_id, p.status, p.amount, t.net from payment p
       left join (
         select source_id, sum(change) as net from (
@@ -307,7 +336,8 @@ const CHECKS: readonly Check[] = [
   },
   {
     name: 'postings and their source',
-    promise: 'every posting of a payment, transfer, exchange or incoming payment names one that exists, of its customer and currency',
+    promise:
+      'every posting of a payment, transfer, exchange or incoming payment names one that exists, of its customer and currency',
     sql: `select p.entry_id, p.rule, p.source_object, p.source_id from posting p
       left join (
         select 'payment' as object, id, customer_id, currency from payment
@@ -322,7 +352,8 @@ const CHECKS: readonly Check[] = [
   },
   {
     name: 'exchanges and their money',
-    promise: 'what an exchange has moved is what its status says, and clearing is zero, in each currency, once it has ended',
+    promise:
+      'what an exchange has moved is what its status says, and clearing is zero, in each currency, once it has ended',
     sql: `select e.id as exchange_id, e.kind, e.status, e.sell_amount, e.buy_amount, p.booked, p.given_back, p.received, p.clearing_sold, p.clearing_bought from exchange e
       left join (
         select p.source_id, p.source_object,
@@ -341,7 +372,8 @@ const CHECKS: readonly Check[] = [
   },
   {
     name: 'exchanges and the partner',
-    promise: 'an exchange is the partner\'s to settle exactly while nobody knows its end, and a quote was used once, by what it says',
+    promise:
+      "an exchange is the partner's to settle exactly while nobody knows its end, and a quote was used once, by what it says",
     sql: `select coalesce(e.id, o.exchange_id) as exchange_id, e.status from (select * from exchange where kind in ('spot', 'drawdown') and status in ('processing', 'exception')) e
       full join fx_order o on o.exchange_id = e.id where e.id is null or o.exchange_id is null
       union all
@@ -351,7 +383,8 @@ const CHECKS: readonly Check[] = [
   },
   {
     name: 'holds and their payment',
-    promise: 'every active hold for a payment belongs to an open one that knows it; that of a review names nothing but itself',
+    promise:
+      'every active hold for a payment belongs to an open one that knows it; that of a review names nothing but itself',
     sql: `select h.id as hold_id, h.balance_id, h.amount, h.subject_id as payment_id, p.status
       from hold h left join payment p on p.hold_id = h.id and p.paying_balance_id = h.balance_id
         and h.subject_id = case h.subject_type when 'payment_review' then h.id else p.id end
@@ -363,7 +396,8 @@ const CHECKS: readonly Check[] = [
   },
   {
     name: 'compliance holds',
-    promise: 'a payment or transfer is on hold exactly while a compliance hold of it is open, and operators were told once of each end and beginning',
+    promise:
+      'a payment or transfer is on hold exactly while a compliance hold of it is open, and operators were told once of each end and beginning',
     sql: `select coalesce(h.id, p.id) as id, h.status, p.status as payment_status, e.opened, e.ended, e.status as told
       from compliance_hold h
       full join (select id, status from payment where status = 'on_hold' union all select id, status from transfer where status = 'on_hold') p
@@ -377,7 +411,8 @@ const CHECKS: readonly Check[] = [
   },
   {
     name: 'exceptions',
-    promise: 'a payment, transfer or exchange has an open exception exactly while nobody knows what became of it, or it is on hold',
+    promise:
+      'a payment, transfer or exchange has an open exception exactly while nobody knows what became of it, or it is on hold',
     sql: `select coalesce(x.subject_id, p.id) as subject_id, x.id as exception_id, x.kind, p.status
       from (select id, subject_id, kind from exception_case where status = 'open') x
       full join (select id, status from payment where status in ('exception', 'on_hold')
@@ -398,7 +433,8 @@ const CHECKS: readonly Check[] = [
   },
   {
     name: 'transfers',
-    promise: 'a completed transfer is posted exactly once by L20, from its one balance to its other; no other one is posted',
+    promise:
+      'a completed transfer is posted exactly once by L20, from its one balance to its other; no other one is posted',
     // The primary key of postings prevents a second L20, unless it has another number; any other one is found as a row.
     sql: `select t.id as transfer_id, t.status, t.amount, p.entry_id, p.rule, p.occurrence, p.ordinal, p.amount as posted from transfer t
       left join posting p on p.source_id = t.id and p.source_object = 'transfer'
@@ -410,7 +446,8 @@ const CHECKS: readonly Check[] = [
   },
   {
     name: 'transfers by the partner',
-    promise: 'the amount is held until the partner has answered, then captured or released; the cash leg is posted exactly where two connections took part',
+    promise:
+      'the amount is held until the partner has answered, then captured or released; the cash leg is posted exactly where two connections took part',
     sql: `select t.id as transfer_id, t.status, t.amount, h.status as hold_status, h.amount as held, o.due_at, p.l20, p.l21 from transfer t
       left join transfer_order o on o.transfer_id = t.id left join hold h on h.id = o.hold_id
       left join (select source_id, count(*) filter (where rule = 'L20') as l20, count(*) filter (where rule = 'L21') as l21
@@ -432,7 +469,8 @@ const CHECKS: readonly Check[] = [
   },
   {
     name: 'approvals',
-    promise: 'a payment waits for an approval exactly while that is pending, and what was decided is what people have said',
+    promise:
+      'a payment waits for an approval exactly while that is pending, and what was decided is what people have said',
     sql: `select a.id as approval_id, a.status, a.required, a.received, d.approved, d.rejected, a.subject_type, p.status as payment_status
       from approval a
       left join (
@@ -462,7 +500,7 @@ const CHECKS: readonly Check[] = [
   },
   {
     name: 'recipients and their reviews',
-    promise: 'a recipient waits exactly while its customer\'s people or its operator\'s are asked about it',
+    promise: "a recipient waits exactly while its customer's people or its operator's are asked about it",
     sql: `select r.id as recipient_id, r.status, r.approval->>'status' as review, coalesce(w.asked, 0) as asked from recipient r
       left join (
         select id, count(*) as asked from (
@@ -473,7 +511,8 @@ const CHECKS: readonly Check[] = [
   },
   {
     name: 'incoming payments',
-    promise: 'what came in is where its status says, was credited at most once and told of once, and what goes back is what was taken back',
+    promise:
+      'what came in is where its status says, was credited at most once and told of once, and what goes back is what was taken back',
     sql: `select i.id as incoming_payment_id, i.status, i.suspense, i.amount, i.returned_amount, m.*, e.received, e.returned from incoming_payment i
       left join (
         select case when back.id is null and p.rule = 'L20' then marked_id(p.source_id, 1) else coalesce(back.id, p.source_id) end as source_id,
@@ -519,7 +558,8 @@ const CHECKS: readonly Check[] = [
   },
   {
     name: 'suspense of statements',
-    promise: 'nostro_suspense is the debits that only a statement has and nobody has explained, and every credit of a statement is somebody\'s or waits',
+    promise:
+      "nostro_suspense is the debits that only a statement has and nobody has explained, and every credit of a statement is somebody's or waits",
     sql: `select a.id as account_id, a.currency, coalesce(t.total, 0) as posted, coalesce(i.total, 0) as unexplained from account a
       left join (
         select id, sum(change) as total from (
@@ -534,7 +574,8 @@ const CHECKS: readonly Check[] = [
   },
   {
     name: 'reconciliations',
-    promise: 'the last reconciliation of an account ended with what its nostro account had then, and its statement with its lines',
+    promise:
+      'the last reconciliation of an account ended with what its nostro account had then, and its statement with its lines',
     sql: `select r.id as reconciliation_id, r.nostro_closing, n.total as posted, r.partner_closing, r.partner_opening + e.total as lines from (
         select distinct on (connection_id, currency) * from reconciliation where status in ('matched', 'breaks') order by connection_id, currency, day desc) r
       left join account a on a.connection_id = r.connection_id and a.currency = r.currency and a.key = 'nostro'
@@ -555,7 +596,8 @@ const CHECKS: readonly Check[] = [
   },
   {
     name: 'status updates',
-    promise: 'a payment, transfer or exchange has one update for each of its versions, each following from the one before; the last is its status',
+    promise:
+      'a payment, transfer or exchange has one update for each of its versions, each following from the one before; the last is its status',
     sql: `select coalesce(o.id, u.object_id) as object_id, min(o.status) as status, min(o.version) as version, count(u.object_id) as updates,
         min(u.version) as first, max(u.version) as last, min(u.status) filter (where u.version = o.version) as last_status,
         count(*) filter (where u.previous_status is distinct from u.before) as broken
@@ -569,7 +611,8 @@ const CHECKS: readonly Check[] = [
   },
   {
     name: 'events',
-    promise: 'every change of a status has exactly one event of each type it announces, and no event is without its change',
+    promise:
+      'every change of a status has exactly one event of each type it announces, and no event is without its change',
     sql: `with changed as (select * from status_update where at >= ${EVENTS_KEPT_FROM}),
       expected as (
         select u.object_id, u.status, type, count(*) as times from changed u join payment p on p.id = u.object_id
@@ -602,7 +645,8 @@ const CHECKS: readonly Check[] = [
   },
   {
     name: 'recalls',
-    promise: 'a recall is told of when it was asked for and when it was decided, once each; one that is open will be looked after',
+    promise:
+      'a recall is told of when it was asked for and when it was decided, once each; one that is open will be looked after',
     sql: `select p.id as payment_id, p.status, p.recall::json->>'status' as recall, p.recall_due_at, e.statuses from payment p
       full join (
         select object_id, array_agg(status order by id) as statuses from outbox where type = 'payment.recall_updated' and not sandbox group by 1) e on e.object_id = p.id
@@ -613,7 +657,8 @@ const CHECKS: readonly Check[] = [
   },
   {
     name: 'funds requests',
-    promise: 'a funds request was paid the arrivals that name it, which are on its balance, its status says so, and its last event says its status',
+    promise:
+      'a funds request was paid the arrivals that name it, which are on its balance, its status says so, and its last event says its status',
     sql: `select r.id as funds_request_id, r.status, r.amount, r.paid_amount, p.paid, p.wrong, e.status as told from funds_request r
       left join (select f.funds_request_id as id, sum(f.amount) as paid, count(*) filter (where (i.amount, i.balance_id, i.currency, i.funds_request_id)
             is distinct from (f.amount, q.balance_id, q.currency, f.funds_request_id)) as wrong
@@ -626,7 +671,8 @@ const CHECKS: readonly Check[] = [
   },
   {
     name: 'scheduled payments',
-    promise: 'an occurrence that was made is one payment of its schedule, one that was not is none, and a schedule has counted them',
+    promise:
+      'an occurrence that was made is one payment of its schedule, one that was not is none, and a schedule has counted them',
     sql: `select s.id as scheduled_payment_id, o.number, o.status, o.payment_id, p.id as found, s.occurrences_begun, s.occurrences_created, c.begun, c.created
       from scheduled_occurrence o
       full join (select id, scheduled_payment_id from payment where scheduled_payment_id is not null) p on p.id = o.payment_id
@@ -639,7 +685,8 @@ const CHECKS: readonly Check[] = [
   },
   {
     name: 'balances and their accounts',
-    promise: 'a closed balance holds nothing, is nobody\'s default and has no account at a bank that money can come in by; a customer that is closed has no other balances',
+    promise:
+      "a closed balance holds nothing, is nobody's default and has no account at a bank that money can come in by; a customer that is closed has no other balances",
     sql: `select b.id as balance_id, b.status, b.details_status, b.posted, b.held, b.is_default, d.open as open_accounts, c.status as customer
       from balance b join customer c on c.id = b.customer_id
       left join lateral (select count(*) filter (where d.status in ('pending', 'active', 'replaced', 'closing')) as open from account_details d where d.balance_id = b.id) d on true

@@ -23,13 +23,15 @@ export class BalanceCache {
   /** Finds one balance, or null. @throws the driver's errors */
   async find(id: string): Promise<KnownBalance | null> {
     this.#database.assertFree()
-    return this.#remembered.get(id) ?? await this.#remembered.fetch(id) ?? null
+    return this.#remembered.get(id) ?? (await this.#remembered.fetch(id)) ?? null
   }
 }
 
 async function load(database: Database, id: string): Promise<KnownBalance | undefined> {
   const [row] = await database.query<[string, string, string]>({
-    name: 'known_balance', text: 'select customer_id, currency, connection_id from balance where id = $1', values: [id],
+    name: 'known_balance',
+    text: 'select customer_id, currency, connection_id from balance where id = $1',
+    values: [id],
   })
   return row === undefined ? undefined : { customerId: row[0], currency: row[1], connectionId: row[2] }
 }

@@ -47,9 +47,21 @@ const COLUMNS = `b.id, b.customer_id, b.operator_id, b.connection_id, b.shard, b
 
 function recordOf(row: Row): BalanceRecord {
   return {
-    id: row.id, customerId: row.customer_id, operatorId: row.operator_id, connectionId: row.connection_id, shard: row.shard, currency: row.currency,
-    name: row.name, type: row.type, parentBalanceId: row.parent_balance_id, status: row.status, isDefault: row.is_default, posted: BigInt(row.posted),
-    held: BigInt(row.held), lowBalanceThreshold: row.low_balance_threshold === null ? null : BigInt(row.low_balance_threshold), metadata: row.metadata,
+    id: row.id,
+    customerId: row.customer_id,
+    operatorId: row.operator_id,
+    connectionId: row.connection_id,
+    shard: row.shard,
+    currency: row.currency,
+    name: row.name,
+    type: row.type,
+    parentBalanceId: row.parent_balance_id,
+    status: row.status,
+    isDefault: row.is_default,
+    posted: BigInt(row.posted),
+    held: BigInt(row.held),
+    lowBalanceThreshold: row.low_balance_threshold === null ? null : BigInt(row.low_balance_threshold),
+    metadata: row.metadata,
     version: BigInt(row.version),
   }
 }
@@ -58,9 +70,14 @@ function recordOf(row: Row): BalanceRecord {
  * Locks the balance and all others of its customer and currency, oldest first, until the transaction ends; none when
  * the balance is not the customer's.
  */
-export async function lockSiblings(client: TransactionClient, customerId: string, id: string): Promise<readonly BalanceRecord[]> {
+export async function lockSiblings(
+  client: TransactionClient,
+  customerId: string,
+  id: string,
+): Promise<readonly BalanceRecord[]> {
   const { rows } = await client.query<Row>({
-    name: 'lock_siblings', values: [customerId, id],
+    name: 'lock_siblings',
+    values: [customerId, id],
     text: `select ${COLUMNS} from balance b where b.customer_id = $1 and b.currency = (select currency from balance where id = $2 and customer_id = $1)
       order by b.id for update of b`,
   })
@@ -68,17 +85,30 @@ export async function lockSiblings(client: TransactionClient, customerId: string
 }
 
 /** Locks one balance of a customer; null when the balance is not the customer's. */
-export async function lockOneBalance(client: TransactionClient, customerId: string, id: string): Promise<BalanceRecord | null> {
-  const { rows: [row] } = await client.query<Row>({
-    name: 'lock_balance_of_customer', values: [customerId, id], text: `select ${COLUMNS} from balance b where b.id = $2 and b.customer_id = $1 for update of b`,
+export async function lockOneBalance(
+  client: TransactionClient,
+  customerId: string,
+  id: string,
+): Promise<BalanceRecord | null> {
+  const {
+    rows: [row],
+  } = await client.query<Row>({
+    name: 'lock_balance_of_customer',
+    values: [customerId, id],
+    text: `select ${COLUMNS} from balance b where b.id = $2 and b.customer_id = $1 for update of b`,
   })
   return row === undefined ? null : recordOf(row)
 }
 
 /** Locks the balances of a customer that are not closed, in the order of the commit's locks. */
-export async function lockOpenBalances(client: TransactionClient, customerId: string): Promise<readonly BalanceRecord[]> {
+export async function lockOpenBalances(
+  client: TransactionClient,
+  customerId: string,
+): Promise<readonly BalanceRecord[]> {
   const { rows } = await client.query<Row>({
-    name: 'lock_open_balances', values: [customerId], text: `select ${COLUMNS} from balance b where b.customer_id = $1 and b.status <> 'closed' order by b.id for update of b`,
+    name: 'lock_open_balances',
+    values: [customerId],
+    text: `select ${COLUMNS} from balance b where b.customer_id = $1 and b.status <> 'closed' order by b.id for update of b`,
   })
   return rows.map(recordOf)
 }
@@ -97,7 +127,10 @@ export interface NewBalance {
  * Opens a balance on its parent's connection, or without a parent on the operator's connection for new work. The first
  * main balance in a currency is its default. The caller must hold the lock of the customer.
  */
-export async function insertBalance(client: TransactionClient, { id, customerId, currency, name, parentBalanceId, metadata, now }: NewBalance): Promise<void> {
+export async function insertBalance(
+  client: TransactionClient,
+  { id, customerId, currency, name, parentBalanceId, metadata, now }: NewBalance,
+): Promise<void> {
   await client.query({
     name: 'insert_balance',
     text: `insert into balance (id, customer_id, operator_id, connection_id, shard, currency, name, type, parent_balance_id, status, is_default, metadata, created_at, updated_at)
@@ -115,27 +148,51 @@ export async function insertBalance(client: TransactionClient, { id, customerId,
 export type BalanceChange = Pick<BalanceRecord, 'name' | 'isDefault' | 'lowBalanceThreshold' | 'metadata'>
 
 /** Changes a locked balance. Its version moves, so that no actor goes on with its cached state. */
-export async function updateBalance(client: TransactionClient, id: string, change: BalanceChange, now: number): Promise<void> {
+export async function updateBalance(
+  client: TransactionClient,
+  id: string,
+  change: BalanceChange,
+  now: number,
+): Promise<void> {
   await client.query({
     name: 'update_balance',
     text: `update balance set name = $2, is_default = $3, low_balance_threshold = $4, metadata = $5, version = version + 1, updated_at = greatest(updated_at, $6::timestamptz)
       where id = $1`,
-    values: [id, change.name, change.isDefault, change.lowBalanceThreshold?.toString() ?? null, JSON.stringify(change.metadata), timestamp(now)],
+    values: [
+      id,
+      change.name,
+      change.isDefault,
+      change.lowBalanceThreshold?.toString() ?? null,
+      JSON.stringify(change.metadata),
+      timestamp(now),
+    ],
   })
 }
 
 /** Sets whether a locked balance is the default of its currency. */
-export async function setDefault(client: TransactionClient, id: string, isDefault: boolean, now: number): Promise<void> {
+export async function setDefault(
+  client: TransactionClient,
+  id: string,
+  isDefault: boolean,
+  now: number,
+): Promise<void> {
   await client.query({
-    name: 'set_default_balance', values: [id, isDefault, timestamp(now)],
+    name: 'set_default_balance',
+    values: [id, isDefault, timestamp(now)],
     text: 'update balance set is_default = $2, version = version + 1, updated_at = greatest(updated_at, $3::timestamptz) where id = $1',
   })
 }
 
 /** Moves a locked balance to `closing` or `closed`. Either way it stops being the default of its currency. */
-export async function closeBalance(client: TransactionClient, id: string, status: 'closing' | 'closed', now: number): Promise<void> {
+export async function closeBalance(
+  client: TransactionClient,
+  id: string,
+  status: 'closing' | 'closed',
+  now: number,
+): Promise<void> {
   await client.query({
-    name: 'close_balance', values: [id, status, timestamp(now)],
+    name: 'close_balance',
+    values: [id, status, timestamp(now)],
     text: `update balance set status = $2, is_default = false, closed_at = case when $2 = 'closed' then $3::timestamptz end, version = version + 1,
       updated_at = greatest(updated_at, $3::timestamptz) where id = $1`,
   })
@@ -145,9 +202,15 @@ export async function closeBalance(client: TransactionClient, id: string, status
  * Sets the status of a balance's account details. No decision about money rests on that status, so the balance's
  * version stays.
  */
-export async function setDetailsStatus(client: TransactionClient, id: string, status: AccountDetailsStatus | null, now: number): Promise<void> {
+export async function setDetailsStatus(
+  client: TransactionClient,
+  id: string,
+  status: AccountDetailsStatus | null,
+  now: number,
+): Promise<void> {
   await client.query({
-    name: 'set_details_status', values: [id, status, timestamp(now)],
+    name: 'set_details_status',
+    values: [id, status, timestamp(now)],
     text: 'update balance set details_status = $2, updated_at = greatest(updated_at, $3::timestamptz) where id = $1 and details_status is distinct from $2',
   })
 }
@@ -155,7 +218,9 @@ export async function setDetailsStatus(client: TransactionClient, id: string, st
 /** Counts the balances of a customer that are not closed. */
 export async function countOpenBalances(client: TransactionClient, customerId: string): Promise<number> {
   const { rows } = await client.query<{ open: number }>({
-    name: 'count_open_balances', values: [customerId], text: `select count(*)::int as open from balance where customer_id = $1 and status <> 'closed'`,
+    name: 'count_open_balances',
+    values: [customerId],
+    text: `select count(*)::int as open from balance where customer_id = $1 and status <> 'closed'`,
   })
   return rows[0]!.open
 }

@@ -33,15 +33,30 @@ export const Balance = defineEntity({
   indexes: [
     { name: 'balance_customer', properties: ['customerId', 'currency', 'id'] },
     { name: 'balance_customer_created', properties: ['customerId', 'id'] },
-    { name: 'balance_customer_name', expression: 'create index balance_customer_name on balance (customer_id, lower(name), id)' },
+    {
+      name: 'balance_customer_name',
+      expression: 'create index balance_customer_name on balance (customer_id, lower(name), id)',
+    },
     { name: 'balance_operator_currency', properties: ['operatorId', 'currency', 'id'] },
     { name: 'balance_operator_created', properties: ['operatorId', 'id'] },
-    { name: 'balance_operator_name', expression: 'create index balance_operator_name on balance (operator_id, lower(name), id)' },
+    {
+      name: 'balance_operator_name',
+      expression: 'create index balance_operator_name on balance (operator_id, lower(name), id)',
+    },
     { name: 'balance_parent', properties: ['parentBalanceId'], where: 'parent_balance_id is not null' },
     { name: 'balance_shard', properties: ['shard', 'id'] },
-    { name: 'balance_search', expression: 'create index balance_search on balance using gin ((search_words(customer_id, name) || search_words(operator_id, name)))' },
+    {
+      name: 'balance_search',
+      expression:
+        'create index balance_search on balance using gin ((search_words(customer_id, name) || search_words(operator_id, name)))',
+    },
   ],
-  uniques: [{ name: 'balance_default', expression: 'create unique index balance_default on balance (customer_id, currency) where is_default' }],
+  uniques: [
+    {
+      name: 'balance_default',
+      expression: 'create unique index balance_default on balance (customer_id, currency) where is_default',
+    },
+  ],
   triggers: [{ name: 'balance_low', timing: 'after', events: ['update'], expression: TELL_LOW }],
   checks: [{ name: 'balance_held_positive', expression: 'held >= 0' }],
 })

@@ -7,9 +7,15 @@ import type { TransactionClient } from '../db/transaction.ts'
  *
  * @returns false when the money is not there; then no row stays locked
  */
-export async function takeAvailable(client: Pick<TransactionClient, 'query'>, balanceId: string, amount: bigint): Promise<boolean> {
+export async function takeAvailable(
+  client: Pick<TransactionClient, 'query'>,
+  balanceId: string,
+  amount: bigint,
+): Promise<boolean> {
   const { rows } = await client.query({
-    name: 'take_available', text: 'update balance set version = version + 1 where id = $1 and posted - held >= $2 returning id', values: [balanceId, amount.toString()],
+    name: 'take_available',
+    text: 'update balance set version = version + 1 where id = $1 and posted - held >= $2 returning id',
+    values: [balanceId, amount.toString()],
   })
   return rows.length === 1
 }
@@ -18,9 +24,13 @@ export async function takeAvailable(client: Pick<TransactionClient, 'query'>, ba
  * Whether `toBalanceId` accepts money, until the transaction ends. Both balances are locked, in the order in which the
  * commit locks them.
  */
-export async function takesMoney(client: TransactionClient, { fromBalanceId, toBalanceId }: { readonly fromBalanceId: string; readonly toBalanceId: string }): Promise<boolean> {
+export async function takesMoney(
+  client: TransactionClient,
+  { fromBalanceId, toBalanceId }: { readonly fromBalanceId: string; readonly toBalanceId: string },
+): Promise<boolean> {
   const { rows } = await client.query<{ id: string; takes: boolean }>({
-    name: 'takes_money', values: [[fromBalanceId, toBalanceId]],
+    name: 'takes_money',
+    values: [[fromBalanceId, toBalanceId]],
     text: `select id, status in ('active', 'frozen') as takes from balance where id = any($1::uuid[]) order by id for update`,
   })
   return rows.find(({ id }) => id === toBalanceId)?.takes === true

@@ -4,29 +4,60 @@ import { plainArrayOrNull } from '../db/array-literal.ts'
 import type { Queries, TransactionClient } from '../db/transaction.ts'
 
 /** Returns whether a balance belongs to an operator, within a transaction. @throws what the driver throws */
-export async function balanceBelongsToOperator(client: TransactionClient, balanceId: string, operatorId: string): Promise<boolean> {
-  const { rows } = await client.query({ name: 'balance_of_operator', text: 'select from balance where id = $1 and operator_id = $2', values: [balanceId, operatorId] })
+export async function balanceBelongsToOperator(
+  client: TransactionClient,
+  balanceId: string,
+  operatorId: string,
+): Promise<boolean> {
+  const { rows } = await client.query({
+    name: 'balance_of_operator',
+    text: 'select from balance where id = $1 and operator_id = $2',
+    values: [balanceId, operatorId],
+  })
   return rows.length === 1
 }
 
 /** Reads the status of a balance, within a transaction; null when there is no such balance. @throws what the driver throws */
-export async function statusOfBalance(client: Pick<TransactionClient, 'query'>, balanceId: string): Promise<string | null> {
-  const { rows: [row] } = await client.query<{ status: string }>({ name: 'status_of_balance', text: 'select status from balance where id = $1', values: [balanceId] })
+export async function statusOfBalance(
+  client: Pick<TransactionClient, 'query'>,
+  balanceId: string,
+): Promise<string | null> {
+  const {
+    rows: [row],
+  } = await client.query<{ status: string }>({
+    name: 'status_of_balance',
+    text: 'select status from balance where id = $1',
+    values: [balanceId],
+  })
   return row?.status ?? null
 }
 
 /** Reads the posted amount of a customer's balance, in minor units; null when the customer has no such balance. @throws DatabaseUnavailable, and what the driver throws */
-export async function postedOfBalance(database: Queries, customerId: string, balanceId: string): Promise<bigint | null> {
+export async function postedOfBalance(
+  database: Queries,
+  customerId: string,
+  balanceId: string,
+): Promise<bigint | null> {
   const [row] = await database.query<[string]>({
-    name: 'balance_rest', text: 'select posted from balance where id = $1 and customer_id = $2', values: [balanceId, customerId],
+    name: 'balance_rest',
+    text: 'select posted from balance where id = $1 and customer_id = $2',
+    values: [balanceId, customerId],
   })
   return row === undefined ? null : BigInt(row[0])
 }
 
 /** Reads the currency of a customer's balance, within a transaction; null when the customer has no such balance. @throws what the driver throws */
-export async function currencyOfBalance(client: TransactionClient, customerId: string, balanceId: string): Promise<string | null> {
-  const { rows: [other] } = await client.query<{ currency: string }>({
-    name: 'sweep_target', text: 'select currency from balance where id = $1 and customer_id = $2', values: [balanceId, customerId],
+export async function currencyOfBalance(
+  client: TransactionClient,
+  customerId: string,
+  balanceId: string,
+): Promise<string | null> {
+  const {
+    rows: [other],
+  } = await client.query<{ currency: string }>({
+    name: 'sweep_target',
+    text: 'select currency from balance where id = $1 and customer_id = $2',
+    values: [balanceId, customerId],
   })
   return other?.currency ?? null
 }
@@ -44,8 +75,13 @@ const IDLE = `select b.id, b.customer_id from balance b
  * @throws DatabaseUnavailable, and what the driver throws
  */
 export async function idleSubBalances(
-  database: Queries, { before, owned, max }: { readonly before: number; readonly owned: readonly number[] | null; readonly max: number },
+  database: Queries,
+  { before, owned, max }: { readonly before: number; readonly owned: readonly number[] | null; readonly max: number },
 ): Promise<readonly { readonly id: string; readonly customerId: string }[]> {
-  const rows = await database.query<[string, string]>({ name: 'idle_balances', text: IDLE, values: [timestamp(before), plainArrayOrNull(owned), max] })
+  const rows = await database.query<[string, string]>({
+    name: 'idle_balances',
+    text: IDLE,
+    values: [timestamp(before), plainArrayOrNull(owned), max],
+  })
   return rows.map(([id, customerId]) => ({ id, customerId }))
 }

@@ -5,7 +5,18 @@ import type { CurrencyCode } from '../../lib/base/currency.ts'
 import { moneyJson } from '../../lib/base/money.ts'
 import { BalanceReader } from './balance-reader.ts'
 import type { Database } from '../db/database.ts'
-import { Conditions, epochMs, readPage, type Branch, type ListQuery, type ListResult, type Order, type ReadDatabase, type Tenant, type TimeTo } from '../db/page.ts'
+import {
+  Conditions,
+  epochMs,
+  readPage,
+  type Branch,
+  type ListQuery,
+  type ListResult,
+  type Order,
+  type ReadDatabase,
+  type Tenant,
+  type TimeTo,
+} from '../db/page.ts'
 
 export interface BalanceFilters {
   readonly status?: readonly string[]
@@ -51,13 +62,28 @@ const COLUMNS = sql`b.id, b.customer_id, b.connection_id, b.currency, b.name, b.
   ${epochMs('b.updated_at')} as updated_ms, ${epochMs('b.closed_at')} as closed_ms`
 
 const ORDERS: Readonly<Record<BalanceSort, Order>> = {
-  currency: { keys: [{ expression: sql`b.currency`, type: 'bpchar' }, { expression: sql`b.id`, type: 'uuid' }], descending: false },
+  currency: {
+    keys: [
+      { expression: sql`b.currency`, type: 'bpchar' },
+      { expression: sql`b.id`, type: 'uuid' },
+    ],
+    descending: false,
+  },
   '-createdAt': { keys: [{ expression: sql`b.id`, type: 'uuid' }], descending: true },
-  name: { keys: [{ expression: sql`lower(b.name)`, type: 'text' }, { expression: sql`b.id`, type: 'uuid' }], descending: false },
+  name: {
+    keys: [
+      { expression: sql`lower(b.name)`, type: 'text' },
+      { expression: sql`b.id`, type: 'uuid' },
+    ],
+    descending: false,
+  },
 }
 
 /** Lists the balances of a customer, or of all customers of an operator. */
-export async function listBalances(db: ReadDatabase, query: BalanceListQuery): Promise<ListResult<ReturnType<typeof balanceJson>>> {
+export async function listBalances(
+  db: ReadDatabase,
+  query: BalanceListQuery,
+): Promise<ListResult<ReturnType<typeof balanceJson>>> {
   const { rows, ...page } = await readPage<BalanceRow>(db, [balanceBranch(query)], query)
   return { ...page, rows: rows.map((row) => balanceJson(row, query.tenant)) }
 }
@@ -65,7 +91,9 @@ export async function listBalances(db: ReadDatabase, query: BalanceListQuery): P
 /** The FROM and WHERE of the list of balances; exported so that a test can check its plan. */
 export function balanceBranch({ tenant, filters, metadata, sort, q }: BalanceListQuery): Branch {
   const where = new Conditions()
-  where.add(tenant.kind === 'operator' ? sql`b.operator_id = ${tenant.id}::uuid` : sql`b.customer_id = ${tenant.id}::uuid`)
+  where.add(
+    tenant.kind === 'operator' ? sql`b.operator_id = ${tenant.id}::uuid` : sql`b.customer_id = ${tenant.id}::uuid`,
+  )
   where
     .anyOf(sql`b.status`, filters.status, 'text')
     .anyOf(sql`b.currency`, filters.currency, 'bpchar')
@@ -77,7 +105,9 @@ export function balanceBranch({ tenant, filters, metadata, sort, q }: BalanceLis
     .metadata(sql`b.metadata`, metadata)
   if (q !== null) {
     // Search words of a balance are kept under both its tenants, because either may search.
-    where.add(sql`(search_words(b.customer_id, b.name) || search_words(b.operator_id, b.name)) @@ search_query(${tenant.id}::uuid, ${q})`)
+    where.add(
+      sql`(search_words(b.customer_id, b.name) || search_words(b.operator_id, b.name)) @@ search_query(${tenant.id}::uuid, ${q})`,
+    )
   }
   return { columns: COLUMNS, from: sql`balance b`, where: where.list, order: ORDERS[sort] }
 }
@@ -86,8 +116,27 @@ const COLUMNS_OF_ONE = `b.id, b.customer_id, b.connection_id, b.currency, b.name
     b.posted, b.held, b.low_balance_threshold, b.metadata, b.version, (extract(epoch from b.created_at) * 1000)::float8,
     (extract(epoch from b.updated_at) * 1000)::float8, (extract(epoch from b.closed_at) * 1000)::float8, b.sequence`
 
-type OneRow = [string, string, string, string, string, 'main' | 'sub', string | null, BalanceStatus, boolean, DetailsStatus | null,
-  string, string, string | null, Record<string, string>, string, number, number, number | null, string]
+type OneRow = [
+  string,
+  string,
+  string,
+  string,
+  string,
+  'main' | 'sub',
+  string | null,
+  BalanceStatus,
+  boolean,
+  DetailsStatus | null,
+  string,
+  string,
+  string | null,
+  Record<string, string>,
+  string,
+  number,
+  number,
+  number | null,
+  string,
+]
 
 /**
  * A balance as its customer sees it. The same object is returned while the row is unchanged, so derived values can be
@@ -103,19 +152,64 @@ export interface ReadBalance {
 /** Reads single balances, many at once. */
 export function balanceReader(database: Database): BalanceReader<ReadBalance> {
   return new BalanceReader({
-    database, columns: COLUMNS_OF_ONE,
+    database,
+    columns: COLUMNS_OF_ONE,
     keep: (columns) => {
-      const [id, customer_id, connection_id, currency, name, type, parent_balance_id, status, is_default, details_status,
-        posted, held, low_balance_threshold, metadata, version, created_ms, updated_ms, closed_ms, sequence] = columns as OneRow
-      const view = balanceJson({ id, customer_id, connection_id, currency, name, type, parent_balance_id, status, is_default, details_status,
-        posted, held, low_balance_threshold, metadata, version, created_ms, updated_ms, closed_ms }, { id: customer_id, kind: 'customer' })
+      const [
+        id,
+        customer_id,
+        connection_id,
+        currency,
+        name,
+        type,
+        parent_balance_id,
+        status,
+        is_default,
+        details_status,
+        posted,
+        held,
+        low_balance_threshold,
+        metadata,
+        version,
+        created_ms,
+        updated_ms,
+        closed_ms,
+        sequence,
+      ] = columns as OneRow
+      const view = balanceJson(
+        {
+          id,
+          customer_id,
+          connection_id,
+          currency,
+          name,
+          type,
+          parent_balance_id,
+          status,
+          is_default,
+          details_status,
+          posted,
+          held,
+          low_balance_threshold,
+          metadata,
+          version,
+          created_ms,
+          updated_ms,
+          closed_ms,
+        },
+        { id: customer_id, kind: 'customer' },
+      )
       return { version: BigInt(version), view, sequence }
     },
   })
 }
 
 /** Reads one balance of a customer with its version; null when the balance is not the tenant's. */
-export async function getBalance(reader: BalanceReader<ReadBalance>, tenant: Tenant, id: string): Promise<ReadBalance | null> {
+export async function getBalance(
+  reader: BalanceReader<ReadBalance>,
+  tenant: Tenant,
+  id: string,
+): Promise<ReadBalance | null> {
   if (tenant.kind !== 'customer') return null
   const found = await reader.find(id)
   return found === null || found.view.customerId !== tenant.id ? null : found
@@ -128,7 +222,9 @@ export async function getBalance(reader: BalanceReader<ReadBalance>, tenant: Ten
 export async function balanceCurrency(database: Database, tenant: Tenant, id: string): Promise<string | null> {
   if (tenant.kind !== 'customer') return null
   const [row] = await database.query<[string]>({
-    name: 'balance_currency', text: 'select currency from balance where id = $1 and customer_id = $2', values: [id, tenant.id],
+    name: 'balance_currency',
+    text: 'select currency from balance where id = $1 and customer_id = $2',
+    values: [id, tenant.id],
   })
   return row === undefined ? null : row[0]
 }

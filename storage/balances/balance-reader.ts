@@ -81,7 +81,9 @@ export class BalanceReader<Kept extends object> {
       const ids = [...batch.keys()]
       const known = ids.map((id) => this.#kept.get(id))
       const rows = await this.#options.database.query<unknown[]>({
-        name: 'read_balances', text: this.#text, values: [plainArray(ids), plainArray(known.map((one) => one?.xmin ?? null))],
+        name: 'read_balances',
+        text: this.#text,
+        values: [plainArray(ids), plainArray(known.map((one) => one?.xmin ?? null))],
       })
       const found = new Map<unknown, unknown[]>()
       for (const row of rows) found.set(row[0], row)

@@ -20,20 +20,78 @@ const BALANCES = `select b.id, b.customer_id, b.operator_id, b.connection_id, b.
 /**
  * Reads the states of balances; an id without a row is absent. `lock` locks the rows in the order of their ids (I3).
  */
-export async function loadBalances(reader: Reader, ids: readonly string[], lock: boolean): Promise<Map<string, BalanceState>> {
-  const { rows } = await reader.query(lock
-    ? { name: 'lock_balances', text: `${BALANCES} for update of b`, values: [plainArray(ids)] }
-    : { name: 'load_balances', text: BALANCES, values: [plainArray(ids)] })
+export async function loadBalances(
+  reader: Reader,
+  ids: readonly string[],
+  lock: boolean,
+): Promise<Map<string, BalanceState>> {
+  const { rows } = await reader.query(
+    lock
+      ? { name: 'lock_balances', text: `${BALANCES} for update of b`, values: [plainArray(ids)] }
+      : { name: 'load_balances', text: BALANCES, values: [plainArray(ids)] },
+  )
   const states = new Map<string, BalanceState>()
   const limited: LimitedBalance[] = []
-  for (const row of rows as [string, string, string, string, number, string, string, BalanceState['status'], string, string, Policies | null, LimitsJson | null, Record<string, LimitsJson> | null, FeeRuleJson[] | null, CalendarTerms | null, number][]) {
-    const [id, customerId, operatorId, connectionId, shard, currency, name, status, available, version, policies, customerTerms, memberTerms, fees, calendar, railVersion] = row
+  for (const row of rows as [
+    string,
+    string,
+    string,
+    string,
+    number,
+    string,
+    string,
+    BalanceState['status'],
+    string,
+    string,
+    Policies | null,
+    LimitsJson | null,
+    Record<string, LimitsJson> | null,
+    FeeRuleJson[] | null,
+    CalendarTerms | null,
+    number,
+  ][]) {
+    const [
+      id,
+      customerId,
+      operatorId,
+      connectionId,
+      shard,
+      currency,
+      name,
+      status,
+      available,
+      version,
+      policies,
+      customerTerms,
+      memberTerms,
+      fees,
+      calendar,
+      railVersion,
+    ] = row
     const stored = policies === null ? NO_POLICIES : storedPolicies(policies)
-    states.set(id, { id, customerId, operatorId, connectionId, shard, currency, name, status, available: BigInt(available), version: BigInt(version),
-      policy: ruleInEffect('payment', stored).terms, exchangePolicy: ruleInEffect('exchange', stored).terms, limits: null, fees: fees?.map(feeRuleOf) ?? NO_FEES, calendar, railVersion })
-    if (customerTerms !== null || memberTerms !== null) limited.push({ id, customerId, currency, customerTerms, memberTerms })
+    states.set(id, {
+      id,
+      customerId,
+      operatorId,
+      connectionId,
+      shard,
+      currency,
+      name,
+      status,
+      available: BigInt(available),
+      version: BigInt(version),
+      policy: ruleInEffect('payment', stored).terms,
+      exchangePolicy: ruleInEffect('exchange', stored).terms,
+      limits: null,
+      fees: fees?.map(feeRuleOf) ?? NO_FEES,
+      calendar,
+      railVersion,
+    })
+    if (customerTerms !== null || memberTerms !== null)
+      limited.push({ id, customerId, currency, customerTerms, memberTerms })
   }
-  for (const [id, limits] of await loadPaymentLimits(reader, limited)) states.set(id, { ...states.get(id) as BalanceState, limits })
+  for (const [id, limits] of await loadPaymentLimits(reader, limited))
+    states.set(id, { ...(states.get(id) as BalanceState), limits })
   return states
 }
 

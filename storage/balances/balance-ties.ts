@@ -22,13 +22,24 @@ const OF_BALANCE = `select (
 const SUB_BALANCES = `select count(*)::int as count from balance where parent_balance_id = $1 and status <> 'closed'`
 
 /** Counts payments, transfers and exchanges of a balance that are not over. */
-export async function underWayOf(client: Pick<TransactionClient, 'query'>, { id, customerId, shard }: { readonly id: string; readonly customerId: string; readonly shard: number }): Promise<number> {
-  const { rows } = await client.query<{ count: number }>({ name: 'balance_under_way', text: OF_BALANCE, values: [id, customerId, shard] })
+export async function underWayOf(
+  client: Pick<TransactionClient, 'query'>,
+  { id, customerId, shard }: { readonly id: string; readonly customerId: string; readonly shard: number },
+): Promise<number> {
+  const { rows } = await client.query<{ count: number }>({
+    name: 'balance_under_way',
+    text: OF_BALANCE,
+    values: [id, customerId, shard],
+  })
   return rows[0]!.count
 }
 
 /** Counts sub-balances of a balance that are not closed. */
 export async function openSubBalances(client: Pick<TransactionClient, 'query'>, id: string): Promise<number> {
-  const { rows } = await client.query<{ count: number }>({ name: 'open_sub_balances', text: SUB_BALANCES, values: [id] })
+  const { rows } = await client.query<{ count: number }>({
+    name: 'open_sub_balances',
+    text: SUB_BALANCES,
+    values: [id],
+  })
   return rows[0]!.count
 }

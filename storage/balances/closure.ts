@@ -6,7 +6,13 @@ import type { TransactionClient } from '../db/transaction.ts'
 
 /** Locks a customer until the transaction ends and reads its status; null when the customer does not exist. */
 export async function lockCustomer(client: TransactionClient, id: string): Promise<string | null> {
-  const { rows: [row] } = await client.query<{ status: string }>({ name: 'lock_customer', text: 'select status from customer where id = $1 for update', values: [id] })
+  const {
+    rows: [row],
+  } = await client.query<{ status: string }>({
+    name: 'lock_customer',
+    text: 'select status from customer where id = $1 for update',
+    values: [id],
+  })
   return row?.status ?? null
 }
 
@@ -14,10 +20,22 @@ export async function lockCustomer(client: TransactionClient, id: string): Promi
  * Moves a customer and its balances to another status. Decisions that rest on the old status can no longer commit, so a
  * later `openBusiness` counts everything.
  */
-export async function moveCustomer(client: TransactionClient, id: string, { from, to, now }: { readonly from: 'active' | 'closing'; readonly to: 'active' | 'closing'; readonly now: number }): Promise<void> {
-  await client.query({ name: 'move_customer', text: 'update customer set status = $2, version = version + 1, updated_at = $3 where id = $1', values: [id, to, timestamp(now)] })
+export async function moveCustomer(
+  client: TransactionClient,
+  id: string,
+  { from, to, now }: { readonly from: 'active' | 'closing'; readonly to: 'active' | 'closing'; readonly now: number },
+): Promise<void> {
+  await client.query({
+    name: 'move_customer',
+    text: 'update customer set status = $2, version = version + 1, updated_at = $3 where id = $1',
+    values: [id, to, timestamp(now)],
+  })
   await fenceBalances(client, [id])
-  await client.query({ name: 'move_balances', text: 'update balance set status = $3, updated_at = $4 where customer_id = $1 and status = $2', values: [id, from, to, timestamp(now)] })
+  await client.query({
+    name: 'move_balances',
+    text: 'update balance set status = $3, updated_at = $4 where customer_id = $1 and status = $2',
+    values: [id, from, to, timestamp(now)],
+  })
 }
 
 /** SQL of the open business that keeps a customer from closing, one number each. */
@@ -43,7 +61,9 @@ export async function openBusiness(client: TransactionClient, customerId: string
  */
 export async function hasMoneyUnderReview(client: TransactionClient, customerId: string): Promise<boolean> {
   const { rowCount } = await client.query({
-    name: 'money_under_review', text: `select from incoming_payment where customer_id = $1 and status = 'under_review' limit 1`, values: [customerId],
+    name: 'money_under_review',
+    text: `select from incoming_payment where customer_id = $1 and status = 'under_review' limit 1`,
+    values: [customerId],
   })
   return rowCount !== 0
 }
@@ -51,9 +71,13 @@ export async function hasMoneyUnderReview(client: TransactionClient, customerId:
 // ── Closure ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** Writes a customer's request for closure; the poller checks from now on whether the customer can be closed. */
-export async function insertClosure(client: TransactionClient, { customerId, by, now }: { readonly customerId: string; readonly by: string; readonly now: number }): Promise<void> {
+export async function insertClosure(
+  client: TransactionClient,
+  { customerId, by, now }: { readonly customerId: string; readonly by: string; readonly now: number },
+): Promise<void> {
   await client.query({
-    name: 'insert_closure', values: [customerId, by, timestamp(now)],
+    name: 'insert_closure',
+    values: [customerId, by, timestamp(now)],
     text: `insert into customer_closure (customer_id, shard, requested_by, requested_at, due_at) select id, shard, $2, $3, $3 from customer where id = $1
       on conflict (customer_id) do nothing`,
   })
@@ -61,15 +85,23 @@ export async function insertClosure(client: TransactionClient, { customerId, by,
 
 /** Deletes a request for closure. @returns whether the closing of its account details had begun */
 export async function deleteClosure(client: TransactionClient, customerId: string): Promise<boolean> {
-  const { rows: [row] } = await client.query<{ begun: boolean }>({
-    name: 'delete_closure', text: 'delete from customer_closure where customer_id = $1 returning begun_at is not null as begun', values: [customerId],
+  const {
+    rows: [row],
+  } = await client.query<{ begun: boolean }>({
+    name: 'delete_closure',
+    text: 'delete from customer_closure where customer_id = $1 returning begun_at is not null as begun',
+    values: [customerId],
   })
   return row?.begun ?? false
 }
 
 /** Records that the closing of the customer's account details has begun. */
 export async function noteBegun(client: TransactionClient, customerId: string, now: number): Promise<void> {
-  await client.query({ name: 'closure_begun', text: 'update customer_closure set begun_at = coalesce(begun_at, $2) where customer_id = $1', values: [customerId, timestamp(now)] })
+  await client.query({
+    name: 'closure_begun',
+    text: 'update customer_closure set begun_at = coalesce(begun_at, $2) where customer_id = $1',
+    values: [customerId, timestamp(now)],
+  })
 }
 
 export interface DueClosure {
@@ -84,31 +116,54 @@ const TAKE = `with due as materialized (
   from due where c.customer_id = due.customer_id returning c.customer_id, c.requested_by`
 
 /** Takes the closures of these shards (null: all) whose check is due. */
-export async function takeDueClosures(database: Database, { now, shards, max }: { readonly now: number; readonly shards: string | null; readonly max: number }): Promise<readonly DueClosure[]> {
-  const rows = await database.query<[string, string]>({ name: 'take_due_closures', text: TAKE, values: [timestamp(now), shards, max] })
+export async function takeDueClosures(
+  database: Database,
+  { now, shards, max }: { readonly now: number; readonly shards: string | null; readonly max: number },
+): Promise<readonly DueClosure[]> {
+  const rows = await database.query<[string, string]>({
+    name: 'take_due_closures',
+    text: TAKE,
+    values: [timestamp(now), shards, max],
+  })
   return rows.map(([customerId, requestedBy]) => ({ customerId, requestedBy }))
 }
 
 /** Closes a locked customer: its keys, memberships and webhook endpoints stop working. @returns its endpoints */
-export async function endCustomer(client: TransactionClient, { customerId, by, now }: { readonly customerId: string; readonly by: string; readonly now: number }): Promise<readonly string[]> {
+export async function endCustomer(
+  client: TransactionClient,
+  { customerId, by, now }: { readonly customerId: string; readonly by: string; readonly now: number },
+): Promise<readonly string[]> {
   const at = timestamp(now)
-  await client.query({ name: 'end_customer', text: `update customer set status = 'closed', closed_at = $2, version = version + 1, updated_at = $2 where id = $1`, values: [customerId, at] })
   await client.query({
-    name: 'end_keys_of_customer', values: [customerId, by, at],
+    name: 'end_customer',
+    text: `update customer set status = 'closed', closed_at = $2, version = version + 1, updated_at = $2 where id = $1`,
+    values: [customerId, at],
+  })
+  await client.query({
+    name: 'end_keys_of_customer',
+    values: [customerId, by, at],
     text: `update api_key set status = 'revoked', revoked_at = $3, revoked_by = $2, version = version + 1 where tenant_id = $1 and status in ('active', 'rotating')`,
   })
   await client.query({
-    name: 'end_members_of_customer', values: [customerId, at],
+    name: 'end_members_of_customer',
+    values: [customerId, at],
     text: `update membership set status = 'removed', is_primary_owner = false, version = version + 1, updated_at = $2 where tenant_id = $1 and status <> 'removed'`,
   })
   await client.query({
-    name: 'end_invitations_of_customer', values: [customerId], text: `update invitation set status = 'revoked', version = version + 1 where customer_id = $1 and status = 'pending'`,
+    name: 'end_invitations_of_customer',
+    values: [customerId],
+    text: `update invitation set status = 'revoked', version = version + 1 where customer_id = $1 and status = 'pending'`,
   })
   const { rows } = await client.query<{ id: string }>({
-    name: 'end_endpoints_of_customer', values: [customerId, at],
+    name: 'end_endpoints_of_customer',
+    values: [customerId, at],
     text: `update webhook_endpoint set status = 'disabled', disabled_reason = 'owner', status_changed_at = $2, updated_at = $2, version = version + 1
       where tenant_id = $1 and status <> 'disabled' returning id`,
   })
-  await client.query({ name: 'end_closure', text: 'delete from customer_closure where customer_id = $1', values: [customerId] })
+  await client.query({
+    name: 'end_closure',
+    text: 'delete from customer_closure where customer_id = $1',
+    values: [customerId],
+  })
   return rows.map(({ id }) => id)
 }

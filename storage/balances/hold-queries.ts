@@ -5,12 +5,30 @@ import type { CurrencyCode } from '../../lib/base/currency.ts'
 import { moneyJson } from '../../lib/base/money.ts'
 import type { Database } from '../db/database.ts'
 import { balanceCurrency } from './balance-queries.ts'
-import { Conditions, epochMs, NEVER, readPage, type Branch, type ListQuery, type ListResult, type Order, type ReadDatabase, type TimeTo } from '../db/page.ts'
+import {
+  Conditions,
+  epochMs,
+  NEVER,
+  readPage,
+  type Branch,
+  type ListQuery,
+  type ListResult,
+  type Order,
+  type ReadDatabase,
+  type TimeTo,
+} from '../db/page.ts'
 
 type HoldStatus = 'active' | 'captured' | 'released' | 'expired'
 type SubjectType =
-  | 'payment' | 'payment_review' | 'exchange' | 'forward_deposit' | 'card_authorisation' | 'collection_reserve' | 'recall'
-  | 'legal_order' | 'manual'
+  | 'payment'
+  | 'payment_review'
+  | 'exchange'
+  | 'forward_deposit'
+  | 'card_authorisation'
+  | 'collection_reserve'
+  | 'recall'
+  | 'legal_order'
+  | 'manual'
 
 export interface HoldFilters {
   readonly status?: readonly string[]
@@ -48,7 +66,14 @@ const COLUMNS = sql`h.id, h.balance_id, h.amount, h.status, h.subject_type, h.su
 
 const ORDERS: Readonly<Record<HoldListQuery['sort'], Order>> = {
   '-createdAt': { keys: [{ expression: sql`h.id`, type: 'uuid' }], descending: true },
-  '-amount': { keys: [{ expression: sql`h.amount`, type: 'bigint' }, { expression: sql`h.id`, type: 'uuid' }], descending: true, sorted: sql`h.id` },
+  '-amount': {
+    keys: [
+      { expression: sql`h.amount`, type: 'bigint' },
+      { expression: sql`h.id`, type: 'uuid' },
+    ],
+    descending: true,
+    sorted: sql`h.id`,
+  },
 }
 
 /** Lists active holds unless the filter names other statuses. Null when the balance is not the tenant's. */
@@ -84,7 +109,9 @@ function filterSubject(where: Conditions, { subjectType, subjectId }: HoldFilter
   const veiled = sql`h.subject_type = any(${VEILED}::text[])`
   if (subjectType !== undefined) {
     // A hold of a legal order is found only under the type it is shown as (`payment_review`).
-    const types = subjectType.filter((type) => type !== 'legal_order').flatMap((type) => (type === 'payment_review' ? VEILED : [type]))
+    const types = subjectType
+      .filter((type) => type !== 'legal_order')
+      .flatMap((type) => (type === 'payment_review' ? VEILED : [type]))
     where.add(types.length === 0 ? NEVER : sql`h.subject_type = any(${types}::text[])`)
   }
   if (subjectId !== undefined) {
@@ -95,7 +122,8 @@ function filterSubject(where: Conditions, { subjectType, subjectId }: HoldFilter
 /** Finds holds by their ids, oldest first. */
 export async function findHolds(db: ReadDatabase, ids: readonly string[], currency: string) {
   if (ids.length === 0) return []
-  const { rows } = await sql<HoldRow>`select ${COLUMNS} from hold h where h.id = any(${ids}::uuid[]) order by h.id`.execute(db.kysely)
+  const { rows } =
+    await sql<HoldRow>`select ${COLUMNS} from hold h where h.id = any(${ids}::uuid[]) order by h.id`.execute(db.kysely)
   return rows.map((row) => holdJson(row, currency))
 }
 
@@ -107,7 +135,7 @@ function holdJson(row: HoldRow, currency: string) {
     balanceId: row.balance_id,
     amount: money(row.amount),
     status: row.status,
-    subjectType: veiled ? 'payment_review' as const : row.subject_type,
+    subjectType: veiled ? ('payment_review' as const) : row.subject_type,
     subjectId: veiled ? row.id : row.subject_id,
     description: veiled ? VEILED_DESCRIPTION : row.description,
     createdAt: timestamp(row.created_ms),

@@ -17,9 +17,26 @@ import { moneyJson } from '../../lib/base/money.ts'
 import type { BalanceReader } from './balance-reader.ts'
 import type { Database } from '../db/database.ts'
 import { likelyStretches, type Sought } from '../journal/journal-search.ts'
-import { bookedLine, firstLineSince, isArrival, lineColumns, linesFrom, SIDES, type LineRow } from '../journal/journal-lines.ts'
+import {
+  bookedLine,
+  firstLineSince,
+  isArrival,
+  lineColumns,
+  linesFrom,
+  SIDES,
+  type LineRow,
+} from '../journal/journal-lines.ts'
 import { getBalance, type ReadBalance } from './balance-queries.ts'
-import { Conditions, readPage, type Branch, type CursorKey, type ListQuery, type ListResult, type ReadDatabase, type TimeTo } from '../db/page.ts'
+import {
+  Conditions,
+  readPage,
+  type Branch,
+  type CursorKey,
+  type ListQuery,
+  type ListResult,
+  type ReadDatabase,
+  type TimeTo,
+} from '../db/page.ts'
 
 export interface JournalFilters {
   readonly direction?: readonly string[]
@@ -78,7 +95,9 @@ export class JournalReader {
 
   async #read(query: JournalListQuery, currency: string, sequence: bigint): Promise<JournalPage> {
     const span = await bookedSpan(this.#database, query)
-    const { rows, ...page } = isSearch(query) ? await this.#search(query, span, sequence) : await readPage<JournalRow>(this.#db, journalBranches(query, span), query)
+    const { rows, ...page } = isSearch(query)
+      ? await this.#search(query, span, sequence)
+      : await readPage<JournalRow>(this.#db, journalBranches(query, span), query)
     return { ...page, rows: rows.map((row) => lineJson(row, { balanceId: query.balanceId, currency })) }
   }
 
@@ -87,24 +106,40 @@ export class JournalReader {
    * the page, each eight times as long as the one before it, until the page is full. Otherwise, when one side has no
    * match and the other has many, the side without a match would be read to its end.
    */
-  async #search(query: JournalListQuery, { from, before }: Span, sequence: bigint): Promise<Awaited<ReturnType<typeof readPage<JournalRow>>>> {
+  async #search(
+    query: JournalListQuery,
+    { from, before }: Span,
+    sequence: bigint,
+  ): Promise<Awaited<ReturnType<typeof readPage<JournalRow>>>> {
     const { sort, position, limit } = query
     const backwards = position?.direction === 'before'
     const descending = (sort === '-sequence') !== backwards
     const edge = position === null ? null : BigInt(String(position.keys[0]))
     const low = max(BigInt(from ?? 1), descending || edge === null ? 1n : edge + 1n)
-    const high = min(before === null ? sequence + 1n : BigInt(before), descending && edge !== null ? edge : sequence + 1n)
+    const high = min(
+      before === null ? sequence + 1n : BigInt(before),
+      descending && edge !== null ? edge : sequence + 1n,
+    )
     const found: { row: JournalRow; key: readonly CursorKey[] }[] = []
-    const likely = low < high ? await likelyStretches(this.#database, query.balanceId, { from: low, before: high }, soughtBy(query)) : []
+    const likely =
+      low < high
+        ? await likelyStretches(this.#database, query.balanceId, { from: low, before: high }, soughtBy(query))
+        : []
     let length = this.#stretch
     for (const whole of descending ? likely.reverse() : likely) {
       for (let rest = whole; rest.from < rest.before && found.length <= limit; length *= 8n) {
-        const part = descending ? { from: max(rest.from, rest.before - length), before: rest.before } : { from: rest.from, before: min(rest.before, rest.from + length) }
+        const part = descending
+          ? { from: max(rest.from, rest.before - length), before: rest.before }
+          : { from: rest.from, before: min(rest.before, rest.from + length) }
         rest = descending ? { ...rest, before: part.from } : { ...rest, from: part.before }
-        const { rows, keys } = await readPage<JournalRow>(this.#db, journalBranches(query, { from: String(part.from), before: String(part.before) }), { limit: limit + 1, position, withTotal: false })
+        const { rows, keys } = await readPage<JournalRow>(
+          this.#db,
+          journalBranches(query, { from: String(part.from), before: String(part.before) }),
+          { limit: limit + 1, position, withTotal: false },
+        )
         const lines = rows.map((row, nth) => ({ row, key: keys[nth] as readonly CursorKey[] }))
         // In reading order.
-        found.push(...backwards ? lines.reverse() : lines)
+        found.push(...(backwards ? lines.reverse() : lines))
       }
     }
     const shown = found.slice(0, limit)
@@ -119,15 +154,40 @@ const max = (one: bigint, other: bigint): bigint => (one > other ? one : other)
 const min = (one: bigint, other: bigint): bigint => (one < other ? one : other)
 
 /** Whether a filter names a field that no index has. */
-function isSearch({ filters: { type, valueFrom, valueTo, amountFrom, amountTo, transactionId }, withTotal }: JournalListQuery): boolean {
-  return !withTotal && transactionId === undefined && [type, valueFrom, valueTo, amountFrom, amountTo].some((filter) => filter !== undefined)
+function isSearch({
+  filters: { type, valueFrom, valueTo, amountFrom, amountTo, transactionId },
+  withTotal,
+}: JournalListQuery): boolean {
+  return (
+    !withTotal &&
+    transactionId === undefined &&
+    [type, valueFrom, valueTo, amountFrom, amountTo].some((filter) => filter !== undefined)
+  )
 }
 
 /** The conditions that all lines of a search meet. */
-function soughtBy({ filters: { type, direction, amountFrom, amountTo, valueFrom, valueTo } }: JournalListQuery): Sought {
+function soughtBy({
+  filters: { type, direction, amountFrom, amountTo, valueFrom, valueTo },
+}: JournalListQuery): Sought {
   const sides: readonly string[] = direction ?? SIDES
-  const kinds = type === undefined ? null : [...new Set(journalMarks(type).map((mark) => mark.split('/') as [string, string]).filter(([, side]) => sides.includes(side)).map(([rule, side]) => `${rule}/${side}`))]
-  return { kinds, amountFrom: amountFrom ?? null, amountTo: amountTo ?? null, valueFrom: valueFrom ?? null, valueTo: valueTo ?? null }
+  const kinds =
+    type === undefined
+      ? null
+      : [
+          ...new Set(
+            journalMarks(type)
+              .map((mark) => mark.split('/') as [string, string])
+              .filter(([, side]) => sides.includes(side))
+              .map(([rule, side]) => `${rule}/${side}`),
+          ),
+        ]
+  return {
+    kinds,
+    amountFrom: amountFrom ?? null,
+    amountTo: amountTo ?? null,
+    valueFrom: valueFrom ?? null,
+    valueTo: valueTo ?? null,
+  }
 }
 
 /** The cache key of a page; null for queries that rarely repeat. */
@@ -145,7 +205,10 @@ export interface Span {
 const EVERYTHING: Span = { from: null, before: null }
 
 /** One branch for each requested side; exported so that a test can check their plan. */
-export function journalBranches({ balanceId, filters, sort }: JournalListQuery, span: Span = EVERYTHING): readonly Branch[] {
+export function journalBranches(
+  { balanceId, filters, sort }: JournalListQuery,
+  span: Span = EVERYTHING,
+): readonly Branch[] {
   return SIDES.filter((side) => filters.direction?.includes(side) ?? true).map((side) => branchOf(side))
 
   function branchOf(side: JournalSide): Branch {
@@ -171,7 +234,9 @@ export function journalBranches({ balanceId, filters, sort }: JournalListQuery, 
     if (filters.transactionId !== undefined) {
       // Selects the transactions' causes first, because they have an index. A cause that was never followed has its own
       // id as transaction id.
-      where.add(sql`p.source_id = any(array(select t.source_id from account_transaction t where t.id = any(${filters.transactionId}::uuid[])) || ${filters.transactionId}::uuid[])`)
+      where.add(
+        sql`p.source_id = any(array(select t.source_id from account_transaction t where t.id = any(${filters.transactionId}::uuid[])) || ${filters.transactionId}::uuid[])`,
+      )
       where.add(sql`${transaction} = any(${filters.transactionId}::uuid[])`)
     }
     return {
@@ -195,7 +260,10 @@ async function firstAfter(database: Database, balanceId: string, ms: number): Pr
   return (await firstLineSince(database.pool, balanceId, Math.min(Math.max(ms, 0), LAST_MS)))?.toString() ?? null
 }
 
-async function bookedSpan(database: Database, { balanceId, filters: { bookedFrom, bookedTo } }: JournalListQuery): Promise<Span> {
+async function bookedSpan(
+  database: Database,
+  { balanceId, filters: { bookedFrom, bookedTo } }: JournalListQuery,
+): Promise<Span> {
   const [from, before] = await Promise.all([
     bookedFrom === undefined ? null : firstAfter(database, balanceId, Date.parse(bookedFrom) - SKEW_MS),
     bookedTo === undefined ? null : firstAfter(database, balanceId, Date.parse(bookedTo.before) + SKEW_MS),
@@ -204,9 +272,26 @@ async function bookedSpan(database: Database, { balanceId, filters: { bookedFrom
 }
 
 /** Reads the lines of one transaction in booking order; `sourceId` is the id of the transaction's cause. */
-export async function linesOfTransaction(db: ReadDatabase, { id, sourceId }: { readonly id: string; readonly sourceId: string }, balance: { readonly balanceId: string; readonly currency: string }) {
-  const query: JournalListQuery = { tenant: { id: '', kind: 'customer' }, filters: { transactionId: [id] }, metadata: [], sort: 'sequence', limit: LINES_MAX, position: null, withTotal: false, q: null, balanceId: balance.balanceId }
-  const branches = journalBranches(query).map((branch) => ({ ...branch, where: [sql`p.source_id = ${sourceId}::uuid`, ...branch.where] }))
+export async function linesOfTransaction(
+  db: ReadDatabase,
+  { id, sourceId }: { readonly id: string; readonly sourceId: string },
+  balance: { readonly balanceId: string; readonly currency: string },
+) {
+  const query: JournalListQuery = {
+    tenant: { id: '', kind: 'customer' },
+    filters: { transactionId: [id] },
+    metadata: [],
+    sort: 'sequence',
+    limit: LINES_MAX,
+    position: null,
+    withTotal: false,
+    q: null,
+    balanceId: balance.balanceId,
+  }
+  const branches = journalBranches(query).map((branch) => ({
+    ...branch,
+    where: [sql`p.source_id = ${sourceId}::uuid`, ...branch.where],
+  }))
   const { rows } = await readPage<JournalRow>(db, branches, query)
   return rows.map((row) => lineJson(row, balance))
 }
@@ -216,7 +301,21 @@ const LINES_MAX = 100
 
 function lineJson(row: JournalRow, { balanceId, currency }: { readonly balanceId: string; readonly currency: string }) {
   const money = (amountMinor: bigint) => moneyJson({ amountMinor, currency: currency as CurrencyCode })
-  const { id, sequence, entryId, direction, amount, running, type, description, reference, counterparty, bookedAt, valueDate, reversalOf } = bookedLine(row)
+  const {
+    id,
+    sequence,
+    entryId,
+    direction,
+    amount,
+    running,
+    type,
+    description,
+    reference,
+    counterparty,
+    bookedAt,
+    valueDate,
+    reversalOf,
+  } = bookedLine(row)
   return {
     id,
     balanceId,
@@ -230,7 +329,9 @@ function lineJson(row: JournalRow, { balanceId, currency }: { readonly balanceId
     reference,
     counterpartyName: counterparty,
     transactionId: row.transaction_id,
-    source: isArrival(row) ? { object: 'incoming_payment', id: row.transaction_id } : { object: row.source_object, id: row.source_id },
+    source: isArrival(row)
+      ? { object: 'incoming_payment', id: row.transaction_id }
+      : { object: row.source_object, id: row.source_id },
     bookedAt: timestamp(bookedAt),
     valueDate,
     reversalOfEntryId: reversalOf,

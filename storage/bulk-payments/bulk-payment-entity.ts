@@ -51,14 +51,29 @@ export const BulkPayment = defineEntity({
     updatedAt: at('updated_at'),
   },
   uniques: [{ name: 'bulk_payment_number_unique', properties: ['operatorId', 'number'] }],
-  checks: [{ name: 'bulk_payment_counts', expression: 'total = pending + valid + invalid + submitting + submitted + failed' }],
+  checks: [
+    { name: 'bulk_payment_counts', expression: 'total = pending + valid + invalid + submitting + submitted + failed' },
+  ],
   indexes: [
     { name: 'bulk_payment_customer', properties: ['customerId', 'id'] },
     { name: 'bulk_payment_file', properties: ['customerId', 'fileHash', 'createdAt'] },
-    { name: 'bulk_payment_message', expression: 'create index bulk_payment_message on bulk_payment (customer_id, message_id, created_at) where message_id is not null' },
-    { name: 'bulk_payment_running', expression: `create index bulk_payment_running on bulk_payment (operator_id) where status = 'submitting'` },
-    { name: 'bulk_payment_due', expression: 'create index bulk_payment_due on bulk_payment (due_at) where due_at is not null' },
-    { name: 'bulk_payment_approval', expression: 'create index bulk_payment_approval on bulk_payment (approval_id) where approval_id is not null' },
+    {
+      name: 'bulk_payment_message',
+      expression:
+        'create index bulk_payment_message on bulk_payment (customer_id, message_id, created_at) where message_id is not null',
+    },
+    {
+      name: 'bulk_payment_running',
+      expression: `create index bulk_payment_running on bulk_payment (operator_id) where status = 'submitting'`,
+    },
+    {
+      name: 'bulk_payment_due',
+      expression: 'create index bulk_payment_due on bulk_payment (due_at) where due_at is not null',
+    },
+    {
+      name: 'bulk_payment_approval',
+      expression: 'create index bulk_payment_approval on bulk_payment (approval_id) where approval_id is not null',
+    },
   ],
 })
 
@@ -93,8 +108,17 @@ export const BulkPaymentRow = defineEntity({
     updatedAt: at('updated_at'),
   },
   indexes: [
-    { name: 'bulk_payment_row_left', expression: `create index bulk_payment_row_left on bulk_payment_row (bulk_payment_id, row_number) where status in ('valid', 'submitting')` },
-    { name: 'bulk_payment_row_faulty', expression: `create index bulk_payment_row_faulty on bulk_payment_row (bulk_payment_id, row_number) where status in ('invalid', 'failed')` },
-    { name: 'bulk_payment_row_payment', expression: 'create index bulk_payment_row_payment on bulk_payment_row (payment_id) where payment_id is not null' },
+    {
+      name: 'bulk_payment_row_left',
+      expression: `create index bulk_payment_row_left on bulk_payment_row (bulk_payment_id, row_number) where status in ('valid', 'submitting')`,
+    },
+    {
+      name: 'bulk_payment_row_faulty',
+      expression: `create index bulk_payment_row_faulty on bulk_payment_row (bulk_payment_id, row_number) where status in ('invalid', 'failed')`,
+    },
+    {
+      name: 'bulk_payment_row_payment',
+      expression: 'create index bulk_payment_row_payment on bulk_payment_row (payment_id) where payment_id is not null',
+    },
   ],
 })

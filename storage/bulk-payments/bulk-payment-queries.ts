@@ -7,22 +7,38 @@ import type { CurrencyCode } from '../../lib/base/currency.ts'
 import { moneyJson } from '../../lib/base/money.ts'
 import { BULK_COLUMNS, bulkRecord, findBulk, type BulkColumns, type BulkRecord } from './bulk-payments.ts'
 import type { Database } from '../db/database.ts'
-import { Conditions, EMPTY, readPage, type Branch, type ListQuery, type ListResult, type ReadDatabase, type Tenant, type TimeTo } from '../db/page.ts'
+import {
+  Conditions,
+  EMPTY,
+  readPage,
+  type Branch,
+  type ListQuery,
+  type ListResult,
+  type ReadDatabase,
+  type Tenant,
+  type TimeTo,
+} from '../db/page.ts'
 
-export type BulkPaymentListQuery = ListQuery<{
-  readonly status?: readonly string[]
-  readonly format?: readonly string[]
-  readonly createdBy?: readonly string[]
-  readonly createdFrom?: string
-  readonly createdTo?: TimeTo
-}, '-createdAt' | 'createdAt'>
+export type BulkPaymentListQuery = ListQuery<
+  {
+    readonly status?: readonly string[]
+    readonly format?: readonly string[]
+    readonly createdBy?: readonly string[]
+    readonly createdFrom?: string
+    readonly createdTo?: TimeTo
+  },
+  '-createdAt' | 'createdAt'
+>
 
-export type BulkRowListQuery = ListQuery<{
-  readonly status?: readonly string[]
-  readonly recipientId?: readonly string[]
-  readonly errorCode?: readonly string[]
-  readonly paymentStatus?: readonly string[]
-}, 'rowNumber' | '-rowNumber'> & { readonly bulkPaymentId: string }
+export type BulkRowListQuery = ListQuery<
+  {
+    readonly status?: readonly string[]
+    readonly recipientId?: readonly string[]
+    readonly errorCode?: readonly string[]
+    readonly paymentStatus?: readonly string[]
+  },
+  'rowNumber' | '-rowNumber'
+> & { readonly bulkPaymentId: string }
 
 const at = (ms: number | null): string | null => (ms === null ? null : timestamp(ms))
 
@@ -41,7 +57,12 @@ export function bulkPaymentJson(record: BulkRecord) {
     executionDate: record.executionDate,
     requireAllValid: record.options.requireAllValid,
     counts: record.counts,
-    totals: record.totals.map(({ currency, amount, fee, rows }) => ({ currency: currency as CurrencyCode, amountMinor: amount.toString(), fee: fee.toString(), rows })),
+    totals: record.totals.map(({ currency, amount, fee, rows }) => ({
+      currency: currency as CurrencyCode,
+      amountMinor: amount.toString(),
+      fee: fee.toString(),
+      rows,
+    })),
     fileErrors: [...record.fileErrors],
     warnings: [...record.warnings],
     duplicateOf: record.duplicateOf,
@@ -58,7 +79,10 @@ export function bulkPaymentJson(record: BulkRecord) {
 }
 
 /** Lists the bulk payments of a customer. Operators have none of their own. */
-export async function listBulkPayments(db: ReadDatabase, query: BulkPaymentListQuery): Promise<ListResult<ReturnType<typeof bulkPaymentJson>>> {
+export async function listBulkPayments(
+  db: ReadDatabase,
+  query: BulkPaymentListQuery,
+): Promise<ListResult<ReturnType<typeof bulkPaymentJson>>> {
   if (query.tenant.kind !== 'customer') return query.withTotal ? { ...EMPTY, total: 0 } : EMPTY
   const { rows, ...page } = await readPage<BulkColumns>(db, [bulkPaymentBranch(query)], query)
   return { ...page, rows: rows.map((row) => bulkPaymentJson(bulkRecord(row))) }
@@ -72,7 +96,12 @@ export function bulkPaymentBranch({ tenant, filters, sort }: BulkPaymentListQuer
     .anyOf(sql`b.format`, filters.format, 'text')
     .anyOf(sql`b.created_by`, filters.createdBy, 'uuid')
     .created('b', filters.createdFrom, filters.createdTo)
-  return { columns: sql.raw(BULK_COLUMNS), from: sql`bulk_payment b`, where: where.list, order: { keys: [{ expression: sql`b.id`, type: 'uuid' }], descending: sort === '-createdAt' } }
+  return {
+    columns: sql.raw(BULK_COLUMNS),
+    from: sql`bulk_payment b`,
+    where: where.list,
+    order: { keys: [{ expression: sql`b.id`, type: 'uuid' }], descending: sort === '-createdAt' },
+  }
 }
 
 /** Finds a bulk payment of a customer; null when it is not the tenant's. */
@@ -114,7 +143,10 @@ const ROW_COLUMNS = `r.id, r.bulk_payment_id, r.row_number, r.status, r.external
   r.payment_id, (select p.status from payment p where p.id = r.payment_id) as payment_status, r.failure_code, r.created_at, r.updated_at`
 
 function bulkRowJson(row: RowColumns) {
-  const money = (amount: string | null, currency: string | null) => (amount === null || currency === null ? null : moneyJson({ amountMinor: BigInt(amount), currency: currency as CurrencyCode }))
+  const money = (amount: string | null, currency: string | null) =>
+    amount === null || currency === null
+      ? null
+      : moneyJson({ amountMinor: BigInt(amount), currency: currency as CurrencyCode })
   return {
     id: row.id,
     bulkPaymentId: row.bulk_payment_id,
@@ -142,8 +174,12 @@ function bulkRowJson(row: RowColumns) {
 }
 
 /** Lists the rows of one file; null when the file is not the tenant's. */
-export async function listBulkPaymentRows(database: Database, db: ReadDatabase, query: BulkRowListQuery): Promise<ListResult<ReturnType<typeof bulkRowJson>> | null> {
-  if (await findBulkPayment(database, query.tenant, query.bulkPaymentId) === null) return null
+export async function listBulkPaymentRows(
+  database: Database,
+  db: ReadDatabase,
+  query: BulkRowListQuery,
+): Promise<ListResult<ReturnType<typeof bulkRowJson>> | null> {
+  if ((await findBulkPayment(database, query.tenant, query.bulkPaymentId)) === null) return null
   const { rows, ...page } = await readPage<RowColumns>(db, [bulkRowBranch(query)], query)
   return { ...page, rows: rows.map(bulkRowJson) }
 }
@@ -161,8 +197,18 @@ export function bulkRowBranch({ bulkPaymentId, filters, sort }: Omit<BulkRowList
     .add(sql`r.bulk_payment_id = ${bulkPaymentId}::uuid`)
     .anyOf(sql`r.status`, status, 'text')
     .anyOf(sql`r.recipient_id`, recipientId, 'uuid')
-  if (errorCode !== undefined || status?.every((each) => FAULTY.has(each)) === true) where.add(sql`r.status in ('invalid', 'failed')`)
-  if (errorCode !== undefined) where.add(sql`(r.error_codes && ${errorCode}::text[] or r.failure_code = any(${errorCode}::text[]))`)
-  if (paymentStatus !== undefined) where.add(sql`exists (select from payment p where p.id = r.payment_id and p.status = any(${paymentStatus}::text[]))`)
-  return { columns: sql.raw(ROW_COLUMNS), from: sql`bulk_payment_row r`, where: where.list, order: { keys: [{ expression: sql`r.row_number`, type: 'integer' }], descending: sort === '-rowNumber' } }
+  if (errorCode !== undefined || status?.every((each) => FAULTY.has(each)) === true)
+    where.add(sql`r.status in ('invalid', 'failed')`)
+  if (errorCode !== undefined)
+    where.add(sql`(r.error_codes && ${errorCode}::text[] or r.failure_code = any(${errorCode}::text[]))`)
+  if (paymentStatus !== undefined)
+    where.add(
+      sql`exists (select from payment p where p.id = r.payment_id and p.status = any(${paymentStatus}::text[]))`,
+    )
+  return {
+    columns: sql.raw(ROW_COLUMNS),
+    from: sql`bulk_payment_row r`,
+    where: where.list,
+    order: { keys: [{ expression: sql`r.row_number`, type: 'integer' }], descending: sort === '-rowNumber' },
+  }
 }

@@ -5,7 +5,12 @@
 import type { Editor } from '../../lib/approvals/requesters.ts'
 import { laterThan, timestamp } from '../../lib/base/clock.ts'
 import {
-  addTotals, NO_ROWS, type BulkFormat, type BulkStatus, type CurrencyTotal, type RowCounts,
+  addTotals,
+  NO_ROWS,
+  type BulkFormat,
+  type BulkStatus,
+  type CurrencyTotal,
+  type RowCounts,
 } from '../../lib/bulk-payments/bulk-payment.ts'
 import type { FileError } from '../../lib/bulk-payments/file-error.ts'
 import type { DecimalSeparator, Instruction, RowFault, RowWarning } from '../../lib/bulk-payments/instruction.ts'
@@ -112,33 +117,113 @@ export const BULK_COLUMNS = `b.id, b.customer_id, b.operator_id, b.shard, b.numb
 export function bulkRecord(row: BulkColumns): BulkRecord {
   const at = (date: Date | null): number | null => date?.getTime() ?? null
   return {
-    id: row.id, customerId: row.customer_id, operatorId: row.operator_id, shard: row.shard, number: row.number, name: row.name, status: row.status, version: row.version, format: row.format,
-    fileId: row.file_id, fileName: row.file_name, fileHash: row.file_hash, messageId: row.message_id, options: JSON.parse(row.options) as BulkOptions, sourceBalanceId: row.source_balance_id,
+    id: row.id,
+    customerId: row.customer_id,
+    operatorId: row.operator_id,
+    shard: row.shard,
+    number: row.number,
+    name: row.name,
+    status: row.status,
+    version: row.version,
+    format: row.format,
+    fileId: row.file_id,
+    fileName: row.file_name,
+    fileHash: row.file_hash,
+    messageId: row.message_id,
+    options: JSON.parse(row.options) as BulkOptions,
+    sourceBalanceId: row.source_balance_id,
     executionDate: row.execution_date,
-    counts: { total: row.total, pending: row.pending, valid: row.valid, invalid: row.invalid, submitting: row.submitting, submitted: row.submitted, failed: row.failed },
-    totals: (JSON.parse(row.totals) as { currency: string; amount: string; fee: string; rows: number }[]).map(({ currency, amount, fee, rows }) => ({ currency, amount: BigInt(amount), fee: BigInt(fee), rows })),
-    fileErrors: JSON.parse(row.file_errors) as FileError[], warnings: JSON.parse(row.warnings) as FileWarning[], duplicateOf: row.duplicate_of, jobId: row.job_id, approvalId: row.approval_id,
-    lastProgressAt: at(row.last_progress_at), submittedBy: row.submitted_by, submittedByName: row.submitted_by_name, submittedVia: row.submitted_via, submittedAt: at(row.submitted_at),
-    closedAt: at(row.closed_at), createdBy: row.created_by, editors: row.editors, createdAt: row.created_at.getTime(), updatedAt: row.updated_at.getTime(),
+    counts: {
+      total: row.total,
+      pending: row.pending,
+      valid: row.valid,
+      invalid: row.invalid,
+      submitting: row.submitting,
+      submitted: row.submitted,
+      failed: row.failed,
+    },
+    totals: (JSON.parse(row.totals) as { currency: string; amount: string; fee: string; rows: number }[]).map(
+      ({ currency, amount, fee, rows }) => ({ currency, amount: BigInt(amount), fee: BigInt(fee), rows }),
+    ),
+    fileErrors: JSON.parse(row.file_errors) as FileError[],
+    warnings: JSON.parse(row.warnings) as FileWarning[],
+    duplicateOf: row.duplicate_of,
+    jobId: row.job_id,
+    approvalId: row.approval_id,
+    lastProgressAt: at(row.last_progress_at),
+    submittedBy: row.submitted_by,
+    submittedByName: row.submitted_by_name,
+    submittedVia: row.submitted_via,
+    submittedAt: at(row.submitted_at),
+    closedAt: at(row.closed_at),
+    createdBy: row.created_by,
+    editors: row.editors,
+    createdAt: row.created_at.getTime(),
+    updatedAt: row.updated_at.getTime(),
   }
 }
 
 const totalsText = (totals: readonly CurrencyTotal[]): string =>
-  JSON.stringify(totals.map(({ currency, amount, fee, rows }) => ({ currency, amount: String(amount), fee: String(fee), rows })))
+  JSON.stringify(
+    totals.map(({ currency, amount, fee, rows }) => ({ currency, amount: String(amount), fee: String(fee), rows })),
+  )
 
 /** A newly uploaded file. */
-export type NewBulk = Pick<BulkRecord, 'id' | 'customerId' | 'operatorId' | 'shard' | 'number' | 'name' | 'format' | 'fileId' | 'fileName' | 'fileHash' | 'options' | 'sourceBalanceId' |
-  'executionDate' | 'messageId' | 'duplicateOf' | 'jobId' | 'createdBy' | 'warnings'>
+export type NewBulk = Pick<
+  BulkRecord,
+  | 'id'
+  | 'customerId'
+  | 'operatorId'
+  | 'shard'
+  | 'number'
+  | 'name'
+  | 'format'
+  | 'fileId'
+  | 'fileName'
+  | 'fileHash'
+  | 'options'
+  | 'sourceBalanceId'
+  | 'executionDate'
+  | 'messageId'
+  | 'duplicateOf'
+  | 'jobId'
+  | 'createdBy'
+  | 'warnings'
+>
 
 /** Writes a bulk payment that waits for validation, with its event. */
-export async function insertBulk({ client, ids, now }: { readonly client: TransactionClient; readonly ids: IdSource; readonly now: number }, bulk: NewBulk): Promise<BulkRecord> {
-  const { rows: [row] } = await client.query<BulkColumns>({
+export async function insertBulk(
+  { client, ids, now }: { readonly client: TransactionClient; readonly ids: IdSource; readonly now: number },
+  bulk: NewBulk,
+): Promise<BulkRecord> {
+  const {
+    rows: [row],
+  } = await client.query<BulkColumns>({
     name: 'bulk_insert',
     text: `insert into bulk_payment as b (id, customer_id, operator_id, shard, number, name, status, format, file_id, file_name, file_hash, options, source_balance_id, execution_date, message_id, duplicate_of, job_id,
         warnings, created_by, created_at, updated_at)
       values ($1, $2, $3, $4, $5, $6, 'validating', $7, $8, $9, decode($10, 'hex'), $11, $12, $13, $14, $15, $16, $17, $18, $19, $19) returning ${BULK_COLUMNS}`,
-    values: [bulk.id, bulk.customerId, bulk.operatorId, bulk.shard, bulk.number, bulk.name, bulk.format, bulk.fileId, bulk.fileName, bulk.fileHash, JSON.stringify(bulk.options), bulk.sourceBalanceId,
-      bulk.executionDate, bulk.messageId, bulk.duplicateOf, bulk.jobId, JSON.stringify(bulk.warnings), bulk.createdBy, timestamp(now)],
+    values: [
+      bulk.id,
+      bulk.customerId,
+      bulk.operatorId,
+      bulk.shard,
+      bulk.number,
+      bulk.name,
+      bulk.format,
+      bulk.fileId,
+      bulk.fileName,
+      bulk.fileHash,
+      JSON.stringify(bulk.options),
+      bulk.sourceBalanceId,
+      bulk.executionDate,
+      bulk.messageId,
+      bulk.duplicateOf,
+      bulk.jobId,
+      JSON.stringify(bulk.warnings),
+      bulk.createdBy,
+      timestamp(now),
+    ],
   })
   const inserted = bulkRecord(row as BulkColumns)
   await tellStatus({ client, ids, now }, inserted, null)
@@ -146,18 +231,30 @@ export async function insertBulk({ client, ids, now }: { readonly client: Transa
 }
 
 /** Finds an upload of the same file since a time; null when none counts. */
-export async function uploadOfFile(client: TransactionClient, { customerId, fileHash, since }: { readonly customerId: string; readonly fileHash: string; readonly since: number }): Promise<string | null> {
-  const { rows: [row] } = await client.query<{ id: string }>({
-    name: 'bulk_same_file', values: [customerId, fileHash, timestamp(since)],
+export async function uploadOfFile(
+  client: TransactionClient,
+  { customerId, fileHash, since }: { readonly customerId: string; readonly fileHash: string; readonly since: number },
+): Promise<string | null> {
+  const {
+    rows: [row],
+  } = await client.query<{ id: string }>({
+    name: 'bulk_same_file',
+    values: [customerId, fileHash, timestamp(since)],
     text: `select id from bulk_payment where customer_id = $1 and file_hash = decode($2, 'hex') and created_at >= $3 and status <> 'cancelled' order by created_at desc limit 1`,
   })
   return row?.id ?? null
 }
 
 /** Finds an upload of the same message since a time; null when none counts. */
-export async function uploadOfMessage(client: TransactionClient, { customerId, messageId, since }: { readonly customerId: string; readonly messageId: string; readonly since: number }): Promise<string | null> {
-  const { rows: [row] } = await client.query<{ id: string }>({
-    name: 'bulk_same_message', values: [customerId, messageId, timestamp(since)],
+export async function uploadOfMessage(
+  client: TransactionClient,
+  { customerId, messageId, since }: { readonly customerId: string; readonly messageId: string; readonly since: number },
+): Promise<string | null> {
+  const {
+    rows: [row],
+  } = await client.query<{ id: string }>({
+    name: 'bulk_same_message',
+    values: [customerId, messageId, timestamp(since)],
     text: `select id from bulk_payment where customer_id = $1 and message_id = $2 and created_at >= $3 and status <> 'cancelled' order by created_at desc limit 1`,
   })
   return row?.id ?? null
@@ -168,23 +265,54 @@ export async function uploadOfMessage(client: TransactionClient, { customerId, m
  * a duplicate.
  */
 export async function lockUploadsOf(client: TransactionClient, customerId: string): Promise<void> {
-  await client.query({ name: 'bulk_lock_uploads', text: `select pg_advisory_xact_lock(hashtextextended('bulk payments of ' || $1::text, 0))`, values: [customerId] })
+  await client.query({
+    name: 'bulk_lock_uploads',
+    text: `select pg_advisory_xact_lock(hashtextextended('bulk payments of ' || $1::text, 0))`,
+    values: [customerId],
+  })
 }
 
 /** Locks a bulk payment until the transaction ends; null when it does not exist. */
 export async function lockBulk(client: TransactionClient, id: string): Promise<BulkRecord | null> {
-  const { rows: [row] } = await client.query<BulkColumns>({ name: 'bulk_lock', text: `select ${BULK_COLUMNS} from bulk_payment b where b.id = $1 for update`, values: [id] })
+  const {
+    rows: [row],
+  } = await client.query<BulkColumns>({
+    name: 'bulk_lock',
+    text: `select ${BULK_COLUMNS} from bulk_payment b where b.id = $1 for update`,
+    values: [id],
+  })
   return row === undefined ? null : bulkRecord(row)
 }
 
 export async function findBulk(database: Database, id: string): Promise<BulkRecord | null> {
-  const { rows: [row] } = await database.pool.query<BulkColumns>({ name: 'bulk_find', text: `select ${BULK_COLUMNS} from bulk_payment b where b.id = $1`, values: [id] })
+  const {
+    rows: [row],
+  } = await database.pool.query<BulkColumns>({
+    name: 'bulk_find',
+    text: `select ${BULK_COLUMNS} from bulk_payment b where b.id = $1`,
+    values: [id],
+  })
   return row === undefined ? null : bulkRecord(row)
 }
 
-async function tellStatus({ client, ids, now }: { readonly client: TransactionClient; readonly ids: IdSource; readonly now: number }, { id, customerId, operatorId, shard, status }: BulkRecord, previousStatus: BulkStatus | null): Promise<void> {
+async function tellStatus(
+  { client, ids, now }: { readonly client: TransactionClient; readonly ids: IdSource; readonly now: number },
+  { id, customerId, operatorId, shard, status }: BulkRecord,
+  previousStatus: BulkStatus | null,
+): Promise<void> {
   await writeEvent(client, {
-    id: ids.next(), createdAt: now, customerId, operatorId, shard, type: 'bulk_payment.status_changed', object: 'bulk_payment', objectId: id, status, previousStatus, amount: null, currency: null,
+    id: ids.next(),
+    createdAt: now,
+    customerId,
+    operatorId,
+    shard,
+    type: 'bulk_payment.status_changed',
+    object: 'bulk_payment',
+    objectId: id,
+    status,
+    previousStatus,
+    amount: null,
+    currency: null,
   })
 }
 
@@ -213,7 +341,11 @@ export const NO_FINDINGS = { counts: NO_ROWS, totals: [], fileErrors: [] } as co
 const at = (ms: number | null): string | null => (ms === null ? null : timestamp(ms))
 
 /** Changes a locked bulk payment; a new status writes an event. */
-export async function changeBulk({ client, ids, now: asked }: { readonly client: TransactionClient; readonly ids: IdSource; readonly now: number }, bulk: BulkRecord, change: BulkChange): Promise<BulkRecord> {
+export async function changeBulk(
+  { client, ids, now: asked }: { readonly client: TransactionClient; readonly ids: IdSource; readonly now: number },
+  bulk: BulkRecord,
+  change: BulkChange,
+): Promise<BulkRecord> {
   const now = laterThan(bulk.updatedAt, asked)
   const sets: string[] = []
   const values: unknown[] = [bulk.id, timestamp(now)]
@@ -236,8 +368,11 @@ export async function changeBulk({ client, ids, now: asked }: { readonly client:
   if (change.submittedAt !== undefined) set('submitted_at', at(change.submittedAt))
   if (change.closedAt !== undefined) set('closed_at', at(change.closedAt))
   if (change.editors !== undefined) set('editors', JSON.stringify(change.editors))
-  const { rows: [row] } = await client.query<BulkColumns>({
-    text: `update bulk_payment b set ${['version = b.version + 1', 'updated_at = $2', ...sets].join(', ')} where b.id = $1 returning ${BULK_COLUMNS}`, values,
+  const {
+    rows: [row],
+  } = await client.query<BulkColumns>({
+    text: `update bulk_payment b set ${['version = b.version + 1', 'updated_at = $2', ...sets].join(', ')} where b.id = $1 returning ${BULK_COLUMNS}`,
+    values,
   })
   const changed = bulkRecord(row as BulkColumns)
   if (changed.status !== bulk.status) await tellStatus({ client, ids, now }, changed, bulk.status)
@@ -270,7 +405,13 @@ export interface CheckedRow {
  * Writes the results of checking rows, in place of earlier results; a row keeps its id. One statement of arrays per
  * batch, so a hundred thousand rows take two hundred statements.
  */
-export async function writeCheckedRows(client: TransactionClient, bulkPaymentId: string, rows: readonly CheckedRow[], ids: IdSource, now: number): Promise<void> {
+export async function writeCheckedRows(
+  client: TransactionClient,
+  bulkPaymentId: string,
+  rows: readonly CheckedRow[],
+  ids: IdSource,
+  now: number,
+): Promise<void> {
   const plain = (of: (row: CheckedRow) => string | number | bigint | null): string => plainArray(rows.map(of))
   const text = (of: (row: CheckedRow) => string | null): string => textArray(rows.map(of))
   await client.query({
@@ -288,10 +429,27 @@ export async function writeCheckedRows(client: TransactionClient, bulkPaymentId:
         execution_date = excluded.execution_date, source_balance_id = excluded.source_balance_id, fee = excluded.fee, estimated_arrival = excluded.estimated_arrival, external_id = excluded.external_id,
         errors = excluded.errors, error_codes = excluded.error_codes, warnings = excluded.warnings, updated_at = excluded.updated_at`,
     values: [
-      bulkPaymentId, timestamp(now), plain((row) => row.rowNumber), plain(() => ids.next()), plain((row) => row.line), plain((row) => row.status), text((row) => JSON.stringify(row.instruction)),
-      plain((row) => row.recipientId), text((row) => row.recipientName), text((row) => row.maskedIdentifier), text((row) => row.currency), plain((row) => row.amount), text((row) => row.rail),
-      text((row) => row.reference), plain((row) => row.executionDate), plain((row) => row.sourceBalanceId), plain((row) => row.fee), plain((row) => at(row.estimatedArrival)),
-      text((row) => row.instruction.externalId ?? null), text((row) => JSON.stringify(row.errors)), text((row) => [...new Set(row.errors.map(({ code }) => code))].join(' ')),
+      bulkPaymentId,
+      timestamp(now),
+      plain((row) => row.rowNumber),
+      plain(() => ids.next()),
+      plain((row) => row.line),
+      plain((row) => row.status),
+      text((row) => JSON.stringify(row.instruction)),
+      plain((row) => row.recipientId),
+      text((row) => row.recipientName),
+      text((row) => row.maskedIdentifier),
+      text((row) => row.currency),
+      plain((row) => row.amount),
+      text((row) => row.rail),
+      text((row) => row.reference),
+      plain((row) => row.executionDate),
+      plain((row) => row.sourceBalanceId),
+      plain((row) => row.fee),
+      plain((row) => at(row.estimatedArrival)),
+      text((row) => row.instruction.externalId ?? null),
+      text((row) => JSON.stringify(row.errors)),
+      text((row) => [...new Set(row.errors.map(({ code }) => code))].join(' ')),
       text((row) => JSON.stringify(row.warnings)),
     ],
   })
@@ -300,21 +458,42 @@ export async function writeCheckedRows(client: TransactionClient, bulkPaymentId:
 /** Resets all rows to `pending`, to be checked again; earlier findings are deleted. */
 export async function resetRows(client: TransactionClient, bulkPaymentId: string, now: number): Promise<void> {
   await client.query({
-    name: 'bulk_rows_reset', values: [bulkPaymentId, timestamp(now)],
+    name: 'bulk_rows_reset',
+    values: [bulkPaymentId, timestamp(now)],
     text: `update bulk_payment_row set status = 'pending', errors = '[]', error_codes = '{}', warnings = '[]', updated_at = $2 where bulk_payment_id = $1`,
   })
 }
 
 /** Deletes the rows above a number: rows of an invalid reading, or rows that a shorter reading no longer has. */
-export async function deleteRowsAbove(client: TransactionClient, bulkPaymentId: string, rowNumber: number): Promise<void> {
-  await client.query({ name: 'bulk_rows_delete', text: 'delete from bulk_payment_row where bulk_payment_id = $1 and row_number > $2', values: [bulkPaymentId, rowNumber] })
+export async function deleteRowsAbove(
+  client: TransactionClient,
+  bulkPaymentId: string,
+  rowNumber: number,
+): Promise<void> {
+  await client.query({
+    name: 'bulk_rows_delete',
+    text: 'delete from bulk_payment_row where bulk_payment_id = $1 and row_number > $2',
+    values: [bulkPaymentId, rowNumber],
+  })
 }
 
 /** Adds the counts and totals of a batch's rows. */
-export function countedRows(counts: RowCounts, totals: readonly CurrencyTotal[], rows: readonly CheckedRow[]): { readonly counts: RowCounts; readonly totals: readonly CurrencyTotal[] } {
+export function countedRows(
+  counts: RowCounts,
+  totals: readonly CurrencyTotal[],
+  rows: readonly CheckedRow[],
+): { readonly counts: RowCounts; readonly totals: readonly CurrencyTotal[] } {
   const valid = rows.filter(({ status }) => status === 'valid')
   return {
-    counts: { ...counts, total: counts.total + rows.length, valid: counts.valid + valid.length, invalid: counts.invalid + rows.length - valid.length },
-    totals: addTotals(totals, valid.map(({ currency, amount, fee }) => ({ currency: currency!, amount: amount!, fee: fee ?? 0n }))),
+    counts: {
+      ...counts,
+      total: counts.total + rows.length,
+      valid: counts.valid + valid.length,
+      invalid: counts.invalid + rows.length - valid.length,
+    },
+    totals: addTotals(
+      totals,
+      valid.map(({ currency, amount, fee }) => ({ currency: currency!, amount: amount!, fee: fee ?? 0n })),
+    ),
   }
 }

@@ -18,23 +18,37 @@ const ROWS_AT_ONCE = 500
  */
 export async function reportState(database: Database, bulkPaymentId: string): Promise<string> {
   const [row] = await database.query<[string, string]>({
-    name: 'bulk_report_state', values: [bulkPaymentId],
+    name: 'bulk_report_state',
+    values: [bulkPaymentId],
     text: `select b.version, (select coalesce(sum(p.version), 0) from bulk_payment_row r join payment p on p.id = r.payment_id where r.bulk_payment_id = b.id) from bulk_payment b where b.id = $1`,
   })
   return (row ?? []).join('.')
 }
 
 /** Reads the file and the state of the last report; null when there is none. */
-export async function keptReport(database: Database, bulkPaymentId: string, format: ReportFormat): Promise<{ readonly fileId: string; readonly state: string } | null> {
+export async function keptReport(
+  database: Database,
+  bulkPaymentId: string,
+  format: ReportFormat,
+): Promise<{ readonly fileId: string; readonly state: string } | null> {
   const [row] = await database.query<[string, string]>({
-    name: 'bulk_report_kept', values: [bulkPaymentId, format], text: 'select file_id, state from bulk_payment_report where bulk_payment_id = $1 and format = $2',
+    name: 'bulk_report_kept',
+    values: [bulkPaymentId, format],
+    text: 'select file_id, state from bulk_payment_report where bulk_payment_id = $1 and format = $2',
   })
   return row === undefined ? null : { fileId: row[0], state: row[1] }
 }
 
-export async function keepReport(database: Database, bulkPaymentId: string, format: ReportFormat, state: string, fileId: string): Promise<void> {
+export async function keepReport(
+  database: Database,
+  bulkPaymentId: string,
+  format: ReportFormat,
+  state: string,
+  fileId: string,
+): Promise<void> {
   await database.query({
-    name: 'bulk_report_keep', values: [bulkPaymentId, format, state, fileId],
+    name: 'bulk_report_keep',
+    values: [bulkPaymentId, format, state, fileId],
     text: `insert into bulk_payment_report (bulk_payment_id, format, state, file_id) values ($1, $2, $3, $4)
       on conflict (bulk_payment_id, format) do update set state = excluded.state, file_id = excluded.file_id`,
   })
@@ -48,7 +62,11 @@ export interface ReportSnapshot {
 }
 
 /** Runs `work` on a snapshot of the rows of a bulk payment. Keeps a connection for as long as `work` runs. */
-export async function readReport<Result>(database: Database, bulkPaymentId: string, work: (snapshot: ReportSnapshot) => Promise<Result>): Promise<Result> {
+export async function readReport<Result>(
+  database: Database,
+  bulkPaymentId: string,
+  work: (snapshot: ReportSnapshot) => Promise<Result>,
+): Promise<Result> {
   return await inTransaction(database, async (client) => {
     await client.query('set transaction isolation level repeatable read, read only')
     return await work({ counts: await statusCounts(client, bulkPaymentId), batches: batches(client, bulkPaymentId) })
@@ -56,13 +74,23 @@ export async function readReport<Result>(database: Database, bulkPaymentId: stri
 }
 
 async function statusCounts(client: TransactionClient, bulkPaymentId: string): Promise<StatusCounts> {
-  const { rows } = await client.query<{ status: RowStatus; failure_code: RowFailure | null; payment_status: PaymentStatus | null; count: string }>({
-    name: 'bulk_report_counts', values: [bulkPaymentId],
+  const { rows } = await client.query<{
+    status: RowStatus
+    failure_code: RowFailure | null
+    payment_status: PaymentStatus | null
+    count: string
+  }>({
+    name: 'bulk_report_counts',
+    values: [bulkPaymentId],
     text: `select r.status, r.failure_code, p.status as payment_status, count(*) from bulk_payment_row r left join payment p on p.id = r.payment_id where r.bulk_payment_id = $1 group by 1, 2, 3`,
   })
   const counts: Partial<Record<TransactionStatus, number>> = {}
   for (const { status, failure_code, payment_status, count } of rows) {
-    const said = transactionStatus({ status, failureCode: failure_code, payment: payment_status === null ? null : { status: payment_status } })
+    const said = transactionStatus({
+      status,
+      failureCode: failure_code,
+      payment: payment_status === null ? null : { status: payment_status },
+    })
     counts[said] = (counts[said] ?? 0) + Number(count)
   }
   return counts
@@ -104,8 +132,12 @@ const ROWS = `select r.row_number, r.line, r.status, r.failure_code, p.id as pay
   where r.bulk_payment_id = $1 and r.row_number > $2 order by r.row_number limit $3`
 
 async function* batches(client: TransactionClient, bulkPaymentId: string): AsyncGenerator<ReportRow[]> {
-  for (let last = 0; ;) {
-    const { rows } = await client.query<Columns>({ name: 'bulk_report_rows', text: ROWS, values: [bulkPaymentId, last, ROWS_AT_ONCE] })
+  for (let last = 0; ; ) {
+    const { rows } = await client.query<Columns>({
+      name: 'bulk_report_rows',
+      text: ROWS,
+      values: [bulkPaymentId, last, ROWS_AT_ONCE],
+    })
     if (rows.length > 0) yield rows.map(reportRow)
     if (rows.length < ROWS_AT_ONCE) return
     last = rows.at(-1)!.row_number
@@ -116,10 +148,33 @@ const bigintOf = (text: string | null): bigint | null => (text === null ? null :
 
 function reportRow(row: Columns): ReportRow {
   return {
-    rowNumber: row.row_number, line: row.line, status: row.status, failureCode: row.failure_code,
-    payment: row.payment_id === null ? null : { id: row.payment_id, number: row.payment_number!, status: row.payment_status!, failureCode: row.payment_failure, returnReason: row.return_reason },
-    recipientName: row.recipient_name, maskedIdentifier: row.masked_identifier, currency: row.currency, amount: bigintOf(row.amount), fee: bigintOf(row.fee), feeCurrency: row.fee_currency,
-    rail: row.rail, reference: row.reference, executionDate: row.execution_day, externalId: row.external_id, endToEndId: row.end_to_end_id, paymentInformationId: row.payment_information_id,
-    errors: JSON.parse(row.errors) as RowFault[], warnings: JSON.parse(row.warnings) as RowWarning[],
+    rowNumber: row.row_number,
+    line: row.line,
+    status: row.status,
+    failureCode: row.failure_code,
+    payment:
+      row.payment_id === null
+        ? null
+        : {
+            id: row.payment_id,
+            number: row.payment_number!,
+            status: row.payment_status!,
+            failureCode: row.payment_failure,
+            returnReason: row.return_reason,
+          },
+    recipientName: row.recipient_name,
+    maskedIdentifier: row.masked_identifier,
+    currency: row.currency,
+    amount: bigintOf(row.amount),
+    fee: bigintOf(row.fee),
+    feeCurrency: row.fee_currency,
+    rail: row.rail,
+    reference: row.reference,
+    executionDate: row.execution_day,
+    externalId: row.external_id,
+    endToEndId: row.end_to_end_id,
+    paymentInformationId: row.payment_information_id,
+    errors: JSON.parse(row.errors) as RowFault[],
+    warnings: JSON.parse(row.warnings) as RowWarning[],
   }
 }

@@ -2,7 +2,17 @@
 import type { ExchangeChange, ExchangeRow, FxOrderRow, QuoteRow } from '../../lib/exchange/effects.ts'
 import { uuidTime } from '../../lib/base/ids.ts'
 import { timestamp } from '../../lib/base/clock.ts'
-import { changed, changesOf, column, insert, NO_DETAIL, section, type Changeable, type CommandRef, type Fence } from './commit-section.ts'
+import {
+  changed,
+  changesOf,
+  column,
+  insert,
+  NO_DETAIL,
+  section,
+  type Changeable,
+  type CommandRef,
+  type Fence,
+} from './commit-section.ts'
 
 /** Derives the day of a quote's partition from the quote's id. */
 export function quoteDay(id: string): string {
@@ -73,25 +83,30 @@ export const EXCHANGES = insert('exchange', EXCHANGE_COLUMNS, EXCHANGE_CONSTANTS
 /**
  * Inserts contracts and their drawdowns. A spot exchange has none of these columns and uses the section without them.
  */
-export const EXCHANGES_OF_CONTRACTS = insert<ExchangeRow>('exchange', [
-  ...EXCHANGE_COLUMNS,
-  column('parent_exchange_id', 'uuid', (e) => e.parentExchangeId),
-  column('drawdown_count', 'integer', (e) => e.drawdownCount),
-  column('remaining_sell', 'bigint', (e) => e.remainingSell),
-  column('remaining_buy', 'bigint', (e) => e.remainingBuy),
-  column('forward_type', 'text', (e) => e.forwardType),
-  column('drawdown_from', 'date', (e) => e.drawdownFrom),
-  column('held_until', 'timestamptz', (e) => e.heldUntil),
-  column('deposit_status', 'text', (e) => e.depositStatus),
-  column('deposit_currency', 'text', (e) => e.depositCurrency),
-  column('deposit_required', 'bigint', (e) => e.depositRequired),
-  column('deposit_received', 'bigint', (e) => e.depositReceived),
-  column('deposit_placed', 'bigint', (e) => e.depositPlaced),
-  column('deposit_due_at', 'timestamptz', (e) => e.depositDueAt),
-  column('due_at', 'timestamptz', (e) => e.dueAt),
-  column('deposit_used', 'bigint', (e) => e.depositUsed),
-  column('deposit_placed_used', 'bigint', (e) => e.depositPlacedUsed),
-], EXCHANGE_CONSTANTS, 'exchange_of_contract')
+export const EXCHANGES_OF_CONTRACTS = insert<ExchangeRow>(
+  'exchange',
+  [
+    ...EXCHANGE_COLUMNS,
+    column('parent_exchange_id', 'uuid', (e) => e.parentExchangeId),
+    column('drawdown_count', 'integer', (e) => e.drawdownCount),
+    column('remaining_sell', 'bigint', (e) => e.remainingSell),
+    column('remaining_buy', 'bigint', (e) => e.remainingBuy),
+    column('forward_type', 'text', (e) => e.forwardType),
+    column('drawdown_from', 'date', (e) => e.drawdownFrom),
+    column('held_until', 'timestamptz', (e) => e.heldUntil),
+    column('deposit_status', 'text', (e) => e.depositStatus),
+    column('deposit_currency', 'text', (e) => e.depositCurrency),
+    column('deposit_required', 'bigint', (e) => e.depositRequired),
+    column('deposit_received', 'bigint', (e) => e.depositReceived),
+    column('deposit_placed', 'bigint', (e) => e.depositPlaced),
+    column('deposit_due_at', 'timestamptz', (e) => e.depositDueAt),
+    column('due_at', 'timestamptz', (e) => e.dueAt),
+    column('deposit_used', 'bigint', (e) => e.depositUsed),
+    column('deposit_placed_used', 'bigint', (e) => e.depositPlacedUsed),
+  ],
+  EXCHANGE_CONSTANTS,
+  'exchange_of_contract',
+)
 
 const CHANGEABLE = {
   sellAmount: ['sell_amount', 'bigint'],
@@ -125,14 +140,18 @@ const CHANGEABLE = {
   metadata: ['metadata', 'jsonb'],
 } as const satisfies Changeable<ExchangeChange>
 
-export const EXCHANGE_CHANGES = section<ExchangeChange>('exchange_changed', [
-  column('id', 'uuid', (e) => e.id),
-  column('status', 'text', (e) => e.status),
-  column('updated_at', 'timestamptz', (e) => e.updatedAt),
-  column('changes', 'jsonb', (e) => changesOf<ExchangeChange>(CHANGEABLE, e)),
-], (source, bound) => `exchange_changed_written as (
+export const EXCHANGE_CHANGES = section<ExchangeChange>(
+  'exchange_changed',
+  [
+    column('id', 'uuid', (e) => e.id),
+    column('status', 'text', (e) => e.status),
+    column('updated_at', 'timestamptz', (e) => e.updatedAt),
+    column('changes', 'jsonb', (e) => changesOf<ExchangeChange>(CHANGEABLE, e)),
+  ],
+  (source, bound) => `exchange_changed_written as (
   update exchange e set status = u.status, version = e.version + 1, updated_at = u.updated_at, ${changed<ExchangeChange>(CHANGEABLE, 'e')}
-  from ${source} where e.id = u.id and e.id = any(${bound('id')}) and (select ok from verdict))`)
+  from ${source} where e.id = u.id and e.id = any(${bound('id')}) and (select ok from verdict))`,
+)
 
 export const FX_ORDERS = insert<FxOrderRow>('fx_order', [
   column('exchange_id', 'uuid', (o) => o.exchangeId),
@@ -140,27 +159,34 @@ export const FX_ORDERS = insert<FxOrderRow>('fx_order', [
   column('due_at', 'timestamptz', (o) => o.dueAt),
 ])
 
-export const FX_ORDERS_DONE = section<string>('fx_order_done', [
-  column('exchange_id', 'uuid', (id) => id),
-], (source, bound) => `fx_order_done_written as (
+export const FX_ORDERS_DONE = section<string>(
+  'fx_order_done',
+  [column('exchange_id', 'uuid', (id) => id)],
+  (source, bound) => `fx_order_done_written as (
   delete from fx_order o using ${source}
-  where o.exchange_id = u.exchange_id and o.exchange_id = any(${bound('exchange_id')}) and (select ok from verdict))`)
+  where o.exchange_id = u.exchange_id and o.exchange_id = any(${bound('exchange_id')}) and (select ok from verdict))`,
+)
 
 // ── Fences and stale facts ────────────────────────────────────────────────────────────────────────────────────────────
 
-export const EXCHANGE_FENCES = section<Fence>('exchange_fence', [
-  column('turn', 'integer', (f) => f.turn),
-  column('id', 'uuid', (f) => f.id),
-  column('version', 'integer', (f) => f.version),
-], (source) => `select 'exchange_stale', u.turn, ${NO_DETAIL} from ${source} left join locked_exchange l on l.id = u.id
-  where l.version is distinct from u.version`)
+export const EXCHANGE_FENCES = section<Fence>(
+  'exchange_fence',
+  [
+    column('turn', 'integer', (f) => f.turn),
+    column('id', 'uuid', (f) => f.id),
+    column('version', 'integer', (f) => f.version),
+  ],
+  (source) => `select 'exchange_stale', u.turn, ${NO_DETAIL} from ${source} left join locked_exchange l on l.id = u.id
+  where l.version is distinct from u.version`,
+)
 
 /**
  * Finds quotes that an exchange has used already. When two exchanges use one quote at the same moment, the unique index
  * accepts one.
  */
-export const QUOTE_FENCES = section<CommandRef>('quote_fence', [
-  column('command', 'integer', (q) => q.command),
-  column('id', 'uuid', (q) => q.id),
-], (source, bound) => `select 'quote_used', u.command, null::uuid, x.id, null::smallint, null::text, null::timestamptz
-  from ${source} join (select e.id, e.quote_id from exchange e where e.quote_id = any(${bound('id')})) x on x.quote_id = u.id`)
+export const QUOTE_FENCES = section<CommandRef>(
+  'quote_fence',
+  [column('command', 'integer', (q) => q.command), column('id', 'uuid', (q) => q.id)],
+  (source, bound) => `select 'quote_used', u.command, null::uuid, x.id, null::smallint, null::text, null::timestamptz
+  from ${source} join (select e.id, e.quote_id from exchange e where e.quote_id = any(${bound('id')})) x on x.quote_id = u.id`,
+)

@@ -7,14 +7,29 @@ import { plainArray, textArray } from '../db/array-literal.ts'
 
 export type Value = string | number | bigint | null
 /** `json` is text that holds a JSON document. */
-export type ColumnType = 'uuid' | 'bigint' | 'integer' | 'smallint' | 'numeric' | 'boolean' | 'text' | 'json' | 'timestamptz' | 'date' | 'jsonb'
+export type ColumnType =
+  | 'uuid'
+  | 'bigint'
+  | 'integer'
+  | 'smallint'
+  | 'numeric'
+  | 'boolean'
+  | 'text'
+  | 'json'
+  | 'timestamptz'
+  | 'date'
+  | 'jsonb'
 export interface Column<Row> {
   readonly name: string
   readonly type: ColumnType
   readonly value: (row: Row) => Value
 }
 
-export const column = <Row>(name: string, type: ColumnType, value: (row: Row) => Value): Column<Row> => ({ name, type, value })
+export const column = <Row>(name: string, type: ColumnType, value: (row: Row) => Value): Column<Row> => ({
+  name,
+  type,
+  value,
+})
 
 /**
  * Separator: a control character, which JSON text never contains. An empty string between two separators stands for
@@ -25,9 +40,12 @@ const JSON_SEPARATOR = '\x1e'
 /** SQL of a parameter as the array of a column's values. */
 export function arrayOf(type: ColumnType, number: number): string {
   switch (type) {
-    case 'json': return `string_to_array($${number}, e'\\x1e', '')`
-    case 'jsonb': return `string_to_array($${number}, e'\\x1e', '')::jsonb[]`
-    default: return `$${number}::${type}[]`
+    case 'json':
+      return `string_to_array($${number}, e'\\x1e', '')`
+    case 'jsonb':
+      return `string_to_array($${number}, e'\\x1e', '')::jsonb[]`
+    default:
+      return `$${number}::${type}[]`
   }
 }
 
@@ -40,13 +58,18 @@ export function valuesOf<Row>(rows: readonly Row[], { value }: Column<Row>): Val
 /** Encodes the values of a column for its parameter. */
 export function encode(type: ColumnType, values: readonly Value[]): string {
   switch (type) {
-    case 'text': return textArray(values as (string | null)[])
+    case 'text':
+      return textArray(values as (string | null)[])
     // JSON values are by far the largest, and the service wrote them, so neither side needs to scan each character for
     // quotes and backslashes.
-    case 'json': case 'jsonb': return values.join(JSON_SEPARATOR)
+    case 'json':
+    case 'jsonb':
+      return values.join(JSON_SEPARATOR)
     // Times are milliseconds up to here.
-    case 'timestamptz': return plainArray(values.map((ms) => (ms === null ? null : timestamp(ms as number))))
-    default: return plainArray(values)
+    case 'timestamptz':
+      return plainArray(values.map((ms) => (ms === null ? null : timestamp(ms as number))))
+    default:
+      return plainArray(values)
   }
 }
 
@@ -58,7 +81,11 @@ export interface Section {
   readonly sql: (source: string, bound: (column: string) => string) => string
 }
 
-export function section<Row>(name: string, columns: readonly Column<Row>[], sql: Section['sql']): Section & { readonly row?: Row } {
+export function section<Row>(
+  name: string,
+  columns: readonly Column<Row>[],
+  sql: Section['sql'],
+): Section & { readonly row?: Row } {
   return { name, columns: columns as unknown as readonly Column<never>[], sql }
 }
 
@@ -66,15 +93,26 @@ export function section<Row>(name: string, columns: readonly Column<Row>[], sql:
  * An insert of whole rows; `constants` are columns with the same value in every row. `name` tells two sections of one
  * table apart.
  */
-export function insert<Row>(table: string, columns: readonly Column<Row>[], constants: Readonly<Record<string, string>> = {}, name: string = table) {
+export function insert<Row>(
+  table: string,
+  columns: readonly Column<Row>[],
+  constants: Readonly<Record<string, string>> = {},
+  name: string = table,
+) {
   const names = [...columns.map((c) => c.name), ...Object.keys(constants)].join(', ')
   const values = [...columns.map((c) => `u.${c.name}`), ...Object.values(constants)].join(', ')
-  return section<Row>(name, columns, (source) =>
-    `${name}_written as (insert into ${table} (${names}) select ${values} from ${source} where (select ok from verdict))`)
+  return section<Row>(
+    name,
+    columns,
+    (source) =>
+      `${name}_written as (insert into ${table} (${names}) select ${values} from ${source} where (select ok from verdict))`,
+  )
 }
 
 /** The fields that a rare move may write, each with its column. */
-export type Changeable<Row> = { readonly [Member in keyof Row]?: readonly [name: string, type: Exclude<ColumnType, 'json'>] }
+export type Changeable<Row> = {
+  readonly [Member in keyof Row]?: readonly [name: string, type: Exclude<ColumnType, 'json'>]
+}
 
 /**
  * Collects the fields that are present in a rare move, as JSON: one parameter tells cleared columns (null) from
@@ -85,7 +123,8 @@ export function changesOf<Row>(changeable: Changeable<Row>, row: Row): string {
   for (const member in changeable) {
     const [name, type] = changeable[member] as readonly [string, ColumnType]
     const value = row[member] as Value | undefined
-    if (value !== undefined) changes[name] = value === null ? null : type === 'timestamptz' ? timestamp(value as number) : String(value)
+    if (value !== undefined)
+      changes[name] = value === null ? null : type === 'timestamptz' ? timestamp(value as number) : String(value)
   }
   return JSON.stringify(changes)
 }
@@ -93,23 +132,38 @@ export function changesOf<Row>(changeable: Changeable<Row>, row: Row): string {
 /** SQL that assigns such changes, `u.changes`, to the columns of a table's alias. */
 export function changed<Row>(changeable: Changeable<Row>, alias: string): string {
   return (Object.values(changeable) as (readonly [string, ColumnType])[])
-    .map(([name, type]) => `${name} = case when u.changes ? '${name}' then (u.changes->>'${name}')::${type} else ${alias}.${name} end`).join(', ')
+    .map(
+      ([name, type]) =>
+        `${name} = case when u.changes ? '${name}' then (u.changes->>'${name}')::${type} else ${alias}.${name} end`,
+    )
+    .join(', ')
 }
 
 // ── Fences and stale facts ────────────────────────────────────────────────────────────────────────────────────────────
 
-export interface Fence { readonly turn: number; readonly id: string; readonly version: bigint | number }
-export interface CommandRef { readonly command: number; readonly id: string }
+export interface Fence {
+  readonly turn: number
+  readonly id: string
+  readonly version: bigint | number
+}
+export interface CommandRef {
+  readonly command: number
+  readonly id: string
+}
 
 /** The detail columns of a conflict that consists of its kind and its command only. */
 export const NO_DETAIL = 'null::uuid, null::uuid, null::smallint, null::text, null::timestamptz'
 
 /** Finds rows of this table that have the client's reference already. */
 export function externalIds(table: 'payment' | 'transfer' | 'exchange') {
-  return section<CommandRef & { readonly customerId: string }>(`${table}_external_id`, [
-    column('command', 'integer', (e) => e.command),
-    column('external_id', 'text', (e) => e.id),
-    column('customer_id', 'uuid', (e) => e.customerId),
-  ], (source) => `select 'external_id_used', u.command, null::uuid, x.id, null::smallint, null::text, null::timestamptz
-    from ${source} join ${table} x on x.customer_id = u.customer_id and x.external_id = u.external_id`)
+  return section<CommandRef & { readonly customerId: string }>(
+    `${table}_external_id`,
+    [
+      column('command', 'integer', (e) => e.command),
+      column('external_id', 'text', (e) => e.id),
+      column('customer_id', 'uuid', (e) => e.customerId),
+    ],
+    (source) => `select 'external_id_used', u.command, null::uuid, x.id, null::smallint, null::text, null::timestamptz
+    from ${source} join ${table} x on x.customer_id = u.customer_id and x.external_id = u.external_id`,
+  )
 }

@@ -19,7 +19,18 @@ export async function fenceBalances(client: TransactionClient, customerIds: read
  * notifies all nodes.
  */
 export async function fenceOperator(client: TransactionClient, operatorId: string): Promise<void> {
-  await client.query({ name: 'touch_operator', text: 'update operator set version = version where id = $1', values: [operatorId] })
-  const { rows } = await client.query<{ id: string }>({ name: 'customers_of_operator', text: 'select id from customer where operator_id = $1 order by id', values: [operatorId] })
-  await fenceBalances(client, rows.map(({ id }) => id))
+  await client.query({
+    name: 'touch_operator',
+    text: 'update operator set version = version where id = $1',
+    values: [operatorId],
+  })
+  const { rows } = await client.query<{ id: string }>({
+    name: 'customers_of_operator',
+    text: 'select id from customer where operator_id = $1 order by id',
+    values: [operatorId],
+  })
+  await fenceBalances(
+    client,
+    rows.map(({ id }) => id),
+  )
 }

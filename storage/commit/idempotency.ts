@@ -19,7 +19,9 @@ export async function rollBackToCommandSavepoint(client: TransactionClient): Pro
 /** Locks a key until the transaction ends, without waiting. @returns false when another transaction has it. @throws what the driver throws */
 export async function tryLockIdempotencyKey(client: TransactionClient, id: string): Promise<boolean> {
   const { rows } = await client.query<{ free: boolean }>({
-    name: 'idempotency_lock', text: 'select pg_try_advisory_xact_lock(hashtextextended($1, 0)) as free', values: [id],
+    name: 'idempotency_lock',
+    text: 'select pg_try_advisory_xact_lock(hashtextextended($1, 0)) as free',
+    values: [id],
   })
   return rows[0]?.free === true
 }
@@ -28,7 +30,9 @@ export async function tryLockIdempotencyKey(client: TransactionClient, id: strin
 export async function hasIdempotencyRecord(client: TransactionClient, id: string, now: number): Promise<boolean> {
   const since = timestamp(now - IDEMPOTENCY_RETENTION_MS)
   const { rowCount } = await client.query({
-    name: 'idempotency_taken', text: 'select from idempotency where id = $1 and day >= $2::date and created_at > $3::timestamptz limit 1', values: [id, since.slice(0, 10), since],
+    name: 'idempotency_taken',
+    text: 'select from idempotency where id = $1 and day >= $2::date and created_at > $3::timestamptz limit 1',
+    values: [id, since.slice(0, 10), since],
   })
   return rowCount !== 0
 }
@@ -45,10 +49,15 @@ export interface IdempotencyAnswer {
 }
 
 /** Records the answer of a key; `now` is epoch milliseconds. @throws what the driver throws */
-export async function insertIdempotencyRecord(client: TransactionClient, { id, fingerprint, status, resourceId, body }: IdempotencyAnswer, now: number): Promise<void> {
+export async function insertIdempotencyRecord(
+  client: TransactionClient,
+  { id, fingerprint, status, resourceId, body }: IdempotencyAnswer,
+  now: number,
+): Promise<void> {
   const at = timestamp(now)
   await client.query({
-    name: 'remember_answer', values: [id, at.slice(0, 10), fingerprint, status, resourceId, body, at],
+    name: 'remember_answer',
+    values: [id, at.slice(0, 10), fingerprint, status, resourceId, body, at],
     text: 'insert into idempotency (id, day, fingerprint, status, resource_id, answer, created_at) values ($1, $2, $3, $4, $5, $6, $7)',
   })
 }

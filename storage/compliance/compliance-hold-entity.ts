@@ -33,10 +33,22 @@ export const ComplianceHold = defineEntity({
   },
   indexes: [
     { name: 'compliance_hold_operator', properties: ['operatorId', 'id'] },
-    { name: 'compliance_hold_customer', expression: `create index compliance_hold_customer on compliance_hold (customer_id) where status = 'open'` },
-    { name: 'compliance_hold_due', expression: `create index compliance_hold_due on compliance_hold (wake_at) where status = 'open' and wake_at is not null` },
-    { name: 'compliance_hold_open', expression: `create unique index compliance_hold_open on compliance_hold (subject_id, kind) where status = 'open'` },
-    { name: 'compliance_hold_gate', expression: `create unique index compliance_hold_gate on compliance_hold (subject_id) where kind = 'outbound_screening'` },
+    {
+      name: 'compliance_hold_customer',
+      expression: `create index compliance_hold_customer on compliance_hold (customer_id) where status = 'open'`,
+    },
+    {
+      name: 'compliance_hold_due',
+      expression: `create index compliance_hold_due on compliance_hold (wake_at) where status = 'open' and wake_at is not null`,
+    },
+    {
+      name: 'compliance_hold_open',
+      expression: `create unique index compliance_hold_open on compliance_hold (subject_id, kind) where status = 'open'`,
+    },
+    {
+      name: 'compliance_hold_gate',
+      expression: `create unique index compliance_hold_gate on compliance_hold (subject_id) where kind = 'outbound_screening'`,
+    },
   ],
 })
 

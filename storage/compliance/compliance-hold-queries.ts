@@ -6,7 +6,16 @@ import type { CurrencyCode } from '../../lib/base/currency.ts'
 import { moneyJson } from '../../lib/base/money.ts'
 import type { HoldProposal } from './compliance-holds.ts'
 import type { Database } from '../db/database.ts'
-import { Conditions, EMPTY, readPage, type ListQuery, type ListResult, type ReadDatabase, type Tenant, type TimeTo } from '../db/page.ts'
+import {
+  Conditions,
+  EMPTY,
+  readPage,
+  type ListQuery,
+  type ListResult,
+  type ReadDatabase,
+  type Tenant,
+  type TimeTo,
+} from '../db/page.ts'
 
 /** Filters of a queue of cases that wait for the operator's staff. */
 export interface CaseFilters {
@@ -64,14 +73,22 @@ export function caseConditions(operatorId: string, filters: CaseFilters, now: nu
     .anyOf(sql`c.assignee`, filters.assignee, 'uuid')
     .created('c', filters.createdFrom, filters.createdTo)
   const { olderThanHours } = filters
-  return olderThanHours === undefined ? where : where.add(sql`c.created_at < ${timestamp(now - olderThanHours * HOUR_MS)}::timestamptz`)
+  return olderThanHours === undefined
+    ? where
+    : where.add(sql`c.created_at < ${timestamp(now - olderThanHours * HOUR_MS)}::timestamptz`)
 }
 
 /** Lists an operator's holds, by pages. */
-export async function listComplianceHolds(db: ReadDatabase, { tenant, filters, sort, ...query }: CaseListQuery, now: number): Promise<ListResult<ReturnType<typeof holdJson>>> {
+export async function listComplianceHolds(
+  db: ReadDatabase,
+  { tenant, filters, sort, ...query }: CaseListQuery,
+  now: number,
+): Promise<ListResult<ReturnType<typeof holdJson>>> {
   if (tenant.kind !== 'operator') return query.withTotal ? { ...EMPTY, total: 0 } : EMPTY
   const branch = {
-    columns: sql.raw(COLUMNS), from: sql.raw(FROM), where: caseConditions(tenant.id, filters, now).list,
+    columns: sql.raw(COLUMNS),
+    from: sql.raw(FROM),
+    where: caseConditions(tenant.id, filters, now).list,
     order: { keys: [{ expression: sql`c.id`, type: 'uuid' as const }], descending: sort === '-createdAt' },
   }
   const { rows, ...page } = await readPage<HoldRow>(db, [branch], query)
@@ -81,19 +98,36 @@ export async function listComplianceHolds(db: ReadDatabase, { tenant, filters, s
 /** Reads one hold of an operator with its notes and its version; null when the hold is not the operator's. */
 export async function getComplianceHold(database: Database, tenant: Tenant, id: string) {
   if (tenant.kind !== 'operator') return null
-  const { rows: [row] } = await database.pool.query<HoldRow>({
-    name: 'get_compliance_hold', text: `select ${COLUMNS} from ${FROM} where c.id = $1 and c.operator_id = $2`, values: [id, tenant.id],
+  const {
+    rows: [row],
+  } = await database.pool.query<HoldRow>({
+    name: 'get_compliance_hold',
+    text: `select ${COLUMNS} from ${FROM} where c.id = $1 and c.operator_id = $2`,
+    values: [id, tenant.id],
   })
   if (row === undefined) return null
-  const { rows: notes } = await database.pool.query<{ id: string; author_id: string; author_name: string; text: string; created_ms: number }>({
-    name: 'get_compliance_notes', values: [id],
+  const { rows: notes } = await database.pool.query<{
+    id: string
+    author_id: string
+    author_name: string
+    text: string
+    created_ms: number
+  }>({
+    name: 'get_compliance_notes',
+    values: [id],
     text: `select c.id, c.author_id, c.author_name, c.text, ${ms('created_at', 'created_ms')} from compliance_note c where c.hold_id = $1 order by c.id`,
   })
   return {
     version: row.version,
     view: {
       ...holdJson(row),
-      notes: notes.map((note) => ({ id: note.id, text: note.text, by: note.author_id, byName: note.author_name, at: timestamp(note.created_ms) })),
+      notes: notes.map((note) => ({
+        id: note.id,
+        text: note.text,
+        by: note.author_id,
+        byName: note.author_name,
+        at: timestamp(note.created_ms),
+      })),
     },
   }
 }
@@ -110,7 +144,7 @@ function holdJson(row: HoldRow) {
     amount: moneyJson({ amountMinor: BigInt(row.amount), currency: row.currency as CurrencyCode }),
     counterpartyName: row.counterparty,
     findings: JSON.parse(row.findings) as Finding[],
-    proposal: row.proposal === null ? null : JSON.parse(row.proposal) as HoldProposal,
+    proposal: row.proposal === null ? null : (JSON.parse(row.proposal) as HoldProposal),
     assignee: row.assignee,
     decidedBy: row.decided_by,
     decidedByName: row.decided_by_name,

@@ -32,6 +32,9 @@ export const ExceptionCase = defineEntity({
   },
   indexes: [
     { name: 'exception_case_operator', properties: ['operatorId', 'id'] },
-    { name: 'exception_case_open', expression: `create unique index exception_case_open on exception_case (subject_id) where status = 'open'` },
+    {
+      name: 'exception_case_open',
+      expression: `create unique index exception_case_open on exception_case (subject_id) where status = 'open'`,
+    },
   ],
 })

@@ -42,10 +42,16 @@ const COLUMNS = `c.id, c.kind, c.code, c.message, c.status, c.subject_type, c.su
 const FROM = 'exception_case c join customer u on u.id = c.customer_id'
 
 /** Lists an operator's exceptions, by pages. */
-export async function listExceptions(db: ReadDatabase, { tenant, filters, sort, ...query }: CaseListQuery, now: number): Promise<ListResult<ReturnType<typeof exceptionJson>>> {
+export async function listExceptions(
+  db: ReadDatabase,
+  { tenant, filters, sort, ...query }: CaseListQuery,
+  now: number,
+): Promise<ListResult<ReturnType<typeof exceptionJson>>> {
   if (tenant.kind !== 'operator') return query.withTotal ? { ...EMPTY, total: 0 } : EMPTY
   const branch = {
-    columns: sql.raw(COLUMNS), from: sql.raw(FROM), where: caseConditions(tenant.id, filters, now).list,
+    columns: sql.raw(COLUMNS),
+    from: sql.raw(FROM),
+    where: caseConditions(tenant.id, filters, now).list,
     order: { keys: [{ expression: sql`c.id`, type: 'uuid' as const }], descending: sort === '-createdAt' },
   }
   const { rows, ...page } = await readPage<ExceptionRow>(db, [branch], query)
@@ -55,15 +61,19 @@ export async function listExceptions(db: ReadDatabase, { tenant, filters, sort, 
 /** Reads one exception of an operator with its version; null when the exception is not the operator's. */
 export async function getException(database: Database, tenant: Tenant, id: string) {
   if (tenant.kind !== 'operator') return null
-  const { rows: [row] } = await database.pool.query<ExceptionRow>({
-    name: 'get_exception', text: `select ${COLUMNS} from ${FROM} where c.id = $1 and c.operator_id = $2`, values: [id, tenant.id],
+  const {
+    rows: [row],
+  } = await database.pool.query<ExceptionRow>({
+    name: 'get_exception',
+    text: `select ${COLUMNS} from ${FROM} where c.id = $1 and c.operator_id = $2`,
+    values: [id, tenant.id],
   })
   return row === undefined ? null : { version: row.version, view: exceptionJson(row) }
 }
 
 function exceptionJson(row: ExceptionRow) {
   const money = (amount: string) => moneyJson({ amountMinor: BigInt(amount), currency: row.currency as CurrencyCode })
-  const proposal = row.proposal === null ? null : JSON.parse(row.proposal) as ResolutionProposal
+  const proposal = row.proposal === null ? null : (JSON.parse(row.proposal) as ResolutionProposal)
   return {
     id: row.id,
     kind: row.kind,
@@ -75,10 +85,17 @@ function exceptionJson(row: ExceptionRow) {
     related: { object: row.subject_type, id: row.subject_id },
     amount: money(row.amount),
     assignee: row.assignee,
-    proposal: proposal === null ? null : {
-      outcome: proposal.outcome, evidence: proposal.evidence, amount: proposal.amountMinor === null ? null : money(proposal.amountMinor),
-      by: proposal.by, byName: proposal.byName, at: proposal.at,
-    },
+    proposal:
+      proposal === null
+        ? null
+        : {
+            outcome: proposal.outcome,
+            evidence: proposal.evidence,
+            amount: proposal.amountMinor === null ? null : money(proposal.amountMinor),
+            by: proposal.by,
+            byName: proposal.byName,
+            at: proposal.at,
+          },
     resubmitForbidden: row.resubmit_forbidden,
     outcome: row.outcome,
     outcomeAmount: row.outcome_amount === null ? null : money(row.outcome_amount),

@@ -34,54 +34,103 @@ export interface ExceptionRecord {
 
 /** Locks an exception until the transaction ends; null when it does not exist. */
 export async function lockException(client: TransactionClient, id: string): Promise<ExceptionRecord | null> {
-  const { rows: [row] } = await client.query<{
-    id: string; kind: ExceptionKind; status: 'open' | 'resolved'; subject_type: 'payment' | 'transfer'; subject_id: string; customer_id: string
-    operator_id: string; currency: string; amount: string; proposal: string | null
+  const {
+    rows: [row],
+  } = await client.query<{
+    id: string
+    kind: ExceptionKind
+    status: 'open' | 'resolved'
+    subject_type: 'payment' | 'transfer'
+    subject_id: string
+    customer_id: string
+    operator_id: string
+    currency: string
+    amount: string
+    proposal: string | null
   }>({
-    name: 'lock_exception', values: [id],
+    name: 'lock_exception',
+    values: [id],
     text: 'select id, kind, status, subject_type, subject_id, customer_id, operator_id, currency, amount, proposal from exception_case where id = $1 for update',
   })
-  return row === undefined ? null : {
-    id: row.id, kind: row.kind, status: row.status, subjectType: row.subject_type, subjectId: row.subject_id, customerId: row.customer_id,
-    operatorId: row.operator_id, currency: row.currency, amount: BigInt(row.amount), proposal: row.proposal === null ? null : JSON.parse(row.proposal) as ResolutionProposal,
-  }
+  return row === undefined
+    ? null
+    : {
+        id: row.id,
+        kind: row.kind,
+        status: row.status,
+        subjectType: row.subject_type,
+        subjectId: row.subject_id,
+        customerId: row.customer_id,
+        operatorId: row.operator_id,
+        currency: row.currency,
+        amount: BigInt(row.amount),
+        proposal: row.proposal === null ? null : (JSON.parse(row.proposal) as ResolutionProposal),
+      }
 }
 
 /**
  * Records the proposal of the first of two staff members, in place of an earlier one. The first to act becomes the
  * assignee.
  */
-export async function proposeResolution(client: TransactionClient, id: string, proposal: ResolutionProposal): Promise<void> {
+export async function proposeResolution(
+  client: TransactionClient,
+  id: string,
+  proposal: ResolutionProposal,
+): Promise<void> {
   await client.query({
-    name: 'propose_resolution', values: [id, JSON.stringify(proposal), proposal.by, proposal.at],
+    name: 'propose_resolution',
+    values: [id, JSON.stringify(proposal), proposal.by, proposal.at],
     text: 'update exception_case set proposal = $2, assignee = coalesce(assignee, $3), updated_at = $4, version = version + 1 where id = $1',
   })
 }
 
 /** Records the resolver and the evidence; the move of the subject, in the same transaction, has ended the exception. */
-export async function noteResolution(client: TransactionClient, id: string, { evidence, amountMinor, by, now }: {
-  readonly evidence: string
-  readonly amountMinor: bigint | null
-  readonly by: { readonly id: string; readonly name: string }
-  readonly now: number
-}): Promise<void> {
+export async function noteResolution(
+  client: TransactionClient,
+  id: string,
+  {
+    evidence,
+    amountMinor,
+    by,
+    now,
+  }: {
+    readonly evidence: string
+    readonly amountMinor: bigint | null
+    readonly by: { readonly id: string; readonly name: string }
+    readonly now: number
+  },
+): Promise<void> {
   await client.query({
-    name: 'note_resolution', values: [id, evidence, amountMinor, by.id, by.name, timestamp(now)],
+    name: 'note_resolution',
+    values: [id, evidence, amountMinor, by.id, by.name, timestamp(now)],
     text: `update exception_case set evidence = $2, outcome_amount = $3, resolved_by = $4, resolved_by_name = $5, updated_at = $6,
       assignee = coalesce(assignee, $4), version = version + 1 where id = $1`,
   })
 }
 
 /** Forbids a new submission: from then on the partner is only asked about the payment, and never receives it again. */
-export async function forbidResubmission(client: TransactionClient, { id, subjectId }: Pick<ExceptionRecord, 'id' | 'subjectId'>, { evidence, by, now }: {
-  readonly evidence: string
-  readonly by: { readonly id: string }
-  readonly now: number
-}): Promise<void> {
+export async function forbidResubmission(
+  client: TransactionClient,
+  { id, subjectId }: Pick<ExceptionRecord, 'id' | 'subjectId'>,
+  {
+    evidence,
+    by,
+    now,
+  }: {
+    readonly evidence: string
+    readonly by: { readonly id: string }
+    readonly now: number
+  },
+): Promise<void> {
   await client.query({
-    name: 'forbid_resubmission', values: [id, evidence, by.id, timestamp(now)],
+    name: 'forbid_resubmission',
+    values: [id, evidence, by.id, timestamp(now)],
     text: `update exception_case set resubmit_forbidden = true, proposal = null, evidence = $2, assignee = coalesce(assignee, $3), updated_at = $4,
       version = version + 1 where id = $1`,
   })
-  await client.query({ name: 'never_send_again', values: [subjectId], text: 'update partner_instruction set resubmit_forbidden = true where payment_id = $1' })
+  await client.query({
+    name: 'never_send_again',
+    values: [subjectId],
+    text: 'update partner_instruction set resubmit_forbidden = true where payment_id = $1',
+  })
 }

@@ -36,7 +36,14 @@ const WANTED = `select o.type, o.object_id, o.customer_id, o.amount, o.currency,
     when 'payment.created' then ${setting('largePayment', false)} and ${above('largePayment')} else false end
   order by o.created_at, o.id`
 
-type Wanted = [type: keyof typeof ALERTS, objectId: string, customerId: string, amount: string, currency: CurrencyCode, name: string | null]
+type Wanted = [
+  type: keyof typeof ALERTS,
+  objectId: string,
+  customerId: string,
+  amount: string,
+  currency: CurrencyCode,
+  name: string | null,
+]
 
 interface Alert {
   readonly notice: NoticeType
@@ -48,22 +55,41 @@ interface Alert {
 
 const ALERTS = {
   'balance.low': {
-    notice: 'balance_low', object: 'balance', roles: ['owner', 'admin', 'accountant'],
-    title: (name) => `The balance ${name} is low`, text: (amount, name) => `${amount} are available on the balance ${name}, less than its threshold.`,
+    notice: 'balance_low',
+    object: 'balance',
+    roles: ['owner', 'admin', 'accountant'],
+    title: (name) => `The balance ${name} is low`,
+    text: (amount, name) => `${amount} are available on the balance ${name}, less than its threshold.`,
   },
   'incoming_payment.received': {
-    notice: 'incoming_payment', object: 'incoming_payment', roles: ['owner', 'admin', 'accountant'],
-    title: () => 'Money has come in', text: (amount, name) => `${amount} have come in from ${name}.`,
+    notice: 'incoming_payment',
+    object: 'incoming_payment',
+    roles: ['owner', 'admin', 'accountant'],
+    title: () => 'Money has come in',
+    text: (amount, name) => `${amount} have come in from ${name}.`,
   },
   'payment.created': {
-    notice: 'large_payment', object: 'payment', roles: ['owner', 'admin'],
-    title: (name) => `Payment ${name} was created`, text: (amount, name) => `${amount} are to be paid by payment ${name}.`,
+    notice: 'large_payment',
+    object: 'payment',
+    roles: ['owner', 'admin'],
+    title: (name) => `Payment ${name} was created`,
+    text: (amount, name) => `${amount} are to be paid by payment ${name}.`,
   },
 } as const satisfies Record<string, Alert>
 
 /** Writes the alerts for a range of events. @returns the mails to be sent after the commit */
-export async function tellAlerts(client: TransactionClient, ids: IdSource, { bounds }: Pick<EventRange, 'bounds'>, now: number): Promise<AlertMail[]> {
-  const { rows } = await client.query<Wanted>({ name: 'wanted_alerts', text: WANTED, values: [...bounds], rowMode: 'array' })
+export async function tellAlerts(
+  client: TransactionClient,
+  ids: IdSource,
+  { bounds }: Pick<EventRange, 'bounds'>,
+  now: number,
+): Promise<AlertMail[]> {
+  const { rows } = await client.query<Wanted>({
+    name: 'wanted_alerts',
+    text: WANTED,
+    values: [...bounds],
+    rowMode: 'array',
+  })
   const mails: AlertMail[] = []
   const people = new Map<string, Promise<string[]>>()
   for (const [type, objectId, customerId, amount, currency, name] of rows) {
@@ -72,7 +98,13 @@ export async function tellAlerts(client: TransactionClient, ids: IdSource, { bou
     if (!people.has(key)) people.set(key, peopleInRoles(client, customerId, alert.roles))
     const subject = alert.title(name ?? 'unnamed')
     const text = alert.text(`${formatMajor(BigInt(amount), currency)} ${currency}`, name ?? 'somebody who is not named')
-    const addresses = await insertNotices(client, ids, await people.get(key) as string[], { tenantId: customerId, type: alert.notice, title: subject, text, object: { type: alert.object, id: objectId } }, now)
+    const addresses = await insertNotices(
+      client,
+      ids,
+      (await people.get(key)) as string[],
+      { tenantId: customerId, type: alert.notice, title: subject, text, object: { type: alert.object, id: objectId } },
+      now,
+    )
     mails.push(...addresses.map((to) => ({ to, subject, text })))
   }
   return mails

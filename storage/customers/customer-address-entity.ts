@@ -14,5 +14,10 @@ export const CustomerAddress = defineEntity({
     updatedAt: p.datetime().fieldName('updated_at').columnType('timestamptz'),
   },
   indexes: [{ name: 'customer_address_customer', properties: ['customerId', 'id'] }],
-  uniques: [{ name: 'customer_address_registered', expression: `create unique index customer_address_registered on customer_address (customer_id) where kind = 'registered'` }],
+  uniques: [
+    {
+      name: 'customer_address_registered',
+      expression: `create unique index customer_address_registered on customer_address (customer_id) where kind = 'registered'`,
+    },
+  ],
 })

@@ -7,7 +7,14 @@ export type AddressKind = 'registered' | 'operating' | 'correspondence'
 /** An address as the API shows it, with its version. */
 export interface AddressRecord<Address = object> {
   readonly version: number
-  readonly view: { readonly id: string; readonly customerId: string; readonly kind: AddressKind; readonly address: Address; readonly createdAt: string; readonly updatedAt: string }
+  readonly view: {
+    readonly id: string
+    readonly customerId: string
+    readonly kind: AddressKind
+    readonly address: Address
+    readonly createdAt: string
+    readonly updatedAt: string
+  }
 }
 
 interface AddressRow {
@@ -25,25 +32,65 @@ const SELECT = `select id, customer_id, kind, address, version, (extract(epoch f
 function record<Address>(row: AddressRow): AddressRecord<Address> {
   return {
     version: row.version,
-    view: { id: row.id, customerId: row.customer_id, kind: row.kind, address: row.address as Address, createdAt: timestamp(row.created_ms), updatedAt: timestamp(row.updated_ms) },
+    view: {
+      id: row.id,
+      customerId: row.customer_id,
+      kind: row.kind,
+      address: row.address as Address,
+      createdAt: timestamp(row.created_ms),
+      updatedAt: timestamp(row.updated_ms),
+    },
   }
 }
 
 type Client = Pick<TransactionClient, 'query'>
 
 /** Lists all addresses of a customer, oldest first; there are few. */
-export async function listAddresses<Address>(client: Client, customerId: string): Promise<readonly AddressRecord<Address>[]> {
-  const { rows } = await client.query<AddressRow>({ name: 'list_addresses', text: `${SELECT} where customer_id = $1 order by id`, values: [customerId] })
+export async function listAddresses<Address>(
+  client: Client,
+  customerId: string,
+): Promise<readonly AddressRecord<Address>[]> {
+  const { rows } = await client.query<AddressRow>({
+    name: 'list_addresses',
+    text: `${SELECT} where customer_id = $1 order by id`,
+    values: [customerId],
+  })
   return rows.map((row) => record<Address>(row))
 }
 
 /** Finds one address; `lock` locks its row until the transaction ends. */
-export async function findAddress<Address>(client: Client, customerId: string, id: string, lock = false): Promise<AddressRecord<Address> | null> {
-  const { rows: [row] } = await client.query<AddressRow>({ name: lock ? 'lock_address' : 'find_address', text: `${SELECT} where customer_id = $1 and id = $2${lock ? ' for update' : ''}`, values: [customerId, id] })
+export async function findAddress<Address>(
+  client: Client,
+  customerId: string,
+  id: string,
+  lock = false,
+): Promise<AddressRecord<Address> | null> {
+  const {
+    rows: [row],
+  } = await client.query<AddressRow>({
+    name: lock ? 'lock_address' : 'find_address',
+    text: `${SELECT} where customer_id = $1 and id = $2${lock ? ' for update' : ''}`,
+    values: [customerId, id],
+  })
   return row === undefined ? null : record<Address>(row)
 }
 
-export async function writeAddress(client: Client, { id, customerId, kind, address, now }: { readonly id: string; readonly customerId: string; readonly kind: AddressKind; readonly address: object; readonly now: number }): Promise<void> {
+export async function writeAddress(
+  client: Client,
+  {
+    id,
+    customerId,
+    kind,
+    address,
+    now,
+  }: {
+    readonly id: string
+    readonly customerId: string
+    readonly kind: AddressKind
+    readonly address: object
+    readonly now: number
+  },
+): Promise<void> {
   await client.query({
     name: 'write_address',
     text: `insert into customer_address (id, customer_id, kind, address, version, created_at, updated_at) values ($1, $2, $3, $4, 1, $5, $5)

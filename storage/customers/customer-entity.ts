@@ -7,7 +7,14 @@ export const Customer = defineEntity({
   tableName: 'customer',
   properties: {
     id: p.uuid().primary(),
-    operator: () => p.manyToOne(Operator).fieldName('operator_id').foreignKeyName('customer_operator_id_fkey').updateRule('no action').deleteRule('no action').index(false),
+    operator: () =>
+      p
+        .manyToOne(Operator)
+        .fieldName('operator_id')
+        .foreignKeyName('customer_operator_id_fkey')
+        .updateRule('no action')
+        .deleteRule('no action')
+        .index(false),
     number: p.text(),
     legalName: p.text().fieldName('legal_name'),
     customerType: p.text().fieldName('customer_type'),

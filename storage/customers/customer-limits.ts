@@ -2,7 +2,14 @@
  * Payment limits of customers and members as rows: the customer's own limits, the operator's limits for its type, and
  * the used amounts.
  */
-import { limitsJson, limitsOf, periodsOf, type CurrencyLimits, type LimitsJson, type Used } from '../../lib/customers/limits.ts'
+import {
+  limitsJson,
+  limitsOf,
+  periodsOf,
+  type CurrencyLimits,
+  type LimitsJson,
+  type Used,
+} from '../../lib/customers/limits.ts'
 import type { CustomerType } from '../../lib/customers/types.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import { fenceBalances } from '../commit/fences.ts'
@@ -19,8 +26,20 @@ export interface LimitsRecord {
 }
 
 /** Reads the limits in effect for a customer; null when the operator has no such customer. */
-export async function readLimits(client: Pick<TransactionClient, 'query'>, customerId: string): Promise<LimitsRecord | null> {
-  const { rows: [row] } = await client.query<{ own: LimitsJson | null; fallback: LimitsJson | null; version: number | null; updated_by: string | null; own_ms: number | null; fallback_ms: number | null }>({
+export async function readLimits(
+  client: Pick<TransactionClient, 'query'>,
+  customerId: string,
+): Promise<LimitsRecord | null> {
+  const {
+    rows: [row],
+  } = await client.query<{
+    own: LimitsJson | null
+    fallback: LimitsJson | null
+    version: number | null
+    updated_by: string | null
+    own_ms: number | null
+    fallback_ms: number | null
+  }>({
     name: 'read_limits',
     text: `select l.terms as own, d.terms as fallback, l.version, l.updated_by, (extract(epoch from l.updated_at) * 1000)::float8 as own_ms,
         (extract(epoch from d.updated_at) * 1000)::float8 as fallback_ms
@@ -32,13 +51,20 @@ export async function readLimits(client: Pick<TransactionClient, 'query'>, custo
   if (row === undefined) return null
   const terms = row.own ?? row.fallback
   return {
-    version: row.version ?? 0, source: row.own !== null ? 'customer' : row.fallback !== null ? 'operator' : 'none', limits: terms === null ? [] : limitsOf(terms),
-    updatedBy: row.updated_by, updatedAt: row.own_ms ?? row.fallback_ms,
+    version: row.version ?? 0,
+    source: row.own !== null ? 'customer' : row.fallback !== null ? 'operator' : 'none',
+    limits: terms === null ? [] : limitsOf(terms),
+    updatedBy: row.updated_by,
+    updatedAt: row.own_ms ?? row.fallback_ms,
   }
 }
 
 /** Reads the amounts that a customer has paid out in the day and month of a moment, by currency. */
-export async function readUsed(client: Pick<TransactionClient, 'query'>, customerId: string, now: number): Promise<ReadonlyMap<string, { readonly day: Used; readonly month: Used }>> {
+export async function readUsed(
+  client: Pick<TransactionClient, 'query'>,
+  customerId: string,
+  now: number,
+): Promise<ReadonlyMap<string, { readonly day: Used; readonly month: Used }>> {
   const { day, month } = periodsOf(now)
   const { rows } = await client.query<{ currency: string; day: string; month: string }>({
     name: 'read_used',
@@ -46,20 +72,42 @@ export async function readUsed(client: Pick<TransactionClient, 'query'>, custome
       from outflow where customer_id = $1 and spender_id = $1 and (period_kind, period_start) in (('day', $2::date), ('month', $3::date)) group by currency`,
     values: [customerId, day, month],
   })
-  return new Map(rows.map((row) => [row.currency, { day: { start: day, amount: BigInt(row.day) }, month: { start: month, amount: BigInt(row.month) } }]))
+  return new Map(
+    rows.map((row) => [
+      row.currency,
+      { day: { start: day, amount: BigInt(row.day) }, month: { start: month, amount: BigInt(row.month) } },
+    ]),
+  )
 }
 
 /** Sets or removes a customer's own limits. Amounts paid out earlier in the period count. */
 export async function writeLimits(
   client: TransactionClient,
-  { customerId, limits, by, now }: { readonly customerId: string; readonly limits: readonly CurrencyLimits[] | null; readonly by: string; readonly now: number },
+  {
+    customerId,
+    limits,
+    by,
+    now,
+  }: {
+    readonly customerId: string
+    readonly limits: readonly CurrencyLimits[] | null
+    readonly by: string
+    readonly now: number
+  },
 ): Promise<void> {
   // The operator is share-locked: a customer that falls back to the operator's limits must not do so while those
   // change.
   await client.query({
-    name: 'share_operator', text: 'select 1 from operator o join customer c on c.operator_id = o.id where c.id = $1 for share of o', values: [customerId],
+    name: 'share_operator',
+    text: 'select 1 from operator o join customer c on c.operator_id = o.id where c.id = $1 for share of o',
+    values: [customerId],
   })
-  if (limits === null) await client.query({ name: 'delete_limits', text: 'delete from customer_limit where customer_id = $1', values: [customerId] })
+  if (limits === null)
+    await client.query({
+      name: 'delete_limits',
+      text: 'delete from customer_limit where customer_id = $1',
+      values: [customerId],
+    })
   else {
     await client.query({
       name: 'write_limits',
@@ -75,9 +123,14 @@ export async function writeLimits(
 }
 
 /** Reads the operator's limits for customers without limits of their own, by type; a type without limits is absent. */
-export async function readDefaultLimits(client: Pick<TransactionClient, 'query'>, operatorId: string): Promise<ReadonlyMap<CustomerType, readonly CurrencyLimits[]>> {
+export async function readDefaultLimits(
+  client: Pick<TransactionClient, 'query'>,
+  operatorId: string,
+): Promise<ReadonlyMap<CustomerType, readonly CurrencyLimits[]>> {
   const { rows } = await client.query<{ customer_type: CustomerType; terms: LimitsJson }>({
-    name: 'read_default_limits', text: 'select customer_type, terms from operator_limit where operator_id = $1', values: [operatorId],
+    name: 'read_default_limits',
+    text: 'select customer_type, terms from operator_limit where operator_id = $1',
+    values: [operatorId],
   })
   return new Map(rows.map(({ customer_type, terms }) => [customer_type, limitsOf(terms)]))
 }
@@ -88,9 +141,24 @@ export async function readDefaultLimits(client: Pick<TransactionClient, 'query'>
  */
 export async function writeDefaultLimits(
   client: TransactionClient,
-  { operatorId, type, limits, now }: { readonly operatorId: string; readonly type: CustomerType; readonly limits: readonly CurrencyLimits[] | null; readonly now: number },
+  {
+    operatorId,
+    type,
+    limits,
+    now,
+  }: {
+    readonly operatorId: string
+    readonly type: CustomerType
+    readonly limits: readonly CurrencyLimits[] | null
+    readonly now: number
+  },
 ): Promise<void> {
-  if (limits === null) await client.query({ name: 'delete_default_limits', text: 'delete from operator_limit where operator_id = $1 and customer_type = $2', values: [operatorId, type] })
+  if (limits === null)
+    await client.query({
+      name: 'delete_default_limits',
+      text: 'delete from operator_limit where operator_id = $1 and customer_type = $2',
+      values: [operatorId, type],
+    })
   else {
     await client.query({
       name: 'write_default_limits',
@@ -100,7 +168,8 @@ export async function writeDefaultLimits(
     })
   }
   const { rows } = await client.query<{ id: string }>({
-    name: 'customers_by_default_limits', values: [operatorId, type],
+    name: 'customers_by_default_limits',
+    values: [operatorId, type],
     text: `select c.id from customer c where c.operator_id = $1 and c.customer_type = $2
       and not exists (select from customer_limit l where l.customer_id = c.id) order by c.id`,
   })
@@ -112,10 +181,24 @@ export async function writeDefaultLimits(
 /** Sets or removes a member's limits. Amounts paid out in the member's name earlier in the period count. */
 export async function writeMemberLimits(
   client: TransactionClient,
-  { customerId, membershipId, userId, limits, now }: { readonly customerId: string; readonly membershipId: string; readonly userId: string; readonly limits: readonly CurrencyLimits[] | null; readonly now: number },
+  {
+    customerId,
+    membershipId,
+    userId,
+    limits,
+    now,
+  }: {
+    readonly customerId: string
+    readonly membershipId: string
+    readonly userId: string
+    readonly limits: readonly CurrencyLimits[] | null
+    readonly now: number
+  },
 ): Promise<void> {
   await client.query({
-    name: 'write_member_limits', text: 'update membership set limits = $2 where id = $1', values: [membershipId, limits === null ? null : JSON.stringify(limitsJson(limits))],
+    name: 'write_member_limits',
+    text: 'update membership set limits = $2 where id = $1',
+    values: [membershipId, limits === null ? null : JSON.stringify(limitsJson(limits))],
   })
   await fenceBalances(client, [customerId])
   for (const one of limits ?? []) await recount(client, [customerId], userId, one, now)
@@ -124,9 +207,18 @@ export async function writeMemberLimits(
 /**
  * Recounts from the payments the amounts paid out in the running day and month, by all members or in the name of one.
  */
-async function recount(client: TransactionClient, customerIds: readonly string[], spenderId: string | null, { currency, daily, monthly }: CurrencyLimits, now: number): Promise<void> {
+async function recount(
+  client: TransactionClient,
+  customerIds: readonly string[],
+  spenderId: string | null,
+  { currency, daily, monthly }: CurrencyLimits,
+  now: number,
+): Promise<void> {
   const periods = periodsOf(now)
-  for (const [kind, start, limit] of [['day', periods.day, daily], ['month', periods.month, monthly]] as const) {
+  for (const [kind, start, limit] of [
+    ['day', periods.day, daily],
+    ['month', periods.month, monthly],
+  ] as const) {
     if (limit === null) continue
     const from = `${start}T00:00:00.000Z`
     await client.query({

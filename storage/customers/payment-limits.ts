@@ -2,7 +2,14 @@
  * Limits as balances cache them: the amounts that customers and their members may pay out, and the amounts they have
  * paid out.
  */
-import { limitsOf, NOTHING, type CurrencyLimits, type LimitsJson, type LimitState, type PaymentLimits } from '../../lib/customers/limits.ts'
+import {
+  limitsOf,
+  NOTHING,
+  type CurrencyLimits,
+  type LimitsJson,
+  type LimitState,
+  type PaymentLimits,
+} from '../../lib/customers/limits.ts'
 import { plainArray } from '../db/array-literal.ts'
 import type { Statement } from '../db/connection.ts'
 
@@ -42,22 +49,30 @@ const USED = `select u.nth, k.kind, o.period_start::text, o.amount
  * Reads the limits of balances and the amounts paid out, by the balance's id; a balance whose currency has no limit is
  * absent. A separate read, so that balances without limits do not pay for it.
  */
-export async function loadPaymentLimits(reader: { query(statement: Statement): Promise<{ rows: unknown[][] }> }, balances: readonly LimitedBalance[]): Promise<ReadonlyMap<string, PaymentLimits>> {
+export async function loadPaymentLimits(
+  reader: { query(statement: Statement): Promise<{ rows: unknown[][] }> },
+  balances: readonly LimitedBalance[],
+): Promise<ReadonlyMap<string, PaymentLimits>> {
   const limited = balances.flatMap(limitedIn)
   if (limited.length === 0) return new Map()
   const { rows } = await reader.query({
-    name: 'load_outflows', text: USED,
-    values: [plainArray(limited.map(({ balance }) => balance.customerId)), plainArray(limited.map(({ spenderId }) => spenderId)), plainArray(limited.map(({ limits }) => limits.currency))],
+    name: 'load_outflows',
+    text: USED,
+    values: [
+      plainArray(limited.map(({ balance }) => balance.customerId)),
+      plainArray(limited.map(({ spenderId }) => spenderId)),
+      plainArray(limited.map(({ limits }) => limits.currency)),
+    ],
   })
   const states = limited.map(({ limits }): LimitState => ({ limits, day: NOTHING, month: NOTHING }))
   for (const [nth, kind, start, amount] of rows as [string, 'day' | 'month', string, string][]) {
     const index = Number(nth) - 1
-    states[index] = { ...states[index] as LimitState, [kind]: { start, amount: BigInt(amount) } }
+    states[index] = { ...(states[index] as LimitState), [kind]: { start, amount: BigInt(amount) } }
   }
   const found = new Map<string, { customer: LimitState | null; members: Map<string, LimitState> }>()
   for (const [index, { balance, spenderId }] of limited.entries()) {
     let of = found.get(balance.id)
-    if (of === undefined) found.set(balance.id, of = { customer: null, members: new Map() })
+    if (of === undefined) found.set(balance.id, (of = { customer: null, members: new Map() }))
     if (spenderId === balance.customerId) of.customer = states[index] as LimitState
     else of.members.set(spenderId, states[index] as LimitState)
   }
@@ -66,7 +81,8 @@ export async function loadPaymentLimits(reader: { query(statement: Statement): P
 
 function limitedIn(balance: LimitedBalance): Limited[] {
   const terms: readonly (readonly [string, LimitsJson])[] = [
-    ...(balance.customerTerms === null ? [] : [[balance.customerId, balance.customerTerms] as const]), ...Object.entries(balance.memberTerms ?? {}),
+    ...(balance.customerTerms === null ? [] : [[balance.customerId, balance.customerTerms] as const]),
+    ...Object.entries(balance.memberTerms ?? {}),
   ]
   return terms.flatMap(([spenderId, json]) => {
     const limits = limitsOf(json).find(({ currency }) => currency === balance.currency)

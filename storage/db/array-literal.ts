@@ -16,7 +16,8 @@ export function plainArray(values: readonly (string | number | bigint | null)[])
 }
 
 /** Like `plainArray`, but null stands for all shards: the shards of a node that has no leases. */
-export const plainArrayOrNull = (values: readonly (string | number | bigint | null)[] | null): string | null => (values === null ? null : plainArray(values))
+export const plainArrayOrNull = (values: readonly (string | number | bigint | null)[] | null): string | null =>
+  values === null ? null : plainArray(values)
 
 // JSON escapes quotes and backslashes as an array literal does, natively and in a third of the time. Control characters
 // and lone surrogates take the slow path, because JSON writes them as escapes that an array literal does not have.

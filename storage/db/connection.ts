@@ -30,30 +30,47 @@ export class Connection {
 
   private constructor(client: pg.Client) {
     this.#client = client
-    client.on('error', () => { this.#lost = true })
-    client.on('end', () => { this.#lost = true })
+    client.on('error', () => {
+      this.#lost = true
+    })
+    client.on('end', () => {
+      this.#lost = true
+    })
   }
 
   /** Opens a connection. @throws DatabaseUnavailable */
   static async open(url: string, applicationName: string): Promise<Connection> {
-    const client = new pg.Client({ connectionString: url, application_name: applicationName, connectionTimeoutMillis: 5_000, keepAlive: true })
+    const client = new pg.Client({
+      connectionString: url,
+      application_name: applicationName,
+      connectionTimeoutMillis: 5_000,
+      keepAlive: true,
+    })
     // Attached first: an error without a listener would end the process, and `connect` rejects by itself.
-    client.on('error', () => { /* The constructor's listener remembers it; before that, the query below rejects. */ })
+    client.on('error', () => {
+      /* The constructor's listener remembers it; before that, the query below rejects. */
+    })
     try {
       await client.connect()
       // Plans are made once for the shape of a statement, not for its values: arrays of any length run the same way.
       // The planner assumes ten rows for an array, so two kinds of plan are switched off: a nested loop over 256 rows
       // made a commit take eight times as long, and a sequential scan, planned while a table was still empty, five
       // times once the table was not.
-      await client.query(`set plan_cache_mode = force_generic_plan; set jit = off; set enable_nestloop = off; set enable_seqscan = off; set idle_in_transaction_session_timeout = '20s'`)
+      await client.query(
+        `set plan_cache_mode = force_generic_plan; set jit = off; set enable_nestloop = off; set enable_seqscan = off; set idle_in_transaction_session_timeout = '20s'`,
+      )
     } catch (cause) {
-      await client.end().catch(() => { /* The connection was never established. */ })
+      await client.end().catch(() => {
+        /* The connection was never established. */
+      })
       throw new DatabaseUnavailable('The database cannot be reached.', { cause })
     }
     return new Connection(client)
   }
 
-  get lost(): boolean { return this.#lost }
+  get lost(): boolean {
+    return this.#lost
+  }
 
   /** Runs a prepared statement; returns rows as arrays. @throws the driver's errors */
   async query(statement: Statement): Promise<{ rows: unknown[][] }> {
@@ -76,7 +93,9 @@ export class Connection {
   }
 
   async close(): Promise<void> {
-    await this.#client.end().catch(() => { /* Closed already. */ })
+    await this.#client.end().catch(() => {
+      /* Closed already. */
+    })
   }
 }
 

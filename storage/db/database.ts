@@ -18,14 +18,22 @@ const POOL_MAX = 8
 export class SecondConnection extends Error {
   override readonly name = 'SecondConnection'
 
-  constructor() { super('The pool was asked for a second connection by code that holds one; read through the connection of the transaction.') }
+  constructor() {
+    super(
+      'The pool was asked for a second connection by code that holds one; read through the connection of the transaction.',
+    )
+  }
 }
 
 /**
  * The connection that the running code holds, and the one of another pool that it held before. The holding counts until
  * `open` is false: asynchronous work started meanwhile may outlive the transaction.
  */
-interface Holding { readonly pool: pg.Pool; open: boolean; readonly outer: Holding | undefined }
+interface Holding {
+  readonly pool: pg.Pool
+  open: boolean
+  readonly outer: Holding | undefined
+}
 
 /**
  * Always on, also in production: measured at 0.2 µs for each transaction and at most 0.03 µs for each statement of the
@@ -43,16 +51,34 @@ export class Database {
    * `onSecond` receives the error when code requests a second connection while it holds one; without it, the request
    * throws.
    */
-  constructor(url: string, max: number = POOL_MAX, onSecond: (error: SecondConnection) => void = (error) => { throw error }) {
+  constructor(
+    url: string,
+    max: number = POOL_MAX,
+    onSecond: (error: SecondConnection) => void = (error) => {
+      throw error
+    },
+  ) {
     this.#onSecond = onSecond
-    const pool = new pg.Pool({ connectionString: url, max, application_name: 'vostro', connectionTimeoutMillis: 5_000, keepAlive: true })
+    const pool = new pg.Pool({
+      connectionString: url,
+      max,
+      application_name: 'vostro',
+      connectionTimeoutMillis: 5_000,
+      keepAlive: true,
+    })
     this.pool = telling(pool, () => this.assertFree())
     // A pooled connection that dies while idle is replaced at its next use; without a listener its error would end the
     // process.
-    this.pool.on('error', () => { /* See above. */ })
+    this.pool.on('error', () => {
+      /* See above. */
+    })
     // A connection that dies idle within a transaction would also end the process; the next statement on it fails with
     // the error.
-    this.pool.on('connect', (client) => { client.on('error', () => { /* See above. */ }) })
+    this.pool.on('connect', (client) => {
+      client.on('error', () => {
+        /* See above. */
+      })
+    })
   }
 
   /**
@@ -63,7 +89,10 @@ export class Database {
    */
   assertFree(): void {
     for (let held = holding.getStore(); held !== undefined; held = held.outer) {
-      if (held.open && held.pool === this.pool) { this.#onSecond(new SecondConnection()); return }
+      if (held.open && held.pool === this.pool) {
+        this.#onSecond(new SecondConnection())
+        return
+      }
     }
   }
 
@@ -83,12 +112,18 @@ export class Database {
    *
    * @throws DatabaseUnavailable, and the errors of the work
    */
-  async hold<Result>(work: (client: pg.PoolClient, broken: (error: Error) => void) => Promise<Result>): Promise<Result> {
+  async hold<Result>(
+    work: (client: pg.PoolClient, broken: (error: Error) => void) => Promise<Result>,
+  ): Promise<Result> {
     const client = await this.pool.connect()
     const held: Holding = { pool: this.pool, open: true, outer: holding.getStore() }
     let failure: Error | undefined
     try {
-      return await holding.run(held, () => work(client, (error) => { failure = error }))
+      return await holding.run(held, () =>
+        work(client, (error) => {
+          failure = error
+        }),
+      )
     } finally {
       held.open = false
       client.release(failure)
@@ -102,7 +137,10 @@ export class Database {
 
 /** Returns whether the database answers a statement now. */
 export async function isAnswering(database: Pick<Database, 'query'>): Promise<boolean> {
-  return await database.query({ name: 'ready', text: 'select 1', values: [] }).then(() => true, () => false)
+  return await database.query({ name: 'ready', text: 'select 1', values: [] }).then(
+    () => true,
+    () => false,
+  )
 }
 
 /**
@@ -117,7 +155,9 @@ function telling(pool: pg.Pool, before: () => void): pg.Pool {
       // already.
       if (typeof args.at(-1) === 'function') return ask(...args)
       before()
-      return (ask(...args) as Promise<unknown>).catch((error: unknown) => { throw asUnavailable(error) })
+      return (ask(...args) as Promise<unknown>).catch((error: unknown) => {
+        throw asUnavailable(error)
+      })
     }
     Object.assign(pool, { [method]: told })
   }
@@ -126,7 +166,8 @@ function telling(pool: pg.Pool, before: () => void): pg.Pool {
 
 /** Errors of sockets and of name lookups have a code of Node's; the driver's own errors have only a message. */
 const SOCKET_CODES = /^E(?!RR_)[A-Z_]+$/
-const DRIVER_WORDS = /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/
+const DRIVER_WORDS =
+  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/
 
 /**
  * Returns DatabaseUnavailable for an error that means a slow or lost database; any other error unchanged, because it is
@@ -136,6 +177,11 @@ export function asUnavailable(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const state = sqlState(error)
   const code = (error as NodeJS.ErrnoException).code
-  const gone = state !== null ? UNAVAILABLE_SQLSTATES.test(state) : typeof code === 'string' ? SOCKET_CODES.test(code) : DRIVER_WORDS.test(error.message)
+  const gone =
+    state !== null
+      ? UNAVAILABLE_SQLSTATES.test(state)
+      : typeof code === 'string'
+        ? SOCKET_CODES.test(code)
+        : DRIVER_WORDS.test(error.message)
   return gone ? new DatabaseUnavailable('The database cannot be read at present.', { cause: error }) : error
 }

@@ -68,7 +68,10 @@ type Fragment = RawBuilder<unknown>
 
 /** Sort order of rows: an indexed expression without nulls, then the id (unless the expression is unique by itself). */
 export interface Order {
-  readonly keys: readonly { readonly expression: Fragment; readonly type: 'uuid' | 'bigint' | 'integer' | 'text' | 'bpchar' | 'date' | 'timestamptz' }[]
+  readonly keys: readonly {
+    readonly expression: Fragment
+    readonly type: 'uuid' | 'bigint' | 'integer' | 'text' | 'bpchar' | 'date' | 'timestamptz'
+  }[]
   readonly descending: boolean
   /**
    * The id, for an order without an index: rows are then sorted by their keys alone, and only the rows of the page are
@@ -88,7 +91,8 @@ export interface Branch {
 }
 
 /** All conditions on a row of a branch. */
-export const conditionsOf = ({ where, search }: Branch): readonly Fragment[] => (search === undefined ? where : [...where, search])
+export const conditionsOf = ({ where, search }: Branch): readonly Fragment[] =>
+  search === undefined ? where : [...where, search]
 
 /** Timeout of an exact count; after it, the list is returned without a total. Milliseconds. */
 const COUNT_TIMEOUT_MS = 2_000
@@ -104,12 +108,24 @@ export const EMPTY: ListResult<never> = { rows: [], keys: [], hasMore: false }
 export async function readPage<Row>(
   db: ReadDatabase,
   branches: readonly Branch[],
-  question: { readonly limit: number; readonly position: Position | null; readonly withTotal: boolean; readonly q?: string | null },
-): Promise<{ readonly rows: readonly Row[]; readonly keys: readonly (readonly CursorKey[])[]; readonly hasMore: boolean; readonly total?: number }> {
+  question: {
+    readonly limit: number
+    readonly position: Position | null
+    readonly withTotal: boolean
+    readonly q?: string | null
+  },
+): Promise<{
+  readonly rows: readonly Row[]
+  readonly keys: readonly (readonly CursorKey[])[]
+  readonly hasMore: boolean
+  readonly total?: number
+}> {
   const { limit, position, withTotal, q = null } = question
   if (branches.length === 0) return withTotal ? { ...EMPTY, total: 0 } : EMPTY
   const [page, total] = await Promise.all([
-    branches[0]!.search === undefined ? run(db, pageStatement(branches, limit + 1, position), q === null) : searchPage(db, branches[0]!, limit + 1, position),
+    branches[0]!.search === undefined
+      ? run(db, pageStatement(branches, limit + 1, position), q === null)
+      : searchPage(db, branches[0]!, limit + 1, position),
     withTotal ? count(db, branches) : undefined,
   ])
   const found = page as (Row & Record<string, CursorKey>)[]
@@ -133,8 +149,13 @@ const prepared = new Map<string, string>()
 async function run(db: ReadDatabase, statement: Fragment, isPrepared: boolean): Promise<unknown[]> {
   const { sql: text, parameters } = statement.compile(db.kysely)
   let name = isPrepared ? prepared.get(text) : undefined
-  if (isPrepared && name === undefined && prepared.size < PREPARED_MAX) prepared.set(text, name = `page_${prepared.size}`)
-  const { rows } = await db.pool.query<object>({ text, values: [...parameters], ...(name === undefined ? {} : { name }) })
+  if (isPrepared && name === undefined && prepared.size < PREPARED_MAX)
+    prepared.set(text, (name = `page_${prepared.size}`))
+  const { rows } = await db.pool.query<object>({
+    text,
+    values: [...parameters],
+    ...(name === undefined ? {} : { name }),
+  })
   return rows
 }
 
@@ -148,36 +169,70 @@ const NEAR_PER_ROW = 8
  * are searched, which finds frequent words. If they are too few, the word index is read and its rows are sorted: a word
  * of 400 rows among two million takes 12 ms instead of 15 s, and a word without rows takes no time.
  */
-async function searchPage(db: ReadDatabase, branch: Branch, limit: number, position: Position | null): Promise<unknown[]> {
+async function searchPage(
+  db: ReadDatabase,
+  branch: Branch,
+  limit: number,
+  position: Position | null,
+): Promise<unknown[]> {
   const { search, where, order } = branch
   const plain: Branch = { columns: sql`1`, from: branch.from, where, order }
   const offset = Math.max(NEAR_MIN, NEAR_PER_ROW * limit)
-  const [edge] = await run(db, sql`${branchStatement(plain, 1, position)} offset ${sql.lit(offset)}`, true) as Record<string, CursorKey>[]
+  const [edge] = (await run(db, sql`${branchStatement(plain, 1, position)} offset ${sql.lit(offset)}`, true)) as Record<
+    string,
+    CursorKey
+  >[]
   if (edge !== undefined) {
     const descending = reads(order, position) === 'descending'
-    const near = compared(order, order.keys.map((_, index) => edge[`key_${index}`] as CursorKey), descending ? '>=' : '<=')
+    const near = compared(
+      order,
+      order.keys.map((_, index) => edge[`key_${index}`] as CursorKey),
+      descending ? '>=' : '<=',
+    )
     // `is true` keeps the condition from using the index: Postgres would fetch the million rows of a frequent word to
     // keep the few near ones.
-    const found = await run(db, branchStatement({ ...branch, where: [...where, near, sql`(${search!}) is true`] }, limit, position), false)
+    const found = await run(
+      db,
+      branchStatement({ ...branch, where: [...where, near, sql`(${search!}) is true`] }, limit, position),
+      false,
+    )
     if (found.length >= limit) return found
   }
-  return await run(db, branchStatement({ ...branch, where: [...where, search!] }, limit, position, edge !== undefined), false)
+  return await run(
+    db,
+    branchStatement({ ...branch, where: [...where, search!] }, limit, position, edge !== undefined),
+    false,
+  )
 }
 
 /** Makes an expression of the same value that the index does not have, so that Postgres sorts. */
-const UNINDEXED: Partial<Record<Order['keys'][number]['type'], string>> = { timestamptz: ` + interval '0'`, bigint: ' + 0', integer: ' + 0', date: ' + 0', text: ` || ''` }
+const UNINDEXED: Partial<Record<Order['keys'][number]['type'], string>> = {
+  timestamptz: ` + interval '0'`,
+  bigint: ' + 0',
+  integer: ' + 0',
+  date: ' + 0',
+  text: ` || ''`,
+}
 
 /** Builds the statement of a page; exported so that a test can check its plan. */
 export function pageStatement(branches: readonly Branch[], limit: number, position: Position | null): Fragment {
   const [only] = branches
   if (branches.length === 1) return branchStatement(only!, limit, position)
   const direction = sql.raw(reads(only!.order, position) === 'descending' ? 'desc' : 'asc')
-  const merged = sql.join(branches.map((branch) => sql`(${branchStatement(branch, limit, position)})`), sql` union all `)
+  const merged = sql.join(
+    branches.map((branch) => sql`(${branchStatement(branch, limit, position)})`),
+    sql` union all `,
+  )
   const order = only!.order.keys.map((_, index) => sql`${sql.ref(`key_${index}`)} ${direction}`)
   return sql`${merged} order by ${sql.join(order)} limit ${sql.lit(limit)}`
 }
 
-function branchStatement({ columns, from, where, order }: Branch, limit: number, position: Position | null, isSorted = false): Fragment {
+function branchStatement(
+  { columns, from, where, order }: Branch,
+  limit: number,
+  position: Position | null,
+  isSorted = false,
+): Fragment {
   const descending = reads(order, position) === 'descending'
   const keys = order.keys.map(({ expression, type }, index) => {
     // The driver turns dates into local midnights; text returns unchanged.
@@ -185,7 +240,10 @@ function branchStatement({ columns, from, where, order }: Branch, limit: number,
     return sql`${shown} as ${sql.ref(`key_${index}`)}`
   })
   const conditions = position === null ? where : [...where, beyond(order, position, descending)]
-  const ordering = order.keys.map(({ expression, type }) => sql`${expression}${sql.raw(isSorted ? UNINDEXED[type] ?? '' : '')} ${sql.raw(descending ? 'desc' : 'asc')}`)
+  const ordering = order.keys.map(
+    ({ expression, type }) =>
+      sql`${expression}${sql.raw(isSorted ? (UNINDEXED[type] ?? '') : '')} ${sql.raw(descending ? 'desc' : 'asc')}`,
+  )
   const matching = sql`from ${from} where ${all(conditions)} order by ${sql.join(ordering)} limit ${sql.lit(limit)}`
   if (order.sorted === undefined) return sql`select ${columns}, ${sql.join(keys)} ${matching}`
   return sql`select ${columns}, ${sql.join(keys)} from ${from} where ${order.sorted} = any(array(select ${order.sorted} ${matching}))

@@ -60,19 +60,33 @@ export interface PartitionReport {
   readonly failed: (error: unknown, table: string) => void
 }
 
-const THROWING: PartitionReport = { moved: () => undefined, failed: (error) => { throw error } }
+const THROWING: PartitionReport = {
+  moved: () => undefined,
+  failed: (error) => {
+    throw error
+  },
+}
 
 /**
  * Makes missing partitions. `now` is epoch milliseconds. @throws nothing when there is a report; else the driver's
  * errors
  */
-export async function makePartitions(database: Database, now: number, report: PartitionReport = THROWING): Promise<void> {
+export async function makePartitions(
+  database: Database,
+  now: number,
+  report: PartitionReport = THROWING,
+): Promise<void> {
   const today = timestamp(now).slice(0, 10)
   for (const partitioned of TABLES) {
     try {
       const days = Array.from({ length: AHEAD_DAYS + 2 }, (_, nth) => addDays(today, nth - 1))
-      const existing = new Set((await database.query<[string]>({ name: 'partitions', text: PARTITIONS, values: [partitioned.table] })).map(([name]) => name))
-      for (const day of days) if (!existing.has(partitionName(partitioned.table, day))) await make(database, partitioned, day, report)
+      const existing = new Set(
+        (await database.query<[string]>({ name: 'partitions', text: PARTITIONS, values: [partitioned.table] })).map(
+          ([name]) => name,
+        ),
+      )
+      for (const day of days)
+        if (!existing.has(partitionName(partitioned.table, day))) await make(database, partitioned, day, report)
     } catch (error) {
       report.failed(error, partitioned.table)
     }
@@ -83,15 +97,25 @@ export async function makePartitions(database: Database, now: number, report: Pa
  * Drops partitions past their retention, and such rows of the default partitions. `now` is epoch milliseconds. @throws
  * as `makePartitions`
  */
-export async function dropPartitions(database: Database, now: number, report: PartitionReport = THROWING): Promise<void> {
+export async function dropPartitions(
+  database: Database,
+  now: number,
+  report: PartitionReport = THROWING,
+): Promise<void> {
   const today = timestamp(now).slice(0, 10)
   for (const partitioned of TABLES) {
-    await inTransaction(database, (client) => drop(client, partitioned, addDays(today, -partitioned.keepDays))).catch((error: unknown) => report.failed(error, partitioned.table))
+    await inTransaction(database, (client) => drop(client, partitioned, addDays(today, -partitioned.keepDays))).catch(
+      (error: unknown) => report.failed(error, partitioned.table),
+    )
   }
 }
 
 /** Makes missing partitions, then drops old ones. @throws as `makePartitions` and `dropPartitions` */
-export async function maintainPartitions(database: Database, now: number, report: PartitionReport = THROWING): Promise<void> {
+export async function maintainPartitions(
+  database: Database,
+  now: number,
+  report: PartitionReport = THROWING,
+): Promise<void> {
   await makePartitions(database, now, report)
   await dropPartitions(database, now, report)
 }
@@ -108,7 +132,12 @@ async function namesOf(client: TransactionClient, table: string): Promise<readon
   return rows.map(([name]) => name)
 }
 
-async function make(database: Database, { table, by, storage = '' }: Partitioned, day: string, report: PartitionReport): Promise<void> {
+async function make(
+  database: Database,
+  { table, by, storage = '' }: Partitioned,
+  day: string,
+  report: PartitionReport,
+): Promise<void> {
   const name = partitionName(table, day)
   const [from, until] = [day, addDays(day, 1)]
   const within = `${by} >= '${from}' and ${by} < '${until}'`
@@ -118,11 +147,21 @@ async function make(database: Database, { table, by, storage = '' }: Partitioned
     if ((await namesOf(client, table)).includes(name)) return 0
     // The lock keeps new rows out of the default partition between the move and the attach.
     await client.query(`lock table ${table}_default in access exclusive mode`)
-    const { rows: [found] } = await client.query<{ count: number }>(`select count(*)::int as count from (select from ${table}_default where ${within} limit ${MOVED_MAX + 1}) d`)
+    const {
+      rows: [found],
+    } = await client.query<{ count: number }>(
+      `select count(*)::int as count from (select from ${table}_default where ${within} limit ${MOVED_MAX + 1}) d`,
+    )
     const count = found?.count ?? 0
-    if (count > MOVED_MAX) throw new Error(`More than ${MOVED_MAX} rows of ${day} are in ${table}_default; move them by hand and make ${name}.`)
+    if (count > MOVED_MAX)
+      throw new Error(
+        `More than ${MOVED_MAX} rows of ${day} are in ${table}_default; move them by hand and make ${name}.`,
+      )
     await client.query(`create table ${name} (like ${table} including all) ${storage}`)
-    if (count > 0) await client.query(`with moved as (delete from ${table}_default where ${within} returning *) insert into ${name} select * from moved`)
+    if (count > 0)
+      await client.query(
+        `with moved as (delete from ${table}_default where ${within} returning *) insert into ${name} select * from moved`,
+      )
     await client.query(`alter table ${table} attach partition ${name} for values from ('${from}') to ('${until}')`)
     return count
   })
@@ -134,10 +173,13 @@ async function drop(client: TransactionClient, { table, by }: Partitioned, oldes
   await lock(client, table)
   const names = await namesOf(client, table)
   const outdated = names.filter((name) => /_\d{8}$/.test(name) && name < partitionName(table, oldest))
-  const { rowCount: deleted } = await client.query(`delete from ${table}_default where ctid = any(array(select ctid from ${table}_default where ${by} < '${oldest}' limit ${DELETED_MAX}))`)
+  const { rowCount: deleted } = await client.query(
+    `delete from ${table}_default where ctid = any(array(select ctid from ${table}_default where ${by} < '${oldest}' limit ${DELETED_MAX}))`,
+  )
   for (const name of outdated) await client.query(`drop table ${name}`)
   // The audit checks against events where they exist, so it needs the age of the oldest.
-  if (table === 'outbox' && (outdated.length > 0 || deleted !== 0)) await client.query('update event_retention set kept_from = greatest(kept_from, $1)', [oldest])
+  if (table === 'outbox' && (outdated.length > 0 || deleted !== 0))
+    await client.query('update event_retention set kept_from = greatest(kept_from, $1)', [oldest])
 }
 
 const partitionName = (table: string, day: string): string => `${table}_${day.replaceAll('-', '')}`

@@ -60,7 +60,9 @@ export class PgListener {
     clearTimeout(this.#timer)
     const client = this.#client
     this.#client = null
-    await client?.end().catch(() => { /* Closed already. */ })
+    await client?.end().catch(() => {
+      /* Closed already. */
+    })
   }
 
   /**
@@ -69,7 +71,11 @@ export class PgListener {
    */
   async heard(payload: string, withinMs: number): Promise<boolean> {
     const until = performance.now() + withinMs
-    const wanted = await this.#client?.query<{ pid: number }>(LISTENERS, [applicationName(this.#options.channel)]).then(({ rows }) => rows, () => null) ?? null
+    const wanted =
+      (await this.#client?.query<{ pid: number }>(LISTENERS, [applicationName(this.#options.channel)]).then(
+        ({ rows }) => rows,
+        () => null,
+      )) ?? null
     while (!this.#stopped) {
       const by = this.#heard.get(payload)
       if (wanted?.every(({ pid }) => by?.has(pid) === true) === true) {
@@ -98,7 +104,12 @@ export class PgListener {
   async #connect(): Promise<void> {
     const { url, channel, onMessage, onGap } = this.#options
     const heard = `${channel}_heard`
-    const client = new pg.Client({ connectionString: url, application_name: applicationName(channel), connectionTimeoutMillis: 5_000, keepAlive: true })
+    const client = new pg.Client({
+      connectionString: url,
+      application_name: applicationName(channel),
+      connectionTimeoutMillis: 5_000,
+      keepAlive: true,
+    })
     client.on('notification', (message) => {
       const { payload = '', processId } = message
       if (message.channel === heard) {
@@ -106,7 +117,9 @@ export class PgListener {
         return
       }
       onMessage(payload)
-      client.query('select pg_notify($1, $2)', [heard, payload]).catch(() => { /* The connection is lost; the cache is dropped after the reconnect. */ })
+      client.query('select pg_notify($1, $2)', [heard, payload]).catch(() => {
+        /* The connection is lost; the cache is dropped after the reconnect. */
+      })
     })
     client.on('error', (error) => this.#lost(client, error))
     client.on('end', () => this.#lost(client, null))
@@ -114,12 +127,16 @@ export class PgListener {
       await client.connect()
       await client.query(`listen ${pg.escapeIdentifier(channel)}; listen ${pg.escapeIdentifier(heard)}`)
     } catch (error) {
-      await client.end().catch(() => { /* The connection was never established. */ })
+      await client.end().catch(() => {
+        /* The connection was never established. */
+      })
       this.#retry(error)
       return
     }
     if (this.#stopped) {
-      await client.end().catch(() => { /* Closed already. */ })
+      await client.end().catch(() => {
+        /* Closed already. */
+      })
       return
     }
     this.#client = client
@@ -130,7 +147,12 @@ export class PgListener {
 
   #probe(client: pg.Client): void {
     this.#timer = setTimeout(() => {
-      client.query('select 1').then(() => { if (this.#client === client) this.#probe(client) }, (error: unknown) => this.#lost(client, error))
+      client.query('select 1').then(
+        () => {
+          if (this.#client === client) this.#probe(client)
+        },
+        (error: unknown) => this.#lost(client, error),
+      )
     }, PROBE_MS)
     this.#timer.unref()
   }
@@ -139,7 +161,9 @@ export class PgListener {
     if (this.#client !== client) return
     this.#client = null
     clearTimeout(this.#timer)
-    void client.end().catch(() => { /* Closed already. */ })
+    void client.end().catch(() => {
+      /* Closed already. */
+    })
     this.#retry(error)
   }
 
@@ -148,7 +172,9 @@ export class PgListener {
     if (error !== null) this.#options.onError(error, `the listener on ${this.#options.channel} is away`)
     const delay = Math.min(RETRY_MS * 2 ** this.#failures, RETRY_MAX_MS)
     this.#failures += 1
-    this.#timer = setTimeout(() => { void this.#connect() }, delay)
+    this.#timer = setTimeout(() => {
+      void this.#connect()
+    }, delay)
     this.#timer.unref()
   }
 }

@@ -18,7 +18,11 @@ export async function measureClock(database: Queries, clock: Clock): Promise<Clo
   for (let nth = 0; nth < MEASUREMENTS; nth++) {
     const before = clock.now()
     const from = performance.now()
-    const [row] = await database.query<[number]>({ name: 'server_clock', text: 'select (extract(epoch from clock_timestamp()) * 1000)::float8', values: [] })
+    const [row] = await database.query<[number]>({
+      name: 'server_clock',
+      text: 'select (extract(epoch from clock_timestamp()) * 1000)::float8',
+      values: [],
+    })
     const withinMs = (performance.now() - from) / 2
     if (withinMs < best.withinMs) best = { aheadMs: before + withinMs - (row as [number])[0], withinMs }
   }

@@ -8,7 +8,10 @@ import type { TransactionClient } from './transaction.ts'
  *
  * @throws DatabaseUnavailable, and what `read` throws
  */
-export async function* inSnapshot<Item>(database: Database, read: (client: TransactionClient) => AsyncGenerator<Item>): AsyncGenerator<Item> {
+export async function* inSnapshot<Item>(
+  database: Database,
+  read: (client: TransactionClient) => AsyncGenerator<Item>,
+): AsyncGenerator<Item> {
   const client = await database.pool.connect()
   let failure: Error | undefined
   try {
@@ -18,7 +21,9 @@ export async function* inSnapshot<Item>(database: Database, read: (client: Trans
     failure = error as Error
     throw error
   } finally {
-    await client.query('rollback').catch((error: Error) => { failure = error })
+    await client.query('rollback').catch((error: Error) => {
+      failure = error
+    })
     client.release(failure)
   }
 }

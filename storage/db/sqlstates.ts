@@ -30,7 +30,11 @@ export const UNIQUE_VIOLATION = '23505'
  * Errors after which a group commit is repeated: a lost race; a duplicate key, which may be of one of its commands or
  * of a row that becomes visible at the next attempt; and a lock that was not granted in time.
  */
-export const REPEATED_COMMIT_SQLSTATES: ReadonlySet<string> = new Set([...LOST_RACE_SQLSTATES, UNIQUE_VIOLATION, '55P03'])
+export const REPEATED_COMMIT_SQLSTATES: ReadonlySet<string> = new Set([
+  ...LOST_RACE_SQLSTATES,
+  UNIQUE_VIOLATION,
+  '55P03',
+])
 
 /** The statement took longer than its statement_timeout, or was cancelled. */
 export const QUERY_CANCELED = '57014'

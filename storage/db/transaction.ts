@@ -12,7 +12,10 @@ export type Queries = Pick<Database, 'query'>
 
 /** Wraps the connection of a transaction, for functions that can also read through the pool. */
 export function through(client: Pick<TransactionClient, 'query'>): Queries {
-  return { query: async <Row extends unknown[]>(statement: Statement) => (await client.query({ ...statement, rowMode: 'array' })).rows as Row[] }
+  return {
+    query: async <Row extends unknown[]>(statement: Statement) =>
+      (await client.query({ ...statement, rowMode: 'array' })).rows as Row[],
+  }
 }
 
 /**
@@ -22,7 +25,10 @@ export function through(client: Pick<TransactionClient, 'query'>): Queries {
  * @throws DatabaseUnavailable, OutcomeUnknown when the connection broke during the commit, and the errors of the work
  * and of the driver
  */
-export async function inTransaction<Result>(database: Database, work: (client: TransactionClient) => Promise<Result>): Promise<Result> {
+export async function inTransaction<Result>(
+  database: Database,
+  work: (client: TransactionClient) => Promise<Result>,
+): Promise<Result> {
   return await database.hold(async (client, broken) => {
     let committing = false
     try {
@@ -34,7 +40,8 @@ export async function inTransaction<Result>(database: Database, work: (client: T
     } catch (error) {
       // An error of the work leaves the connection usable; only a failed rollback closes it.
       await client.query('rollback').catch(broken)
-      if (committing && !provesRollback(error)) throw new OutcomeUnknown('The connection was lost during a commit.', { cause: error })
+      if (committing && !provesRollback(error))
+        throw new OutcomeUnknown('The connection was lost during a commit.', { cause: error })
       throw asUnavailable(error)
     }
   })

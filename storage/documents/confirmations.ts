@@ -5,30 +5,57 @@ import { accountDetailsOf } from '../accounts/account-details.ts'
 import type { Database } from '../db/database.ts'
 
 /** Finds the confirmation of one version of an object; null while none was requested. @throws the driver's errors */
-export async function findConfirmation(database: Database, objectId: string, version: number): Promise<Uint8Array | null> {
-  const { rows: [row] } = await database.pool.query<{ pdf: Buffer }>({
-    name: 'find_confirmation', text: 'select pdf from confirmation where object_id = $1 and version = $2', values: [objectId, version],
+export async function findConfirmation(
+  database: Database,
+  objectId: string,
+  version: number,
+): Promise<Uint8Array | null> {
+  const {
+    rows: [row],
+  } = await database.pool.query<{ pdf: Buffer }>({
+    name: 'find_confirmation',
+    text: 'select pdf from confirmation where object_id = $1 and version = $2',
+    values: [objectId, version],
   })
   return row?.pdf ?? null
 }
 
 /** Stores a confirmation, unless another node was first. @returns the stored one */
-export async function keepConfirmation(database: Database, { objectId, version, customerId, now }: { readonly objectId: string; readonly version: number; readonly customerId: string; readonly now: number }, pdf: Uint8Array): Promise<Uint8Array> {
+export async function keepConfirmation(
+  database: Database,
+  {
+    objectId,
+    version,
+    customerId,
+    now,
+  }: { readonly objectId: string; readonly version: number; readonly customerId: string; readonly now: number },
+  pdf: Uint8Array,
+): Promise<Uint8Array> {
   await database.pool.query({
-    name: 'keep_confirmation', text: 'insert into confirmation (object_id, version, customer_id, pdf, created_at) values ($1, $2, $3, $4, $5) on conflict do nothing',
+    name: 'keep_confirmation',
+    text: 'insert into confirmation (object_id, version, customer_id, pdf, created_at) values ($1, $2, $3, $4, $5) on conflict do nothing',
     values: [objectId, version, customerId, Buffer.from(pdf), timestamp(now)],
   })
-  return await findConfirmation(database, objectId, version) ?? pdf
+  return (await findConfirmation(database, objectId, version)) ?? pdf
 }
 
 /** Reads the operator and the customer of a balance. */
 export async function partyOf(database: Database, balanceId: string): Promise<ConfirmationParty> {
   const [row] = await database.query<[string, string, string, string]>({
-    name: 'confirmation_party', values: [balanceId],
+    name: 'confirmation_party',
+    values: [balanceId],
     text: `select o.name, c.legal_name, b.name, coalesce((select s.value->>'timezone' from setting s where s.owner_id = c.id and s.name = 'preferences'), 'UTC')
       from balance b join customer c on c.id = b.customer_id join operator o on o.id = b.operator_id where b.id = $1`,
   })
   if (row === undefined) throw new Error(`The balance ${balanceId} has vanished.`)
-  const details = (await accountDetailsOf(database, [balanceId])).get(balanceId)?.find(({ status, shared }) => status === 'active' && !shared)
-  return { operatorName: row[0], customerName: row[1], account: details?.iban ?? details?.accountNumber ?? null, accountName: row[2], timezone: row[3] }
+  const details = (await accountDetailsOf(database, [balanceId]))
+    .get(balanceId)
+    ?.find(({ status, shared }) => status === 'active' && !shared)
+  return {
+    operatorName: row[0],
+    customerName: row[1],
+    account: details?.iban ?? details?.accountNumber ?? null,
+    accountName: row[2],
+    timezone: row[3],
+  }
 }

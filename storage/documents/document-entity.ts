@@ -25,10 +25,22 @@ export const Document = defineEntity({
     updatedAt: p.datetime().fieldName('updated_at').columnType('timestamptz'),
   },
   indexes: [
-    { name: 'document_customer', expression: 'create index document_customer on document (customer_id, id) where purpose is not null' },
-    { name: 'document_attached', expression: 'create index document_attached on document (customer_id, id) where transaction_id is not null' },
-    { name: 'document_transaction', expression: 'create index document_transaction on document (transaction_id, id) where transaction_id is not null' },
-    { name: 'document_scan_due', expression: 'create index document_scan_due on document (scan_due_at) where scan_due_at is not null' },
+    {
+      name: 'document_customer',
+      expression: 'create index document_customer on document (customer_id, id) where purpose is not null',
+    },
+    {
+      name: 'document_attached',
+      expression: 'create index document_attached on document (customer_id, id) where transaction_id is not null',
+    },
+    {
+      name: 'document_transaction',
+      expression: 'create index document_transaction on document (transaction_id, id) where transaction_id is not null',
+    },
+    {
+      name: 'document_scan_due',
+      expression: 'create index document_scan_due on document (scan_due_at) where scan_due_at is not null',
+    },
   ],
   checks: [{ name: 'document_belongs', expression: '(transaction_id is null) <> (purpose is null)' }],
 })

@@ -2,7 +2,16 @@
 import { sql } from 'kysely'
 import { attachmentJson, documentJson } from '../../lib/documents/document.ts'
 import { DOCUMENT_COLUMNS, documentRecord, type DocumentRow } from './documents.ts'
-import { Conditions, EMPTY, readPage, type Branch, type ListQuery, type ListResult, type ReadDatabase, type TimeTo } from '../db/page.ts'
+import {
+  Conditions,
+  EMPTY,
+  readPage,
+  type Branch,
+  type ListQuery,
+  type ListResult,
+  type ReadDatabase,
+  type TimeTo,
+} from '../db/page.ts'
 
 interface CreatedFilters {
   readonly status?: readonly string[]
@@ -10,20 +19,35 @@ interface CreatedFilters {
   readonly createdTo?: TimeTo
 }
 
-export type DocumentListQuery = ListQuery<CreatedFilters & { readonly purpose?: readonly string[] }, '-createdAt' | 'createdAt'>
-export type AttachmentListQuery = ListQuery<CreatedFilters & {
-  readonly transactionId?: readonly string[]
-  readonly balanceId?: readonly string[]
-  readonly contentType?: readonly string[]
-  readonly uploadedBy?: readonly string[]
-}, '-createdAt'>
-export type TransactionAttachmentQuery = ListQuery<object, 'createdAt' | '-createdAt'> & { readonly transactionId: string }
+export type DocumentListQuery = ListQuery<
+  CreatedFilters & { readonly purpose?: readonly string[] },
+  '-createdAt' | 'createdAt'
+>
+export type AttachmentListQuery = ListQuery<
+  CreatedFilters & {
+    readonly transactionId?: readonly string[]
+    readonly balanceId?: readonly string[]
+    readonly contentType?: readonly string[]
+    readonly uploadedBy?: readonly string[]
+  },
+  '-createdAt'
+>
+export type TransactionAttachmentQuery = ListQuery<object, 'createdAt' | '-createdAt'> & {
+  readonly transactionId: string
+}
 
-const branch = (where: Conditions, descending: boolean): Branch =>
-  ({ columns: sql.raw(DOCUMENT_COLUMNS), from: sql`document d`, where: where.list, order: { keys: [{ expression: sql`d.id`, type: 'uuid' }], descending } })
+const branch = (where: Conditions, descending: boolean): Branch => ({
+  columns: sql.raw(DOCUMENT_COLUMNS),
+  from: sql`document d`,
+  where: where.list,
+  order: { keys: [{ expression: sql`d.id`, type: 'uuid' }], descending },
+})
 
 /** Lists the documents of a customer. Operators have none of their own. */
-export async function listDocuments(db: ReadDatabase, { tenant, filters, sort, ...query }: DocumentListQuery): Promise<ListResult<ReturnType<typeof documentJson>>> {
+export async function listDocuments(
+  db: ReadDatabase,
+  { tenant, filters, sort, ...query }: DocumentListQuery,
+): Promise<ListResult<ReturnType<typeof documentJson>>> {
   if (tenant.kind !== 'customer') return query.withTotal ? { ...EMPTY, total: 0 } : EMPTY
   const where = new Conditions()
     .add(sql`d.customer_id = ${tenant.id}::uuid`)
@@ -36,7 +60,10 @@ export async function listDocuments(db: ReadDatabase, { tenant, filters, sort, .
 }
 
 /** Lists the attachments of all transactions of a customer. */
-export async function listAttachments(db: ReadDatabase, { tenant, filters, ...query }: AttachmentListQuery): Promise<ListResult<ReturnType<typeof attachmentJson>>> {
+export async function listAttachments(
+  db: ReadDatabase,
+  { tenant, filters, ...query }: AttachmentListQuery,
+): Promise<ListResult<ReturnType<typeof attachmentJson>>> {
   if (tenant.kind !== 'customer') return query.withTotal ? { ...EMPTY, total: 0 } : EMPTY
   const where = new Conditions()
     .add(sql`d.customer_id = ${tenant.id}::uuid`)
@@ -47,13 +74,19 @@ export async function listAttachments(db: ReadDatabase, { tenant, filters, ...qu
     .anyOf(sql`d.status`, filters.status, 'text')
     .created('d', filters.createdFrom, filters.createdTo)
   const { balanceId } = filters
-  if (balanceId !== undefined) where.add(sql`exists (select from account_transaction t where t.id = d.transaction_id and t.balance_id = any(${balanceId}::uuid[]))`)
+  if (balanceId !== undefined)
+    where.add(
+      sql`exists (select from account_transaction t where t.id = d.transaction_id and t.balance_id = any(${balanceId}::uuid[]))`,
+    )
   const { rows, ...page } = await readPage<DocumentRow>(db, [branch(where, true)], query)
   return { ...page, rows: rows.map((row) => attachmentJson(documentRecord(row))) }
 }
 
 /** Lists the attachments of one transaction. The caller has checked that the transaction is the tenant's. */
-export async function listTransactionAttachments(db: ReadDatabase, query: TransactionAttachmentQuery): Promise<ListResult<ReturnType<typeof attachmentJson>>> {
+export async function listTransactionAttachments(
+  db: ReadDatabase,
+  query: TransactionAttachmentQuery,
+): Promise<ListResult<ReturnType<typeof attachmentJson>>> {
   const where = new Conditions().add(sql`d.transaction_id = ${query.transactionId}::uuid`)
   const { rows, ...page } = await readPage<DocumentRow>(db, [branch(where, query.sort === '-createdAt')], query)
   return { ...page, rows: rows.map((row) => attachmentJson(documentRecord(row))) }

@@ -75,10 +75,15 @@ async function* pieces(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer
  *
  * @throws FileTooLarge when the stream has more than `maxBytes`; the errors of the stream and of the driver
  */
-export async function writeFile(database: Pick<Database, 'query'>, stream: AsyncIterable<Uint8Array>, { id, tenantId, fileName, contentType, maxBytes, now }: FileToWrite): Promise<StoredFile> {
+export async function writeFile(
+  database: Pick<Database, 'query'>,
+  stream: AsyncIterable<Uint8Array>,
+  { id, tenantId, fileName, contentType, maxBytes, now }: FileToWrite,
+): Promise<StoredFile> {
   const expiresAt = now + LENT_MS
   await database.query({
-    name: 'file_begin', values: [id, tenantId, fileName, contentType, timestamp(expiresAt), timestamp(now)],
+    name: 'file_begin',
+    values: [id, tenantId, fileName, contentType, timestamp(expiresAt), timestamp(now)],
     text: 'insert into stored_file (id, tenant_id, file_name, content_type, expires_at, created_at) values ($1, $2, $3, $4, $5, $6)',
   })
   const sha256 = createHash('sha256')
@@ -88,11 +93,19 @@ export async function writeFile(database: Pick<Database, 'query'>, stream: Async
     sizeBytes += piece.byteLength
     if (sizeBytes > maxBytes) throw new FileTooLarge(`The file ${id} has more than ${maxBytes} bytes.`)
     sha256.update(piece)
-    await database.query({ name: 'file_piece', text: 'insert into stored_file_piece (file_id, nth, bytes) values ($1, $2, $3)', values: [id, nth, piece] })
+    await database.query({
+      name: 'file_piece',
+      text: 'insert into stored_file_piece (file_id, nth, bytes) values ($1, $2, $3)',
+      values: [id, nth, piece],
+    })
     nth += 1
   }
   const digest = sha256.digest()
-  await database.query({ name: 'file_end', text: 'update stored_file set size_bytes = $2, sha256 = $3 where id = $1', values: [id, sizeBytes, digest] })
+  await database.query({
+    name: 'file_end',
+    text: 'update stored_file set size_bytes = $2, sha256 = $3 where id = $1',
+    values: [id, sizeBytes, digest],
+  })
   return { id, tenantId, fileName, contentType, sizeBytes, sha256: digest.toString('hex'), expiresAt, createdAt: now }
 }
 
@@ -104,7 +117,8 @@ export async function writeFile(database: Pick<Database, 'query'>, stream: Async
  */
 export async function keepFile(client: TransactionClient, id: string, until: number | null): Promise<void> {
   const { rowCount } = await client.query({
-    name: 'file_keep', text: 'update stored_file set expires_at = $2 where id = $1 and size_bytes is not null',
+    name: 'file_keep',
+    text: 'update stored_file set expires_at = $2 where id = $1 and size_bytes is not null',
     values: [id, until === null ? null : timestamp(until)],
   })
   if (rowCount !== 1) throw new Error(`The file ${id} is gone.`)
@@ -115,21 +129,32 @@ export async function keepFile(client: TransactionClient, id: string, until: num
  * removed later.
  */
 export async function dropFile(client: TransactionClient, id: string, now: number): Promise<void> {
-  await client.query({ name: 'file_drop', text: 'update stored_file set expires_at = $2 where id = $1', values: [id, timestamp(now)] })
+  await client.query({
+    name: 'file_drop',
+    text: 'update stored_file set expires_at = $2 where id = $1',
+    values: [id, timestamp(now)],
+  })
 }
 
 /** Finds a written file that has not expired; null when there is none. `now` is epoch milliseconds. */
 export async function findFile(database: Pick<Database, 'query'>, id: string, now: number): Promise<StoredFile | null> {
   const [row] = await database.query<[string, string, string, string, string, Buffer, Date | null, Date]>({
-    name: 'file_find', values: [id, timestamp(now)],
+    name: 'file_find',
+    values: [id, timestamp(now)],
     text: `select id, tenant_id, file_name, content_type, size_bytes, sha256, expires_at, created_at from stored_file
       where id = $1 and size_bytes is not null and (expires_at is null or expires_at > $2)`,
   })
   if (row === undefined) return null
   const [, tenantId, fileName, contentType, sizeBytes, sha256, expiresAt, createdAt] = row
   return {
-    id: row[0], tenantId, fileName, contentType, sizeBytes: Number(sizeBytes), sha256: sha256.toString('hex'),
-    expiresAt: expiresAt?.getTime() ?? null, createdAt: createdAt.getTime(),
+    id: row[0],
+    tenantId,
+    fileName,
+    contentType,
+    sizeBytes: Number(sizeBytes),
+    sha256: sha256.toString('hex'),
+    expiresAt: expiresAt?.getTime() ?? null,
+    createdAt: createdAt.getTime(),
   }
 }
 
@@ -138,10 +163,17 @@ export async function findFile(database: Pick<Database, 'query'>, id: string, no
  *
  * @throws Error when the file is removed meanwhile: otherwise the early end would look like the end of the file
  */
-export async function* readFile(database: Pick<Database, 'query'>, { id, sizeBytes }: Pick<StoredFile, 'id' | 'sizeBytes'>): AsyncGenerator<Uint8Array> {
+export async function* readFile(
+  database: Pick<Database, 'query'>,
+  { id, sizeBytes }: Pick<StoredFile, 'id' | 'sizeBytes'>,
+): AsyncGenerator<Uint8Array> {
   let left = sizeBytes
   for (let nth = 0; left > 0; nth++) {
-    const [row] = await database.query<[Buffer]>({ name: 'file_read', text: 'select bytes from stored_file_piece where file_id = $1 and nth = $2', values: [id, nth] })
+    const [row] = await database.query<[Buffer]>({
+      name: 'file_read',
+      text: 'select bytes from stored_file_piece where file_id = $1 and nth = $2',
+      values: [id, nth],
+    })
     if (row === undefined) throw new OperatingError(`The file ${id} was removed while it was read.`)
     left -= row[0].byteLength
     yield row[0]
@@ -151,7 +183,8 @@ export async function* readFile(database: Pick<Database, 'query'>, { id, sizeByt
 /** Removes expired files, a limited number at a time; two nodes take different ones. @returns how many */
 export async function removeExpiredFiles(database: Database, now: number): Promise<number> {
   const { rows } = await database.pool.query<{ removed: string }>({
-    name: 'files_remove', values: [timestamp(now), REMOVED_MAX],
+    name: 'files_remove',
+    values: [timestamp(now), REMOVED_MAX],
     text: `with expired as materialized (select id from stored_file where expires_at <= $1 order by expires_at limit $2 for update skip locked),
       pieces as (delete from stored_file_piece p using expired e where p.file_id = e.id),
       gone as (delete from stored_file f using expired e where f.id = e.id returning f.id)

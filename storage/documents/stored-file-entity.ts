@@ -14,6 +14,11 @@ export const StoredFile = defineEntity({
     expiresAt: p.datetime().fieldName('expires_at').columnType('timestamptz').nullable(),
     createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
   },
-  indexes: [{ name: 'stored_file_expiring', expression: 'create index stored_file_expiring on stored_file (expires_at) where expires_at is not null' }],
+  indexes: [
+    {
+      name: 'stored_file_expiring',
+      expression: 'create index stored_file_expiring on stored_file (expires_at) where expires_at is not null',
+    },
+  ],
   checks: [{ name: 'stored_file_size_positive', expression: 'size_bytes >= 0' }],
 })

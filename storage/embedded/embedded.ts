@@ -91,7 +91,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
       try {
         const found = await reachServer(site, { pinPort: true })
         held = found
-        await claimInstance(found.admin, site).catch(async error => {
+        await claimInstance(found.admin, site).catch(async (error) => {
           await found.admin.end()
           throw error
         })
@@ -131,11 +131,11 @@ async function claimInstance(admin: pg.Client, site: Site): Promise<void> {
     `select application_name from pg_locks join pg_stat_activity using (pid)
       where locktype = 'advisory' and granted
         and (classid::bigint << 32 | objid::bigint) = ${INSTANCE_LOCK}
-        and pg_locks.database = (select oid from pg_database where datname = current_database())`
+        and pg_locks.database = (select oid from pg_database where datname = current_database())`,
   )
   const holder = /\d+$/.exec(rows[0]?.application_name ?? '')?.[0] ?? 'unknown'
   throw new InUseError(
-    `DATA_DIR ${site.dataDir} is in use by another running vostro (process ${holder}); stop it or set another DATA_DIR.`
+    `DATA_DIR ${site.dataDir} is in use by another running vostro (process ${holder}); stop it or set another DATA_DIR.`,
   )
 }
 

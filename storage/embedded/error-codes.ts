@@ -7,7 +7,7 @@ export function codeOf(error: unknown): string {
 
 /** Makes a handler for `catch` that turns the expected codes into `null` and throws all other errors again. */
 export function ignore(...codes: readonly string[]): (error: unknown) => null {
-  return error => {
+  return (error) => {
     if (codes.includes(codeOf(error))) return null
     throw error
   }

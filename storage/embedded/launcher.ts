@@ -43,7 +43,7 @@ export async function findAccount(): Promise<Account | null> {
     throw new StartError(
       `vostro runs as root, which Postgres refuses, and could not make the OS user ${OS_USER} (${lastLine(error)}); ` +
         'make that user or start vostro as an ordinary one.',
-      { cause: error }
+      { cause: error },
     )
   }
   const made = await lookUpAccount()
@@ -85,7 +85,7 @@ export async function chooseLauncher(options: {
   if (capability === null || process.platform !== 'linux') {
     throw new StartError(
       `The OS user ${OS_USER}, which runs Postgres for root, cannot reach ${options.dataDir} or ` +
-        `${dirname(options.executable)}; move them to where it can, or start vostro as an ordinary user.`
+        `${dirname(options.executable)}; move them to where it can, or start vostro as an ordinary user.`,
     )
   }
   const setpriv = [

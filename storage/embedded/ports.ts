@@ -11,7 +11,7 @@ export function freePort(): Promise<number> {
 export function isFree(port: number): Promise<boolean> {
   return listenOnce(port).then(
     () => true,
-    () => false
+    () => false,
   )
 }
 

@@ -36,5 +36,5 @@ export async function isServing(pid: number): Promise<boolean> {
 
 /** Resolves after so many milliseconds. */
 export function pause(ms: number): Promise<void> {
-  return new Promise(resolve => setTimeout(resolve, ms))
+  return new Promise((resolve) => setTimeout(resolve, ms))
 }

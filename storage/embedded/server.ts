@@ -55,7 +55,7 @@ interface Spawned {
 
 async function spawnUntilReached(
   site: Site,
-  options: { readonly pinPort: boolean; readonly spawned: Spawned }
+  options: { readonly pinPort: boolean; readonly spawned: Spawned },
 ): Promise<Held> {
   const { spawned } = options
   const deadline = performance.now() + START_DEADLINE_MS
@@ -72,7 +72,7 @@ async function spawnUntilReached(
     } else if (!isRunning(spawned.child)) {
       if (spawns++ === SPAWNS_MAX) {
         throw new StartError(
-          `Postgres does not start in ${site.dataDir} (${await lastLogLine(site)}); see postgres.log there.`
+          `Postgres does not start in ${site.dataDir} (${await lastLogLine(site)}); see postgres.log there.`,
         )
       }
       if (spawns > 1) await pause(RETRY_PAUSE_MS)
@@ -83,7 +83,7 @@ async function spawnUntilReached(
   }
   throw new StartError(
     `Postgres in ${site.dataDir} does not answer after ${START_DEADLINE_MS / 1000} seconds ` +
-      `(${await lastLogLine(site)}); see postgres.log there.`
+      `(${await lastLogLine(site)}); see postgres.log there.`,
   )
 }
 
@@ -115,7 +115,7 @@ async function spawnServer(site: Site): Promise<ChildProcess> {
   } catch (error) {
     throw new StartError(
       `Postgres cannot be run in ${site.dataDir} (${codeOf(error)}); set DATABASE_URL to an existing one.`,
-      { cause: error }
+      { cause: error },
     )
   } finally {
     await log.close()
@@ -171,7 +171,7 @@ async function connect(site: Site, port: number): Promise<pg.Client | null> {
       throw new StartError(
         `The password in ${join(site.dataDir, 'postgres.json')} is not the database's; ` +
           'restore that file or set another DATA_DIR.',
-        { cause: error }
+        { cause: error },
       )
     }
     // Refused or cut off, starting up or shutting down, or full: the server may be ready soon, and the caller has a

@@ -96,7 +96,7 @@ async function makeWritable(dataDir: string): Promise<void> {
     throw new StartError(
       `DATA_DIR ${dataDir} cannot be written (${codeOf(error)}); ` +
         'make it writable for this OS user or set another DATA_DIR.',
-      { cause: error }
+      { cause: error },
     )
   }
 }
@@ -113,14 +113,14 @@ async function checkCluster(options: {
   if (uid !== undefined && found.uid !== uid) {
     throw new StartError(
       `DATA_DIR ${options.dataDir} holds a database that belongs to the OS user with id ${found.uid}, not ${uid}; ` +
-        'start vostro as the user who made it or set another DATA_DIR.'
+        'start vostro as the user who made it or set another DATA_DIR.',
     )
   }
   const version = (await readFile(join(options.clusterDir, 'PG_VERSION'), 'utf8').catch(ignore('ENOENT')))?.trim()
   if (version !== POSTGRES_MAJOR) {
     throw new StartError(
       `DATA_DIR ${options.dataDir} holds a database of Postgres version ${version ?? '(unknown)'}, and this vostro ` +
-        `runs version ${POSTGRES_MAJOR}; move its data with pg_dump or set another DATA_DIR.`
+        `runs version ${POSTGRES_MAJOR}; move its data with pg_dump or set another DATA_DIR.`,
     )
   }
   return true
@@ -145,11 +145,11 @@ async function readAccess(dataDir: string, options: { readonly make: boolean }):
     await link(draft, file).catch(ignore('EEXIST'))
     await rm(draft)
   }
-  const text = await readFile(file, 'utf8').catch(error => {
+  const text = await readFile(file, 'utf8').catch((error) => {
     throw new StartError(
       `DATA_DIR ${dataDir} holds a database, but its postgres.json cannot be read (${codeOf(error)}); ` +
         'restore that file or set another DATA_DIR.',
-      { cause: error }
+      { cause: error },
     )
   })
   const access = parseAccess(text)
@@ -211,7 +211,7 @@ async function makeCluster(site: Site, account: Account | null): Promise<void> {
     throw new StartError(
       `Postgres could not make a database in ${site.dataDir} (${lastLine(error)}); ` +
         'free its disk or set another DATA_DIR.',
-      { cause: error }
+      { cause: error },
     )
   } finally {
     await rm(passwordFile, { force: true })
@@ -254,7 +254,7 @@ async function findBinaries(): Promise<Binaries> {
     throw new StartError(
       `There are no Postgres binaries for ${system}-${process.arch} (${name} is not installed or not usable: ` +
         `${codeOf(error)}); run npm ci again, or set DATABASE_URL to an existing Postgres.`,
-      { cause: error }
+      { cause: error },
     )
   }
 }

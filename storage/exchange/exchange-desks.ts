@@ -34,7 +34,9 @@ export class ExchangeDesks {
   /** Contains reads under way too, so that concurrent requests share one read. */
   readonly #remembered = new LRUCache<string, Promise<ExchangeDesk | null>>({ max: REMEMBERED_MAX })
 
-  constructor(database: Database) { this.#database = database }
+  constructor(database: Database) {
+    this.#database = database
+  }
 
   /**
    * Returns the facts for a customer; null when the customer does not exist, or has no connection that exchanges.
@@ -46,9 +48,13 @@ export class ExchangeDesks {
     if (known !== undefined) return known
     const reading = read(this.#database, customerId)
     this.#remembered.set(customerId, reading)
-    const forget = () => { if (this.#remembered.peek(customerId) === reading) this.#remembered.delete(customerId) }
+    const forget = () => {
+      if (this.#remembered.peek(customerId) === reading) this.#remembered.delete(customerId)
+    }
     // A missing customer is not cached, because no message would announce its creation.
-    reading.then((desk) => { if (desk === null) forget() }, forget)
+    reading.then((desk) => {
+      if (desk === null) forget()
+    }, forget)
     return reading
   }
 
@@ -67,7 +73,9 @@ export class ExchangeDesks {
   }
 }
 
-interface Terms extends Omit<ExchangeTerms, 'minSellEur'> { readonly minSellEur: string }
+interface Terms extends Omit<ExchangeTerms, 'minSellEur'> {
+  readonly minSellEur: string
+}
 
 const READ = `select c.operator_id, c.shard, k.id, ${CALENDAR_OF_CONNECTION}, s.value->'enabled',
     ${EXCHANGE_TERMS},
@@ -80,14 +88,33 @@ const READ = `select c.operator_id, c.shard, k.id, ${CALENDAR_OF_CONNECTION}, s.
   where c.id = $1`
 
 async function read(database: Queries, customerId: string): Promise<ExchangeDesk | null> {
-  const [row] = await database.query<[string, number, string, CalendarTerms | null, readonly string[] | null, Terms, (FeeRuleJson & { readonly currency: string })[] | null]>({
-    name: 'exchange_desk', text: READ, values: [customerId],
+  const [row] = await database.query<
+    [
+      string,
+      number,
+      string,
+      CalendarTerms | null,
+      readonly string[] | null,
+      Terms,
+      (FeeRuleJson & { readonly currency: string })[] | null,
+    ]
+  >({
+    name: 'exchange_desk',
+    text: READ,
+    values: [customerId],
   })
   if (row === undefined) return null
   const [operatorId, shard, connectionId, calendar, enabled, terms, rules] = row
   const fees = new Map<string, FeeRule[]>()
-  for (const rule of rules ?? []) fees.set(rule.currency, [...fees.get(rule.currency) ?? [], feeRuleOf(rule)])
+  for (const rule of rules ?? []) fees.set(rule.currency, [...(fees.get(rule.currency) ?? []), feeRuleOf(rule)])
   return {
-    customerId, operatorId, shard, connectionId, calendar, fees, terms: { ...terms, minSellEur: BigInt(terms.minSellEur) }, enabled: enabled === null ? null : new Set(enabled),
+    customerId,
+    operatorId,
+    shard,
+    connectionId,
+    calendar,
+    fees,
+    terms: { ...terms, minSellEur: BigInt(terms.minSellEur) },
+    enabled: enabled === null ? null : new Set(enabled),
   }
 }

@@ -63,20 +63,45 @@ export const Exchange = defineEntity({
   indexes: [
     { name: 'exchange_customer', properties: ['customerId', 'id'] },
     { name: 'exchange_customer_settlement', properties: ['customerId', 'settlementDate', 'id'] },
-    { name: 'exchange_parent', expression: 'create index exchange_parent on exchange (parent_exchange_id, id) where parent_exchange_id is not null' },
-    { name: 'exchange_payment', expression: 'create index exchange_payment on exchange (payment_id) where payment_id is not null' },
+    {
+      name: 'exchange_parent',
+      expression:
+        'create index exchange_parent on exchange (parent_exchange_id, id) where parent_exchange_id is not null',
+    },
+    {
+      name: 'exchange_payment',
+      expression: 'create index exchange_payment on exchange (payment_id) where payment_id is not null',
+    },
     { name: 'exchange_due', expression: 'create index exchange_due on exchange (due_at) where due_at is not null' },
-    { name: 'exchange_search', expression: `create index exchange_search on exchange using gin (search_words(customer_id, number || ' ' || coalesce(reference, '')))` },
+    {
+      name: 'exchange_search',
+      expression: `create index exchange_search on exchange using gin (search_words(customer_id, number || ' ' || coalesce(reference, '')))`,
+    },
   ],
   uniques: [
     { name: 'exchange_number_unique', properties: ['number'] },
-    { name: 'exchange_external_id_unique', expression: 'create unique index exchange_external_id_unique on exchange (customer_id, external_id) where external_id is not null' },
-    { name: 'exchange_quote_unique', expression: 'create unique index exchange_quote_unique on exchange (quote_id) where quote_id is not null' },
+    {
+      name: 'exchange_external_id_unique',
+      expression:
+        'create unique index exchange_external_id_unique on exchange (customer_id, external_id) where external_id is not null',
+    },
+    {
+      name: 'exchange_quote_unique',
+      expression: 'create unique index exchange_quote_unique on exchange (quote_id) where quote_id is not null',
+    },
   ],
   checks: [
     { name: 'exchange_amounts_positive', expression: 'sell_amount > 0 and buy_amount > 0 and fee >= 0' },
     { name: 'exchange_currencies_differ', expression: 'sell_currency <> buy_currency' },
-    { name: 'exchange_remaining', expression: 'remaining_sell >= 0 and remaining_sell <= sell_amount and remaining_buy >= 0 and remaining_buy <= buy_amount' },
-    { name: 'exchange_deposit', expression: 'deposit_placed >= 0 and deposit_placed <= deposit_received and deposit_placed_used >= 0 and deposit_placed_used <= deposit_used' },
+    {
+      name: 'exchange_remaining',
+      expression:
+        'remaining_sell >= 0 and remaining_sell <= sell_amount and remaining_buy >= 0 and remaining_buy <= buy_amount',
+    },
+    {
+      name: 'exchange_deposit',
+      expression:
+        'deposit_placed >= 0 and deposit_placed <= deposit_received and deposit_placed_used >= 0 and deposit_placed_used <= deposit_used',
+    },
   ],
 })

@@ -3,7 +3,17 @@ import { sql } from 'kysely'
 import { exchangeJson } from '../../lib/exchange/exchange.ts'
 import type { Database } from '../db/database.ts'
 import { EXCHANGE_COLUMNS, exchangeRecord, findExchange, type ExchangeColumns } from './exchanges.ts'
-import { Conditions, EMPTY, readPage, type Branch, type ListQuery, type ListResult, type ReadDatabase, type Tenant, type TimeTo } from '../db/page.ts'
+import {
+  Conditions,
+  EMPTY,
+  readPage,
+  type Branch,
+  type ListQuery,
+  type ListResult,
+  type ReadDatabase,
+  type Tenant,
+  type TimeTo,
+} from '../db/page.ts'
 
 export interface ExchangeFilters {
   readonly kind?: readonly string[]
@@ -24,7 +34,9 @@ export type ExchangeListQuery = ListQuery<ExchangeFilters, '-createdAt' | 'creat
 export async function getExchange(database: Pick<Database, 'pool'>, tenant: Tenant, id: string) {
   if (tenant.kind !== 'customer') return null
   const record = await findExchange(database, id)
-  return record === null || record.customerId !== tenant.id ? null : { version: record.version, view: exchangeJson(record) }
+  return record === null || record.customerId !== tenant.id
+    ? null
+    : { version: record.version, view: exchangeJson(record) }
 }
 
 /** Fixed conditions of a list, whatever the client filters by. */
@@ -34,14 +46,21 @@ export interface ExchangesWithin {
 }
 
 /** Lists the exchanges of a customer. Operators have none of their own. */
-export async function listExchanges(db: ReadDatabase, query: ExchangeListQuery, within: ExchangesWithin = {}): Promise<ListResult<ReturnType<typeof exchangeJson>>> {
+export async function listExchanges(
+  db: ReadDatabase,
+  query: ExchangeListQuery,
+  within: ExchangesWithin = {},
+): Promise<ListResult<ReturnType<typeof exchangeJson>>> {
   if (query.tenant.kind !== 'customer') return query.withTotal ? { ...EMPTY, total: 0 } : EMPTY
   const { rows, ...page } = await readPage<ExchangeColumns>(db, [exchangeBranch(query, within)], query)
   return { ...page, rows: rows.map((row) => exchangeJson(exchangeRecord(row))) }
 }
 
 /** The FROM and WHERE of a list; exported so that a test can check its plan. */
-export function exchangeBranch({ tenant, filters, sort, q }: ExchangeListQuery, { kind, parentExchangeId }: ExchangesWithin = {}): Branch {
+export function exchangeBranch(
+  { tenant, filters, sort, q }: ExchangeListQuery,
+  { kind, parentExchangeId }: ExchangesWithin = {},
+): Branch {
   const where = new Conditions()
     .add(sql`e.customer_id = ${tenant.id}::uuid`)
     .anyOf(sql`e.kind`, filters.kind, 'text')
@@ -56,10 +75,18 @@ export function exchangeBranch({ tenant, filters, sort, q }: ExchangeListQuery, 
   if (settlementTo !== undefined) where.add(sql`e.settlement_date <= ${settlementTo}::date`)
   if (kind !== undefined) where.add(sql`e.kind = ${kind}`)
   if (parentExchangeId !== undefined) where.add(sql`e.parent_exchange_id = ${parentExchangeId}::uuid`)
-  if (q !== null) where.add(sql`search_words(e.customer_id, e.number || ' ' || coalesce(e.reference, '')) @@ search_query(${tenant.id}::uuid, ${q})`)
+  if (q !== null)
+    where.add(
+      sql`search_words(e.customer_id, e.number || ' ' || coalesce(e.reference, '')) @@ search_query(${tenant.id}::uuid, ${q})`,
+    )
   const id = { expression: sql`e.id`, type: 'uuid' } as const
   return {
-    columns: sql.raw(EXCHANGE_COLUMNS), from: sql`exchange e`, where: where.list,
-    order: sort === 'settlementDate' ? { keys: [{ expression: sql`e.settlement_date`, type: 'date' }, id], descending: false } : { keys: [id], descending: sort === '-createdAt' },
+    columns: sql.raw(EXCHANGE_COLUMNS),
+    from: sql`exchange e`,
+    where: where.list,
+    order:
+      sort === 'settlementDate'
+        ? { keys: [{ expression: sql`e.settlement_date`, type: 'date' }, id], descending: false }
+        : { keys: [id], descending: sort === '-createdAt' },
   }
 }

@@ -20,9 +20,18 @@ export interface DueFxOrder {
  * Leases due orders of these shards (null: all), the longest due first. The lease ends at `until`; then another node
  * may take orders that are still due. From the lease on, the partner may have received the order.
  */
-export async function takeDueFxOrders(database: Database, { now, until, shards, max }: { readonly now: number; readonly until: number; readonly shards: string | null; readonly max: number }): Promise<readonly DueFxOrder[]> {
+export async function takeDueFxOrders(
+  database: Database,
+  {
+    now,
+    until,
+    shards,
+    max,
+  }: { readonly now: number; readonly until: number; readonly shards: string | null; readonly max: number },
+): Promise<readonly DueFxOrder[]> {
   const rows = await database.query<[string, number, boolean, boolean]>({
-    name: 'take_due_fx_orders', values: [timestamp(now), timestamp(until), shards, max],
+    name: 'take_due_fx_orders',
+    values: [timestamp(now), timestamp(until), shards, max],
     text: `with due as materialized (
         select exchange_id, sent_at from fx_order where due_at <= $1::timestamptz and ($3::smallint[] is null or shard = any($3))
         order by due_at limit $4 for update skip locked)
@@ -37,7 +46,8 @@ export async function takeDueFxOrders(database: Database, { now, until, shards, 
 export async function askFxOrdersAt(database: Database, at: ReadonlyMap<string, number>): Promise<void> {
   if (at.size === 0) return
   await database.query({
-    name: 'ask_fx_orders_at', values: [plainArray([...at.keys()]), plainArray([...at.values()].map((ms) => timestamp(ms)))],
+    name: 'ask_fx_orders_at',
+    values: [plainArray([...at.keys()]), plainArray([...at.values()].map((ms) => timestamp(ms)))],
     text: 'update fx_order o set due_at = u.due_at from unnest($1::uuid[], $2::timestamptz[]) u(id, due_at) where o.exchange_id = u.id',
   })
 }
@@ -52,7 +62,11 @@ export interface KeptFxMessage {
 }
 
 /** Records messages that are not recorded yet. `now` is epoch milliseconds. @throws the driver's errors */
-export async function keepFxMessages(database: Database, messages: readonly KeptFxMessage[], now: number): Promise<void> {
+export async function keepFxMessages(
+  database: Database,
+  messages: readonly KeptFxMessage[],
+  now: number,
+): Promise<void> {
   await database.query({
     name: 'keep_fx_messages',
     text: `insert into provider_event (id, connection_id, type, object_id, code, received_at)
@@ -60,8 +74,11 @@ export async function keepFxMessages(database: Database, messages: readonly Kept
       from unnest($1::uuid[], $2::text[], $3::uuid[], $4::text[]) as u(id, type, reference, code) join exchange e on e.id = u.reference
       on conflict (id) do nothing`,
     values: [
-      plainArray(messages.map(({ id }) => id)), textArray(messages.map(({ type }) => type)), plainArray(messages.map(({ reference }) => reference)),
-      textArray(messages.map(({ reason }) => reason)), timestamp(now),
+      plainArray(messages.map(({ id }) => id)),
+      textArray(messages.map(({ type }) => type)),
+      plainArray(messages.map(({ reference }) => reference)),
+      textArray(messages.map(({ reason }) => reason)),
+      timestamp(now),
     ],
   })
 }

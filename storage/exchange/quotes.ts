@@ -17,7 +17,9 @@ export class QuoteCache {
   readonly #database: Database
   readonly #remembered = new LRUCache<string, QuoteRecord>({ max: REMEMBERED_MAX })
 
-  constructor(database: Database) { this.#database = database }
+  constructor(database: Database) {
+    this.#database = database
+  }
 
   /** Caches a quote that was just committed. */
   remember(quote: QuoteRecord): void {
@@ -32,20 +34,40 @@ export class QuoteCache {
   /** Finds a quote of a customer, or null. @throws the driver's errors */
   async find(customerId: string, id: string): Promise<QuoteRecord | null> {
     this.#database.assertFree()
-    const known = this.#remembered.get(id) ?? await findQuote(this.#database, id)
+    const known = this.#remembered.get(id) ?? (await findQuote(this.#database, id))
     return known?.customerId === customerId ? known : null
   }
 
   /** Finds a quote of a customer and whether an exchange has used it; or null. @throws the driver's errors */
-  async findWithUse(customerId: string, id: string): Promise<{ readonly quote: QuoteRecord; readonly used: boolean } | null> {
+  async findWithUse(
+    customerId: string,
+    id: string,
+  ): Promise<{ readonly quote: QuoteRecord; readonly used: boolean } | null> {
     const quote = await this.find(customerId, id)
     return quote === null ? null : { quote, used: await isQuoteUsed(this.#database, id) }
   }
 }
 
 type Row = [
-  string, string, string, QuoteKind, CurrencyCode, CurrencyCode, string, string, string, string, FixedSide, string, string | null, string | null, number | null, string | null,
-  string | null, number, number,
+  string,
+  string,
+  string,
+  QuoteKind,
+  CurrencyCode,
+  CurrencyCode,
+  string,
+  string,
+  string,
+  string,
+  FixedSide,
+  string,
+  string | null,
+  string | null,
+  number | null,
+  string | null,
+  string | null,
+  number,
+  number,
 ]
 
 /** Finds a quote by its id, of any customer; null when it does not exist. */
@@ -54,24 +76,64 @@ export async function findQuote(database: Database, id: string): Promise<QuoteRe
   // An id of another kind belongs to no quote.
   if (ms === null) return null
   const [row] = await database.query<Row>({
-    name: 'find_quote', values: [id, timestamp(ms).slice(0, 10)],
+    name: 'find_quote',
+    values: [id, timestamp(ms).slice(0, 10)],
     text: `select id, customer_id, connection_id, kind, sell_currency, buy_currency, sell_amount, buy_amount, rate::text, partner_rate::text, fixed_side, fee,
         settlement_date::text, deposit_required, hold_minutes, sell_balance_id, buy_balance_id, (extract(epoch from expires_at) * 1000)::float8,
         (extract(epoch from created_at) * 1000)::float8
       from quote where id = $1 and day = $2::date`,
   })
   if (row === undefined) return null
-  const [, customerId, connectionId, kind, sellCurrency, buyCurrency, sellAmount, buyAmount, rate, partnerRate, fixedSide, fee, settlementDate, depositRequired, holdMinutes,
-    sellBalanceId, buyBalanceId, expiresAt, createdAt] = row
+  const [
+    ,
+    customerId,
+    connectionId,
+    kind,
+    sellCurrency,
+    buyCurrency,
+    sellAmount,
+    buyAmount,
+    rate,
+    partnerRate,
+    fixedSide,
+    fee,
+    settlementDate,
+    depositRequired,
+    holdMinutes,
+    sellBalanceId,
+    buyBalanceId,
+    expiresAt,
+    createdAt,
+  ] = row
   return {
-    id, customerId, connectionId, kind, sellCurrency, buyCurrency, sellAmount: BigInt(sellAmount), buyAmount: BigInt(buyAmount), rate: parseRate(rate) as bigint,
-    partnerRate: parseRate(partnerRate) as bigint, fixedSide, fee: BigInt(fee), settlementDate, depositRequired: depositRequired === null ? null : BigInt(depositRequired),
-    holdMinutes, sellBalanceId, buyBalanceId, expiresAt, createdAt,
+    id,
+    customerId,
+    connectionId,
+    kind,
+    sellCurrency,
+    buyCurrency,
+    sellAmount: BigInt(sellAmount),
+    buyAmount: BigInt(buyAmount),
+    rate: parseRate(rate) as bigint,
+    partnerRate: parseRate(partnerRate) as bigint,
+    fixedSide,
+    fee: BigInt(fee),
+    settlementDate,
+    depositRequired: depositRequired === null ? null : BigInt(depositRequired),
+    holdMinutes,
+    sellBalanceId,
+    buyBalanceId,
+    expiresAt,
+    createdAt,
   }
 }
 
 /** Whether an exchange has used the quote. */
 export async function isQuoteUsed(database: Database, id: string): Promise<boolean> {
-  const [row] = await database.query<[boolean]>({ name: 'is_quote_used', text: 'select exists (select from exchange where quote_id = $1)', values: [id] })
+  const [row] = await database.query<[boolean]>({
+    name: 'is_quote_used',
+    text: 'select exists (select from exchange where quote_id = $1)',
+    values: [id],
+  })
   return (row as [boolean])[0]
 }

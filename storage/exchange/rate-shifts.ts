@@ -6,7 +6,8 @@ import type { Queries } from '../db/transaction.ts'
 /** Reads all shifts, by connection. */
 export async function readRateShifts(database: Queries): Promise<ReadonlyMap<string, readonly RateShift[]>> {
   const rows = await database.query<[string, string, string, number, number | null]>({
-    name: 'read_rate_shifts', values: [],
+    name: 'read_rate_shifts',
+    values: [],
     text: 'select connection_id, sell_currency, buy_currency, shift_bps, (extract(epoch from until) * 1000)::float8 from fx_rate_shift',
   })
   const shifts = new Map<string, RateShift[]>()
@@ -20,9 +21,14 @@ export async function readRateShifts(database: Queries): Promise<ReadonlyMap<str
 }
 
 /** Writes one shift; 0 returns the pair to its base rate. A shift of the inverse pair is replaced. */
-export async function writeRateShift(database: Queries, connectionId: string, { sellCurrency, buyCurrency, shiftBps, until }: RateShift): Promise<void> {
+export async function writeRateShift(
+  database: Queries,
+  connectionId: string,
+  { sellCurrency, buyCurrency, shiftBps, until }: RateShift,
+): Promise<void> {
   await database.query({
-    name: 'write_rate_shift', values: [connectionId, sellCurrency, buyCurrency, shiftBps, until === null ? null : timestamp(until)],
+    name: 'write_rate_shift',
+    values: [connectionId, sellCurrency, buyCurrency, shiftBps, until === null ? null : timestamp(until)],
     text: `with inverse as (delete from fx_rate_shift where connection_id = $1 and sell_currency = $3 and buy_currency = $2)
       insert into fx_rate_shift (connection_id, sell_currency, buy_currency, shift_bps, until) values ($1, $2, $3, $4, $5)
       on conflict (connection_id, sell_currency, buy_currency) do update set shift_bps = excluded.shift_bps, until = excluded.until`,

@@ -38,10 +38,23 @@ export const FundsRequest = defineEntity({
   },
   indexes: [
     { name: 'funds_request_customer', properties: ['customerId', 'id'] },
-    { name: 'funds_request_due', expression: `create index funds_request_due on funds_request (customer_id, coalesce(due_date, 'infinity'::date), id)` },
-    { name: 'funds_request_external_id_unique', expression: 'create unique index funds_request_external_id_unique on funds_request (customer_id, external_id) where external_id is not null' },
-    { name: 'funds_request_waiting', expression: `create index funds_request_waiting on funds_request (customer_id) ${WAITING}` },
-    { name: 'funds_request_expiring', expression: `create index funds_request_expiring on funds_request (expires_at) ${WAITING}` },
+    {
+      name: 'funds_request_due',
+      expression: `create index funds_request_due on funds_request (customer_id, coalesce(due_date, 'infinity'::date), id)`,
+    },
+    {
+      name: 'funds_request_external_id_unique',
+      expression:
+        'create unique index funds_request_external_id_unique on funds_request (customer_id, external_id) where external_id is not null',
+    },
+    {
+      name: 'funds_request_waiting',
+      expression: `create index funds_request_waiting on funds_request (customer_id) ${WAITING}`,
+    },
+    {
+      name: 'funds_request_expiring',
+      expression: `create index funds_request_expiring on funds_request (expires_at) ${WAITING}`,
+    },
   ],
   uniques: [
     { name: 'funds_request_reference_unique', properties: ['reference'] },

@@ -36,7 +36,12 @@ export async function matchArrivals(database: Database, ids: IdSource, now: numb
     if (place === null) return false
     const stretch = await place.next(EVENTS_MAX)
     if (stretch === null) return false
-    const { rows } = await client.query<ArrivalRow>({ name: 'matching_arrivals', text: ARRIVALS, values: [...stretch.bounds], rowMode: 'array' })
+    const { rows } = await client.query<ArrivalRow>({
+      name: 'matching_arrivals',
+      text: ARRIVALS,
+      values: [...stretch.bounds],
+      rowMode: 'array',
+    })
     for (const row of rows) await match({ client, ids, now }, row)
     await place.move(stretch)
     return stretch.more
@@ -47,6 +52,6 @@ export async function matchArrivals(database: Database, ids: IdSource, now: numb
 async function match(tx: FundsRequestTx, [id, amount, balanceId, currency, text]: ArrivalRow): Promise<void> {
   for (const reference of referencesIn(text)) {
     const request = await lockFundsRequestOfReference(tx.client, { reference, balanceId, currency })
-    if (request !== null && await countArrival(tx, request, { id, amount: BigInt(amount) })) return
+    if (request !== null && (await countArrival(tx, request, { id, amount: BigInt(amount) }))) return
   }
 }

@@ -5,7 +5,18 @@ import type { CurrencyCode } from '../../lib/base/currency.ts'
 import { remainingOf, type FundsRequestState, type FundsRequestStatus } from '../../lib/funds-requests/funds-request.ts'
 import { moneyJson } from '../../lib/base/money.ts'
 import type { Database } from '../db/database.ts'
-import { Conditions, EMPTY, readPage, type Branch, type ListQuery, type ListResult, type Order, type ReadDatabase, type Tenant, type TimeTo } from '../db/page.ts'
+import {
+  Conditions,
+  EMPTY,
+  readPage,
+  type Branch,
+  type ListQuery,
+  type ListResult,
+  type Order,
+  type ReadDatabase,
+  type Tenant,
+  type TimeTo,
+} from '../db/page.ts'
 
 export interface FundsRequestFilters {
   readonly status?: readonly string[]
@@ -92,17 +103,41 @@ export interface FundsRequestRecord extends FundsRequestState {
 
 export function fundsRequestRecord(row: FundsRequestColumns): FundsRequestRecord {
   return {
-    id: row.id, customerId: row.customer_id, operatorId: row.operator_id, shard: row.shard, number: row.number, externalId: row.external_id, status: row.status,
-    version: BigInt(row.version), balanceId: row.balance_id, currency: row.currency, amount: BigInt(row.amount), paidAmount: BigInt(row.paid_amount),
-    payer: { name: row.payer_name, email: row.payer_email, recipientId: row.payer_recipient_id }, payerEmail: row.payer_email, description: row.description,
-    invoiceNumber: row.invoice_number, dueDate: row.due_date, expiresAt: row.expires_ms, allowPartial: row.allow_partial, reference: row.reference,
-    payments: row.payments.map(({ id, amount, ms: at }) => ({ incomingPaymentId: id, amount: BigInt(amount), at })), remindersSent: row.reminders_sent,
-    lastRemindedAt: row.last_reminded_ms, metadata: row.metadata, createdBy: row.created_by, createdAt: row.created_ms, updatedAt: row.updated_ms,
+    id: row.id,
+    customerId: row.customer_id,
+    operatorId: row.operator_id,
+    shard: row.shard,
+    number: row.number,
+    externalId: row.external_id,
+    status: row.status,
+    version: BigInt(row.version),
+    balanceId: row.balance_id,
+    currency: row.currency,
+    amount: BigInt(row.amount),
+    paidAmount: BigInt(row.paid_amount),
+    payer: { name: row.payer_name, email: row.payer_email, recipientId: row.payer_recipient_id },
+    payerEmail: row.payer_email,
+    description: row.description,
+    invoiceNumber: row.invoice_number,
+    dueDate: row.due_date,
+    expiresAt: row.expires_ms,
+    allowPartial: row.allow_partial,
+    reference: row.reference,
+    payments: row.payments.map(({ id, amount, ms: at }) => ({ incomingPaymentId: id, amount: BigInt(amount), at })),
+    remindersSent: row.reminders_sent,
+    lastRemindedAt: row.last_reminded_ms,
+    metadata: row.metadata,
+    createdBy: row.created_by,
+    createdAt: row.created_ms,
+    updatedAt: row.updated_ms,
   }
 }
 
 /** A funds request as the customer sees it, with the account details for the payment and the payer's link. */
-export function fundsRequestJson<Details>(record: FundsRequestRecord, { depositDetails, link }: { readonly depositDetails: Details; readonly link: string | null }) {
+export function fundsRequestJson<Details>(
+  record: FundsRequestRecord,
+  { depositDetails, link }: { readonly depositDetails: Details; readonly link: string | null },
+) {
   const { currency } = record
   const money = (amountMinor: bigint) => moneyJson({ amountMinor, currency })
   return {
@@ -124,7 +159,11 @@ export function fundsRequestJson<Details>(record: FundsRequestRecord, { depositD
     reference: record.reference,
     depositDetails,
     link,
-    payments: record.payments.map(({ incomingPaymentId, amount, at }) => ({ incomingPaymentId, amount: money(amount), at: timestamp(at) })),
+    payments: record.payments.map(({ incomingPaymentId, amount, at }) => ({
+      incomingPaymentId,
+      amount: money(amount),
+      at: timestamp(at),
+    })),
     remindersSent: record.remindersSent,
     lastRemindedAt: record.lastRemindedAt === null ? null : timestamp(record.lastRemindedAt),
     metadata: record.metadata,
@@ -137,11 +176,20 @@ export function fundsRequestJson<Details>(record: FundsRequestRecord, { depositD
 const ORDERS: Readonly<Record<FundsRequestSort, Order>> = {
   '-createdAt': { keys: [{ expression: sql`r.id`, type: 'uuid' }], descending: true },
   // Requests without a due day come last; `infinity` stands for null, because a keyset has no nulls.
-  dueDate: { keys: [{ expression: sql`coalesce(r.due_date, 'infinity'::date)`, type: 'date' }, { expression: sql`r.id`, type: 'uuid' }], descending: false },
+  dueDate: {
+    keys: [
+      { expression: sql`coalesce(r.due_date, 'infinity'::date)`, type: 'date' },
+      { expression: sql`r.id`, type: 'uuid' },
+    ],
+    descending: false,
+  },
 }
 
 /** Lists the funds requests of a customer. Operators have none of their own. */
-export async function listFundsRequests(db: ReadDatabase, query: FundsRequestListQuery): Promise<ListResult<FundsRequestRecord>> {
+export async function listFundsRequests(
+  db: ReadDatabase,
+  query: FundsRequestListQuery,
+): Promise<ListResult<FundsRequestRecord>> {
   if (query.tenant.kind !== 'customer') return query.withTotal ? { ...EMPTY, total: 0 } : EMPTY
   const { rows, ...page } = await readPage<FundsRequestColumns>(db, [fundsRequestBranch(query)], query)
   return { ...page, rows: rows.map(fundsRequestRecord) }
@@ -163,16 +211,32 @@ export function fundsRequestBranch({ tenant, filters, sort }: FundsRequestListQu
 const FIND = `select ${fundsRequestColumns} from funds_request r where`
 
 /** Reads one funds request of a customer; null when the request is not the tenant's. */
-export async function getFundsRequest(database: Database, tenant: Tenant, id: string): Promise<FundsRequestRecord | null> {
+export async function getFundsRequest(
+  database: Database,
+  tenant: Tenant,
+  id: string,
+): Promise<FundsRequestRecord | null> {
   if (tenant.kind !== 'customer') return null
-  const { rows: [row] } = await database.pool.query<FundsRequestColumns>({ name: 'get_funds_request', text: `${FIND} r.id = $1 and r.customer_id = $2`, values: [id, tenant.id] })
+  const {
+    rows: [row],
+  } = await database.pool.query<FundsRequestColumns>({
+    name: 'get_funds_request',
+    text: `${FIND} r.id = $1 and r.customer_id = $2`,
+    values: [id, tenant.id],
+  })
   return row === undefined ? null : fundsRequestRecord(row)
 }
 
 /** Finds the funds request of a link, with the payee's name; null when it does not exist. */
-export async function findFundsRequestOfLink(database: Database, linkSha256: string): Promise<{ readonly record: FundsRequestRecord; readonly payeeName: string } | null> {
-  const { rows: [row] } = await database.pool.query<FundsRequestColumns & { payee_name: string }>({
-    name: 'funds_request_of_link', values: [linkSha256],
+export async function findFundsRequestOfLink(
+  database: Database,
+  linkSha256: string,
+): Promise<{ readonly record: FundsRequestRecord; readonly payeeName: string } | null> {
+  const {
+    rows: [row],
+  } = await database.pool.query<FundsRequestColumns & { payee_name: string }>({
+    name: 'funds_request_of_link',
+    values: [linkSha256],
     text: `select ${fundsRequestColumns}, c.legal_name as payee_name from funds_request r join customer c on c.id = r.customer_id where r.link_sha256 = decode($1, 'hex')`,
   })
   return row === undefined ? null : { record: fundsRequestRecord(row), payeeName: row.payee_name }

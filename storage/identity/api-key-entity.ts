@@ -13,7 +13,14 @@ export const ApiKey = defineEntity({
     id: p.uuid().primary(),
     level: p.text(),
     tenantId: p.uuid().fieldName('tenant_id'),
-    operator: () => p.manyToOne(Operator).fieldName('operator_id').foreignKeyName('api_key_operator_id_fkey').updateRule('no action').deleteRule('no action').index(false),
+    operator: () =>
+      p
+        .manyToOne(Operator)
+        .fieldName('operator_id')
+        .foreignKeyName('api_key_operator_id_fkey')
+        .updateRule('no action')
+        .deleteRule('no action')
+        .index(false),
     name: p.text(),
     environment: p.text(),
     prefix: p.text(),
@@ -37,7 +44,10 @@ export const ApiKey = defineEntity({
   indexes: [
     { name: 'api_key_tenant', properties: ['tenantId', 'id'] },
     { name: 'api_key_expiring', properties: ['expiresAt'], where: `status = 'active' and expires_at is not null` },
-    { name: 'api_key_tenant_name', expression: 'create index api_key_tenant_name on api_key (tenant_id, lower(name), id)' },
+    {
+      name: 'api_key_tenant_name',
+      expression: 'create index api_key_tenant_name on api_key (tenant_id, lower(name), id)',
+    },
   ],
   triggers: [{ name: 'api_key_changed', timing: 'after', events: ['update', 'delete'], expression: TELL_NODES }],
   uniques: [{ name: 'api_key_sha256_unique', properties: ['sha256'] }],

@@ -2,15 +2,34 @@
 import { sql } from 'kysely'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { Database } from '../db/database.ts'
-import { Conditions, readPage, type ListQuery, type Order, type ReadDatabase, type Tenant, type TimeTo } from '../db/page.ts'
+import {
+  Conditions,
+  readPage,
+  type ListQuery,
+  type Order,
+  type ReadDatabase,
+  type Tenant,
+  type TimeTo,
+} from '../db/page.ts'
 
 // A replaced key works until its grace period or its own expiry ends, whichever is earlier.
 const FIND = `select id, name, encode(sha256, 'hex'), environment, status, level, tenant_id, scopes, ip_allowlist,
     (extract(epoch from least(expires_at, grace_ends_at)) * 1000)::float8, (extract(epoch from last_used_at) * 1000)::float8
   from api_key where sha256 = decode($1, 'hex')`
 
-type FindRow = [string, string, string, 'live' | 'test', 'active' | 'rotating' | 'revoked', 'customer' | 'operator', string, string[],
-  string[], number | null, number | null]
+type FindRow = [
+  string,
+  string,
+  string,
+  'live' | 'test',
+  'active' | 'rotating' | 'revoked',
+  'customer' | 'operator',
+  string,
+  string[],
+  string[],
+  number | null,
+  number | null,
+]
 
 /** Finds the key whose text has this SHA-256 (64 hex digits), whatever its status; null when it does not exist. */
 export async function findApiKey(database: Database, sha256: string) {
@@ -18,19 +37,32 @@ export async function findApiKey(database: Database, sha256: string) {
   if (row === undefined) return null
   const [id, name, hash, environment, status, level, tenantId, scopes, ipAllowlist, expiresAtMs, lastUsedAtMs] = row
   return {
-    id, name, sha256: hash, environment, status: status === 'revoked' ? 'revoked' as const : 'active' as const, level, tenantId, scopes,
-    ipAllowlist, expiresAtMs, lastUsedAtMs,
+    id,
+    name,
+    sha256: hash,
+    environment,
+    status: status === 'revoked' ? ('revoked' as const) : ('active' as const),
+    level,
+    tenantId,
+    scopes,
+    ipAllowlist,
+    expiresAtMs,
+    lastUsedAtMs,
   }
 }
 
 // The end of grace or expiry changes no row, so the status shown is derived from `$now`.
-const status = (now: string) => `case when k.status = 'revoked' or (k.status = 'rotating' and k.grace_ends_at <= ${now}) then 'revoked'
+const status = (
+  now: string,
+) => `case when k.status = 'revoked' or (k.status = 'rotating' and k.grace_ends_at <= ${now}) then 'revoked'
     when k.expires_at <= ${now} then 'expired' else k.status end`
 
 const ms = (column: string) => `(extract(epoch from k.${column}) * 1000)::float8 as ${column}_ms`
 
 /** The columns of a key for display; `now` is the parameter of the time, for example `$1::timestamptz`. */
-export const apiKeyColumns = (now: string): string => `k.id, k.tenant_id, k.level, k.name, k.environment, k.prefix, k.scopes, k.ip_allowlist,
+export const apiKeyColumns = (
+  now: string,
+): string => `k.id, k.tenant_id, k.level, k.name, k.environment, k.prefix, k.scopes, k.ip_allowlist,
   ${status(now)} as status, ${ms('expires_at')}, ${ms('grace_ends_at')}, k.replaced_by_id, k.replaces_id, ${ms('last_used_at')},
   k.last_used_ip, k.created_by, ${ms('created_at')}, k.revoked_by, k.version,
   (extract(epoch from coalesce(k.revoked_at, case when k.status = 'rotating' and k.grace_ends_at <= ${now} then k.grace_ends_at end)) * 1000)::float8 as revoked_at_ms`
@@ -117,14 +149,19 @@ export async function listApiKeys(db: ReadDatabase, { tenant, filters, sort, ...
   if (filters.status !== undefined) where.anyOf(sql`(${sql.raw(status(at))})`, filters.status, 'text')
   if (filters.scope !== undefined) where.add(sql`k.scopes && ${filters.scope}::text[]`)
   const columns = sql.raw(apiKeyColumns(at))
-  const { rows, ...rest } = await readPage<ApiKeyRow>(db, [{ columns, from: sql`api_key k`, where: where.list, order: ORDERS[sort] }], page)
+  const { rows, ...rest } = await readPage<ApiKeyRow>(
+    db,
+    [{ columns, from: sql`api_key k`, where: where.list, order: ORDERS[sort] }],
+    page,
+  )
   return { ...rest, rows: rows.map(apiKeyView) }
 }
 
 /** Reads one key of a tenant; null when the key is not the tenant's. */
 export async function getApiKey(database: Database, tenant: Tenant, id: string, now: number) {
   const { rows } = await database.pool.query<ApiKeyRow>({
-    name: 'get_api_key', text: `select ${apiKeyColumns('$3::timestamptz')} from api_key k where k.id = $1 and k.tenant_id = $2`,
+    name: 'get_api_key',
+    text: `select ${apiKeyColumns('$3::timestamptz')} from api_key k where k.id = $1 and k.tenant_id = $2`,
     values: [id, tenant.id, timestamp(now)],
   })
   return rows[0] === undefined ? null : versionedApiKey(rows[0])

@@ -7,7 +7,14 @@ export const Challenge = defineEntity({
   tableName: 'challenge',
   properties: {
     id: p.uuid().primary(),
-    session: () => p.manyToOne(Session).fieldName('session_id').foreignKeyName('challenge_session_id_fkey').updateRule('no action').deleteRule('cascade').index(false),
+    session: () =>
+      p
+        .manyToOne(Session)
+        .fieldName('session_id')
+        .foreignKeyName('challenge_session_id_fkey')
+        .updateRule('no action')
+        .deleteRule('cascade')
+        .index(false),
     userId: p.uuid().fieldName('user_id'),
     tenantId: p.uuid().fieldName('tenant_id').nullable(),
     action: p.text(),

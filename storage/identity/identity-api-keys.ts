@@ -36,7 +36,11 @@ async function hashOf(client: pg.ClientBase, statement: Statement): Promise<stri
 
 /** Serialises changes of one tenant's keys until the transaction ends, so that their number can be bounded. */
 export async function lockTenantKeys(client: pg.ClientBase, tenantId: string): Promise<void> {
-  await client.query({ name: 'lock_tenant_keys', text: `select pg_advisory_xact_lock(hashtextextended('api keys of ' || $1::text, 0))`, values: [tenantId] })
+  await client.query({
+    name: 'lock_tenant_keys',
+    text: `select pg_advisory_xact_lock(hashtextextended('api keys of ' || $1::text, 0))`,
+    values: [tenantId],
+  })
 }
 
 /** Counts the keys of a tenant that work and have not been replaced. */
@@ -51,7 +55,11 @@ export async function countActiveKeys(client: pg.ClientBase, tenantId: string, n
 
 /** Reads the status of a customer; null when the tenant is an operator. */
 export async function customerStatus(client: pg.ClientBase, tenantId: string): Promise<string | null> {
-  const { rows } = await client.query<{ status: string }>({ name: 'customer_status', text: 'select status from customer where id = $1', values: [tenantId] })
+  const { rows } = await client.query<{ status: string }>({
+    name: 'customer_status',
+    text: 'select status from customer where id = $1',
+    values: [tenantId],
+  })
   return rows[0]?.status ?? null
 }
 
@@ -60,28 +68,59 @@ export async function insertApiKey(client: pg.ClientBase, key: NewApiKeyRow): Pr
     name: 'insert_api_key',
     text: `insert into api_key (id, level, tenant_id, operator_id, name, environment, prefix, sha256, scopes, ip_allowlist, status, expires_at, replaces_id, created_by, created_at)
       select $1, $2, $3, coalesce((select operator_id from customer where id = $3), $3), $4, $5, $6, decode($7, 'hex'), $8, $9, 'active', $10, $11, $12, $13`,
-    values: [key.id, key.level, key.tenantId, key.name, key.environment, key.prefix, key.sha256, key.scopes, key.ipAllowlist, key.expiresAt,
-      key.replacesId, key.createdBy, timestamp(key.now)],
+    values: [
+      key.id,
+      key.level,
+      key.tenantId,
+      key.name,
+      key.environment,
+      key.prefix,
+      key.sha256,
+      key.scopes,
+      key.ipAllowlist,
+      key.expiresAt,
+      key.replacesId,
+      key.createdBy,
+      timestamp(key.now),
+    ],
   })
 }
 
 /** Locks a key of a tenant; null when it is not the tenant's. */
-export async function lockApiKey(client: pg.ClientBase, tenantId: string, id: string, now: number): Promise<StoredApiKey | null> {
-  const { rows: [row] } = await client.query<ApiKeyRow>({
-    name: 'lock_api_key', text: `select ${apiKeyColumns('$3::timestamptz')} from api_key k where k.id = $1 and k.tenant_id = $2 for update`,
+export async function lockApiKey(
+  client: pg.ClientBase,
+  tenantId: string,
+  id: string,
+  now: number,
+): Promise<StoredApiKey | null> {
+  const {
+    rows: [row],
+  } = await client.query<ApiKeyRow>({
+    name: 'lock_api_key',
+    text: `select ${apiKeyColumns('$3::timestamptz')} from api_key k where k.id = $1 and k.tenant_id = $2 for update`,
     values: [id, tenantId, timestamp(now)],
   })
   return row === undefined ? null : versionedApiKey(row)
 }
 
-export async function renameApiKey(client: pg.ClientBase, id: string, change: { readonly name: string; readonly ipAllowlist: readonly string[] }): Promise<string | null> {
+export async function renameApiKey(
+  client: pg.ClientBase,
+  id: string,
+  change: { readonly name: string; readonly ipAllowlist: readonly string[] },
+): Promise<string | null> {
   return await hashOf(client, {
-    name: 'update_api_key', text: `update api_key set name = $2, ip_allowlist = $3, version = version + 1 where id = $1 ${HASH}`, values: [id, change.name, change.ipAllowlist],
+    name: 'update_api_key',
+    text: `update api_key set name = $2, ip_allowlist = $3, version = version + 1 where id = $1 ${HASH}`,
+    values: [id, change.name, change.ipAllowlist],
   })
 }
 
 /** Marks a key as replaced by another; it works until its grace period ends. */
-export async function replaceApiKey(client: pg.ClientBase, id: string, { byId, graceEndsAt }: { readonly byId: string; readonly graceEndsAt: number }): Promise<string | null> {
+export async function replaceApiKey(
+  client: pg.ClientBase,
+  id: string,
+  { byId, graceEndsAt }: { readonly byId: string; readonly graceEndsAt: number },
+): Promise<string | null> {
   return await hashOf(client, {
     name: 'replace_api_key',
     text: `update api_key set status = 'rotating', grace_ends_at = $3, replaced_by_id = $2, version = version + 1 where id = $1 ${HASH}`,
@@ -89,7 +128,15 @@ export async function replaceApiKey(client: pg.ClientBase, id: string, { byId, g
   })
 }
 
-export async function revokeApiKey(client: pg.ClientBase, id: string, { by, now, replacedById = null }: { readonly by: string; readonly now: number; readonly replacedById?: string | null }): Promise<string | null> {
+export async function revokeApiKey(
+  client: pg.ClientBase,
+  id: string,
+  {
+    by,
+    now,
+    replacedById = null,
+  }: { readonly by: string; readonly now: number; readonly replacedById?: string | null },
+): Promise<string | null> {
   return await hashOf(client, {
     name: 'revoke_api_key',
     text: `update api_key set status = 'revoked', revoked_at = $3, revoked_by = $2, replaced_by_id = coalesce($4, replaced_by_id), version = version + 1

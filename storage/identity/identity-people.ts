@@ -16,7 +16,11 @@ const CREDENTIALS = `select u.id, u.email, u.name, u.status, u.password_hash fro
 
 /** Finds the user with this folded e-mail address; null when no user has it. */
 export async function findCredentials(database: Database, emailKey: string): Promise<Credentials | null> {
-  const [row] = await database.query<[string, string, string, 'active' | 'disabled', string | null]>({ name: 'find_credentials', text: CREDENTIALS, values: [emailKey] })
+  const [row] = await database.query<[string, string, string, 'active' | 'disabled', string | null]>({
+    name: 'find_credentials',
+    text: CREDENTIALS,
+    values: [emailKey],
+  })
   if (row === undefined) return null
   const [userId, email, name, status, passwordHash] = row
   return { userId, email, name, status, passwordHash }
@@ -25,8 +29,10 @@ export async function findCredentials(database: Database, emailKey: string): Pro
 /** Reads when the lock of an address ends, epoch milliseconds; null when the address is not locked now. */
 export async function lockedUntil(database: Database, emailSha256: string, now: number): Promise<number | null> {
   const [row] = await database.query<[number]>({
-    name: 'login_locked', text: `select (extract(epoch from locked_until) * 1000)::float8 from login_attempt
-      where email_sha256 = decode($1, 'hex') and locked_until > $2::timestamptz`, values: [emailSha256, timestamp(now)],
+    name: 'login_locked',
+    text: `select (extract(epoch from locked_until) * 1000)::float8 from login_attempt
+      where email_sha256 = decode($1, 'hex') and locked_until > $2::timestamptz`,
+    values: [emailSha256, timestamp(now)],
   })
   return row?.[0] ?? null
 }
@@ -56,14 +62,20 @@ export async function noteFailure(
   { now, failuresMax, lockMs }: { readonly now: number; readonly failuresMax: number; readonly lockMs: number },
 ): Promise<boolean> {
   const [row] = await database.query<[boolean]>({
-    name: 'login_failure', text: FAILURE, values: [emailSha256, timestamp(now), timestamp(now - lockMs), failuresMax, timestamp(now + lockMs)],
+    name: 'login_failure',
+    text: FAILURE,
+    values: [emailSha256, timestamp(now), timestamp(now - lockMs), failuresMax, timestamp(now + lockMs)],
   })
   return row?.[0] === true
 }
 
 /** Deletes the failed attempts of an address. */
 export async function clearFailures(client: pg.ClientBase, emailSha256: string): Promise<void> {
-  await client.query({ name: 'login_clear', text: `delete from login_attempt where email_sha256 = decode($1, 'hex')`, values: [emailSha256] })
+  await client.query({
+    name: 'login_clear',
+    text: `delete from login_attempt where email_sha256 = decode($1, 'hex')`,
+    values: [emailSha256],
+  })
 }
 
 /** A second factor with its encrypted secret. */
@@ -77,16 +89,31 @@ export interface FactorRecord {
 
 /** Locks a user's second factors, so that a code can be used once. */
 export async function lockFactors(client: pg.ClientBase, userId: string): Promise<FactorRecord[]> {
-  const { rows } = await client.query<{ id: string; name: string; status: 'pending' | 'active'; secret: Buffer; last_step: string }>({
-    name: 'lock_factors', text: 'select id, name, status, secret, last_step from mfa_factor where user_id = $1 order by id for update', values: [userId],
+  const { rows } = await client.query<{
+    id: string
+    name: string
+    status: 'pending' | 'active'
+    secret: Buffer
+    last_step: string
+  }>({
+    name: 'lock_factors',
+    text: 'select id, name, status, secret, last_step from mfa_factor where user_id = $1 order by id for update',
+    values: [userId],
   })
-  return rows.map(({ id, name, status, secret, last_step: lastStep }) => ({ id, name, status, secret, lastStep: Number(lastStep) }))
+  return rows.map(({ id, name, status, secret, last_step: lastStep }) => ({
+    id,
+    name,
+    status,
+    secret,
+    lastStep: Number(lastStep),
+  }))
 }
 
 /** Records that the code of a time step was used; makes a pending factor active. */
 export async function useFactor(client: pg.ClientBase, factorId: string, step: number, now: number): Promise<void> {
   await client.query({
-    name: 'use_factor', text: `update mfa_factor set status = 'active', last_step = greatest(last_step, $2), last_used_at = $3 where id = $1`,
+    name: 'use_factor',
+    text: `update mfa_factor set status = 'active', last_step = greatest(last_step, $2), last_used_at = $3 where id = $1`,
     values: [factorId, step, timestamp(now)],
   })
 }
@@ -94,10 +121,18 @@ export async function useFactor(client: pg.ClientBase, factorId: string, step: n
 /** Writes a second factor with the status `pending`, which does not count yet. */
 export async function insertFactor(
   client: pg.ClientBase,
-  factor: { readonly id: string; readonly userId: string; readonly kind: 'totp'; readonly name: string; readonly secret: Uint8Array; readonly now: number },
+  factor: {
+    readonly id: string
+    readonly userId: string
+    readonly kind: 'totp'
+    readonly name: string
+    readonly secret: Uint8Array
+    readonly now: number
+  },
 ): Promise<void> {
   await client.query({
-    name: 'insert_factor', text: `insert into mfa_factor (id, user_id, kind, name, status, secret, created_at) values ($1, $2, $3, $4, 'pending', $5, $6)`,
+    name: 'insert_factor',
+    text: `insert into mfa_factor (id, user_id, kind, name, status, secret, created_at) values ($1, $2, $3, $4, 'pending', $5, $6)`,
     values: [factor.id, factor.userId, factor.kind, factor.name, factor.secret, timestamp(factor.now)],
   })
 }
@@ -114,16 +149,29 @@ export interface Profile {
 }
 
 /** Locks a user's profile until the transaction ends, with its version; null when the user does not exist. */
-export async function lockProfile(client: pg.ClientBase, userId: string): Promise<Profile & { readonly version: bigint } | null> {
-  const { rows: [row] } = await client.query<Profile & { readonly version: string }>({
-    name: 'lock_user', text: 'select name, phone, locale, version from platform_user where id = $1 for update', values: [userId],
+export async function lockProfile(
+  client: pg.ClientBase,
+  userId: string,
+): Promise<(Profile & { readonly version: bigint }) | null> {
+  const {
+    rows: [row],
+  } = await client.query<Profile & { readonly version: string }>({
+    name: 'lock_user',
+    text: 'select name, phone, locale, version from platform_user where id = $1 for update',
+    values: [userId],
   })
   return row === undefined ? null : { ...row, version: BigInt(row.version) }
 }
 
-export async function updateProfile(client: pg.ClientBase, userId: string, { name, phone, locale }: Profile, now: number): Promise<void> {
+export async function updateProfile(
+  client: pg.ClientBase,
+  userId: string,
+  { name, phone, locale }: Profile,
+  now: number,
+): Promise<void> {
   await client.query({
-    name: 'update_user', text: 'update platform_user set name = $2, phone = $3, locale = $4, version = version + 1, updated_at = $5 where id = $1',
+    name: 'update_user',
+    text: 'update platform_user set name = $2, phone = $3, locale = $4, version = version + 1, updated_at = $5 where id = $1',
     values: [userId, name, phone, locale, timestamp(now)],
   })
 }

@@ -22,13 +22,27 @@ const KEPT_MS = 30 * 86_400_000
 
 /** Opens a session, and deletes the user's sessions that ended long ago. */
 export async function insertSession(client: pg.ClientBase, session: NewSession): Promise<void> {
-  await client.query({ name: 'clear_sessions', text: 'delete from session where user_id = $1 and last_seen_at < $2', values: [session.userId, timestamp(session.now - KEPT_MS)] })
+  await client.query({
+    name: 'clear_sessions',
+    text: 'delete from session where user_id = $1 and last_seen_at < $2',
+    values: [session.userId, timestamp(session.now - KEPT_MS)],
+  })
   await client.query({
     name: 'insert_session',
     text: `insert into session (id, user_id, token_sha256, status, device_name, device_id, address, user_agent, created_at, last_seen_at, expires_at)
       values ($1, $2, decode($3, 'hex'), $4, $5, $6, $7, $8, $9, $9, $10)`,
-    values: [session.id, session.userId, session.tokenSha256, session.status, session.deviceName, session.deviceId, session.address, session.userAgent,
-      timestamp(session.now), timestamp(session.expiresAt)],
+    values: [
+      session.id,
+      session.userId,
+      session.tokenSha256,
+      session.status,
+      session.deviceName,
+      session.deviceId,
+      session.address,
+      session.userAgent,
+      timestamp(session.now),
+      timestamp(session.expiresAt),
+    ],
   })
 }
 
@@ -39,7 +53,19 @@ export async function insertSession(client: pg.ClientBase, session: NewSession):
  */
 export async function renewSession(
   client: pg.ClientBase,
-  { id, from, to, now, overlapMs = 0 }: { readonly id: string; readonly from: string; readonly to: string; readonly now: number; readonly overlapMs?: number },
+  {
+    id,
+    from,
+    to,
+    now,
+    overlapMs = 0,
+  }: {
+    readonly id: string
+    readonly from: string
+    readonly to: string
+    readonly now: number
+    readonly overlapMs?: number
+  },
 ): Promise<boolean> {
   const { rowCount } = await client.query({
     name: 'renew_session',
@@ -54,13 +80,22 @@ export async function renewSession(
 
 /** Records the last use of a session. */
 export async function touchSession(database: Database, id: string, now: number): Promise<void> {
-  await database.query({ name: 'touch_session', text: 'update session set last_seen_at = greatest(last_seen_at, $2) where id = $1', values: [id, timestamp(now)] })
+  await database.query({
+    name: 'touch_session',
+    text: 'update session set last_seen_at = greatest(last_seen_at, $2) where id = $1',
+    values: [id, timestamp(now)],
+  })
 }
 
 /** Ends sessions of a user: only the named one, or all except the named one. @returns how many ended now */
 export async function endSessions(
   client: pg.ClientBase,
-  { userId, only = null, except = null, now }: { readonly userId: string; readonly only?: string | null; readonly except?: string | null; readonly now: number },
+  {
+    userId,
+    only = null,
+    except = null,
+    now,
+  }: { readonly userId: string; readonly only?: string | null; readonly except?: string | null; readonly now: number },
 ): Promise<number> {
   const { rowCount } = await client.query({
     name: 'end_sessions',
@@ -73,7 +108,11 @@ export async function endSessions(
 
 /** Whether a user has a session with this id, ended or not. */
 export async function hasSession(client: pg.ClientBase, userId: string, id: string): Promise<boolean> {
-  const { rowCount } = await client.query({ name: 'has_session', text: 'select from session where user_id = $1 and id = $2', values: [userId, id] })
+  const { rowCount } = await client.query({
+    name: 'has_session',
+    text: 'select from session where user_id = $1 and id = $2',
+    values: [userId, id],
+  })
   return rowCount === 1
 }
 
@@ -101,14 +140,25 @@ const CHALLENGES_KEPT_MS = 86_400_000
 
 export async function insertChallenge(client: pg.ClientBase, challenge: NewChallenge): Promise<void> {
   await client.query({
-    name: 'clear_challenges', text: 'delete from challenge where user_id = $1 and created_at < $2', values: [challenge.userId, timestamp(challenge.now - CHALLENGES_KEPT_MS)],
+    name: 'clear_challenges',
+    text: 'delete from challenge where user_id = $1 and created_at < $2',
+    values: [challenge.userId, timestamp(challenge.now - CHALLENGES_KEPT_MS)],
   })
   await client.query({
     name: 'insert_challenge',
     text: `insert into challenge (id, session_id, user_id, tenant_id, action, subject_type, subject_id, created_at, expires_at)
       values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-    values: [challenge.id, challenge.sessionId, challenge.userId, challenge.tenantId, challenge.action, challenge.subject?.type ?? null,
-      challenge.subject?.id ?? null, timestamp(challenge.now), timestamp(challenge.expiresAt)],
+    values: [
+      challenge.id,
+      challenge.sessionId,
+      challenge.userId,
+      challenge.tenantId,
+      challenge.action,
+      challenge.subject?.type ?? null,
+      challenge.subject?.id ?? null,
+      timestamp(challenge.now),
+      timestamp(challenge.expiresAt),
+    ],
   })
 }
 
@@ -124,8 +174,20 @@ export interface ChallengeRecord {
  * Locks a challenge of a session, so that its codes are counted one by one; null when the session has no such
  * challenge.
  */
-export async function lockChallenge(client: pg.ClientBase, sessionId: string, id: string): Promise<ChallengeRecord | null> {
-  const { rows: [row] } = await client.query<{ action: string; tenant_id: string | null; wrong_codes: number; expires_ms: number; verified_ms: number | null }>({
+export async function lockChallenge(
+  client: pg.ClientBase,
+  sessionId: string,
+  id: string,
+): Promise<ChallengeRecord | null> {
+  const {
+    rows: [row],
+  } = await client.query<{
+    action: string
+    tenant_id: string | null
+    wrong_codes: number
+    expires_ms: number
+    verified_ms: number | null
+  }>({
     name: 'lock_challenge',
     text: `select action, tenant_id, wrong_codes, (extract(epoch from expires_at) * 1000)::float8 as expires_ms,
         (extract(epoch from verified_at) * 1000)::float8 as verified_ms
@@ -133,23 +195,39 @@ export async function lockChallenge(client: pg.ClientBase, sessionId: string, id
     values: [sessionId, id],
   })
   if (row === undefined) return null
-  return { action: row.action, tenantId: row.tenant_id, wrongCodes: row.wrong_codes, expiresAt: row.expires_ms, verifiedAt: row.verified_ms }
+  return {
+    action: row.action,
+    tenantId: row.tenant_id,
+    wrongCodes: row.wrong_codes,
+    expiresAt: row.expires_ms,
+    verifiedAt: row.verified_ms,
+  }
 }
 
 export async function noteWrongCode(client: pg.ClientBase, id: string): Promise<void> {
-  await client.query({ name: 'wrong_code', text: 'update challenge set wrong_codes = wrong_codes + 1 where id = $1', values: [id] })
+  await client.query({
+    name: 'wrong_code',
+    text: 'update challenge set wrong_codes = wrong_codes + 1 where id = $1',
+    values: [id],
+  })
 }
 
 /** Counts wrong codes of a user in all challenges since a moment, so that new challenges give no extra guesses. */
 export async function countWrongCodes(client: pg.ClientBase, userId: string, since: number): Promise<number> {
   const { rows } = await client.query<{ codes: number }>({
-    name: 'count_wrong_codes', text: 'select coalesce(sum(wrong_codes), 0)::int as codes from challenge where user_id = $1 and created_at > $2', values: [userId, timestamp(since)],
+    name: 'count_wrong_codes',
+    text: 'select coalesce(sum(wrong_codes), 0)::int as codes from challenge where user_id = $1 and created_at > $2',
+    values: [userId, timestamp(since)],
   })
   return rows[0]!.codes
 }
 
 export async function noteVerified(client: pg.ClientBase, id: string, now: number): Promise<void> {
-  await client.query({ name: 'challenge_verified', text: 'update challenge set verified_at = $2 where id = $1', values: [id, timestamp(now)] })
+  await client.query({
+    name: 'challenge_verified',
+    text: 'update challenge set verified_at = $2 where id = $1',
+    values: [id, timestamp(now)],
+  })
 }
 
 const PROOF = `select 1 from challenge where session_id = $1 and action = $2 and verified_at > $3::timestamptz
@@ -158,17 +236,30 @@ const PROOF = `select 1 from challenge where session_id = $1 and action = $2 and
 /** Whether a session has a proof for an action that is younger than `since` (epoch milliseconds). */
 export async function hasProof(
   database: Queries,
-  question: { readonly sessionId: string; readonly action: string; readonly since: number; readonly tenantId: string | null; readonly subjectId: string | null; readonly bound: boolean },
+  question: {
+    readonly sessionId: string
+    readonly action: string
+    readonly since: number
+    readonly tenantId: string | null
+    readonly subjectId: string | null
+    readonly bound: boolean
+  },
 ): Promise<boolean> {
   const { sessionId, action, since, tenantId, subjectId, bound } = question
-  const rows = await database.query({ name: 'has_proof', text: PROOF, values: [sessionId, action, timestamp(since), tenantId, subjectId, bound] })
+  const rows = await database.query({
+    name: 'has_proof',
+    text: PROOF,
+    values: [sessionId, action, timestamp(since), tenantId, subjectId, bound],
+  })
   return rows.length === 1
 }
 
 /** Finds the open challenge with which a session finishes signing in. */
 export async function signInChallenge(database: Database, sessionId: string): Promise<string | null> {
   const [row] = await database.query<[string]>({
-    name: 'sign_in_challenge', text: `select id from challenge where session_id = $1 and action = '${SIGN_IN}' order by id desc limit 1`, values: [sessionId],
+    name: 'sign_in_challenge',
+    text: `select id from challenge where session_id = $1 and action = '${SIGN_IN}' order by id desc limit 1`,
+    values: [sessionId],
   })
   return row?.[0] ?? null
 }

@@ -23,6 +23,9 @@ export const Invitation = defineEntity({
   indexes: [{ name: 'invitation_customer', properties: ['customerId', 'id'] }],
   uniques: [
     { name: 'invitation_token_unique', properties: ['tokenSha256'] },
-    { name: 'invitation_pending', expression: `create unique index invitation_pending on invitation (customer_id, email_key) where status = 'pending'` },
+    {
+      name: 'invitation_pending',
+      expression: `create unique index invitation_pending on invitation (customer_id, email_key) where status = 'pending'`,
+    },
   ],
 })

@@ -24,18 +24,36 @@ const TAKE = `with due as materialized (
  * Writes warnings of keys that expire soon, each once even when several nodes run this. @returns the mails to be sent
  * after the commit
  */
-export async function tellOfExpiringKeys(database: Database, ids: IdSource, now: number): Promise<readonly AlertMail[]> {
+export async function tellOfExpiringKeys(
+  database: Database,
+  ids: IdSource,
+  now: number,
+): Promise<readonly AlertMail[]> {
   return await inTransaction(database, async (client) => {
     const mails: AlertMail[] = []
     for (const days of WARNED_DAYS) {
-      const { rows } = await client.query<{ id: string; tenant_id: string; name: string; prefix: string; expires_at: Date }>({
-        name: 'take_expiring_keys', text: TAKE, values: [timestamp(now), timestamp(now + days * DAY_MS), days, TAKEN_MAX],
+      const { rows } = await client.query<{
+        id: string
+        tenant_id: string
+        name: string
+        prefix: string
+        expires_at: Date
+      }>({
+        name: 'take_expiring_keys',
+        text: TAKE,
+        values: [timestamp(now), timestamp(now + days * DAY_MS), days, TAKEN_MAX],
       })
       for (const { id, tenant_id: tenantId, name, prefix, expires_at: expiresAt } of rows) {
         const subject = `The API key ${name} expires soon`
         const text = `The key ${name} (${prefix}…) stops working on ${expiresAt.toISOString().slice(0, 16).replace('T', ' ')} UTC. Rotate it before then.`
         const people = await peopleInRoles(client, tenantId, KEY_MANAGERS)
-        const addresses = await insertNotices(client, ids, people, { tenantId, type: 'api_key_expiring', title: subject, text, object: { type: 'api_key', id } }, now)
+        const addresses = await insertNotices(
+          client,
+          ids,
+          people,
+          { tenantId, type: 'api_key_expiring', title: subject, text, object: { type: 'api_key', id } },
+          now,
+        )
         mails.push(...addresses.map((to) => ({ to, subject, text })))
       }
     }

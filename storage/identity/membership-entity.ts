@@ -8,10 +8,24 @@ export const Membership = defineEntity({
   tableName: 'membership',
   properties: {
     id: p.uuid().primary(),
-    user: () => p.manyToOne(PlatformUser).fieldName('user_id').foreignKeyName('membership_user_id_fkey').updateRule('no action').deleteRule('no action').index(false),
+    user: () =>
+      p
+        .manyToOne(PlatformUser)
+        .fieldName('user_id')
+        .foreignKeyName('membership_user_id_fkey')
+        .updateRule('no action')
+        .deleteRule('no action')
+        .index(false),
     level: p.text(),
     tenantId: p.uuid().fieldName('tenant_id'),
-    operator: () => p.manyToOne(Operator).fieldName('operator_id').foreignKeyName('membership_operator_id_fkey').updateRule('no action').deleteRule('no action').index(false),
+    operator: () =>
+      p
+        .manyToOne(Operator)
+        .fieldName('operator_id')
+        .foreignKeyName('membership_operator_id_fkey')
+        .updateRule('no action')
+        .deleteRule('no action')
+        .index(false),
     role: p.text(),
     status: p.text(),
     version: p.bigint().defaultRaw('1'),
@@ -22,7 +36,10 @@ export const Membership = defineEntity({
   },
   uniques: [
     { name: 'membership_unique', properties: ['tenantId', 'user'] },
-    { name: 'membership_primary_owner', expression: 'create unique index membership_primary_owner on membership (tenant_id) where is_primary_owner' },
+    {
+      name: 'membership_primary_owner',
+      expression: 'create unique index membership_primary_owner on membership (tenant_id) where is_primary_owner',
+    },
   ],
   indexes: [{ name: 'membership_user', properties: ['user', 'id'] }],
 })

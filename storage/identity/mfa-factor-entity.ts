@@ -7,7 +7,14 @@ export const MfaFactor = defineEntity({
   tableName: 'mfa_factor',
   properties: {
     id: p.uuid().primary(),
-    user: () => p.manyToOne(PlatformUser).fieldName('user_id').foreignKeyName('mfa_factor_user_id_fkey').updateRule('no action').deleteRule('no action').index(false),
+    user: () =>
+      p
+        .manyToOne(PlatformUser)
+        .fieldName('user_id')
+        .foreignKeyName('mfa_factor_user_id_fkey')
+        .updateRule('no action')
+        .deleteRule('no action')
+        .index(false),
     kind: p.text(),
     name: p.text(),
     status: p.text(),

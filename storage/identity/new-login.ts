@@ -18,14 +18,31 @@ const NEW_HERE = `select s.address, coalesce(s.device_name, s.user_agent, 'an un
  * Notifies a user of a session that has just become active, for each of the user's tenants that wants it. @returns the
  * mails to be sent after the transaction
  */
-export async function tellOfNewLogin(client: TransactionClient, ids: IdSource, { sessionId, userId, now }: { readonly sessionId: string; readonly userId: string; readonly now: number }): Promise<readonly AlertMail[]> {
-  const { rows: [login] } = await client.query<{ address: string; device: string; tenants: string[] }>({ name: 'new_login', text: NEW_HERE, values: [sessionId] })
+export async function tellOfNewLogin(
+  client: TransactionClient,
+  ids: IdSource,
+  { sessionId, userId, now }: { readonly sessionId: string; readonly userId: string; readonly now: number },
+): Promise<readonly AlertMail[]> {
+  const {
+    rows: [login],
+  } = await client.query<{ address: string; device: string; tenants: string[] }>({
+    name: 'new_login',
+    text: NEW_HERE,
+    values: [sessionId],
+  })
   if (login === undefined) return []
   const subject = 'A new sign-in to your account'
   const text = `Somebody signed in as you from ${login.device}, address ${login.address}. If it was not you, end the session and change your password.`
   const addresses = new Set<string>()
   for (const tenantId of login.tenants) {
-    for (const address of await insertNotices(client, ids, [userId], { tenantId, type: 'new_login', title: subject, text, object: { type: 'session', id: sessionId } }, now)) addresses.add(address)
+    for (const address of await insertNotices(
+      client,
+      ids,
+      [userId],
+      { tenantId, type: 'new_login', title: subject, text, object: { type: 'session', id: sessionId } },
+      now,
+    ))
+      addresses.add(address)
   }
   return [...addresses].map((to) => ({ to, subject, text }))
 }

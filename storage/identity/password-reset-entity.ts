@@ -7,7 +7,14 @@ export const PasswordReset = defineEntity({
   tableName: 'password_reset',
   properties: {
     tokenSha256: p.uint8array().fieldName('token_sha256').primary(),
-    user: () => p.manyToOne(PlatformUser).fieldName('user_id').foreignKeyName('password_reset_user_id_fkey').updateRule('no action').deleteRule('no action').index(false),
+    user: () =>
+      p
+        .manyToOne(PlatformUser)
+        .fieldName('user_id')
+        .foreignKeyName('password_reset_user_id_fkey')
+        .updateRule('no action')
+        .deleteRule('no action')
+        .index(false),
     createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
     expiresAt: p.datetime().fieldName('expires_at').columnType('timestamptz'),
     usedAt: p.datetime().fieldName('used_at').columnType('timestamptz').nullable(),

@@ -7,7 +7,14 @@ export const Session = defineEntity({
   tableName: 'session',
   properties: {
     id: p.uuid().primary(),
-    user: () => p.manyToOne(PlatformUser).fieldName('user_id').foreignKeyName('session_user_id_fkey').updateRule('no action').deleteRule('no action').index(false),
+    user: () =>
+      p
+        .manyToOne(PlatformUser)
+        .fieldName('user_id')
+        .foreignKeyName('session_user_id_fkey')
+        .updateRule('no action')
+        .deleteRule('no action')
+        .index(false),
     tokenSha256: p.uint8array().fieldName('token_sha256'),
     previousTokenSha256: p.uint8array().fieldName('previous_token_sha256').nullable(),
     previousUntil: p.datetime().fieldName('previous_until').columnType('timestamptz').nullable(),
@@ -24,6 +31,10 @@ export const Session = defineEntity({
   uniques: [{ name: 'session_token_unique', properties: ['tokenSha256'] }],
   indexes: [
     { name: 'session_by_user', properties: ['user', 'id'] },
-    { name: 'session_by_previous_token', properties: ['previousTokenSha256'], where: 'previous_token_sha256 is not null' },
+    {
+      name: 'session_by_previous_token',
+      properties: ['previousTokenSha256'],
+      where: 'previous_token_sha256 is not null',
+    },
   ],
 })

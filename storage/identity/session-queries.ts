@@ -4,7 +4,15 @@ import { timestamp } from '../../lib/base/clock.ts'
 import type { Role } from '../../lib/identity/capabilities.ts'
 import { SESSION_IDLE_MS, sessionStatus } from '../../lib/identity/session.ts'
 import type { Database } from '../db/database.ts'
-import { Conditions, epochMs, readPage, type ListQuery, type Order, type ReadDatabase, type TimeTo } from '../db/page.ts'
+import {
+  Conditions,
+  epochMs,
+  readPage,
+  type ListQuery,
+  type Order,
+  type ReadDatabase,
+  type TimeTo,
+} from '../db/page.ts'
 
 /** A user's role with one tenant. */
 export interface MembershipRecord {
@@ -28,14 +36,30 @@ const FIND = `select s.id, s.user_id, u.email, u.name, u.status, s.status,
   from session s join platform_user u on u.id = s.user_id
   where s.token_sha256 = decode($1, 'hex') or (s.previous_token_sha256 = decode($1, 'hex') and s.previous_until > $2::timestamptz)`
 
-type FindRow = [string, string, string, string, 'active' | 'disabled', 'mfa_required' | 'active' | 'revoked', number, number, number, number, MembershipRecord[]]
+type FindRow = [
+  string,
+  string,
+  string,
+  string,
+  'active' | 'disabled',
+  'mfa_required' | 'active' | 'revoked',
+  number,
+  number,
+  number,
+  number,
+  MembershipRecord[],
+]
 
 /**
  * Finds the session, with its user, whose token has this SHA-256, or whose previous token has it and is still valid;
  * null when there is none.
  */
 export async function findSession(database: Database, tokenSha256: string, now: number) {
-  const [row] = await database.query<FindRow>({ name: 'find_session', text: FIND, values: [tokenSha256, timestamp(now)] })
+  const [row] = await database.query<FindRow>({
+    name: 'find_session',
+    text: FIND,
+    values: [tokenSha256, timestamp(now)],
+  })
   if (row === undefined) return null
   const [id, userId, email, name, userStatus, status, createdAt, lastSeenAt, expiresAt, factors, memberships] = row
   return { id, userId, email, name, userStatus, status, createdAt, lastSeenAt, expiresAt, factors, memberships }
@@ -70,7 +94,12 @@ const ORDERS: Readonly<Record<SessionListQuery['sort'], Order>> = {
 }
 
 /** Lists the sessions of a user. `now` is epoch milliseconds. */
-export async function listSessions(db: ReadDatabase, userId: string, { filters, sort, ...page }: SessionListQuery, now: number) {
+export async function listSessions(
+  db: ReadDatabase,
+  userId: string,
+  { filters, sort, ...page }: SessionListQuery,
+  now: number,
+) {
   const where = new Conditions()
     .add(sql`s.user_id = ${userId}::uuid`)
     .created('s', filters.createdFrom, filters.createdTo)
@@ -80,7 +109,11 @@ export async function listSessions(db: ReadDatabase, userId: string, { filters, 
       when s.last_seen_at <= ${timestamp(now - SESSION_IDLE_MS)}::timestamptz then 'idle' else s.status end`
     where.anyOf(sql`(${status})`, filters.status, 'text')
   }
-  const { rows, ...rest } = await readPage<SessionListRow>(db, [{ columns: COLUMNS, from: sql`session s`, where: where.list, order: ORDERS[sort] }], page)
+  const { rows, ...rest } = await readPage<SessionListRow>(
+    db,
+    [{ columns: COLUMNS, from: sql`session s`, where: where.list, order: ORDERS[sort] }],
+    page,
+  )
   return {
     ...rest,
     rows: rows.map((row) => ({

@@ -12,5 +12,7 @@ export const Team = defineEntity({
     createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
     updatedAt: p.datetime().fieldName('updated_at').columnType('timestamptz'),
   },
-  uniques: [{ name: 'team_name_unique', expression: 'create unique index team_name_unique on team (customer_id, lower(name))' }],
+  uniques: [
+    { name: 'team_name_unique', expression: 'create unique index team_name_unique on team (customer_id, lower(name))' },
+  ],
 })

@@ -18,9 +18,15 @@ export async function getUser(database: Queries, id: string) {
   return {
     version: BigInt(version),
     view: {
-      id: userId, email, name, phone, locale, mfaEnabled,
+      id: userId,
+      email,
+      name,
+      phone,
+      locale,
+      mfaEnabled,
       passwordChangedAt: passwordChangedAt === null ? null : timestamp(passwordChangedAt),
-      createdAt: timestamp(createdAt), updatedAt: timestamp(updatedAt),
+      createdAt: timestamp(createdAt),
+      updatedAt: timestamp(updatedAt),
     },
   }
 }
@@ -34,6 +40,11 @@ type FactorRow = [string, 'totp', string, 'pending' | 'active', number, number |
 export async function listFactors(database: Database, userId: string) {
   const rows = await database.query<FactorRow>({ name: 'list_factors', text: FACTORS, values: [userId] })
   return rows.map(([id, kind, name, status, createdAt, lastUsedAt]) => ({
-    id, kind, name, status, createdAt: timestamp(createdAt), lastUsedAt: lastUsedAt === null ? null : timestamp(lastUsedAt),
+    id,
+    kind,
+    name,
+    status,
+    createdAt: timestamp(createdAt),
+    lastUsedAt: lastUsedAt === null ? null : timestamp(lastUsedAt),
   }))
 }

@@ -42,9 +42,20 @@ export const IncomingPayment = defineEntity({
   },
   indexes: [
     { name: 'incoming_payment_customer', properties: ['customerId', 'id'] },
-    { name: 'incoming_payment_received', expression: 'create index incoming_payment_received on incoming_payment (customer_id, credited_at, id) where credited_at is not null' },
-    { name: 'incoming_payment_suspense', expression: 'create index incoming_payment_suspense on incoming_payment (operator_id, id) where suspense is not null' },
-    { name: 'incoming_payment_return_due', expression: `create index incoming_payment_return_due on incoming_payment (id) where return_state = 'due'` },
+    {
+      name: 'incoming_payment_received',
+      expression:
+        'create index incoming_payment_received on incoming_payment (customer_id, credited_at, id) where credited_at is not null',
+    },
+    {
+      name: 'incoming_payment_suspense',
+      expression:
+        'create index incoming_payment_suspense on incoming_payment (operator_id, id) where suspense is not null',
+    },
+    {
+      name: 'incoming_payment_return_due',
+      expression: `create index incoming_payment_return_due on incoming_payment (id) where return_state = 'due'`,
+    },
   ],
   checks: [{ name: 'incoming_payment_amount_positive', expression: 'amount > 0' }],
 })

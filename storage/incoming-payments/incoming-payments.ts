@@ -52,50 +52,109 @@ export const INCOMING_COLUMNS = `i.id, i.customer_id, i.balance_id, i.operator_i
 /** Converts a row to the domain's record. */
 export function incomingRecord(row: IncomingRow): IncomingRecord {
   return {
-    id: row.id, customerId: row.customer_id, balanceId: row.balance_id, operatorId: row.operator_id, connectionId: row.connection_id, shard: row.shard, status: row.status,
-    version: row.version, currency: row.currency, amount: BigInt(row.amount), payerName: row.payer_name, payerIdentifier: row.payer_identifier,
-    payerBankName: row.payer_bank_name, payerCountry: row.payer_country, reference: row.reference, rail: row.rail, endToEndId: row.end_to_end_id, uetr: row.uetr,
-    fundsRequestId: row.funds_request_id, valueDate: row.value_day, creditedAt: row.credited_ms, receivedAt: row.received_ms, suspense: row.suspense,
-    suspenseReason: row.suspense_reason, decidedBy: row.decided_by, decidedAt: row.decided_ms, decisionReason: row.decision_reason,
-    recall: row.recall === null ? null : JSON.parse(row.recall) as IncomingRecord['recall'], recallHoldId: row.recall_hold_id,
-    returnedAmount: row.returned_amount === null ? null : BigInt(row.returned_amount), returnReason: row.return_reason, returnState: row.return_state,
+    id: row.id,
+    customerId: row.customer_id,
+    balanceId: row.balance_id,
+    operatorId: row.operator_id,
+    connectionId: row.connection_id,
+    shard: row.shard,
+    status: row.status,
+    version: row.version,
+    currency: row.currency,
+    amount: BigInt(row.amount),
+    payerName: row.payer_name,
+    payerIdentifier: row.payer_identifier,
+    payerBankName: row.payer_bank_name,
+    payerCountry: row.payer_country,
+    reference: row.reference,
+    rail: row.rail,
+    endToEndId: row.end_to_end_id,
+    uetr: row.uetr,
+    fundsRequestId: row.funds_request_id,
+    valueDate: row.value_day,
+    creditedAt: row.credited_ms,
+    receivedAt: row.received_ms,
+    suspense: row.suspense,
+    suspenseReason: row.suspense_reason,
+    decidedBy: row.decided_by,
+    decidedAt: row.decided_ms,
+    decisionReason: row.decision_reason,
+    recall: row.recall === null ? null : (JSON.parse(row.recall) as IncomingRecord['recall']),
+    recallHoldId: row.recall_hold_id,
+    returnedAmount: row.returned_amount === null ? null : BigInt(row.returned_amount),
+    returnReason: row.return_reason,
+    returnState: row.return_state,
   }
 }
 
 /** Locks one incoming payment, of any customer, until the transaction ends; null when it does not exist. */
 export async function lockIncoming(client: TransactionClient, id: string): Promise<IncomingRecord | null> {
-  const { rows: [row] } = await client.query<IncomingRow>({
-    name: 'lock_incoming', text: `select ${INCOMING_COLUMNS} from incoming_payment i where i.id = $1 for update`, values: [id],
+  const {
+    rows: [row],
+  } = await client.query<IncomingRow>({
+    name: 'lock_incoming',
+    text: `select ${INCOMING_COLUMNS} from incoming_payment i where i.id = $1 for update`,
+    values: [id],
   })
   return row === undefined ? null : incomingRecord(row)
 }
 
 const CHANGED = {
-  status: ['status', 'text'], customerId: ['customer_id', 'uuid'], balanceId: ['balance_id', 'uuid'], shard: ['shard', 'smallint'], creditedAt: ['credited_at', 'timestamptz'], suspense: ['suspense', 'text'],
-  decidedBy: ['decided_by', 'uuid'], decidedAt: ['decided_at', 'timestamptz'], decisionReason: ['decision_reason', 'text'], recall: ['recall', 'text'],
-  recallHoldId: ['recall_hold_id', 'uuid'], returnedAmount: ['returned_amount', 'bigint'], returnReason: ['return_reason', 'text'], returnState: ['return_state', 'text'],
+  status: ['status', 'text'],
+  customerId: ['customer_id', 'uuid'],
+  balanceId: ['balance_id', 'uuid'],
+  shard: ['shard', 'smallint'],
+  creditedAt: ['credited_at', 'timestamptz'],
+  suspense: ['suspense', 'text'],
+  decidedBy: ['decided_by', 'uuid'],
+  decidedAt: ['decided_at', 'timestamptz'],
+  decisionReason: ['decision_reason', 'text'],
+  recall: ['recall', 'text'],
+  recallHoldId: ['recall_hold_id', 'uuid'],
+  returnedAmount: ['returned_amount', 'bigint'],
+  returnReason: ['return_reason', 'text'],
+  returnState: ['return_state', 'text'],
 } as const satisfies Record<keyof IncomingChange, readonly [string, string]>
 
 /** Writes the next version of a row that the transaction has locked. */
-export async function changeIncoming(client: TransactionClient, id: string, change: IncomingChange, now: number): Promise<void> {
+export async function changeIncoming(
+  client: TransactionClient,
+  id: string,
+  change: IncomingChange,
+  now: number,
+): Promise<void> {
   const values: Record<string, string | null> = {}
   for (const [member, [name, type]] of Object.entries(CHANGED)) {
     const value = change[member as keyof IncomingChange]
     if (value === undefined) continue
-    values[name] = value === null ? null : type === 'timestamptz' ? timestamp(value as number) : typeof value === 'object' ? JSON.stringify(value) : String(value)
+    values[name] =
+      value === null
+        ? null
+        : type === 'timestamptz'
+          ? timestamp(value as number)
+          : typeof value === 'object'
+            ? JSON.stringify(value)
+            : String(value)
   }
   await client.query({
-    name: 'change_incoming', values: [id, JSON.stringify(values), timestamp(now)],
+    name: 'change_incoming',
+    values: [id, JSON.stringify(values), timestamp(now)],
     text: `update incoming_payment i set version = i.version + 1, updated_at = $3,
-      ${Object.values(CHANGED).map(([name, type]) => `${name} = case when c.v ? '${name}' then (c.v->>'${name}')::${type} else i.${name} end`).join(', ')}
+      ${Object.values(CHANGED)
+        .map(([name, type]) => `${name} = case when c.v ? '${name}' then (c.v->>'${name}')::${type} else i.${name} end`)
+        .join(', ')}
       from (select $2::jsonb as v) c where i.id = $1`,
   })
 }
 
 /** Selects the partner's messages that were taken before: by their own id, or because their credit exists. */
-export async function knownCredits(database: Database, messages: readonly { readonly id: string; readonly reference: string }[]): Promise<ReadonlySet<string>> {
+export async function knownCredits(
+  database: Database,
+  messages: readonly { readonly id: string; readonly reference: string }[],
+): Promise<ReadonlySet<string>> {
   const rows = await database.query<[string]>({
-    name: 'known_credits', values: [plainArray(messages.map(({ id }) => id)), plainArray(messages.map(({ reference }) => reference))],
+    name: 'known_credits',
+    values: [plainArray(messages.map(({ id }) => id)), plainArray(messages.map(({ reference }) => reference))],
     text: `select u.id from unnest($1::uuid[], $2::uuid[]) u(id, reference)
       where exists (select from provider_event e where e.id = u.id) or exists (select from incoming_payment i where i.id = u.reference)`,
   })
@@ -106,17 +165,31 @@ export async function knownCredits(database: Database, messages: readonly { read
  * Locks a balance until the transaction ends and reads the facts that a hold needs; null when the balance does not
  * exist.
  */
-export async function lockBalance(client: TransactionClient, id: string): Promise<{ readonly status: string; readonly available: bigint; readonly version: bigint } | null> {
-  const { rows: [row] } = await client.query<{ status: string; available: string; version: string }>({
-    name: 'lock_one_balance', text: 'select status, posted - held as available, version from balance where id = $1 for update', values: [id],
+export async function lockBalance(
+  client: TransactionClient,
+  id: string,
+): Promise<{ readonly status: string; readonly available: bigint; readonly version: bigint } | null> {
+  const {
+    rows: [row],
+  } = await client.query<{ status: string; available: string; version: string }>({
+    name: 'lock_one_balance',
+    text: 'select status, posted - held as available, version from balance where id = $1 for update',
+    values: [id],
   })
-  return row === undefined ? null : { status: row.status, available: BigInt(row.available), version: BigInt(row.version) }
+  return row === undefined
+    ? null
+    : { status: row.status, available: BigInt(row.available), version: BigInt(row.version) }
 }
 
 /** Reads returns that were not handed to the partner yet: at most `limit`, of the given shards; null for all. */
-export async function dueReturns(database: Database, shards: readonly number[] | null, limit: number): Promise<readonly IncomingRecord[]> {
+export async function dueReturns(
+  database: Database,
+  shards: readonly number[] | null,
+  limit: number,
+): Promise<readonly IncomingRecord[]> {
   const { rows } = await database.pool.query<IncomingRow>({
-    name: 'due_returns', values: [limit, plainArrayOrNull(shards)],
+    name: 'due_returns',
+    values: [limit, plainArrayOrNull(shards)],
     text: `select ${INCOMING_COLUMNS} from incoming_payment i where i.return_state = 'due' and ($2::smallint[] is null or i.shard = any($2)) order by i.id limit $1`,
   })
   return rows.map(incomingRecord)
@@ -125,13 +198,18 @@ export async function dueReturns(database: Database, shards: readonly number[] |
 /** Marks returns as taken by the partner. Only the state of the return changes, so the payment's version stays. */
 export async function returnsSent(database: Database, ids: readonly string[]): Promise<void> {
   await database.query({
-    name: 'returns_sent', values: [plainArray(ids)],
+    name: 'returns_sent',
+    values: [plainArray(ids)],
     text: `update incoming_payment set return_state = 'sent' where id = any($1::uuid[]) and return_state = 'due'`,
   })
 }
 
 /** Reads the operator of a connection; null when the connection does not exist. */
 export async function operatorOfConnection(database: Database, connectionId: string): Promise<string | null> {
-  const [row] = await database.query<[string]>({ name: 'operator_of_connection', text: 'select operator_id from provider_connection where id = $1', values: [connectionId] })
+  const [row] = await database.query<[string]>({
+    name: 'operator_of_connection',
+    text: 'select operator_id from provider_connection where id = $1',
+    values: [connectionId],
+  })
   return row === undefined ? null : row[0]
 }

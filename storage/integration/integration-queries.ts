@@ -1,7 +1,15 @@
 /** The overview of an operator's integrations. */
 import { timestamp, type Clock } from '../../lib/base/clock.ts'
 import type { Database } from '../db/database.ts'
-import { keysUsedLately, listRequests, reportUsage, usageOfLastDays, type KeyOwner, type LogQuestion, type UsageQuestion } from './request-log.ts'
+import {
+  keysUsedLately,
+  listRequests,
+  reportUsage,
+  usageOfLastDays,
+  type KeyOwner,
+  type LogQuestion,
+  type UsageQuestion,
+} from './request-log.ts'
 
 /** Addresses for an operator's developers. */
 export interface IntegrationLinks {
@@ -25,20 +33,29 @@ export interface IntegrationOptions {
 /** Creates the reads of logged API calls. @throws the driver's errors */
 export function createIntegrationReads({ database, clock, deprecated, links }: IntegrationOptions) {
   return {
-    apiKeyRequests: (owner: KeyOwner, apiKeyId: string, question: LogQuestion) => listRequests(database, owner, apiKeyId, { ...question, now: clock.now() }),
-    apiUsage: (owner: KeyOwner, question: UsageQuestion) => reportUsage(database, owner, { ...question, deprecated, now: clock.now() }),
-    integrationHome: (operatorId: string) => integrationHome(database, operatorId, { now: clock.now(), links: links() }),
+    apiKeyRequests: (owner: KeyOwner, apiKeyId: string, question: LogQuestion) =>
+      listRequests(database, owner, apiKeyId, { ...question, now: clock.now() }),
+    apiUsage: (owner: KeyOwner, question: UsageQuestion) =>
+      reportUsage(database, owner, { ...question, deprecated, now: clock.now() }),
+    integrationHome: (operatorId: string) =>
+      integrationHome(database, operatorId, { now: clock.now(), links: links() }),
   }
 }
 
-async function integrationHome(database: Database, operatorId: string, { now, links }: { readonly now: number; readonly links: IntegrationLinks }) {
+async function integrationHome(
+  database: Database,
+  operatorId: string,
+  { now, links }: { readonly now: number; readonly links: IntegrationLinks },
+) {
   const [connections, [keys], usedLast24h, usageLast7Days, integratorWebhooks] = await Promise.all([
     database.query<[string, string, string, string, string, string]>({
-      name: 'integration_connections', values: [operatorId],
+      name: 'integration_connections',
+      values: [operatorId],
       text: 'select id, name, provider, environment, role, status from provider_connection where operator_id = $1 order by id',
     }),
     database.query<[string, string, string, string]>({
-      name: 'integration_keys', values: [operatorId, timestamp(now)],
+      name: 'integration_keys',
+      values: [operatorId, timestamp(now)],
       text: `select count(*), count(*) filter (where environment = 'live'), count(*) filter (where environment = 'test'), count(*) filter (where level = 'operator')
         from api_key where operator_id = $1 and status = 'active' and (expires_at is null or expires_at > $2::timestamptz)`,
     }),
@@ -46,14 +63,20 @@ async function integrationHome(database: Database, operatorId: string, { now, li
     usageOfLastDays(database, operatorId, now),
     webhooksAtAGlance(database, operatorId, now),
   ])
-  const [active, live, test, operatorLevel] = (keys as [string, string, string, string]).map(Number) as [number, number, number, number]
+  const [active, live, test, operatorLevel] = (keys as [string, string, string, string]).map(Number) as [
+    number,
+    number,
+    number,
+    number,
+  ]
   return {
     operatorId,
     generatedAt: timestamp(now),
     activeConnectionId: connections.find(([, , , , , status]) => status === 'active')?.[0] ?? null,
     connections: connections.map(([id, name, provider, environment, role, status]) =>
       // Partners are not polled for their health yet, so a connection counts as healthy when its status is active.
-      ({ id, name, provider, environment, role, status, healthy: status === 'active', lastHealthAt: null })),
+      ({ id, name, provider, environment, role, status, healthy: status === 'active', lastHealthAt: null }),
+    ),
     apiKeys: { active, live, test, operatorLevel, usedLast24h },
     usageLast7Days,
     integratorWebhooks,
@@ -78,11 +101,26 @@ const TRIED_MS = 5 * DAY_MS
 /** Counts the endpoints of an operator and its customers, with their failures. */
 async function webhooksAtAGlance(database: Database, operatorId: string, now: number) {
   const [row] = await database.query<[string, string, string, string, number | null, string, string]>({
-    name: 'integration_webhooks', text: WEBHOOKS, values: [operatorId, timestamp(now - DAY_MS), timestamp(now - TRIED_MS)],
+    name: 'integration_webhooks',
+    text: WEBHOOKS,
+    values: [operatorId, timestamp(now - DAY_MS), timestamp(now - TRIED_MS)],
   })
-  const [endpoints, active, paused, failed, lastDeliveryAt, pending, failedLately] = row as [string, string, string, string, number | null, string, string]
+  const [endpoints, active, paused, failed, lastDeliveryAt, pending, failedLately] = row as [
+    string,
+    string,
+    string,
+    string,
+    number | null,
+    string,
+    string,
+  ]
   return {
-    endpoints: Number(endpoints), active: Number(active), paused: Number(paused), failed: Number(failed), deliveriesPending: Number(pending),
-    deliveriesFailed24h: Number(failedLately), lastDeliveryAt: lastDeliveryAt === null ? null : timestamp(lastDeliveryAt),
+    endpoints: Number(endpoints),
+    active: Number(active),
+    paused: Number(paused),
+    failed: Number(failed),
+    deliveriesPending: Number(pending),
+    deliveriesFailed24h: Number(failedLately),
+    lastDeliveryAt: lastDeliveryAt === null ? null : timestamp(lastDeliveryAt),
   }
 }

@@ -49,7 +49,9 @@ const WRITE = `
  */
 export async function writeRequests(database: Database, requests: readonly LoggedRequest[]): Promise<void> {
   await database.query({
-    name: 'write_requests', text: WRITE, values: [
+    name: 'write_requests',
+    text: WRITE,
+    values: [
       plainArray(requests.map(({ at }) => timestamp(at))),
       plainArray(requests.map(({ principalId }) => principalId)),
       plainArray(requests.map(({ byKey }) => (byKey ? 't' : 'f'))),
@@ -81,7 +83,8 @@ export interface KeyOwner {
   readonly kind: 'operator' | 'customer'
 }
 
-const ownedBy = ({ kind }: KeyOwner): string => kind === 'operator' ? 'k.operator_id' : `k.level = 'customer' and k.tenant_id`
+const ownedBy = ({ kind }: KeyOwner): string =>
+  kind === 'operator' ? 'k.operator_id' : `k.level = 'customer' and k.tenant_id`
 
 export interface LogQuestion {
   readonly limit: number
@@ -96,25 +99,37 @@ export async function listRequests(
   apiKeyId: string,
   { limit, outcome, now }: LogQuestion & { readonly now: number },
 ) {
-  const [known] = await database.query({ name: `request_log_owner_${owner.kind}`, text: `select 1 from api_key k where k.id = $1 and ${ownedBy(owner)} = $2`, values: [apiKeyId, owner.id] })
+  const [known] = await database.query({
+    name: `request_log_owner_${owner.kind}`,
+    text: `select 1 from api_key k where k.id = $1 and ${ownedBy(owner)} = $2`,
+    values: [apiKeyId, owner.id],
+  })
   if (known === undefined) return null
   const since = timestamp(now - REQUEST_LOG_DAYS * DAY_MS)
   const rows = await database.query<[string, string, number, number, string]>({
-    name: `request_log_${outcome ?? 'all'}`, values: [apiKeyId, since, limit],
+    name: `request_log_${outcome ?? 'all'}`,
+    values: [apiKeyId, since, limit],
     text: `select method, route, status, duration_ms, request_id from request_log
       where principal_id = $1 and at >= $2::timestamptz and ${outcome === null ? 'true' : OUTCOMES[outcome]} order by at desc limit $3`,
   })
   // Read after the calls, so that no call shown is missing in the counts. The window begins within a day and the counts
   // are by day, so the first day counts in full.
   const counts = await database.query<[number, string]>({
-    name: 'request_log_counts', values: [apiKeyId, since],
+    name: 'request_log_counts',
+    values: [apiKeyId, since],
     text: `select status, sum(requests) from api_usage_day where api_key_id = $1 and day >= ($2::timestamptz at time zone 'UTC')::date group by 1 order by 1`,
   })
   return {
     apiKeyId,
     retentionDays: REQUEST_LOG_DAYS,
     statusCounts: Object.fromEntries(counts.map(([status, requests]) => [String(status), Number(requests)])),
-    data: rows.map(([method, route, status, durationMs, requestId]) => ({ method, route, status, durationMs: Math.round(durationMs), requestId })),
+    data: rows.map(([method, route, status, durationMs, requestId]) => ({
+      method,
+      route,
+      status,
+      durationMs: Math.round(durationMs),
+      requestId,
+    })),
   }
 }
 
@@ -141,10 +156,28 @@ interface Counters {
   readonly steps: Map<number, number>
 }
 
-const noCounters = (): Counters => ({ requests: 0, success: 0, clientErrors: 0, serverErrors: 0, rateLimited: 0, firstUsedMs: null, lastUsedMs: null, steps: new Map() })
+const noCounters = (): Counters => ({
+  requests: 0,
+  success: 0,
+  clientErrors: 0,
+  serverErrors: 0,
+  rateLimited: 0,
+  firstUsedMs: null,
+  lastUsedMs: null,
+  steps: new Map(),
+})
 
 type KeyRow = [id: string, name: string, prefix: string, level: string, tenantId: string, environment: 'live' | 'test']
-type UsageRow = [apiKeyId: string, day: string, operationId: string, status: number, step: number, requests: string, firstMs: number, lastMs: number]
+type UsageRow = [
+  apiKeyId: string,
+  day: string,
+  operationId: string,
+  status: number,
+  step: number,
+  requests: string,
+  firstMs: number,
+  lastMs: number,
+]
 
 /**
  * Reports the use of keys between two days. The totals include all keys of the query; single figures only the 200
@@ -161,18 +194,27 @@ export async function reportUsage(
   const values = [owner.id, apiKeyId, environment, customerId]
   const [keys, usage] = await Promise.all([
     database.query<KeyRow>({
-      name: `usage_keys_${owner.kind}`, values: [...values, REPORT_KEYS_MAX],
+      name: `usage_keys_${owner.kind}`,
+      values: [...values, REPORT_KEYS_MAX],
       text: `select k.id, k.name, k.prefix, k.level, k.tenant_id, k.environment from api_key k where ${scope} order by k.created_at desc, k.id desc limit $5`,
     }),
     database.query<UsageRow>({
-      name: `usage_days_${owner.kind}`, values: [...values, from, to],
+      name: `usage_days_${owner.kind}`,
+      values: [...values, from, to],
       text: `select u.api_key_id, u.day::text, u.operation_id, u.status, u.duration_step, u.requests,
           extract(epoch from u.first_at)::float8 * 1000, extract(epoch from u.last_at)::float8 * 1000
         from api_key k join api_usage_day u on u.api_key_id = k.id where ${scope} and u.day between $5::date and $6::date order by u.day`,
     }),
   ])
   const totals = noCounters()
-  const byKey = new Map<string, { readonly counters: Counters; readonly days: Map<string, { requests: number; errors: number }>; readonly operations: Map<string, number> }>()
+  const byKey = new Map<
+    string,
+    {
+      readonly counters: Counters
+      readonly days: Map<string, { requests: number; errors: number }>
+      readonly operations: Map<string, number>
+    }
+  >()
   for (const row of usage) {
     const [id, day, operationId, status, , text] = row
     const requests = Number(text)
@@ -190,15 +232,24 @@ export async function reportUsage(
     if (deprecated.has(operationId)) key.operations.set(operationId, (key.operations.get(operationId) ?? 0) + requests)
   }
   return {
-    from, to, generatedAt: timestamp(now),
+    from,
+    to,
+    generatedAt: timestamp(now),
     totals: countersJson(totals),
     keys: keys.map(([id, name, prefix, level, tenantId, keyEnvironment]) => {
       const used = byKey.get(id)
       return {
-        apiKeyId: id, name, prefix, customerId: level === 'customer' ? tenantId : null, environment: keyEnvironment,
+        apiKeyId: id,
+        name,
+        prefix,
+        customerId: level === 'customer' ? tenantId : null,
+        environment: keyEnvironment,
         ...countersJson(used?.counters ?? noCounters()),
         days: Array.from(used?.days ?? [], ([date, counts]) => ({ date, ...counts })),
-        deprecatedOperations: Array.from(used?.operations ?? [], ([operationId, requests]) => ({ operationId, requests })),
+        deprecatedOperations: Array.from(used?.operations ?? [], ([operationId, requests]) => ({
+          operationId,
+          requests,
+        })),
       }
     }),
   }
@@ -207,20 +258,27 @@ export async function reportUsage(
 /** Counts the calls of all keys of an operator on each of the last seven days, today last. */
 export async function usageOfLastDays(database: Database, operatorId: string, now: number) {
   const rows = await database.query<[string, string, string, string]>({
-    name: 'usage_last_days', values: [operatorId, timestamp(now), REQUEST_LOG_DAYS],
+    name: 'usage_last_days',
+    values: [operatorId, timestamp(now), REQUEST_LOG_DAYS],
     text: `select d::date::text, coalesce(sum(u.requests), 0), coalesce(sum(u.requests) filter (where u.status >= 400), 0),
         coalesce(sum(u.requests) filter (where u.status = 429), 0)
       from generate_series(($2::timestamptz at time zone 'UTC')::date - ($3::int - 1), ($2::timestamptz at time zone 'UTC')::date, interval '1 day') d
       left join (api_usage_day u join api_key k on k.id = u.api_key_id and k.operator_id = $1) on u.day = d::date
       group by 1 order by 1`,
   })
-  return rows.map(([date, requests, errors, rateLimited]) => ({ date, requests: Number(requests), errors: Number(errors), rateLimited: Number(rateLimited) }))
+  return rows.map(([date, requests, errors, rateLimited]) => ({
+    date,
+    requests: Number(requests),
+    errors: Number(errors),
+    rateLimited: Number(rateLimited),
+  }))
 }
 
 /** Counts the keys of an operator with calls within the last 24 hours. */
 export async function keysUsedLately(database: Database, operatorId: string, now: number): Promise<number> {
   const [row] = await database.query<[string]>({
-    name: 'usage_keys_lately', values: [operatorId, timestamp(now - DAY_MS)],
+    name: 'usage_keys_lately',
+    values: [operatorId, timestamp(now - DAY_MS)],
     text: `select count(distinct u.api_key_id) from api_key k join api_usage_day u on u.api_key_id = k.id
       where k.operator_id = $1 and u.day >= ($2::timestamptz at time zone 'UTC')::date and u.last_at >= $2::timestamptz`,
   })
@@ -240,16 +298,34 @@ function add(counters: Counters, [, , , status, step, , firstMs, lastMs]: UsageR
   counters.steps.set(step, (counters.steps.get(step) ?? 0) + requests)
 }
 
-function countersJson({ requests, success, clientErrors, serverErrors, rateLimited, firstUsedMs, lastUsedMs, steps }: Counters) {
+function countersJson({
+  requests,
+  success,
+  clientErrors,
+  serverErrors,
+  rateLimited,
+  firstUsedMs,
+  lastUsedMs,
+  steps,
+}: Counters) {
   return {
-    requests, success, clientErrors, serverErrors, rateLimited, p50Ms: percentile(steps, requests, 0.5), p95Ms: percentile(steps, requests, 0.95),
-    firstUsedAt: firstUsedMs === null ? null : timestamp(Math.round(firstUsedMs)), lastUsedAt: lastUsedMs === null ? null : timestamp(Math.round(lastUsedMs)),
+    requests,
+    success,
+    clientErrors,
+    serverErrors,
+    rateLimited,
+    p50Ms: percentile(steps, requests, 0.5),
+    p95Ms: percentile(steps, requests, 0.95),
+    firstUsedAt: firstUsedMs === null ? null : timestamp(Math.round(firstUsedMs)),
+    lastUsedAt: lastUsedMs === null ? null : timestamp(Math.round(lastUsedMs)),
   }
 }
 
 /** The histogram step of a duration; the middle of a step is 2^(step / 4) milliseconds. */
 export function stepOf(durationMs: number): number {
-  return durationMs <= 0 ? -STEPS_PER_DOUBLING * 10 : Math.max(-STEPS_PER_DOUBLING * 10, Math.round(Math.log2(durationMs) * STEPS_PER_DOUBLING))
+  return durationMs <= 0
+    ? -STEPS_PER_DOUBLING * 10
+    : Math.max(-STEPS_PER_DOUBLING * 10, Math.round(Math.log2(durationMs) * STEPS_PER_DOUBLING))
 }
 
 /**

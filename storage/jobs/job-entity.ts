@@ -39,6 +39,10 @@ export const Job = defineEntity({
     { name: 'job_waiting', expression: 'create index job_waiting on job (tenant_id, id) where due_at is not null' },
     { name: 'job_due', expression: 'create index job_due on job (due_at) where due_at is not null' },
     { name: 'job_ended', expression: 'create index job_ended on job (expires_at) where expires_at is not null' },
-    { name: 'job_open', expression: 'create unique index job_open on job (tenant_id, fingerprint) where due_at is not null and fingerprint is not null' },
+    {
+      name: 'job_open',
+      expression:
+        'create unique index job_open on job (tenant_id, fingerprint) where due_at is not null and fingerprint is not null',
+    },
   ],
 })

@@ -2,7 +2,16 @@
 import { sql } from 'kysely'
 import type { Database } from '../db/database.ts'
 import { JOB_COLUMNS, jobRecord, type JobColumns, type JobRecord } from './jobs.ts'
-import { Conditions, readPage, type Branch, type ListQuery, type ListResult, type ReadDatabase, type Tenant, type TimeTo } from '../db/page.ts'
+import {
+  Conditions,
+  readPage,
+  type Branch,
+  type ListQuery,
+  type ListResult,
+  type ReadDatabase,
+  type Tenant,
+  type TimeTo,
+} from '../db/page.ts'
 
 export interface JobFilters {
   readonly kind?: readonly string[]
@@ -16,7 +25,13 @@ export type JobListQuery = ListQuery<JobFilters, '-createdAt'>
 
 /** Finds one job of a tenant; null when the tenant has none with this id. */
 export async function findJob(database: Database, tenant: Tenant, id: string): Promise<JobRecord | null> {
-  const { rows: [row] } = await database.pool.query<JobColumns>({ name: 'job_find', text: `select ${JOB_COLUMNS} from job j where j.id = $1 and j.tenant_id = $2`, values: [id, tenant.id] })
+  const {
+    rows: [row],
+  } = await database.pool.query<JobColumns>({
+    name: 'job_find',
+    text: `select ${JOB_COLUMNS} from job j where j.id = $1 and j.tenant_id = $2`,
+    values: [id, tenant.id],
+  })
   return row === undefined ? null : jobRecord(row)
 }
 
@@ -34,5 +49,10 @@ export function jobBranch({ tenant, filters }: JobListQuery): Branch {
     .anyOf(sql`j.status`, filters.status, 'text')
     .anyOf(sql`j.requested_by`, filters.requestedBy, 'uuid')
     .created('j', filters.createdFrom, filters.createdTo)
-  return { columns: sql.raw(JOB_COLUMNS), from: sql`job j`, where: where.list, order: { keys: [{ expression: sql`j.id`, type: 'uuid' }], descending: true } }
+  return {
+    columns: sql.raw(JOB_COLUMNS),
+    from: sql`job j`,
+    where: where.list,
+    order: { keys: [{ expression: sql`j.id`, type: 'uuid' }], descending: true },
+  }
 }

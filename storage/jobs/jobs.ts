@@ -72,14 +72,33 @@ export const JOB_COLUMNS = `j.id, j.tenant_id, j.operator_id, j.customer_id, j.s
   j.processed, j.total, j.result, j.file_id, j.error, j.requested_by, j.request_id, j.attempts, j.created_at, j.started_at, j.finished_at, j.expires_at`
 
 export function jobRecord(row: JobColumns): JobRecord {
-  const parsed = <Value>(text: string | null): Value | null => (text === null ? null : JSON.parse(text) as Value)
+  const parsed = <Value>(text: string | null): Value | null => (text === null ? null : (JSON.parse(text) as Value))
   return {
-    id: row.id, tenantId: row.tenant_id, operatorId: row.operator_id, customerId: row.customer_id, shard: row.shard, kind: row.kind, status: row.status, version: row.version,
-    request: JSON.parse(row.request) as unknown, fingerprint: row.fingerprint,
-    subject: row.subject_object === null || row.subject_id === null ? null : { object: row.subject_object, id: row.subject_id },
+    id: row.id,
+    tenantId: row.tenant_id,
+    operatorId: row.operator_id,
+    customerId: row.customer_id,
+    shard: row.shard,
+    kind: row.kind,
+    status: row.status,
+    version: row.version,
+    request: JSON.parse(row.request) as unknown,
+    fingerprint: row.fingerprint,
+    subject:
+      row.subject_object === null || row.subject_id === null
+        ? null
+        : { object: row.subject_object, id: row.subject_id },
     progress: { processed: Number(row.processed), total: row.total === null ? null : Number(row.total) },
-    result: parsed<JobResult>(row.result), fileId: row.file_id, error: parsed<Problem>(row.error), requestedBy: row.requested_by, requestId: row.request_id, attempts: row.attempts,
-    createdAt: row.created_at.getTime(), startedAt: row.started_at?.getTime() ?? null, finishedAt: row.finished_at?.getTime() ?? null, expiresAt: row.expires_at?.getTime() ?? null,
+    result: parsed<JobResult>(row.result),
+    fileId: row.file_id,
+    error: parsed<Problem>(row.error),
+    requestedBy: row.requested_by,
+    requestId: row.request_id,
+    attempts: row.attempts,
+    createdAt: row.created_at.getTime(),
+    startedAt: row.started_at?.getTime() ?? null,
+    finishedAt: row.finished_at?.getTime() ?? null,
+    expiresAt: row.expires_at?.getTime() ?? null,
   }
 }
 
@@ -108,17 +127,36 @@ export interface JobTx {
 
 /** Writes a queued job, or finds the job under way that was requested with the same fingerprint. */
 export async function insertJob(client: TransactionClient, job: NewJob): Promise<JobRecord> {
-  const { rows: [made] } = await client.query<JobColumns>({
+  const {
+    rows: [made],
+  } = await client.query<JobColumns>({
     name: 'job_insert',
     text: `insert into job as j (id, tenant_id, operator_id, customer_id, shard, kind, status, request, fingerprint, subject_object, subject_id, requested_by, request_id, due_at, created_at)
       values ($1, $2, $3, $4, $5, $6, 'queued', $7, $8, $9, $10, $11, $12, $13, $13)
       on conflict (tenant_id, fingerprint) where due_at is not null and fingerprint is not null do nothing returning ${JOB_COLUMNS}`,
-    values: [job.id, job.tenantId, job.operatorId, job.customerId, job.shard, job.kind, JSON.stringify(job.request), job.fingerprint, job.subject?.object ?? null, job.subject?.id ?? null,
-      job.requestedBy, job.requestId, timestamp(job.now)],
+    values: [
+      job.id,
+      job.tenantId,
+      job.operatorId,
+      job.customerId,
+      job.shard,
+      job.kind,
+      JSON.stringify(job.request),
+      job.fingerprint,
+      job.subject?.object ?? null,
+      job.subject?.id ?? null,
+      job.requestedBy,
+      job.requestId,
+      timestamp(job.now),
+    ],
   })
   if (made !== undefined) return jobRecord(made)
-  const { rows: [open] } = await client.query<JobColumns>({
-    name: 'job_open', values: [job.tenantId, job.fingerprint], text: `select ${JOB_COLUMNS} from job j where j.tenant_id = $1 and j.fingerprint = $2 and j.due_at is not null`,
+  const {
+    rows: [open],
+  } = await client.query<JobColumns>({
+    name: 'job_open',
+    values: [job.tenantId, job.fingerprint],
+    text: `select ${JOB_COLUMNS} from job j where j.tenant_id = $1 and j.fingerprint = $2 and j.due_at is not null`,
   })
   // The other job has just ended; then this request is a new job.
   return open === undefined ? await insertJob(client, job) : jobRecord(open)
@@ -142,9 +180,13 @@ export interface Claim {
  * requests, so that no tenant delays the others; a job that pauses for longer than a lease lets the next one begin. Two
  * nodes that claim at once take different jobs.
  */
-export async function claimJobs(database: Database, { now, until, shards, running, lease, max }: Claim): Promise<TakenJob[]> {
+export async function claimJobs(
+  database: Database,
+  { now, until, shards, running, lease, max }: Claim,
+): Promise<TakenJob[]> {
   const { rows } = await database.pool.query<JobColumns>({
-    name: 'jobs_claim', values: [timestamp(now), timestamp(until), shards, running, lease, max],
+    name: 'jobs_claim',
+    values: [timestamp(now), timestamp(until), shards, running, lease, max],
     text: `with due as materialized (
         select w.id from job w where w.due_at <= $1 and ($3::smallint[] is null or w.shard = any($3::smallint[])) and w.id <> all($4::uuid[])
           and not exists (select from job o where o.tenant_id = w.tenant_id and o.id < w.id and o.due_at <= $2)
@@ -156,41 +198,70 @@ export async function claimJobs(database: Database, { now, until, shards, runnin
 }
 
 /** Extends the lease of a job and records its progress. @returns false when this node has lost the lease */
-export async function renewJob(database: Database, { id, lease }: Pick<TakenJob, 'id' | 'lease'>, { until, processed, total }: { readonly until: number; readonly processed: number; readonly total: number | null }): Promise<boolean> {
+export async function renewJob(
+  database: Database,
+  { id, lease }: Pick<TakenJob, 'id' | 'lease'>,
+  { until, processed, total }: { readonly until: number; readonly processed: number; readonly total: number | null },
+): Promise<boolean> {
   const { rowCount } = await database.pool.query({
-    name: 'job_renew', values: [id, lease, timestamp(until), processed, total],
+    name: 'job_renew',
+    values: [id, lease, timestamp(until), processed, total],
     text: 'update job set due_at = $3, processed = $4, total = $5 where id = $1 and lease = $2 and due_at is not null',
   })
   return rowCount === 1
 }
 
 /** Gives a job back: another attempt is due at `dueAt`, and begins from the start. */
-export async function releaseJob(database: Database, { id, lease }: Pick<TakenJob, 'id' | 'lease'>, { dueAt, countsAsAttempt }: { readonly dueAt: number; readonly countsAsAttempt: boolean }): Promise<void> {
+export async function releaseJob(
+  database: Database,
+  { id, lease }: Pick<TakenJob, 'id' | 'lease'>,
+  { dueAt, countsAsAttempt }: { readonly dueAt: number; readonly countsAsAttempt: boolean },
+): Promise<void> {
   await database.pool.query({
-    name: 'job_release', values: [id, lease, timestamp(dueAt), countsAsAttempt ? 0 : 1],
+    name: 'job_release',
+    values: [id, lease, timestamp(dueAt), countsAsAttempt ? 0 : 1],
     text: 'update job set due_at = $3, lease = null, attempts = attempts - $4 where id = $1 and lease = $2 and due_at is not null',
   })
 }
 
 /** Gives a job back with its progress: it continues from there at `dueAt`, and earlier attempts are not counted. */
-export async function pauseJob(database: Database, { id, lease }: Pick<TakenJob, 'id' | 'lease'>, { dueAt, processed, total }: { readonly dueAt: number; readonly processed: number; readonly total: number | null }): Promise<void> {
+export async function pauseJob(
+  database: Database,
+  { id, lease }: Pick<TakenJob, 'id' | 'lease'>,
+  { dueAt, processed, total }: { readonly dueAt: number; readonly processed: number; readonly total: number | null },
+): Promise<void> {
   await database.pool.query({
-    name: 'job_pause', values: [id, lease, timestamp(dueAt), processed, total],
+    name: 'job_pause',
+    values: [id, lease, timestamp(dueAt), processed, total],
     text: 'update job set due_at = $3, lease = null, attempts = 0, processed = $4, total = $5 where id = $1 and lease = $2 and due_at is not null',
   })
 }
 
 /** Makes a waiting job due now; with `evenIfHeld` also a job whose node has stalled: its lease is removed. */
-export async function resumeJob(client: TransactionClient, id: string, { now, evenIfHeld }: { readonly now: number; readonly evenIfHeld: boolean }): Promise<void> {
+export async function resumeJob(
+  client: TransactionClient,
+  id: string,
+  { now, evenIfHeld }: { readonly now: number; readonly evenIfHeld: boolean },
+): Promise<void> {
   await client.query({
-    name: 'job_resume', values: [id, timestamp(now), evenIfHeld], text: 'update job set due_at = $2, lease = null where id = $1 and due_at > $2 and (lease is null or $3)',
+    name: 'job_resume',
+    values: [id, timestamp(now), evenIfHeld],
+    text: 'update job set due_at = $2, lease = null where id = $1 and due_at > $2 and (lease is null or $3)',
   })
 }
 
 /** Locks a job until the transaction ends; null when the job does not exist, or when another node has the lease. */
-export async function lockJob(client: TransactionClient, id: string, lease: string | null = null): Promise<JobRecord | null> {
-  const { rows: [row] } = await client.query<JobColumns>({
-    name: 'job_lock', values: [id, lease], text: `select ${JOB_COLUMNS} from job j where j.id = $1 and ($2::uuid is null or j.lease = $2) for update`,
+export async function lockJob(
+  client: TransactionClient,
+  id: string,
+  lease: string | null = null,
+): Promise<JobRecord | null> {
+  const {
+    rows: [row],
+  } = await client.query<JobColumns>({
+    name: 'job_lock',
+    values: [id, lease],
+    text: `select ${JOB_COLUMNS} from job j where j.id = $1 and ($2::uuid is null or j.lease = $2) for update`,
   })
   return row === undefined ? null : jobRecord(row)
 }
@@ -207,17 +278,38 @@ export async function endJob({ client, ids, now }: JobTx, job: JobRecord, end: J
   if (status === null) return null
   const expiresAt = now + (status === 'succeeded' ? RESULT_MS : FORGOTTEN_MS)
   if (end.move === 'succeed' && end.fileId !== null) await keepFile(client, end.fileId, expiresAt)
-  const { rows: [row] } = await client.query<JobColumns>({
+  const {
+    rows: [row],
+  } = await client.query<JobColumns>({
     name: 'job_end',
     text: `update job j set status = $2, version = j.version + 1, due_at = null, lease = null, result = $3, file_id = $4, error = $5, started_at = case when $2 = 'cancelled' then j.started_at else coalesce(j.started_at, $6) end, finished_at = $6, expires_at = $7,
         processed = coalesce($8, j.processed), total = coalesce($8, j.total)
       where j.id = $1 returning ${JOB_COLUMNS}`,
-    values: [job.id, status, end.move === 'succeed' ? JSON.stringify(end.result) : null, end.move === 'succeed' ? end.fileId : null, end.move === 'fail' ? JSON.stringify(end.error) : null,
-      timestamp(now), timestamp(expiresAt), end.move === 'succeed' ? end.result.rows : null],
+    values: [
+      job.id,
+      status,
+      end.move === 'succeed' ? JSON.stringify(end.result) : null,
+      end.move === 'succeed' ? end.fileId : null,
+      end.move === 'fail' ? JSON.stringify(end.error) : null,
+      timestamp(now),
+      timestamp(expiresAt),
+      end.move === 'succeed' ? end.result.rows : null,
+    ],
   })
   await writeEvent(client, {
-    id: ids.next(), createdAt: now, customerId: job.customerId, operatorId: job.operatorId, shard: job.shard, type: 'job.completed', object: 'job', objectId: job.id,
-    status, previousStatus: job.status, amount: null, currency: null, related: job.subject,
+    id: ids.next(),
+    createdAt: now,
+    customerId: job.customerId,
+    operatorId: job.operatorId,
+    shard: job.shard,
+    type: 'job.completed',
+    object: 'job',
+    objectId: job.id,
+    status,
+    previousStatus: job.status,
+    amount: null,
+    currency: null,
+    related: job.subject,
   })
   return jobRecord(row as JobColumns)
 }
@@ -227,13 +319,15 @@ export async function endJob({ client, ids, now }: JobTx, job: JobRecord, end: J
  */
 export async function expireJobs(client: TransactionClient, now: number, max: number): Promise<number> {
   const { rows } = await client.query<{ id: string; file_id: string | null }>({
-    name: 'jobs_expire', values: [timestamp(now), timestamp(now + FORGOTTEN_MS - RESULT_MS), max],
+    name: 'jobs_expire',
+    values: [timestamp(now), timestamp(now + FORGOTTEN_MS - RESULT_MS), max],
     text: `with over as materialized (select id from job where expires_at <= $1 and status = 'succeeded' order by expires_at limit $3 for update skip locked)
       update job j set status = 'expired', version = j.version + 1, result = null, expires_at = $2 from over where j.id = over.id returning j.id, j.file_id`,
   })
   for (const { file_id } of rows) if (file_id !== null) await dropFile(client, file_id, now)
   const { rowCount } = await client.query({
-    name: 'jobs_forget', values: [timestamp(now), max],
+    name: 'jobs_forget',
+    values: [timestamp(now), max],
     text: `delete from job where id in (select id from job where expires_at <= $1 and status <> 'succeeded' order by expires_at limit $2 for update skip locked)`,
   })
   return rows.length + (rowCount ?? 0)

@@ -58,7 +58,7 @@ export class InternalAccountCache implements InternalAccountReader {
   }
 
   async accountsWith(scope: AccountScope, key: AccountKey, customerId: string): Promise<InternalAccounts> {
-    return { ...await this.accounts(scope), [key]: await this.#ofCustomer(this.#database, scope, key, customerId) }
+    return { ...(await this.accounts(scope)), [key]: await this.#ofCustomer(this.#database, scope, key, customerId) }
   }
 
   /**
@@ -67,10 +67,13 @@ export class InternalAccountCache implements InternalAccountReader {
    */
   within(client: TransactionClient): InternalAccountReader {
     const queries = through(client)
-    const accounts = async (scope: AccountScope) => this.#known.get(keyOf(scope)) ?? await this.#load(queries, scope)
+    const accounts = async (scope: AccountScope) => this.#known.get(keyOf(scope)) ?? (await this.#load(queries, scope))
     return {
       accounts,
-      accountsWith: async (scope, key, customerId) => ({ ...await accounts(scope), [key]: await this.#ofCustomer(queries, scope, key, customerId) }),
+      accountsWith: async (scope, key, customerId) => ({
+        ...(await accounts(scope)),
+        [key]: await this.#ofCustomer(queries, scope, key, customerId),
+      }),
     }
   }
 
@@ -83,7 +86,7 @@ export class InternalAccountCache implements InternalAccountReader {
       values: [this.#ids.next(), scope.operatorId, key, scope.currency, customerId],
     })
     // As above, another node may have made it at this very moment, so read again.
-    return rows[0]?.[0] ?? await this.#ofCustomer(queries, scope, key, customerId)
+    return rows[0]?.[0] ?? (await this.#ofCustomer(queries, scope, key, customerId))
   }
 
   async #load(queries: Queries, { operatorId, connectionId, currency }: AccountScope): Promise<InternalAccounts> {
@@ -98,12 +101,22 @@ export class InternalAccountCache implements InternalAccountReader {
         select key, id from made
         union all select key, id from account
         where operator_id = $1 and currency = $3 and key = any($5) and (connection_id = $2 or connection_id is null) and customer_id is null`,
-      values: [operatorId, connectionId, currency, keys.map(() => this.#ids.next()), keys, SHARED_KEYS.map(({ per }) => per === 'connection')],
+      values: [
+        operatorId,
+        connectionId,
+        currency,
+        keys.map(() => this.#ids.next()),
+        keys,
+        SHARED_KEYS.map(({ per }) => per === 'connection'),
+      ],
     })
     // A row that another node inserted at this very moment is neither made here nor visible in this snapshot yet, so
     // read again.
-    return new Set(rows.map(([key]) => key)).size < keys.length ? await this.#load(queries, { operatorId, connectionId, currency }) : Object.fromEntries(rows)
+    return new Set(rows.map(([key]) => key)).size < keys.length
+      ? await this.#load(queries, { operatorId, connectionId, currency })
+      : Object.fromEntries(rows)
   }
 }
 
-const keyOf = ({ operatorId, connectionId, currency }: AccountScope): string => `${operatorId} ${connectionId} ${currency}`
+const keyOf = ({ operatorId, connectionId, currency }: AccountScope): string =>
+  `${operatorId} ${connectionId} ${currency}`

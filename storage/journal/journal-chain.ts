@@ -44,9 +44,23 @@ const FIELD = (text: string): string => `coalesce(octet_length(${text}) || ':' |
 /** SQL of the SHA-256 of a posting `p` as a line. `own` are the columns of the line's own side. */
 function digestOf(own: readonly string[]): string {
   const shared = [
-    'p.entry_id::text', 'p.ordinal::text', 'p.customer_id::text', 'p.rule', 'p.occurrence::text', 'p.source_object', 'p.source_id::text', 'p.currency::text', 'p.amount::text',
-    'p.debit_account::text', 'p.credit_account::text', 'p.description', 'p.reference', 'p.counterparty', 'p.reversal_of::text',
-    '(extract(epoch from p.booked_at) * 1000000)::bigint::text', `to_char(p.value_date, 'YYYY-MM-DD')`,
+    'p.entry_id::text',
+    'p.ordinal::text',
+    'p.customer_id::text',
+    'p.rule',
+    'p.occurrence::text',
+    'p.source_object',
+    'p.source_id::text',
+    'p.currency::text',
+    'p.amount::text',
+    'p.debit_account::text',
+    'p.credit_account::text',
+    'p.description',
+    'p.reference',
+    'p.counterparty',
+    'p.reversal_of::text',
+    '(extract(epoch from p.booked_at) * 1000000)::bigint::text',
+    `to_char(p.value_date, 'YYYY-MM-DD')`,
   ]
   return `sha256(convert_to(${[...own, ...shared].map(FIELD).join(' || ')}, 'UTF8'))`
 }
@@ -55,8 +69,15 @@ function digestOf(own: readonly string[]): string {
  * SQL of the lines of the balance `chain` with numbers above `since` and up to `until`, with their digests; `more` adds
  * columns.
  */
-export function balanceLines(chain: string, since: string, until: string, more: (side: string) => string = () => ''): string {
-  const side = (name: 'debit' | 'credit'): string => `select p.${name}_sequence as sequence, ${digestOf([`'${name}'`, `p.${name}_sequence::text`, `p.${name}_balance::text`])} as digest${more(name)}
+export function balanceLines(
+  chain: string,
+  since: string,
+  until: string,
+  more: (side: string) => string = () => '',
+): string {
+  const side = (
+    name: 'debit' | 'credit',
+  ): string => `select p.${name}_sequence as sequence, ${digestOf([`'${name}'`, `p.${name}_sequence::text`, `p.${name}_balance::text`])} as digest${more(name)}
     from posting p where p.${name}_account = ${chain} and p.${name}_sequence > ${since} and p.${name}_sequence <= ${until}`
   return `${side('debit')} union all ${side('credit')}`
 }
@@ -89,33 +110,56 @@ interface EventRange {
  *
  * @throws the driver's errors; then nothing was written
  */
-export async function chainJournal(database: Database, { now, lookedAt }: { readonly now: number; readonly lookedAt: number | null }): Promise<ChainPass | null> {
+export async function chainJournal(
+  database: Database,
+  { now, lookedAt }: { readonly now: number; readonly lookedAt: number | null },
+): Promise<ChainPass | null> {
   return await inTransaction(database, async (client) => {
-    const { rows: [lock] } = await client.query<{ taken: boolean }>({ name: 'chain_lock', text: `select pg_try_advisory_xact_lock(${LOCK}) as taken` })
+    const {
+      rows: [lock],
+    } = await client.query<{ taken: boolean }>({
+      name: 'chain_lock',
+      text: `select pg_try_advisory_xact_lock(${LOCK}) as taken`,
+    })
     if (lock?.taken !== true) return null
     const { due, lag } = await findDue(client)
-    const { rows: [last] } = await client.query<{ number: string; hash: string }>({ name: 'chain_last', text: `select number, encode(hash, 'hex') as hash from journal_block order by number desc limit 1` })
+    const {
+      rows: [last],
+    } = await client.query<{ number: string; hash: string }>({
+      name: 'chain_last',
+      text: `select number, encode(hash, 'hex') as hash from journal_block order by number desc limit 1`,
+    })
     const number = BigInt(last?.number ?? 0) + 1n
     const chained = due.length === 0 ? [] : await chainBalances(client, due, number)
-    const internal = lookedAt === null ? 0 : await chainInternal(client, number, Math.min(lookedAt, now) - INTERNAL_AGE_MS)
+    const internal =
+      lookedAt === null ? 0 : await chainInternal(client, number, Math.min(lookedAt, now) - INTERNAL_AGE_MS)
     const lines = chained.reduce((sum, { lines: each }) => sum + each, 0) + internal
     const whole = new Set(chained.map(({ chainId }) => chainId))
     const holes = due.filter(({ chainId }) => !whole.has(chainId)).map(({ chainId }) => chainId)
-    const block = lines === 0 ? last ?? null : await closeBlock(client, { number, lines, now })
+    const block = lines === 0 ? (last ?? null) : await closeBlock(client, { number, lines, now })
     return { lines, lag: lag - lines + internal, block, holes }
   })
 }
 
 /** Reads the newest block; null while there is none. */
-export async function newestBlock(database: Database): Promise<{ readonly number: string; readonly hash: string } | null> {
-  const [row] = await database.query<[string, string]>({ name: 'newest_block', text: `select number, encode(hash, 'hex') from journal_block order by number desc limit 1`, values: [] })
+export async function newestBlock(
+  database: Database,
+): Promise<{ readonly number: string; readonly hash: string } | null> {
+  const [row] = await database.query<[string, string]>({
+    name: 'newest_block',
+    text: `select number, encode(hash, 'hex') from journal_block order by number desc limit 1`,
+    values: [],
+  })
   return row === undefined ? null : { number: row[0], hash: row[1] }
 }
 
 /** Finds balances with unchained lines, as many as a pass takes, and the total number of such lines. */
-async function findDue(client: TransactionClient): Promise<{ readonly due: readonly EventRange[]; readonly lag: number }> {
+async function findDue(
+  client: TransactionClient,
+): Promise<{ readonly due: readonly EventRange[]; readonly lag: number }> {
   const { rows } = await client.query<{ id: string; since: string; sequence: string; lag: string }>({
-    name: 'chain_due', values: [CHAINS_MAX],
+    name: 'chain_due',
+    values: [CHAINS_MAX],
     text: `select b.id, coalesce(c.sequence, 0) as since, b.sequence, sum(b.sequence - coalesce(c.sequence, 0)) over () as lag
       from balance b left join journal_chain c on c.chain_id = b.id where b.sequence > coalesce(c.sequence, 0) order by b.id limit $1`,
   })
@@ -131,7 +175,8 @@ async function findDue(client: TransactionClient): Promise<{ readonly due: reado
   return { due, lag: Number(rows[0]?.lag ?? 0) }
 }
 
-const BATCH = (lines: string, more = ''): string => `select count(*) as lines, string_agg(digest, ''::bytea order by sequence) as digests, string_agg(substr(digest, 1, 8), ''::bytea order by sequence) as marks${more} from (${lines}) l`
+const BATCH = (lines: string, more = ''): string =>
+  `select count(*) as lines, string_agg(digest, ''::bytea order by sequence) as digests, string_agg(substr(digest, 1, 8), ''::bytea order by sequence) as marks${more} from (${lines}) l`
 /**
  * Columns that summarise the lines of a checkpoint for searches (storage/journal/journal-search.ts); no hash covers
  * them.
@@ -143,9 +188,19 @@ const HEADS = `insert into journal_chain (chain_id, sequence, hash) select chain
   on conflict (chain_id) do update set sequence = excluded.sequence, hash = excluded.hash`
 
 /** Chains the lines of balances. A journal with a gap is left unchained, because missing lines cannot be hashed. */
-async function chainBalances(client: TransactionClient, due: readonly EventRange[], block: bigint): Promise<readonly { readonly chainId: string; readonly lines: number }[]> {
+async function chainBalances(
+  client: TransactionClient,
+  due: readonly EventRange[],
+  block: bigint,
+): Promise<readonly { readonly chainId: string; readonly lines: number }[]> {
   const { rows } = await client.query<{ chain_id: string; lines: string }>({
-    name: 'chain_balances', values: [plainArray(due.map(({ chainId }) => chainId)), plainArray(due.map(({ since }) => since)), plainArray(due.map(({ until }) => until)), block],
+    name: 'chain_balances',
+    values: [
+      plainArray(due.map(({ chainId }) => chainId)),
+      plainArray(due.map(({ since }) => since)),
+      plainArray(due.map(({ until }) => until)),
+      block,
+    ],
     text: `with written as (
         insert into journal_checkpoint (chain_id, first_sequence, last_sequence, block, hash, marks, ${SUMMARY.join(', ')})
         select d.chain_id, d.since + 1, d.until, $4, sha256(coalesce(c.hash, ''::bytea) || b.digests), b.marks, ${SUMMARY.map((name) => `b.${name}`).join(', ')}
@@ -163,8 +218,11 @@ async function chainBalances(client: TransactionClient, due: readonly EventRange
  * them are one checkpoint.
  */
 async function chainInternal(client: TransactionClient, block: bigint, before: number): Promise<number> {
-  const { rows: [bounds] } = await client.query<{ from_at: string; until_at: string | null }>({
-    name: 'chain_internal_bounds', values: [timestamp(before), CHECKPOINT_LINES_MAX, INTERNAL_CHAIN],
+  const {
+    rows: [bounds],
+  } = await client.query<{ from_at: string; until_at: string | null }>({
+    name: 'chain_internal_bounds',
+    values: [timestamp(before), CHECKPOINT_LINES_MAX, INTERNAL_CHAIN],
     text: `with since as (
         select coalesce((select booked_until from journal_checkpoint where chain_id = $3 order by first_sequence desc limit 1), '-infinity'::timestamptz) as from_at),
       next as (
@@ -174,8 +232,11 @@ async function chainInternal(client: TransactionClient, block: bigint, before: n
         else ((select max(booked_at) from next) + interval '1 microsecond')::text end as until_at from since`,
   })
   if (bounds === undefined || bounds.until_at === null) return 0
-  const { rows: [written] } = await client.query<{ lines: string }>({
-    name: 'chain_internal', values: [INTERNAL_CHAIN, bounds.from_at, bounds.until_at, block],
+  const {
+    rows: [written],
+  } = await client.query<{ lines: string }>({
+    name: 'chain_internal',
+    values: [INTERNAL_CHAIN, bounds.from_at, bounds.until_at, block],
     text: `with head as (select coalesce(max(c.sequence), 0) as sequence, coalesce(max(c.hash), ''::bytea) as hash from journal_chain c where c.chain_id = $1),
       written as (
         insert into journal_checkpoint (chain_id, first_sequence, last_sequence, block, hash, marks, booked_from, booked_until)
@@ -191,9 +252,15 @@ async function chainInternal(client: TransactionClient, block: bigint, before: n
 /** SQL of the input of a block's hash: its checkpoints `c`. */
 export const BLOCK_DIGESTS = `string_agg(c.chain_id::text::bytea || c.last_sequence::text::bytea || c.hash, ''::bytea order by c.chain_id)`
 
-async function closeBlock(client: TransactionClient, { number, lines, now }: { readonly number: bigint; readonly lines: number; readonly now: number }): Promise<{ readonly number: string; readonly hash: string }> {
-  const { rows: [row] } = await client.query<{ hash: string }>({
-    name: 'chain_block', values: [number, lines, timestamp(now)],
+async function closeBlock(
+  client: TransactionClient,
+  { number, lines, now }: { readonly number: bigint; readonly lines: number; readonly now: number },
+): Promise<{ readonly number: string; readonly hash: string }> {
+  const {
+    rows: [row],
+  } = await client.query<{ hash: string }>({
+    name: 'chain_block',
+    values: [number, lines, timestamp(now)],
     text: `insert into journal_block (number, hash, lines, made_at)
       select $1::bigint, sha256(coalesce((select hash from journal_block where number = $1::bigint - 1), ''::bytea) || ${BLOCK_DIGESTS}), $2::bigint, $3::timestamptz
       from journal_checkpoint c where c.block = $1::bigint returning encode(hash, 'hex') as hash`,

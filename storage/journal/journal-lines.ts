@@ -37,23 +37,31 @@ const TO_PAYEE = `p.rule = 'L20' and p.source_object = 'payment'`
  * SQL of a column of the lines of one side, as the customer sees it. The payee of an internal payment sees its own
  * incoming payment, whose id follows from the payment's; the posting's own text belongs to the payer.
  */
-const shown = (side: JournalSide, column: string, payees: string): string => (side === 'debit' ? `p.${column}` : `case when ${TO_PAYEE} then ${payees} else p.${column} end as ${column}`)
+const shown = (side: JournalSide, column: string, payees: string): string =>
+  side === 'debit' ? `p.${column}` : `case when ${TO_PAYEE} then ${payees} else p.${column} end as ${column}`
 const ARRIVAL = `from incoming_payment i where i.id = marked_id(p.source_id, 1)`
 
 /** SQL of the columns of the lines of one side, of a posting `p` and the other account `a`. */
-export const lineColumns = (side: JournalSide): string => `'${side}' as side, p.entry_id, p.ordinal, p.${side}_sequence as sequence, p.${side}_balance as running, p.amount, p.rule,
+export const lineColumns = (
+  side: JournalSide,
+): string => `'${side}' as side, p.entry_id, p.ordinal, p.${side}_sequence as sequence, p.${side}_balance as running, p.amount, p.rule,
     coalesce(a.key, 'cust') as counterpart, p.source_object, p.source_id, ${shown(side, 'description', `(select 'Payment from ' || i.payer_name ${ARRIVAL})`)}, p.reference,
     ${shown(side, 'counterparty', `(select i.payer_name ${ARRIVAL})`)}, p.reversal_of,
     (extract(epoch from p.booked_at) * 1000)::float8 as booked_ms, p.value_date::text as value_day`
 
 /** SQL of the tables behind the lines of one side. */
-export const linesFrom = (side: JournalSide): string => `posting p left join account a on a.id = p.${side === 'debit' ? 'credit' : 'debit'}_account`
+export const linesFrom = (side: JournalSide): string =>
+  `posting p left join account a on a.id = p.${side === 'debit' ? 'credit' : 'debit'}_account`
 
 /**
  * Whether a line credits the payee of a payment on the rail `internal`. The payee's incoming payment is its cause and its
  * transaction.
  */
-export const isArrival = ({ side, rule, source_object: source }: Pick<LineRow, 'side' | 'rule' | 'source_object'>): boolean =>
+export const isArrival = ({
+  side,
+  rule,
+  source_object: source,
+}: Pick<LineRow, 'side' | 'rule' | 'source_object'>): boolean =>
   side === 'credit' && rule === 'L20' && source === 'payment'
 
 /** A line as it was booked. Amounts are minor units, times epoch milliseconds. */
@@ -62,7 +70,12 @@ export interface BookedLine extends Omit<StatementLine, 'endToEndId' | 'isRevers
 }
 
 export function bookedLine(row: LineRow): BookedLine {
-  const type = journalType({ rule: row.rule, side: row.side, counterpart: row.counterpart, sourceObject: row.source_object })
+  const type = journalType({
+    rule: row.rule,
+    side: row.side,
+    counterpart: row.counterpart,
+    sourceObject: row.source_object,
+  })
   return {
     id: journalLineId(row.entry_id, row.ordinal, row.side),
     entryId: row.entry_id,
@@ -103,7 +116,17 @@ const FIRST_SINCE = `with recursive search(low, high) as (
  * Finds the first line of a balance booked at a moment (epoch milliseconds) or later, or the next one to come; null
  * when the journal has a gap. @throws DatabaseUnavailable
  */
-export async function firstLineSince(database: { readonly query: Database['pool']['query'] }, balanceId: string, at: number): Promise<bigint | null> {
-  const { rows: [row] } = await database.query<{ sequence: string }>({ name: 'first_line_since', text: FIRST_SINCE, values: [balanceId, timestamp(at)] })
+export async function firstLineSince(
+  database: { readonly query: Database['pool']['query'] },
+  balanceId: string,
+  at: number,
+): Promise<bigint | null> {
+  const {
+    rows: [row],
+  } = await database.query<{ sequence: string }>({
+    name: 'first_line_since',
+    text: FIRST_SINCE,
+    values: [balanceId, timestamp(at)],
+  })
   return row === undefined ? null : BigInt(row.sequence)
 }

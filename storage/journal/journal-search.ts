@@ -38,9 +38,25 @@ const LIKELY = `with chained as (
   having greatest(min(first_sequence), $2::bigint) < least(max(last_sequence) + 1, $3::bigint) order by min(first_sequence)`
 
 /** Finds the ranges of a journal whose lines can match, in order. @throws DatabaseUnavailable */
-export async function likelyStretches(database: Database, balanceId: string, { from, before }: EventRange, { kinds, amountFrom, amountTo, valueFrom, valueTo }: Sought): Promise<EventRange[]> {
+export async function likelyStretches(
+  database: Database,
+  balanceId: string,
+  { from, before }: EventRange,
+  { kinds, amountFrom, amountTo, valueFrom, valueTo }: Sought,
+): Promise<EventRange[]> {
   const rows = await database.query<[string, string]>({
-    name: 'likely_stretches', text: LIKELY, values: [balanceId, from, before, kinds === null ? null : textArray(kinds), amountFrom, amountTo, valueFrom, valueTo],
+    name: 'likely_stretches',
+    text: LIKELY,
+    values: [
+      balanceId,
+      from,
+      before,
+      kinds === null ? null : textArray(kinds),
+      amountFrom,
+      amountTo,
+      valueFrom,
+      valueTo,
+    ],
   })
   return rows.map(([first, end]) => ({ from: BigInt(first), before: BigInt(end) }))
 }

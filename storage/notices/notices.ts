@@ -17,7 +17,13 @@ export interface Notice {
  * Writes a notice for each of these users whose preferences allow it; ids that are no users (an API key's, the
  * service's own) are skipped. Returns the addresses of users who want a mail as well.
  */
-export async function insertNotices(client: TransactionClient, ids: IdSource, userIds: readonly string[], notice: Notice, now: number): Promise<readonly string[]> {
+export async function insertNotices(
+  client: TransactionClient,
+  ids: IdSource,
+  userIds: readonly string[],
+  notice: Notice,
+  now: number,
+): Promise<readonly string[]> {
   if (userIds.length === 0) return []
   const { rows } = await client.query<{ email: string }>({
     name: 'insert_notices',
@@ -28,15 +34,30 @@ export async function insertNotices(client: TransactionClient, ids: IdSource, us
         insert into notification (id, user_id, tenant_id, type, title, text, object, object_id, created_at)
         select id, user_id, $3, $4, $5, $6, $7, $8, $9 from person where not coalesce(wishes->'mutedInApp', '[]') ? $4)
       select email from person where not coalesce(wishes->'mutedByMail', '[]') ? $4`,
-    values: [userIds.map(() => ids.next()), userIds, notice.tenantId, notice.type, notice.title, notice.text, notice.object?.type ?? null, notice.object?.id ?? null, timestamp(now)],
+    values: [
+      userIds.map(() => ids.next()),
+      userIds,
+      notice.tenantId,
+      notice.type,
+      notice.title,
+      notice.text,
+      notice.object?.type ?? null,
+      notice.object?.id ?? null,
+      timestamp(now),
+    ],
   })
   return rows.map(({ email }) => email)
 }
 
 /** Reads the ids of a tenant's active members in one of these roles. */
-export async function peopleInRoles(client: Pick<TransactionClient, 'query'>, tenantId: string, roles: readonly string[]): Promise<string[]> {
+export async function peopleInRoles(
+  client: Pick<TransactionClient, 'query'>,
+  tenantId: string,
+  roles: readonly string[],
+): Promise<string[]> {
   const { rows } = await client.query<{ id: string }>({
-    name: 'people_in_roles', values: [tenantId, roles],
+    name: 'people_in_roles',
+    values: [tenantId, roles],
     text: `select u.id from membership m join platform_user u on u.id = m.user_id
       where m.tenant_id = $1 and m.status = 'active' and u.status = 'active' and m.role = any($2) order by u.id`,
   })
@@ -44,9 +65,19 @@ export async function peopleInRoles(client: Pick<TransactionClient, 'query'>, te
 }
 
 /** Marks a notice as read by its user. @returns false when the notice is not the user's */
-export async function readNotice(client: Pick<TransactionClient, 'query'>, { id, userId, tenantId, now }: { readonly id: string; readonly userId: string; readonly tenantId: string; readonly now: number }): Promise<boolean> {
+export async function readNotice(
+  client: Pick<TransactionClient, 'query'>,
+  {
+    id,
+    userId,
+    tenantId,
+    now,
+  }: { readonly id: string; readonly userId: string; readonly tenantId: string; readonly now: number },
+): Promise<boolean> {
   const { rowCount } = await client.query({
-    name: 'read_notice', text: 'update notification set read_at = coalesce(read_at, $4) where id = $1 and user_id = $2 and tenant_id = $3', values: [id, userId, tenantId, timestamp(now)],
+    name: 'read_notice',
+    text: 'update notification set read_at = coalesce(read_at, $4) where id = $1 and user_id = $2 and tenant_id = $3',
+    values: [id, userId, tenantId, timestamp(now)],
   })
   return rowCount === 1
 }

@@ -10,7 +10,9 @@ export class FeatureCache {
   /** Contains reads under way too, so that concurrent requests share one read. */
   readonly #remembered = new LRUCache<string, Promise<FeatureFlags>>({ max: REMEMBERED_MAX })
 
-  constructor(database: Database) { this.#database = database }
+  constructor(database: Database) {
+    this.#database = database
+  }
 
   /** Returns the flags of an operator, or those of a customer's operator. @throws the driver's errors */
   of(tenantId: string): Promise<FeatureFlags> {
@@ -19,7 +21,9 @@ export class FeatureCache {
     if (known !== undefined) return known
     const reading = this.#read(tenantId)
     this.#remembered.set(tenantId, reading)
-    reading.catch(() => { if (this.#remembered.peek(tenantId) === reading) this.#remembered.delete(tenantId) })
+    reading.catch(() => {
+      if (this.#remembered.peek(tenantId) === reading) this.#remembered.delete(tenantId)
+    })
     return reading
   }
 
@@ -30,7 +34,9 @@ export class FeatureCache {
 
   async #read(tenantId: string): Promise<FeatureFlags> {
     const [row] = await this.#database.query<[Readonly<Record<string, boolean>>]>({
-      name: 'features_of', text: 'select features from operator where id = coalesce((select operator_id from customer where id = $1), $1)', values: [tenantId],
+      name: 'features_of',
+      text: 'select features from operator where id = coalesce((select operator_id from customer where id = $1), $1)',
+      values: [tenantId],
     })
     return flagsOf(row?.[0] ?? {})
   }

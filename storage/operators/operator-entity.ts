@@ -13,7 +13,11 @@ export const Operator = defineEntity({
     name: p.text(),
     recipientApprovalMode: p.text().fieldName('recipient_approval_mode').defaultRaw(`'customer_tier'`),
     recipientRequireVerification: p.boolean().fieldName('recipient_require_verification').defaultRaw('false'),
-    recipientAllowedOverrides: p.array().columnType('text[]').fieldName('recipient_allowed_overrides').defaultRaw(`'{close_match}'`),
+    recipientAllowedOverrides: p
+      .array()
+      .columnType('text[]')
+      .fieldName('recipient_allowed_overrides')
+      .defaultRaw(`'{close_match}'`),
     complianceFourEyesRelease: p.boolean().fieldName('compliance_four_eyes_release').defaultRaw('true'),
     paymentsFourEyesExceptions: p.boolean().fieldName('payments_four_eyes_exceptions').defaultRaw('true'),
     pricingTemplateId: p.uuid().fieldName('pricing_template_id').nullable(),

@@ -71,20 +71,54 @@ const SELECT = `select version, name, recipient_approval_mode as mode, recipient
  * Reads an operator; null when it does not exist. `lock` keeps others from changing the operator and its limits until
  * the transaction ends.
  */
-export async function readOperator(client: Pick<TransactionClient, 'query'>, id: string, lock = false): Promise<OperatorRecord | null> {
-  const { rows: [row] } = await client.query<Row>({ name: lock ? 'lock_operator' : 'read_operator', text: lock ? `${SELECT} for no key update` : SELECT, values: [id] })
-  return row === undefined ? null : {
-    id, version: row.version, name: row.name, features: row.features, createdAt: row.created_ms, updatedBy: row.updated_by, updatedAt: row.updated_ms,
-    recipients: { approvalMode: row.mode, requireVerification: row.required, allowedOverrides: row.overrides },
-    compliance: { fourEyesRelease: row.four_eyes_release }, payments: { fourEyesExceptions: row.four_eyes_exceptions },
-    railLimits: railLimitsOf(row.rail_limits), pricing: { defaultTemplateId: row.pricing_template_id }, exchange: { ...row.exchange, minSellEur: BigInt(row.exchange.minSellEur) },
-  }
+export async function readOperator(
+  client: Pick<TransactionClient, 'query'>,
+  id: string,
+  lock = false,
+): Promise<OperatorRecord | null> {
+  const {
+    rows: [row],
+  } = await client.query<Row>({
+    name: lock ? 'lock_operator' : 'read_operator',
+    text: lock ? `${SELECT} for no key update` : SELECT,
+    values: [id],
+  })
+  return row === undefined
+    ? null
+    : {
+        id,
+        version: row.version,
+        name: row.name,
+        features: row.features,
+        createdAt: row.created_ms,
+        updatedBy: row.updated_by,
+        updatedAt: row.updated_ms,
+        recipients: { approvalMode: row.mode, requireVerification: row.required, allowedOverrides: row.overrides },
+        compliance: { fourEyesRelease: row.four_eyes_release },
+        payments: { fourEyesExceptions: row.four_eyes_exceptions },
+        railLimits: railLimitsOf(row.rail_limits),
+        pricing: { defaultTemplateId: row.pricing_template_id },
+        exchange: { ...row.exchange, minSellEur: BigInt(row.exchange.minSellEur) },
+      }
 }
 
 /** Writes the fields of an operator as its next version. */
 export async function writeOperator(
   client: TransactionClient,
-  { id, name, recipients, compliance, payments, exchange, features, by, now }: Pick<OperatorRecord, 'id' | 'name' | 'recipients' | 'compliance' | 'payments' | 'exchange' | 'features'> & { readonly by: string; readonly now: number },
+  {
+    id,
+    name,
+    recipients,
+    compliance,
+    payments,
+    exchange,
+    features,
+    by,
+    now,
+  }: Pick<OperatorRecord, 'id' | 'name' | 'recipients' | 'compliance' | 'payments' | 'exchange' | 'features'> & {
+    readonly by: string
+    readonly now: number
+  },
 ): Promise<void> {
   await client.query({
     name: 'write_operator',
@@ -92,8 +126,26 @@ export async function writeOperator(
       features = $6, updated_by = $7, updated_at = $8, compliance_four_eyes_release = $9, payments_four_eyes_exceptions = $10,
       exchange_quote_seconds = $11, exchange_margin_bps = $12, exchange_approval_tolerance_bps = $13, exchange_held_rate_default_minutes = $14, exchange_held_rate_max_minutes = $15,
       exchange_forward_deposit_bps = $16, exchange_margin_call_bps = $17, exchange_max_tenor_months = $18, exchange_min_sell_eur = $19 where id = $1`,
-    values: [id, name, recipients.approvalMode, recipients.requireVerification, recipients.allowedOverrides, JSON.stringify(features), by, timestamp(now),
-      compliance.fourEyesRelease, payments.fourEyesExceptions, exchange.quoteSeconds, exchange.marginBps, exchange.approvalToleranceBps, exchange.heldRateDefaultMinutes,
-      exchange.heldRateMaxMinutes, exchange.forwardDepositBps, exchange.marginCallBps, exchange.maxTenorMonths, exchange.minSellEur],
+    values: [
+      id,
+      name,
+      recipients.approvalMode,
+      recipients.requireVerification,
+      recipients.allowedOverrides,
+      JSON.stringify(features),
+      by,
+      timestamp(now),
+      compliance.fourEyesRelease,
+      payments.fourEyesExceptions,
+      exchange.quoteSeconds,
+      exchange.marginBps,
+      exchange.approvalToleranceBps,
+      exchange.heldRateDefaultMinutes,
+      exchange.heldRateMaxMinutes,
+      exchange.forwardDepositBps,
+      exchange.marginCallBps,
+      exchange.maxTenorMonths,
+      exchange.minSellEur,
+    ],
   })
 }

@@ -38,13 +38,19 @@ export interface EventHorizon {
  * @param underWay transactions under way, and `newest` the first that had not begun, both of the snapshot
  * @throws the driver's errors
  */
-export async function eventHorizon(queries: Queries, { underWay, newest }: { readonly underWay: readonly string[]; readonly newest: string }): Promise<EventHorizon> {
+export async function eventHorizon(
+  queries: Queries,
+  { underWay, newest }: { readonly underWay: readonly string[]; readonly newest: string },
+): Promise<EventHorizon> {
   if (underWay.length === 0) return { horizon: newest, oldest: null }
   const foreign = await queries.query<[number]>({
-    name: 'horizon_processes', values: [], text: `select a.pid from pg_stat_activity a where a.datid <> (select d.oid from pg_database d where d.datname = current_database())`,
+    name: 'horizon_processes',
+    values: [],
+    text: `select a.pid from pg_stat_activity a where a.datid <> (select d.oid from pg_database d where d.datname = current_database())`,
   })
   const holders = await queries.query<[string, number | null, boolean]>({
-    name: 'horizon_holders', values: [plainArray(underWay), plainArray(foreign.map(([pid]) => pid))],
+    name: 'horizon_holders',
+    values: [plainArray(underWay), plainArray(foreign.map(([pid]) => pid))],
     text: `select u.x::text, l.pid, coalesce(l.pid = any($2::integer[]), false) or exists (
         select from pg_prepared_xacts p where p.transaction = u.x::xid and p.database <> current_database())
       from unnest($1::text[]) t(x) cross join lateral (select t.x::xid8) u(x)
@@ -54,7 +60,10 @@ export async function eventHorizon(queries: Queries, { underWay, newest }: { rea
   const ours = underWay.filter((transaction) => !strangers.has(transaction)).map(BigInt)
   if (ours.length === 0) return { horizon: newest, oldest: null }
   const first = String(ours.reduce((least, each) => (each < least ? each : least)))
-  return { horizon: first, oldest: { transaction: first, pid: holders.find(([transaction]) => transaction === first)?.[1] ?? null } }
+  return {
+    horizon: first,
+    oldest: { transaction: first, pid: holders.find(([transaction]) => transaction === first)?.[1] ?? null },
+  }
 }
 
 /**
@@ -67,12 +76,17 @@ export const SNAPSHOT_COLUMNS = `array(select x::text from pg_snapshot_xip(s) x)
  * @throws the driver's errors
  */
 export async function readHorizon(queries: Queries): Promise<EventHorizon & { readonly ageMs: number | null }> {
-  const [row] = await queries.query<[string[], string]>({ name: 'horizon_snapshot', values: [], text: `select ${SNAPSHOT_COLUMNS} from pg_current_snapshot() s` })
+  const [row] = await queries.query<[string[], string]>({
+    name: 'horizon_snapshot',
+    values: [],
+    text: `select ${SNAPSHOT_COLUMNS} from pg_current_snapshot() s`,
+  })
   const [underWay, newest] = row as [string[], string]
   const found = await eventHorizon(queries, { underWay, newest })
   if (found.oldest === null) return { ...found, ageMs: 0 }
   const [age] = await queries.query<[number | null]>({
-    name: 'horizon_age', values: [found.oldest.pid, found.oldest.transaction],
+    name: 'horizon_age',
+    values: [found.oldest.pid, found.oldest.transaction],
     text: `select (extract(epoch from clock_timestamp() - coalesce(
       (select a.xact_start from pg_stat_activity a where a.pid = $1), (select p.prepared from pg_prepared_xacts p where p.transaction = $2::text::xid8::xid))) * 1000)::float8`,
   })

@@ -40,13 +40,22 @@ export class OutboxCursor {
   readonly #horizon: string
   readonly #since: string
 
-  private constructor(client: TransactionClient, { follower, now, position, horizon, movedAt }: {
-    readonly follower: Follower
-    readonly now: number
-    readonly position: string
-    readonly horizon: string
-    readonly movedAt: Date | null
-  }) {
+  private constructor(
+    client: TransactionClient,
+    {
+      follower,
+      now,
+      position,
+      horizon,
+      movedAt,
+    }: {
+      readonly follower: Follower
+      readonly now: number
+      readonly position: string
+      readonly horizon: string
+      readonly movedAt: Date | null
+    },
+  ) {
     this.#client = client
     this.#follower = follower
     this.#now = now
@@ -61,14 +70,25 @@ export class OutboxCursor {
    * In a database that was restored into a cluster with lower transaction numbers, the events are renumbered first
    * (restored-outbox.ts), and `onRestored` is called.
    */
-  static async take(client: TransactionClient, follower: Follower, now: number, onRestored?: () => void): Promise<OutboxCursor | null> {
-    const { rows: [lock] } = await client.query<[boolean]>({ name: `${follower}_lock`, text: `select pg_try_advisory_xact_lock(${FOLLOWERS[follower]})`, rowMode: 'array' })
+  static async take(
+    client: TransactionClient,
+    follower: Follower,
+    now: number,
+    onRestored?: () => void,
+  ): Promise<OutboxCursor | null> {
+    const {
+      rows: [lock],
+    } = await client.query<[boolean]>({
+      name: `${follower}_lock`,
+      text: `select pg_try_advisory_xact_lock(${FOLLOWERS[follower]})`,
+      rowMode: 'array',
+    })
     if (lock?.[0] !== true) return null
     let [position, restored, movedAt, oldest, underWay, newest] = await readPosition(client, follower)
     if (restored) {
-      if (!await renumberEvents(client)) return null
-      onRestored?.();
-      [position, , movedAt, oldest, underWay, newest] = await readPosition(client, follower)
+      if (!(await renumberEvents(client))) return null
+      onRestored?.()
+      ;[position, , movedAt, oldest, underWay, newest] = await readPosition(client, follower)
     }
     // Transactions last milliseconds. Only when the same one is the oldest in two passes is the query for its database
     // worthwhile.
@@ -85,7 +105,10 @@ export class OutboxCursor {
     if (newest === undefined) return null
     // Ranges end between transactions, so that one number marks the position; a transaction with more events than `max`
     // is taken whole.
-    const cut = max === null ? undefined : await this.#transactionOf('cut', 'limit 1 offset $4', [from, this.#horizon, this.#since, max])
+    const cut =
+      max === null
+        ? undefined
+        : await this.#transactionOf('cut', 'limit 1 offset $4', [from, this.#horizon, this.#since, max])
     const until = cut === undefined ? after(newest) : cut === from ? after(from) : cut
     return { bounds: [from, until, this.#since], more: cut !== undefined }
   }
@@ -98,26 +121,43 @@ export class OutboxCursor {
   }
 
   async #transactionOf(which: string, end: string, values: unknown[]): Promise<string | undefined> {
-    const { rows: [row] } = await this.#client.query<[string]>({
-      name: `events_${which}`, values, rowMode: 'array', text: `select o.written_in::text from outbox o where ${IN_EVENT_RANGE} order by o.written_in ${end}`,
+    const {
+      rows: [row],
+    } = await this.#client.query<[string]>({
+      name: `events_${which}`,
+      values,
+      rowMode: 'array',
+      text: `select o.written_in::text from outbox o where ${IN_EVENT_RANGE} order by o.written_in ${end}`,
     })
     return row?.[0]
   }
 
   async #moveTo(position: string): Promise<void> {
     await this.#client.query({
-      name: `${this.#follower}_move`, text: `update ${this.#follower} set position = $1::text::xid8, moved_at = $2`, values: [position, timestamp(this.#now)],
+      name: `${this.#follower}_move`,
+      text: `update ${this.#follower} set position = $1::text::xid8, moved_at = $2`,
+      values: [position, timestamp(this.#now)],
     })
   }
 }
 
 const after = (transaction: string): string => String(BigInt(transaction) + 1n)
 
-type PositionRow = [position: string, restored: boolean, movedAt: Date | null, oldest: string, underWay: string[], newest: string]
+type PositionRow = [
+  position: string,
+  restored: boolean,
+  movedAt: Date | null,
+  oldest: string,
+  underWay: string[],
+  newest: string,
+]
 
 async function readPosition(client: TransactionClient, follower: Follower): Promise<PositionRow> {
-  const { rows: [row] } = await client.query<PositionRow>({
-    name: `${follower}_place`, rowMode: 'array',
+  const {
+    rows: [row],
+  } = await client.query<PositionRow>({
+    name: `${follower}_place`,
+    rowMode: 'array',
     text: `select f.position::text, f.position > pg_snapshot_xmax(s), f.moved_at, pg_snapshot_xmin(s)::text, ${SNAPSHOT_COLUMNS} from ${follower} f, pg_current_snapshot() s`,
   })
   return row as PositionRow

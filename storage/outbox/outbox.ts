@@ -27,7 +27,22 @@ export async function writeEvent(client: pg.ClientBase, event: WrittenEvent): Pr
     name: 'write_event',
     text: `insert into outbox (id, created_at, customer_id, operator_id, shard, type, object, object_id, status, previous_status, amount, currency, sandbox, related_object, related_id)
       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
-    values: [event.id, timestamp(event.createdAt), event.customerId, event.operatorId, event.shard, event.type, event.object, event.objectId, event.status,
-      event.previousStatus, event.amount, event.currency, event.sandbox ?? false, event.related?.object ?? null, event.related?.id ?? null],
+    values: [
+      event.id,
+      timestamp(event.createdAt),
+      event.customerId,
+      event.operatorId,
+      event.shard,
+      event.type,
+      event.object,
+      event.objectId,
+      event.status,
+      event.previousStatus,
+      event.amount,
+      event.currency,
+      event.sandbox ?? false,
+      event.related?.object ?? null,
+      event.related?.id ?? null,
+    ],
   })
 }

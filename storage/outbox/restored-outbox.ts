@@ -30,8 +30,10 @@ const RENUMBER = `with snapshot as materialized (select pg_snapshot_xmax(pg_curr
   follower as materialized (${TABLES.map((table) => `select position, moved_at from ${table}`).join(' union all ')}),
   place as materialized (select distinct position from follower, snapshot where position > newest),
   since as materialized (select least(min(moved_at), now()) - interval '${LOOK_BACK}' as at from follower),
-  ${TABLES.map((table) => `${table}_moved as (
-    update ${table} f set position = (${FIRST} + (select count(*) from place where place.position <= f.position))::text::xid8 from snapshot where f.position > newest)`).join(',\n  ')}
+  ${TABLES.map(
+    (table) => `${table}_moved as (
+    update ${table} f set position = (${FIRST} + (select count(*) from place where place.position <= f.position))::text::xid8 from snapshot where f.position > newest)`,
+  ).join(',\n  ')}
   update outbox o set written_in = (${FIRST} + (select count(*) from place where place.position <= o.written_in))::text::xid8
   from snapshot, since where o.created_at >= since.at and (o.written_in > newest or o.xmin::text::bigint <> (o.written_in::text::bigint & 4294967295))`
 
@@ -42,7 +44,9 @@ const RENUMBER = `with snapshot as materialized (select pg_snapshot_xmax(pg_curr
  * Waits for followers that are in the middle of a pass, each of which ends within its own statement time-out.
  */
 export async function renumberEvents(client: TransactionClient): Promise<boolean> {
-  const { rows: [lock] } = await client.query<{ taken: boolean }>(`select pg_try_advisory_xact_lock(${LOCK}) as taken`)
+  const {
+    rows: [lock],
+  } = await client.query<{ taken: boolean }>(`select pg_try_advisory_xact_lock(${LOCK}) as taken`)
   if (lock?.taken !== true) return false
   for (const key of Object.values(FOLLOWERS)) await client.query(`select pg_advisory_xact_lock(${key})`)
   await client.query(RENUMBER)

@@ -14,7 +14,10 @@ export interface DuePayment {
 }
 
 /** Reads due payments of these shards (null: all), the longest due first. */
-export async function duePayments(database: Database, { now, owned, max }: { readonly now: number; readonly owned: readonly number[] | null; readonly max: number }): Promise<readonly DuePayment[]> {
+export async function duePayments(
+  database: Database,
+  { now, owned, max }: { readonly now: number; readonly owned: readonly number[] | null; readonly max: number },
+): Promise<readonly DuePayment[]> {
   const rows = await database.query<[string, number, number]>({
     name: 'due_payments',
     text: `select payment_id, shard, (extract(epoch from until) * 1000)::float8 from payment_due
@@ -26,11 +29,19 @@ export async function duePayments(database: Database, { now, owned, max }: { rea
 
 /** Sets when a payment is due next. Does nothing when the payment no longer waits. */
 export async function postponeDuePayment(database: Database, paymentId: string, dueAt: number): Promise<void> {
-  await database.query({ name: 'postpone_due_payment', text: 'update payment_due set due_at = $2::timestamptz where payment_id = $1', values: [paymentId, timestamp(dueAt)] })
+  await database.query({
+    name: 'postpone_due_payment',
+    text: 'update payment_due set due_at = $2::timestamptz where payment_id = $1',
+    values: [paymentId, timestamp(dueAt)],
+  })
 }
 
 /** Finds the scheduled payments to a recipient. */
-export async function scheduledPaymentsTo(client: Pick<TransactionClient, 'query'>, customerId: string, recipientId: string): Promise<readonly string[]> {
+export async function scheduledPaymentsTo(
+  client: Pick<TransactionClient, 'query'>,
+  customerId: string,
+  recipientId: string,
+): Promise<readonly string[]> {
   const { rows } = await client.query<{ id: string }>({
     name: 'scheduled_payments_to',
     text: `select p.id from payment_due d join payment p on p.id = d.payment_id where p.customer_id = $1 and p.recipient_id = $2 order by p.id`,
@@ -40,8 +51,13 @@ export async function scheduledPaymentsTo(client: Pick<TransactionClient, 'query
 }
 
 /** Reads the requested date of a payment, and the calendar that counts its days. */
-export async function datesOf(client: Pick<TransactionClient, 'query'>, paymentId: string): Promise<{ readonly executionDate: string; readonly calendar: CalendarTerms | null }> {
-  const { rows: [row] } = await client.query<{ day: string; calendar: CalendarTerms | null }>({
+export async function datesOf(
+  client: Pick<TransactionClient, 'query'>,
+  paymentId: string,
+): Promise<{ readonly executionDate: string; readonly calendar: CalendarTerms | null }> {
+  const {
+    rows: [row],
+  } = await client.query<{ day: string; calendar: CalendarTerms | null }>({
     name: 'dates_of_payment',
     text: `select p.execution_date::text as day, ${CALENDAR_OF_CONNECTION} as calendar from payment p join provider_connection k on k.id = p.connection_id where p.id = $1`,
     values: [paymentId],

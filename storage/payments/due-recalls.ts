@@ -23,9 +23,20 @@ export interface DueRecall {
  *
  * @throws DatabaseUnavailable, and what the driver throws
  */
-export async function dueRecalls(database: Queries, { now, owned }: { readonly now: number; readonly owned: readonly number[] | null }): Promise<readonly DueRecall[]> {
+export async function dueRecalls(
+  database: Queries,
+  { now, owned }: { readonly now: number; readonly owned: readonly number[] | null },
+): Promise<readonly DueRecall[]> {
   const rows = await database.query<[string, number, string, string, string]>({
-    name: 'recalls_due', text: DUE, values: [timestamp(now), plainArrayOrNull(owned)],
+    name: 'recalls_due',
+    text: DUE,
+    values: [timestamp(now), plainArrayOrNull(owned)],
   })
-  return rows.map(([paymentId, shard, reasonCode, note, expiresAt]) => ({ paymentId, shard, reasonCode, note, expiresAt }))
+  return rows.map(([paymentId, shard, reasonCode, note, expiresAt]) => ({
+    paymentId,
+    shard,
+    reasonCode,
+    note,
+    expiresAt,
+  }))
 }

@@ -7,7 +7,19 @@ import { plainArray } from '../db/array-literal.ts'
 import type { Database } from '../db/database.ts'
 import { FEES_OF_BALANCE } from '../pricing/pricing.ts'
 
-type Row = [string, string, string, number, string, FeeRuleJson[] | null, string, string | null, AccountIdentifiers | null, string | null, string | null]
+type Row = [
+  string,
+  string,
+  string,
+  number,
+  string,
+  FeeRuleJson[] | null,
+  string,
+  string | null,
+  AccountIdentifiers | null,
+  string | null,
+  string | null,
+]
 
 /** The payer's account is that of the paying balance; account details of the balance's own country come first. */
 const PAYEES = `select p.id, b.id, b.customer_id, b.shard, b.connection_id, ${FEES_OF_BALANCE}, c.legal_name, t.details->>'endToEndId', d.identifiers, d.bank_name, d.country
@@ -23,12 +35,39 @@ const PAYEES = `select p.id, b.id, b.customer_id, b.shard, b.connection_id, ${FE
  *
  * @throws DatabaseUnavailable and the driver's errors
  */
-export async function internalPayees(database: Pick<Database, 'query'>, paymentIds: readonly string[]): Promise<ReadonlyMap<string, InternalPayee>> {
+export async function internalPayees(
+  database: Pick<Database, 'query'>,
+  paymentIds: readonly string[],
+): Promise<ReadonlyMap<string, InternalPayee>> {
   const rows = await database.query<Row>({ name: 'internal_payees', text: PAYEES, values: [plainArray(paymentIds)] })
-  return new Map(rows.map(([paymentId, balanceId, customerId, shard, connectionId, fees, name, endToEndId, identifiers, bankName, country]): [string, InternalPayee] => [paymentId, {
-    balanceId, customerId, shard, connectionId, fees: fees?.map(feeRuleOf) ?? [], endToEndId,
-    payer: { name, maskedIdentifier: maskedOf(identifiers), bankName, country },
-  }]))
+  return new Map(
+    rows.map(
+      ([
+        paymentId,
+        balanceId,
+        customerId,
+        shard,
+        connectionId,
+        fees,
+        name,
+        endToEndId,
+        identifiers,
+        bankName,
+        country,
+      ]): [string, InternalPayee] => [
+        paymentId,
+        {
+          balanceId,
+          customerId,
+          shard,
+          connectionId,
+          fees: fees?.map(feeRuleOf) ?? [],
+          endToEndId,
+          payer: { name, maskedIdentifier: maskedOf(identifiers), bankName, country },
+        },
+      ],
+    ),
+  )
 }
 
 function maskedOf(identifiers: AccountIdentifiers | null): string | null {

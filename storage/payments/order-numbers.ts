@@ -16,13 +16,15 @@ export class OrderNumbers {
   #end = 0n
   #following: Promise<bigint> | undefined
 
-  constructor(database: Database) { this.#database = database }
+  constructor(database: Database) {
+    this.#database = database
+  }
 
   /** Takes a number that is never given out twice. @throws the driver's errors */
   async take(): Promise<bigint> {
     this.#database.assertFree()
     while (this.#next === this.#end) {
-      const following = this.#following ??= this.#prefetch()
+      const following = (this.#following ??= this.#prefetch())
       const start = await following
       // Many callers wait for the same block; the first to wake installs it. A caller that wakes after the block is
       // used up must not install it again.
@@ -51,12 +53,18 @@ export class OrderNumbers {
   /** Fetches the next block. A failed fetch is dropped; otherwise every later order would fail with it. */
   #prefetch(): Promise<bigint> {
     const fetched = this.#fetch()
-    fetched.catch(() => { if (this.#following === fetched) this.#following = undefined })
+    fetched.catch(() => {
+      if (this.#following === fetched) this.#following = undefined
+    })
     return fetched
   }
 
   async #fetch(): Promise<bigint> {
-    const [row] = await this.#database.query<[string]>({ name: 'order_number_block', text: `select nextval('order_number_block')`, values: [] })
+    const [row] = await this.#database.query<[string]>({
+      name: 'order_number_block',
+      text: `select nextval('order_number_block')`,
+      values: [],
+    })
     return (BigInt((row as [string])[0]) - 1n) * BLOCK
   }
 }

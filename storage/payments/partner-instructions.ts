@@ -15,7 +15,8 @@ export interface QueuedPayment {
 /** Counts the payments of these shards (null: all) that have not been handed to the bank. @throws DatabaseUnavailable, and what the driver throws */
 export async function countUnsentPayments(database: Queries, owned: readonly number[] | null): Promise<number> {
   const [row] = await database.query<[string]>({
-    name: 'queue_backlog', values: [plainArrayOrNull(owned)],
+    name: 'queue_backlog',
+    values: [plainArrayOrNull(owned)],
     text: `select count(*) from partner_instruction i join payment p on p.id = i.payment_id
         where p.sent_at is null and ($1::smallint[] is null or i.shard = any($1))`,
   })
@@ -28,7 +29,10 @@ export async function countUnsentPayments(database: Queries, owned: readonly num
  *
  * @throws DatabaseUnavailable, and what the driver throws
  */
-export async function unsentPayments(database: Queries, { now, owned, max }: { readonly now: number; readonly owned: readonly number[] | null; readonly max: number }): Promise<readonly QueuedPayment[]> {
+export async function unsentPayments(
+  database: Queries,
+  { now, owned, max }: { readonly now: number; readonly owned: readonly number[] | null; readonly max: number },
+): Promise<readonly QueuedPayment[]> {
   const rows = await database.query<[string, number]>({
     name: 'queue_refill',
     text: `select i.payment_id, i.shard from partner_instruction i join payment p on p.id = i.payment_id
@@ -46,7 +50,18 @@ export async function unsentPayments(database: Queries, { now, owned, max }: { r
  * @throws DatabaseUnavailable, and what the driver throws
  */
 export async function silentPayments(
-  database: Queries, { sentBefore, after, max, owned }: { readonly sentBefore: number; readonly after: string; readonly max: number; readonly owned: readonly number[] | null },
+  database: Queries,
+  {
+    sentBefore,
+    after,
+    max,
+    owned,
+  }: {
+    readonly sentBefore: number
+    readonly after: string
+    readonly max: number
+    readonly owned: readonly number[] | null
+  },
 ): Promise<readonly QueuedPayment[]> {
   const rows = await database.query<[string, number]>({
     name: 'queue_silent',
@@ -69,7 +84,10 @@ export interface UnknownPayment extends QueuedPayment {
  *
  * @throws DatabaseUnavailable, and what the driver throws
  */
-export async function unknownPayments(database: Queries, { now, max, owned }: { readonly now: number; readonly max: number; readonly owned: readonly number[] | null }): Promise<readonly UnknownPayment[]> {
+export async function unknownPayments(
+  database: Queries,
+  { now, max, owned }: { readonly now: number; readonly max: number; readonly owned: readonly number[] | null },
+): Promise<readonly UnknownPayment[]> {
   const rows = await database.query<[string, number, number]>({
     name: 'queue_attention',
     text: `select payment_id, shard, attempts from partner_instruction where attention_at <= $1::timestamptz
@@ -82,7 +100,9 @@ export async function unknownPayments(database: Queries, { now, max, owned }: { 
 /** Reads which of these payments staff have not forbidden to submit again, by id. @throws DatabaseUnavailable, and what the driver throws */
 export async function resubmittablePayments(database: Queries, ids: readonly string[]): Promise<readonly string[]> {
   const rows = await database.query<[string]>({
-    name: 'queue_sendable', text: 'select payment_id from partner_instruction where payment_id = any($1::uuid[]) and not resubmit_forbidden', values: [plainArray(ids)],
+    name: 'queue_sendable',
+    text: 'select payment_id from partner_instruction where payment_id = any($1::uuid[]) and not resubmit_forbidden',
+    values: [plainArray(ids)],
   })
   return rows.map(([id]) => id)
 }
@@ -103,5 +123,11 @@ export async function placesOfPayments(database: Queries, ids: readonly string[]
     text: `select id, operator_id, connection_id, currency, rail from payment where id = any($1::uuid[])`,
     values: [plainArray(ids)],
   })
-  return rows.map(([id, operatorId, connectionId, currency, rail]) => ({ id, operatorId, connectionId, currency, rail }))
+  return rows.map(([id, operatorId, connectionId, currency, rail]) => ({
+    id,
+    operatorId,
+    connectionId,
+    currency,
+    rail,
+  }))
 }

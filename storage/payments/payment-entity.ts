@@ -46,12 +46,23 @@ export const Payment = defineEntity({
   },
   indexes: [
     { name: 'payment_customer', properties: ['customerId', 'id'] },
-    { name: 'payment_scheduled_payment', expression: 'create index payment_scheduled_payment on payment (scheduled_payment_id, id) where scheduled_payment_id is not null' },
-    { name: 'payment_recall_due', expression: 'create index payment_recall_due on payment (recall_due_at) where recall_due_at is not null' },
+    {
+      name: 'payment_scheduled_payment',
+      expression:
+        'create index payment_scheduled_payment on payment (scheduled_payment_id, id) where scheduled_payment_id is not null',
+    },
+    {
+      name: 'payment_recall_due',
+      expression: 'create index payment_recall_due on payment (recall_due_at) where recall_due_at is not null',
+    },
   ],
   uniques: [
     { name: 'payment_number_unique', properties: ['number'] },
-    { name: 'payment_external_id_unique', expression: 'create unique index payment_external_id_unique on payment (customer_id, external_id) where external_id is not null' },
+    {
+      name: 'payment_external_id_unique',
+      expression:
+        'create unique index payment_external_id_unique on payment (customer_id, external_id) where external_id is not null',
+    },
   ],
   checks: [
     { name: 'payment_amount_positive', expression: 'amount > 0' },

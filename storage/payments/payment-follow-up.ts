@@ -29,10 +29,18 @@ const PAID = `with paid as (
 // The user who made the payment, if still a member; an API key receives webhooks instead.
 const MADE_BY_MEMBERS = `payment p join membership m on m.tenant_id = p.customer_id and m.user_id = p.created_by and m.status = 'active'`
 const NEWS = [
-  { type: 'payment_failed', word: 'failed', text: `select p.id, p.customer_id, p.created_by, p.number, p.failure::json->>'message' from ${MADE_BY_MEMBERS}
-    where ${ENDED('failed')} order by p.failed_at, p.id` },
-  { type: 'payment_returned', word: 'returned', text: `select p.id, p.customer_id, p.created_by, p.number, p.return_info::json->>'reason' from ${MADE_BY_MEMBERS}
-    where ${ENDED('returned')} order by p.id` },
+  {
+    type: 'payment_failed',
+    word: 'failed',
+    text: `select p.id, p.customer_id, p.created_by, p.number, p.failure::json->>'message' from ${MADE_BY_MEMBERS}
+    where ${ENDED('failed')} order by p.failed_at, p.id`,
+  },
+  {
+    type: 'payment_returned',
+    word: 'returned',
+    text: `select p.id, p.customer_id, p.created_by, p.number, p.return_info::json->>'reason' from ${MADE_BY_MEMBERS}
+    where ${ENDED('returned')} order by p.id`,
+  },
 ] as const
 
 export interface FollowUp {
@@ -63,14 +71,23 @@ export async function followUpPayments(database: Database, ids: IdSource, now: n
     await ask('follow_up_paid', PAID)
     const mails: FollowUp['mails'][number][] = []
     for (const { type, word, text: found } of NEWS) {
-      for (const [id, tenantId, userId, number, message] of await ask<[string, string, string, string, string | null]>(`follow_up_${word}`, found)) {
+      for (const [id, tenantId, userId, number, message] of await ask<[string, string, string, string, string | null]>(
+        `follow_up_${word}`,
+        found,
+      )) {
         const subject = `Payment ${number} ${word}`
         const text = message ?? `${subject}.`
-        const addresses = await insertNotices(client, ids, [userId], { tenantId, type, title: subject, text, object: { type: 'payment', id } }, now)
+        const addresses = await insertNotices(
+          client,
+          ids,
+          [userId],
+          { tenantId, type, title: subject, text, object: { type: 'payment', id } },
+          now,
+        )
         mails.push(...addresses.map((to) => ({ to, subject, text })))
       }
     }
-    mails.push(...await tellAlerts(client, ids, stretch, now))
+    mails.push(...(await tellAlerts(client, ids, stretch, now)))
     await place.move(stretch)
     return { more: stretch.more, mails }
   })

@@ -1,11 +1,30 @@
 /** Payments as the customer sees them, and as the domain reads them. */
 import { sql } from 'kysely'
 import { timestamp, type Clock } from '../../lib/base/clock.ts'
-import { paymentJson, type Failure, type PaymentDetails, type PaymentRecord, type PaymentStatus, type QueuePlace } from '../../lib/payments/payment.ts'
+import {
+  paymentJson,
+  type Failure,
+  type PaymentDetails,
+  type PaymentRecord,
+  type PaymentStatus,
+  type QueuePlace,
+} from '../../lib/payments/payment.ts'
 import { plainArray } from '../db/array-literal.ts'
 import type { Database } from '../db/database.ts'
 import { liveRecipients } from './drafts.ts'
-import { Conditions, EMPTY, epochMs, readPage, type Branch, type ListQuery, type ListResult, type Order, type ReadDatabase, type Tenant, type TimeTo } from '../db/page.ts'
+import {
+  Conditions,
+  EMPTY,
+  epochMs,
+  readPage,
+  type Branch,
+  type ListQuery,
+  type ListResult,
+  type Order,
+  type ReadDatabase,
+  type Tenant,
+  type TimeTo,
+} from '../db/page.ts'
 
 export interface PaymentFilters {
   readonly status?: readonly string[]
@@ -91,7 +110,11 @@ const ORDERS: Readonly<Record<PaymentSort, Order>> = {
   '-createdAt': { keys: [ID], descending: true },
   createdAt: { keys: [ID], descending: false },
   // Drafts without a date come first, as the furthest date.
-  '-executionDate': { keys: [{ expression: sql`coalesce(p.execution_date, date '9999-12-31')`, type: 'date' }, ID], descending: true, sorted: ID.expression },
+  '-executionDate': {
+    keys: [{ expression: sql`coalesce(p.execution_date, date '9999-12-31')`, type: 'date' }, ID],
+    descending: true,
+    sorted: ID.expression,
+  },
   '-amount': { keys: [{ expression: sql`p.amount`, type: 'bigint' }, ID], descending: true, sorted: ID.expression },
 }
 
@@ -128,7 +151,10 @@ export function paymentBranch({ tenant, filters, metadata, sort }: PaymentListQu
     .created('p', filters.createdFrom, filters.createdTo)
     .metadata(sql`p.metadata`, metadata)
   // The payments of the rows of these files.
-  if (filters.bulkPaymentId !== undefined) where.add(sql`p.id in (select r.payment_id from bulk_payment_row r where r.bulk_payment_id = any(${plainArray(filters.bulkPaymentId)}::uuid[]) and r.payment_id is not null)`)
+  if (filters.bulkPaymentId !== undefined)
+    where.add(
+      sql`p.id in (select r.payment_id from bulk_payment_row r where r.bulk_payment_id = any(${plainArray(filters.bulkPaymentId)}::uuid[]) and r.payment_id is not null)`,
+    )
   return { columns: COLUMNS, from: sql`payment p`, where: where.list, order: ORDERS[sort] }
 }
 
@@ -140,21 +166,116 @@ const RECORD = `select id, customer_id, connection_id, number, external_id, stat
     (extract(epoch from cancelled_at) * 1000)::float8, returned_amount, return_info, recall, scheduled_payment_id
   from payment where id = $1`
 
-type RecordRow = [string, string, string, string, string | null, PaymentStatus, number, string, string, string, string, string, PaymentRecord['rail'],
-  string | null, string, PaymentRecord['createdVia'], string, Record<string, string> | null, string | null, string | null, string | null,
-  number | null, number | null, number | null, number, number, string | null, number | null, number | null,
-  string | null, string | null, string | null, string | null]
+type RecordRow = [
+  string,
+  string,
+  string,
+  string,
+  string | null,
+  PaymentStatus,
+  number,
+  string,
+  string,
+  string,
+  string,
+  string,
+  PaymentRecord['rail'],
+  string | null,
+  string,
+  PaymentRecord['createdVia'],
+  string,
+  Record<string, string> | null,
+  string | null,
+  string | null,
+  string | null,
+  number | null,
+  number | null,
+  number | null,
+  number,
+  number,
+  string | null,
+  number | null,
+  number | null,
+  string | null,
+  string | null,
+  string | null,
+  string | null,
+]
 
 /** Finds a payment by its id, of any customer; null when it does not exist. */
 export async function findPayment(database: Pick<Database, 'query'>, id: string): Promise<PaymentRecord | null> {
   const [row] = await database.query<RecordRow>({ name: 'get_payment', text: RECORD, values: [id] })
   if (row === undefined) return null
-  const [paymentId, customer_id, connection_id, number, external_id, status, version, source_balance_id, recipient_id, currency, amount,
-    fee, rail, execution_day, created_by, created_via, details, metadata, failure, exception, provider_ref, sent_ms, completed_ms,
-    failed_ms, created_ms, updated_ms, status_reason, approved_ms, cancelled_ms, returned_amount, return_info, recall, scheduled_payment_id] = row
-  return paymentRecord({ id: paymentId, customer_id, connection_id, number, external_id, status, version, source_balance_id, recipient_id,
-    currency, amount, fee, rail, execution_day, created_by, created_via, details, metadata, failure, exception, provider_ref, sent_ms,
-    completed_ms, failed_ms, created_ms, updated_ms, status_reason, approved_ms, cancelled_ms, returned_amount, return_info, recall, scheduled_payment_id })
+  const [
+    paymentId,
+    customer_id,
+    connection_id,
+    number,
+    external_id,
+    status,
+    version,
+    source_balance_id,
+    recipient_id,
+    currency,
+    amount,
+    fee,
+    rail,
+    execution_day,
+    created_by,
+    created_via,
+    details,
+    metadata,
+    failure,
+    exception,
+    provider_ref,
+    sent_ms,
+    completed_ms,
+    failed_ms,
+    created_ms,
+    updated_ms,
+    status_reason,
+    approved_ms,
+    cancelled_ms,
+    returned_amount,
+    return_info,
+    recall,
+    scheduled_payment_id,
+  ] = row
+  return paymentRecord({
+    id: paymentId,
+    customer_id,
+    connection_id,
+    number,
+    external_id,
+    status,
+    version,
+    source_balance_id,
+    recipient_id,
+    currency,
+    amount,
+    fee,
+    rail,
+    execution_day,
+    created_by,
+    created_via,
+    details,
+    metadata,
+    failure,
+    exception,
+    provider_ref,
+    sent_ms,
+    completed_ms,
+    failed_ms,
+    created_ms,
+    updated_ms,
+    status_reason,
+    approved_ms,
+    cancelled_ms,
+    returned_amount,
+    return_info,
+    recall,
+    scheduled_payment_id,
+  })
 }
 
 /** Reads one payment of a customer with its version; null when the payment is not the tenant's. */
@@ -162,16 +283,22 @@ export async function getPayment(database: Database, tenant: Tenant, id: string,
   if (tenant.kind !== 'customer') return null
   const found = await findPayment(database, id)
   if (found === null || found.customerId !== tenant.id) return null
-  const [record] = await withLiveRecipients(database, [found]) as [PaymentRecord]
+  const [record] = (await withLiveRecipients(database, [found])) as [PaymentRecord]
   const places = await queuePlaces(database, [record], queue)
   return { version: record.version, view: paymentJson(record, places.get(id) ?? null) }
 }
 
 /** Drafts show the present state of their recipients; a deleted recipient is shown as the draft recorded it. */
-async function withLiveRecipients(database: Database, payments: readonly PaymentRecord[]): Promise<readonly PaymentRecord[]> {
+async function withLiveRecipients(
+  database: Database,
+  payments: readonly PaymentRecord[],
+): Promise<readonly PaymentRecord[]> {
   const drafts = payments.filter(({ status }) => status === 'draft')
   if (drafts.length === 0) return payments
-  const recipients = await liveRecipients(database, drafts.map(({ recipientId }) => recipientId))
+  const recipients = await liveRecipients(
+    database,
+    drafts.map(({ recipientId }) => recipientId),
+  )
   return payments.map((payment) => {
     const recipient = payment.status === 'draft' ? recipients.get(payment.recipientId) : undefined
     return recipient === undefined ? payment : { ...payment, details: { ...payment.details, recipient } }
@@ -198,12 +325,14 @@ function paymentRecord(row: PaymentRow): PaymentRecord {
     createdVia: row.created_via,
     details: JSON.parse(row.details) as PaymentDetails,
     metadata: row.metadata ?? {},
-    failure: row.failure === null ? null : JSON.parse(row.failure) as Failure,
-    statusReason: row.status_reason === null ? null : JSON.parse(row.status_reason) as NonNullable<PaymentRecord['statusReason']>,
+    failure: row.failure === null ? null : (JSON.parse(row.failure) as Failure),
+    statusReason:
+      row.status_reason === null ? null : (JSON.parse(row.status_reason) as NonNullable<PaymentRecord['statusReason']>),
     returnedAmount: row.returned_amount === null ? null : BigInt(row.returned_amount),
-    returnInfo: row.return_info === null ? null : JSON.parse(row.return_info) as NonNullable<PaymentRecord['returnInfo']>,
-    recall: row.recall === null ? null : JSON.parse(row.recall) as NonNullable<PaymentRecord['recall']>,
-    exception: row.exception === null ? null : JSON.parse(row.exception) as NonNullable<PaymentRecord['exception']>,
+    returnInfo:
+      row.return_info === null ? null : (JSON.parse(row.return_info) as NonNullable<PaymentRecord['returnInfo']>),
+    recall: row.recall === null ? null : (JSON.parse(row.recall) as NonNullable<PaymentRecord['recall']>),
+    exception: row.exception === null ? null : (JSON.parse(row.exception) as NonNullable<PaymentRecord['exception']>),
     scheduledPaymentId: row.scheduled_payment_id,
     providerRef: row.provider_ref,
     sentAt: row.sent_ms,
@@ -242,16 +371,27 @@ const WAITING = `select 'before' as part, null as payment_id, count(*)::int as w
  * Reads the queue positions of the payments that wait for the partner. Payments that were handed over or have ended are
  * absent.
  */
-export async function queuePlaces(database: Database, payments: readonly PaymentRecord[], queue: Queue): Promise<ReadonlyMap<string, QueuePlace>> {
+export async function queuePlaces(
+  database: Database,
+  payments: readonly PaymentRecord[],
+  queue: Queue,
+): Promise<ReadonlyMap<string, QueuePlace>> {
   const places = new Map<string, QueuePlace>()
-  const waiting = payments.filter(({ status, sentAt }) => status === 'processing' && sentAt === null).map(({ id }) => id).sort()
+  const waiting = payments
+    .filter(({ status, sentAt }) => status === 'processing' && sentAt === null)
+    .map(({ id }) => id)
+    .sort()
   if (waiting.length === 0) return places
   const rows = await database.query<['kept' | 'before' | 'after', string | null, number | null]>({
-    name: 'queue_places', text: WAITING, values: [waiting[0], waiting.at(-1), plainArray(waiting), timestamp(queue.clock.now())],
+    name: 'queue_places',
+    text: WAITING,
+    values: [waiting[0], waiting.at(-1), plainArray(waiting), timestamp(queue.clock.now())],
   })
   const first = Math.max(rows.find(([part]) => part === 'before')?.[2] ?? 0, 1)
   const later = rows.filter(([part]) => part === 'after').map(([, id]) => id as string)
-  const kept = new Map(rows.filter(([part]) => part === 'kept').map(([, id, seconds]) => [id as string, seconds as number]))
+  const kept = new Map(
+    rows.filter(([part]) => part === 'kept').map(([, id, seconds]) => [id as string, seconds as number]),
+  )
   let passed = 0
   for (const id of waiting) {
     while (passed < later.length && later[passed]! <= id) passed += 1

@@ -10,17 +10,88 @@ export const PAYMENTS = `select id, customer_id, operator_id, connection_id, sha
   from payment where id = any($1::uuid[]) order by id`
 
 /** Reads the states of payments; an id without a row is absent. */
-export async function loadPayments(reader: Reader, ids: readonly string[], lock: boolean): Promise<Map<string, PaymentState>> {
-  const { rows } = await reader.query(lock
-    ? { name: 'lock_payments', text: `${PAYMENTS} for update`, values: [plainArray(ids)] }
-    : { name: 'load_payments', text: PAYMENTS, values: [plainArray(ids)] })
+export async function loadPayments(
+  reader: Reader,
+  ids: readonly string[],
+  lock: boolean,
+): Promise<Map<string, PaymentState>> {
+  const { rows } = await reader.query(
+    lock
+      ? { name: 'lock_payments', text: `${PAYMENTS} for update`, values: [plainArray(ids)] }
+      : { name: 'load_payments', text: PAYMENTS, values: [plainArray(ids)] },
+  )
   const states = new Map<string, PaymentState>()
-  for (const row of rows as [string, string, string, string, number, string, PaymentStatus, number, boolean, string, string, string, string, string, string, string, string, number, string | null, string][]) {
-    const [id, customerId, operatorId, connectionId, shard, number, status, version, sent, sourceBalanceId, payingBalanceId, holdId, currency, amount, fee, rail, text, createdAt, recall, createdBy] = row
+  for (const row of rows as [
+    string,
+    string,
+    string,
+    string,
+    number,
+    string,
+    PaymentStatus,
+    number,
+    boolean,
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+    number,
+    string | null,
+    string,
+  ][]) {
+    const [
+      id,
+      customerId,
+      operatorId,
+      connectionId,
+      shard,
+      number,
+      status,
+      version,
+      sent,
+      sourceBalanceId,
+      payingBalanceId,
+      holdId,
+      currency,
+      amount,
+      fee,
+      rail,
+      text,
+      createdAt,
+      recall,
+      createdBy,
+    ] = row
     const details = JSON.parse(text) as PaymentDetails
-    states.set(id, { id, customerId, operatorId, connectionId, shard, number, status, version, sent, sourceBalanceId, payingBalanceId, holdId, currency,
-      amount: BigInt(amount), fee: BigInt(fee), rail, reference: details.reference, recipientName: details.recipient.name, createdAt: details.heldAt ?? createdAt,
-      spenderId: spenderOf({ createdBy, details }), recall: recall === null ? null : JSON.parse(recall) as PaymentRecall, charges: details.charges, conversion: details.conversion, payeeBalanceId: details.payeeBalanceId })
+    states.set(id, {
+      id,
+      customerId,
+      operatorId,
+      connectionId,
+      shard,
+      number,
+      status,
+      version,
+      sent,
+      sourceBalanceId,
+      payingBalanceId,
+      holdId,
+      currency,
+      amount: BigInt(amount),
+      fee: BigInt(fee),
+      rail,
+      reference: details.reference,
+      recipientName: details.recipient.name,
+      createdAt: details.heldAt ?? createdAt,
+      spenderId: spenderOf({ createdBy, details }),
+      recall: recall === null ? null : (JSON.parse(recall) as PaymentRecall),
+      charges: details.charges,
+      conversion: details.conversion,
+      payeeBalanceId: details.payeeBalanceId,
+    })
   }
   return states
 }
@@ -31,13 +102,25 @@ export async function readPayment(client: TransactionClient, id: string): Promis
 }
 
 /** Reads the states of payments within a transaction; an id without a row is absent. */
-export async function readPayments(client: TransactionClient, ids: readonly string[]): Promise<ReadonlyMap<string, PaymentState>> {
-  const reader: Reader = { query: async (statement) => await client.query({ ...statement, rowMode: 'array' }) as unknown as { rows: unknown[][] } }
+export async function readPayments(
+  client: TransactionClient,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, PaymentState>> {
+  const reader: Reader = {
+    query: async (statement) =>
+      (await client.query({ ...statement, rowMode: 'array' })) as unknown as { rows: unknown[][] },
+  }
   return await loadPayments(reader, ids, false)
 }
 
 /** Reads the details of a payment, within a transaction; empty when there is no such payment. @throws what the driver throws */
 export async function readPaymentDetails(client: TransactionClient, id: string): Promise<PaymentDetails> {
-  const { rows: [row] } = await client.query<{ details: string }>({ name: 'payment_details', text: 'select details from payment where id = $1', values: [id] })
+  const {
+    rows: [row],
+  } = await client.query<{ details: string }>({
+    name: 'payment_details',
+    text: 'select details from payment where id = $1',
+    values: [id],
+  })
   return JSON.parse(row?.details ?? '{}') as PaymentDetails
 }

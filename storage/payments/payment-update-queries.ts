@@ -18,22 +18,40 @@ interface UpdateRow {
 }
 
 /** Lists the updates of a payment, by pages; null when the payment is not the tenant's. */
-export async function listPaymentUpdates(database: Database, db: ReadDatabase, query: PaymentUpdateQuery): Promise<ListResult<ReturnType<typeof updateJson>> | null> {
+export async function listPaymentUpdates(
+  database: Database,
+  db: ReadDatabase,
+  query: PaymentUpdateQuery,
+): Promise<ListResult<ReturnType<typeof updateJson>> | null> {
   const { tenant, paymentId, sort } = query
   const payment = tenant.kind === 'customer' ? await findPayment(database, paymentId) : null
   if (payment === null || payment.customerId !== tenant.id) return null
-  const { rows, ...page } = await readPage<UpdateRow>(db, [{
-    columns: sql`u.version, u.status, u.previous_status, u.message, u.actor, ${epochMs('u.at')} as at_ms`,
-    from: sql`status_update u`,
-    where: [sql`u.object_id = ${paymentId}::uuid`],
-    // Versions ascend with time, except for the skew between the clocks of two nodes.
-    order: { keys: [{ expression: sql`u.version`, type: 'bigint' }], descending: sort === '-at' },
-  }], query)
+  const { rows, ...page } = await readPage<UpdateRow>(
+    db,
+    [
+      {
+        columns: sql`u.version, u.status, u.previous_status, u.message, u.actor, ${epochMs('u.at')} as at_ms`,
+        from: sql`status_update u`,
+        where: [sql`u.object_id = ${paymentId}::uuid`],
+        // Versions ascend with time, except for the skew between the clocks of two nodes.
+        order: { keys: [{ expression: sql`u.version`, type: 'bigint' }], descending: sort === '-at' },
+      },
+    ],
+    query,
+  )
   return { ...page, rows: rows.map((row) => updateJson(paymentId, row)) }
 }
 
 function updateJson(paymentId: string, { version, status, previous_status, message, actor, at_ms }: UpdateRow) {
-  return { id: updateId(paymentId, version), paymentId, status, previousStatus: previous_status, message, actor, at: timestamp(at_ms) }
+  return {
+    id: updateId(paymentId, version),
+    paymentId,
+    status,
+    previousStatus: previous_status,
+    message,
+    actor,
+    at: timestamp(at_ms),
+  }
 }
 
 /**

@@ -4,10 +4,15 @@ import { TEMPLATE_COLUMNS, templateRecord, type PricingTemplateRecord, type Temp
 import { Conditions, EMPTY, readPage, type ListQuery, type ListResult, type ReadDatabase } from '../db/page.ts'
 
 /** Lists an operator's templates, by pages. Customers have none. */
-export async function listTemplates(db: ReadDatabase, { tenant, sort, ...query }: ListQuery<object, 'createdAt' | '-createdAt'>): Promise<ListResult<PricingTemplateRecord>> {
+export async function listTemplates(
+  db: ReadDatabase,
+  { tenant, sort, ...query }: ListQuery<object, 'createdAt' | '-createdAt'>,
+): Promise<ListResult<PricingTemplateRecord>> {
   if (tenant.kind !== 'operator') return query.withTotal ? { ...EMPTY, total: 0 } : EMPTY
   const branch = {
-    columns: sql.raw(TEMPLATE_COLUMNS), from: sql.raw('pricing_template p'), where: new Conditions().add(sql`p.operator_id = ${tenant.id}::uuid`).list,
+    columns: sql.raw(TEMPLATE_COLUMNS),
+    from: sql.raw('pricing_template p'),
+    where: new Conditions().add(sql`p.operator_id = ${tenant.id}::uuid`).list,
     order: { keys: [{ expression: sql`p.id`, type: 'uuid' as const }], descending: sort === '-createdAt' },
   }
   const { rows, ...page } = await readPage<TemplateRow>(db, [branch], query)

@@ -7,7 +7,14 @@ export const PricingTemplate = defineEntity({
   tableName: 'pricing_template',
   properties: {
     id: p.uuid().primary(),
-    operator: () => p.manyToOne(Operator).fieldName('operator_id').foreignKeyName('pricing_template_operator_id_fkey').updateRule('no action').deleteRule('no action').index(false),
+    operator: () =>
+      p
+        .manyToOne(Operator)
+        .fieldName('operator_id')
+        .foreignKeyName('pricing_template_operator_id_fkey')
+        .updateRule('no action')
+        .deleteRule('no action')
+        .index(false),
     name: p.text(),
     version: p.integer().defaultRaw('1'),
     createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),

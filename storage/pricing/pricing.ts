@@ -32,7 +32,11 @@ const RULE_JSON = `json_build_object('kind', f.kind, 'currency', f.currency, 'ra
 
 /** Locks the templates of an operator until the transaction ends, those not yet made included. @throws what the driver throws */
 export async function lockTemplatesOf(client: TransactionClient, operatorId: string): Promise<void> {
-  await client.query({ name: 'lock_pricing', text: `select pg_advisory_xact_lock(hashtextextended('pricing of ' || $1::text, 0))`, values: [operatorId] })
+  await client.query({
+    name: 'lock_pricing',
+    text: `select pg_advisory_xact_lock(hashtextextended('pricing of ' || $1::text, 0))`,
+    values: [operatorId],
+  })
 }
 
 /** SQL of the fee rules for a balance `b`, in its currency; null where its operator charges no fees. */
@@ -40,9 +44,16 @@ export const FEES_OF_BALANCE = `(select json_agg(${RULE_JSON})
   from fee_rule f where f.template_id = (select o.pricing_template_id from operator o where o.id = b.operator_id) and f.currency = b.currency)`
 
 /** Reads the fee rules of a balance. */
-export async function feeRulesOf(client: Pick<TransactionClient, 'query'>, balanceId: string): Promise<readonly FeeRule[]> {
-  const { rows: [row] } = await client.query<{ fees: readonly FeeRuleJson[] | null }>({
-    name: 'fees_of_balance', text: `select ${FEES_OF_BALANCE} as fees from balance b where b.id = $1`, values: [balanceId],
+export async function feeRulesOf(
+  client: Pick<TransactionClient, 'query'>,
+  balanceId: string,
+): Promise<readonly FeeRule[]> {
+  const {
+    rows: [row],
+  } = await client.query<{ fees: readonly FeeRuleJson[] | null }>({
+    name: 'fees_of_balance',
+    text: `select ${FEES_OF_BALANCE} as fees from balance b where b.id = $1`,
+    values: [balanceId],
   })
   return row?.fees?.map(feeRuleOf) ?? []
 }
@@ -65,7 +76,14 @@ export interface TemplateRow {
 }
 
 export const templateRecord = (row: TemplateRow): PricingTemplateRecord => ({
-  id: row.id, operatorId: row.operator_id, name: row.name, version: row.version, isDefault: row.is_default, createdAt: row.created_ms, updatedBy: row.updated_by, updatedAt: row.updated_ms,
+  id: row.id,
+  operatorId: row.operator_id,
+  name: row.name,
+  version: row.version,
+  isDefault: row.is_default,
+  createdAt: row.created_ms,
+  updatedBy: row.updated_by,
+  updatedAt: row.updated_ms,
   rules: row.rules?.map((rule) => ({ ...feeRuleOf(rule), currency: rule.currency })) ?? [],
 })
 
@@ -73,23 +91,47 @@ export const templateRecord = (row: TemplateRow): PricingTemplateRecord => ({
  * Reads a template of an operator; null when the operator has no such template. `lock` keeps others from changing it
  * until the transaction ends.
  */
-export async function readTemplate(client: Pick<TransactionClient, 'query'>, operatorId: string, id: string, lock = false): Promise<PricingTemplateRecord | null> {
+export async function readTemplate(
+  client: Pick<TransactionClient, 'query'>,
+  operatorId: string,
+  id: string,
+  lock = false,
+): Promise<PricingTemplateRecord | null> {
   const text = `select ${TEMPLATE_COLUMNS} from pricing_template p where p.id = $1 and p.operator_id = $2`
-  const { rows: [row] } = await client.query<TemplateRow>({ name: lock ? 'lock_pricing_template' : 'read_pricing_template', text: lock ? `${text} for update of p` : text, values: [id, operatorId] })
+  const {
+    rows: [row],
+  } = await client.query<TemplateRow>({
+    name: lock ? 'lock_pricing_template' : 'read_pricing_template',
+    text: lock ? `${text} for update of p` : text,
+    values: [id, operatorId],
+  })
   return row === undefined ? null : templateRecord(row)
 }
 
 /** Whether the operator has a template with this name, other than the one with the id. */
-export async function hasTemplateNamed(client: Pick<TransactionClient, 'query'>, operatorId: string, name: string, except: string): Promise<boolean> {
+export async function hasTemplateNamed(
+  client: Pick<TransactionClient, 'query'>,
+  operatorId: string,
+  name: string,
+  except: string,
+): Promise<boolean> {
   const { rows } = await client.query({
-    name: 'pricing_template_named', text: 'select from pricing_template where operator_id = $1 and name = $2 and id <> $3', values: [operatorId, name, except],
+    name: 'pricing_template_named',
+    text: 'select from pricing_template where operator_id = $1 and name = $2 and id <> $3',
+    values: [operatorId, name, except],
   })
   return rows.length > 0
 }
 
 /** Counts the templates of an operator. */
 export async function countTemplates(client: Pick<TransactionClient, 'query'>, operatorId: string): Promise<number> {
-  const { rows: [row] } = await client.query<{ count: string }>({ name: 'count_pricing_templates', text: 'select count(*) from pricing_template where operator_id = $1', values: [operatorId] })
+  const {
+    rows: [row],
+  } = await client.query<{ count: string }>({
+    name: 'count_pricing_templates',
+    text: 'select count(*) from pricing_template where operator_id = $1',
+    values: [operatorId],
+  })
   return Number(row?.count)
 }
 
@@ -99,18 +141,28 @@ interface TemplateWrite extends Pick<PricingTemplateRecord, 'id' | 'operatorId' 
 }
 
 /** Writes a new template. */
-export async function insertTemplate(client: TransactionClient, { id, operatorId, name, rules, by, now }: TemplateWrite): Promise<void> {
+export async function insertTemplate(
+  client: TransactionClient,
+  { id, operatorId, name, rules, by, now }: TemplateWrite,
+): Promise<void> {
   await client.query({
-    name: 'insert_pricing_template', values: [id, operatorId, name, by, timestamp(now)],
+    name: 'insert_pricing_template',
+    values: [id, operatorId, name, by, timestamp(now)],
     text: 'insert into pricing_template (id, operator_id, name, updated_by, created_at, updated_at) values ($1, $2, $3, $4, $5, $5)',
   })
   await insertRules(client, id, rules)
 }
 
 /** Writes a locked template as its next version. Later decisions use it. */
-export async function updateTemplate(client: TransactionClient, { id, operatorId, name, rules, by, now }: TemplateWrite, isDefault: boolean): Promise<void> {
+export async function updateTemplate(
+  client: TransactionClient,
+  { id, operatorId, name, rules, by, now }: TemplateWrite,
+  isDefault: boolean,
+): Promise<void> {
   await client.query({
-    name: 'update_pricing_template', text: 'update pricing_template set name = $2, version = version + 1, updated_by = $3, updated_at = $4 where id = $1', values: [id, name, by, timestamp(now)],
+    name: 'update_pricing_template',
+    text: 'update pricing_template set name = $2, version = version + 1, updated_by = $3, updated_at = $4 where id = $1',
+    values: [id, name, by, timestamp(now)],
   })
   await client.query({ name: 'delete_fee_rules', text: 'delete from fee_rule where template_id = $1', values: [id] })
   await insertRules(client, id, rules)
@@ -119,24 +171,48 @@ export async function updateTemplate(client: TransactionClient, { id, operatorId
 
 /** Deletes a template with its rules. */
 export async function deleteTemplate(client: TransactionClient, id: string): Promise<void> {
-  await client.query({ name: 'delete_pricing_template', text: 'delete from pricing_template where id = $1', values: [id] })
+  await client.query({
+    name: 'delete_pricing_template',
+    text: 'delete from pricing_template where id = $1',
+    values: [id],
+  })
 }
 
 /** Sets the template that applies to the customers of a locked operator; null: none. */
-export async function chooseTemplate(client: TransactionClient, operatorId: string, templateId: string | null): Promise<void> {
-  await client.query({ name: 'choose_pricing_template', text: 'update operator set pricing_template_id = $2 where id = $1', values: [operatorId, templateId] })
+export async function chooseTemplate(
+  client: TransactionClient,
+  operatorId: string,
+  templateId: string | null,
+): Promise<void> {
+  await client.query({
+    name: 'choose_pricing_template',
+    text: 'update operator set pricing_template_id = $2 where id = $1',
+    values: [operatorId, templateId],
+  })
   await fenceOperator(client, operatorId)
 }
 
-async function insertRules(client: TransactionClient, templateId: string, rules: readonly PricingRule[]): Promise<void> {
+async function insertRules(
+  client: TransactionClient,
+  templateId: string,
+  rules: readonly PricingRule[],
+): Promise<void> {
   const column = (value: (rule: PricingRule) => string | number | boolean | null) => rules.map(value)
   await client.query({
     name: 'insert_fee_rules',
     text: `insert into fee_rule (template_id, kind, currency, rail, fixed_minor, bps, min_minor, max_minor, refundable, passed_on)
       select $1, u.* from unnest($2::text[], $3::text[], $4::text[], $5::bigint[], $6::int[], $7::bigint[], $8::bigint[], $9::boolean[], $10::boolean[]) u`,
     values: [
-      templateId, column(({ kind }): FeeKind => kind), column(({ currency }) => currency), column(({ rail }) => rail ?? ''), column(({ fixed }) => fixed.toString()), column(({ bps }) => Number(bps)),
-      column(({ min }) => min.toString()), column(({ max }) => max?.toString() ?? null), column(({ refundable }) => refundable), column(({ passedOn }) => passedOn),
+      templateId,
+      column(({ kind }): FeeKind => kind),
+      column(({ currency }) => currency),
+      column(({ rail }) => rail ?? ''),
+      column(({ fixed }) => fixed.toString()),
+      column(({ bps }) => Number(bps)),
+      column(({ min }) => min.toString()),
+      column(({ max }) => max?.toString() ?? null),
+      column(({ refundable }) => refundable),
+      column(({ passedOn }) => passedOn),
     ],
   })
 }

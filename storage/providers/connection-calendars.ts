@@ -34,13 +34,30 @@ const SELECT = `select k.id, k.version, k.environment = 'sandbox' as sandbox, k.
  * Reads the calendar of one of an operator's connections; null when the operator has no such connection. `lock` keeps
  * others from changing it until the transaction ends.
  */
-export async function readConnectionCalendar(client: Pick<TransactionClient, 'query'>, operatorId: string, connectionId: string, lock = false): Promise<ConnectionCalendarRecord | null> {
-  const { rows: [row] } = await client.query<Row>({
-    name: lock ? 'lock_connection_calendar' : 'read_connection_calendar', text: lock ? `${SELECT} for no key update` : SELECT, values: [connectionId, operatorId],
+export async function readConnectionCalendar(
+  client: Pick<TransactionClient, 'query'>,
+  operatorId: string,
+  connectionId: string,
+  lock = false,
+): Promise<ConnectionCalendarRecord | null> {
+  const {
+    rows: [row],
+  } = await client.query<Row>({
+    name: lock ? 'lock_connection_calendar' : 'read_connection_calendar',
+    text: lock ? `${SELECT} for no key update` : SELECT,
+    values: [connectionId, operatorId],
   })
-  return row === undefined ? null : {
-    connectionId: row.id, version: row.version, sandbox: row.sandbox, kept: row.kept, terms: row.terms, updatedBy: row.updated_by, updatedAt: row.updated_ms,
-  }
+  return row === undefined
+    ? null
+    : {
+        connectionId: row.id,
+        version: row.version,
+        sandbox: row.sandbox,
+        kept: row.kept,
+        terms: row.terms,
+        updatedBy: row.updated_by,
+        updatedAt: row.updated_ms,
+      }
 }
 
 /**
@@ -49,14 +66,22 @@ export async function readConnectionCalendar(client: Pick<TransactionClient, 'qu
  */
 export async function writeConnectionCalendar(
   client: TransactionClient,
-  { connectionId, kept, terms: { cutOffs = {}, closedDays = {} }, by, now }: Pick<ConnectionCalendarRecord, 'connectionId' | 'kept' | 'terms'> & { readonly by: string; readonly now: number },
+  {
+    connectionId,
+    kept,
+    terms: { cutOffs = {}, closedDays = {} },
+    by,
+    now,
+  }: Pick<ConnectionCalendarRecord, 'connectionId' | 'kept' | 'terms'> & { readonly by: string; readonly now: number },
 ): Promise<void> {
   await client.query({
-    name: 'write_connection_calendar', values: [connectionId, JSON.stringify({ realCalendar: kept, cutOffs, closedDays }), by, timestamp(now)],
+    name: 'write_connection_calendar',
+    values: [connectionId, JSON.stringify({ realCalendar: kept, cutOffs, closedDays }), by, timestamp(now)],
     text: 'update provider_connection set config = config || $2, version = version + 1, updated_by = $3, updated_at = $4 where id = $1',
   })
   await client.query({
-    name: 'fence_connection', values: [connectionId],
+    name: 'fence_connection',
+    values: [connectionId],
     text: `with locked as materialized (select id from balance where connection_id = $1 order by id for update)
       update balance b set version = b.version + 1 from locked where b.id = locked.id`,
   })

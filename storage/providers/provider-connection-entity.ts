@@ -13,7 +13,14 @@ export const ProviderConnection = defineEntity({
   tableName: 'provider_connection',
   properties: {
     id: p.uuid().primary(),
-    operator: () => p.manyToOne(Operator).fieldName('operator_id').foreignKeyName('provider_connection_operator_id_fkey').updateRule('no action').deleteRule('no action').index(false),
+    operator: () =>
+      p
+        .manyToOne(Operator)
+        .fieldName('operator_id')
+        .foreignKeyName('provider_connection_operator_id_fkey')
+        .updateRule('no action')
+        .deleteRule('no action')
+        .index(false),
     provider: p.text(),
     environment: p.text(),
     role: p.text(),

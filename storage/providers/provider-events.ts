@@ -20,8 +20,11 @@ export async function keepMessages(database: Database, messages: readonly KeptMe
       from unnest($1::uuid[], $2::text[], $3::uuid[], $4::text[]) as u(id, type, reference, code) join payment p on p.id = u.reference
       on conflict (id) do nothing`,
     values: [
-      plainArray(messages.map(({ id }) => id)), textArray(messages.map(({ type }) => type)), plainArray(messages.map(({ reference }) => reference)),
-      textArray(messages.map(({ schemeCode }) => schemeCode)), timestamp(now),
+      plainArray(messages.map(({ id }) => id)),
+      textArray(messages.map(({ type }) => type)),
+      plainArray(messages.map(({ reference }) => reference)),
+      textArray(messages.map(({ schemeCode }) => schemeCode)),
+      timestamp(now),
     ],
   })
 }

@@ -13,7 +13,8 @@ export async function loadBankDirectory(file: string | null): Promise<BankDirect
   if (file === null) return new BankDirectory([])
   try {
     const lines = parse<DirectoryLine>(await readFile(file, 'utf8'), { columns: true, bom: true, trim: true })
-    const missing = lines[0] === undefined ? undefined : DIRECTORY_COLUMNS.find((name) => !(name in (lines[0] as object)))
+    const missing =
+      lines[0] === undefined ? undefined : DIRECTORY_COLUMNS.find((name) => !(name in (lines[0] as object)))
     if (missing !== undefined) throw new SyntaxError(`there is no column ${missing}`)
     return new BankDirectory(lines)
   } catch (error) {

@@ -69,12 +69,14 @@ export class RecipientCache {
   /** Reads under way, so that concurrent payments to one recipient share one read. */
   readonly #reading = new Map<string, Promise<PayableRecipient | null>>()
 
-  constructor(database: Database) { this.#database = database }
+  constructor(database: Database) {
+    this.#database = database
+  }
 
   /** Finds one recipient, or null. @throws the driver's errors */
   async find(id: string): Promise<PayableRecipient | null> {
     this.#database.assertFree()
-    return this.#remembered.get(id) ?? await (this.#reading.get(id) ?? this.#read(id))
+    return this.#remembered.get(id) ?? (await (this.#reading.get(id) ?? this.#read(id)))
   }
 
   /** Finds many recipients by id: those that are not cached are read in one statement. @throws the driver's errors */
@@ -87,18 +89,21 @@ export class RecipientCache {
       return remembered === undefined
     })
     // Not cached: a file of many thousand recipients would evict the recipients of all other customers.
-    if (unknown.length > 0) for (const recipient of await load(this.#database, unknown)) found.set(recipient.id, recipient)
+    if (unknown.length > 0)
+      for (const recipient of await load(this.#database, unknown)) found.set(recipient.id, recipient)
     return found
   }
 
   #read(id: string): Promise<PayableRecipient | null> {
-    const reading = load(this.#database, [id]).then(([found]) => {
-      // A result that was invalidated during its read is not cached.
-      if (found !== undefined && this.#reading.get(id) === reading) this.#remembered.set(id, found)
-      return found ?? null
-    }).finally(() => {
-      if (this.#reading.get(id) === reading) this.#reading.delete(id)
-    })
+    const reading = load(this.#database, [id])
+      .then(([found]) => {
+        // A result that was invalidated during its read is not cached.
+        if (found !== undefined && this.#reading.get(id) === reading) this.#remembered.set(id, found)
+        return found ?? null
+      })
+      .finally(() => {
+        if (this.#reading.get(id) === reading) this.#reading.delete(id)
+      })
     this.#reading.set(id, reading)
     return reading
   }
@@ -111,7 +116,8 @@ export class RecipientCache {
 
   /** Drops the recipients of a customer; the next find reads them again. */
   forgetOf(customerId: string): void {
-    for (const [id, recipient] of this.#remembered.entries()) if (recipient.customerId === customerId) this.#remembered.delete(id)
+    for (const [id, recipient] of this.#remembered.entries())
+      if (recipient.customerId === customerId) this.#remembered.delete(id)
     // The customers of reads under way are not known yet, so all of these reads are dropped.
     this.#reading.clear()
   }
@@ -123,7 +129,29 @@ export class RecipientCache {
   }
 }
 
-type PayableColumns = [string, string, string, 'business' | 'individual', string, string, string, string, string, Record<string, string | null>, boolean, string | null, string, RecipientVerification | null, boolean, string[], boolean, RailLimitsJson, number, PlatformAccount | null, Editor[]]
+type PayableColumns = [
+  string,
+  string,
+  string,
+  'business' | 'individual',
+  string,
+  string,
+  string,
+  string,
+  string,
+  Record<string, string | null>,
+  boolean,
+  string | null,
+  string,
+  RecipientVerification | null,
+  boolean,
+  string[],
+  boolean,
+  RailLimitsJson,
+  number,
+  PlatformAccount | null,
+  Editor[],
+]
 
 async function load(database: Database, ids: readonly string[]): Promise<PayableRecipient[]> {
   const rows = await database.query<PayableColumns>({
@@ -147,20 +175,66 @@ function tableOf(limits: RailLimitsJson): RailTable {
 }
 
 function payableRecipient(row: PayableColumns): PayableRecipient {
-  const [id, customerId, name, type, maskedIdentifier, currency, bankCountry, status, version, bank, hasAddress, defaultReference, digest, verification, requireVerification, allowedOverrides, ownAccount, railLimits, railVersion, platformAccount, editors] = row
+  const [
+    id,
+    customerId,
+    name,
+    type,
+    maskedIdentifier,
+    currency,
+    bankCountry,
+    status,
+    version,
+    bank,
+    hasAddress,
+    defaultReference,
+    digest,
+    verification,
+    requireVerification,
+    allowedOverrides,
+    ownAccount,
+    railLimits,
+    railVersion,
+    platformAccount,
+    editors,
+  ] = row
   const fields = new Set(Object.keys(bank).filter((field) => bank[field] !== null) as BankField[])
   if (hasAddress) fields.add('address')
   return {
-    id, customerId, name, type, maskedIdentifier, currency, bankCountry, status, version: BigInt(version), digest, fields, defaultReference, editors, ownAccount, platformAccount,
-    iban: bank['iban'] ?? null, payee: payeeOf({ name, type, currency, bankCountry, bank }), verification, verificationPolicy: { requireVerification, allowedOverrides },
+    id,
+    customerId,
+    name,
+    type,
+    maskedIdentifier,
+    currency,
+    bankCountry,
+    status,
+    version: BigInt(version),
+    digest,
+    fields,
+    defaultReference,
+    editors,
+    ownAccount,
+    platformAccount,
+    iban: bank['iban'] ?? null,
+    payee: payeeOf({ name, type, currency, bankCountry, bank }),
+    verification,
+    verificationPolicy: { requireVerification, allowedOverrides },
     rails: { version: railVersion, table: tableOf(railLimits) },
   }
 }
 
 /** Reads a recipient for its review; null when it does not exist. */
-export async function readReviewed(client: Pick<TransactionClient, 'query'>, id: string): Promise<{ readonly status: string; readonly digest: string; readonly maskedIdentifier: string } | null> {
-  const { rows: [row] } = await client.query<{ status: string; digest: string; masked_identifier: string }>({
-    name: 'reviewed_recipient', text: `select r.status, r.masked_identifier, ${REVIEWED_DIGEST} as digest from recipient r where r.id = $1`, values: [id],
+export async function readReviewed(
+  client: Pick<TransactionClient, 'query'>,
+  id: string,
+): Promise<{ readonly status: string; readonly digest: string; readonly maskedIdentifier: string } | null> {
+  const {
+    rows: [row],
+  } = await client.query<{ status: string; digest: string; masked_identifier: string }>({
+    name: 'reviewed_recipient',
+    text: `select r.status, r.masked_identifier, ${REVIEWED_DIGEST} as digest from recipient r where r.id = $1`,
+    values: [id],
   })
   return row === undefined ? null : { status: row.status, digest: row.digest, maskedIdentifier: row.masked_identifier }
 }

@@ -36,15 +36,39 @@ export const Recipient = defineEntity({
     updatedAt: p.datetime().fieldName('updated_at').columnType('timestamptz'),
   },
   indexes: [
-    { name: 'recipient_customer', expression: 'create index recipient_customer on recipient (customer_id, lower(name), id)' },
+    {
+      name: 'recipient_customer',
+      expression: 'create index recipient_customer on recipient (customer_id, lower(name), id)',
+    },
     { name: 'recipient_created', properties: ['customerId', 'id'] },
-    { name: 'recipient_last_paid', expression: `create index recipient_last_paid on recipient (customer_id, coalesce(last_paid_at, '-infinity'::timestamptz), id)` },
-    { name: 'recipient_account_unique', expression: `create unique index recipient_account_unique on recipient (customer_id, currency, account_identity) where status <> 'deleted'` },
-    { name: 'recipient_external_id_unique', expression: `create unique index recipient_external_id_unique on recipient (customer_id, external_id) where external_id is not null and status <> 'deleted'` },
-    { name: 'recipient_iban', expression: `create index recipient_iban on recipient ((bank->>'iban')) where status <> 'deleted'` },
-    { name: 'recipient_account_number', expression: `create index recipient_account_number on recipient ((bank->>'accountNumber')) where status <> 'deleted'` },
-    { name: 'recipient_clabe', expression: `create index recipient_clabe on recipient ((bank->>'clabe')) where status <> 'deleted'` },
-    { name: 'recipient_search', expression: `create index recipient_search on recipient using gin ((search_words(customer_id, name || ' ' || coalesce(nickname, '') || ' ' || coalesce(email, '') || ' ' || masked_identifier)))` },
+    {
+      name: 'recipient_last_paid',
+      expression: `create index recipient_last_paid on recipient (customer_id, coalesce(last_paid_at, '-infinity'::timestamptz), id)`,
+    },
+    {
+      name: 'recipient_account_unique',
+      expression: `create unique index recipient_account_unique on recipient (customer_id, currency, account_identity) where status <> 'deleted'`,
+    },
+    {
+      name: 'recipient_external_id_unique',
+      expression: `create unique index recipient_external_id_unique on recipient (customer_id, external_id) where external_id is not null and status <> 'deleted'`,
+    },
+    {
+      name: 'recipient_iban',
+      expression: `create index recipient_iban on recipient ((bank->>'iban')) where status <> 'deleted'`,
+    },
+    {
+      name: 'recipient_account_number',
+      expression: `create index recipient_account_number on recipient ((bank->>'accountNumber')) where status <> 'deleted'`,
+    },
+    {
+      name: 'recipient_clabe',
+      expression: `create index recipient_clabe on recipient ((bank->>'clabe')) where status <> 'deleted'`,
+    },
+    {
+      name: 'recipient_search',
+      expression: `create index recipient_search on recipient using gin ((search_words(customer_id, name || ' ' || coalesce(nickname, '') || ' ' || coalesce(email, '') || ' ' || masked_identifier)))`,
+    },
   ],
   triggers: [{ name: 'recipient_changed', timing: 'after', events: ['update'], expression: TELL_NODES }],
 })

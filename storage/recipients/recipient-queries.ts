@@ -6,7 +6,18 @@ import type { RecipientApproval, RecipientStatus } from '../../lib/recipients/re
 import type { KeptAddress } from '../../lib/recipients/validation.ts'
 import type { RecipientVerification } from '../../lib/recipients/verification.ts'
 import type { Database } from '../db/database.ts'
-import { Conditions, EMPTY, readPage, type Branch, type ListQuery, type ListResult, type Order, type ReadDatabase, type Tenant, type TimeTo } from '../db/page.ts'
+import {
+  Conditions,
+  EMPTY,
+  readPage,
+  type Branch,
+  type ListQuery,
+  type ListResult,
+  type Order,
+  type ReadDatabase,
+  type Tenant,
+  type TimeTo,
+} from '../db/page.ts'
 
 export interface RecipientFilters {
   readonly status?: readonly string[]
@@ -101,21 +112,40 @@ export interface RecipientRecord {
 }
 
 export function recipientRecord(row: RecipientColumns): RecipientRecord {
-  return { version: BigInt(row.version), accountIdentity: row.account_identity, editors: row.editors, bank: row.bank, view: recipientJson(row, row.bank), untagged: RECIPIENT_UNTAGGED }
+  return {
+    version: BigInt(row.version),
+    accountIdentity: row.account_identity,
+    editors: row.editors,
+    bank: row.bank,
+    view: recipientJson(row, row.bank),
+    untagged: RECIPIENT_UNTAGGED,
+  }
 }
 
 const ORDERS: Readonly<Record<RecipientSort, Order>> = {
-  name: { keys: [{ expression: sql`lower(r.name)`, type: 'text' }, { expression: sql`r.id`, type: 'uuid' }], descending: false },
+  name: {
+    keys: [
+      { expression: sql`lower(r.name)`, type: 'text' },
+      { expression: sql`r.id`, type: 'uuid' },
+    ],
+    descending: false,
+  },
   '-createdAt': { keys: [{ expression: sql`r.id`, type: 'uuid' }], descending: true },
   // Recipients that were never paid come last; `-infinity` stands for null, because a keyset has no nulls.
   '-lastPaidAt': {
-    keys: [{ expression: sql`coalesce(r.last_paid_at, '-infinity'::timestamptz)`, type: 'timestamptz' }, { expression: sql`r.id`, type: 'uuid' }],
+    keys: [
+      { expression: sql`coalesce(r.last_paid_at, '-infinity'::timestamptz)`, type: 'timestamptz' },
+      { expression: sql`r.id`, type: 'uuid' },
+    ],
     descending: true,
   },
 }
 
 /** Lists the recipients of a customer, without account numbers. Operators have none of their own. */
-export async function listRecipients(db: ReadDatabase, query: RecipientListQuery): Promise<ListResult<ReturnType<typeof recipientJson>>> {
+export async function listRecipients(
+  db: ReadDatabase,
+  query: RecipientListQuery,
+): Promise<ListResult<ReturnType<typeof recipientJson>>> {
   if (query.tenant.kind !== 'customer') return query.withTotal ? { ...EMPTY, total: 0 } : EMPTY
   const { rows, ...page } = await readPage<RecipientColumns>(db, [recipientBranch(query)], query)
   return { ...page, rows: rows.map((row) => recipientJson(row, listed(row.bank))) }
@@ -154,7 +184,9 @@ const GET = `select ${recipientColumns} from recipient r where r.id = $1 and r.c
  */
 export async function getRecipient(database: Database, tenant: Tenant, id: string): Promise<RecipientRecord | null> {
   if (tenant.kind !== 'customer') return null
-  const { rows: [row] } = await database.pool.query<RecipientColumns>({ name: 'get_recipient', text: GET, values: [id, tenant.id] })
+  const {
+    rows: [row],
+  } = await database.pool.query<RecipientColumns>({ name: 'get_recipient', text: GET, values: [id, tenant.id] })
   return row === undefined ? null : recipientRecord(row)
 }
 
@@ -214,10 +246,32 @@ function recipientJson(row: RecipientColumns, bank: StoredBank) {
 /** Orders the fields as the contract does, like addresses. */
 function verificationJson(verification: RecipientVerification | null) {
   if (verification === null) return null
-  const { scheme, outcome, reasonCode, reason, matchedName, accountTypeMatch, requestedName, checkedAt, validUntil, override } = verification
+  const {
+    scheme,
+    outcome,
+    reasonCode,
+    reason,
+    matchedName,
+    accountTypeMatch,
+    requestedName,
+    checkedAt,
+    validUntil,
+    override,
+  } = verification
   return {
-    scheme, outcome, reasonCode, reason, matchedName, accountTypeMatch, requestedName, checkedAt, validUntil,
-    override: override === null ? null : { acceptOutcome: override.acceptOutcome, reason: override.reason, by: override.by, at: override.at },
+    scheme,
+    outcome,
+    reasonCode,
+    reason,
+    matchedName,
+    accountTypeMatch,
+    requestedName,
+    checkedAt,
+    validUntil,
+    override:
+      override === null
+        ? null
+        : { acceptOutcome: override.acceptOutcome, reason: override.reason, by: override.by, at: override.at },
   }
 }
 
@@ -231,5 +285,13 @@ function approvalJson(approval: RecipientApproval | null) {
 function addressJson(address: KeptAddress | null) {
   if (address === null) return null
   const { line1, line2, buildingNumber, city, postalCode, state, country } = address
-  return { line1, line2: line2 ?? null, buildingNumber: buildingNumber ?? null, city, postalCode: postalCode ?? null, state: state ?? null, country }
+  return {
+    line1,
+    line2: line2 ?? null,
+    buildingNumber: buildingNumber ?? null,
+    city,
+    postalCode: postalCode ?? null,
+    state: state ?? null,
+    country,
+  }
 }

@@ -24,7 +24,13 @@ export const RecipientReview = defineEntity({
   },
   indexes: [
     { name: 'recipient_review_operator', properties: ['operatorId', 'id'] },
-    { name: 'recipient_review_due', expression: `create index recipient_review_due on recipient_review (wake_at) where status = 'pending'` },
-    { name: 'recipient_review_pending', expression: `create unique index recipient_review_pending on recipient_review (recipient_id) where status = 'pending'` },
+    {
+      name: 'recipient_review_due',
+      expression: `create index recipient_review_due on recipient_review (wake_at) where status = 'pending'`,
+    },
+    {
+      name: 'recipient_review_pending',
+      expression: `create unique index recipient_review_pending on recipient_review (recipient_id) where status = 'pending'`,
+    },
   ],
 })

@@ -3,7 +3,17 @@ import { sql } from 'kysely'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { ReviewStatus } from './recipient-reviews.ts'
 import type { Database } from '../db/database.ts'
-import { Conditions, EMPTY, readPage, type ListQuery, type ListResult, type Order, type ReadDatabase, type Tenant, type TimeTo } from '../db/page.ts'
+import {
+  Conditions,
+  EMPTY,
+  readPage,
+  type ListQuery,
+  type ListResult,
+  type Order,
+  type ReadDatabase,
+  type Tenant,
+  type TimeTo,
+} from '../db/page.ts'
 import { recipientColumns, recipientRecord, type RecipientColumns } from './recipient-queries.ts'
 
 export interface RecipientReviewFilters {
@@ -37,14 +47,22 @@ const FROM = 'recipient_review v join recipient r on r.id = v.recipient_id join 
 const order = (descending: boolean): Order => ({ keys: [{ expression: sql`v.id`, type: 'uuid' }], descending })
 
 /** Lists the reviews of an operator. Customers see none. */
-export async function listRecipientReviews(db: ReadDatabase, { tenant, filters, sort, ...query }: RecipientReviewListQuery): Promise<ListResult<ReturnType<typeof reviewJson>>> {
+export async function listRecipientReviews(
+  db: ReadDatabase,
+  { tenant, filters, sort, ...query }: RecipientReviewListQuery,
+): Promise<ListResult<ReturnType<typeof reviewJson>>> {
   if (tenant.kind !== 'operator') return query.withTotal ? { ...EMPTY, total: 0 } : EMPTY
   const where = new Conditions()
     .add(sql`v.operator_id = ${tenant.id}::uuid`)
     .anyOf(sql`v.status`, filters.status, 'text')
     .anyOf(sql`v.customer_id`, filters.customerId, 'uuid')
     .created('v', filters.createdFrom, filters.createdTo)
-  const branch = { columns: sql.raw(COLUMNS), from: sql.raw(FROM), where: where.list, order: order(sort === '-createdAt') }
+  const branch = {
+    columns: sql.raw(COLUMNS),
+    from: sql.raw(FROM),
+    where: where.list,
+    order: order(sort === '-createdAt'),
+  }
   const { rows, ...page } = await readPage<ReviewRow>(db, [branch], query)
   return { ...page, rows: rows.map(reviewJson) }
 }
@@ -52,16 +70,29 @@ export async function listRecipientReviews(db: ReadDatabase, { tenant, filters, 
 /** Reads one review of an operator with its version; null when the review is not the operator's. */
 export async function getRecipientReview(database: Database, tenant: Tenant, id: string) {
   if (tenant.kind !== 'operator') return null
-  const { rows: [row] } = await database.pool.query<ReviewRow>({
-    name: 'get_recipient_review', text: `select ${COLUMNS} from ${FROM} where v.id = $1 and v.operator_id = $2`, values: [id, tenant.id],
+  const {
+    rows: [row],
+  } = await database.pool.query<ReviewRow>({
+    name: 'get_recipient_review',
+    text: `select ${COLUMNS} from ${FROM} where v.id = $1 and v.operator_id = $2`,
+    values: [id, tenant.id],
   })
   return row === undefined ? null : { version: BigInt(row.review_version), view: reviewJson(row) }
 }
 
 function reviewJson(row: ReviewRow) {
   return {
-    id: row.review_id, customerId: row.customer_id, customerName: row.customer_name, status: row.review_status, recipient: recipientRecord(row).view,
-    requestedBy: row.requested_by, requestedByName: row.requested_by_name, decidedBy: row.decided_by,
-    decidedAt: row.decided_ms === null ? null : timestamp(row.decided_ms), reason: row.reason, expiresAt: timestamp(row.expires_ms), createdAt: timestamp(row.opened_ms),
+    id: row.review_id,
+    customerId: row.customer_id,
+    customerName: row.customer_name,
+    status: row.review_status,
+    recipient: recipientRecord(row).view,
+    requestedBy: row.requested_by,
+    requestedByName: row.requested_by_name,
+    decidedBy: row.decided_by,
+    decidedAt: row.decided_ms === null ? null : timestamp(row.decided_ms),
+    reason: row.reason,
+    expiresAt: timestamp(row.expires_ms),
+    createdAt: timestamp(row.opened_ms),
   }
 }

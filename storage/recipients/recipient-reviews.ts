@@ -37,8 +37,19 @@ export async function insertReview(client: TransactionClient, review: NewReview)
     name: 'insert_recipient_review',
     text: `insert into recipient_review (id, recipient_id, customer_id, operator_id, shard, status, requested_by, requested_by_name, sandbox_decision, wake_at, expires_at, created_at)
       values ($1, $2, $3, $4, $5, 'pending', $6, $7, $8, $9, $10, $11)`,
-    values: [review.id, review.recipientId, review.customerId, review.operatorId, review.shard, review.requestedBy, review.requestedByName,
-      review.sandboxDecision, timestamp(review.wakeAt), timestamp(review.expiresAt), timestamp(review.now)],
+    values: [
+      review.id,
+      review.recipientId,
+      review.customerId,
+      review.operatorId,
+      review.shard,
+      review.requestedBy,
+      review.requestedByName,
+      review.sandboxDecision,
+      timestamp(review.wakeAt),
+      timestamp(review.expiresAt),
+      timestamp(review.now),
+    ],
   })
 }
 
@@ -57,37 +68,65 @@ const COLUMNS = `v.id, v.recipient_id, v.customer_id, v.operator_id, v.status, v
   (extract(epoch from v.expires_at) * 1000)::float8 as expires_ms`
 
 function record(row: ReviewColumns | undefined): ReviewRecord | null {
-  return row === undefined ? null : {
-    id: row.id, recipientId: row.recipient_id, customerId: row.customer_id, operatorId: row.operator_id, status: row.status,
-    requestedBy: row.requested_by, sandboxDecision: row.sandbox_decision, expiresAt: row.expires_ms,
-  }
+  return row === undefined
+    ? null
+    : {
+        id: row.id,
+        recipientId: row.recipient_id,
+        customerId: row.customer_id,
+        operatorId: row.operator_id,
+        status: row.status,
+        requestedBy: row.requested_by,
+        sandboxDecision: row.sandbox_decision,
+        expiresAt: row.expires_ms,
+      }
 }
 
 /** Locks a review until the transaction ends; null when it does not exist. */
 export async function lockReview(client: TransactionClient, id: string): Promise<ReviewRecord | null> {
-  const { rows } = await client.query<ReviewColumns>({ name: 'lock_recipient_review', text: `select ${COLUMNS} from recipient_review v where v.id = $1 for update`, values: [id] })
+  const { rows } = await client.query<ReviewColumns>({
+    name: 'lock_recipient_review',
+    text: `select ${COLUMNS} from recipient_review v where v.id = $1 for update`,
+    values: [id],
+  })
   return record(rows[0])
 }
 
 /** Locks the review that a recipient waits for until the transaction ends; null when the recipient waits for none. */
 export async function lockPendingReview(client: TransactionClient, recipientId: string): Promise<ReviewRecord | null> {
   const { rows } = await client.query<ReviewColumns>({
-    name: 'lock_pending_recipient_review', text: `select ${COLUMNS} from recipient_review v where v.recipient_id = $1 and v.status = 'pending' for update`, values: [recipientId],
+    name: 'lock_pending_recipient_review',
+    text: `select ${COLUMNS} from recipient_review v where v.recipient_id = $1 and v.status = 'pending' for update`,
+    values: [recipientId],
   })
   return record(rows[0])
 }
 
 /** Ends a review. The caller changes the recipient. */
-export async function endReview(client: TransactionClient, id: string, end: { readonly status: ReviewStatus; readonly by: string | null; readonly reason: string | null; readonly now: number }): Promise<void> {
+export async function endReview(
+  client: TransactionClient,
+  id: string,
+  end: {
+    readonly status: ReviewStatus
+    readonly by: string | null
+    readonly reason: string | null
+    readonly now: number
+  },
+): Promise<void> {
   await client.query({
-    name: 'end_recipient_review', text: 'update recipient_review set status = $2, decided_by = $3, reason = $4, decided_at = $5, version = version + 1 where id = $1',
+    name: 'end_recipient_review',
+    text: 'update recipient_review set status = $2, decided_by = $3, reason = $4, decided_at = $5, version = version + 1 where id = $1',
     values: [id, end.status, end.by, end.reason, timestamp(end.now)],
   })
 }
 
 /** Sets when a pending review is due next. */
 export async function wakeReviewAt(client: TransactionClient, id: string, at: number): Promise<void> {
-  await client.query({ name: 'wake_recipient_review', text: 'update recipient_review set wake_at = $2 where id = $1', values: [id, timestamp(at)] })
+  await client.query({
+    name: 'wake_recipient_review',
+    text: 'update recipient_review set wake_at = $2 where id = $1',
+    values: [id, timestamp(at)],
+  })
 }
 
 const DUE_REVIEWS = `select id from recipient_review where status = 'pending' and wake_at <= $1::timestamptz
@@ -99,9 +138,14 @@ const DUE_REVIEWS = `select id from recipient_review where status = 'pending' an
  *
  * @throws DatabaseUnavailable, and what the driver throws
  */
-export async function dueReviews(database: Queries, { now, owned, max }: { readonly now: number; readonly owned: readonly number[] | null; readonly max: number }): Promise<readonly string[]> {
+export async function dueReviews(
+  database: Queries,
+  { now, owned, max }: { readonly now: number; readonly owned: readonly number[] | null; readonly max: number },
+): Promise<readonly string[]> {
   const rows = await database.query<[string]>({
-    name: 'due_recipient_reviews', text: DUE_REVIEWS, values: [timestamp(now), plainArrayOrNull(owned), max],
+    name: 'due_recipient_reviews',
+    text: DUE_REVIEWS,
+    values: [timestamp(now), plainArrayOrNull(owned), max],
   })
   return rows.map(([id]) => id)
 }

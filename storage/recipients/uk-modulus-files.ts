@@ -17,13 +17,17 @@ const SUBSTITUTES_FILE = 'scsubtab.txt'
  * @throws StartError when a file is missing or has another format
  */
 export async function loadUkModulusTable(directory: string | null): Promise<UkModulusTable> {
-  const [weights, substitutes] = directory === null
-    ? [installed('valacdos-v8-50.txt'), installed('scsubtab.txt')]
-    : [join(directory, WEIGHTS_FILE), join(directory, SUBSTITUTES_FILE)]
+  const [weights, substitutes] =
+    directory === null
+      ? [installed('valacdos-v8-50.txt'), installed('scsubtab.txt')]
+      : [join(directory, WEIGHTS_FILE), join(directory, SUBSTITUTES_FILE)]
   try {
     return parseUkModulusTable(await readFile(weights, 'utf8'), await readFile(substitutes, 'utf8'))
   } catch (error) {
-    throw new StartError(`The tables of the UK modulus check cannot be read (${(error as Error).message}); put ${WEIGHTS_FILE} and ${SUBSTITUTES_FILE} of Pay.UK into UK_MODULUS_DIR.`, { cause: error })
+    throw new StartError(
+      `The tables of the UK modulus check cannot be read (${(error as Error).message}); put ${WEIGHTS_FILE} and ${SUBSTITUTES_FILE} of Pay.UK into UK_MODULUS_DIR.`,
+      { cause: error },
+    )
   }
 }
 

@@ -41,7 +41,10 @@ export const Reconciliation = defineEntity({
   },
   indexes: [
     { name: 'reconciliation_operator', properties: ['operatorId', 'id'] },
-    { name: 'reconciliation_queued', expression: `create index reconciliation_queued on reconciliation (id) where status in ('queued', 'running')` },
+    {
+      name: 'reconciliation_queued',
+      expression: `create index reconciliation_queued on reconciliation (id) where status in ('queued', 'running')`,
+    },
   ],
   uniques: [{ name: 'reconciliation_day', properties: ['connectionId', 'currency', 'day'] }],
 })
@@ -80,7 +83,14 @@ export const ReconciliationItem = defineEntity({
   },
   indexes: [
     { name: 'reconciliation_item_account', properties: ['connectionId', 'currency', 'id'] },
-    { name: 'reconciliation_item_uncleared', expression: 'create index reconciliation_item_uncleared on reconciliation_item (connection_id, currency) where cleared_on is null' },
-    { name: 'reconciliation_item_open', expression: `create index reconciliation_item_open on reconciliation_item (operator_id, id) where status in ('open', 'in_suspense')` },
+    {
+      name: 'reconciliation_item_uncleared',
+      expression:
+        'create index reconciliation_item_uncleared on reconciliation_item (connection_id, currency) where cleared_on is null',
+    },
+    {
+      name: 'reconciliation_item_open',
+      expression: `create index reconciliation_item_open on reconciliation_item (operator_id, id) where status in ('open', 'in_suspense')`,
+    },
   ],
 })

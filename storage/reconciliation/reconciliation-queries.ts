@@ -7,7 +7,16 @@ import { differenceOf, outcomesOf, type BreakKind, type BreakStatus } from '../.
 import type { Direction } from '../../lib/reconciliation/statement.ts'
 import type { Database } from '../db/database.ts'
 import type { BreakProposal } from './reconciliations.ts'
-import { Conditions, EMPTY, readPage, type ListQuery, type ListResult, type ReadDatabase, type Tenant, type TimeTo } from '../db/page.ts'
+import {
+  Conditions,
+  EMPTY,
+  readPage,
+  type ListQuery,
+  type ListResult,
+  type ReadDatabase,
+  type Tenant,
+  type TimeTo,
+} from '../db/page.ts'
 
 type Status = 'queued' | 'running' | 'matched' | 'breaks' | 'failed'
 
@@ -55,7 +64,10 @@ const COLUMNS = `r.id, r.connection_id, r.currency, r.day::text, r.status, r.err
   ${ms('started_at', 'started_ms')}, ${ms('finished_at', 'finished_ms')}, ${ms('created_at', 'created_ms')}, ${ms('updated_at', 'updated_ms')}`
 
 /** Lists an operator's reconciliations, by pages. */
-export async function listReconciliations(db: ReadDatabase, { tenant, filters, sort, ...query }: ListQuery<ReconciliationFilters, '-createdAt' | 'createdAt'>): Promise<ListResult<ReturnType<typeof reconciliationJson>>> {
+export async function listReconciliations(
+  db: ReadDatabase,
+  { tenant, filters, sort, ...query }: ListQuery<ReconciliationFilters, '-createdAt' | 'createdAt'>,
+): Promise<ListResult<ReturnType<typeof reconciliationJson>>> {
   if (tenant.kind !== 'operator') return query.withTotal ? { ...EMPTY, total: 0 } : EMPTY
   const where = new Conditions()
     .add(sql`r.operator_id = ${tenant.id}::uuid`)
@@ -64,7 +76,12 @@ export async function listReconciliations(db: ReadDatabase, { tenant, filters, s
     .anyOf(sql`r.currency`, filters.currency, 'bpchar')
     .days(sql`r.day`, filters.dayFrom, filters.dayTo)
     .created('r', filters.createdFrom, filters.createdTo)
-  const branch = { columns: sql.raw(COLUMNS), from: sql.raw('reconciliation r'), where: where.list, order: { keys: [{ expression: sql`r.id`, type: 'uuid' as const }], descending: sort === '-createdAt' } }
+  const branch = {
+    columns: sql.raw(COLUMNS),
+    from: sql.raw('reconciliation r'),
+    where: where.list,
+    order: { keys: [{ expression: sql`r.id`, type: 'uuid' as const }], descending: sort === '-createdAt' },
+  }
   const { rows, ...page } = await readPage<ReconciliationRow>(db, [branch], query)
   return { ...page, rows: rows.map(reconciliationJson) }
 }
@@ -72,14 +89,19 @@ export async function listReconciliations(db: ReadDatabase, { tenant, filters, s
 /** Reads one reconciliation of an operator with its version; null when the reconciliation is not the operator's. */
 export async function getReconciliation(database: Database, tenant: Tenant, id: string) {
   if (tenant.kind !== 'operator') return null
-  const { rows: [row] } = await database.pool.query<ReconciliationRow>({
-    name: 'get_reconciliation', text: `select ${COLUMNS} from reconciliation r where r.id = $1 and r.operator_id = $2`, values: [id, tenant.id],
+  const {
+    rows: [row],
+  } = await database.pool.query<ReconciliationRow>({
+    name: 'get_reconciliation',
+    text: `select ${COLUMNS} from reconciliation r where r.id = $1 and r.operator_id = $2`,
+    values: [id, tenant.id],
   })
   return row === undefined ? null : { version: row.version, view: reconciliationJson(row) }
 }
 
 function reconciliationJson(row: ReconciliationRow) {
-  const money = (amount: string | bigint) => moneyJson({ amountMinor: BigInt(amount), currency: row.currency as CurrencyCode })
+  const money = (amount: string | bigint) =>
+    moneyJson({ amountMinor: BigInt(amount), currency: row.currency as CurrencyCode })
   const at = (value: number | null) => (value === null ? null : timestamp(value))
   const { partner_opening: opening, partner_closing: closing, nostro_opening: ours, nostro_closing: oursClosing } = row
   return {
@@ -89,9 +111,20 @@ function reconciliationJson(row: ReconciliationRow) {
     day: row.day,
     status: row.status,
     error: row.error,
-    statement: row.statement_ref === null || opening === null || closing === null ? null
-      : { reference: row.statement_ref, sha256: row.sha256 ?? '', entries: row.entries ?? 0, openingBalance: money(opening), closingBalance: money(closing) },
-    nostro: ours === null || oursClosing === null ? null : { openingBalance: money(ours), closingBalance: money(oursClosing) },
+    statement:
+      row.statement_ref === null || opening === null || closing === null
+        ? null
+        : {
+            reference: row.statement_ref,
+            sha256: row.sha256 ?? '',
+            entries: row.entries ?? 0,
+            openingBalance: money(opening),
+            closingBalance: money(closing),
+          },
+    nostro:
+      ours === null || oursClosing === null
+        ? null
+        : { openingBalance: money(ours), closingBalance: money(oursClosing) },
     matched: row.matched ?? 0,
     timing: row.timing ?? 0,
     breaks: row.breaks ?? 0,
@@ -152,10 +185,21 @@ const WORDS: Readonly<Record<string, Direction>> = { credit: 'CRDT', debit: 'DBI
  * Lists the breaks at the end of a reconciliation's day, in their present state; null when the operator has no such
  * reconciliation.
  */
-export async function listBreaks(db: ReadDatabase, database: Database, { tenant, filters, sort, reconciliationId, now, ...query }: ListQuery<BreakFilters, '-createdAt' | 'createdAt'> & {
-  readonly reconciliationId: string
-  readonly now: number
-}): Promise<ListResult<ReturnType<typeof breakJson>> | null> {
+export async function listBreaks(
+  db: ReadDatabase,
+  database: Database,
+  {
+    tenant,
+    filters,
+    sort,
+    reconciliationId,
+    now,
+    ...query
+  }: ListQuery<BreakFilters, '-createdAt' | 'createdAt'> & {
+    readonly reconciliationId: string
+    readonly now: number
+  },
+): Promise<ListResult<ReturnType<typeof breakJson>> | null> {
   const found = await getReconciliation(database, tenant, reconciliationId)
   if (found === null) return null
   const { connectionId, currency, day } = found.view
@@ -166,8 +210,17 @@ export async function listBreaks(db: ReadDatabase, database: Database, { tenant,
     .add(sql`(r.cleared_on is null or r.cleared_on > ${day}::date)`)
     .anyOf(sql`r.status`, filters.status, 'text')
     .anyOf(sql`r.kind`, filters.kind, 'text')
-    .anyOf(sql`r.direction`, filters.direction?.map((word) => WORDS[word] as string), 'bpchar')
-  const branch = { columns: sql.raw(BREAK_COLUMNS), from: sql.raw('reconciliation_item r'), where: where.list, order: { keys: [{ expression: sql`r.id`, type: 'uuid' as const }], descending: sort === '-createdAt' } }
+    .anyOf(
+      sql`r.direction`,
+      filters.direction?.map((word) => WORDS[word] as string),
+      'bpchar',
+    )
+  const branch = {
+    columns: sql.raw(BREAK_COLUMNS),
+    from: sql.raw('reconciliation_item r'),
+    where: where.list,
+    order: { keys: [{ expression: sql`r.id`, type: 'uuid' as const }], descending: sort === '-createdAt' },
+  }
   const { rows, ...page } = await readPage<BreakRow>(db, [branch], query)
   return { ...page, rows: rows.map((row) => breakJson(row, now)) }
 }
@@ -176,10 +229,21 @@ export async function listBreaks(db: ReadDatabase, database: Database, { tenant,
  * Reads one break of an operator with its version; null when the break is not the operator's, or not of an account of
  * that reconciliation.
  */
-export async function getBreak(database: Database, tenant: Tenant, { reconciliationId, breakId, now }: { readonly reconciliationId: string; readonly breakId: string; readonly now: number }) {
+export async function getBreak(
+  database: Database,
+  tenant: Tenant,
+  {
+    reconciliationId,
+    breakId,
+    now,
+  }: { readonly reconciliationId: string; readonly breakId: string; readonly now: number },
+) {
   if (tenant.kind !== 'operator') return null
-  const { rows: [row] } = await database.pool.query<BreakRow>({
-    name: 'get_break', values: [breakId, tenant.id, reconciliationId],
+  const {
+    rows: [row],
+  } = await database.pool.query<BreakRow>({
+    name: 'get_break',
+    values: [breakId, tenant.id, reconciliationId],
     text: `select ${BREAK_COLUMNS} from reconciliation_item r join reconciliation c on c.id = $3 and c.operator_id = $2 and c.connection_id = r.connection_id and c.currency = r.currency
       where r.id = $1 and r.operator_id = $2`,
   })
@@ -189,9 +253,16 @@ export async function getBreak(database: Database, tenant: Tenant, { reconciliat
 const DAY_MS = 86_400_000
 
 function breakJson(row: BreakRow, now: number) {
-  const money = (amount: bigint | string | null) => (amount === null ? null : moneyJson({ amountMinor: BigInt(amount), currency: row.currency as CurrencyCode }))
+  const money = (amount: bigint | string | null) =>
+    amount === null ? null : moneyJson({ amountMinor: BigInt(amount), currency: row.currency as CurrencyCode })
   const amount = (text: string | null) => (text === null ? null : BigInt(text))
-  const facts = { kind: row.kind, status: row.status, direction: row.direction, ourAmount: amount(row.our_amount), partnerAmount: amount(row.partner_amount) }
+  const facts = {
+    kind: row.kind,
+    status: row.status,
+    direction: row.direction,
+    ourAmount: amount(row.our_amount),
+    partnerAmount: amount(row.partner_amount),
+  }
   return {
     id: row.id,
     reconciliationId: row.reconciliation_id,
@@ -199,7 +270,7 @@ function breakJson(row: BreakRow, now: number) {
     currency: row.currency,
     kind: row.kind,
     status: row.status,
-    direction: row.direction === 'CRDT' ? 'credit' as const : 'debit' as const,
+    direction: row.direction === 'CRDT' ? ('credit' as const) : ('debit' as const),
     reference: row.reference,
     sourceObject: row.source_object,
     entryId: row.entry_id,
@@ -213,7 +284,7 @@ function breakJson(row: BreakRow, now: number) {
     clearedOn: row.cleared_on,
     suspenseItemId: row.suspense_id,
     allowedOutcomes: [...outcomesOf(facts)],
-    proposal: row.proposal === null ? null : JSON.parse(row.proposal) as BreakProposal,
+    proposal: row.proposal === null ? null : (JSON.parse(row.proposal) as BreakProposal),
     outcome: row.outcome,
     evidence: row.evidence,
     resolvedBy: row.resolved_by,

@@ -45,14 +45,34 @@ export interface TakenReconciliation {
  *
  * @returns how many were queued
  */
-export async function queueReconciliations(database: Database, { until, now, only }: {
-  readonly until: string
-  readonly now: number
-  readonly only?: { readonly operatorId: string; readonly connectionId: string | null; readonly currency: string | null; readonly by: string }
-}): Promise<number> {
+export async function queueReconciliations(
+  database: Database,
+  {
+    until,
+    now,
+    only,
+  }: {
+    readonly until: string
+    readonly now: number
+    readonly only?: {
+      readonly operatorId: string
+      readonly connectionId: string | null
+      readonly currency: string | null
+      readonly by: string
+    }
+  },
+): Promise<number> {
   const rows = await database.query<[string]>({
     name: 'queue_reconciliations',
-    values: [until, timestamp(now), DAYS_MAX, only?.operatorId ?? null, only?.connectionId ?? null, only?.currency ?? null, only?.by ?? null],
+    values: [
+      until,
+      timestamp(now),
+      DAYS_MAX,
+      only?.operatorId ?? null,
+      only?.connectionId ?? null,
+      only?.currency ?? null,
+      only?.by ?? null,
+    ],
     text: `insert into reconciliation (id, operator_id, connection_id, currency, day, status, requested_by, created_at, updated_at)
       select uuidv7($2::timestamptz - now()), a.operator_id, a.connection_id, a.currency, d.day::date, 'queued', $7::uuid, $2, $2
       from account a join provider_connection c on c.id = a.connection_id
@@ -65,7 +85,8 @@ export async function queueReconciliations(database: Database, { until, now, onl
   })
   if (only === undefined) return rows.length
   const again = await database.query<[string]>({
-    name: 'requeue_reconciliations', values: [only.operatorId, only.connectionId, only.currency, until, timestamp(now), only.by],
+    name: 'requeue_reconciliations',
+    values: [only.operatorId, only.connectionId, only.currency, until, timestamp(now), only.by],
     text: `update reconciliation set status = 'queued', error = null, taken_until = null, finished_at = null, requested_by = $6, updated_at = $5, version = version + 1
       where operator_id = $1 and ($2::uuid is null or connection_id = $2) and ($3::text is null or currency = $3) and day <= $4 and status = 'failed' returning id`,
   })
@@ -76,9 +97,13 @@ export async function queueReconciliations(database: Database, { until, now, onl
  * Takes the oldest day of an account that no node works on, without unfinished earlier days, and with all its decisions
  * committed. Null when there is none.
  */
-export async function takeReconciliation(database: Database, { now, until }: { readonly now: number; readonly until: number }): Promise<TakenReconciliation | null> {
+export async function takeReconciliation(
+  database: Database,
+  { now, until }: { readonly now: number; readonly until: number },
+): Promise<TakenReconciliation | null> {
   const [row] = await database.query<[string, string, string, string, string, boolean, number]>({
-    name: 'take_reconciliation', values: [timestamp(now), timestamp(until), timestamp(now - COMMITTED_AFTER_MS)],
+    name: 'take_reconciliation',
+    values: [timestamp(now), timestamp(until), timestamp(now - COMMITTED_AFTER_MS)],
     text: `with next as (
         select id from reconciliation r where status in ('queued', 'running') and (taken_until is null or taken_until <= $1) and r.day < ($3::timestamptz at time zone 'UTC')::date
           and not exists (select from reconciliation e where e.connection_id = r.connection_id and e.currency = r.currency and e.day < r.day and e.status in ('queued', 'running', 'failed'))
@@ -86,7 +111,17 @@ export async function takeReconciliation(database: Database, { now, until }: { r
       update reconciliation r set status = 'running', taken_until = $2, attempts = attempts + 1, started_at = $1, updated_at = $1, version = version + 1
       from next where r.id = next.id returning r.id, r.operator_id, r.connection_id, r.currency, r.day::text, r.statement_ref is not null, r.attempts`,
   })
-  return row === undefined ? null : { id: row[0], operatorId: row[1], connectionId: row[2], currency: row[3], day: row[4], compared: row[5], attempt: row[6] }
+  return row === undefined
+    ? null
+    : {
+        id: row[0],
+        operatorId: row[1],
+        connectionId: row[2],
+        currency: row[3],
+        day: row[4],
+        compared: row[5],
+        attempt: row[6],
+      }
 }
 
 /**
@@ -95,7 +130,9 @@ export async function takeReconciliation(database: Database, { now, until }: { r
  */
 export async function isStillTaken(client: TransactionClient, { id, attempt }: TakenReconciliation): Promise<boolean> {
   const { rowCount } = await client.query({
-    name: 'still_taken', values: [id, attempt], text: `select from reconciliation where id = $1 and attempts = $2 and status = 'running' and statement_ref is null for update`,
+    name: 'still_taken',
+    values: [id, attempt],
+    text: `select from reconciliation where id = $1 and attempts = $2 and status = 'running' and statement_ref is null for update`,
   })
   return rowCount === 1
 }
@@ -113,10 +150,23 @@ export class TakenElsewhere extends Error {
  * Gives a reconciliation back: for later, or as failed with the reason. @returns whether this attempt still held it; if
  * not, nothing changed
  */
-export async function giveBackReconciliation(database: Database, { id, attempt }: TakenReconciliation, end: { readonly laterAt: number } | { readonly error: string }, now: number): Promise<boolean> {
+export async function giveBackReconciliation(
+  database: Database,
+  { id, attempt }: TakenReconciliation,
+  end: { readonly laterAt: number } | { readonly error: string },
+  now: number,
+): Promise<boolean> {
   const [later, error] = 'laterAt' in end ? [end.laterAt, null] : [null, end.error]
   const rows = await database.query<[string]>({
-    name: 'give_back_reconciliation', values: [id, error === null ? 'queued' : 'failed', error, later === null ? null : timestamp(later), timestamp(now), attempt],
+    name: 'give_back_reconciliation',
+    values: [
+      id,
+      error === null ? 'queued' : 'failed',
+      error,
+      later === null ? null : timestamp(later),
+      timestamp(now),
+      attempt,
+    ],
     text: `update reconciliation set status = $2, error = $3, taken_until = $4, finished_at = case when $2 = 'failed' then $5::timestamptz end, updated_at = $5, version = version + 1
       where id = $1 and status = 'running' and attempts = $6 returning id`,
   })
@@ -134,14 +184,20 @@ const MINE = `with mine as materialized (select id from reconciliation where id 
 /** Deletes the statement entries that an earlier attempt has read. @throws TakenElsewhere and nothing was deleted */
 export async function forgetEntries(database: Database, taken: TakenReconciliation): Promise<void> {
   const [row] = await database.query<[string]>({
-    name: 'forget_entries', values: [taken.id, taken.attempt],
+    name: 'forget_entries',
+    values: [taken.id, taken.attempt],
     text: `${MINE}, forgotten as (delete from bank_statement_entry e using mine where e.reconciliation_id = mine.id) select count(*) from mine`,
   })
   if (Number(row?.[0]) === 0) throw new TakenElsewhere(taken)
 }
 
 /** Writes lines of a statement; `from` is the number of the first. @throws TakenElsewhere and nothing was written */
-export async function keepEntries(database: Database, taken: TakenReconciliation, from: number, entries: readonly StatementEntry[]): Promise<void> {
+export async function keepEntries(
+  database: Database,
+  taken: TakenReconciliation,
+  from: number,
+  entries: readonly StatementEntry[],
+): Promise<void> {
   if (entries.length === 0) return
   const [row] = await database.query<[string]>({
     name: 'keep_entries',
@@ -152,27 +208,49 @@ export async function keepEntries(database: Database, taken: TakenReconciliation
         as u(reference, direction, amount, booked_on, value_date, bank_ref, code, text, n))
       select count(*) from mine`,
     values: [
-      taken.id, taken.attempt, from, plainArray(entries.map(({ reference }) => reference)), textArray(entries.map(({ direction }) => direction)), plainArray(entries.map(({ amount }) => amount)),
-      plainArray(entries.map(({ bookedOn }) => bookedOn)), plainArray(entries.map(({ valueDate }) => valueDate)), textArray(entries.map(({ bankRef }) => bankRef)),
-      textArray(entries.map(({ code }) => code)), textArray(entries.map(({ text }) => text)),
+      taken.id,
+      taken.attempt,
+      from,
+      plainArray(entries.map(({ reference }) => reference)),
+      textArray(entries.map(({ direction }) => direction)),
+      plainArray(entries.map(({ amount }) => amount)),
+      plainArray(entries.map(({ bookedOn }) => bookedOn)),
+      plainArray(entries.map(({ valueDate }) => valueDate)),
+      textArray(entries.map(({ bankRef }) => bankRef)),
+      textArray(entries.map(({ code }) => code)),
+      textArray(entries.map(({ text }) => text)),
     ],
   })
   if (Number(row?.[0]) === 0) throw new TakenElsewhere(taken)
 }
 
 /** Reads the closing balances of the day before; null where there was none. */
-export async function dayBefore(client: Pick<TransactionClient, 'query'>, { connectionId, currency, day }: TakenReconciliation): Promise<{ readonly partnerClosing: bigint; readonly nostroClosing: bigint } | null> {
-  const { rows: [row] } = await client.query<{ partner_closing: string; nostro_closing: string }>({
-    name: 'reconciliation_before', values: [connectionId, currency, day],
+export async function dayBefore(
+  client: Pick<TransactionClient, 'query'>,
+  { connectionId, currency, day }: TakenReconciliation,
+): Promise<{ readonly partnerClosing: bigint; readonly nostroClosing: bigint } | null> {
+  const {
+    rows: [row],
+  } = await client.query<{ partner_closing: string; nostro_closing: string }>({
+    name: 'reconciliation_before',
+    values: [connectionId, currency, day],
     text: `select partner_closing, nostro_closing from reconciliation where connection_id = $1 and currency = $2 and day < $3 and status in ('matched', 'breaks') order by day desc limit 1`,
   })
-  return row === undefined ? null : { partnerClosing: BigInt(row.partner_closing), nostroClosing: BigInt(row.nostro_closing) }
+  return row === undefined
+    ? null
+    : { partnerClosing: BigInt(row.partner_closing), nostroClosing: BigInt(row.nostro_closing) }
 }
 
 /** Counts and sums the lines of a statement. */
-export async function entriesTotal(client: Pick<TransactionClient, 'query'>, id: string): Promise<{ readonly count: number; readonly total: bigint }> {
-  const { rows: [row] } = await client.query<{ count: string; total: string }>({
-    name: 'entries_total', values: [id],
+export async function entriesTotal(
+  client: Pick<TransactionClient, 'query'>,
+  id: string,
+): Promise<{ readonly count: number; readonly total: bigint }> {
+  const {
+    rows: [row],
+  } = await client.query<{ count: string; total: string }>({
+    name: 'entries_total',
+    values: [id],
     text: `select count(*) as count, coalesce(sum(case direction when 'CRDT' then amount else -amount end), 0) as total from bank_statement_entry where reconciliation_id = $1`,
   })
   return { count: Number(row!.count), total: BigInt(row!.total) }
@@ -235,19 +313,39 @@ export interface Matched {
 }
 
 /** Compares a day, and writes the differences. The accounts of one connection are compared one after the other. */
-export async function matchDay(client: TransactionClient, { id, operatorId, connectionId, currency, day }: TakenReconciliation, { nostro, now }: { readonly nostro: string; readonly now: number }): Promise<Matched> {
+export async function matchDay(
+  client: TransactionClient,
+  { id, operatorId, connectionId, currency, day }: TakenReconciliation,
+  { nostro, now }: { readonly nostro: string; readonly now: number },
+): Promise<Matched> {
   const from = Date.parse(`${day}T00:00:00Z`)
-  const { rows: [row] } = await client.query<{ matched: string; moved: string }>({
-    name: 'match_day', text: MATCH, values: [id, connectionId, currency, nostro, timestamp(from), timestamp(from + DAY_MS), day, timestamp(now), operatorId],
+  const {
+    rows: [row],
+  } = await client.query<{ matched: string; moved: string }>({
+    name: 'match_day',
+    text: MATCH,
+    values: [
+      id,
+      connectionId,
+      currency,
+      nostro,
+      timestamp(from),
+      timestamp(from + DAY_MS),
+      day,
+      timestamp(now),
+      operatorId,
+    ],
   })
   await client.query({
-    name: 'age_items', values: [connectionId, currency, day, TIMING_DAYS, timestamp(now)],
+    name: 'age_items',
+    values: [connectionId, currency, day, TIMING_DAYS, timestamp(now)],
     text: `update reconciliation_item set status = 'open', updated_at = $5, version = version + 1
       where connection_id = $1 and currency = $2 and status = 'timing' and cleared_on is null and found_on <= $3::date - $4::int`,
   })
   // A credit in suspense is explained once it is allocated to its owner, or returned.
   await client.query({
-    name: 'explain_items', values: [connectionId, currency, timestamp(now)],
+    name: 'explain_items',
+    values: [connectionId, currency, timestamp(now)],
     text: `update reconciliation_item i set status = 'resolved', outcome = case p.status when 'returned' then 'returned' else 'allocated' end, resolved_by = p.decided_by, resolved_at = p.decided_at,
         evidence = p.decision_reason, updated_at = $3, version = i.version + 1
       from incoming_payment p where i.connection_id = $1 and i.currency = $2 and i.status = 'in_suspense' and p.id = i.suspense_id and p.status <> 'unallocated'`,
@@ -257,17 +355,26 @@ export async function matchDay(client: TransactionClient, { id, operatorId, conn
 
 /** Sums the nostro account of a connection up to an instant: a scan, made once for an account. */
 export async function nostroBefore(client: TransactionClient, nostro: string, before: string): Promise<bigint> {
-  const { rows: [row] } = await client.query<{ total: string }>({
-    name: 'nostro_before', values: [nostro, `${before}T00:00:00Z`],
+  const {
+    rows: [row],
+  } = await client.query<{ total: string }>({
+    name: 'nostro_before',
+    values: [nostro, `${before}T00:00:00Z`],
     text: `select coalesce(sum(case when debit_account = $1 then amount else -amount end), 0) as total from posting where $1 in (debit_account, credit_account) and booked_at < $2::timestamptz`,
   })
   return BigInt(row!.total)
 }
 
 /** Counts the remaining items at the end of a day. */
-export async function itemsLeft(client: TransactionClient, { connectionId, currency }: TakenReconciliation): Promise<{ readonly timing: number; readonly breaks: number; readonly difference: bigint }> {
-  const { rows: [row] } = await client.query<{ timing: string; breaks: string; difference: string }>({
-    name: 'items_left', values: [connectionId, currency],
+export async function itemsLeft(
+  client: TransactionClient,
+  { connectionId, currency }: TakenReconciliation,
+): Promise<{ readonly timing: number; readonly breaks: number; readonly difference: bigint }> {
+  const {
+    rows: [row],
+  } = await client.query<{ timing: string; breaks: string; difference: string }>({
+    name: 'items_left',
+    values: [connectionId, currency],
     text: `select count(*) filter (where status = 'timing') as timing, count(*) filter (where status = 'open') as breaks,
         coalesce(sum((case direction when 'CRDT' then 1 else -1 end) * (coalesce(partner_amount, 0) - coalesce(our_amount, 0))), 0) as difference
       from reconciliation_item where connection_id = $1 and currency = $2 and cleared_on is null`,
@@ -276,24 +383,44 @@ export async function itemsLeft(client: TransactionClient, { connectionId, curre
 }
 
 /** Writes the result of the comparison, in its transaction. The reconciliation ends later, with `endReconciliation`. */
-export async function keepResult(client: TransactionClient, id: string, result: {
-  readonly head: StatementHead
-  readonly sha256: string
-  readonly entries: number
-  readonly nostroOpening: bigint
-  readonly nostroClosing: bigint
-  readonly matched: number
-  readonly timing: number
-  readonly breaks: number
-  readonly unexplained: bigint
-  readonly block: { readonly number: string; readonly hash: string } | null
-  readonly now: number
-}): Promise<void> {
-  const { head, sha256, entries, nostroOpening, nostroClosing, matched, timing, breaks, unexplained, block, now } = result
+export async function keepResult(
+  client: TransactionClient,
+  id: string,
+  result: {
+    readonly head: StatementHead
+    readonly sha256: string
+    readonly entries: number
+    readonly nostroOpening: bigint
+    readonly nostroClosing: bigint
+    readonly matched: number
+    readonly timing: number
+    readonly breaks: number
+    readonly unexplained: bigint
+    readonly block: { readonly number: string; readonly hash: string } | null
+    readonly now: number
+  },
+): Promise<void> {
+  const { head, sha256, entries, nostroOpening, nostroClosing, matched, timing, breaks, unexplained, block, now } =
+    result
   await client.query({
     name: 'keep_result',
-    values: [id, head.id, sha256, entries, head.opening, head.closing, nostroOpening, nostroClosing, matched, timing, breaks, unexplained,
-      block?.number ?? null, block?.hash ?? null, timestamp(now)],
+    values: [
+      id,
+      head.id,
+      sha256,
+      entries,
+      head.opening,
+      head.closing,
+      nostroOpening,
+      nostroClosing,
+      matched,
+      timing,
+      breaks,
+      unexplained,
+      block?.number ?? null,
+      block?.hash ?? null,
+      timestamp(now),
+    ],
     text: `update reconciliation set statement_ref = $2, statement_sha256 = decode($3, 'hex'), entries = $4, partner_opening = $5, partner_closing = $6, nostro_opening = $7,
         nostro_closing = $8, matched = $9, timing = $10, breaks = $11, unexplained = $12, block = $13, block_hash = decode($14, 'hex'), error = null, updated_at = $15, version = version + 1
       where id = $1`,
@@ -304,9 +431,14 @@ export async function keepResult(client: TransactionClient, id: string, result: 
  * Ends a reconciliation after all follow-up work. @returns the breaks left for staff @throws TakenElsewhere and nothing
  * was ended
  */
-export async function endReconciliation(database: Database, taken: TakenReconciliation, now: number): Promise<{ readonly breaks: number; readonly unexplained: bigint }> {
+export async function endReconciliation(
+  database: Database,
+  taken: TakenReconciliation,
+  now: number,
+): Promise<{ readonly breaks: number; readonly unexplained: bigint }> {
   const [row] = await database.query<[number, string]>({
-    name: 'end_reconciliation', values: [taken.id, timestamp(now), taken.attempt],
+    name: 'end_reconciliation',
+    values: [taken.id, timestamp(now), taken.attempt],
     text: `update reconciliation set status = case when breaks = 0 and unexplained = 0 then 'matched' else 'breaks' end, taken_until = null, finished_at = $2, updated_at = $2, version = version + 1
       where id = $1 and attempts = $3 and status = 'running' returning breaks, unexplained`,
   })
@@ -343,37 +475,67 @@ export interface ItemRecord {
   readonly proposal: BreakProposal | null
 }
 
-type ItemRow = Record<'id' | 'operator_id' | 'connection_id' | 'currency' | 'kind' | 'status' | 'direction' | 'found_on', string> & Record<'reference' | 'our_amount' | 'partner_amount' | 'bank_ref' | 'text' | 'proposal', string | null>
-const ITEM_COLUMNS = 'id, operator_id, connection_id, currency, kind, status, direction, reference, our_amount, partner_amount, bank_ref, text, found_on::text, proposal'
+type ItemRow = Record<
+  'id' | 'operator_id' | 'connection_id' | 'currency' | 'kind' | 'status' | 'direction' | 'found_on',
+  string
+> &
+  Record<'reference' | 'our_amount' | 'partner_amount' | 'bank_ref' | 'text' | 'proposal', string | null>
+const ITEM_COLUMNS =
+  'id, operator_id, connection_id, currency, kind, status, direction, reference, our_amount, partner_amount, bank_ref, text, found_on::text, proposal'
 
 function recordOf(row: ItemRow): ItemRecord {
   const amount = (text: string | null) => (text === null ? null : BigInt(text))
   return {
-    id: row.id, operatorId: row.operator_id, connectionId: row.connection_id, currency: row.currency, kind: row.kind as BreakKind, status: row.status as BreakStatus,
-    direction: row.direction as Direction, reference: row.reference, ourAmount: amount(row.our_amount), partnerAmount: amount(row.partner_amount), bankRef: row.bank_ref, text: row.text,
-    foundOn: row.found_on, proposal: row.proposal === null ? null : JSON.parse(row.proposal) as BreakProposal,
+    id: row.id,
+    operatorId: row.operator_id,
+    connectionId: row.connection_id,
+    currency: row.currency,
+    kind: row.kind as BreakKind,
+    status: row.status as BreakStatus,
+    direction: row.direction as Direction,
+    reference: row.reference,
+    ourAmount: amount(row.our_amount),
+    partnerAmount: amount(row.partner_amount),
+    bankRef: row.bank_ref,
+    text: row.text,
+    foundOn: row.found_on,
+    proposal: row.proposal === null ? null : (JSON.parse(row.proposal) as BreakProposal),
   }
 }
 
 /** Locks an item until the transaction ends; null when it does not exist. */
 export async function lockItem(client: TransactionClient, id: string): Promise<ItemRecord | null> {
-  const { rows: [row] } = await client.query<ItemRow>({ name: 'lock_item', values: [id], text: `select ${ITEM_COLUMNS} from reconciliation_item where id = $1 for update` })
+  const {
+    rows: [row],
+  } = await client.query<ItemRow>({
+    name: 'lock_item',
+    values: [id],
+    text: `select ${ITEM_COLUMNS} from reconciliation_item where id = $1 for update`,
+  })
   return row === undefined ? null : recordOf(row)
 }
 
 /** Finds breaks that only the partner's statement has, and that are not in suspense yet. */
-export async function unbookedBreaks(database: Database, { connectionId, currency }: TakenReconciliation): Promise<readonly string[]> {
+export async function unbookedBreaks(
+  database: Database,
+  { connectionId, currency }: TakenReconciliation,
+): Promise<readonly string[]> {
   const rows = await database.query<[string]>({
-    name: 'unbooked_breaks', values: [connectionId, currency],
+    name: 'unbooked_breaks',
+    values: [connectionId, currency],
     text: `select id from reconciliation_item where connection_id = $1 and currency = $2 and cleared_on is null and status = 'open' and kind in ('missing_with_us', 'duplicate') order by id`,
   })
   return rows.map(([id]) => id)
 }
 
 /** Finds payments with an unknown outcome that the partner's statement shows as paid, with the partner's line. */
-export async function exceptionsOnStatement(database: Database, { connectionId, currency }: TakenReconciliation): Promise<readonly { readonly paymentId: string; readonly shard: number; readonly itemId: string }[]> {
+export async function exceptionsOnStatement(
+  database: Database,
+  { connectionId, currency }: TakenReconciliation,
+): Promise<readonly { readonly paymentId: string; readonly shard: number; readonly itemId: string }[]> {
   const rows = await database.query<[string, number, string]>({
-    name: 'exceptions_on_statement', values: [connectionId, currency],
+    name: 'exceptions_on_statement',
+    values: [connectionId, currency],
     text: `select p.id, p.shard, i.id from reconciliation_item i join payment p on p.id = i.reference and p.connection_id = i.connection_id
       where i.connection_id = $1 and i.currency = $2 and i.cleared_on is null and i.kind = 'missing_with_us' and i.direction = 'DBIT' and p.status = 'exception' and p.amount = i.partner_amount`,
   })
@@ -381,40 +543,65 @@ export async function exceptionsOnStatement(database: Database, { connectionId, 
 }
 
 /** Marks a break as in suspense; `suspenseId` is the incoming payment it became, null for a debit from the account. */
-export async function noteSuspense(client: TransactionClient, id: string, suspenseId: string | null, now: number): Promise<void> {
+export async function noteSuspense(
+  client: TransactionClient,
+  id: string,
+  suspenseId: string | null,
+  now: number,
+): Promise<void> {
   await client.query({
-    name: 'note_suspense', values: [id, suspenseId, timestamp(now)],
+    name: 'note_suspense',
+    values: [id, suspenseId, timestamp(now)],
     text: `update reconciliation_item set status = 'in_suspense', suspense_id = $2, updated_at = $3, version = version + 1 where id = $1`,
   })
 }
 
 /** Whether an incoming payment of this id exists, of any customer. */
 export async function incomingExists(client: TransactionClient, id: string): Promise<boolean> {
-  const { rowCount } = await client.query({ name: 'incoming_exists', values: [id], text: 'select from incoming_payment where id = $1' })
+  const { rowCount } = await client.query({
+    name: 'incoming_exists',
+    values: [id],
+    text: 'select from incoming_payment where id = $1',
+  })
   return rowCount === 1
 }
 
 export async function proposeOutcome(client: TransactionClient, id: string, proposal: BreakProposal): Promise<void> {
   await client.query({
-    name: 'propose_outcome', values: [id, JSON.stringify(proposal), proposal.at],
+    name: 'propose_outcome',
+    values: [id, JSON.stringify(proposal), proposal.at],
     text: 'update reconciliation_item set proposal = $2, updated_at = $3, version = version + 1 where id = $1',
   })
 }
 
-export async function noteOutcome(client: TransactionClient, id: string, { outcome, evidence, by, now }: {
-  readonly outcome: BreakOutcome
-  readonly evidence: string
-  readonly by: { readonly id: string; readonly name: string }
-  readonly now: number
-}): Promise<void> {
+export async function noteOutcome(
+  client: TransactionClient,
+  id: string,
+  {
+    outcome,
+    evidence,
+    by,
+    now,
+  }: {
+    readonly outcome: BreakOutcome
+    readonly evidence: string
+    readonly by: { readonly id: string; readonly name: string }
+    readonly now: number
+  },
+): Promise<void> {
   await client.query({
-    name: 'note_outcome', values: [id, outcome, evidence, by.id, by.name, timestamp(now)],
+    name: 'note_outcome',
+    values: [id, outcome, evidence, by.id, by.name, timestamp(now)],
     text: `update reconciliation_item set status = 'resolved', outcome = $2, evidence = $3, resolved_by = $4, resolved_by_name = $5, resolved_at = $6, updated_at = $6, version = version + 1 where id = $1`,
   })
 }
 
 /** Counts the breaks of all operators that wait for staff. */
 export async function countBreaks(database: Database): Promise<number> {
-  const [row] = await database.query<[string]>({ name: 'count_breaks', values: [], text: `select count(*) from reconciliation_item where status in ('open', 'in_suspense')` })
+  const [row] = await database.query<[string]>({
+    name: 'count_breaks',
+    values: [],
+    text: `select count(*) from reconciliation_item where status in ('open', 'in_suspense')`,
+  })
   return Number(row?.[0] ?? 0)
 }

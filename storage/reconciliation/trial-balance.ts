@@ -23,8 +23,15 @@ const TOTALS = `with side as (
  * Computes the trial balance. `asOf` is RFC 3339, exclusive; null for everything. `now` is epoch milliseconds. @throws
  * the driver's errors
  */
-export async function trialBalance(database: Database, { operatorId, asOf, now }: { readonly operatorId: string; readonly asOf: string | null; readonly now: number }) {
-  const found = await database.query<[string, string | null, string, string, string, string]>({ name: 'trial_balance', text: TOTALS, values: [operatorId, asOf] })
+export async function trialBalance(
+  database: Database,
+  { operatorId, asOf, now }: { readonly operatorId: string; readonly asOf: string | null; readonly now: number },
+) {
+  const found = await database.query<[string, string | null, string, string, string, string]>({
+    name: 'trial_balance',
+    text: TOTALS,
+    values: [operatorId, asOf],
+  })
   const places = new Map(CHART.map((account, place) => [account.key as string, { account, place }]))
   const totals = new Map<string, { debits: bigint; credits: bigint }>()
   const rows = found.map(([key, connectionId, currency, accounts, debit, credit]) => {
@@ -36,8 +43,15 @@ export async function trialBalance(database: Database, { operatorId, asOf, now }
     return {
       order: `${currency} ${String(place).padStart(3, '0')} ${connectionId ?? ''}`,
       row: {
-        code: account.code, account: account.key, class: account.class, connectionId, currency, accounts: Number(accounts),
-        debits: money(debits), credits: money(credits), balance: money(account.normalSide === 'debit' ? debits - credits : credits - debits),
+        code: account.code,
+        account: account.key,
+        class: account.class,
+        connectionId,
+        currency,
+        accounts: Number(accounts),
+        debits: money(debits),
+        credits: money(credits),
+        balance: money(account.normalSide === 'debit' ? debits - credits : credits - debits),
       },
     }
   })
@@ -45,9 +59,11 @@ export async function trialBalance(database: Database, { operatorId, asOf, now }
     asOf,
     generatedAt: timestamp(now),
     rows: rows.sort((left, right) => (left.order < right.order ? -1 : 1)).map(({ row }) => row),
-    totals: [...totals].sort(([left], [right]) => (left < right ? -1 : 1)).map(([currency, { debits, credits }]) => {
-      const money = (amountMinor: bigint) => moneyJson({ amountMinor, currency: currency as CurrencyCode })
-      return { currency, debits: money(debits), credits: money(credits), difference: money(debits - credits) }
-    }),
+    totals: [...totals]
+      .sort(([left], [right]) => (left < right ? -1 : 1))
+      .map(([currency, { debits, credits }]) => {
+        const money = (amountMinor: bigint) => moneyJson({ amountMinor, currency: currency as CurrencyCode })
+        return { currency, debits: money(debits), credits: money(credits), difference: money(debits - credits) }
+      }),
   }
 }

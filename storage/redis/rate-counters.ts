@@ -13,7 +13,12 @@ export function createRateCounters(redis: RedisClient, prefix = 'rate'): RateCou
     async add({ policy, windowSeconds, partition, units }) {
       let limiter = limiters.get(policy)
       if (limiter === undefined) {
-        limiter = new RateLimiterRedis({ storeClient: redis, keyPrefix: `${prefix}:${policy}`, points: Number.MAX_SAFE_INTEGER, duration: windowSeconds })
+        limiter = new RateLimiterRedis({
+          storeClient: redis,
+          keyPrefix: `${prefix}:${policy}`,
+          points: Number.MAX_SAFE_INTEGER,
+          duration: windowSeconds,
+        })
         limiters.set(policy, limiter)
       }
       const { consumedPoints } = await limiter.penalty(partition, units)

@@ -197,7 +197,11 @@ export class RedisShards implements Shards {
   readonly #listeners: ((change: Change) => void)[] = []
   /** By shard. A lease in here may have ended: check with `#holds`. */
   readonly #leases: (Lease | undefined)[] = new Array<Lease | undefined>(SHARD_COUNT).fill(undefined)
-  #connection: { readonly commands: RedisClient; readonly subscription: RedisClient; readonly redlock: RedlockTypes.default } | null = null
+  #connection: {
+    readonly commands: RedisClient
+    readonly subscription: RedisClient
+    readonly redlock: RedlockTypes.default
+  } | null = null
   #view: View | null = null
   /** By shard: the other live node that has it, as of the view. */
   #elsewhere: readonly (ShardHome | undefined)[] = []
@@ -245,7 +249,7 @@ export class RedisShards implements Shards {
 
   owned(): readonly number[] {
     const now = performance.now()
-    return ALL_SHARDS.filter(shard => this.#holds(shard, now))
+    return ALL_SHARDS.filter((shard) => this.#holds(shard, now))
   }
 
   onChange(listener: (change: Change) => void): void {
@@ -268,7 +272,7 @@ export class RedisShards implements Shards {
     const commands = connectRedis(redisUrl, 'commands')
     const subscription = connectRedis(redisUrl, 'subscription')
     for (const client of [commands, subscription]) {
-      client.on('error', error => (this.#trouble = error))
+      client.on('error', (error) => (this.#trouble = error))
       client.on('ready', () => {
         this.#trouble = null
         this.#hear()
@@ -288,11 +292,14 @@ export class RedisShards implements Shards {
     this.#running = this.#run()
     while (this.#view === null && this.#stopping === null) {
       if (performance.now() > deadline) {
-        const reason = this.#trouble instanceof Error && this.#trouble.message !== '' ? ` (${this.#trouble.message})` : ''
+        const reason =
+          this.#trouble instanceof Error && this.#trouble.message !== '' ? ` (${this.#trouble.message})` : ''
         await this.stop()
-        throw new StartError(`Redis did not answer within ${this.#settings.startMaxMs} ms${reason}; start it or correct REDIS_URL.`)
+        throw new StartError(
+          `Redis did not answer within ${this.#settings.startMaxMs} ms${reason}; start it or correct REDIS_URL.`,
+        )
       }
-      await new Promise(resolve => setTimeout(resolve, NEWS_GAP_MS))
+      await new Promise((resolve) => setTimeout(resolve, NEWS_GAP_MS))
     }
   }
 
@@ -312,7 +319,14 @@ export class RedisShards implements Shards {
     try {
       await this.#giveUp(this.#held())
       // Last, and with news: nodes that receive the news find the leases free.
-      await connection.commands.eval(LEAVE, 2, `${this.#prefix}:seen`, `${this.#prefix}:members`, this.#key, this.#channel)
+      await connection.commands.eval(
+        LEAVE,
+        2,
+        `${this.#prefix}:seen`,
+        `${this.#prefix}:members`,
+        this.#key,
+        this.#channel,
+      )
     } catch {
       // Redis cannot be reached: the leases expire by themselves, and the other nodes notice the silence.
     }
@@ -351,10 +365,13 @@ export class RedisShards implements Shards {
     // Leases due before the middle of the next pause are extended now; otherwise most would be extended one heartbeat
     // late.
     const due = performance.now() - this.#settings.extendAfterMs + this.#settings.heartbeatMs / 2
-    await this.#extend(connection.redlock, this.#held().filter(lease => lease.since <= due))
+    await this.#extend(
+      connection.redlock,
+      this.#held().filter((lease) => lease.since <= due),
+    )
     if (view.complete) {
       const homes = this.#homesFor(view)
-      await this.#giveUp(this.#held().filter(lease => homes[lease.shard] !== this.#key))
+      await this.#giveUp(this.#held().filter((lease) => homes[lease.shard] !== this.#key))
       await this.#takeMissing(connection, homes)
     }
     // Other nodes forward requests by the written entry, so a changed entry is written now and not at the next
@@ -379,7 +396,7 @@ export class RedisShards implements Shards {
       Math.ceil(heartbeatMs * 1.5),
       FORGET_AFTER_MS,
       this.#channel,
-      this.#signature(told)
+      this.#signature(told),
     )) as [string, string[]]
     this.#told = told
     const members = this.#believed(flat, at)
@@ -425,11 +442,14 @@ export class RedisShards implements Shards {
     const untimely: string[] = []
     for (let i = 0; i + 1 < flat.length; i += 2) {
       const key = flat[i]!
-      const [held = '', nodeUrl = '', time = '', signature = ''] = flat[i + 1]!.slice(0, ENTRY_CHARACTERS_MAX).split(' ')
+      const [held = '', nodeUrl = '', time = '', signature = ''] = flat[i + 1]!.slice(0, ENTRY_CHARACTERS_MAX).split(
+        ' ',
+      )
       const ageMs = clock.now() - Number(time)
       // This node needs no proof of itself: a clock change during a heartbeat must not make it give up its shards.
       if (key === this.#key) members.push({ key, nodeUrl: this.#options.nodeUrl, held: new Set(this.owned()) })
-      else if (!this.#proof.isSigned('member', [this.#prefix, key, `${held} ${nodeUrl} `, time], signature)) unsigned.push(key.slice(0, 64))
+      else if (!this.#proof.isSigned('member', [this.#prefix, key, `${held} ${nodeUrl} `, time], signature))
+        unsigned.push(key.slice(0, 64))
       else if (ageMs > ageMaxMs || ageMs < -CLOCK_DIFFERENCE_MAX_MS) untimely.push(`${nodeUrl} (${key}, ${ageMs} ms)`)
       else members.push({ key, nodeUrl, held: fromBits(held) })
     }
@@ -440,20 +460,26 @@ export class RedisShards implements Shards {
   /** Logs ignored entries: when they change, and at most once in PASSED_OVER_LOG_MS. */
   #notePassedOver(unsigned: readonly string[], untimely: readonly string[], at: number): void {
     // Ages change at each check, so only the nodes are compared.
-    const keys = [...unsigned, ...untimely.map(text => text.slice(0, text.lastIndexOf(',')))].sort().join()
+    const keys = [...unsigned, ...untimely.map((text) => text.slice(0, text.lastIndexOf(',')))].sort().join()
     if (keys === this.#passedOver.keys || at - this.#passedOver.at < PASSED_OVER_LOG_MS) return
     this.#passedOver = { keys, at }
     const { log, nodeId } = this.#options
     if (unsigned.length > 0) {
-      log.error({ nodeId, count: unsigned.length, entries: unsigned.slice(0, 8) }, 'entries of nodes in Redis are not signed with this NODE_SECRET and are ignored: those nodes have another NODE_SECRET, or an attacker writes to Redis')
+      log.error(
+        { nodeId, count: unsigned.length, entries: unsigned.slice(0, 8) },
+        'entries of nodes in Redis are not signed with this NODE_SECRET and are ignored: those nodes have another NODE_SECRET, or an attacker writes to Redis',
+      )
     }
     if (untimely.length > 0) {
-      log.error({ nodeId, count: untimely.length, entries: untimely.slice(0, 8), maxMs: CLOCK_DIFFERENCE_MAX_MS }, 'entries of nodes in Redis were signed at another time and are ignored: the clocks of the nodes differ too much, or the entries are old')
+      log.error(
+        { nodeId, count: untimely.length, entries: untimely.slice(0, 8), maxMs: CLOCK_DIFFERENCE_MAX_MS },
+        'entries of nodes in Redis were signed at another time and are ignored: the clocks of the nodes differ too much, or the entries are old',
+      )
     }
   }
 
   #homesFor(view: View): readonly string[] {
-    const keys = view.members.map(member => member.key).sort()
+    const keys = view.members.map((member) => member.key).sort()
     const membership = keys.join()
     if (this.#target.membership !== membership) this.#target = { membership, homes: assign(keys, SHARD_COUNT) }
     return this.#target.homes
@@ -462,18 +488,18 @@ export class RedisShards implements Shards {
   /** Takes the assigned shards that no live node holds. */
   async #takeMissing(
     connection: { readonly redlock: RedlockTypes.default; readonly commands: RedisClient },
-    homes: readonly string[]
+    homes: readonly string[],
   ): Promise<void> {
-    const claimed = new Set(this.#view?.members.flatMap(member => (member.key === this.#key ? [] : [...member.held])))
+    const claimed = new Set(this.#view?.members.flatMap((member) => (member.key === this.#key ? [] : [...member.held])))
     const missing = ALL_SHARDS.filter(
-      shard => homes[shard] === this.#key && this.#leases[shard] === undefined && !claimed.has(shard)
+      (shard) => homes[shard] === this.#key && this.#leases[shard] === undefined && !claimed.has(shard),
     )
     if (missing.length === 0) return
 
     const gained: number[] = []
     const refused: string[] = []
     try {
-      await this.#each(missing, async shard => {
+      await this.#each(missing, async (shard) => {
         const lease = await this.#take(connection.redlock, shard)
         if (lease === null) refused.push(this.#leaseKey(shard))
         else {
@@ -484,7 +510,8 @@ export class RedisShards implements Shards {
     } finally {
       this.#notify({ gained: gained.sort((a, b) => a - b), lost: [] })
     }
-    if (refused.length > 0) await connection.commands.eval(CURTAIL, refused.length, ...refused, this.#settings.leaseTtlMs)
+    if (refused.length > 0)
+      await connection.commands.eval(CURTAIL, refused.length, ...refused, this.#settings.leaseTtlMs)
   }
 
   /** `null`: another node has it. */
@@ -502,7 +529,7 @@ export class RedisShards implements Shards {
   async #extend(redlock: RedlockTypes.default, leases: readonly Lease[]): Promise<void> {
     const lost: number[] = []
     try {
-      await this.#each(leases, async lease => {
+      await this.#each(leases, async (lease) => {
         if (!this.#holds(lease.shard, performance.now())) return
         const renewed = await this.#renew(redlock, lease)
         // The sweep was faster: its listeners were told that the lease is lost, so it stays lost.
@@ -542,16 +569,16 @@ export class RedisShards implements Shards {
   async #giveUp(leases: readonly Lease[]): Promise<void> {
     if (leases.length === 0) return
     for (const lease of leases) this.#leases[lease.shard] = undefined
-    this.#notify({ gained: [], lost: leases.map(lease => lease.shard) })
-    await this.#each(leases, lease => release(lease))
+    this.#notify({ gained: [], lost: leases.map((lease) => lease.shard) })
+    await this.#each(leases, (lease) => release(lease))
   }
 
   /** Notifies the listeners of expired leases. */
   #sweep(): void {
     const now = performance.now()
-    const ended = this.#held().filter(lease => now >= lease.until)
+    const ended = this.#held().filter((lease) => now >= lease.until)
     for (const lease of ended) this.#leases[lease.shard] = undefined
-    this.#notify({ gained: [], lost: ended.map(lease => lease.shard) })
+    this.#notify({ gained: [], lost: ended.map((lease) => lease.shard) })
   }
 
   // ---- small parts -------------------------------------------------------------------------------------------------------
@@ -563,7 +590,7 @@ export class RedisShards implements Shards {
 
   /** The leases this node has not released; some may have expired. */
   #held(): Lease[] {
-    return this.#leases.filter(lease => lease !== undefined)
+    return this.#leases.filter((lease) => lease !== undefined)
   }
 
   #leaseKey(shard: number): string {
@@ -598,7 +625,7 @@ export class RedisShards implements Shards {
       }
     }
     const lanes = Array.from({ length: Math.min(this.#settings.inParallelMax, items.length) }, lane)
-    const failure = (await Promise.allSettled(lanes)).find(result => result.status === 'rejected')
+    const failure = (await Promise.allSettled(lanes)).find((result) => result.status === 'rejected')
     if (failure !== undefined) throw failure.reason
   }
 
@@ -610,7 +637,7 @@ export class RedisShards implements Shards {
 
   #pause(ms: number, throughNews: boolean): Promise<void> {
     if (ms <= 0 || this.#stopping !== null) return Promise.resolve()
-    return new Promise(resolve => {
+    return new Promise((resolve) => {
       const done = (): void => {
         clearTimeout(timer)
         this.#wake = () => undefined
@@ -629,7 +656,11 @@ export class RedisShards implements Shards {
     this.#answers = answers
     const { nodeId } = this.#options
     if (answers) this.#options.log.info({ nodeId }, 'Redis answers again; shards are assigned again')
-    else this.#options.log.warn({ nodeId, err: this.#trouble }, 'Redis does not answer; shards are kept until their leases end')
+    else
+      this.#options.log.warn(
+        { nodeId, err: this.#trouble },
+        'Redis does not answer; shards are kept until their leases end',
+      )
   }
 }
 
@@ -640,8 +671,8 @@ const ALL_SHARDS: readonly number[] = Array.from({ length: SHARD_COUNT }, (_, sh
 /** Whether redlock failed because another node has the lease, and not because Redis failed. */
 async function isLocked(error: unknown): Promise<boolean> {
   const attempts = (error as Partial<RedlockTypes.ExecutionError>).attempts ?? []
-  const votes = (await Promise.all(attempts)).flatMap(attempt => [...attempt.votesAgainst.values()])
-  return votes.length > 0 && votes.every(vote => vote instanceof ResourceLockedError)
+  const votes = (await Promise.all(attempts)).flatMap((attempt) => [...attempt.votesAgainst.values()])
+  return votes.length > 0 && votes.every((vote) => vote instanceof ResourceLockedError)
 }
 
 async function release(lease: Lease): Promise<void> {
@@ -661,5 +692,5 @@ function toBits(shards: readonly number[]): string {
 
 function fromBits(text: string): ReadonlySet<number> {
   const bits = Buffer.from(text, 'base64')
-  return new Set(ALL_SHARDS.filter(shard => ((bits[shard >> 3] ?? 0) >> (shard & 7)) & 1))
+  return new Set(ALL_SHARDS.filter((shard) => ((bits[shard >> 3] ?? 0) >> (shard & 7)) & 1))
 }

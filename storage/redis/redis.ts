@@ -63,16 +63,18 @@ export function connectRedis(redisUrl: string, purpose: 'commands' | 'subscripti
   }
   const single = { ...options, ...credentials, enableOfflineQueue: subscribes, retryStrategy: reconnectDelayMs }
   if (address.kind === 'sentinel') {
-    return beginningAgain(new Redis({
-      ...single,
-      sentinels: [...address.hosts],
-      name: address.name,
-      ...(address.tls ? { enableTLSForSentinelMode: true, sentinelTLS: {} } : {}),
-      sentinelRetryStrategy: reconnectDelayMs,
-      sentinelCommandTimeout: REDIS_LIMITS.commandTimeoutMs,
-      // Learns of a failover from the Sentinels instead of waiting for the old master to fail.
-      failoverDetector: true,
-    }))
+    return beginningAgain(
+      new Redis({
+        ...single,
+        sentinels: [...address.hosts],
+        name: address.name,
+        ...(address.tls ? { enableTLSForSentinelMode: true, sentinelTLS: {} } : {}),
+        sentinelRetryStrategy: reconnectDelayMs,
+        sentinelCommandTimeout: REDIS_LIMITS.commandTimeoutMs,
+        // Learns of a failover from the Sentinels instead of waiting for the old master to fail.
+        failoverDetector: true,
+      }),
+    )
   }
   return new Redis({ ...single, ...address.hosts[0]!, db: address.database })
 }
@@ -89,7 +91,12 @@ function beginningAgain(client: Redis): Redis {
     disconnect(reconnect)
   }
   client.on('end', () => {
-    setTimeout(() => { if (!isLeft) client.connect().catch(() => { /* Reported by `error`. */ }) }, REDIS_LIMITS.reconnectDelayMaxMs).unref()
+    setTimeout(() => {
+      if (!isLeft)
+        client.connect().catch(() => {
+          /* Reported by `error`. */
+        })
+    }, REDIS_LIMITS.reconnectDelayMaxMs).unref()
   })
   return client
 }

@@ -25,7 +25,10 @@ export interface RecordedCommand {
     | { readonly kind: 'quote'; readonly quote: QuoteRecord }
     | { readonly kind: 'exchange'; readonly exchange: ExchangeRecord }
     /** The answer is stored as it was given. */
-    | { readonly kind: 'recipient' | 'funds_request' | 'scheduled_payment' | 'bulk_payment' | 'job'; readonly id: string }
+    | {
+        readonly kind: 'recipient' | 'funds_request' | 'scheduled_payment' | 'bulk_payment' | 'job'
+        readonly id: string
+      }
     | null
 }
 
@@ -34,14 +37,26 @@ const FIND = `select fingerprint, status, resource_id, answer, (extract(epoch fr
   from idempotency where id = $1 and day >= $2::date and created_at > $3::timestamptz order by created_at desc limit 1`
 
 /** Finds the record of a command by its id; null when none is younger than a day. `now` is epoch milliseconds. */
-export async function findIdempotencyRecord(database: Database, id: string, now: number): Promise<RecordedCommand | null> {
+export async function findIdempotencyRecord(
+  database: Database,
+  id: string,
+  now: number,
+): Promise<RecordedCommand | null> {
   const since = timestamp(now - IDEMPOTENCY_RETENTION_MS)
   const [row] = await database.query<[string, number, string | null, string | null, number]>({
-    name: 'find_idempotency', text: FIND, values: [id, since.slice(0, 10), since],
+    name: 'find_idempotency',
+    text: FIND,
+    values: [id, since.slice(0, 10), since],
   })
   if (row === undefined) return null
   const [fingerprint, status, resourceId, answer, createdMs] = row
-  return { fingerprint, createdAt: timestamp(createdMs), status, answer, resource: await recordedResource(database, resourceId) }
+  return {
+    fingerprint,
+    createdAt: timestamp(createdMs),
+    status,
+    answer,
+    resource: await recordedResource(database, resourceId),
+  }
 }
 
 /** Finds the resource that an accepted command made; null for a refusal, which made none. */
@@ -56,7 +71,8 @@ export async function recordedResource(database: Database, id: string | null): P
   const quote = await findQuote(database, id)
   if (quote !== null) return { kind: 'quote', quote }
   const [kept] = await database.query<['recipient' | 'funds_request' | 'scheduled_payment' | 'bulk_payment' | 'job']>({
-    name: 'recorded_kept', values: [id],
+    name: 'recorded_kept',
+    values: [id],
     text: `select 'recipient' from recipient where id = $1 union all select 'funds_request' from funds_request where id = $1
       union all select 'scheduled_payment' from scheduled_payment where id = $1 union all select 'bulk_payment' from bulk_payment where id = $1
       union all select 'job' from job where id = $1`,

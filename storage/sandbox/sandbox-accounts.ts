@@ -15,7 +15,8 @@ export interface SandboxAccountEntry {
  */
 export async function findSandboxAccount(database: Queries, reference: string): Promise<SandboxAccountEntry | null> {
   const [row] = await database.query<[number, number]>({
-    name: 'sandbox_account', values: [reference],
+    name: 'sandbox_account',
+    values: [reference],
     text: 'select number, (extract(epoch from opens_at) * 1000)::float8 from sandbox_account where reference = $1 and number is not null',
   })
   return row === undefined ? null : { number: row[0], opensAt: row[1] }
@@ -28,7 +29,8 @@ export async function findSandboxAccount(database: Queries, reference: string): 
  */
 export async function insertSandboxAccount(database: Queries, reference: string, opensAt: number): Promise<void> {
   await database.query({
-    name: 'sandbox_account_open', values: [reference, timestamp(opensAt)],
+    name: 'sandbox_account_open',
+    values: [reference, timestamp(opensAt)],
     text: `insert into sandbox_account (reference, number, opens_at) values ($1, nextval('sandbox_account_number'), $2) on conflict (reference) do nothing`,
   })
 }
@@ -41,7 +43,8 @@ export async function insertSandboxAccount(database: Queries, reference: string,
  */
 export async function closeSandboxAccount(database: Queries, reference: string, closesAt: number): Promise<number> {
   const [row] = await database.query<[number]>({
-    name: 'sandbox_account_close', values: [reference, timestamp(closesAt)],
+    name: 'sandbox_account_close',
+    values: [reference, timestamp(closesAt)],
     text: `insert into sandbox_account as a (reference, closes_at) values ($1, $2)
         on conflict (reference) do update set closes_at = coalesce(a.closes_at, excluded.closes_at) returning (extract(epoch from a.closes_at) * 1000)::float8`,
   })

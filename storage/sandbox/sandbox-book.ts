@@ -33,9 +33,15 @@ export async function insertSandboxBookings(queries: Queries, bookings: readonly
     text: `insert into sandbox_booking (id, connection_id, currency, reference, direction, amount, booked_at, code, text)
       select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::text[], $6::bigint[], $7::timestamptz[], $8::text[], $9::text[]) on conflict (id) do nothing`,
     values: [
-      plainArray(bookings.map(({ id }) => id)), plainArray(bookings.map(({ connectionId }) => connectionId)), textArray(bookings.map(({ currency }) => currency)),
-      plainArray(bookings.map(({ reference }) => reference)), textArray(bookings.map(({ direction }) => direction)), plainArray(bookings.map(({ amount }) => amount)),
-      plainArray(bookings.map(({ at }) => timestamp(at))), textArray(bookings.map(({ code }) => code)), textArray(bookings.map(({ text }) => text)),
+      plainArray(bookings.map(({ id }) => id)),
+      plainArray(bookings.map(({ connectionId }) => connectionId)),
+      textArray(bookings.map(({ currency }) => currency)),
+      plainArray(bookings.map(({ reference }) => reference)),
+      textArray(bookings.map(({ direction }) => direction)),
+      plainArray(bookings.map(({ amount }) => amount)),
+      plainArray(bookings.map(({ at }) => timestamp(at))),
+      textArray(bookings.map(({ code }) => code)),
+      textArray(bookings.map(({ text }) => text)),
     ],
   })
 }
@@ -55,18 +61,43 @@ export interface SandboxDelivery {
  *
  * @throws DatabaseUnavailable and the driver's errors
  */
-export async function sandboxDeliveries(database: Pick<Database, 'query'>, references: readonly string[], valueDate: string): Promise<readonly SandboxDelivery[]> {
-  const rows = await database.query<[string, number, string, string, string, string, string, string, string, string | null]>({
-    name: 'sandbox_deliveries', values: [plainArray(references)],
+export async function sandboxDeliveries(
+  database: Pick<Database, 'query'>,
+  references: readonly string[],
+  valueDate: string,
+): Promise<readonly SandboxDelivery[]> {
+  const rows = await database.query<
+    [string, number, string, string, string, string, string, string, string, string | null]
+  >({
+    name: 'sandbox_deliveries',
+    values: [plainArray(references)],
     text: `select o.reference, b.shard, b.connection_id, b.id, o.amount, o.currency, c.legal_name, p.details::json->>'reference', p.rail, p.details::json->>'endToEndId'
       from sandbox_order o join payment p on p.id = o.reference join customer c on c.id = p.customer_id
       join balance b on b.id = o.credited_balance_id join provider_connection k on k.id = b.connection_id and k.provider = 'sandbox'
       where o.reference = any($1::uuid[])`,
   })
-  return rows.map(([paymentId, shard, connectionId, account, amount, currency, payerName, remittance, rail, endToEndId]) => ({
-    paymentId, shard, connectionId, account,
-    credit: { reference: paymentId, amount: BigInt(amount), currency, payerName, payerIdentifier: null, payerBankName: null, payerCountry: null, remittance, rail, endToEndId, uetr: null, valueDate },
-  }))
+  return rows.map(
+    ([paymentId, shard, connectionId, account, amount, currency, payerName, remittance, rail, endToEndId]) => ({
+      paymentId,
+      shard,
+      connectionId,
+      account,
+      credit: {
+        reference: paymentId,
+        amount: BigInt(amount),
+        currency,
+        payerName,
+        payerIdentifier: null,
+        payerBankName: null,
+        payerCountry: null,
+        remittance,
+        rail,
+        endToEndId,
+        uetr: null,
+        valueDate,
+      },
+    }),
+  )
 }
 
 /**
@@ -100,9 +131,17 @@ export interface BookedLine {
 }
 
 /** Reads the account's balance at an instant, epoch milliseconds, in minor units. */
-export async function sandboxBalance(client: TransactionClient, connectionId: string, currency: string, before: number): Promise<bigint> {
-  const { rows: [row] } = await client.query<{ balance: string }>({
-    name: 'sandbox_balance', values: [connectionId, currency, timestamp(before), '-infinity'],
+export async function sandboxBalance(
+  client: TransactionClient,
+  connectionId: string,
+  currency: string,
+  before: number,
+): Promise<bigint> {
+  const {
+    rows: [row],
+  } = await client.query<{ balance: string }>({
+    name: 'sandbox_balance',
+    values: [connectionId, currency, timestamp(before), '-infinity'],
     text: `select coalesce(sum(case direction when 'CRDT' then amount else -amount end), 0) as balance from (${BOOKED}) b`,
   })
   return BigInt(row!.balance)
@@ -112,9 +151,17 @@ export async function sandboxBalance(client: TransactionClient, connectionId: st
 const FETCHED = 1_000
 
 /** Reads the bookings from one instant up to another, in order, with at most a thousand in memory at a time. */
-export async function* sandboxLines(client: TransactionClient, connectionId: string, currency: string, from: number, before: number): AsyncGenerator<readonly BookedLine[]> {
-  await client.query(`declare booked no scroll cursor for select (extract(epoch from at) * 1000)::float8 as at, reference, direction, amount, code, text, id from (${BOOKED}) b order by b.at, b.id, b.direction`,
-    [connectionId, currency, timestamp(before), timestamp(from)])
+export async function* sandboxLines(
+  client: TransactionClient,
+  connectionId: string,
+  currency: string,
+  from: number,
+  before: number,
+): AsyncGenerator<readonly BookedLine[]> {
+  await client.query(
+    `declare booked no scroll cursor for select (extract(epoch from at) * 1000)::float8 as at, reference, direction, amount, code, text, id from (${BOOKED}) b order by b.at, b.id, b.direction`,
+    [connectionId, currency, timestamp(before), timestamp(from)],
+  )
   for (;;) {
     const { rows } = await client.query<Omit<BookedLine, 'amount'> & { amount: string }>(`fetch ${FETCHED} from booked`)
     if (rows.length === 0) break

@@ -30,19 +30,29 @@ export interface NewSandboxFxOrder {
  *
  * @throws DatabaseUnavailable, and what the driver throws
  */
-export async function insertSandboxFxOrders(database: Queries, orders: readonly NewSandboxFxOrder[], receivedAt: number): Promise<void> {
+export async function insertSandboxFxOrders(
+  database: Queries,
+  orders: readonly NewSandboxFxOrder[],
+  receivedAt: number,
+): Promise<void> {
   await database.query({
     name: 'sandbox_fx_submit',
     text: `insert into sandbox_fx_order (reference, shard, sell_currency, buy_currency, sold, bought, state, next_event, reason, due_at, connection_id, received_at)
         select u.*, $12::timestamptz from unnest($1::uuid[], $2::smallint[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::text[], $10::timestamptz[], $11::uuid[]) u
         on conflict (reference) do nothing`,
     values: [
-      plainArray(orders.map(({ reference }) => reference)), plainArray(orders.map(({ shard }) => shard)),
-      textArray(orders.map(({ sellCurrency }) => sellCurrency)), textArray(orders.map(({ buyCurrency }) => buyCurrency)),
-      plainArray(orders.map(({ sold }) => sold)), plainArray(orders.map(({ bought }) => bought)),
-      textArray(orders.map(({ state }) => state)), textArray(orders.map(({ nextEvent }) => nextEvent)),
-      textArray(orders.map(({ reason }) => reason)), plainArray(orders.map(({ dueAt }) => (dueAt === null ? null : timestamp(dueAt)))),
-      plainArray(orders.map(({ connectionId }) => connectionId)), timestamp(receivedAt),
+      plainArray(orders.map(({ reference }) => reference)),
+      plainArray(orders.map(({ shard }) => shard)),
+      textArray(orders.map(({ sellCurrency }) => sellCurrency)),
+      textArray(orders.map(({ buyCurrency }) => buyCurrency)),
+      plainArray(orders.map(({ sold }) => sold)),
+      plainArray(orders.map(({ bought }) => bought)),
+      textArray(orders.map(({ state }) => state)),
+      textArray(orders.map(({ nextEvent }) => nextEvent)),
+      textArray(orders.map(({ reason }) => reason)),
+      plainArray(orders.map(({ dueAt }) => (dueAt === null ? null : timestamp(dueAt)))),
+      plainArray(orders.map(({ connectionId }) => connectionId)),
+      timestamp(receivedAt),
     ],
   })
 }
@@ -64,13 +74,25 @@ export interface SandboxFxOrderState {
  *
  * @throws DatabaseUnavailable, and what the driver throws
  */
-export async function sandboxFxOrderStates(database: Queries, references: readonly string[], now: number): Promise<readonly SandboxFxOrderState[]> {
+export async function sandboxFxOrderStates(
+  database: Queries,
+  references: readonly string[],
+  now: number,
+): Promise<readonly SandboxFxOrderState[]> {
   const rows = await database.query<[string, string, string | null, string | null, string, string, boolean | null]>({
-    name: 'sandbox_fx_status', values: [plainArray(references), timestamp(now)],
+    name: 'sandbox_fx_status',
+    values: [plainArray(references), timestamp(now)],
     text: 'select reference, state, next_event, reason, sold, bought, due_at <= $2::timestamptz from sandbox_fx_order where reference = any($1::uuid[])',
   })
-  return rows.map(([reference, state, nextEvent, reason, sold, bought, due]) =>
-    ({ reference, state, nextEvent, reason, sold: BigInt(sold), bought: BigInt(bought), isDue: due === true }))
+  return rows.map(([reference, state, nextEvent, reason, sold, bought, due]) => ({
+    reference,
+    state,
+    nextEvent,
+    reason,
+    sold: BigInt(sold),
+    bought: BigInt(bought),
+    isDue: due === true,
+  }))
 }
 
 /**
@@ -80,10 +102,13 @@ export async function sandboxFxOrderStates(database: Queries, references: readon
  * @throws DatabaseUnavailable, and what the driver throws
  */
 export async function replanSandboxFxOrder(
-  queries: Queries, reference: string, { event, reason, dueAt }: { readonly event: SandboxFxEvent; readonly reason: string | null; readonly dueAt: number },
+  queries: Queries,
+  reference: string,
+  { event, reason, dueAt }: { readonly event: SandboxFxEvent; readonly reason: string | null; readonly dueAt: number },
 ): Promise<number | null> {
   const [row] = await queries.query<[number]>({
-    name: 'sandbox_fx_replanned', values: [reference, event, reason, timestamp(dueAt)],
+    name: 'sandbox_fx_replanned',
+    values: [reference, event, reason, timestamp(dueAt)],
     text: `update sandbox_fx_order set state = case when state = 'unanswered' then 'accepted' else state end, next_event = $2, reason = $3, due_at = $4,
           event_number = event_number + 1 where reference = $1 returning event_number`,
   })
@@ -107,14 +132,25 @@ export interface DueSandboxFxOrder {
  *
  * @throws DatabaseUnavailable, and what the driver throws
  */
-export async function dueSandboxFxOrders(database: Queries, { now, max, owned }: { readonly now: number; readonly max: number; readonly owned: readonly number[] | null }): Promise<readonly DueSandboxFxOrder[]> {
+export async function dueSandboxFxOrders(
+  database: Queries,
+  { now, max, owned }: { readonly now: number; readonly max: number; readonly owned: readonly number[] | null },
+): Promise<readonly DueSandboxFxOrder[]> {
   const rows = await database.query<[string, number, SandboxFxEvent, string | null, string, string, number]>({
     name: 'sandbox_fx_due',
     text: `select reference, shard, next_event, reason, sold, bought, event_number from sandbox_fx_order
           where due_at <= $1::timestamptz and state <> 'unanswered' and ($3::smallint[] is null or shard = any($3)) order by due_at limit $2`,
     values: [timestamp(now), max, plainArrayOrNull(owned)],
   })
-  return rows.map(([reference, shard, event, reason, sold, bought, eventNumber]) => ({ reference, shard, event, reason, sold: BigInt(sold), bought: BigInt(bought), eventNumber }))
+  return rows.map(([reference, shard, event, reason, sold, bought, eventNumber]) => ({
+    reference,
+    shard,
+    event,
+    reason,
+    sold: BigInt(sold),
+    bought: BigInt(bought),
+    eventNumber,
+  }))
 }
 
 /**
@@ -123,13 +159,19 @@ export async function dueSandboxFxOrders(database: Queries, { now, max, owned }:
  *
  * @throws DatabaseUnavailable, and what the driver throws
  */
-export async function acknowledgeSandboxFxOrders(database: Queries, heard: readonly { readonly reference: string; readonly eventNumber: number }[]): Promise<void> {
+export async function acknowledgeSandboxFxOrders(
+  database: Queries,
+  heard: readonly { readonly reference: string; readonly eventNumber: number }[],
+): Promise<void> {
   await database.query({
     name: 'sandbox_fx_acknowledged',
     text: `update sandbox_fx_order o set state = case when o.next_event = 'unclear' then 'unanswered' else o.next_event end,
             settled_at = case when o.next_event = 'settled' then coalesce(o.settled_at, o.due_at) else o.settled_at end, due_at = null,
             next_event = case when o.next_event = 'unclear' then null else o.next_event end
           from unnest($1::uuid[], $2::smallint[]) u(reference, event_number) where o.reference = u.reference and o.event_number = u.event_number`,
-    values: [plainArray(heard.map(({ reference }) => reference)), plainArray(heard.map(({ eventNumber }) => eventNumber))],
+    values: [
+      plainArray(heard.map(({ reference }) => reference)),
+      plainArray(heard.map(({ eventNumber }) => eventNumber)),
+    ],
   })
 }

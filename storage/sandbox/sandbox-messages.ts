@@ -21,23 +21,35 @@ export interface CreditAnnouncement {
  *
  * @throws DatabaseUnavailable, and what the driver throws
  */
-export async function insertCreditAnnouncements(database: Queries, announcements: readonly CreditAnnouncement[], dueAt: number): Promise<void> {
+export async function insertCreditAnnouncements(
+  database: Queries,
+  announcements: readonly CreditAnnouncement[],
+  dueAt: number,
+): Promise<void> {
   await database.query({
     name: 'sandbox_deliver',
     text: `insert into sandbox_message (id, shard, type, reference, body, due_at)
         select u.id, u.shard, 'account.credited', u.reference, u.body, $5::timestamptz from unnest($1::uuid[], $2::smallint[], $3::uuid[], $4::text[]) u(id, shard, reference, body)
         on conflict (id) do nothing`,
     values: [
-      plainArray(announcements.map(({ id }) => id)), plainArray(announcements.map(({ shard }) => shard)), plainArray(announcements.map(({ reference }) => reference)),
-      textArray(announcements.map(({ body }) => body)), timestamp(dueAt),
+      plainArray(announcements.map(({ id }) => id)),
+      plainArray(announcements.map(({ shard }) => shard)),
+      plainArray(announcements.map(({ reference }) => reference)),
+      textArray(announcements.map(({ body }) => body)),
+      timestamp(dueAt),
     ],
   })
 }
 
 /** Inserts one announcement, due at `dueAt` (epoch milliseconds), within a transaction. @throws what the driver throws */
-export async function announceCredit(client: TransactionClient, { id, shard, reference, body }: CreditAnnouncement, dueAt: number): Promise<void> {
+export async function announceCredit(
+  client: TransactionClient,
+  { id, shard, reference, body }: CreditAnnouncement,
+  dueAt: number,
+): Promise<void> {
   await client.query({
-    name: 'sandbox_announce', values: [id, shard, reference, body, timestamp(dueAt)],
+    name: 'sandbox_announce',
+    values: [id, shard, reference, body, timestamp(dueAt)],
     text: `insert into sandbox_message (id, shard, type, reference, body, due_at) values ($1, $2, 'account.credited', $3, $4, $5)`,
   })
 }
@@ -48,15 +60,21 @@ export async function announceCredit(client: TransactionClient, { id, shard, ref
  *
  * @throws DatabaseUnavailable, and what the driver throws
  */
-export async function insertReturnMessages(database: Queries, returns: readonly Omit<CreditAnnouncement, 'body'>[], dueAt: number): Promise<void> {
+export async function insertReturnMessages(
+  database: Queries,
+  returns: readonly Omit<CreditAnnouncement, 'body'>[],
+  dueAt: number,
+): Promise<void> {
   await database.query({
     name: 'sandbox_give_back',
     text: `insert into sandbox_message (id, shard, type, reference, body, due_at)
         select u.id, u.shard, 'account.credit_returned', u.reference, '{}', $4::timestamptz from unnest($1::uuid[], $2::uuid[], $3::smallint[]) u(id, reference, shard)
         on conflict (id) do nothing`,
     values: [
-      plainArray(returns.map(({ id }) => id)), plainArray(returns.map(({ reference }) => reference)),
-      plainArray(returns.map(({ shard }) => shard)), timestamp(dueAt),
+      plainArray(returns.map(({ id }) => id)),
+      plainArray(returns.map(({ reference }) => reference)),
+      plainArray(returns.map(({ shard }) => shard)),
+      timestamp(dueAt),
     ],
   })
 }
@@ -72,7 +90,10 @@ export interface SandboxMessage extends CreditAnnouncement {
  *
  * @throws DatabaseUnavailable, and what the driver throws
  */
-export async function dueSandboxMessages(database: Queries, { now, max, owned }: { readonly now: number; readonly max: number; readonly owned: readonly number[] | null }): Promise<readonly SandboxMessage[]> {
+export async function dueSandboxMessages(
+  database: Queries,
+  { now, max, owned }: { readonly now: number; readonly max: number; readonly owned: readonly number[] | null },
+): Promise<readonly SandboxMessage[]> {
   const rows = await database.query<[string, number, SandboxMessage['type'], string, string]>({
     name: 'sandbox_messages',
     text: `select id, shard, type, reference, body from sandbox_message
@@ -87,9 +108,14 @@ export async function dueSandboxMessages(database: Queries, { now, max, owned }:
  *
  * @throws DatabaseUnavailable, and what the driver throws
  */
-export async function acknowledgeSandboxMessages(database: Queries, ids: readonly string[], now: number): Promise<void> {
+export async function acknowledgeSandboxMessages(
+  database: Queries,
+  ids: readonly string[],
+  now: number,
+): Promise<void> {
   await database.query({
-    name: 'sandbox_heard', text: 'update sandbox_message set acknowledged_at = $2::timestamptz where id = any($1::uuid[])',
+    name: 'sandbox_heard',
+    text: 'update sandbox_message set acknowledged_at = $2::timestamptz where id = any($1::uuid[])',
     values: [plainArray(ids), timestamp(now)],
   })
 }

@@ -35,7 +35,11 @@ export interface NewSandboxOrder {
  *
  * @throws DatabaseUnavailable, and what the driver throws
  */
-export async function insertSandboxOrders(database: Queries, orders: readonly NewSandboxOrder[], receivedAt: number): Promise<void> {
+export async function insertSandboxOrders(
+  database: Queries,
+  orders: readonly NewSandboxOrder[],
+  receivedAt: number,
+): Promise<void> {
   await database.query({
     name: 'sandbox_submit',
     text: `insert into sandbox_order (reference, shard, currency, amount, state, next_event, scheme_code, due_at, steps, connection_id, credited_balance_id, received_at)
@@ -44,13 +48,18 @@ export async function insertSandboxOrders(database: Queries, orders: readonly Ne
             as u(reference, shard, currency, amount, state, next_event, scheme_code, due_at, steps, connection_id, credited_balance_id)
           on conflict (reference) do nothing`,
     values: [
-      plainArray(orders.map(({ reference }) => reference)), plainArray(orders.map(({ shard }) => shard)),
-      textArray(orders.map(({ currency }) => currency)), plainArray(orders.map(({ amount }) => amount)),
-      textArray(orders.map(({ state }) => state)), textArray(orders.map(({ nextEvent }) => nextEvent)),
+      plainArray(orders.map(({ reference }) => reference)),
+      plainArray(orders.map(({ shard }) => shard)),
+      textArray(orders.map(({ currency }) => currency)),
+      plainArray(orders.map(({ amount }) => amount)),
+      textArray(orders.map(({ state }) => state)),
+      textArray(orders.map(({ nextEvent }) => nextEvent)),
       textArray(orders.map(({ schemeCode }) => schemeCode)),
       plainArray(orders.map(({ dueAt }) => (dueAt === null ? null : timestamp(dueAt)))),
-      textArray(orders.map(({ steps }) => steps)), plainArray(orders.map(({ connectionId }) => connectionId)),
-      plainArray(orders.map(({ creditedBalanceId }) => creditedBalanceId)), timestamp(receivedAt),
+      textArray(orders.map(({ steps }) => steps)),
+      plainArray(orders.map(({ connectionId }) => connectionId)),
+      plainArray(orders.map(({ creditedBalanceId }) => creditedBalanceId)),
+      timestamp(receivedAt),
     ],
   })
 }
@@ -71,13 +80,24 @@ export interface SandboxOrderState {
  *
  * @throws DatabaseUnavailable, and what the driver throws
  */
-export async function sandboxOrderStates(database: Queries, references: readonly string[], now: number): Promise<readonly SandboxOrderState[]> {
+export async function sandboxOrderStates(
+  database: Queries,
+  references: readonly string[],
+  now: number,
+): Promise<readonly SandboxOrderState[]> {
   const rows = await database.query<[string, string, string | null, string | null, boolean | null, string | null]>({
     name: 'sandbox_status',
     text: `select reference, state, next_event, scheme_code, due_at <= $2::timestamptz, steps from sandbox_order where reference = any($1::uuid[])`,
     values: [plainArray(references), timestamp(now)],
   })
-  return rows.map(([reference, state, nextEvent, schemeCode, due, steps]) => ({ reference, state, nextEvent, schemeCode, isDue: due === true, steps }))
+  return rows.map(([reference, state, nextEvent, schemeCode, due, steps]) => ({
+    reference,
+    state,
+    nextEvent,
+    schemeCode,
+    isDue: due === true,
+    steps,
+  }))
 }
 
 /** The plan of an order. The amount is minor units, times are epoch milliseconds. */
@@ -98,7 +118,9 @@ export interface SandboxOrderPlan {
  * @throws DatabaseUnavailable, and what the driver throws
  */
 export async function findSandboxOrder(queries: Queries, reference: string): Promise<SandboxOrderPlan | null> {
-  const [row] = await queries.query<[string, number, number, number | null, BankEvent | null, string | null, string | null]>({
+  const [row] = await queries.query<
+    [string, number, number, number | null, BankEvent | null, string | null, string | null]
+  >({
     name: 'sandbox_order',
     text: `select amount, event_number, (extract(epoch from received_at) * 1000)::float8, (extract(epoch from due_at) * 1000)::float8,
           next_event, scheme_code, steps from sandbox_order where reference = $1`,
@@ -125,7 +147,13 @@ export interface NextSandboxEvent {
  * @throws DatabaseUnavailable, and what the driver throws
  */
 export async function replanSandboxOrder(
-  queries: Queries, { reference, eventNumber, said }: { readonly reference: string; readonly eventNumber: number; readonly said: boolean }, next: NextSandboxEvent,
+  queries: Queries,
+  {
+    reference,
+    eventNumber,
+    said,
+  }: { readonly reference: string; readonly eventNumber: number; readonly said: boolean },
+  next: NextSandboxEvent,
 ): Promise<boolean> {
   const planned = await queries.query({
     name: 'sandbox_replanned',
@@ -159,15 +187,32 @@ export interface DueSandboxOrder {
  *
  * @throws DatabaseUnavailable, and what the driver throws
  */
-export async function dueSandboxOrders(database: Queries, { now, max, owned }: { readonly now: number; readonly max: number; readonly owned: readonly number[] | null }): Promise<readonly DueSandboxOrder[]> {
-  const rows = await database.query<[string, number, BankEvent, string | null, string | null, number, number, string | null, string, string | null]>({
+export async function dueSandboxOrders(
+  database: Queries,
+  { now, max, owned }: { readonly now: number; readonly max: number; readonly owned: readonly number[] | null },
+): Promise<readonly DueSandboxOrder[]> {
+  const rows = await database.query<
+    [string, number, BankEvent, string | null, string | null, number, number, string | null, string, string | null]
+  >({
     name: 'sandbox_due',
     text: `select reference, shard, next_event, scheme_code, steps, event_number, (extract(epoch from due_at) * 1000)::float8, connection_id, currency, credited_balance_id from sandbox_order
           where due_at <= $1::timestamptz and state <> 'unanswered' and ($3::smallint[] is null or shard = any($3)) order by due_at limit $2`,
     values: [timestamp(now), max, plainArrayOrNull(owned)],
   })
-  return rows.map(([reference, shard, event, schemeCode, steps, eventNumber, dueAt, connectionId, currency, creditedBalanceId]) =>
-    ({ reference, shard, event, schemeCode, steps, eventNumber, dueAt, connectionId, currency, creditedBalanceId }))
+  return rows.map(
+    ([reference, shard, event, schemeCode, steps, eventNumber, dueAt, connectionId, currency, creditedBalanceId]) => ({
+      reference,
+      shard,
+      event,
+      schemeCode,
+      steps,
+      eventNumber,
+      dueAt,
+      connectionId,
+      currency,
+      creditedBalanceId,
+    }),
+  )
 }
 
 /**
@@ -176,7 +221,11 @@ export async function dueSandboxOrders(database: Queries, { now, max, owned }: {
  *
  * @throws DatabaseUnavailable, and what the driver throws
  */
-export async function endSandboxPlans(database: Queries, references: readonly string[], eventNumber: number): Promise<void> {
+export async function endSandboxPlans(
+  database: Queries,
+  references: readonly string[],
+  eventNumber: number,
+): Promise<void> {
   await database.query({
     name: 'sandbox_acknowledged',
     text: `update sandbox_order o set state = ${STATE_AFTER}, settled_at = ${SETTLED_AFTER}, due_at = null where reference = any($1::uuid[]) and event_number = $2`,
@@ -190,7 +239,11 @@ export async function endSandboxPlans(database: Queries, references: readonly st
  *
  * @throws DatabaseUnavailable, and what the driver throws
  */
-export async function advanceSandboxOrder(database: Queries, { reference, eventNumber }: { readonly reference: string; readonly eventNumber: number }, next: NextSandboxEvent): Promise<void> {
+export async function advanceSandboxOrder(
+  database: Queries,
+  { reference, eventNumber }: { readonly reference: string; readonly eventNumber: number },
+  next: NextSandboxEvent,
+): Promise<void> {
   await database.query({
     name: 'sandbox_advanced',
     text: `update sandbox_order o set state = ${STATE_AFTER}, settled_at = ${SETTLED_AFTER}, next_event = $3, scheme_code = $4, due_at = received_at + $5 * interval '1 millisecond',

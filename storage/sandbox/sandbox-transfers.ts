@@ -19,7 +19,10 @@ export interface NewSandboxTransfer {
  *
  * @throws DatabaseUnavailable, and what the driver throws
  */
-export async function insertSandboxTransfer(database: Queries, { reference, currency, amount, state, outcome, schemeCode, dueAt, receivedAt }: NewSandboxTransfer): Promise<void> {
+export async function insertSandboxTransfer(
+  database: Queries,
+  { reference, currency, amount, state, outcome, schemeCode, dueAt, receivedAt }: NewSandboxTransfer,
+): Promise<void> {
   await database.query({
     name: 'sandbox_book_transfer',
     text: `insert into sandbox_transfer (reference, currency, amount, state, outcome, scheme_code, due_at, received_at) values ($1, $2, $3, $4, $5, $6, $7, $8)
@@ -42,9 +45,14 @@ export interface SandboxTransferState {
  *
  * @throws DatabaseUnavailable, and what the driver throws
  */
-export async function sandboxTransferState(database: Queries, reference: string, now: number): Promise<SandboxTransferState | null> {
+export async function sandboxTransferState(
+  database: Queries,
+  reference: string,
+  now: number,
+): Promise<SandboxTransferState | null> {
   const [row] = await database.query<[state: string, outcome: string, schemeCode: string | null, due: boolean]>({
-    name: 'sandbox_transfer_status', values: [reference, timestamp(now)],
+    name: 'sandbox_transfer_status',
+    values: [reference, timestamp(now)],
     text: 'select state, outcome, scheme_code, due_at <= $2::timestamptz from sandbox_transfer where reference = $1',
   })
   if (row === undefined) return null

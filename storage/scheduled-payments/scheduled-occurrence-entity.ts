@@ -20,11 +20,20 @@ export const ScheduledOccurrence = defineEntity({
     createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
   },
   indexes: [
-    { name: 'scheduled_occurrence_due', expression: `create index scheduled_occurrence_due on scheduled_occurrence (taken_at) where status = 'due'` },
-    { name: 'scheduled_occurrence_open', expression: `create index scheduled_occurrence_open on scheduled_occurrence (payment_id) where outcome is null and status <> 'refused'` },
+    {
+      name: 'scheduled_occurrence_due',
+      expression: `create index scheduled_occurrence_due on scheduled_occurrence (taken_at) where status = 'due'`,
+    },
+    {
+      name: 'scheduled_occurrence_open',
+      expression: `create index scheduled_occurrence_open on scheduled_occurrence (payment_id) where outcome is null and status <> 'refused'`,
+    },
   ],
   uniques: [
     { name: 'scheduled_occurrence_number_unique', properties: ['scheduledPaymentId', 'number'] },
-    { name: 'scheduled_occurrence_one_due', expression: `create unique index scheduled_occurrence_one_due on scheduled_occurrence (scheduled_payment_id) where status = 'due'` },
+    {
+      name: 'scheduled_occurrence_one_due',
+      expression: `create unique index scheduled_occurrence_one_due on scheduled_occurrence (scheduled_payment_id) where status = 'due'`,
+    },
   ],
 })

@@ -47,13 +47,26 @@ export const ScheduledPayment = defineEntity({
   },
   indexes: [
     { name: 'scheduled_payment_customer', properties: ['customerId', 'id'] },
-    { name: 'scheduled_payment_next', expression: `create index scheduled_payment_next on scheduled_payment (customer_id, coalesce(next_occurrence_at, 'infinity'::timestamptz), id)` },
-    { name: 'scheduled_payment_due', expression: `create index scheduled_payment_due on scheduled_payment (next_occurrence_at) where status = 'active'` },
-    { name: 'scheduled_payment_recipient', expression: `create index scheduled_payment_recipient on scheduled_payment (recipient_id) where status in ('active', 'paused')` },
+    {
+      name: 'scheduled_payment_next',
+      expression: `create index scheduled_payment_next on scheduled_payment (customer_id, coalesce(next_occurrence_at, 'infinity'::timestamptz), id)`,
+    },
+    {
+      name: 'scheduled_payment_due',
+      expression: `create index scheduled_payment_due on scheduled_payment (next_occurrence_at) where status = 'active'`,
+    },
+    {
+      name: 'scheduled_payment_recipient',
+      expression: `create index scheduled_payment_recipient on scheduled_payment (recipient_id) where status in ('active', 'paused')`,
+    },
   ],
   uniques: [
     { name: 'scheduled_payment_number_unique', properties: ['number'] },
-    { name: 'scheduled_payment_external_id_unique', expression: 'create unique index scheduled_payment_external_id_unique on scheduled_payment (customer_id, external_id) where external_id is not null' },
+    {
+      name: 'scheduled_payment_external_id_unique',
+      expression:
+        'create unique index scheduled_payment_external_id_unique on scheduled_payment (customer_id, external_id) where external_id is not null',
+    },
   ],
   checks: [{ name: 'scheduled_payment_amount_positive', expression: 'amount > 0' }],
 })

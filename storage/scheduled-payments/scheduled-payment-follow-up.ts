@@ -11,7 +11,11 @@ import type { TransactionClient } from '../db/transaction.ts'
 const EVENTS_MAX = 20_000
 
 const OUTCOMES: Readonly<Partial<Record<PaymentStatus, PaymentOutcome>>> = {
-  completed: 'completed', failed: 'failed', returned: 'failed', rejected: 'withdrawn', cancelled: 'withdrawn',
+  completed: 'completed',
+  failed: 'failed',
+  returned: 'failed',
+  rejected: 'withdrawn',
+  cancelled: 'withdrawn',
 }
 
 /** A payment of a schedule that has ended. */
@@ -39,15 +43,25 @@ const ENDED = `select c.payment_id, c.scheduled_payment_id, p.status, p.failure:
  * @param tell called for each payment that has ended, schedule by schedule
  * @returns the results of `tell`, and whether more events wait
  */
-export async function followOutcomes<Result>(client: TransactionClient, now: number, tell: (ended: EndedPayment) => Promise<Result>): Promise<{ readonly results: readonly Result[]; readonly more: boolean }> {
+export async function followOutcomes<Result>(
+  client: TransactionClient,
+  now: number,
+  tell: (ended: EndedPayment) => Promise<Result>,
+): Promise<{ readonly results: readonly Result[]; readonly more: boolean }> {
   const place = await OutboxCursor.take(client, 'scheduled_payment_follow_up', now)
   if (place === null) return { results: [], more: false }
   const stretch = await place.next(EVENTS_MAX)
   if (stretch === null) return { results: [], more: false }
   const { rowCount: waiting } = await client.query({ name: 'schedules_that_wait', text: WAITING })
-  const { rows } = waiting === 0 ? { rows: [] } : await client.query<[string, string, PaymentStatus, string | null]>({
-    name: 'scheduled_payments_ended', text: ENDED, values: [...stretch.bounds, Object.keys(OUTCOMES)], rowMode: 'array',
-  })
+  const { rows } =
+    waiting === 0
+      ? { rows: [] }
+      : await client.query<[string, string, PaymentStatus, string | null]>({
+          name: 'scheduled_payments_ended',
+          text: ENDED,
+          values: [...stretch.bounds, Object.keys(OUTCOMES)],
+          rowMode: 'array',
+        })
   const results: Result[] = []
   for (const [paymentId, scheduledPaymentId, status, message] of rows) {
     const outcome = OUTCOMES[status]

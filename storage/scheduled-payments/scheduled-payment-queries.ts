@@ -12,7 +12,18 @@ import { foreseeable } from '../../lib/scheduled-payments/rail-calendar.ts'
 import type { PaymentOutcome, ScheduleState, ScheduleStatus } from '../../lib/scheduled-payments/schedule.ts'
 import { CALENDAR_OF_CONNECTION } from '../providers/connection-calendars.ts'
 import type { Database } from '../db/database.ts'
-import { Conditions, EMPTY, readPage, type Branch, type ListQuery, type ListResult, type Order, type ReadDatabase, type Tenant, type TimeTo } from '../db/page.ts'
+import {
+  Conditions,
+  EMPTY,
+  readPage,
+  type Branch,
+  type ListQuery,
+  type ListResult,
+  type Order,
+  type ReadDatabase,
+  type Tenant,
+  type TimeTo,
+} from '../db/page.ts'
 
 export interface ScheduledPaymentFilters {
   readonly status?: readonly string[]
@@ -121,20 +132,56 @@ export const SCHEDULE_COLUMNS = `s.id, s.customer_id, s.operator_id, s.shard, s.
 
 export function scheduleRecord(row: ScheduleColumns): ScheduleRecord {
   return {
-    id: row.id, customerId: row.customer_id, operatorId: row.operator_id, shard: row.shard, number: row.number, externalId: row.external_id,
-    version: BigInt(row.version), recipientId: row.recipient_id, sourceBalanceId: row.source_balance_id, currency: row.currency, amount: BigInt(row.amount),
-    requestedRail: row.requested_rail, rail: row.rail, calendar: row.calendar, reference: row.reference, purposeCode: row.purpose_code, chargeBearer: row.charge_bearer,
+    id: row.id,
+    customerId: row.customer_id,
+    operatorId: row.operator_id,
+    shard: row.shard,
+    number: row.number,
+    externalId: row.external_id,
+    version: BigInt(row.version),
+    recipientId: row.recipient_id,
+    sourceBalanceId: row.source_balance_id,
+    currency: row.currency,
+    amount: BigInt(row.amount),
+    requestedRail: row.requested_rail,
+    rail: row.rail,
+    calendar: row.calendar,
+    reference: row.reference,
+    purposeCode: row.purpose_code,
+    chargeBearer: row.charge_bearer,
     state: {
       status: row.status,
-      series: { frequency: row.frequency, startDate: row.start_day, endDate: row.end_day, dayPolicy: row.day_policy, lastDayOfMonth: row.last_day_of_month },
+      series: {
+        frequency: row.frequency,
+        startDate: row.start_day,
+        endDate: row.end_day,
+        dayPolicy: row.day_policy,
+        lastDayOfMonth: row.last_day_of_month,
+      },
       maxOccurrences: row.max_occurrences,
-      next: row.next_index === null ? null : { index: row.next_index, plannedDate: row.next_planned_day as string, executionDate: row.next_execution_day as string },
-      nextOccurrenceAt: row.next_ms, occurrencesBegun: row.occurrences_begun, occurrencesCreated: row.occurrences_created,
-      consecutiveFailures: row.consecutive_failures, pausedAt: row.paused_ms,
+      next:
+        row.next_index === null
+          ? null
+          : {
+              index: row.next_index,
+              plannedDate: row.next_planned_day as string,
+              executionDate: row.next_execution_day as string,
+            },
+      nextOccurrenceAt: row.next_ms,
+      occurrencesBegun: row.occurrences_begun,
+      occurrencesCreated: row.occurrences_created,
+      consecutiveFailures: row.consecutive_failures,
+      pausedAt: row.paused_ms,
     },
-    lastPaymentId: row.last_payment_id, lastPaymentStatus: row.last_payment_status, metadata: row.metadata, editors: row.editors,
-    amountSetBy: row.amount_set_by, createdBy: row.created_by,
-    createdByName: row.created_by_name, createdAt: row.created_ms, updatedAt: row.updated_ms,
+    lastPaymentId: row.last_payment_id,
+    lastPaymentStatus: row.last_payment_status,
+    metadata: row.metadata,
+    editors: row.editors,
+    amountSetBy: row.amount_set_by,
+    createdBy: row.created_by,
+    createdByName: row.created_by_name,
+    createdAt: row.created_ms,
+    updatedAt: row.updated_ms,
   }
 }
 
@@ -179,12 +226,18 @@ const ID = { expression: sql`s.id`, type: 'uuid' } as const
 
 const ORDERS: Readonly<Record<ScheduledPaymentSort, Order>> = {
   // Schedules without a next occurrence come last; `infinity` stands for null, because a keyset has no nulls.
-  nextOccurrenceAt: { keys: [{ expression: sql`coalesce(s.next_occurrence_at, 'infinity'::timestamptz)`, type: 'timestamptz' }, ID], descending: false },
+  nextOccurrenceAt: {
+    keys: [{ expression: sql`coalesce(s.next_occurrence_at, 'infinity'::timestamptz)`, type: 'timestamptz' }, ID],
+    descending: false,
+  },
   '-createdAt': { keys: [ID], descending: true },
 }
 
 /** Lists the schedules of a customer. Operators have none of their own. */
-export async function listScheduledPayments(db: ReadDatabase, query: ScheduledPaymentListQuery): Promise<ListResult<ReturnType<typeof scheduleJson>>> {
+export async function listScheduledPayments(
+  db: ReadDatabase,
+  query: ScheduledPaymentListQuery,
+): Promise<ListResult<ReturnType<typeof scheduleJson>>> {
   if (query.tenant.kind !== 'customer') return query.withTotal ? { ...EMPTY, total: 0 } : EMPTY
   const { rows, ...page } = await readPage<ScheduleColumns>(db, [scheduleBranch(query)], query)
   return { ...page, rows: rows.map((row) => scheduleJson(scheduleRecord(row))) }
@@ -206,8 +259,12 @@ export function scheduleBranch({ tenant, filters, sort }: ScheduledPaymentListQu
 /** Finds a schedule of a customer; null when the schedule is not the tenant's. */
 export async function findSchedule(database: Database, tenant: Tenant, id: string): Promise<ScheduleRecord | null> {
   if (tenant.kind !== 'customer') return null
-  const { rows: [row] } = await database.pool.query<ScheduleColumns>({
-    name: 'get_scheduled_payment', text: `select ${SCHEDULE_COLUMNS} from scheduled_payment s where s.id = $1 and s.customer_id = $2`, values: [id, tenant.id],
+  const {
+    rows: [row],
+  } = await database.pool.query<ScheduleColumns>({
+    name: 'get_scheduled_payment',
+    text: `select ${SCHEDULE_COLUMNS} from scheduled_payment s where s.id = $1 and s.customer_id = $2`,
+    values: [id, tenant.id],
   })
   return row === undefined ? null : scheduleRecord(row)
 }
@@ -249,7 +306,8 @@ function occurrenceJson(row: OccurrenceColumns) {
     status: row.status,
     paymentId: paid ? row.payment_id : null,
     paymentStatus: row.payment_status,
-    refusal: row.refusal === null ? null : JSON.parse(row.refusal) as { readonly code: string; readonly message: string },
+    refusal:
+      row.refusal === null ? null : (JSON.parse(row.refusal) as { readonly code: string; readonly message: string }),
     createdAt: timestamp(row.created_ms),
   }
 }
@@ -265,10 +323,18 @@ function dateJson({ plannedDate, executionDate }: Occurrence) {
 export async function listOccurrences(database: Database, db: ReadDatabase, query: OccurrenceListQuery) {
   const schedule = await findSchedule(database, query.tenant, query.scheduledPaymentId)
   if (schedule === null) return null
-  const { rows, ...page } = await readPage<OccurrenceColumns>(db, [{
-    columns: sql.raw(OCCURRENCE_COLUMNS), from: sql`scheduled_occurrence o`, where: [sql`o.scheduled_payment_id = ${schedule.id}::uuid`],
-    order: { keys: [{ expression: sql`o.number`, type: 'bigint' }], descending: true },
-  }], query)
+  const { rows, ...page } = await readPage<OccurrenceColumns>(
+    db,
+    [
+      {
+        columns: sql.raw(OCCURRENCE_COLUMNS),
+        from: sql`scheduled_occurrence o`,
+        where: [sql`o.scheduled_payment_id = ${schedule.id}::uuid`],
+        order: { keys: [{ expression: sql`o.number`, type: 'bigint' }], descending: true },
+      },
+    ],
+    query,
+  )
   const { status, series, next, maxOccurrences, occurrencesBegun } = schedule.state
   const left = maxOccurrences === null ? UPCOMING_MAX : Math.min(UPCOMING_MAX, maxOccurrences - occurrencesBegun)
   // A paused schedule continues at an unknown time, so it has no foreseeable occurrences.

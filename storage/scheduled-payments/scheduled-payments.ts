@@ -8,7 +8,12 @@ import { occurrenceKey } from '../../lib/scheduled-payments/key.ts'
 import type { Occurrence } from '../../lib/scheduled-payments/occurrences.ts'
 import type { MadeOutcome, PaymentOutcome, ScheduleState } from '../../lib/scheduled-payments/schedule.ts'
 import { CALENDAR_OF_CONNECTION } from '../providers/connection-calendars.ts'
-import { SCHEDULE_COLUMNS, scheduleRecord, type ScheduleColumns, type ScheduleRecord } from './scheduled-payment-queries.ts'
+import {
+  SCHEDULE_COLUMNS,
+  scheduleRecord,
+  type ScheduleColumns,
+  type ScheduleRecord,
+} from './scheduled-payment-queries.ts'
 import { plainArrayOrNull } from '../db/array-literal.ts'
 import type { Queries, TransactionClient } from '../db/transaction.ts'
 
@@ -16,57 +21,179 @@ const at = (time: number | null): string | null => (time === null ? null : times
 
 /** Serialises changes of one customer's schedules that must be unique or bounded, until the transaction ends. */
 export async function lockSchedulesOf(client: TransactionClient, customerId: string): Promise<void> {
-  await client.query({ name: 'lock_schedules', text: `select pg_advisory_xact_lock(hashtextextended('scheduled payments of ' || $1::text, 0))`, values: [customerId] })
+  await client.query({
+    name: 'lock_schedules',
+    text: `select pg_advisory_xact_lock(hashtextextended('scheduled payments of ' || $1::text, 0))`,
+    values: [customerId],
+  })
 }
 
 /** Whether a customer has at least this many schedules that are not over. */
 export async function hasSchedules(client: TransactionClient, customerId: string, count: number): Promise<boolean> {
   const { rows } = await client.query({
-    name: 'has_schedules', text: `select from scheduled_payment where customer_id = $1 and status in ('active', 'paused') offset $2 limit 1`, values: [customerId, count - 1],
+    name: 'has_schedules',
+    text: `select from scheduled_payment where customer_id = $1 and status in ('active', 'paused') offset $2 limit 1`,
+    values: [customerId, count - 1],
   })
   return rows.length > 0
 }
 
 /** Finds the schedule that has an external id already; null when none has. */
-export async function scheduleWithExternalId(client: TransactionClient, customerId: string, externalId: string): Promise<string | null> {
+export async function scheduleWithExternalId(
+  client: TransactionClient,
+  customerId: string,
+  externalId: string,
+): Promise<string | null> {
   const { rows } = await client.query<{ id: string }>({
-    name: 'schedule_with_external_id', text: 'select id from scheduled_payment where customer_id = $1 and external_id = $2', values: [customerId, externalId],
+    name: 'schedule_with_external_id',
+    text: 'select id from scheduled_payment where customer_id = $1 and external_id = $2',
+    values: [customerId, externalId],
   })
   return rows[0]?.id ?? null
 }
 
 /** Reads the facts about a balance that decisions on its payments need; null when the balance is not the customer's. */
-export async function scheduleBalance(client: TransactionClient, customerId: string, id: string): Promise<{ readonly currency: string; readonly status: string; readonly operatorId: string; readonly shard: number; readonly calendar: CalendarTerms | null } | null> {
-  const { rows: [row] } = await client.query<{ currency: string; status: string; operator_id: string; shard: number; calendar: CalendarTerms | null }>({
-    name: 'schedule_balance', values: [id, customerId],
+export async function scheduleBalance(
+  client: TransactionClient,
+  customerId: string,
+  id: string,
+): Promise<{
+  readonly currency: string
+  readonly status: string
+  readonly operatorId: string
+  readonly shard: number
+  readonly calendar: CalendarTerms | null
+} | null> {
+  const {
+    rows: [row],
+  } = await client.query<{
+    currency: string
+    status: string
+    operator_id: string
+    shard: number
+    calendar: CalendarTerms | null
+  }>({
+    name: 'schedule_balance',
+    values: [id, customerId],
     text: `select b.currency, b.status, b.operator_id, b.shard, (select ${CALENDAR_OF_CONNECTION} from provider_connection k where k.id = b.connection_id) as calendar
       from balance b where b.id = $1 and b.customer_id = $2`,
   })
-  return row === undefined ? null : { currency: row.currency, status: row.status, operatorId: row.operator_id, shard: row.shard, calendar: row.calendar }
+  return row === undefined
+    ? null
+    : {
+        currency: row.currency,
+        status: row.status,
+        operatorId: row.operator_id,
+        shard: row.shard,
+        calendar: row.calendar,
+      }
 }
 
 /** Locks a customer's recipient until the transaction ends and reads its status; null when it does not exist. */
 export async function holdRecipient(client: TransactionClient, customerId: string, id: string): Promise<string | null> {
-  const { rows: [row] } = await client.query<{ status: string }>({
-    name: 'schedule_recipient', text: `select status from recipient where id = $1 and customer_id = $2 and status <> 'deleted' for share`, values: [id, customerId],
+  const {
+    rows: [row],
+  } = await client.query<{ status: string }>({
+    name: 'schedule_recipient',
+    text: `select status from recipient where id = $1 and customer_id = $2 and status <> 'deleted' for share`,
+    values: [id, customerId],
   })
   return row?.status ?? null
 }
 
 /** The changeable columns, in the order of `movingValues`. */
-const MOVING = ['external_id', 'amount', 'requested_rail', 'rail', 'reference', 'purpose_code', 'end_date', 'max_occurrences', 'metadata', 'status', 'next_index',
-  'next_planned_date', 'next_execution_date', 'next_occurrence_at', 'occurrences_begun', 'occurrences_created', 'consecutive_failures', 'last_payment_id', 'paused_at', 'editors', 'amount_set_by'] as const
+const MOVING = [
+  'external_id',
+  'amount',
+  'requested_rail',
+  'rail',
+  'reference',
+  'purpose_code',
+  'end_date',
+  'max_occurrences',
+  'metadata',
+  'status',
+  'next_index',
+  'next_planned_date',
+  'next_execution_date',
+  'next_occurrence_at',
+  'occurrences_begun',
+  'occurrences_created',
+  'consecutive_failures',
+  'last_payment_id',
+  'paused_at',
+  'editors',
+  'amount_set_by',
+] as const
 
-function movingValues({ externalId, amount, requestedRail, rail, reference, purposeCode, metadata, lastPaymentId, editors, amountSetBy, state }: ScheduleRecord): unknown[] {
-  const { series, maxOccurrences, status, next, nextOccurrenceAt, occurrencesBegun, occurrencesCreated, consecutiveFailures, pausedAt } = state
+function movingValues({
+  externalId,
+  amount,
+  requestedRail,
+  rail,
+  reference,
+  purposeCode,
+  metadata,
+  lastPaymentId,
+  editors,
+  amountSetBy,
+  state,
+}: ScheduleRecord): unknown[] {
+  const {
+    series,
+    maxOccurrences,
+    status,
+    next,
+    nextOccurrenceAt,
+    occurrencesBegun,
+    occurrencesCreated,
+    consecutiveFailures,
+    pausedAt,
+  } = state
   return [
-    externalId, amount, requestedRail, rail, reference, purposeCode, series.endDate, maxOccurrences, JSON.stringify(metadata), status, next?.index ?? null,
-    next?.plannedDate ?? null, next?.executionDate ?? null, at(nextOccurrenceAt), occurrencesBegun, occurrencesCreated, consecutiveFailures, lastPaymentId, at(pausedAt), JSON.stringify(editors), amountSetBy,
+    externalId,
+    amount,
+    requestedRail,
+    rail,
+    reference,
+    purposeCode,
+    series.endDate,
+    maxOccurrences,
+    JSON.stringify(metadata),
+    status,
+    next?.index ?? null,
+    next?.plannedDate ?? null,
+    next?.executionDate ?? null,
+    at(nextOccurrenceAt),
+    occurrencesBegun,
+    occurrencesCreated,
+    consecutiveFailures,
+    lastPaymentId,
+    at(pausedAt),
+    JSON.stringify(editors),
+    amountSetBy,
   ]
 }
 
-const FIXED = ['id', 'customer_id', 'operator_id', 'shard', 'number', 'recipient_id', 'source_balance_id', 'currency', 'charge_bearer', 'frequency', 'start_date',
-  'day_policy', 'last_day_of_month', 'created_by', 'created_by_name', 'created_at', 'updated_at'] as const
+const FIXED = [
+  'id',
+  'customer_id',
+  'operator_id',
+  'shard',
+  'number',
+  'recipient_id',
+  'source_balance_id',
+  'currency',
+  'charge_bearer',
+  'frequency',
+  'start_date',
+  'day_policy',
+  'last_day_of_month',
+  'created_by',
+  'created_by_name',
+  'created_at',
+  'updated_at',
+] as const
 
 export async function insertSchedule(client: TransactionClient, record: ScheduleRecord): Promise<void> {
   const { series } = record.state
@@ -75,9 +202,24 @@ export async function insertSchedule(client: TransactionClient, record: Schedule
     name: 'insert_schedule',
     text: `insert into scheduled_payment (${columns.join(', ')}) values (${columns.map((_, index) => `$${index + 1}`).join(', ')})`,
     values: [
-      record.id, record.customerId, record.operatorId, record.shard, record.number, record.recipientId, record.sourceBalanceId, record.currency, record.chargeBearer,
-      series.frequency, series.startDate, series.dayPolicy, series.lastDayOfMonth, record.createdBy, record.createdByName, timestamp(record.createdAt),
-      timestamp(record.updatedAt), ...movingValues(record),
+      record.id,
+      record.customerId,
+      record.operatorId,
+      record.shard,
+      record.number,
+      record.recipientId,
+      record.sourceBalanceId,
+      record.currency,
+      record.chargeBearer,
+      series.frequency,
+      series.startDate,
+      series.dayPolicy,
+      series.lastDayOfMonth,
+      record.createdBy,
+      record.createdByName,
+      timestamp(record.createdAt),
+      timestamp(record.updatedAt),
+      ...movingValues(record),
     ],
   })
 }
@@ -94,30 +236,52 @@ export async function updateSchedule(client: TransactionClient, record: Schedule
 
 /** Locks a schedule until the transaction ends; null when it does not exist. */
 export async function lockSchedule(client: TransactionClient, id: string): Promise<ScheduleRecord | null> {
-  const { rows: [row] } = await client.query<ScheduleColumns>({ name: 'lock_schedule', text: `select ${SCHEDULE_COLUMNS} from scheduled_payment s where s.id = $1 for update`, values: [id] })
+  const {
+    rows: [row],
+  } = await client.query<ScheduleColumns>({
+    name: 'lock_schedule',
+    text: `select ${SCHEDULE_COLUMNS} from scheduled_payment s where s.id = $1 for update`,
+    values: [id],
+  })
   return row === undefined ? null : scheduleRecord(row)
 }
 
 /** Locks the schedules to a recipient that are not over, until the transaction ends. */
-export async function lockSchedulesTo(client: TransactionClient, recipientId: string): Promise<readonly ScheduleRecord[]> {
+export async function lockSchedulesTo(
+  client: TransactionClient,
+  recipientId: string,
+): Promise<readonly ScheduleRecord[]> {
   const { rows } = await client.query<ScheduleColumns>({
-    name: 'lock_schedules_to', text: `select ${SCHEDULE_COLUMNS} from scheduled_payment s where s.recipient_id = $1 and s.status in ('active', 'paused') order by s.id for update`, values: [recipientId],
+    name: 'lock_schedules_to',
+    text: `select ${SCHEDULE_COLUMNS} from scheduled_payment s where s.recipient_id = $1 and s.status in ('active', 'paused') order by s.id for update`,
+    values: [recipientId],
   })
   return rows.map(scheduleRecord)
 }
 
 /** Locks the active and paused schedules of a customer, in the order of their ids. */
-export async function lockSchedulesOfCustomer(client: TransactionClient, customerId: string): Promise<readonly ScheduleRecord[]> {
+export async function lockSchedulesOfCustomer(
+  client: TransactionClient,
+  customerId: string,
+): Promise<readonly ScheduleRecord[]> {
   const { rows } = await client.query<ScheduleColumns>({
-    name: 'lock_schedules_of_customer', text: `select ${SCHEDULE_COLUMNS} from scheduled_payment s where s.customer_id = $1 and s.status in ('active', 'paused') order by s.id for update`, values: [customerId],
+    name: 'lock_schedules_of_customer',
+    text: `select ${SCHEDULE_COLUMNS} from scheduled_payment s where s.customer_id = $1 and s.status in ('active', 'paused') order by s.id for update`,
+    values: [customerId],
   })
   return rows.map(scheduleRecord)
 }
 
 /** Finds the first schedules to a recipient that are not over. */
-export async function schedulesTo(client: TransactionClient, recipientId: string, max: number): Promise<readonly string[]> {
+export async function schedulesTo(
+  client: TransactionClient,
+  recipientId: string,
+  max: number,
+): Promise<readonly string[]> {
   const { rows } = await client.query<{ id: string }>({
-    name: 'schedules_to', text: `select id from scheduled_payment where recipient_id = $1 and status in ('active', 'paused') order by id limit $2`, values: [recipientId, max],
+    name: 'schedules_to',
+    text: `select id from scheduled_payment where recipient_id = $1 and status in ('active', 'paused') order by id limit $2`,
+    values: [recipientId, max],
   })
   return rows.map(({ id }) => id)
 }
@@ -137,8 +301,15 @@ const ABANDONED_OCCURRENCES = `select scheduled_payment_id from scheduled_occurr
  *
  * @throws DatabaseUnavailable, and what the driver throws
  */
-export async function dueSchedules(database: Queries, { now, owned, max }: { readonly now: number; readonly owned: readonly number[] | null; readonly max: number }): Promise<readonly string[]> {
-  const due = await database.query<[string]>({ name: 'due_schedules', text: DUE_SCHEDULES, values: [timestamp(now), plainArrayOrNull(owned), max] })
+export async function dueSchedules(
+  database: Queries,
+  { now, owned, max }: { readonly now: number; readonly owned: readonly number[] | null; readonly max: number },
+): Promise<readonly string[]> {
+  const due = await database.query<[string]>({
+    name: 'due_schedules',
+    text: DUE_SCHEDULES,
+    values: [timestamp(now), plainArrayOrNull(owned), max],
+  })
   return due.map(([id]) => id)
 }
 
@@ -149,9 +320,18 @@ export async function dueSchedules(database: Queries, { now, owned, max }: { rea
  * @throws DatabaseUnavailable, and what the driver throws
  */
 export async function schedulesWithAbandonedOccurrences(
-  database: Queries, { takenBefore, owned, max }: { readonly takenBefore: number; readonly owned: readonly number[] | null; readonly max: number },
+  database: Queries,
+  {
+    takenBefore,
+    owned,
+    max,
+  }: { readonly takenBefore: number; readonly owned: readonly number[] | null; readonly max: number },
 ): Promise<readonly string[]> {
-  const left = await database.query<[string]>({ name: 'abandoned_occurrences', text: ABANDONED_OCCURRENCES, values: [timestamp(takenBefore), plainArrayOrNull(owned), max] })
+  const left = await database.query<[string]>({
+    name: 'abandoned_occurrences',
+    text: ABANDONED_OCCURRENCES,
+    values: [timestamp(takenBefore), plainArrayOrNull(owned), max],
+  })
   return left.map(([id]) => id)
 }
 
@@ -175,24 +355,47 @@ interface DueColumns {
 
 /** Reads the occurrence that a locked schedule is making; null when there is none. */
 export async function dueOccurrence(client: TransactionClient, scheduleId: string): Promise<DueOccurrence | null> {
-  const { rows: [row] } = await client.query<DueColumns>({
+  const {
+    rows: [row],
+  } = await client.query<DueColumns>({
     name: 'due_occurrence',
     text: `select payment_id, number, index, planned_date::text as planned_day, execution_date::text as execution_day, (extract(epoch from taken_at) * 1000)::float8 as taken_ms
       from scheduled_occurrence where scheduled_payment_id = $1 and status = 'due'`,
     values: [scheduleId],
   })
-  return row === undefined ? null : {
-    paymentId: row.payment_id, number: row.number, index: row.index, plannedDate: row.planned_day, executionDate: row.execution_day, takenAt: row.taken_ms,
-  }
+  return row === undefined
+    ? null
+    : {
+        paymentId: row.payment_id,
+        number: row.number,
+        index: row.index,
+        plannedDate: row.planned_day,
+        executionDate: row.execution_day,
+        takenAt: row.taken_ms,
+      }
 }
 
 /** Takes the next occurrence of a locked schedule. */
-export async function insertOccurrence(client: TransactionClient, { id, customerId, shard }: Pick<ScheduleRecord, 'id' | 'customerId' | 'shard'>, due: DueOccurrence): Promise<void> {
+export async function insertOccurrence(
+  client: TransactionClient,
+  { id, customerId, shard }: Pick<ScheduleRecord, 'id' | 'customerId' | 'shard'>,
+  due: DueOccurrence,
+): Promise<void> {
   await client.query({
     name: 'insert_occurrence',
     text: `insert into scheduled_occurrence (payment_id, scheduled_payment_id, customer_id, shard, number, index, planned_date, execution_date, status, taken_at, created_at)
       values ($1, $2, $3, $4, $5, $6, $7, $8, 'due', $9, $9)`,
-    values: [due.paymentId, id, customerId, shard, due.number, due.index, due.plannedDate, due.executionDate, timestamp(due.takenAt)],
+    values: [
+      due.paymentId,
+      id,
+      customerId,
+      shard,
+      due.number,
+      due.index,
+      due.plannedDate,
+      due.executionDate,
+      timestamp(due.takenAt),
+    ],
   })
 }
 
@@ -200,7 +403,10 @@ export async function insertOccurrence(client: TransactionClient, { id, customer
  * The recorded answer for the key of an occurrence that was given up; a later request for its payment gets this answer.
  */
 export const GIVEN_UP = 'schedule-stopped'
-const GIVEN_UP_ANSWER = { status: 409, answer: JSON.stringify({ code: GIVEN_UP, message: 'The schedule was stopped.' }) }
+const GIVEN_UP_ANSWER = {
+  status: 409,
+  answer: JSON.stringify({ code: GIVEN_UP, message: 'The schedule was stopped.' }),
+}
 /** Milliseconds after midnight during which a decision under way may still carry the date of the day before. */
 const MIDNIGHT_MS = 5 * 60_000
 
@@ -217,36 +423,61 @@ export async function giveUpDue(client: TransactionClient, id: string, now: numb
  * Gives up an occurrence of a locked schedule whose payment failed to be made. @returns false when its payment exists
  * after all
  */
-export async function giveUpOccurrence(client: TransactionClient, scheduleId: string, { number, paymentId, takenAt }: Pick<DueOccurrence, 'number' | 'paymentId' | 'takenAt'>, now: number): Promise<boolean> {
+export async function giveUpOccurrence(
+  client: TransactionClient,
+  scheduleId: string,
+  { number, paymentId, takenAt }: Pick<DueOccurrence, 'number' | 'paymentId' | 'takenAt'>,
+  now: number,
+): Promise<boolean> {
   const { id: key, fingerprint } = occurrenceKey(scheduleId, number)
   const days = [takenAt, takenAt + MIDNIGHT_MS, now - MIDNIGHT_MS, now].map((time) => dateIn(time, 'UTC'))
   await client.query({
-    name: 'give_up_occurrence', values: [key, [...new Set(days)], fingerprint, GIVEN_UP_ANSWER.status, GIVEN_UP_ANSWER.answer, timestamp(now)],
+    name: 'give_up_occurrence',
+    values: [key, [...new Set(days)], fingerprint, GIVEN_UP_ANSWER.status, GIVEN_UP_ANSWER.answer, timestamp(now)],
     // A key that another transaction is writing at this moment is waited for, and then conflicts.
     text: `insert into idempotency (id, day, fingerprint, status, resource_id, answer, created_at) select $1, d.day, $3, $4, null, $5, $6 from unnest($2::date[]) as d (day) on conflict do nothing`,
   })
-  const { rowCount } = await client.query({ name: 'payment_of_occurrence', text: 'select from payment where id = $1', values: [paymentId] })
+  const { rowCount } = await client.query({
+    name: 'payment_of_occurrence',
+    text: 'select from payment where id = $1',
+    values: [paymentId],
+  })
   return rowCount === 0
 }
 
 /** Takes an occurrence again that another node has abandoned. */
 export async function retakeOccurrence(client: TransactionClient, paymentId: string, now: number): Promise<void> {
-  await client.query({ name: 'retake_occurrence', text: 'update scheduled_occurrence set taken_at = $2 where payment_id = $1', values: [paymentId, timestamp(now)] })
+  await client.query({
+    name: 'retake_occurrence',
+    text: 'update scheduled_occurrence set taken_at = $2 where payment_id = $1',
+    values: [paymentId, timestamp(now)],
+  })
 }
 
 /** Ends the making of an occurrence. @returns false when it has ended before */
-export async function endOccurrence(client: TransactionClient, paymentId: string, end: { readonly status: MadeOutcome; readonly refusal: object | null }): Promise<boolean> {
+export async function endOccurrence(
+  client: TransactionClient,
+  paymentId: string,
+  end: { readonly status: MadeOutcome; readonly refusal: object | null },
+): Promise<boolean> {
   const { rowCount } = await client.query({
-    name: 'end_occurrence', text: `update scheduled_occurrence set status = $2, refusal = $3 where payment_id = $1 and status = 'due'`,
+    name: 'end_occurrence',
+    text: `update scheduled_occurrence set status = $2, refusal = $3 where payment_id = $1 and status = 'due'`,
     values: [paymentId, end.status, end.refusal === null ? null : JSON.stringify(end.refusal)],
   })
   return rowCount === 1
 }
 
 /** Records the outcome of an occurrence's payment. @returns false when the outcome is recorded already */
-export async function noteOutcome(client: TransactionClient, paymentId: string, outcome: PaymentOutcome): Promise<boolean> {
+export async function noteOutcome(
+  client: TransactionClient,
+  paymentId: string,
+  outcome: PaymentOutcome,
+): Promise<boolean> {
   const { rowCount } = await client.query({
-    name: 'note_occurrence_outcome', text: 'update scheduled_occurrence set outcome = $2 where payment_id = $1 and outcome is null', values: [paymentId, outcome],
+    name: 'note_occurrence_outcome',
+    text: 'update scheduled_occurrence set outcome = $2 where payment_id = $1 and outcome is null',
+    values: [paymentId, outcome],
   })
   return rowCount === 1
 }

@@ -68,7 +68,7 @@ interface MigrationFile {
 }
 
 async function listMigrations(directory: string): Promise<readonly MigrationFile[]> {
-  const names = (await readdir(directory)).filter(name => name.endsWith('.sql')).sort()
+  const names = (await readdir(directory)).filter((name) => name.endsWith('.sql')).sort()
   const seen = new Map<string, string>()
   for (const name of names) {
     const number = /^(\d{4})_[a-z0-9_]+\.sql$/.exec(name)?.[1]
@@ -79,7 +79,7 @@ async function listMigrations(directory: string): Promise<readonly MigrationFile
     }
     seen.set(number, name)
   }
-  return names.map(name => ({ name: name.slice(0, -'.sql'.length), path: join(directory, name) }))
+  return names.map((name) => ({ name: name.slice(0, -'.sql'.length), path: join(directory, name) }))
 }
 
 async function runPending(url: string, files: readonly MigrationFile[]): Promise<string[]> {
@@ -99,12 +99,12 @@ async function runPending(url: string, files: readonly MigrationFile[]): Promise
     },
   })
   try {
-    const known = new Set(files.map(file => file.name))
+    const known = new Set(files.map((file) => file.name))
     const executed = await orm.migrator.getExecuted()
-    const stranger = executed.find(row => !known.has(row.name))
+    const stranger = executed.find((row) => !known.has(row.name))
     if (stranger !== undefined) {
       throw new StartError(
-        `The database has run the migration ${stranger.name}, which this vostro does not have; start the newer version.`
+        `The database has run the migration ${stranger.name}, which this vostro does not have; start the newer version.`,
       )
     }
     const ran = await orm.migrator.up()

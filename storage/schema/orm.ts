@@ -66,7 +66,7 @@ export function unreachable(url: string, cause: unknown): StartError {
   return new StartError(
     `The database ${decodeURIComponent(pathname.slice(1))} at ${hostname}:${port || '5432'} cannot be reached ` +
       `(${reason}); start it or correct DATABASE_URL.`,
-    { cause }
+    { cause },
   )
 }
 

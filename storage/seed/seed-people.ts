@@ -27,7 +27,11 @@ export interface SandboxPerson {
 
 export interface SandboxPeople {
   readonly staff: readonly SandboxPerson[]
-  readonly members: { readonly owner: SandboxPerson; readonly approver: SandboxPerson; readonly preparer: SandboxPerson }
+  readonly members: {
+    readonly owner: SandboxPerson
+    readonly approver: SandboxPerson
+    readonly preparer: SandboxPerson
+  }
 }
 
 export interface SeedPeopleDeps {
@@ -58,7 +62,10 @@ interface Wanted {
  *
  * @throws the driver's errors; then nothing was written
  */
-export async function seedPeople(world: SeedPeopleDeps, sandbox: { readonly operatorId: string; readonly customerId: string }): Promise<SandboxPeople> {
+export async function seedPeople(
+  world: SeedPeopleDeps,
+  sandbox: { readonly operatorId: string; readonly customerId: string },
+): Promise<SandboxPeople> {
   const { database } = world
   const [owner, approver, preparer] = MEMBERS.map((role) => wanted(world, role, 'customer')) as [Wanted, Wanted, Wanted]
   const staff = STAFF.map((role) => wanted(world, role, 'operator'))
@@ -76,11 +83,15 @@ export async function seedPeople(world: SeedPeopleDeps, sandbox: { readonly oper
       await client.query(`select pg_advisory_xact_lock(${PEOPLE_LOCK})`)
       for (const [index, one] of missing.entries()) {
         // Another node may have made the user meanwhile.
-        if (!(await isThere(client, world, one))) await make(client, world, one, { ...sandbox, passwordHash: hashes[index] as string })
+        if (!(await isThere(client, world, one)))
+          await make(client, world, one, { ...sandbox, passwordHash: hashes[index] as string })
       }
     })
   }
-  return { staff: staff.map(({ person }) => person), members: { owner: owner.person, approver: approver.person, preparer: preparer.person } }
+  return {
+    staff: staff.map(({ person }) => person),
+    members: { owner: owner.person, approver: approver.person, preparer: preparer.person },
+  }
 }
 
 function wanted({ secrets }: SeedPeopleDeps, role: MemberRole | StaffRole, level: Wanted['level']): Wanted {
@@ -90,7 +101,8 @@ function wanted({ secrets }: SeedPeopleDeps, role: MemberRole | StaffRole, level
     level,
     name: `Sandbox ${word[0]?.toUpperCase()}${word.slice(1)}`,
     person: {
-      email, role,
+      email,
+      role,
       password: secrets.derive(`sandbox password of ${email}`, PASSWORD_BYTES).toString('base64url'),
       totpSecret: totpSecret((bytes) => secrets.derive(`sandbox totp of ${email}`, bytes)),
     },
@@ -101,7 +113,9 @@ function wanted({ secrets }: SeedPeopleDeps, role: MemberRole | StaffRole, level
  * Whether the user exists with the second factor that belongs to this secret; the password may have been changed since.
  */
 async function isThere(client: pg.ClientBase, { secrets }: SeedPeopleDeps, { person }: Wanted): Promise<boolean> {
-  const { rows: [user] } = await client.query<{ id: string }>('select id from platform_user where email_key = $1', [emailKey(person.email)])
+  const {
+    rows: [user],
+  } = await client.query<{ id: string }>('select id from platform_user where email_key = $1', [emailKey(person.email)])
   if (user === undefined) return false
   const factors = await lockFactors(client, user.id)
   return factors.some(({ id, secret }) => secrets.open(secret, `mfa_factor ${id}`) !== null)
@@ -111,10 +125,16 @@ async function make(
   client: pg.ClientBase,
   { clock, ids, secrets }: SeedPeopleDeps,
   { person, name, level }: Wanted,
-  { operatorId, customerId, passwordHash }: { readonly operatorId: string; readonly customerId: string; readonly passwordHash: string },
+  {
+    operatorId,
+    customerId,
+    passwordHash,
+  }: { readonly operatorId: string; readonly customerId: string; readonly passwordHash: string },
 ): Promise<void> {
   const at = timestamp(clock.now())
-  const { rows: [user] } = await client.query<{ id: string }>(
+  const {
+    rows: [user],
+  } = await client.query<{ id: string }>(
     `insert into platform_user (id, email, email_key, name, password_hash, password_changed_at, status, created_at, updated_at)
      values ($1, $2, $3, $4, $5, $6, 'active', $6, $6)
      on conflict (email_key) do update set password_hash = excluded.password_hash, password_changed_at = excluded.password_changed_at, updated_at = excluded.updated_at

@@ -78,7 +78,9 @@ const CHUNK_ROWS = 1_000
  *
  * @throws the driver's errors; then nothing was written.
  */
-export async function seedSandbox(world: SeedDeps & { readonly kept: SandboxContent | null; readonly secrets?: Pick<SecretBox, 'derive'> }): Promise<SandboxContent> {
+export async function seedSandbox(
+  world: SeedDeps & { readonly kept: SandboxContent | null; readonly secrets?: Pick<SecretBox, 'derive'> },
+): Promise<SandboxContent> {
   return await inTransaction(world, async (tx) => {
     await tx.client.query(`select pg_advisory_xact_lock(${SEED_LOCK})`)
     const found = await findSeed(tx)
@@ -126,12 +128,18 @@ export async function createSandboxOperator(world: SeedDeps, name = OPERATOR_NAM
  *
  * @throws the driver's errors; then nothing was written.
  */
-export async function createSandboxCustomers(world: SeedDeps & SandboxOperator, specs: readonly CustomerSpec[]): Promise<CreatedCustomer[]> {
+export async function createSandboxCustomers(
+  world: SeedDeps & SandboxOperator,
+  specs: readonly CustomerSpec[],
+): Promise<CreatedCustomer[]> {
   return await inTransaction(world, (tx) => insertCustomers(tx, world, specs))
 }
 
 /** Makes a single such customer. */
-export async function createSandboxCustomer(world: SeedDeps & SandboxOperator, spec: CustomerSpec): Promise<CreatedCustomer> {
+export async function createSandboxCustomer(
+  world: SeedDeps & SandboxOperator,
+  spec: CustomerSpec,
+): Promise<CreatedCustomer> {
   const [created] = await createSandboxCustomers(world, [spec])
   return created!
 }
@@ -157,26 +165,45 @@ interface Found {
 
 async function makeSeed(tx: Transaction): Promise<SandboxContent> {
   const operator = await insertOperator(tx, OPERATOR_NAME)
-  const [customer] = await insertCustomers(tx, operator, [{
-    legalName: COMPANY_NAME,
-    number: COMPANY_NUMBER,
-    balances: [
-      { currency: 'EUR', amount: OPENING_MINOR }, { currency: 'GBP', amount: OPENING_MINOR },
-      { currency: 'USD', amount: OPENING_MINOR }, { currency: 'JPY', amount: 0n },
-    ],
-    recipients: true,
-  }])
+  const [customer] = await insertCustomers(tx, operator, [
+    {
+      legalName: COMPANY_NAME,
+      number: COMPANY_NUMBER,
+      balances: [
+        { currency: 'EUR', amount: OPENING_MINOR },
+        { currency: 'GBP', amount: OPENING_MINOR },
+        { currency: 'USD', amount: OPENING_MINOR },
+        { currency: 'JPY', amount: 0n },
+      ],
+      recipients: true,
+    },
+  ])
   const [EUR, GBP, USD, JPY] = customer!.balanceIds as [string, string, string, string]
-  await seedActivity(tx, { customerId: customer!.id, balanceId: EUR, author: { id: operator.operatorId, name: OPERATOR_NAME } })
-  const apiKey = await insertKey(tx, { level: 'operator', tenantId: operator.operatorId, operatorId: operator.operatorId })
+  await seedActivity(tx, {
+    customerId: customer!.id,
+    balanceId: EUR,
+    author: { id: operator.operatorId, name: OPERATOR_NAME },
+  })
+  const apiKey = await insertKey(tx, {
+    level: 'operator',
+    tenantId: operator.operatorId,
+    operatorId: operator.operatorId,
+  })
   return {
     operator: { id: operator.operatorId, apiKey },
-    customer: { id: customer!.id, apiKey: customer!.apiKey, balances: { EUR, GBP, USD, JPY }, recipients: customer!.recipients! },
+    customer: {
+      id: customer!.id,
+      apiKey: customer!.apiKey,
+      balances: { EUR, GBP, USD, JPY },
+      recipients: customer!.recipients!,
+    },
   }
 }
 
 async function findSeed({ client }: Transaction): Promise<Found | null> {
-  const { rows: [customer] } = await client.query<{ id: string; operator_id: string }>(
+  const {
+    rows: [customer],
+  } = await client.query<{ id: string; operator_id: string }>(
     `select c.id, c.operator_id from customer c join operator o on o.id = c.operator_id
      where c.number = $1 and o.name = $2 order by c.id limit 1`,
     [COMPANY_NUMBER, OPERATOR_NAME],
@@ -187,9 +214,12 @@ async function findSeed({ client }: Transaction): Promise<Found | null> {
     const { rows } = await client.query<{ currency: string; id: string }>(text, [customer.id])
     return Object.fromEntries(rows.map(({ currency, id }) => [currency, id]))
   }
-  const balances = await first('select distinct on (currency) currency, id from balance where customer_id = $1 order by currency, id')
+  const balances = await first(
+    'select distinct on (currency) currency, id from balance where customer_id = $1 order by currency, id',
+  )
   const recipients = await first(
-    `select distinct on (currency) currency, id from recipient where customer_id = $1 and external_id like 'sandbox-%' order by currency, id`)
+    `select distinct on (currency) currency, id from recipient where customer_id = $1 and external_id like 'sandbox-%' order by currency, id`,
+  )
   return {
     operatorId: customer.operator_id,
     customerId: customer.id,
@@ -199,18 +229,21 @@ async function findSeed({ client }: Transaction): Promise<Found | null> {
 }
 
 function pick<Name extends string>(found: Record<string, string>, names: readonly Name[]): Record<Name, string> {
-  return Object.fromEntries(names.map((name) => {
-    assert(found[name] !== undefined, `the sandbox has lost its ${name}`)
-    return [name, found[name]]
-  })) as Record<Name, string>
+  return Object.fromEntries(
+    names.map((name) => {
+      assert(found[name] !== undefined, `the sandbox has lost its ${name}`)
+      return [name, found[name]]
+    }),
+  ) as Record<Name, string>
 }
 
 /** Returns working keys of a seeded sandbox, or makes new ones (S3). */
 async function renewKeys(tx: Transaction, found: Found, kept: SandboxContent | null): Promise<SandboxContent> {
   const { operatorId, customerId, balances, recipients } = found
-  if (kept !== null && await keysWork(tx, found, kept)) return kept
+  if (kept !== null && (await keysWork(tx, found, kept))) return kept
   const own: SandboxContent = {
-    operator: { id: operatorId, apiKey: keyText(tx, operatorId) }, customer: { id: customerId, apiKey: keyText(tx, customerId), balances, recipients },
+    operator: { id: operatorId, apiKey: keyText(tx, operatorId) },
+    customer: { id: customerId, apiKey: keyText(tx, customerId), balances, recipients },
   }
   if (await keysWork(tx, found, own)) return own
   await tx.client.query(
@@ -219,15 +252,28 @@ async function renewKeys(tx: Transaction, found: Found, kept: SandboxContent | n
     [operatorId, customerId, KEY_NAME, timestamp(tx.now - START_TOGETHER_MS)],
   )
   // A key that was revoked, by the seed or by a user, is not made again.
-  const { rows: [used] } = await tx.client.query('select from api_key where sha256 = any($1::bytea[])', [[own.operator.apiKey, own.customer.apiKey].map((text) => Buffer.from(apiKeyHash(text), 'hex'))])
+  const {
+    rows: [used],
+  } = await tx.client.query('select from api_key where sha256 = any($1::bytea[])', [
+    [own.operator.apiKey, own.customer.apiKey].map((text) => Buffer.from(apiKeyHash(text), 'hex')),
+  ])
   const making = used === undefined ? tx : { ...tx, keyBytes: () => randomBytes }
   return {
-    operator: { id: operatorId, apiKey: await insertKey(making, { level: 'operator', tenantId: operatorId, operatorId }) },
-    customer: { id: customerId, apiKey: await insertKey(making, { level: 'customer', tenantId: customerId, operatorId }), balances, recipients },
+    operator: {
+      id: operatorId,
+      apiKey: await insertKey(making, { level: 'operator', tenantId: operatorId, operatorId }),
+    },
+    customer: {
+      id: customerId,
+      apiKey: await insertKey(making, { level: 'customer', tenantId: customerId, operatorId }),
+      balances,
+      recipients,
+    },
   }
 }
 
-const keyText = ({ keyBytes }: Transaction, tenantId: string): string => generateApiKey('test', keyBytes(tenantId)).secret
+const keyText = ({ keyBytes }: Transaction, tenantId: string): string =>
+  generateApiKey('test', keyBytes(tenantId)).secret
 
 /** A source of bytes that are the same at every start. */
 function derivedBytes(secrets: Pick<SecretBox, 'derive'>, tenantId: string): (bytes: number) => Uint8Array {
@@ -235,8 +281,14 @@ function derivedBytes(secrets: Pick<SecretBox, 'derive'>, tenantId: string): (by
   return (bytes) => secrets.derive(`sandbox key of ${tenantId} ${nth++}`, bytes)
 }
 
-async function keysWork({ client }: Transaction, { operatorId, customerId }: Found, kept: SandboxContent): Promise<boolean> {
-  const { rows: [working] } = await client.query<{ keys: number }>(
+async function keysWork(
+  { client }: Transaction,
+  { operatorId, customerId }: Found,
+  kept: SandboxContent,
+): Promise<boolean> {
+  const {
+    rows: [working],
+  } = await client.query<{ keys: number }>(
     `select count(*)::int as keys from api_key where status = 'active'
        and (tenant_id, sha256) in (($1, decode($2, 'hex')), ($3, decode($4, 'hex')))`,
     [operatorId, apiKeyHash(kept.operator.apiKey), customerId, apiKeyHash(kept.customer.apiKey)],
@@ -251,7 +303,12 @@ async function insertOperator({ client, ids, now }: Transaction, name: string): 
   const connectionId = ids.next()
   // A sandbox has all features.
   const features = Object.fromEntries(Object.keys(FEATURE_DEFAULTS).map((feature) => [feature, true]))
-  await client.query('insert into operator (id, name, features, created_at) values ($1, $2, $3, $4)', [operatorId, name, JSON.stringify(features), timestamp(now)])
+  await client.query('insert into operator (id, name, features, created_at) values ($1, $2, $3, $4)', [
+    operatorId,
+    name,
+    JSON.stringify(features),
+    timestamp(now),
+  ])
   await client.query(
     `insert into provider_connection (id, operator_id, provider, environment, role, status, name, created_at)
      values ($1, $2, 'sandbox', 'sandbox', 'primary', 'active', 'Sandbox bank', $3)`,
@@ -260,25 +317,44 @@ async function insertOperator({ client, ids, now }: Transaction, name: string): 
   return { operatorId, connectionId }
 }
 
-async function insertKey(tx: Transaction, owner: { readonly level: 'customer' | 'operator'; readonly tenantId: string; readonly operatorId: string }): Promise<string> {
+async function insertKey(
+  tx: Transaction,
+  owner: { readonly level: 'customer' | 'operator'; readonly tenantId: string; readonly operatorId: string },
+): Promise<string> {
   const { secret, row } = newKey(tx, owner)
   await insertRows(tx.client, 'api_key', [row])
   return secret
 }
 
-function newKey(tx: Transaction, owner: { readonly level: 'customer' | 'operator'; readonly tenantId: string; readonly operatorId: string }) {
+function newKey(
+  tx: Transaction,
+  owner: { readonly level: 'customer' | 'operator'; readonly tenantId: string; readonly operatorId: string },
+) {
   const { secret, prefix, sha256 } = generateApiKey('test', tx.keyBytes(owner.tenantId))
   const id = tx.ids.next()
   const row = {
-    id, level: owner.level, tenant_id: owner.tenantId, operator_id: owner.operatorId, name: KEY_NAME, environment: 'test', prefix,
-    sha256: `\\x${sha256}`, scopes: `{${(owner.level === 'operator' ? OPERATOR_SCOPES : CUSTOMER_SCOPES).join(',')}}`, status: 'active',
+    id,
+    level: owner.level,
+    tenant_id: owner.tenantId,
+    operator_id: owner.operatorId,
+    name: KEY_NAME,
+    environment: 'test',
+    prefix,
+    sha256: `\\x${sha256}`,
+    scopes: `{${(owner.level === 'operator' ? OPERATOR_SCOPES : CUSTOMER_SCOPES).join(',')}}`,
+    status: 'active',
     // A key has no other requester: it is its own.
-    created_by: id, created_at: timestamp(tx.now),
+    created_by: id,
+    created_at: timestamp(tx.now),
   }
   return { id, secret, row }
 }
 
-async function insertCustomers(tx: Transaction, operator: SandboxOperator, specs: readonly CustomerSpec[]): Promise<CreatedCustomer[]> {
+async function insertCustomers(
+  tx: Transaction,
+  operator: SandboxOperator,
+  specs: readonly CustomerSpec[],
+): Promise<CreatedCustomer[]> {
   const { operatorId, connectionId } = operator
   const at = timestamp(tx.now)
   const rows = { customer: [] as Row[], key: [] as Row[], balance: [] as Row[], recipient: [] as Row[] }
@@ -288,14 +364,35 @@ async function insertCustomers(tx: Transaction, operator: SandboxOperator, specs
     const shard = shardOf(id)
     const key = newKey(tx, { level: 'customer', tenantId: id, operatorId })
     rows.key.push(key.row)
-    rows.customer.push({ id, operator_id: operatorId, number: spec.number, legal_name: spec.legalName, customer_type: 'business',
-      status: 'active', shard, created_at: at, updated_at: at })
+    rows.customer.push({
+      id,
+      operator_id: operatorId,
+      number: spec.number,
+      legal_name: spec.legalName,
+      customer_type: 'business',
+      status: 'active',
+      shard,
+      created_at: at,
+      updated_at: at,
+    })
     const seen = new Set<string>()
     const balanceIds = spec.balances.map(({ currency, amount, name }) => {
       const balanceId = tx.ids.next()
-      rows.balance.push({ id: balanceId, customer_id: id, operator_id: operatorId, connection_id: connectionId, shard, currency,
-        name: name ?? `${currency} account`, type: 'main', status: 'active', is_default: !seen.has(currency), details_status: 'active',
-        created_at: at, updated_at: at })
+      rows.balance.push({
+        id: balanceId,
+        customer_id: id,
+        operator_id: operatorId,
+        connection_id: connectionId,
+        shard,
+        currency,
+        name: name ?? `${currency} account`,
+        type: 'main',
+        status: 'active',
+        is_default: !seen.has(currency),
+        details_status: 'active',
+        created_at: at,
+        updated_at: at,
+      })
       seen.add(currency)
       if (amount > 0n) credits.push({ customerId: id, operatorId, shard, balanceId, currency, amount })
       return balanceId
@@ -307,12 +404,19 @@ async function insertCustomers(tx: Transaction, operator: SandboxOperator, specs
   await insertRows(tx.client, 'customer', rows.customer)
   await insertRows(tx.client, 'api_key', rows.key)
   await insertRows(tx.client, 'balance', rows.balance)
-  await provideSandboxAccounts(tx.client, { ids: tx.ids, now: tx.now, balances: rows.balance.map(({ id }) => id as string) })
+  await provideSandboxAccounts(tx.client, {
+    ids: tx.ids,
+    now: tx.now,
+    balances: rows.balance.map(({ id }) => id as string),
+  })
   await insertRows(tx.client, 'recipient', rows.recipient)
   const waiting = rows.recipient.filter(({ status }) => status === 'pending_approval')
-  for (let from = 0; from < waiting.length; from += CHUNK_ROWS) await askForApproval(tx, operatorId, waiting.slice(from, from + CHUNK_ROWS))
-  for (const { currency } of specs.flatMap(({ balances }) => balances)) await tx.accounts.accounts({ operatorId, connectionId, currency })
-  for (let from = 0; from < credits.length; from += CHUNK_ROWS) await credit(tx, operator, credits.slice(from, from + CHUNK_ROWS))
+  for (let from = 0; from < waiting.length; from += CHUNK_ROWS)
+    await askForApproval(tx, operatorId, waiting.slice(from, from + CHUNK_ROWS))
+  for (const { currency } of specs.flatMap(({ balances }) => balances))
+    await tx.accounts.accounts({ operatorId, connectionId, currency })
+  for (let from = 0; from < credits.length; from += CHUNK_ROWS)
+    await credit(tx, operator, credits.slice(from, from + CHUNK_ROWS))
   return created
 }
 
@@ -329,32 +433,88 @@ interface Credit {
  * Credits money from outside: writes the incoming payment, the posting by rule L01, and the event, as for any credit
  * from outside.
  */
-async function credit(tx: Transaction, { operatorId, connectionId }: SandboxOperator, credits: readonly Credit[]): Promise<void> {
+async function credit(
+  tx: Transaction,
+  { operatorId, connectionId }: SandboxOperator,
+  credits: readonly Credit[],
+): Promise<void> {
   const arrivals: Row[] = []
   const turns: CommitTurn[] = []
   for (const { customerId, shard, balanceId, currency, amount } of credits) {
     const id = tx.ids.next()
     const payer = { payer_name: OPERATOR_NAME, reference: 'Opening balance' }
-    arrivals.push({ id, customer_id: customerId, balance_id: balanceId, operator_id: operatorId, connection_id: connectionId, shard, status: 'received', currency, amount, ...payer,
-      value_date: timestamp(tx.now).slice(0, 10), received_at: timestamp(tx.now), credited_at: timestamp(tx.now), updated_at: timestamp(tx.now) })
+    arrivals.push({
+      id,
+      customer_id: customerId,
+      balance_id: balanceId,
+      operator_id: operatorId,
+      connection_id: connectionId,
+      shard,
+      status: 'received',
+      currency,
+      amount,
+      ...payer,
+      value_date: timestamp(tx.now).slice(0, 10),
+      received_at: timestamp(tx.now),
+      credited_at: timestamp(tx.now),
+      updated_at: timestamp(tx.now),
+    })
     const effects: Effects = {
       postings: entry({
-        rule: 'L01', amounts: { A: amount }, currency, accounts: await tx.accounts.accounts({ operatorId, connectionId, currency }),
-        balances: { from: balanceId, to: { id: balanceId, fence: 'open' } }, entryId: tx.ids.next(), customerId, source: { object: 'incoming_payment', id },
-        description: 'Opening balance', reference: payer.reference, counterparty: payer.payer_name, bookedAt: tx.now,
+        rule: 'L01',
+        amounts: { A: amount },
+        currency,
+        accounts: await tx.accounts.accounts({ operatorId, connectionId, currency }),
+        balances: { from: balanceId, to: { id: balanceId, fence: 'open' } },
+        entryId: tx.ids.next(),
+        customerId,
+        source: { object: 'incoming_payment', id },
+        description: 'Opening balance',
+        reference: payer.reference,
+        counterparty: payer.payer_name,
+        bookedAt: tx.now,
         valueDate: timestamp(tx.now).slice(0, 10),
       }),
-      events: [{ id: tx.ids.next(), createdAt: tx.now, customerId, operatorId, shard, type: 'incoming_payment.received',
-        object: 'incoming_payment', objectId: id, status: 'received', previousStatus: null, amount, currency }],
+      events: [
+        {
+          id: tx.ids.next(),
+          createdAt: tx.now,
+          customerId,
+          operatorId,
+          shard,
+          type: 'incoming_payment.received',
+          object: 'incoming_payment',
+          objectId: id,
+          status: 'received',
+          previousStatus: null,
+          amount,
+          currency,
+        },
+      ],
     }
     turns.push({ fence: null, commands: [{ effects }] })
   }
   await insertRows(tx.client, 'incoming_payment', arrivals)
   // The bank has this money in its own book, too.
-  await insertSandboxBookings(through(tx.client), arrivals.map(({ id, currency, amount, reference }) => ({
-    id: id as string, connectionId, currency: currency as string, reference: id as string, direction: 'CRDT', amount: amount as bigint, at: tx.now, code: 'RCDT', text: reference as string,
-  })))
-  const result = await commit({ query: (statement) => tx.client.query(statement) as Promise<{ rows: unknown[][] }> }, turns, tx.now)
+  await insertSandboxBookings(
+    through(tx.client),
+    arrivals.map(({ id, currency, amount, reference }) => ({
+      id: id as string,
+      connectionId,
+      currency: currency as string,
+      reference: id as string,
+      direction: 'CRDT',
+      amount: amount as bigint,
+      at: tx.now,
+      code: 'RCDT',
+      text: reference as string,
+    })),
+  )
+  const result = await commit(
+    { query: (statement) => tx.client.query(statement) as Promise<{ rows: unknown[][] }> },
+    turns,
+    tx.now,
+  )
   assert(result.ok, 'the opening credits were refused')
 }
 
@@ -362,14 +522,42 @@ async function credit(tx: Transaction, { operatorId, connectionId }: SandboxOper
 
 /** Account numbers of the sandbox bank: their check digits are right, their banks do not exist. */
 const SANDBOX_RECIPIENTS = [
-  { key: 'EUR', currency: 'EUR', country: 'NL', name: 'Amsterdam Trading BV', status: 'active',
-    bank: { iban: 'NL77SBOX0100000001', bic: 'SBOXNL2A' }, masked: maskIban('NL77SBOX0100000001') },
-  { key: 'GBP', currency: 'GBP', country: 'GB', name: 'London Supplies Ltd', status: 'active',
-    bank: { sortCode: '990001', accountNumber: '10000001' }, masked: maskAccountNumber('10000001') },
-  { key: 'USD', currency: 'USD', country: 'US', name: 'New York Services Inc', status: 'active',
-    bank: { routingNumber: '099000011', accountNumber: '1000000001', accountType: 'checking' }, masked: maskAccountNumber('1000000001') },
-  { key: 'pending', currency: 'EUR', country: 'NL', name: 'Rotterdam Freight BV', status: 'pending_approval',
-    bank: { iban: 'NL50SBOX0100000002', bic: 'SBOXNL2A' }, masked: maskIban('NL50SBOX0100000002') },
+  {
+    key: 'EUR',
+    currency: 'EUR',
+    country: 'NL',
+    name: 'Amsterdam Trading BV',
+    status: 'active',
+    bank: { iban: 'NL77SBOX0100000001', bic: 'SBOXNL2A' },
+    masked: maskIban('NL77SBOX0100000001'),
+  },
+  {
+    key: 'GBP',
+    currency: 'GBP',
+    country: 'GB',
+    name: 'London Supplies Ltd',
+    status: 'active',
+    bank: { sortCode: '990001', accountNumber: '10000001' },
+    masked: maskAccountNumber('10000001'),
+  },
+  {
+    key: 'USD',
+    currency: 'USD',
+    country: 'US',
+    name: 'New York Services Inc',
+    status: 'active',
+    bank: { routingNumber: '099000011', accountNumber: '1000000001', accountType: 'checking' },
+    masked: maskAccountNumber('1000000001'),
+  },
+  {
+    key: 'pending',
+    currency: 'EUR',
+    country: 'NL',
+    name: 'Rotterdam Freight BV',
+    status: 'pending_approval',
+    bank: { iban: 'NL50SBOX0100000002', bic: 'SBOXNL2A' },
+    masked: maskIban('NL50SBOX0100000002'),
+  },
 ] as const
 
 const SANDBOX_ADDRESSES: Readonly<Record<string, object>> = {
@@ -378,8 +566,21 @@ const SANDBOX_ADDRESSES: Readonly<Record<string, object>> = {
   US: address('Broadway', '1', 'New York', { postalCode: '10004', state: 'NY', country: 'US' }),
 }
 
-function address(line1: string, buildingNumber: string, city: string, rest: { readonly postalCode: string; readonly state?: string; readonly country: string }): object {
-  return { line1, line2: null, buildingNumber, city, postalCode: rest.postalCode, state: rest.state ?? null, country: rest.country }
+function address(
+  line1: string,
+  buildingNumber: string,
+  city: string,
+  rest: { readonly postalCode: string; readonly state?: string; readonly country: string },
+): object {
+  return {
+    line1,
+    line2: null,
+    buildingNumber,
+    city,
+    postalCode: rest.postalCode,
+    state: rest.state ?? null,
+    country: rest.country,
+  }
 }
 
 /**
@@ -388,25 +589,70 @@ function address(line1: string, buildingNumber: string, city: string, rest: { re
  */
 async function askForApproval(tx: Transaction, operatorId: string, recipients: readonly Row[]): Promise<void> {
   if (recipients.length === 0) return
-  const asked = recipients.map(({ id, customer_id: customerId, created_by: requestedBy, name, masked_identifier: recipientMaskedIdentifier }) => opening({
-    id: tx.ids.next(), eventId: tx.ids.next(), customerId: customerId as string, operatorId, shard: shardOf(customerId as string), subjectType: 'recipient', subjectId: id as string,
-    subject: summary({ title: `Recipient ${name as string}`, recipientName: name as string, recipientMaskedIdentifier: recipientMaskedIdentifier as string }),
-    kind: 'recipient', source: 'recipient', tier: DEFAULT_TIER, tierCurrency: 'EUR', requestedBy: requestedBy as string, requestedByName: KEY_NAME, sandboxDecision: null,
-  }, tx.now))
+  const asked = recipients.map(
+    ({ id, customer_id: customerId, created_by: requestedBy, name, masked_identifier: recipientMaskedIdentifier }) =>
+      opening(
+        {
+          id: tx.ids.next(),
+          eventId: tx.ids.next(),
+          customerId: customerId as string,
+          operatorId,
+          shard: shardOf(customerId as string),
+          subjectType: 'recipient',
+          subjectId: id as string,
+          subject: summary({
+            title: `Recipient ${name as string}`,
+            recipientName: name as string,
+            recipientMaskedIdentifier: recipientMaskedIdentifier as string,
+          }),
+          kind: 'recipient',
+          source: 'recipient',
+          tier: DEFAULT_TIER,
+          tierCurrency: 'EUR',
+          requestedBy: requestedBy as string,
+          requestedByName: KEY_NAME,
+          sandboxDecision: null,
+        },
+        tx.now,
+      ),
+  )
   const approvals = asked.flatMap((one) => one.approvals)
   await writeEffects(tx, { approvals, events: asked.flatMap((one) => one.events) })
-  await tx.client.query('update approval set announced_at = created_at, wake_at = expires_at where id = any($1)', [approvals.map(({ id }) => id)])
-  await tx.client.query('update recipient r set approval = u.approval::jsonb from unnest($1::uuid[], $2::text[]) u(id, approval) where r.id = u.id', [
-    approvals.map(({ subjectId }) => subjectId), approvals.map(({ id }) => JSON.stringify(openedReview('customer_tier', 'customer', id, tx.now))),
+  await tx.client.query('update approval set announced_at = created_at, wake_at = expires_at where id = any($1)', [
+    approvals.map(({ id }) => id),
   ])
+  await tx.client.query(
+    'update recipient r set approval = u.approval::jsonb from unnest($1::uuid[], $2::text[]) u(id, approval) where r.id = u.id',
+    [
+      approvals.map(({ subjectId }) => subjectId),
+      approvals.map(({ id }) => JSON.stringify(openedReview('customer_tier', 'customer', id, tx.now))),
+    ],
+  )
 }
 
-function recipientsOf({ ids, now }: Transaction, { customerId, createdBy }: { readonly customerId: string; readonly createdBy: string }) {
-  const rows = SANDBOX_RECIPIENTS.map(({ key, currency, country, name, status, bank, masked }): Row => ({
-    id: ids.next(), customer_id: customerId, type: 'business', name, currency, bank_country: country, bank: JSON.stringify(bank),
-    address: JSON.stringify(SANDBOX_ADDRESSES[country]), masked_identifier: masked, account_identity: accountIdentityOf(country, bank), external_id: `sandbox-${key}`, status,
-    created_by: createdBy, created_at: timestamp(now), updated_at: timestamp(now),
-  }))
+function recipientsOf(
+  { ids, now }: Transaction,
+  { customerId, createdBy }: { readonly customerId: string; readonly createdBy: string },
+) {
+  const rows = SANDBOX_RECIPIENTS.map(
+    ({ key, currency, country, name, status, bank, masked }): Row => ({
+      id: ids.next(),
+      customer_id: customerId,
+      type: 'business',
+      name,
+      currency,
+      bank_country: country,
+      bank: JSON.stringify(bank),
+      address: JSON.stringify(SANDBOX_ADDRESSES[country]),
+      masked_identifier: masked,
+      account_identity: accountIdentityOf(country, bank),
+      external_id: `sandbox-${key}`,
+      status,
+      created_by: createdBy,
+      created_at: timestamp(now),
+      updated_at: timestamp(now),
+    }),
+  )
   const [EUR, GBP, USD] = rows.map(({ id }) => id as string) as [string, string, string]
   return { rows, active: { EUR, GBP, USD } }
 }
@@ -417,9 +663,24 @@ type Row = Readonly<Record<string, string | number | bigint | boolean>>
 
 /** Types of the inserted columns, which are the types of the bound arrays. */
 const COLUMN_TYPES: Readonly<Record<string, string>> = {
-  id: 'uuid', operator_id: 'uuid', customer_id: 'uuid', connection_id: 'uuid', tenant_id: 'uuid', balance_id: 'uuid', created_by: 'uuid',
-  shard: 'smallint', is_default: 'boolean', sha256: 'bytea', amount: 'bigint', created_at: 'timestamptz', updated_at: 'timestamptz',
-  received_at: 'timestamptz', credited_at: 'timestamptz', value_date: 'date', bank: 'jsonb', address: 'jsonb',
+  id: 'uuid',
+  operator_id: 'uuid',
+  customer_id: 'uuid',
+  connection_id: 'uuid',
+  tenant_id: 'uuid',
+  balance_id: 'uuid',
+  created_by: 'uuid',
+  shard: 'smallint',
+  is_default: 'boolean',
+  sha256: 'bytea',
+  amount: 'bigint',
+  created_at: 'timestamptz',
+  updated_at: 'timestamptz',
+  received_at: 'timestamptz',
+  credited_at: 'timestamptz',
+  value_date: 'date',
+  bank: 'jsonb',
+  address: 'jsonb',
 }
 
 /** Inserts rows with the same columns, a thousand per statement. */
@@ -429,16 +690,24 @@ async function insertRows(client: pg.PoolClient, table: string, rows: readonly R
     const names = Object.keys(chunk[0]!)
     const arrays = names.map((name) => {
       const values = chunk.map((row) => String(row[name]))
-      return COLUMN_TYPES[name] === undefined || COLUMN_TYPES[name] === 'jsonb' || COLUMN_TYPES[name] === 'bytea' ? textArray(values) : plainArray(values)
+      return COLUMN_TYPES[name] === undefined || COLUMN_TYPES[name] === 'jsonb' || COLUMN_TYPES[name] === 'bytea'
+        ? textArray(values)
+        : plainArray(values)
     })
     const types = names.map((name, index) => `$${index + 1}::${COLUMN_TYPES[name] ?? 'text'}[]`)
     // `unnest` would flatten an array of arrays, so the scopes of keys are bound as the text of an array.
     const selected = names.map((name) => (name === 'scopes' ? 'u.scopes::text[]' : `u.${name}`))
-    await client.query(`insert into ${table} (${names.join(', ')}) select ${selected.join(', ')} from unnest(${types.join(', ')}) as u(${names.join(', ')})`, arrays)
+    await client.query(
+      `insert into ${table} (${names.join(', ')}) select ${selected.join(', ')} from unnest(${types.join(', ')}) as u(${names.join(', ')})`,
+      arrays,
+    )
   }
 }
 
-async function inTransaction<Result>(world: SeedDeps & { readonly secrets?: Pick<SecretBox, 'derive'> }, work: (tx: Transaction) => Promise<Result>): Promise<Result> {
+async function inTransaction<Result>(
+  world: SeedDeps & { readonly secrets?: Pick<SecretBox, 'derive'> },
+  work: (tx: Transaction) => Promise<Result>,
+): Promise<Result> {
   const { database, clock, ids, secrets, random = randomBytes } = world
   const keyBytes = (tenantId: string) => (secrets === undefined ? random : derivedBytes(secrets, tenantId))
   return await database.hold(async (client, broken) => {
@@ -446,11 +715,19 @@ async function inTransaction<Result>(world: SeedDeps & { readonly secrets?: Pick
     const within = { ...through(client), assertFree: () => undefined }
     try {
       await client.query('begin')
-      const result = await work({ client, ids, now: clock.now(), keyBytes, accounts: new InternalAccountCache(within, ids) })
+      const result = await work({
+        client,
+        ids,
+        now: clock.now(),
+        keyBytes,
+        accounts: new InternalAccountCache(within, ids),
+      })
       await client.query('commit')
       return result
     } catch (error) {
-      await client.query('rollback').catch(() => { /* The connection is lost, and the transaction with it. */ })
+      await client.query('rollback').catch(() => {
+        /* The connection is lost, and the transaction with it. */
+      })
       broken(error as Error)
       throw error
     }

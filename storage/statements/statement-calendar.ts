@@ -16,7 +16,8 @@ export interface CalendarPlace {
 /** Begins the calendar of every shard without one at a month; earlier months have no statements. */
 export async function beginCalendar(database: Database, month: string, dueAt: number): Promise<void> {
   await database.query({
-    name: 'calendar_begin', values: [SHARD_COUNT - 1, month, timestamp(dueAt)],
+    name: 'calendar_begin',
+    values: [SHARD_COUNT - 1, month, timestamp(dueAt)],
     text: 'insert into statement_calendar (shard, month, due_at) select shard, $2::date, $3::timestamptz from generate_series(0, $1) shard on conflict do nothing',
   })
 }
@@ -25,10 +26,17 @@ export async function beginCalendar(database: Database, month: string, dueAt: nu
  * Runs the work for one due shard, in a transaction that holds the shard's position. @returns false when no shard is
  * due
  */
-export async function withDueShard(database: Database, { now, shards }: { readonly now: number; readonly shards: string | null }, work: (client: TransactionClient, place: CalendarPlace) => Promise<void>): Promise<boolean> {
+export async function withDueShard(
+  database: Database,
+  { now, shards }: { readonly now: number; readonly shards: string | null },
+  work: (client: TransactionClient, place: CalendarPlace) => Promise<void>,
+): Promise<boolean> {
   return await inTransaction(database, async (client) => {
-    const { rows: [row] } = await client.query<{ shard: number; month: string; after_balance: string | null }>({
-      name: 'calendar_due', values: [timestamp(now), shards],
+    const {
+      rows: [row],
+    } = await client.query<{ shard: number; month: string; after_balance: string | null }>({
+      name: 'calendar_due',
+      values: [timestamp(now), shards],
       text: `select shard, month::text as month, after_balance from statement_calendar where due_at <= $1 and ($2::smallint[] is null or shard = any($2::smallint[]))
         order by shard limit 1 for update skip locked`,
     })
@@ -49,23 +57,35 @@ export interface CalendarBalance {
  * Finds the next balances of a shard that existed in a month and have no statement of it yet. `read` is the last
  * balance read, null when there are no more.
  */
-export async function balancesOfMonth(client: TransactionClient, { shard, afterBalance }: CalendarPlace, { from, until, max }: { readonly from: string; readonly until: string; readonly max: number }): Promise<{ readonly balances: CalendarBalance[]; readonly read: string | null }> {
+export async function balancesOfMonth(
+  client: TransactionClient,
+  { shard, afterBalance }: CalendarPlace,
+  { from, until, max }: { readonly from: string; readonly until: string; readonly max: number },
+): Promise<{ readonly balances: CalendarBalance[]; readonly read: string | null }> {
   const { rows } = await client.query<{ id: string; customer_id: string; operator_id: string; wanted: boolean }>({
-    name: 'calendar_balances', values: [shard, afterBalance, from, until, max],
+    name: 'calendar_balances',
+    values: [shard, afterBalance, from, until, max],
     text: `select b.id, b.customer_id, b.operator_id, b.created_at < $4::date and (b.closed_at is null or b.closed_at >= $3::date)
         and not exists (select from statement s where s.balance_id = b.id and s.kind = 'monthly' and s.period_to >= $4::date - 1) as wanted
       from balance b where b.shard = $1 and ($2::uuid is null or b.id > $2) order by b.id limit $5`,
   })
   return {
-    balances: rows.filter(({ wanted }) => wanted).map(({ id, customer_id, operator_id }) => ({ id, customerId: customer_id, operatorId: operator_id })),
+    balances: rows
+      .filter(({ wanted }) => wanted)
+      .map(({ id, customer_id, operator_id }) => ({ id, customerId: customer_id, operatorId: operator_id })),
     read: rows.length === max ? rows.at(-1)!.id : null,
   }
 }
 
 /** Records a shard's progress. */
-export async function moveCalendar(client: TransactionClient, { shard, month, afterBalance }: CalendarPlace, dueAt: number | null): Promise<void> {
+export async function moveCalendar(
+  client: TransactionClient,
+  { shard, month, afterBalance }: CalendarPlace,
+  dueAt: number | null,
+): Promise<void> {
   await client.query({
-    name: 'calendar_move', values: [shard, month, afterBalance, dueAt === null ? null : timestamp(dueAt)],
+    name: 'calendar_move',
+    values: [shard, month, afterBalance, dueAt === null ? null : timestamp(dueAt)],
     text: 'update statement_calendar set month = $2, after_balance = $3, due_at = coalesce($4, due_at) where shard = $1',
   })
 }

@@ -31,7 +31,10 @@ export const Statement = defineEntity({
   },
   indexes: [
     { name: 'statement_balance', properties: ['balanceId', 'periodTo', 'id'] },
-    { name: 'statement_month', expression: `create unique index statement_month on statement (balance_id, period_to) where kind = 'monthly'` },
+    {
+      name: 'statement_month',
+      expression: `create unique index statement_month on statement (balance_id, period_to) where kind = 'monthly'`,
+    },
     { name: 'statement_job', expression: 'create unique index statement_job on statement (job_id)' },
   ],
   uniques: [{ name: 'statement_number_unique', properties: ['balanceId', 'kind', 'sequenceNumber'] }],

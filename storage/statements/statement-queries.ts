@@ -3,7 +3,16 @@ import { sql } from 'kysely'
 import type { Database } from '../db/database.ts'
 import { STATEMENT_COLUMNS, statementRecord, type StatementColumns, type StatementRecord } from './statements.ts'
 import { balanceCurrency } from '../balances/balance-queries.ts'
-import { Conditions, readPage, type Branch, type ListQuery, type ListResult, type ReadDatabase, type Tenant, type TimeTo } from '../db/page.ts'
+import {
+  Conditions,
+  readPage,
+  type Branch,
+  type ListQuery,
+  type ListResult,
+  type ReadDatabase,
+  type Tenant,
+  type TimeTo,
+} from '../db/page.ts'
 
 export interface StatementFilters {
   readonly kind?: readonly string[]
@@ -19,16 +28,29 @@ export interface StatementFilters {
 export type StatementListQuery = ListQuery<StatementFilters, '-to' | 'to'> & { readonly balanceId: string }
 
 /** Finds one statement of a customer's balance; null when it is not the customer's. */
-export async function findStatement(database: Database, tenant: Tenant, balanceId: string, id: string): Promise<StatementRecord | null> {
-  const { rows: [row] } = await database.pool.query<StatementColumns>({
-    name: 'statement_find', text: `select ${STATEMENT_COLUMNS} from statement s where s.id = $1 and s.balance_id = $2 and s.customer_id = $3`, values: [id, balanceId, tenant.id],
+export async function findStatement(
+  database: Database,
+  tenant: Tenant,
+  balanceId: string,
+  id: string,
+): Promise<StatementRecord | null> {
+  const {
+    rows: [row],
+  } = await database.pool.query<StatementColumns>({
+    name: 'statement_find',
+    text: `select ${STATEMENT_COLUMNS} from statement s where s.id = $1 and s.balance_id = $2 and s.customer_id = $3`,
+    values: [id, balanceId, tenant.id],
   })
   return row === undefined ? null : statementRecord(row)
 }
 
 /** Lists the statements of a balance; null when the balance is not the tenant's. */
-export async function listStatements(database: Database, db: ReadDatabase, query: StatementListQuery): Promise<ListResult<StatementRecord> | null> {
-  if (await balanceCurrency(database, query.tenant, query.balanceId) === null) return null
+export async function listStatements(
+  database: Database,
+  db: ReadDatabase,
+  query: StatementListQuery,
+): Promise<ListResult<StatementRecord> | null> {
+  if ((await balanceCurrency(database, query.tenant, query.balanceId)) === null) return null
   const { rows, ...page } = await readPage<StatementColumns>(db, [statementBranch(query)], query)
   return { ...page, rows: rows.map(statementRecord) }
 }
@@ -43,7 +65,15 @@ export function statementBranch({ balanceId, filters, sort }: StatementListQuery
     .days(sql`s.period_to`, undefined, filters.to)
     .created('s', filters.createdFrom, filters.createdTo)
   return {
-    columns: sql.raw(STATEMENT_COLUMNS), from: sql`statement s`, where: where.list,
-    order: { keys: [{ expression: sql`s.period_to`, type: 'date' }, { expression: sql`s.id`, type: 'uuid' }], descending: sort === '-to' },
+    columns: sql.raw(STATEMENT_COLUMNS),
+    from: sql`statement s`,
+    where: where.list,
+    order: {
+      keys: [
+        { expression: sql`s.period_to`, type: 'date' },
+        { expression: sql`s.id`, type: 'uuid' },
+      ],
+      descending: sort === '-to',
+    },
   }
 }

@@ -4,7 +4,14 @@
  */
 import { timestamp } from '../../lib/base/clock.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
-import type { StatementFormat, StatementHead, StatementHolder, StatementKind, StatementLine, StatementStatus } from '../../lib/statements/statement.ts'
+import type {
+  StatementFormat,
+  StatementHead,
+  StatementHolder,
+  StatementKind,
+  StatementLine,
+  StatementStatus,
+} from '../../lib/statements/statement.ts'
 import { accountDetailsOf } from '../accounts/account-details.ts'
 import type { Database } from '../db/database.ts'
 import { keepFile } from '../documents/files.ts'
@@ -60,10 +67,29 @@ export const STATEMENT_COLUMNS = `s.id, s.customer_id, s.operator_id, s.balance_
 
 export function statementRecord(row: StatementColumns): StatementRecord {
   return {
-    id: row.id, customerId: row.customer_id, operatorId: row.operator_id, kind: row.kind, sequenceNumber: row.sequence_number, from: row.period_from, to: row.period_to, currency: row.currency,
-    firstSequence: Number(row.first_sequence), lastSequence: Number(row.last_sequence), opening: BigInt(row.opening), closing: BigInt(row.closing), credits: BigInt(row.credits),
-    debits: BigInt(row.debits), creditCount: Number(row.credit_count), debitCount: Number(row.debit_count), largest: BigInt(row.largest), holder: JSON.parse(row.holder) as StatementHolder,
-    status: row.status, version: row.version, jobId: row.job_id, createdAt: row.created_at.getTime(), formats: row.formats,
+    id: row.id,
+    customerId: row.customer_id,
+    operatorId: row.operator_id,
+    kind: row.kind,
+    sequenceNumber: row.sequence_number,
+    from: row.period_from,
+    to: row.period_to,
+    currency: row.currency,
+    firstSequence: Number(row.first_sequence),
+    lastSequence: Number(row.last_sequence),
+    opening: BigInt(row.opening),
+    closing: BigInt(row.closing),
+    credits: BigInt(row.credits),
+    debits: BigInt(row.debits),
+    creditCount: Number(row.credit_count),
+    debitCount: Number(row.debit_count),
+    largest: BigInt(row.largest),
+    holder: JSON.parse(row.holder) as StatementHolder,
+    status: row.status,
+    version: row.version,
+    jobId: row.job_id,
+    createdAt: row.created_at.getTime(),
+    formats: row.formats,
   }
 }
 
@@ -77,29 +103,64 @@ export interface StatementBalance {
 }
 
 /** Reads a balance of a customer; null when it is not the customer's. */
-export async function statementBalance(database: Database, customerId: string, balanceId: string): Promise<StatementBalance | null> {
+export async function statementBalance(
+  database: Database,
+  customerId: string,
+  balanceId: string,
+): Promise<StatementBalance | null> {
   const [row] = await database.query<[string, number, CurrencyCode]>({
-    name: 'statement_balance', text: 'select operator_id, shard, currency from balance where id = $1 and customer_id = $2', values: [balanceId, customerId],
+    name: 'statement_balance',
+    text: 'select operator_id, shard, currency from balance where id = $1 and customer_id = $2',
+    values: [balanceId, customerId],
   })
   return row === undefined ? null : { id: balanceId, customerId, operatorId: row[0], shard: row[1], currency: row[2] }
 }
 
 /** Reads the holder of a balance and its present account details. */
 export async function holderOf(database: Database, balanceId: string): Promise<StatementHolder> {
-  const [row] = await database.query<[string, string, string, { readonly line1: string; readonly line2?: string | null; readonly city: string; readonly postalCode?: string | null; readonly country: string } | null]>({
-    name: 'statement_holder', values: [balanceId],
+  const [row] = await database.query<
+    [
+      string,
+      string,
+      string,
+      {
+        readonly line1: string
+        readonly line2?: string | null
+        readonly city: string
+        readonly postalCode?: string | null
+        readonly country: string
+      } | null,
+    ]
+  >({
+    name: 'statement_holder',
+    values: [balanceId],
     text: `select o.name, c.legal_name, b.name, (select a.address from customer_address a where a.customer_id = c.id
         order by array_position('{correspondence,registered,operating}', a.kind), a.id limit 1)
       from balance b join customer c on c.id = b.customer_id join operator o on o.id = b.operator_id where b.id = $1`,
   })
   if (row === undefined) throw new Error(`The balance ${balanceId} has vanished.`)
   const [operatorName, name, balanceName, address] = row
-  const details = (await accountDetailsOf(database, [balanceId])).get(balanceId)?.find(({ status, shared }) => status === 'active' && !shared)
+  const details = (await accountDetailsOf(database, [balanceId]))
+    .get(balanceId)
+    ?.find(({ status, shared }) => status === 'active' && !shared)
   return {
-    operatorName, name, balanceId, balanceName,
-    address: address === null ? [] : [address.line1, address.line2, [address.postalCode, address.city].filter((part) => part != null && part !== '').join(' '), address.country]
-      .filter((line): line is string => line != null && line !== ''),
-    iban: details?.iban ?? null, bic: details?.bic ?? null, accountNumber: details?.accountNumber ?? null, bankName: details?.bankName ?? null,
+    operatorName,
+    name,
+    balanceId,
+    balanceName,
+    address:
+      address === null
+        ? []
+        : [
+            address.line1,
+            address.line2,
+            [address.postalCode, address.city].filter((part) => part != null && part !== '').join(' '),
+            address.country,
+          ].filter((line): line is string => line != null && line !== ''),
+    iban: details?.iban ?? null,
+    bic: details?.bic ?? null,
+    accountNumber: details?.accountNumber ?? null,
+    bankName: details?.bankName ?? null,
   }
 }
 
@@ -130,23 +191,60 @@ const BALANCE_AFTER = `select coalesce((select debit_balance from posting where 
   (select credit_balance from posting where credit_account = $1 and credit_sequence = $2), 0) as balance`
 
 /** The lines of a period, and their totals. */
-export type Measured = Pick<StatementRecord, 'firstSequence' | 'lastSequence' | 'opening' | 'closing' | 'credits' | 'debits' | 'creditCount' | 'debitCount' | 'largest'>
+export type Measured = Pick<
+  StatementRecord,
+  | 'firstSequence'
+  | 'lastSequence'
+  | 'opening'
+  | 'closing'
+  | 'credits'
+  | 'debits'
+  | 'creditCount'
+  | 'debitCount'
+  | 'largest'
+>
 
 /**
  * Measures the lines that were booked in a period, both days included; or the lines from `begin` on until the period's
  * end.
  */
-export async function measureStatement(client: TransactionClient, balanceId: string, { from, to }: { readonly from: string; readonly to: string }, begin: bigint | null = null): Promise<Measured> {
-  const first = begin ?? await firstSince(client, balanceId, from)
+export async function measureStatement(
+  client: TransactionClient,
+  balanceId: string,
+  { from, to }: { readonly from: string; readonly to: string },
+  begin: bigint | null = null,
+): Promise<Measured> {
+  const first = begin ?? (await firstSince(client, balanceId, from))
   const until = await firstSince(client, balanceId, Temporal.PlainDate.from(to).add({ days: 1 }).toString())
   const last = until > first ? until - 1n : first - 1n
-  const { rows: [edge] } = await client.query<{ balance: string }>({ name: 'statement_opening', text: BALANCE_AFTER, values: [balanceId, first - 1n] })
-  const { rows: [sums] } = await client.query<{ credits: string; debits: string; credit_count: string; debit_count: string; largest: string }>({ name: 'statement_sums', text: SUMS, values: [balanceId, first, last] })
+  const {
+    rows: [edge],
+  } = await client.query<{ balance: string }>({
+    name: 'statement_opening',
+    text: BALANCE_AFTER,
+    values: [balanceId, first - 1n],
+  })
+  const {
+    rows: [sums],
+  } = await client.query<{
+    credits: string
+    debits: string
+    credit_count: string
+    debit_count: string
+    largest: string
+  }>({ name: 'statement_sums', text: SUMS, values: [balanceId, first, last] })
   if (edge === undefined || sums === undefined) throw new Error(`The balance ${balanceId} has no journal.`)
   const [opening, credits, debits] = [BigInt(edge.balance), BigInt(sums.credits), BigInt(sums.debits)]
   return {
-    firstSequence: Number(first), lastSequence: Number(last), opening, closing: opening + credits - debits, credits, debits,
-    creditCount: Number(sums.credit_count), debitCount: Number(sums.debit_count), largest: BigInt(sums.largest),
+    firstSequence: Number(first),
+    lastSequence: Number(last),
+    opening,
+    closing: opening + credits - debits,
+    credits,
+    debits,
+    creditCount: Number(sums.credit_count),
+    debitCount: Number(sums.debit_count),
+    largest: BigInt(sums.largest),
   }
 }
 
@@ -155,64 +253,140 @@ export async function measureStatement(client: TransactionClient, balanceId: str
  * found again. Lines booked late for a month that has its statement are in the next one: a monthly statement begins
  * where the one before ended. Null when the month has its statement already.
  */
-export async function planStatement(client: TransactionClient, { id, jobId, kind, balance, from, to, holder, now }: StatementPlan): Promise<StatementRecord | null> {
+export async function planStatement(
+  client: TransactionClient,
+  { id, jobId, kind, balance, from, to, holder, now }: StatementPlan,
+): Promise<StatementRecord | null> {
   const { id: balanceId } = balance
   // Statements of one balance are numbered, so they are planned one after the other.
-  await client.query({ name: 'statement_turn', text: `select pg_advisory_xact_lock(hashtextextended('statements of ' || $1::text, 0))`, values: [balanceId] })
+  await client.query({
+    name: 'statement_turn',
+    text: `select pg_advisory_xact_lock(hashtextextended('statements of ' || $1::text, 0))`,
+    values: [balanceId],
+  })
   const known = await statementOfJob(client, jobId)
   if (known !== null) return known
-  const { rows: [before] } = await client.query<{ sequence_number: number; last_sequence: string; period_to: string }>({
-    name: 'statement_before', values: [balanceId, kind],
+  const {
+    rows: [before],
+  } = await client.query<{ sequence_number: number; last_sequence: string; period_to: string }>({
+    name: 'statement_before',
+    values: [balanceId, kind],
     text: 'select sequence_number, last_sequence, period_to::text as period_to from statement where balance_id = $1 and kind = $2 order by sequence_number desc limit 1',
   })
   if (kind === 'monthly' && before !== undefined && before.period_to >= to) return null
-  const measured = await measureStatement(client, balanceId, { from, to }, kind === 'monthly' && before !== undefined ? BigInt(before.last_sequence) + 1n : null)
+  const measured = await measureStatement(
+    client,
+    balanceId,
+    { from, to },
+    kind === 'monthly' && before !== undefined ? BigInt(before.last_sequence) + 1n : null,
+  )
   await client.query({
     name: 'statement_insert',
     text: `insert into statement (id, customer_id, operator_id, balance_id, kind, sequence_number, period_from, period_to, currency, first_sequence, last_sequence, opening, closing, credits, debits,
         credit_count, debit_count, largest, holder, status, job_id, created_at)
       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, 'preparing', $20, $21)`,
-    values: [id, balance.customerId, balance.operatorId, balanceId, kind, (before?.sequence_number ?? 0) + 1, from, to, balance.currency, measured.firstSequence, measured.lastSequence, measured.opening,
-      measured.closing, measured.credits, measured.debits, measured.creditCount, measured.debitCount, measured.largest, JSON.stringify(holder), jobId, timestamp(now)],
+    values: [
+      id,
+      balance.customerId,
+      balance.operatorId,
+      balanceId,
+      kind,
+      (before?.sequence_number ?? 0) + 1,
+      from,
+      to,
+      balance.currency,
+      measured.firstSequence,
+      measured.lastSequence,
+      measured.opening,
+      measured.closing,
+      measured.credits,
+      measured.debits,
+      measured.creditCount,
+      measured.debitCount,
+      measured.largest,
+      JSON.stringify(holder),
+      jobId,
+      timestamp(now),
+    ],
   })
   return await statementOfJob(client, jobId)
 }
 
 /** Finds the statement of a job; null while the job has planned none. */
-export async function statementOfJob(client: Pick<TransactionClient, 'query'>, jobId: string): Promise<StatementRecord | null> {
-  const { rows: [row] } = await client.query<StatementColumns>({ name: 'statement_of_job', text: `select ${STATEMENT_COLUMNS} from statement s where s.job_id = $1`, values: [jobId] })
+export async function statementOfJob(
+  client: Pick<TransactionClient, 'query'>,
+  jobId: string,
+): Promise<StatementRecord | null> {
+  const {
+    rows: [row],
+  } = await client.query<StatementColumns>({
+    name: 'statement_of_job',
+    text: `select ${STATEMENT_COLUMNS} from statement s where s.job_id = $1`,
+    values: [jobId],
+  })
   return row === undefined ? null : statementRecord(row)
 }
 
 /** Marks a statement as ready in these formats, and keeps their files. */
-export async function finishStatement(client: TransactionClient, id: string, files: readonly { readonly format: StatementFormat; readonly fileId: string }[]): Promise<void> {
+export async function finishStatement(
+  client: TransactionClient,
+  id: string,
+  files: readonly { readonly format: StatementFormat; readonly fileId: string }[],
+): Promise<void> {
   for (const { format, fileId } of files) {
     await keepFile(client, fileId, null)
-    await client.query({ name: 'statement_file_insert', text: 'insert into statement_file (statement_id, format, file_id) values ($1, $2, $3)', values: [id, format, fileId] })
+    await client.query({
+      name: 'statement_file_insert',
+      text: 'insert into statement_file (statement_id, format, file_id) values ($1, $2, $3)',
+      values: [id, format, fileId],
+    })
   }
-  await client.query({ name: 'statement_ready', text: `update statement set status = 'ready', version = version + 1 where id = $1`, values: [id] })
+  await client.query({
+    name: 'statement_ready',
+    text: `update statement set status = 'ready', version = version + 1 where id = $1`,
+    values: [id],
+  })
 }
 
 /** Marks the statement of a failed job as failed, if there is one. */
 export async function failStatement(client: TransactionClient, jobId: string): Promise<void> {
-  await client.query({ name: 'statement_failed', text: `update statement set status = 'failed', version = version + 1 where job_id = $1 and status = 'preparing'`, values: [jobId] })
+  await client.query({
+    name: 'statement_failed',
+    text: `update statement set status = 'failed', version = version + 1 where job_id = $1 and status = 'preparing'`,
+    values: [jobId],
+  })
 }
 
 /** Finds the file of a statement in a format; null when there is none. */
 export async function statementFile(database: Database, id: string, format: StatementFormat): Promise<string | null> {
-  const [row] = await database.query<[string]>({ name: 'statement_file_of', text: 'select file_id from statement_file where statement_id = $1 and format = $2', values: [id, format] })
+  const [row] = await database.query<[string]>({
+    name: 'statement_file_of',
+    text: 'select file_id from statement_file where statement_id = $1 and format = $2',
+    values: [id, format],
+  })
   return row?.[0] ?? null
 }
 
 /** Both sides are ranges of an index. A sequence has no gaps, so the number of sequences is the number of lines. */
-const LINES = SIDES.map((side) => `select ${lineColumns(side)},
+const LINES = SIDES.map(
+  (side) => `select ${lineColumns(side)},
     case p.source_object when 'payment' then (select o.details::json->>'endToEndId' from payment o where o.id = p.source_id)
       when 'incoming_payment' then (select i.end_to_end_id from incoming_payment i where i.id = p.source_id) end as end_to_end_id
-  from ${linesFrom(side)} where p.${side}_account = $1 and p.${side}_sequence is not null and p.${side}_sequence >= $2 and p.${side}_sequence <= $3`).join(' union all ')
+  from ${linesFrom(side)} where p.${side}_account = $1 and p.${side}_sequence is not null and p.${side}_sequence >= $2 and p.${side}_sequence <= $3`,
+).join(' union all ')
 
 /** Reads lines of a balance by their sequences, both ends included, in order. @throws DatabaseUnavailable */
-export async function readLines(database: Database, balanceId: string, from: number, to: number): Promise<StatementLine[]> {
-  const { rows } = await database.pool.query<LineRow & { readonly end_to_end_id: string | null }>({ name: 'statement_lines', text: LINES, values: [balanceId, from, to] })
+export async function readLines(
+  database: Database,
+  balanceId: string,
+  from: number,
+  to: number,
+): Promise<StatementLine[]> {
+  const { rows } = await database.pool.query<LineRow & { readonly end_to_end_id: string | null }>({
+    name: 'statement_lines',
+    text: LINES,
+    values: [balanceId, from, to],
+  })
   const lines = rows.map((row): StatementLine => {
     const { reversalOf, ...line } = bookedLine(row)
     return { ...line, endToEndId: row.end_to_end_id, isReversal: reversalOf !== null }
@@ -221,9 +395,17 @@ export async function readLines(database: Database, balanceId: string, from: num
 }
 
 /** Finds the statement of the month that ends on a day; null when there is none. */
-export async function statementOfMonth(database: Database, balanceId: string, to: string): Promise<StatementRecord | null> {
-  const { rows: [row] } = await database.pool.query<StatementColumns>({
-    name: 'statement_of_month', values: [balanceId, to], text: `select ${STATEMENT_COLUMNS} from statement s where s.balance_id = $1 and s.period_to = $2 and s.kind = 'monthly'`,
+export async function statementOfMonth(
+  database: Database,
+  balanceId: string,
+  to: string,
+): Promise<StatementRecord | null> {
+  const {
+    rows: [row],
+  } = await database.pool.query<StatementColumns>({
+    name: 'statement_of_month',
+    values: [balanceId, to],
+    text: `select ${STATEMENT_COLUMNS} from statement s where s.balance_id = $1 and s.period_to = $2 and s.kind = 'monthly'`,
   })
   return row === undefined ? null : statementRecord(row)
 }

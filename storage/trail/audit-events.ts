@@ -1,7 +1,15 @@
 /** The audit trail of changes, newest first. */
 import { sql } from 'kysely'
 import { timestamp } from '../../lib/base/clock.ts'
-import { Conditions, epochMs, readPage, type ListQuery, type Order, type ReadDatabase, type TimeTo } from '../db/page.ts'
+import {
+  Conditions,
+  epochMs,
+  readPage,
+  type ListQuery,
+  type Order,
+  type ReadDatabase,
+  type TimeTo,
+} from '../db/page.ts'
 
 export interface AuditEventFilters {
   readonly actorId?: readonly string[]
@@ -45,7 +53,11 @@ export async function listAuditEvents(db: ReadDatabase, { tenant, filters, ...pa
     .anyOf(sql`e.object_id`, filters.objectId, 'uuid')
     .anyOf(sql`e.customer_id`, filters.customerId, 'uuid')
     .created('e', filters.from, filters.to)
-  const { rows, ...rest } = await readPage<AuditEventRow>(db, [{ columns: COLUMNS, from: sql`audit_event e`, where: where.list, order: ORDER }], page)
+  const { rows, ...rest } = await readPage<AuditEventRow>(
+    db,
+    [{ columns: COLUMNS, from: sql`audit_event e`, where: where.list, order: ORDER }],
+    page,
+  )
   return { ...rest, rows: rows.map(view) }
 }
 
@@ -65,5 +77,5 @@ function view(row: AuditEventRow) {
 }
 
 function state(text: string | null): Record<string, unknown> | null {
-  return text === null ? null : JSON.parse(text) as Record<string, unknown>
+  return text === null ? null : (JSON.parse(text) as Record<string, unknown>)
 }

@@ -10,7 +10,11 @@ export interface AuditBy {
 }
 
 /** The actor of changes by time or by a rule: no user, with an id that no user can have. */
-export const SYSTEM: AuditBy = { actor: { type: 'system', id: '00000000-0000-4000-8000-000000000000', name: 'System' }, address: null, requestId: null }
+export const SYSTEM: AuditBy = {
+  actor: { type: 'system', id: '00000000-0000-4000-8000-000000000000', name: 'System' },
+  address: null,
+  requestId: null,
+}
 
 /** The changed object. Neither state may hold a secret. */
 export interface AuditChange {
@@ -27,11 +31,28 @@ const INSERT_FOR_TENANT = `insert into audit_event
   from (select $2::uuid as id) t left join customer c on c.id = t.id`
 
 /** Writes one row into the trail of a tenant. `id` is new, `at` epoch milliseconds. */
-export async function writeAudit(client: pg.ClientBase, row: AuditBy & AuditChange & { readonly id: string; readonly tenantId: string; readonly at: number }): Promise<void> {
+export async function writeAudit(
+  client: pg.ClientBase,
+  row: AuditBy & AuditChange & { readonly id: string; readonly tenantId: string; readonly at: number },
+): Promise<void> {
   await client.query({
-    name: 'audit_tenant', text: INSERT_FOR_TENANT,
-    values: [row.id, row.tenantId, row.actor.type, row.actor.id, row.actor.name, row.action, row.object.type, row.object.id,
-      text(row.before), text(row.after), row.address, row.requestId, timestamp(row.at)],
+    name: 'audit_tenant',
+    text: INSERT_FOR_TENANT,
+    values: [
+      row.id,
+      row.tenantId,
+      row.actor.type,
+      row.actor.id,
+      row.actor.name,
+      row.action,
+      row.object.type,
+      row.object.id,
+      text(row.before),
+      text(row.after),
+      row.address,
+      row.requestId,
+      timestamp(row.at),
+    ],
   })
 }
 
@@ -51,11 +72,28 @@ const TENANTS_MAX = 32
  * Writes a user's change of their own account: into the trail of each tenant the user belongs to, since each must know
  * who can act for it; without a tenant when the user belongs to none.
  */
-export async function writePersonalAudit(client: pg.ClientBase, row: AuditBy & AuditChange & { readonly nextId: () => string; readonly at: number }): Promise<void> {
+export async function writePersonalAudit(
+  client: pg.ClientBase,
+  row: AuditBy & AuditChange & { readonly nextId: () => string; readonly at: number },
+): Promise<void> {
   await client.query({
-    name: 'audit_person', text: INSERT_FOR_PERSON,
-    values: [row.nextId(), row.actor.type, row.actor.id, row.actor.name, row.action, row.object.type, row.object.id, text(row.before), text(row.after),
-      row.address, row.requestId, timestamp(row.at), Array.from({ length: TENANTS_MAX }, row.nextId)],
+    name: 'audit_person',
+    text: INSERT_FOR_PERSON,
+    values: [
+      row.nextId(),
+      row.actor.type,
+      row.actor.id,
+      row.actor.name,
+      row.action,
+      row.object.type,
+      row.object.id,
+      text(row.before),
+      text(row.after),
+      row.address,
+      row.requestId,
+      timestamp(row.at),
+      Array.from({ length: TENANTS_MAX }, row.nextId),
+    ],
   })
 }
 

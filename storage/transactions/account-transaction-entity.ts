@@ -38,21 +38,54 @@ export const AccountTransaction = defineEntity({
   },
   indexes: [
     { name: 'account_transaction_created', properties: ['customerId', 'createdAt', 'id'] },
-    { name: 'account_transaction_booked', expression: `create index account_transaction_booked on account_transaction (customer_id, coalesce(booked_at, 'infinity'::timestamptz), id)` },
+    {
+      name: 'account_transaction_booked',
+      expression: `create index account_transaction_booked on account_transaction (customer_id, coalesce(booked_at, 'infinity'::timestamptz), id)`,
+    },
     { name: 'account_transaction_amount', properties: ['customerId', 'amount', 'id'] },
     { name: 'account_transaction_balance', properties: ['balanceId', 'createdAt', 'id'] },
     { name: 'account_transaction_source', properties: ['sourceId'] },
-    { name: 'account_transaction_recipient', expression: 'create index account_transaction_recipient on account_transaction (recipient_id, created_at, id) where recipient_id is not null' },
-    { name: 'account_transaction_category', expression: 'create index account_transaction_category on account_transaction (customer_id, category, created_at, id) where category is not null' },
+    {
+      name: 'account_transaction_recipient',
+      expression:
+        'create index account_transaction_recipient on account_transaction (recipient_id, created_at, id) where recipient_id is not null',
+    },
+    {
+      name: 'account_transaction_category',
+      expression:
+        'create index account_transaction_category on account_transaction (customer_id, category, created_at, id) where category is not null',
+    },
     { name: 'account_transaction_type', properties: ['customerId', 'type', 'createdAt', 'id'] },
-    { name: 'account_transaction_rail', expression: 'create index account_transaction_rail on account_transaction (customer_id, rail, created_at, id) where rail is not null' },
-    { name: 'account_transaction_unsettled', expression: `create index account_transaction_unsettled on account_transaction ${KEYSET} where status <> 'completed'` },
-    { name: 'account_transaction_besides_out', expression: `create index account_transaction_besides_out on account_transaction ${KEYSET} where type <> 'outgoing_payment'` },
-    { name: 'account_transaction_besides_in', expression: `create index account_transaction_besides_in on account_transaction ${KEYSET} where type <> 'incoming_payment'` },
-    { name: 'account_transaction_attached', expression: `create index account_transaction_attached on account_transaction ${KEYSET} where attachment_count > 0` },
-    { name: 'account_transaction_annotated', expression: `create index account_transaction_annotated on account_transaction ${KEYSET} where annotation_count > 0` },
-    { name: 'account_transaction_search', expression: `create index account_transaction_search on account_transaction using gin ((search_words(customer_id,
-      description || ' ' || coalesce(counterparty_name, '') || ' ' || coalesce(reference, '') || ' ' || coalesce(order_id, ''))))` },
+    {
+      name: 'account_transaction_rail',
+      expression:
+        'create index account_transaction_rail on account_transaction (customer_id, rail, created_at, id) where rail is not null',
+    },
+    {
+      name: 'account_transaction_unsettled',
+      expression: `create index account_transaction_unsettled on account_transaction ${KEYSET} where status <> 'completed'`,
+    },
+    {
+      name: 'account_transaction_besides_out',
+      expression: `create index account_transaction_besides_out on account_transaction ${KEYSET} where type <> 'outgoing_payment'`,
+    },
+    {
+      name: 'account_transaction_besides_in',
+      expression: `create index account_transaction_besides_in on account_transaction ${KEYSET} where type <> 'incoming_payment'`,
+    },
+    {
+      name: 'account_transaction_attached',
+      expression: `create index account_transaction_attached on account_transaction ${KEYSET} where attachment_count > 0`,
+    },
+    {
+      name: 'account_transaction_annotated',
+      expression: `create index account_transaction_annotated on account_transaction ${KEYSET} where annotation_count > 0`,
+    },
+    {
+      name: 'account_transaction_search',
+      expression: `create index account_transaction_search on account_transaction using gin ((search_words(customer_id,
+      description || ' ' || coalesce(counterparty_name, '') || ' ' || coalesce(reference, '') || ' ' || coalesce(order_id, ''))))`,
+    },
   ],
   checks: [{ name: 'account_transaction_amount_positive', expression: 'amount > 0' }],
 })

@@ -1,22 +1,50 @@
 /** Reads users' notes on transactions. */
 import { sql } from 'kysely'
-import { ANNOTATION_COLUMNS, annotationJson, annotationRecord, type AnnotationRecord, type AnnotationRow } from './annotations.ts'
+import {
+  ANNOTATION_COLUMNS,
+  annotationJson,
+  annotationRecord,
+  type AnnotationRecord,
+  type AnnotationRow,
+} from './annotations.ts'
 import { readPage, type ListQuery, type ListResult, type ReadDatabase } from '../db/page.ts'
 
 export type AnnotationListQuery = ListQuery<object, 'createdAt' | '-createdAt'> & { readonly transactionId: string }
 
 /** Lists the notes on a transaction. The caller has checked that the transaction is the tenant's. */
-export async function listAnnotations(db: ReadDatabase, query: AnnotationListQuery): Promise<ListResult<ReturnType<typeof annotationJson>>> {
-  const { rows, ...page } = await readPage<AnnotationRow>(db, [{
-    columns: sql.raw(ANNOTATION_COLUMNS), from: sql`annotation a`, where: [sql`a.transaction_id = ${query.transactionId}::uuid`],
-    order: { keys: [{ expression: sql`a.id`, type: 'uuid' }], descending: query.sort === '-createdAt' },
-  }], query)
+export async function listAnnotations(
+  db: ReadDatabase,
+  query: AnnotationListQuery,
+): Promise<ListResult<ReturnType<typeof annotationJson>>> {
+  const { rows, ...page } = await readPage<AnnotationRow>(
+    db,
+    [
+      {
+        columns: sql.raw(ANNOTATION_COLUMNS),
+        from: sql`annotation a`,
+        where: [sql`a.transaction_id = ${query.transactionId}::uuid`],
+        order: { keys: [{ expression: sql`a.id`, type: 'uuid' }], descending: query.sort === '-createdAt' },
+      },
+    ],
+    query,
+  )
   return { ...page, rows: rows.map((row) => annotationJson(annotationRecord(row))) }
 }
 
 /** Finds one note on a customer's transaction; null when it does not exist. */
-export async function findAnnotation(db: ReadDatabase, { customerId, transactionId, id }: { readonly customerId: string; readonly transactionId: string; readonly id: string }): Promise<AnnotationRecord | null> {
-  const { rows: [row] } = await sql<AnnotationRow>`select ${sql.raw(ANNOTATION_COLUMNS)} from annotation a
-    where a.id = ${id}::uuid and a.transaction_id = ${transactionId}::uuid and a.customer_id = ${customerId}::uuid`.execute(db.kysely)
+export async function findAnnotation(
+  db: ReadDatabase,
+  {
+    customerId,
+    transactionId,
+    id,
+  }: { readonly customerId: string; readonly transactionId: string; readonly id: string },
+): Promise<AnnotationRecord | null> {
+  const {
+    rows: [row],
+  } = await sql<AnnotationRow>`select ${sql.raw(ANNOTATION_COLUMNS)} from annotation a
+    where a.id = ${id}::uuid and a.transaction_id = ${transactionId}::uuid and a.customer_id = ${customerId}::uuid`.execute(
+    db.kysely,
+  )
   return row === undefined ? null : annotationRecord(row)
 }

@@ -5,7 +5,13 @@ import { timestamp } from '../../lib/base/clock.ts'
 import { moneyJson } from '../../lib/base/money.ts'
 import type { Failure, PaymentDetails, PaymentReturn } from '../../lib/payments/payment.ts'
 import { attachmentJson } from '../../lib/documents/document.ts'
-import { relatedOf, type Sibling, transactionJson, type TransactionRecord, transactionStatus } from '../../lib/transactions/transaction.ts'
+import {
+  relatedOf,
+  type Sibling,
+  transactionJson,
+  type TransactionRecord,
+  transactionStatus,
+} from '../../lib/transactions/transaction.ts'
 import { transactionId } from '../../lib/ledger/transaction-id.ts'
 import type { Database } from '../db/database.ts'
 import { attachmentsOf } from '../documents/documents.ts'
@@ -13,7 +19,20 @@ import { annotationsOf } from './annotations.ts'
 import { catchUp } from './transactions.ts'
 import { findHolds } from '../balances/hold-queries.ts'
 import { linesOfTransaction } from '../balances/journal-queries.ts'
-import { Conditions, EMPTY, epochMs, NEVER, readPage, type Branch, type ListQuery, type ListResult, type Order, type ReadDatabase, type Tenant, type TimeTo } from '../db/page.ts'
+import {
+  Conditions,
+  EMPTY,
+  epochMs,
+  NEVER,
+  readPage,
+  type Branch,
+  type ListQuery,
+  type ListResult,
+  type Order,
+  type ReadDatabase,
+  type Tenant,
+  type TimeTo,
+} from '../db/page.ts'
 
 export interface TransactionFilters {
   readonly status?: readonly string[]
@@ -86,7 +105,10 @@ const ORDERS: Readonly<Record<TransactionSort, Order>> = {
   '-createdAt': { keys: [CREATED, ID], descending: true },
   createdAt: { keys: [CREATED, ID], descending: false },
   // Pending transactions come first: their booking is in the future.
-  '-bookedAt': { keys: [{ expression: sql`coalesce(t.booked_at, 'infinity'::timestamptz)`, type: 'timestamptz' }, ID], descending: true },
+  '-bookedAt': {
+    keys: [{ expression: sql`coalesce(t.booked_at, 'infinity'::timestamptz)`, type: 'timestamptz' }, ID],
+    descending: true,
+  },
   '-amount': { keys: [{ expression: sql`t.amount`, type: 'bigint' }, ID], descending: true },
 }
 
@@ -94,12 +116,20 @@ const ORDERS: Readonly<Record<TransactionSort, Order>> = {
 const SEARCHED = sql`search_words(t.customer_id, t.description || ' ' || coalesce(t.counterparty_name, '') || ' ' || coalesce(t.reference, '') || ' ' || coalesce(t.order_id, ''))`
 
 /** Payment types by direction. */
-const TYPES_OF: Readonly<Record<string, readonly string[] | undefined>> = { in: ['incoming_payment'], out: ['outgoing_payment'] }
+const TYPES_OF: Readonly<Record<string, readonly string[] | undefined>> = {
+  in: ['incoming_payment'],
+  out: ['outgoing_payment'],
+}
 
 /**
  * The FROM and WHERE of a list; exported so that a test can check its plan, and for exports, which read the same rows.
  */
-export function transactionBranch({ tenant, filters, sort, q }: Pick<TransactionListQuery, 'tenant' | 'filters' | 'sort' | 'q'>): Branch {
+export function transactionBranch({
+  tenant,
+  filters,
+  sort,
+  q,
+}: Pick<TransactionListQuery, 'tenant' | 'filters' | 'sort' | 'q'>): Branch {
   const where = new Conditions()
     .add(sql`t.customer_id = ${tenant.id}::uuid`)
     .anyOf(sql`t.status`, filters.status, 'text')
@@ -122,13 +152,17 @@ export function transactionBranch({ tenant, filters, sort, q }: Pick<Transaction
   if (filters.recipientId !== undefined) where.add(sql`t.recipient_id is not null`)
   if (filters.rail !== undefined) where.add(sql`t.rail is not null`)
   if (filters.category !== undefined) where.add(sql`t.category is not null`)
-  if (filters.hasAttachments !== undefined) where.add(filters.hasAttachments ? sql`t.attachment_count > 0` : sql`t.attachment_count = 0`)
-  if (filters.hasAnnotations !== undefined) where.add(filters.hasAnnotations ? sql`t.annotation_count > 0` : sql`t.annotation_count = 0`)
+  if (filters.hasAttachments !== undefined)
+    where.add(filters.hasAttachments ? sql`t.attachment_count > 0` : sql`t.attachment_count = 0`)
+  if (filters.hasAnnotations !== undefined)
+    where.add(filters.hasAnnotations ? sql`t.annotation_count > 0` : sql`t.annotation_count = 0`)
   // A range of booking times excludes pending transactions; this condition lets the scan of the booking index begin at
   // the range.
   if (sort === '-bookedAt') {
-    if (filters.bookedFrom !== undefined) where.add(sql`coalesce(t.booked_at, 'infinity'::timestamptz) >= ${filters.bookedFrom}::timestamptz`)
-    if (filters.bookedTo !== undefined) where.add(sql`coalesce(t.booked_at, 'infinity'::timestamptz) < ${filters.bookedTo.before}::timestamptz`)
+    if (filters.bookedFrom !== undefined)
+      where.add(sql`coalesce(t.booked_at, 'infinity'::timestamptz) >= ${filters.bookedFrom}::timestamptz`)
+    if (filters.bookedTo !== undefined)
+      where.add(sql`coalesce(t.booked_at, 'infinity'::timestamptz) < ${filters.bookedTo.before}::timestamptz`)
   }
   // Cards do not exist yet.
   if (filters.cardId !== undefined) where.add(NEVER)
@@ -137,7 +171,12 @@ export function transactionBranch({ tenant, filters, sort, q }: Pick<Transaction
 }
 
 /** Lists the transactions of a customer, including all commits before the call. Operators have none of their own. */
-export async function listTransactions(database: Database, db: ReadDatabase, query: TransactionListQuery, now: number): Promise<ListResult<ReturnType<typeof transactionJson>>> {
+export async function listTransactions(
+  database: Database,
+  db: ReadDatabase,
+  query: TransactionListQuery,
+  now: number,
+): Promise<ListResult<ReturnType<typeof transactionJson>>> {
   if (query.tenant.kind !== 'customer') return query.withTotal ? { ...EMPTY, total: 0 } : EMPTY
   await catchUp(database, query.tenant.id, now)
   const { rows, ...page } = await readPage<TransactionRow>(db, [transactionBranch(query)], query)
@@ -145,10 +184,21 @@ export async function listTransactions(database: Database, db: ReadDatabase, que
 }
 
 /** Finds one transaction of a customer; null when it is not the tenant's. */
-export async function findTransaction(database: Database, db: ReadDatabase, tenant: Tenant, id: string, now: number): Promise<TransactionRecord | null> {
+export async function findTransaction(
+  database: Database,
+  db: ReadDatabase,
+  tenant: Tenant,
+  id: string,
+  now: number,
+): Promise<TransactionRecord | null> {
   if (tenant.kind !== 'customer') return null
   await catchUp(database, tenant.id, now)
-  const { rows: [row] } = await sql<TransactionRow>`select ${COLUMNS} from ${FROM} where t.id = ${id}::uuid and t.customer_id = ${tenant.id}::uuid`.execute(db.kysely)
+  const {
+    rows: [row],
+  } =
+    await sql<TransactionRow>`select ${COLUMNS} from ${FROM} where t.id = ${id}::uuid and t.customer_id = ${tenant.id}::uuid`.execute(
+      db.kysely,
+    )
   return row === undefined ? null : transactionRecord(row)
 }
 
@@ -157,15 +207,43 @@ const big = (value: string | null): bigint | null => (value === null ? null : Bi
 
 export function transactionRecord(row: TransactionRow): TransactionRecord {
   return {
-    id: row.id, customerId: row.customer_id, balanceId: row.balance_id, type: row.type, status: row.status, direction: row.direction, currency: row.currency,
-    amount: BigInt(row.amount), fee: BigInt(row.fee), orderId: row.order_id, description: row.description, counterpartyName: row.counterparty_name,
-    counterpartyIdentifier: row.counterparty_identifier, recipientId: row.recipient_id, reference: row.reference, rail: row.rail, category: row.category,
-    sourceObject: row.source_object, sourceId: row.source_id,
-    exchange: row.rate === null ? null : {
-      rate: row.rate, sellAmount: BigInt(row.sell_amount as string), sellCurrency: row.sell_currency as CurrencyCode, buyAmount: BigInt(row.buy_amount as string), buyCurrency: row.buy_currency as CurrencyCode,
-    },
-    runningBalance: big(row.running_balance), bookedAt: row.booked_ms, valueDate: row.value_day, attachmentCount: row.attachment_count, annotationCount: row.annotation_count,
-    version: BigInt(row.version), createdAt: row.created_ms, updatedAt: row.updated_ms,
+    id: row.id,
+    customerId: row.customer_id,
+    balanceId: row.balance_id,
+    type: row.type,
+    status: row.status,
+    direction: row.direction,
+    currency: row.currency,
+    amount: BigInt(row.amount),
+    fee: BigInt(row.fee),
+    orderId: row.order_id,
+    description: row.description,
+    counterpartyName: row.counterparty_name,
+    counterpartyIdentifier: row.counterparty_identifier,
+    recipientId: row.recipient_id,
+    reference: row.reference,
+    rail: row.rail,
+    category: row.category,
+    sourceObject: row.source_object,
+    sourceId: row.source_id,
+    exchange:
+      row.rate === null
+        ? null
+        : {
+            rate: row.rate,
+            sellAmount: BigInt(row.sell_amount as string),
+            sellCurrency: row.sell_currency as CurrencyCode,
+            buyAmount: BigInt(row.buy_amount as string),
+            buyCurrency: row.buy_currency as CurrencyCode,
+          },
+    runningBalance: big(row.running_balance),
+    bookedAt: row.booked_ms,
+    valueDate: row.value_day,
+    attachmentCount: row.attachment_count,
+    annotationCount: row.annotation_count,
+    version: BigInt(row.version),
+    createdAt: row.created_ms,
+    updatedAt: row.updated_ms,
   }
 }
 
@@ -180,57 +258,120 @@ export async function getTransaction(database: Database, db: ReadDatabase, tenan
   if (record === null) return null
   const source = await sourceOf(db, record)
   const [updates, holds, journalLines, annotations, attachments, siblings] = await Promise.all([
-    updatesOf(db, record), findHolds(db, source.holdIds, record.currency), linesOfTransaction(db, record, record), annotationsOf(database, id), attachmentsOf(database, id), siblingsOf(db, record),
+    updatesOf(db, record),
+    findHolds(db, source.holdIds, record.currency),
+    linesOfTransaction(db, record, record),
+    annotationsOf(database, id),
+    attachmentsOf(database, id),
+    siblingsOf(db, record),
   ])
   return {
     version: record.version,
     view: {
-      ...transactionJson(record), updates: updates.slice(0, UPDATES_SHOWN), holds, journalLines, annotations, attachments: attachments.map(attachmentJson),
-      related: relatedOf(record, siblings), references: source.references, failure: source.failure, return: source.returned, originalAmount: null,
+      ...transactionJson(record),
+      updates: updates.slice(0, UPDATES_SHOWN),
+      holds,
+      journalLines,
+      annotations,
+      attachments: attachments.map(attachmentJson),
+      related: relatedOf(record, siblings),
+      references: source.references,
+      failure: source.failure,
+      return: source.returned,
+      originalAmount: null,
     },
   }
 }
 
 async function siblingsOf(db: ReadDatabase, { sourceId, customerId }: TransactionRecord): Promise<readonly Sibling[]> {
-  return (await sql<Sibling>`select t.id, t.type from account_transaction t where t.source_id = ${sourceId}::uuid and t.customer_id = ${customerId}::uuid order by t.created_at, t.id`.execute(db.kysely)).rows
+  return (
+    await sql<Sibling>`select t.id, t.type from account_transaction t where t.source_id = ${sourceId}::uuid and t.customer_id = ${customerId}::uuid order by t.created_at, t.id`.execute(
+      db.kysely,
+    )
+  ).rows
 }
 
 /** Reads the facts that only the cause's row has, where the cause is the movement itself. */
 async function sourceOf(db: ReadDatabase, { id, sourceObject, sourceId, currency }: TransactionRecord) {
-  const nothing = { holdIds: [] as string[], references: { endToEndId: null as string | null, uetr: null as string | null }, failure: null as Failure | null, returned: null as ReturnType<typeof returnJson> | null }
-  const parse = <Kind>(json: string | null): Kind | null => (json === null ? null : JSON.parse(json) as Kind)
+  const nothing = {
+    holdIds: [] as string[],
+    references: { endToEndId: null as string | null, uetr: null as string | null },
+    failure: null as Failure | null,
+    returned: null as ReturnType<typeof returnJson> | null,
+  }
+  const parse = <Kind>(json: string | null): Kind | null => (json === null ? null : (JSON.parse(json) as Kind))
   const ids = (...all: readonly (string | null)[]): string[] => all.filter((one) => one !== null)
   switch (sourceObject) {
     case 'payment': {
-      const { rows: [row] } = await sql<{ hold_id: string | null; details: string; failure: string | null; return_info: string | null }>`
+      const {
+        rows: [row],
+      } = await sql<{ hold_id: string | null; details: string; failure: string | null; return_info: string | null }>`
         select hold_id, details, failure, return_info from payment where id = ${sourceId}::uuid`.execute(db.kysely)
       if (row === undefined) return nothing
       const { endToEndId, uetr } = JSON.parse(row.details) as PaymentDetails
       const references = { endToEndId: text(endToEndId), uetr: text(uetr) }
       if (id !== sourceId) return { ...nothing, references }
       const returned = parse<PaymentReturn>(row.return_info)
-      return { holdIds: ids(row.hold_id), references, failure: parse<Failure>(row.failure), returned: returned === null ? null : returnJson(returned, currency, sourceId) }
+      return {
+        holdIds: ids(row.hold_id),
+        references,
+        failure: parse<Failure>(row.failure),
+        returned: returned === null ? null : returnJson(returned, currency, sourceId),
+      }
     }
     case 'incoming_payment': {
-      const { rows: [row] } = await sql<{ end_to_end_id: string | null; uetr: string | null; recall_hold_id: string | null }>`
-        select end_to_end_id, uetr, recall_hold_id from incoming_payment where id = ${sourceId}::uuid`.execute(db.kysely)
-      return row === undefined ? nothing : { ...nothing, holdIds: id === sourceId ? ids(row.recall_hold_id) : [], references: { endToEndId: row.end_to_end_id, uetr: row.uetr } }
+      const {
+        rows: [row],
+      } = await sql<{ end_to_end_id: string | null; uetr: string | null; recall_hold_id: string | null }>`
+        select end_to_end_id, uetr, recall_hold_id from incoming_payment where id = ${sourceId}::uuid`.execute(
+        db.kysely,
+      )
+      return row === undefined
+        ? nothing
+        : {
+            ...nothing,
+            holdIds: id === sourceId ? ids(row.recall_hold_id) : [],
+            references: { endToEndId: row.end_to_end_id, uetr: row.uetr },
+          }
     }
     case 'transfer': {
-      const { rows: [row] } = await sql<{ failure: string | null; hold_id: string | null }>`
-        select t.failure, o.hold_id from transfer t left join transfer_order o on o.transfer_id = t.id where t.id = ${sourceId}::uuid`.execute(db.kysely)
-      return row === undefined ? nothing : { ...nothing, holdIds: id === sourceId ? ids(row.hold_id) : [], failure: parse<Failure>(row.failure) }
+      const {
+        rows: [row],
+      } = await sql<{ failure: string | null; hold_id: string | null }>`
+        select t.failure, o.hold_id from transfer t left join transfer_order o on o.transfer_id = t.id where t.id = ${sourceId}::uuid`.execute(
+        db.kysely,
+      )
+      return row === undefined
+        ? nothing
+        : { ...nothing, holdIds: id === sourceId ? ids(row.hold_id) : [], failure: parse<Failure>(row.failure) }
     }
     case 'exchange': {
-      const { rows: [row] } = await sql<{ failure: string | null; hold_id: string | null }>`select failure, hold_id from exchange where id = ${sourceId}::uuid`.execute(db.kysely)
-      return row === undefined ? nothing : { ...nothing, holdIds: id === sourceId ? ids(row.hold_id) : [], failure: parse<Failure>(row.failure) }
+      const {
+        rows: [row],
+      } = await sql<{
+        failure: string | null
+        hold_id: string | null
+      }>`select failure, hold_id from exchange where id = ${sourceId}::uuid`.execute(db.kysely)
+      return row === undefined
+        ? nothing
+        : { ...nothing, holdIds: id === sourceId ? ids(row.hold_id) : [], failure: parse<Failure>(row.failure) }
     }
-    default: return nothing
+    default:
+      return nothing
   }
 }
 
-const returnJson = ({ amountMinor, reasonCode, reason, receivedAt, suspended }: PaymentReturn, currency: CurrencyCode, paymentId: string) =>
-  ({ amount: moneyJson({ amountMinor: BigInt(amountMinor), currency }), reasonCode, reason, receivedAt, transactionId: suspended === true ? null : transactionId(paymentId, 'return') })
+const returnJson = (
+  { amountMinor, reasonCode, reason, receivedAt, suspended }: PaymentReturn,
+  currency: CurrencyCode,
+  paymentId: string,
+) => ({
+  amount: moneyJson({ amountMinor: BigInt(amountMinor), currency }),
+  reasonCode,
+  reason,
+  receivedAt,
+  transactionId: suspended === true ? null : transactionId(paymentId, 'return'),
+})
 
 // ── Updates ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -248,18 +389,34 @@ interface UpdateRow {
 const UPDATE_COLUMNS = sql`u.version, u.status, u.previous_status, u.message, u.actor, ${epochMs('u.at')} as at_ms`
 
 /** Lists the updates of a transaction; null when the transaction is not the tenant's. */
-export async function listTransactionUpdates(database: Database, db: ReadDatabase, query: TransactionUpdateQuery, now: number): Promise<ListResult<ReturnType<typeof updateJson>> | null> {
+export async function listTransactionUpdates(
+  database: Database,
+  db: ReadDatabase,
+  query: TransactionUpdateQuery,
+  now: number,
+): Promise<ListResult<ReturnType<typeof updateJson>> | null> {
   const record = await findTransaction(database, db, query.tenant, query.transactionId, now)
   if (record === null) return null
-  const { rows, ...page } = await readPage<UpdateRow>(db, [{
-    columns: UPDATE_COLUMNS, from: updatesFrom(record), where: [],
-    order: { keys: [{ expression: sql`u.version`, type: 'bigint' }], descending: query.sort === '-at' },
-  }], query)
+  const { rows, ...page } = await readPage<UpdateRow>(
+    db,
+    [
+      {
+        columns: UPDATE_COLUMNS,
+        from: updatesFrom(record),
+        where: [],
+        order: { keys: [{ expression: sql`u.version`, type: 'bigint' }], descending: query.sort === '-at' },
+      },
+    ],
+    query,
+  )
   return { ...page, rows: rows.map((row) => updateJson(record.id, row)) }
 }
 
 async function updatesOf(db: ReadDatabase, record: TransactionRecord) {
-  const { rows } = await sql<UpdateRow>`select ${UPDATE_COLUMNS} from ${updatesFrom(record)} order by u.version desc limit ${sql.lit(UPDATES_SHOWN)}`.execute(db.kysely)
+  const { rows } =
+    await sql<UpdateRow>`select ${UPDATE_COLUMNS} from ${updatesFrom(record)} order by u.version desc limit ${sql.lit(UPDATES_SHOWN)}`.execute(
+      db.kysely,
+    )
   return rows.map((row) => updateJson(record.id, row))
 }
 
@@ -276,8 +433,13 @@ function updatesFrom({ id, sourceId, status, createdAt, description }: Transacti
 
 function updateJson(id: string, { version, status, previous_status, message, actor, at_ms }: UpdateRow) {
   return {
-    id: updateId(id, version), transactionId: id, status: transactionStatus(status), previousStatus: previous_status === null ? null : transactionStatus(previous_status),
-    message, actor, at: timestamp(at_ms),
+    id: updateId(id, version),
+    transactionId: id,
+    status: transactionStatus(status),
+    previousStatus: previous_status === null ? null : transactionStatus(previous_status),
+    message,
+    actor,
+    at: timestamp(at_ms),
   }
 }
 

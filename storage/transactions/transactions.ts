@@ -46,21 +46,81 @@ const EXCHANGE_STATUS = `case x.status when 'completed' then 'completed' when 'f
     when 'expired' then 'cancelled' else 'pending' end`
 
 /** SQL of a row in the order of the columns of `made`; absent fields are null. */
-const made = (row: Readonly<Record<string, string>>): string => MADE.map((name) => `${row[name] ?? 'null'} as ${name}`).join(', ')
-const MADE = ['id', 'customer_id', 'balance_id', 'type', 'status', 'direction', 'currency', 'amount', 'fee', 'order_id', 'description', 'counterparty_name',
-  'counterparty_identifier', 'recipient_id', 'reference', 'rail', 'source_object', 'source_id', 'source_version', 'created_at', 'updated_at'] as const
+const made = (row: Readonly<Record<string, string>>): string =>
+  MADE.map((name) => `${row[name] ?? 'null'} as ${name}`).join(', ')
+const MADE = [
+  'id',
+  'customer_id',
+  'balance_id',
+  'type',
+  'status',
+  'direction',
+  'currency',
+  'amount',
+  'fee',
+  'order_id',
+  'description',
+  'counterparty_name',
+  'counterparty_identifier',
+  'recipient_id',
+  'reference',
+  'rail',
+  'source_object',
+  'source_id',
+  'source_version',
+  'created_at',
+  'updated_at',
+] as const
 
-const TRANSFER = { customer_id: 't.customer_id', status: TRANSFER_STATUS, currency: 't.currency', amount: 't.amount', fee: '0::bigint', order_id: 't.number',
-  reference: 't.reference', source_object: `'transfer'`, source_id: 't.id', source_version: 't.version::bigint', created_at: 't.created_at', updated_at: 't.updated_at' }
-const EXCHANGE = { customer_id: 'x.customer_id', status: EXCHANGE_STATUS, order_id: 'x.number', reference: 'x.reference', source_object: `'exchange'`, source_id: 'x.id',
-  source_version: 'x.version::bigint', created_at: 'x.created_at', updated_at: 'x.updated_at', description: `'Exchange ' || x.sell_currency || ' to ' || x.buy_currency` }
+const TRANSFER = {
+  customer_id: 't.customer_id',
+  status: TRANSFER_STATUS,
+  currency: 't.currency',
+  amount: 't.amount',
+  fee: '0::bigint',
+  order_id: 't.number',
+  reference: 't.reference',
+  source_object: `'transfer'`,
+  source_id: 't.id',
+  source_version: 't.version::bigint',
+  created_at: 't.created_at',
+  updated_at: 't.updated_at',
+}
+const EXCHANGE = {
+  customer_id: 'x.customer_id',
+  status: EXCHANGE_STATUS,
+  order_id: 'x.number',
+  reference: 'x.reference',
+  source_object: `'exchange'`,
+  source_id: 'x.id',
+  source_version: 'x.version::bigint',
+  created_at: 'x.created_at',
+  updated_at: 'x.updated_at',
+  description: `'Exchange ' || x.sell_currency || ' to ' || x.buy_currency`,
+}
 
 /**
  * The columns that a cause may change later. Users' additions to a transaction (its category and counts) are not among
  * them.
  */
-const FOLLOWED = ['status', 'amount', 'fee', 'description', 'counterparty_name', 'counterparty_identifier', 'recipient_id', 'reference', 'rail', 'balance_id', 'currency',
-  'running_balance', 'booked_at', 'value_date', 'source_version', 'updated_at'] as const
+const FOLLOWED = [
+  'status',
+  'amount',
+  'fee',
+  'description',
+  'counterparty_name',
+  'counterparty_identifier',
+  'recipient_id',
+  'reference',
+  'rail',
+  'balance_id',
+  'currency',
+  'running_balance',
+  'booked_at',
+  'value_date',
+  'source_version',
+  'updated_at',
+] as const
 
 /** SQL that makes the transactions of causes `$1`; `$2` and `$3` are the marks of lines and their types. */
 const MAKE = `
@@ -84,10 +144,27 @@ booked as (
   select id, min(booked_at) as booked_at, min(value_date) as value_date, (array_agg(running order by sequence desc))[1] as running_balance from line group by id),
 caused as (
   select ${made({
-    id: 'p.id', customer_id: 'p.customer_id', balance_id: 'p.paying_balance_id', type: `'outgoing_payment'`, status: PAYMENT_STATUS, direction: `'out'`, currency: 'p.currency',
-    amount: 'p.amount', fee: 'p.fee', order_id: 'p.number', description: `'Payment to ' || (d.details->'recipient'->>'name')`, counterparty_name: `d.details->'recipient'->>'name'`,
-    counterparty_identifier: `d.details->'recipient'->>'maskedIdentifier'`, recipient_id: 'p.recipient_id', reference: `d.details->>'reference'`, rail: 'p.rail',
-    source_object: `'payment'`, source_id: 'p.id', source_version: 'p.version::bigint', created_at: 'p.created_at', updated_at: 'p.updated_at',
+    id: 'p.id',
+    customer_id: 'p.customer_id',
+    balance_id: 'p.paying_balance_id',
+    type: `'outgoing_payment'`,
+    status: PAYMENT_STATUS,
+    direction: `'out'`,
+    currency: 'p.currency',
+    amount: 'p.amount',
+    fee: 'p.fee',
+    order_id: 'p.number',
+    description: `'Payment to ' || (d.details->'recipient'->>'name')`,
+    counterparty_name: `d.details->'recipient'->>'name'`,
+    counterparty_identifier: `d.details->'recipient'->>'maskedIdentifier'`,
+    recipient_id: 'p.recipient_id',
+    reference: `d.details->>'reference'`,
+    rail: 'p.rail',
+    source_object: `'payment'`,
+    source_id: 'p.id',
+    source_version: 'p.version::bigint',
+    created_at: 'p.created_at',
+    updated_at: 'p.updated_at',
   })}
   from wanted w join payment p on p.id = w.id cross join lateral (select p.details::json as details) d
   -- A payment in another currency leaves the balance that its exchange has bought for.
@@ -100,10 +177,25 @@ caused as (
   from wanted w join transfer t on t.id = w.id join balance b on b.id = t.from_balance_id
   union all
   select ${made({
-    id: 'i.id', customer_id: 'i.customer_id', balance_id: 'i.balance_id', type: `'incoming_payment'`, status: `case when i.status = 'returned' then 'returned' else 'completed' end`,
-    direction: `'in'`, currency: 'i.currency', amount: 'i.amount', fee: '0::bigint', description: `coalesce('Payment from ' || i.payer_name, 'Incoming payment')`,
-    counterparty_name: 'i.payer_name', counterparty_identifier: 'i.payer_identifier', reference: 'i.reference', rail: 'i.rail', source_object: `'incoming_payment'`, source_id: 'i.id',
-    source_version: 'i.version::bigint', created_at: 'i.credited_at', updated_at: 'greatest(i.updated_at, i.credited_at)',
+    id: 'i.id',
+    customer_id: 'i.customer_id',
+    balance_id: 'i.balance_id',
+    type: `'incoming_payment'`,
+    status: `case when i.status = 'returned' then 'returned' else 'completed' end`,
+    direction: `'in'`,
+    currency: 'i.currency',
+    amount: 'i.amount',
+    fee: '0::bigint',
+    description: `coalesce('Payment from ' || i.payer_name, 'Incoming payment')`,
+    counterparty_name: 'i.payer_name',
+    counterparty_identifier: 'i.payer_identifier',
+    reference: 'i.reference',
+    rail: 'i.rail',
+    source_object: `'incoming_payment'`,
+    source_id: 'i.id',
+    source_version: 'i.version::bigint',
+    created_at: 'i.credited_at',
+    updated_at: 'greatest(i.updated_at, i.credited_at)',
   })}
   from wanted w join incoming_payment i on i.id = w.id where i.credited_at is not null
   union all
@@ -114,11 +206,26 @@ caused as (
   from wanted w join exchange x on x.id = w.id where x.kind in ('spot', 'drawdown')),
 rest as (
   select ${made({
-    id: 'l.id', customer_id: 'l.customer_id', balance_id: 'l.balance_id', type: 'max(m.type)', status: `'completed'`, direction: `case max(l.side) when 'debit' then 'out' else 'in' end`,
-    currency: 'max(l.currency)', amount: 'sum(l.amount)::bigint', fee: '0::bigint', order_id: 'max(coalesce(p.number, t.number, x.number))',
-    description: 'coalesce(max(l.description), initcap(max(m.type)))', counterparty_name: 'max(l.counterparty)', recipient_id: `case when bool_or(l.rule = 'L13') then (array_agg(p.recipient_id))[1] end`,
-    reference: 'max(l.reference)', rail: `case when bool_or(l.rule in ('L13', 'L20')) then max(p.rail) end`, source_object: 'max(l.source_object)', source_id: 'l.source_id',
-    source_version: '1::bigint', created_at: 'min(l.booked_at)', updated_at: 'min(l.booked_at)',
+    id: 'l.id',
+    customer_id: 'l.customer_id',
+    balance_id: 'l.balance_id',
+    type: 'max(m.type)',
+    status: `'completed'`,
+    direction: `case max(l.side) when 'debit' then 'out' else 'in' end`,
+    currency: 'max(l.currency)',
+    amount: 'sum(l.amount)::bigint',
+    fee: '0::bigint',
+    order_id: 'max(coalesce(p.number, t.number, x.number))',
+    description: 'coalesce(max(l.description), initcap(max(m.type)))',
+    counterparty_name: 'max(l.counterparty)',
+    recipient_id: `case when bool_or(l.rule = 'L13') then (array_agg(p.recipient_id))[1] end`,
+    reference: 'max(l.reference)',
+    rail: `case when bool_or(l.rule in ('L13', 'L20')) then max(p.rail) end`,
+    source_object: 'max(l.source_object)',
+    source_id: 'l.source_id',
+    source_version: '1::bigint',
+    created_at: 'min(l.booked_at)',
+    updated_at: 'min(l.booked_at)',
   })}
   from line l
   left join account a on a.id = l.other
@@ -180,7 +287,9 @@ export interface Followed {
 export async function followTransactions(database: Database, now: number): Promise<Followed> {
   return await inTransaction(database, async (client) => {
     let restored = false
-    const place = await OutboxCursor.take(client, 'transaction_following', now, () => { restored = true })
+    const place = await OutboxCursor.take(client, 'transaction_following', now, () => {
+      restored = true
+    })
     if (place === null) return { more: false, lagMs: null }
     // A server crash loses the last rows together with the cursor's position, so they are made again.
     await client.query('set local synchronous_commit = off')
@@ -189,15 +298,28 @@ export async function followTransactions(database: Database, now: number): Promi
     let lagMs = 0
     if (stretch !== null) {
       const { rows } = await client.query<[string, number]>({
-        name: 'transactions_followed', rowMode: 'array', values: [...stretch.bounds],
+        name: 'transactions_followed',
+        rowMode: 'array',
+        values: [...stretch.bounds],
         text: `select o.object_id, min(extract(epoch from o.created_at) * 1000)::float8 from outbox o where ${IN_EVENT_RANGE} and not o.sandbox group by 1`,
       })
       lagMs = Math.max(0, now - rows.reduce((oldest, [, at]) => Math.min(oldest, at), now))
-      await makeTransactions(client, rows.map(([id]) => id))
+      await makeTransactions(
+        client,
+        rows.map(([id]) => id),
+      )
       await place.move(stretch)
     }
-    const { rows: begun } = await client.query<[string]>({ name: 'transfers_begun', text: TRANSFERS_BEGUN, rowMode: 'array', values: [] })
-    await makeTransactions(client, begun.map(([id]) => id))
+    const { rows: begun } = await client.query<[string]>({
+      name: 'transfers_begun',
+      text: TRANSFERS_BEGUN,
+      rowMode: 'array',
+      values: [],
+    })
+    await makeTransactions(
+      client,
+      begun.map(([id]) => id),
+    )
     const behind = await backfill(client)
     return { more: stretch?.more === true || behind, lagMs }
   })
@@ -208,15 +330,29 @@ export async function followTransactions(database: Database, now: number): Promi
  * more
  */
 async function backfill(client: TransactionClient): Promise<boolean> {
-  const { rows: [next] } = await client.query<[string, string]>({ name: 'transactions_backfill', text: 'select object, after_id from transaction_backfill order by object limit 1', rowMode: 'array', values: [] })
+  const {
+    rows: [next],
+  } = await client.query<[string, string]>({
+    name: 'transactions_backfill',
+    text: 'select object, after_id from transaction_backfill order by object limit 1',
+    rowMode: 'array',
+    values: [],
+  })
   if (next === undefined) return false
   const [object, after] = next
   const { rows } = await client.query<[string]>({
-    name: `transactions_before_${object}`, text: `select id from ${object} where id > $1 order by id limit ${BACKFILL_MAX}`, values: [after], rowMode: 'array',
+    name: `transactions_before_${object}`,
+    text: `select id from ${object} where id > $1 order by id limit ${BACKFILL_MAX}`,
+    values: [after],
+    rowMode: 'array',
   })
-  await makeTransactions(client, rows.map(([id]) => id))
+  await makeTransactions(
+    client,
+    rows.map(([id]) => id),
+  )
   const last = rows.at(-1)?.[0]
-  if (rows.length < BACKFILL_MAX || last === undefined) await client.query('delete from transaction_backfill where object = $1', [object])
+  if (rows.length < BACKFILL_MAX || last === undefined)
+    await client.query('delete from transaction_backfill where object = $1', [object])
   else await client.query('update transaction_backfill set after_id = $2 where object = $1', [object, last])
   return true
 }
@@ -235,12 +371,16 @@ async function beginBackfill(client: TransactionClient): Promise<void> {
  */
 export async function catchUp(database: Database, customerId: string, now: number): Promise<void> {
   const rows = await database.query<[string]>({
-    name: 'transactions_behind', values: [customerId, timestamp(now - CLOCK_SLACK_MS)],
+    name: 'transactions_behind',
+    values: [customerId, timestamp(now - CLOCK_SLACK_MS)],
     text: `select distinct object_id from (select o.object_id from outbox o
       where o.written_in >= (select position from transaction_following) and o.created_at >= $2 and o.customer_id = $1 and not o.sandbox limit ${CATCH_UP_MAX}) o
       union select b.transfer_id from (${TRANSFERS_BEGUN}) b join transfer t on t.id = b.transfer_id and t.customer_id = $1`,
   })
-  await makeTransactions(database.pool, rows.map(([id]) => id))
+  await makeTransactions(
+    database.pool,
+    rows.map(([id]) => id),
+  )
 }
 
 /**
@@ -248,12 +388,34 @@ export async function catchUp(database: Database, customerId: string, now: numbe
  *
  * @returns the category before; `stale` when it has another version, null when it is not the customer's
  */
-export async function setCategory(client: TransactionClient, { customerId, id, category, expected }: { readonly customerId: string; readonly id: string; readonly category: string | null; readonly expected: bigint | null }): Promise<{ readonly category: string | null } | 'stale' | null> {
-  const { rows: [row] } = await client.query<{ category: string | null; version: string }>({
-    name: 'transaction_lock', text: 'select category, version from account_transaction where id = $1 and customer_id = $2 for update', values: [id, customerId],
+export async function setCategory(
+  client: TransactionClient,
+  {
+    customerId,
+    id,
+    category,
+    expected,
+  }: {
+    readonly customerId: string
+    readonly id: string
+    readonly category: string | null
+    readonly expected: bigint | null
+  },
+): Promise<{ readonly category: string | null } | 'stale' | null> {
+  const {
+    rows: [row],
+  } = await client.query<{ category: string | null; version: string }>({
+    name: 'transaction_lock',
+    text: 'select category, version from account_transaction where id = $1 and customer_id = $2 for update',
+    values: [id, customerId],
   })
   if (row === undefined) return null
   if (expected !== null && BigInt(row.version) !== expected) return 'stale'
-  if (row.category !== category) await client.query({ name: 'transaction_category', text: 'update account_transaction set category = $2, version = version + 1 where id = $1', values: [id, category] })
+  if (row.category !== category)
+    await client.query({
+      name: 'transaction_category',
+      text: 'update account_transaction set category = $2, version = version + 1 where id = $1',
+      values: [id, category],
+    })
   return { category: row.category }
 }

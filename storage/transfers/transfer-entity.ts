@@ -29,7 +29,11 @@ export const Transfer = defineEntity({
   indexes: [{ name: 'transfer_customer', properties: ['customerId', 'id'] }],
   uniques: [
     { name: 'transfer_number_unique', properties: ['number'] },
-    { name: 'transfer_external_id_unique', expression: 'create unique index transfer_external_id_unique on transfer (customer_id, external_id) where external_id is not null' },
+    {
+      name: 'transfer_external_id_unique',
+      expression:
+        'create unique index transfer_external_id_unique on transfer (customer_id, external_id) where external_id is not null',
+    },
   ],
   checks: [{ name: 'transfer_amount_positive', expression: 'amount > 0' }],
 })

@@ -2,7 +2,17 @@
 import { sql } from 'kysely'
 import { transferJson, type TransferRecord } from '../../lib/transfers/transfer.ts'
 import type { Database } from '../db/database.ts'
-import { Conditions, EMPTY, readPage, type Branch, type ListQuery, type ListResult, type ReadDatabase, type Tenant, type TimeTo } from '../db/page.ts'
+import {
+  Conditions,
+  EMPTY,
+  readPage,
+  type Branch,
+  type ListQuery,
+  type ListResult,
+  type ReadDatabase,
+  type Tenant,
+  type TimeTo,
+} from '../db/page.ts'
 
 export interface TransferFilters {
   readonly status?: readonly string[]
@@ -48,16 +58,37 @@ const COLUMNS = `t.id, t.customer_id, t.number, t.external_id, t.status, t.versi
 
 function transferRecord(row: TransferColumns): TransferRecord {
   return {
-    id: row.id, customerId: row.customer_id, number: row.number, externalId: row.external_id, status: row.status, version: row.version, fromBalanceId: row.from_balance_id,
-    toBalanceId: row.to_balance_id, currency: row.currency, amount: BigInt(row.amount), reference: row.reference, createdBy: row.created_by, createdVia: row.created_via,
-    metadata: row.metadata ?? {}, byPartner: row.by_partner, failure: row.failure === null ? null : JSON.parse(row.failure) as TransferRecord['failure'],
-    completedAt: row.completed_ms, createdAt: row.created_ms, updatedAt: row.updated_ms,
+    id: row.id,
+    customerId: row.customer_id,
+    number: row.number,
+    externalId: row.external_id,
+    status: row.status,
+    version: row.version,
+    fromBalanceId: row.from_balance_id,
+    toBalanceId: row.to_balance_id,
+    currency: row.currency,
+    amount: BigInt(row.amount),
+    reference: row.reference,
+    createdBy: row.created_by,
+    createdVia: row.created_via,
+    metadata: row.metadata ?? {},
+    byPartner: row.by_partner,
+    failure: row.failure === null ? null : (JSON.parse(row.failure) as TransferRecord['failure']),
+    completedAt: row.completed_ms,
+    createdAt: row.created_ms,
+    updatedAt: row.updated_ms,
   }
 }
 
 /** Finds a transfer by its id, of any customer; null when it does not exist. */
 export async function findTransfer(database: Database, id: string): Promise<TransferRecord | null> {
-  const { rows: [row] } = await database.pool.query<TransferColumns>({ name: 'get_transfer', text: `select ${COLUMNS} from transfer t where t.id = $1`, values: [id] })
+  const {
+    rows: [row],
+  } = await database.pool.query<TransferColumns>({
+    name: 'get_transfer',
+    text: `select ${COLUMNS} from transfer t where t.id = $1`,
+    values: [id],
+  })
   return row === undefined ? null : transferRecord(row)
 }
 
@@ -70,7 +101,10 @@ export async function getTransfer(database: Database, tenant: Tenant, id: string
 }
 
 /** Lists the transfers of a customer. Operators have none of their own. */
-export async function listTransfers(db: ReadDatabase, query: TransferListQuery): Promise<ListResult<ReturnType<typeof transferJson>>> {
+export async function listTransfers(
+  db: ReadDatabase,
+  query: TransferListQuery,
+): Promise<ListResult<ReturnType<typeof transferJson>>> {
   if (query.tenant.kind !== 'customer') return query.withTotal ? { ...EMPTY, total: 0 } : EMPTY
   const { rows, ...page } = await readPage<TransferColumns>(db, [transferBranch(query)], query)
   return { ...page, rows: rows.map((row) => transferJson(transferRecord(row))) }
@@ -87,6 +121,12 @@ export function transferBranch({ tenant, filters, sort }: TransferListQuery): Br
     .anyOf(sql`t.external_id`, filters.externalId, 'text')
     .created('t', filters.createdFrom, filters.createdTo)
   const { balanceId } = filters
-  if (balanceId !== undefined) where.add(sql`(t.from_balance_id = any(${balanceId}::uuid[]) or t.to_balance_id = any(${balanceId}::uuid[]))`)
-  return { columns: sql.raw(COLUMNS), from: sql`transfer t`, where: where.list, order: { keys: [{ expression: sql`t.id`, type: 'uuid' }], descending: sort === '-createdAt' } }
+  if (balanceId !== undefined)
+    where.add(sql`(t.from_balance_id = any(${balanceId}::uuid[]) or t.to_balance_id = any(${balanceId}::uuid[]))`)
+  return {
+    columns: sql.raw(COLUMNS),
+    from: sql`transfer t`,
+    where: where.list,
+    order: { keys: [{ expression: sql`t.id`, type: 'uuid' }], descending: sort === '-createdAt' },
+  }
 }

@@ -13,7 +13,10 @@ export interface TestDelivery {
 }
 
 /** Writes the delivery of a test event, in the transaction that wrote the event. */
-export async function insertTestDelivery(client: pg.ClientBase, { id, endpointId, shard, eventId, eventType, now }: TestDelivery): Promise<void> {
+export async function insertTestDelivery(
+  client: pg.ClientBase,
+  { id, endpointId, shard, eventId, eventType, now }: TestDelivery,
+): Promise<void> {
   const at = timestamp(now)
   await client.query({
     name: 'insert_test_delivery',
@@ -30,7 +33,11 @@ export async function insertTestDelivery(client: pg.ClientBase, { id, endpointId
 }
 
 /** Locks an endpoint's delivery until the transaction ends and reads its status; null when it does not exist. */
-export async function lockDelivery(client: pg.ClientBase, endpointId: string, id: string): Promise<{ readonly status: string; readonly createdAt: number } | null> {
+export async function lockDelivery(
+  client: pg.ClientBase,
+  endpointId: string,
+  id: string,
+): Promise<{ readonly status: string; readonly createdAt: number } | null> {
   const { rows } = await client.query<{ status: string; created_ms: number }>({
     name: 'lock_delivery',
     text: `select status, (extract(epoch from created_at) * 1000)::float8 as created_ms from webhook_delivery where id = $1 and endpoint_id = $2 for update`,
@@ -45,7 +52,19 @@ export async function lockDelivery(client: pg.ClientBase, endpointId: string, id
  */
 export async function requeueDelivery(
   client: pg.ClientBase,
-  { id, createdAt, endpointId, shard, now }: { readonly id: string; readonly createdAt: number; readonly endpointId: string; readonly shard: number; readonly now: number },
+  {
+    id,
+    createdAt,
+    endpointId,
+    shard,
+    now,
+  }: {
+    readonly id: string
+    readonly createdAt: number
+    readonly endpointId: string
+    readonly shard: number
+    readonly now: number
+  },
 ): Promise<void> {
   const at = timestamp(now)
   await client.query({
@@ -56,7 +75,8 @@ export async function requeueDelivery(
     values: [id, timestamp(createdAt), endpointId, shard, at, timestamp(now + RETRY_WINDOW_MS)],
   })
   await client.query({
-    name: 'redelivery', values: [id, timestamp(createdAt), at, endpointId],
+    name: 'redelivery',
+    values: [id, timestamp(createdAt), at, endpointId],
     text: `update webhook_delivery set status = 'pending', redelivery = true, next_attempt_at = $3, completed_at = null where endpoint_id = $4 and id = $1 and created_at = $2`,
   })
 }
@@ -64,7 +84,8 @@ export async function requeueDelivery(
 /** Reactivates the paused endpoints of a customer. @returns their ids */
 export async function reactivatePaused(client: pg.ClientBase, tenantId: string, now: number): Promise<string[]> {
   const { rows } = await client.query<{ id: string }>({
-    name: 'reactivate_paused', values: [tenantId, timestamp(now)],
+    name: 'reactivate_paused',
+    values: [tenantId, timestamp(now)],
     text: `update webhook_endpoint set status = 'active', disabled_reason = null, status_changed_at = $2, consecutive_failures = 0, failing_since = null,
         updated_at = $2, version = version + 1 where tenant_id = $1 and status = 'paused' returning id`,
   })
@@ -74,7 +95,8 @@ export async function reactivatePaused(client: pg.ClientBase, tenantId: string, 
 /** Deletes all deliveries of a tenant's endpoints. @returns how many there were */
 export async function deleteDeliveries(client: pg.ClientBase, tenantId: string): Promise<number> {
   const { rowCount } = await client.query({
-    name: 'delete_deliveries', values: [tenantId],
+    name: 'delete_deliveries',
+    values: [tenantId],
     text: `with mine as (select id from webhook_endpoint where tenant_id = $1),
         queued as (delete from webhook_queue where endpoint_id in (select id from mine))
       delete from webhook_delivery where endpoint_id in (select id from mine)`,
@@ -82,9 +104,13 @@ export async function deleteDeliveries(client: pg.ClientBase, tenantId: string):
   return rowCount ?? 0
 }
 
-export async function operatorOf(client: pg.ClientBase, tenantId: string): Promise<{ readonly operatorId: string; readonly customerId: string | null }> {
+export async function operatorOf(
+  client: pg.ClientBase,
+  tenantId: string,
+): Promise<{ readonly operatorId: string; readonly customerId: string | null }> {
   const { rows } = await client.query<{ operator_id: string; customer_id: string | null }>({
-    name: 'tenant_operator', values: [tenantId],
+    name: 'tenant_operator',
+    values: [tenantId],
     text: 'select coalesce(c.operator_id, $1) as operator_id, c.id as customer_id from (select $1::uuid as id) t left join customer c on c.id = t.id',
   })
   return { operatorId: (rows[0] as { operator_id: string }).operator_id, customerId: rows[0]?.customer_id ?? null }

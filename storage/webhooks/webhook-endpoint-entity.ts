@@ -10,8 +10,23 @@ export const WebhookEndpoint = defineEntity({
     id: p.uuid().primary(),
     level: p.text(),
     tenantId: p.uuid().fieldName('tenant_id'),
-    operator: () => p.manyToOne(Operator).fieldName('operator_id').foreignKeyName('webhook_endpoint_operator_id_fkey').updateRule('no action').deleteRule('no action').index(false),
-    customer: () => p.manyToOne(Customer).fieldName('customer_id').foreignKeyName('webhook_endpoint_customer_id_fkey').updateRule('no action').deleteRule('no action').index(false).nullable(),
+    operator: () =>
+      p
+        .manyToOne(Operator)
+        .fieldName('operator_id')
+        .foreignKeyName('webhook_endpoint_operator_id_fkey')
+        .updateRule('no action')
+        .deleteRule('no action')
+        .index(false),
+    customer: () =>
+      p
+        .manyToOne(Customer)
+        .fieldName('customer_id')
+        .foreignKeyName('webhook_endpoint_customer_id_fkey')
+        .updateRule('no action')
+        .deleteRule('no action')
+        .index(false)
+        .nullable(),
     shard: p.smallint(),
     url: p.text(),
     events: p.array().columnType('text[]'),

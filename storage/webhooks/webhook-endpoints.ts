@@ -25,11 +25,19 @@ export interface NewEndpoint {
 
 /** Serialises changes of counts per tenant until the transaction ends. */
 export async function lockTenantEndpoints(client: pg.ClientBase, tenantId: string): Promise<void> {
-  await client.query({ name: 'lock_endpoints', text: `select pg_advisory_xact_lock(hashtextextended('webhook_endpoint ' || $1, 0))`, values: [tenantId] })
+  await client.query({
+    name: 'lock_endpoints',
+    text: `select pg_advisory_xact_lock(hashtextextended('webhook_endpoint ' || $1, 0))`,
+    values: [tenantId],
+  })
 }
 
 export async function countEndpoints(client: pg.ClientBase, tenantId: string): Promise<number> {
-  const { rows } = await client.query<{ endpoints: number }>({ name: 'count_endpoints', text: 'select count(*)::int as endpoints from webhook_endpoint where tenant_id = $1', values: [tenantId] })
+  const { rows } = await client.query<{ endpoints: number }>({
+    name: 'count_endpoints',
+    text: 'select count(*)::int as endpoints from webhook_endpoint where tenant_id = $1',
+    values: [tenantId],
+  })
   return rows[0]?.endpoints ?? 0
 }
 
@@ -39,14 +47,29 @@ export async function insertEndpoint(client: pg.ClientBase, row: NewEndpoint): P
     text: `insert into webhook_endpoint (id, level, tenant_id, operator_id, customer_id, shard, url, events, description, status, secret, secret_hint, api_version, created_by, created_at, updated_at)
       select $1, $2, $3, coalesce(c.operator_id, $3), c.id, $4, $5, $6, $7, 'active', $8, $9, $10, $11, $12, $12
       from (select $3::uuid as id) t left join customer c on c.id = t.id`,
-    values: [row.id, row.level, row.tenantId, row.shard, row.url, row.events, row.description, row.secret, row.secretHint, row.apiVersion, row.createdBy, timestamp(row.now)],
+    values: [
+      row.id,
+      row.level,
+      row.tenantId,
+      row.shard,
+      row.url,
+      row.events,
+      row.description,
+      row.secret,
+      row.secretHint,
+      row.apiVersion,
+      row.createdBy,
+      timestamp(row.now),
+    ],
   })
 }
 
 /** Locks the tenant's endpoint until the transaction ends; null when the tenant has none of this id. */
 export async function lockEndpoint(client: pg.ClientBase, tenantId: string, id: string) {
   const { rows } = await client.query<EndpointRow>({
-    name: 'lock_endpoint', text: `select ${endpointColumns} from webhook_endpoint e where e.id = $1 and e.tenant_id = $2 for update`, values: [id, tenantId],
+    name: 'lock_endpoint',
+    text: `select ${endpointColumns} from webhook_endpoint e where e.id = $1 and e.tenant_id = $2 for update`,
+    values: [id, tenantId],
   })
   return rows[0] === undefined ? null : versionedEndpoint(rows[0])
 }
@@ -60,7 +83,12 @@ export interface EndpointChange {
 }
 
 /** Writes the settings. A change of status to `active` resets the counters to zero. */
-export async function updateEndpoint(client: pg.ClientBase, id: string, { url, events, description, status, disabledReason }: EndpointChange, now: number): Promise<void> {
+export async function updateEndpoint(
+  client: pg.ClientBase,
+  id: string,
+  { url, events, description, status, disabledReason }: EndpointChange,
+  now: number,
+): Promise<void> {
   await client.query({
     name: 'update_endpoint',
     text: `update webhook_endpoint set url = $2, events = $3, description = $4, disabled_reason = $6,
@@ -105,12 +133,20 @@ export async function discardQueued(client: pg.ClientBase, ids: readonly string[
 /** Notifies the nodes that endpoints of a tenant have changed, when the transaction commits. */
 export async function announceChange(client: pg.ClientBase, ids: readonly string[], shard: number): Promise<void> {
   if (ids.length === 0) return
-  await client.query({ name: 'announce_change', text: 'select pg_notify($1, $2)', values: [WEBHOOK_CHANNEL, announcement({ kind: 'changed', endpoints: ids.map((id) => ({ id, shard })) })] })
+  await client.query({
+    name: 'announce_change',
+    text: 'select pg_notify($1, $2)',
+    values: [WEBHOOK_CHANNEL, announcement({ kind: 'changed', endpoints: ids.map((id) => ({ id, shard })) })],
+  })
 }
 
 /** Notifies the nodes that an endpoint has a due delivery, when the transaction commits. */
 export async function announceDue(client: pg.ClientBase, id: string, shard: number): Promise<void> {
-  await client.query({ name: 'announce_due', text: 'select pg_notify($1, $2)', values: [WEBHOOK_CHANNEL, announcement({ kind: 'due', endpoints: [{ id, shard }] })] })
+  await client.query({
+    name: 'announce_due',
+    text: 'select pg_notify($1, $2)',
+    values: [WEBHOOK_CHANNEL, announcement({ kind: 'due', endpoints: [{ id, shard }] })],
+  })
 }
 
 /** The settings of an endpoint that deliveries need; the secrets are still encrypted. */
@@ -129,31 +165,62 @@ export interface EndpointSettings {
 }
 
 export async function readEndpointSettings(database: Database, id: string): Promise<EndpointSettings | null> {
-  const [row] = await database.query<[string, string, EndpointSettings['status'], string, Uint8Array, Uint8Array | null, number | null, number, string]>({
-    name: 'endpoint_settings', values: [id],
+  const [row] = await database.query<
+    [string, string, EndpointSettings['status'], string, Uint8Array, Uint8Array | null, number | null, number, string]
+  >({
+    name: 'endpoint_settings',
+    values: [id],
     text: `select tenant_id, url, status, api_version, secret, previous_secret, (extract(epoch from previous_secret_expires_at) * 1000)::float8, consecutive_failures, version
       from webhook_endpoint where id = $1`,
   })
   if (row === undefined) return null
   const [tenantId, url, status, apiVersion, secret, previousSecret, previousSecretExpiresAt, failures, version] = row
-  return { id, tenantId, url, status, apiVersion, secret, previousSecret, previousSecretExpiresAt, failing: failures > 0, version: BigInt(version) }
+  return {
+    id,
+    tenantId,
+    url,
+    status,
+    apiVersion,
+    secret,
+    previousSecret,
+    previousSecretExpiresAt,
+    failing: failures > 0,
+    version: BigInt(version),
+  }
 }
 
 /**
  * Disables the endpoints of these shards (null: of all) that have failed for too long. The time counts from the first
  * failure since the last success, so a time without deliveries before that failure does not count.
  */
-export async function disableHopeless(database: Database, { now, shards }: { readonly now: number; readonly shards: readonly number[] | null }) {
+export async function disableHopeless(
+  database: Database,
+  { now, shards }: { readonly now: number; readonly shards: readonly number[] | null },
+) {
   const values = [timestamp(now - DISABLE_AFTER_MS), plainArrayOrNull(shards)]
   const hopeless = `failing_since <= $1 and status in ('active', 'paused') and ($2::smallint[] is null or shard = any($2))`
-  if ((await database.query({ name: 'hopeless_endpoints', text: `select id from webhook_endpoint where ${hopeless} limit 1`, values })).length === 0) return []
+  if (
+    (
+      await database.query({
+        name: 'hopeless_endpoints',
+        text: `select id from webhook_endpoint where ${hopeless} limit 1`,
+        values,
+      })
+    ).length === 0
+  )
+    return []
   return await inTransaction(database, async (client) => {
     const { rows } = await client.query<{ id: string; tenantId: string; shard: number }>({
-      name: 'disable_endpoints', values: [...values, timestamp(now)],
+      name: 'disable_endpoints',
+      values: [...values, timestamp(now)],
       text: `update webhook_endpoint set status = 'disabled', disabled_reason = 'delivery_failures', status_changed_at = $3, updated_at = $3, version = version + 1
         where ${hopeless} returning id, tenant_id as "tenantId", shard`,
     })
-    await discardQueued(client, rows.map(({ id }) => id), now)
+    await discardQueued(
+      client,
+      rows.map(({ id }) => id),
+      now,
+    )
     for (const { id, shard } of rows) await announceChange(client, [id], shard)
     return rows
   })

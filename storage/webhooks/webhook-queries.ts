@@ -4,13 +4,30 @@ import { timestamp } from '../../lib/base/clock.ts'
 import { callbackHeaders, envelope } from '../../lib/webhooks/envelope.ts'
 import type { Database } from '../db/database.ts'
 import { RELATED_COLUMNS, RELATED_JOIN } from '../outbox/outbox.ts'
-import { Conditions, epochMs, readPage, type ListQuery, type Order, type ReadDatabase, type Tenant, type TimeTo } from '../db/page.ts'
+import {
+  Conditions,
+  epochMs,
+  readPage,
+  type ListQuery,
+  type Order,
+  type ReadDatabase,
+  type Tenant,
+  type TimeTo,
+} from '../db/page.ts'
 
 const ms = (column: string) => `(extract(epoch from e.${column}) * 1000)::float8 as ${column}_ms`
 
 export const endpointColumns = `e.id, e.tenant_id, e.customer_id, e.url, e.events, e.description, e.status, e.disabled_reason, e.secret_hint,
-  e.consecutive_failures, e.api_version, e.version, e.created_by, ${['status_changed_at', 'previous_secret_expires_at', 'last_delivery_at', 'last_success_at',
-    'created_at', 'updated_at'].map(ms).join(', ')}`
+  e.consecutive_failures, e.api_version, e.version, e.created_by, ${[
+    'status_changed_at',
+    'previous_secret_expires_at',
+    'last_delivery_at',
+    'last_success_at',
+    'created_at',
+    'updated_at',
+  ]
+    .map(ms)
+    .join(', ')}`
 
 export interface EndpointRow {
   readonly id: string
@@ -64,7 +81,11 @@ export type EndpointJson = ReturnType<typeof endpointView>
 
 /** An endpoint with its version. Deliveries change neither its version nor its entity tag. */
 export function versionedEndpoint(row: EndpointRow) {
-  return { version: BigInt(row.version), view: endpointView(row), untagged: ['consecutiveFailures', 'lastDeliveryAt', 'lastSuccessAt'] }
+  return {
+    version: BigInt(row.version),
+    view: endpointView(row),
+    untagged: ['consecutiveFailures', 'lastDeliveryAt', 'lastSuccessAt'],
+  }
 }
 
 export interface EndpointFilters {
@@ -86,14 +107,20 @@ export async function listEndpoints(db: ReadDatabase, { tenant, filters, ...page
     .created('e', filters.createdFrom, filters.createdTo)
   if (filters.enabled !== undefined) where.add(sql`(e.status <> 'disabled') = ${filters.enabled}`)
   if (filters.event !== undefined) where.add(sql`e.events && ${filters.event}::text[]`)
-  const { rows, ...rest } = await readPage<EndpointRow>(db, [{ columns: sql.raw(endpointColumns), from: sql`webhook_endpoint e`, where: where.list, order: ENDPOINT_ORDER }], page)
+  const { rows, ...rest } = await readPage<EndpointRow>(
+    db,
+    [{ columns: sql.raw(endpointColumns), from: sql`webhook_endpoint e`, where: where.list, order: ENDPOINT_ORDER }],
+    page,
+  )
   return { ...rest, rows: rows.map(endpointView) }
 }
 
 /** Reads one endpoint of a tenant; null when the tenant has none of this id. */
 export async function getEndpoint(database: Database, tenant: Tenant, id: string) {
   const { rows } = await database.pool.query<EndpointRow>({
-    name: 'get_endpoint', text: `select ${endpointColumns} from webhook_endpoint e where e.id = $1 and e.tenant_id = $2`, values: [id, tenant.id],
+    name: 'get_endpoint',
+    text: `select ${endpointColumns} from webhook_endpoint e where e.id = $1 and e.tenant_id = $2`,
+    values: [id, tenant.id],
   })
   return rows[0] === undefined ? null : versionedEndpoint(rows[0])
 }
@@ -143,7 +170,16 @@ export interface StoredAttempt {
   readonly startedAt: string
   readonly durationMs: number
   readonly responseStatus: number | null
-  readonly errorKind: 'http_status' | 'timeout' | 'dns' | 'connect' | 'tls' | 'redirect' | 'unsafe_address' | 'response_too_large' | null
+  readonly errorKind:
+    | 'http_status'
+    | 'timeout'
+    | 'dns'
+    | 'connect'
+    | 'tls'
+    | 'redirect'
+    | 'unsafe_address'
+    | 'response_too_large'
+    | null
   readonly errorMessage: string | null
   readonly responseSnippet: string | null
   readonly resolvedAddress: string | null
@@ -152,11 +188,24 @@ export interface StoredAttempt {
 }
 
 function attemptView(row: DeliveryRow, text: string, index: number) {
-  const { startedAt, durationMs, responseStatus, errorKind, errorMessage, responseSnippet, resolvedAddress, signedAt } = JSON.parse(text) as StoredAttempt
-  const headers = callbackHeaders({ eventId: row.event_id, eventType: row.event_type, seconds: signedAt, test: row.test })
+  const { startedAt, durationMs, responseStatus, errorKind, errorMessage, responseSnippet, resolvedAddress, signedAt } =
+    JSON.parse(text) as StoredAttempt
+  const headers = callbackHeaders({
+    eventId: row.event_id,
+    eventType: row.event_type,
+    seconds: signedAt,
+    test: row.test,
+  })
   return {
-    number: row.attempt_count - index, startedAt, durationMs, responseStatus, errorKind, errorMessage, responseSnippet,
-    requestHeaders: { ...headers, 'Service-Signature': HIDDEN, 'webhook-signature': HIDDEN }, resolvedAddress,
+    number: row.attempt_count - index,
+    startedAt,
+    durationMs,
+    responseStatus,
+    errorKind,
+    errorMessage,
+    responseSnippet,
+    requestHeaders: { ...headers, 'Service-Signature': HIDDEN, 'webhook-signature': HIDDEN },
+    resolvedAddress,
   }
 }
 
@@ -188,11 +237,26 @@ export type DeliveryJson = ReturnType<typeof deliveryView>
 /** Builds the body as it is sent; empty when the event is no longer stored. */
 function payloadOf(row: DeliveryRow): object {
   if (row.object === null || row.object_id === null) return {}
-  return envelope({
-    id: row.event_id, type: row.event_type, createdAt: row.event_created_ms, customerId: row.customer_id, object: row.object, objectId: row.object_id,
-    status: row.event_status, previousStatus: row.previous_status, amount: row.amount === null ? null : BigInt(row.amount), currency: row.currency,
-    sandbox: row.sandbox === true, related: row.related_object === null || row.related_id === null ? null : { object: row.related_object, id: row.related_id },
-  }, { tenantId: row.tenant_id, apiVersion: row.api_version, test: row.test })
+  return envelope(
+    {
+      id: row.event_id,
+      type: row.event_type,
+      createdAt: row.event_created_ms,
+      customerId: row.customer_id,
+      object: row.object,
+      objectId: row.object_id,
+      status: row.event_status,
+      previousStatus: row.previous_status,
+      amount: row.amount === null ? null : BigInt(row.amount),
+      currency: row.currency,
+      sandbox: row.sandbox === true,
+      related:
+        row.related_object === null || row.related_id === null
+          ? null
+          : { object: row.related_object, id: row.related_id },
+    },
+    { tenantId: row.tenant_id, apiVersion: row.api_version, test: row.test },
+  )
 }
 
 export interface DeliveryFilters {
@@ -209,8 +273,13 @@ export type DeliveryListQuery = ListQuery<DeliveryFilters, '-createdAt'> & { rea
 const DELIVERY_ORDER: Order = { keys: [{ expression: sql`d.id`, type: 'uuid' }], descending: true }
 
 /** The deliveries of an endpoint; null when the endpoint is not the tenant's. `now` is epoch milliseconds. */
-export async function listDeliveries(database: Database, db: ReadDatabase, { tenant, filters, webhookId, ...page }: DeliveryListQuery, now: number) {
-  if (await getEndpoint(database, tenant, webhookId) === null) return null
+export async function listDeliveries(
+  database: Database,
+  db: ReadDatabase,
+  { tenant, filters, webhookId, ...page }: DeliveryListQuery,
+  now: number,
+) {
+  if ((await getEndpoint(database, tenant, webhookId)) === null) return null
   const where = new Conditions()
     .add(sql`d.endpoint_id = ${webhookId}::uuid`)
     .anyOf(sql`d.status`, filters.status, 'text')
@@ -219,13 +288,25 @@ export async function listDeliveries(database: Database, db: ReadDatabase, { ten
     .created('d', filters.createdFrom, filters.createdTo)
   if (filters.succeeded !== undefined) where.add(sql`(d.status = 'succeeded') = ${filters.succeeded}`)
   if (filters.test !== undefined) where.add(sql`d.test = ${filters.test}`)
-  const { rows, ...rest } = await readPage<DeliveryRow>(db, [{ columns: DELIVERY_COLUMNS, from: DELIVERY_FROM, where: where.list, order: DELIVERY_ORDER }], page)
+  const { rows, ...rest } = await readPage<DeliveryRow>(
+    db,
+    [{ columns: DELIVERY_COLUMNS, from: DELIVERY_FROM, where: where.list, order: DELIVERY_ORDER }],
+    page,
+  )
   return { ...rest, rows: rows.map((row) => deliveryView(row, now)) }
 }
 
 /** Reads one delivery of a tenant's endpoint; null when it does not exist. `now` is epoch milliseconds. */
-export async function getDelivery(db: ReadDatabase, tenant: Tenant, webhookId: string, id: string, now: number): Promise<DeliveryJson | null> {
+export async function getDelivery(
+  db: ReadDatabase,
+  tenant: Tenant,
+  webhookId: string,
+  id: string,
+  now: number,
+): Promise<DeliveryJson | null> {
   const { rows } = await sql<DeliveryRow>`select ${DELIVERY_COLUMNS} from ${DELIVERY_FROM}
-    where d.id = ${id}::uuid and d.endpoint_id = ${webhookId}::uuid and e.tenant_id = ${tenant.id}::uuid`.execute(db.kysely)
+    where d.id = ${id}::uuid and d.endpoint_id = ${webhookId}::uuid and e.tenant_id = ${tenant.id}::uuid`.execute(
+    db.kysely,
+  )
   return rows[0] === undefined ? null : deliveryView(rows[0], now)
 }

@@ -58,41 +58,118 @@ const CLAIM = `with due as (
     join outbox o on o.id = t.event_id and o.created_at = t.event_created_at ${RELATED_JOIN}
   order by t.due_at, t.delivery_id`
 
-type ClaimRow = [string, number, boolean, number, number, string, string, string, number, string | null, string, string, string | null, string | null,
-  string | null, string | null, boolean, string | null, string | null]
+type ClaimRow = [
+  string,
+  number,
+  boolean,
+  number,
+  number,
+  string,
+  string,
+  string,
+  number,
+  string | null,
+  string,
+  string,
+  string | null,
+  string | null,
+  string | null,
+  string | null,
+  boolean,
+  string | null,
+  string | null,
+]
 
 /** Claims up to `limit` due deliveries of an endpoint, the longest waiting first; with `only` just that delivery. */
 export async function claimDeliveries(
   database: Database,
   endpointId: string,
-  { now, until, limit, only = null }: { readonly now: number; readonly until: number; readonly limit: number; readonly only?: string | null },
+  {
+    now,
+    until,
+    limit,
+    only = null,
+  }: { readonly now: number; readonly until: number; readonly limit: number; readonly only?: string | null },
 ): Promise<ClaimedDelivery[]> {
-  const rows = await database.query<ClaimRow>({ name: 'claim_deliveries', text: CLAIM, values: [endpointId, timestamp(now), limit, timestamp(until), only] })
-  return rows.map(([id, createdAt, test, windowEndsAt, windowAttempts, version, eventId, type, eventCreatedAt, customerId, object, objectId, status,
-    previousStatus, amount, currency, sandbox, relatedObject, relatedId]) => ({
-    id, createdAt, endpointId, test, windowEndsAt, windowAttempts, claimedUntil: until, endpointVersion: BigInt(version),
-    event: {
-      id: eventId, type, createdAt: eventCreatedAt, customerId, object, objectId, status, previousStatus,
-      amount: amount === null ? null : BigInt(amount), currency, sandbox,
-      related: relatedObject === null || relatedId === null ? null : { object: relatedObject, id: relatedId },
-    },
-  }))
+  const rows = await database.query<ClaimRow>({
+    name: 'claim_deliveries',
+    text: CLAIM,
+    values: [endpointId, timestamp(now), limit, timestamp(until), only],
+  })
+  return rows.map(
+    ([
+      id,
+      createdAt,
+      test,
+      windowEndsAt,
+      windowAttempts,
+      version,
+      eventId,
+      type,
+      eventCreatedAt,
+      customerId,
+      object,
+      objectId,
+      status,
+      previousStatus,
+      amount,
+      currency,
+      sandbox,
+      relatedObject,
+      relatedId,
+    ]) => ({
+      id,
+      createdAt,
+      endpointId,
+      test,
+      windowEndsAt,
+      windowAttempts,
+      claimedUntil: until,
+      endpointVersion: BigInt(version),
+      event: {
+        id: eventId,
+        type,
+        createdAt: eventCreatedAt,
+        customerId,
+        object,
+        objectId,
+        status,
+        previousStatus,
+        amount: amount === null ? null : BigInt(amount),
+        currency,
+        sandbox,
+        related: relatedObject === null || relatedId === null ? null : { object: relatedObject, id: relatedId },
+      },
+    }),
+  )
 }
 
 /** Releases claimed deliveries that were not sent, so that they are due again immediately. */
-export async function releaseDeliveries(database: Database, deliveries: readonly ClaimedDelivery[], now: number): Promise<void> {
+export async function releaseDeliveries(
+  database: Database,
+  deliveries: readonly ClaimedDelivery[],
+  now: number,
+): Promise<void> {
   if (deliveries.length === 0) return
   await database.query({
     name: 'release_deliveries',
     text: `update webhook_queue q set due_at = $3 from unnest($1::uuid[], $2::timestamptz[], $4::uuid[]) as u(id, claim, endpoint_id)
       where q.endpoint_id = u.endpoint_id and q.due_at = u.claim and q.delivery_id = u.id`,
-    values: [plainArray(deliveries.map(({ id }) => id)), plainArray(deliveries.map(({ claimedUntil }) => timestamp(claimedUntil))), timestamp(now),
-      plainArray(deliveries.map(({ endpointId }) => endpointId))],
+    values: [
+      plainArray(deliveries.map(({ id }) => id)),
+      plainArray(deliveries.map(({ claimedUntil }) => timestamp(claimedUntil))),
+      timestamp(now),
+      plainArray(deliveries.map(({ endpointId }) => endpointId)),
+    ],
   })
 }
 
 /** Discards claimed deliveries of an endpoint that must not receive any more; a user can request them again. */
-export async function discardDeliveries(database: Database, deliveries: readonly ClaimedDelivery[], now: number): Promise<void> {
+export async function discardDeliveries(
+  database: Database,
+  deliveries: readonly ClaimedDelivery[],
+  now: number,
+): Promise<void> {
   await database.query({
     name: 'discard_deliveries',
     text: `with u as (select * from unnest($1::uuid[], $2::timestamptz[], $3::uuid[]) as u(id, claim, endpoint_id)),
@@ -100,8 +177,12 @@ export async function discardDeliveries(database: Database, deliveries: readonly
           returning q.endpoint_id, q.delivery_id, q.delivery_created_at)
       update webhook_delivery d set status = 'discarded', next_attempt_at = null, completed_at = $4
       from gone where d.endpoint_id = gone.endpoint_id and d.id = gone.delivery_id and d.created_at = gone.delivery_created_at`,
-    values: [plainArray(deliveries.map(({ id }) => id)), plainArray(deliveries.map(({ claimedUntil }) => timestamp(claimedUntil))),
-      plainArray(deliveries.map(({ endpointId }) => endpointId)), timestamp(now)],
+    values: [
+      plainArray(deliveries.map(({ id }) => id)),
+      plainArray(deliveries.map(({ claimedUntil }) => timestamp(claimedUntil))),
+      plainArray(deliveries.map(({ endpointId }) => endpointId)),
+      timestamp(now),
+    ],
   })
 }
 
@@ -159,18 +240,32 @@ const FINISH = `with u as materialized (
  * Writes the results of attempts, and the failure streaks of their endpoints. @returns the endpoints that are paused
  * from now on
  */
-export async function finishAttempts(database: Database, attempts: readonly FinishedAttempt[], streaks: readonly EndpointStreak[]): Promise<{ readonly id: string; readonly tenantId: string }[]> {
+export async function finishAttempts(
+  database: Database,
+  attempts: readonly FinishedAttempt[],
+  streaks: readonly EndpointStreak[],
+): Promise<{ readonly id: string; readonly tenantId: string }[]> {
   const at = (time: number | null) => (time === null ? null : timestamp(time))
   const column = (value: (attempt: FinishedAttempt) => string | null) => plainArray(attempts.map(value))
   const streak = (value: (one: EndpointStreak) => string | number | null) => plainArray(streaks.map(value))
   const rows = await database.query<[string, string, boolean]>({
-    name: 'finish_attempts', text: FINISH,
+    name: 'finish_attempts',
+    text: FINISH,
     values: [
-      column(({ delivery }) => delivery.id), column(({ delivery }) => timestamp(delivery.createdAt)), column(({ delivery }) => timestamp(delivery.claimedUntil)),
-      column(({ succeeded }) => String(succeeded)), column(({ endedAt }) => timestamp(endedAt)), column(({ nextAttemptAt }) => at(nextAttemptAt)),
+      column(({ delivery }) => delivery.id),
+      column(({ delivery }) => timestamp(delivery.createdAt)),
+      column(({ delivery }) => timestamp(delivery.claimedUntil)),
+      column(({ succeeded }) => String(succeeded)),
+      column(({ endedAt }) => timestamp(endedAt)),
+      column(({ nextAttemptAt }) => at(nextAttemptAt)),
       textArray(attempts.map(({ attempt }) => attempt)),
-      streak(({ endpointId }) => endpointId), streak(({ leading }) => leading), streak(({ longestWithin }) => longestWithin), streak(({ trailing }) => trailing),
-      streak(({ lastAt }) => at(lastAt)), streak(({ lastSuccessAt }) => at(lastSuccessAt)), streak(({ failingSince }) => at(failingSince)),
+      streak(({ endpointId }) => endpointId),
+      streak(({ leading }) => leading),
+      streak(({ longestWithin }) => longestWithin),
+      streak(({ trailing }) => trailing),
+      streak(({ lastAt }) => at(lastAt)),
+      streak(({ lastSuccessAt }) => at(lastSuccessAt)),
+      streak(({ failingSince }) => at(failingSince)),
       column(({ delivery }) => delivery.endpointId),
     ],
   })
@@ -197,7 +292,11 @@ export async function dueEndpoints(
   database: Database,
   { now, shards, limit }: { readonly now: number; readonly shards: readonly number[] | null; readonly limit: number },
 ): Promise<{ readonly id: string; readonly shard: number }[]> {
-  const rows = await database.query<[string, number]>({ name: 'due_endpoints', text: HEADS, values: [timestamp(now), plainArrayOrNull(shards), limit] })
+  const rows = await database.query<[string, number]>({
+    name: 'due_endpoints',
+    text: HEADS,
+    values: [timestamp(now), plainArrayOrNull(shards), limit],
+  })
   return rows.map(([id, shard]) => ({ id, shard }))
 }
 
@@ -207,7 +306,8 @@ export async function dueEndpoints(
  */
 export async function dropOrphans(database: Database, now: number): Promise<void> {
   await database.query({
-    name: 'drop_orphans', values: [timestamp(now - ORPHAN_MS), timestamp(now)],
+    name: 'drop_orphans',
+    values: [timestamp(now - ORPHAN_MS), timestamp(now)],
     text: `with gone as (
         delete from webhook_queue q where q.window_ends_at < $1 or not exists (select from webhook_endpoint e where e.id = q.endpoint_id)
         returning endpoint_id, delivery_id, delivery_created_at)

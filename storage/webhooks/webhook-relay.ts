@@ -61,7 +61,12 @@ export interface RelayPass {
  * @throws DatabaseUnavailable, OutcomeUnknown and the driver's errors; the next pass resumes where the last committed
  * pass ended
  */
-export async function relayEvents(database: Database, ids: IdSource, now: number, onRestored: () => void): Promise<RelayPass> {
+export async function relayEvents(
+  database: Database,
+  ids: IdSource,
+  now: number,
+  onRestored: () => void,
+): Promise<RelayPass> {
   return await inTransaction(database, async (client) => {
     const place = await OutboxCursor.take(client, 'webhook_relay', now, onRestored)
     if (place === null) return { deliveries: 0, events: true, again: false, wanted: true }
@@ -79,14 +84,21 @@ export interface Announcement {
 
 /** Builds the text of a notification; empty when there are too many endpoints. */
 export function announcement({ kind, endpoints }: Announcement): string {
-  return endpoints.length > ANNOUNCED_MAX ? '' : `${kind} ${endpoints.map(({ id, shard }) => `${id}:${shard}`).join(',')}`
+  return endpoints.length > ANNOUNCED_MAX
+    ? ''
+    : `${kind} ${endpoints.map(({ id, shard }) => `${id}:${shard}`).join(',')}`
 }
 
 /** Reads a notification; null: the node must query the database itself. */
 export function readAnnouncement(text: string): Announcement | null {
   const [kind, list = ''] = text.split(' ')
   if (kind !== 'due' && kind !== 'changed') return null
-  return { kind, endpoints: list.split(',').map((entry) => ({ id: entry.slice(0, entry.indexOf(':')), shard: Number(entry.slice(entry.indexOf(':') + 1)) })) }
+  return {
+    kind,
+    endpoints: list
+      .split(',')
+      .map((entry) => ({ id: entry.slice(0, entry.indexOf(':')), shard: Number(entry.slice(entry.indexOf(':') + 1)) })),
+  }
 }
 
 type Ask = <Row extends unknown[]>(name: string, text: string, values: unknown[]) => Promise<Row[]>
@@ -107,11 +119,19 @@ async function deliver(ask: Ask, ids: IdSource, now: number, matches: readonly M
   const column = (value: (match: Match) => string | number) => plainArray(matches.map(value))
   const isActive = ([, , , , , status]: Match): boolean => status === 'active'
   await ask('relay_insert', INSERT, [
-    column(() => ids.next()), column(([eventId]) => eventId), textArray(matches.map(([, createdAt]) => createdAt)), textArray(matches.map(([, , type]) => type)),
-    column(([, , , endpointId]) => endpointId), column(([, , , , shard]) => shard), column((match) => String(isActive(match))),
+    column(() => ids.next()),
+    column(([eventId]) => eventId),
+    textArray(matches.map(([, createdAt]) => createdAt)),
+    textArray(matches.map(([, , type]) => type)),
+    column(([, , , endpointId]) => endpointId),
+    column(([, , , , shard]) => shard),
+    column((match) => String(isActive(match))),
     timestamp(now),
   ])
   const due = new Map(matches.filter(isActive).map(([, , , endpointId, shard]) => [endpointId, shard]))
   if (due.size === 0) return
-  await ask('relay_notify', 'select pg_notify($1, $2)', [WEBHOOK_CHANNEL, announcement({ kind: 'due', endpoints: [...due].map(([id, shard]) => ({ id, shard })) })])
+  await ask('relay_notify', 'select pg_notify($1, $2)', [
+    WEBHOOK_CHANNEL,
+    announcement({ kind: 'due', endpoints: [...due].map(([id, shard]) => ({ id, shard })) }),
+  ])
 }

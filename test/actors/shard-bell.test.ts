@@ -13,8 +13,24 @@ t.test('who is home to a shard hears of it from another node', async (t) => {
     const database = new Database(made.url, 1)
     let rings = 0
     const shards = Object.assign(new InProcessShards('node'), { owns: home })
-    const bell = new ShardBell({ url: made.url, database, shards, channel: 'test_bell', onRing: () => { rings += 1 }, onError: (error) => errors.push(error) })
-    return { bell, rings: () => rings, stop: async () => { await bell.stop(); await database.close() } }
+    const bell = new ShardBell({
+      url: made.url,
+      database,
+      shards,
+      channel: 'test_bell',
+      onRing: () => {
+        rings += 1
+      },
+      onError: (error) => errors.push(error),
+    })
+    return {
+      bell,
+      rings: () => rings,
+      stop: async () => {
+        await bell.stop()
+        await database.close()
+      },
+    }
   }
   const [even, odd] = [node((shard) => shard % 2 === 0), node((shard) => shard % 2 === 1)]
   await Promise.all([even.bell.start(), odd.bell.start()])

@@ -1,7 +1,12 @@
 /** Transfers by the partner when the partner, or a node, is not at its best. */
 import t from 'tap'
 
-import type { BookOrder, BookStatus, BookSubmission, BookTransferPartner } from '../../actors/providers/book-transfers.ts'
+import type {
+  BookOrder,
+  BookStatus,
+  BookSubmission,
+  BookTransferPartner,
+} from '../../actors/providers/book-transfers.ts'
 import { InProcessShards } from '../../actors/runtime/in-process-shards.ts'
 import { TransferOrders } from '../../actors/transfers/transfer-orders.ts'
 import type { Transfer } from '../../lib/transfers/transfer-schema.ts'
@@ -17,8 +22,14 @@ import { createWorld, transferBody, type World } from '../support/world.ts'
 class Partner implements BookTransferPartner {
   readonly booked: string[] = []
   asked = 0
-  book: (order: BookOrder) => Promise<BookSubmission> = async ({ reference }) => { this.booked.push(reference); return 'accepted' }
-  status: (reference: string) => Promise<BookStatus | null> = async () => { this.asked += 1; return { kind: 'pending' } }
+  book: (order: BookOrder) => Promise<BookSubmission> = async ({ reference }) => {
+    this.booked.push(reference)
+    return 'accepted'
+  }
+  status: (reference: string) => Promise<BookStatus | null> = async () => {
+    this.asked += 1
+    return { kind: 'pending' }
+  }
 }
 
 /** Looks after the transfers of a world whose service does not. */
@@ -26,18 +37,41 @@ async function orders(world: World, partner: BookTransferPartner, nodes: number)
   const database = new Database(world.databaseUrl, 4)
   const ids = createIdSource(systemClock)
   const errors: unknown[] = []
-  const running = Array.from({ length: nodes }, (_, nth) => new TransferOrders({
-    database, accounts: new InternalAccountCache(database, ids), partner, gate: { screen: async () => new Map() }, clock: { now: () => world.now() }, ids,
-    shards: new InProcessShards(`node ${nth}`), onError: (error) => { errors.push(error) },
-  }))
+  const running = Array.from(
+    { length: nodes },
+    (_, nth) =>
+      new TransferOrders({
+        database,
+        accounts: new InternalAccountCache(database, ids),
+        partner,
+        gate: { screen: async () => new Map() },
+        clock: { now: () => world.now() },
+        ids,
+        shards: new InProcessShards(`node ${nth}`),
+        onError: (error) => {
+          errors.push(error)
+        },
+      }),
+  )
   for (const each of running) each.start()
-  return { errors, [Symbol.asyncDispose]: async () => { await Promise.all(running.map((each) => each.stop())); await database.close() } }
+  return {
+    errors,
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(running.map((each) => each.stop()))
+      await database.close()
+    },
+  }
 }
 
 t.test('two nodes tell the partner once, and book its word once', async (t) => {
   await using world = await createWorld({ dispatch: false })
   const { client, from, to } = await apart(world)
-  const made = await Promise.all(Array.from({ length: 20 }, async (_, nth) => (await client.createTransfer(transferBody(from, to, 100 + nth))).body.id))
+  const made = await Promise.all(
+    Array.from(
+      { length: 20 },
+      async (_, nth) => (await client.createTransfer(transferBody(from, to, 100 + nth))).body.id,
+    ),
+  )
   const partner = new Partner()
   await using running = await orders(world, partner, 3)
   await until('all are told', () => partner.booked.length >= made.length)
@@ -67,8 +101,14 @@ t.test('when nobody knows whether an order arrived it is an exception, and is ne
   const { id } = (await client.createTransfer(transferBody(from, to, 100))).body
   const partner = new Partner()
   let calls = 0
-  partner.book = async () => { calls += 1; throw new Error('connection reset') }
-  partner.status = async () => { partner.asked += 1; return { kind: 'unknown' } }
+  partner.book = async () => {
+    calls += 1
+    throw new Error('connection reset')
+  }
+  partner.status = async () => {
+    partner.asked += 1
+    return { kind: 'unknown' }
+  }
   await using running = await orders(world, partner, 2)
   await becomes(client, id, 'exception')
   await until('it was asked about', () => partner.asked >= 2)

@@ -18,7 +18,8 @@ t.test('for 72 hours a delivery comes again and again, then it has failed and it
   await using idle = await Receiver.open()
   await using world = await createWorld({ settings: { WEBHOOK_TARGETS: 'any' }, dispatch: false })
   const { client, balances, recipients } = world.seeded
-  const listen = async (url: string, events: readonly string[]) => (await client.post<IntegratorWebhook>(PATH, { url, events })).body.id
+  const listen = async (url: string, events: readonly string[]) =>
+    (await client.post<IntegratorWebhook>(PATH, { url, events })).body.id
   const id = await listen(receiver.url, ['payment.created'])
   const idleId = await listen(idle.url, ['balance.low'])
   const endpoint = async (of = id) => (await client.get<IntegratorWebhook>(`${PATH}/${of}`)).body
@@ -27,7 +28,10 @@ t.test('for 72 hours a delivery comes again and again, then it has failed and it
 
   const gaps: number[] = []
   for (let attempt = 1; ; attempt++) {
-    const shown = await until(`attempt ${attempt}`, async () => { const one = await delivery(); return one?.attemptCount === attempt && one })
+    const shown = await until(`attempt ${attempt}`, async () => {
+      const one = await delivery()
+      return one?.attemptCount === attempt && one
+    })
     const event = Date.parse(shown.eventCreatedAt)
     if (attempt > 1) gaps.push(Date.parse(shown.attempts[0]!.startedAt) - Date.parse(shown.attempts[1]!.startedAt))
     if (shown.status === 'failed') {
@@ -46,10 +50,16 @@ t.test('for 72 hours a delivery comes again and again, then it has failed and it
     world.advance(20_000)
   }
   const wanted = [1, 5, 30, 120, 360, 720, 720, 720, 720, 720]
-  t.ok(gaps.length === wanted.length || gaps.length === wanted.length - 1, `${gaps.length + 1} attempts: chance may cost the last one`)
+  t.ok(
+    gaps.length === wanted.length || gaps.length === wanted.length - 1,
+    `${gaps.length + 1} attempts: chance may cost the last one`,
+  )
   gaps.forEach((gap, nth) => {
     const step = wanted[nth]! * MINUTE
-    t.ok(gap >= step && gap <= step * 1.1 + SLACK, `${(gap / MINUTE).toFixed(1)} minutes after attempt ${nth + 1}, of ${wanted[nth]}`)
+    t.ok(
+      gap >= step && gap <= step * 1.1 + SLACK,
+      `${(gap / MINUTE).toFixed(1)} minutes after attempt ${nth + 1}, of ${wanted[nth]}`,
+    )
   })
   t.equal(new Set(receiver.received.map(({ event }) => event.id)).size, 1)
   t.equal(receiver.received.length, gaps.length + 1)
@@ -62,7 +72,11 @@ t.test('for 72 hours a delivery comes again and again, then it has failed and it
   t.match(await endpoint(idleId), { status: 'active', enabled: true }, 'who had nothing to do is not disabled')
   const mail = await until('its owners are told', async () => {
     const names = await readdir(join(world.dataDir, 'outbox'))
-    const texts = await Promise.all(names.filter((name) => name.endsWith('.eml')).map((name) => readFile(join(world.dataDir, 'outbox', name), 'utf8')))
+    const texts = await Promise.all(
+      names
+        .filter((name) => name.endsWith('.eml'))
+        .map((name) => readFile(join(world.dataDir, 'outbox', name), 'utf8')),
+    )
     return texts.find((text) => text.includes('Subject: A webhook endpoint was disabled'))
   })
   t.match(mail, id)
@@ -70,13 +84,25 @@ t.test('for 72 hours a delivery comes again and again, then it has failed and it
   const test = await client.send(`/v1${PATH}/${id}/test`, { method: 'POST' })
   t.equal(test.problem.code, 'invalid-transition')
   await client.createPayment(paymentBody(balances.EUR, recipients.EUR, 100))
-  await until('the next event is only listed', async () => (await client.list<WebhookDelivery>(`${PATH}/${id}/deliveries`, { 'filter[status]': 'discarded' })).body.data.length === 1)
-  const enabled = await client.send<IntegratorWebhook>(`/v1${PATH}/${id}`, { method: 'PATCH', headers: { 'content-type': 'application/json', 'if-match': '*' }, body: '{"enabled":true}' })
+  await until(
+    'the next event is only listed',
+    async () =>
+      (await client.list<WebhookDelivery>(`${PATH}/${id}/deliveries`, { 'filter[status]': 'discarded' })).body.data
+        .length === 1,
+  )
+  const enabled = await client.send<IntegratorWebhook>(`/v1${PATH}/${id}`, {
+    method: 'PATCH',
+    headers: { 'content-type': 'application/json', 'if-match': '*' },
+    body: '{"enabled":true}',
+  })
   t.match(enabled.body, { status: 'active', disabledReason: null, consecutiveFailures: 0 })
 
   // A redelivery has 72 hours of its own, and begins with the first step again.
   t.equal((await client.send(`/v1${PATH}/${id}/deliveries/${shown.id}/redeliver`, { method: 'POST' })).status, 202)
-  const again = await until('it is tried again', async () => { const one = await delivery(); return one?.attemptCount === gaps.length + 2 && one })
+  const again = await until('it is tried again', async () => {
+    const one = await delivery()
+    return one?.attemptCount === gaps.length + 2 && one
+  })
   t.match(again, { status: 'retrying', redelivery: true })
   const step = Date.parse(again.nextAttemptAt as string) - Date.parse(again.attempts[0]!.startedAt)
   t.ok(step >= MINUTE && step < 2 * MINUTE)

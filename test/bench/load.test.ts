@@ -10,14 +10,20 @@ import { ResponseError, ResponseReader } from '../../bench/response-reader.ts'
 
 t.test('histogram', async (t) => {
   t.test('a quantile is never below the exact one, and never more than 1 % above it', async () => {
-    fc.assert(fc.property(fc.array(fc.integer({ min: 0, max: 2 ** 31 - 1 }), { minLength: 1, maxLength: 300 }), fc.double({ min: 0, max: 1, noNaN: true }), (values, share) => {
-      const histogram = new Histogram()
-      for (const value of values) histogram.record(value)
-      const sorted = [...values].sort((a, b) => a - b)
-      const exact = sorted[Math.max(1, Math.ceil(share * values.length)) - 1] as number
-      const found = histogram.quantile(share)
-      return found >= exact && found <= exact * 1.01
-    }))
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 0, max: 2 ** 31 - 1 }), { minLength: 1, maxLength: 300 }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        (values, share) => {
+          const histogram = new Histogram()
+          for (const value of values) histogram.record(value)
+          const sorted = [...values].sort((a, b) => a - b)
+          const exact = sorted[Math.max(1, Math.ceil(share * values.length)) - 1] as number
+          const found = histogram.quantile(share)
+          return found >= exact && found <= exact * 1.01
+        },
+      ),
+    )
   })
 
   t.test('the sparse form carries every record to another process', async (t) => {
@@ -37,17 +43,21 @@ t.test('histogram', async (t) => {
 })
 
 t.test('response reader', async (t) => {
-  const stream = Buffer.from([
-    'HTTP/1.1 201 Created\r\nContent-Type: application/json\r\ncontent-length: 11\r\nX-Content-Length: 99\r\n\r\n{"id":"a1"}',
-    'HTTP/1.1 304 Not Modified\r\nETag: "x"\r\n\r\n',
-    'HTTP/1.1 100 Continue\r\n\r\n',
-    'HTTP/1.1 503 Service Unavailable\r\nCONTENT-LENGTH:  4 \r\n\r\nbusy',
-    'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n',
-  ].join(''))
+  const stream = Buffer.from(
+    [
+      'HTTP/1.1 201 Created\r\nContent-Type: application/json\r\ncontent-length: 11\r\nX-Content-Length: 99\r\n\r\n{"id":"a1"}',
+      'HTTP/1.1 304 Not Modified\r\nETag: "x"\r\n\r\n',
+      'HTTP/1.1 100 Continue\r\n\r\n',
+      'HTTP/1.1 503 Service Unavailable\r\nCONTENT-LENGTH:  4 \r\n\r\nbusy',
+      'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n',
+    ].join(''),
+  )
 
   function read(cuts: readonly number[], keepBody: boolean): [number, string | null][] {
     const seen: [number, string | null][] = []
-    const reader = new ResponseReader((status, body) => { seen.push([status, body === null ? null : Buffer.from(body).toString()]) })
+    const reader = new ResponseReader((status, body) => {
+      seen.push([status, body === null ? null : Buffer.from(body).toString()])
+    })
     reader.keepBody = keepBody
     const places = [0, ...[...cuts].sort((a, b) => a - b), stream.length]
     // One buffer for all reads, as on a socket: whatever is needed later must have been copied.
@@ -61,11 +71,31 @@ t.test('response reader', async (t) => {
   }
 
   t.test('responses are the same wherever the packets are split', async (t) => {
-    fc.assert(fc.property(fc.array(fc.integer({ min: 0, max: stream.length }), { maxLength: 12 }), fc.boolean(), (cuts, keepBody) => {
-      t.same(read(cuts, keepBody).map(([status]) => status), [201, 304, 503, 200])
-      if (keepBody) t.same(read(cuts, true).map(([, body]) => body), ['{"id":"a1"}', '', 'busy', ''])
-    }))
-    t.same(read(Array.from({ length: stream.length }, (_, at) => at), false).map(([status]) => status), [201, 304, 503, 200], 'byte by byte')
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 0, max: stream.length }), { maxLength: 12 }),
+        fc.boolean(),
+        (cuts, keepBody) => {
+          t.same(
+            read(cuts, keepBody).map(([status]) => status),
+            [201, 304, 503, 200],
+          )
+          if (keepBody)
+            t.same(
+              read(cuts, true).map(([, body]) => body),
+              ['{"id":"a1"}', '', 'busy', ''],
+            )
+        },
+      ),
+    )
+    t.same(
+      read(
+        Array.from({ length: stream.length }, (_, at) => at),
+        false,
+      ).map(([status]) => status),
+      [201, 304, 503, 200],
+      'byte by byte',
+    )
   })
 
   t.test('what it cannot read is an error, not a wrong count', async (t) => {
@@ -77,7 +107,10 @@ t.test('response reader', async (t) => {
 })
 
 /** A server of one line: `answer` is called for every request with its text. */
-async function serve(t: { teardown(work: () => unknown): void }, answer: (socket: Socket, request: string) => void): Promise<string> {
+async function serve(
+  t: { teardown(work: () => unknown): void },
+  answer: (socket: Socket, request: string) => void,
+): Promise<string> {
   const server: Server = createServer((socket) => {
     socket.on('error', () => undefined)
     socket.on('data', (data) => answer(socket, data.toString()))
@@ -89,7 +122,13 @@ async function serve(t: { teardown(work: () => unknown): void }, answer: (socket
 }
 
 const created = (body = ''): string => `HTTP/1.1 201 Created\r\nContent-Length: ${body.length}\r\n\r\n${body}`
-const post = { method: 'POST', path: '/payments', headers: { 'Idempotency-Key': FRESH_KEY }, body: '{}', expect: 201 } as const
+const post = {
+  method: 'POST',
+  path: '/payments',
+  headers: { 'Idempotency-Key': FRESH_KEY },
+  body: '{}',
+  expect: 201,
+} as const
 
 function plan(target: string, rest: Partial<LoadPlan>): LoadPlan {
   return { targets: [target], operations: [[post]], connections: 1, warmupSeconds: 0.1, seconds: 0.5, ...rest }
@@ -97,7 +136,9 @@ function plan(target: string, rest: Partial<LoadPlan>): LoadPlan {
 
 t.test('open loop: a server that is slower than its arrivals shows the queue it causes', async (t) => {
   const serviceMs = 10
-  const url = await serve(t, (socket) => { setTimeout(() => socket.write(created()), serviceMs) })
+  const url = await serve(t, (socket) => {
+    setTimeout(() => socket.write(created()), serviceMs)
+  })
   const report = await runLoad(plan(url, { arrivalsPerSecond: 200 }))
   t.equal(report.operations, 100, 'every arrival of the half second is counted, the late ones too')
   t.equal(report.failures, 0)
@@ -108,7 +149,10 @@ t.test('open loop: a server that is slower than its arrivals shows the queue it 
 
 t.test('open loop: arrivals that a lost server never got are failures, every one of them', async (t) => {
   let answered = 0
-  const url = await serve(t, (socket) => { if (answered++ < 10) socket.write(created()); else socket.destroy() })
+  const url = await serve(t, (socket) => {
+    if (answered++ < 10) socket.write(created())
+    else socket.destroy()
+  })
   const report = await runLoad(plan(url, { arrivalsPerSecond: 100, warmupSeconds: 0 }))
   t.equal(report.operations, 50)
   t.equal(report.failures, 40)
@@ -120,7 +164,10 @@ t.test('closed loop: connections wait for their answers, and the rate is what wa
   let inFlightMax = 0
   const url = await serve(t, (socket) => {
     inFlightMax = Math.max(inFlightMax, ++inFlight)
-    setTimeout(() => { inFlight -= 1; socket.write(created()) }, 5)
+    setTimeout(() => {
+      inFlight -= 1
+      socket.write(created())
+    }, 5)
   })
   const report = await runLoad(plan(url, { connections: 4 }))
   t.equal(inFlightMax, 4)
@@ -142,7 +189,8 @@ t.test('every request has a key of its own, also over connections', async (t) =>
   let requests = 0
   const url = await serve(t, (socket, request) => {
     requests += 1
-    const [, key] = /Idempotency-Key: ([0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12})\r\n/.exec(request) ?? []
+    const [, key] =
+      /Idempotency-Key: ([0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12})\r\n/.exec(request) ?? []
     if (key !== undefined) keys.add(key)
     socket.write(created())
   })

@@ -23,7 +23,11 @@ t.test('every operation exists or is known to be missing', async (t) => {
     else t.ok(MISSING.has(id), `${id} (${method.toUpperCase()} ${path}) is missing`)
   }
   const known = new Set(CONTRACT.map(({ id }) => id))
-  t.strictSame([...MISSING].filter((id) => !known.has(id)), [], 'only operations of the contract are on the list')
+  t.strictSame(
+    [...MISSING].filter((id) => !known.has(id)),
+    [],
+    'only operations of the contract are on the list',
+  )
   t.comment(`${CONTRACT.length - MISSING.size} of ${CONTRACT.length} operations exist`)
   for (const id of MISSING) t.comment(`missing: ${id}`)
 })
@@ -32,12 +36,22 @@ t.test('every operation exists or is known to be missing', async (t) => {
 function factsOf(route: Route): Partial<ContractOperation> {
   const { list, success } = route
   const facts: Record<string, unknown> = {
-    id: route.operationId, method: route.method, path: route.path, tag: route.tag, callers: route.callers, success: success.status,
-    scope: route.scope ?? undefined, tenant: route.tenant === 'none' ? undefined : route.tenant,
-    idempotency: route.idempotency === 'none' ? undefined : route.idempotency, ifMatch: route.ifMatch === true ? true : undefined,
+    id: route.operationId,
+    method: route.method,
+    path: route.path,
+    tag: route.tag,
+    callers: route.callers,
+    success: success.status,
+    scope: route.scope ?? undefined,
+    tenant: route.tenant === 'none' ? undefined : route.tenant,
+    idempotency: route.idempotency === 'none' ? undefined : route.idempotency,
+    ifMatch: route.ifMatch === true ? true : undefined,
     conditional: route.method === 'get' && success.etag === true && list === undefined ? true : undefined,
-    list: list === undefined ? undefined : true, withTotal: list === undefined ? undefined : true, q: list?.q === true ? true : undefined,
-    idAndMetadata: list?.metadata === true && 'id' in list.filters ? true : undefined, stepUp: route.stepUp?.action,
+    list: list === undefined ? undefined : true,
+    withTotal: list === undefined ? undefined : true,
+    q: list?.q === true ? true : undefined,
+    idAndMetadata: list?.metadata === true && 'id' in list.filters ? true : undefined,
+    stepUp: route.stepUp?.action,
   }
   return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined))
 }
@@ -57,7 +71,12 @@ t.test('declarations say what the contract says', async (t) => {
     // A wider circle of tenants than asked for is more, not other: operators may read what their customers may.
     if (facts['tenant'] === 'any' && wanted.tenant === 'customer') facts['tenant'] = 'customer'
     t.strictSame(facts, wanted, operation.id)
-    t.equal(route.success.contentType ?? 'application/json', contentType ?? (operation.success === 204 ? route.success.contentType ?? 'application/json' : 'application/json'), `${operation.id}: media type`)
+    t.equal(
+      route.success.contentType ?? 'application/json',
+      contentType ??
+        (operation.success === 204 ? (route.success.contentType ?? 'application/json') : 'application/json'),
+      `${operation.id}: media type`,
+    )
   }
 })
 
@@ -79,12 +98,35 @@ interface Known {
 async function know(world: World): Promise<Known> {
   const { seeded, operator } = world
   const payment = (await seeded.client.createPayment(paymentBody(seeded.balances.EUR, seeded.recipients.EUR, 100))).body
-  const [keyRow] = await world.query<{ id: string }>(`select id from api_key where tenant_id = $1`, [seeded.client.tenantId])
-  const webhook = (await seeded.client.post<{ id: string }>('/integrator-webhooks', { url: 'https://hooks.example.com/', events: ['payment.created'] })).body
-  const bulk = (await seeded.client.post<{ id: string }>('/bulk-payments', { rows: [{ recipientId: seeded.recipients.EUR, currency: 'EUR', amount: '1', reference: 'Bill' }] }, randomUUID())).body
-  const [attachment] = await world.query<{ id: string; transaction_id: string }>('select id, transaction_id from document where transaction_id is not null limit 1')
+  const [keyRow] = await world.query<{ id: string }>(`select id from api_key where tenant_id = $1`, [
+    seeded.client.tenantId,
+  ])
+  const webhook = (
+    await seeded.client.post<{ id: string }>('/integrator-webhooks', {
+      url: 'https://hooks.example.com/',
+      events: ['payment.created'],
+    })
+  ).body
+  const bulk = (
+    await seeded.client.post<{ id: string }>(
+      '/bulk-payments',
+      { rows: [{ recipientId: seeded.recipients.EUR, currency: 'EUR', amount: '1', reference: 'Bill' }] },
+      randomUUID(),
+    )
+  ).body
+  const [attachment] = await world.query<{ id: string; transaction_id: string }>(
+    'select id, transaction_id from document where transaction_id is not null limit 1',
+  )
   const ids: Readonly<Record<string, string | undefined>> = {
-    balanceId: seeded.balances.EUR, recipientId: seeded.recipients.EUR, paymentId: payment.id, customerId: seeded.client.tenantId, apiKeyId: keyRow?.id, webhookId: webhook.id, attachmentId: attachment?.id, transactionId: attachment?.transaction_id, bulkPaymentId: bulk.id,
+    balanceId: seeded.balances.EUR,
+    recipientId: seeded.recipients.EUR,
+    paymentId: payment.id,
+    customerId: seeded.client.tenantId,
+    apiKeyId: keyRow?.id,
+    webhookId: webhook.id,
+    attachmentId: attachment?.id,
+    transactionId: attachment?.transaction_id,
+    bulkPaymentId: bulk.id,
   }
   const [login] = Object.values(world.service.sandbox!.customer.members)
   const person = new Person({ url: () => world.url, login: login!, tenantId: seeded.client.tenantId, now: world.now })
@@ -92,7 +134,10 @@ async function know(world: World): Promise<Known> {
   const tenantId = (level: 'customer' | 'operator') => (level === 'customer' ? seeded.client : operator).tenantId
   const keys = new Map<string, string>()
   return {
-    world, person, tenantId, proven: new Set(),
+    world,
+    person,
+    tenantId,
+    proven: new Set(),
     async key(level, scopes) {
       // A tenant has only so many keys, and operations of one scope can share theirs.
       const known = keys.get(`${level} ${scopes.join(' ')}`)
@@ -101,7 +146,8 @@ async function know(world: World): Promise<Known> {
       await world.query(
         `insert into api_key (id, level, tenant_id, operator_id, name, environment, prefix, sha256, scopes, status, created_by, created_at)
          values ($1, $2, $3, $4, 'contract', 'test', $5, decode($6, 'hex'), $7, 'active', $3, now())`,
-        [randomUUID(), level, tenantId(level), operator.tenantId, prefix, sha256, scopes])
+        [randomUUID(), level, tenantId(level), operator.tenantId, prefix, sha256, scopes],
+      )
       keys.set(`${level} ${scopes.join(' ')}`, secret)
       return secret
     },
@@ -142,27 +188,42 @@ t.test('a live service answers what the contract says', async (t) => {
   }
 })
 
-
 async function ask(t: Test, operation: ContractOperation, known: Known): Promise<string[]> {
   const checked: string[] = []
   const { world } = known
-  const level = operation.tenant === 'operator' || (operation.tenant === 'any' && operation.scope !== undefined && !(CUSTOMER_SCOPES as readonly string[]).includes(operation.scope)) ? 'operator' : 'customer'
+  const level =
+    operation.tenant === 'operator' ||
+    (operation.tenant === 'any' &&
+      operation.scope !== undefined &&
+      !(CUSTOMER_SCOPES as readonly string[]).includes(operation.scope))
+      ? 'operator'
+      : 'customer'
   const filled = known.path(operation)
   const path = filled ?? operation.path.replaceAll(/\{[^}]+\}/g, () => randomUUID())
   const method = operation.method.toUpperCase()
   const writes = operation.method !== 'get'
   const withBody = operation.method === 'post' || operation.method === 'patch'
-  const send = async (query: string, key: string | null, headers: Record<string, string | undefined> = {}, tenant = known.tenantId(level)): Promise<Reply<unknown>> =>
+  const send = async (
+    query: string,
+    key: string | null,
+    headers: Record<string, string | undefined> = {},
+    tenant = known.tenantId(level),
+  ): Promise<Reply<unknown>> =>
     await world.operator.send(`/v1${path}${query}`, {
-      method, headers: {
-        authorization: key === null ? undefined : `Bearer ${key}`, 'x-tenant-id': tenant,
-        ...(withBody ? { 'content-type': 'application/json' } : {}), ...(writes && operation.idempotency !== undefined ? { 'idempotency-key': randomUUID() } : {}), ...headers,
+      method,
+      headers: {
+        authorization: key === null ? undefined : `Bearer ${key}`,
+        'x-tenant-id': tenant,
+        ...(withBody ? { 'content-type': 'application/json' } : {}),
+        ...(writes && operation.idempotency !== undefined ? { 'idempotency-key': randomUUID() } : {}),
+        ...headers,
       },
       ...(withBody ? { body: '{}' } : {}),
     })
   const problem = (reply: Reply<unknown>, status: number, code: string, what: string, field?: string) => {
     t.equal(reply.status, status, `${what}: ${status}`)
-    if (reply.status >= 400) t.match(reply.problem, { code, ...(field === undefined ? {} : { errors: [{ field }] }) }, what)
+    if (reply.status >= 400)
+      t.match(reply.problem, { code, ...(field === undefined ? {} : { errors: [{ field }] }) }, what)
     checked.push(what)
   }
 
@@ -200,24 +261,53 @@ async function ask(t: Test, operation: ContractOperation, known: Known): Promise
 
   const { scope } = operation
   const all = level === 'customer' ? CUSTOMER_SCOPES : OPERATOR_SCOPES
-  const without = await known.key(level, all.filter((other) => other !== scope))
+  const without = await known.key(
+    level,
+    all.filter((other) => other !== scope),
+  )
   const only = await known.key(level, [scope as string])
   const refused = await send('', without)
   problem(refused, 403, 'insufficient-scope', `needs ${scope}`)
   t.equal(refused.problem['requiredScope'], scope)
   for (const name of HEADERS_OF_LIMITS) t.ok(refused.headers.has(name), `a refusal carries ${name}`)
-  problem(await send('', only, { 'x-tenant-id': undefined }), 400, 'malformed-request', 'needs a tenant', 'header.X-Tenant-Id')
+  problem(
+    await send('', only, { 'x-tenant-id': undefined }),
+    400,
+    'malformed-request',
+    'needs a tenant',
+    'header.X-Tenant-Id',
+  )
   problem(await send('', only, {}, randomUUID()), 403, 'tenant-forbidden', 'is closed to other tenants')
   const route = declared.get(operation.id) as Route
   if (route.tenant === operation.tenant && operation.tenant !== 'any') {
     const other = operation.tenant === 'customer' ? 'operator' : 'customer'
-    problem(await send('', await known.key(other, [scope as string]), {}, known.tenantId(other)), 403, 'tenant-forbidden', `is closed to the ${other}`)
+    problem(
+      await send('', await known.key(other, [scope as string]), {}, known.tenantId(other)),
+      403,
+      'tenant-forbidden',
+      `is closed to the ${other}`,
+    )
   }
   problem(await send('?nonsense=1', only), 400, 'malformed-request', 'knows its parameters', 'query.nonsense')
 
-  if (operation.idempotency === 'required') problem(await send('', only, { 'idempotency-key': undefined }), 400, 'malformed-request', 'needs an Idempotency-Key', 'header.Idempotency-Key')
-  if (operation.idempotency !== undefined) problem(await send('', only, { 'idempotency-key': 'two words' }), 400, 'malformed-request', 'reads the Idempotency-Key', 'header.Idempotency-Key')
-  if (operation.ifMatch === true) problem(await send('', only, { 'if-match': undefined }), 428, 'precondition-required', 'needs If-Match')
+  if (operation.idempotency === 'required')
+    problem(
+      await send('', only, { 'idempotency-key': undefined }),
+      400,
+      'malformed-request',
+      'needs an Idempotency-Key',
+      'header.Idempotency-Key',
+    )
+  if (operation.idempotency !== undefined)
+    problem(
+      await send('', only, { 'idempotency-key': 'two words' }),
+      400,
+      'malformed-request',
+      'reads the Idempotency-Key',
+      'header.Idempotency-Key',
+    )
+  if (operation.ifMatch === true)
+    problem(await send('', only, { 'if-match': undefined }), 428, 'precondition-required', 'needs If-Match')
   if (operation.list === true) await askList(t, operation, (query) => send(query, only), problem)
 
   if (operation.method === 'get' && filled !== null) {
@@ -248,7 +338,13 @@ async function askList(
   problem(await send('?limit=101'), 400, 'malformed-request', 'limits pages to 100', 'query.limit')
   problem(await send('?sort=nonsense'), 400, 'malformed-request', 'knows its sorts', 'query.sort')
   problem(await send('?filter[nonsense]=1'), 400, 'malformed-request', 'knows its filters', 'query.filter[nonsense]')
-  problem(await send('?q=a'), 400, 'malformed-request', operation.q === true ? 'searches from two characters' : 'does not search', 'query.q')
+  problem(
+    await send('?q=a'),
+    400,
+    'malformed-request',
+    operation.q === true ? 'searches from two characters' : 'does not search',
+    'query.q',
+  )
   const search = await send('?q=xyzzy')
   t.equal(search.status, operation.q === true ? 200 : 400)
   const counted = await send('?limit=1&withTotal=true')
@@ -258,7 +354,17 @@ async function askList(
   const byId = await send(`?filter[id]=${randomUUID()}&filter[metadata.none]=x`)
   t.equal(byId.status, operation.idAndMetadata === true ? 200 : 400, 'filters by id and metadata')
   if (operation.idAndMetadata === true) {
-    problem(await send(`?filter[id]=${Array.from({ length: 101 }, () => randomUUID()).join(',')}`), 400, 'too_many_filter_values', 'takes a hundred ids')
-    problem(await send(`?${Array.from({ length: 6 }, (_, index) => `filter[metadata.k${index}]=x`).join('&')}`), 400, 'too_many_filter_values', 'takes five metadata filters')
+    problem(
+      await send(`?filter[id]=${Array.from({ length: 101 }, () => randomUUID()).join(',')}`),
+      400,
+      'too_many_filter_values',
+      'takes a hundred ids',
+    )
+    problem(
+      await send(`?${Array.from({ length: 6 }, (_, index) => `filter[metadata.k${index}]=x`).join('&')}`),
+      400,
+      'too_many_filter_values',
+      'takes five metadata filters',
+    )
   }
 }

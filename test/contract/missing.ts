@@ -3,12 +3,22 @@
  * exists, and when one that is not here is missing.
  */
 export const MISSING: ReadonlySet<string> = new Set([
-  
-  'listCollections', 'createCollection',
-  'getCollection', 'cancelCollection', 'createMandate', 'getMandate', 'cancelMandate', 
-  
-  'listCustomers', 'createCustomer', 'getCustomer', 'getKybCase',
-  'listProviderConnections', 'getProviderConnection', 'getDeveloperWorkspace',
-  'simulateCardTransaction', 'simulateCollectionStatus', 
+  'listCollections',
+  'createCollection',
+  'getCollection',
+  'cancelCollection',
+  'createMandate',
+  'getMandate',
+  'cancelMandate',
+
+  'listCustomers',
+  'createCustomer',
+  'getCustomer',
+  'getKybCase',
+  'listProviderConnections',
+  'getProviderConnection',
+  'getDeveloperWorkspace',
+  'simulateCardTransaction',
+  'simulateCollectionStatus',
   'simulateKycOutcome',
 ])

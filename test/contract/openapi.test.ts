@@ -15,17 +15,29 @@ import { ProblemSchema } from '../../lib/contract/problem.ts'
 import { PROBLEMS } from '../../lib/base/problems.ts'
 import { createWorld } from '../support/world.ts'
 
-interface Media { readonly example?: unknown; readonly schema?: object; readonly examples?: Readonly<Record<string, { readonly $ref: string }>> }
+interface Media {
+  readonly example?: unknown
+  readonly schema?: object
+  readonly examples?: Readonly<Record<string, { readonly $ref: string }>>
+}
 interface Operation {
   readonly summary: string
   readonly description: string
   readonly security: readonly object[]
   readonly parameters?: readonly { readonly $ref?: string; readonly name: string; readonly description?: string }[]
   readonly requestBody?: { readonly content: Readonly<Record<string, Media>> }
-  readonly responses: Readonly<Record<string, { readonly description: string; readonly headers: object; readonly content?: Readonly<Record<string, Media>> }>>
+  readonly responses: Readonly<
+    Record<
+      string,
+      { readonly description: string; readonly headers: object; readonly content?: Readonly<Record<string, Media>> }
+    >
+  >
 }
 /** What the journey tells; the journey itself is compiled apart, since what it is made from exists only then. */
-interface Travelled { readonly unchanged: number; readonly payment: { readonly id: string } }
+interface Travelled {
+  readonly unchanged: number
+  readonly payment: { readonly id: string }
+}
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
   readonly components: { readonly examples: Readonly<Record<string, { readonly value: { readonly status: number } }>> }
@@ -42,16 +54,25 @@ const ALIKE = new RegExp(`^Paths should resolve unambiguously. Found two ambiguo
 
 t.test('linters find nothing', async (t) => {
   for (const preset of ['recommended', 'recommended-strict']) {
-    const found = await lintFromString({ source, absoluteRef: `${world.url}/v1/openapi.json`, config: await createConfig({ extends: [preset] }) })
+    const found = await lintFromString({
+      source,
+      absoluteRef: `${world.url}/v1/openapi.json`,
+      config: await createConfig({ extends: [preset] }),
+    })
     const told = found.filter(({ ruleId, message }) => ruleId !== 'no-ambiguous-paths' || !ALIKE.test(message))
-    t.strictSame(told.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer]), [], preset)
+    t.strictSame(
+      told.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer]),
+      [],
+      preset,
+    )
   }
 })
 
 t.test('every parameter says what it is', (t) => {
   for (const [path, operations] of Object.entries(document.paths)) {
     for (const [method, { parameters = [] }] of Object.entries(operations)) {
-      for (const { $ref, name, description } of parameters) if ($ref === undefined) t.match(description, /\S/, `${method} ${path} ${name}`)
+      for (const { $ref, name, description } of parameters)
+        if ($ref === undefined) t.match(description, /\S/, `${method} ${path} ${name}`)
     }
   }
   t.end()
@@ -60,14 +81,23 @@ t.test('every parameter says what it is', (t) => {
 t.test('every operation has examples, and every example is what its schema says', async (t) => {
   for (const { operationId, method, path, body, success } of routes) {
     const { requestBody, responses } = document.paths[path]![method]!
-    for (const [what, schema, content] of [['body', body, requestBody?.content], ['success', success.schema, responses[success.status]?.content]] as const) {
+    for (const [what, schema, content] of [
+      ['body', body, requestBody?.content],
+      ['success', success.schema, responses[success.status]?.content],
+    ] as const) {
       if (schema === undefined) continue
-      const media = content?.[what === 'body' ? 'application/json' : success.contentType ?? 'application/json']
+      const media = content?.[what === 'body' ? 'application/json' : (success.contentType ?? 'application/json')]
       const { example } = media ?? {}
       t.not(example, undefined, `${operationId}: its ${what} has an example`)
       const validator = Compile(schema as TSchema)
-      const errors = validator.Check(example) ? [] : validator.Errors(example).map(({ instancePath, message }) => `${instancePath} ${message}`)
-      t.strictSame(errors, [], `${operationId}: the example of its ${what} is valid; give what is not an example of its own in its schema`)
+      const errors = validator.Check(example)
+        ? []
+        : validator.Errors(example).map(({ instancePath, message }) => `${instancePath} ${message}`)
+      t.strictSame(
+        errors,
+        [],
+        `${operationId}: the example of its ${what} is valid; give what is not an example of its own in its schema`,
+      )
     }
   }
 })
@@ -82,10 +112,19 @@ t.test('every operation documents its problems with examples, its headers and wh
     }
     for (const [status, response] of Object.entries(operation.responses)) {
       t.ok('X-Request-Id' in response.headers, `${route.operationId} ${status}: the request id`)
-      if (route.callers !== 'public') t.ok('RateLimit' in response.headers && 'RateLimit-Policy' in response.headers, `${route.operationId} ${status}: limits`)
-      if (status === '429' || status === '503') t.ok('Retry-After' in response.headers, `${route.operationId} ${status}: when to come back`)
+      if (route.callers !== 'public')
+        t.ok(
+          'RateLimit' in response.headers && 'RateLimit-Policy' in response.headers,
+          `${route.operationId} ${status}: limits`,
+        )
+      if (status === '429' || status === '503')
+        t.ok('Retry-After' in response.headers, `${route.operationId} ${status}: when to come back`)
     }
-    t.equal(operation.security.length, { public: 0, key: 3, session: 2, staff: 2 }[route.callers], `${route.operationId}: who may call`)
+    t.equal(
+      operation.security.length,
+      { public: 0, key: 3, session: 2, staff: 2 }[route.callers],
+      `${route.operationId}: who may call`,
+    )
     t.ok(operation.summary !== '' && operation.description !== '')
   }
   for (const [slug, { value }] of Object.entries(document.components.examples)) t.ok(problem.Check(value), slug)
@@ -93,15 +132,24 @@ t.test('every operation documents its problems with examples, its headers and wh
 
 t.test('a client generated from the document compiles, and gets a person from signing in to a payment', async (t) => {
   const directory = join(import.meta.dirname, 'client')
-  const generator = join(dirname(createRequire(join(import.meta.dirname, 'client-generator/package.json')).resolve('openapi-typescript')), 'index.mjs')
-  const { default: openapiTS, astToString } = await import(pathToFileURL(generator).href) as {
+  const generator = join(
+    dirname(createRequire(join(import.meta.dirname, 'client-generator/package.json')).resolve('openapi-typescript')),
+    'index.mjs',
+  )
+  const { default: openapiTS, astToString } = (await import(pathToFileURL(generator).href)) as {
     readonly default: (source: string, options?: object) => Promise<unknown>
     readonly astToString: (ast: unknown) => string
   }
   const warnings: string[] = []
   const { warn } = console
-  console.warn = (...words: unknown[]) => { warnings.push(words.join(' ')) }
-  const generated = await openapiTS(source).then(astToString).finally(() => { console.warn = warn })
+  console.warn = (...words: unknown[]) => {
+    warnings.push(words.join(' '))
+  }
+  const generated = await openapiTS(source)
+    .then(astToString)
+    .finally(() => {
+      console.warn = warn
+    })
   t.strictSame(warnings, [], 'the generator has nothing to say')
   // In one step: another run may be compiling.
   await writeFile(join(directory, `generated.ts.${process.pid}`), generated)
@@ -109,24 +157,40 @@ t.test('a client generated from the document compiles, and gets a person from si
 
   const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc')
   // Tap loads itself into every process of a test, which the compiler does not survive.
-  const compiler = spawn('env', ['-u', 'NODE_OPTIONS', process.execPath, tsc, '--noEmit', '-p', directory], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const compiler = spawn('env', ['-u', 'NODE_OPTIONS', process.execPath, tsc, '--noEmit', '-p', directory], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   let said = ''
-  compiler.stdout.on('data', (text) => { said += text })
-  compiler.stderr.on('data', (text) => { said += text })
+  compiler.stdout.on('data', (text) => {
+    said += text
+  })
+  compiler.stderr.on('data', (text) => {
+    said += text
+  })
   const [code] = await once(compiler, 'close')
   t.equal(code, 0, `it compiles: ${said.slice(0, 2_000)}`)
   if (code !== 0) return
 
-  const { travel } = await import(pathToFileURL(join(directory, 'journey.ts')).href) as { readonly travel: (traveller: object) => Promise<Travelled> }
+  const { travel } = (await import(pathToFileURL(join(directory, 'journey.ts')).href)) as {
+    readonly travel: (traveller: object) => Promise<Travelled>
+  }
   const owner = world.person('owner')
   const { seeded } = world
   const travelled = await travel({
-    baseUrl: `${world.url}/v1`, email: owner.login.email, password: owner.login.password, code: () => owner.code(), customerId: seeded.client.tenantId,
-    balanceId: seeded.balances.EUR, recipientId: seeded.recipients.EUR,
+    baseUrl: `${world.url}/v1`,
+    email: owner.login.email,
+    password: owner.login.password,
+    code: () => owner.code(),
+    customerId: seeded.client.tenantId,
+    balanceId: seeded.balances.EUR,
+    recipientId: seeded.recipients.EUR,
   })
   t.match(travelled, {
-    payment: { status: 'processing', amount: { amountMinor: '1250', currency: 'EUR' }, createdVia: 'api_key' }, replayed: 'true', unchanged: Number,
-    refusal: { code: 'validation-error', errors: [{ field: '/amount/amountMinor', code: 'too_small' }] }, names: ['Generated client', 'Sandbox key'],
+    payment: { status: 'processing', amount: { amountMinor: '1250', currency: 'EUR' }, createdVia: 'api_key' },
+    replayed: 'true',
+    unchanged: Number,
+    refusal: { code: 'validation-error', errors: [{ field: '/amount/amountMinor', code: 'too_small' }] },
+    names: ['Generated client', 'Sandbox key'],
   })
   t.ok([200, 304].includes(travelled.unchanged), 'unless the payment has gone on meanwhile')
   await seeded.client.paymentReaching(travelled.payment.id, 'completed')

@@ -20,16 +20,31 @@ t.test('kill -9 in the middle of a submission, of both nodes that run it, one af
   await using dataDir = await createDataDir()
   let node: NodeProcess = await startNode(dataDir.path)
   t.teardown(() => node[Symbol.asyncDispose]())
-  const customer = await addCustomer(await dataDir.databaseUrl(), (await dataDir.sandbox()).operator.id, { balances: [{ currency: 'EUR', amount: BigInt(PAID) * 100n }] })
+  const customer = await addCustomer(await dataDir.databaseUrl(), (await dataDir.sandbox()).operator.id, {
+    balances: [{ currency: 'EUR', amount: BigInt(PAID) * 100n }],
+  })
   const client = new Client({ url: () => node.url, apiKey: customer.apiKey, tenantId: customer.id })
-  const file = table(['recipient_id', 'currency', 'amount', 'reference'], ...Array.from({ length: ROWS }, (_, nth) => [customer.recipients.EUR, 'EUR', '1.00', `Row ${nth + 1}`]))
+  const file = table(
+    ['recipient_id', 'currency', 'amount', 'reference'],
+    ...Array.from({ length: ROWS }, (_, nth) => [customer.recipients.EUR, 'EUR', '1.00', `Row ${nth + 1}`]),
+  )
   const bulk = await validated(client, (await sendFile(client, file)).body)
   t.match(bulk, { status: 'ready', counts: { total: ROWS, valid: ROWS } })
   const other = await startNode(dataDir.path, { DATABASE_URL: await dataDir.databaseUrl() })
   t.teardown(() => other[Symbol.asyncDispose]())
 
-  const state = async () => (await dataDir.query<{ submitted: number; status: string; lease: string | null }>('select b.submitted, b.status, j.lease from bulk_payment b join job j on j.id = b.job_id where b.id = $1', [bulk.id]))[0]!
-  const made = (count: number) => until(`${count} payments are made`, async () => (await state()).submitted >= count, { deadlineMs: 60_000, pollMs: 5 })
+  const state = async () =>
+    (
+      await dataDir.query<{ submitted: number; status: string; lease: string | null }>(
+        'select b.submitted, b.status, j.lease from bulk_payment b join job j on j.id = b.job_id where b.id = $1',
+        [bulk.id],
+      )
+    )[0]!
+  const made = (count: number) =>
+    until(`${count} payments are made`, async () => (await state()).submitted >= count, {
+      deadlineMs: 60_000,
+      pollMs: 5,
+    })
   /** Nobody comes further while the work goes on; what was asked for before it is answered all the same. */
   const standingStill = async (work: () => Promise<void>) => {
     const lock = new pg.Client({ connectionString: await dataDir.databaseUrl() })
@@ -44,12 +59,20 @@ t.test('kill -9 in the middle of a submission, of both nodes that run it, one af
   }
   // As if this holder had not been heard of for long: another may take it, and whoever has taken it meanwhile keeps it.
   // It does not count as a try, of which there are three.
-  const free = (lease: string | null) => dataDir.query(`update job set due_at = now() - interval '1 second', attempts = 0 where kind = 'bulk_payment_submit' and status = 'running' and lease = $1`, [lease])
+  const free = (lease: string | null) =>
+    dataDir.query(
+      `update job set due_at = now() - interval '1 second', attempts = 0 where kind = 'bulk_payment_submit' and status = 'running' and lease = $1`,
+      [lease],
+    )
   t.equal((await submit(client, bulk.id, randomUUID())).status, 202)
   await made(1)
   await standingStill(async () => {
     const { lease } = await state()
-    await until('another has it', async () => { await free(lease); const now = await state(); return now.lease !== lease && now.lease !== null })
+    await until('another has it', async () => {
+      await free(lease)
+      const now = await state()
+      return now.lease !== lease && now.lease !== null
+    })
   })
   // Whoever had it goes on until it hears of it, so for a while both are at the same rows.
   await made(FIRST_KILL)
@@ -59,7 +82,10 @@ t.test('kill -9 in the middle of a submission, of both nodes that run it, one af
     await node.ended
   })
   const { lease: held } = await state()
-  await until('the other has it', async () => { await free(held); return (await state()).submitted >= SECOND_KILL })
+  await until('the other has it', async () => {
+    await free(held)
+    return (await state()).submitted >= SECOND_KILL
+  })
   await standingStill(async () => {
     t.equal((await state()).status, 'submitting', 'nor then')
     other.kill('SIGKILL')
@@ -67,13 +93,40 @@ t.test('kill -9 in the middle of a submission, of both nodes that run it, one af
   })
   await free((await state()).lease)
   node = await startNode(dataDir.path)
-  const done = await until('the run is over', async () => { const { body } = await client.get<BulkPayment>(`/bulk-payments/${bulk.id}`); return body.status !== 'submitting' && body }, { deadlineMs: 120_000 })
-  t.match(done, { status: 'partially_submitted', counts: { total: ROWS, valid: 0, submitting: 0, submitted: PAID, failed: ROWS - PAID } })
-  t.strictSame(await dataDir.query(`select count(*)::int as payments, count(distinct details::jsonb->'bulk'->>'bulkRowId')::int as rows, sum(amount)::int as amount from payment where created_via = 'bulk'`),
-    [{ payments: PAID, rows: PAID, amount: PAID * 100 }], 'no payment twice, none missing')
-  await until('all are completed', async () => (await dataDir.query(`select from payment where created_via = 'bulk' and status <> 'completed' limit 1`)).length === 0, { deadlineMs: 120_000 })
-  t.strictSame(await dataDir.query(`select sum(amount)::int as amount from posting where rule = 'L10' and source_object = 'payment' and customer_id = $1`, [customer.id]), [{ amount: PAID * 100 }],
-    'the journal has what the rows say')
+  const done = await until(
+    'the run is over',
+    async () => {
+      const { body } = await client.get<BulkPayment>(`/bulk-payments/${bulk.id}`)
+      return body.status !== 'submitting' && body
+    },
+    { deadlineMs: 120_000 },
+  )
+  t.match(done, {
+    status: 'partially_submitted',
+    counts: { total: ROWS, valid: 0, submitting: 0, submitted: PAID, failed: ROWS - PAID },
+  })
+  t.strictSame(
+    await dataDir.query(
+      `select count(*)::int as payments, count(distinct details::jsonb->'bulk'->>'bulkRowId')::int as rows, sum(amount)::int as amount from payment where created_via = 'bulk'`,
+    ),
+    [{ payments: PAID, rows: PAID, amount: PAID * 100 }],
+    'no payment twice, none missing',
+  )
+  await until(
+    'all are completed',
+    async () =>
+      (await dataDir.query(`select from payment where created_via = 'bulk' and status <> 'completed' limit 1`))
+        .length === 0,
+    { deadlineMs: 120_000 },
+  )
+  t.strictSame(
+    await dataDir.query(
+      `select sum(amount)::int as amount from posting where rule = 'L10' and source_object = 'payment' and customer_id = $1`,
+      [customer.id],
+    ),
+    [{ amount: PAID * 100 }],
+    'the journal has what the rows say',
+  )
   t.equal((await client.balance(customer.balanceIds[0]!)).availableBalance.amountMinor, '0')
   const report = await dataDir.audit()
   t.ok(report.ok, 'the books are right', { broken: report.checks.filter(({ disagreeing }) => disagreeing > 0) })

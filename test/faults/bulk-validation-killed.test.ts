@@ -17,25 +17,58 @@ t.test('kill -9 in the middle of a validation, and another node while two are at
   await using dataDir = await createDataDir()
   let node: NodeProcess = await startNode(dataDir.path)
   t.teardown(() => node[Symbol.asyncDispose]())
-  const customer = await addCustomer(await dataDir.databaseUrl(), (await dataDir.sandbox()).operator.id, { balances: [{ currency: 'EUR', amount: 1n }] })
+  const customer = await addCustomer(await dataDir.databaseUrl(), (await dataDir.sandbox()).operator.id, {
+    balances: [{ currency: 'EUR', amount: 1n }],
+  })
   const client = new Client({ url: () => node.url, apiKey: customer.apiKey, tenantId: customer.id })
   const ibans = Array.from({ length: NEW }, () => newIban())
   const rows = Array.from({ length: ROWS }, (_, nth) => {
     const isNew = nth % (ROWS / NEW) === 0
-    return [isNew ? '' : customer.recipients.EUR, isNew ? `New ${nth}` : '', isNew ? ibans[nth / (ROWS / NEW)]! : '', 'EUR', '1.00', `Row ${nth + 1}`]
+    return [
+      isNew ? '' : customer.recipients.EUR,
+      isNew ? `New ${nth}` : '',
+      isNew ? ibans[nth / (ROWS / NEW)]! : '',
+      'EUR',
+      '1.00',
+      `Row ${nth + 1}`,
+    ]
   })
-  const bulk = (await sendFile(client, table(['recipient_id', 'recipient_name', 'iban', 'currency', 'amount', 'reference'], ...rows), { fields: { createMissingRecipients: 'true' } })).body
+  const bulk = (
+    await sendFile(
+      client,
+      table(['recipient_id', 'recipient_name', 'iban', 'currency', 'amount', 'reference'], ...rows),
+      { fields: { createMissingRecipients: 'true' } },
+    )
+  ).body
 
-  const state = async () => (await dataDir.query<{ total: number; status: string }>('select total, status from bulk_payment where id = $1', [bulk.id]))[0]!
-  const read = (count: number) => until(`${count} rows are read`, async () => (await state()).total >= count, { deadlineMs: 60_000, pollMs: 5 })
-  const job = async () => (await dataDir.query<{ lease: string | null; attempts: number }>('select lease, attempts from job where id = $1', [bulk.jobId]))[0]!
+  const state = async () =>
+    (
+      await dataDir.query<{ total: number; status: string }>('select total, status from bulk_payment where id = $1', [
+        bulk.id,
+      ])
+    )[0]!
+  const read = (count: number) =>
+    until(`${count} rows are read`, async () => (await state()).total >= count, { deadlineMs: 60_000, pollMs: 5 })
+  const job = async () =>
+    (
+      await dataDir.query<{ lease: string | null; attempts: number }>('select lease, attempts from job where id = $1', [
+        bulk.jobId,
+      ])
+    )[0]!
   // Nobody has to wait for this lease to end; whoever has taken the job meanwhile keeps it. Nor does it count as a try, of which there are three.
-  const free = (lease: string | null) => dataDir.query(`update job set due_at = now() - interval '1 second', attempts = 0 where id = $1 and status = 'running' and lease = $2`, [bulk.jobId, lease])
+  const free = (lease: string | null) =>
+    dataDir.query(
+      `update job set due_at = now() - interval '1 second', attempts = 0 where id = $1 and status = 'running' and lease = $2`,
+      [bulk.jobId, lease],
+    )
   await read(FIRST_KILL)
   node.kill('SIGKILL')
   await node.ended
   t.equal((await state()).status, 'validating', 'it was not over')
-  const before = await dataDir.query<{ id: string }>('select id from bulk_payment_row where bulk_payment_id = $1 order by row_number', [bulk.id])
+  const before = await dataDir.query<{ id: string }>(
+    'select id from bulk_payment_row where bulk_payment_id = $1 order by row_number',
+    [bulk.id],
+  )
   t.ok(before.length >= FIRST_KILL && before.length < ROWS)
 
   node = await startNode(dataDir.path)
@@ -46,19 +79,50 @@ t.test('kill -9 in the middle of a validation, and another node while two are at
   await until('it was begun again', async () => (await job()).lease !== dead)
   const { lease } = await job()
   // The one that has it is held to be dead and goes on all the same: for a while both are at the same rows.
-  await until('another has it', async () => { await free(lease); const now = await job(); return now.lease !== lease || now.lease === null })
+  await until('another has it', async () => {
+    await free(lease)
+    const now = await job()
+    return now.lease !== lease || now.lease === null
+  })
   await read(BOTH_RUN)
   other.kill('SIGKILL')
   await other.ended
   await free((await job()).lease)
   const ready = await validated(client, bulk)
-  t.match(ready, { status: 'ready', counts: { total: ROWS, pending: 0, valid: ROWS - NEW, invalid: NEW }, totals: [{ currency: 'EUR', amountMinor: String((ROWS - NEW) * 100), rows: ROWS - NEW }] })
-  t.strictSame(await dataDir.query('select count(*)::int as rows, count(distinct row_number)::int as numbers, max(row_number) as last, count(distinct id)::int as ids from bulk_payment_row where bulk_payment_id = $1', [bulk.id]),
-    [{ rows: ROWS, numbers: ROWS, last: ROWS, ids: ROWS }])
-  t.strictSame((await dataDir.query<{ id: string }>('select id from bulk_payment_row where bulk_payment_id = $1 order by row_number limit $2', [bulk.id, before.length])), before, 'rows that were there are the same ones')
-  t.strictSame(await dataDir.query(`select count(*)::int as made, count(distinct account_identity)::int as accounts from recipient where customer_id = $1 and name ~ '^New [0-9]+$'`, [customer.id]), [{ made: NEW, accounts: NEW }], 'no recipient twice')
+  t.match(ready, {
+    status: 'ready',
+    counts: { total: ROWS, pending: 0, valid: ROWS - NEW, invalid: NEW },
+    totals: [{ currency: 'EUR', amountMinor: String((ROWS - NEW) * 100), rows: ROWS - NEW }],
+  })
+  t.strictSame(
+    await dataDir.query(
+      'select count(*)::int as rows, count(distinct row_number)::int as numbers, max(row_number) as last, count(distinct id)::int as ids from bulk_payment_row where bulk_payment_id = $1',
+      [bulk.id],
+    ),
+    [{ rows: ROWS, numbers: ROWS, last: ROWS, ids: ROWS }],
+  )
+  t.strictSame(
+    await dataDir.query<{ id: string }>(
+      'select id from bulk_payment_row where bulk_payment_id = $1 order by row_number limit $2',
+      [bulk.id, before.length],
+    ),
+    before,
+    'rows that were there are the same ones',
+  )
+  t.strictSame(
+    await dataDir.query(
+      `select count(*)::int as made, count(distinct account_identity)::int as accounts from recipient where customer_id = $1 and name ~ '^New [0-9]+$'`,
+      [customer.id],
+    ),
+    [{ made: NEW, accounts: NEW }],
+    'no recipient twice',
+  )
   t.equal((await rowsOf(client, bulk, { 'filter[errorCode]': 'recipient_not_approved' })).length, NEW)
-  t.strictSame(await dataDir.query(`select status from outbox where object_id = $1 order by created_at, id`, [bulk.id]), [{ status: 'validating' }, { status: 'ready' }], 'one event for each change')
+  t.strictSame(
+    await dataDir.query(`select status from outbox where object_id = $1 order by created_at, id`, [bulk.id]),
+    [{ status: 'validating' }, { status: 'ready' }],
+    'one event for each change',
+  )
   t.ok((await dataDir.audit()).ok, 'the books are right')
   t.equal(node.stderr, '')
   node.kill('SIGTERM')

@@ -11,12 +11,17 @@ const KILLS = 3
 /** Answers between one kill and the next. */
 const ANSWERS = 60
 
-t.test('kill -9 in the middle of the work loses nothing that was answered, and repeats nothing', async t => {
+t.test('kill -9 in the middle of the work loses nothing that was answered, and repeats nothing', async (t) => {
   await using dataDir = await createDataDir()
   let node: NodeProcess = await startNode(dataDir.path)
   t.teardown(() => node[Symbol.asyncDispose]())
-  const customer = await addCustomer(await dataDir.databaseUrl(), (await dataDir.sandbox()).operator.id,
-    { balances: [{ currency: 'EUR', amount: OPENING }, { currency: 'EUR', amount: OPENING }, { currency: 'USD', amount: 0n }] })
+  const customer = await addCustomer(await dataDir.databaseUrl(), (await dataDir.sandbox()).operator.id, {
+    balances: [
+      { currency: 'EUR', amount: OPENING },
+      { currency: 'EUR', amount: OPENING },
+      { currency: 'USD', amount: 0n },
+    ],
+  })
   const client = new Client({ url: () => node.url, apiKey: customer.apiKey, tenantId: customer.id })
   const [first, second, dollars] = customer.balanceIds as [string, string, string]
   const balanceIds = [first, second] as const

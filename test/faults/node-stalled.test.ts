@@ -7,7 +7,7 @@ import { trial } from '../support/trial.ts'
 /** Within 5 s, and something for a machine that does other things too. */
 const HOME_MS = 8_000
 
-t.test('one node stalls for three leases and comes back, another is killed, Redis is wiped meanwhile', async t => {
+t.test('one node stalls for three leases and comes back, another is killed, Redis is wiped meanwhile', async (t) => {
   await trial(t, { nodes: 3 }, async ({ cluster, answers }) => {
     const [stalled, killed] = cluster.nodes
     const back = stalled!.stall(3 * LEASE_MS)

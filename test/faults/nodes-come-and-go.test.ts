@@ -8,9 +8,10 @@ const HAND_OVER_MS = 2_500
 /** With so many a node that is home to none of them is rarer than one run in five thousand. */
 const CUSTOMERS = 24
 
-t.test('nodes leave and join under load: each has its share, says so, and hands it over before it ends', async t => {
+t.test('nodes leave and join under load: each has its share, says so, and hands it over before it ends', async (t) => {
   await trial(t, { nodes: 3, customers: CUSTOMERS }, async ({ cluster, answers }) => {
-    const held = async () => (await Promise.all(cluster.live.map((node) => node.shards()))).map((state) => state?.held).sort()
+    const held = async () =>
+      (await Promise.all(cluster.live.map((node) => node.shards()))).map((state) => state?.held).sort()
     t.strictSame(await held(), [85, 85, 86], 'a fair share each')
     for (const node of cluster.nodes) {
       t.equal(await node.metric('vostro_shards_held'), (await node.shards())!.held)
@@ -27,7 +28,16 @@ t.test('nodes leave and join under load: each has its share, says so, and hands 
     await answers()
     const handedOver = (await cluster.query('select from sandbox_order')).length
     t.ok(handedOver > 0)
-    await until('all nodes have committed', async () => (await Promise.all(cluster.nodes.map((node) => node.metric('vostro_commands_total')))).every((count) => count > 0))
-    t.ok((await Promise.all(cluster.nodes.map((node) => node.metric('vostro_commit_conflicts_total')))).every((count) => count < 50), 'and did not do each other\'s work')
+    await until('all nodes have committed', async () =>
+      (await Promise.all(cluster.nodes.map((node) => node.metric('vostro_commands_total')))).every(
+        (count) => count > 0,
+      ),
+    )
+    t.ok(
+      (await Promise.all(cluster.nodes.map((node) => node.metric('vostro_commit_conflicts_total')))).every(
+        (count) => count < 50,
+      ),
+      "and did not do each other's work",
+    )
   })
 })

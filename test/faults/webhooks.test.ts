@@ -23,7 +23,8 @@ import { createWorld } from '../support/world.ts'
 const PATH = '/integrator-webhooks'
 const MEGABYTE = 1024 * 1024
 
-const listen = async (client: Client, url: string, events: readonly string[] = ['balance.low']) => (await client.post<IntegratorWebhook>(PATH, { url, events })).body.id
+const listen = async (client: Client, url: string, events: readonly string[] = ['balance.low']) =>
+  (await client.post<IntegratorWebhook>(PATH, { url, events })).body.id
 /** A receiver that pours into the process of the test keeps the service busy as well, which says so. */
 async function persistently<Body>(ask: () => Promise<Reply<Body>>): Promise<Body> {
   for (;;) {
@@ -32,8 +33,10 @@ async function persistently<Body>(ask: () => Promise<Reply<Body>>): Promise<Body
     await pause(100)
   }
 }
-const deliveries = async (client: Client, id: string) => (await persistently(() => client.list<WebhookDelivery>(`${PATH}/${id}/deliveries`, { limit: 100 }))).data
-const simulate = (client: Client) => persistently(() => client.post('/simulations/webhook-events', { type: 'balance.low' }))
+const deliveries = async (client: Client, id: string) =>
+  (await persistently(() => client.list<WebhookDelivery>(`${PATH}/${id}/deliveries`, { limit: 100 }))).data
+const simulate = (client: Client) =>
+  persistently(() => client.post('/simulations/webhook-events', { type: 'balance.low' }))
 
 /** What becomes of a callback to each, and how much of what they pour may get through. */
 const EXPECTED: readonly (readonly [Misbehaviour, Partial<WebhookDelivery['attempts'][number]>])[] = [
@@ -58,11 +61,13 @@ t.test('hostile receivers get ten seconds and a little memory, and nobody else w
   await using opened = new AsyncDisposableStack()
   const customers = [world.seeded.client, (await world.customer({ balances: [] })).client]
   const [first, second] = customers as [Client, Client]
-  const hostiles = await Promise.all(EXPECTED.map(async ([kind, expected], index) => {
-    const hostile = opened.use(await Hostile.open(kind, elsewhere.url))
-    const client = index < 6 ? first : second
-    return { kind, expected, hostile, client, id: await listen(client, hostile.url) }
-  }))
+  const hostiles = await Promise.all(
+    EXPECTED.map(async ([kind, expected], index) => {
+      const hostile = opened.use(await Hostile.open(kind, elsewhere.url))
+      const client = index < 6 ? first : second
+      return { kind, expected, hostile, client, id: await listen(client, hostile.url) }
+    }),
+  )
   const goodId = await listen(first, good.url)
   await listen(second, good.url)
 
@@ -72,23 +77,54 @@ t.test('hostile receivers get ten seconds and a little memory, and nobody else w
   for (let round = 0; round < rounds; round++) for (const client of customers) await simulate(client)
   const sent = performance.now()
   await until('the good one has everything', () => good.received.length === 2 * rounds, { deadlineMs: 5_000 })
-  t.ok(performance.now() - sent < 3_000, `the last arrived ${Math.round(performance.now() - sent)} ms after it was sent`)
+  t.ok(
+    performance.now() - sent < 3_000,
+    `the last arrived ${Math.round(performance.now() - sent)} ms after it was sent`,
+  )
 
-  const attempts = await until('every first attempt has ended', async () => {
-    const found = await Promise.all(hostiles.map(async (one) => ({ ...one, shown: await deliveries(one.client, one.id) })))
-    return found.every(({ shown }) => shown.length === rounds && shown.some(({ attemptCount }) => attemptCount > 0)) && found
-  }, { deadlineMs: 30_000, pollMs: 250 })
+  const attempts = await until(
+    'every first attempt has ended',
+    async () => {
+      const found = await Promise.all(
+        hostiles.map(async (one) => ({ ...one, shown: await deliveries(one.client, one.id) })),
+      )
+      return (
+        found.every(({ shown }) => shown.length === rounds && shown.some(({ attemptCount }) => attemptCount > 0)) &&
+        found
+      )
+    },
+    { deadlineMs: 30_000, pollMs: 250 },
+  )
   for (const { kind, expected, shown } of attempts) {
     const attempted = shown.filter(({ attemptCount }) => attemptCount > 0)
-    t.match(attempted.map(({ attempts: [attempt] }) => attempt), attempted.map(() => expected), kind)
-    t.ok(attempted.every(({ succeeded }) => succeeded === (expected.responseStatus === 200)), kind)
+    t.match(
+      attempted.map(({ attempts: [attempt] }) => attempt),
+      attempted.map(() => expected),
+      kind,
+    )
+    t.ok(
+      attempted.every(({ succeeded }) => succeeded === (expected.responseStatus === 200)),
+      kind,
+    )
     const longest = Math.max(...attempted.map(({ attempts: [attempt] }) => attempt!.durationMs))
     t.ok(longest < 11_500, `${kind}: ${longest} ms`)
   }
   const byKind = (kind: Misbehaviour) => attempts.find((one) => one.kind === kind)!
-  t.ok(byKind('hangs').shown.filter(({ attemptCount }) => attemptCount > 0).every(({ attempts: [attempt] }) => attempt!.durationMs >= 9_900), 'a hanging one gets its ten seconds')
-  t.ok(byKind('sends 2 GB').hostile.written < rounds * 16 * MEGABYTE, `of 2 GB each, ${Math.round(byKind('sends 2 GB').hostile.written / MEGABYTE)} MB were let out in all`)
-  t.ok(byKind('gzip bomb').shown.every(({ attempts: [attempt] }) => attempt === undefined || attempt.responseSnippet!.length <= 1_024))
+  t.ok(
+    byKind('hangs')
+      .shown.filter(({ attemptCount }) => attemptCount > 0)
+      .every(({ attempts: [attempt] }) => attempt!.durationMs >= 9_900),
+    'a hanging one gets its ten seconds',
+  )
+  t.ok(
+    byKind('sends 2 GB').hostile.written < rounds * 16 * MEGABYTE,
+    `of 2 GB each, ${Math.round(byKind('sends 2 GB').hostile.written / MEGABYTE)} MB were let out in all`,
+  )
+  t.ok(
+    byKind('gzip bomb').shown.every(
+      ({ attempts: [attempt] }) => attempt === undefined || attempt.responseSnippet!.length <= 1_024,
+    ),
+  )
   t.strictSame(elsewhere.received, [], 'redirects are not followed')
   const grown = (process.memoryUsage().rss - before) / MEGABYTE
   t.ok(grown < 250, `memory grew by ${Math.round(grown)} MB`)
@@ -96,7 +132,9 @@ t.test('hostile receivers get ten seconds and a little memory, and nobody else w
 
   // And again while the hanging ones hang.
   for (let round = 0; round < 5; round++) await simulate(first)
-  await until('the good one is as quick as before', () => good.received.length === 2 * rounds + 5, { deadlineMs: 5_000 })
+  await until('the good one is as quick as before', () => good.received.length === 2 * rounds + 5, {
+    deadlineMs: 5_000,
+  })
   t.equal((await first.get<IntegratorWebhook>(`${PATH}/${goodId}`)).body.consecutiveFailures, 0)
 })
 
@@ -114,21 +152,51 @@ t.test('at most ten callbacks are under way to one receiver', async (t) => {
 
 t.test('a name that leads elsewhere when asked again gets no connection', async (t) => {
   let connections = 0
-  const inside = createServer((socket) => { connections += 1; socket.destroy() }).listen(0, '127.0.0.1')
+  const inside = createServer((socket) => {
+    connections += 1
+    socket.destroy()
+  }).listen(0, '127.0.0.1')
   t.teardown(() => inside.close())
   await once(inside, 'listening')
   const { port } = inside.address() as AddressInfo
   let answer: readonly string[] = ['93.184.215.14']
   let asked = 0
-  await using world = await createWorld({ overrides: { webhooks: { resolve: async (host) => { asked += 1; t.equal(host, 'rebind.example.com'); return answer } } } })
+  await using world = await createWorld({
+    overrides: {
+      webhooks: {
+        resolve: async (host) => {
+          asked += 1
+          t.equal(host, 'rebind.example.com')
+          return answer
+        },
+      },
+    },
+  })
   const { client } = world.seeded
   const id = await listen(client, `https://rebind.example.com:${port}/`)
   t.equal(asked, 1, 'judged when it was made')
-  const elsewhere = [['127.0.0.1'], ['93.184.215.14', '127.0.0.1'], ['::1'], ['::ffff:127.0.0.1'], ['64:ff9b::7f00:1'], ['2002:7f00:1::1'], ['169.254.169.254'], ['fd00::1'], ['0.0.0.0']]
+  const elsewhere = [
+    ['127.0.0.1'],
+    ['93.184.215.14', '127.0.0.1'],
+    ['::1'],
+    ['::ffff:127.0.0.1'],
+    ['64:ff9b::7f00:1'],
+    ['2002:7f00:1::1'],
+    ['169.254.169.254'],
+    ['fd00::1'],
+    ['0.0.0.0'],
+  ]
   for (const addresses of elsewhere) {
     answer = addresses
     const { body } = await client.send<WebhookDelivery>(`/v1${PATH}/${id}/test`, { method: 'POST' })
-    t.match(body, { succeeded: false, attempts: [{ errorKind: 'unsafe_address', responseStatus: null, resolvedAddress: addresses.at(-1) }] }, addresses.join())
+    t.match(
+      body,
+      {
+        succeeded: false,
+        attempts: [{ errorKind: 'unsafe_address', responseStatus: null, resolvedAddress: addresses.at(-1) }],
+      },
+      addresses.join(),
+    )
   }
   t.equal(asked, 1 + elsewhere.length, 'and before every delivery')
   t.equal(connections, 0, 'nothing ever knocked')
@@ -138,12 +206,39 @@ t.test('a certificate that proves nothing is not believed', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'vostro-tls-'))
   t.teardown(() => rm(directory, { recursive: true, force: true }))
   const [key, cert] = [join(directory, 'key.pem'), join(directory, 'cert.pem')]
-  const made = await promisify(execFile)('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2', '-subj', '/CN=localhost', '-keyout', key, '-out', cert])
-    .then(() => true, () => false)
-  if (!made) { t.comment('openssl is not here to make a certificate'); return }
+  const made = await promisify(execFile)('openssl', [
+    'req',
+    '-x509',
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:prime256v1',
+    '-nodes',
+    '-days',
+    '2',
+    '-subj',
+    '/CN=localhost',
+    '-keyout',
+    key,
+    '-out',
+    cert,
+  ]).then(
+    () => true,
+    () => false,
+  )
+  if (!made) {
+    t.comment('openssl is not here to make a certificate')
+    return
+  }
   let requests = 0
-  const server = createTlsServer({ key: await readFile(key), cert: await readFile(cert) }, (_request, response) => { requests += 1; response.end() }).listen(0, '127.0.0.1')
-  t.teardown(() => { server.closeAllConnections(); server.close() })
+  const server = createTlsServer({ key: await readFile(key), cert: await readFile(cert) }, (_request, response) => {
+    requests += 1
+    response.end()
+  }).listen(0, '127.0.0.1')
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
   await once(server, 'listening')
   await using world = await createWorld({ settings: { WEBHOOK_TARGETS: 'any' } })
   await using plain = await Receiver.open()
@@ -159,7 +254,9 @@ t.test('a certificate that proves nothing is not believed', async (t) => {
 t.test('a service that stops gives back what hangs, and it goes out at once when it is back', async (t) => {
   await using world = await createWorld({ settings: { WEBHOOK_TARGETS: 'any' } })
   let hang = true
-  await using receiver = await Receiver.open((response) => { if (!hang) response.writeHead(204).end() })
+  await using receiver = await Receiver.open((response) => {
+    if (!hang) response.writeHead(204).end()
+  })
   const { client } = world.seeded
   const id = await listen(client, receiver.url)
   await simulate(client)
@@ -168,7 +265,10 @@ t.test('a service that stops gives back what hangs, and it goes out at once when
   const from = performance.now()
   await world.restart()
   t.ok(performance.now() - from < 9_000, `stopped and started in ${Math.round(performance.now() - from)} ms`)
-  const [delivery] = await until('it has arrived', async () => { const all = await deliveries(client, id); return all[0]?.succeeded === true && all })
+  const [delivery] = await until('it has arrived', async () => {
+    const all = await deliveries(client, id)
+    return all[0]?.succeeded === true && all
+  })
   t.match(delivery, { attemptCount: 1 }, 'what was cut off was no failure of the receiver')
   t.equal(receiver.received.length, 2)
   t.ok(performance.now() - from < 15_000, 'nobody waited for the claim to run out')
@@ -183,15 +283,20 @@ t.test('two nodes that both believe to be alone send each event once', async (t)
   const id = await listen(client, receiver.url)
   const clients = [client, client.with({ url: () => other.url })]
   const count = 150
-  await Promise.all(clients.map(async (one) => {
-    for (let nth = 0; nth < count; nth++) t.equal((await one.post('/simulations/webhook-events', { type: 'balance.low' })).status, 202)
-  }))
+  await Promise.all(
+    clients.map(async (one) => {
+      for (let nth = 0; nth < count; nth++)
+        t.equal((await one.post('/simulations/webhook-events', { type: 'balance.low' })).status, 202)
+    }),
+  )
   await until('all have arrived', () => receiver.received.length >= 2 * count)
   await until('all are written down', async () => (await world.query('select from webhook_queue')).length === 0)
   t.equal(new Set(receiver.received.map(({ event }) => event.id)).size, 2 * count)
   t.equal(receiver.received.length, 2 * count, 'none came twice')
   t.match((await client.get<IntegratorWebhook>(`${PATH}/${id}`)).body, { consecutiveFailures: 0 })
-  const [row] = await world.query<{ made: number }>(`select count(*)::int as made from webhook_delivery where status = 'succeeded' and attempt_count = 1`)
+  const [row] = await world.query<{ made: number }>(
+    `select count(*)::int as made from webhook_delivery where status = 'succeeded' and attempt_count = 1`,
+  )
   t.equal(row?.made, 2 * count)
 })
 
@@ -224,13 +329,14 @@ t.test('kill -9 under a thousand events a second loses none, and repeats only wh
     await database.query(
       `insert into outbox (id, created_at, customer_id, operator_id, shard, type, object, object_id, status)
        select id, now(), $2, $3, $4, 'payment.recall_updated', 'note', id, 'made' from unnest($1::uuid[]) as u(id)`,
-      [ids, customer.id, operator.id, shardOf(customer.id)])
+      [ids, customer.id, operator.id, shardOf(customer.id)],
+    )
   }
   let writing = true
   const written = (async () => {
     const from = performance.now()
     for (let nth = 0; writing; nth++) {
-      const ids = Array.from({ length: EVENTS_PER_SECOND * BATCH_MS / 1_000 }, () => randomUUID())
+      const ids = Array.from({ length: (EVENTS_PER_SECOND * BATCH_MS) / 1_000 }, () => randomUUID())
       const undone = nth % 5 === 0
       await database.query('begin')
       const doubtful = undone ? [...ids, ...Array.from({ length: 5 }, () => randomUUID())] : ids
@@ -261,13 +367,25 @@ t.test('kill -9 under a thousand events a second loses none, and repeats only wh
   writing = false
   await written
   const rate = committed.size / (SECONDS_BETWEEN_KILLS * KILLS)
-  const arrived = await until('every event has arrived', () => {
-    const ids = new Set(receiver.received.map(({ event }) => event.id))
-    return ids.size >= committed.size && ids
-  }, { deadlineMs: 120_000, pollMs: 250 })
-  t.equal([...committed].filter((id) => !arrived.has(id)).length, 0, `none of ${committed.size} is lost (${Math.round(rate)} a second at least)`)
+  const arrived = await until(
+    'every event has arrived',
+    () => {
+      const ids = new Set(receiver.received.map(({ event }) => event.id))
+      return ids.size >= committed.size && ids
+    },
+    { deadlineMs: 120_000, pollMs: 250 },
+  )
+  t.equal(
+    [...committed].filter((id) => !arrived.has(id)).length,
+    0,
+    `none of ${committed.size} is lost (${Math.round(rate)} a second at least)`,
+  )
   t.equal([...arrived].filter((id) => !committed.has(id)).length, 0, 'and nothing else was sent')
-  t.equal(receiver.received.filter(({ event }) => rolledBack.has(event.id)).length, 0, 'nothing of what was rolled back')
+  t.equal(
+    receiver.received.filter(({ event }) => rolledBack.has(event.id)).length,
+    0,
+    'nothing of what was rolled back',
+  )
   const firstSeen = new Map<string, number>()
   const repeated = receiver.received.filter(({ event, at }) => {
     if (firstSeen.has(event.id)) return true
@@ -277,10 +395,15 @@ t.test('kill -9 under a thousand events a second loses none, and repeats only wh
   t.ok(repeated.length <= KILLS * REPEATED_PER_KILL_MAX, `${repeated.length} were repeated`)
   for (const { event } of repeated) {
     const seen = firstSeen.get(event.id) as number
-    t.ok(deaths.some((death) => seen <= death + 50 && seen > death - 12_000), 'what is repeated was under way when a node died')
+    t.ok(
+      deaths.some((death) => seen <= death + 50 && seen > death - 12_000),
+      'what is repeated was under way when a node died',
+    )
   }
   await until('the queue is empty', async () => (await dataDir.query('select from webhook_queue')).length === 0)
-  const [row] = await dataDir.query<{ made: number; arrived: number }>(`select count(*)::int as made, count(*) filter (where status = 'succeeded')::int as arrived from webhook_delivery where event_type = 'payment.recall_updated'`)
+  const [row] = await dataDir.query<{ made: number; arrived: number }>(
+    `select count(*)::int as made, count(*) filter (where status = 'succeeded')::int as arrived from webhook_delivery where event_type = 'payment.recall_updated'`,
+  )
   t.strictSame(row, { made: committed.size, arrived: committed.size })
   t.equal(node.stderr, '')
 })

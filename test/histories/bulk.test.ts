@@ -34,23 +34,81 @@ const MINUTE_MS = 60_000
 
 /** Every change of a status that there may be. */
 const LEGAL = new Set([
-  '→validating', 'validating→ready', 'validating→invalid', 'validating→cancelled', 'ready→validating', 'invalid→validating', 'ready→submitting', 'ready→cancelled', 'invalid→cancelled',
-  'submitting→submitted', 'submitting→partially_submitted', 'submitting→cancelled',
+  '→validating',
+  'validating→ready',
+  'validating→invalid',
+  'validating→cancelled',
+  'ready→validating',
+  'invalid→validating',
+  'ready→submitting',
+  'ready→cancelled',
+  'invalid→cancelled',
+  'submitting→submitted',
+  'submitting→partially_submitted',
+  'submitting→cancelled',
 ])
-const LEGAL_OF_PAYMENTS = new Set(['→processing', '→pending_approval', 'pending_approval→processing', 'pending_approval→rejected', 'pending_approval→cancelled'])
+const LEGAL_OF_PAYMENTS = new Set([
+  '→processing',
+  '→pending_approval',
+  'pending_approval→processing',
+  'pending_approval→rejected',
+  'pending_approval→cancelled',
+])
 /** From so much on a file waits for people, as long as this. */
-const POLICY = { enabled: true, currency: 'EUR', appliesTo: null, exemptOwnAccounts: true, recipientMode: 'none', tiers: [{
-  tier: 1, minAmount: { amountMinor: '2000', currency: 'EUR' }, maxAmount: null, requiredApprovals: 1, approverRoles: [], approverUserIds: [], approverTeamIds: [],
-  allowSelfApproval: false, distinctTeams: false, expiresAfterHours: 1,
-}] }
+const POLICY = {
+  enabled: true,
+  currency: 'EUR',
+  appliesTo: null,
+  exemptOwnAccounts: true,
+  recipientMode: 'none',
+  tiers: [
+    {
+      tier: 1,
+      minAmount: { amountMinor: '2000', currency: 'EUR' },
+      maxAmount: null,
+      requiredApprovals: 1,
+      approverRoles: [],
+      approverUserIds: [],
+      approverTeamIds: [],
+      allowSelfApproval: false,
+      distinctTeams: false,
+      expiresAfterHours: 1,
+    },
+  ],
+}
 
 /** What is asked for in each status, the likely more often. */
 const MOVES: Readonly<Record<BulkStatus, readonly ('submit' | 'revalidate' | 'cancel')[]>> = {
-  validating: ['submit', 'submit', 'submit', 'submit', 'submit', 'revalidate', 'revalidate', 'revalidate', 'revalidate', 'cancel'],
-  ready: ['submit', 'submit', 'submit', 'submit', 'submit', 'submit', 'submit', 'submit', 'revalidate', 'revalidate', 'cancel'],
+  validating: [
+    'submit',
+    'submit',
+    'submit',
+    'submit',
+    'submit',
+    'revalidate',
+    'revalidate',
+    'revalidate',
+    'revalidate',
+    'cancel',
+  ],
+  ready: [
+    'submit',
+    'submit',
+    'submit',
+    'submit',
+    'submit',
+    'submit',
+    'submit',
+    'submit',
+    'revalidate',
+    'revalidate',
+    'cancel',
+  ],
   invalid: ['revalidate', 'revalidate', 'cancel'],
   submitting: ['submit', 'submit', 'cancel'],
-  submitted: [], partially_submitted: [], cancelled: [],
+  submitted: [],
+  partially_submitted: [],
+  cancelled: [],
 }
 
 type Hearer = Node & { readonly commands: BulkPaymentCommands & BulkUploadCommands & BulkSubmissionCommands }
@@ -80,14 +138,38 @@ class Files extends Client<Hearer> {
   async #send(): Promise<void> {
     const random = this.random
     const { recipient, balances } = this.ledger
-    const rows = Array.from({ length: random.int(1, ROWS_MAX) }, () => ({
-      recipientId: random.chance(0.05) ? randomUUID() : recipient.id, currency: 'EUR', amount: `${random.int(0, 1)}.${random.int(10, 99)}`, reference: 'Invoice 42',
-    }) as BulkPaymentCreate['rows'][number])
-    const name = [random.pick(['', 'SBX:STALL']), random.pick(['', 'SBX:APPROVE', 'SBX:APPROVE', 'SBX:REJECT']), 'Salaries'].filter((word) => word !== '').join(' ')
-    const sent = command(this.by, '/v1/bulk-payments', { name, sourceBalanceId: random.pick(balances), allowDuplicate: true, requireAllValid: random.chance(0.2), rows }, this.clock)
+    const rows = Array.from(
+      { length: random.int(1, ROWS_MAX) },
+      () =>
+        ({
+          recipientId: random.chance(0.05) ? randomUUID() : recipient.id,
+          currency: 'EUR',
+          amount: `${random.int(0, 1)}.${random.int(10, 99)}`,
+          reference: 'Invoice 42',
+        }) as BulkPaymentCreate['rows'][number],
+    )
+    const name = [
+      random.pick(['', 'SBX:STALL']),
+      random.pick(['', 'SBX:APPROVE', 'SBX:APPROVE', 'SBX:REJECT']),
+      'Salaries',
+    ]
+      .filter((word) => word !== '')
+      .join(' ')
+    const sent = command(
+      this.by,
+      '/v1/bulk-payments',
+      { name, sourceBalanceId: random.pick(balances), allowDuplicate: true, requireAllValid: random.chance(0.2), rows },
+      this.clock,
+    )
     // Under one key, whoever hears it.
-    const answers = await Promise.all(hearers(random, this.nodes).map(({ commands }) => asked(this.tally, 'send', ['idempotency-key-in-use'], () => commands.create(this.by, sent))))
-    const made = new Set(answers.filter((answer) => answer !== null).map((answer) => (JSON.parse(answer!.body) as BulkPayment).id))
+    const answers = await Promise.all(
+      hearers(random, this.nodes).map(({ commands }) =>
+        asked(this.tally, 'send', ['idempotency-key-in-use'], () => commands.create(this.by, sent)),
+      ),
+    )
+    const made = new Set(
+      answers.filter((answer) => answer !== null).map((answer) => (JSON.parse(answer!.body) as BulkPayment).id),
+    )
     if (made.size > 1) throw new Error(`One key has made ${made.size} files.`)
     this.#made += made.size
     this.tally.add('made', made.size)
@@ -104,7 +186,10 @@ class Files extends Client<Hearer> {
     const [id, status] = random.pick(open.length > 0 && random.chance(0.8) ? open : files)
     const move = random.pick(MOVES[status].length > 0 ? MOVES[status] : (['submit', 'revalidate', 'cancel'] as const))
     const words: Readonly<Record<typeof move, (commands: Hearer['commands']) => Promise<unknown>>> = {
-      submit: (commands) => asked(tally, 'submitted', ['rate-limited', 'invalid-transition'], () => commands.submit(by, command(by, `/v1/bulk-payments/${id}/submit`, null, this.clock), id)),
+      submit: (commands) =>
+        asked(tally, 'submitted', ['rate-limited', 'invalid-transition'], () =>
+          commands.submit(by, command(by, `/v1/bulk-payments/${id}/submit`, null, this.clock), id),
+        ),
       revalidate: (commands) => asked(tally, 'revalidated', ['invalid-transition'], () => commands.revalidate(by, id)),
       cancel: (commands) => asked(tally, 'cancelled', ['not-cancellable'], () => commands.cancel(by, id, freshKey())),
     }
@@ -113,60 +198,114 @@ class Files extends Client<Hearer> {
 
   /** Nobody asks for anything any more: what was begun comes to its end, what waits for people in vain, too. */
   async settle(): Promise<void> {
-    await until('every run and every approval has come to its end', async () => {
-      this.look(this.nodes)
-      const [found] = await this.ledger.read<[number, number]>(
-        `select (select count(*) from bulk_payment where status in ('validating', 'submitting') or due_at is not null)::int
+    await until(
+      'every run and every approval has come to its end',
+      async () => {
+        this.look(this.nodes)
+        const [found] = await this.ledger.read<[number, number]>(
+          `select (select count(*) from bulk_payment where status in ('validating', 'submitting') or due_at is not null)::int
             + (select count(*) from approval where status = 'pending' and subject_type = 'bulk_payment')::int
             + (select count(*) from job where due_at is not null)::int + (select count(*) from payment where status = 'pending_approval')::int,
-          (select count(*) from job where lease is not null and due_at > $1)::int`, [new Date(this.clock.now())])
-      const [left, running] = found!
-      // What is being worked on is left in peace.
-      if (running === 0) this.clock.advance(MINUTE_MS)
-      return left === 0
-    }, { pollMs: 20 })
+          (select count(*) from job where lease is not null and due_at > $1)::int`,
+          [new Date(this.clock.now())],
+        )
+        const [left, running] = found!
+        // What is being worked on is left in peace.
+        if (running === 0) this.clock.advance(MINUTE_MS)
+        return left === 0
+      },
+      { pollMs: 20 },
+    )
   }
 }
 
 async function run(t: Test, seed: number): Promise<void> {
   const clock = new ManualClock(MONDAY)
   const ledger = await openLedger(t, OPENINGS, clock)
-  await ledger.read(`insert into approval_policy (id, customer_id, kind, version, terms, effective_from, updated_by, updated_at) values ($1, $2, 'bulk_payment', 1, $3, now(), $2, now())`,
-    [randomUUID(), ledger.customerId, JSON.stringify(POLICY)])
+  await ledger.read(
+    `insert into approval_policy (id, customer_id, kind, version, terms, effective_from, updated_by, updated_at) values ($1, $2, 'bulk_payment', 1, $3, now(), $2, now())`,
+    [randomUUID(), ledger.customerId, JSON.stringify(POLICY)],
+  )
   const { nodes, bugs } = await openNodes(t, ledger, 2)
   const linkKey = randomBytes(32)
-  const history = new Files(ledger, clock, new Random(seed), nodes.map((node) => {
-    const downloads = createDownloads({ ...node.world, linkKey, origin: () => 'http://127.0.0.1' })
-    const world = { ...node.world, jobs: node.jobs, downloads, sandbox: true, market: { mid: () => null } }
-    return { ...node, commands: { ...node.bulk.commands(world), ...createBulkSubmissions(world) } }
-  }))
+  const history = new Files(
+    ledger,
+    clock,
+    new Random(seed),
+    nodes.map((node) => {
+      const downloads = createDownloads({ ...node.world, linkKey, origin: () => 'http://127.0.0.1' })
+      const world = { ...node.world, jobs: node.jobs, downloads, sandbox: true, market: { mid: () => null } }
+      return { ...node, commands: { ...node.bulk.commands(world), ...createBulkSubmissions(world) } }
+    }),
+  )
   await tell({ words: WORDS, askers: ASKERS, clock }, () => history.next())
   await history.settle()
-  await Promise.all(nodes.map(({ jobs, bulkPayments, approvals }) => Promise.all([jobs.stop(), bulkPayments.stop(), approvals.stop()])))
+  await Promise.all(
+    nodes.map(({ jobs, bulkPayments, approvals }) => Promise.all([jobs.stop(), bulkPayments.stop(), approvals.stop()])),
+  )
 
   const { tally } = history
-  t.ok(['made', 'submitted', 'submitted invalid-transition', 'cancelled'].every((what) => tally.of(what) > 0), `much was asked, and done: ${tally}`)
+  t.ok(
+    ['made', 'submitted', 'submitted invalid-transition', 'cancelled'].every((what) => tally.of(what) > 0),
+    `much was asked, and done: ${tally}`,
+  )
   t.strictSame(bugs, [], 'and nothing was a bug')
   const { read } = ledger
   const now = new Map(await read<[string, string]>('select id, status from bulk_payment'))
   t.equal(now.size, tally.of('made'))
-  const events = await read<[...Change]>(`select object_id, coalesce(previous_status, ''), status from outbox where type = 'bulk_payment.status_changed'`)
-  t.strictSame(faultsOf(events, LEGAL, now), [], 'no status was reached from where it cannot be, and each change is one event')
-  t.strictSame(await read(
-    `select j.id, j.status, count(o.id) from job j left join outbox o on o.object_id = j.id and o.type = 'job.completed' group by 1, 2 having count(o.id) <> 1`), [], 'each job was told of once')
-  const done = new Map(await read<[string, number]>(`select action, count(*)::int from audit_event where object_type = 'bulk_payment' and actor_type = 'key' group by 1`))
-  for (const what of ['revalidated', 'cancelled']) t.equal(done.get(`bulk_payment.${what}`) ?? 0, tally.of(what), `what was answered with yes was ${what} once`)
-  t.equal(done.get('bulk_payment.submitted') ?? 0, events.filter(([, , to]) => to === 'submitting').length, 'a run is begun once, however often it was asked for')
-  t.strictSame(await read(
-    `select b.id, b.status, b.submitted, p.paid, b.total, r.rows from bulk_payment b
+  const events = await read<[...Change]>(
+    `select object_id, coalesce(previous_status, ''), status from outbox where type = 'bulk_payment.status_changed'`,
+  )
+  t.strictSame(
+    faultsOf(events, LEGAL, now),
+    [],
+    'no status was reached from where it cannot be, and each change is one event',
+  )
+  t.strictSame(
+    await read(
+      `select j.id, j.status, count(o.id) from job j left join outbox o on o.object_id = j.id and o.type = 'job.completed' group by 1, 2 having count(o.id) <> 1`,
+    ),
+    [],
+    'each job was told of once',
+  )
+  const done = new Map(
+    await read<[string, number]>(
+      `select action, count(*)::int from audit_event where object_type = 'bulk_payment' and actor_type = 'key' group by 1`,
+    ),
+  )
+  for (const what of ['revalidated', 'cancelled'])
+    t.equal(done.get(`bulk_payment.${what}`) ?? 0, tally.of(what), `what was answered with yes was ${what} once`)
+  t.equal(
+    done.get('bulk_payment.submitted') ?? 0,
+    events.filter(([, , to]) => to === 'submitting').length,
+    'a run is begun once, however often it was asked for',
+  )
+  t.strictSame(
+    await read(
+      `select b.id, b.status, b.submitted, p.paid, b.total, r.rows from bulk_payment b
       left join lateral (select count(*) as paid from payment p where p.details::jsonb->'bulk'->>'bulkPaymentId' = b.id::text) p on true
       left join lateral (select count(*) as rows from bulk_payment_row r where r.bulk_payment_id = b.id) r on true
-      where b.submitted <> p.paid or (b.submitted_at is not null and b.total <> r.rows)`), [], 'so many payments as rows were submitted')
-  const payments = await read<[string]>(`select distinct coalesce(u.previous_status, '') || '→' || u.status from status_update u join payment p on p.id = u.object_id`)
-  t.strictSame(payments.flat().filter((change) => !LEGAL_OF_PAYMENTS.has(change)), [])
+      where b.submitted <> p.paid or (b.submitted_at is not null and b.total <> r.rows)`,
+    ),
+    [],
+    'so many payments as rows were submitted',
+  )
+  const payments = await read<[string]>(
+    `select distinct coalesce(u.previous_status, '') || '→' || u.status from status_update u join payment p on p.id = u.object_id`,
+  )
+  t.strictSame(
+    payments.flat().filter((change) => !LEGAL_OF_PAYMENTS.has(change)),
+    [],
+  )
   const funds = await Promise.all(ledger.balances.map((id) => ledger.funds(id)))
-  t.strictSame(funds.filter(({ posted, held }) => posted - held < 0n), [], 'no balance is overdrawn')
-  const [sums] = await read<[string, string]>(`select (select coalesce(sum(amount + fee), 0) from payment where status = 'processing')::text, (select sum(held) from balance)::text`)
+  t.strictSame(
+    funds.filter(({ posted, held }) => posted - held < 0n),
+    [],
+    'no balance is overdrawn',
+  )
+  const [sums] = await read<[string, string]>(
+    `select (select coalesce(sum(amount + fee), 0) from payment where status = 'processing')::text, (select sum(held) from balance)::text`,
+  )
   t.equal(sums![0], sums![1], 'what is held is what is still to be paid')
   const met = new Set(events.map(([, from, to]) => `${from}→${to}`))
   t.ok(met.size >= LEGAL.size - 5, `${[...met].join(' ')} were met`)

@@ -16,14 +16,19 @@ import type { Random } from '../support/random.ts'
 export const SEEDS: readonly number[] = process.env['SEED'] === undefined ? [1, 2] : [Number(process.env['SEED'])]
 
 /** Says so many words, so many askers at a time; the clock moves by a moment with each. */
-export async function tell({ words, askers, clock }: { readonly words: number; readonly askers: number; readonly clock: ManualClock }, next: () => Promise<void>): Promise<void> {
+export async function tell(
+  { words, askers, clock }: { readonly words: number; readonly askers: number; readonly clock: ManualClock },
+  next: () => Promise<void>,
+): Promise<void> {
   let left = words
-  await Promise.all(Array.from({ length: askers }, async () => {
-    while (left-- > 0) {
-      clock.advance(1)
-      await next()
-    }
-  }))
+  await Promise.all(
+    Array.from({ length: askers }, async () => {
+      while (left-- > 0) {
+        clock.advance(1)
+        await next()
+      }
+    }),
+  )
 }
 
 /** One of the nodes; half of the time all of them hear it at once. */
@@ -41,11 +46,17 @@ export function overloaded(error: unknown): null {
 export class Tally {
   readonly #counts = new Map<string, number>()
 
-  add(what: string, by = 1): void { this.#counts.set(what, this.of(what) + by) }
+  add(what: string, by = 1): void {
+    this.#counts.set(what, this.of(what) + by)
+  }
 
-  of(what: string): number { return this.#counts.get(what) ?? 0 }
+  of(what: string): number {
+    return this.#counts.get(what) ?? 0
+  }
 
-  toString(): string { return JSON.stringify(Object.fromEntries([...this.#counts].sort())) }
+  toString(): string {
+    return JSON.stringify(Object.fromEntries([...this.#counts].sort()))
+  }
 }
 
 /**
@@ -54,7 +65,12 @@ export class Tally {
  *
  * @returns what was answered; null for a no
  */
-export async function asked<Answer>(tally: Tally, what: string, refusals: readonly ProblemSlug[], ask: () => Promise<Answer>): Promise<Answer | null> {
+export async function asked<Answer>(
+  tally: Tally,
+  what: string,
+  refusals: readonly ProblemSlug[],
+  ask: () => Promise<Answer>,
+): Promise<Answer | null> {
   const refused = (slug: string): null => {
     tally.add(`${what} ${slug}`)
     return null
@@ -82,10 +98,18 @@ export type Change = readonly [object: string, from: string, to: string]
  * What is wrong with the changes of one kind of thing: one that its table does not have, and things whose changes, in some
  * order, do not lead from nothing to what they are now, each begun where another ended.
  */
-export function faultsOf(changes: readonly Change[], legal: ReadonlySet<string>, now: ReadonlyMap<string, string>): readonly string[] {
-  const faults = changes.filter(([, from, to]) => !legal.has(`${from}→${to}`)).map(([id, from, to]) => `${id} ${from}→${to}`)
+export function faultsOf(
+  changes: readonly Change[],
+  legal: ReadonlySet<string>,
+  now: ReadonlyMap<string, string>,
+): readonly string[] {
+  const faults = changes
+    .filter(([, from, to]) => !legal.has(`${from}→${to}`))
+    .map(([id, from, to]) => `${id} ${from}→${to}`)
   const balance = new Map<string, number>()
-  const add = (id: string, status: string, by: number): void => { balance.set(`${id} ${status}`, (balance.get(`${id} ${status}`) ?? 0) + by) }
+  const add = (id: string, status: string, by: number): void => {
+    balance.set(`${id} ${status}`, (balance.get(`${id} ${status}`) ?? 0) + by)
+  }
   for (const [id, status] of now) {
     add(id, '', 1)
     add(id, status, -1)

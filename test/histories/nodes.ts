@@ -48,10 +48,16 @@ const CONNECTIONS = 6
 export type Node = Awaited<ReturnType<typeof openNode>>
 
 /** Opens nodes over a ledger; they are gone when the test ends. What they log that the world is not to blame for is a bug. */
-export async function openNodes(t: Test, ledger: Ledger, count: number): Promise<{ readonly nodes: readonly Node[]; readonly bugs: string[] }> {
+export async function openNodes(
+  t: Test,
+  ledger: Ledger,
+  count: number,
+): Promise<{ readonly nodes: readonly Node[]; readonly bugs: string[] }> {
   const bugs: string[] = []
   const nodes = await Promise.all(Array.from({ length: count }, () => openNode(ledger, bugs)))
-  t.teardown(async () => { await Promise.all(nodes.map((node) => node.close())) })
+  t.teardown(async () => {
+    await Promise.all(nodes.map((node) => node.close()))
+  })
   return { nodes, bugs }
 }
 
@@ -70,37 +76,92 @@ async function openNode(ledger: Ledger, bugs: string[]) {
   const queue = new PaymentQueue({ ...shared, system, accounts, bank, screener: sandboxScreener })
   const mailer = { send: async () => undefined }
   const validation = { ukModulus: await loadUkModulusTable(null), banks: new BankDirectory([]), sandbox: true }
-  const recipients = createRecipientService({ ...shared, databaseUrl, mailer, ...validation, payees: bank, problemBase: PROBLEM_BASE })
+  const recipients = createRecipientService({
+    ...shared,
+    databaseUrl,
+    mailer,
+    ...validation,
+    payees: bank,
+    problemBase: PROBLEM_BASE,
+  })
   const orderNumbers = new OrderNumbers(database)
-  const paying: PayDeps = { ids, clock, sandbox: true, system, queue, recipients: recipients.directory, balances: new BalanceCache(database), payees: bank, orderNumbers }
+  const paying: PayDeps = {
+    ids,
+    clock,
+    sandbox: true,
+    system,
+    queue,
+    recipients: recipients.directory,
+    balances: new BalanceCache(database),
+    payees: bank,
+    orderNumbers,
+  }
   const bulkPayments = new BulkPayments({ ...shared, queue, sandbox: true })
   const approvals = new Approvals({
-    ...shared, mailer,
+    ...shared,
+    mailer,
     // No history has payments that wait for people one by one.
-    subjects: { recipient: recipients.subject, bulk_payment: bulkPaymentSubject({ nudge: () => bulkPayments.nudge() }) },
+    subjects: {
+      recipient: recipients.subject,
+      bulk_payment: bulkPaymentSubject({ nudge: () => bulkPayments.nudge() }),
+    },
   })
   const reads = createReads({ database, clock, drainPerSecond: () => queue.rate })
   const findIdempotencyRecord = async (id: string): Promise<IdempotencyRecord | null> => {
     const record = await reads.findIdempotencyRecord(id)
-    return record === null ? null : { fingerprint: record.fingerprint, createdAt: record.createdAt, answer: storedAnswer(record) }
+    return record === null
+      ? null
+      : { fingerprint: record.fingerprint, createdAt: record.createdAt, answer: storedAnswer(record) }
   }
   const recipientCommands = recipients.commands(approvals, findIdempotencyRecord)
-  const bulk = createBulkService({ database, paying, validation, recipients: recipientCommands, problemBase: PROBLEM_BASE })
+  const bulk = createBulkService({
+    database,
+    paying,
+    validation,
+    recipients: recipientCommands,
+    problemBase: PROBLEM_BASE,
+  })
   const parts = {
     /** What commands are made with. */
-    world: { ...shared, problemBase: PROBLEM_BASE, orderNumbers, mailer, recipients: recipients.directory, balances: paying.balances, findIdempotencyRecord },
-    system, bulk, approvals, bulkPayments, recipientCommands,
+    world: {
+      ...shared,
+      problemBase: PROBLEM_BASE,
+      orderNumbers,
+      mailer,
+      recipients: recipients.directory,
+      balances: paying.balances,
+      findIdempotencyRecord,
+    },
+    system,
+    bulk,
+    approvals,
+    bulkPayments,
+    recipientCommands,
     due: new DuePayments({ ...shared, system, recipients: recipients.directory, queue, sandbox: true }),
     schedules: new ScheduledPayments({ ...shared, mailer, flow: paying }),
     fundsRequests: new FundsRequests(shared),
-    incoming: new IncomingPayments({ ...shared, system, accounts, balances: new BalanceCache(database), partner: { giveBack: async () => [] }, screener: sandboxScreener }),
+    incoming: new IncomingPayments({
+      ...shared,
+      system,
+      accounts,
+      balances: new BalanceCache(database),
+      partner: { giveBack: async () => [] },
+      screener: sandboxScreener,
+    }),
     jobs: new Jobs({ ...shared, mailer, kinds: bulk.jobs }),
   }
   await recipients.start()
   return {
     ...parts,
     async close(): Promise<void> {
-      await Promise.all([parts.jobs.stop(), parts.schedules.stop(), parts.due.stop(), parts.fundsRequests.stop(), approvals.stop(), bulkPayments.stop()])
+      await Promise.all([
+        parts.jobs.stop(),
+        parts.schedules.stop(),
+        parts.due.stop(),
+        parts.fundsRequests.stop(),
+        approvals.stop(),
+        bulkPayments.stop(),
+      ])
       await Promise.all([recipients.stop(), bulk.close(), system.close()])
       await database.close()
     },
@@ -110,18 +171,40 @@ async function openNode(ledger: Ledger, bugs: string[]) {
 /** The customer of a ledger, calling with its key. */
 function caller({ customerId, apiKeyId }: Pick<Ledger, 'customerId' | 'apiKeyId'>): ByCaller {
   return {
-    tenant: { id: customerId, kind: 'customer' }, session: null, source: null, requestId: ids.next(),
-    principal: { kind: 'key', id: apiKeyId, name: 'Key', scopes: new Set(), capabilities: new Set(), createdVia: 'api_key' },
+    tenant: { id: customerId, kind: 'customer' },
+    session: null,
+    source: null,
+    requestId: ids.next(),
+    principal: {
+      kind: 'key',
+      id: apiKeyId,
+      name: 'Key',
+      scopes: new Set(),
+      capabilities: new Set(),
+      createdVia: 'api_key',
+    },
   }
 }
 
 /** A key nobody has used, as a request brings it. */
-export const freshKey = (): Idempotency => ({ ...newKey(), problemText: (problem) => problemBody(problem, { problemBase: PROBLEM_BASE, instance: '/v1/', requestId: ids.next() }) })
+export const freshKey = (): Idempotency => ({
+  ...newKey(),
+  problemText: (problem) =>
+    problemBody(problem, { problemBase: PROBLEM_BASE, instance: '/v1/', requestId: ids.next() }),
+})
 
 /** A command of the customer under a new key, with time until it is decided. */
 export function command<Body>(by: ByCaller, path: string, body: Body, clock: Clock): Command<Body> {
   const { tenant, principal, requestId } = by
-  return { tenantId: tenant.id, principal, body, idempotency: freshKey(), requestId, instance: path, deadline: clock.now() + 15_000 }
+  return {
+    tenantId: tenant.id,
+    principal,
+    body,
+    idempotency: freshKey(),
+    requestId,
+    instance: path,
+    deadline: clock.now() + 15_000,
+  }
 }
 
 /** Money that comes in; minor units of euros. */
@@ -132,12 +215,30 @@ export interface Money {
 }
 
 /** The bank's message that it has come. */
-export function credited({ connectionId, shard }: Pick<Ledger, 'connectionId' | 'shard'>, { balanceId, amount, remittance }: Money): CreditMessage {
+export function credited(
+  { connectionId, shard }: Pick<Ledger, 'connectionId' | 'shard'>,
+  { balanceId, amount, remittance }: Money,
+): CreditMessage {
   const reference = ids.next()
   return {
-    id: ids.next(), shard, reference, type: 'account.credited', connectionId, account: balanceId,
+    id: ids.next(),
+    shard,
+    reference,
+    type: 'account.credited',
+    connectionId,
+    account: balanceId,
     credit: {
-      reference, amount: BigInt(amount), currency: 'EUR', payerName: 'A payer', payerIdentifier: null, payerBankName: null, payerCountry: null, remittance, rail: 'sepa', endToEndId: null, uetr: null,
+      reference,
+      amount: BigInt(amount),
+      currency: 'EUR',
+      payerName: 'A payer',
+      payerIdentifier: null,
+      payerBankName: null,
+      payerCountry: null,
+      remittance,
+      rail: 'sepa',
+      endToEndId: null,
+      uetr: null,
       valueDate: '2026-05-04',
     },
   }

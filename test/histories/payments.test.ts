@@ -36,12 +36,28 @@ const DOLLARS = { currency: 'USD', amount: 3_000n } as const
 
 /** Every change of a status that there may be. */
 const LEGAL = new Set([
-  '→processing', 'processing→processing', 'processing→cancelled', 'processing→on_hold', 'processing→completed', 'processing→failed',
-  'processing→exception', 'processing→returned', 'exception→processing', 'exception→completed', 'exception→failed', 'exception→returned',
-  'completed→completed', 'completed→returned',
+  '→processing',
+  'processing→processing',
+  'processing→cancelled',
+  'processing→on_hold',
+  'processing→completed',
+  'processing→failed',
+  'processing→exception',
+  'processing→returned',
+  'exception→processing',
+  'exception→completed',
+  'exception→failed',
+  'exception→returned',
+  'completed→completed',
+  'completed→returned',
 ])
 const LEGAL_OF_EXCHANGES = new Set([
-  '→processing', 'processing→completed', 'processing→failed', 'processing→exception', 'exception→completed', 'exception→failed',
+  '→processing',
+  'processing→completed',
+  'processing→failed',
+  'processing→exception',
+  'exception→completed',
+  'exception→failed',
 ])
 const reason = { code: 'cancelled_by_user', message: 'The payment was cancelled.' }
 
@@ -82,8 +98,15 @@ class Histories {
 
   async #pay(): Promise<void> {
     const { customerId, apiKeyId, recipient, balances, shard } = this.#ledger
-    const command = paymentCommand({ customerId, createdBy: apiKeyId, recipient, amount: BigInt(this.#random.int(1, 900)) })
-    const outcome = await this.#random.pick(this.#nodes).ask(balanceActor, this.#random.pick(balances.slice(0, -1)), shard, command)
+    const command = paymentCommand({
+      customerId,
+      createdBy: apiKeyId,
+      recipient,
+      amount: BigInt(this.#random.int(1, 900)),
+    })
+    const outcome = await this.#random
+      .pick(this.#nodes)
+      .ask(balanceActor, this.#random.pick(balances.slice(0, -1)), shard, command)
     if (outcome.kind === 'decided' && outcome.reply.kind === 'payment_created') {
       this.payments.push({ id: command.paymentId, amount: command.amount })
       this.seen.made += 1
@@ -91,11 +114,23 @@ class Histories {
   }
 
   async #transfer(): Promise<void> {
-    const { customerId, apiKeyId, balances: [...balances], shard, connectionId } = this.#ledger
+    const {
+      customerId,
+      apiKeyId,
+      balances: [...balances],
+      shard,
+      connectionId,
+    } = this.#ledger
     balances.pop()
     const from = this.#random.pick(balances)
     const toBalanceId = this.#random.pick(balances.filter((id) => id !== from))
-    const command = transferCommand({ customerId, createdBy: apiKeyId, toBalanceId, toConnectionId: connectionId, amount: BigInt(this.#random.int(1, 900)) })
+    const command = transferCommand({
+      customerId,
+      createdBy: apiKeyId,
+      toBalanceId,
+      toConnectionId: connectionId,
+      amount: BigInt(this.#random.int(1, 900)),
+    })
     await this.#random.pick(this.#nodes).ask(balanceActor, from, shard, command)
   }
 
@@ -104,11 +139,23 @@ class Histories {
     const { balances, shard } = this.#ledger
     const [dollars, euros] = [balances.at(-1) as string, this.#random.pick(balances.slice(0, -1))]
     const selling = this.#random.chance(0.6)
-    const quote = quoteOf(this.#ledger, selling ? 'EUR' : 'USD', selling ? 'USD' : 'EUR', BigInt(this.#random.int(1, 900)), this.#random.chance(0.5) ? FEE : 0n)
+    const quote = quoteOf(
+      this.#ledger,
+      selling ? 'EUR' : 'USD',
+      selling ? 'USD' : 'EUR',
+      BigInt(this.#random.int(1, 900)),
+      this.#random.chance(0.5) ? FEE : 0n,
+    )
     const [from, to] = selling ? [euros, dollars] : [dollars, euros]
     const accounts = selling ? { sell: this.#euros, buy: this.#dollars } : { sell: this.#dollars, buy: this.#euros }
     const nodes = hearers(this.#random, this.#nodes)
-    const answers = await Promise.all(nodes.map((node) => node.ask(exchangingBalance, from, shard, exchangeCommand(this.#ledger, quote, { from, to, accounts })).catch(overloaded)))
+    const answers = await Promise.all(
+      nodes.map((node) =>
+        node
+          .ask(exchangingBalance, from, shard, exchangeCommand(this.#ledger, quote, { from, to, accounts }))
+          .catch(overloaded),
+      ),
+    )
     for (const outcome of answers) {
       if (outcome?.kind === 'quote_used') this.seen.used += 1
       if (outcome?.kind !== 'decided') continue
@@ -124,13 +171,22 @@ class Histories {
     const accounts = selling ? { sell: this.#euros, buy: this.#dollars } : { sell: this.#dollars, buy: this.#euros }
     const context = { ids, accounts, valueDate: '2026-05-04', sandbox: false, queueDelayMs: () => 0 }
     const words: (() => ExchangeCommand)[] = [
-      () => ({ kind: 'settle', sold: quote.sellAmount, bought: quote.buyAmount + BigInt(this.#random.int(0, 9)), netted: this.#random.chance(0.2), message: { id: ids.next(), type: 'said' }, context }),
+      () => ({
+        kind: 'settle',
+        sold: quote.sellAmount,
+        bought: quote.buyAmount + BigInt(this.#random.int(0, 9)),
+        netted: this.#random.chance(0.2),
+        message: { id: ids.next(), type: 'said' },
+        context,
+      }),
       () => ({ kind: 'refuse', reason: 'FX01', message: { id: ids.next(), type: 'said' }, context }),
       () => ({ kind: 'doubt', why: 'timeout', message: null, context }),
     ]
     const word = this.#random.pick(words)
     const nodes = hearers(this.#random, this.#nodes)
-    for (const outcome of await Promise.all(nodes.map((node) => node.ask(exchangeActor, id, this.#ledger.shard, word()).catch(overloaded)))) {
+    for (const outcome of await Promise.all(
+      nodes.map((node) => node.ask(exchangeActor, id, this.#ledger.shard, word()).catch(overloaded)),
+    )) {
       if (outcome === null) continue
       if (outcome.kind !== 'decided') throw new Error(`a word met ${outcome.kind}`)
       this.seen[outcome.reply.kind === 'moved' ? 'moved' : 'ignored'] += 1
@@ -142,7 +198,16 @@ class Histories {
     const { id, amount } = this.#random.pick(this.payments)
     const word = this.#word(amount)
     const nodes = hearers(this.#random, this.#nodes)
-    const answers = await Promise.allSettled(nodes.map((node) => node.ask<unknown, PaymentCommand | RecallCommand, { readonly kind: string }>(paymentActor as never, id, this.#ledger.shard, word())))
+    const answers = await Promise.allSettled(
+      nodes.map((node) =>
+        node.ask<unknown, PaymentCommand | RecallCommand, { readonly kind: string }>(
+          paymentActor as never,
+          id,
+          this.#ledger.shard,
+          word(),
+        ),
+      ),
+    )
     for (const answer of answers) {
       if (answer.status === 'rejected') throw answer.reason
       const outcome = answer.value
@@ -158,7 +223,12 @@ class Histories {
     const words: (() => PaymentCommand | RecallCommand)[] = [
       () => ({ kind: 'hand_over', context }),
       () => ({ kind: 'hand_over', context }),
-      () => ({ kind: 'withdraw', from: 'processing', withdrawal: { status: 'cancelled', reason, by: 'member' }, context }),
+      () => ({
+        kind: 'withdraw',
+        from: 'processing',
+        withdrawal: { status: 'cancelled', reason, by: 'member' },
+        context,
+      }),
       () => ({ kind: 'hold', hit: { provider: 'list', findings: [], decides: null }, context }),
       () => ({ kind: 'settled', context, schemeCode: null, event: event() }),
       () => ({ kind: 'rejected', context, schemeCode: 'AC04', event: event() }),
@@ -168,7 +238,13 @@ class Histories {
       () => ({ kind: 'accepted', context, event: event() }),
       () => ({ kind: 'still_unknown', askAgainAt: MONDAY }),
       // Sometimes more than was ever sent.
-      () => ({ kind: 'returned', context, amount: BigInt(this.#random.int(1, Number(amount) + 50)), schemeCode: 'AC04', event: event() }),
+      () => ({
+        kind: 'returned',
+        context,
+        amount: BigInt(this.#random.int(1, Number(amount) + 50)),
+        schemeCode: 'AC04',
+        event: event(),
+      }),
       () => ({ kind: 'request_recall', recall: newRecall('sepa', 'DUPL', 'Paid twice by mistake.', MONDAY), context }),
       () => ({ kind: 'recall_sent' }),
       () => ({ kind: 'recall_rejected', schemeCode: 'CUST', context, event: event() }),
@@ -181,32 +257,82 @@ class Histories {
 async function run(t: Test, seed: number): Promise<void> {
   const clock = new ManualClock(MONDAY)
   const ledger = await openLedger(t, [...OPENINGS, DOLLARS], clock)
-  await ledger.read(`insert into pricing_template (id, operator_id, name, created_at, updated_at) values ($1, $1, 'Standard', now(), now())`, [ledger.operatorId])
+  await ledger.read(
+    `insert into pricing_template (id, operator_id, name, created_at, updated_at) values ($1, $1, 'Standard', now(), now())`,
+    [ledger.operatorId],
+  )
   await ledger.read('update operator set pricing_template_id = id', [])
-  await ledger.read(`insert into fee_rule (template_id, kind, currency, fixed_minor, refundable) values ($1, 'payment', 'EUR', $2, true)`, [ledger.operatorId, FEE.toString()])
+  await ledger.read(
+    `insert into fee_rule (template_id, kind, currency, fixed_minor, refundable) values ($1, 'payment', 'EUR', $2, true)`,
+    [ledger.operatorId, FEE.toString()],
+  )
   const bugs: string[] = []
-  const nodes = [0, 1].map(() => new ActorSystem({ databaseUrl: ledger.url, lanes: 1, clock, onBug: (error, what) => bugs.push(`${what}: ${(error as Error).stack}`) }))
-  t.teardown(async () => { await Promise.all(nodes.map((node) => node.close())) })
+  const nodes = [0, 1].map(
+    () =>
+      new ActorSystem({
+        databaseUrl: ledger.url,
+        lanes: 1,
+        clock,
+        onBug: (error, what) => bugs.push(`${what}: ${(error as Error).stack}`),
+      }),
+  )
+  t.teardown(async () => {
+    await Promise.all(nodes.map((node) => node.close()))
+  })
   const { operatorId, connectionId } = ledger
-  const [sell, buy] = await Promise.all(['EUR', 'USD'].map((currency) => ledger.accounts.accounts({ operatorId, connectionId, currency })))
+  const [sell, buy] = await Promise.all(
+    ['EUR', 'USD'].map((currency) => ledger.accounts.accounts({ operatorId, connectionId, currency })),
+  )
   const histories = new Histories(ledger, new Random(seed), nodes, { sell: sell!, buy: buy! })
   await tell({ words: COMMANDS, askers: ASKERS, clock }, () => histories.next())
 
   const { seen } = histories
-  t.ok(seen.made > 40 && seen.refused > 5 && seen.moved > 100 && seen.ignored > 200 && seen.exchanged > 40 && seen.used > 5, `much was said, to some purpose and to none: ${JSON.stringify(seen)}`)
+  t.ok(
+    seen.made > 40 &&
+      seen.refused > 5 &&
+      seen.moved > 100 &&
+      seen.ignored > 200 &&
+      seen.exchanged > 40 &&
+      seen.used > 5,
+    `much was said, to some purpose and to none: ${JSON.stringify(seen)}`,
+  )
   t.strictSame(bugs, [], 'and nothing was a bug')
   const changes = await ledger.read<[string, string, string]>(
-    `select coalesce(u.previous_status, '') || '→' || u.status, count(*), min(u.object_id::text) from status_update u join payment p on p.id = u.object_id group by 1`)
-  t.strictSame(changes.filter(([change]) => !LEGAL.has(change)), [], 'no status was reached from where it cannot be')
+    `select coalesce(u.previous_status, '') || '→' || u.status, count(*), min(u.object_id::text) from status_update u join payment p on p.id = u.object_id group by 1`,
+  )
+  t.strictSame(
+    changes.filter(([change]) => !LEGAL.has(change)),
+    [],
+    'no status was reached from where it cannot be',
+  )
   t.ok(changes.length > LEGAL.size / 2, `${changes.length} of ${LEGAL.size} were met`)
   const exchanged = await ledger.read<[string, string, string]>(
-    `select coalesce(u.previous_status, '') || '→' || u.status, count(*), min(u.object_id::text) from status_update u join exchange e on e.id = u.object_id group by 1`)
-  t.strictSame(exchanged.filter(([change]) => !LEGAL_OF_EXCHANGES.has(change)), [])
+    `select coalesce(u.previous_status, '') || '→' || u.status, count(*), min(u.object_id::text) from status_update u join exchange e on e.id = u.object_id group by 1`,
+  )
+  t.strictSame(
+    exchanged.filter(([change]) => !LEGAL_OF_EXCHANGES.has(change)),
+    [],
+  )
   t.equal(exchanged.length, LEGAL_OF_EXCHANGES.size, 'every move of an exchange was met')
-  t.strictSame(await ledger.read(`select e.id from exchange e where e.version <> (select count(*) from status_update u where u.object_id = e.id)`), [])
-  t.strictSame(await ledger.read(`select p.id from payment p where p.version <> (select count(*) from status_update u where u.object_id = p.id)`), [], 'each version has its line')
+  t.strictSame(
+    await ledger.read(
+      `select e.id from exchange e where e.version <> (select count(*) from status_update u where u.object_id = e.id)`,
+    ),
+    [],
+  )
+  t.strictSame(
+    await ledger.read(
+      `select p.id from payment p where p.version <> (select count(*) from status_update u where u.object_id = p.id)`,
+    ),
+    [],
+    'each version has its line',
+  )
   const funds = await Promise.all(ledger.balances.map((id) => ledger.funds(id)))
-  t.strictSame(funds.filter(({ posted, held }) => posted - held < 0n), [], 'no balance is overdrawn')
+  t.strictSame(
+    funds.filter(({ posted, held }) => posted - held < 0n),
+    [],
+    'no balance is overdrawn',
+  )
   await auditIsClean(t, ledger)
 }
 

@@ -9,7 +9,10 @@
 import t from 'tap'
 import type { Test } from 'tap'
 import { paymentActor } from '../../actors/payments/payment.ts'
-import { createScheduledPaymentCommands, type ScheduledPaymentCommands } from '../../actors/scheduled-payments/schedule-operations.ts'
+import {
+  createScheduledPaymentCommands,
+  type ScheduledPaymentCommands,
+} from '../../actors/scheduled-payments/schedule-operations.ts'
 import type { ByCaller } from '../../lib/identity/caller.ts'
 import type { ScheduledPayment, ScheduledPaymentUpdate } from '../../lib/scheduled-payments/scheduled-payment-schema.ts'
 import { addDays, dateIn, ManualClock } from '../../lib/base/clock.ts'
@@ -33,11 +36,27 @@ const WORDS_A_DAY = 30
 
 /** Every change of a status that there may be. One that has nothing left to come is completed, also when it is changed or resumed. */
 const LEGAL = new Set([
-  '→active', 'active→paused', 'paused→active', 'active→completed', 'paused→completed', 'active→cancelled', 'paused→cancelled', 'active→failed',
+  '→active',
+  'active→paused',
+  'paused→active',
+  'active→completed',
+  'paused→completed',
+  'active→cancelled',
+  'paused→cancelled',
+  'active→failed',
 ])
 const LEGAL_OF_PAYMENTS = new Set([
-  '→processing', '→scheduled', 'scheduled→processing', 'scheduled→failed', 'scheduled→cancelled', 'processing→processing', 'processing→cancelled', 'processing→completed', 'processing→failed',
-  'processing→returned', 'completed→returned',
+  '→processing',
+  '→scheduled',
+  'scheduled→processing',
+  'scheduled→failed',
+  'scheduled→cancelled',
+  'processing→processing',
+  'processing→cancelled',
+  'processing→completed',
+  'processing→failed',
+  'processing→returned',
+  'completed→returned',
 ])
 
 const ALL_MOVES = ['pause', 'resume', 'run', 'change', 'cancel'] as const
@@ -45,7 +64,9 @@ const ALL_MOVES = ['pause', 'resume', 'run', 'change', 'cancel'] as const
 const MOVES: Readonly<Record<ScheduleStatus, readonly (typeof ALL_MOVES)[number][]>> = {
   active: ['run', 'run', 'run', 'run', 'run', 'change', 'change', 'change', 'pause', 'pause', 'cancel'],
   paused: ['resume', 'resume', 'resume', 'resume', 'resume', 'resume', 'resume', 'resume', 'change', 'cancel'],
-  completed: [], cancelled: [], failed: [],
+  completed: [],
+  cancelled: [],
+  failed: [],
 }
 
 type Commands = ScheduledPaymentCommands
@@ -57,7 +78,13 @@ class Schedules extends Client<Hearer> {
   #isBlocked = false
   #wordsToday = 0
 
-  constructor(ledger: Ledger, clock: ManualClock, random: Random, nodes: readonly Hearer[], accounts: MoveContext['accounts']) {
+  constructor(
+    ledger: Ledger,
+    clock: ManualClock,
+    random: Random,
+    nodes: readonly Hearer[],
+    accounts: MoveContext['accounts'],
+  ) {
     super(ledger, clock, random, nodes)
     this.#context = { accounts, ids, valueDate: '2026-05-04' }
   }
@@ -92,15 +119,31 @@ class Schedules extends Client<Hearer> {
     const { balances, recipient, customerId } = this.ledger
     const frequency = random.pick(['once', 'daily', 'daily', 'weekly', 'fortnightly', 'monthly'] as const)
     const startDate = addDays(dateIn(this.clock.now(), ZONE), random.int(0, 3))
-    const ends = frequency === 'once' ? {} : random.pick([{}, { maxOccurrences: random.int(1, 6) }, { endDate: addDays(startDate, random.int(0, 30)) }])
+    const ends =
+      frequency === 'once'
+        ? {}
+        : random.pick([{}, { maxOccurrences: random.int(1, 6) }, { endDate: addDays(startDate, random.int(0, 30)) }])
     const body = {
-      recipientId: recipient.id, sourceBalanceId: random.pick(balances), amount: { amountMinor: String(random.int(1, 900)), currency: 'EUR' as const }, reference: 'Rent', frequency, startDate, ...ends,
+      recipientId: recipient.id,
+      sourceBalanceId: random.pick(balances),
+      amount: { amountMinor: String(random.int(1, 900)), currency: 'EUR' as const },
+      reference: 'Rent',
+      frequency,
+      startDate,
+      ...ends,
     }
     const sent = command(this.by, '/v1/scheduled-payments', body, this.clock)
     // Under one key, whoever hears it.
-    const answers = await Promise.all(hearers(random, this.nodes).map(({ commands }) =>
-      asked(this.tally, 'make', ['validation-error', 'recipient-not-approved', 'idempotency-key-in-use'], () => commands.create(this.by, sent))))
-    const made = answers.filter((answer) => answer !== null).map((answer) => (JSON.parse(answer!.body) as ScheduledPayment).id)
+    const answers = await Promise.all(
+      hearers(random, this.nodes).map(({ commands }) =>
+        asked(this.tally, 'make', ['validation-error', 'recipient-not-approved', 'idempotency-key-in-use'], () =>
+          commands.create(this.by, sent),
+        ),
+      ),
+    )
+    const made = answers
+      .filter((answer) => answer !== null)
+      .map((answer) => (JSON.parse(answer!.body) as ScheduledPayment).id)
     if (new Set(made).size > 1) throw new Error(`One key has made ${made.join(' and ')} for ${customerId}.`)
     const isMade = made.length > 0 ? 1 : 0
     this.#made += isMade
@@ -110,7 +153,9 @@ class Schedules extends Client<Hearer> {
   /** Somebody asks something of a schedule; what is asked of both nodes at once is two requests. */
   async #ask(): Promise<void> {
     // Mostly what can be, of schedules that go on.
-    const schedules = await this.ledger.read<[string, ScheduleStatus]>('select id, status from scheduled_payment order by id')
+    const schedules = await this.ledger.read<[string, ScheduleStatus]>(
+      'select id, status from scheduled_payment order by id',
+    )
     const open = schedules.filter(([, status]) => MOVES[status].length > 0)
     const [id, status] = this.random.pick(open.length > 0 && this.random.chance(0.85) ? open : schedules)
     const move = this.random.pick(MOVES[status].length > 0 && this.random.chance(0.85) ? MOVES[status] : ALL_MOVES)
@@ -119,9 +164,12 @@ class Schedules extends Client<Hearer> {
     const change = this.#change()
     const words: Readonly<Record<typeof move, (commands: Commands) => Promise<unknown>>> = {
       pause: (commands) => asked(tally, 'paused', late, () => commands.pause(this.by, id)),
-      resume: (commands) => asked(tally, 'resumed', [...late, 'recipient-not-approved'], () => commands.resume(this.by, id)),
-      run: (commands) => asked(tally, 'run', ['simulation-not-possible'], () => commands.runNow(this.by, id, freshKey())),
-      change: (commands) => asked(tally, 'changed', [...late, 'validation-error'], () => commands.update(this.by, id, change, null)),
+      resume: (commands) =>
+        asked(tally, 'resumed', [...late, 'recipient-not-approved'], () => commands.resume(this.by, id)),
+      run: (commands) =>
+        asked(tally, 'run', ['simulation-not-possible'], () => commands.runNow(this.by, id, freshKey())),
+      change: (commands) =>
+        asked(tally, 'changed', [...late, 'validation-error'], () => commands.update(this.by, id, change, null)),
       cancel: (commands) => asked(tally, 'cancelled', late, () => commands.cancel(this.by, id, freshKey())),
     }
     await Promise.all(hearers(this.random, this.nodes).map(({ commands }) => words[move](commands)))
@@ -130,15 +178,20 @@ class Schedules extends Client<Hearer> {
   #change(): ScheduledPaymentUpdate {
     const random = this.random
     return random.pick<ScheduledPaymentUpdate>([
-      { amount: { amountMinor: String(random.int(1, 900)), currency: 'EUR' } }, { amount: { amountMinor: '999999', currency: 'EUR' } }, { reference: `Rent ${random.int(1, 9)}` },
-      { maxOccurrences: random.int(1, 12), endDate: null }, { endDate: addDays(dateIn(this.clock.now(), ZONE), random.int(0, 40)), maxOccurrences: null },
+      { amount: { amountMinor: String(random.int(1, 900)), currency: 'EUR' } },
+      { amount: { amountMinor: '999999', currency: 'EUR' } },
+      { reference: `Rent ${random.int(1, 9)}` },
+      { maxOccurrences: random.int(1, 12), endDate: null },
+      { endDate: addDays(dateIn(this.clock.now(), ZONE), random.int(0, 40)), maxOccurrences: null },
     ])
   }
 
   /** The bank, time or the customer says something of a payment that a schedule has made. */
   async #sayOfPayment(): Promise<void> {
     const rows = await this.ledger.read<[string, number, string]>(
-      `select id, amount::int, status from payment where status in ('processing', 'scheduled') or (status = 'completed' and $1) order by id`, [this.random.chance(0.2)])
+      `select id, amount::int, status from payment where status in ('processing', 'scheduled') or (status = 'completed' and $1) order by id`,
+      [this.random.chance(0.2)],
+    )
     if (rows.length === 0) return
     const [id, amount] = this.random.pick(rows)
     const context = this.#context
@@ -151,10 +204,23 @@ class Schedules extends Client<Hearer> {
       () => ({ kind: 'rejected', context, schemeCode: 'AC04', event: event() }),
       () => ({ kind: 'rejected', context, schemeCode: 'AC04', event: event() }),
       () => ({ kind: 'returned', context, amount: BigInt(amount), schemeCode: 'AC04', event: event() }),
-      () => ({ kind: 'withdraw', from: 'processing', withdrawal: { status: 'cancelled', reason: { code: 'cancelled_by_user', message: 'The payment was cancelled.' }, by: 'member' }, context }),
+      () => ({
+        kind: 'withdraw',
+        from: 'processing',
+        withdrawal: {
+          status: 'cancelled',
+          reason: { code: 'cancelled_by_user', message: 'The payment was cancelled.' },
+          by: 'member',
+        },
+        context,
+      }),
     ]
     const word = this.random.pick(words)
-    for (const outcome of await Promise.all(hearers(this.random, this.nodes).map(({ system }) => system.ask(paymentActor, id, this.ledger.shard, word()).catch(overloaded)))) {
+    for (const outcome of await Promise.all(
+      hearers(this.random, this.nodes).map(({ system }) =>
+        system.ask(paymentActor, id, this.ledger.shard, word()).catch(overloaded),
+      ),
+    )) {
       if (outcome === null) continue
       if (outcome.kind !== 'decided') throw new Error(`a word met ${outcome.kind}`)
       this.tally.add(`payment ${outcome.reply.kind}`)
@@ -169,12 +235,18 @@ class Schedules extends Client<Hearer> {
     const blocked = !this.#isBlocked && this.random.chance(0.3)
     this.#isBlocked = blocked
     const { recipientCommands } = this.random.pick(this.nodes)
-    await asked(this.tally, blocked ? 'blocked' : 'unblocked', ['invalid-transition'], () => recipientCommands.block(staff, recipient.id, { blocked, reason: 'Fraud reported.' }))
+    await asked(this.tally, blocked ? 'blocked' : 'unblocked', ['invalid-transition'], () =>
+      recipientCommands.block(staff, recipient.id, { blocked, reason: 'Fraud reported.' }),
+    )
   }
 
   /** Money comes in. */
   async #payIn(): Promise<void> {
-    const message = credited(this.ledger, { balanceId: this.random.pick(this.ledger.balances), amount: this.random.int(100, 2_000), remittance: null })
+    const message = credited(this.ledger, {
+      balanceId: this.random.pick(this.ledger.balances),
+      amount: this.random.int(100, 2_000),
+      remittance: null,
+    })
     await Promise.all(hearers(this.random, this.nodes).map(({ incoming }) => incoming.inbox([message])))
   }
 
@@ -185,7 +257,9 @@ class Schedules extends Client<Hearer> {
       for (const { schedules } of this.nodes) schedules.nudge()
       const [left] = await this.ledger.read<[number]>(
         `select (select count(*) from scheduled_occurrence where status = 'due')::int + (select count(*) from scheduled_payment where status = 'active' and next_occurrence_at <= $1)::int
-          + (select count(*) from scheduled_payment_follow_up f, outbox o where o.written_in >= f.position)::int`, [new Date(this.clock.now())])
+          + (select count(*) from scheduled_payment_follow_up f, outbox o where o.written_in >= f.position)::int`,
+        [new Date(this.clock.now())],
+      )
       return left![0] === 0
     })
   }
@@ -196,35 +270,84 @@ async function run(t: Test, seed: number): Promise<void> {
   const ledger = await openLedger(t, OPENINGS, clock)
   const { nodes, bugs } = await openNodes(t, ledger, 2)
   const { operatorId, connectionId } = ledger
-  const history = new Schedules(ledger, clock, new Random(seed), nodes.map((node) => ({ ...node, commands: createScheduledPaymentCommands(node.world) })),
-    await ledger.accounts.accounts({ operatorId, connectionId, currency: 'EUR' }))
+  const history = new Schedules(
+    ledger,
+    clock,
+    new Random(seed),
+    nodes.map((node) => ({ ...node, commands: createScheduledPaymentCommands(node.world) })),
+    await ledger.accounts.accounts({ operatorId, connectionId, currency: 'EUR' }),
+  )
   await tell({ words: WORDS, askers: ASKERS, clock }, () => history.next())
   await history.settle()
   await Promise.all(nodes.map(({ schedules, due }) => Promise.all([schedules.stop(), due.stop()])))
 
   const { tally } = history
-  t.ok(['made', 'paused', 'resumed', 'run', 'changed', 'cancelled'].every((what) => tally.of(what) > 0) && tally.of('payment moved') > 15, `much was asked, and done: ${tally}`)
+  t.ok(
+    ['made', 'paused', 'resumed', 'run', 'changed', 'cancelled'].every((what) => tally.of(what) > 0) &&
+      tally.of('payment moved') > 15,
+    `much was asked, and done: ${tally}`,
+  )
   t.strictSame(bugs, [], 'and nothing was a bug')
   const { read } = ledger
   const now = new Map(await read<[string, string]>('select id, status from scheduled_payment'))
   const events = await read<[...Change]>(
-    `select object_id, coalesce(previous_status, ''), status from outbox where type = 'scheduled_payment.status_changed' and object = 'scheduled_payment'`)
-  t.strictSame(faultsOf(events, LEGAL, now), [], 'no status was reached from where it cannot be, and each change is one event')
-  t.strictSame(faultsOf(await read<[...Change]>(
-    `select object_id, coalesce(before::jsonb->>'status', ''), after::jsonb->>'status' from audit_event where object_type = 'scheduled_payment' and before::jsonb->>'status' is distinct from after::jsonb->>'status'`),
-  LEGAL, now), [], 'and one line of the trail')
+    `select object_id, coalesce(previous_status, ''), status from outbox where type = 'scheduled_payment.status_changed' and object = 'scheduled_payment'`,
+  )
+  t.strictSame(
+    faultsOf(events, LEGAL, now),
+    [],
+    'no status was reached from where it cannot be, and each change is one event',
+  )
+  t.strictSame(
+    faultsOf(
+      await read<[...Change]>(
+        `select object_id, coalesce(before::jsonb->>'status', ''), after::jsonb->>'status' from audit_event where object_type = 'scheduled_payment' and before::jsonb->>'status' is distinct from after::jsonb->>'status'`,
+      ),
+      LEGAL,
+      now,
+    ),
+    [],
+    'and one line of the trail',
+  )
   t.equal(now.size, tally.of('made'))
-  const done = new Map(await read<[string, number]>(`select action, count(*)::int from audit_event where object_type = 'scheduled_payment' and actor_type = 'key' group by 1`))
-  for (const what of ['paused', 'resumed', 'cancelled']) t.equal(done.get(`scheduled_payment.${what}`) ?? 0, tally.of(what), `what was answered with yes was ${what} once`)
-  t.strictSame(await read(
-    `select id from scheduled_payment where max_occurrences < occurrences_begun or (status = 'active') <> (next_occurrence_at is not null) or next_occurrence_at <= $1`, [new Date(clock.now())]),
-  [], 'only an active one goes on, no further than it may')
-  t.strictSame(await read(`select object_id from audit_event where action = 'scheduled_payment.failed' and (after::jsonb->>'consecutiveFailures')::int < $1`, [FAILURES_MAX]), [], 'none was stopped before its time')
-  t.strictSame(await read(
-    `select * from (select scheduled_payment_id, number, lag(number, 1, 0) over w as before, index - lag(index) over w as further, execution_date - lag(execution_date) over w as days
-      from scheduled_occurrence window w as (partition by scheduled_payment_id order by number)) o where number <> before + 1 or further < 1 or days < 1`), [], 'one occurrence after the other, no day twice')
-  const payments = await read<[string]>(`select distinct coalesce(u.previous_status, '') || '→' || u.status from status_update u join payment p on p.id = u.object_id`)
-  t.strictSame(payments.flat().filter((change) => !LEGAL_OF_PAYMENTS.has(change)), [])
+  const done = new Map(
+    await read<[string, number]>(
+      `select action, count(*)::int from audit_event where object_type = 'scheduled_payment' and actor_type = 'key' group by 1`,
+    ),
+  )
+  for (const what of ['paused', 'resumed', 'cancelled'])
+    t.equal(done.get(`scheduled_payment.${what}`) ?? 0, tally.of(what), `what was answered with yes was ${what} once`)
+  t.strictSame(
+    await read(
+      `select id from scheduled_payment where max_occurrences < occurrences_begun or (status = 'active') <> (next_occurrence_at is not null) or next_occurrence_at <= $1`,
+      [new Date(clock.now())],
+    ),
+    [],
+    'only an active one goes on, no further than it may',
+  )
+  t.strictSame(
+    await read(
+      `select object_id from audit_event where action = 'scheduled_payment.failed' and (after::jsonb->>'consecutiveFailures')::int < $1`,
+      [FAILURES_MAX],
+    ),
+    [],
+    'none was stopped before its time',
+  )
+  t.strictSame(
+    await read(
+      `select * from (select scheduled_payment_id, number, lag(number, 1, 0) over w as before, index - lag(index) over w as further, execution_date - lag(execution_date) over w as days
+      from scheduled_occurrence window w as (partition by scheduled_payment_id order by number)) o where number <> before + 1 or further < 1 or days < 1`,
+    ),
+    [],
+    'one occurrence after the other, no day twice',
+  )
+  const payments = await read<[string]>(
+    `select distinct coalesce(u.previous_status, '') || '→' || u.status from status_update u join payment p on p.id = u.object_id`,
+  )
+  t.strictSame(
+    payments.flat().filter((change) => !LEGAL_OF_PAYMENTS.has(change)),
+    [],
+  )
   const met = new Set(events.map(([, from, to]) => `${from}→${to}`))
   t.ok(met.size >= LEGAL.size - 3, `${[...met].join(' ')} were met`)
   await auditIsClean(t, ledger)

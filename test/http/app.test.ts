@@ -58,7 +58,10 @@ t.test('a request id is echoed when it is usable, made when it is absent, refuse
   for (const bad of ['with space', 'a'.repeat(129), 'ä']) {
     const refused = await service.get('/v1/payments', { 'x-request-id': bad })
     t.equal(refused.status, 400)
-    t.match(await refused.json(), { code: 'malformed-request', errors: [{ field: 'header.X-Request-Id', code: 'invalid_format' }] })
+    t.match(await refused.json(), {
+      code: 'malformed-request',
+      errors: [{ field: 'header.X-Request-Id', code: 'invalid_format' }],
+    })
     t.not(refused.headers.get('x-request-id'), bad)
   }
 })
@@ -104,7 +107,12 @@ t.test('a created resource has its tag and its address', async (t) => {
 })
 
 t.test('a replayed answer says so and keeps its bytes', async (t) => {
-  world.answer = { status: 409, body: '{"code":"insufficient-funds"}', contentType: 'application/problem+json', replayed: true }
+  world.answer = {
+    status: 409,
+    body: '{"code":"insufficient-funds"}',
+    contentType: 'application/problem+json',
+    replayed: true,
+  }
   t.teardown(() => (world.answer = null))
   const response = await service.post('/v1/payments', PAYMENT_BODY)
   t.equal(response.status, 409)
@@ -134,7 +142,10 @@ t.test('a read is answered with 304 while its tag holds', async (t) => {
 })
 
 t.test('HEAD answers like GET without a body', async (t) => {
-  const response = await request(`${service.origin}/v1/payments/${PAYMENT}`, { method: 'HEAD', headers: service.headers })
+  const response = await request(`${service.origin}/v1/payments/${PAYMENT}`, {
+    method: 'HEAD',
+    headers: service.headers,
+  })
   t.equal(response.status, 200)
   t.ok(Number(response.headers.get('content-length')) > 0)
   t.equal(await response.text(), '')
@@ -167,7 +178,9 @@ t.test('what is thrown is shown only when it was made for clients', async (t) =>
   t.match(JSON.parse(text), { code: 'service-unavailable', retryable: true, retryAfterSeconds: 2 })
 
   try {
-    refuse('insufficient-funds', 'Available 90.00 EUR, required 100.35 EUR.', { extra: { available: { amountMinor: '9000', currency: 'EUR' } } })
+    refuse('insufficient-funds', 'Available 90.00 EUR, required 100.35 EUR.', {
+      extra: { available: { amountMinor: '9000', currency: 'EUR' } },
+    })
   } catch (error) {
     world.failure = error as Error
   }

@@ -7,7 +7,8 @@ const world = fakeWorld()
 const service = await startFake(world)
 t.teardown(service.stop)
 
-const withKey = (key: string, rest: Record<string, string | undefined> = {}) => service.get('/v1/payments', { authorization: `Bearer ${key}`, ...rest })
+const withKey = (key: string, rest: Record<string, string | undefined> = {}) =>
+  service.get('/v1/payments', { authorization: `Bearer ${key}`, ...rest })
 
 t.test('a made key has the form it promises and carries its own checksum', async (t) => {
   const { secret, prefix, sha256 } = generateApiKey('live', randomBytes)

@@ -15,16 +15,38 @@ const nested = (levels: number) => '{"a":'.repeat(levels) + '1' + '}'.repeat(lev
 
 t.test('ids are written in lower case at every depth of a body', async (t) => {
   const Id = Type.String({ format: 'uuid' })
-  const body = compileBody(Type.Object({
-    id: Id, ids: Type.Array(Id), name: Type.String(), pricing: Type.Object({ defaultTemplateId: Type.Union([Id, Type.Null()]), name: Type.String() }),
-    rows: Type.Array(Type.Object({ recipientId: Id })), either: Type.Union([Type.Object({ balanceId: Id }), Type.Null()]),
-  }), undefined)
+  const body = compileBody(
+    Type.Object({
+      id: Id,
+      ids: Type.Array(Id),
+      name: Type.String(),
+      pricing: Type.Object({ defaultTemplateId: Type.Union([Id, Type.Null()]), name: Type.String() }),
+      rows: Type.Array(Type.Object({ recipientId: Id })),
+      either: Type.Union([Type.Object({ balanceId: Id }), Type.Null()]),
+    }),
+    undefined,
+  )
   const [upper, lower] = ['0199A0B1-0000-7000-8000-00000000ABCD', '0199a0b1-0000-7000-8000-00000000abcd']
-  const { value, errors } = body.validate({
-    id: upper, ids: [upper], name: upper, pricing: { defaultTemplateId: upper, name: 'ABC' }, rows: [{ recipientId: upper }], either: { balanceId: upper },
-  }, false)
+  const { value, errors } = body.validate(
+    {
+      id: upper,
+      ids: [upper],
+      name: upper,
+      pricing: { defaultTemplateId: upper, name: 'ABC' },
+      rows: [{ recipientId: upper }],
+      either: { balanceId: upper },
+    },
+    false,
+  )
   t.strictSame(errors, [])
-  t.strictSame(value, { id: lower, ids: [lower], name: upper, pricing: { defaultTemplateId: lower, name: 'ABC' }, rows: [{ recipientId: lower }], either: { balanceId: lower } })
+  t.strictSame(value, {
+    id: lower,
+    ids: [lower],
+    name: upper,
+    pricing: { defaultTemplateId: lower, name: 'ABC' },
+    rows: [{ recipientId: lower }],
+    either: { balanceId: lower },
+  })
 })
 
 t.test('what is not a JSON document is 400', async (t) => {
@@ -64,12 +86,20 @@ t.test('colons, quotes and backslashes in text are not mistaken for structure', 
 })
 
 t.test('only JSON is read, up to 256 KiB', async (t) => {
-  for (const type of ['text/plain', 'application/xml', 'application/json; charset=latin1', 'application/x-www-form-urlencoded']) {
+  for (const type of [
+    'text/plain',
+    'application/xml',
+    'application/json; charset=latin1',
+    'application/x-www-form-urlencoded',
+  ]) {
     const response = await service.post('/v1/payments', PAYMENT_BODY, { 'content-type': type })
     t.equal(response.status, 415, type)
     t.match(await response.json(), { code: 'unsupported-media-type', supported: ['application/json'] })
   }
-  t.equal((await service.post('/v1/payments', PAYMENT_BODY, { 'content-type': 'Application/JSON; charset=UTF-8' })).status, 201)
+  t.equal(
+    (await service.post('/v1/payments', PAYMENT_BODY, { 'content-type': 'Application/JSON; charset=UTF-8' })).status,
+    201,
+  )
   t.equal((await service.post('/v1/payments', PAYMENT_BODY, { 'content-encoding': 'zstd' })).status, 415)
   const large = await service.post('/v1/payments', { ...PAYMENT_BODY, internalNote: 'x'.repeat(256 * 1024) })
   t.equal(large.status, 413)
@@ -114,37 +144,66 @@ t.test('every error of a body is named by pointer and code', async (t) => {
     [{ documentIds: Array(11).fill(BALANCE) }, '/documentIds', 'too_long'],
     [{ documentIds: ['x'] }, '/documentIds/0', 'invalid_format'],
     [{ notifyRecipient: 'yes' }, '/notifyRecipient', 'invalid_type'],
-    [{ verificationOverride: { acceptOutcome: 'no_match', reason: 'short' } }, '/verificationOverride/reason', 'too_short'],
+    [
+      { verificationOverride: { acceptOutcome: 'no_match', reason: 'short' } },
+      '/verificationOverride/reason',
+      'too_short',
+    ],
     [{ metadata: { 'bad key': 'x' } }, '/metadata/bad key', 'invalid_format'],
     [{ metadata: { k: 5 } }, '/metadata/k', 'invalid_type'],
     [{ metadata: { k: 'x'.repeat(501) } }, '/metadata/k', 'too_long'],
-    [{ metadata: Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`k${index}`, 'x'])) }, '/metadata', 'too_long'],
-    [{ metadata: Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`k${index}`, 'x'.repeat(500)])) }, '/metadata', 'too_large'],
+    [
+      { metadata: Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`k${index}`, 'x'])) },
+      '/metadata',
+      'too_long',
+    ],
+    [
+      { metadata: Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`k${index}`, 'x'.repeat(500)])) },
+      '/metadata',
+      'too_large',
+    ],
     [{ nonsense: 1 }, '/nonsense', 'unknown_field'],
     [{ 'a/b~c': 1 }, '/a~1b~0c', 'unknown_field'],
     [{ status: 'completed' }, '/status', 'read_only_field'],
     [{ id: BALANCE }, '/id', 'read_only_field'],
   ] as const) {
     const errors = await errorsOf(change)
-    t.same(errors.map((error) => [error.field, error.code]), [[field, code]], `${field} ${code}`)
+    t.same(
+      errors.map((error) => [error.field, error.code]),
+      [[field, code]],
+      `${field} ${code}`,
+    )
   }
   t.match(await errorsOf({ externalId: 'x'.repeat(65) }), [{ params: { max: 64 } }])
-  t.equal((await errorsOf(Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`x${index}`, 1])))).length <= 64, true, 'errors are bounded')
+  t.equal(
+    (await errorsOf(Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`x${index}`, 1])))).length <= 64,
+    true,
+    'errors are bounded',
+  )
 })
 
 t.test('an amount of either sign fits 64 bits', (t) => {
   const event = compileBody(SimWebhookEvent, undefined)
-  const errors = (amountMinor: string) => event.validate({ type: 'balance.low', amount: { amountMinor, currency: 'EUR' } }, false).errors.map(({ field, code }) => `${field} ${code}`)
+  const errors = (amountMinor: string) =>
+    event
+      .validate({ type: 'balance.low', amount: { amountMinor, currency: 'EUR' } }, false)
+      .errors.map(({ field, code }) => `${field} ${code}`)
   for (const amount of ['9223372036854775807', '-9223372036854775808', '0', '-1']) t.same(errors(amount), [], amount)
-  for (const amount of ['9223372036854775808', '-9223372036854775809', '9999999999999999999']) t.same(errors(amount), ['/amount/amountMinor too_large'], amount)
+  for (const amount of ['9223372036854775808', '-9223372036854775809', '9999999999999999999'])
+    t.same(errors(amount), ['/amount/amountMinor too_large'], amount)
   t.end()
 })
 
 t.test('one value has one complaint, in words', (t) => {
   const request = compileBody(ExportRequest, undefined)
-  const errors = (body: object) => request.validate({ format: 'csv', ...body }, false).errors.map(({ field, code, message }) => [field, code, message])
-  t.same(errors({ filter: { amountFrom: 5 } }), [['/filter/amountFrom', 'invalid_type', 'Must be string or boolean or array.']])
-  t.same(errors({ filter: { amountFrom: '' } }), [['/filter/amountFrom', 'too_short', 'Must have at least 1 character.']])
+  const errors = (body: object) =>
+    request.validate({ format: 'csv', ...body }, false).errors.map(({ field, code, message }) => [field, code, message])
+  t.same(errors({ filter: { amountFrom: 5 } }), [
+    ['/filter/amountFrom', 'invalid_type', 'Must be string or boolean or array.'],
+  ])
+  t.same(errors({ filter: { amountFrom: '' } }), [
+    ['/filter/amountFrom', 'too_short', 'Must have at least 1 character.'],
+  ])
   t.same(errors({ filter: { status: [5] } }), [['/filter/status/0', 'invalid_type', 'Must be string.']])
   t.same(errors({ format: 'pdf' }), [['/format', 'invalid_value', 'Must be one of csv, xlsx, json, camt053, mt940.']])
   t.same(errors({ q: 5 }), [['/q', 'invalid_type', 'Must be string.']])
@@ -156,12 +215,29 @@ t.test('one value has one complaint, in words', (t) => {
 
 t.test('a time is one that can be read and written again', (t) => {
   const update = compileBody(FundsRequestUpdate, undefined)
-  const errors = (expiresAt: string) => update.validate({ expiresAt }, false).errors.map(({ field, code }) => `${field} ${code}`)
-  for (const time of ['2026-12-31T23:59:59Z', '2026-12-31t23:59:59.1234567z', '2024-02-29T00:00:00+14:00', '0001-01-01T00:00:00Z']) t.same(errors(time), [], time)
+  const errors = (expiresAt: string) =>
+    update.validate({ expiresAt }, false).errors.map(({ field, code }) => `${field} ${code}`)
   for (const time of [
-    '2026-12-31T23:59:60Z', '2026-12-31T00:00:00Z[Europe/Paris]', '2026-12-31T00:00:00+01:00[u-ca=iso8601]', '9999-12-31T23:59:59-12:00', '0001-01-01T00:00:00+01:00',
-    '0000-06-01T00:00:00Z', '2026-02-29T00:00:00Z', '2026-12-31T24:00:00Z', '2026-12-31T00:00:00', '2026-12-31', 'tomorrow',
-  ]) t.same(errors(time), ['/expiresAt invalid_format'], time)
+    '2026-12-31T23:59:59Z',
+    '2026-12-31t23:59:59.1234567z',
+    '2024-02-29T00:00:00+14:00',
+    '0001-01-01T00:00:00Z',
+  ])
+    t.same(errors(time), [], time)
+  for (const time of [
+    '2026-12-31T23:59:60Z',
+    '2026-12-31T00:00:00Z[Europe/Paris]',
+    '2026-12-31T00:00:00+01:00[u-ca=iso8601]',
+    '9999-12-31T23:59:59-12:00',
+    '0001-01-01T00:00:00+01:00',
+    '0000-06-01T00:00:00Z',
+    '2026-02-29T00:00:00Z',
+    '2026-12-31T24:00:00Z',
+    '2026-12-31T00:00:00',
+    '2026-12-31',
+    'tomorrow',
+  ])
+    t.same(errors(time), ['/expiresAt invalid_format'], time)
   t.end()
 })
 
@@ -212,7 +288,11 @@ t.test('lengths are counted in code points', async (t) => {
 })
 
 t.test('a transfer has its own body', async (t) => {
-  const response = await service.post('/v1/transfers', { fromBalanceId: BALANCE, toBalanceId: BALANCE, amount: { amountMinor: '1', currency: 'EUR' } })
+  const response = await service.post('/v1/transfers', {
+    fromBalanceId: BALANCE,
+    toBalanceId: BALANCE,
+    amount: { amountMinor: '1', currency: 'EUR' },
+  })
   t.equal(response.status, 201)
   t.equal(world.createdTransfers.length, 1)
 })

@@ -5,15 +5,45 @@ import { createWorld } from '../support/world.ts'
 import { fakeWorld, startFake } from './fake-world.ts'
 
 t.test('address lists take addresses and blocks of both kinds, and nothing else', (t) => {
-  for (const entry of ['192.0.2.1', '192.0.2.0/24', '0.0.0.0/0', '2001:db8::1', '2001:db8::/32', '::/0', '::ffff:192.0.2.1']) t.ok(isAllowlistEntry(entry), entry)
-  for (const entry of ['', 'example.com', '192.0.2.256', '192.0.2.0/33', '192.0.2.0/', '192.0.2.0/08', '192.0.2.0/24/24', '2001:db8::/129', 'fe80::1%eth0', '192.0.2.1:80', ' 192.0.2.1', '192.0.2']) {
+  for (const entry of [
+    '192.0.2.1',
+    '192.0.2.0/24',
+    '0.0.0.0/0',
+    '2001:db8::1',
+    '2001:db8::/32',
+    '::/0',
+    '::ffff:192.0.2.1',
+  ])
+    t.ok(isAllowlistEntry(entry), entry)
+  for (const entry of [
+    '',
+    'example.com',
+    '192.0.2.256',
+    '192.0.2.0/33',
+    '192.0.2.0/',
+    '192.0.2.0/08',
+    '192.0.2.0/24/24',
+    '2001:db8::/129',
+    'fe80::1%eth0',
+    '192.0.2.1:80',
+    ' 192.0.2.1',
+    '192.0.2',
+  ]) {
     t.notOk(isAllowlistEntry(entry), entry)
   }
   t.equal(compileAllowlist([]), null, 'an empty list lets everybody in')
   for (const [entry, address, allowed] of [
-    ['192.0.2.0/24', '192.0.2.255', true], ['192.0.2.0/24', '192.0.3.0', false], ['192.0.2.7', '::ffff:192.0.2.7', true], ['0.0.0.0/0', '203.0.113.9', true],
-    ['2001:db8::/32', '2001:db8:ffff::1', true], ['2001:db8::/32', '2001:db9::1', false], ['::/0', '2001:db8::1', true], ['2001:db8::1', '2001:DB8:0:0::1', true], ['nonsense', '192.0.2.1', false],
-  ] as const) t.equal(isAllowed(compileAllowlist([entry])!, address), allowed, `${entry} ${address}`)
+    ['192.0.2.0/24', '192.0.2.255', true],
+    ['192.0.2.0/24', '192.0.3.0', false],
+    ['192.0.2.7', '::ffff:192.0.2.7', true],
+    ['0.0.0.0/0', '203.0.113.9', true],
+    ['2001:db8::/32', '2001:db8:ffff::1', true],
+    ['2001:db8::/32', '2001:db9::1', false],
+    ['::/0', '2001:db8::1', true],
+    ['2001:db8::1', '2001:DB8:0:0::1', true],
+    ['nonsense', '192.0.2.1', false],
+  ] as const)
+    t.equal(isAllowed(compileAllowlist([entry])!, address), allowed, `${entry} ${address}`)
   t.end()
 })
 
@@ -31,7 +61,11 @@ t.test('only a load balancer that is named is believed about its client', async 
   const us = ['127.0.0.0/8', '::1']
   t.equal(await status(us, '203.0.113.7'), 200)
   t.equal(await status(us, undefined), 403, 'the balancer itself is not the client')
-  t.equal(await status(us, '203.0.113.7, 192.0.2.66'), 403, 'what stands before the client\'s own address is the client\'s claim')
+  t.equal(
+    await status(us, '203.0.113.7, 192.0.2.66'),
+    403,
+    "what stands before the client's own address is the client's claim",
+  )
   t.equal(await status([...us, '192.0.2.0/24'], '198.51.100.9, 203.0.113.7, 192.0.2.66'), 200, 'through two balancers')
   t.equal(await status(us, '203.0.113.7:4711'), 200)
   t.equal(await status(us, '[2001:db8::7]:4711'), 200)
@@ -41,7 +75,13 @@ t.test('only a load balancer that is named is believed about its client', async 
 t.test('the trail and the last use of a key show the client', async (t) => {
   await using world = await createWorld({ settings: { TRUSTED_PROXIES: '127.0.0.0/8, ::1' } })
   const owner = world.person('owner')
-  await owner.send('POST', '/sessions', { email: owner.login.email, password: owner.login.password }, { 'x-forwarded-for': '203.0.113.7' }, null)
+  await owner.send(
+    'POST',
+    '/sessions',
+    { email: owner.login.email, password: owner.login.password },
+    { 'x-forwarded-for': '203.0.113.7' },
+    null,
+  )
   t.equal((await world.query<{ address: string }>('select address from session'))[0]?.address, '203.0.113.7')
 })
 

@@ -21,7 +21,8 @@ async function limited(world: FakeWorld = fakeWorld(), counters: RateCounters | 
     rateLimits[Symbol.dispose]()
     await service.stop()
   }
-  const withKey = (key: string, address = HERE) => service.get('/v1/payments', { authorization: `Bearer ${key}`, 'x-forwarded-for': address })
+  const withKey = (key: string, address = HERE) =>
+    service.get('/v1/payments', { authorization: `Bearer ${key}`, 'x-forwarded-for': address })
   const fail = (address = HERE) => withKey(generateApiKey('test', randomBytes).secret, address)
   /** Fails until the address is over its limit. */
   const exhaust = async (address = HERE) => {
@@ -31,12 +32,12 @@ async function limited(world: FakeWorld = fakeWorld(), counters: RateCounters | 
   return { ...service, world, withKey, fail, exhaust, stop }
 }
 
-t.test('a thousand keys that do not exist: Postgres is asked for as many as the address may fail', async t => {
+t.test('a thousand keys that do not exist: Postgres is asked for as many as the address may fail', async (t) => {
   const service = await limited()
   t.teardown(service.stop)
   const answers: Awaited<ReturnType<typeof service.fail>>[] = []
   // A hundred at once is more than may be looked up together; a thousand sockets at once are no part of this.
-  while (answers.length < 1_000) answers.push(...await Promise.all(Array.from({ length: 100 }, () => service.fail())))
+  while (answers.length < 1_000) answers.push(...(await Promise.all(Array.from({ length: 100 }, () => service.fail()))))
   const statuses = new Map<number, number>()
   for (const { status } of answers) statuses.set(status, (statuses.get(status) ?? 0) + 1)
   t.equal(service.world.lookUps, FAILURES_MAX)
@@ -52,7 +53,7 @@ t.test('a thousand keys that do not exist: Postgres is asked for as many as the 
   t.equal((await service.fail()).status, 401, 'one a second is free again')
 })
 
-t.test('behind one address with a wrong key the right ones go on', async t => {
+t.test('behind one address with a wrong key the right ones go on', async (t) => {
   const service = await limited()
   t.teardown(service.stop)
   t.equal((await service.withKey(service.key)).status, 200)
@@ -69,7 +70,7 @@ t.test('behind one address with a wrong key the right ones go on', async t => {
   t.equal((await service.withKey(fresh)).status, 200, 'from then on it goes on everywhere')
 })
 
-t.test('a key that is revoked is a wrong one from its first failure on', async t => {
+t.test('a key that is revoked is a wrong one from its first failure on', async (t) => {
   const service = await limited()
   t.teardown(service.stop)
   const key = service.world.addKey()
@@ -81,7 +82,7 @@ t.test('a key that is revoked is a wrong one from its first failure on', async t
   t.equal((await service.withKey(key)).status, 429)
 })
 
-t.test('a key that does not exist is asked for once in a while, not each time', async t => {
+t.test('a key that does not exist is asked for once in a while, not each time', async (t) => {
   const service = await limited()
   t.teardown(service.stop)
   const { secret } = generateApiKey('test', randomBytes)
@@ -93,15 +94,26 @@ t.test('a key that does not exist is asked for once in a while, not each time', 
   t.equal(service.world.lookUps, before + 2)
 })
 
-t.test('keys without the right form, and sessions that are not known, count too', async t => {
+t.test('keys without the right form, and sessions that are not known, count too', async (t) => {
   const world = fakeWorld()
   let sessions = 0
-  Object.assign(world, { identity: { ...world.identity, findSession: async () => { sessions++; return null } } })
+  Object.assign(world, {
+    identity: {
+      ...world.identity,
+      findSession: async () => {
+        sessions++
+        return null
+      },
+    },
+  })
   const service = await limited(world)
   t.teardown(service.stop)
   for (let nth = 0; nth < FAILURES_MAX; nth++) {
     const token = generateSessionToken(randomBytes)
-    const headers = nth % 2 === 0 ? { authorization: `Bearer ${token}` } : { authorization: undefined, cookie: `__Host-session=${token}` }
+    const headers =
+      nth % 2 === 0
+        ? { authorization: `Bearer ${token}` }
+        : { authorization: undefined, cookie: `__Host-session=${token}` }
     t.equal((await service.get('/v1/payments', { ...headers, 'x-forwarded-for': HERE })).status, 401)
   }
   const asked = sessions
@@ -113,25 +125,37 @@ t.test('keys without the right form, and sessions that are not known, count too'
   t.equal((await service.withKey('nonsense', ELSEWHERE)).status, 429)
 })
 
-t.test('routes come first, and who shows no credential has none that is wrong', async t => {
+t.test('routes come first, and who shows no credential has none that is wrong', async (t) => {
   const service = await limited()
   t.teardown(service.stop)
-  for (let nth = 0; nth < 2 * FAILURES_MAX; nth++) await service.get('/v1/payments', { authorization: undefined, 'x-forwarded-for': HERE })
+  for (let nth = 0; nth < 2 * FAILURES_MAX; nth++)
+    await service.get('/v1/payments', { authorization: undefined, 'x-forwarded-for': HERE })
   t.equal((await service.fail()).status, 401)
   await service.exhaust()
-  t.equal((await request(`${service.origin}/v1/payments`, { method: 'PUT', headers: { authorization: 'Bearer nonsense', 'x-forwarded-for': HERE } })).status, 405)
+  t.equal(
+    (
+      await request(`${service.origin}/v1/payments`, {
+        method: 'PUT',
+        headers: { authorization: 'Bearer nonsense', 'x-forwarded-for': HERE },
+      })
+    ).status,
+    405,
+  )
   t.equal((await service.get('/v1/payments', { authorization: undefined, 'x-forwarded-for': HERE })).status, 401)
 })
 
-t.test('a burst of right keys that are all new is served, each in its turn', async t => {
+t.test('a burst of right keys that are all new is served, each in its turn', async (t) => {
   const service = await limited()
   t.teardown(service.stop)
   const keys = Array.from({ length: 200 }, () => service.world.addKey())
   const answers = await Promise.all(keys.map((key) => service.withKey(key)))
-  t.strictSame(answers.filter(({ status }) => status !== 200).map(({ status }) => status), [])
+  t.strictSame(
+    answers.filter(({ status }) => status !== 200).map(({ status }) => status),
+    [],
+  )
 })
 
-t.test('nodes count the failures of an address together', async t => {
+t.test('nodes count the failures of an address together', async (t) => {
   const sums = new Map<string, number>()
   const counters: RateCounters = {
     add: async ({ policy, partition, units }) => {
@@ -141,11 +165,17 @@ t.test('nodes count the failures of an address together', async t => {
     },
   }
   const [one, two] = [await limited(fakeWorld(), counters), await limited(fakeWorld(), counters)]
-  t.teardown(async () => { await one.stop(); await two.stop() })
+  t.teardown(async () => {
+    await one.stop()
+    await two.stop()
+  })
   for (let nth = 0; nth < FAILURES_MAX / 2; nth++) {
     await one.fail()
     await two.fail()
   }
-  await until('both have heard of the other', async () => (await one.withKey('nonsense')).status === 429 && (await two.withKey('nonsense')).status === 429)
+  await until(
+    'both have heard of the other',
+    async () => (await one.withKey('nonsense')).status === 429 && (await two.withKey('nonsense')).status === 429,
+  )
   t.ok(one.world.lookUps + two.world.lookUps <= FAILURES_MAX + 2)
 })

@@ -69,20 +69,70 @@ const NO_SESSIONS: Partial<Services['identity']> = {
 }
 
 /** Services of nouns; the members of `Services` that are not machinery. */
-type NounServices = Omit<Services, 'problemBase' | 'sandbox' | 'isWorkspace' | 'cursorKey' | 'ids' | 'clock' | 'log' | 'health' | 'readiness' | 'findApiKey' | 'findIdempotencyRecord' | 'limitSignIn'>
+type NounServices = Omit<
+  Services,
+  | 'problemBase'
+  | 'sandbox'
+  | 'isWorkspace'
+  | 'cursorKey'
+  | 'ids'
+  | 'clock'
+  | 'log'
+  | 'health'
+  | 'readiness'
+  | 'findApiKey'
+  | 'findIdempotencyRecord'
+  | 'limitSignIn'
+>
 
 const NOUNS: { readonly [Noun in keyof NounServices]: true } = {
-  accounts: true, approvals: true, balances: true, bankLookups: true, bulkPayments: true, compliance: true, confirmations: true, connectionCalendars: true, contracts: true,
-  customers: true, documents: true, downloads: true, exchanges: true, exports: true, fundsRequests: true, identity: true, incomingPayments: true, integration: true, jobs: true,
-  members: true, notices: true, operators: true, payments: true, pricing: true, recipients: true, reconciliation: true, scheduledPayments: true, statements: true,
-  transactions: true, transfers: true, webhooks: true,
+  accounts: true,
+  approvals: true,
+  balances: true,
+  bankLookups: true,
+  bulkPayments: true,
+  compliance: true,
+  confirmations: true,
+  connectionCalendars: true,
+  contracts: true,
+  customers: true,
+  documents: true,
+  downloads: true,
+  exchanges: true,
+  exports: true,
+  fundsRequests: true,
+  identity: true,
+  incomingPayments: true,
+  integration: true,
+  jobs: true,
+  members: true,
+  notices: true,
+  operators: true,
+  payments: true,
+  pricing: true,
+  recipients: true,
+  reconciliation: true,
+  scheduledPayments: true,
+  statements: true,
+  transactions: true,
+  transfers: true,
+  webhooks: true,
 }
 
 /** Services of which a test gives the members that it needs; any other member throws when it is called. */
 function fakeServices(given: { readonly [Noun in keyof NounServices]?: Partial<NounServices[Noun]> }): NounServices {
-  return Object.fromEntries(Object.keys(NOUNS).map((noun) => [noun, new Proxy<object>(given[noun as keyof NounServices] ?? {}, {
-    get: (members, member) => Reflect.get(members, member) as unknown ?? (() => { throw new Error(`The fake has no ${noun}.${String(member)}.`) }),
-  })])) as unknown as NounServices
+  return Object.fromEntries(
+    Object.keys(NOUNS).map((noun) => [
+      noun,
+      new Proxy<object>(given[noun as keyof NounServices] ?? {}, {
+        get: (members, member) =>
+          (Reflect.get(members, member) as unknown) ??
+          (() => {
+            throw new Error(`The fake has no ${noun}.${String(member)}.`)
+          }),
+      }),
+    ]),
+  ) as unknown as NounServices
 }
 
 /** Builds a fake world with no keys. */
@@ -105,14 +155,16 @@ export function fakeWorld(change: { readonly sandbox?: boolean } = {}): FakeWorl
 
   function answerTo(command: Command<unknown>, resource: string): CommandAnswer {
     if (world.failure !== null) throw world.failure
-    return world.answer ?? {
-      status: 201,
-      body: JSON.stringify({ id: PAYMENT, requestId: command.requestId }),
-      contentType: 'application/json',
-      etag: 'W/"1-0123456789ab"',
-      location: `/v1/${resource}/${PAYMENT}`,
-      replayed: false,
-    }
+    return (
+      world.answer ?? {
+        status: 201,
+        body: JSON.stringify({ id: PAYMENT, requestId: command.requestId }),
+        contentType: 'application/json',
+        etag: 'W/"1-0123456789ab"',
+        location: `/v1/${resource}/${PAYMENT}`,
+        replayed: false,
+      }
+    )
   }
 
   const world: FakeWorld = {
@@ -149,8 +201,18 @@ export function fakeWorld(change: { readonly sandbox?: boolean } = {}): FakeWorl
     ...fakeServices({
       identity: NO_SESSIONS,
       operators: { hasFeature: async () => true, railLimits: async () => ({ limits: {}, version: 1 }) },
-      balances: { listBalances: pageOf, getBalance: async () => null, listJournal: pageOf, listHolds: async () => null },
-      recipients: { listRecipients: pageOf, getRecipient: async () => null, listRecipientReviews: pageOf, getRecipientReview: async () => null },
+      balances: {
+        listBalances: pageOf,
+        getBalance: async () => null,
+        listJournal: pageOf,
+        listHolds: async () => null,
+      },
+      recipients: {
+        listRecipients: pageOf,
+        getRecipient: async () => null,
+        listRecipientReviews: pageOf,
+        getRecipientReview: async () => null,
+      },
       transfers: {
         listTransfers: pageOf,
         getTransfer: async () => null,
@@ -159,10 +221,16 @@ export function fakeWorld(change: { readonly sandbox?: boolean } = {}): FakeWorl
           return answerTo(command, 'transfers')
         },
       },
-      incomingPayments: { listIncomingPayments: pageOf, getIncomingPayment: async () => null, listSuspense: pageOf, getSuspenseItem: async () => null },
+      incomingPayments: {
+        listIncomingPayments: pageOf,
+        getIncomingPayment: async () => null,
+        listSuspense: pageOf,
+        getSuspenseItem: async () => null,
+      },
       payments: {
         listPayments: pageOf,
-        getPayment: async (_tenant, id) => (id === PAYMENT ? { version: 3, view: { id, status: 'processing' } as Payment } : null),
+        getPayment: async (_tenant, id) =>
+          id === PAYMENT ? { version: 3, view: { id, status: 'processing' } as Payment } : null,
         createPayment: async (command) => {
           world.createdPayments.push(command)
           return answerTo(command, 'payments')
@@ -230,16 +298,24 @@ export async function startFake(world: FakeWorld, options: FakeOptions = {}) {
     post: (path: string, body: unknown, change: Record<string, string | undefined> = {}) =>
       request(origin + path, {
         method: 'POST',
-        headers: defined({ ...headers, 'content-type': 'application/json', 'idempotency-key': `k-${Math.random()}`, ...change }),
+        headers: defined({
+          ...headers,
+          'content-type': 'application/json',
+          'idempotency-key': `k-${Math.random()}`,
+          ...change,
+        }),
         body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
       } as RequestInit),
-    stop: () => new Promise<void>((resolve) => {
-      server.close(() => resolve())
-      server.closeAllConnections()
-    }),
+    stop: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
   }
 }
 
 function defined(headers: Record<string, string | undefined>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined))
+  return Object.fromEntries(
+    Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  )
 }

@@ -22,7 +22,8 @@ t.test('the id of a command differs with every part of its scope', async (t) => 
   const id = idempotencyId(scope)
   t.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/)
   t.equal(idempotencyId(scope), id)
-  for (const part of ['principalId', 'tenantId', 'method', 'path', 'key']) t.not(idempotencyId({ ...scope, [part]: 'x' }), id, part)
+  for (const part of ['principalId', 'tenantId', 'method', 'path', 'key'])
+    t.not(idempotencyId({ ...scope, [part]: 'x' }), id, part)
 })
 
 t.test('the fingerprint follows what was asked, not how it was written', async (t) => {
@@ -43,5 +44,9 @@ t.test('the domain gets the identity of the command', async (t) => {
   await service.post('/v1/payments', { ...PAYMENT_BODY, reference: 'other' }, { 'idempotency-key': 'k1' })
   t.equal(world.createdPayments.at(-1)?.idempotency?.id, first?.idempotency?.id)
   t.not(world.createdPayments.at(-1)?.idempotency?.fingerprint, first?.idempotency?.fingerprint)
-  t.match(first, { tenantId: service.headers['x-tenant-id'], instance: '/v1/payments', principal: { name: 'test key' } })
+  t.match(first, {
+    tenantId: service.headers['x-tenant-id'],
+    instance: '/v1/payments',
+    principal: { name: 'test key' },
+  })
 })

@@ -12,10 +12,18 @@ t.test('a simulation that was not possible stays so under its key', async (t) =>
   await act(world, id, 'pause')
   const key = randomUUID()
   const refused = await client.post(path, undefined, key)
-  t.match(refused.problem, { status: 409, code: 'simulation-not-possible', currentStatus: 'paused', instance: `/v1${path}` })
+  t.match(refused.problem, {
+    status: 409,
+    code: 'simulation-not-possible',
+    currentStatus: 'paused',
+    instance: `/v1${path}`,
+  })
   await act(world, id, 'resume')
   const again = await client.post(path, undefined, key)
-  t.strictSame([again.status, again.text, again.headers.get('content-type'), again.headers.get('idempotency-replayed')], [409, refused.text, refused.headers.get('content-type'), 'true'])
+  t.strictSame(
+    [again.status, again.text, again.headers.get('content-type'), again.headers.get('idempotency-replayed')],
+    [409, refused.text, refused.headers.get('content-type'), 'true'],
+  )
   t.equal((await client.post(path, undefined, randomUUID())).status, 202, 'another key is another question')
 })
 
@@ -33,6 +41,13 @@ t.test('a cancellation that was refused is not carried out later', async (t) => 
   t.equal((await cancel(first)).text, done.text, 'and a yes stays a yes')
   t.match(await read(world, id), { status: 'cancelled' })
   const missing = randomUUID()
-  const [one, other] = [await client.post(`/scheduled-payments/${randomUUID()}/cancel`, undefined, missing), await client.post(`/scheduled-payments/${randomUUID()}/cancel`, undefined, missing)]
-  t.strictSame([one.status, other.status, other.headers.get('idempotency-replayed')], [404, 404, null], 'what is not there may come')
+  const [one, other] = [
+    await client.post(`/scheduled-payments/${randomUUID()}/cancel`, undefined, missing),
+    await client.post(`/scheduled-payments/${randomUUID()}/cancel`, undefined, missing),
+  ]
+  t.strictSame(
+    [one.status, other.status, other.headers.get('idempotency-replayed')],
+    [404, 404, null],
+    'what is not there may come',
+  )
 })

@@ -11,7 +11,15 @@ const last = () => world.lists.at(-1) as unknown as Record<string, unknown> & { 
 t.test('without parameters a list has its defaults', async (t) => {
   const response = await service.get('/v1/payments')
   t.same(await response.json(), { data: [], page: { nextCursor: null, prevCursor: null, limit: 25 } })
-  t.match(last(), { sort: '-createdAt', limit: 25, position: null, withTotal: false, q: null, metadata: [], tenant: { id: CUSTOMER } })
+  t.match(last(), {
+    sort: '-createdAt',
+    limit: 25,
+    position: null,
+    withTotal: false,
+    q: null,
+    metadata: [],
+    tenant: { id: CUSTOMER },
+  })
   await service.get('/v1/balances')
   t.equal(last()['sort'], 'currency')
 })
@@ -97,11 +105,16 @@ t.test('a range of one day is not reversed', async (t) => {
 
 t.test('text is compared as it is stored: composed, and as long as bodies may have it', async (t) => {
   const landmarks = '\u{1f3e6}'.repeat(64)
-  const query = new URLSearchParams({ 'filter[externalId]': `Bu\u0308ro,${landmarks}`, 'filter[metadata.site]': 'Zu\u0308rich' })
+  const query = new URLSearchParams({
+    'filter[externalId]': `Bu\u0308ro,${landmarks}`,
+    'filter[metadata.site]': 'Zu\u0308rich',
+  })
   const response = await service.get(`/v1/payments?${query}`)
   t.equal(response.status, 200, await response.clone().text())
   t.match(last(), { filters: { externalId: ['B\u00fcro', landmarks] }, metadata: [['site', 'Z\u00fcrich']] })
-  t.match(await (await service.get(`/v1/payments?filter[externalId]=${'x'.repeat(65)}`)).json(), { errors: [{ field: 'query.filter[externalId]', code: 'too_long' }] })
+  t.match(await (await service.get(`/v1/payments?filter[externalId]=${'x'.repeat(65)}`)).json(), {
+    errors: [{ field: 'query.filter[externalId]', code: 'too_long' }],
+  })
 })
 
 t.test('searches have two to a hundred characters', async (t) => {
@@ -127,7 +140,10 @@ t.test('too many values are their own problem', async (t) => {
 t.test('filters for operators are closed to customers', async (t) => {
   t.equal((await service.get(`/v1/balances?filter[customerId]=${CUSTOMER}`)).status, 400)
   const key = world.addKey({ level: 'operator', tenantId: OPERATOR })
-  const response = await service.get(`/v1/balances?filter[customerId]=${CUSTOMER}`, { authorization: `Bearer ${key}`, 'x-tenant-id': OPERATOR })
+  const response = await service.get(`/v1/balances?filter[customerId]=${CUSTOMER}`, {
+    authorization: `Bearer ${key}`,
+    'x-tenant-id': OPERATOR,
+  })
   t.equal(response.status, 200)
 })
 
@@ -175,7 +191,10 @@ t.test('a cursor fits only the question it came from', async (t) => {
     ['no filter', await using('')],
     ['other sort', await using('filter[status]=failed&sort=createdAt')],
     ['other list', await service.get(`/v1/balances?cursor=${nextCursor}`)],
-    ['other tenant', await using('filter[status]=failed', { authorization: `Bearer ${other}`, 'x-tenant-id': OPERATOR })],
+    [
+      'other tenant',
+      await using('filter[status]=failed', { authorization: `Bearer ${other}`, 'x-tenant-id': OPERATOR }),
+    ],
     ['tampered', await service.get(`/v1/payments?filter[status]=failed&cursor=${flipped}`)],
     ['truncated', await service.get(`/v1/payments?filter[status]=failed&cursor=${nextCursor.slice(0, -4)}`)],
     ['invented', await service.get('/v1/payments?cursor=e30')],

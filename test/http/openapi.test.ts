@@ -37,11 +37,14 @@ t.test('every route is in the document, and every reference in it leads somewher
     const operation = document.paths[route.path]?.[route.method] as Operation | undefined
     t.equal(operation?.operationId, route.operationId)
     t.ok(operation?.responses[route.success.status], `${route.operationId} documents its success`)
-    for (const slug of route.problems) t.ok(operation?.responses[PROBLEMS[slug].status], `${route.operationId} documents ${slug}`)
+    for (const slug of route.problems)
+      t.ok(operation?.responses[PROBLEMS[slug].status], `${route.operationId} documents ${slug}`)
     t.equal(operation?.security.length, { public: 0, key: 3, session: 2, staff: 2 }[route.callers])
   }
   for (const [, path] of text.matchAll(/"\$ref":"#\/([^"]+)"/g)) {
-    const target = (path as string).split('/').reduce<unknown>((node, name) => (node as Record<string, unknown> | undefined)?.[name], document)
+    const target = (path as string)
+      .split('/')
+      .reduce<unknown>((node, name) => (node as Record<string, unknown> | undefined)?.[name], document)
     if (target === undefined) t.fail(`nothing at ${path}`)
   }
 })
@@ -53,11 +56,19 @@ t.test('operation ids are unique', async (t) => {
 t.test('a problem is always rendered to the same bytes', async (t) => {
   const request = { problemBase: 'https://docs.example/problems', instance: '/v1/payments', requestId: 'r' }
   for (const slug of Object.keys(PROBLEMS) as ProblemSlug[]) {
-    const problem = { slug, detail: 'd', extra: { a: 1 }, errors: [{ field: '/a', code: 'required', message: 'm' }] } as const
+    const problem = {
+      slug,
+      detail: 'd',
+      extra: { a: 1 },
+      errors: [{ field: '/a', code: 'required', message: 'm' }],
+    } as const
     const body = problemBody(problem, request)
     t.equal(problemBody(JSON.parse(JSON.stringify(problem)), request), body, slug)
     t.match(JSON.parse(body), { status: PROBLEMS[slug].status, code: slug, title: PROBLEMS[slug].title })
   }
   t.equal(JSON.parse(problemBody({ slug: 'provider-timeout', detail: '' }, request)).retryable, false)
-  t.equal(JSON.parse(problemBody({ slug: 'provider-timeout', detail: '' }, { ...request, reading: true })).retryable, true)
+  t.equal(
+    JSON.parse(problemBody({ slug: 'provider-timeout', detail: '' }, { ...request, reading: true })).retryable,
+    true,
+  )
 })

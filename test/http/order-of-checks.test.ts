@@ -26,7 +26,9 @@ t.test('checks come in one order', async (t) => {
   async function expect(status: number, code: string, field?: string): Promise<void> {
     const response = await request(service.origin + path, {
       method,
-      headers: Object.fromEntries(Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined)),
+      headers: Object.fromEntries(
+        Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined),
+      ),
       body,
     })
     const document = await response.json()
@@ -90,7 +92,12 @@ t.test('a recorded key wins over a body that is not valid', async (t) => {
 
   world.findIdempotencyRecord = async () => ({
     ...record,
-    answer: { status: 422, body: '{"code":"limit-exceeded"}', contentType: 'application/problem+json', replayed: false },
+    answer: {
+      status: 422,
+      body: '{"code":"limit-exceeded"}',
+      contentType: 'application/problem+json',
+      replayed: false,
+    },
   })
   const replayed = await service.post('/v1/payments', bad)
   t.equal(replayed.status, 422)

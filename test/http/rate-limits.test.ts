@@ -11,8 +11,18 @@ import { until } from '../support/until.ts'
 import { CUSTOMER, fakeWorld, PAYMENT, PAYMENT_BODY, request, startFake } from './fake-world.ts'
 
 const open = route({
-  method: 'get', path: '/open', operationId: 'open', tag: 'public-api', summary: 'Made up', callers: 'public', scope: null, tenant: 'none',
-  idempotency: 'none', success: { status: 200, description: 'Made up.' }, problems: [], handle: () => json(200, {}),
+  method: 'get',
+  path: '/open',
+  operationId: 'open',
+  tag: 'public-api',
+  summary: 'Made up',
+  callers: 'public',
+  scope: null,
+  tenant: 'none',
+  idempotency: 'none',
+  success: { status: 200, description: 'Made up.' },
+  problems: [],
+  handle: () => json(200, {}),
 })
 
 /** A fake service whose quotas are a fraction of the real ones. */
@@ -27,7 +37,10 @@ t.test('every answer to a caller says which policies apply and what is left', as
   const service = await limited(1)
   t.teardown(service.stop)
   const read = await service.get('/v1/payments')
-  t.equal(read.headers.get('ratelimit-policy'), '"key-read";q=30000;w=60, "key-burst";q=1000;w=1, "tenant";q=90000;w=60, "concurrency";q=256;qu="concurrent-requests"')
+  t.equal(
+    read.headers.get('ratelimit-policy'),
+    '"key-read";q=30000;w=60, "key-burst";q=1000;w=1, "tenant";q=90000;w=60, "concurrency";q=256;qu="concurrent-requests"',
+  )
   t.match(read.headers.get('ratelimit'), /^"key-burst";r=999;t=1$/)
   const write = await service.post('/v1/payments', PAYMENT_BODY)
   t.match(write.headers.get('ratelimit-policy'), /"key-write";q=12000;w=60, .*"money";q=12000;w=60/)
@@ -61,7 +74,12 @@ t.test('the strictest exhausted policy answers 429, all are named, and time fill
   t.equal(refused.status, 429)
   t.equal(refused.headers.get('retry-after'), '1')
   t.match(refused.headers.get('ratelimit'), /^"key-burst";r=0;t=1$/)
-  t.match(await refused.json(), { code: 'rate-limited', retryable: true, violatedPolicies: ['key-burst'], retryAfterSeconds: 1 })
+  t.match(await refused.json(), {
+    code: 'rate-limited',
+    retryable: true,
+    violatedPolicies: ['key-burst'],
+    retryAfterSeconds: 1,
+  })
   service.world.nowMs += 1000
   t.equal((await service.post('/v1/payments', PAYMENT_BODY)).status, 201, 'a second later the burst is full again')
 
@@ -84,12 +102,18 @@ t.test('the strictest exhausted policy answers 429, all are named, and time fill
 t.test('a refusal takes nothing, and an Idempotency-Key is as good as new after it', async (t) => {
   const service = await limited(0.002)
   t.teardown(service.stop)
-  while ((await service.post('/v1/payments', PAYMENT_BODY)).status === 201) { /* Use it up. */ }
+  while ((await service.post('/v1/payments', PAYMENT_BODY)).status === 201) {
+    /* Use it up. */
+  }
   const decided = service.world.createdPayments.length
   const key = { 'idempotency-key': 'the-one' }
   for (let nth = 0; nth < 10; nth++) t.equal((await service.post('/v1/payments', PAYMENT_BODY, key)).status, 429)
   t.equal(service.world.createdPayments.length, decided, 'nothing reached the domain')
-  t.equal((await service.post('/v1/payments', 'not even JSON', key)).status, 429, 'limits come before everything else about a request')
+  t.equal(
+    (await service.post('/v1/payments', 'not even JSON', key)).status,
+    429,
+    'limits come before everything else about a request',
+  )
   service.world.nowMs += 500
   t.equal((await service.post('/v1/payments', PAYMENT_BODY, key)).status, 201, 'ten refusals have not put it off')
 })
@@ -99,7 +123,8 @@ t.test('a 304 counts half', async (t) => {
   t.teardown(service.stop)
   const path = `/v1/payments/${PAYMENT}`
   const etag = (await service.get(path)).headers.get('etag') as string
-  const left = async (headers: Record<string, string>) => Number(/r=(\d+)/.exec((await service.get(path, headers)).headers.get('ratelimit') as string)?.[1])
+  const left = async (headers: Record<string, string>) =>
+    Number(/r=(\d+)/.exec((await service.get(path, headers)).headers.get('ratelimit') as string)?.[1])
   const before = await left({ 'if-none-match': etag })
   await left({ 'if-none-match': etag })
   t.equal(await left({ 'if-none-match': etag }), before - 1)
@@ -121,7 +146,9 @@ t.test('a key can have so many calls under way and no more', async (t) => {
   const caller = { kind: 'key', principalId: 'k', tenantId: CUSTOMER } as const
   const passes = Array.from({ length: 256 }, () => limits.admit(prepared, caller, '', () => undefined))
   let headers: readonly string[] = []
-  t.throws(() => limits.admit(prepared, caller, '', (said) => (headers = said)), { problem: { slug: 'rate-limited', extra: { violatedPolicies: ['concurrency'] }, retryAfterSeconds: 1 } } as unknown as Error)
+  t.throws(() => limits.admit(prepared, caller, '', (said) => (headers = said)), {
+    problem: { slug: 'rate-limited', extra: { violatedPolicies: ['concurrency'] }, retryAfterSeconds: 1 },
+  } as unknown as Error)
   t.match(headers, ['RateLimit-Policy', /concurrency/, 'RateLimit', '"concurrency";r=0;t=1'])
   t.ok(limits.admit(prepared, { ...caller, principalId: 'other' }, '', () => undefined))
   passes[0]?.settle(200)
@@ -151,26 +178,47 @@ t.test('proofs are counted by where they come from, tests of an endpoint by the 
   const person = (nth: number) => ({ kind: 'session', principalId: `p${nth}`, tenantId: CUSTOMER }) as const
   const from = (address: string) => ({ address, resourceId: '' })
   for (let nth = 0; nth < 100; nth++) limits.admit(proof, person(nth), '', () => undefined, from('192.0.2.7'))
-  t.throws(() => limits.admit(proof, person(100), '', () => undefined, from('::ffff:192.0.2.7')), { problem: { slug: 'rate-limited', extra: { violatedPolicies: ['login'] } } } as unknown as Error, 'whoever it is')
+  t.throws(
+    () => limits.admit(proof, person(100), '', () => undefined, from('::ffff:192.0.2.7')),
+    { problem: { slug: 'rate-limited', extra: { violatedPolicies: ['login'] } } } as unknown as Error,
+    'whoever it is',
+  )
   t.ok(limits.admit(proof, person(0), '', () => undefined, from('192.0.2.8')))
 
   const tests = limits.prepare(route({ ...open, callers: 'key', limits: ['webhook-test'] } as never))
   const key = (nth: number) => ({ kind: 'key', principalId: `k${nth}`, tenantId: CUSTOMER }) as const
   const of = (resourceId: string) => ({ address: '192.0.2.7', resourceId })
   for (let nth = 0; nth < 10; nth++) limits.admit(tests, key(nth), '', () => undefined, of('a'))
-  t.throws(() => limits.admit(tests, key(10), '', () => undefined, of('A')), { problem: { slug: 'rate-limited' } } as unknown as Error)
+  t.throws(() => limits.admit(tests, key(10), '', () => undefined, of('A')), {
+    problem: { slug: 'rate-limited' },
+  } as unknown as Error)
   t.ok(limits.admit(tests, key(10), '', () => undefined, of('b')))
 })
 
 t.test('over HTTP, too: what a path names first is what is counted', async (t) => {
   const world = fakeWorld()
   const tests = route({
-    method: 'post', path: '/endpoints/{endpointId}/deliveries/{deliveryId}', operationId: 'tests', tag: 'public-api', summary: 'Made up', callers: 'key', scope: null,
-    tenant: 'customer', idempotency: 'none', limits: ['webhook-test'], success: { status: 200, description: 'Made up.' }, problems: [], handle: () => json(200, {}),
+    method: 'post',
+    path: '/endpoints/{endpointId}/deliveries/{deliveryId}',
+    operationId: 'tests',
+    tag: 'public-api',
+    summary: 'Made up',
+    callers: 'key',
+    scope: null,
+    tenant: 'customer',
+    idempotency: 'none',
+    limits: ['webhook-test'],
+    success: { status: 200, description: 'Made up.' },
+    problems: [],
+    handle: () => json(200, {}),
   })
-  const service = await startFake(world, { app: { rateLimits: new RateLimits({ clock: world.clock, scale: 0.1 }) }, routes: [tests] })
+  const service = await startFake(world, {
+    app: { rateLimits: new RateLimits({ clock: world.clock, scale: 0.1 }) },
+    routes: [tests],
+  })
   t.teardown(service.stop)
-  const send = async (endpoint: string, delivery: string) => (await service.post(`/v1/endpoints/${endpoint}/deliveries/${delivery}`, {})).status
+  const send = async (endpoint: string, delivery: string) =>
+    (await service.post(`/v1/endpoints/${endpoint}/deliveries/${delivery}`, {})).status
   t.equal(await send(PAYMENT, PAYMENT), 200)
   t.equal(await send(PAYMENT, CUSTOMER), 429, 'another delivery of the same endpoint')
   t.equal(await send(CUSTOMER, PAYMENT), 200, 'another endpoint')
@@ -180,7 +228,9 @@ t.test('sign-ins are counted by the e-mail they name', async (t) => {
   const world = fakeWorld()
   const limits = new RateLimits({ clock: world.clock })
   for (let nth = 0; nth < 5; nth++) limits.admitLogin('Ann@Example.com ')
-  t.throws(() => limits.admitLogin('ann@example.com'), { problem: { slug: 'rate-limited', extra: { violatedPolicies: ['login'] }, retryAfterSeconds: 180 } } as unknown as Error)
+  t.throws(() => limits.admitLogin('ann@example.com'), {
+    problem: { slug: 'rate-limited', extra: { violatedPolicies: ['login'] }, retryAfterSeconds: 180 },
+  } as unknown as Error)
   limits.admitLogin('bob@example.com')
 })
 
@@ -208,7 +258,15 @@ t.test('nodes share what they have counted through Redis, and count alone withou
   t.teardown(() => redis.disconnect())
   const world = fakeWorld()
   const errors: unknown[] = []
-  const nodes = Array.from({ length: 2 }, () => new RateLimits({ clock: world.clock, counters: createRateCounters(redis, `rate-${process.pid}-${Date.now()}`.slice(0, 20)), onError: (error) => errors.push(error) }))
+  const nodes = Array.from(
+    { length: 2 },
+    () =>
+      new RateLimits({
+        clock: world.clock,
+        counters: createRateCounters(redis, `rate-${process.pid}-${Date.now()}`.slice(0, 20)),
+        onError: (error) => errors.push(error),
+      }),
+  )
   t.teardown(() => nodes.forEach((node) => node[Symbol.dispose]()))
   const prepared = nodes.map((node) => node.prepare({ ...open, callers: 'key', limits: ['customer-create'] } as never))
   const caller = { kind: 'key', principalId: `k${Date.now()}`, tenantId: CUSTOMER } as const
@@ -226,7 +284,20 @@ t.test('nodes share what they have counted through Redis, and count alone withou
   })
   t.strictSame(errors, [])
   redis.disconnect()
-  nodes[0]!.admit(nodes[0]!.prepare({ ...open, callers: 'key' } as never), { ...caller, principalId: 'alone' }, '', () => undefined)
+  nodes[0]!.admit(
+    nodes[0]!.prepare({ ...open, callers: 'key' } as never),
+    { ...caller, principalId: 'alone' },
+    '',
+    () => undefined,
+  )
   await until('the loss is told', () => errors.length > 0)
-  t.ok(nodes[0]!.admit(nodes[0]!.prepare({ ...open, callers: 'key' } as never), { ...caller, principalId: 'alone' }, '', () => undefined), 'and nobody is refused for it')
+  t.ok(
+    nodes[0]!.admit(
+      nodes[0]!.prepare({ ...open, callers: 'key' } as never),
+      { ...caller, principalId: 'alone' },
+      '',
+      () => undefined,
+    ),
+    'and nobody is refused for it',
+  )
 })

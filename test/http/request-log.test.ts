@@ -30,27 +30,40 @@ t.test('the last calls of a key: method, route, status, duration and request id,
     return body.data.length === 4 ? body : null
   })
   t.match(log, { apiKeyId: keyId, retentionDays: 7, statusCounts: { 200: 1, 201: 1, 400: 1, 403: 1 } })
-  t.strictSame(log.data.map(({ method, route, status }) => [method, route, status]), [
-    ['GET', '/payments', 403], ['GET', '/payments', 400], ['GET', '/payments/{paymentId}', 200], ['POST', '/payments', 201],
-  ], 'newest first; what no route took is not there')
-  for (const entry of log.data) t.strictSame(Object.keys(entry).sort(), ['durationMs', 'method', 'requestId', 'route', 'status'])
+  t.strictSame(
+    log.data.map(({ method, route, status }) => [method, route, status]),
+    [
+      ['GET', '/payments', 403],
+      ['GET', '/payments', 400],
+      ['GET', '/payments/{paymentId}', 200],
+      ['POST', '/payments', 201],
+    ],
+    'newest first; what no route took is not there',
+  )
+  for (const entry of log.data)
+    t.strictSame(Object.keys(entry).sort(), ['durationMs', 'method', 'requestId', 'route', 'status'])
   t.equal(log.data[2]?.requestId, 'mine:2')
   t.equal(log.data[3]?.requestId, paid.headers.get('x-request-id'))
   t.ok(log.data.every(({ durationMs }) => Number.isInteger(durationMs) && durationMs >= 0 && durationMs < 60_000))
 
-  const of = async (query: string) => (await owner.get<ApiKeyRequestLog>(`/api-keys/${keyId}/requests?${query}`)).body.data.map(({ status }) => status)
+  const of = async (query: string) =>
+    (await owner.get<ApiKeyRequestLog>(`/api-keys/${keyId}/requests?${query}`)).body.data.map(({ status }) => status)
   t.strictSame(await of('outcome=success'), [200, 201])
   t.strictSame(await of('outcome=client_error'), [403, 400])
   t.strictSame(await of('outcome=server_error'), [])
   t.strictSame(await of('outcome=rate_limited'), [])
   t.strictSame(await of('limit=2'), [403, 400])
-  for (const query of ['limit=0', 'limit=101', 'outcome=fine', 'cursor=x']) t.equal((await owner.get(`/api-keys/${keyId}/requests?${query}`)).status, 400, query)
+  for (const query of ['limit=0', 'limit=101', 'outcome=fine', 'cursor=x'])
+    t.equal((await owner.get(`/api-keys/${keyId}/requests?${query}`)).status, 400, query)
 
   const same = await world.operator.get<ApiKeyRequestLog>(`/integration/api-keys/${keyId}/requests`)
-  t.strictSame(same.body, log, 'an operator sees the same of its customers\' keys')
+  t.strictSame(same.body, log, "an operator sees the same of its customers' keys")
   const stranger = await world.customer({ balances: [{ currency: 'EUR', amount: 1n }] })
   t.equal((await owner.get(`/api-keys/${await keyIdOf(world, stranger.id)}/requests`)).problem.code, 'not-found')
-  t.equal((await world.operator.get('/integration/api-keys/01980d6e-0000-7000-8000-00000000ffff/requests')).problem.code, 'not-found')
+  t.equal(
+    (await world.operator.get('/integration/api-keys/01980d6e-0000-7000-8000-00000000ffff/requests')).problem.code,
+    'not-found',
+  )
   t.equal((await client.get(`/integration/api-keys/${keyId}/requests`)).problem.code, 'tenant-forbidden')
   const preparer = await world.person('preparer').signIn()
   t.match((await preparer.get(`/api-keys/${keyId}/requests`)).problem, { requiredCapability: 'api_keys.manage' })
@@ -73,36 +86,77 @@ t.test('usage is reported by key and day, today included, with totals of all', a
   t.equal(report.from, day(now - 29 * DAY_MS))
   const key = report.keys.find(({ apiKeyId }) => apiKeyId === keyId)!
   t.match(key, {
-    name: 'Sandbox key', customerId: client.tenantId, environment: 'test', requests: 6, success: 5, clientErrors: 1, serverErrors: 0, rateLimited: 0,
-    days: [{ date: day(now), requests: 6, errors: 1 }], deprecatedOperations: [],
+    name: 'Sandbox key',
+    customerId: client.tenantId,
+    environment: 'test',
+    requests: 6,
+    success: 5,
+    clientErrors: 1,
+    serverErrors: 0,
+    rateLimited: 0,
+    days: [{ date: day(now), requests: 6, errors: 1 }],
+    deprecatedOperations: [],
   })
   t.ok(key.p50Ms > 0 && key.p95Ms >= key.p50Ms)
   t.ok(Date.parse(key.firstUsedAt!) <= Date.parse(key.lastUsedAt!))
-  t.equal(report.totals.requests, report.keys.reduce((sum, { requests }) => sum + requests, 0))
+  t.equal(
+    report.totals.requests,
+    report.keys.reduce((sum, { requests }) => sum + requests, 0),
+  )
 
   // The past, as the roll-up keeps it; the calls themselves are long gone.
-  await world.query(`insert into api_usage_day (day, api_key_id, operation_id, status, duration_step, requests, first_at, last_at)
+  await world.query(
+    `insert into api_usage_day (day, api_key_id, operation_id, status, duration_step, requests, first_at, last_at)
     values ($1::date, $2, 'listBalances', 200, 12, 40, $1::date + interval '1 hour', $1::date + interval '2 hours'), ($1::date, $2, 'listBalances', 500, 40, 2, $1::date, $1::date + interval '3 hours')`,
-  [day(now - 60 * DAY_MS), keyId])
-  const past = (await world.operator.get<ApiUsageReport>(`/integration/api-usage?from=${day(now - 60 * DAY_MS)}&to=${day(now - 60 * DAY_MS)}&apiKeyId=${keyId.toUpperCase()}`)).body
-  t.match(past, { totals: { requests: 42, success: 40, serverErrors: 2, p50Ms: 8 }, keys: [{ days: [{ requests: 42, errors: 2 }] }] })
+    [day(now - 60 * DAY_MS), keyId],
+  )
+  const past = (
+    await world.operator.get<ApiUsageReport>(
+      `/integration/api-usage?from=${day(now - 60 * DAY_MS)}&to=${day(now - 60 * DAY_MS)}&apiKeyId=${keyId.toUpperCase()}`,
+    )
+  ).body
+  t.match(past, {
+    totals: { requests: 42, success: 40, serverErrors: 2, p50Ms: 8 },
+    keys: [{ days: [{ requests: 42, errors: 2 }] }],
+  })
   t.equal(past.keys.length, 1)
   const ofCustomer = (await world.operator.get<ApiUsageReport>(`/integration/api-usage?customerId=${other.id}`)).body
   t.match(ofCustomer, { totals: { requests: 1 }, keys: [{ customerId: other.id }] })
   t.equal((await world.operator.get<ApiUsageReport>('/integration/api-usage?environment=live')).body.keys.length, 0)
 
   for (const [query, field] of [
-    ['from=2026-01-01&to=2026-04-02', 'query.to'], ['from=2026-02-30', 'query.from'], ['to=tomorrow', 'query.to'], ['from=2026-02-02&to=2026-02-01', 'query.from'],
-    ['apiKeyId=x', 'query.apiKeyId'], ['environment=staging', 'query.environment'], ['limit=5', 'query.limit'],
-  ] as const) t.match((await world.operator.get(`/integration/api-usage?${query}`)).problem, { status: 400, errors: [{ field }] }, query)
-  t.equal((await world.operator.get('/integration/api-usage?from=2026-01-01&to=2026-04-01')).status, 200, 'ninety days are fine')
+    ['from=2026-01-01&to=2026-04-02', 'query.to'],
+    ['from=2026-02-30', 'query.from'],
+    ['to=tomorrow', 'query.to'],
+    ['from=2026-02-02&to=2026-02-01', 'query.from'],
+    ['apiKeyId=x', 'query.apiKeyId'],
+    ['environment=staging', 'query.environment'],
+    ['limit=5', 'query.limit'],
+  ] as const)
+    t.match(
+      (await world.operator.get(`/integration/api-usage?${query}`)).problem,
+      { status: 400, errors: [{ field }] },
+      query,
+    )
+  t.equal(
+    (await world.operator.get('/integration/api-usage?from=2026-01-01&to=2026-04-01')).status,
+    200,
+    'ninety days are fine',
+  )
 
   const owner = await world.person('owner').signIn()
-  t.match((await owner.get<ApiUsageReport>(`/api-keys/${keyId}/usage`)).body, { totals: { requests: 6 }, keys: [{ apiKeyId: keyId }] })
+  t.match((await owner.get<ApiUsageReport>(`/api-keys/${keyId}/usage`)).body, {
+    totals: { requests: 6 },
+    keys: [{ apiKeyId: keyId }],
+  })
   t.equal((await owner.get(`/api-keys/${await keyIdOf(world, other.id)}/usage`)).problem.code, 'not-found')
 
   const home = (await world.operator.get<IntegrationHome>('/integration')).body
-  t.match(home, { operatorId: world.operator.tenantId, apiKeys: { active: 3, live: 0, test: 3, operatorLevel: 1 }, connections: [{ provider: 'sandbox' }] })
+  t.match(home, {
+    operatorId: world.operator.tenantId,
+    apiKeys: { active: 3, live: 0, test: 3, operatorLevel: 1 },
+    connections: [{ provider: 'sandbox' }],
+  })
   t.equal(home.usageLast7Days.length, 7)
   t.equal(home.usageLast7Days.at(-1)?.date, day(now))
   t.ok(home.usageLast7Days.at(-1)!.requests >= 7)
@@ -118,7 +172,9 @@ t.test('refusals for too many calls are counted apart', async (t) => {
   const replies = await Promise.all(Array.from({ length: 250 }, () => client.get('/balances?limit=1')))
   let refused = replies.filter(({ status }) => status === 429).length
   for (let round = 0; refused === 0 && round < 40; round++) {
-    refused += (await Promise.all(Array.from({ length: 250 }, () => client.get('/balances?limit=1&filter[status]=closed')))).filter(({ status }) => status === 429).length
+    refused += (
+      await Promise.all(Array.from({ length: 250 }, () => client.get('/balances?limit=1&filter[status]=closed')))
+    ).filter(({ status }) => status === 429).length
   }
   if (refused === 0) {
     t.comment('this machine is too slow for a thousand calls a second')
@@ -129,7 +185,11 @@ t.test('refusals for too many calls are counted apart', async (t) => {
     return body.totals.rateLimited === refused ? body : null
   })
   t.equal(report.totals.clientErrors, 0)
-  t.equal((await world.operator.get<ApiKeyRequestLog>(`/integration/api-keys/${keyId}/requests?outcome=rate_limited&limit=1`)).body.data[0]?.status, 429)
+  t.equal(
+    (await world.operator.get<ApiKeyRequestLog>(`/integration/api-keys/${keyId}/requests?outcome=rate_limited&limit=1`))
+      .body.data[0]?.status,
+    429,
+  )
 })
 
 t.test('people are in the log, too, but not in the usage of keys', async (t) => {
@@ -137,11 +197,20 @@ t.test('people are in the log, too, but not in the usage of keys', async (t) => 
   const owner = await world.person('owner').signIn()
   await owner.get('/balances')
   const rows = await until('the calls are written', async () => {
-    const found = await world.query<{ route: string; by_key: boolean }>('select route, by_key from request_log where not by_key')
+    const found = await world.query<{ route: string; by_key: boolean }>(
+      'select route, by_key from request_log where not by_key',
+    )
     return found.some(({ route }) => route === '/balances') ? found : null
   })
   t.ok(rows.every(({ by_key: byKey }) => !byKey))
-  t.equal((await world.query('select 1 from api_usage_day u where not exists (select from api_key k where k.id = u.api_key_id)')).length, 0)
+  t.equal(
+    (
+      await world.query(
+        'select 1 from api_usage_day u where not exists (select from api_key k where k.id = u.api_key_id)',
+      )
+    ).length,
+    0,
+  )
 })
 
 t.test('a call is seen after the flush, and what is remembered is written before the service stops', async (t) => {
@@ -159,7 +228,16 @@ t.test('single calls are kept for seven days, by partition, and the roll-up for 
   const keyId = await keyIdOf(world, world.seeded.client.tenantId)
   const now = world.now()
   const call = (daysAgo: number): LoggedRequest => ({
-    at: now - daysAgo * DAY_MS, byKey: true, principalId: keyId, tenantId: world.seeded.client.tenantId, operationId: 'listBalances', method: 'GET', route: '/balances', status: 200, durationMs: 1.5, requestId: `r${daysAgo}`,
+    at: now - daysAgo * DAY_MS,
+    byKey: true,
+    principalId: keyId,
+    tenantId: world.seeded.client.tenantId,
+    operationId: 'listBalances',
+    method: 'GET',
+    route: '/balances',
+    status: 200,
+    durationMs: 1.5,
+    requestId: `r${daysAgo}`,
   })
   await writeRequests(database, [call(0)])
   // Eight days later.
@@ -174,13 +252,25 @@ t.test('while the database does not take it the log is bounded, and told once it
   const errors: string[] = []
   let broken = true
   const log = new RequestLog({
-    flushMs: 60_000, onError: (_error, what) => errors.push(what),
+    flushMs: 60_000,
+    onError: (_error, what) => errors.push(what),
     async write(requests) {
       if (broken) throw new Error('no')
       written.push(...requests)
     },
   })
-  const call = (nth: number): LoggedRequest => ({ at: nth, byKey: true, principalId: 'k', tenantId: 't', operationId: 'o', method: 'GET', route: '/', status: 200, durationMs: 1, requestId: `${nth}` })
+  const call = (nth: number): LoggedRequest => ({
+    at: nth,
+    byKey: true,
+    principalId: 'k',
+    tenantId: 't',
+    operationId: 'o',
+    method: 'GET',
+    route: '/',
+    status: 200,
+    durationMs: 1,
+    requestId: `${nth}`,
+  })
   for (let nth = 0; nth < 50_010; nth++) log.add(call(nth))
   await log.flush()
   t.strictSame(log.counters, { written: 0, dropped: 10, pending: 50_000 })
@@ -188,7 +278,11 @@ t.test('while the database does not take it the log is bounded, and told once it
   broken = false
   await log.close()
   t.equal(written.length, 50_000)
-  t.strictSame(written.map(({ requestId }) => Number(requestId)), Array.from({ length: 50_000 }, (_, nth) => nth), 'in their order, each once')
+  t.strictSame(
+    written.map(({ requestId }) => Number(requestId)),
+    Array.from({ length: 50_000 }, (_, nth) => nth),
+    'in their order, each once',
+  )
 })
 
 t.test('percentiles are within a tenth', (t) => {
@@ -197,7 +291,27 @@ t.test('percentiles are within a tenth', (t) => {
     t.ok(Math.abs(found - duration) <= 0.1 * duration + 0.05, `${duration} is shown as ${found}`)
   }
   t.equal(percentile(new Map(), 0, 0.5), 0)
-  t.equal(percentile(new Map([[0, 95], [40, 5]]), 100, 0.95), 1)
-  t.equal(percentile(new Map([[0, 94], [40, 6]]), 100, 0.95), 1024)
+  t.equal(
+    percentile(
+      new Map([
+        [0, 95],
+        [40, 5],
+      ]),
+      100,
+      0.95,
+    ),
+    1,
+  )
+  t.equal(
+    percentile(
+      new Map([
+        [0, 94],
+        [40, 6],
+      ]),
+      100,
+      0.95,
+    ),
+    1024,
+  )
   t.end()
 })

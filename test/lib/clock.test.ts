@@ -7,7 +7,9 @@ t.test('timestamps are RFC 3339 in UTC with milliseconds', (t) => {
   t.equal(timestamp(Date.UTC(2026, 2, 1, 9, 30, 0, 7)), '2026-03-01T09:30:00.007Z')
   t.equal(timestamp(-1), '1969-12-31T23:59:59.999Z')
   t.throws(() => timestamp(Date.UTC(10_000, 0, 1)), RangeError)
-  fc.assert(fc.property(fc.integer({ min: 0, max: 4_102_444_800_000 }), (ms) => timestamp(ms) === new Date(ms).toISOString()))
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 4_102_444_800_000 }), (ms) => timestamp(ms) === new Date(ms).toISOString()),
+  )
   t.end()
 })
 
@@ -26,7 +28,8 @@ t.test('a date follows the zone, also around midnight and daylight saving', (t) 
     ['2026-03-01T00:00:00.000Z', 'UTC', '2026-03-01'],
   ]
   // Twice, the second time backwards: what is remembered must never answer for another day.
-  for (const [at, zone, date] of [...table, ...table.toReversed()]) t.equal(dateIn(Date.parse(at), zone), date, `${at} ${zone}`)
+  for (const [at, zone, date] of [...table, ...table.toReversed()])
+    t.equal(dateIn(Date.parse(at), zone), date, `${at} ${zone}`)
   t.throws(() => dateIn(0, 'Europe/Atlantis'), RangeError)
   t.end()
 })

@@ -8,7 +8,7 @@ import { StartError } from '../../lib/base/errors.ts'
 const KEY = 'k'.repeat(32)
 const DATABASE = 'postgres://someone:s3cret@db.example:5432/vostro'
 
-t.test('an empty environment is a local sandbox', async t => {
+t.test('an empty environment is a local sandbox', async (t) => {
   const { dataDir, ...config } = readConfig({})
   t.strictSame(config, {
     trustedProxies: [],
@@ -39,24 +39,30 @@ t.test('an empty environment is a local sandbox', async t => {
   t.equal(dataDir, `${process.cwd()}/.data`)
 })
 
-t.test('an empty or blank variable counts as unset', async t => {
+t.test('an empty or blank variable counts as unset', async (t) => {
   t.strictSame(readConfig({ PORT: '', APP_ENV: ' ', DATABASE_URL: '', SECRETS_KEY: '' }), readConfig({}))
 })
 
-t.test('production has no sandbox and keeps what it is given', async t => {
-  const config = readConfig({ APP_ENV: 'production', DATABASE_URL: DATABASE, SECRETS_KEY: KEY, PORT: '0', COMMIT_LANES: '8' })
+t.test('production has no sandbox and keeps what it is given', async (t) => {
+  const config = readConfig({
+    APP_ENV: 'production',
+    DATABASE_URL: DATABASE,
+    SECRETS_KEY: KEY,
+    PORT: '0',
+    COMMIT_LANES: '8',
+  })
   t.match(config, { sandbox: false, host: '0.0.0.0', port: 0, commitLanes: 8, databaseUrl: DATABASE, secretsKey: KEY })
 })
 
-t.test('staging is a sandbox that the network can reach', async t => {
+t.test('staging is a sandbox that the network can reach', async (t) => {
   t.match(readConfig({ APP_ENV: 'staging' }), { sandbox: true, host: '0.0.0.0' })
 })
 
-t.test('the base of problem types has no slash at its end', async t => {
+t.test('the base of problem types has no slash at its end', async (t) => {
   t.equal(readConfig({ PROBLEM_BASE: 'https://x.example/p//' }).problemBase, 'https://x.example/p')
 })
 
-t.test('several nodes need a Redis, an address and a secret', async t => {
+t.test('several nodes need a Redis, an address and a secret', async (t) => {
   const config = readConfig({
     REDIS_URL: 'rediss+cluster://a,b:7000',
     NODE_URL: 'HTTP://Node-1.example:80/',
@@ -77,9 +83,14 @@ t.test('several nodes need a Redis, an address and a secret', async t => {
   })
 })
 
-t.test('the address of a Redis says its kind, its hosts and its credentials', async t => {
+t.test('the address of a Redis says its kind, its hosts and its credentials', async (t) => {
   const none = { tls: false, username: null, password: null }
-  t.strictSame(parseRedisUrl('redis://localhost'), { ...none, kind: 'single', hosts: [{ host: 'localhost', port: 6379 }], database: 0 })
+  t.strictSame(parseRedisUrl('redis://localhost'), {
+    ...none,
+    kind: 'single',
+    hosts: [{ host: 'localhost', port: 6379 }],
+    database: 0,
+  })
   t.strictSame(parseRedisUrl('rediss://me:p%40ss@[::1]:7000/3'), {
     kind: 'single',
     hosts: [{ host: '::1', port: 7000 }],
@@ -162,7 +173,7 @@ const wrong: readonly (readonly [string, NodeJS.ProcessEnv])[] = [
   ['NODE_ID', { NODE_ID: 'n'.repeat(65) }],
 ]
 
-t.test('a wrong setting stops the start with one sentence that names it', async t => {
+t.test('a wrong setting stops the start with one sentence that names it', async (t) => {
   for (const [name, env] of wrong) {
     const error = t.throws(() => readConfig(env), JSON.stringify(env))
     t.ok(error instanceof ConfigError && error instanceof StartError, 'is an error of the start')
@@ -172,9 +183,12 @@ t.test('a wrong setting stops the start with one sentence that names it', async 
   }
 })
 
-t.test('webhooks go anywhere on a developer\'s own machine only', async t => {
+t.test("webhooks go anywhere on a developer's own machine only", async (t) => {
   t.equal(readConfig({ WEBHOOK_TARGETS: 'any' }).webhookTargets, 'any')
   t.throws(() => readConfig({ WEBHOOK_TARGETS: 'any', APP_ENV: 'staging' }), ConfigError)
-  t.throws(() => readConfig({ WEBHOOK_TARGETS: 'any', APP_ENV: 'production', DATABASE_URL: DATABASE, SECRETS_KEY: KEY }), { message: /WEBHOOK_TARGETS/ })
+  t.throws(
+    () => readConfig({ WEBHOOK_TARGETS: 'any', APP_ENV: 'production', DATABASE_URL: DATABASE, SECRETS_KEY: KEY }),
+    { message: /WEBHOOK_TARGETS/ },
+  )
   t.throws(() => readConfig({ WEBHOOK_TARGETS: 'private' }), { message: /public, any/ })
 })

@@ -9,7 +9,10 @@ const EXCEPTIONS: Readonly<Record<number, string>> = {
 
 t.test('the exponents are those of ISO 4217', (t) => {
   for (const [exponent, codes] of Object.entries(EXCEPTIONS)) {
-    t.strictSame(CURRENCIES.filter((each) => each.exponent === Number(exponent)).map((each) => each.code), codes.split(' ').toSorted())
+    t.strictSame(
+      CURRENCIES.filter((each) => each.exponent === Number(exponent)).map((each) => each.code),
+      codes.split(' ').toSorted(),
+    )
   }
   t.ok(CURRENCIES.every((each) => [0, 2, 3, 4].includes(each.exponent)))
   t.equal(exponentOf('EUR'), 2)
@@ -27,7 +30,8 @@ t.test('codes are three capital letters, listed once and in order', (t) => {
 
 t.test('only listed codes are currencies', (t) => {
   for (const code of ['EUR', 'GBP', 'USD', 'BGN', 'XCG']) t.ok(isCurrencyCode(code), code)
-  for (const code of ['eur', 'EU', 'XXX', 'XAU', 'ZZZ', 'HRK', '', 'constructor', '__proto__']) t.notOk(isCurrencyCode(code), code)
+  for (const code of ['eur', 'EU', 'XXX', 'XAU', 'ZZZ', 'HRK', '', 'constructor', '__proto__'])
+    t.notOk(isCurrencyCode(code), code)
   t.end()
 })
 

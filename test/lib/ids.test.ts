@@ -46,7 +46,15 @@ t.test('any version of UUID is accepted and stored lower-case', (t) => {
   t.ok(isUuid(upper))
   t.equal(normaliseUuid(upper), upper.toLowerCase())
   t.equal(uuidTime(upper), null)
-  for (const text of ['', 'x', `${upper}0`, `{${upper}}`, upper.replaceAll('-', ''), `${upper.slice(0, 35)}g`, `${upper.slice(0, 35)}\n`]) {
+  for (const text of [
+    '',
+    'x',
+    `${upper}0`,
+    `{${upper}}`,
+    upper.replaceAll('-', ''),
+    `${upper.slice(0, 35)}g`,
+    `${upper.slice(0, 35)}\n`,
+  ]) {
     t.notOk(isUuid(text), JSON.stringify(text))
     t.equal(normaliseUuid(text), null)
     t.equal(uuidTime(text), null)
@@ -65,8 +73,12 @@ t.test('order numbers are a prefix and ten Crockford characters', (t) => {
 })
 
 t.test('order numbers read back as they were typed, letters that look like digits included', (t) => {
-  fc.assert(fc.property(fc.bigInt({ min: 0n, max: 2n ** 50n - 1n }), (value) =>
-    parseOrderNumber(orderNumber('EXC', value))?.value === value))
+  fc.assert(
+    fc.property(
+      fc.bigInt({ min: 0n, max: 2n ** 50n - 1n }),
+      (value) => parseOrderNumber(orderNumber('EXC', value))?.value === value,
+    ),
+  )
   t.strictSame(parseOrderNumber('payooooooooi1'), { prefix: 'PAY', value: 33n })
   t.strictSame(parseOrderNumber('COL00000000L0'), { prefix: 'COL', value: 32n })
   for (const text of ['', 'PAY', 'PAY000000000', 'PAY00000000000', 'XXX0000000000', 'PAY000000000U', 'PAY-000000000']) {

@@ -37,7 +37,7 @@ function printedCurl(stdout: string): string {
   return /^curl [^]*?(?=\n\n)/m.exec(stdout)?.[0] ?? ''
 }
 
-t.test('the first start prints a command that makes a payment; later ones find everything again', async t => {
+t.test('the first start prints a command that makes a payment; later ones find everything again', async (t) => {
   await using dataDir = await createDataDir()
   let first: Awaited<ReturnType<DataDir['sandbox']>>
   let paid: Payment
@@ -52,7 +52,12 @@ t.test('the first start prints a command that makes a payment; later ones find e
     t.match(first, {
       baseUrl: `${node.url}/v1`,
       operator: { id: UUID, apiKey: /^svc_test_/ },
-      customer: { id: UUID, apiKey: /^svc_test_/, balances: { EUR: UUID, GBP: UUID, USD: UUID, JPY: UUID }, recipients: { EUR: UUID, GBP: UUID, USD: UUID } },
+      customer: {
+        id: UUID,
+        apiKey: /^svc_test_/,
+        balances: { EUR: UUID, GBP: UUID, USD: UUID, JPY: UUID },
+        recipients: { EUR: UUID, GBP: UUID, USD: UUID },
+      },
     })
     t.ok(isApiKeyText(first.operator.apiKey) && isApiKeyText(first.customer.apiKey))
 
@@ -61,7 +66,11 @@ t.test('the first start prints a command that makes a payment; later ones find e
     const { stdout } = await run('bash', ['-c', curl])
     t.match(stdout, /^HTTP\/1\.1 201 Created\r\n/, stdout)
     paid = JSON.parse(stdout.slice(stdout.indexOf('\r\n\r\n') + 4)) as Payment
-    t.match(paid, { status: 'processing', amount: { amountMinor: '1250', currency: 'EUR' }, sourceBalanceId: first.customer.balances.EUR })
+    t.match(paid, {
+      status: 'processing',
+      amount: { amountMinor: '1250', currency: 'EUR' },
+      sourceBalanceId: first.customer.balances.EUR,
+    })
     const repeated = await run('bash', ['-c', curl])
     t.match(repeated.stdout, /Idempotency-Replayed: true/i, 'pasted twice it pays once')
     await (await clientOf(dataDir, node)).paymentReaching(paid.id, 'completed')
@@ -78,7 +87,11 @@ t.test('the first start prints a command that makes a payment; later ones find e
     t.equal((await stat(join(dataDir.path, 'sandbox.json'))).mode & 0o777, 0o600)
     const client = await clientOf(dataDir, node)
     t.equal((await client.payment(paid.id)).status, 'completed')
-    t.equal((await client.balance(second.customer.balances.EUR)).bookBalance.amountMinor, String(10_000_000 - 1250), 'nothing was seeded twice')
+    t.equal(
+      (await client.balance(second.customer.balances.EUR)).bookBalance.amountMinor,
+      String(10_000_000 - 1250),
+      'nothing was seeded twice',
+    )
     const { stdout } = await run('bash', ['-c', printedCurl(node.stdout)])
     t.match(stdout, /^HTTP\/1\.1 201/, 'the command of the second start works too')
     t.notMatch(stdout, /Idempotency-Replayed/i, 'and is another payment')
@@ -91,7 +104,11 @@ t.test('the first start prints a command that makes a payment; later ones find e
     const third = await dataDir.sandbox()
     t.strictSame({ ...third, baseUrl: '' }, { ...first, baseUrl: '' }, 'a lost file comes back as it was')
     t.equal((await (await clientOf(dataDir, node)).get('/balances')).status, 200)
-    t.strictSame((await dataDir.audit()).checks.filter(({ disagreeing }) => disagreeing > 0), [], 'the books are right')
+    t.strictSame(
+      (await dataDir.audit()).checks.filter(({ disagreeing }) => disagreeing > 0),
+      [],
+      'the books are right',
+    )
     node.kill('SIGTERM')
     await node.ended
   }
@@ -105,7 +122,7 @@ t.test('the first start prints a command that makes a payment; later ones find e
   }
 })
 
-t.test('what cannot start says why in one sentence, and leaves', async t => {
+t.test('what cannot start says why in one sentence, and leaves', async (t) => {
   await using dataDir = await createDataDir()
   await using database = await createTestDatabase()
   const port = createServer().listen(0, '127.0.0.1')
@@ -123,9 +140,17 @@ t.test('what cannot start says why in one sentence, and leaves', async t => {
     ['production without a database', { APP_ENV: 'production' }, /^DATABASE_URL is required /],
     ['production without a secret', { APP_ENV: 'production', DATABASE_URL: unreachable }, /^SECRETS_KEY is required /],
     ['a short secret', { SECRETS_KEY: 'swordfish' }, /^SECRETS_KEY has 9 characters; /],
-    ['a database that is not there', { DATABASE_URL: unreachable }, /127\.0\.0\.1:1 cannot be reached .*; start it or correct DATABASE_URL\./],
+    [
+      'a database that is not there',
+      { DATABASE_URL: unreachable },
+      /127\.0\.0\.1:1 cannot be reached .*; start it or correct DATABASE_URL\./,
+    ],
     ['a database that does not know us', { DATABASE_URL: wrongPassword }, /cannot be reached .*correct DATABASE_URL\./],
-    ['a port in use', { PORT: taken, DATABASE_URL: database.url }, new RegExp(`^Port ${taken} on 127\\.0\\.0\\.1 is in use; `)],
+    [
+      'a port in use',
+      { PORT: taken, DATABASE_URL: database.url },
+      new RegExp(`^Port ${taken} on 127\\.0\\.0\\.1 is in use; `),
+    ],
     ['a host that is not ours', { HOST: '192.0.2.1', DATABASE_URL: database.url }, /HOST/],
     ['a DATA_DIR that is a file', { DATA_DIR: join(import.meta.dirname, 'start.test.ts') }, /DATA_DIR/],
     ['a port in use, with a database of our own', { PORT: taken }, new RegExp(`^Port ${taken} `)],
@@ -142,13 +167,16 @@ t.test('what cannot start says why in one sentence, and leaves', async t => {
   t.equal(await dataDir.postmaster(), null, 'no database is left running')
 })
 
-t.test('a DATA_DIR in use is refused and the one who uses it goes on', async t => {
+t.test('a DATA_DIR in use is refused and the one who uses it goes on', async (t) => {
   await using dataDir = await createDataDir()
   await using node = await startNode(dataDir.path)
   const before = await readFile(join(dataDir.path, 'sandbox.json'), 'utf8')
   const second = await runNode(dataDir.path)
   t.equal(second.code, 1)
-  t.equal(second.stderr, `DATA_DIR ${dataDir.path} is in use by another running vostro (process ${node.pid}); stop it or set another DATA_DIR.\n`)
+  t.equal(
+    second.stderr,
+    `DATA_DIR ${dataDir.path} is in use by another running vostro (process ${node.pid}); stop it or set another DATA_DIR.\n`,
+  )
   t.equal(await readFile(join(dataDir.path, 'sandbox.json'), 'utf8'), before)
   const { customer } = await dataDir.sandbox()
   const client = await clientOf(dataDir, node)
@@ -157,7 +185,7 @@ t.test('a DATA_DIR in use is refused and the one who uses it goes on', async t =
   t.strictSame(await node.ended, { code: 0, signal: null })
 })
 
-t.test('SIGTERM under load: what was accepted is answered, and the process is gone in time', async t => {
+t.test('SIGTERM under load: what was accepted is answered, and the process is gone in time', async (t) => {
   await using dataDir = await createDataDir()
   const answered: { readonly key: string; readonly text: string }[] = []
   const unanswered: string[] = []
@@ -186,23 +214,38 @@ t.test('SIGTERM under load: what was accepted is answered, and the process is go
     await until('the load is running', () => answered.length >= 100)
 
     // A request whose header was acknowledged with 100 Continue is accepted beyond doubt; its body comes after the signal.
-    const accepted = await Promise.all(Array.from({ length: 20 }, async () => {
-      const key = randomUUID()
-      const text = JSON.stringify(body)
-      const call = request(`${node.url}/v1/payments`, {
-        method: 'POST', agent: false,
-        headers: { authorization: `Bearer ${customer.apiKey}`, 'x-tenant-id': customer.id, 'idempotency-key': key, 'content-type': 'application/json', 'content-length': Buffer.byteLength(text), expect: '100-continue' },
-      })
-      const answer = once(call, 'response')
-      answer.catch(() => undefined)
-      call.flushHeaders()
-      await once(call, 'continue', { signal: AbortSignal.timeout(10_000) })
-      return { key, text, call, answer }
-    }))
+    const accepted = await Promise.all(
+      Array.from({ length: 20 }, async () => {
+        const key = randomUUID()
+        const text = JSON.stringify(body)
+        const call = request(`${node.url}/v1/payments`, {
+          method: 'POST',
+          agent: false,
+          headers: {
+            authorization: `Bearer ${customer.apiKey}`,
+            'x-tenant-id': customer.id,
+            'idempotency-key': key,
+            'content-type': 'application/json',
+            'content-length': Buffer.byteLength(text),
+            expect: '100-continue',
+          },
+        })
+        const answer = once(call, 'response')
+        answer.catch(() => undefined)
+        call.flushHeaders()
+        await once(call, 'continue', { signal: AbortSignal.timeout(10_000) })
+        return { key, text, call, answer }
+      }),
+    )
     const began = performance.now()
     node.kill('SIGTERM')
     terminated = true
-    await until('new connections are refused', () => fetch(`${node.url}/health`, { headers: { connection: 'close' } }).then(() => false, () => true))
+    await until('new connections are refused', () =>
+      fetch(`${node.url}/health`, { headers: { connection: 'close' } }).then(
+        () => false,
+        () => true,
+      ),
+    )
     for (const { call, text } of accepted) call.end(text)
     for (const { key, answer } of accepted) {
       const [response] = await answer
@@ -225,12 +268,22 @@ t.test('SIGTERM under load: what was accepted is answered, and the process is go
     const again = await client.createPayment(body, key)
     if (again.text !== text) t.fail('what was answered is still so', { was: text, is: again.text })
   }
-  const late = await Promise.all(unanswered.map(key => client.createPayment(body, key)))
+  const late = await Promise.all(unanswered.map((key) => client.createPayment(body, key)))
   t.ok(late.length <= 16 && late.every(({ status }) => status === 201), 'what was not answered can be sent again')
-  const [{ payments } = { payments: 0 }] = await dataDir.query<{ payments: number }>('select count(*)::int as payments from payment')
-  t.equal(payments, answered.length + unanswered.length, `${answered.length} answered, ${unanswered.length} not: each is there once`)
+  const [{ payments } = { payments: 0 }] = await dataDir.query<{ payments: number }>(
+    'select count(*)::int as payments from payment',
+  )
+  t.equal(
+    payments,
+    answered.length + unanswered.length,
+    `${answered.length} answered, ${unanswered.length} not: each is there once`,
+  )
   await client.paymentsSettled(60_000)
-  t.strictSame((await dataDir.audit()).checks.filter(({ disagreeing }) => disagreeing > 0), [], 'the books are right')
+  t.strictSame(
+    (await dataDir.audit()).checks.filter(({ disagreeing }) => disagreeing > 0),
+    [],
+    'the books are right',
+  )
   node.kill('SIGTERM')
   t.strictSame(await node.ended, { code: 0, signal: null })
 })

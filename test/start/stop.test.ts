@@ -32,18 +32,43 @@ t.test('a service that hangs while it stops ends with 1 and says so', async (t) 
 t.test('a signal to npm alone ends the service that npm has started', async (t) => {
   await using dataDir = await createDataDir()
   const npm = spawn('npm', ['start'], {
-    cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'], detached: true,
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], DATA_DIR: dataDir.path, HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'error', RATE_LIMITS: 'off' },
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
+    env: {
+      PATH: process.env['PATH'],
+      HOME: process.env['HOME'],
+      DATA_DIR: dataDir.path,
+      HOST: '127.0.0.1',
+      PORT: '0',
+      LOG_LEVEL: 'error',
+      RATE_LIMITS: 'off',
+    },
   })
-  const group = () => { try { process.kill(-npm.pid!, 'SIGKILL') } catch { /* All of it has ended. */ } }
+  const group = () => {
+    try {
+      process.kill(-npm.pid!, 'SIGKILL')
+    } catch {
+      /* All of it has ended. */
+    }
+  }
   t.teardown(group)
   let stdout = ''
-  npm.stdout.setEncoding('utf8').on('data', (text: string) => { stdout += text })
-  const url = await until('the service listens', () => /listens on (http:\S+)\/v1\n/.exec(stdout)?.[1], { deadlineMs: START_DEADLINE_MS })
+  npm.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text
+  })
+  const url = await until('the service listens', () => /listens on (http:\S+)\/v1\n/.exec(stdout)?.[1], {
+    deadlineMs: START_DEADLINE_MS,
+  })
   t.equal((await fetch(`${url}/health`)).status, 200)
   npm.kill('SIGTERM')
-  await until('the service has ended', () => fetch(`${url}/health`, { headers: { connection: 'close' } }).then(() => false, () => true))
-  await until('its database, too', async () => await dataDir.postmaster() === null)
+  await until('the service has ended', () =>
+    fetch(`${url}/health`, { headers: { connection: 'close' } }).then(
+      () => false,
+      () => true,
+    ),
+  )
+  await until('its database, too', async () => (await dataDir.postmaster()) === null)
 })
 
 t.test('a service is ready when it has written down its sandbox', async (t) => {
@@ -56,16 +81,37 @@ t.test('a service is ready when it has written down its sandbox', async (t) => {
   // Who writes into a pipe waits for a reader.
   const pipe = join(dataDir.path, 'sandbox.json.new')
   await promisify(execFile)('bash', ['-c', `mkdir -p '${dataDir.path}' && mkfifo '${pipe}'`])
-  const config = readConfig({ PORT: port, HOST: '127.0.0.1', DATABASE_URL: database.url, DATA_DIR: dataDir.path, LOG_LEVEL: 'warn', RATE_LIMITS: 'off' })
+  const config = readConfig({
+    PORT: port,
+    HOST: '127.0.0.1',
+    DATABASE_URL: database.url,
+    DATA_DIR: dataDir.path,
+    LOG_LEVEL: 'warn',
+    RATE_LIMITS: 'off',
+  })
   const starting = createService(config, { log: pino({ level: 'silent' }), dispatch: false })
   starting.catch(() => undefined)
   const ready = async () => {
     const reply = await fetch(`http://127.0.0.1:${port}/ready`).catch(() => null)
-    return reply === null ? null : { status: reply.status, body: await reply.json() as { readonly status: string; readonly checks: readonly { readonly name: string; readonly ok: boolean }[] } }
+    return reply === null
+      ? null
+      : {
+          status: reply.status,
+          body: (await reply.json()) as {
+            readonly status: string
+            readonly checks: readonly { readonly name: string; readonly ok: boolean }[]
+          },
+        }
   }
   const before = await until('the service answers', ready, { deadlineMs: START_DEADLINE_MS })
   t.match(before, { status: 503, body: { status: 'not_ready' } })
-  t.match(before.body.checks.filter(({ ok }) => !ok).map(({ name }) => name).at(-1), 'start')
+  t.match(
+    before.body.checks
+      .filter(({ ok }) => !ok)
+      .map(({ name }) => name)
+      .at(-1),
+    'start',
+  )
   await readFile(pipe)
   await using _service = await starting
   t.match(await ready(), { status: 200, body: { status: 'ready' } })

@@ -41,7 +41,10 @@ export async function openBooks(t: Test) {
   const reads = createReads({ database, clock, drainPerSecond: () => 10 })
   let numbers = 0n
 
-  async function write(fence: { readonly balanceId: string; readonly version: bigint } | null, command: CommitCommand): Promise<void> {
+  async function write(
+    fence: { readonly balanceId: string; readonly version: bigint } | null,
+    command: CommitCommand,
+  ): Promise<void> {
     const result = await commit(connection, [{ fence, commands: [command] }], clock.now())
     if (!result.ok) throw new Error(JSON.stringify(result.conflicts))
   }
@@ -61,19 +64,65 @@ export async function openBooks(t: Test) {
     const balance = await balanceState(sandbox.customer.balances.EUR)
     const paymentId = ids.next()
     numbers += 1n
-    const decision = createPayment({ ...balance, fees: [{ kind: 'payment', rail: null, fixed: 15n, bps: 0n, min: 0n, max: null, refundable: false, passedOn: false }] }, {
-      kind: 'create_payment', customerId: sandbox.customer.id, paymentId, holdId: ids.next(), eventId: ids.next(),
-      number: orderNumber('PAY', numbers),
-      recipient: { id: sandbox.customer.recipients.EUR, status: 'active', version: 1n, name: 'Amsterdam Trading BV', type: 'business',
-        maskedIdentifier: 'NL77****0001', currency: 'EUR', bankCountry: 'NL', digest: '', ownAccount: false, rails: { version: 1 } },
-      amount: 1_000n, currency: 'EUR', rail: 'sepa', instant: false, executionDate: '2026-05-04',
-      createdBy: sandbox.customer.id, createdByName: 'Key', createdVia: 'api_key', approving: { ids, sandboxDecision: null }, externalId: null, externalIdOwner: null,
-      shown: { chargeBearer: 'shared', requestedRail: null, reference: 'Invoice 1', endToEndId: 'E2E', uetr: null, purposeCode: null,
-        purpose: null, internalNote: null, notifyRecipient: false },
-      policyRefusal: null, metadata: {}, queued: { position: 1, etaSeconds: 1, estimatedAt: '2026-05-04T09:30:01.000Z' },
-      key: { id: ids.next(), fingerprint: ids.next() }, problemText: () => '', problemStatus: () => 422,
-      ...options,
-    }, clock.now())
+    const decision = createPayment(
+      {
+        ...balance,
+        fees: [
+          { kind: 'payment', rail: null, fixed: 15n, bps: 0n, min: 0n, max: null, refundable: false, passedOn: false },
+        ],
+      },
+      {
+        kind: 'create_payment',
+        customerId: sandbox.customer.id,
+        paymentId,
+        holdId: ids.next(),
+        eventId: ids.next(),
+        number: orderNumber('PAY', numbers),
+        recipient: {
+          id: sandbox.customer.recipients.EUR,
+          status: 'active',
+          version: 1n,
+          name: 'Amsterdam Trading BV',
+          type: 'business',
+          maskedIdentifier: 'NL77****0001',
+          currency: 'EUR',
+          bankCountry: 'NL',
+          digest: '',
+          ownAccount: false,
+          rails: { version: 1 },
+        },
+        amount: 1_000n,
+        currency: 'EUR',
+        rail: 'sepa',
+        instant: false,
+        executionDate: '2026-05-04',
+        createdBy: sandbox.customer.id,
+        createdByName: 'Key',
+        createdVia: 'api_key',
+        approving: { ids, sandboxDecision: null },
+        externalId: null,
+        externalIdOwner: null,
+        shown: {
+          chargeBearer: 'shared',
+          requestedRail: null,
+          reference: 'Invoice 1',
+          endToEndId: 'E2E',
+          uetr: null,
+          purposeCode: null,
+          purpose: null,
+          internalNote: null,
+          notifyRecipient: false,
+        },
+        policyRefusal: null,
+        metadata: {},
+        queued: { position: 1, etaSeconds: 1, estimatedAt: '2026-05-04T09:30:01.000Z' },
+        key: { id: ids.next(), fingerprint: ids.next() },
+        problemText: () => '',
+        problemStatus: () => 422,
+        ...options,
+      },
+      clock.now(),
+    )
     await write({ balanceId: balance.id, version: balance.version }, { effects: decision.effects! })
     return paymentId
   }
@@ -85,13 +134,23 @@ export async function openBooks(t: Test) {
   }
 
   const handOver = async (id: string) => move(id, { kind: 'hand_over', context: await context('EUR') })
-  const settle = async (id: string) => move(id, { kind: 'settled', context: await context('EUR'), schemeCode: null, event: null })
-  const reject = async (id: string) => move(id, { kind: 'rejected', context: await context('EUR'), schemeCode: 'AC04', event: null })
-  const giveBack = async (id: string, amount: bigint) => move(id, { kind: 'returned', context: await context('EUR'), amount, schemeCode: 'AC04', event: null })
-  const recall = async (id: string) => move(id, { kind: 'request_recall', recall: newRecall('sepa', 'DUPL', 'Paid twice by mistake.', clock.now()), context: { ids } })
-  const time = async (id: string) => move(id, { kind: 'timeout', context: await context('EUR'), askAgainAt: clock.now() + 1000 })
+  const settle = async (id: string) =>
+    move(id, { kind: 'settled', context: await context('EUR'), schemeCode: null, event: null })
+  const reject = async (id: string) =>
+    move(id, { kind: 'rejected', context: await context('EUR'), schemeCode: 'AC04', event: null })
+  const giveBack = async (id: string, amount: bigint) =>
+    move(id, { kind: 'returned', context: await context('EUR'), amount, schemeCode: 'AC04', event: null })
+  const recall = async (id: string) =>
+    move(id, {
+      kind: 'request_recall',
+      recall: newRecall('sepa', 'DUPL', 'Paid twice by mistake.', clock.now()),
+      context: { ids },
+    })
+  const time = async (id: string) =>
+    move(id, { kind: 'timeout', context: await context('EUR'), askAgainAt: clock.now() + 1000 })
 
-  const hold = async (id: string) => move(id, { kind: 'hold', hit: { provider: 'test', findings: [], decides: null }, context: { ids } })
+  const hold = async (id: string) =>
+    move(id, { kind: 'hold', hit: { provider: 'test', findings: [], decides: null }, context: { ids } })
 
   /** Opens another EUR balance of the same customer, empty. */
   async function openBalance(name: string): Promise<string> {
@@ -99,7 +158,8 @@ export async function openBooks(t: Test) {
     await client.query(
       `insert into balance (id, customer_id, operator_id, connection_id, shard, currency, name, type, status, is_default, created_at, updated_at)
        select $1, customer_id, operator_id, connection_id, shard, currency, $2, 'main', 'active', false, $3, $3 from balance where id = $4`,
-      [id, name, new Date(clock.now()), sandbox.customer.balances.EUR])
+      [id, name, new Date(clock.now()), sandbox.customer.balances.EUR],
+    )
     return id
   }
 
@@ -109,18 +169,61 @@ export async function openBooks(t: Test) {
     const balance = await balanceState(sandbox.customer.balances.EUR)
     const transferId = ids.next()
     numbers += 1n
-    const decision = createTransfer(balance, {
-      kind: 'create_transfer', byPartner: false, holdId: ids.next(), customerId: sandbox.customer.id, transferId, entryId: ids.next(), eventId: ids.next(),
-      number: orderNumber('TRF', numbers), toBalanceId, amount, currency: 'EUR', reference: 'Savings', createdBy: sandbox.customer.id,
-      createdVia: 'api_key', externalId: null, externalIdOwner: null, creditRefused: false, policyRefusal: null, toConnectionId: balance.connectionId, metadata: { costCentre: '4711' },
-      valueDate: '2026-05-04', key: { id: ids.next(), fingerprint: ids.next() }, problemText: () => '', problemStatus: () => 422,
-    }, clock.now())
+    const decision = createTransfer(
+      balance,
+      {
+        kind: 'create_transfer',
+        byPartner: false,
+        holdId: ids.next(),
+        customerId: sandbox.customer.id,
+        transferId,
+        entryId: ids.next(),
+        eventId: ids.next(),
+        number: orderNumber('TRF', numbers),
+        toBalanceId,
+        amount,
+        currency: 'EUR',
+        reference: 'Savings',
+        createdBy: sandbox.customer.id,
+        createdVia: 'api_key',
+        externalId: null,
+        externalIdOwner: null,
+        creditRefused: false,
+        policyRefusal: null,
+        toConnectionId: balance.connectionId,
+        metadata: { costCentre: '4711' },
+        valueDate: '2026-05-04',
+        key: { id: ids.next(), fingerprint: ids.next() },
+        problemText: () => '',
+        problemStatus: () => 422,
+      },
+      clock.now(),
+    )
     await write({ balanceId: balance.id, version: balance.version }, { effects: decision.effects! })
     return transferId
   }
 
   const tenant = { id: sandbox.customer.id, kind: 'customer' as const }
-  return { url: testDatabase.url, database, client, clock, ids, sandbox: sandbox as SandboxContent, reads, tenant, pay, handOver, settle, reject, giveBack, recall, time, hold, openBalance, transfer }
+  return {
+    url: testDatabase.url,
+    database,
+    client,
+    clock,
+    ids,
+    sandbox: sandbox as SandboxContent,
+    reads,
+    tenant,
+    pay,
+    handOver,
+    settle,
+    reject,
+    giveBack,
+    recall,
+    time,
+    hold,
+    openBalance,
+    transfer,
+  }
 }
 
 export type Books = Awaited<ReturnType<typeof openBooks>>

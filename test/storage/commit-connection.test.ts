@@ -54,21 +54,27 @@ t.test('two sources never give the same order number', async (t) => {
   const database = new Database(proxy.url)
   t.teardown(() => database.close())
   const sources = [new OrderNumbers(database), new OrderNumbers(database)]
-  const taken = (await Promise.all(Array.from({ length: 40_000 }, (_, nth) => sources[nth % 2]!.take())))
+  const taken = await Promise.all(Array.from({ length: 40_000 }, (_, nth) => sources[nth % 2]!.take()))
   t.equal(new Set(taken).size, taken.length)
 })
 
-t.test('a transaction whose connection is lost while it thinks fails at its next statement, and nothing else does', async (t) => {
-  const proxy = await setUp(t)
-  const database = new Database(proxy.url, 1)
-  t.teardown(() => database.close())
-  await t.rejects(inTransaction(database, async (client) => {
-    await client.query('select 1')
-    const ended = new Promise((resolve) => client.once('end', resolve))
-    proxy.cut()
-    await ended
-    await client.query('select 2')
-  }), DatabaseUnavailable)
-  proxy.mend()
-  t.strictSame(await database.query({ name: 'again', text: 'select 3', values: [] }), [[3]], 'the pool goes on')
-})
+t.test(
+  'a transaction whose connection is lost while it thinks fails at its next statement, and nothing else does',
+  async (t) => {
+    const proxy = await setUp(t)
+    const database = new Database(proxy.url, 1)
+    t.teardown(() => database.close())
+    await t.rejects(
+      inTransaction(database, async (client) => {
+        await client.query('select 1')
+        const ended = new Promise((resolve) => client.once('end', resolve))
+        proxy.cut()
+        await ended
+        await client.query('select 2')
+      }),
+      DatabaseUnavailable,
+    )
+    proxy.mend()
+    t.strictSame(await database.query({ name: 'again', text: 'select 3', values: [] }), [[3]], 'the pool goes on')
+  },
+)

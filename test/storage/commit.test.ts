@@ -40,7 +40,8 @@ const credits = (effects: Effects): CommitTurn => ({ fence: null, commands: [{ e
 function turnOf(balance: BalanceState, commands: readonly (CreatePayment | CreateTransfer)[], now: number): CommitTurn {
   let state: BalanceState | null = balance
   const decided = commands.map((command) => {
-    const decision: BalanceDecision<unknown> = command.kind === 'create_payment' ? createPayment(state, command, now) : createTransfer(state, command, now)
+    const decision: BalanceDecision<unknown> =
+      command.kind === 'create_payment' ? createPayment(state, command, now) : createTransfer(state, command, now)
     state = decision.state
     return only(decision.effects)
   })
@@ -48,13 +49,36 @@ function turnOf(balance: BalanceState, commands: readonly (CreatePayment | Creat
 }
 
 const pay = (ledger: Ledger, amount: bigint, said: Partial<CreatePayment> = {}): CreatePayment =>
-  paymentCommand({ customerId: ledger.customerId, amount, recipient: ledger.recipient, createdBy: ledger.apiKeyId, ...said })
+  paymentCommand({
+    customerId: ledger.customerId,
+    amount,
+    recipient: ledger.recipient,
+    createdBy: ledger.apiKeyId,
+    ...said,
+  })
 const move = (ledger: Ledger, to: string, amount: bigint, said: Partial<CreateTransfer> = {}): CreateTransfer =>
-  transferCommand({ customerId: ledger.customerId, amount, toBalanceId: to, toConnectionId: ledger.connectionId, createdBy: ledger.apiKeyId, ...said })
+  transferCommand({
+    customerId: ledger.customerId,
+    amount,
+    toBalanceId: to,
+    toConnectionId: ledger.connectionId,
+    createdBy: ledger.apiKeyId,
+    ...said,
+  })
 
 /** Every row that a commit could have written, counted. */
 async function rowCounts(ledger: Ledger): Promise<unknown[]> {
-  const tables = ['posting', 'hold', 'payment', 'transfer', 'status_update', 'outbox', 'idempotency', 'provider_event', 'partner_instruction']
+  const tables = [
+    'posting',
+    'hold',
+    'payment',
+    'transfer',
+    'status_update',
+    'outbox',
+    'idempotency',
+    'provider_event',
+    'partner_instruction',
+  ]
   const [counts] = await ledger.read(`select ${tables.map((table) => `(select count(*) from ${table})`).join(', ')}`)
   const balances = await ledger.read('select id, version, posted, held, sequence from balance order by id')
   const hands = await ledger.read('select id, version, status from payment order by id')
@@ -62,7 +86,11 @@ async function rowCounts(ledger: Ledger): Promise<unknown[]> {
 }
 
 /** A commit that must be refused, and must not have written anything. */
-async function refused(t: Test, ledger: Ledger, work: () => Promise<CommitResult>): Promise<Extract<CommitResult, { ok: false }>> {
+async function refused(
+  t: Test,
+  ledger: Ledger,
+  work: () => Promise<CommitResult>,
+): Promise<Extract<CommitResult, { ok: false }>> {
   const before = await rowCounts(ledger)
   const result = await work()
   t.strictSame(await rowCounts(ledger), before, 'nothing was written')
@@ -88,26 +116,40 @@ async function payment(t: Test, ledger: Ledger, connection: Connection, balanceI
   const context = await moveContext(ledger)
   const load = async () => (await loadPayments(connection, [command.paymentId], false)).get(command.paymentId)!
   if (sent) {
-    const handOver: CommitTurn = { fence: null, commands: [only(movePayment(await load(), { kind: 'hand_over', context }, MONDAY).effects)] }
+    const handOver: CommitTurn = {
+      fence: null,
+      commands: [only(movePayment(await load(), { kind: 'hand_over', context }, MONDAY).effects)],
+    }
     await committed(t, commit(connection, [handOver], MONDAY))
   }
   return { command, context, load }
 }
 
-t.test('a turn decided on an older version of its balance writes nothing, neither do its neighbours, and it is named', async (t) => {
-  const ledger = await openLedger(t, [100n, 100n])
-  const connection = await connect(t, ledger)
-  const [a, b] = await Promise.all(ledger.balances.map((id) => balanceOf(connection, id)))
-  await committed(t, commit(connection, [turnOf(a!, [pay(ledger, 1n)], MONDAY)], MONDAY))
-  const late = turnOf(a!, [pay(ledger, 1n)], MONDAY)
-  const sound = turnOf(b!, [pay(ledger, 1n), pay(ledger, 2n)], MONDAY)
-  t.strictSame((await refused(t, ledger, () => commit(connection, [sound, late], MONDAY))).conflicts, [{ kind: 'balance_stale', turn: 1 }])
-  t.strictSame((await refused(t, ledger, () => commit(connection, [late, sound], MONDAY))).conflicts, [{ kind: 'balance_stale', turn: 0 }])
-  await committed(t, commit(connection, [sound], MONDAY))
-  const unknown = { ...late, fence: { balanceId: ids.next(), version: 1n } }
-  t.strictSame((await refused(t, ledger, () => commit(connection, [unknown], MONDAY))).conflicts, [{ kind: 'balance_stale', turn: 0 }], 'so is one whose balance does not exist')
-  await auditIsClean(t, ledger)
-})
+t.test(
+  'a turn decided on an older version of its balance writes nothing, neither do its neighbours, and it is named',
+  async (t) => {
+    const ledger = await openLedger(t, [100n, 100n])
+    const connection = await connect(t, ledger)
+    const [a, b] = await Promise.all(ledger.balances.map((id) => balanceOf(connection, id)))
+    await committed(t, commit(connection, [turnOf(a!, [pay(ledger, 1n)], MONDAY)], MONDAY))
+    const late = turnOf(a!, [pay(ledger, 1n)], MONDAY)
+    const sound = turnOf(b!, [pay(ledger, 1n), pay(ledger, 2n)], MONDAY)
+    t.strictSame((await refused(t, ledger, () => commit(connection, [sound, late], MONDAY))).conflicts, [
+      { kind: 'balance_stale', turn: 1 },
+    ])
+    t.strictSame((await refused(t, ledger, () => commit(connection, [late, sound], MONDAY))).conflicts, [
+      { kind: 'balance_stale', turn: 0 },
+    ])
+    await committed(t, commit(connection, [sound], MONDAY))
+    const unknown = { ...late, fence: { balanceId: ids.next(), version: 1n } }
+    t.strictSame(
+      (await refused(t, ledger, () => commit(connection, [unknown], MONDAY))).conflicts,
+      [{ kind: 'balance_stale', turn: 0 }],
+      'so is one whose balance does not exist',
+    )
+    await auditIsClean(t, ledger)
+  },
+)
 
 t.test('credits leave the version alone, so they make nobody stale', async (t) => {
   const ledger = await openLedger(t, [100n, 100n])
@@ -128,7 +170,10 @@ t.test('a move decided on an older version of its payment writes nothing', async
   await committed(t, commit(connection, [{ fence: null, commands: [handOver()] }], MONDAY))
   const late = handOver()
   const { conflicts } = await refused(t, ledger, () => commit(connection, [{ fence: null, commands: [late] }], MONDAY))
-  t.strictSame(conflicts.map(({ kind }) => kind), ['payment_stale'])
+  t.strictSame(
+    conflicts.map(({ kind }) => kind),
+    ['payment_stale'],
+  )
   t.equal((conflicts[0] as { command?: CommitCommand }).command, late, 'it is the very command')
   await auditIsClean(t, ledger)
 })
@@ -140,8 +185,20 @@ t.test('two moves of one payment in one commit: the second would be lost, so nei
   const before = await load()
   const move = () => only(movePayment(before, { kind: 'hand_over', context }, MONDAY).effects)
   const second = move()
-  const { conflicts } = await refused(t, ledger, () => commit(connection, [{ fence: null, commands: [move()] }, { fence: null, commands: [second] }], MONDAY))
-  t.strictSame(conflicts.map(({ kind }) => kind), ['payment_stale'])
+  const { conflicts } = await refused(t, ledger, () =>
+    commit(
+      connection,
+      [
+        { fence: null, commands: [move()] },
+        { fence: null, commands: [second] },
+      ],
+      MONDAY,
+    ),
+  )
+  t.strictSame(
+    conflicts.map(({ kind }) => kind),
+    ['payment_stale'],
+  )
   t.equal((conflicts[0] as { command?: CommitCommand }).command, second, 'the first may stand')
   await auditIsClean(t, ledger)
 })
@@ -151,11 +208,17 @@ t.test('a payment that rests on an older recipient writes nothing', async (t) =>
   const connection = await connect(t, ledger)
   const balance = await balanceOf(connection, ledger.balances[0]!)
   await ledger.read('update recipient set version = version + 1 where id = $1', [ledger.recipient.id])
-  const turn = turnOf(balance, [pay(ledger, 1n), pay(ledger, 1n, { recipient: { ...ledger.recipient, version: 2n } })], MONDAY)
+  const turn = turnOf(
+    balance,
+    [pay(ledger, 1n), pay(ledger, 1n, { recipient: { ...ledger.recipient, version: 2n } })],
+    MONDAY,
+  )
   const { conflicts } = await refused(t, ledger, () => commit(connection, [turn], MONDAY))
   t.strictSame(conflicts, [{ kind: 'fact_stale', command: turn.commands[0] }])
   const missing = turnOf(balance, [pay(ledger, 1n, { recipient: { ...ledger.recipient, id: ids.next() } })], MONDAY)
-  t.strictSame((await refused(t, ledger, () => commit(connection, [missing], MONDAY))).conflicts, [{ kind: 'fact_stale', command: missing.commands[0] }])
+  t.strictSame((await refused(t, ledger, () => commit(connection, [missing], MONDAY))).conflicts, [
+    { kind: 'fact_stale', command: missing.commands[0] },
+  ])
   await auditIsClean(t, ledger)
 })
 
@@ -174,11 +237,29 @@ for (const zone of ['UTC', 'Pacific/Kiritimati', 'America/Los_Angeles']) {
     for (const now of [BEFORE_MIDNIGHT, AFTER_MIDNIGHT, BEFORE_MIDNIGHT + DAY_MS - 1]) {
       const again = turnOf(await balance(), [pay(ledger, 10n, { key: first.key })], now)
       const { conflicts } = await refused(t, ledger, () => commit(connection, [again], now))
-      t.strictSame(conflicts, [{ kind: 'recorded', command: again.commands[0], outcome: { fingerprint: first.key!.fingerprint, status: 201,
-        resourceId: first.paymentId, answer: null, decidedAt: timestamp(BEFORE_MIDNIGHT) } }], `repeated at ${timestamp(now)}`)
+      t.strictSame(
+        conflicts,
+        [
+          {
+            kind: 'recorded',
+            command: again.commands[0],
+            outcome: {
+              fingerprint: first.key!.fingerprint,
+              status: 201,
+              resourceId: first.paymentId,
+              answer: null,
+              decidedAt: timestamp(BEFORE_MIDNIGHT),
+            },
+          },
+        ],
+        `repeated at ${timestamp(now)}`,
+      )
     }
     const dayAfter = BEFORE_MIDNIGHT + DAY_MS
-    await committed(t, commit(connection, [turnOf(await balance(), [pay(ledger, 10n, { key: first.key })], dayAfter)], dayAfter))
+    await committed(
+      t,
+      commit(connection, [turnOf(await balance(), [pay(ledger, 10n, { key: first.key })], dayAfter)], dayAfter),
+    )
     t.equal((await ledger.read('select from payment')).length, 2, 'a day later the key is new')
     await auditIsClean(t, ledger)
   })
@@ -186,21 +267,43 @@ for (const zone of ['UTC', 'Pacific/Kiritimati', 'America/Los_Angeles']) {
 
 t.test('one key at two nodes about midnight is decided once, also as a no', async (t) => {
   const [before, after] = [AFTER_MIDNIGHT - 11 * 60_000, AFTER_MIDNIGHT - 9 * 60_000]
-  for (const [amount, word] of [[10n, 'yes'], [1_000n, 'no']] as const) {
+  for (const [amount, word] of [
+    [10n, 'yes'],
+    [1_000n, 'no'],
+  ] as const) {
     const ledger = await openLedger(t, [100n])
     await maintainPartitions(ledger.database, before)
     const [one, other] = [await connect(t, ledger), await connect(t, ledger)]
     const command = pay(ledger, amount)
     // Both have read the balance; the second one's has grown meanwhile, so that it decides otherwise.
-    const [first, second] = [await balanceOf(one, ledger.balances[0]!), { ...await balanceOf(other, ledger.balances[0]!), available: 5_000n }]
+    const [first, second] = [
+      await balanceOf(one, ledger.balances[0]!),
+      { ...(await balanceOf(other, ledger.balances[0]!)), available: 5_000n },
+    ]
     await one.run('begin')
     await committed(t, commit(one, [turnOf(first, [command], before)], before))
     const waiting = commit(other, [turnOf(second, [pay(ledger, amount, { key: command.key })], after)], after)
-    await until('the second waits', async () => (await ledger.read(`select from pg_stat_activity where application_name = 'commit test' and wait_event_type = 'Lock'`)).length > 0)
+    await until(
+      'the second waits',
+      async () =>
+        (
+          await ledger.read(
+            `select from pg_stat_activity where application_name = 'commit test' and wait_event_type = 'Lock'`,
+          )
+        ).length > 0,
+    )
     await one.run('commit')
     t.match(await waiting, { ok: false, conflicts: [{ kind: 'balance_stale' }] }, `after a ${word}`)
-    const again = turnOf(await balanceOf(other, ledger.balances[0]!), [pay(ledger, amount, { key: command.key })], after)
-    t.match(await commit(other, [again], after), { ok: false, conflicts: [{ kind: 'recorded' }] }, 'and the key is found')
+    const again = turnOf(
+      await balanceOf(other, ledger.balances[0]!),
+      [pay(ledger, amount, { key: command.key })],
+      after,
+    )
+    t.match(
+      await commit(other, [again], after),
+      { ok: false, conflicts: [{ kind: 'recorded' }] },
+      'and the key is found',
+    )
     await auditIsClean(t, ledger)
   }
 })
@@ -215,7 +318,13 @@ t.test('a no comes back word for word, also when its command would be a yes by n
   t.match(await ledger.funds(ledger.balances[0]!), { posted: 100n, held: 0n })
   const repeat = turnOf(await balance(), [pay(ledger, 5n, { key: command.key }), pay(ledger, 6n)], MONDAY)
   const { conflicts } = await refused(t, ledger, () => commit(connection, [repeat], MONDAY))
-  t.match(conflicts, [{ kind: 'recorded', command: repeat.commands[0], outcome: { status: problemStatus({ slug: 'insufficient-funds', detail: '' }), resourceId: null } }])
+  t.match(conflicts, [
+    {
+      kind: 'recorded',
+      command: repeat.commands[0],
+      outcome: { status: problemStatus({ slug: 'insufficient-funds', detail: '' }), resourceId: null },
+    },
+  ])
   t.equal(conflicts.length, 1, 'only the repeat is reported')
   t.equal((conflicts[0] as { outcome?: { answer: string } }).outcome?.answer, text)
   await auditIsClean(t, ledger)
@@ -226,15 +335,32 @@ t.test('an external id belongs to one payment and one transfer of a customer', a
   const connection = await connect(t, ledger)
   const [a, b] = ledger.balances as [string, string]
   const balance = () => balanceOf(connection, a)
-  const first = { payment: pay(ledger, 1n, { externalId: 'order, "1" {\\}' }), transfer: move(ledger, b, 1n, { externalId: 'order, "1" {\\}' }) }
+  const first = {
+    payment: pay(ledger, 1n, { externalId: 'order, "1" {\\}' }),
+    transfer: move(ledger, b, 1n, { externalId: 'order, "1" {\\}' }),
+  }
   await committed(t, commit(connection, [turnOf(await balance(), [first.payment, first.transfer], MONDAY)], MONDAY))
-  const second = turnOf(await balance(), [pay(ledger, 1n, { externalId: first.payment.externalId }), pay(ledger, 1n, { externalId: 'another' }),
-    move(ledger, b, 1n, { externalId: first.transfer.externalId })], MONDAY)
+  const second = turnOf(
+    await balance(),
+    [
+      pay(ledger, 1n, { externalId: first.payment.externalId }),
+      pay(ledger, 1n, { externalId: 'another' }),
+      move(ledger, b, 1n, { externalId: first.transfer.externalId }),
+    ],
+    MONDAY,
+  )
   const { conflicts } = await refused(t, ledger, () => commit(connection, [second], MONDAY))
-  t.strictSame(conflicts.toSorted((left, right) => Number((left as { existingId?: string }).existingId === first.transfer.transferId) - Number((right as { existingId?: string }).existingId === first.transfer.transferId)), [
-    { kind: 'external_id_used', command: second.commands[0], existingId: first.payment.paymentId },
-    { kind: 'external_id_used', command: second.commands[2], existingId: first.transfer.transferId },
-  ])
+  t.strictSame(
+    conflicts.toSorted(
+      (left, right) =>
+        Number((left as { existingId?: string }).existingId === first.transfer.transferId) -
+        Number((right as { existingId?: string }).existingId === first.transfer.transferId),
+    ),
+    [
+      { kind: 'external_id_used', command: second.commands[0], existingId: first.payment.paymentId },
+      { kind: 'external_id_used', command: second.commands[2], existingId: first.transfer.transferId },
+    ],
+  )
   await auditIsClean(t, ledger)
 })
 
@@ -249,11 +375,19 @@ t.test('a credit needs a balance that is open and of its currency', async (t) =>
   for (const status of ['closed', 'closing']) {
     await ledger.read('update balance set status = $2 where id = $1', [b, status])
     const { turn, commit } = await attempt(b)
-    t.strictSame((await refused(t, ledger, commit)).conflicts, [{ kind: 'credit_refused', command: turn.commands[0] }], `${status} takes no money`)
+    t.strictSame(
+      (await refused(t, ledger, commit)).conflicts,
+      [{ kind: 'credit_refused', command: turn.commands[0] }],
+      `${status} takes no money`,
+    )
   }
   for (const to of [dollars, ids.next()]) {
     const { turn, commit } = await attempt(to)
-    t.strictSame((await refused(t, ledger, commit)).conflicts, [{ kind: 'credit_refused', command: turn.commands[0] }], 'nor does another currency, or nobody')
+    t.strictSame(
+      (await refused(t, ledger, commit)).conflicts,
+      [{ kind: 'credit_refused', command: turn.commands[0] }],
+      'nor does another currency, or nobody',
+    )
   }
   await ledger.read(`update balance set status = 'frozen' where id = $1`, [b])
   await committed(t, (await attempt(b)).commit())
@@ -268,48 +402,86 @@ t.test('every reason is reported at once, each with its command', async (t) => {
   const first = pay(ledger, 1n, { externalId: 'x' })
   await committed(t, commit(connection, [turnOf(a!, [first], MONDAY)], MONDAY))
   const fresh = await balanceOf(connection, a!.id)
-  const mixed = turnOf(fresh, [pay(ledger, 1n, { key: first.key }), pay(ledger, 1n, { externalId: 'x' }), move(ledger, ids.next(), 1n),
-    pay(ledger, 1n, { recipient: { ...ledger.recipient, version: 9n } }), pay(ledger, 1n)], MONDAY)
-  const { conflicts } = await refused(t, ledger, () => commit(connection, [{ ...turnOf(b!, [pay(ledger, 1n)], MONDAY), fence: { balanceId: b!.id, version: 99n } }, mixed], MONDAY))
+  const mixed = turnOf(
+    fresh,
+    [
+      pay(ledger, 1n, { key: first.key }),
+      pay(ledger, 1n, { externalId: 'x' }),
+      move(ledger, ids.next(), 1n),
+      pay(ledger, 1n, { recipient: { ...ledger.recipient, version: 9n } }),
+      pay(ledger, 1n),
+    ],
+    MONDAY,
+  )
+  const { conflicts } = await refused(t, ledger, () =>
+    commit(
+      connection,
+      [{ ...turnOf(b!, [pay(ledger, 1n)], MONDAY), fence: { balanceId: b!.id, version: 99n } }, mixed],
+      MONDAY,
+    ),
+  )
   const nth = (command: CommitCommand) => mixed.commands.indexOf(command)
-  t.strictSame(conflicts.map((conflict) => `${conflict.kind} ${conflict.kind === 'balance_stale' ? `turn ${conflict.turn}` : nth(conflict.command)}`).sort(),
-    ['balance_stale turn 0', 'credit_refused 2', 'external_id_used 1', 'fact_stale 3', 'recorded 0'])
+  t.strictSame(
+    conflicts
+      .map(
+        (conflict) =>
+          `${conflict.kind} ${conflict.kind === 'balance_stale' ? `turn ${conflict.turn}` : nth(conflict.command)}`,
+      )
+      .sort(),
+    ['balance_stale turn 0', 'credit_refused 2', 'external_id_used 1', 'fact_stale 3', 'recorded 0'],
+  )
   await auditIsClean(t, ledger)
 })
 
-t.test('lines are numbered without a gap and each continues from the one before, however many a batch has', async (t) => {
-  const ledger = await openLedger(t, [1_000n, 1_000n, 1_000n])
-  const connection = await connect(t, ledger)
-  const random = new Random(1)
-  for (let batch = 0; batch < 8; batch++) {
-    const balances = await Promise.all(ledger.balances.map((id) => balanceOf(connection, id)))
-    const turns = balances.map((balance) => turnOf(balance, Array.from({ length: random.int(1, 30) }, () =>
-      move(ledger, random.pick(ledger.balances.filter((id) => id !== balance.id)), BigInt(random.int(1, 9)))), MONDAY))
-    const { balances: after } = await committed(t, commit(connection, turns, MONDAY))
-    for (const each of after) {
-      const { posted, held, version, sequence } = await ledger.funds(each.id)
-      t.strictSame(each, { id: each.id, posted, held, version, sequence }, 'the commit says what Postgres holds')
+t.test(
+  'lines are numbered without a gap and each continues from the one before, however many a batch has',
+  async (t) => {
+    const ledger = await openLedger(t, [1_000n, 1_000n, 1_000n])
+    const connection = await connect(t, ledger)
+    const random = new Random(1)
+    for (let batch = 0; batch < 8; batch++) {
+      const balances = await Promise.all(ledger.balances.map((id) => balanceOf(connection, id)))
+      const turns = balances.map((balance) =>
+        turnOf(
+          balance,
+          Array.from({ length: random.int(1, 30) }, () =>
+            move(ledger, random.pick(ledger.balances.filter((id) => id !== balance.id)), BigInt(random.int(1, 9))),
+          ),
+          MONDAY,
+        ),
+      )
+      const { balances: after } = await committed(t, commit(connection, turns, MONDAY))
+      for (const each of after) {
+        const { posted, held, version, sequence } = await ledger.funds(each.id)
+        t.strictSame(each, { id: each.id, posted, held, version, sequence }, 'the commit says what Postgres holds')
+      }
     }
-  }
-  // Replayed here from the journal, in the order of the numbers, beside what the audit says.
-  for (const id of ledger.balances) {
-    const lines = await ledger.read<[string, string, string]>(`
+    // Replayed here from the journal, in the order of the numbers, beside what the audit says.
+    for (const id of ledger.balances) {
+      const lines = await ledger.read<[string, string, string]>(
+        `
       select debit_sequence, -amount, debit_balance from posting where debit_account = $1
-      union all select credit_sequence, amount, credit_balance from posting where credit_account = $1 order by 1`, [id])
-    let running = 0n
-    const wrong = lines.filter(([sequence, change, balance], at) => {
-      running += BigInt(change)
-      return BigInt(sequence) !== BigInt(at + 1) || BigInt(balance) !== running
-    })
-    t.strictSame(wrong, [], `${lines.length} lines`)
-    t.equal((await ledger.funds(id)).posted, running)
-  }
-  await auditIsClean(t, ledger)
-})
+      union all select credit_sequence, amount, credit_balance from posting where credit_account = $1 order by 1`,
+        [id],
+      )
+      let running = 0n
+      const wrong = lines.filter(([sequence, change, balance], at) => {
+        running += BigInt(change)
+        return BigInt(sequence) !== BigInt(at + 1) || BigInt(balance) !== running
+      })
+      t.strictSame(wrong, [], `${lines.length} lines`)
+      t.equal((await ledger.funds(id)).posted, running)
+    }
+    await auditIsClean(t, ledger)
+  },
+)
 
 t.test('batches of two connections over the same balances and payments never lock each other out', async (t) => {
   const BATCHES = 120
-  const ledger = await openLedger(t, Array.from({ length: 12 }, () => 1_000_000n))
+  const ledger = await openLedger(
+    t,
+    Array.from({ length: 12 }, () => 1_000_000n),
+  )
   const context = await moveContext(ledger)
   const setUp = await connect(t, ledger)
   const payments: string[] = []
@@ -331,7 +503,11 @@ t.test('batches of two connections over the same balances and payments never loc
         const payers = [...new Set(Array.from({ length: 4 }, () => random.pick(ledger.balances)))]
         const states = await loadBalances(connection, payers, false)
         for (const id of payers) {
-          const turn = turnOf(states.get(id)!, Array.from({ length: 5 }, () => move(ledger, random.pick(ledger.balances.filter((to) => to !== id)), 1n)), MONDAY)
+          const turn = turnOf(
+            states.get(id)!,
+            Array.from({ length: 5 }, () => move(ledger, random.pick(ledger.balances.filter((to) => to !== id)), 1n)),
+            MONDAY,
+          )
           // Without a fence nothing is ever stale, so that both connections write all the time.
           turns.push(shape === 'credits' ? { ...turn, fence: null } : turn)
         }
@@ -340,7 +516,9 @@ t.test('batches of two connections over the same balances and payments never loc
         const chosen = [...new Set(Array.from({ length: 6 }, () => random.pick(payments)))]
         const states = await loadPayments(connection, chosen, false)
         for (const state of states.values()) {
-          const command: PaymentCommand = state.sent ? { kind: random.pick(['settled', 'rejected'] as const), context, schemeCode: 'AC04', event: null } : { kind: 'hand_over', context }
+          const command: PaymentCommand = state.sent
+            ? { kind: random.pick(['settled', 'rejected'] as const), context, schemeCode: 'AC04', event: null }
+            : { kind: 'hand_over', context }
           const { effects } = movePayment(state, command, MONDAY)
           if (effects !== null) turns.push(credits(effects))
         }
@@ -353,7 +531,9 @@ t.test('batches of two connections over the same balances and payments never loc
   }
   await Promise.all([work(11), work(12)])
   t.ok(commands > 1_000, `${commands} commands were committed, ${stale} batches were stale`)
-  const [[total] = []] = await ledger.read<[string]>(`select sum(posted) + (select coalesce(sum(amount), 0) from payment where sent_at is not null and status <> 'failed') from balance`)
+  const [[total] = []] = await ledger.read<[string]>(
+    `select sum(posted) + (select coalesce(sum(amount), 0) from payment where sent_at is not null and status <> 'failed') from balance`,
+  )
   t.equal(total, String(12 * 1_000_000), 'nothing was made or lost')
   await auditIsClean(t, ledger)
 })
@@ -364,15 +544,21 @@ t.test('a commit that waits for another one reads what that one wrote', async (t
   const connections = await Promise.all([connect(t, ledger), connect(t, ledger)])
   const versions = await Promise.all(ledger.balances.map((id) => balanceOf(connections[0]!, id)))
   const rounds = 100
-  await Promise.all(connections.map(async (connection, nth) => {
-    const [from, to] = nth === 0 ? [versions[0]!, b] : [versions[1]!, a]
-    for (let round = 0; round < rounds; round++) {
-      const { effects } = createTransfer(from, move(ledger, to, 3n), MONDAY)
-      // Both balances are debited by one connection only, so its fence is its own count.
-      const result = await commit(connection, [{ fence: { balanceId: from.id, version: from.version + BigInt(round) }, commands: [only(effects)] }], MONDAY)
-      if (!result.ok) throw new Error('stale')
-    }
-  }))
+  await Promise.all(
+    connections.map(async (connection, nth) => {
+      const [from, to] = nth === 0 ? [versions[0]!, b] : [versions[1]!, a]
+      for (let round = 0; round < rounds; round++) {
+        const { effects } = createTransfer(from, move(ledger, to, 3n), MONDAY)
+        // Both balances are debited by one connection only, so its fence is its own count.
+        const result = await commit(
+          connection,
+          [{ fence: { balanceId: from.id, version: from.version + BigInt(round) }, commands: [only(effects)] }],
+          MONDAY,
+        )
+        if (!result.ok) throw new Error('stale')
+      }
+    }),
+  )
   t.match(await ledger.funds(a), { posted: 10_000n, sequence: BigInt(2 * rounds + 1) })
   t.match(await ledger.funds(b), { posted: 10_000n, sequence: BigInt(2 * rounds + 1) })
   await auditIsClean(t, ledger)
@@ -383,7 +569,9 @@ t.test('two connections that decide on the same version: exactly one of them com
   const connections = await Promise.all([connect(t, ledger), connect(t, ledger), connect(t, ledger)])
   for (let round = 0; round < 30; round++) {
     const balance = await balanceOf(connections[0]!, ledger.balances[0]!)
-    const results = await Promise.all(connections.map((connection) => commit(connection, [turnOf(balance, [pay(ledger, 1n)], MONDAY)], MONDAY)))
+    const results = await Promise.all(
+      connections.map((connection) => commit(connection, [turnOf(balance, [pay(ledger, 1n)], MONDAY)], MONDAY)),
+    )
     t.equal(results.filter(({ ok }) => ok).length, 1)
   }
   t.match(await ledger.funds(ledger.balances[0]!), { held: 30n })
@@ -399,24 +587,54 @@ t.test('every combination of decisions can be written in one statement', async (
   while (sent.length < 4) sent.push(await payment(t, ledger, connection, c, true))
   const [settles, rejects, times, asks] = sent as [typeof waiting, typeof waiting, typeof waiting, typeof waiting]
   const { context } = waiting
-  await committed(t, commit(connection, [credits(movePayment(await asks.load(), { kind: 'timeout', context, askAgainAt: MONDAY }, MONDAY).effects!)], MONDAY))
-  const moved = async (of: typeof waiting, command: PaymentCommand) => credits(movePayment(await of.load(), command, MONDAY).effects!)
+  await committed(
+    t,
+    commit(
+      connection,
+      [credits(movePayment(await asks.load(), { kind: 'timeout', context, askAgainAt: MONDAY }, MONDAY).effects!)],
+      MONDAY,
+    ),
+  )
+  const moved = async (of: typeof waiting, command: PaymentCommand) =>
+    credits(movePayment(await of.load(), command, MONDAY).effects!)
   const balance = await balanceOf(connection, a)
   const incoming = ids.next()
   const kinds: Record<string, CommitTurn> = {
     'a payment': turnOf(balance, [pay(ledger, 1n)], MONDAY),
-    'a payment of another balance, without a key, with an external id': turnOf(await balanceOf(connection, b), [pay(ledger, 1n, { key: null, externalId: 'x', metadata: { a: '1' } })], MONDAY),
+    'a payment of another balance, without a key, with an external id': turnOf(
+      await balanceOf(connection, b),
+      [pay(ledger, 1n, { key: null, externalId: 'x', metadata: { a: '1' } })],
+      MONDAY,
+    ),
     'a remembered no': credits(createPayment({ ...balance, available: 0n }, pay(ledger, 1n), MONDAY).effects!),
     'a transfer': credits(createTransfer(balance, move(ledger, b, 1n), MONDAY).effects!),
-    'a transfer without a key, with an external id': credits(createTransfer(balance, move(ledger, b, 1n, { key: null, externalId: 'y' }), MONDAY).effects!),
+    'a transfer without a key, with an external id': credits(
+      createTransfer(balance, move(ledger, b, 1n, { key: null, externalId: 'y' }), MONDAY).effects!,
+    ),
     'a hand-over': await moved(waiting, { kind: 'hand_over', context }),
-    'a settlement by message': await moved(settles, { kind: 'settled', context, schemeCode: null, event: { id: ids.next(), type: 'settled' } }),
+    'a settlement by message': await moved(settles, {
+      kind: 'settled',
+      context,
+      schemeCode: null,
+      event: { id: ids.next(), type: 'settled' },
+    }),
     'a refusal of the bank': await moved(rejects, { kind: 'refused', context, schemeCode: 'TECH' }),
     'an unknown outcome': await moved(times, { kind: 'timeout', context, askAgainAt: MONDAY }),
     'still unknown': await moved(asks, { kind: 'still_unknown', askAgainAt: MONDAY }),
     'money that arrives': credits({
-      postings: entry({ rule: 'L01', amounts: { A: 5n }, currency: 'EUR', accounts: context.accounts, balances: { from: b, to: { id: b, fence: 'open' } }, entryId: ids.next(),
-        customerId: ledger.customerId, source: { object: 'incoming_payment', id: incoming }, description: 'In', bookedAt: MONDAY, valueDate: '2026-05-04' }),
+      postings: entry({
+        rule: 'L01',
+        amounts: { A: 5n },
+        currency: 'EUR',
+        accounts: context.accounts,
+        balances: { from: b, to: { id: b, fence: 'open' } },
+        entryId: ids.next(),
+        customerId: ledger.customerId,
+        source: { object: 'incoming_payment', id: incoming },
+        description: 'In',
+        bookedAt: MONDAY,
+        valueDate: '2026-05-04',
+      }),
       credits: [{ balanceId: b, currency: 'EUR' }],
     }),
   }
@@ -433,7 +651,11 @@ t.test('every combination of decisions can be written in one statement', async (
   for (const combination of combinations) {
     // Taken back each time, so that each combination finds the same rows.
     await connection.run('begin')
-    const result = await commit(connection, combination.map((name) => kinds[name]!), MONDAY).catch((error: Error) => error)
+    const result = await commit(
+      connection,
+      combination.map((name) => kinds[name]!),
+      MONDAY,
+    ).catch((error: Error) => error)
     await connection.run('rollback')
     if (result instanceof Error) failures.push(`${combination.join(' + ')}: ${result.message}`)
     else if (!result.ok) failures.push(`${combination.join(' + ')}: ${result.conflicts.map(({ kind }) => kind).join()}`)
@@ -447,7 +669,9 @@ t.test('text that Postgres cannot keep fails its statement and nothing else', as
   const connection = await connect(t, ledger)
   const balance = await balanceOf(connection, ledger.balances[0]!)
   const poisoned = pay(ledger, 1n, { externalId: 'a\u0000b' })
-  const error = await commit(connection, [turnOf(balance, [poisoned], MONDAY)], MONDAY).catch((caught: unknown) => caught)
+  const error = await commit(connection, [turnOf(balance, [poisoned], MONDAY)], MONDAY).catch(
+    (caught: unknown) => caught,
+  )
   t.equal(sqlState(error), '22021')
   t.ok(provesRollback(error))
   await committed(t, commit(connection, [turnOf(balance, [pay(ledger, 1n)], MONDAY)], MONDAY))

@@ -16,9 +16,13 @@ t.test('whoever asks a pool is told that the database is gone', async (t) => {
   t.teardown(() => Promise.all([database.close(), other.close()]))
   const cut = async (asked: Promise<unknown>) => {
     let over = false
-    const refused = t.rejects(asked, { name: 'DatabaseUnavailable' }).then(() => { over = true })
+    const refused = t.rejects(asked, { name: 'DatabaseUnavailable' }).then(() => {
+      over = true
+    })
     await until('it is cut', async () => {
-      await other.pool.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`)
+      await other.pool.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
+      )
       return over
     })
     await refused
@@ -58,11 +62,21 @@ t.test('within a transaction the pool is not asked for a second connection', asy
     'by the driver': () => database.pool.query('select 1'),
     'for a connection': () => database.pool.connect(),
     'for another transaction': () => inTransaction(database, async () => undefined),
-    'for a list': () => readDatabase(database).kysely.selectNoFrom((it) => it.val(1).as('one')).execute(),
-    'by a step further down': async () => { await new Promise((resolve) => setImmediate(resolve)); return await database.query(ONE) },
+    'for a list': () =>
+      readDatabase(database)
+        .kysely.selectNoFrom((it) => it.val(1).as('one'))
+        .execute(),
+    'by a step further down': async () => {
+      await new Promise((resolve) => setImmediate(resolve))
+      return await database.query(ONE)
+    },
   }
   for (const [how, ask] of Object.entries(asks)) await t.rejects(inTransaction(database, ask), SecondConnection, how)
-  t.strictSame(await inTransaction(database, (client) => through(client).query(ONE)), [[1]], 'its own connection answers')
+  t.strictSame(
+    await inTransaction(database, (client) => through(client).query(ONE)),
+    [[1]],
+    'its own connection answers',
+  )
   t.strictSame(await database.query(ONE), [[1]], 'and so does the pool when it is over')
 })
 
@@ -72,7 +86,9 @@ t.test('what a transaction has started may ask the pool when the transaction is 
   t.teardown(() => database.close())
   const over = Promise.withResolvers<void>()
   let later: Promise<unknown> = Promise.resolve()
-  await inTransaction(database, async () => { later = over.promise.then(() => database.query(ONE)) })
+  await inTransaction(database, async () => {
+    later = over.promise.then(() => database.query(ONE))
+  })
   over.resolve()
   t.strictSame(await later, [[1]])
 })
@@ -82,13 +98,19 @@ t.test('a transaction of one pool may ask another pool, and not its own through 
   const [database, other] = [new Database(empty.url, 1), new Database(empty.url, 1)]
   t.teardown(() => Promise.all([database.close(), other.close()]))
   t.strictSame(await inTransaction(database, () => other.query(ONE)), [[1]])
-  await t.rejects(inTransaction(database, () => inTransaction(other, () => database.query(ONE))), SecondConnection)
+  await t.rejects(
+    inTransaction(database, () => inTransaction(other, () => database.query(ONE))),
+    SecondConnection,
+  )
 })
 
 t.test('what is remembered hides nothing', async (t) => {
   const { url, [Symbol.asyncDispose]: drop } = await createTestDatabase()
   const database = new Database(url, 2)
-  t.teardown(async () => { await database.close(); await drop() })
+  t.teardown(async () => {
+    await database.close()
+    await drop()
+  })
   const ids = createIdSource(systemClock)
   const accounts = new InternalAccountCache(database, ids)
   const scope = { operatorId: ids.next(), connectionId: ids.next(), currency: 'EUR' }
@@ -99,14 +121,20 @@ t.test('what is remembered hides nothing', async (t) => {
   })
   const known = await accounts.accounts(scope)
   t.not(known.nostro, undone.nostro, 'accounts that were rolled back are not remembered')
-  await t.rejects(inTransaction(database, () => accounts.accounts(scope)), SecondConnection, 'although nothing would be read')
+  await t.rejects(
+    inTransaction(database, () => accounts.accounts(scope)),
+    SecondConnection,
+    'although nothing would be read',
+  )
   t.strictSame(await inTransaction(database, (client) => accounts.within(client).accounts(scope)), known)
 })
 
 t.test('where it is only reported, the second connection is given', async (t) => {
   await using empty = await createEmptyDatabase()
   const reported: SecondConnection[] = []
-  const database = new Database(empty.url, 2, (error) => { reported.push(error) })
+  const database = new Database(empty.url, 2, (error) => {
+    reported.push(error)
+  })
   t.teardown(() => database.close())
   t.strictSame(await inTransaction(database, () => database.query(ONE)), [[1]])
   t.equal(reported.length, 1)

@@ -61,11 +61,11 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
   const deadline = performance.now() + DEADLINE_MS
   while (!(await condition())) {
     if (performance.now() > deadline) throw new Error('It did not happen in time.')
-    await new Promise(resolve => setTimeout(resolve, 50))
+    await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }
 
-t.test('a restart keeps the data, the address and the password, and shows neither to others', async t => {
+t.test('a restart keeps the data, the address and the password, and shows neither to others', async (t) => {
   const dataDir = await makeDirectory(t)
   const first = await start(t, dataDir)
   t.match(first.url, /^postgres:\/\/vostro:[\w-]{32}@127\.0\.0\.1:\d+\/vostro$/)
@@ -84,15 +84,21 @@ t.test('a restart keeps the data, the address and the password, and shows neithe
   const second = await start(t, dataDir)
   t.equal(second.url, first.url)
   t.equal(await ask(second.url, 'select answer from kept'), 42)
-  t.strictSame((await readdir(dataDir)).sort(), ['postgres', 'postgres.json', 'postgres.log'], 'nothing half made is left')
+  t.strictSame(
+    (await readdir(dataDir)).sort(),
+    ['postgres', 'postgres.json', 'postgres.log'],
+    'nothing half made is left',
+  )
 })
 
-t.test('a second vostro on the same DATA_DIR is refused and does no harm', async t => {
+t.test('a second vostro on the same DATA_DIR is refused and does no harm', async (t) => {
   const dataDir = await makeDirectory(t)
   const { child, url } = await hold(t, dataDir)
   await t.rejects(
     start(t, dataDir),
-    new StartError(`DATA_DIR ${dataDir} is in use by another running vostro (process ${child.pid}); stop it or set another DATA_DIR.`)
+    new StartError(
+      `DATA_DIR ${dataDir} is in use by another running vostro (process ${child.pid}); stop it or set another DATA_DIR.`,
+    ),
   )
   t.equal(await ask(url, 'select 1'), 1, 'the first one goes on')
 
@@ -106,16 +112,17 @@ t.test('a second vostro on the same DATA_DIR is refused and does no harm', async
   await start(t, dataDir)
 })
 
-t.test('of several first starts at once, one wins and the others are refused', async t => {
+t.test('of several first starts at once, one wins and the others are refused', async (t) => {
   const dataDir = await makeDirectory(t)
   const starts = await Promise.allSettled([start(t, dataDir), start(t, dataDir), start(t, dataDir)])
   t.strictSame(starts.map(({ status }) => status).sort(), ['fulfilled', 'rejected', 'rejected'])
   for (const result of starts) {
-    if (result.status === 'rejected') t.match(result.reason, { name: 'StartError', message: /is in use by another running vostro/ })
+    if (result.status === 'rejected')
+      t.match(result.reason, { name: 'StartError', message: /is in use by another running vostro/ })
   }
 })
 
-t.test('after kill -9 the orphaned server is adopted, with what was committed', async t => {
+t.test('after kill -9 the orphaned server is adopted, with what was committed', async (t) => {
   const dataDir = await makeDirectory(t)
   const { child, url } = await hold(t, dataDir)
   await ask(url, 'create table kept as select 42 as answer')
@@ -123,10 +130,14 @@ t.test('after kill -9 the orphaned server is adopted, with what was committed', 
   child.kill('SIGKILL')
   await once(child, 'exit')
   // The lock goes with the connection, a moment after the process.
-  await until(async () => (await ask(url, "select count(*)::int from pg_stat_activity where application_name like 'vostro instance%'")) === 0)
+  await until(
+    async () =>
+      (await ask(url, "select count(*)::int from pg_stat_activity where application_name like 'vostro instance%'")) ===
+      0,
+  )
 
   const lines: string[] = []
-  const server = await start(t, dataDir, { log: line => lines.push(line) })
+  const server = await start(t, dataDir, { log: (line) => lines.push(line) })
   t.match(lines[0], new RegExp(`^Postgres adopted on .*process ${orphan}`))
   t.equal(server.url, url)
   t.equal(await ask(url, 'select answer from kept'), 42)
@@ -134,7 +145,7 @@ t.test('after kill -9 the orphaned server is adopted, with what was committed', 
   await t.rejects(ask(url, 'select 1'), { code: 'ECONNREFUSED' }, 'and stopped with its new owner')
 })
 
-t.test('a pid file that now names another process does not prevent the start', async t => {
+t.test('a pid file that now names another process does not prevent the start', async (t) => {
   const dataDir = await makeDirectory(t)
   const { child, url } = await hold(t, dataDir)
   await ask(url, 'create table kept as select 42 as answer')
@@ -144,34 +155,49 @@ t.test('a pid file that now names another process does not prevent the start', a
   child.kill('SIGKILL')
   await once(child, 'exit')
   process.kill(orphan, 'SIGKILL')
-  await until(() => ask(url, 'select 1').then(() => false, () => true))
+  await until(() =>
+    ask(url, 'select 1').then(
+      () => false,
+      () => true,
+    ),
+  )
   await writeFile(pidFile, [process.ppid, ...lines.slice(1)].join('\n'))
 
   const server = await start(t, dataDir)
   t.equal(await ask(server.url, 'select answer from kept'), 42)
 })
 
-t.test('a server that dies under a running vostro comes back at the same address', async t => {
+t.test('a server that dies under a running vostro comes back at the same address', async (t) => {
   const dataDir = await makeDirectory(t)
   const server = await start(t, dataDir)
   await ask(server.url, 'create table kept as select 42 as answer')
   const before = await postmasterPid(dataDir)
   process.kill(before, 'SIGKILL')
-  await until(() => ask(server.url, 'select answer from kept').then(answer => answer === 42, () => false))
+  await until(() =>
+    ask(server.url, 'select answer from kept').then(
+      (answer) => answer === 42,
+      () => false,
+    ),
+  )
   t.not(await postmasterPid(dataDir), before)
   // The claim comes back too, a moment after the server.
-  await until(() => start(t, dataDir).then(() => false, error => /in use by another/.test(error.message)))
+  await until(() =>
+    start(t, dataDir).then(
+      () => false,
+      (error) => /in use by another/.test(error.message),
+    ),
+  )
 })
 
-t.test('a first start that was killed leaves nothing that matters', async t => {
+t.test('a first start that was killed leaves nothing that matters', async (t) => {
   const dataDir = await makeDirectory(t)
   // 2 ** 31 - 2: a process id that no system gives out.
   await mkdir(join(dataDir, 'postgres.new-2147483646-0a1b2c3d-1/base'), { recursive: true })
   await start(t, dataDir)
-  t.notOk((await readdir(dataDir)).some(name => name.includes('new')))
+  t.notOk((await readdir(dataDir)).some((name) => name.includes('new')))
 })
 
-t.test('a DATA_DIR that is reached through a link is the same DATA_DIR', async t => {
+t.test('a DATA_DIR that is reached through a link is the same DATA_DIR', async (t) => {
   const dataDir = await makeDirectory(t)
   await mkdir(dataDir)
   await symlink(dataDir, `${dataDir}-link`)
@@ -180,11 +206,14 @@ t.test('a DATA_DIR that is reached through a link is the same DATA_DIR', async t
   await t.rejects(start(t, dataDir), { message: /is in use by another running vostro/ })
 })
 
-t.test('what cannot work is refused with one sentence', async t => {
+t.test('what cannot work is refused with one sentence', async (t) => {
   const dataDir = await makeDirectory(t)
   await mkdir(dataDir)
   await writeFile(join(dataDir, 'file'), '')
-  await t.rejects(start(t, join(dataDir, 'file')), { name: 'StartError', message: /^DATA_DIR \S+ cannot be written \(EEXIST\); [^.]+\.$/ })
+  await t.rejects(start(t, join(dataDir, 'file')), {
+    name: 'StartError',
+    message: /^DATA_DIR \S+ cannot be written \(EEXIST\); [^.]+\.$/,
+  })
 
   const server = await start(t, dataDir)
   await server.stop()

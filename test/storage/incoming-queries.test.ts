@@ -1,6 +1,10 @@
 import t from 'tap'
 
-import { incomingBranch, listIncomingPayments, type IncomingListQuery } from '../../storage/incoming-payments/incoming-payment-queries.ts'
+import {
+  incomingBranch,
+  listIncomingPayments,
+  type IncomingListQuery,
+} from '../../storage/incoming-payments/incoming-payment-queries.ts'
 import { pageStatement, type Position } from '../../storage/db/page.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
 import { openBooks } from './books.ts'
@@ -12,12 +16,18 @@ t.test('incoming payments page by when they came, ties and all, from an index', 
   const books = await openBooks(t)
   const { client, tenant, database } = books
   // Several in one millisecond, and some that their customer must not see.
-  await client.query(`insert into incoming_payment select (jsonb_populate_record(null::incoming_payment, to_jsonb(i) || jsonb_build_object(
+  await client.query(
+    `insert into incoming_payment select (jsonb_populate_record(null::incoming_payment, to_jsonb(i) || jsonb_build_object(
       'id', gen_random_uuid(), 'credited_at', case when n % 50 = 0 then null else i.received_at + make_interval(secs => n / 3) end))).*
-    from (select * from incoming_payment order by id limit 1) i, generate_series(1, $1) n`, [ROWS])
+    from (select * from incoming_payment order by id limit 1) i, generate_series(1, $1) n`,
+    [ROWS],
+  )
   await client.query('analyze incoming_payment')
   const db = readDatabase(database)
-  const { rows: shown } = await client.query<{ id: string }>('select id from incoming_payment where customer_id = $1 and credited_at is not null order by credited_at, id', [tenant.id])
+  const { rows: shown } = await client.query<{ id: string }>(
+    'select id from incoming_payment where customer_id = $1 and credited_at is not null order by credited_at, id',
+    [tenant.id],
+  )
   const expected = shown.map(({ id }) => id)
   t.equal(expected.length, 3 + ROWS - ROWS / 50)
   for (const sort of ['receivedAt', '-receivedAt'] as const) {
@@ -25,7 +35,10 @@ t.test('incoming payments page by when they came, ties and all, from an index', 
     const seen: string[] = []
     let position: Position | null = null
     for (;;) {
-      const page: Awaited<ReturnType<typeof listIncomingPayments>> = await listIncomingPayments(db, { ...query, position })
+      const page: Awaited<ReturnType<typeof listIncomingPayments>> = await listIncomingPayments(db, {
+        ...query,
+        position,
+      })
       seen.push(...page.rows.map(({ id }) => id))
       if (!page.hasMore) break
       position = { direction: 'after', keys: page.keys.at(-1)! }
@@ -37,6 +50,11 @@ t.test('incoming payments page by when they came, ties and all, from an index', 
     t.match(plan, /Index Scan( Backward)? using incoming_payment_received/, sort)
     t.notMatch(plan, /Sort/)
   }
-  const operator = await listIncomingPayments(db, { ...NOTHING, tenant: { ...tenant, kind: 'operator' }, sort: 'receivedAt', withTotal: true })
+  const operator = await listIncomingPayments(db, {
+    ...NOTHING,
+    tenant: { ...tenant, kind: 'operator' },
+    sort: 'receivedAt',
+    withTotal: true,
+  })
   t.strictSame(operator, { rows: [], keys: [], hasMore: false, total: 0 })
 })

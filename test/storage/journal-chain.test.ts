@@ -18,7 +18,9 @@ function chain(books: Books) {
 /** What the checks of the chain find, by their names. */
 async function found(books: Books, kept: readonly KeptBlock[] = []): Promise<Record<string, readonly AuditRow[]>> {
   const { checks } = await audit(books.client, kept)
-  const broken = checks.filter(({ name, disagreeing }) => disagreeing > 0 && (CHAIN_CHECKS.has(name) || name.startsWith('block')))
+  const broken = checks.filter(
+    ({ name, disagreeing }) => disagreeing > 0 && (CHAIN_CHECKS.has(name) || name.startsWith('block')),
+  )
   return Object.fromEntries(broken.map(({ name, rows }) => [name, rows]))
 }
 
@@ -39,17 +41,26 @@ t.test('the chain can be computed by anybody from the columns of the lines', asy
   t.match(await chain(books), { lines: 8 + 4, lag: 0, block: { number: '2' } })
   t.match(await chain(books), { lines: 0, lag: 0, block: { number: '2' } }, 'nothing is chained twice')
 
-  const sha256 = (...parts: readonly (string | Buffer)[]) => createHash('sha256').update(Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)))).digest()
+  const sha256 = (...parts: readonly (string | Buffer)[]) =>
+    createHash('sha256')
+      .update(Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part))))
+      .digest()
   const field = (text: string | null) => (text === null ? '~' : `${Buffer.byteLength(text)}:${text}`)
   const eur = books.sandbox.customer.balances.EUR
   const { rows: lines } = await books.client.query<Record<string, string | null>>(
     `select case when debit_account = $1 then 'debit' else 'credit' end as side, coalesce(debit_sequence, credit_sequence)::text as sequence,
       coalesce(debit_balance, credit_balance)::text as running, entry_id, ordinal::text, customer_id, rule, occurrence::text, source_object, source_id, currency, amount::text,
       debit_account, credit_account, description, reference, counterparty, reversal_of, trunc(extract(epoch from booked_at) * 1000000)::text as booked, value_date::text as value_date
-    from posting where $1 in (debit_account, credit_account) order by coalesce(debit_sequence, credit_sequence)`, [eur])
+    from posting where $1 in (debit_account, credit_account) order by coalesce(debit_sequence, credit_sequence)`,
+    [eur],
+  )
   const digests = lines.map((line) => sha256(Object.values(line).map(field).join('')))
-  const { rows: checkpoints } = await books.client.query<{ first_sequence: string; last_sequence: string; hash: Buffer; marks: Buffer }>(
-    'select * from journal_checkpoint where chain_id = $1 order by first_sequence', [eur])
+  const { rows: checkpoints } = await books.client.query<{
+    first_sequence: string
+    last_sequence: string
+    hash: Buffer
+    marks: Buffer
+  }>('select * from journal_checkpoint where chain_id = $1 order by first_sequence', [eur])
   t.equal(checkpoints.length, 2)
   let before = Buffer.alloc(0)
   for (const { first_sequence: from, last_sequence: to, hash, marks } of checkpoints) {
@@ -82,41 +93,96 @@ t.test('whoever changes what is chained is found, with the balance and the line'
   for (const [what, sql, sequences] of [
     ['an amount is another', `update posting set amount = amount + 1 where ${line(4)}`, [4]],
     ['a text is another', `update posting set counterparty = 'Somebody else' where ${line(3)}`, [3]],
-    ['a text lost a letter to the one beside it', `update posting set description = description || left(reference, 1), reference = substr(reference, 2) where ${line(5)}`, [5]],
-    ['the account on the other side is another', `update posting set credit_account = gen_random_uuid() where ${line(6)}`, [6]],
+    [
+      'a text lost a letter to the one beside it',
+      `update posting set description = description || left(reference, 1), reference = substr(reference, 2) where ${line(5)}`,
+      [5],
+    ],
+    [
+      'the account on the other side is another',
+      `update posting set credit_account = gen_random_uuid() where ${line(6)}`,
+      [6],
+    ],
     ['a day later', `update posting set value_date = value_date + 1 where ${line(12)}`, [12]],
     ['a line is gone', `delete from posting where ${line(7)}`, [7]],
     ['the last line is gone', `delete from posting where ${line(17)}`, [17]],
-    ['two lines have changed places', `update posting set debit_sequence = case debit_sequence when 90 then 4 else 2 end where debit_account = '${eur}' and debit_sequence in (90, 91)`, [2, 4]],
-    ['a line was put in', `update posting set debit_sequence = debit_sequence + 1 where debit_account = '${eur}' and debit_sequence > 1000`, [9, 10, 11, 12, 13, 14, 15, 16, 17]],
+    [
+      'two lines have changed places',
+      `update posting set debit_sequence = case debit_sequence when 90 then 4 else 2 end where debit_account = '${eur}' and debit_sequence in (90, 91)`,
+      [2, 4],
+    ],
+    [
+      'a line was put in',
+      `update posting set debit_sequence = debit_sequence + 1 where debit_account = '${eur}' and debit_sequence > 1000`,
+      [9, 10, 11, 12, 13, 14, 15, 16, 17],
+    ],
   ] as const) {
     // Numbers are unique, so they are moved out of the way and back.
-    if (what === 'two lines have changed places') await client.query(`update posting set debit_sequence = case debit_sequence when 2 then 90 else 91 end where debit_account = '${eur}' and debit_sequence in (2, 4)`)
+    if (what === 'two lines have changed places')
+      await client.query(
+        `update posting set debit_sequence = case debit_sequence when 2 then 90 else 91 end where debit_account = '${eur}' and debit_sequence in (2, 4)`,
+      )
     if (what === 'a line was put in') {
-      await client.query(`update posting set debit_sequence = debit_sequence + 1000 where debit_account = '${eur}' and debit_sequence >= 9`)
+      await client.query(
+        `update posting set debit_sequence = debit_sequence + 1000 where debit_account = '${eur}' and debit_sequence >= 9`,
+      )
       await client.query(`${INSERTED} where ${line(8)}`.replace('debit_sequence, debit_balance', '9, debit_balance'))
-      await client.query(`update posting set debit_sequence = debit_sequence - 999 where debit_account = '${eur}' and debit_sequence > 1000`)
+      await client.query(
+        `update posting set debit_sequence = debit_sequence - 999 where debit_account = '${eur}' and debit_sequence > 1000`,
+      )
     } else await client.query(sql)
     const { 'journal chain': rows = [] } = await found(books)
-    t.strictSame(rows.filter(({ balance_id }) => balance_id === eur).flatMap(({ sequences: named }) => (named as string[]).map(Number)).toSorted((a, b) => a - b), sequences, what)
+    t.strictSame(
+      rows
+        .filter(({ balance_id }) => balance_id === eur)
+        .flatMap(({ sequences: named }) => (named as string[]).map(Number))
+        .toSorted((a, b) => a - b),
+      sequences,
+      what,
+    )
     await undo()
   }
 
   for (const [what, sql] of [
-    ['an internal posting is another', `update posting set amount = amount + 1 where rule = 'L11' and source_id = (select min(source_id::text)::uuid from posting where rule = 'L11')`],
-    ['an internal posting is gone', `delete from posting where rule = 'L11' and source_id = (select min(source_id::text)::uuid from posting where rule = 'L11')`],
-    ['an internal posting was put in', `${INSERTED} where rule = 'L11' and source_id = (select min(source_id::text)::uuid from posting where rule = 'L11')`],
+    [
+      'an internal posting is another',
+      `update posting set amount = amount + 1 where rule = 'L11' and source_id = (select min(source_id::text)::uuid from posting where rule = 'L11')`,
+    ],
+    [
+      'an internal posting is gone',
+      `delete from posting where rule = 'L11' and source_id = (select min(source_id::text)::uuid from posting where rule = 'L11')`,
+    ],
+    [
+      'an internal posting was put in',
+      `${INSERTED} where rule = 'L11' and source_id = (select min(source_id::text)::uuid from posting where rule = 'L11')`,
+    ],
   ] as const) {
     await client.query(sql)
     t.match((await found(books))['journal chain']?.[0], { balance_id: null, first_sequence: '1' }, what)
     await undo()
   }
 
-  const first = (await client.query<{ number: string; hash: string }>(`select number, encode(hash, 'hex') as hash from journal_block order by number limit 1`)).rows[0]!
+  const first = (
+    await client.query<{ number: string; hash: string }>(
+      `select number, encode(hash, 'hex') as hash from journal_block order by number limit 1`,
+    )
+  ).rows[0]!
   const kept = { number: BigInt(first.number), hash: first.hash }
   t.strictSame(await found(books, [kept]), {})
-  await client.query(`update journal_checkpoint set hash = sha256(hash) where chain_id = '${eur}' and first_sequence = 1`)
-  t.match(await found(books), { 'journal chain': [{ balance_id: eur, sequences: null }, { balance_id: eur, sequences: null }], 'journal blocks': [{ block: first.number }] }, 'a checkpoint is another')
+  await client.query(
+    `update journal_checkpoint set hash = sha256(hash) where chain_id = '${eur}' and first_sequence = 1`,
+  )
+  t.match(
+    await found(books),
+    {
+      'journal chain': [
+        { balance_id: eur, sequences: null },
+        { balance_id: eur, sequences: null },
+      ],
+      'journal blocks': [{ block: first.number }],
+    },
+    'a checkpoint is another',
+  )
   await undo()
 
   // The whole chain made anew over what was changed agrees with itself, and not with what somebody has kept.
@@ -131,7 +197,10 @@ t.test('two nodes chain the same lines once, and a hole is left alone', async (t
   const books = await openBooks(t)
   await fill(books)
   const passes = await Promise.all([chain(books), chain(books), chain(books), chain(books)])
-  t.equal(passes.reduce((sum, pass) => sum + (pass?.lines ?? 0), 0), 3 + 4 * 2 + 4)
+  t.equal(
+    passes.reduce((sum, pass) => sum + (pass?.lines ?? 0), 0),
+    3 + 4 * 2 + 4,
+  )
   t.strictSame(await found(books), {})
   t.match(await newestBlock(books.database), { number: '1' })
   const eur = books.sandbox.customer.balances.EUR
@@ -144,7 +213,14 @@ t.test('what touches no balance is chained when nothing can be booked before it 
   const books = await openBooks(t)
   await fill(books)
   const { client, database, clock } = books
-  const sealed = async () => Number((await client.query('select coalesce(max(sequence), 0) as n from journal_chain where chain_id = $1', [INTERNAL_CHAIN])).rows[0].n)
+  const sealed = async () =>
+    Number(
+      (
+        await client.query('select coalesce(max(sequence), 0) as n from journal_chain where chain_id = $1', [
+          INTERNAL_CHAIN,
+        ])
+      ).rows[0].n,
+    )
   clock.advance(1)
   await chainJournal(database, { now: clock.now() + HOUR_MS, lookedAt: null })
   t.equal(await sealed(), 0, 'a first look does not know what is under way')

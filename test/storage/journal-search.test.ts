@@ -21,7 +21,13 @@ t.test('pages of a search are the same whatever the stretches are', async (t) =>
   }
   const db = readDatabase(books.database)
   const reader = (stretch?: bigint) => new JournalReader(books.database, db, balanceReader(books.database), stretch)
-  const base = { tenant: books.tenant, metadata: [], withTotal: false, q: null, balanceId: books.sandbox.customer.balances.EUR }
+  const base = {
+    tenant: books.tenant,
+    metadata: [],
+    withTotal: false,
+    q: null,
+    balanceId: books.sandbox.customer.balances.EUR,
+  }
   const all = (await reader().list({ ...base, filters: {}, sort: 'sequence', limit: 100, position: null }))!.rows
   t.ok(all.length > 12)
   const someAmount = BigInt(all[3]!.amount.amountMinor)
@@ -45,15 +51,29 @@ t.test('pages of a search are the same whatever the stretches are', async (t) =>
         for (;;) {
           const page: Page = (await journal.list({ ...base, filters, sort, limit: 2, position }))!
           if (page.rows.length > 0 && seen.length > 0) {
-            const back = (await journal.list({ ...base, filters, sort, limit: 2, position: { direction: 'before', keys: page.keys[0]! } }))!
-            t.strictSame(back.rows.map(({ sequence }) => sequence), seen.slice(-2), 'and back')
+            const back = (await journal.list({
+              ...base,
+              filters,
+              sort,
+              limit: 2,
+              position: { direction: 'before', keys: page.keys[0]! },
+            }))!
+            t.strictSame(
+              back.rows.map(({ sequence }) => sequence),
+              seen.slice(-2),
+              'and back',
+            )
             t.equal(back.hasMore, seen.length > 2)
           }
           seen.push(...page.rows.map(({ sequence }) => sequence))
           if (!page.hasMore) break
           position = { direction: 'after', keys: page.keys.at(-1)! }
         }
-        t.strictSame(seen, expected, `${JSON.stringify(filters, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))} ${sort} in stretches of ${stretch}`)
+        t.strictSame(
+          seen,
+          expected,
+          `${JSON.stringify(filters, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))} ${sort} in stretches of ${stretch}`,
+        )
       }
     }
   }

@@ -41,7 +41,7 @@ const CHAIN = {
   '0010_tenth.sql': "insert into step (name, two) values ('tenth', 2)",
 }
 
-t.test('files run in the order of their numbers, once', async t => {
+t.test('files run in the order of their numbers, once', async (t) => {
   const { url, directory, add } = await setUp(t, CHAIN)
   t.strictSame(await migrate(url, { directory }), ['0001_first', '0002_second', '0010_tenth'])
   t.strictSame(await migrate(url, { directory }), [], 'nothing is left to do')
@@ -50,25 +50,28 @@ t.test('files run in the order of their numbers, once', async t => {
   t.strictSame(await ask(url, 'select name from step order by id'), ['first', 'second', 'tenth', 'eleventh'])
 })
 
-t.test('several nodes that start at once migrate once', async t => {
+t.test('several nodes that start at once migrate once', async (t) => {
   const { url, directory } = await setUp(t, { ...CHAIN, '0011_slow.sql': 'select pg_sleep(0.3)' })
   const ran = await Promise.all([1, 2, 3].map(() => migrate(url, { directory })))
-  t.strictSame(ran.map(names => names.length).sort(), [0, 0, 4])
+  t.strictSame(ran.map((names) => names.length).sort(), [0, 0, 4])
   t.strictSame(await ask(url, 'select name from step order by id'), ['first', 'second', 'tenth'])
 })
 
-t.test('a file that fails has not happened, the ones before it have, and a repaired one runs', async t => {
+t.test('a file that fails has not happened, the ones before it have, and a repaired one runs', async (t) => {
   const { url, directory, add } = await setUp(t, {
     '0001_good.sql': 'create table good (id int)',
     '0002_bad.sql': 'create table bad (id int); select 1 / 0',
   })
   await t.rejects(migrate(url, { directory }), { code: '22012' })
-  t.strictSame(await ask(url, "select tablename from pg_tables where schemaname = 'public' and tablename in ('good', 'bad')"), ['good'])
+  t.strictSame(
+    await ask(url, "select tablename from pg_tables where schemaname = 'public' and tablename in ('good', 'bad')"),
+    ['good'],
+  )
   await add('0002_bad.sql', 'create table bad (id int)')
   t.strictSame(await migrate(url, { directory }), ['0002_bad'])
 })
 
-t.test('the text of a file reaches Postgres as it is', async t => {
+t.test('the text of a file reaches Postgres as it is', async (t) => {
   const { url, directory } = await setUp(t, {
     '0001_marks.sql': `
       create table mark (body jsonb, note text default '? ?? $1 :name \\ ''quoted''');
@@ -84,12 +87,18 @@ t.test('the text of a file reaches Postgres as it is', async t => {
   t.strictSame(await ask(url, 'select has_a(), note from mark'), [true, "? ?? $1 :name \\ 'quoted'"])
 })
 
-t.test('a wrong name, a number used twice and an unknown migration stop the start', async t => {
+t.test('a wrong name, a number used twice and an unknown migration stop the start', async (t) => {
   const badName = await setUp(t, { '1_short.sql': 'select 1' })
-  await t.rejects(migrate(badName.url, { directory: badName.directory }), new StartError('The migration 1_short.sql is not named NNNN_what.sql; rename it.'))
+  await t.rejects(
+    migrate(badName.url, { directory: badName.directory }),
+    new StartError('The migration 1_short.sql is not named NNNN_what.sql; rename it.'),
+  )
 
   const twins = await setUp(t, { '0001_a.sql': 'select 1', '0001_b.sql': 'select 1' })
-  await t.rejects(migrate(twins.url, { directory: twins.directory }), { name: 'StartError', message: /0001_a\.sql and 0001_b\.sql/ })
+  await t.rejects(migrate(twins.url, { directory: twins.directory }), {
+    name: 'StartError',
+    message: /0001_a\.sql and 0001_b\.sql/,
+  })
 
   const newer = await setUp(t, CHAIN)
   await migrate(newer.url, { directory: newer.directory })
@@ -97,20 +106,23 @@ t.test('a wrong name, a number used twice and an unknown migration stop the star
   await t.rejects(migrate(newer.url, { directory: newer.directory }), { name: 'StartError', message: /0010_tenth/ })
 })
 
-t.test('a database that cannot be reached is named, and its password is not', async t => {
+t.test('a database that cannot be reached is named, and its password is not', async (t) => {
   const url = 'postgres://someone:s3cret@127.0.0.1:1/ledger'
   for (const attempt of [() => migrate(url), () => openOrm({ url, poolMax: 1 })]) {
     const error = await attempt().then(
       () => t.fail('it must not connect'),
-      error => error
+      (error) => error,
     )
     t.type(error, StartError)
-    t.match(error.message, /^The database ledger at 127\.0\.0\.1:1 cannot be reached \(ECONNREFUSED.*\); start it or correct DATABASE_URL\.$/)
+    t.match(
+      error.message,
+      /^The database ledger at 127\.0\.0\.1:1 cannot be reached \(ECONNREFUSED.*\); start it or correct DATABASE_URL\.$/,
+    )
     t.notMatch(error.message, /s3cret/)
   }
 })
 
-t.test('the pool names itself to Postgres and binds values', async t => {
+t.test('the pool names itself to Postgres and binds values', async (t) => {
   const { url } = await setUp(t, {})
   const orm = await openOrm({ url, poolMax: 2 })
   t.teardown(() => orm.close(true))

@@ -6,8 +6,36 @@ import { RecipientCache } from '../../storage/recipients/recipient-cache.ts'
 /** A database whose answers come when the test says so. */
 function slowDatabase() {
   const waiting: ((version: number) => void)[] = []
-  const row = (version: number) => [['r', 'c', 'Name', 'business', '****', 'EUR', 'NL', 'active', String(version), { iban: 'NL77SBOX0100000001' }, false, null, 'digest', null, false, [], false, {}, 1]]
-  const database = { assertFree: () => undefined, query: () => new Promise((resolve) => { waiting.push((version) => resolve(row(version))) }) } as unknown as Database
+  const row = (version: number) => [
+    [
+      'r',
+      'c',
+      'Name',
+      'business',
+      '****',
+      'EUR',
+      'NL',
+      'active',
+      String(version),
+      { iban: 'NL77SBOX0100000001' },
+      false,
+      null,
+      'digest',
+      null,
+      false,
+      [],
+      false,
+      {},
+      1,
+    ],
+  ]
+  const database = {
+    assertFree: () => undefined,
+    query: () =>
+      new Promise((resolve) => {
+        waiting.push((version) => resolve(row(version)))
+      }),
+  } as unknown as Database
   return { database, waiting }
 }
 
@@ -17,7 +45,10 @@ t.test('many who ask at once share one read, and what was read is remembered', a
   const asked = [directory.find('r'), directory.find('r'), directory.find('r')]
   t.equal(waiting.length, 1)
   waiting[0]!(1)
-  t.strictSame((await Promise.all(asked)).map((found) => found?.version), [1n, 1n, 1n])
+  t.strictSame(
+    (await Promise.all(asked)).map((found) => found?.version),
+    [1n, 1n, 1n],
+  )
   t.equal((await directory.find('r'))?.version, 1n)
   t.equal(waiting.length, 1)
 })
@@ -41,7 +72,13 @@ t.test('what is forgotten while it is read is answered once and not kept', async
 
 t.test('a read that fails is tried again', async (t) => {
   let calls = 0
-  const directory = new RecipientCache({ assertFree: () => undefined, query: async () => { calls += 1; throw new Error('gone') } } as unknown as Database)
+  const directory = new RecipientCache({
+    assertFree: () => undefined,
+    query: async () => {
+      calls += 1
+      throw new Error('gone')
+    },
+  } as unknown as Database)
   await t.rejects(directory.find('r'), { message: 'gone' })
   await t.rejects(directory.find('r'), { message: 'gone' })
   t.equal(calls, 2)

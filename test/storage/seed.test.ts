@@ -1,6 +1,12 @@
 import t from 'tap'
 
-import { apiKeyHash, CUSTOMER_SCOPES, generateApiKey, isApiKeyText, OPERATOR_SCOPES } from '../../lib/identity/api-key.ts'
+import {
+  apiKeyHash,
+  CUSTOMER_SCOPES,
+  generateApiKey,
+  isApiKeyText,
+  OPERATOR_SCOPES,
+} from '../../lib/identity/api-key.ts'
 import { ManualClock, systemClock } from '../../lib/base/clock.ts'
 import { createIdSource } from '../../lib/base/ids.ts'
 import { createSecretBox } from '../../lib/security/secret-box.ts'
@@ -31,30 +37,65 @@ async function setUp(t: Test) {
       client.release()
     }
   }
-  const count = async (table: string) => (await database.query<[number]>({ name: `count_${table}`, text: `select count(*)::int from ${table}`, values: [] }))[0]![0]
+  const count = async (table: string) =>
+    (
+      await database.query<[number]>({ name: `count_${table}`, text: `select count(*)::int from ${table}`, values: [] })
+    )[0]![0]
   return { database, clock, world, reads, keyOf, audited, count }
 }
 
 t.test('a new sandbox has money, recipients and working keys', async (t) => {
   const { world, reads, keyOf, audited } = await setUp(t)
   const { operator, customer } = await seedSandbox({ ...world, kept: null })
-  t.match(await keyOf(operator.apiKey), { level: 'operator', tenantId: operator.id, status: 'active', environment: 'test', scopes: OPERATOR_SCOPES, expiresAtMs: null })
-  t.match(await keyOf(customer.apiKey), { level: 'customer', tenantId: customer.id, status: 'active', environment: 'test', scopes: CUSTOMER_SCOPES })
+  t.match(await keyOf(operator.apiKey), {
+    level: 'operator',
+    tenantId: operator.id,
+    status: 'active',
+    environment: 'test',
+    scopes: OPERATOR_SCOPES,
+    expiresAtMs: null,
+  })
+  t.match(await keyOf(customer.apiKey), {
+    level: 'customer',
+    tenantId: customer.id,
+    status: 'active',
+    environment: 'test',
+    scopes: CUSTOMER_SCOPES,
+  })
   const tenant = { id: customer.id, kind: 'customer' } as const
   for (const currency of ['EUR', 'GBP', 'USD', 'JPY'] as const) {
     const balance = await reads.getBalance(tenant, customer.balances[currency])
     t.match(balance?.view, {
-      currency, status: 'active', detailsStatus: 'active', isDefault: true,
+      currency,
+      status: 'active',
+      detailsStatus: 'active',
+      isDefault: true,
       bookBalance: { amountMinor: currency === 'JPY' ? '0' : '10000000', currency },
     })
   }
-  t.match((await reads.getRecipient(tenant, customer.recipients.EUR))?.view, { status: 'active', currency: 'EUR', maskedIdentifier: 'NL77****0001', bank: { iban: 'NL77SBOX0100000001', bic: 'SBOXNL2A', sortCode: null } })
-  t.match((await reads.getRecipient(tenant, customer.recipients.GBP))?.view, { status: 'active', maskedIdentifier: '****0001', bank: { sortCode: '990001' } })
-  t.match((await reads.getRecipient(tenant, customer.recipients.USD))?.view, { status: 'active', bank: { routingNumber: '099000011', accountType: 'checking' } })
+  t.match((await reads.getRecipient(tenant, customer.recipients.EUR))?.view, {
+    status: 'active',
+    currency: 'EUR',
+    maskedIdentifier: 'NL77****0001',
+    bank: { iban: 'NL77SBOX0100000001', bic: 'SBOXNL2A', sortCode: null },
+  })
+  t.match((await reads.getRecipient(tenant, customer.recipients.GBP))?.view, {
+    status: 'active',
+    maskedIdentifier: '****0001',
+    bank: { sortCode: '990001' },
+  })
+  t.match((await reads.getRecipient(tenant, customer.recipients.USD))?.view, {
+    status: 'active',
+    bank: { routingNumber: '099000011', accountType: 'checking' },
+  })
   const all = { tenant, filters: {}, metadata: [], limit: 100, position: null, withTotal: false, q: null }
   const recipients = await reads.listRecipients({ ...all, sort: 'name' })
   t.strictSame(recipients.rows.map(({ status }) => status).sort(), ['active', 'active', 'active', 'pending_approval'])
-  t.match(recipients.rows.find(({ status }) => status === 'pending_approval')?.approval, { mode: 'customer_tier', status: 'pending', stage: 'customer', approvalId: String }, 'somebody is asked about the one that waits')
+  t.match(
+    recipients.rows.find(({ status }) => status === 'pending_approval')?.approval,
+    { mode: 'customer_tier', status: 'pending', stage: 'customer', approvalId: String },
+    'somebody is asked about the one that waits',
+  )
   t.equal(await audited(), true)
 })
 
@@ -74,7 +115,8 @@ t.test('a start without the file gets new keys and revokes the lost ones', async
   t.strictSame({ ...second.customer, apiKey: '' }, { ...first.customer, apiKey: '' })
   t.equal(second.operator.id, first.operator.id)
   for (const secret of [first.operator.apiKey, first.customer.apiKey]) t.equal((await keyOf(secret))?.status, 'revoked')
-  for (const secret of [second.operator.apiKey, second.customer.apiKey]) t.equal((await keyOf(secret))?.status, 'active')
+  for (const secret of [second.operator.apiKey, second.customer.apiKey])
+    t.equal((await keyOf(secret))?.status, 'active')
   t.equal(await count('customer'), 1)
   // The file of another database, or an old one, is no better than none.
   clock.advance(60_000)
@@ -92,16 +134,24 @@ t.test('keys follow from the secret: nodes that share it agree on them, whenever
   t.equal(await count('api_key'), 2)
   t.not(first.operator.apiKey, first.customer.apiKey)
 
-  await database.pool.query(`update api_key set status = 'revoked', revoked_at = now() where sha256 = decode($1, 'hex')`, [apiKeyHash(first.customer.apiKey)])
+  await database.pool.query(
+    `update api_key set status = 'revoked', revoked_at = now() where sha256 = decode($1, 'hex')`,
+    [apiKeyHash(first.customer.apiKey)],
+  )
   const second = await seedSandbox({ ...shared, kept: null })
   t.not(second.customer.apiKey, first.customer.apiKey, 'what somebody has revoked stays so')
-  for (const secret of [second.operator.apiKey, second.customer.apiKey]) t.equal((await keyOf(secret))?.status, 'active')
+  for (const secret of [second.operator.apiKey, second.customer.apiKey])
+    t.equal((await keyOf(secret))?.status, 'active')
   clock.advance(60_000)
   const other = await seedSandbox({ ...world, secrets: createSecretBox('another secret'), kept: null })
   t.equal((await keyOf(second.customer.apiKey))?.status, 'revoked')
   t.equal((await keyOf(other.customer.apiKey))?.status, 'active')
   clock.advance(60_000)
-  t.strictSame(await seedSandbox({ ...world, secrets: createSecretBox('another secret'), kept: null }), other, 'and they stay')
+  t.strictSame(
+    await seedSandbox({ ...world, secrets: createSecretBox('another secret'), kept: null }),
+    other,
+    'and they stay',
+  )
 })
 
 t.test('nodes that start at once seed one sandbox, and each has keys that work', async (t) => {
@@ -116,14 +166,27 @@ t.test('nodes that start at once seed one sandbox, and each has keys that work',
 t.test('many customers are made in one go', async (t) => {
   const { world, reads, audited } = await setUp(t)
   const operator = await createSandboxOperator(world)
-  const created = await createSandboxCustomers({ ...world, ...operator }, Array.from({ length: 300 }, (_, n) => ({
-    legalName: `Company ${n}`, number: `N-${n}`, recipients: n === 0,
-    balances: [{ currency: 'EUR', amount: 100n }, { currency: 'EUR', amount: 200n, name: 'Second' }, { currency: 'JPY', amount: 0n }] as const,
-  })))
+  const created = await createSandboxCustomers(
+    { ...world, ...operator },
+    Array.from({ length: 300 }, (_, n) => ({
+      legalName: `Company ${n}`,
+      number: `N-${n}`,
+      recipients: n === 0,
+      balances: [
+        { currency: 'EUR', amount: 100n },
+        { currency: 'EUR', amount: 200n, name: 'Second' },
+        { currency: 'JPY', amount: 0n },
+      ] as const,
+    })),
+  )
   t.equal(created.length, 300)
   const last = created.at(-1)!
   const tenant = { id: last.id, kind: 'customer' } as const
-  t.match((await reads.getBalance(tenant, last.balanceIds[1]!))?.view, { name: 'Second', isDefault: false, availableBalance: { amountMinor: '200' } })
+  t.match((await reads.getBalance(tenant, last.balanceIds[1]!))?.view, {
+    name: 'Second',
+    isDefault: false,
+    availableBalance: { amountMinor: '200' },
+  })
   t.ok(created[0]?.recipients)
   t.equal(last.recipients, null)
   t.equal((await reads.findApiKey(apiKeyHash(last.apiKey)))?.tenantId, last.id)

@@ -12,9 +12,12 @@ t.test('words that many, few and no transactions have', async (t) => {
   const books = await openBooks(t)
   const customerId = books.sandbox.customer.id
   // Every transaction is an invoice, every fiftieth is urgent, and the oldest alone are deposits.
-  await books.client.query(`insert into account_transaction (id, customer_id, balance_id, type, status, direction, currency, amount, description, reference, source_object, source_id, source_version, created_at, updated_at)
+  await books.client.query(
+    `insert into account_transaction (id, customer_id, balance_id, type, status, direction, currency, amount, description, reference, source_object, source_id, source_version, created_at, updated_at)
     select uuidv7(), $1, $2, 'transfer_out', 'completed', 'out', 'EUR', nth, 'Invoice ' || nth, case when nth <= 3 then 'deposit' when nth % 50 = 0 then 'urgent' end, 'transfer', uuidv7(), 1,
-      '2026-01-01'::timestamptz + nth * interval '1 minute', now() from generate_series(1, ${ROWS}) nth`, [customerId, books.sandbox.customer.balances.EUR])
+      '2026-01-01'::timestamptz + nth * interval '1 minute', now() from generate_series(1, ${ROWS}) nth`,
+    [customerId, books.sandbox.customer.balances.EUR],
+  )
   await books.client.query('analyze account_transaction')
   const db = readDatabase(books.database)
 
@@ -22,12 +25,43 @@ t.test('words that many, few and no transactions have', async (t) => {
     const found: number[] = []
     let position: Position | null = null
     for (;;) {
-      const page: Awaited<ReturnType<typeof listTransactions>> = await listTransactions(books.database, db,
-        { tenant: { id: customerId, kind: 'customer' }, filters: {}, metadata: [], sort, limit, position, withTotal: false, q }, Date.now())
+      const page: Awaited<ReturnType<typeof listTransactions>> = await listTransactions(
+        books.database,
+        db,
+        {
+          tenant: { id: customerId, kind: 'customer' },
+          filters: {},
+          metadata: [],
+          sort,
+          limit,
+          position,
+          withTotal: false,
+          q,
+        },
+        Date.now(),
+      )
       const amounts = page.rows.map(({ amount }) => Number(amount.amountMinor))
       if (position !== null && page.rows.length > 0) {
-        const back = await listTransactions(books.database, db, { tenant: { id: customerId, kind: 'customer' }, filters: {}, metadata: [], sort, limit, position: { direction: 'before', keys: page.keys[0]! }, withTotal: true, q }, Date.now())
-        t.strictSame(back.rows.map(({ amount }) => Number(amount.amountMinor)), found.slice(-limit), 'and back')
+        const back = await listTransactions(
+          books.database,
+          db,
+          {
+            tenant: { id: customerId, kind: 'customer' },
+            filters: {},
+            metadata: [],
+            sort,
+            limit,
+            position: { direction: 'before', keys: page.keys[0]! },
+            withTotal: true,
+            q,
+          },
+          Date.now(),
+        )
+        t.strictSame(
+          back.rows.map(({ amount }) => Number(amount.amountMinor)),
+          found.slice(-limit),
+          'and back',
+        )
       }
       found.push(...amounts)
       if (!page.hasMore) return found
@@ -37,7 +71,11 @@ t.test('words that many, few and no transactions have', async (t) => {
 
   const all = Array.from({ length: ROWS }, (_, nth) => nth + 1)
   const cases: readonly (readonly [q: string, has: (nth: number) => boolean, limit: number])[] = [
-    ['deposit', (nth) => nth <= 3, 2], ['urgent', (nth) => nth > 3 && nth % 50 === 0, 25], ['zeppelin', () => false, 25], ['invo', () => true, 900], ['invoice 2999', (nth) => nth === 2_999, 25],
+    ['deposit', (nth) => nth <= 3, 2],
+    ['urgent', (nth) => nth > 3 && nth % 50 === 0, 25],
+    ['zeppelin', () => false, 25],
+    ['invo', () => true, 900],
+    ['invoice 2999', (nth) => nth === 2_999, 25],
   ]
   for (const [q, has, limit] of cases) {
     for (const sort of ['createdAt', '-createdAt', '-amount'] as const) {

@@ -26,7 +26,12 @@ export interface ProblemBody {
 
 export interface PageBody<Row> {
   readonly data: readonly Row[]
-  readonly page: { readonly nextCursor: string | null; readonly prevCursor: string | null; readonly limit: number; readonly total?: number }
+  readonly page: {
+    readonly nextCursor: string | null
+    readonly prevCursor: string | null
+    readonly limit: number
+    readonly total?: number
+  }
 }
 
 /** An answer whose body has been read. */
@@ -92,12 +97,15 @@ export class Client {
   async send<Body = unknown>(path: string, request: RawRequest = {}): Promise<Reply<Body>> {
     const headers: Record<string, string> = {}
     const given: Record<string, string | undefined> = {
-      authorization: `Bearer ${this.#access.apiKey}`, 'x-tenant-id': this.#access.tenantId,
+      authorization: `Bearer ${this.#access.apiKey}`,
+      'x-tenant-id': this.#access.tenantId,
       ...Object.fromEntries(Object.entries(request.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value])),
     }
     for (const [name, value] of Object.entries(given)) if (value !== undefined) headers[name] = value
     const response = await fetch(`${this.#access.url()}${path}`, {
-      method: request.method ?? 'GET', headers, ...(request.body === undefined ? {} : { body: request.body as string }),
+      method: request.method ?? 'GET',
+      headers,
+      ...(request.body === undefined ? {} : { body: request.body as string }),
     })
     return new Reply<Body>(response.status, response.headers, await response.text())
   }
@@ -108,18 +116,30 @@ export class Client {
 
   /** Downloads a file. @throws Error when there is none */
   async download(path: string): Promise<{ readonly headers: Headers; readonly bytes: Buffer }> {
-    const response = await fetch(`${this.#access.url()}/v1${path}`, { headers: { authorization: `Bearer ${this.#access.apiKey}`, 'x-tenant-id': this.#access.tenantId } })
+    const response = await fetch(`${this.#access.url()}/v1${path}`, {
+      headers: { authorization: `Bearer ${this.#access.apiKey}`, 'x-tenant-id': this.#access.tenantId },
+    })
     if (response.status !== 200) throw new Error(`${response.status}: ${await response.text()}`)
     return { headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) }
   }
 
   /** Reads one page of a list; the parameters are encoded. */
-  list<Row>(path: string, parameters: Readonly<Record<string, string | number | boolean>> = {}): Promise<Reply<PageBody<Row>>> {
-    const query = new URLSearchParams(Object.entries(parameters).map(([name, value]): [string, string] => [name, String(value)])).toString()
+  list<Row>(
+    path: string,
+    parameters: Readonly<Record<string, string | number | boolean>> = {},
+  ): Promise<Reply<PageBody<Row>>> {
+    const query = new URLSearchParams(
+      Object.entries(parameters).map(([name, value]): [string, string] => [name, String(value)]),
+    ).toString()
     return this.get<PageBody<Row>>(query === '' ? path : `${path}?${query}`)
   }
 
-  post<Body>(path: string, body: unknown, key: string = randomUUID(), headers: RawRequest['headers'] = {}): Promise<Reply<Body>> {
+  post<Body>(
+    path: string,
+    body: unknown,
+    key: string = randomUUID(),
+    headers: RawRequest['headers'] = {},
+  ): Promise<Reply<Body>> {
     return this.send<Body>(`/v1${path}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'idempotency-key': key, ...headers },
@@ -147,7 +167,10 @@ export class Client {
     return (await this.get<Recipient>(`/recipients/${id}`)).body
   }
 
-  async journal(balanceId: string, parameters: Readonly<Record<string, string | number | boolean>> = {}): Promise<readonly JournalLine[]> {
+  async journal(
+    balanceId: string,
+    parameters: Readonly<Record<string, string | number | boolean>> = {},
+  ): Promise<readonly JournalLine[]> {
     return (await this.list<JournalLine>(`/balances/${balanceId}/journal`, { limit: 100, ...parameters })).body.data
   }
 
@@ -161,17 +184,26 @@ export class Client {
    * @throws Error when time is up, or when the payment has another final status
    */
   paymentReaching(id: string, status: Payment['status'], deadlineMs?: number): Promise<Payment> {
-    return until(`payment ${id} is ${status}`, async () => {
-      const payment = await this.payment(id)
-      if (payment.status === status) return payment
-      if (payment.status === 'failed' || (payment.status === 'completed' && status !== 'returned')) throw new Error(`Payment ${id} is ${payment.status}, not ${status}.`)
-      return null
-    }, { deadlineMs, pollMs: POLL_MS })
+    return until(
+      `payment ${id} is ${status}`,
+      async () => {
+        const payment = await this.payment(id)
+        if (payment.status === status) return payment
+        if (payment.status === 'failed' || (payment.status === 'completed' && status !== 'returned'))
+          throw new Error(`Payment ${id} is ${payment.status}, not ${status}.`)
+        return null
+      },
+      { deadlineMs, pollMs: POLL_MS },
+    )
   }
 
   /** Waits until none of the customer's payments is processing. */
   async paymentsSettled(deadlineMs?: number): Promise<void> {
-    await until('no payment is processing', async () =>
-      (await this.list<Payment>('/payments', { 'filter[status]': 'processing', limit: 1 })).body.data.length === 0, { deadlineMs, pollMs: POLL_MS * 4 })
+    await until(
+      'no payment is processing',
+      async () =>
+        (await this.list<Payment>('/payments', { 'filter[status]': 'processing', limit: 1 })).body.data.length === 0,
+      { deadlineMs, pollMs: POLL_MS * 4 },
+    )
   }
 }

@@ -42,7 +42,11 @@ import { Wire } from './wire.ts'
 const run = promisify(execFile)
 
 const POSTGRES_SETTINGS = {
-  fsync: 'off', full_page_writes: 'off', track_commit_timestamp: 'on', shared_buffers: '64MB', max_connections: '150',
+  fsync: 'off',
+  full_page_writes: 'off',
+  track_commit_timestamp: 'on',
+  shared_buffers: '64MB',
+  max_connections: '150',
 }
 /** Duration of a lease, as the nodes set it. */
 export const LEASE_MS = 3_000
@@ -80,17 +84,35 @@ export class ClusterNode {
 
   readonly metricsUrl: string
 
-  constructor(options: { readonly name: string; readonly port: number; readonly metricsPort: number; readonly wire: Wire; readonly dataDir: string; readonly env: Readonly<Record<string, string>> }) {
+  constructor(options: {
+    readonly name: string
+    readonly port: number
+    readonly metricsPort: number
+    readonly wire: Wire
+    readonly dataDir: string
+    readonly env: Readonly<Record<string, string>>
+  }) {
     this.name = options.name
     this.url = `http://127.0.0.1:${options.port}`
     this.metricsUrl = `http://127.0.0.1:${options.metricsPort}/metrics`
     this.wire = options.wire
     this.#dataDir = options.dataDir
-    this.#env = { ...options.env, PORT: String(options.port), METRICS_PORT: String(options.metricsPort), NODE_URL: this.url, NODE_ID: options.name, DATABASE_URL: options.wire.url }
+    this.#env = {
+      ...options.env,
+      PORT: String(options.port),
+      METRICS_PORT: String(options.metricsPort),
+      NODE_URL: this.url,
+      NODE_ID: options.name,
+      DATABASE_URL: options.wire.url,
+    }
   }
 
-  get running(): boolean { return this.#process !== null }
-  get stalled(): boolean { return this.#stalled }
+  get running(): boolean {
+    return this.#process !== null
+  }
+  get stalled(): boolean {
+    return this.#stalled
+  }
 
   /**
    * Starts the node as a supervisor does: starts it again when it ends because Postgres or Redis is unavailable.
@@ -148,7 +170,7 @@ export class ClusterNode {
   async shards(): Promise<{ readonly status: number; readonly held: number; readonly nodes: number } | null> {
     try {
       const response = await fetch(`${this.url}/ready`, { signal: AbortSignal.timeout(2_000) })
-      const { checks } = await response.json() as { checks: readonly { name: string; held: number; nodes: number }[] }
+      const { checks } = (await response.json()) as { checks: readonly { name: string; held: number; nodes: number }[] }
       const shards = checks.find(({ name }) => name === 'shards')
       return shards === undefined ? null : { status: response.status, held: shards.held, nodes: shards.nodes }
     } catch {
@@ -166,16 +188,25 @@ export class ClusterNode {
   }
 
   /** Collects the lines that the running process has logged as errors. */
-  look(): void { if (this.#process !== null) this.#errorsOf(this.#process) }
+  look(): void {
+    if (this.#process !== null) this.#errorsOf(this.#process)
+  }
 
-  #collect(ended: NodeProcess): void { this.#errorsOf(ended) }
+  #collect(ended: NodeProcess): void {
+    this.#errorsOf(ended)
+  }
 
   readonly #seen = new WeakMap<NodeProcess, number>()
   #errorsOf(process: NodeProcess): void {
     const text = process.stdout + process.stderr
     const from = this.#seen.get(process) ?? 0
     this.#seen.set(process, text.length)
-    this.errors.push(...text.slice(from).split('\n').filter((line) => line.startsWith('{') || /^\s+at |Error/.test(line)))
+    this.errors.push(
+      ...text
+        .slice(from)
+        .split('\n')
+        .filter((line) => line.startsWith('{') || /^\s+at |Error/.test(line)),
+    )
   }
 }
 
@@ -187,17 +218,40 @@ export class ClusterRedis {
   readonly #args: readonly string[]
   #child: ChildProcess | null = null
 
-  constructor(options: { readonly port: number; readonly program: string; readonly directory: string; readonly args?: readonly string[] }) {
+  constructor(options: {
+    readonly port: number
+    readonly program: string
+    readonly directory: string
+    readonly args?: readonly string[]
+  }) {
     this.#args = options.args ?? []
     this.port = options.port
     this.#program = options.program
     this.#directory = options.directory
   }
 
-  get url(): string { return `redis://127.0.0.1:${this.port}` }
+  get url(): string {
+    return `redis://127.0.0.1:${this.port}`
+  }
 
   async start(): Promise<void> {
-    const child = spawn(this.#program, [...this.#args, '--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.#directory, '--save', '', '--appendonly', 'no'], { stdio: 'ignore' })
+    const child = spawn(
+      this.#program,
+      [
+        ...this.#args,
+        '--port',
+        String(this.port),
+        '--bind',
+        '127.0.0.1',
+        '--dir',
+        this.#directory,
+        '--save',
+        '',
+        '--appendonly',
+        'no',
+      ],
+      { stdio: 'ignore' },
+    )
     this.#child = child
     const kill = () => child.kill('SIGKILL')
     process.once('exit', kill)
@@ -244,9 +298,15 @@ export class Cluster implements AsyncDisposable {
   readonly #held: AsyncDisposableStack
   readonly #admin: pg.Pool
 
-  private constructor(parts: Pick<Cluster, 'nodes' | 'redis' | 'databaseUrl' | 'operator'> & {
-    readonly postgresPid: () => Promise<number | null>; readonly directory: string; readonly mounts: string[]
-    readonly held: AsyncDisposableStack; readonly admin: pg.Pool }) {
+  private constructor(
+    parts: Pick<Cluster, 'nodes' | 'redis' | 'databaseUrl' | 'operator'> & {
+      readonly postgresPid: () => Promise<number | null>
+      readonly directory: string
+      readonly mounts: string[]
+      readonly held: AsyncDisposableStack
+      readonly admin: pg.Pool
+    },
+  ) {
     this.nodes = parts.nodes
     this.redis = parts.redis
     this.databaseUrl = parts.databaseUrl
@@ -266,27 +326,52 @@ export class Cluster implements AsyncDisposable {
     await chmod(directory, 0o711)
     // Unmounts after Postgres has stopped, because its files are on these mounts; also when the run ends early.
     const mounts: string[] = []
-    const unmount = () => { for (const path of mounts.splice(0)) spawnSync('umount', ['-l', path]) }
+    const unmount = () => {
+      for (const path of mounts.splice(0)) spawnSync('umount', ['-l', path])
+    }
     process.once('exit', unmount)
-    made.defer(() => { process.removeListener('exit', unmount); unmount() })
-    const postgres = await startEmbeddedPostgres({ dataDir: join(directory, 'postgres'), log: () => undefined, settings: POSTGRES_SETTINGS })
+    made.defer(() => {
+      process.removeListener('exit', unmount)
+      unmount()
+    })
+    const postgres = await startEmbeddedPostgres({
+      dataDir: join(directory, 'postgres'),
+      log: () => undefined,
+      settings: POSTGRES_SETTINGS,
+    })
     made.defer(() => postgres.stop())
     const pidFile = join(directory, 'postgres/postgres/postmaster.pid')
     const postgresPid = async () => Number((await readFile(pidFile, 'utf8').catch(() => '')).split('\n')[0]) || null
     // Postgres has a session of its own and would keep running, so a run that ends early kills it.
     let lastPid = await postgresPid()
-    const orphan = () => { try { if (lastPid !== null) process.kill(lastPid, 'SIGQUIT') } catch { /* The process has ended already. */ } }
-    const watch = setInterval(() => { void postgresPid().then((pid) => { lastPid = pid ?? lastPid }) }, 1_000)
+    const orphan = () => {
+      try {
+        if (lastPid !== null) process.kill(lastPid, 'SIGQUIT')
+      } catch {
+        /* The process has ended already. */
+      }
+    }
+    const watch = setInterval(() => {
+      void postgresPid().then((pid) => {
+        lastPid = pid ?? lastPid
+      })
+    }, 1_000)
     watch.unref()
     process.once('exit', orphan)
-    made.defer(() => { clearInterval(watch); process.removeListener('exit', orphan) })
+    made.defer(() => {
+      clearInterval(watch)
+      process.removeListener('exit', orphan)
+    })
     await migrate(postgres.url)
 
     const admin = new pg.Pool({ connectionString: postgres.url, max: 4, application_name: 'torture' })
     admin.on('error', () => undefined)
     made.defer(() => admin.end())
     const database = new Database(postgres.url, 1)
-    const operator = await createSandboxOperator({ database, clock: systemClock, ids: createIdSource(systemClock) }, 'Torture Operator')
+    const operator = await createSandboxOperator(
+      { database, clock: systemClock, ids: createIdSource(systemClock) },
+      'Torture Operator',
+    )
     await database.close()
 
     let redis: ClusterRedis | null = null
@@ -298,8 +383,12 @@ export class Cluster implements AsyncDisposable {
       await redis.start()
     }
     const shared = {
-      NODE_SECRET: randomBytes(32).toString('hex'), SECRETS_KEY: randomBytes(32).toString('hex'), RATE_LIMITS: 'off', LOG_LEVEL: 'error',
-      ...(redis === null ? {} : { REDIS_URL: redis.url }), ...env,
+      NODE_SECRET: randomBytes(32).toString('hex'),
+      SECRETS_KEY: randomBytes(32).toString('hex'),
+      RATE_LIMITS: 'off',
+      LOG_LEVEL: 'error',
+      ...(redis === null ? {} : { REDIS_URL: redis.url }),
+      ...env,
     }
     const nodes: ClusterNode[] = []
     for (let nth = 1; nth <= count; nth++) {
@@ -307,39 +396,69 @@ export class Cluster implements AsyncDisposable {
       made.defer(() => wire.close())
       const dataDir = join(directory, `node${nth}`)
       await mkdir(dataDir)
-      const node = new ClusterNode({ name: `n${nth}`, port: await freePort(), metricsPort: await freePort(), wire, dataDir, env: shared })
+      const node = new ClusterNode({
+        name: `n${nth}`,
+        port: await freePort(),
+        metricsPort: await freePort(),
+        wire,
+        dataDir,
+        env: shared,
+      })
       nodes.push(node)
       made.defer(() => node.kill())
     }
     const results = await Promise.allSettled(nodes.map((node) => node.start()))
     const failed = results.find(({ status }) => status === 'rejected')
     if (failed !== undefined) throw (failed as PromiseRejectedResult).reason
-    const cluster = new Cluster({ nodes, redis, databaseUrl: postgres.url, operator, postgresPid, directory, mounts, held: made.move(), admin })
+    const cluster = new Cluster({
+      nodes,
+      redis,
+      databaseUrl: postgres.url,
+      operator,
+      postgresPid,
+      directory,
+      mounts,
+      held: made.move(),
+      admin,
+    })
     await cluster.settled()
     return cluster
   }
 
-  get live(): readonly ClusterNode[] { return this.nodes.filter(({ running, stalled }) => running && !stalled) }
+  get live(): readonly ClusterNode[] {
+    return this.nodes.filter(({ running, stalled }) => running && !stalled)
+  }
 
   /** Waits until the running nodes hold all shards together. Without leases each of them holds all shards at once. */
   async settled(deadlineMs = 30_000): Promise<void> {
-    await until('the shards have their homes', async () => {
-      const states = await Promise.all(this.live.map((node) => node.shards()))
-      return states.every((state) => state?.status === 200) && states.reduce((sum, state) => sum + (state?.held ?? 0), 0) >= 256
-        && states.every((state) => state?.nodes === this.live.length || state?.held === 256)
-    }, { deadlineMs, pollMs: 50 })
+    await until(
+      'the shards have their homes',
+      async () => {
+        const states = await Promise.all(this.live.map((node) => node.shards()))
+        return (
+          states.every((state) => state?.status === 200) &&
+          states.reduce((sum, state) => sum + (state?.held ?? 0), 0) >= 256 &&
+          states.every((state) => state?.nodes === this.live.length || state?.held === 256)
+        )
+      },
+      { deadlineMs, pollMs: 50 },
+    )
   }
 
   /** Queries Postgres itself. Waits while Postgres is down, because tests stop it, and retries after a deadlock. */
   async query<Row extends object>(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
-    return await until('Postgres answers', async () => {
-      try {
-        return (await this.#admin.query<Row>(sql, [...values])).rows
-      } catch (error) {
-        if (isLost(error) || (error as { code?: string }).code === DEADLOCK) return null
-        throw error
-      }
-    }, { deadlineMs: 60_000, pollMs: 50 })
+    return await until(
+      'Postgres answers',
+      async () => {
+        try {
+          return (await this.#admin.query<Row>(sql, [...values])).rows
+        } catch (error) {
+          if (isLost(error) || (error as { code?: string }).code === DEADLOCK) return null
+          throw error
+        }
+      },
+      { deadlineMs: 60_000, pollMs: 50 },
+    )
   }
 
   /** Returns the audit checks that failed, with the rows that they found. */
@@ -354,12 +473,21 @@ export class Cluster implements AsyncDisposable {
   }
 
   /** Creates a customer with balances of these amounts, in euro by default. */
-  async customer(amounts: readonly (bigint | { readonly currency: CurrencyCode; readonly amount: bigint })[]): Promise<CreatedCustomer> {
+  async customer(
+    amounts: readonly (bigint | { readonly currency: CurrencyCode; readonly amount: bigint })[],
+  ): Promise<CreatedCustomer> {
     const database = new Database(this.databaseUrl, 1)
     try {
       const number = randomBytes(6).toString('hex')
-      return await createSandboxCustomer({ database, clock: systemClock, ids: createIdSource(systemClock), ...this.operator }, {
-        legalName: `Customer ${number}`, number, recipients: true, balances: amounts.map((amount) => (typeof amount === 'bigint' ? { currency: 'EUR', amount } : amount)) })
+      return await createSandboxCustomer(
+        { database, clock: systemClock, ids: createIdSource(systemClock), ...this.operator },
+        {
+          legalName: `Customer ${number}`,
+          number,
+          recipients: true,
+          balances: amounts.map((amount) => (typeof amount === 'bigint' ? { currency: 'EUR', amount } : amount)),
+        },
+      )
     } finally {
       await database.close()
     }
@@ -368,23 +496,50 @@ export class Cluster implements AsyncDisposable {
   /** Sets an approval policy: one approval for payments of a customer above this amount, in minor units of the euro. */
   async approvesAbove(customerId: string, amount: bigint): Promise<void> {
     const tier: Tier = {
-      tier: 1, minAmount: amount + 1n, maxAmount: null, requiredApprovals: 1, approverRoles: ['owner', 'admin', 'approver'], approverUserIds: [], approverTeamIds: [],
-      allowSelfApproval: false, distinctTeams: false, expiresAfterHours: 168,
+      tier: 1,
+      minAmount: amount + 1n,
+      maxAmount: null,
+      requiredApprovals: 1,
+      approverRoles: ['owner', 'admin', 'approver'],
+      approverUserIds: [],
+      approverTeamIds: [],
+      allowSelfApproval: false,
+      distinctTeams: false,
+      expiresAfterHours: 168,
     }
     const terms = termsJson({ ...NO_POLICY, enabled: true, currency: 'EUR', tiers: [tier] })
-    await this.query(`insert into approval_policy (id, customer_id, kind, version, terms, effective_from, updated_by, updated_at) values ($1, $2, 'payment', 1, $3, now(), $2, now())`,
-      [policyId(customerId, 'payment'), customerId, JSON.stringify(terms)])
+    await this.query(
+      `insert into approval_policy (id, customer_id, kind, version, terms, effective_from, updated_by, updated_at) values ($1, $2, 'payment', 1, $3, now(), $2, now())`,
+      [policyId(customerId, 'payment'), customerId, JSON.stringify(terms)],
+    )
   }
 
   /** Creates a new person with a role in a tenant, signed in. @returns the token of the session */
-  async session({ level, tenantId, role }: { readonly level: 'customer' | 'operator'; readonly tenantId: string; readonly role: string }): Promise<string> {
+  async session({
+    level,
+    tenantId,
+    role,
+  }: {
+    readonly level: 'customer' | 'operator'
+    readonly tenantId: string
+    readonly role: string
+  }): Promise<string> {
     const ids = createIdSource(systemClock)
     const [user, token] = [ids.next(), generateSessionToken(randomBytes)]
-    await this.query(`insert into platform_user (id, email, email_key, name, password_changed_at, status, created_at, updated_at) values ($1::uuid, $1::text, $1::text, $2, now(), 'active', now(), now())`, [user, role])
-    await this.query(`insert into membership (id, user_id, level, tenant_id, operator_id, role, status, created_at, updated_at, is_primary_owner)
-      values ($1, $2, $3, $4, $5, $6, 'active', now(), now(), $6 = 'owner')`, [ids.next(), user, level, tenantId, this.operator.operatorId, role])
-    await this.query(`insert into session (id, user_id, token_sha256, status, address, created_at, last_seen_at, expires_at)
-      values ($1, $2, decode($3, 'hex'), 'active', '127.0.0.1', now(), now(), now() + interval '12 hours')`, [ids.next(), user, tokenHash(token)])
+    await this.query(
+      `insert into platform_user (id, email, email_key, name, password_changed_at, status, created_at, updated_at) values ($1::uuid, $1::text, $1::text, $2, now(), 'active', now(), now())`,
+      [user, role],
+    )
+    await this.query(
+      `insert into membership (id, user_id, level, tenant_id, operator_id, role, status, created_at, updated_at, is_primary_owner)
+      values ($1, $2, $3, $4, $5, $6, 'active', now(), now(), $6 = 'owner')`,
+      [ids.next(), user, level, tenantId, this.operator.operatorId, role],
+    )
+    await this.query(
+      `insert into session (id, user_id, token_sha256, status, address, created_at, last_seen_at, expires_at)
+      values ($1, $2, decode($3, 'hex'), 'active', '127.0.0.1', now(), now(), now() + interval '12 hours')`,
+      [ids.next(), user, tokenHash(token)],
+    )
     return token
   }
 
@@ -394,15 +549,30 @@ export class Cluster implements AsyncDisposable {
     if (pid === null) throw new Error('There is no Postgres to stop.')
     process.kill(pid, 'SIGQUIT')
     // The process that holds the directory starts another Postgres by itself.
-    await until('Postgres is back', async () => {
-      const next = await this.#postgresPid()
-      return next !== null && next !== pid && await this.query('select 1').then(() => true, () => false)
-    }, { deadlineMs: 60_000, pollMs: 50 })
+    await until(
+      'Postgres is back',
+      async () => {
+        const next = await this.#postgresPid()
+        return (
+          next !== null &&
+          next !== pid &&
+          (await this.query('select 1').then(
+            () => true,
+            () => false,
+          ))
+        )
+      },
+      { deadlineMs: 60_000, pollMs: 50 },
+    )
   }
 
   /** Ends every Postgres session of the nodes. @returns how many */
   async terminateBackends(): Promise<number> {
-    return (await this.query(`select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'vostro%' and application_name not like 'vostro instance%'`)).length
+    return (
+      await this.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'vostro%' and application_name not like 'vostro instance%'`,
+      )
+    ).length
   }
 
   /** Moves the tables to a separate disk. @returns the reason, as text, when this machine cannot do that */
@@ -431,7 +601,9 @@ export class Cluster implements AsyncDisposable {
           await file.close()
         }
       },
-      async free() { await rm(ballast, { force: true }) },
+      async free() {
+        await rm(ballast, { force: true })
+      },
     }
   }
 
@@ -455,39 +627,61 @@ export class Cluster implements AsyncDisposable {
 
   /** Makes the bank repeat its messages, about payments and about incoming money. @returns how many messages */
   async bankRepeats(): Promise<number> {
-    const payments = await this.query(`update sandbox_order set state = 'accepted', due_at = now() where state in ('settled', 'rejected') and next_event = state
+    const payments =
+      await this.query(`update sandbox_order set state = 'accepted', due_at = now() where state in ('settled', 'rejected') and next_event = state
       and reference in (select reference from sandbox_order order by received_at desc limit 500) returning 1`)
-    const credits = await this.query(`update sandbox_message set acknowledged_at = null where id in (select id from sandbox_message where acknowledged_at is not null order by due_at desc limit 100) returning 1`)
+    const credits = await this.query(
+      `update sandbox_message set acknowledged_at = null where id in (select id from sandbox_message where acknowledged_at is not null order by due_at desc limit 100) returning 1`,
+    )
     return payments.length + credits.length
   }
 
   /** Makes the bank contradict its last message, for orders without a next message. @returns how many messages */
   async bankContradicts(): Promise<number> {
-    return (await this.query(`update sandbox_order set state = 'accepted', next_event = case state when 'settled' then 'rejected' else 'settled' end, due_at = now()
-      where state in ('settled', 'rejected') and next_event is distinct from 'returned' and reference in (select reference from sandbox_order order by received_at desc limit 500) returning 1`)).length
+    return (
+      await this.query(`update sandbox_order set state = 'accepted', next_event = case state when 'settled' then 'rejected' else 'settled' end, due_at = now()
+      where state in ('settled', 'rejected') and next_event is distinct from 'returned' and reference in (select reference from sandbox_order order by received_at desc limit 500) returning 1`)
+    ).length
   }
 
   /** Delays the bank's messages about orders. @returns how many orders */
   async bankIsLate(ms: number): Promise<number> {
-    return (await this.query(`update sandbox_order set due_at = due_at + $1 * interval '1 millisecond' where state = 'accepted' and due_at is not null returning 1`, [ms])).length
+    return (
+      await this.query(
+        `update sandbox_order set due_at = due_at + $1 * interval '1 millisecond' where state = 'accepted' and due_at is not null returning 1`,
+        [ms],
+      )
+    ).length
   }
 
   /** Makes orders that the bank never answered known to it, so that a look-up finds them. @returns how many orders */
   async bankRemembers(): Promise<number> {
-    const payments = await this.query(`update sandbox_order set due_at = now() where state = 'unanswered' and next_event is not null and due_at > now() returning 1`)
-    const exchanges = await this.query(`update sandbox_fx_order set due_at = now() where state = 'unanswered' and next_event is not null and due_at > now() returning 1`)
+    const payments = await this.query(
+      `update sandbox_order set due_at = now() where state = 'unanswered' and next_event is not null and due_at > now() returning 1`,
+    )
+    const exchanges = await this.query(
+      `update sandbox_fx_order set due_at = now() where state = 'unanswered' and next_event is not null and due_at > now() returning 1`,
+    )
     return payments.length + exchanges.length
   }
 
   /** Makes all pending look-ups at the bank due now. @returns how many payments and exchanges */
   async askBankNow(): Promise<number> {
-    const payments = await this.query('update partner_instruction set attention_at = now() where attention_at > now() returning 1')
-    return payments.length + (await this.query('update fx_order set due_at = now() where due_at > now() returning 1')).length
+    const payments = await this.query(
+      'update partner_instruction set attention_at = now() where attention_at > now() returning 1',
+    )
+    return (
+      payments.length + (await this.query('update fx_order set due_at = now() where due_at > now() returning 1')).length
+    )
   }
 
   /** Makes all pending decisions of the sandbox's reviewer due now. @returns how many */
   async reviewNow(): Promise<number> {
-    return (await this.query(`update compliance_hold set wake_at = now() where status = 'open' and wake_at > now() returning 1`)).length
+    return (
+      await this.query(
+        `update compliance_hold set wake_at = now() where status = 'open' and wake_at > now() returning 1`,
+      )
+    ).length
   }
 
   /** Makes payments that wait for money check for it now. @returns how many */
@@ -497,10 +691,16 @@ export class Cluster implements AsyncDisposable {
 
   /** Resumes jobs that a sandbox was told to pause. @returns how many */
   async jobsGoOn(): Promise<number> {
-    return (await this.query(`update job set due_at = now() where lease is null and due_at > now() + interval '1 hour' returning 1`)).length
+    return (
+      await this.query(
+        `update job set due_at = now() where lease is null and due_at > now() + interval '1 hour' returning 1`,
+      )
+    ).length
   }
 
-  async [Symbol.asyncDispose](): Promise<void> { await this.#held.disposeAsync() }
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#held.disposeAsync()
+  }
 }
 
 async function writeUntilFull(file: FileHandle, block: Buffer): Promise<void> {
@@ -520,7 +720,13 @@ function isLost(error: unknown): boolean {
 /** The Redis program on this machine. @throws Error when there is none */
 export async function redisProgram(): Promise<string> {
   for (const name of ['redis-server', 'valkey-server']) {
-    if (await run(name, ['--version']).then(() => true, () => false)) return name
+    if (
+      await run(name, ['--version']).then(
+        () => true,
+        () => false,
+      )
+    )
+      return name
   }
   throw new Error('These tests stop and start Redis themselves: install redis-server or valkey-server.')
 }
@@ -528,7 +734,10 @@ export async function redisProgram(): Promise<string> {
 function listens(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host: '127.0.0.1', port })
-      .once('connect', () => { socket.destroy(); resolve(true) })
+      .once('connect', () => {
+        socket.destroy()
+        resolve(true)
+      })
       .once('error', () => resolve(false))
   })
 }

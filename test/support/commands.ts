@@ -24,20 +24,58 @@ export const problemStatus = ({ slug }: Problem): number => PROBLEMS[slug].statu
 
 /** The members of a command that a test must set, and those that it may set. */
 type Payment = Partial<CreatePayment> & Pick<CreatePayment, 'customerId' | 'amount'>
-type Transfer = Partial<CreateTransfer> & Pick<CreateTransfer, 'customerId' | 'amount' | 'toBalanceId' | 'toConnectionId'>
+type Transfer = Partial<CreateTransfer> &
+  Pick<CreateTransfer, 'customerId' | 'amount' | 'toBalanceId' | 'toConnectionId'>
 
 /** Makes a payment command in euro, under a new key. */
 export function paymentCommand(said: Payment): CreatePayment {
   orders += 1n
   return {
-    kind: 'create_payment', paymentId: ids.next(), holdId: ids.next(), eventId: ids.next(), number: orderNumber('PAY', orders),
-    recipient: { id: ids.next(), status: 'active', version: 1n, name: 'Amsterdam Trading BV', type: 'business', maskedIdentifier: '**** 0001',
-      currency: 'EUR', bankCountry: 'NL', digest: '', ownAccount: false, rails: { version: 1 } },
-    currency: 'EUR', rail: 'sepa_instant', instant: true, executionDate: null,
-    createdBy: said.customerId, createdByName: 'Key', createdVia: 'api_key', approving: { ids, sandboxDecision: null }, externalId: null, externalIdOwner: null, policyRefusal: null,
-    shown: { chargeBearer: 'shared', requestedRail: null, reference: 'Invoice 1', endToEndId: 'NOTPROVIDED', uetr: null, purposeCode: null,
-      purpose: null, internalNote: null, notifyRecipient: false },
-    metadata: {}, queued: { position: 1, etaSeconds: 1, estimatedAt: '2026-05-04T09:30:01.000Z' }, key: newKey(), problemText, problemStatus,
+    kind: 'create_payment',
+    paymentId: ids.next(),
+    holdId: ids.next(),
+    eventId: ids.next(),
+    number: orderNumber('PAY', orders),
+    recipient: {
+      id: ids.next(),
+      status: 'active',
+      version: 1n,
+      name: 'Amsterdam Trading BV',
+      type: 'business',
+      maskedIdentifier: '**** 0001',
+      currency: 'EUR',
+      bankCountry: 'NL',
+      digest: '',
+      ownAccount: false,
+      rails: { version: 1 },
+    },
+    currency: 'EUR',
+    rail: 'sepa_instant',
+    instant: true,
+    executionDate: null,
+    createdBy: said.customerId,
+    createdByName: 'Key',
+    createdVia: 'api_key',
+    approving: { ids, sandboxDecision: null },
+    externalId: null,
+    externalIdOwner: null,
+    policyRefusal: null,
+    shown: {
+      chargeBearer: 'shared',
+      requestedRail: null,
+      reference: 'Invoice 1',
+      endToEndId: 'NOTPROVIDED',
+      uetr: null,
+      purposeCode: null,
+      purpose: null,
+      internalNote: null,
+      notifyRecipient: false,
+    },
+    metadata: {},
+    queued: { position: 1, etaSeconds: 1, estimatedAt: '2026-05-04T09:30:01.000Z' },
+    key: newKey(),
+    problemText,
+    problemStatus,
     ...said,
   }
 }
@@ -46,15 +84,49 @@ export function paymentCommand(said: Payment): CreatePayment {
 export function transferCommand(said: Transfer): CreateTransfer {
   orders += 1n
   return {
-    kind: 'create_transfer', byPartner: false, holdId: ids.next(), transferId: ids.next(), entryId: ids.next(), eventId: ids.next(), number: orderNumber('TRF', orders), currency: 'EUR',
-    reference: null, createdBy: said.customerId, createdVia: 'api_key', externalId: null, externalIdOwner: null, policyRefusal: null,
-    creditRefused: false, metadata: {}, valueDate: '2026-05-04', key: newKey(), problemText, problemStatus,
+    kind: 'create_transfer',
+    byPartner: false,
+    holdId: ids.next(),
+    transferId: ids.next(),
+    entryId: ids.next(),
+    eventId: ids.next(),
+    number: orderNumber('TRF', orders),
+    currency: 'EUR',
+    reference: null,
+    createdBy: said.customerId,
+    createdVia: 'api_key',
+    externalId: null,
+    externalIdOwner: null,
+    policyRefusal: null,
+    creditRefused: false,
+    metadata: {},
+    valueDate: '2026-05-04',
+    key: newKey(),
+    problemText,
+    problemStatus,
     ...said,
   }
 }
 
 /** Makes the state of an open balance in euro, as its actor holds it. */
 export function balanceState(said: Partial<BalanceState>): BalanceState {
-  return { id: ids.next(), customerId: ids.next(), operatorId: ids.next(), connectionId: ids.next(), shard: 7, currency: 'EUR', name: 'EUR account',
-    status: 'active', available: 0n, version: 1n, policy: null, exchangePolicy: null, limits: null, fees: [], calendar: null, railVersion: 1, ...said }
+  return {
+    id: ids.next(),
+    customerId: ids.next(),
+    operatorId: ids.next(),
+    connectionId: ids.next(),
+    shard: 7,
+    currency: 'EUR',
+    name: 'EUR account',
+    status: 'active',
+    available: 0n,
+    version: 1n,
+    policy: null,
+    exchangePolicy: null,
+    limits: null,
+    fees: [],
+    calendar: null,
+    railVersion: 1,
+    ...said,
+  }
 }

@@ -19,28 +19,113 @@ interface Place {
 }
 
 /** Makes a quote to sell an amount at the base rate with a margin of 0.5 %, valid for one day. */
-export function quoteOf({ customerId, connectionId }: Pick<Place, 'customerId' | 'connectionId'>, sellCurrency: CurrencyCode, buyCurrency: CurrencyCode, sellAmount: bigint, fee = 0n): QuoteRecord {
-  const priced = price({ fixedSide: 'sell', amount: sellAmount, sellCurrency, buyCurrency }, baseRate(sellCurrency, buyCurrency)!, 50)
+export function quoteOf(
+  { customerId, connectionId }: Pick<Place, 'customerId' | 'connectionId'>,
+  sellCurrency: CurrencyCode,
+  buyCurrency: CurrencyCode,
+  sellAmount: bigint,
+  fee = 0n,
+): QuoteRecord {
+  const priced = price(
+    { fixedSide: 'sell', amount: sellAmount, sellCurrency, buyCurrency },
+    baseRate(sellCurrency, buyCurrency)!,
+    50,
+  )
   if (typeof priced === 'string') throw new Error(priced)
   return {
-    id: ids.next(), customerId, connectionId, kind: 'spot', sellCurrency, buyCurrency, sellAmount, buyAmount: priced.buy, rate: priced.rate, partnerRate: priced.partnerRate, fixedSide: 'sell', fee,
-    settlementDate: '2026-05-04', depositRequired: null, holdMinutes: null, sellBalanceId: null, buyBalanceId: null, expiresAt: MONDAY + 86_400_000, createdAt: MONDAY,
+    id: ids.next(),
+    customerId,
+    connectionId,
+    kind: 'spot',
+    sellCurrency,
+    buyCurrency,
+    sellAmount,
+    buyAmount: priced.buy,
+    rate: priced.rate,
+    partnerRate: priced.partnerRate,
+    fixedSide: 'sell',
+    fee,
+    settlementDate: '2026-05-04',
+    depositRequired: null,
+    holdMinutes: null,
+    sellBalanceId: null,
+    buyBalanceId: null,
+    expiresAt: MONDAY + 86_400_000,
+    createdAt: MONDAY,
   }
 }
 
 /** Makes the command that books the exchange of a quote, under a new key. */
-export function exchangeCommand({ customerId, operatorId, connectionId, shard }: Place, quote: QuoteRecord, { from, to, accounts }: { readonly from: string; readonly to: string; readonly accounts: ExchangeAccounts }): BookExchange {
+export function exchangeCommand(
+  { customerId, operatorId, connectionId, shard }: Place,
+  quote: QuoteRecord,
+  { from, to, accounts }: { readonly from: string; readonly to: string; readonly accounts: ExchangeAccounts },
+): BookExchange {
   orders += 1n
   const exchange: ExchangeRecord = {
-    id: ids.next(), customerId, operatorId, connectionId, shard, number: orderNumber('EXC', orders), externalId: null, kind: 'spot', status: 'processing', version: 1,
-    quoteId: quote.id, parentExchangeId: null, paymentId: null, sellBalanceId: from, buyBalanceId: to, sellCurrency: quote.sellCurrency, buyCurrency: quote.buyCurrency,
-    sellAmount: quote.sellAmount, buyAmount: quote.buyAmount, rate: quote.rate, partnerRate: quote.partnerRate, fixedSide: quote.fixedSide, fee: quote.fee, holdId: null, approvalId: null,
-    tradeDate: '2026-05-04', settlementDate: '2026-05-04', settledAt: null, reference: null, drawdownCount: 0, remainingSell: null, remainingBuy: null, forwardType: null,
-    drawdownFrom: null, heldUntil: null, deposit: null, dueAt: null, depositUsed: 0n, depositPlacedUsed: 0n, failure: null, exception: null, providerRef: null, partnerSold: null,
-    partnerBought: null, createdBy: customerId, createdVia: 'api_key', metadata: {}, createdAt: MONDAY, updatedAt: MONDAY,
+    id: ids.next(),
+    customerId,
+    operatorId,
+    connectionId,
+    shard,
+    number: orderNumber('EXC', orders),
+    externalId: null,
+    kind: 'spot',
+    status: 'processing',
+    version: 1,
+    quoteId: quote.id,
+    parentExchangeId: null,
+    paymentId: null,
+    sellBalanceId: from,
+    buyBalanceId: to,
+    sellCurrency: quote.sellCurrency,
+    buyCurrency: quote.buyCurrency,
+    sellAmount: quote.sellAmount,
+    buyAmount: quote.buyAmount,
+    rate: quote.rate,
+    partnerRate: quote.partnerRate,
+    fixedSide: quote.fixedSide,
+    fee: quote.fee,
+    holdId: null,
+    approvalId: null,
+    tradeDate: '2026-05-04',
+    settlementDate: '2026-05-04',
+    settledAt: null,
+    reference: null,
+    drawdownCount: 0,
+    remainingSell: null,
+    remainingBuy: null,
+    forwardType: null,
+    drawdownFrom: null,
+    heldUntil: null,
+    deposit: null,
+    dueAt: null,
+    depositUsed: 0n,
+    depositPlacedUsed: 0n,
+    failure: null,
+    exception: null,
+    providerRef: null,
+    partnerSold: null,
+    partnerBought: null,
+    createdBy: customerId,
+    createdVia: 'api_key',
+    metadata: {},
+    createdAt: MONDAY,
+    updatedAt: MONDAY,
   }
   return {
-    kind: 'book_exchange', customerId, exchange, quote, holdId: ids.next(), accounts, valueDate: '2026-05-04', refusal: null, creditRefused: false,
-    approving: { ids, requestedByName: 'Key', sandboxDecision: null, convert: () => null }, key: newKey(), problemText, problemStatus,
+    kind: 'book_exchange',
+    customerId,
+    exchange,
+    quote,
+    holdId: ids.next(),
+    accounts,
+    valueDate: '2026-05-04',
+    refusal: null,
+    creditRefused: false,
+    approving: { ids, requestedByName: 'Key', sandboxDecision: null, convert: () => null },
+    key: newKey(),
+    problemText,
+    problemStatus,
   }
 }

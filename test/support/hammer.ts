@@ -51,7 +51,13 @@ const DECIDED_DEADLINE_MS = 60_000
  * Starts sending. `balanceIds` are two balances of one customer, in euro. `dollars` is a balance of the same customer,
  * for exchanges.
  */
-export function hammer(options: { readonly client: Client; readonly balanceIds: readonly [string, string]; readonly dollars?: string | undefined; readonly recipientId: string; readonly workers: number }): Hammer {
+export function hammer(options: {
+  readonly client: Client
+  readonly balanceIds: readonly [string, string]
+  readonly dollars?: string | undefined
+  readonly recipientId: string
+  readonly workers: number
+}): Hammer {
   const { client, balanceIds, dollars, recipientId } = options
   const sent: Sent[] = []
   const unexpected: string[] = []
@@ -66,26 +72,37 @@ export function hammer(options: { readonly client: Client; readonly balanceIds: 
     const kind = number % 3 === 2 ? 'transfer' : number % 4 === 1 && dollars !== undefined ? 'exchange' : 'payment'
     const from = balanceIds[number % 2]!
     const to = kind === 'transfer' ? balanceIds[(number + 1) % 2]! : null
-    const amount = 300 + (number * 37) % 600
-    const asked = kind === 'exchange' ? { quoteId: await quote(amount), sellBalanceId: from, buyBalanceId: dollars }
-      : to === null ? paymentBody(from, recipientId, amount) : transferBody(from, to, amount)
+    const amount = 300 + ((number * 37) % 600)
+    const asked =
+      kind === 'exchange'
+        ? { quoteId: await quote(amount), sellBalanceId: from, buyBalanceId: dollars }
+        : to === null
+          ? paymentBody(from, recipientId, amount)
+          : transferBody(from, to, amount)
     const body = { ...asked, externalId: key }
     let attempts = 0
-    const reply = await until(`${kind} ${key} is decided`, async () => {
-      attempts++
-      const answer = await client.post<Payment | Transfer | Exchange>(PATHS[kind], body, key).catch((error: Error) => error)
-      // There was no answer: the node or the connection was lost.
-      if (answer instanceof Error) {
-        lastWords = `${answer.message}: ${String(answer.cause)}`
+    const reply = await until(
+      `${kind} ${key} is decided`,
+      async () => {
+        attempts++
+        const answer = await client
+          .post<Payment | Transfer | Exchange>(PATHS[kind], body, key)
+          .catch((error: Error) => error)
+        // There was no answer: the node or the connection was lost.
+        if (answer instanceof Error) {
+          lastWords = `${answer.message}: ${String(answer.cause)}`
+          return null
+        }
+        if (answer.status === 201) return answer
+        const { code } = answer.problem
+        lastWords = answer.text
+        if (code === 'insufficient-funds' || code === 'quote-expired') return answer
+        if (code !== 'service-unavailable' && code !== 'idempotency-key-in-use')
+          unexpected.push(`${answer.status} ${answer.text}`)
         return null
-      }
-      if (answer.status === 201) return answer
-      const { code } = answer.problem
-      lastWords = answer.text
-      if (code === 'insufficient-funds' || code === 'quote-expired') return answer
-      if (code !== 'service-unavailable' && code !== 'idempotency-key-in-use') unexpected.push(`${answer.status} ${answer.text}`)
-      return null
-    }, { deadlineMs: DECIDED_DEADLINE_MS, pollMs: RETRY_MS })
+      },
+      { deadlineMs: DECIDED_DEADLINE_MS, pollMs: RETRY_MS },
+    )
     sent.push({ kind, key, body, amount, from, to, attempts, reply })
   }
 
@@ -93,11 +110,20 @@ export function hammer(options: { readonly client: Client; readonly balanceIds: 
    * Requests a quote to sell so many euro cents, until there is one; a quote changes nothing, so it may be repeated.
    */
   async function quote(amount: number): Promise<string> {
-    return await until('there is a quote', async () => {
-      const body = { sellCurrency: 'EUR', buyCurrency: 'USD', amount: { amountMinor: String(amount), currency: 'EUR' }, fixedSide: 'sell' }
-      const answer = await client.post<{ id: string }>('/exchanges/quotes', body).catch(() => null)
-      return answer?.status === 201 ? answer.body.id : null
-    }, { deadlineMs: DECIDED_DEADLINE_MS, pollMs: RETRY_MS })
+    return await until(
+      'there is a quote',
+      async () => {
+        const body = {
+          sellCurrency: 'EUR',
+          buyCurrency: 'USD',
+          amount: { amountMinor: String(amount), currency: 'EUR' },
+          fixedSide: 'sell',
+        }
+        const answer = await client.post<{ id: string }>('/exchanges/quotes', body).catch(() => null)
+        return answer?.status === 201 ? answer.body.id : null
+      },
+      { deadlineMs: DECIDED_DEADLINE_MS, pollMs: RETRY_MS },
+    )
   }
 
   async function work(): Promise<void> {
@@ -105,7 +131,9 @@ export function hammer(options: { readonly client: Client; readonly balanceIds: 
   }
   const workers = Promise.all(Array.from({ length: options.workers }, work))
   // `stop` reports a worker's failure; until then it must not end the process.
-  workers.catch((error: unknown) => { failure = error })
+  workers.catch((error: unknown) => {
+    failure = error
+  })
   return {
     sent,
     unexpected,
@@ -123,55 +151,102 @@ export function hammer(options: { readonly client: Client; readonly balanceIds: 
 }
 
 /** Asserts that every acknowledged command took effect once, that nothing else did, and that the books are right. */
-export async function verify(t: Test, { sent, unexpected }: Hammer, world: {
-  readonly client: Client
-  readonly balanceIds: readonly [string, string]
-  readonly opening: bigint
-  query<Row extends object>(sql: string, values?: readonly unknown[]): Promise<Row[]>
-  audit(): Promise<AuditReport>
-}): Promise<void> {
+export async function verify(
+  t: Test,
+  { sent, unexpected }: Hammer,
+  world: {
+    readonly client: Client
+    readonly balanceIds: readonly [string, string]
+    readonly opening: bigint
+    query<Row extends object>(sql: string, values?: readonly unknown[]): Promise<Row[]>
+    audit(): Promise<AuditReport>
+  },
+): Promise<void> {
   const { client, balanceIds } = world
   const done = sent.filter(({ reply }) => reply.status === 201)
   const refused = sent.filter(({ reply }) => reply.status !== 201)
-  t.comment(`${done.length} done, ${refused.length} refused, ${sent.filter(({ attempts }) => attempts > 1).length} sent more than once`)
+  t.comment(
+    `${done.length} done, ${refused.length} refused, ${sent.filter(({ attempts }) => attempts > 1).length} sent more than once`,
+  )
   t.strictSame(unexpected, [], 'a fault is answered with 503 or not at all, never with a bug')
   t.ok(done.length > 0)
-  t.ok(sent.some(({ attempts }) => attempts > 1), 'the fault was noticed')
+  t.ok(
+    sent.some(({ attempts }) => attempts > 1),
+    'the fault was noticed',
+  )
 
   const rows = await world.query<{ id: string; external_id: string }>(
     `select id, external_id from payment where customer_id = $1 union all select id, external_id from transfer where customer_id = $1
-     union all select id, external_id from exchange where customer_id = $1`, [client.tenantId])
-  t.strictSame(new Map(rows.map(({ external_id, id }) => [external_id, id])).size, rows.length, 'no key has had two effects')
-  t.strictSame(rows.map(({ id }) => id).sort(), done.map(({ reply }) => reply.body.id).sort(), 'what was acknowledged is there, and nothing else')
+     union all select id, external_id from exchange where customer_id = $1`,
+    [client.tenantId],
+  )
+  t.strictSame(
+    new Map(rows.map(({ external_id, id }) => [external_id, id])).size,
+    rows.length,
+    'no key has had two effects',
+  )
+  t.strictSame(
+    rows.map(({ id }) => id).sort(),
+    done.map(({ reply }) => reply.body.id).sort(),
+    'what was acknowledged is there, and nothing else',
+  )
 
   const again: Reply<unknown>[] = []
   // Sent in groups: all at once would rightly be refused as too many.
   for (let from = 0; from < sent.length; from += REPEATED_TOGETHER) {
-    again.push(...await Promise.all(sent.slice(from, from + REPEATED_TOGETHER)
-      .map(({ kind, body, key }) => client.post(PATHS[kind], body, key))))
+    again.push(
+      ...(await Promise.all(
+        sent.slice(from, from + REPEATED_TOGETHER).map(({ kind, body, key }) => client.post(PATHS[kind], body, key)),
+      )),
+    )
   }
   again.forEach((reply, index) => {
     const { key, reply: first } = sent[index]!
-    if (reply.text !== first.text || reply.headers.get('idempotency-replayed') !== 'true') t.fail(`the key ${key} has another answer now: ${reply.status} ${reply.text}, not ${first.text}`)
+    if (reply.text !== first.text || reply.headers.get('idempotency-replayed') !== 'true')
+      t.fail(`the key ${key} has another answer now: ${reply.status} ${reply.text}, not ${first.text}`)
   })
   t.equal(again.length, sent.length, 'every key still has its first answer')
 
   let open: object[] = []
-  await until('all payments and exchanges are completed', async () => {
-    open = [...await world.query('select id, status, exception from exchange where customer_id = $1 and status <> $2', [client.tenantId, 'completed']), ...await world.query(`select p.id, p.status, p.sent_at, p.exception, i.attention_at, i.attempts, o.state as at_the_bank, o.due_at
+  await until(
+    'all payments and exchanges are completed',
+    async () => {
+      open = [
+        ...(await world.query('select id, status, exception from exchange where customer_id = $1 and status <> $2', [
+          client.tenantId,
+          'completed',
+        ])),
+        ...(await world.query(
+          `select p.id, p.status, p.sent_at, p.exception, i.attention_at, i.attempts, o.state as at_the_bank, o.due_at
       from payment p left join partner_instruction i on i.payment_id = p.id left join sandbox_order o on o.reference = p.id
-      where p.customer_id = $1 and p.status <> 'completed'`, [client.tenantId])]
-    return open.length === 0
-  }, { deadlineMs: COMPLETED_DEADLINE_MS, pollMs: 100 }).catch(() => {
+      where p.customer_id = $1 and p.status <> 'completed'`,
+          [client.tenantId],
+        )),
+      ]
+      return open.length === 0
+    },
+    { deadlineMs: COMPLETED_DEADLINE_MS, pollMs: 100 },
+  ).catch(() => {
     t.fail(`${open.length} payments and exchanges are not completed: ${JSON.stringify(open.slice(0, 5))}`)
   })
   for (const id of balanceIds) {
-    const change = done.reduce((sum, { from, to, amount }) => sum + (to === id ? BigInt(amount) : 0n) - (from === id ? BigInt(amount) : 0n), 0n)
+    const change = done.reduce(
+      (sum, { from, to, amount }) => sum + (to === id ? BigInt(amount) : 0n) - (from === id ? BigInt(amount) : 0n),
+      0n,
+    )
     const { bookBalance, heldBalance } = await client.balance(id)
-    t.equal(bookBalance.amountMinor, String(world.opening + change), 'the balance is what the acknowledged commands make of it')
+    t.equal(
+      bookBalance.amountMinor,
+      String(world.opening + change),
+      'the balance is what the acknowledged commands make of it',
+    )
     t.ok(BigInt(bookBalance.amountMinor) >= 0n)
     t.equal(heldBalance.amountMinor, '0')
   }
   const report = await world.audit()
-  t.strictSame(report.checks.filter(({ disagreeing }) => disagreeing > 0), [], 'the books are right')
+  t.strictSame(
+    report.checks.filter(({ disagreeing }) => disagreeing > 0),
+    [],
+    'the books are right',
+  )
 }

@@ -54,11 +54,11 @@ export interface LeasesHarness {
 export function testLeases(test: Test, harness: LeasesHarness): void {
   // The tests wait for leases to end, not for the processor, so three may run at a time.
   test.jobs = 3
-  test.test('one node has everything, from soon after its start until its stop', { buffered: true }, async t => {
+  test.test('one node has everything, from soon after its start until its stop', { buffered: true }, async (t) => {
     const { shards } = harness.open(t).node()
     await shards.start()
-    await until('the node owns all', () => ALL.every(shard => shards.owns(shard)))
-    t.ok(ALL.every(shard => shards.homeOf(shard).kind === 'here'))
+    await until('the node owns all', () => ALL.every((shard) => shards.owns(shard)))
+    t.ok(ALL.every((shard) => shards.homeOf(shard).kind === 'here'))
     t.strictSame(shards.owned() ?? ALL, ALL)
     t.match(shards.state(), { held: SHARD_COUNT, total: SHARD_COUNT, nodes: 1 })
     t.ok(shards.state().nodeId !== '')
@@ -68,55 +68,66 @@ export function testLeases(test: Test, harness: LeasesHarness): void {
 
   if (harness.nodesMax < 4) return
 
-  test.test('four nodes share fairly and agree on the homes, and what a listener hears adds up', { buffered: true }, async t => {
-    const cluster = harness.open(t)
-    const nodes = [cluster.node(), cluster.node(), cluster.node(), cluster.node()]
-    const overlaps = watchOverlaps(t, nodes)
-    const heard = nodes.map(({ shards }) => listen(shards))
-    await Promise.all(nodes.map(({ shards }) => shards.start()))
-    await until('four nodes settle', () => settled(nodes))
-    for (const [index, { shards }] of nodes.entries()) {
-      t.match(shards.state(), { held: SHARD_COUNT / 4, nodes: 4 })
-      t.strictSame([...heard[index]!].sort((a, b) => a - b), shards.owned())
-    }
-    await Promise.all(nodes.map(({ shards }) => shards.stop()))
-    for (const [index, { shards }] of nodes.entries()) {
-      t.strictSame(shards.owned(), [], 'a stopped node owns nothing')
-      t.ok(ALL.every(shard => shards.homeOf(shard).kind === 'nowhere'))
-      t.equal(heard[index]!.size, 0, 'and said so')
-    }
-    t.strictSame(overlaps(), [])
-  })
+  test.test(
+    'four nodes share fairly and agree on the homes, and what a listener hears adds up',
+    { buffered: true },
+    async (t) => {
+      const cluster = harness.open(t)
+      const nodes = [cluster.node(), cluster.node(), cluster.node(), cluster.node()]
+      const overlaps = watchOverlaps(t, nodes)
+      const heard = nodes.map(({ shards }) => listen(shards))
+      await Promise.all(nodes.map(({ shards }) => shards.start()))
+      await until('four nodes settle', () => settled(nodes))
+      for (const [index, { shards }] of nodes.entries()) {
+        t.match(shards.state(), { held: SHARD_COUNT / 4, nodes: 4 })
+        t.strictSame(
+          [...heard[index]!].sort((a, b) => a - b),
+          shards.owned(),
+        )
+      }
+      await Promise.all(nodes.map(({ shards }) => shards.stop()))
+      for (const [index, { shards }] of nodes.entries()) {
+        t.strictSame(shards.owned(), [], 'a stopped node owns nothing')
+        t.ok(ALL.every((shard) => shards.homeOf(shard).kind === 'nowhere'))
+        t.equal(heard[index]!.size, 0, 'and said so')
+      }
+      t.strictSame(overlaps(), [])
+    },
+  )
 
-  test.test('few shards move when a node joins, and what it gives up on leaving is taken at once', { buffered: true }, async t => {
-    const cluster = harness.open(t)
-    const [first, second, third] = [cluster.node(), cluster.node(), cluster.node()]
-    const overlaps = watchOverlaps(t, [first, second, third])
-    await Promise.all([first.shards.start(), second.shards.start()])
-    await until('two nodes settle', () => settled([first, second]))
-    const before = homes([first, second])
+  test.test(
+    'few shards move when a node joins, and what it gives up on leaving is taken at once',
+    { buffered: true },
+    async (t) => {
+      const cluster = harness.open(t)
+      const [first, second, third] = [cluster.node(), cluster.node(), cluster.node()]
+      const overlaps = watchOverlaps(t, [first, second, third])
+      await Promise.all([first.shards.start(), second.shards.start()])
+      await until('two nodes settle', () => settled([first, second]))
+      const before = homes([first, second])
 
-    const told: number[] = []
-    const early: number[] = []
-    first.shards.onChange(({ lost }) => {
-      told.push(...lost)
-      early.push(...lost.filter(shard => first.shards.owns(shard) || third.shards.owns(shard)))
-    })
-    await third.shards.start()
-    await until('three nodes settle', () => settled([first, second, third]))
-    const joined = homes([first, second, third])
-    const moves = ALL.filter(shard => before[shard] !== joined[shard])
-    t.ok(moves.length <= Math.ceil(SHARD_COUNT / 3) + SLACK_MAX, `${moves.length} shards moved to the joiner`)
-    t.strictSame(early, [], 'a node has stopped owning when it says so, and nobody else owns it before')
-    t.ok(told.length > 0 && told.every(shard => moves.includes(shard)))
+      const told: number[] = []
+      const early: number[] = []
+      first.shards.onChange(({ lost }) => {
+        told.push(...lost)
+        early.push(...lost.filter((shard) => first.shards.owns(shard) || third.shards.owns(shard)))
+      })
+      await third.shards.start()
+      await until('three nodes settle', () => settled([first, second, third]))
+      const joined = homes([first, second, third])
+      const moves = ALL.filter((shard) => before[shard] !== joined[shard])
+      t.ok(moves.length <= Math.ceil(SHARD_COUNT / 3) + SLACK_MAX, `${moves.length} shards moved to the joiner`)
+      t.strictSame(early, [], 'a node has stopped owning when it says so, and nobody else owns it before')
+      t.ok(told.length > 0 && told.every((shard) => moves.includes(shard)))
 
-    await third.shards.stop()
-    await until('the others have its shards', () => settled([first, second]), HAND_OVER_MAX_MS)
-    t.strictSame(homes([first, second]), before)
-    t.strictSame(overlaps(), [])
-  })
+      await third.shards.stop()
+      await until('the others have its shards', () => settled([first, second]), HAND_OVER_MAX_MS)
+      t.strictSame(homes([first, second]), before)
+      t.strictSame(overlaps(), [])
+    },
+  )
 
-  test.test('the shards of a node that was killed have a new home within 5 s', { buffered: true }, async t => {
+  test.test('the shards of a node that was killed have a new home within 5 s', { buffered: true }, async (t) => {
     const cluster = harness.open(t)
     const survivors = [cluster.node(), cluster.node()]
     const victim = await cluster.process()
@@ -127,18 +138,22 @@ export function testLeases(test: Test, harness: LeasesHarness): void {
     t.pass()
   })
 
-  test.test('a node that was stopped for three leases owns nothing from its first instruction on', { buffered: true }, async t => {
-    const cluster = harness.open(t)
-    const other = cluster.node()
-    const sleeper = await cluster.process()
-    await other.shards.start()
-    await until('two nodes settle', () => settled([other, sleeper]))
+  test.test(
+    'a node that was stopped for three leases owns nothing from its first instruction on',
+    { buffered: true },
+    async (t) => {
+      const cluster = harness.open(t)
+      const other = cluster.node()
+      const sleeper = await cluster.process()
+      await other.shards.start()
+      await until('two nodes settle', () => settled([other, sleeper]))
 
-    const woken = sleeper.sleep(3 * LEASE_MS)
-    await until('the other has all', () => settled([other]))
-    t.strictSame(await woken, { ownedBefore: SHARD_COUNT / 2, ownedAfter: 0, homesAfter: ['nowhere'] })
-    await until('it is given its share again', () => settled([other, sleeper]))
-  })
+      const woken = sleeper.sleep(3 * LEASE_MS)
+      await until('the other has all', () => settled([other]))
+      t.strictSame(await woken, { ownedBefore: SHARD_COUNT / 2, ownedAfter: 0, homesAfter: ['nowhere'] })
+      await until('it is given its share again', () => settled([other, sleeper]))
+    },
+  )
 }
 
 /** Waits for a condition. @throws Error that names the condition when time is up */
@@ -146,18 +161,18 @@ export async function until(what: string, condition: () => boolean, deadlineMs =
   const started = performance.now()
   while (!condition()) {
     if (performance.now() - started > deadlineMs) throw new Error(`not within ${deadlineMs} ms: ${what}`)
-    await new Promise(resolve => setTimeout(resolve, SAMPLE_MS))
+    await new Promise((resolve) => setTimeout(resolve, SAMPLE_MS))
   }
 }
 
 /** Whether these nodes alone hold all shards in fair shares, and every node in this process knows each shard's home. */
 export function settled(nodes: readonly (TestNode | NodeProcess)[]): boolean {
-  const here = nodes.filter(node => 'shards' in node)
+  const here = nodes.filter((node) => 'shards' in node)
   const seen = homes(here)
-  const loads = Map.groupBy(seen, home => home)
+  const loads = Map.groupBy(seen, (home) => home)
   return (
     here.every(({ shards, nodeUrl }) => {
-      const view = ALL.map(shard => urlOf(shards.homeOf(shard), nodeUrl))
+      const view = ALL.map((shard) => urlOf(shards.homeOf(shard), nodeUrl))
       return shards.state().nodes === nodes.length && view.every((home, shard) => home !== null && home === seen[shard])
     }) &&
     loads.size === nodes.length &&
@@ -170,7 +185,7 @@ export function settled(nodes: readonly (TestNode | NodeProcess)[]): boolean {
 
 /** The address of every shard's owner; for an owner outside this process, the address that the first node knows. */
 function homes(nodes: readonly TestNode[]): readonly (string | null)[] {
-  return ALL.map(shard => {
+  return ALL.map((shard) => {
     const owner = nodes.find(({ shards }) => shards.owns(shard))
     if (owner !== undefined) return owner.nodeUrl
     const home = nodes[0]?.shards.homeOf(shard)
@@ -218,7 +233,9 @@ export class NodeProcess {
 
   constructor(options: Omit<RedisShardsOptions, 'log' | 'clock'>) {
     this.nodeUrl = options.nodeUrl
-    this.#child = spawn(process.execPath, [import.meta.filename, JSON.stringify(options)], { stdio: ['pipe', 'pipe', 'inherit'] })
+    this.#child = spawn(process.execPath, [import.meta.filename, JSON.stringify(options)], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    })
     this.#lines = createInterface(this.#child.stdout!)[Symbol.asyncIterator]()
   }
 
@@ -243,7 +260,7 @@ export class NodeProcess {
     this.#child.stdin!.write('look\n')
     await this.#line()
     this.kill('SIGSTOP')
-    await new Promise(resolve => setTimeout(resolve, ms))
+    await new Promise((resolve) => setTimeout(resolve, ms))
     this.kill('SIGCONT')
     return JSON.parse(await this.#line()) as Woken
   }
@@ -276,7 +293,7 @@ function lookAround(shards: Shards): Woken {
     last = performance.now()
     Atomics.wait(cell, 0, 0, SAMPLE_MS)
   }
-  const homesAfter = [...new Set(ALL.map(shard => shards.homeOf(shard).kind))]
+  const homesAfter = [...new Set(ALL.map((shard) => shards.homeOf(shard).kind))]
   return { ownedBefore, ownedAfter: shards.owned()?.length ?? SHARD_COUNT, homesAfter }
 }
 

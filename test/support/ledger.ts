@@ -27,11 +27,23 @@ export interface Ledger extends SandboxOperator {
   /** Queries the database; rows are arrays. */
   read<Row extends unknown[]>(text: string, values?: unknown[]): Promise<Row[]>
   /** Reads the posted and held amounts of one balance. */
-  funds(balanceId: string): Promise<{ readonly posted: bigint; readonly held: bigint; readonly available: bigint; readonly version: bigint; readonly sequence: bigint }>
+  funds(
+    balanceId: string,
+  ): Promise<{
+    readonly posted: bigint
+    readonly held: bigint
+    readonly available: bigint
+    readonly version: bigint
+    readonly sequence: bigint
+  }>
 }
 
 /** Opens a ledger whose balances have these amounts, in euro by default. It is removed when the test ends. */
-export async function openLedger(t: Test, amounts: readonly (bigint | { readonly currency: CurrencyCode; readonly amount: bigint })[], clock: Clock = systemClock): Promise<Ledger> {
+export async function openLedger(
+  t: Test,
+  amounts: readonly (bigint | { readonly currency: CurrencyCode; readonly amount: bigint })[],
+  clock: Clock = systemClock,
+): Promise<Ledger> {
   const testDatabase = await createTestDatabase()
   const database = new Database(testDatabase.url)
   t.teardown(async () => {
@@ -39,18 +51,34 @@ export async function openLedger(t: Test, amounts: readonly (bigint | { readonly
     await testDatabase[Symbol.asyncDispose]()
   })
   const operator = await createSandboxOperator({ database, clock, ids })
-  const customer = await createSandboxCustomer({ database, clock, ids, ...operator }, {
-    legalName: 'Alice Ltd', number: 'ALICE-1', recipients: true,
-    balances: amounts.map((each) => (typeof each === 'bigint' ? { currency: 'EUR' as const, amount: each } : each)),
-  })
+  const customer = await createSandboxCustomer(
+    { database, clock, ids, ...operator },
+    {
+      legalName: 'Alice Ltd',
+      number: 'ALICE-1',
+      recipients: true,
+      balances: amounts.map((each) => (typeof each === 'bigint' ? { currency: 'EUR' as const, amount: each } : each)),
+    },
+  )
   const read = async <Row extends unknown[]>(text: string, values: unknown[] = []): Promise<Row[]> =>
     (await database.pool.query({ text, values, rowMode: 'array' })).rows as Row[]
   return {
-    ...operator, url: testDatabase.url, database, clock, read, customerId: customer.id, apiKeyId: customer.apiKeyId, shard: shardOf(customer.id),
-    balances: customer.balanceIds, accounts: new InternalAccountCache(database, ids),
-    recipient: await new RecipientCache(database).find(customer.recipients!.EUR) as PayableRecipient,
+    ...operator,
+    url: testDatabase.url,
+    database,
+    clock,
+    read,
+    customerId: customer.id,
+    apiKeyId: customer.apiKeyId,
+    shard: shardOf(customer.id),
+    balances: customer.balanceIds,
+    accounts: new InternalAccountCache(database, ids),
+    recipient: (await new RecipientCache(database).find(customer.recipients!.EUR)) as PayableRecipient,
     async funds(balanceId) {
-      const [row] = await read<[string, string, string, string]>('select posted, held, version, sequence from balance where id = $1', [balanceId])
+      const [row] = await read<[string, string, string, string]>(
+        'select posted, held, version, sequence from balance where id = $1',
+        [balanceId],
+      )
       const [posted, held, version, sequence] = row!.map(BigInt) as [bigint, bigint, bigint, bigint]
       return { posted, held, available: posted - held, version, sequence }
     },
@@ -63,7 +91,11 @@ export async function auditIsClean(t: Test, { url }: Pick<Ledger, 'url'>): Promi
   await client.connect()
   try {
     const report = await audit(client)
-    t.strictSame(report.checks.filter(({ disagreeing }) => disagreeing > 0), [], 'the audit is clean')
+    t.strictSame(
+      report.checks.filter(({ disagreeing }) => disagreeing > 0),
+      [],
+      'the audit is clean',
+    )
   } finally {
     await client.end()
   }

@@ -6,5 +6,10 @@ import { join } from 'node:path'
 export async function mailsIn(dataDir: string): Promise<string[]> {
   const outbox = join(dataDir, 'outbox')
   const names = await readdir(outbox).catch(() => [])
-  return await Promise.all(names.filter((name) => name.endsWith('.eml')).sort().map((name) => readFile(join(outbox, name), 'utf8')))
+  return await Promise.all(
+    names
+      .filter((name) => name.endsWith('.eml'))
+      .sort()
+      .map((name) => readFile(join(outbox, name), 'utf8')),
+  )
 }

@@ -37,7 +37,10 @@ export async function createDataDir(): Promise<DataDir> {
   const path = join(directory, 'data')
 
   async function databaseUrl(): Promise<string> {
-    const { password, port } = JSON.parse(await readFile(join(path, 'postgres.json'), 'utf8')) as { password: string; port: number }
+    const { password, port } = JSON.parse(await readFile(join(path, 'postgres.json'), 'utf8')) as {
+      password: string
+      port: number
+    }
     return `postgres://vostro:${password}@127.0.0.1:${port}/vostro`
   }
 
@@ -62,8 +65,10 @@ export async function createDataDir(): Promise<DataDir> {
     path,
     databaseUrl,
     postmaster,
-    sandbox: async () => JSON.parse(await readFile(join(path, 'sandbox.json'), 'utf8')) as SandboxContent & { baseUrl: string },
-    query: <Row extends object>(sql: string, values: readonly unknown[] = []) => connected(async client => (await client.query<Row>(sql, [...values])).rows),
+    sandbox: async () =>
+      JSON.parse(await readFile(join(path, 'sandbox.json'), 'utf8')) as SandboxContent & { baseUrl: string },
+    query: <Row extends object>(sql: string, values: readonly unknown[] = []) =>
+      connected(async (client) => (await client.query<Row>(sql, [...values])).rows),
     audit: () => connected(audit),
     async [Symbol.asyncDispose]() {
       const pid = await postmaster()
@@ -99,33 +104,69 @@ function run(dataDir: string, env: Readonly<Record<string, string>>): Running {
     // Not the checkout, which may contain an `.env`.
     cwd: tmpdir(),
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, DATA_DIR: dataDir, HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'error', RATE_LIMITS: 'off', ...env },
+    env: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      DATA_DIR: dataDir,
+      HOST: '127.0.0.1',
+      PORT: '0',
+      LOG_LEVEL: 'error',
+      RATE_LIMITS: 'off',
+      ...env,
+    },
   })
   const output = { stdout: '', stderr: '' }
-  child.stdout.setEncoding('utf8').on('data', (text: string) => { output.stdout += text })
-  child.stderr.setEncoding('utf8').on('data', (text: string) => { output.stderr += text })
-  const ended = once(child, 'close').then(([code, signal]) => ({ code: code as number | null, signal: signal as NodeJS.Signals | null }))
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output.stdout += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    output.stderr += text
+  })
+  const ended = once(child, 'close').then(([code, signal]) => ({
+    code: code as number | null,
+    signal: signal as NodeJS.Signals | null,
+  }))
   // A test that ends early ends the process too.
   const kill = () => child.kill('SIGKILL')
   process.once('exit', kill)
   void ended.then(() => process.removeListener('exit', kill))
-  return { output, ended, pid: child.pid!, kill: signal => { child.kill(signal) } }
+  return {
+    output,
+    ended,
+    pid: child.pid!,
+    kill: (signal) => {
+      child.kill(signal)
+    },
+  }
 }
 
 /** Starts a service that is expected to work, and waits until it listens. */
 export async function startNode(dataDir: string, env: Readonly<Record<string, string>> = {}): Promise<NodeProcess> {
   const node = run(dataDir, env)
   let over = false
-  void node.ended.then(() => { over = true })
-  const url = await until('the service listens', () => {
-    if (over) throw new Error(`The service ended instead of listening: ${node.output.stderr}${node.output.stdout}`)
-    // The last line that it prints is empty.
-    return /\n\n$/.test(node.output.stdout) && /listens on (http:\S+)\/v1\n/.exec(node.output.stdout)?.[1]
-  }, { deadlineMs: START_DEADLINE_MS })
+  void node.ended.then(() => {
+    over = true
+  })
+  const url = await until(
+    'the service listens',
+    () => {
+      if (over) throw new Error(`The service ended instead of listening: ${node.output.stderr}${node.output.stdout}`)
+      // The last line that it prints is empty.
+      return /\n\n$/.test(node.output.stdout) && /listens on (http:\S+)\/v1\n/.exec(node.output.stdout)?.[1]
+    },
+    { deadlineMs: START_DEADLINE_MS },
+  )
   return {
-    pid: node.pid, url, ended: node.ended, kill: node.kill,
-    get stdout() { return node.output.stdout },
-    get stderr() { return node.output.stderr },
+    pid: node.pid,
+    url,
+    ended: node.ended,
+    kill: node.kill,
+    get stdout() {
+      return node.output.stdout
+    },
+    get stderr() {
+      return node.output.stderr
+    },
     async [Symbol.asyncDispose]() {
       if (!over) node.kill('SIGKILL')
       await node.ended

@@ -20,18 +20,27 @@ export async function sentPayment(world: World, amount: number, reference = 'Inv
 
 /** Lists all events of a payment: type, status and previous status. */
 export async function eventsOf(world: World, id: string): Promise<(string | null)[][]> {
-  const rows = await world.query<{ type: string; status: string; previous_status: string | null }>('select type, status, previous_status from outbox where object_id = $1 order by id', [id])
+  const rows = await world.query<{ type: string; status: string; previous_status: string | null }>(
+    'select type, status, previous_status from outbox where object_id = $1 order by id',
+    [id],
+  )
   return rows.map(({ type, status, previous_status: previous }) => [type, status, previous])
 }
 
 /** Lists all postings of a payment: rule and amount, in the order of booking. */
 export async function postingsOf(world: World, id: string): Promise<string[][]> {
-  const rows = await world.query<{ rule: string; amount: string }>('select rule, amount from posting where source_id = $1 order by booked_at, rule, ordinal', [id])
+  const rows = await world.query<{ rule: string; amount: string }>(
+    'select rule, amount from posting where source_id = $1 order by booked_at, rule, ordinal',
+    [id],
+  )
   return rows.map(({ rule, amount }) => [rule, amount])
 }
 
 /** Lists all messages of the bank about a payment: type and code. */
 export async function messagesOf(world: World, id: string): Promise<(string | null)[][]> {
-  const rows = await world.query<{ type: string; code: string | null }>('select type, code from provider_event where object_id = $1 order by received_at, id', [id])
+  const rows = await world.query<{ type: string; code: string | null }>(
+    'select type, code from provider_event where object_id = $1 order by received_at, id',
+    [id],
+  )
   return rows.map(({ type, code }) => [type, code])
 }

@@ -17,7 +17,8 @@ function partsOf(pdf: Uint8Array): Map<string, Part> {
     const at = whole.indexOf('\nstream\n')
     const head = at < 0 ? whole : whole.slice(0, at)
     const raw = at < 0 ? '' : whole.slice(at + 8, whole.lastIndexOf('\nendstream'))
-    const stream = raw !== '' && head.includes('/FlateDecode') ? inflateSync(Buffer.from(raw, 'latin1')).toString('latin1') : raw
+    const stream =
+      raw !== '' && head.includes('/FlateDecode') ? inflateSync(Buffer.from(raw, 'latin1')).toString('latin1') : raw
     parts.set(id as string, { head, stream })
   }
   return parts
@@ -31,7 +32,8 @@ function meaningsOf(cmap: string): Map<number, string> {
   for (const [, from, list] of cmap.matchAll(/<([0-9a-f]+)> <[0-9a-f]+> \[([^\]]*)\]/gi)) {
     let number = Number.parseInt(from as string, 16)
     // The letters of a glyph with several letters are separated by spaces.
-    for (const [, hex] of (list as string).matchAll(/<([0-9a-f ]+)>/gi)) meanings.set(number++, utf16((hex as string).replaceAll(' ', '')))
+    for (const [, hex] of (list as string).matchAll(/<([0-9a-f ]+)>/gi))
+      meanings.set(number++, utf16((hex as string).replaceAll(' ', '')))
   }
   return meanings
 }
@@ -52,12 +54,19 @@ export function pdfText(pdf: Uint8Array): string[] {
     for (const [, name, glyphs] of stream.matchAll(/\/(F\d+) [\d.]+ Tf|\[([^\]]*)\] TJ/g)) {
       if (name !== undefined) font = fonts.get(name)
       if (glyphs === undefined) continue
-      const numbers = Array.from(glyphs.matchAll(/<([0-9a-f]*)>/gi), ([, hex]) => hex).join('').match(/.{4}/g) ?? []
-      shown.push(numbers.map((hex) => {
-        const meaning = font?.get(Number.parseInt(hex, 16))
-        if (meaning === undefined) throw new Error(`The glyph ${hex} has no meaning.`)
-        return meaning
-      }).join(''))
+      const numbers =
+        Array.from(glyphs.matchAll(/<([0-9a-f]*)>/gi), ([, hex]) => hex)
+          .join('')
+          .match(/.{4}/g) ?? []
+      shown.push(
+        numbers
+          .map((hex) => {
+            const meaning = font?.get(Number.parseInt(hex, 16))
+            if (meaning === undefined) throw new Error(`The glyph ${hex} has no meaning.`)
+            return meaning
+          })
+          .join(''),
+      )
     }
   }
   return shown

@@ -62,7 +62,13 @@ export class Person {
   }
 
   /** Sends a request with the person's token, or without a credential when `as` is null. */
-  async send<Body = unknown>(method: string, path: string, body?: unknown, headers: RawRequest['headers'] = {}, as: string | null = this.token): Promise<Reply<Body>> {
+  async send<Body = unknown>(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: RawRequest['headers'] = {},
+    as: string | null = this.token,
+  ): Promise<Reply<Body>> {
     const client = new Client({ url: this.#options.url, apiKey: as ?? '', tenantId: this.tenantId })
     const request = {
       method,
@@ -106,19 +112,38 @@ export class Person {
     this.#hold(first)
     if (first.mfa === null) return this
     const { challengeId } = first.mfa
-    this.#hold((await this.post<Opened>('/sessions/current/mfa', { challengeId, method: 'totp', code: this.code() })).body)
+    this.#hold(
+      (await this.post<Opened>('/sessions/current/mfa', { challengeId, method: 'totp', code: this.code() })).body,
+    )
     return this
   }
 
   /** Gives a step-up proof for an action. @throws when the service refuses */
   async stepUp(action: string, subject?: { readonly type: string; readonly id: string }): Promise<void> {
-    const { challengeId } = (await this.post<{ challengeId: string }>('/step-up/challenges', { action, ...(subject === undefined ? {} : { subject }) })).body
-    this.#hold((await this.post<Opened>(`/step-up/challenges/${challengeId}/verify`, { method: 'totp', code: this.code() })).body)
+    const { challengeId } = (
+      await this.post<{ challengeId: string }>('/step-up/challenges', {
+        action,
+        ...(subject === undefined ? {} : { subject }),
+      })
+    ).body
+    this.#hold(
+      (await this.post<Opened>(`/step-up/challenges/${challengeId}/verify`, { method: 'totp', code: this.code() }))
+        .body,
+    )
   }
 
   /** Sends a request with the browser's cookie in place of the token. */
-  browser<Body = unknown>(method: string, path: string, body?: unknown, headers: RawRequest['headers'] = {}): Promise<Reply<Body>> {
-    return this.send<Body>(method, path, body, { authorization: undefined, cookie: `theme=dark; __Host-session=${this.token}`, ...headers })
+  browser<Body = unknown>(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: RawRequest['headers'] = {},
+  ): Promise<Reply<Body>> {
+    return this.send<Body>(method, path, body, {
+      authorization: undefined,
+      cookie: `theme=dark; __Host-session=${this.token}`,
+      ...headers,
+    })
   }
 }
 

@@ -33,7 +33,10 @@ export async function makeTemplate(serverUrl: string): Promise<void> {
 }
 
 /** Makes the template with a sandbox: `start` starts a service on the given database, and stops it again. */
-export async function makeSandboxTemplate(serverUrl: string, start: (databaseUrl: string) => Promise<void>): Promise<void> {
+export async function makeSandboxTemplate(
+  serverUrl: string,
+  start: (databaseUrl: string) => Promise<void>,
+): Promise<void> {
   await administer(serverUrl, [`create database ${SANDBOX_TEMPLATE} template ${TEMPLATE}`])
   await start(withDatabase(serverUrl, SANDBOX_TEMPLATE))
   await close(serverUrl, SANDBOX_TEMPLATE)

@@ -31,13 +31,19 @@ export class DatabaseProxy {
   }
 
   /** The ports by which Postgres knows the connections (pg_stat_activity.client_port). */
-  get ports(): number[] { return [...this.#upstream].map(({ localPort }) => localPort).filter((port) => port !== undefined) }
+  get ports(): number[] {
+    return [...this.#upstream].map(({ localPort }) => localPort).filter((port) => port !== undefined)
+  }
 
   /** Drops the server's next message, and the connection with it. The server has already done the work. */
-  cutNextAnswer(): void { this.#cutNextAnswer = true }
+  cutNextAnswer(): void {
+    this.#cutNextAnswer = true
+  }
 
   /** Cuts the connection of a client that sends this text, before the server has read it. */
-  cutWhenAsked(text: string): void { this.#cutWhenAsked = text }
+  cutWhenAsked(text: string): void {
+    this.#cutWhenAsked = text
+  }
 
   /** Cuts all connections, and refuses new ones until `mend`. */
   cut(): void {
@@ -45,7 +51,9 @@ export class DatabaseProxy {
     for (const socket of [...this.#upstream, ...this.#downstream]) socket.destroy()
   }
 
-  mend(): void { this.#refusing = false }
+  mend(): void {
+    this.#refusing = false
+  }
 
   async close(): Promise<void> {
     this.cut()
@@ -55,7 +63,10 @@ export class DatabaseProxy {
   }
 
   #accept(client: Socket): void {
-    if (this.#refusing) { client.destroy(); return }
+    if (this.#refusing) {
+      client.destroy()
+      return
+    }
     const server = connect(this.#target)
     this.#downstream.add(client)
     this.#upstream.add(server)
@@ -67,12 +78,18 @@ export class DatabaseProxy {
     }
     for (const socket of [client, server]) socket.setNoDelay(true).on('error', end).on('close', end)
     client.on('data', (bytes) => {
-      if (this.#cutWhenAsked === null || !bytes.includes(this.#cutWhenAsked)) { server.write(bytes); return }
+      if (this.#cutWhenAsked === null || !bytes.includes(this.#cutWhenAsked)) {
+        server.write(bytes)
+        return
+      }
       this.#cutWhenAsked = null
       end()
     })
     server.on('data', (bytes) => {
-      if (!this.#cutNextAnswer) { client.write(bytes); return }
+      if (!this.#cutNextAnswer) {
+        client.write(bytes)
+        return
+      }
       this.#cutNextAnswer = false
       end()
     })

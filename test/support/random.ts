@@ -2,7 +2,9 @@
 export class Random {
   #state: number
 
-  constructor(seed: number) { this.#state = seed >>> 0 }
+  constructor(seed: number) {
+    this.#state = seed >>> 0
+  }
 
   /** Returns a number x with 0 <= x < 1. */
   next(): number {
@@ -14,9 +16,15 @@ export class Random {
   }
 
   /** Returns a whole number from `min` to `max`, both included. */
-  int(min: number, max: number): number { return min + Math.floor(this.next() * (max - min + 1)) }
+  int(min: number, max: number): number {
+    return min + Math.floor(this.next() * (max - min + 1))
+  }
 
-  pick<Value>(values: readonly Value[]): Value { return values[this.int(0, values.length - 1)] as Value }
+  pick<Value>(values: readonly Value[]): Value {
+    return values[this.int(0, values.length - 1)] as Value
+  }
 
-  chance(probability: number): boolean { return this.next() < probability }
+  chance(probability: number): boolean {
+    return this.next() < probability
+  }
 }

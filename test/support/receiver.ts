@@ -29,17 +29,27 @@ export class Receiver implements AsyncDisposable {
     const chunks: Buffer[] = []
     this.#underWay += 1
     this.underWayMost = Math.max(this.underWayMost, this.#underWay)
-    response.once('close', () => { this.#underWay -= 1 })
+    response.once('close', () => {
+      this.#underWay -= 1
+    })
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.once('error', () => undefined)
     response.once('error', () => undefined)
     request.once('end', () => {
       const body = Buffer.concat(chunks).toString()
-      const received: Received = { path: request.url as string, headers: request.headers, body, event: JSON.parse(body) as VerifiedEvent, at: performance.now() }
+      const received: Received = {
+        path: request.url as string,
+        headers: request.headers,
+        body,
+        event: JSON.parse(body) as VerifiedEvent,
+        at: performance.now(),
+      }
       this.received.push(received)
       this.answer(response, request, received)
     })
-  }).on('connection', () => { this.connections += 1 })
+  }).on('connection', () => {
+    this.connections += 1
+  })
 
   static async open(answer?: Answer): Promise<Receiver> {
     const receiver = new Receiver()
@@ -49,11 +59,17 @@ export class Receiver implements AsyncDisposable {
     return receiver
   }
 
-  get port(): number { return (this.#server.address() as AddressInfo).port }
-  get url(): string { return `http://127.0.0.1:${this.port}/hooks` }
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port
+  }
+  get url(): string {
+    return `http://127.0.0.1:${this.port}/hooks`
+  }
 
   /** Lists the received events of one type. */
-  ofType(type: string): Received[] { return this.received.filter(({ event }) => event.type === type) }
+  ofType(type: string): Received[] {
+    return this.received.filter(({ event }) => event.type === type)
+  }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#server.closeAllConnections()

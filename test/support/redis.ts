@@ -43,7 +43,7 @@ async function findServer(): Promise<string | null> {
   for (const name of SERVERS) {
     const works = await run(name, ['--version']).then(
       () => true,
-      () => false
+      () => false,
     )
     if (works) return name
   }
@@ -68,7 +68,7 @@ async function installServer(): Promise<string> {
   if (server === null) {
     throw new Error(
       `These tests need a Redis server and could not install one (${reason}). ` +
-        'Install redis-server or valkey-server, or set REDIS_URL.'
+        'Install redis-server or valkey-server, or set REDIS_URL.',
     )
   }
   return server
@@ -79,8 +79,21 @@ async function startServer(name: string): Promise<RedisServer> {
   const port = await freePort()
   const child = spawn(
     name,
-    ['--port', String(port), '--bind', '127.0.0.1', '--dir', directory, '--save', '', '--appendonly', 'no', '--daemonize', 'no'],
-    { stdio: ['ignore', 'ignore', 'inherit'] }
+    [
+      '--port',
+      String(port),
+      '--bind',
+      '127.0.0.1',
+      '--dir',
+      directory,
+      '--save',
+      '',
+      '--appendonly',
+      'no',
+      '--daemonize',
+      'no',
+    ],
+    { stdio: ['ignore', 'ignore', 'inherit'] },
   )
   const ended = once(child, 'exit')
   // A test process that ends without `stop` ends the server too.
@@ -104,13 +117,13 @@ async function startServer(name: string): Promise<RedisServer> {
       await stop()
       throw new Error(`${name} did not start on 127.0.0.1:${port}.`)
     }
-    await new Promise(resolve => setTimeout(resolve, POLL_MS))
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   }
   return { url: `redis://127.0.0.1:${port}`, stop }
 }
 
 function isListening(port: number): Promise<boolean> {
-  return new Promise(resolve => {
+  return new Promise((resolve) => {
     const socket = connect({ host: '127.0.0.1', port })
       .once('connect', () => {
         socket.destroy()

@@ -34,7 +34,20 @@ export function createReport(options: { readonly print: (line: string) => void; 
 }
 
 /** The useful parts of the diagnosis, in the order of reading. */
-const DETAILS = ['diff', 'found', 'wanted', 'doNotWant', 'pattern', 'message', 'signal', 'exitCode', 'timeout', 'at', 'stack', 'source']
+const DETAILS = [
+  'diff',
+  'found',
+  'wanted',
+  'doNotWant',
+  'pattern',
+  'message',
+  'signal',
+  'exitCode',
+  'timeout',
+  'at',
+  'stack',
+  'source',
+]
 
 function describeFailure(result: Result): string {
   const diagnosis: Record<string, unknown> = result.diag ?? {}
@@ -43,7 +56,14 @@ function describeFailure(result: Result): string {
     // The difference already shows the found and wanted values.
     if (['found', 'wanted'].includes(name) && diagnosis.diff !== undefined) continue
     const text = describeDetail(name, diagnosis[name])
-    if (text !== null) lines.push(`${name}:`, ...text.trimEnd().split('\n').map(line => `  ${line}`))
+    if (text !== null)
+      lines.push(
+        `${name}:`,
+        ...text
+          .trimEnd()
+          .split('\n')
+          .map((line) => `  ${line}`),
+      )
   }
   return lines.join('\n        ')
 }

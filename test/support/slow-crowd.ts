@@ -43,7 +43,10 @@ export async function gather(url: string, clients: readonly SlowClient[]): Promi
       connected += 1
       if (client.text !== '') socket.write(client.text)
       const { drip } = client
-      if (drip !== undefined) dripping = setInterval(() => { if (socket.writable) socket.write(drip) }, DRIP_MS)
+      if (drip !== undefined)
+        dripping = setInterval(() => {
+          if (socket.writable) socket.write(drip)
+        }, DRIP_MS)
     })
     socket.setEncoding('latin1')
     sockets.add(socket)
@@ -58,7 +61,10 @@ export async function gather(url: string, clients: readonly SlowClient[]): Promi
     socket.on('close', () => {
       clearInterval(dripping)
       sockets.delete(socket)
-      const timer = setTimeout(() => { timers.delete(timer); join(client) }, AGAIN_MS)
+      const timer = setTimeout(() => {
+        timers.delete(timer)
+        join(client)
+      }, AGAIN_MS)
       timers.add(timer)
     })
   }
@@ -66,7 +72,9 @@ export async function gather(url: string, clients: readonly SlowClient[]): Promi
   for (const client of clients) join(client)
   await until('every slow client was connected', () => connected >= clients.length)
   return {
-    get open() { return sockets.size },
+    get open() {
+      return sockets.size
+    },
     statuses,
     stop() {
       stopped = true
@@ -77,17 +85,31 @@ export async function gather(url: string, clients: readonly SlowClient[]): Promi
 }
 
 /** Makes the head of a POST that announces more body than it sends. */
-export function halfSent(path: string, headers: Readonly<Record<string, string>>, options: { readonly length?: number; readonly body?: string } = {}): string {
+export function halfSent(
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  options: { readonly length?: number; readonly body?: string } = {},
+): string {
   const { length = 2_000, body = '{"a":' } = options
-  const lines = Object.entries({ Host: 'localhost', 'Content-Type': 'application/json', 'Content-Length': String(length), 'Idempotency-Key': randomUUID(), ...headers })
+  const lines = Object.entries({
+    Host: 'localhost',
+    'Content-Type': 'application/json',
+    'Content-Length': String(length),
+    'Idempotency-Key': randomUUID(),
+    ...headers,
+  })
   return `POST ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`
 }
 
 /** Makes the same for a form with a file. */
 export function halfUploaded(path: string, headers: Readonly<Record<string, string>>): string {
   const boundary = 'slow-crowd'
-  return halfSent(path, { ...headers, 'Content-Type': `multipart/form-data; boundary=${boundary}` }, {
-    length: 1_000_000,
-    body: `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="slow.csv"\r\nContent-Type: text/csv\r\n\r\nrecipient_id,currency`,
-  })
+  return halfSent(
+    path,
+    { ...headers, 'Content-Type': `multipart/form-data; boundary=${boundary}` },
+    {
+      length: 1_000_000,
+      body: `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="slow.csv"\r\nContent-Type: text/csv\r\n\r\nrecipient_id,currency`,
+    },
+  )
 }

@@ -19,7 +19,11 @@ export interface TableRow {
 
 /** Parses a table. @throws SyntaxError with the line that cannot be read, because a skipped row would test nothing */
 export function table(text: string): TableRow[] {
-  return text.split('\n').map((line) => line.replace(/#.*/, '').trim().replace(/\s+/g, ' ')).filter((line) => line !== '').map(parseRow)
+  return text
+    .split('\n')
+    .map((line) => line.replace(/#.*/, '').trim().replace(/\s+/g, ' '))
+    .filter((line) => line !== '')
+    .map(parseRow)
 }
 
 function parseRow(text: string): TableRow {
@@ -27,9 +31,10 @@ function parseRow(text: string): TableRow {
   const words = left.split(' ')
   const verb = words.shift()
   const subject = words.shift()
-  const other = words[0] === '->' ? words.splice(0, 2)[1] ?? null : null
+  const other = words[0] === '->' ? (words.splice(0, 2)[1] ?? null) : null
   const amount = /^\d+$/.test(words[0] ?? '') ? BigInt(words.shift() as string) : null
-  if (verb === undefined || subject === undefined || words.length % 2 !== 0 || more.length > 0) throw new SyntaxError(`cannot read the row "${text}"`)
+  if (verb === undefined || subject === undefined || words.length % 2 !== 0 || more.length > 0)
+    throw new SyntaxError(`cannot read the row "${text}"`)
   const settings: Record<string, string> = {}
   for (let i = 0; i < words.length; i += 2) {
     const name = words[i] as string

@@ -33,12 +33,22 @@ export interface TrialOptions extends ClusterOptions {
  * Runs clients against a cluster while `happen` causes faults. Asserts that nothing was lost or done twice, that every
  * balance is one that a single account could have had, and that the books are right.
  */
-export async function trial(t: Test, options: TrialOptions, happen: (scene: TrialScene) => Promise<void>): Promise<void> {
+export async function trial(
+  t: Test,
+  options: TrialOptions,
+  happen: (scene: TrialScene) => Promise<void>,
+): Promise<void> {
   await using cluster = await Cluster.open(options)
   await options.before?.(cluster)
   const customers: CreatedCustomer[] = []
   for (let i = 0; i < (options.customers ?? CUSTOMERS); i++) customers.push(await cluster.customer(OPENING))
-  const clients = new Clients({ nodes: cluster.nodes, customers, workers: WORKERS, pace: COMMANDS_PER_SECOND, seed: SEED })
+  const clients = new Clients({
+    nodes: cluster.nodes,
+    customers,
+    workers: WORKERS,
+    pace: COMMANDS_PER_SECOND,
+    seed: SEED,
+  })
   const answers = async (count = 40, deadlineMs?: number) => {
     const before = clients.counts.decided
     await until(`${count} more answers`, () => clients.counts.decided >= before + count, { deadlineMs })
@@ -51,7 +61,9 @@ export async function trial(t: Test, options: TrialOptions, happen: (scene: Tria
   await happen({ cluster, clients, customers, answers })
   await answers()
   const { verdict, brokenBooks, stuck, errors } = await judge(cluster, { clients, customers, drainMs: DRAIN_MS })
-  t.comment(`${verdict.commands} commands in ${clients.counts.calls} calls: ${verdict.acknowledged} acknowledged, ${verdict.refused} refused`)
+  t.comment(
+    `${verdict.commands} commands in ${clients.counts.calls} calls: ${verdict.acknowledged} acknowledged, ${verdict.refused} refused`,
+  )
   t.strictSame(verdict.violations.slice(0, 5).map(readable), [], 'clients and books agree')
   t.equal(verdict.unknown, 0, 'every command is decided in the end')
   t.ok(verdict.acknowledged > 0 && verdict.refused > 0, 'and there were both yeses and noes')
@@ -60,4 +72,5 @@ export async function trial(t: Test, options: TrialOptions, happen: (scene: Tria
   t.strictSame(errors.slice(0, 5), [], 'no node has met a bug')
 }
 
-const readable = (value: unknown): unknown => JSON.parse(JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? String(each) : each)))
+const readable = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? String(each) : each)))

@@ -55,7 +55,9 @@ export class Wire {
   }
 
   /** Loses the answers to the next commits, and each time the connection with it. */
-  loseCommitAnswers(count: number): void { this.#toLose = count }
+  loseCommitAnswers(count: number): void {
+    this.#toLose = count
+  }
 
   /** Cuts all connections, and refuses new ones until `mend`. */
   cut(): void {
@@ -64,7 +66,9 @@ export class Wire {
   }
 
   /** Drops all bytes in both directions without closing connections, as a network that drops packets, until `mend`. */
-  silence(): void { this.#silent = true }
+  silence(): void {
+    this.#silent = true
+  }
 
   mend(): void {
     this.#refusing = false
@@ -82,11 +86,18 @@ export class Wire {
   }
 
   #accept(node: Socket): void {
-    if (this.#refusing) { node.destroy(); return }
+    if (this.#refusing) {
+      node.destroy()
+      return
+    }
     const server = connect(this.#target)
     const line: Line = { node, server, pending: Buffer.alloc(0), greeted: false, committing: false, kept: [] }
     this.#lines.add(line)
-    for (const socket of [node, server]) socket.setNoDelay(true).on('error', () => this.#end(line)).on('close', () => this.#end(line))
+    for (const socket of [node, server])
+      socket
+        .setNoDelay(true)
+        .on('error', () => this.#end(line))
+        .on('close', () => this.#end(line))
     node.on('data', (bytes: Buffer) => {
       if (this.#silent) return
       this.#listen(line, bytes)
@@ -94,7 +105,10 @@ export class Wire {
     })
     server.on('data', (bytes: Buffer) => {
       if (this.#silent) return
-      if (!line.committing || (this.#toLose === 0 && line.kept.length === 0)) { node.write(bytes); return }
+      if (!line.committing || (this.#toLose === 0 && line.kept.length === 0)) {
+        node.write(bytes)
+        return
+      }
       // The answer is kept until the server reports that it is done; before that, the commit might not have happened.
       line.kept.push(bytes)
       const said = Buffer.concat(line.kept)
@@ -127,9 +141,10 @@ export class Wire {
       line.pending = line.pending.subarray(length)
       if (line.greeted && (message[0] === BIND || message[0] === QUERY)) {
         // A Bind holds the portal, which has no name, and then the statement.
-        line.committing = message[0] === BIND
-          ? message.toString('latin1', 6, 6 + COMMIT_STATEMENT.length) === COMMIT_STATEMENT
-          : message.toString('latin1', 5, 11) === 'commit'
+        line.committing =
+          message[0] === BIND
+            ? message.toString('latin1', 6, 6 + COMMIT_STATEMENT.length) === COMMIT_STATEMENT
+            : message.toString('latin1', 5, 11) === 'commit'
       }
       line.greeted = true
     }

@@ -97,8 +97,14 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   await using made = new AsyncDisposableStack()
   // A service with its own first start, or its own secrets, makes its sandbox itself.
   const template = process.env[SANDBOX_ENV]
-  const sandboxed = template !== undefined && options.databaseUrl === undefined && !['APP_ENV', 'SECRETS_KEY'].some((name) => name in (options.settings ?? {}))
-  const database = options.databaseUrl === undefined ? made.use(await (sandboxed ? createSandboxDatabase() : createTestDatabase())) : null
+  const sandboxed =
+    template !== undefined &&
+    options.databaseUrl === undefined &&
+    !['APP_ENV', 'SECRETS_KEY'].some((name) => name in (options.settings ?? {}))
+  const database =
+    options.databaseUrl === undefined
+      ? made.use(await (sandboxed ? createSandboxDatabase() : createTestDatabase()))
+      : null
   const databaseUrl = database?.url ?? options.databaseUrl!
   const dataDir = await mkdtemp(join(tmpdir(), 'vostro-world-'))
   made.defer(() => rm(dataDir, { recursive: true, force: true }))
@@ -110,22 +116,37 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
 
   const errors: string[] = []
   const logged: string[] = []
-  const log = pino({ level: options.logLevel ?? 'warn' }, {
-    write(line: string) {
-      logged.push(line)
-      if ((JSON.parse(line) as { level: number }).level >= ERROR_LEVEL) errors.push(line)
+  const log = pino(
+    { level: options.logLevel ?? 'warn' },
+    {
+      write(line: string) {
+        logged.push(line)
+        if ((JSON.parse(line) as { level: number }).level >= ERROR_LEVEL) errors.push(line)
+      },
     },
-  })
+  )
   let offset = 0
   const clock = { now: () => systemClock.now() + offset }
-  const config = readConfig({ PORT: '0', DATABASE_URL: databaseUrl, DATA_DIR: dataDir, LOG_LEVEL: 'warn', RATE_LIMITS: 'off', ...options.settings })
+  const config = readConfig({
+    PORT: '0',
+    DATABASE_URL: databaseUrl,
+    DATA_DIR: dataDir,
+    LOG_LEVEL: 'warn',
+    RATE_LIMITS: 'off',
+    ...options.settings,
+  })
   const start = async (overrides: Pick<Overrides, 'dispatch'> = {}): Promise<readonly Service[]> => {
     const services: Service[] = []
     // The nodes start one after the other: the first makes the sandbox, the others find it.
     for (let node = 0; node < NODES; node++) {
       // All nodes share one public URL, so that links are the same whichever node writes them.
       const publicUrl = services[0] === undefined ? {} : { publicUrl: services[0].url }
-      services.push(await createService({ ...config, ...publicUrl }, { clock, log, dispatch: options.dispatch ?? true, refuseWhenLate: false, ...options.overrides, ...overrides }))
+      services.push(
+        await createService(
+          { ...config, ...publicUrl },
+          { clock, log, dispatch: options.dispatch ?? true, refuseWhenLate: false, ...options.overrides, ...overrides },
+        ),
+      )
     }
     return services
   }
@@ -143,15 +164,21 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   }
   if (database !== null) made.defer(check)
   let services = await start()
-  made.defer(async () => { await stop() })
+  made.defer(async () => {
+    await stop()
+  })
 
   const sandbox = services[0]!.sandbox!
   let requests = 0
   const url = () => services[requests++ % NODES]!.url
   const kept = made.move()
   return {
-    get service() { return services[0]! },
-    get url() { return url() },
+    get service() {
+      return services[0]!
+    },
+    get url() {
+      return url()
+    },
     databaseUrl,
     dataDir,
     errors,
@@ -174,8 +201,11 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       const customer = await addCustomer(databaseUrl, sandbox.operator.id, spec)
       return { ...customer, client: new Client({ url, apiKey: customer.apiKey, tenantId: customer.id }) }
     },
-    query: async <Row extends object>(sql: string, values: readonly unknown[] = []) => (await admin.query<Row>(sql, [...values])).rows,
-    advance(ms) { offset += ms },
+    query: async <Row extends object>(sql: string, values: readonly unknown[] = []) =>
+      (await admin.query<Row>(sql, [...values])).rows,
+    advance(ms) {
+      offset += ms
+    },
     async restart(overrides) {
       await stop()
       services = await start(overrides)
@@ -189,27 +219,64 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
 }
 
 /** Creates an active customer with money, in a running service's database. */
-export async function addCustomer(databaseUrl: string, operatorId: string, spec: Omit<CustomerSpec, 'legalName' | 'number'>) {
+export async function addCustomer(
+  databaseUrl: string,
+  operatorId: string,
+  spec: Omit<CustomerSpec, 'legalName' | 'number'>,
+) {
   const database = new Database(databaseUrl, 1)
   try {
     const [row] = await database.query<[string]>({
-      name: 'connection_of', text: 'select id from provider_connection where operator_id = $1', values: [operatorId],
+      name: 'connection_of',
+      text: 'select id from provider_connection where operator_id = $1',
+      values: [operatorId],
     })
     const number = randomBytes(6).toString('hex')
-    const seeding = { database, clock: systemClock, ids: createIdSource(systemClock), operatorId, connectionId: row![0] }
-    const customer = await createSandboxCustomer(seeding, { legalName: `Test ${number}`, number, recipients: true, ...spec })
-    return { id: customer.id, apiKey: customer.apiKey, balanceIds: customer.balanceIds, recipients: customer.recipients! }
+    const seeding = {
+      database,
+      clock: systemClock,
+      ids: createIdSource(systemClock),
+      operatorId,
+      connectionId: row![0],
+    }
+    const customer = await createSandboxCustomer(seeding, {
+      legalName: `Test ${number}`,
+      number,
+      recipients: true,
+      ...spec,
+    })
+    return {
+      id: customer.id,
+      apiKey: customer.apiKey,
+      balanceIds: customer.balanceIds,
+      recipients: customer.recipients!,
+    }
   } finally {
     await database.close()
   }
 }
 
 /** Makes the body of a payment of the given minor units to the recipient, in euro by default. */
-export function paymentBody(sourceBalanceId: string, recipientId: string, amountMinor: number | bigint | string, currency = 'EUR') {
-  return { sourceBalanceId, recipientId, amount: { amountMinor: String(amountMinor), currency }, reference: 'Invoice 42' }
+export function paymentBody(
+  sourceBalanceId: string,
+  recipientId: string,
+  amountMinor: number | bigint | string,
+  currency = 'EUR',
+) {
+  return {
+    sourceBalanceId,
+    recipientId,
+    amount: { amountMinor: String(amountMinor), currency },
+    reference: 'Invoice 42',
+  }
 }
 
 /** Makes the body of a transfer of the given minor units, in euro by default. */
-export function transferBody(fromBalanceId: string, toBalanceId: string, amountMinor: number | bigint | string, currency = 'EUR') {
+export function transferBody(
+  fromBalanceId: string,
+  toBalanceId: string,
+  amountMinor: number | bigint | string,
+  currency = 'EUR',
+) {
   return { fromBalanceId, toBalanceId, amount: { amountMinor: String(amountMinor), currency } }
 }

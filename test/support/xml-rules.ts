@@ -4,9 +4,19 @@
  */
 
 /** Children in order, with the minimum and maximum number of each. */
-interface Composite { readonly kind: 'sequence'; readonly children: readonly (readonly [name: string, min: number, max: number, type: string])[] }
-interface Choice { readonly kind: 'choice'; readonly children: readonly (readonly [name: string, type: string])[] }
-interface Simple { readonly kind: 'text'; readonly pattern: RegExp; readonly attribute?: string }
+interface Composite {
+  readonly kind: 'sequence'
+  readonly children: readonly (readonly [name: string, min: number, max: number, type: string])[]
+}
+interface Choice {
+  readonly kind: 'choice'
+  readonly children: readonly (readonly [name: string, type: string])[]
+}
+interface Simple {
+  readonly kind: 'text'
+  readonly pattern: RegExp
+  readonly attribute?: string
+}
 export type Rule = Composite | Choice | Simple
 
 export const MANY = Number.POSITIVE_INFINITY
@@ -17,14 +27,32 @@ export const choice = (...children: Choice['children']): Choice => ({ kind: 'cho
 
 /** The text types that the schemas have in common. */
 export const TEXTS: Readonly<Record<string, Rule>> = {
-  Max34: text(1, 34), Max35: text(1, 35), Max70: text(1, 70), Max105: text(1, 105), Max140: text(1, 140), Max500: text(1, 500),
-  Max5Numeric: pattern(/^[0-9]{1,5}$/), Max15Numeric: pattern(/^[0-9]{1,15}$/), Number: pattern(/^[0-9]{1,18}$/), Boolean: pattern(/^(true|false)$/),
-  Date: pattern(/^\d{4}-\d\d-\d\d$/), DateTime: pattern(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/), Currency: pattern(/^[A-Z]{3}$/), Code4: pattern(/^[A-Z]{4}$/),
-  IBAN: pattern(/^[A-Z]{2}[0-9]{2}[a-zA-Z0-9]{1,30}$/), BIC: pattern(/^[A-Z0-9]{4}[A-Z]{2}[A-Z0-9]{2}([A-Z0-9]{3})?$/),
-  Decimal: pattern(/^(?=(?:\D*\d){1,18}\D*$)\d+(\.\d{1,17})?$/), Amount: { kind: 'text', pattern: /^(?=(?:\D*\d){1,18}\D*$)\d+(\.\d{1,5})?$/, attribute: 'Ccy' },
+  Max34: text(1, 34),
+  Max35: text(1, 35),
+  Max70: text(1, 70),
+  Max105: text(1, 105),
+  Max140: text(1, 140),
+  Max500: text(1, 500),
+  Max5Numeric: pattern(/^[0-9]{1,5}$/),
+  Max15Numeric: pattern(/^[0-9]{1,15}$/),
+  Number: pattern(/^[0-9]{1,18}$/),
+  Boolean: pattern(/^(true|false)$/),
+  Date: pattern(/^\d{4}-\d\d-\d\d$/),
+  DateTime: pattern(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/),
+  Currency: pattern(/^[A-Z]{3}$/),
+  Code4: pattern(/^[A-Z]{4}$/),
+  IBAN: pattern(/^[A-Z]{2}[0-9]{2}[a-zA-Z0-9]{1,30}$/),
+  BIC: pattern(/^[A-Z0-9]{4}[A-Z]{2}[A-Z0-9]{2}([A-Z0-9]{3})?$/),
+  Decimal: pattern(/^(?=(?:\D*\d){1,18}\D*$)\d+(\.\d{1,17})?$/),
+  Amount: { kind: 'text', pattern: /^(?=(?:\D*\d){1,18}\D*$)\d+(\.\d{1,5})?$/, attribute: 'Ccy' },
 }
 
-interface Element { readonly name: string; readonly attributes: Readonly<Record<string, string>>; readonly children: Element[]; text: string }
+interface Element {
+  readonly name: string
+  readonly attributes: Readonly<Record<string, string>>
+  readonly children: Element[]
+  text: string
+}
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"' }
 
@@ -52,7 +80,14 @@ function parse(xml: string): Element {
       if (inner.name !== name) throw new Error(`</${name}> closes <${inner.name}>`)
       open.pop()
     } else if (name !== undefined) {
-      const element: Element = { name, attributes: Object.fromEntries(Array.from((attributes ?? '').matchAll(/ ([A-Za-z]+)="([^"]*)"/g), ([, key, value]) => [key, value])), children: [], text: '' }
+      const element: Element = {
+        name,
+        attributes: Object.fromEntries(
+          Array.from((attributes ?? '').matchAll(/ ([A-Za-z]+)="([^"]*)"/g), ([, key, value]) => [key, value]),
+        ),
+        children: [],
+        text: '',
+      }
       inner.children.push(element)
       open.push(element)
     }
@@ -62,7 +97,13 @@ function parse(xml: string): Element {
   return top.children[0]!
 }
 
-function check(rules: Readonly<Record<string, Rule>>, element: Element, type: string, path: string, broken: string[]): void {
+function check(
+  rules: Readonly<Record<string, Rule>>,
+  element: Element,
+  type: string,
+  path: string,
+  broken: string[],
+): void {
   const rule = rules[type]
   if (rule === undefined) throw new Error(`There is no rule ${type}.`)
   const here = `${path}/${element.name}`
@@ -70,21 +111,24 @@ function check(rules: Readonly<Record<string, Rule>>, element: Element, type: st
     if (element.children.length > 0) broken.push(`${here} has elements`)
     if (!rule.pattern.test(element.text)) broken.push(`${here} says ${element.text}`)
     const allowed = rule.attribute === undefined ? [] : [rule.attribute]
-    if (Object.keys(element.attributes).join() !== allowed.join()) broken.push(`${here} has the attributes ${Object.keys(element.attributes).join()}`)
+    if (Object.keys(element.attributes).join() !== allowed.join())
+      broken.push(`${here} has the attributes ${Object.keys(element.attributes).join()}`)
     return
   }
   if (element.text.trim() !== '') broken.push(`${here} has text`)
   if (rule.kind === 'choice') {
     const [only] = element.children
     const found = rule.children.find(([name]) => name === only?.name)
-    if (element.children.length !== 1 || found === undefined) broken.push(`${here} is one of ${rule.children.map(([name]) => name).join()}`)
+    if (element.children.length !== 1 || found === undefined)
+      broken.push(`${here} is one of ${rule.children.map(([name]) => name).join()}`)
     else check(rules, only!, found[1], here, broken)
     return
   }
   let at = 0
   for (const [name, min, max, childType] of rule.children) {
     let count = 0
-    for (; element.children[at]?.name === name; at++, count++) check(rules, element.children[at]!, childType, here, broken)
+    for (; element.children[at]?.name === name; at++, count++)
+      check(rules, element.children[at]!, childType, here, broken)
     if (count < min || count > max) broken.push(`${here} has ${count} ${name}`)
   }
   if (at < element.children.length) broken.push(`${here} has ${element.children[at]!.name} where it may not be`)

@@ -18,7 +18,13 @@ interface Denial {
   readonly decision: Pick<Decided, 'transaction' | 'at'>
 }
 
-export function checkAccounts(history: History, books: Books, outcomes: Outcomes, toleranceMs: number, report: Report): void {
+export function checkAccounts(
+  history: History,
+  books: Books,
+  outcomes: Outcomes,
+  toleranceMs: number,
+  report: Report,
+): void {
   const { looks } = history
   checkClosed(history, books, toleranceMs, report)
   const asked = askedAt(history, outcomes)
@@ -30,12 +36,17 @@ export function checkAccounts(history: History, books: Books, outcomes: Outcomes
   for (const balance of books.balances) {
     const moments = momentsOf(balance.id, changes.get(balance.id) ?? [], report)
     const last = moments.at(-1) as Moment
-    if (last.posted !== balance.posted || last.held !== balance.held) report('C3', 'a balance is not what its history makes of it', { balance, last })
-    for (const denial of denied.get(balance.id) ?? []) checkDenial(denial, asked.get(denial.wanted.name) as number, moments, taken, toleranceMs, report)
+    if (last.posted !== balance.posted || last.held !== balance.held)
+      report('C3', 'a balance is not what its history makes of it', { balance, last })
+    for (const denial of denied.get(balance.id) ?? [])
+      checkDenial(denial, asked.get(denial.wanted.name) as number, moments, taken, toleranceMs, report)
     for (const look of seen.get(balance.id) ?? []) {
       const possible = momentsWithin(moments, look.start - toleranceMs, look.end + toleranceMs)
       if (!possible.some(({ posted, held }) => posted === look.posted && held === look.held)) {
-        report('C3', 'somebody saw a balance that it had at no moment while they looked', { look, possible: possible.slice(-20) })
+        report('C3', 'somebody saw a balance that it had at no moment while they looked', {
+          look,
+          possible: possible.slice(-20),
+        })
       }
     }
   }
@@ -44,7 +55,9 @@ export function checkAccounts(history: History, books: Books, outcomes: Outcomes
 /** No money comes to a balance whose owner was told that it is closed, and none leaves it. */
 function checkClosed({ closings }: History, { changes }: Books, toleranceMs: number, report: Report): void {
   for (const closing of closings) {
-    const late = changes.filter(({ balanceId, at }) => balanceId === closing.balanceId && at > closing.from + toleranceMs)
+    const late = changes.filter(
+      ({ balanceId, at }) => balanceId === closing.balanceId && at > closing.from + toleranceMs,
+    )
     if (late.length > 0) report('C3', 'a closed balance has moved', { closing, late })
   }
 }
@@ -60,16 +73,33 @@ function askedAt({ commands }: History, outcomes: Outcomes): ReadonlyMap<string 
 }
 
 /** A command is decided between its question and its answer; what it promises comes after the question. */
-function checkTimes({ commands }: History, { decisions, effects }: Books, outcomes: Outcomes, asked: ReadonlyMap<string | null, number>, toleranceMs: number, report: Report): void {
+function checkTimes(
+  { commands }: History,
+  { decisions, effects }: Books,
+  outcomes: Outcomes,
+  asked: ReadonlyMap<string | null, number>,
+  toleranceMs: number,
+  report: Report,
+): void {
   const decided = new Map(decisions.map((decision) => [decision.key, decision]))
   for (const command of commands) {
     const { final, firstStart } = outcomes.get(command.key) as Outcome
     const decision = decided.get(command.key)
-    if (decision !== undefined && (decision.at < firstStart - toleranceMs || (final !== null && decision.at > final.end + toleranceMs))) {
-      report('C3', 'a command was decided before it was asked or after it was answered', { command, decision, firstStart, final })
+    if (
+      decision !== undefined &&
+      (decision.at < firstStart - toleranceMs || (final !== null && decision.at > final.end + toleranceMs))
+    ) {
+      report('C3', 'a command was decided before it was asked or after it was answered', {
+        command,
+        decision,
+        firstStart,
+        final,
+      })
     }
   }
-  for (const effect of effects) if (effect.at < (asked.get(effect.name) ?? -Infinity) - toleranceMs) report('C3', 'money moved before anybody asked for it', { effect, asked: asked.get(effect.name) })
+  for (const effect of effects)
+    if (effect.at < (asked.get(effect.name) ?? -Infinity) - toleranceMs)
+      report('C3', 'money moved before anybody asked for it', { effect, asked: asked.get(effect.name) })
 }
 
 /** Whatever was refused for want of funds: by the answer to its command, or later, where the answer was kept. */
@@ -78,12 +108,21 @@ function denialsOf({ commands }: History, { decisions, failures }: Books, outcom
   const prompt = commands.filter(isPrompt).flatMap((command): Denial[] => {
     const { final } = outcomes.get(command.key) as Outcome
     const decision = decided.get(command.key)
-    return final === null || decision === undefined ? [] : command.wants.map((wanted) => ({ wanted, answer: final.answer, decision }))
+    return final === null || decision === undefined
+      ? []
+      : command.wants.map((wanted) => ({ wanted, answer: final.answer, decision }))
   })
-  const promised = new Map(commands.filter((command) => !isPrompt(command)).flatMap(({ wants }) => wants).map((wanted) => [wanted.name, wanted]))
+  const promised = new Map(
+    commands
+      .filter((command) => !isPrompt(command))
+      .flatMap(({ wants }) => wants)
+      .map((wanted) => [wanted.name, wanted]),
+  )
   const later = failures.flatMap(({ name, answer, transaction, at }): Denial[] => {
     const wanted = promised.get(name)
-    return wanted === undefined || answer === null || transaction === undefined || at === undefined ? [] : [{ wanted, answer, decision: { transaction, at } }]
+    return wanted === undefined || answer === null || transaction === undefined || at === undefined
+      ? []
+      : [{ wanted, answer, decision: { transaction, at } }]
   })
   return [...prompt, ...later].filter(({ answer }) => problemOf(answer)?.code === 'insufficient-funds')
 }
@@ -91,10 +130,20 @@ function denialsOf({ commands }: History, { decisions, failures }: Books, outcom
 /** What was taken of a balance within a transaction, change by change; less than nothing was given. */
 function takenIn({ changes }: Books): (balanceId: string, transaction: string) => bigint[] {
   const byTransaction = Map.groupBy(changes, ({ transaction }) => transaction)
-  return (balanceId, transaction) => (byTransaction.get(transaction) ?? []).flatMap(({ balanceId: id, posted, held }) => (id === balanceId && held !== posted ? [held - posted] : []))
+  return (balanceId, transaction) =>
+    (byTransaction.get(transaction) ?? []).flatMap(({ balanceId: id, posted, held }) =>
+      id === balanceId && held !== posted ? [held - posted] : [],
+    )
 }
 
-function checkDenial({ wanted, answer, decision }: Denial, asked: number, moments: readonly Moment[], takenBy: ReturnType<typeof takenIn>, toleranceMs: number, report: Report): void {
+function checkDenial(
+  { wanted, answer, decision }: Denial,
+  asked: number,
+  moments: readonly Moment[],
+  takenBy: ReturnType<typeof takenIn>,
+  toleranceMs: number,
+  report: Report,
+): void {
   const problem = problemOf(answer)
   const available = BigInt(problem?.available?.amountMinor ?? -1)
   const required = BigInt(problem?.required?.amountMinor ?? -1)
@@ -106,30 +155,52 @@ function checkDenial({ wanted, answer, decision }: Denial, asked: number, moment
   const taken = partialSums(takenBy(wanted.from as string, decision.transaction))
   const possible = momentsWithin(moments, asked - toleranceMs, decision.at + toleranceMs)
   if (!possible.some(({ posted, held }) => taken.has(posted - held - available))) {
-    report('C3', 'a no tells of funds that the balance had at no moment between the question and the answer', { wanted, answer, asked, decision, taken: [...taken].slice(0, 100), moments: possible.slice(-20) })
+    report('C3', 'a no tells of funds that the balance had at no moment between the question and the answer', {
+      wanted,
+      answer,
+      asked,
+      decision,
+      taken: [...taken].slice(0, 100),
+      moments: possible.slice(-20),
+    })
   }
 }
 
 /** The account from its beginning on, transaction by transaction. */
 function momentsOf(balanceId: string, changes: readonly Change[], report: Report): Moment[] {
   const moments: Moment[] = [{ from: -Infinity, until: Infinity, posted: 0n, held: 0n }]
-  const transactions = [...Map.groupBy(changes, ({ transaction }) => transaction).values()]
-    .sort(([a], [b]) => (a as Change).at - (b as Change).at || Number((firstLine([a as Change]) ?? 0n) - (firstLine([b as Change]) ?? 0n)))
+  const transactions = [...Map.groupBy(changes, ({ transaction }) => transaction).values()].sort(
+    ([a], [b]) =>
+      (a as Change).at - (b as Change).at ||
+      Number((firstLine([a as Change]) ?? 0n) - (firstLine([b as Change]) ?? 0n)),
+  )
   let sequence = 0n
   for (const transaction of transactions) {
     const before = moments.at(-1) as Moment
     let { posted, held } = before
     let running = before.posted
-    const lines = transaction.filter(({ line }) => line !== null).sort((a, b) => Number(a.line!.sequence - b.line!.sequence))
+    const lines = transaction
+      .filter(({ line }) => line !== null)
+      .sort((a, b) => Number(a.line!.sequence - b.line!.sequence))
     for (const { line, posted: change } of lines) {
-      if (line!.sequence !== sequence + 1n) report('C3', 'the lines of a balance are not numbered in the order of their transactions', { balanceId, line, after: sequence })
+      if (line!.sequence !== sequence + 1n)
+        report('C3', 'the lines of a balance are not numbered in the order of their transactions', {
+          balanceId,
+          line,
+          after: sequence,
+        })
       sequence = line!.sequence
       running += change
-      if (line!.running !== running) report('C3', 'a line does not continue from the one before it', { balanceId, line, expected: running })
+      if (line!.running !== running)
+        report('C3', 'a line does not continue from the one before it', { balanceId, line, expected: running })
       running = line!.running
     }
-    for (const change of transaction) { posted += change.posted; held += change.held }
-    if (held < 0n || posted - held < 0n) report('C3', 'a balance fell below zero', { balanceId, posted, held, transaction })
+    for (const change of transaction) {
+      posted += change.posted
+      held += change.held
+    }
+    if (held < 0n || posted - held < 0n)
+      report('C3', 'a balance fell below zero', { balanceId, posted, held, transaction })
     const { at } = transaction[0] as Change
     before.until = at
     moments.push({ from: at, until: Infinity, posted, held })
@@ -144,7 +215,8 @@ function partialSums(amounts: readonly bigint[]): ReadonlySet<bigint> {
   return sums
 }
 
-const firstLine = (changes: readonly Change[]): bigint | undefined => changes.find(({ line }) => line !== null)?.line?.sequence
+const firstLine = (changes: readonly Change[]): bigint | undefined =>
+  changes.find(({ line }) => line !== null)?.line?.sequence
 
 /** The moments of which some instant lies between the two times. They are in order, so the first is searched by halves. */
 function momentsWithin(moments: readonly Moment[], start: number, end: number): Moment[] {

@@ -39,7 +39,9 @@ export interface Verdict {
  */
 export function check(history: History, books: Books, toleranceMs = 0): Verdict {
   const violations: Violation[] = []
-  const report: Report = (rule, what, evidence) => { violations.push({ rule, what, evidence }) }
+  const report: Report = (rule, what, evidence) => {
+    violations.push({ rule, what, evidence })
+  }
   const outcomes = outcomesOf(history, report)
   checkMoney(history, books, outcomes, report)
   checkAccounts(history, books, outcomes, toleranceMs, report)
@@ -48,5 +50,12 @@ export function check(history: History, books: Books, toleranceMs = 0): Verdict 
   const count = (is: (outcome: Outcome) => boolean) => [...outcomes.values()].filter(is).length
   const acknowledged = count(({ yes }) => yes)
   const refused = count(({ no }) => no)
-  return { violations, commands: history.commands.length, acknowledged, refused, unknown: history.commands.length - acknowledged - refused, looks: history.looks.length }
+  return {
+    violations,
+    commands: history.commands.length,
+    acknowledged,
+    refused,
+    unknown: history.commands.length - acknowledged - refused,
+    looks: history.looks.length,
+  }
 }

@@ -12,7 +12,16 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { CreatedCustomer } from '../../storage/seed/seed.ts'
 import type { ClusterNode } from '../support/cluster.ts'
 import { Random } from '../support/random.ts'
-import { classOf, type Call, type Closing, type Command, type History, type Look, type Resolution, type Rest } from './history.ts'
+import {
+  classOf,
+  type Call,
+  type Closing,
+  type Command,
+  type History,
+  type Look,
+  type Resolution,
+  type Rest,
+} from './history.ts'
 import { begin, type Asking, type Desk, type Story } from './stories.ts'
 
 /** A client that waits longer than this has hung up. */
@@ -120,32 +129,57 @@ export class Clients {
     this.#options = options
     this.#random = new Random(options.seed)
     this.#desk = {
-      random: this.#random, customers: options.customers, now,
+      random: this.#random,
+      customers: options.customers,
+      now,
       ask: (customer, asking) => this.#ask(customer, asking),
       read: (customer, path) => this.#read(customer, path),
       send: (customer, path) => this.#post(customer, path),
-      trigger: () => { const [, reference, ends] = this.#trigger(); return { reference, ends } },
-      rest: (rest) => { this.#rests.push(rest) },
+      trigger: () => {
+        const [, reference, ends] = this.#trigger()
+        return { reference, ends }
+      },
+      rest: (rest) => {
+        this.#rests.push(rest)
+      },
       careful: options.people?.careful ?? [],
-      write: ({ id, apiKey }, { method, path, body, asOwner = false }) => this.#fetchAs(asOwner ? options.people?.owners.get(id) ?? apiKey : apiKey, id, path, jsonOf(method, body)),
+      write: ({ id, apiKey }, { method, path, body, asOwner = false }) =>
+        this.#fetchAs(asOwner ? (options.people?.owners.get(id) ?? apiKey) : apiKey, id, path, jsonOf(method, body)),
       quote: async (customer, body) => {
         const answer = await this.#fetch(customer, '/v1/exchanges/quotes', jsonOf('POST', body))
-        return answer?.status === 201 ? JSON.parse(answer.text) as { id: string; sellAmount: { amountMinor: string }; buyAmount: object } : null
+        return answer?.status === 201
+          ? (JSON.parse(answer.text) as { id: string; sellAmount: { amountMinor: string }; buyAmount: object })
+          : null
       },
-      closing: (closing) => { this.#closings.push(closing) },
-      lateEdit: (edit) => { this.#lateEdits.push(edit) },
+      closing: (closing) => {
+        this.#closings.push(closing)
+      },
+      lateEdit: (edit) => {
+        this.#lateEdits.push(edit)
+      },
     }
   }
 
   start(): void {
     this.#lastSuccess = now()
-    this.#workers = Promise.all([...Array.from({ length: this.#options.workers }, () => this.#work()), ...(this.#options.people === undefined ? [] : [this.#resolve(this.#options.people)])])
+    this.#workers = Promise.all([
+      ...Array.from({ length: this.#options.workers }, () => this.#work()),
+      ...(this.#options.people === undefined ? [] : [this.#resolve(this.#options.people)]),
+    ])
     // A worker's failure is told by `stop`; until then it must not end the process.
     this.#workers.catch(() => undefined)
   }
 
   get history(): History {
-    return { commands: this.#sendings.map(({ command }) => command), calls: this.#calls, looks: this.#looks, rests: this.#rests, resolutions: this.#resolutions, closings: this.#closings, lateEdits: this.#lateEdits }
+    return {
+      commands: this.#sendings.map(({ command }) => command),
+      calls: this.#calls,
+      looks: this.#looks,
+      rests: this.#rests,
+      resolutions: this.#resolutions,
+      closings: this.#closings,
+      lateEdits: this.#lateEdits,
+    }
   }
 
   get counts(): { readonly commands: number; readonly calls: number; readonly decided: number } {
@@ -153,7 +187,9 @@ export class Clients {
   }
 
   /** Calls that had no answer, of those that were sent since then. */
-  unanswered(since: number): number { return this.#calls.filter(({ start, status }) => start >= since && status === null).length }
+  unanswered(since: number): number {
+    return this.#calls.filter(({ start, status }) => start >= since && status === null).length
+  }
 
   /** The longest time without a decided command since this was last asked, milliseconds. */
   takeLongest(): number {
@@ -179,9 +215,11 @@ export class Clients {
     const all = [...this.#sendings]
     const chosen = all.length <= max ? all : Array.from({ length: max }, () => this.#random.pick(all))
     let next = 0
-    await Promise.all(Array.from({ length: 8 }, async () => {
-      while (next < chosen.length) await this.#decide(chosen[next++] as Sending)
-    }))
+    await Promise.all(
+      Array.from({ length: 8 }, async () => {
+        while (next < chosen.length) await this.#decide(chosen[next++] as Sending)
+      }),
+    )
   }
 
   async #work(): Promise<void> {
@@ -204,13 +242,21 @@ export class Clients {
       await pause(RESOLVE_MS)
       const listed = await this.#fetchAs(staff[0], operatorId, '/v1/exceptions?limit=100')
       if (listed?.status !== 200) continue
-      const open = (JSON.parse(listed.text) as { data: readonly Open[] }).data.filter(({ related }) => related.object === 'exchange')
+      const open = (JSON.parse(listed.text) as { data: readonly Open[] }).data.filter(
+        ({ related }) => related.object === 'exchange',
+      )
       if (open.length === 0) continue
       const { id, related } = this.#random.pick(open)
       const outcome = this.#random.pick(['completed', 'failed'] as const)
       for (const person of staff) {
-        const answer = await this.#fetchAs(person, operatorId, `/v1/exceptions/${id}/resolve`, jsonOf('POST', { outcome, evidence: 'Line 7 of the statement.' }))
-        if (answer === null || answer.status >= 500 || answer.status === 200) this.#resolutions.push({ exchangeId: related.id, outcome, booked: answer?.status === 200 })
+        const answer = await this.#fetchAs(
+          person,
+          operatorId,
+          `/v1/exceptions/${id}/resolve`,
+          jsonOf('POST', { outcome, evidence: 'Line 7 of the statement.' }),
+        )
+        if (answer === null || answer.status >= 500 || answer.status === 200)
+          this.#resolutions.push({ exchangeId: related.id, outcome, booked: answer?.status === 200 })
       }
     }
   }
@@ -218,7 +264,7 @@ export class Clients {
   /** Goes on with the story that has waited longest, or begins one. */
   async #goOn(): Promise<void> {
     const isNew = this.#stories.length === 0 || (this.#stories.length < STORIES_MAX && this.#random.chance(0.3))
-    const story = isNew ? begin(this.#desk) : this.#stories.shift() as Story
+    const story = isNew ? begin(this.#desk) : (this.#stories.shift() as Story)
     const { done } = await story.next()
     if (done !== true) this.#stories.push(story)
   }
@@ -235,13 +281,42 @@ export class Clients {
       const [from, to] = dice < 0.12 ? [purse, one] : [one, other]
       // Between the two are the amounts by which the sandbox is told to hold a transfer, or to send it by the bank.
       const amount = BigInt(from === purse && random.chance(0.4) ? random.int(1_710, 2_500) : random.int(200, 1_200))
-      const body = { fromBalanceId: from, toBalanceId: to, amount: { amountMinor: String(amount), currency: 'EUR' }, externalId: key }
-      return { customer, asking: { key, kind: 'transfer', path: PATHS.transfer, body, wants: [{ name: key, kind: 'transfer', from, to, amount, ends: 'completed' }] } }
+      const body = {
+        fromBalanceId: from,
+        toBalanceId: to,
+        amount: { amountMinor: String(amount), currency: 'EUR' },
+        externalId: key,
+      }
+      return {
+        customer,
+        asking: {
+          key,
+          kind: 'transfer',
+          path: PATHS.transfer,
+          body,
+          wants: [{ name: key, kind: 'transfer', from, to, amount, ends: 'completed' }],
+        },
+      }
     }
     const amount = BigInt(random.int(100, 1_000))
     const [, reference, ends] = this.#trigger()
-    const body = { sourceBalanceId: one, recipientId: customer.recipients!.EUR, amount: { amountMinor: String(amount), currency: 'EUR' }, reference, externalId: key }
-    return { customer, asking: { key, kind: 'payment', path: PATHS.payment, body, wants: [{ name: key, kind: 'payment', from: one, to: null, amount, ends }] } }
+    const body = {
+      sourceBalanceId: one,
+      recipientId: customer.recipients!.EUR,
+      amount: { amountMinor: String(amount), currency: 'EUR' },
+      reference,
+      externalId: key,
+    }
+    return {
+      customer,
+      asking: {
+        key,
+        kind: 'payment',
+        path: PATHS.payment,
+        body,
+        wants: [{ name: key, kind: 'payment', from: one, to: null, amount, ends }],
+      },
+    }
   }
 
   /** A quote and what is made from it, some of them by two who do not know of each other; null when no quote was to be had. */
@@ -253,10 +328,15 @@ export class Clients {
     const [, first, second, dollars] = customer.balanceIds as [string, string, string, string]
     const euros = random.chance(0.5) ? first : second
     const selling = random.chance(0.6)
-    const special = this.#options.triggers !== false && random.chance(0.1) ? random.pick([REFUSED, REFUSED, DOUBTED]) : null
+    const special =
+      this.#options.triggers !== false && random.chance(0.1) ? random.pick([REFUSED, REFUSED, DOUBTED]) : null
     const amount = special ?? BigInt(random.int(200, 1_200))
     const pair = { sellCurrency: selling ? 'EUR' : 'USD', buyCurrency: selling ? 'USD' : 'EUR' }
-    const quoteId = await this.#quote(customer, { ...pair, amount: { amountMinor: String(amount), currency: pair.sellCurrency }, fixedSide: 'sell' })
+    const quoteId = await this.#quote(customer, {
+      ...pair,
+      amount: { amountMinor: String(amount), currency: pair.sellCurrency },
+      fixedSide: 'sell',
+    })
     if (quoteId === null) return null
     const exchanging = { customer, quoteId, from: selling ? euros : dollars, to: selling ? dollars : euros, amount }
     if (this.#usedOnce.length < 64) this.#usedOnce.push(exchanging)
@@ -265,13 +345,17 @@ export class Clients {
 
   /** Asks any node for a quote. It moves no money, so nobody holds the service to an answer that was lost. */
   async #quote(customer: CreatedCustomer, body: object): Promise<string | null> {
-    const answer = await this.#fetch(customer, '/v1/exchanges/quotes', { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } })
+    const answer = await this.#fetch(customer, '/v1/exchanges/quotes', {
+      method: 'POST',
+      body: JSON.stringify(body),
+      headers: { 'content-type': 'application/json' },
+    })
     return answer?.status === 201 ? (JSON.parse(answer.text) as { id: string }).id : null
   }
 
   async #read<Shown>(customer: CreatedCustomer, path: string): Promise<Shown | null> {
     const answer = await this.#fetch(customer, path)
-    return answer?.status === 200 ? JSON.parse(answer.text) as Shown : null
+    return answer?.status === 200 ? (JSON.parse(answer.text) as Shown) : null
   }
 
   async #post(customer: CreatedCustomer, path: string): Promise<number | null> {
@@ -281,13 +365,31 @@ export class Clients {
   }
 
   /** Asks any node once; null when there was no answer, or half of one. */
-  async #fetch({ id, apiKey }: CreatedCustomer, path: string, init: RequestInit = {}): Promise<{ readonly status: number; readonly text: string } | null> {
+  async #fetch(
+    { id, apiKey }: CreatedCustomer,
+    path: string,
+    init: RequestInit = {},
+  ): Promise<{ readonly status: number; readonly text: string } | null> {
     return await this.#fetchAs(apiKey, id, path, init)
   }
 
-  async #fetchAs(secret: string, tenantId: string, path: string, init: RequestInit = {}): Promise<{ readonly status: number; readonly text: string } | null> {
+  async #fetchAs(
+    secret: string,
+    tenantId: string,
+    path: string,
+    init: RequestInit = {},
+  ): Promise<{ readonly status: number; readonly text: string } | null> {
     try {
-      const response = await fetch(`${this.#random.pick(this.#options.nodes).url}${path}`, { ...init, signal: AbortSignal.timeout(CALL_MS), headers: { 'content-type': 'application/json', ...init.headers, authorization: `Bearer ${secret}`, 'x-tenant-id': tenantId } })
+      const response = await fetch(`${this.#random.pick(this.#options.nodes).url}${path}`, {
+        ...init,
+        signal: AbortSignal.timeout(CALL_MS),
+        headers: {
+          'content-type': 'application/json',
+          ...init.headers,
+          authorization: `Bearer ${secret}`,
+          'x-tenant-id': tenantId,
+        },
+      })
       return { status: response.status, text: await response.text() }
     } catch {
       return null
@@ -296,7 +398,10 @@ export class Clients {
 
   #trigger(): (typeof TRIGGERS)[number] {
     if (this.#options.triggers === false) return TRIGGERS[0]!
-    if (this.#silent < 10 && this.#random.chance(0.002)) { this.#silent += 1; return SILENT }
+    if (this.#silent < 10 && this.#random.chance(0.002)) {
+      this.#silent += 1
+      return SILENT
+    }
     let dice = this.#random.next()
     return TRIGGERS.find(([share]) => (dice -= share) < 0) ?? TRIGGERS[0]!
   }
@@ -304,8 +409,10 @@ export class Clients {
   /** Sends a command until it is decided. @returns the last answer */
   async #ask(customer: CreatedCustomer, { key = randomUUID(), body, wants = [], ...asking }: Asking): Promise<Call> {
     const sending: Sending = {
-      customer, command: { key, tenantId: customer.id, wants, ...asking },
-      body: body === undefined ? null : 'bytes' in body ? body : { type: 'application/json', bytes: JSON.stringify(body) },
+      customer,
+      command: { key, tenantId: customer.id, wants, ...asking },
+      body:
+        body === undefined ? null : 'bytes' in body ? body : { type: 'application/json', bytes: JSON.stringify(body) },
     }
     this.#sendings.push(sending)
     return await this.#decide(sending)
@@ -329,7 +436,8 @@ export class Clients {
       // What is unexpected is judged by the checker.
       const end = calls.find((call) => classOf(kind, call) !== 'later') ?? (this.#abandoned ? calls[0] : undefined)
       if (end !== undefined) return end
-      if (now() > deadline) throw new Error(`The command ${key} was not decided within ${DECIDED_MS} ms; last: ${JSON.stringify(calls)}`)
+      if (now() > deadline)
+        throw new Error(`The command ${key} was not decided within ${DECIDED_MS} ms; last: ${JSON.stringify(calls)}`)
       await pause(RETRY_MS * Math.min(attempt + 1, 10))
     }
   }
@@ -342,8 +450,14 @@ export class Clients {
     let retryAfter = false
     try {
       const response = await fetch(`${node.url}${path}`, {
-        method: 'POST', ...(body === null ? {} : { body: body.bytes }), signal: AbortSignal.timeout(CALL_MS),
-        headers: { ...(body === null ? {} : { 'content-type': body.type }), 'idempotency-key': key, ...credentials(customer) },
+        method: 'POST',
+        ...(body === null ? {} : { body: body.bytes }),
+        signal: AbortSignal.timeout(CALL_MS),
+        headers: {
+          ...(body === null ? {} : { 'content-type': body.type }),
+          'idempotency-key': key,
+          ...credentials(customer),
+        },
       })
       answer = await response.text()
       status = response.status
@@ -362,11 +476,24 @@ export class Clients {
     const balanceId = this.#random.pick(customer.balanceIds)
     const start = now()
     try {
-      const response = await fetch(`${node.url}/v1/balances/${balanceId}`, { signal: AbortSignal.timeout(CALL_MS), headers: credentials(customer) })
+      const response = await fetch(`${node.url}/v1/balances/${balanceId}`, {
+        signal: AbortSignal.timeout(CALL_MS),
+        headers: credentials(customer),
+      })
       const text = await response.text()
       if (response.status !== 200) return
-      const { bookBalance, heldBalance } = JSON.parse(text) as Record<'bookBalance' | 'heldBalance', { amountMinor: string }>
-      this.#looks.push({ balanceId, node: node.name, start, end: now(), posted: BigInt(bookBalance.amountMinor), held: BigInt(heldBalance.amountMinor) })
+      const { bookBalance, heldBalance } = JSON.parse(text) as Record<
+        'bookBalance' | 'heldBalance',
+        { amountMinor: string }
+      >
+      this.#looks.push({
+        balanceId,
+        node: node.name,
+        start,
+        end: now(),
+        posted: BigInt(bookBalance.amountMinor),
+        held: BigInt(heldBalance.amountMinor),
+      })
     } catch {
       // Nobody has seen anything.
     }
@@ -379,7 +506,11 @@ interface Open {
   readonly related: { readonly object: string; readonly id: string }
 }
 
-const jsonOf = (method: string, body: object): RequestInit => ({ method, body: JSON.stringify(body), headers: { 'content-type': 'application/json', 'if-match': '*' } })
+const jsonOf = (method: string, body: object): RequestInit => ({
+  method,
+  body: JSON.stringify(body),
+  headers: { 'content-type': 'application/json', 'if-match': '*' },
+})
 
 const credentials = ({ id, apiKey }: CreatedCustomer) => ({ authorization: `Bearer ${apiKey}`, 'x-tenant-id': id })
 
@@ -395,11 +526,20 @@ interface Exchanging {
 /** Under a key of its own each time. */
 function exchangeOf({ customer, quoteId, from, to, amount }: Exchanging): Single {
   const key = randomUUID()
-  return { customer, asking: {
-    key, kind: 'exchange', path: PATHS.exchange, quoteId, body: { quoteId, sellBalanceId: from, buyBalanceId: to, externalId: key },
-    wants: [{ name: key, kind: 'exchange', from, to, amount, ends: amount === REFUSED ? 'failed' : 'completed' }],
-  } }
+  return {
+    customer,
+    asking: {
+      key,
+      kind: 'exchange',
+      path: PATHS.exchange,
+      quoteId,
+      body: { quoteId, sellBalanceId: from, buyBalanceId: to, externalId: key },
+      wants: [{ name: key, kind: 'exchange', from, to, amount, ends: amount === REFUSED ? 'failed' : 'completed' }],
+    },
+  }
 }
 
 /** Epoch milliseconds with their fractions: Postgres tells the times of commits so too. */
-export function now(): number { return performance.timeOrigin + performance.now() }
+export function now(): number {
+  return performance.timeOrigin + performance.now()
+}

@@ -48,19 +48,38 @@ export const FAULTS: readonly Fault[] = [
   { name: 'node stalls for three leases', possible: several, happen: (scene) => pick(scene).stall(3 * LEASE_MS) },
   { name: 'node stalls for a moment', happen: (scene) => pick(scene).stall(scene.random.int(200, 2_500)) },
   {
-    name: 'Redis wiped', possible: hasRedis,
-    happen: ({ cluster }) => cluster.redis!.wipe().catch((error: NodeJS.ErrnoException) => {
-      // Another fault has taken it away meanwhile, and what it kept with it.
-      if (error.code !== 'ECONNRESET' && error.code !== 'ECONNREFUSED') throw error
-    }),
+    name: 'Redis wiped',
+    possible: hasRedis,
+    happen: ({ cluster }) =>
+      cluster.redis!.wipe().catch((error: NodeJS.ErrnoException) => {
+        // Another fault has taken it away meanwhile, and what it kept with it.
+        if (error.code !== 'ECONNRESET' && error.code !== 'ECONNREFUSED') throw error
+      }),
   },
-  { name: 'Redis restarted', possible: hasRedis, async happen({ cluster }) { await cluster.redis!.stop(); await cluster.redis!.start() } },
   {
-    name: 'Redis gone for 20 s', possible: hasRedis,
-    async happen({ cluster }) { await cluster.redis!.stop(); await pause(20_000); await cluster.redis!.start() },
+    name: 'Redis restarted',
+    possible: hasRedis,
+    async happen({ cluster }) {
+      await cluster.redis!.stop()
+      await cluster.redis!.start()
+    },
+  },
+  {
+    name: 'Redis gone for 20 s',
+    possible: hasRedis,
+    async happen({ cluster }) {
+      await cluster.redis!.stop()
+      await pause(20_000)
+      await cluster.redis!.start()
+    },
   },
   { name: 'Postgres crashed', happen: ({ cluster }) => cluster.crashPostgres() },
-  { name: 'sessions terminated', async happen({ cluster }) { await cluster.terminateBackends() } },
+  {
+    name: 'sessions terminated',
+    async happen({ cluster }) {
+      await cluster.terminateBackends()
+    },
+  },
   {
     name: 'answers to COMMIT lost',
     async happen(scene) {
@@ -70,14 +89,42 @@ export const FAULTS: readonly Fault[] = [
       wire.mend()
     },
   },
-  { name: 'node cut off from Postgres', async happen(scene) { const { wire } = pick(scene); wire.cut(); await pause(scene.random.int(500, 5_000)); wire.mend() } },
   {
-    name: 'disk full', possible: ({ disk }) => disk !== null,
-    async happen({ disk, random }) { await disk!.fill(); await pause(random.int(1_000, 4_000)); await disk!.free() },
+    name: 'node cut off from Postgres',
+    async happen(scene) {
+      const { wire } = pick(scene)
+      wire.cut()
+      await pause(scene.random.int(500, 5_000))
+      wire.mend()
+    },
+  },
+  {
+    name: 'disk full',
+    possible: ({ disk }) => disk !== null,
+    async happen({ disk, random }) {
+      await disk!.fill()
+      await pause(random.int(1_000, 4_000))
+      await disk!.free()
+    },
   },
   { name: 'bank answers nobody for 4 s', happen: ({ cluster }) => cluster.stallBank(4_000) },
-  { name: 'bank repeats itself', async happen({ cluster }) { await cluster.bankRepeats() } },
-  { name: 'bank contradicts itself', async happen({ cluster }) { await cluster.bankContradicts() } },
-  { name: 'bank is late', async happen({ cluster }) { await cluster.bankIsLate(8_000) } },
+  {
+    name: 'bank repeats itself',
+    async happen({ cluster }) {
+      await cluster.bankRepeats()
+    },
+  },
+  {
+    name: 'bank contradicts itself',
+    async happen({ cluster }) {
+      await cluster.bankContradicts()
+    },
+  },
+  {
+    name: 'bank is late',
+    async happen({ cluster }) {
+      await cluster.bankIsLate(8_000)
+    },
+  },
   { name: 'flood', happen: ({ flood }) => flood(4_000) },
 ]

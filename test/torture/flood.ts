@@ -17,7 +17,12 @@ export interface FloodReport {
 }
 
 /** Sends `perSecond` transfers a second, under a key each, between the first two balances of one customer. */
-export async function flood(options: { readonly urls: readonly string[]; readonly customer: CreatedCustomer; readonly perSecond: number; readonly ms: number }): Promise<FloodReport> {
+export async function flood(options: {
+  readonly urls: readonly string[]
+  readonly customer: CreatedCustomer
+  readonly perSecond: number
+  readonly ms: number
+}): Promise<FloodReport> {
   const { urls, customer, perSecond, ms } = options
   const agent = new Agent({ connections: 1_024, headersTimeout: 20_000, connect: { timeout: 5_000 } })
   const statuses = new Map<number, number>()
@@ -25,13 +30,26 @@ export async function flood(options: { readonly urls: readonly string[]; readonl
   const acceptedMs: number[] = []
   let mute = 0
   const pending: Promise<void>[] = []
-  const body = JSON.stringify({ fromBalanceId: customer.balanceIds[0], toBalanceId: customer.balanceIds[1], amount: { amountMinor: '1', currency: 'EUR' } })
+  const body = JSON.stringify({
+    fromBalanceId: customer.balanceIds[0],
+    toBalanceId: customer.balanceIds[1],
+    amount: { amountMinor: '1', currency: 'EUR' },
+  })
   const one = async (nth: number) => {
     const start = performance.now()
     let status = 0
     try {
-      const answer = await request(`${urls[nth % urls.length]}/v1/transfers`, { dispatcher: agent, method: 'POST', body, headers: {
-        'content-type': 'application/json', 'idempotency-key': randomUUID(), authorization: `Bearer ${customer.apiKey}`, 'x-tenant-id': customer.id } })
+      const answer = await request(`${urls[nth % urls.length]}/v1/transfers`, {
+        dispatcher: agent,
+        method: 'POST',
+        body,
+        headers: {
+          'content-type': 'application/json',
+          'idempotency-key': randomUUID(),
+          authorization: `Bearer ${customer.apiKey}`,
+          'x-tenant-id': customer.id,
+        },
+      })
       status = answer.statusCode
       if (status === 503 && answer.headers['retry-after'] === undefined) mute += 1
       await answer.body.dump()
@@ -43,8 +61,8 @@ export async function flood(options: { readonly urls: readonly string[]; readonl
     if (status === 201) acceptedMs.push(performance.now() - start)
   }
   const start = performance.now()
-  for (let sent = 0; performance.now() - start < ms;) {
-    const due = Math.floor((performance.now() - start) * perSecond / 1_000)
+  for (let sent = 0; performance.now() - start < ms; ) {
+    const due = Math.floor(((performance.now() - start) * perSecond) / 1_000)
     while (sent < due) pending.push(one(sent++))
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
@@ -54,4 +72,5 @@ export async function flood(options: { readonly urls: readonly string[]; readonl
   return { sent: pending.length, statuses, refusedMs: sorted(refusedMs), acceptedMs: sorted(acceptedMs), mute }
 }
 
-export const percentile = (sorted: readonly number[], share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
+export const percentile = (sorted: readonly number[], share: number): number =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN

@@ -11,7 +11,15 @@
 export type MoneyKind = 'payment' | 'transfer' | 'exchange' | 'arrival'
 export type ThingKind = 'file' | 'schedule' | 'request'
 /** What is asked for under a key. */
-export type CommandKind = MoneyKind | ThingKind | 'conversion' | 'draft' | 'draft_submission' | 'submission' | 'run' | 'cancellation'
+export type CommandKind =
+  | MoneyKind
+  | ThingKind
+  | 'conversion'
+  | 'draft'
+  | 'draft_submission'
+  | 'submission'
+  | 'run'
+  | 'cancellation'
 
 /** Money that a command wants moved. Whoever wants it once more, under another key, names it the same. */
 export interface Wanted {
@@ -174,8 +182,18 @@ export interface Books {
   readonly things: readonly Thing[]
   readonly changes: readonly Change[]
   readonly decisions: readonly Decided[]
-  readonly updates: readonly { readonly objectId: string; readonly version: number; readonly previous: string | null; readonly status: string }[]
-  readonly events: readonly { readonly objectId: string; readonly type: string; readonly previous: string | null; readonly status: string }[]
+  readonly updates: readonly {
+    readonly objectId: string
+    readonly version: number
+    readonly previous: string | null
+    readonly status: string
+  }[]
+  readonly events: readonly {
+    readonly objectId: string
+    readonly type: string
+    readonly previous: string | null
+    readonly status: string
+  }[]
 }
 
 /** What answers to a kind of command mean: the status of a yes, and the codes of problems that are a no. */
@@ -207,7 +225,10 @@ export const ANSWERS: Readonly<Record<CommandKind, Answers>> = {
 const LATER: ReadonlySet<string> = new Set(['idempotency-key-in-use', 'rate-limited'])
 
 /** Final: decided, and remembered so. Later: the same request may be sent again. */
-export function classOf(kind: CommandKind, { status, answer }: Pick<Call, 'status' | 'answer'>): 'final' | 'later' | 'unexpected' {
+export function classOf(
+  kind: CommandKind,
+  { status, answer }: Pick<Call, 'status' | 'answer'>,
+): 'final' | 'later' | 'unexpected' {
   const { yes, noes } = ANSWERS[kind]
   if (status === null || status === 503) return 'later'
   if (status === yes) return 'final'

@@ -37,9 +37,15 @@ function outcomeOf(kind: Command['kind'], calls: readonly Call[], report: Report
   const finals: Call[] = []
   for (const call of calls) {
     switch (classOf(kind, call)) {
-      case 'final': finals.push(call); break
-      case 'later': if ((call.status === 503 || call.status === 429) && !call.retryAfter) report('C1', `a ${call.status} without Retry-After`, call); break
-      case 'unexpected': report('C1', 'an answer that no fault excuses', call)
+      case 'final':
+        finals.push(call)
+        break
+      case 'later':
+        if ((call.status === 503 || call.status === 429) && !call.retryAfter)
+          report('C1', `a ${call.status} without Retry-After`, call)
+        break
+      case 'unexpected':
+        report('C1', 'an answer that no fault excuses', call)
     }
   }
   finals.sort((a, b) => a.end - b.end)
@@ -47,5 +53,11 @@ function outcomeOf(kind: Command['kind'], calls: readonly Call[], report: Report
   const other = finals.find(({ status, answer }) => status !== final?.status || answer !== final.answer)
   if (other !== undefined) report('C1', 'a key has two final answers', { first: final, other })
   const yes = final?.status === ANSWERS[kind].yes
-  return { calls, final, yes, no: final !== null && !yes, firstStart: calls.reduce((first, { start }) => Math.min(first, start), Infinity) }
+  return {
+    calls,
+    final,
+    yes,
+    no: final !== null && !yes,
+    firstStart: calls.reduce((first, { start }) => Math.min(first, start), Infinity),
+  }
 }

@@ -39,8 +39,23 @@ export interface Desk {
   trigger(): { readonly reference: string; readonly ends: string }
   rest(rest: Rest): void
   /** Sends once what has no key, with the customer's own key or as the customer's owner; null when nothing was said for certain. */
-  write(customer: CreatedCustomer, request: { readonly method: 'POST' | 'PATCH'; readonly path: string; readonly body: object; readonly asOwner?: boolean }): Promise<{ readonly status: number; readonly text: string } | null>
-  quote(customer: CreatedCustomer, body: object): Promise<{ readonly id: string; readonly sellAmount: { readonly amountMinor: string }; readonly buyAmount: object } | null>
+  write(
+    customer: CreatedCustomer,
+    request: {
+      readonly method: 'POST' | 'PATCH'
+      readonly path: string
+      readonly body: object
+      readonly asOwner?: boolean
+    },
+  ): Promise<{ readonly status: number; readonly text: string } | null>
+  quote(
+    customer: CreatedCustomer,
+    body: object,
+  ): Promise<{
+    readonly id: string
+    readonly sellAmount: { readonly amountMinor: string }
+    readonly buyAmount: object
+  } | null>
   closing(closing: Closing): void
   /** An edit that was answered with a yes and had to be refused. */
   lateEdit(edit: object): void
@@ -49,7 +64,13 @@ export interface Desk {
 }
 
 /** How often each is begun. */
-const SHARES: readonly (readonly [share: number, story: (desk: Desk) => Story])[] = [[0.25, fileStory], [0.2, scheduleStory], [0.2, requestStory], [0.2, conversionStory], [0.15, draftStory]]
+const SHARES: readonly (readonly [share: number, story: (desk: Desk) => Story])[] = [
+  [0.25, fileStory],
+  [0.2, scheduleStory],
+  [0.2, requestStory],
+  [0.2, conversionStory],
+  [0.15, draftStory],
+]
 
 /** Begins a story. */
 export function begin(desk: Desk): Story {
@@ -61,10 +82,15 @@ const isYes = (kind: Command['kind'], { status }: Call): boolean => status === A
 const bodyOf = <Shown>({ answer }: Call): Shown => JSON.parse(answer) as Shown
 const euros = (amount: bigint) => ({ amountMinor: String(amount), currency: 'EUR' })
 /** The balances in euro of a customer: its purse, and the two that are fought over. */
-const eurosOf = ({ balanceIds }: CreatedCustomer): readonly [purse: string, one: string, other: string] => balanceIds.slice(0, 3) as [string, string, string]
+const eurosOf = ({ balanceIds }: CreatedCustomer): readonly [purse: string, one: string, other: string] =>
+  balanceIds.slice(0, 3) as [string, string, string]
 
 /** Cancels something under a key. @returns whether it is cancelled */
-async function cancel(desk: Desk, customer: CreatedCustomer, { path, about }: { readonly path: string; readonly about: string }): Promise<boolean> {
+async function cancel(
+  desk: Desk,
+  customer: CreatedCustomer,
+  { path, about }: { readonly path: string; readonly about: string },
+): Promise<boolean> {
   const asked = desk.now()
   const call = await desk.ask(customer, { kind: 'cancellation', path: `${path}/cancel`, about })
   const isDone = isYes('cancellation', call)
@@ -97,28 +123,52 @@ async function* fileStory(desk: Desk): Story {
     const [purse, one, other] = eurosOf(customer)
     const from = random.pick([purse, one, one, other, other])
     const key = randomUUID()
-    const rows = Array.from({ length: random.int(...ROWS) }, () => ({ name: randomUUID(), amount: BigInt(random.int(100, 1_000)), ...desk.trigger(), isStranger: random.chance(STRANGERS) }))
+    const rows = Array.from({ length: random.int(...ROWS) }, () => ({
+      name: randomUUID(),
+      amount: BigInt(random.int(100, 1_000)),
+      ...desk.trigger(),
+      isStranger: random.chance(STRANGERS),
+    }))
     const form = await formOf({
-      name: stalls ? `${STALL} ${key}` : key, sourceBalanceId: from,
-      file: ['recipient_id,currency,amount,reference,external_id',
-        ...rows.map(({ name, amount, reference, isStranger }) => [isStranger ? randomUUID() : customer.recipients!.EUR, 'EUR', inMajor(amount), reference, name].join(','))].join('\n'),
+      name: stalls ? `${STALL} ${key}` : key,
+      sourceBalanceId: from,
+      file: [
+        'recipient_id,currency,amount,reference,external_id',
+        ...rows.map(({ name, amount, reference, isStranger }) =>
+          [isStranger ? randomUUID() : customer.recipients!.EUR, 'EUR', inMajor(amount), reference, name].join(','),
+        ),
+      ].join('\n'),
     })
     const made = await desk.ask(customer, { key, kind: 'file', path: '/v1/bulk-payments', body: form })
     if (!isYes('file', made)) return
     const path = `/v1/bulk-payments/${bodyOf<File>(made).id}`
     const read = () => desk.read<File>(customer, path)
     // Some are given up before anybody knows what is in them.
-    if (random.chance(0.05) && await cancel(desk, customer, { path, about: key })) return
-    while ((await read() ?? { status: 'validating' }).status === 'validating') yield
+    if (random.chance(0.05) && (await cancel(desk, customer, { path, about: key }))) return
+    while (((await read()) ?? { status: 'validating' }).status === 'validating') yield
     if (random.chance(0.1)) return
-    const wants = rows.map(({ name, amount, ends }): Wanted => ({ name, kind: 'payment', from, to: null, amount, ends }))
+    const wants = rows.map(
+      ({ name, amount, ends }): Wanted => ({ name, kind: 'payment', from, to: null, amount, ends }),
+    )
     const submit = () => desk.ask(customer, { kind: 'submission', path: `${path}/submit`, wants, about: key })
     // Cancelled and submitted at once: one of them is first. Submitted by two: both hear of one run.
-    const calls = await Promise.all([submit(), ...(random.chance(0.15) ? [submit()] : []), ...(random.chance(0.15) ? [cancel(desk, customer, { path, about: key })] : [])])
+    const calls = await Promise.all([
+      submit(),
+      ...(random.chance(0.15) ? [submit()] : []),
+      ...(random.chance(0.15) ? [cancel(desk, customer, { path, about: key })] : []),
+    ])
     if (!stalls || !isYes('submission', calls[0])) return
-    for (let file = await read(); file === null || (file.status === 'submitting' && file.counts.submitted + file.counts.failed === 0); file = await read()) yield
-    if (random.chance(0.5)) { await submit(); return }
-    while (!await cancel(desk, customer, { path, about: key })) {
+    for (
+      let file = await read();
+      file === null || (file.status === 'submitting' && file.counts.submitted + file.counts.failed === 0);
+      file = await read()
+    )
+      yield
+    if (random.chance(0.5)) {
+      await submit()
+      return
+    }
+    while (!(await cancel(desk, customer, { path, about: key }))) {
       const file = await read()
       if (file !== null && file.status !== 'submitting') return
       yield
@@ -132,7 +182,13 @@ async function* fileStory(desk: Desk): Story {
 const inMajor = (amount: bigint): string => `${amount / 100n}.${String(amount % 100n).padStart(2, '0')}`
 
 /** A form as a browser sends it; the same bytes each time it is sent. */
-async function formOf({ file, ...fields }: Readonly<Record<string, string>> & { readonly file: string }): Promise<{ readonly type: string; readonly bytes: Uint8Array<ArrayBuffer> }> {
+async function formOf({
+  file,
+  ...fields
+}: Readonly<Record<string, string>> & { readonly file: string }): Promise<{
+  readonly type: string
+  readonly bytes: Uint8Array<ArrayBuffer>
+}> {
   const form = new FormData()
   for (const [name, value] of Object.entries(fields)) form.append(name, value)
   form.append('file', new Blob([file]), 'payments.csv')
@@ -159,21 +215,36 @@ async function* scheduleStory(desk: Desk): Story {
   const key = randomUUID()
   let amount = BigInt(random.int(100, 1_000))
   const { reference, ends } = desk.trigger()
-  const made = await desk.ask(customer, { key, kind: 'schedule', path: '/v1/scheduled-payments', body: {
-    recipientId: customer.recipients!.EUR, sourceBalanceId: from, amount: euros(amount), reference, frequency: random.pick(['daily', 'weekly', 'monthly']), externalId: key,
-    startDate: new Date(desk.now() + random.int(...START_DAYS) * DAY_MS).toISOString().slice(0, 10), ...(random.chance(0.3) ? { maxOccurrences: random.int(1, 3) } : {}),
-  } })
+  const made = await desk.ask(customer, {
+    key,
+    kind: 'schedule',
+    path: '/v1/scheduled-payments',
+    body: {
+      recipientId: customer.recipients!.EUR,
+      sourceBalanceId: from,
+      amount: euros(amount),
+      reference,
+      frequency: random.pick(['daily', 'weekly', 'monthly']),
+      externalId: key,
+      startDate: new Date(desk.now() + random.int(...START_DAYS) * DAY_MS).toISOString().slice(0, 10),
+      ...(random.chance(0.3) ? { maxOccurrences: random.int(1, 3) } : {}),
+    },
+  })
   if (!isYes('schedule', made)) return
   const { id } = bodyOf<{ readonly id: string }>(made)
   const path = `/v1/scheduled-payments/${id}`
   /** Whether it is known to have stopped by itself; without an answer nobody knows. */
-  const hasStopped = async () => (await desk.read<{ readonly status: string }>(customer, path) ?? { status: 'active' }).status !== 'active'
+  const hasStopped = async () =>
+    ((await desk.read<{ readonly status: string }>(customer, path)) ?? { status: 'active' }).status !== 'active'
   const past = async () => (await desk.read<Occurrences>(customer, `${path}/occurrences?limit=1`))?.data ?? null
   /** Days are counted; the next one has the number behind the last. */
-  const run = (last: number) => desk.ask(customer, {
-    kind: 'run', path: `/v1/simulations/scheduled-payments/${id}/run-now`, about: key,
-    wants: [{ name: `${key}/${last + 1}`, kind: 'payment', from, to: null, amount, ends }],
-  })
+  const run = (last: number) =>
+    desk.ask(customer, {
+      kind: 'run',
+      path: `/v1/simulations/scheduled-payments/${id}/run-now`,
+      about: key,
+      wants: [{ name: `${key}/${last + 1}`, kind: 'payment', from, to: null, amount, ends }],
+    })
   /** Edits the schedule between two of its days. @returns false without an answer: the edit may have been made, or may still be */
   const edit = async () => {
     const next = BigInt(random.int(100, 1_000))
@@ -186,18 +257,24 @@ async function* scheduleStory(desk: Desk): Story {
   let asked = 0
   for (let left = random.int(...RUNS); left > 0; left--) {
     let seen = await past()
-    while (seen === null) { yield; seen = await past() }
+    while (seen === null) {
+      yield
+      seen = await past()
+    }
     const last = seen[0]?.number ?? 0
     // A day that is being made may have either amount, so edits wait until none is.
-    if (random.chance(0.4) && last >= asked && !seen.some(({ status }) => status === 'due') && !await edit()) return
+    if (random.chance(0.4) && last >= asked && !seen.some(({ status }) => status === 'due') && !(await edit())) return
     if (!isYes('run', await run(last))) break
     asked = last + 1
     // Most wait until it is made; others pause or cancel at the same moment.
     if (random.chance(0.6)) {
-      while (!(await past())?.some(({ number, status }) => number > last && status !== 'due')) { yield; if (await hasStopped()) break }
+      while (!(await past())?.some(({ number, status }) => number > last && status !== 'due')) {
+        yield
+        if (await hasStopped()) break
+      }
     } else if (random.chance(0.4) || !(yield* pauseAndResume(desk, customer, { path, about: key }))) break
   }
-  if (random.chance(0.7) && await cancel(desk, customer, { path, about: key })) {
+  if (random.chance(0.7) && (await cancel(desk, customer, { path, about: key }))) {
     const seen = await past()
     // Too late: the answer is no, and nothing comes of it.
     if (seen !== null) await run(seen[0]?.number ?? 0)
@@ -205,7 +282,11 @@ async function* scheduleStory(desk: Desk): Story {
 }
 
 /** Pauses a schedule for a while; neither has a key. @returns false when it does not go on, or nobody can say */
-async function* pauseAndResume(desk: Desk, customer: CreatedCustomer, { path, about }: { readonly path: string; readonly about: string }): AsyncGenerator<void, boolean, void> {
+async function* pauseAndResume(
+  desk: Desk,
+  customer: CreatedCustomer,
+  { path, about }: { readonly path: string; readonly about: string },
+): AsyncGenerator<void, boolean, void> {
   const asked = desk.now()
   const paused = await desk.send(customer, `${path}/pause`)
   if (paused !== 200) {
@@ -217,7 +298,7 @@ async function* pauseAndResume(desk: Desk, customer: CreatedCustomer, { path, ab
   desk.rest(rest)
   yield
   rest.until = desk.now()
-  return await desk.send(customer, `${path}/resume`) === 200
+  return (await desk.send(customer, `${path}/resume`)) === 200
 }
 
 // ── Requests for money ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -231,9 +312,18 @@ async function* requestStory(desk: Desk): Story {
   const balanceId = random.pick([one, other])
   const key = randomUUID()
   const asked = random.int(300, 2_000)
-  const made = await desk.ask(customer, { key, kind: 'request', path: '/v1/funds-requests', body: {
-    balanceId, amount: euros(BigInt(asked)), payer: { name: 'Amsterdam Trading BV' }, description: 'Consulting in April', externalId: key,
-  } })
+  const made = await desk.ask(customer, {
+    key,
+    kind: 'request',
+    path: '/v1/funds-requests',
+    body: {
+      balanceId,
+      amount: euros(BigInt(asked)),
+      payer: { name: 'Amsterdam Trading BV' },
+      description: 'Consulting in April',
+      externalId: key,
+    },
+  })
   if (!isYes('request', made)) return
   const { id, reference } = bodyOf<{ readonly id: string; readonly reference: string }>(made)
   for (let left = random.int(...PARTS); left > 0; left--) {
@@ -241,9 +331,19 @@ async function* requestStory(desk: Desk): Story {
     const amount = BigInt(random.chance(0.3) ? asked : random.int(50, asked))
     const name = randomUUID()
     // The bank's own text for it has room for 35 characters.
-    await desk.ask(customer, { key: name, kind: 'arrival', path: '/v1/simulations/incoming-payments', about: key,
-      body: { balanceId, amount: euros(amount), reference: `Invoice 42 ${reference}`, endToEndId: name.replaceAll('-', '') },
-      wants: [{ name: name.replaceAll('-', ''), kind: 'arrival', from: null, to: balanceId, amount, ends: 'received' }] })
+    await desk.ask(customer, {
+      key: name,
+      kind: 'arrival',
+      path: '/v1/simulations/incoming-payments',
+      about: key,
+      body: {
+        balanceId,
+        amount: euros(amount),
+        reference: `Invoice 42 ${reference}`,
+        endToEndId: name.replaceAll('-', ''),
+      },
+      wants: [{ name: name.replaceAll('-', ''), kind: 'arrival', from: null, to: balanceId, amount, ends: 'received' }],
+    })
     if (random.chance(0.1)) await cancel(desk, customer, { path: `/v1/funds-requests/${id}`, about: key })
     if (random.chance(0.5)) yield
   }
@@ -258,36 +358,69 @@ const DOUBTED = 1_501n
 const CLOSINGS_MAX = 40
 /** What the bank makes of the payment once it has it; what comes back may find the balance closed. */
 const ENDS: readonly (readonly [reference: string, ends: string])[] = [
-  ['Invoice 42', 'completed'], ['Invoice 42', 'completed'], ['Invoice 42 SBX/AC04', 'failed'], ['Invoice 42 SBX/RET-AC04', 'returned'], ['Invoice 42 SBX/TIMEOUT-FAIL', 'failed'],
+  ['Invoice 42', 'completed'],
+  ['Invoice 42', 'completed'],
+  ['Invoice 42 SBX/AC04', 'failed'],
+  ['Invoice 42 SBX/RET-AC04', 'returned'],
+  ['Invoice 42 SBX/TIMEOUT-FAIL', 'failed'],
 ]
 
 async function* conversionStory(desk: Desk): Story {
   const { random } = desk
   const customer = random.pick(desk.customers)
   const from = random.pick(eurosOf(customer))
-  const opened = await desk.write(customer, { method: 'POST', path: '/v1/balances', body: { currency: 'USD', name: 'For one payment' }, asOwner: true })
+  const opened = await desk.write(customer, {
+    method: 'POST',
+    path: '/v1/balances',
+    body: { currency: 'USD', name: 'For one payment' },
+    asOwner: true,
+  })
   if (opened?.status !== 201) return
   const buyBalanceId = (JSON.parse(opened.text) as { readonly id: string }).id
   const amount = random.chance(0.4) ? DOUBTED : random.chance(0.2) ? REFUSED : BigInt(random.int(200, 1_200))
-  const quote = await desk.quote(customer, { sellCurrency: 'EUR', buyCurrency: 'USD', amount: euros(amount), fixedSide: 'sell', sellBalanceId: from, buyBalanceId })
+  const quote = await desk.quote(customer, {
+    sellCurrency: 'EUR',
+    buyCurrency: 'USD',
+    amount: euros(amount),
+    fixedSide: 'sell',
+    sellBalanceId: from,
+    buyBalanceId,
+  })
   if (quote === null) return
   const key = randomUUID()
   const [reference, ends] = random.pick(ENDS)
-  const pay = () => desk.ask(customer, {
-    key, kind: 'conversion', path: '/v1/payments', quoteId: quote.id,
-    body: { sourceBalanceId: from, recipientId: customer.recipients!.USD, amount: quote.buyAmount, reference, purposeCode: 'SUPP', quoteId: quote.id, externalId: key },
-    wants: [{ name: key, kind: 'payment', from, to: null, amount, ends: amount === REFUSED ? 'failed' : ends }],
-  })
+  const pay = () =>
+    desk.ask(customer, {
+      key,
+      kind: 'conversion',
+      path: '/v1/payments',
+      quoteId: quote.id,
+      body: {
+        sourceBalanceId: from,
+        recipientId: customer.recipients!.USD,
+        amount: quote.buyAmount,
+        reference,
+        purposeCode: 'SUPP',
+        quoteId: quote.id,
+        externalId: key,
+      },
+      wants: [{ name: key, kind: 'payment', from, to: null, amount, ends: amount === REFUSED ? 'failed' : ends }],
+    })
   const closing: Closing = { balanceId: buyBalanceId, from: Infinity }
   desk.closing(closing)
   const close = async () => {
-    const answer = await desk.write(customer, { method: 'POST', path: `/v1/balances/${buyBalanceId}/close`, body: { sweepToBalanceId: customer.balanceIds[3] }, asOwner: true })
+    const answer = await desk.write(customer, {
+      method: 'POST',
+      path: `/v1/balances/${buyBalanceId}/close`,
+      body: { sweepToBalanceId: customer.balanceIds[3] },
+      asOwner: true,
+    })
     if (answer?.status === 200) closing.from = desk.now()
     return answer?.status === 200
   }
   if (!isYes('conversion', await pay())) return
   // From here on at any moment: while the exchange is in doubt, while the bank has the payment, before it gives the money back.
-  for (let left = CLOSINGS_MAX; left > 0 && !await close(); left--) yield
+  for (let left = CLOSINGS_MAX; left > 0 && !(await close()); left--) yield
 }
 
 // ── Drafts, and what is edited while it waits for people ──────────────────────────────────────────────────────────────
@@ -301,19 +434,37 @@ async function* draftStory(desk: Desk): Story {
   /** Above 1 000 a draft waits for an approver, which is the sandbox here; from 1 301 on amounts tell the sandbox what to do. */
   const anyAmount = () => BigInt(random.int(100, 1_300))
   const { reference, ends } = desk.trigger()
-  const made = await desk.ask(customer, { key, kind: 'draft', path: '/v1/payments', body: {
-    sourceBalanceId: from, recipientId: customer.recipients!.EUR, amount: euros(anyAmount()), reference: `${reference} SBX/APPROVE`, externalId: key, draft: true,
-  } })
+  const made = await desk.ask(customer, {
+    key,
+    kind: 'draft',
+    path: '/v1/payments',
+    body: {
+      sourceBalanceId: from,
+      recipientId: customer.recipients!.EUR,
+      amount: euros(anyAmount()),
+      reference: `${reference} SBX/APPROVE`,
+      externalId: key,
+      draft: true,
+    },
+  })
   if (!isYes('draft', made)) return
   const path = `/v1/payments/${bodyOf<{ readonly id: string }>(made).id}`
   const edit = (amount: bigint) => desk.write(customer, { method: 'PATCH', path, body: { amount: euros(amount) } })
-  for (let left = random.int(0, 2); left > 0; left--) { if (await edit(anyAmount()) === null) return; yield }
+  for (let left = random.int(0, 2); left > 0; left--) {
+    if ((await edit(anyAmount())) === null) return
+    yield
+  }
   const draft = await desk.read<{ readonly amount: { readonly amountMinor: string } }>(customer, path)
   if (draft === null) return
   const [amount, or] = [BigInt(draft.amount.amountMinor), anyAmount()]
   // Submitted and edited at one moment: the payment has one amount or the other, and whichever it has is what people are shown.
   const [submitted] = await Promise.all([
-    desk.ask(customer, { kind: 'draft_submission', path: `${path}/submit`, about: key, wants: [{ name: key, kind: 'payment', from, to: null, amount, or, ends }] }),
+    desk.ask(customer, {
+      kind: 'draft_submission',
+      path: `${path}/submit`,
+      about: key,
+      wants: [{ name: key, kind: 'payment', from, to: null, amount, or, ends }],
+    }),
     ...(random.chance(0.5) ? [edit(or)] : []),
   ])
   if (!isYes('draft_submission', submitted)) return

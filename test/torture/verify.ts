@@ -21,40 +21,89 @@ export interface Trial {
 }
 
 /** Waits until everything that was promised has come, and every payment and exchange has ended, but for those that the bank never answers. */
-async function drain(cluster: Cluster, customers: readonly CreatedCustomer[], drainMs: number): Promise<readonly object[]> {
+async function drain(
+  cluster: Cluster,
+  customers: readonly CreatedCustomer[],
+  drainMs: number,
+): Promise<readonly object[]> {
   const ids = [customers.map(({ id }) => id)]
-  const open = async () => [...await promised(cluster, ids), ...await cluster.query(
-    `select p.id, p.status, p.sent_at, p.updated_at, i.payment_id is not null as instructed, i.attention_at, i.attempts, o.state, o.next_event, o.due_at
+  const open = async () => [
+    ...(await promised(cluster, ids)),
+    ...(await cluster.query(
+      `select p.id, p.status, p.sent_at, p.updated_at, i.payment_id is not null as instructed, i.attention_at, i.attempts, o.state, o.next_event, o.due_at
      from payment p left join partner_instruction i on i.payment_id = p.id left join sandbox_order o on o.reference = p.id
      where p.customer_id = any($1) and (p.status in ('processing', 'exception', 'on_hold') or (p.status = 'completed' and p.details like '%SBX/RET-%'))
        and not (p.details like '%SBX/TIMEOUT"%' and p.status = 'exception')
-       and not exists (select from exchange x where x.payment_id = p.id and x.status = 'exception' and not exists (select from sandbox_fx_order f where f.reference = x.id)) limit 10`, ids),
-  ...await cluster.query(
-    `select e.id, e.status, e.sell_amount, e.updated_at, f.due_at, f.sent_at, f.attempts, o.state, o.next_event, o.due_at as bank_due_at
+       and not exists (select from exchange x where x.payment_id = p.id and x.status = 'exception' and not exists (select from sandbox_fx_order f where f.reference = x.id)) limit 10`,
+      ids,
+    )),
+    ...(await cluster.query(
+      `select e.id, e.status, e.sell_amount, e.updated_at, f.due_at, f.sent_at, f.attempts, o.state, o.next_event, o.due_at as bank_due_at
      from exchange e left join fx_order f on f.exchange_id = e.id left join sandbox_fx_order o on o.reference = e.id
-     where e.customer_id = any($1) and (e.status = 'processing' or (e.status = 'exception' and o.reference is not null)) limit 10`, ids)]
+     where e.customer_id = any($1) and (e.status = 'processing' or (e.status = 'exception' and o.reference is not null)) limit 10`,
+      ids,
+    )),
+  ]
   // What the bank would know in a minute it knows now, and is asked for it now.
-  const hurry = async () => { await cluster.bankRemembers(); await cluster.askBankNow(); await cluster.reviewNow(); await cluster.jobsGoOn(); await cluster.payDueNow() }
-  await until('everything has ended', async () => { await hurry(); return (await open()).length === 0 }, { deadlineMs: drainMs, pollMs: 250 }).catch(() => undefined)
+  const hurry = async () => {
+    await cluster.bankRemembers()
+    await cluster.askBankNow()
+    await cluster.reviewNow()
+    await cluster.jobsGoOn()
+    await cluster.payDueNow()
+  }
+  await until(
+    'everything has ended',
+    async () => {
+      await hurry()
+      return (await open()).length === 0
+    },
+    { deadlineMs: drainMs, pollMs: 250 },
+  ).catch(() => undefined)
   return await open()
 }
 
 /** What is still to come of files, schedules, and money that the bank has spoken of. */
 async function promised(cluster: Cluster, ids: readonly unknown[]): Promise<readonly object[]> {
   return [
-    ...await cluster.query(`select id, kind, status, attempts, due_at, lease from job where customer_id = any($1) and due_at is not null limit 10`, ids),
-    ...await cluster.query(`select id, name, status, valid, submitting, last_progress_at from bulk_payment where customer_id = any($1) and status in ('validating', 'submitting') limit 10`, ids),
-    ...await cluster.query(`select payment_id, scheduled_payment_id, number, taken_at from scheduled_occurrence where customer_id = any($1) and status = 'due' limit 10`, ids),
-    ...await cluster.query(`select id, status, next_occurrence_at from scheduled_payment where customer_id = any($1) and status = 'active' and next_occurrence_at <= now() limit 10`, ids),
-    ...await cluster.query(`select p.id, p.status, p.amount, b.posted, b.held, d.due_at from payment p join balance b on b.id = p.source_balance_id left join payment_due d on d.payment_id = p.id
-      where p.customer_id = any($1) and p.status = 'scheduled' and b.posted - b.held >= p.amount limit 10`, ids),
-    ...await cluster.query(`select id, type, due_at from sandbox_message where acknowledged_at is null limit 10`),
-    ...await cluster.query(`select o.id, o.type, o.created_at from outbox o, funds_request_matching f where o.type = 'incoming_payment.received' and o.written_in >= f.position limit 10`),
+    ...(await cluster.query(
+      `select id, kind, status, attempts, due_at, lease from job where customer_id = any($1) and due_at is not null limit 10`,
+      ids,
+    )),
+    ...(await cluster.query(
+      `select id, name, status, valid, submitting, last_progress_at from bulk_payment where customer_id = any($1) and status in ('validating', 'submitting') limit 10`,
+      ids,
+    )),
+    ...(await cluster.query(
+      `select payment_id, scheduled_payment_id, number, taken_at from scheduled_occurrence where customer_id = any($1) and status = 'due' limit 10`,
+      ids,
+    )),
+    ...(await cluster.query(
+      `select id, status, next_occurrence_at from scheduled_payment where customer_id = any($1) and status = 'active' and next_occurrence_at <= now() limit 10`,
+      ids,
+    )),
+    ...(await cluster.query(
+      `select p.id, p.status, p.amount, b.posted, b.held, d.due_at from payment p join balance b on b.id = p.source_balance_id left join payment_due d on d.payment_id = p.id
+      where p.customer_id = any($1) and p.status = 'scheduled' and b.posted - b.held >= p.amount limit 10`,
+      ids,
+    )),
+    ...(await cluster.query(`select id, type, due_at from sandbox_message where acknowledged_at is null limit 10`)),
+    ...(await cluster.query(
+      `select o.id, o.type, o.created_at from outbox o, funds_request_matching f where o.type = 'incoming_payment.received' and o.written_in >= f.position limit 10`,
+    )),
   ]
 }
 
 /** Everything is decided; the nodes run and the world is well again. */
-export async function judge(cluster: Cluster, options: { readonly clients: Clients; readonly customers: readonly CreatedCustomer[]; readonly replays?: number; readonly drainMs?: number }): Promise<Trial> {
+export async function judge(
+  cluster: Cluster,
+  options: {
+    readonly clients: Clients
+    readonly customers: readonly CreatedCustomer[]
+    readonly replays?: number
+    readonly drainMs?: number
+  },
+): Promise<Trial> {
   const { clients, customers, replays, drainMs = DRAIN_MS } = options
   await clients.stop()
   const stuck = await drain(cluster, customers, drainMs)

@@ -27,8 +27,15 @@ export interface BulkFiles {
 
 /** Makes the reader. Its thread starts with the first file. */
 export function createBulkFiles(): BulkFiles {
-  const reader = createFileReader<BulkFileTask, BulkRow, BulkFileResult>({ module: new URL('./read-bulk-file.ts', import.meta.url), heapMb: THREAD_HEAP_MB })
-  return { read: ({ bytes, task, onRows, signal }) => reader.read({ task, pieces: bytes, take: onRows, ...(signal === undefined ? {} : { signal }) }), close: reader.close }
+  const reader = createFileReader<BulkFileTask, BulkRow, BulkFileResult>({
+    module: new URL('./read-bulk-file.ts', import.meta.url),
+    heapMb: THREAD_HEAP_MB,
+  })
+  return {
+    read: ({ bytes, task, onRows, signal }) =>
+      reader.read({ task, pieces: bytes, take: onRows, ...(signal === undefined ? {} : { signal }) }),
+    close: reader.close,
+  }
 }
 
 const BYTE_ORDER_MARK = 0xfe_ff

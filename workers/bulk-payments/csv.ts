@@ -26,16 +26,24 @@ export interface CsvOptions {
  *
  * @throws BulkFileError when the file as a whole cannot be used; rows that were yielded before it are void
  */
-export async function* readCsv(bytes: AsyncIterable<Uint8Array>, { delimiter, decimalSeparator }: CsvOptions): AsyncGenerator<BulkRow, FileFacts> {
+export async function* readCsv(
+  bytes: AsyncIterable<Uint8Array>,
+  { delimiter, decimalSeparator }: CsvOptions,
+): AsyncGenerator<BulkRow, FileFacts> {
   const texts = measured(decoded(bytes))
   const first = await firstLine(texts)
   if (first.text === '') unusable('empty_file', 'There is nothing in the file.')
   const parser = parse({
-    delimiter: delimiter ?? likelyDelimiter(first.text), info: true, relax_column_count: true, skip_empty_lines: true,
-    skip_records_with_empty_values: true, max_record_size: RECORD_CHARACTERS_MAX,
+    delimiter: delimiter ?? likelyDelimiter(first.text),
+    info: true,
+    relax_column_count: true,
+    skip_empty_lines: true,
+    skip_records_with_empty_values: true,
+    max_record_size: RECORD_CHARACTERS_MAX,
     // Counts the cells here, because the parser emits a record only when it is complete, and a record may span many
     // lines.
-    cast: (cell, { index, lines }) => (index < CELLS_MAX ? cell : unusable('unknown_column', `There are ${CELLS_MAX} columns at most.`, lines)),
+    cast: (cell, { index, lines }) =>
+      index < CELLS_MAX ? cell : unusable('unknown_column', `There are ${CELLS_MAX} columns at most.`, lines),
   })
   const feeding = pipeline(joined(first.text, texts), parser)
   // Awaited after the last row; until then a failure is thrown by the parser.
@@ -43,12 +51,16 @@ export async function* readCsv(bytes: AsyncIterable<Uint8Array>, { delimiter, de
   let targets: readonly CellTarget[] | null = null
   let rowNumber = 0
   try {
-    for await (const { record, info } of parser as AsyncIterable<{ readonly record: readonly string[]; readonly info: { readonly lines: number } }>) {
+    for await (const { record, info } of parser as AsyncIterable<{
+      readonly record: readonly string[]
+      readonly info: { readonly lines: number }
+    }>) {
       if (targets === null) {
         targets = readHeader(record, info.lines)
         continue
       }
-      if (++rowNumber > BULK_ROWS_MAX) unusable('too_many_rows', `A file has at most ${BULK_ROWS_MAX} rows.`, info.lines)
+      if (++rowNumber > BULK_ROWS_MAX)
+        unusable('too_many_rows', `A file has at most ${BULK_ROWS_MAX} rows.`, info.lines)
       const row = new RowReader(decimalSeparator)
       for (const [nth, cell] of record.entries()) {
         const target = targets[nth]
@@ -102,7 +114,7 @@ async function* measured(texts: AsyncIterable<string>): AsyncGenerator<string> {
   let length = 0
   for await (const text of texts) {
     const mark = text.includes('\n') ? '\n' : '\r'
-    for (let at = 0; at < text.length;) {
+    for (let at = 0; at < text.length; ) {
       const end = text.indexOf(mark, at)
       length += (end === -1 ? text.length : end) - at
       if (length > RECORD_CHARACTERS_MAX) unusable('too_large', LINE_TOO_LONG)
@@ -129,5 +141,5 @@ async function firstLine(texts: AsyncIterator<string>): Promise<{ readonly text:
 function likelyDelimiter(text: string): Delimiter {
   const line = /[^\r\n]*[^\s][^\r\n]*/.exec(text)?.[0].replaceAll(/"(?:[^"]|"")*"/g, '') ?? ''
   const counted = DELIMITERS.map((each) => ({ each, count: line.split(each).length }))
-  return counted.reduce((best, next) => next.count > best.count ? next : best).each
+  return counted.reduce((best, next) => (next.count > best.count ? next : best)).each
 }

@@ -40,7 +40,12 @@ const TRANSACTION: Readonly<Record<string, string>> = {
 
 /** Clearing systems of the creditor's bank, each with the account field that its code fills. */
 const CLEARING: Readonly<Record<string, string>> = {
-  GBDSC: 'sort_code', USABA: 'routing_number', AUBSB: 'bsb', INFSC: 'ifsc', HKNCC: 'bank_code', SGIBG: 'bank_code',
+  GBDSC: 'sort_code',
+  USABA: 'routing_number',
+  AUBSB: 'bsb',
+  INFSC: 'ifsc',
+  HKNCC: 'bank_code',
+  SGIBG: 'bank_code',
 }
 
 const BEARERS: Readonly<Record<string, string>> = { SLEV: 'shared', SHAR: 'shared', DEBT: 'sender', CRED: 'recipient' }
@@ -112,7 +117,8 @@ export function messageIdOf(beginning: Uint8Array): string | null {
     },
   })
   try {
-    for (let at = 0; at < beginning.length && found === null; at += STEP_BYTES) xml.write(beginning.subarray(at, at + STEP_BYTES))
+    for (let at = 0; at < beginning.length && found === null; at += STEP_BYTES)
+      xml.write(beginning.subarray(at, at + STEP_BYTES))
   } catch (error) {
     // The full reading of the file reports this error.
     if (!(error instanceof BulkFileError)) throw error
@@ -142,7 +148,8 @@ class Message implements XmlHandler {
 
   end(): FileFacts {
     if (this.#messageId === null) unusable('not_well_formed', 'The message has no MsgId.')
-    if (this.#said.count === null) unusable('control_sum_mismatch', 'The message does not say how many transactions it has (NbOfTxs).')
+    if (this.#said.count === null)
+      unusable('control_sum_mismatch', 'The message does not say how many transactions it has (NbOfTxs).')
     this.#control('The message', this.#said, this.#count, this.#sum)
     if (this.#count === 0) unusable('empty_file', 'There is no transaction in the message.')
     return { messageId: this.#messageId }
@@ -153,16 +160,40 @@ class Message implements XmlHandler {
     if (this.#path.length === 0) {
       const version = NAMESPACE.exec(element.namespace)?.[1]
       if (name !== 'Document' || version === undefined || !VERSIONS.includes(version)) {
-        unusable('unsupported_version', `The message is no pain.001.001.${VERSIONS.join(' or pain.001.001.')}.`, this.lineNow())
+        unusable(
+          'unsupported_version',
+          `The message is no pain.001.001.${VERSIONS.join(' or pain.001.001.')}.`,
+          this.lineNow(),
+        )
       }
     }
     this.#path.push(name)
     if (name === 'PmtInf' && this.#path.length === 3) {
-      this.#block = { id: null, account: null, date: null, bearer: null, purpose: null, level: null, localInstrument: null, count: 0, sum: 0n, said: { count: null, sum: null } }
+      this.#block = {
+        id: null,
+        account: null,
+        date: null,
+        bearer: null,
+        purpose: null,
+        level: null,
+        localInstrument: null,
+        count: 0,
+        sum: 0n,
+        said: { count: null, sum: null },
+      }
     } else if (name === 'CdtTrfTxInf' && this.#path.length === 4 && this.#block !== null) {
       this.#transaction = {
-        row: new RowReader('.'), address: { street: '', building: '', lines: [] }, reference: null, structured: null, clearing: { system: null, member: null },
-        amount: null, bearer: null, categoryPurpose: false, purposeSaid: false, uetr: null, service: { level: null, localInstrument: null },
+        row: new RowReader('.'),
+        address: { street: '', building: '', lines: [] },
+        reference: null,
+        structured: null,
+        clearing: { system: null, member: null },
+        amount: null,
+        bearer: null,
+        categoryPurpose: false,
+        purposeSaid: false,
+        uetr: null,
+        service: { level: null, localInstrument: null },
       }
     } else if (name === 'InstdAmt') {
       this.#currency = element.attribute('Ccy') ?? ''
@@ -172,7 +203,8 @@ class Message implements XmlHandler {
   close(name: string, raw: string): void {
     const text = raw.trim()
     const path = this.#path
-    if (this.#transaction !== null && path.length > 4) this.#inTransaction(this.#transaction, path.slice(4).join('/'), text)
+    if (this.#transaction !== null && path.length > 4)
+      this.#inTransaction(this.#transaction, path.slice(4).join('/'), text)
     else if (name === 'CdtTrfTxInf' && this.#transaction !== null) this.#endTransaction(this.#block!, this.#transaction)
     else if (this.#block !== null && path.length > 3) this.#inBlock(this.#block, path.slice(3).join('/'), text)
     else if (name === 'PmtInf' && this.#block !== null) {
@@ -188,21 +220,42 @@ class Message implements XmlHandler {
 
   #inBlock(block: Block, at: string, text: string): void {
     switch (at) {
-      case 'PmtInfId': block.id = text.slice(0, ID_MAX); break
-      case 'PmtMtd':
-        if (text !== 'TRF') unusable('unsupported_version', 'Only credit transfers (PmtMtd TRF) can be paid.', this.lineNow())
+      case 'PmtInfId':
+        block.id = text.slice(0, ID_MAX)
         break
-      case 'NbOfTxs': block.said.count = text; break
-      case 'CtrlSum': block.said.sum = text; break
+      case 'PmtMtd':
+        if (text !== 'TRF')
+          unusable('unsupported_version', 'Only credit transfers (PmtMtd TRF) can be paid.', this.lineNow())
+        break
+      case 'NbOfTxs':
+        block.said.count = text
+        break
+      case 'CtrlSum':
+        block.said.sum = text
+        break
       case 'ReqdExctnDt':
-      case 'ReqdExctnDt/Dt': if (text !== '') block.date = text; break
-      case 'ReqdExctnDt/DtTm': block.date = text.slice(0, 10); break
-      case 'PmtTpInf/SvcLvl/Cd': block.level = text; break
-      case 'PmtTpInf/LclInstrm/Cd': block.localInstrument = text; break
-      case 'PmtTpInf/CtgyPurp/Cd': block.purpose = text; break
+      case 'ReqdExctnDt/Dt':
+        if (text !== '') block.date = text
+        break
+      case 'ReqdExctnDt/DtTm':
+        block.date = text.slice(0, 10)
+        break
+      case 'PmtTpInf/SvcLvl/Cd':
+        block.level = text
+        break
+      case 'PmtTpInf/LclInstrm/Cd':
+        block.localInstrument = text
+        break
+      case 'PmtTpInf/CtgyPurp/Cd':
+        block.purpose = text
+        break
       case 'DbtrAcct/Id/IBAN':
-      case 'DbtrAcct/Id/Othr/Id': block.account = text; break
-      case 'ChrgBr': block.bearer = text; break
+      case 'DbtrAcct/Id/Othr/Id':
+        block.account = text
+        break
+      case 'ChrgBr':
+        block.bearer = text
+        break
     }
   }
 
@@ -221,24 +274,50 @@ class Message implements XmlHandler {
       return
     }
     switch (at) {
-      case 'Amt/EqvtAmt': row.fault(at, 'not_applicable', 'An amount that is still to be converted cannot be paid; say InstdAmt.'); break
-      case 'PmtId/UETR': transaction.uetr = text; break
-      case 'PmtTpInf/SvcLvl/Cd': transaction.service.level = text; break
-      case 'PmtTpInf/LclInstrm/Cd': transaction.service.localInstrument = text; break
+      case 'Amt/EqvtAmt':
+        row.fault(at, 'not_applicable', 'An amount that is still to be converted cannot be paid; say InstdAmt.')
+        break
+      case 'PmtId/UETR':
+        transaction.uetr = text
+        break
+      case 'PmtTpInf/SvcLvl/Cd':
+        transaction.service.level = text
+        break
+      case 'PmtTpInf/LclInstrm/Cd':
+        transaction.service.localInstrument = text
+        break
       case 'PmtTpInf/CtgyPurp/Cd':
         if (!transaction.purposeSaid) row.cell(target('purpose_code'), text, at)
         transaction.categoryPurpose = true
         break
-      case 'ChrgBr': transaction.bearer = text; break
-      case 'CdtrAgt/FinInstnId/ClrSysMmbId/ClrSysId/Cd': clearing.system = text; break
-      case 'CdtrAgt/FinInstnId/ClrSysMmbId/MmbId': clearing.member = text; break
+      case 'ChrgBr':
+        transaction.bearer = text
+        break
+      case 'CdtrAgt/FinInstnId/ClrSysMmbId/ClrSysId/Cd':
+        clearing.system = text
+        break
+      case 'CdtrAgt/FinInstnId/ClrSysMmbId/MmbId':
+        clearing.member = text
+        break
       case 'IntrmyAgt1/FinInstnId/BIC':
-      case 'IntrmyAgt1/FinInstnId/BICFI': row.cell(INTERMEDIARY, text, at); break
-      case 'Cdtr/PstlAdr/StrtNm': address.street = text; break
-      case 'Cdtr/PstlAdr/BldgNb': address.building = text; break
-      case 'Cdtr/PstlAdr/AdrLine': if (address.lines.length < ADDRESS_LINES_MAX) address.lines.push(text); break
-      case 'RmtInf/Ustrd': transaction.reference ??= text; break
-      case 'RmtInf/Strd/CdtrRefInf/Ref': transaction.structured ??= text; break
+      case 'IntrmyAgt1/FinInstnId/BICFI':
+        row.cell(INTERMEDIARY, text, at)
+        break
+      case 'Cdtr/PstlAdr/StrtNm':
+        address.street = text
+        break
+      case 'Cdtr/PstlAdr/BldgNb':
+        address.building = text
+        break
+      case 'Cdtr/PstlAdr/AdrLine':
+        if (address.lines.length < ADDRESS_LINES_MAX) address.lines.push(text)
+        break
+      case 'RmtInf/Ustrd':
+        transaction.reference ??= text
+        break
+      case 'RmtInf/Strd/CdtrRefInf/Ref':
+        transaction.structured ??= text
+        break
     }
   }
 
@@ -246,14 +325,16 @@ class Message implements XmlHandler {
     this.#transaction = null
     this.#count += 1
     block.count += 1
-    if (this.#count > BULK_ROWS_MAX) unusable('too_many_rows', `A file has at most ${BULK_ROWS_MAX} rows.`, this.lineNow())
+    if (this.#count > BULK_ROWS_MAX)
+      unusable('too_many_rows', `A file has at most ${BULK_ROWS_MAX} rows.`, this.lineNow())
     const amount = said.amount === null ? 0n : scaled(said.amount)
     block.sum += amount ?? 0n
     this.#sum += amount ?? 0n
     const reference = said.reference ?? said.structured
     if (reference !== null) row.cell(target('reference'), reference, 'RmtInf')
     if (block.date !== null) row.cell(target('execution_date'), block.date, 'ReqdExctnDt')
-    if (!said.purposeSaid && !said.categoryPurpose && block.purpose !== null) row.cell(target('purpose_code'), block.purpose, 'CtgyPurp/Cd')
+    if (!said.purposeSaid && !said.categoryPurpose && block.purpose !== null)
+      row.cell(target('purpose_code'), block.purpose, 'CtgyPurp/Cd')
     const street = [address.street, address.building].filter((part) => part !== '').join(' ')
     const lines = street === '' ? address.lines : [street, ...address.lines]
     if (lines[0] !== undefined) row.cell(target('address_line1'), lines[0], 'Cdtr/PstlAdr')
@@ -269,7 +350,11 @@ class Message implements XmlHandler {
     const localInstrument = said.service.localInstrument ?? block.localInstrument
     row.say({
       ...(block.account === null ? {} : { sourceAccount: block.account }),
-      ...(level === null && localInstrument === null ? {} : { service: { ...(level === null ? {} : { level }), ...(localInstrument === null ? {} : { localInstrument }) } }),
+      ...(level === null && localInstrument === null
+        ? {}
+        : {
+            service: { ...(level === null ? {} : { level }), ...(localInstrument === null ? {} : { localInstrument }) },
+          }),
       ...(said.uetr === null ? {} : { uetr: said.uetr }),
       ...(block.id === null || block.id === '' ? {} : { paymentInformationId: block.id }),
     })
@@ -277,11 +362,21 @@ class Message implements XmlHandler {
   }
 
   /** Compares the stated count and sum with the content. A count or sum that is not stated is not compared. */
-  #control(what: string, said: { readonly count: string | null; readonly sum: string | null }, count: number, sum: bigint): void {
+  #control(
+    what: string,
+    said: { readonly count: string | null; readonly sum: string | null },
+    count: number,
+    sum: bigint,
+  ): void {
     if (said.count !== null && said.count.replace(/^0+(?=\d)/, '') !== String(count)) {
-      unusable('control_sum_mismatch', `${what} says it has ${said.count.slice(0, 15)} transactions, and has ${count}.`, this.lineNow())
+      unusable(
+        'control_sum_mismatch',
+        `${what} says it has ${said.count.slice(0, 15)} transactions, and has ${count}.`,
+        this.lineNow(),
+      )
     }
-    if (said.sum !== null && scaled(said.sum) !== sum) unusable('control_sum_mismatch', `${what} says another sum (CtrlSum) than its amounts have.`, this.lineNow())
+    if (said.sum !== null && scaled(said.sum) !== sum)
+      unusable('control_sum_mismatch', `${what} says another sum (CtrlSum) than its amounts have.`, this.lineNow())
   }
 }
 
@@ -300,7 +395,9 @@ function clearingCode(row: RowReader, { system, member }: Transaction['clearing'
 
 const target = (name: string): CellTarget => columnNamed(name)!
 /** Stored with the account; tables have no such column. */
-const INTERMEDIARY: CellTarget = { column: { name: 'intermediary_bic', member: 'intermediaryBic', target: 'bank', maxLength: 11 } }
+const INTERMEDIARY: CellTarget = {
+  column: { name: 'intermediary_bic', member: 'intermediaryBic', target: 'bank', maxLength: 11 },
+}
 
 /** Parses an exact decimal as an integer with 17 decimals; null when the text is no decimal. */
 function scaled(text: string): bigint | null {

@@ -20,7 +20,10 @@ export interface BulkFileTask {
 
 export type BulkFileResult = { readonly facts: FileFacts } | { readonly errors: readonly FileError[] }
 
-async function* readBulkFile(task: BulkFileTask, pieces: AsyncIterable<Uint8Array>): AsyncGenerator<BulkRow, BulkFileResult> {
+async function* readBulkFile(
+  task: BulkFileTask,
+  pieces: AsyncIterable<Uint8Array>,
+): AsyncGenerator<BulkRow, BulkFileResult> {
   try {
     return { facts: yield* rowsOf(task, pieces) }
   } catch (error) {
@@ -29,11 +32,17 @@ async function* readBulkFile(task: BulkFileTask, pieces: AsyncIterable<Uint8Arra
   }
 }
 
-function rowsOf({ format, ...options }: BulkFileTask, pieces: AsyncIterable<Uint8Array>): AsyncGenerator<BulkRow, FileFacts> {
+function rowsOf(
+  { format, ...options }: BulkFileTask,
+  pieces: AsyncIterable<Uint8Array>,
+): AsyncGenerator<BulkRow, FileFacts> {
   switch (format) {
-    case 'csv': return readCsv(pieces, options)
-    case 'xlsx': return readXlsx(pieces, options)
-    case 'pain001': return readPain001(pieces)
+    case 'csv':
+      return readCsv(pieces, options)
+    case 'xlsx':
+      return readXlsx(pieces, options)
+    case 'pain001':
+      return readPain001(pieces)
   }
 }
 

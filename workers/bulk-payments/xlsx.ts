@@ -13,7 +13,13 @@ import { BulkFileError, unusable } from '../../lib/bulk-payments/file-error.ts'
 import { readHeader } from '../../lib/bulk-payments/header.ts'
 import { RowReader, type BulkRow, type DecimalSeparator, type FileFacts } from '../../lib/bulk-payments/instruction.ts'
 import {
-  ARCHIVE_ENTRIES_MAX, BULK_FILE_BYTES_MAX, BULK_ROWS_MAX, CELLS_MAX, SHARED_CHARACTERS_MAX, UNPACKED_BYTES_MAX, UNPACKED_TIMES_MAX,
+  ARCHIVE_ENTRIES_MAX,
+  BULK_FILE_BYTES_MAX,
+  BULK_ROWS_MAX,
+  CELLS_MAX,
+  SHARED_CHARACTERS_MAX,
+  UNPACKED_BYTES_MAX,
+  UNPACKED_TIMES_MAX,
 } from '../../lib/bulk-payments/limits.ts'
 import { TEXT_MAX, XmlReader, type XmlHandler } from './xml.ts'
 
@@ -29,7 +35,10 @@ const EPOCH_1904 = Date.UTC(1904, 0, 1)
  *
  * @throws BulkFileError when the file as a whole cannot be used; rows that were yielded before it are void
  */
-export async function* readXlsx(bytes: AsyncIterable<Uint8Array>, { decimalSeparator }: { readonly decimalSeparator: DecimalSeparator }): AsyncGenerator<BulkRow, FileFacts> {
+export async function* readXlsx(
+  bytes: AsyncIterable<Uint8Array>,
+  { decimalSeparator }: { readonly decimalSeparator: DecimalSeparator },
+): AsyncGenerator<BulkRow, FileFacts> {
   await using book = await Book.open(await collected(bytes))
   const { sheet, epoch } = await book.firstSheet()
   const shared = await book.sharedTexts()
@@ -69,9 +78,13 @@ class Book implements AsyncDisposable {
       let unpacked = 0
       for await (const entry of zip.eachEntry()) {
         unpacked += entry.uncompressedSize
-        if (entries.size >= ARCHIVE_ENTRIES_MAX) unusable('too_large', `A spreadsheet has at most ${ARCHIVE_ENTRIES_MAX} parts.`)
+        if (entries.size >= ARCHIVE_ENTRIES_MAX)
+          unusable('too_large', `A spreadsheet has at most ${ARCHIVE_ENTRIES_MAX} parts.`)
         if (unpacked > UNPACKED_BYTES_MAX || unpacked > bytes.length * UNPACKED_TIMES_MAX) {
-          unusable('too_large', `Unpacked, a spreadsheet has at most ${UNPACKED_BYTES_MAX} bytes and at most ${UNPACKED_TIMES_MAX} times its packed size.`)
+          unusable(
+            'too_large',
+            `Unpacked, a spreadsheet has at most ${UNPACKED_BYTES_MAX} bytes and at most ${UNPACKED_TIMES_MAX} times its packed size.`,
+          )
         }
         if (entry.isEncrypted()) unusable('not_well_formed', 'The spreadsheet is protected by a password.')
         // When two parts have the same name, readers disagree about which one counts.
@@ -97,7 +110,12 @@ class Book implements AsyncDisposable {
     let sheet: string | null = null
     await this.#read('xl/_rels/workbook.xml.rels', {
       open(element) {
-        if (element.name === 'Relationship' && element.attribute('Id') === relation && element.attribute('TargetMode') !== 'External') sheet = element.attribute('Target')
+        if (
+          element.name === 'Relationship' &&
+          element.attribute('Id') === relation &&
+          element.attribute('TargetMode') !== 'External'
+        )
+          sheet = element.attribute('Target')
       },
     })
     const path = sheet === null ? null : partName(sheet)
@@ -118,7 +136,9 @@ class Book implements AsyncDisposable {
       checkLength(text)
     }
     await this.#read('xl/sharedStrings.xml', {
-      open({ name }) { if (name === 'rPh') phonetic = true },
+      open({ name }) {
+        if (name === 'rPh') phonetic = true
+      },
       close(name, part) {
         if (name === 'rPh') phonetic = false
         // Formatted text is split into runs, which are joined here.
@@ -158,7 +178,9 @@ class Book implements AsyncDisposable {
   }
 
   async #read(part: string, handler: XmlHandler): Promise<void> {
-    for await (const _ of this.parse(part, handler, () => null)) { /* the handler has it */ }
+    for await (const _ of this.parse(part, handler, () => null)) {
+      /* the handler has it */
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -233,7 +255,8 @@ class SheetRows implements XmlHandler {
         break
       }
       case 'f':
-        if (this.#cell !== null) unusable('formula_not_allowed', 'A cell has a formula; save the sheet with its values alone.', this.#line)
+        if (this.#cell !== null)
+          unusable('formula_not_allowed', 'A cell has a formula; save the sheet with its values alone.', this.#line)
         break
       case 'rPh':
         this.#phonetic = true
@@ -254,9 +277,10 @@ class SheetRows implements XmlHandler {
     const { column, type } = this.#cell!
     this.#cell = null
     if (this.#value === '') return
-    if (this.#cells.some((cell) => cell.column === column)) unusable('not_well_formed', 'A cell is there twice.', this.#line)
+    if (this.#cells.some((cell) => cell.column === column))
+      unusable('not_well_formed', 'A cell is there twice.', this.#line)
     if (column >= CELLS_MAX) unusable('unknown_column', `There are ${CELLS_MAX} columns at most.`, this.#line)
-    const value = type === 's' ? this.#options.shared[Number(this.#value)] ?? '' : this.#value
+    const value = type === 's' ? (this.#options.shared[Number(this.#value)] ?? '') : this.#value
     this.#cells.push({ column, type, value })
   }
 

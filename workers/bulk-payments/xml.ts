@@ -43,11 +43,16 @@ export class XmlReader {
 
   constructor(handler: XmlHandler) {
     const parser = this.#parser
-    parser.on('error', (error) => { unusable('not_well_formed', `This is no well-formed XML: ${error.message}`, parser.line) })
-    parser.on('doctype', () => { unusable('not_well_formed', 'A document type is not accepted.', parser.line) })
+    parser.on('error', (error) => {
+      unusable('not_well_formed', `This is no well-formed XML: ${error.message}`, parser.line)
+    })
+    parser.on('doctype', () => {
+      unusable('not_well_formed', 'A document type is not accepted.', parser.line)
+    })
     parser.on('opentag', (tag: SaxesTagNS) => {
       this.#sinceTag = 0
-      if (this.#texts.length >= DEPTH_MAX) unusable('not_well_formed', `Elements stand at most ${DEPTH_MAX} deep in one another.`, parser.line)
+      if (this.#texts.length >= DEPTH_MAX)
+        unusable('not_well_formed', `Elements stand at most ${DEPTH_MAX} deep in one another.`, parser.line)
       this.#texts.push('')
       handler.open?.({ name: tag.local, namespace: tag.uri, attribute: (name) => tag.attributes[name]?.value ?? null })
     })
@@ -55,7 +60,8 @@ export class XmlReader {
       const level = this.#texts.length - 1
       if (level < 0) return
       const whole = this.#texts[level]! + part
-      if (whole.length > TEXT_MAX) unusable('too_large', `The text of an element has at most ${TEXT_MAX} characters.`, parser.line)
+      if (whole.length > TEXT_MAX)
+        unusable('too_large', `The text of an element has at most ${TEXT_MAX} characters.`, parser.line)
       this.#texts[level] = whole
     }
     parser.on('text', text)
@@ -76,7 +82,8 @@ export class XmlReader {
       const part = text.slice(at, at + PART)
       this.#sinceTag += part.length
       this.#parser.write(part)
-      if (this.#sinceTag > BETWEEN_TAGS_MAX) unusable('too_large', `From one tag to the next there are at most ${BETWEEN_TAGS_MAX} characters.`, this.line)
+      if (this.#sinceTag > BETWEEN_TAGS_MAX)
+        unusable('too_large', `From one tag to the next there are at most ${BETWEEN_TAGS_MAX} characters.`, this.line)
     }
   }
 

@@ -10,7 +10,8 @@
 import type PDFDocument from 'pdfkit'
 
 /** Letters whose glyphs do not depend on their neighbours: Latin, Greek, Cyrillic, punctuation, currency signs. */
-const PLAIN = /^[\u0020-\u007e\u00a0-\u024f\u0370-\u03ff\u0400-\u04ff\u1e00-\u1eff\u2010-\u2027\u2030-\u203a\u20a0-\u20bf\u2116\u2122]*$/
+const PLAIN =
+  /^[\u0020-\u007e\u00a0-\u024f\u0370-\u03ff\u0400-\u04ff\u1e00-\u1eff\u2010-\u2027\u2030-\u203a\u20a0-\u20bf\u2116\u2122]*$/
 
 /** The part of pdfkit's font object that is used here. */
 interface EmbeddedFont {
@@ -22,7 +23,10 @@ interface EmbeddedFont {
   ref(): unknown
 }
 
-type Document = InstanceType<typeof PDFDocument> & { readonly _font: EmbeddedFont; readonly page: { readonly fonts: Record<string, unknown>; readonly height: number } }
+type Document = InstanceType<typeof PDFDocument> & {
+  readonly _font: EmbeddedFont
+  readonly page: { readonly fonts: Record<string, unknown>; readonly height: number }
+}
 
 interface Letter {
   readonly glyphs: string
@@ -47,7 +51,9 @@ const number = (value: number): string => String(Math.round(value * 100) / 100)
 
 /** Formats a colour for PDF. */
 function colourOf(hex: string): string {
-  return [1, 3, 5].map((at) => String(Math.round(Number.parseInt(hex.slice(at, at + 2), 16) / 255 * 1000) / 1000)).join(' ')
+  return [1, 3, 5]
+    .map((at) => String(Math.round((Number.parseInt(hex.slice(at, at + 2), 16) / 255) * 1000) / 1000))
+    .join(' ')
 }
 
 export class PageText {
@@ -65,8 +71,9 @@ export class PageText {
     if (!PLAIN.test(text)) return this.#doc.font(face).fontSize(size).widthOfString(text)
     const { letters } = this.#faceOf(face)
     let advance = 0
-    for (let at = 0; at < text.length; at++) advance += (letters.get(text[at] as string) ?? this.#learn(face, text[at] as string)).advance
-    return advance * size / 1000
+    for (let at = 0; at < text.length; at++)
+      advance += (letters.get(text[at] as string) ?? this.#learn(face, text[at] as string)).advance
+    return (advance * size) / 1000
   }
 
   /** Shows a text with its upper left corner at (`x`, `top`), in points from the upper left corner of the page. */
@@ -78,24 +85,34 @@ export class PageText {
     }
     const { font, letters } = this.#faceOf(face)
     let glyphs = ''
-    for (let at = 0; at < text.length; at++) glyphs += (letters.get(text[at] as string) ?? this.#learn(face, text[at] as string)).glyphs
+    for (let at = 0; at < text.length; at++)
+      glyphs += (letters.get(text[at] as string) ?? this.#learn(face, text[at] as string)).glyphs
     const { page } = doc
     page.fonts[font.id] ??= font.ref()
     // `top` is counted from above; the baseline of the text is counted from below.
-    const y = page.height - top - font.ascender * size / 1000
-    doc.addContent(`q 1 0 0 -1 0 ${number(page.height)} cm ${this.#colour(colour)} rg BT /${font.id} ${number(size)} Tf ${number(x)} ${number(y)} Td [<${glyphs}>] TJ ET Q`)
+    const y = page.height - top - (font.ascender * size) / 1000
+    doc.addContent(
+      `q 1 0 0 -1 0 ${number(page.height)} cm ${this.#colour(colour)} rg BT /${font.id} ${number(size)} Tf ${number(x)} ${number(y)} Td [<${glyphs}>] TJ ET Q`,
+    )
   }
 
   /** Draws a horizontal line. */
-  rule(x: number, y: number, width: number, { colour, weight }: { readonly colour: string; readonly weight: number }): void {
-    this.#doc.addContent(`q ${this.#colour(colour)} RG ${number(weight)} w ${number(x)} ${number(y)} m ${number(x + width)} ${number(y)} l S Q`)
+  rule(
+    x: number,
+    y: number,
+    width: number,
+    { colour, weight }: { readonly colour: string; readonly weight: number },
+  ): void {
+    this.#doc.addContent(
+      `q ${this.#colour(colour)} RG ${number(weight)} w ${number(x)} ${number(y)} m ${number(x + width)} ${number(y)} l S Q`,
+    )
   }
 
   #faceOf(name: string): Face {
     let face = this.#faces.get(name)
     if (face === undefined) {
       this.#doc.font(name)
-      this.#faces.set(name, face = { font: this.#doc._font, letters: new Map() })
+      this.#faces.set(name, (face = { font: this.#doc._font, letters: new Map() }))
     }
     return face
   }
@@ -110,7 +127,7 @@ export class PageText {
 
   #colour(hex: string): string {
     let colour = this.#colours.get(hex)
-    if (colour === undefined) this.#colours.set(hex, colour = colourOf(hex))
+    if (colour === undefined) this.#colours.set(hex, (colour = colourOf(hex)))
     return colour
   }
 }

@@ -4,7 +4,15 @@ import type { ReportRow } from '../../lib/bulk-payments/report.ts'
 import { OperatingError } from '../../lib/base/errors.ts'
 import type { StatementLine } from '../../lib/statements/statement.ts'
 import type { Cell } from '../../lib/statements/table.ts'
-import type { DocumentStep, DocumentTask, Gained, JsonTask, StatementTask, StatusReportTask, TableTask } from './write.ts'
+import type {
+  DocumentStep,
+  DocumentTask,
+  Gained,
+  JsonTask,
+  StatementTask,
+  StatusReportTask,
+  TableTask,
+} from './write.ts'
 
 /** Documents have no priority over other work; two at a time leave CPU for the rest. */
 const THREADS_MAX = 2
@@ -33,7 +41,15 @@ export interface DocumentStream<Row> extends Disposable {
   end(): Promise<Gained>
 }
 
-type RowOf<Task extends DocumentTask> = Task extends StatementTask ? StatementLine : Task extends TableTask ? readonly Cell[] : Task extends JsonTask ? string : Task extends StatusReportTask ? ReportRow : never
+type RowOf<Task extends DocumentTask> = Task extends StatementTask
+  ? StatementLine
+  : Task extends TableTask
+    ? readonly Cell[]
+    : Task extends JsonTask
+      ? string
+      : Task extends StatusReportTask
+        ? ReportRow
+        : never
 
 export interface DocumentPool {
   /**
@@ -50,7 +66,12 @@ export function createDocumentPool(): DocumentPool {
   const lanes = Array.from({ length: THREADS_MAX }, () => ({
     documents: 0,
     pool: new Piscina<DocumentStep, Gained>({
-      filename: new URL('./write.ts', import.meta.url).href, minThreads: 0, maxThreads: 1, maxQueue: QUEUE_MAX, idleTimeout: THREAD_IDLE_MS, resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_MB },
+      filename: new URL('./write.ts', import.meta.url).href,
+      minThreads: 0,
+      maxThreads: 1,
+      maxQueue: QUEUE_MAX,
+      idleTimeout: THREAD_IDLE_MS,
+      resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_MB },
     }),
   }))
   let opened = 0
@@ -66,7 +87,10 @@ export function createDocumentPool(): DocumentPool {
       const isFirst = state === 'new'
       state = rows === null ? 'over' : 'open'
       try {
-        return await lane.pool.run({ id, task: isFirst ? task : null, rows: rows as readonly never[] | null, isGivenUp: false }, { signal: AbortSignal.timeout(STEP_MS) })
+        return await lane.pool.run(
+          { id, task: isFirst ? task : null, rows: rows as readonly never[] | null, isGivenUp: false },
+          { signal: AbortSignal.timeout(STEP_MS) },
+        )
       } catch (error) {
         state = 'over'
         throw new DocumentFailed('A document could not be written.', { cause: error })
@@ -85,5 +109,10 @@ export function createDocumentPool(): DocumentPool {
     }
   }
 
-  return { open: begin, close: async () => { await Promise.all(lanes.map(({ pool }) => pool.destroy())) } }
+  return {
+    open: begin,
+    close: async () => {
+      await Promise.all(lanes.map(({ pool }) => pool.destroy()))
+    },
+  }
 }

@@ -13,7 +13,8 @@ import type { StatementHead, StatementLine } from '../../lib/statements/statemen
 import { PageText } from './page-text.ts'
 import type { DocumentWriter, Emit } from './writer.ts'
 
-const font = (file: string): Buffer => readFileSync(createRequire(import.meta.url).resolve(`@expo-google-fonts/noto-sans/${file}`))
+const font = (file: string): Buffer =>
+  readFileSync(createRequire(import.meta.url).resolve(`@expo-google-fonts/noto-sans/${file}`))
 /** Read once per thread. */
 const REGULAR = font('400Regular/NotoSans_400Regular.ttf')
 const BOLD = font('700Bold/NotoSans_700Bold.ttf')
@@ -57,7 +58,20 @@ export function pagesOf(lines: number): number {
   return rows <= FIRST_ROWS ? 1 : 1 + Math.ceil((rows - FIRST_ROWS) / NEXT_ROWS)
 }
 
-const MONTHS = ['January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October', 'November', 'December'] as const
+const MONTHS = [
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
+] as const
 function longDay(date: string): string {
   const { day, month, year } = Temporal.PlainDate.from(date)
   return `${day} ${MONTHS[month - 1]} ${year}`
@@ -71,8 +85,21 @@ export function statementPdf(emit: Emit, head: StatementHead): DocumentWriter<St
   const at = new Date(head.createdAt)
   const title = `Statement ${head.sequenceNumber}, ${head.from} to ${head.to}`
   const doc = new PDFDocument({
-    size: 'A4', margin: 0, autoFirstPage: false, lang: 'en', displayTitle: true, font: '', fontLayoutCache: false,
-    info: { Title: title, Author: holder.operatorName, Creator: holder.operatorName, Producer: holder.operatorName, CreationDate: at, ModDate: at },
+    size: 'A4',
+    margin: 0,
+    autoFirstPage: false,
+    lang: 'en',
+    displayTitle: true,
+    font: '',
+    fontLayoutCache: false,
+    info: {
+      Title: title,
+      Author: holder.operatorName,
+      Creator: holder.operatorName,
+      Producer: holder.operatorName,
+      CreationDate: at,
+      ModDate: at,
+    },
   })
   doc.registerFont('regular', REGULAR)
   doc.registerFont('bold', BOLD)
@@ -94,34 +121,56 @@ export function statementPdf(emit: Emit, head: StatementHead): DocumentWriter<St
   }
 
   /** Writes one line of text; a text wider than its column ends in an ellipsis, or is made smaller with `shrink`. */
-  function put(text: string, x: number, top: number, width: number, { face = 'regular', size = 8, colour = INK, right = false, shrink = false } = {}): void {
+  function put(
+    text: string,
+    x: number,
+    top: number,
+    width: number,
+    { face = 'regular', size = 8, colour = INK, right = false, shrink = false } = {},
+  ): void {
     if (text === '') return
     let style = { face, size, colour }
     let fitting = text
     let wide = letters.widthOf(fitting, style)
     if (wide > width && shrink) {
-      style = { ...style, size: size * width / wide }
+      style = { ...style, size: (size * width) / wide }
       wide = width
     } else if (wide > width) {
-      let length = Math.max(1, Math.floor(fitting.length * width / wide))
+      let length = Math.max(1, Math.floor((fitting.length * width) / wide))
       const all = Array.from(fitting)
-      do fitting = `${all.slice(0, length--).join('').trimEnd()}…`; while (length > 0 && letters.widthOf(fitting, style) > width)
+      do fitting = `${all.slice(0, length--).join('').trimEnd()}…`
+      while (length > 0 && letters.widthOf(fitting, style) > width)
       wide = letters.widthOf(fitting, style)
     }
     letters.show(fitting, MARGIN + (right ? x + width - wide : x), top, style)
   }
-  const cell = (column: Column, text: string, top: number, style: { face?: string; size?: number; colour?: string } = {}): void =>
-    put(text, column.x, top, column.width, { ...style, right: column.right, shrink: column.right })
+  const cell = (
+    column: Column,
+    text: string,
+    top: number,
+    style: { face?: string; size?: number; colour?: string } = {},
+  ): void => put(text, column.x, top, column.width, { ...style, right: column.right, shrink: column.right })
 
   function footer(): void {
     rule(PAGE_BOTTOM + 14)
-    put(`Issued electronically by ${holder.operatorName}; valid without a signature. Statement ${head.id}.`, 0, PAGE_BOTTOM + 20, WIDTH - 80, { size: 7, colour: SOFT })
+    put(
+      `Issued electronically by ${holder.operatorName}; valid without a signature. Statement ${head.id}.`,
+      0,
+      PAGE_BOTTOM + 20,
+      WIDTH - 80,
+      { size: 7, colour: SOFT },
+    )
     put(`Page ${page} of ${pages}`, WIDTH - 76, PAGE_BOTTOM + 20, 76, { size: 7, colour: SOFT, right: true })
   }
 
   function heading(): void {
     doc.rect(MARGIN, y, WIDTH, HEADING - 4).fill(BAND)
-    for (const column of COLUMNS) cell(column, column === DATE || column === DETAILS ? column.title : `${column.title} ${currency}`, y + 3, { face: 'bold', size: 7.5, colour: ACCENT })
+    for (const column of COLUMNS)
+      cell(column, column === DATE || column === DETAILS ? column.title : `${column.title} ${currency}`, y + 3, {
+        face: 'bold',
+        size: 7.5,
+        colour: ACCENT,
+      })
     y += HEADING
   }
 
@@ -132,13 +181,22 @@ export function statementPdf(emit: Emit, head: StatementHead): DocumentWriter<St
     put(holder.name, 0, 92, WIDTH * 0.46, { face: 'bold', size: 10 })
     holder.address.slice(0, 5).forEach((line, index) => put(line, 0, 107 + 13 * index, WIDTH * 0.46, { size: 9 }))
     const facts: readonly (readonly [string, string | null])[] = [
-      ['Account', holder.balanceName], ['IBAN', holder.iban === null ? null : printed(holder.iban)], ['Account number', holder.iban === null ? holder.accountNumber : null], ['BIC', holder.bic],
-      ['Bank', holder.bankName], ['Currency', currency], ['Period', `${longDay(head.from)} – ${longDay(head.to)}`], ['Statement no.', String(head.sequenceNumber)], ['Made', `${timestamp(head.createdAt).slice(0, 16).replace('T', ' ')} UTC`],
+      ['Account', holder.balanceName],
+      ['IBAN', holder.iban === null ? null : printed(holder.iban)],
+      ['Account number', holder.iban === null ? holder.accountNumber : null],
+      ['BIC', holder.bic],
+      ['Bank', holder.bankName],
+      ['Currency', currency],
+      ['Period', `${longDay(head.from)} – ${longDay(head.to)}`],
+      ['Statement no.', String(head.sequenceNumber)],
+      ['Made', `${timestamp(head.createdAt).slice(0, 16).replace('T', ' ')} UTC`],
     ]
-    facts.filter(([, value]) => value !== null && value !== '').forEach(([label, value], index) => {
-      put(label, WIDTH * 0.5, 92 + 13.5 * index, 76, { size: 8.5, colour: SOFT })
-      put(value as string, WIDTH * 0.5 + 80, 92 + 13.5 * index, WIDTH * 0.5 - 80, { size: 8.5 })
-    })
+    facts
+      .filter(([, value]) => value !== null && value !== '')
+      .forEach(([label, value], index) => {
+        put(label, WIDTH * 0.5, 92 + 13.5 * index, 76, { size: 8.5, colour: SOFT })
+        put(value as string, WIDTH * 0.5 + 80, 92 + 13.5 * index, WIDTH * 0.5 - 80, { size: 8.5 })
+      })
     const box = 232
     doc.rect(MARGIN, box, WIDTH, 84).fill(BAND)
     const sums: readonly (readonly [string, string, boolean])[] = [
@@ -168,8 +226,13 @@ export function statementPdf(emit: Emit, head: StatementHead): DocumentWriter<St
       left = FIRST_ROWS
     } else {
       put(holder.operatorName, 0, 46, WIDTH * 0.4, { face: 'bold', size: 10 })
-      put(`${holder.iban === null ? holder.accountNumber ?? holder.balanceName : printed(holder.iban)} · ${longDay(head.from)} – ${longDay(head.to)} · Statement no. ${head.sequenceNumber}`,
-        WIDTH * 0.3, 48, WIDTH * 0.7, { size: 8, colour: SOFT, right: true })
+      put(
+        `${holder.iban === null ? (holder.accountNumber ?? holder.balanceName) : printed(holder.iban)} · ${longDay(head.from)} – ${longDay(head.to)} · Statement no. ${head.sequenceNumber}`,
+        WIDTH * 0.3,
+        48,
+        WIDTH * 0.7,
+        { size: 8, colour: SOFT, right: true },
+      )
       rule(66, ACCENT, 1)
       y = NEXT_TOP
       left = NEXT_ROWS
@@ -207,9 +270,17 @@ export function statementPdf(emit: Emit, head: StatementHead): DocumentWriter<St
     const booked = timestamp(line.bookedAt).slice(0, 10)
     row((top) => {
       cell(DATE, booked, top)
-      if (line.valueDate !== booked) cell(DATE, `value ${line.valueDate.slice(5)}`, top + 10, { size: 6.5, colour: SOFT })
+      if (line.valueDate !== booked)
+        cell(DATE, `value ${line.valueDate.slice(5)}`, top + 10, { size: 6.5, colour: SOFT })
       cell(DETAILS, line.counterparty === null || line.counterparty === '' ? line.description : line.counterparty, top)
-      cell(DETAILS, [line.counterparty === null || line.counterparty === '' ? null : line.description, line.reference].filter((part) => part !== null && part !== '').join(' · '), top + 10, { size: 7, colour: SOFT })
+      cell(
+        DETAILS,
+        [line.counterparty === null || line.counterparty === '' ? null : line.description, line.reference]
+          .filter((part) => part !== null && part !== '')
+          .join(' · '),
+        top + 10,
+        { size: 7, colour: SOFT },
+      )
       cell(line.direction === 'debit' ? DEBIT : CREDIT, amount(line.amount), top)
       cell(BALANCE, amount(line.running), top)
     })
@@ -224,10 +295,12 @@ export function statementPdf(emit: Emit, head: StatementHead): DocumentWriter<St
       for (const line of lines) lineRow(line)
       // Reads the bytes actively and does not listen for events: between two steps this thread sleeps, so events of a
       // stream would not arrive.
-      for (let bytes = doc.read() as Uint8Array | null; bytes !== null; bytes = doc.read() as Uint8Array | null) emit(bytes)
+      for (let bytes = doc.read() as Uint8Array | null; bytes !== null; bytes = doc.read() as Uint8Array | null)
+        emit(bytes)
     },
     async end() {
-      if (shown !== head.creditCount + head.debitCount) throw new Error(`The statement ${head.id} has ${shown} lines and says otherwise.`)
+      if (shown !== head.creditCount + head.debitCount)
+        throw new Error(`The statement ${head.id} has ${shown} lines and says otherwise.`)
       if (shown === 0) row((top) => cell(DETAILS, 'No bookings in this period', top + 4, { colour: SOFT }))
       row((top) => {
         cell(DETAILS, 'Total', top + 4, { face: 'bold' })

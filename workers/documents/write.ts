@@ -73,36 +73,66 @@ function statementTable(table: DocumentWriter<readonly Cell[]>, head: StatementH
   }
 }
 
-async function statementWriter(emit: Emit, format: StatementFormat, { head, style }: StatementTask): Promise<DocumentWriter<StatementLine>> {
+async function statementWriter(
+  emit: Emit,
+  format: StatementFormat,
+  { head, style }: StatementTask,
+): Promise<DocumentWriter<StatementLine>> {
   switch (format) {
     // Loaded only for a PDF: the fonts and pdfkit are most of what a thread loads.
-    case 'pdf': return (await import('./statement-pdf.ts')).statementPdf(emit, head)
-    case 'csv': return statementTable(csv(emit, { columns: STATEMENT_COLUMNS, style }), head)
-    case 'xlsx': return statementTable(workbookWriter(emit, { sheetName: 'Statement', columns: STATEMENT_COLUMNS, style, createdAt: head.createdAt }), head)
-    case 'camt053': return textWriter(emit, { head: camt053Head(head), rows: (lines) => camt053Lines(head, lines), end: () => CAMT053_END })
-    case 'mt940': return textWriter(emit, { head: mt940Head(head), rows: (lines) => mt940Lines(head, lines), end: () => mt940End(head) })
-    default: return format satisfies never
+    case 'pdf':
+      return (await import('./statement-pdf.ts')).statementPdf(emit, head)
+    case 'csv':
+      return statementTable(csv(emit, { columns: STATEMENT_COLUMNS, style }), head)
+    case 'xlsx':
+      return statementTable(
+        workbookWriter(emit, { sheetName: 'Statement', columns: STATEMENT_COLUMNS, style, createdAt: head.createdAt }),
+        head,
+      )
+    case 'camt053':
+      return textWriter(emit, {
+        head: camt053Head(head),
+        rows: (lines) => camt053Lines(head, lines),
+        end: () => CAMT053_END,
+      })
+    case 'mt940':
+      return textWriter(emit, {
+        head: mt940Head(head),
+        rows: (lines) => mt940Lines(head, lines),
+        end: () => mt940End(head),
+      })
+    default:
+      return format satisfies never
   }
 }
 
-async function writersOf(task: DocumentTask, emitterOf: (index: number) => Emit): Promise<readonly DocumentWriter<never>[]> {
+async function writersOf(
+  task: DocumentTask,
+  emitterOf: (index: number) => Emit,
+): Promise<readonly DocumentWriter<never>[]> {
   switch (task.kind) {
-    case 'statement': return await Promise.all(task.formats.map((format, index) => statementWriter(emitterOf(index), format, task)))
-    case 'table': return [task.format === 'csv' ? csv(emitterOf(0), task) : workbookWriter(emitterOf(0), task)]
+    case 'statement':
+      return await Promise.all(task.formats.map((format, index) => statementWriter(emitterOf(index), format, task)))
+    case 'table':
+      return [task.format === 'csv' ? csv(emitterOf(0), task) : workbookWriter(emitterOf(0), task)]
     case 'json': {
       let first = true
-      return [textWriter<string>(emitterOf(0), {
-        head: '[\n',
-        rows: (rows) => {
-          const text = rows.length === 0 ? '' : `${first ? '' : ',\n'}${rows.join(',\n')}`
-          first &&= rows.length === 0
-          return text
-        },
-        end: () => '\n]\n',
-      })]
+      return [
+        textWriter<string>(emitterOf(0), {
+          head: '[\n',
+          rows: (rows) => {
+            const text = rows.length === 0 ? '' : `${first ? '' : ',\n'}${rows.join(',\n')}`
+            first &&= rows.length === 0
+            return text
+          },
+          end: () => '\n]\n',
+        }),
+      ]
     }
-    case 'pain002': return [statusReport(emitterOf(0), task.head)]
-    default: return task satisfies never
+    case 'pain002':
+      return [statusReport(emitterOf(0), task.head)]
+    default:
+      return task satisfies never
   }
 }
 
@@ -150,7 +180,12 @@ const open = new Map<string, OpenDocument>()
 
 async function begin(task: DocumentTask): Promise<OpenDocument> {
   const emitted: Uint8Array[][] = Array.from({ length: task.kind === 'statement' ? task.formats.length : 1 }, () => [])
-  return { emitted, writers: await writersOf(task, (index) => (bytes) => { emitted[index]?.push(bytes) }) }
+  return {
+    emitted,
+    writers: await writersOf(task, (index) => (bytes) => {
+      emitted[index]?.push(bytes)
+    }),
+  }
 }
 
 /**

@@ -15,7 +15,14 @@ export type Emit = (bytes: Uint8Array) => void
 const encoder = new TextEncoder()
 
 /** Makes a writer of a text document from functions that make its parts. */
-export function textWriter<Row>(emit: Emit, { head, rows, end }: { readonly head: string; readonly rows: (rows: readonly Row[]) => string; readonly end: () => string }): DocumentWriter<Row> {
+export function textWriter<Row>(
+  emit: Emit,
+  {
+    head,
+    rows,
+    end,
+  }: { readonly head: string; readonly rows: (rows: readonly Row[]) => string; readonly end: () => string },
+): DocumentWriter<Row> {
   let begun = false
   const put = (text: string): void => {
     const whole = begun ? text : head + text

@@ -40,7 +40,13 @@ const unpadded = (bytes: Buffer): string => bytes.toString('base64').replaceAll(
 /** Hashes a password with a new salt. */
 export function hashPassword(password: string): string {
   const nonce = randomBytes(SALT_BYTES)
-  const hash = digest(password, { memory: MEMORY_KIB, passes: PASSES, parallelism: LANES, nonce, tagLength: HASH_BYTES })
+  const hash = digest(password, {
+    memory: MEMORY_KIB,
+    passes: PASSES,
+    parallelism: LANES,
+    nonce,
+    tagLength: HASH_BYTES,
+  })
   return `$argon2id$v=${VERSION}$m=${MEMORY_KIB},t=${PASSES},p=${LANES}$${unpadded(nonce)}$${unpadded(hash)}`
 }
 
@@ -51,9 +57,22 @@ export function hashPassword(password: string): string {
 export function verifyPassword(password: string, hash: string): boolean {
   const found = PHC.exec(hash)
   if (found === null) throw new Error('A stored password hash has an unknown form.')
-  const [, memory, passes, parallelism, salt, wanted] = found as unknown as [string, string, string, string, string, string]
+  const [, memory, passes, parallelism, salt, wanted] = found as unknown as [
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+  ]
   const expected = Buffer.from(wanted, 'base64')
-  const parameters = { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism), nonce: Buffer.from(salt, 'base64'), tagLength: expected.length }
+  const parameters = {
+    memory: Number(memory),
+    passes: Number(passes),
+    parallelism: Number(parallelism),
+    nonce: Buffer.from(salt, 'base64'),
+    tagLength: expected.length,
+  }
   return timingSafeEqual(digest(password, parameters), expected)
 }
 

@@ -67,7 +67,8 @@ export function createWorkerPool(options: { readonly queueMax?: number } = {}): 
   let underWay = 0
 
   async function run(task: PasswordTask): Promise<string | boolean> {
-    if (underWay >= queueMax + THREADS_MAX) throw new WorkersBusy('Too many passwords are being checked at the moment; try again.')
+    if (underWay >= queueMax + THREADS_MAX)
+      throw new WorkersBusy('Too many passwords are being checked at the moment; try again.')
     underWay += 1
     try {
       return await pool.run(task)
@@ -78,37 +79,51 @@ export function createWorkerPool(options: { readonly queueMax?: number } = {}): 
 
   // A separate thread: a batch takes one or two milliseconds and must not wait behind passwords.
   const signing = new Piscina<PackedBatch, string>({
-    filename: new URL('../webhooks/sign-webhooks.ts', import.meta.url).href, minThreads: 0, maxThreads: 1, maxQueue: SIGNING_QUEUE_MAX, idleTimeout: THREAD_IDLE_MS,
+    filename: new URL('../webhooks/sign-webhooks.ts', import.meta.url).href,
+    minThreads: 0,
+    maxThreads: 1,
+    maxQueue: SIGNING_QUEUE_MAX,
+    idleTimeout: THREAD_IDLE_MS,
   })
 
   async function signBatch(batch: SigningBatch): Promise<Signatures[]> {
-    if (signing.queueSize >= SIGNING_QUEUE_MAX) throw new WorkersBusy('Too many batches are being signed at the moment.')
+    if (signing.queueSize >= SIGNING_QUEUE_MAX)
+      throw new WorkersBusy('Too many batches are being signed at the moment.')
     return unpack(await signing.run(pack(batch)))
   }
 
   // One thread only, because each thread has its own copy of the fonts in memory.
   const documents = new Piscina<Confirmation, Uint8Array>({
-    filename: new URL('../documents/confirmation.ts', import.meta.url).href, minThreads: 0, maxThreads: 1, maxQueue: DOCUMENT_QUEUE_MAX, idleTimeout: THREAD_IDLE_MS,
+    filename: new URL('../documents/confirmation.ts', import.meta.url).href,
+    minThreads: 0,
+    maxThreads: 1,
+    maxQueue: DOCUMENT_QUEUE_MAX,
+    idleTimeout: THREAD_IDLE_MS,
   })
 
   async function renderConfirmation(confirmation: Confirmation): Promise<Uint8Array> {
-    if (documents.queueSize >= DOCUMENT_QUEUE_MAX) throw new WorkersBusy('Too many documents are being rendered at the moment; try again.')
+    if (documents.queueSize >= DOCUMENT_QUEUE_MAX)
+      throw new WorkersBusy('Too many documents are being rendered at the moment; try again.')
     return await documents.run(confirmation, { signal: AbortSignal.timeout(DOCUMENT_MS) }).catch((error: unknown) => {
-      throw error instanceof Error && error.name === 'AbortError' ? new WorkersBusy('A document took too long; try again.', { cause: error }) : error
+      throw error instanceof Error && error.name === 'AbortError'
+        ? new WorkersBusy('A document took too long; try again.', { cause: error })
+        : error
     })
   }
 
   const streams = createDocumentPool()
   const statements = createStatementReader()
-  const close = async () => { await Promise.all([statements.close(), pool.destroy(), signing.destroy(), documents.destroy(), streams.close()]) }
+  const close = async () => {
+    await Promise.all([statements.close(), pool.destroy(), signing.destroy(), documents.destroy(), streams.close()])
+  }
   return {
     documents: streams,
     readStatement: statements.read,
     signBatch,
     renderConfirmation,
     passwords: {
-      hash: async (password) => await run({ kind: 'hash', password }) as string,
-      verify: async (password, hash) => await run({ kind: 'verify', password, hash }) as boolean,
+      hash: async (password) => (await run({ kind: 'hash', password })) as string,
+      verify: async (password, hash) => (await run({ kind: 'verify', password, hash })) as boolean,
     },
     close,
     [Symbol.asyncDispose]: close,

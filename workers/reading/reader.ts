@@ -44,16 +44,27 @@ export interface FileReader<Task, Item, Result> {
  * Makes the reader of one kind of file, with one thread: readers wait for the database anyway, and the other core is
  * for payments.
  */
-export function createFileReader<Task, Item, Result>({ module, heapMb }: ReaderOptions): FileReader<Task, Item, Result> {
+export function createFileReader<Task, Item, Result>({
+  module,
+  heapMb,
+}: ReaderOptions): FileReader<Task, Item, Result> {
   const pool = new Piscina<ReadingStep<Task>, ReadingAnswer<Item, Result>>({
-    filename: module.href, minThreads: 0, maxThreads: 1, maxQueue: QUEUE_MAX, idleTimeout: THREAD_IDLE_MS, resourceLimits: { maxOldGenerationSizeMb: heapMb },
+    filename: module.href,
+    minThreads: 0,
+    maxThreads: 1,
+    maxQueue: QUEUE_MAX,
+    idleTimeout: THREAD_IDLE_MS,
+    resourceLimits: { maxOldGenerationSizeMb: heapMb },
   })
   let opened = 0
 
   async function step(next: ReadingStep<Task>): Promise<ReadingAnswer<Item, Result>> {
     const { piece } = next
     try {
-      return await pool.run(next, { signal: AbortSignal.timeout(STEP_MS), transferList: (piece instanceof Uint8Array ? [piece.buffer] : []) as never })
+      return await pool.run(next, {
+        signal: AbortSignal.timeout(STEP_MS),
+        transferList: (piece instanceof Uint8Array ? [piece.buffer] : []) as never,
+      })
     } catch (error) {
       throw new ReadingFailed('The file could not be read to its end.', { cause: error })
     }

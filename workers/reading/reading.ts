@@ -29,7 +29,10 @@ export interface ReadingAnswer<Item, Result> {
 }
 
 /** Reads one kind of file: yields items from pieces, and returns a result at the end. */
-export type ReadItems<Task, Item, Result> = (task: Task, pieces: AsyncIterable<Uint8Array>) => AsyncGenerator<Item, Result>
+export type ReadItems<Task, Item, Result> = (
+  task: Task,
+  pieces: AsyncIterable<Uint8Array>,
+) => AsyncGenerator<Item, Result>
 
 /** The pieces of a file as its reader iterates over them; the iteration waits for pieces that have not come yet. */
 class Pieces implements AsyncIterable<Uint8Array> {
@@ -84,7 +87,10 @@ class Reading<Item, Result> {
     const items: Item[] = []
     const over = new AbortController()
     // Items that are ready already win the race against both.
-    const stop = Promise.race([this.#pieces.wanted, pause(STEP_MS, undefined, { signal: over.signal }).catch(() => undefined)]).then(() => null)
+    const stop = Promise.race([
+      this.#pieces.wanted,
+      pause(STEP_MS, undefined, { signal: over.signal }).catch(() => undefined),
+    ]).then(() => null)
     try {
       while (items.length < this.#itemsMax) {
         if (this.#next === null) {
@@ -115,7 +121,10 @@ class Reading<Item, Result> {
  *
  * @param itemsMax items of one step
  */
-export function readingSteps<Task, Item, Result>(read: ReadItems<Task, Item, Result>, itemsMax: number): (step: ReadingStep<Task>) => Promise<ReadingAnswer<Item, Result>> {
+export function readingSteps<Task, Item, Result>(
+  read: ReadItems<Task, Item, Result>,
+  itemsMax: number,
+): (step: ReadingStep<Task>) => Promise<ReadingAnswer<Item, Result>> {
   const open = new Map<string, Reading<Item, Result>>()
   return async ({ id, task, piece, isGivenUp }) => {
     if (task !== null) open.set(id, new Reading((pieces) => read(task, pieces), itemsMax))

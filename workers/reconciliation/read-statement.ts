@@ -24,16 +24,25 @@ export interface ReadStatement {
   readonly error: string | null
 }
 
-async function* readStatement(_: object, pieces: AsyncIterable<Uint8Array>): AsyncGenerator<StatementEntry, ReadStatement> {
+async function* readStatement(
+  _: object,
+  pieces: AsyncIterable<Uint8Array>,
+): AsyncGenerator<StatementEntry, ReadStatement> {
   let batch: StatementEntry[] = []
-  const reader = new Camt053Reader((entry) => { batch.push(entry) })
+  const reader = new Camt053Reader((entry) => {
+    batch.push(entry)
+  })
   const parser = new SaxesParser()
-  parser.on('doctype', () => { throw new StatementError('The statement has a document type, which is refused.') })
+  parser.on('doctype', () => {
+    throw new StatementError('The statement has a document type, which is refused.')
+  })
   parser.on('opentag', ({ name, attributes }) => reader.open(name, attributes['Ccy'] ?? null))
   parser.on('text', (text) => reader.text(text))
   parser.on('cdata', (text) => reader.text(text))
   parser.on('closetag', () => reader.close())
-  parser.on('error', (error) => { throw new StatementError(`The statement is not well-formed: ${error.message}`) })
+  parser.on('error', (error) => {
+    throw new StatementError(`The statement is not well-formed: ${error.message}`)
+  })
   const hash = createHash('sha256')
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let size = 0

@@ -12,7 +12,10 @@ const THREAD_HEAP_MB = 256
  * @throws errors of the pieces and of `take`; a statement that cannot be used is a result with `error`, not an
  *   exception
  */
-export type ReadPartnerStatement = (pieces: AsyncIterable<Uint8Array>, take: (entries: readonly StatementEntry[]) => Promise<void>) => Promise<ReadStatement>
+export type ReadPartnerStatement = (
+  pieces: AsyncIterable<Uint8Array>,
+  take: (entries: readonly StatementEntry[]) => Promise<void>,
+) => Promise<ReadStatement>
 
 export interface StatementReader {
   readonly read: ReadPartnerStatement
@@ -20,6 +23,9 @@ export interface StatementReader {
 }
 
 export function createStatementReader(): StatementReader {
-  const reader = createFileReader<object, StatementEntry, ReadStatement>({ module: new URL('./read-statement.ts', import.meta.url), heapMb: THREAD_HEAP_MB })
+  const reader = createFileReader<object, StatementEntry, ReadStatement>({
+    module: new URL('./read-statement.ts', import.meta.url),
+    heapMb: THREAD_HEAP_MB,
+  })
   return { read: (pieces, take) => reader.read({ task: {}, pieces, take }), close: reader.close }
 }

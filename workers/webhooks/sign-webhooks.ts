@@ -32,9 +32,17 @@ export function unpack(lines: string): Signatures[] {
 
 /** The task of the pool. */
 export default function run({ secrets, timestamp, lines }: PackedBatch): string {
-  return lines.split('\n').map((line) => {
-    const space = line.indexOf(' ')
-    const { service, standard } = sign({ eventId: line.slice(0, space), timestamp, body: line.slice(space + 1), secrets })
-    return `${service}\t${standard}`
-  }).join('\n')
+  return lines
+    .split('\n')
+    .map((line) => {
+      const space = line.indexOf(' ')
+      const { service, standard } = sign({
+        eventId: line.slice(0, space),
+        timestamp,
+        body: line.slice(space + 1),
+        secrets,
+      })
+      return `${service}\t${standard}`
+    })
+    .join('\n')
 }

@@ -25,22 +25,39 @@ t.test('documents and attachments', async (t) => {
   const as = (person: typeof owner) => ({ token: person.token, tenantId: person.tenantId })
   const stranger = await world.customer({ balances: [] })
 
-  const document = (form: Form, caller = key) => upload<Document>(world, caller, '/documents', { fields: { purpose: 'payment_support' }, ...form })
-  const scanned = async (path: string, status = 'clean') => await until(`${path} is ${status}`, async () => {
-    world.advance(1_000)
-    return (await client.get<{ status: string }>(path)).body.status === status ? true : null
+  const document = (form: Form, caller = key) =>
+    upload<Document>(world, caller, '/documents', { fields: { purpose: 'payment_support' }, ...form })
+  const scanned = async (path: string, status = 'clean') =>
+    await until(`${path} is ${status}`, async () => {
+      world.advance(1_000)
+      return (await client.get<{ status: string }>(path)).body.status === status ? true : null
+    })
+  const invalid = (field: string, code: string) => ({
+    status: 422,
+    code: 'validation-error',
+    errors: [{ field, code }],
   })
-  const invalid = (field: string, code: string) => ({ status: 422, code: 'validation-error', errors: [{ field, code }] })
 
   await t.test('a document is what its bytes say, waits for its check, and is downloaded by a link', async (t) => {
     const whole = Buffer.concat([PDF, randomBytes(600_000)])
     const reply = await document({ bytes: whole, fileName: 'Rechnung Łódź "7".pdf', type: 'text/html' })
     t.equal(reply.status, 201)
     const { id, ...made } = reply.body
-    t.match(made, { purpose: 'payment_support', fileName: 'Rechnung Łódź "7".pdf', contentType: 'application/pdf', sizeBytes: whole.length, sha256: createHash('sha256').update(whole).digest('hex'), status: 'pending_scan' })
+    t.match(made, {
+      purpose: 'payment_support',
+      fileName: 'Rechnung Łódź "7".pdf',
+      contentType: 'application/pdf',
+      sizeBytes: whole.length,
+      sha256: createHash('sha256').update(whole).digest('hex'),
+      status: 'pending_scan',
+    })
     t.equal(reply.headers.get('location'), `/v1/documents/${id}`)
     t.equal((await client.get(`/documents/${id}`)).headers.get('etag'), reply.headers.get('etag'))
-    t.match((await client.get(`/documents/${id}/download`)).problem, { status: 409, code: 'document-not-ready', retryable: true })
+    t.match((await client.get(`/documents/${id}/download`)).problem, {
+      status: 409,
+      code: 'document-not-ready',
+      retryable: true,
+    })
     await scanned(`/documents/${id}`)
     const link = (await client.get<DownloadLink>(`/documents/${id}/download`)).body
     t.match(link, { contentType: 'application/pdf', fileName: 'Rechnung Łódź "7".pdf' })
@@ -55,13 +72,23 @@ t.test('documents and attachments', async (t) => {
     t.equal(header('x-content-type-options'), 'nosniff')
     t.match(header('content-security-policy'), /sandbox/)
     t.equal(header('cache-control'), 'private, no-cache')
-    t.equal(header('content-disposition'), `attachment; filename="Rechnung ___dz _7_.pdf"; filename*=UTF-8''Rechnung%20%C5%81%C3%B3d%C5%BA%20%227%22.pdf`.replace('___dz', '_odz'))
+    t.equal(
+      header('content-disposition'),
+      `attachment; filename="Rechnung ___dz _7_.pdf"; filename*=UTF-8''Rechnung%20%C5%81%C3%B3d%C5%BA%20%227%22.pdf`.replace(
+        '___dz',
+        '_odz',
+      ),
+    )
     t.equal((await fetch(link.url, { headers: { 'if-none-match': header('etag')! } })).status, 304)
     const head = await fetch(link.url, { method: 'HEAD' })
     t.equal(head.headers.get('content-length'), String(whole.length))
 
     const token = link.url.slice(link.url.lastIndexOf('/') + 1)
-    const forged = [token.slice(0, -1) + (token.endsWith('A') ? 'B' : 'A'), token.slice(0, 40), Buffer.from(token, 'base64url').fill(0xff, 16, 22).toString('base64url')]
+    const forged = [
+      token.slice(0, -1) + (token.endsWith('A') ? 'B' : 'A'),
+      token.slice(0, 40),
+      Buffer.from(token, 'base64url').fill(0xff, 16, 22).toString('base64url'),
+    ]
     for (const bad of forged) t.equal((await fetch(link.url.replace(token, bad))).status, 404, 'a forged link is none')
     world.advance(5 * 60_000)
     const late = await fetch(link.url)
@@ -71,34 +98,95 @@ t.test('documents and attachments', async (t) => {
   await t.test('what may not come in is refused, and leaves nothing', async (t) => {
     const count = async () => (await world.query<{ count: string }>('select count(*) from document'))[0]!.count
     const before = await count()
-    t.match((await document({ bytes: Buffer.from('<html><script>alert(1)</script></html>'), fileName: 'invoice.pdf' })).problem, invalid('/file', 'invalid_type'))
-    t.match((await document({ bytes: Buffer.from([0x4d, 0x5a, 0x90, 0, 3]), fileName: 'invoice.pdf' })).problem, invalid('/file', 'invalid_type'))
-    t.match((await document({ bytes: PNG, fileName: 'invoice.pdf' })).problem, invalid('/file', 'invalid_value'), 'a picture that calls itself a document')
-    t.match((await document({ bytes: PDF, fileName: 'invoice.pdf.exe' })).problem, invalid('/file', 'invalid_value'), 'two endings')
+    t.match(
+      (await document({ bytes: Buffer.from('<html><script>alert(1)</script></html>'), fileName: 'invoice.pdf' }))
+        .problem,
+      invalid('/file', 'invalid_type'),
+    )
+    t.match(
+      (await document({ bytes: Buffer.from([0x4d, 0x5a, 0x90, 0, 3]), fileName: 'invoice.pdf' })).problem,
+      invalid('/file', 'invalid_type'),
+    )
+    t.match(
+      (await document({ bytes: PNG, fileName: 'invoice.pdf' })).problem,
+      invalid('/file', 'invalid_value'),
+      'a picture that calls itself a document',
+    )
+    t.match(
+      (await document({ bytes: PDF, fileName: 'invoice.pdf.exe' })).problem,
+      invalid('/file', 'invalid_value'),
+      'two endings',
+    )
     t.match((await document({ bytes: Buffer.alloc(0) })).problem, invalid('/file', 'too_short'))
-    t.match((await document({ bytes: CSV, fileName: 'lines.csv' })).problem, invalid('/file', 'invalid_type'), 'tables are for attachments')
+    t.match(
+      (await document({ bytes: CSV, fileName: 'lines.csv' })).problem,
+      invalid('/file', 'invalid_type'),
+      'tables are for attachments',
+    )
     t.match((await document({})).problem, invalid('/file', 'required'))
     t.match((await document({ bytes: PDF, fields: {} })).problem, invalid('/purpose', 'required'))
     t.match((await document({ bytes: PDF, fields: { purpose: 'fun' } })).problem, invalid('/purpose', 'invalid_value'))
-    t.match((await document({ bytes: PDF, fields: { purpose: 'mandate', colour: 'red' } })).problem, invalid('/colour', 'unknown_field'))
-    t.match((await document({ bytes: PDF, fields: { purpose: 'kyb' } })).problem, { status: 403, code: 'insufficient-scope' }, 'keys know no people')
-    t.match((await document({ bytes: Buffer.concat([PDF, Buffer.alloc(10 * MEBIBYTE)]) })).problem, { status: 413, code: 'payload-too-large', maxBytes: 10 * MEBIBYTE })
-    t.match((await document({ bytes: Buffer.concat([PDF, Buffer.alloc(20 * MEBIBYTE)]) }, as(owner))).problem, { status: 413, code: 'payload-too-large', maxBytes: 20 * MEBIBYTE })
-    t.match((await client.post('/documents', { purpose: 'mandate' })).problem, { status: 415, code: 'unsupported-media-type', supported: ['multipart/form-data'] })
-    const broken = await client.send('/v1/documents', { method: 'POST', headers: { 'content-type': 'multipart/form-data; boundary=x' }, body: '--x\r\nContent-Disposition: form-data; name="file"; filename="a.pdf"\r\nContent-Type: application/pdf\r\n\r\n%PDF-1.4' })
+    t.match(
+      (await document({ bytes: PDF, fields: { purpose: 'mandate', colour: 'red' } })).problem,
+      invalid('/colour', 'unknown_field'),
+    )
+    t.match(
+      (await document({ bytes: PDF, fields: { purpose: 'kyb' } })).problem,
+      { status: 403, code: 'insufficient-scope' },
+      'keys know no people',
+    )
+    t.match((await document({ bytes: Buffer.concat([PDF, Buffer.alloc(10 * MEBIBYTE)]) })).problem, {
+      status: 413,
+      code: 'payload-too-large',
+      maxBytes: 10 * MEBIBYTE,
+    })
+    t.match((await document({ bytes: Buffer.concat([PDF, Buffer.alloc(20 * MEBIBYTE)]) }, as(owner))).problem, {
+      status: 413,
+      code: 'payload-too-large',
+      maxBytes: 20 * MEBIBYTE,
+    })
+    t.match((await client.post('/documents', { purpose: 'mandate' })).problem, {
+      status: 415,
+      code: 'unsupported-media-type',
+      supported: ['multipart/form-data'],
+    })
+    const broken = await client.send('/v1/documents', {
+      method: 'POST',
+      headers: { 'content-type': 'multipart/form-data; boundary=x' },
+      body: '--x\r\nContent-Disposition: form-data; name="file"; filename="a.pdf"\r\nContent-Type: application/pdf\r\n\r\n%PDF-1.4',
+    })
     t.match(broken.problem, { status: 400, code: 'malformed-request' })
-    t.match((await client.send('/v1/documents', { method: 'POST', headers: { 'content-type': 'multipart/form-data' }, body: 'nothing' })).problem, { status: 400, code: 'malformed-request' })
+    t.match(
+      (
+        await client.send('/v1/documents', {
+          method: 'POST',
+          headers: { 'content-type': 'multipart/form-data' },
+          body: 'nothing',
+        })
+      ).problem,
+      { status: 400, code: 'malformed-request' },
+    )
     t.equal(await count(), before)
-    t.strictSame(await world.query(`select f.id from stored_file f where f.expires_at is null and not exists (select from document d where d.file_id = f.id)`), [], 'no file is kept without a document')
+    t.strictSame(
+      await world.query(
+        `select f.id from stored_file f where f.expires_at is null and not exists (select from document d where d.file_id = f.id)`,
+      ),
+      [],
+      'no file is kept without a document',
+    )
   })
 
   await t.test('a client that hangs up in the middle leaves nothing but what goes by itself', async (t) => {
     const { hostname, port } = new URL(world.url)
     const socket = connect(Number(port), hostname)
     await once(socket, 'connect')
-    socket.write(`POST /v1/documents HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key.token}\r\nX-Tenant-Id: ${key.tenantId}\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 1000000\r\n\r\n--x\r\nContent-Disposition: form-data; name="file"; filename="a.pdf"\r\nContent-Type: application/pdf\r\n\r\n%PDF-1.4`)
+    socket.write(
+      `POST /v1/documents HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key.token}\r\nX-Tenant-Id: ${key.tenantId}\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 1000000\r\n\r\n--x\r\nContent-Disposition: form-data; name="file"; filename="a.pdf"\r\nContent-Type: application/pdf\r\n\r\n%PDF-1.4`,
+    )
     socket.write(Buffer.alloc(300_000))
-    await until('something of it was written', async () => ((await world.query('select from stored_file where size_bytes is null')).length > 0 ? true : null))
+    await until('something of it was written', async () =>
+      (await world.query('select from stored_file where size_bytes is null')).length > 0 ? true : null,
+    )
     socket.destroy()
     t.equal((await document({ bytes: PDF })).status, 201, 'and the service goes on')
   })
@@ -114,47 +202,105 @@ t.test('documents and attachments', async (t) => {
   await t.test('an infected file is never handed out', async (t) => {
     const { id } = (await document({ bytes: PDF, fileName: 'SBX:INFECTED.pdf' })).body
     await scanned(`/documents/${id}`, 'infected')
-    t.match((await client.get(`/documents/${id}/download`)).problem, { status: 422, code: 'document-not-clean', documentIds: [id] })
+    t.match((await client.get(`/documents/${id}/download`)).problem, {
+      status: 422,
+      code: 'document-not-clean',
+      documentIds: [id],
+    })
   })
 
-  await t.test('documents are their customer\'s own; people list and delete them', async (t) => {
+  await t.test("documents are their customer's own; people list and delete them", async (t) => {
     const { id } = (await document({ bytes: PDF })).body
-    for (const path of [`/documents/${id}`, `/documents/${id}/download`]) t.match((await stranger.client.get(path)).problem, { status: 404, code: 'not-found' })
-    t.match((await client.get('/documents')).problem, { status: 403, code: 'insufficient-scope' }, 'lists are for people')
-    const listed = await owner.send<{ data: Document[] }>('GET', '/documents?filter[purpose]=payment_support&filter[status]=infected')
+    for (const path of [`/documents/${id}`, `/documents/${id}/download`])
+      t.match((await stranger.client.get(path)).problem, { status: 404, code: 'not-found' })
+    t.match(
+      (await client.get('/documents')).problem,
+      { status: 403, code: 'insufficient-scope' },
+      'lists are for people',
+    )
+    const listed = await owner.send<{ data: Document[] }>(
+      'GET',
+      '/documents?filter[purpose]=payment_support&filter[status]=infected',
+    )
     t.equal(listed.body.data.length, 1)
     const newest = (await owner.send<{ data: Document[] }>('GET', '/documents?limit=1')).body.data[0]!
     t.equal(newest.id, id)
-    t.match((await owner.send('DELETE', `/documents/${id}`, undefined, { 'if-match': 'W/"9-000000000000"' })).problem, { status: 412 })
+    t.match((await owner.send('DELETE', `/documents/${id}`, undefined, { 'if-match': 'W/"9-000000000000"' })).problem, {
+      status: 412,
+    })
     t.equal((await owner.send('DELETE', `/documents/${id}`)).status, 204)
     t.equal((await client.get(`/documents/${id}`)).status, 404)
     t.equal((await owner.send('DELETE', `/documents/${id}`)).status, 404)
-    t.match(await world.query(`select action from audit_event where object_id = $1 order by id`, [id]), [{ action: 'document.uploaded' }, { action: 'document.deleted' }])
+    t.match(await world.query(`select action from audit_event where object_id = $1 order by id`, [id]), [
+      { action: 'document.uploaded' },
+      { action: 'document.deleted' },
+    ])
   })
 
-  const [opening] = (await client.list<Transaction>('/transactions', { 'filter[currency]': 'EUR', 'filter[type]': 'incoming_payment' })).body.data
-  const attach = (form: Form, person = owner, id = opening!.id) => upload<Attachment>(world, as(person), `/transactions/${id}/attachments`, form)
+  const [opening] = (
+    await client.list<Transaction>('/transactions', { 'filter[currency]': 'EUR', 'filter[type]': 'incoming_payment' })
+  ).body.data
+  const attach = (form: Form, person = owner, id = opening!.id) =>
+    upload<Attachment>(world, as(person), `/transactions/${id}/attachments`, form)
 
   await t.test('the sandbox has a clean attachment and an annotation beside its credit in euro', async (t) => {
     const detail = (await client.get<TransactionDetail>(`/transactions/${opening!.id}`)).body
-    t.match(detail, { attachmentCount: 1, annotationCount: 1, hasAttachments: true, attachments: [{ status: 'clean', contentType: 'application/pdf' }], annotations: [{ transactionId: opening!.id }] })
+    t.match(detail, {
+      attachmentCount: 1,
+      annotationCount: 1,
+      hasAttachments: true,
+      attachments: [{ status: 'clean', contentType: 'application/pdf' }],
+      annotations: [{ transactionId: opening!.id }],
+    })
     const link = (await client.get<DownloadLink>(`/attachments/${detail.attachments[0]!.id}/download`)).body
     t.match(await (await fetch(link.url)).text(), /^%PDF-1\.4[\s\S]+%%EOF\s*$/)
   })
 
   await t.test('people attach files to transactions, ten at most', async (t) => {
     const csv = (await attach({ bytes: CSV, fileName: 'lines.csv', type: 'text/csv' }, preparer)).body
-    t.match(csv, { transactionId: opening!.id, contentType: 'text/csv', status: 'pending_scan', uploadedBy: { name: String } })
+    t.match(csv, {
+      transactionId: opening!.id,
+      contentType: 'text/csv',
+      status: 'pending_scan',
+      uploadedBy: { name: String },
+    })
     await scanned(`/attachments/${csv.id}`)
-    t.strictSame((await client.list<Attachment>(`/transactions/${opening!.id}/attachments`, { sort: '-createdAt', limit: 1 })).body.data.map(({ id }) => id), [csv.id])
-    t.strictSame((await client.list<Attachment>('/attachments', { 'filter[contentType]': 'text/csv', 'filter[balanceId]': balances.EUR, 'filter[status]': 'clean' })).body.data.map(({ id }) => id), [csv.id])
+    t.strictSame(
+      (
+        await client.list<Attachment>(`/transactions/${opening!.id}/attachments`, { sort: '-createdAt', limit: 1 })
+      ).body.data.map(({ id }) => id),
+      [csv.id],
+    )
+    t.strictSame(
+      (
+        await client.list<Attachment>('/attachments', {
+          'filter[contentType]': 'text/csv',
+          'filter[balanceId]': balances.EUR,
+          'filter[status]': 'clean',
+        })
+      ).body.data.map(({ id }) => id),
+      [csv.id],
+    )
     t.strictSame((await client.list<Attachment>('/attachments', { 'filter[balanceId]': balances.GBP })).body.data, [])
-    t.match((await upload(world, key, `/transactions/${opening!.id}/attachments`, { bytes: PDF })).problem, { status: 403 }, 'keys do not')
+    t.match(
+      (await upload(world, key, `/transactions/${opening!.id}/attachments`, { bytes: PDF })).problem,
+      { status: 403 },
+      'keys do not',
+    )
     t.match((await attach({ bytes: PDF }, owner, MISSING_ID)).problem, { status: 404 })
-    t.match((await attach({ bytes: PDF, fields: { purpose: 'mandate' } })).problem, invalid('/purpose', 'unknown_field'))
+    t.match(
+      (await attach({ bytes: PDF, fields: { purpose: 'mandate' } })).problem,
+      invalid('/purpose', 'unknown_field'),
+    )
     for (let nth = 3; nth <= 10; nth++) t.equal((await attach({ bytes: PDF })).status, 201)
-    t.match((await attach({ bytes: PDF })).problem, { status: 409, code: 'limit-reached', limit: 10, resource: 'attachment' })
-    for (const path of [`/attachments/${csv.id}`, `/attachments/${csv.id}/download`]) t.match((await stranger.client.get(path)).problem, { status: 404 })
+    t.match((await attach({ bytes: PDF })).problem, {
+      status: 409,
+      code: 'limit-reached',
+      limit: 10,
+      resource: 'attachment',
+    })
+    for (const path of [`/attachments/${csv.id}`, `/attachments/${csv.id}/download`])
+      t.match((await stranger.client.get(path)).problem, { status: 404 })
     t.match((await stranger.client.get(`/transactions/${opening!.id}/attachments`)).problem, { status: 404 })
     t.match((await owner.send('DELETE', `/attachments/${csv.id}`)).problem, { status: 428 })
     t.equal((await owner.send('DELETE', `/attachments/${csv.id}`, undefined, { 'if-match': '*' })).status, 204)
@@ -169,37 +315,85 @@ t.test('documents and attachments', async (t) => {
     const mine = reply.body
     t.match(mine, { transactionId: opening!.id, text: 'Checked with the bank.' })
     t.equal(reply.headers.get('location'), `/v1${path}/${mine.id}`)
-    t.strictSame((await client.list<Annotation>(path, { sort: '-createdAt' })).body.data.map(({ id }) => id)[0], mine.id)
+    t.strictSame(
+      (await client.list<Annotation>(path, { sort: '-createdAt' })).body.data.map(({ id }) => id)[0],
+      mine.id,
+    )
     t.match((await preparer.send('POST', path, { text: '' })).problem, invalid('/text', 'too_short'))
-    t.match((await preparer.send('POST', `/transactions/${MISSING_ID}/annotations`, { text: 'x' })).problem, { status: 404 })
+    t.match((await preparer.send('POST', `/transactions/${MISSING_ID}/annotations`, { text: 'x' })).problem, {
+      status: 404,
+    })
     t.match((await client.post(path, { text: 'x' })).problem, { status: 403 })
     const tag = reply.headers.get('etag')!
     t.match((await preparer.send('PATCH', `${path}/${mine.id}`, { text: 'x' })).problem, { status: 428 })
-    const changed = await preparer.send<Annotation>('PATCH', `${path}/${mine.id}`, { text: 'Checked twice.' }, { 'if-match': tag })
+    const changed = await preparer.send<Annotation>(
+      'PATCH',
+      `${path}/${mine.id}`,
+      { text: 'Checked twice.' },
+      { 'if-match': tag },
+    )
     t.equal(changed.body.text, 'Checked twice.')
-    t.match((await preparer.send('PATCH', `${path}/${mine.id}`, { text: 'x' }, { 'if-match': tag })).problem, { status: 412, currentEtag: changed.headers.get('etag') })
+    t.match((await preparer.send('PATCH', `${path}/${mine.id}`, { text: 'x' }, { 'if-match': tag })).problem, {
+      status: 412,
+      currentEtag: changed.headers.get('etag'),
+    })
     const others = (await owner.send<Annotation>('POST', path, { text: 'From the owner.' })).body
-    t.match((await preparer.send('DELETE', `${path}/${others.id}`, undefined, { 'if-match': '*' })).problem, { status: 403, code: 'insufficient-scope' })
-    t.equal((await owner.send('DELETE', `${path}/${mine.id}`, undefined, { 'if-match': '*' })).status, 204, 'an administrator may')
+    t.match((await preparer.send('DELETE', `${path}/${others.id}`, undefined, { 'if-match': '*' })).problem, {
+      status: 403,
+      code: 'insufficient-scope',
+    })
+    t.equal(
+      (await owner.send('DELETE', `${path}/${mine.id}`, undefined, { 'if-match': '*' })).status,
+      204,
+      'an administrator may',
+    )
     t.equal((await client.get<TransactionDetail>(`/transactions/${opening!.id}`)).body.annotationCount, 2)
-    t.match(await world.query(`select action from audit_event where object_id = $1 order by id`, [mine.id]), [{ action: 'annotation.created' }, { action: 'annotation.updated' }, { action: 'annotation.deleted' }])
+    t.match(await world.query(`select action from audit_event where object_id = $1 order by id`, [mine.id]), [
+      { action: 'annotation.created' },
+      { action: 'annotation.updated' },
+      { action: 'annotation.deleted' },
+    ])
   })
 
   await t.test('people file transactions under categories', async (t) => {
     const path = `/transactions/${opening!.id}`
     const { headers } = await owner.send('GET', path)
-    const changed = await owner.send<TransactionDetail>('PATCH', path, { category: 'capital' }, { 'if-match': headers.get('etag')! })
+    const changed = await owner.send<TransactionDetail>(
+      'PATCH',
+      path,
+      { category: 'capital' },
+      { 'if-match': headers.get('etag')! },
+    )
     t.equal(changed.body.category, 'capital')
-    t.strictSame((await client.list<Transaction>('/transactions', { 'filter[category]': 'capital' })).body.data.map(({ id }) => id), [opening!.id])
-    t.match((await owner.send('PATCH', path, { category: 'x' }, { 'if-match': headers.get('etag')! })).problem, { status: 412 })
-    t.match((await owner.send('PATCH', path, { colour: 'red' }, { 'if-match': '*' })).problem, invalid('/colour', 'unknown_field'))
-    t.equal((await owner.send<TransactionDetail>('PATCH', path, { category: null }, { 'if-match': '*' })).body.category, null)
+    t.strictSame(
+      (await client.list<Transaction>('/transactions', { 'filter[category]': 'capital' })).body.data.map(
+        ({ id }) => id,
+      ),
+      [opening!.id],
+    )
+    t.match((await owner.send('PATCH', path, { category: 'x' }, { 'if-match': headers.get('etag')! })).problem, {
+      status: 412,
+    })
+    t.match(
+      (await owner.send('PATCH', path, { colour: 'red' }, { 'if-match': '*' })).problem,
+      invalid('/colour', 'unknown_field'),
+    )
+    t.equal(
+      (await owner.send<TransactionDetail>('PATCH', path, { category: null }, { 'if-match': '*' })).body.category,
+      null,
+    )
   })
 
   await t.test('a payment names clean documents of its customer, which cannot be deleted then', async (t) => {
     const { id } = (await document({ bytes: PDF })).body
-    const infected = (await owner.send<{ data: Document[] }>('GET', '/documents?filter[status]=infected')).body.data[0]!.id
-    const pay = (documentIds: readonly string[], more: object = {}) => client.createPayment({ ...paymentBody(balances.EUR, recipients.EUR, 100), documentIds: [...documentIds], ...more })
+    const infected = (await owner.send<{ data: Document[] }>('GET', '/documents?filter[status]=infected')).body.data[0]!
+      .id
+    const pay = (documentIds: readonly string[], more: object = {}) =>
+      client.createPayment({
+        ...paymentBody(balances.EUR, recipients.EUR, 100),
+        documentIds: [...documentIds],
+        ...more,
+      })
     t.match((await pay([id])).problem, { status: 422, code: 'document-not-clean', documentIds: [id] })
     await scanned(`/documents/${id}`)
     t.match((await pay([id, infected])).problem, { status: 422, code: 'document-not-clean', documentIds: [infected] })
@@ -213,23 +407,39 @@ t.test('documents and attachments', async (t) => {
     await scanned(`/documents/${other}`)
     const draft = (await pay([], { draft: true })).body
     t.strictSame(draft.documentIds, [])
-    const updated = await client.send<Payment>(`/v1/payments/${draft.id}`, { method: 'PATCH', headers: { 'content-type': 'application/json', 'if-match': '*' }, body: JSON.stringify({ documentIds: [other] }) })
+    const updated = await client.send<Payment>(`/v1/payments/${draft.id}`, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/json', 'if-match': '*' },
+      body: JSON.stringify({ documentIds: [other] }),
+    })
     t.strictSame(updated.body.documentIds, [other])
     t.match((await owner.send('DELETE', `/documents/${other}`)).problem, { status: 409 })
-    t.equal((await client.send(`/v1/payments/${draft.id}`, { method: 'DELETE', headers: { 'if-match': '*' } })).status, 204)
+    t.equal(
+      (await client.send(`/v1/payments/${draft.id}`, { method: 'DELETE', headers: { 'if-match': '*' } })).status,
+      204,
+    )
     t.equal((await owner.send('DELETE', `/documents/${other}`)).status, 204, 'nothing needs it any more')
   })
 
   await t.test('of a document that is named and deleted at the same moment, one has happened', async (t) => {
     const ids = await Promise.all([1, 2, 3, 4].map(async () => (await document({ bytes: PDF })).body.id))
     for (const id of ids) await scanned(`/documents/${id}`)
-    await Promise.all(ids.map(async (id) => {
-      const [named, deleted] = await Promise.all([
-        client.createPayment({ ...paymentBody(balances.EUR, recipients.EUR, 100), documentIds: [id] }), owner.send('DELETE', `/documents/${id}`),
-      ])
-      const outcome = [named.status, deleted.status].join(' ')
-      t.ok(['201 409', '422 204'].includes(outcome), outcome)
-    }))
-    t.strictSame(await world.query('select u.document_id from document_use u where not exists (select from document d where d.id = u.document_id)'), [], 'nothing names what is gone')
+    await Promise.all(
+      ids.map(async (id) => {
+        const [named, deleted] = await Promise.all([
+          client.createPayment({ ...paymentBody(balances.EUR, recipients.EUR, 100), documentIds: [id] }),
+          owner.send('DELETE', `/documents/${id}`),
+        ])
+        const outcome = [named.status, deleted.status].join(' ')
+        t.ok(['201 409', '422 204'].includes(outcome), outcome)
+      }),
+    )
+    t.strictSame(
+      await world.query(
+        'select u.document_id from document_use u where not exists (select from document d where d.id = u.document_id)',
+      ),
+      [],
+      'nothing names what is gone',
+    )
   })
 })

@@ -21,10 +21,19 @@ export interface Caller {
 }
 
 /** Posts a form. */
-export async function upload<Body>(world: World, { token, tenantId }: Caller, path: string, { bytes, fileName = 'invoice.pdf', type = 'application/pdf', fields = {} }: Form): Promise<Reply<Body>> {
+export async function upload<Body>(
+  world: World,
+  { token, tenantId }: Caller,
+  path: string,
+  { bytes, fileName = 'invoice.pdf', type = 'application/pdf', fields = {} }: Form,
+): Promise<Reply<Body>> {
   const form = new FormData()
   for (const [name, value] of Object.entries(fields)) form.append(name, value)
   if (bytes !== undefined) form.append('file', new Blob([bytes as Uint8Array<ArrayBuffer>], { type }), fileName)
-  const response = await fetch(`${world.url}/v1${path}`, { method: 'POST', headers: { authorization: `Bearer ${token}`, 'x-tenant-id': tenantId }, body: form })
+  const response = await fetch(`${world.url}/v1${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'x-tenant-id': tenantId },
+    body: form,
+  })
   return new Reply<Body>(response.status, response.headers, await response.text())
 }

@@ -22,7 +22,12 @@ import { createWorld, paymentBody, transferBody } from '../../support/world.ts'
 interface Document {
   readonly openapi: string
   readonly info: { readonly version: string }
-  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId: string; readonly responses: Readonly<Record<string, unknown>> }>>>>
+  readonly paths: Readonly<
+    Record<
+      string,
+      Readonly<Record<string, { readonly operationId: string; readonly responses: Readonly<Record<string, unknown>> }>>
+    >
+  >
 }
 
 const problemValidator = Compile(ProblemSchema)
@@ -45,8 +50,9 @@ interface Node {
 /** Members of a value that its schema does not name, by their paths. */
 function undocumented(schema: Node, value: unknown, path = ''): string[] {
   if (value === null || typeof value !== 'object') return []
-  const node = schema.anyOf?.find(branch => branch.type !== 'null') ?? schema
-  if (Array.isArray(value)) return value.flatMap((item, index) => undocumented(node.items ?? {}, item, `${path}/${index}`))
+  const node = schema.anyOf?.find((branch) => branch.type !== 'null') ?? schema
+  if (Array.isArray(value))
+    return value.flatMap((item, index) => undocumented(node.items ?? {}, item, `${path}/${index}`))
   if (node.properties === undefined) return []
   return Object.entries(value).flatMap(([name, member]) => {
     const property = node.properties?.[name]
@@ -54,43 +60,56 @@ function undocumented(schema: Node, value: unknown, path = ''): string[] {
   })
 }
 
-t.test('health, readiness and the document answer without a key, at the root and under /v1 where they should', async t => {
-  await using world = await createWorld()
-  const anonymous = { authorization: undefined, 'x-tenant-id': undefined }
-  for (const path of ['/health', '/v1/health']) {
-    const reply = await world.operator.send<{ status: string }>(path, { headers: anonymous })
-    t.match(reply.body, { status: 'ok', version: /^\d+\.\d+\.\d+/, commit: String, time: /Z$/ }, path)
-    t.equal(reply.headers.get('cache-control'), 'no-store')
-    t.ok(reply.headers.get('x-request-id'))
-  }
-  for (const path of ['/ready', '/v1/ready']) {
-    const reply = await world.operator.send(path, { headers: anonymous })
-    t.equal(reply.status, 200)
-    t.match(reply.body, { status: 'ready', checks: [{ name: 'postgres', ok: true, latencyMs: Number }] }, path)
-  }
-  const document = await world.operator.send<Document>('/v1/openapi.json', { headers: anonymous })
-  t.equal(document.status, 200)
-  const etag = document.headers.get('etag')!
-  t.match(etag, /^"[0-9a-f]+"$/, 'a strong tag')
-  t.match(document.headers.get('cache-control'), /max-age=[1-9]/)
-  t.equal(document.headers.get('x-contract-version'), '1.0.0-draft.14')
-  t.equal(document.body.info.version, '1.0.0-draft.14')
-  t.match(document.body.openapi, /^3\.1\./)
-  for (const known of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
-    const unchanged = await world.operator.send('/v1/openapi.json', { headers: { ...anonymous, 'if-none-match': known } })
-    t.equal(unchanged.status, 304, known)
-    t.equal(unchanged.text, '')
-    t.equal(unchanged.headers.get('etag'), etag)
-    t.match(unchanged.headers.get('cache-control'), /max-age=[1-9]/)
-    t.equal(unchanged.headers.get('x-contract-version'), '1.0.0-draft.14')
-  }
-  t.equal((await world.operator.send('/v1/openapi.json', { headers: { ...anonymous, 'if-none-match': '"other"' } })).status, 200)
-  t.equal((await world.operator.send('/openapi.json', { headers: anonymous })).problem.code, 'not-found')
-  t.strictSame(Object.values(document.body.paths).flatMap(item => Object.values(item).map(({ operationId }) => operationId)).sort(),
-    routes.map(({ operationId }) => operationId).sort(), 'the document has every route of the table')
-})
+t.test(
+  'health, readiness and the document answer without a key, at the root and under /v1 where they should',
+  async (t) => {
+    await using world = await createWorld()
+    const anonymous = { authorization: undefined, 'x-tenant-id': undefined }
+    for (const path of ['/health', '/v1/health']) {
+      const reply = await world.operator.send<{ status: string }>(path, { headers: anonymous })
+      t.match(reply.body, { status: 'ok', version: /^\d+\.\d+\.\d+/, commit: String, time: /Z$/ }, path)
+      t.equal(reply.headers.get('cache-control'), 'no-store')
+      t.ok(reply.headers.get('x-request-id'))
+    }
+    for (const path of ['/ready', '/v1/ready']) {
+      const reply = await world.operator.send(path, { headers: anonymous })
+      t.equal(reply.status, 200)
+      t.match(reply.body, { status: 'ready', checks: [{ name: 'postgres', ok: true, latencyMs: Number }] }, path)
+    }
+    const document = await world.operator.send<Document>('/v1/openapi.json', { headers: anonymous })
+    t.equal(document.status, 200)
+    const etag = document.headers.get('etag')!
+    t.match(etag, /^"[0-9a-f]+"$/, 'a strong tag')
+    t.match(document.headers.get('cache-control'), /max-age=[1-9]/)
+    t.equal(document.headers.get('x-contract-version'), '1.0.0-draft.14')
+    t.equal(document.body.info.version, '1.0.0-draft.14')
+    t.match(document.body.openapi, /^3\.1\./)
+    for (const known of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
+      const unchanged = await world.operator.send('/v1/openapi.json', {
+        headers: { ...anonymous, 'if-none-match': known },
+      })
+      t.equal(unchanged.status, 304, known)
+      t.equal(unchanged.text, '')
+      t.equal(unchanged.headers.get('etag'), etag)
+      t.match(unchanged.headers.get('cache-control'), /max-age=[1-9]/)
+      t.equal(unchanged.headers.get('x-contract-version'), '1.0.0-draft.14')
+    }
+    t.equal(
+      (await world.operator.send('/v1/openapi.json', { headers: { ...anonymous, 'if-none-match': '"other"' } })).status,
+      200,
+    )
+    t.equal((await world.operator.send('/openapi.json', { headers: anonymous })).problem.code, 'not-found')
+    t.strictSame(
+      Object.values(document.body.paths)
+        .flatMap((item) => Object.values(item).map(({ operationId }) => operationId))
+        .sort(),
+      routes.map(({ operationId }) => operationId).sort(),
+      'the document has every route of the table',
+    )
+  },
+)
 
-t.test('while its database is gone the service says so, and takes no payment', async t => {
+t.test('while its database is gone the service says so, and takes no payment', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'vostro-contract-'))
   t.teardown(() => rm(directory, { recursive: true, force: true }))
   await chmod(directory, 0o711)
@@ -128,7 +147,7 @@ t.test('while its database is gone the service says so, and takes no payment', a
   await world.audit()
 })
 
-t.test('every operation answers junk with what it declares, and never with an error of ours', async t => {
+t.test('every operation answers junk with what it declares, and never with an error of ours', async (t) => {
   await using world = await createWorld()
   const { client } = world.seeded
   const document = (await client.get<Document>('/openapi.json')).body
@@ -147,14 +166,25 @@ t.test('every operation answers junk with what it declares, and never with an er
     t.ok(reply.status < 500 || reply.status === 501, name)
   }
   const junkId = randomUUID()
-  const call = (route: Route, caller: Client, request: RawRequest & { readonly query?: string; readonly id?: string } = {}) =>
-    caller.send(`/v1${route.path.replaceAll(/\{[^}]+\}/g, request.id ?? junkId)}${request.query ?? ''}`, { method: route.method.toUpperCase(), ...request })
-  const posted = (body: string, headers: RawRequest['headers'] = {}): RawRequest => ({ body, headers: { 'content-type': 'application/json', 'idempotency-key': randomUUID(), ...headers } })
+  const call = (
+    route: Route,
+    caller: Client,
+    request: RawRequest & { readonly query?: string; readonly id?: string } = {},
+  ) =>
+    caller.send(`/v1${route.path.replaceAll(/\{[^}]+\}/g, request.id ?? junkId)}${request.query ?? ''}`, {
+      method: route.method.toUpperCase(),
+      ...request,
+    })
+  const posted = (body: string, headers: RawRequest['headers'] = {}): RawRequest => ({
+    body,
+    headers: { 'content-type': 'application/json', 'idempotency-key': randomUUID(), ...headers },
+  })
 
   const signedIn = new Map<string, Person>()
   /** Keys where keys may call, people where they must: signed in, and proven for what the operation asks. */
   const callerOf = async (route: Route): Promise<Client> => {
-    if (route.callers !== 'session' && route.callers !== 'staff') return route.tenant === 'operator' ? world.operator : client
+    if (route.callers !== 'session' && route.callers !== 'staff')
+      return route.tenant === 'operator' ? world.operator : client
     const forStaff = route.callers === 'staff' || route.tenant === 'operator' || !ofOwner(route)
     const role = forStaff ? 'operator_admin' : 'owner'
     let person = signedIn.get(role)
@@ -163,7 +193,11 @@ t.test('every operation answers junk with what it declares, and never with an er
       person = await world.person(role).signIn()
       signedIn.set(role, person)
     }
-    if (route.stepUp !== undefined) await person.stepUp(route.stepUp.action, route.stepUp.bound === true ? { type: 'subject', id: junkId } : undefined)
+    if (route.stepUp !== undefined)
+      await person.stepUp(
+        route.stepUp.action,
+        route.stepUp.bound === true ? { type: 'subject', id: junkId } : undefined,
+      )
     return new Client({ url: () => world.url, apiKey: person.token, tenantId: person.tenantId })
   }
 
@@ -173,9 +207,18 @@ t.test('every operation answers junk with what it declares, and never with an er
     const nonsense = await call(route, caller, { ...junk, query: '?nonsense=1' })
     t.equal(nonsense.status, 400, `${route.operationId} refuses parameters it does not know`)
     expectDeclared(route, 'an unknown parameter', nonsense)
-    expectDeclared(route, 'a media type nobody makes', await call(route, caller, { ...junk, headers: { ...junk.headers, accept: 'image/png' } }))
-    expectDeclared(route, 'a bad request id', await call(route, caller, { ...junk, headers: { ...junk.headers, 'x-request-id': 'a b' } }))
-    if (route.path.includes('{')) expectDeclared(route, 'an id that is none', await call(route, caller, { ...junk, id: 'nonsense' }))
+    expectDeclared(
+      route,
+      'a media type nobody makes',
+      await call(route, caller, { ...junk, headers: { ...junk.headers, accept: 'image/png' } }),
+    )
+    expectDeclared(
+      route,
+      'a bad request id',
+      await call(route, caller, { ...junk, headers: { ...junk.headers, 'x-request-id': 'a b' } }),
+    )
+    if (route.path.includes('{'))
+      expectDeclared(route, 'an id that is none', await call(route, caller, { ...junk, id: 'nonsense' }))
     if (route.callers !== 'public') {
       const without = await call(route, caller, { ...junk, headers: { ...junk.headers, authorization: undefined } })
       t.equal(without.status, 401, `${route.operationId} needs a credential`)
@@ -188,27 +231,58 @@ t.test('every operation answers junk with what it declares, and never with an er
       expectDeclared(route, 'a key', refused)
     }
     if (route.callers !== 'public' && route.tenant !== 'none') {
-      expectDeclared(route, 'no tenant', await call(route, caller, { ...junk, headers: { ...junk.headers, 'x-tenant-id': undefined } }))
+      expectDeclared(
+        route,
+        'no tenant',
+        await call(route, caller, { ...junk, headers: { ...junk.headers, 'x-tenant-id': undefined } }),
+      )
       const other = await call(route, caller, { ...junk, headers: { ...junk.headers, 'x-tenant-id': junkId } })
       t.equal(other.problem.code, 'tenant-forbidden', `${route.operationId} is for the tenants of its caller`)
       expectDeclared(route, 'another tenant', other)
-      expectDeclared(route, 'a key of the other kind', await call(route, route.tenant === 'operator' ? client : world.operator, junk))
+      expectDeclared(
+        route,
+        'a key of the other kind',
+        await call(route, route.tenant === 'operator' ? client : world.operator, junk),
+      )
     }
     if (route.body !== undefined) {
-      for (const body of ['', '{', '[]', 'null', '"x"', '{"a":1,"a":1}', JSON.stringify({ deep: JSON.parse('['.repeat(30) + ']'.repeat(30)) })]) {
+      for (const body of [
+        '',
+        '{',
+        '[]',
+        'null',
+        '"x"',
+        '{"a":1,"a":1}',
+        JSON.stringify({ deep: JSON.parse('['.repeat(30) + ']'.repeat(30)) }),
+      ]) {
         expectDeclared(route, body, await call(route, caller, posted(body)))
       }
-      expectDeclared(route, 'a form', await call(route, caller, posted('a=b', { 'content-type': 'application/x-www-form-urlencoded' })))
-      expectDeclared(route, 'no idempotency key', await call(route, caller, posted('{}', { 'idempotency-key': undefined })))
-      expectDeclared(route, 'a large body', await call(route, caller, posted(JSON.stringify({ a: 'x'.repeat(300_000) }))))
+      expectDeclared(
+        route,
+        'a form',
+        await call(route, caller, posted('a=b', { 'content-type': 'application/x-www-form-urlencoded' })),
+      )
+      expectDeclared(
+        route,
+        'no idempotency key',
+        await call(route, caller, posted('{}', { 'idempotency-key': undefined })),
+      )
+      expectDeclared(
+        route,
+        'a large body',
+        await call(route, caller, posted(JSON.stringify({ a: 'x'.repeat(300_000) }))),
+      )
     }
     // Last: it may be all that some operations need, and then their callers are signed out.
     expectDeclared(route, 'junk', await call(route, caller, junk))
     for (const method of ['PATCH', 'DELETE']) {
-      if (routes.some(other => other.path === route.path && other.method.toUpperCase() === method)) continue
+      if (routes.some((other) => other.path === route.path && other.method.toUpperCase() === method)) continue
       const wrong = await call(route, caller, { method })
       t.equal(wrong.status, 405, `${method} ${route.path}`)
-      t.ok(wrong.headers.get('allow')?.includes(route.method.toUpperCase()), `${method} ${route.path}: ${wrong.headers.get('allow')}`)
+      t.ok(
+        wrong.headers.get('allow')?.includes(route.method.toUpperCase()),
+        `${method} ${route.path}: ${wrong.headers.get('allow')}`,
+      )
     }
   }
   const nothing = await client.get('/nothing-here')
@@ -218,25 +292,54 @@ t.test('every operation answers junk with what it declares, and never with an er
   t.equal((await client.get(`/payments?q=${'x'.repeat(9000)}`)).problem.code, 'uri-too-long')
 })
 
-t.test('what is read is what its schema says, to the last member', async t => {
+t.test('what is read is what its schema says, to the last member', async (t) => {
   await using world = await createWorld()
   const { client, balances, recipients } = world.seeded
-  const [other] = (await world.customer({ balances: [{ currency: 'EUR', amount: 1n }, { currency: 'EUR', amount: 0n }] })).balanceIds
+  const [other] = (
+    await world.customer({
+      balances: [
+        { currency: 'EUR', amount: 1n },
+        { currency: 'EUR', amount: 0n },
+      ],
+    })
+  ).balanceIds
   t.ok(other)
-  const payments = await Promise.all([1000, 1301, 1501, 4711].map(async amount => (await client.createPayment({
-    ...paymentBody(balances.EUR, recipients.EUR, amount), externalId: `E-${amount}`, purpose: 'rent', purposeCode: 'RENT', endToEndId: 'E2E-1', metadata: { a: '1' },
-  })).body.id))
-  const dollars = (await client.createPayment({ ...paymentBody(balances.USD, recipients.USD, 1000, 'USD'), requestedRail: 'fedwire' })).body.id
+  const payments = await Promise.all(
+    [1000, 1301, 1501, 4711].map(
+      async (amount) =>
+        (
+          await client.createPayment({
+            ...paymentBody(balances.EUR, recipients.EUR, amount),
+            externalId: `E-${amount}`,
+            purpose: 'rent',
+            purposeCode: 'RENT',
+            endToEndId: 'E2E-1',
+            metadata: { a: '1' },
+          })
+        ).body.id,
+    ),
+  )
+  const dollars = (
+    await client.createPayment({ ...paymentBody(balances.USD, recipients.USD, 1000, 'USD'), requestedRail: 'fedwire' })
+  ).body.id
   await client.paymentReaching(payments[1]!, 'failed')
   await client.paymentReaching(payments[2]!, 'exception')
   await client.paymentReaching(payments[3]!, 'completed')
-  const second = await world.customer({ balances: [{ currency: 'EUR', amount: 100n }, { currency: 'EUR', amount: 0n }] })
-  const transfer = (await second.client.createTransfer(transferBody(second.balanceIds[0]!, second.balanceIds[1]!, 50))).body.id
+  const second = await world.customer({
+    balances: [
+      { currency: 'EUR', amount: 100n },
+      { currency: 'EUR', amount: 0n },
+    ],
+  })
+  const transfer = (await second.client.createTransfer(transferBody(second.balanceIds[0]!, second.balanceIds[1]!, 50)))
+    .body.id
 
-  const asClient = (person: Person): Client => new Client({ url: () => world.url, apiKey: person.token, tenantId: person.tenantId })
+  const asClient = (person: Person): Client =>
+    new Client({ url: () => world.url, apiKey: person.token, tenantId: person.tenantId })
   const owner = asClient(await world.person('owner').signIn())
   const staff = asClient(await world.person('operator_admin').signIn())
-  const keyId = async (tenantId: string): Promise<string> => (await world.query<{ id: string }>('select id from api_key where tenant_id = $1', [tenantId]))[0]!.id
+  const keyId = async (tenantId: string): Promise<string> =>
+    (await world.query<{ id: string }>('select id from api_key where tenant_id = $1', [tenantId]))[0]!.id
   const [customerKey, operatorKey] = [await keyId(client.tenantId), await keyId(world.operator.tenantId)]
 
   const operations: readonly (readonly [string, Client, string])[] = [
@@ -261,36 +364,46 @@ t.test('what is read is what its schema says, to the last member', async t => {
     ['getOpenApi', client, '/openapi.json'],
     ['listBalances', client, '/balances?withTotal=true'],
     ['listBalances', world.operator, '/balances?withTotal=true'],
-    ...Object.values(balances).flatMap(id => [
-      ['getBalance', client, `/balances/${id}`],
-      ['listBalanceJournal', client, `/balances/${id}/journal`],
-      ['listBalanceHolds', client, `/balances/${id}/holds?filter[status]=active,captured,released,expired`],
-    ] as const),
+    ...Object.values(balances).flatMap(
+      (id) =>
+        [
+          ['getBalance', client, `/balances/${id}`],
+          ['listBalanceJournal', client, `/balances/${id}/journal`],
+          ['listBalanceHolds', client, `/balances/${id}/holds?filter[status]=active,captured,released,expired`],
+        ] as const,
+    ),
     ['listRecipients', client, '/recipients'],
-    ...Object.values(recipients).map(id => ['getRecipient', client, `/recipients/${id}`] as const),
+    ...Object.values(recipients).map((id) => ['getRecipient', client, `/recipients/${id}`] as const),
     ['listPayments', client, '/payments?limit=3'],
-    ...[...payments, dollars].map(id => ['getPayment', client, `/payments/${id}`] as const),
+    ...[...payments, dollars].map((id) => ['getPayment', client, `/payments/${id}`] as const),
     ['getTransfer', second.client, `/transfers/${transfer}`],
   ]
   // Whatever else can be read without making something first; the rest is held against its schema where it is made.
   const read = new Set(operations.map(([operationId]) => operationId))
-  const others = routes.filter(({ method, operationId }) => method === 'get' && !read.has(operationId)).flatMap(({ operationId, path, callers, tenant, words, ...route }) => {
-    const filled = path.replaceAll(/\{([^}]+)\}/g, (whole, name: string) => (name === 'customerId' ? client.tenantId : words?.[name]?.[0] ?? whole))
-    const required = (route.query as { readonly required?: readonly string[] } | undefined)?.required ?? []
-    // Files have no schema.
-    if (filled.includes('{') || required.length > 0 || route.success.schema === undefined) return []
-    const ofStaff = callers === 'staff' || tenant === 'operator' || !ofOwner({ ...route, operationId, path, callers, tenant })
-    const caller = callers === 'key' || callers === 'public' ? (ofStaff ? world.operator : client) : ofStaff ? staff : owner
-    return [[operationId, caller, filled] as const]
-  })
+  const others = routes
+    .filter(({ method, operationId }) => method === 'get' && !read.has(operationId))
+    .flatMap(({ operationId, path, callers, tenant, words, ...route }) => {
+      const filled = path.replaceAll(/\{([^}]+)\}/g, (whole, name: string) =>
+        name === 'customerId' ? client.tenantId : (words?.[name]?.[0] ?? whole),
+      )
+      const required = (route.query as { readonly required?: readonly string[] } | undefined)?.required ?? []
+      // Files have no schema.
+      if (filled.includes('{') || required.length > 0 || route.success.schema === undefined) return []
+      const ofStaff =
+        callers === 'staff' || tenant === 'operator' || !ofOwner({ ...route, operationId, path, callers, tenant })
+      const caller =
+        callers === 'key' || callers === 'public' ? (ofStaff ? world.operator : client) : ofStaff ? staff : owner
+      return [[operationId, caller, filled] as const]
+    })
   for (const [operationId, caller, path] of [...operations, ...others]) {
-    const route = routes.find(candidate => candidate.operationId === operationId)!
+    const route = routes.find((candidate) => candidate.operationId === operationId)!
     const schema = route.success.schema as TSchema
     const reply = await caller.get<unknown>(path)
     t.equal(reply.status, route.success.status, `${path}: ${reply.text}`)
     const validator = Compile(schema)
     t.ok(validator.Check(reply.body), `${path}: ${JSON.stringify(validator.Errors(reply.body))}`)
-    if (operationId !== 'getOpenApi') t.strictSame(undocumented(schema as Node, reply.body), [], `${path}: shows nothing that is not documented`)
+    if (operationId !== 'getOpenApi')
+      t.strictSame(undocumented(schema as Node, reply.body), [], `${path}: shows nothing that is not documented`)
     t.match(reply.headers.get('content-type'), /^application\/json/)
     if (route.success.etag === true) {
       t.ok(reply.headers.get('etag'), `${path} has a tag`)
@@ -301,8 +414,17 @@ t.test('what is read is what its schema says, to the last member', async t => {
   }
 
   for (const create of [
-    { operationId: 'createPayment', reply: await client.post<unknown>('/payments', paymentBody(balances.EUR, recipients.EUR, 2)) },
-    { operationId: 'createTransfer', reply: await second.client.post<unknown>('/transfers', transferBody(second.balanceIds[0]!, second.balanceIds[1]!, 1)) },
+    {
+      operationId: 'createPayment',
+      reply: await client.post<unknown>('/payments', paymentBody(balances.EUR, recipients.EUR, 2)),
+    },
+    {
+      operationId: 'createTransfer',
+      reply: await second.client.post<unknown>(
+        '/transfers',
+        transferBody(second.balanceIds[0]!, second.balanceIds[1]!, 1),
+      ),
+    },
   ]) {
     const schema = routes.find(({ operationId }) => operationId === create.operationId)!.success.schema as TSchema
     t.ok(Compile(schema).Check(create.reply.body), create.operationId)

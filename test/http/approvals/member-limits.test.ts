@@ -36,7 +36,9 @@ async function people(world: World) {
 }
 
 const payAs = (person: Person, world: World, minor: number, key: string = randomUUID()) =>
-  person.post<Payment>('/payments', paymentBody(world.seeded.balances.EUR, world.seeded.recipients.EUR, minor), { 'idempotency-key': key })
+  person.post<Payment>('/payments', paymentBody(world.seeded.balances.EUR, world.seeded.recipients.EUR, minor), {
+    'idempotency-key': key,
+  })
 
 t.test('a member pays out no more than they may, whatever the customer may', async (t) => {
   await using world = await createWorld({ dispatch: false })
@@ -47,15 +49,33 @@ t.test('a member pays out no more than they may, whatever the customer may', asy
 
   const set = await limit(owner, email, [{ currency: 'EUR', single: eur(5_000), daily: eur(8_000) }])
   t.strictSame(set.body.limits, [{ currency: 'EUR', single: eur(5_000), daily: eur(8_000), monthly: null }], set.text)
-  t.match((await payAs(preparer, world, 5_001)).problem, { status: 422, code: 'limit-exceeded', limit: { kind: 'single', amount: eur(5_000), period: null, remaining: eur(5_000) } })
+  t.match((await payAs(preparer, world, 5_001)).problem, {
+    status: 422,
+    code: 'limit-exceeded',
+    limit: { kind: 'single', amount: eur(5_000), period: null, remaining: eur(5_000) },
+  })
   t.equal((await payAs(preparer, world, 5_000)).status, 201)
   const key = randomUUID()
   const no = await payAs(preparer, world, 2_301, key)
-  t.match(no.problem, {
-    code: 'limit-exceeded', detail: 'The member\'s daily limit is 80.00 EUR, of which 23.00 EUR remain.',
-    limit: { kind: 'daily', amount: eur(8_000), period: new Date(world.now()).toISOString().slice(0, 10), remaining: eur(2_300) },
-  }, 'what was paid before counts')
-  t.equal((await client.createPayment(paymentBody(balances.EUR, recipients.EUR, 9_000))).status, 201, 'others are not bound by it')
+  t.match(
+    no.problem,
+    {
+      code: 'limit-exceeded',
+      detail: "The member's daily limit is 80.00 EUR, of which 23.00 EUR remain.",
+      limit: {
+        kind: 'daily',
+        amount: eur(8_000),
+        period: new Date(world.now()).toISOString().slice(0, 10),
+        remaining: eur(2_300),
+      },
+    },
+    'what was paid before counts',
+  )
+  t.equal(
+    (await client.createPayment(paymentBody(balances.EUR, recipients.EUR, 9_000))).status,
+    201,
+    'others are not bound by it',
+  )
   const last = await payAs(preparer, world, 2_300)
   t.equal(last.status, 201, 'what remains can be paid')
   t.match((await payAs(preparer, world, 1)).problem, { limit: { remaining: eur(0) } })
@@ -84,7 +104,11 @@ t.test('a draft counts for whoever set its amount, and not for whoever submits i
   const submit = (id: string) => preparer.post(`/payments/${id}/submit`, {}, { 'idempotency-key': randomUUID() })
   t.equal((await submit((await client.createPayment(body)).body.id)).status, 200, 'the amount of a key')
   const own = (await preparer.post<Payment>('/payments', body, { 'idempotency-key': randomUUID() })).body
-  t.match((await client.post(`/payments/${own.id}/submit`, {}, randomUUID())).problem, { code: 'limit-exceeded', limit: { kind: 'daily', remaining: eur(1_000) } }, 'their own amount')
+  t.match(
+    (await client.post(`/payments/${own.id}/submit`, {}, randomUUID())).problem,
+    { code: 'limit-exceeded', limit: { kind: 'daily', remaining: eur(1_000) } },
+    'their own amount',
+  )
   t.equal((await payAs(preparer, world, 1_000)).status, 201, 'the first was not theirs')
 })
 
@@ -95,15 +119,26 @@ t.test('a payment for a later day counts on its day, in the name of who asked fo
   await limit(owner, email, [{ currency: 'EUR', daily: eur(1_000) }])
   const date = new Date(world.now() + 4 * 86_400_000).toISOString().slice(0, 10)
   const later = async (minor: number) =>
-    await preparer.post<Payment>('/payments', { ...paymentBody(balances.EUR, recipients.EUR, minor), executionDate: date }, { 'idempotency-key': randomUUID() })
-  t.match((await later(1_001)).problem, { code: 'limit-exceeded', limit: { kind: 'daily', remaining: eur(1_000) } }, 'what no day lets pass is refused now')
+    await preparer.post<Payment>(
+      '/payments',
+      { ...paymentBody(balances.EUR, recipients.EUR, minor), executionDate: date },
+      { 'idempotency-key': randomUUID() },
+    )
+  t.match(
+    (await later(1_001)).problem,
+    { code: 'limit-exceeded', limit: { kind: 'daily', remaining: eur(1_000) } },
+    'what no day lets pass is refused now',
+  )
   const one = (await later(1_000)).body
   t.match(one, { status: 'scheduled' })
   t.equal((await payAs(preparer, world, 1_000)).status, 201, 'nothing of it counts before')
   world.advance(8 * 86_400_000)
   await client.paymentReaching(one.id, 'completed')
   t.strictSame(
-    await world.query(`select amount from outflow o join platform_user u on u.id = o.spender_id where u.email_key = $1 and period_kind = 'day' order by period_start desc limit 1`, [email]),
+    await world.query(
+      `select amount from outflow o join platform_user u on u.id = o.spender_id where u.email_key = $1 and period_kind = 'day' order by period_start desc limit 1`,
+      [email],
+    ),
     [{ amount: '1000' }],
   )
 })
@@ -117,17 +152,31 @@ t.test('who may limit whom, and what is wrong with limits', async (t) => {
   t.equal((await limit(owner, owner.login.email, [])).problem.code, 'invalid-transition', 'nobody limits themselves')
   for (const [limits, field, code] of [
     [[{ currency: 'XXX', daily: eur(1) }], '/limits/0/currency', 'invalid_value'],
-    [[{ currency: 'EUR', daily: { amountMinor: '1', currency: 'GBP' } }], '/limits/0/daily/currency', 'currency_mismatch'],
+    [
+      [{ currency: 'EUR', daily: { amountMinor: '1', currency: 'GBP' } }],
+      '/limits/0/daily/currency',
+      'currency_mismatch',
+    ],
     [[{ currency: 'EUR' }, { currency: 'EUR' }], '/limits/1/currency', 'invalid_value'],
     [[{ currency: 'EUR', daily: eur(0) }], '/limits/0/daily/amountMinor', 'too_small'],
-  ] as const) t.match((await send(owner, limits)).problem, { status: 422, errors: [{ field, code }] }, JSON.stringify(limits))
+  ] as const)
+    t.match((await send(owner, limits)).problem, { status: 422, errors: [{ field, code }] }, JSON.stringify(limits))
   t.equal((await membershipOf(owner, email)).etag, etag, 'a refusal changes nothing')
 
   t.equal((await limit(owner, email, [{ currency: 'EUR', single: eur(1) }])).status, 200)
   const { path: again } = await membershipOf(owner, email)
   t.equal((await owner.send('DELETE', again, undefined, { 'if-match': '*' })).status, 204)
-  t.strictSame(await world.query(`select limits from membership m join platform_user u on u.id = m.user_id where u.email_key = $1`, [email]), [{ limits: null }], 'whoever comes back is new')
-  const [trail] = await world.query<{ after: string }>(`select after from audit_event where action = 'membership.updated' order by id desc limit 1`)
+  t.strictSame(
+    await world.query(
+      `select limits from membership m join platform_user u on u.id = m.user_id where u.email_key = $1`,
+      [email],
+    ),
+    [{ limits: null }],
+    'whoever comes back is new',
+  )
+  const [trail] = await world.query<{ after: string }>(
+    `select after from audit_event where action = 'membership.updated' order by id desc limit 1`,
+  )
   t.match(JSON.parse(trail!.after), { limits: [{ currency: 'EUR', single: '1' }] })
 })
 
@@ -144,9 +193,21 @@ async function atOnce(t: Test, nodes: readonly World[]): Promise<void> {
     }
   }
   const replies = await Promise.all(Array.from({ length: 40 }, (_, nth) => ask(nth)))
-  t.equal(replies.filter(({ status }) => status === 201).length, 13, '13 times 1.50 fit into 20.00, and the 14th does not')
-  for (const reply of replies.filter(({ status }) => status !== 201)) t.match(reply.problem, { status: 422, code: 'limit-exceeded', limit: { kind: 'daily', remaining: eur(50) } })
-  t.strictSame(await world.query('select period_kind, amount from outflow order by 1'), [{ period_kind: 'day', amount: '1950' }, { period_kind: 'month', amount: '1950' }], 'the customer, which has none, counts nothing')
+  t.equal(
+    replies.filter(({ status }) => status === 201).length,
+    13,
+    '13 times 1.50 fit into 20.00, and the 14th does not',
+  )
+  for (const reply of replies.filter(({ status }) => status !== 201))
+    t.match(reply.problem, { status: 422, code: 'limit-exceeded', limit: { kind: 'daily', remaining: eur(50) } })
+  t.strictSame(
+    await world.query('select period_kind, amount from outflow order by 1'),
+    [
+      { period_kind: 'day', amount: '1950' },
+      { period_kind: 'month', amount: '1950' },
+    ],
+    'the customer, which has none, counts nothing',
+  )
   for (const node of nodes) t.strictSame(node.errors, [])
 }
 

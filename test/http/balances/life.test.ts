@@ -18,15 +18,34 @@ t.teardown(async () => {
 
 const open = async (body: object): Promise<Balance> => (await owner.post<Balance>('/balances', body)).body
 const etagOf = async (id: string): Promise<string> => (await owner.get(`/balances/${id}`)).headers.get('etag') as string
-const patch = async (id: string, body: object, etag?: string) => await owner.send<Balance>('PATCH', `/balances/${id}`, body, { 'if-match': etag ?? await etagOf(id) })
-const fieldOf = (reply: { readonly problem: { readonly errors?: readonly { readonly field: string; readonly code: string }[] } }) => reply.problem.errors?.map(({ field, code }) => `${field} ${code}`)
+const patch = async (id: string, body: object, etag?: string) =>
+  await owner.send<Balance>('PATCH', `/balances/${id}`, body, { 'if-match': etag ?? (await etagOf(id)) })
+const fieldOf = (reply: {
+  readonly problem: { readonly errors?: readonly { readonly field: string; readonly code: string }[] }
+}) => reply.problem.errors?.map(({ field, code }) => `${field} ${code}`)
 
 t.test('a balance is opened in a currency that is enabled', async (t) => {
-  const reply = await owner.post<Balance>('/balances', { currency: 'CHF', name: 'Zurich', metadata: { costCentre: '7' } })
+  const reply = await owner.post<Balance>('/balances', {
+    currency: 'CHF',
+    name: 'Zurich',
+    metadata: { costCentre: '7' },
+  })
   t.equal(reply.status, 201)
   const { id } = reply.body
-  t.match(reply.body, { customerId: owner.tenantId, currency: 'CHF', name: 'Zurich', type: 'main', parentBalanceId: null, status: 'active', isDefault: true,
-    bookBalance: { amountMinor: '0', currency: 'CHF' }, detailsStatus: null, lowBalanceThreshold: null, metadata: { costCentre: '7' }, closedAt: null })
+  t.match(reply.body, {
+    customerId: owner.tenantId,
+    currency: 'CHF',
+    name: 'Zurich',
+    type: 'main',
+    parentBalanceId: null,
+    status: 'active',
+    isDefault: true,
+    bookBalance: { amountMinor: '0', currency: 'CHF' },
+    detailsStatus: null,
+    lowBalanceThreshold: null,
+    metadata: { costCentre: '7' },
+    closedAt: null,
+  })
   t.equal(reply.headers.get('location'), `/v1/balances/${id}`)
   t.equal(reply.headers.get('etag'), await etagOf(id))
   t.match(await client.balance(id), { name: 'Zurich' })
@@ -46,14 +65,37 @@ t.test('a balance is opened in a currency that is enabled', async (t) => {
 t.test('sub-balances are below a balance of their currency', async (t) => {
   const sub = await open({ currency: 'EUR', name: 'Payroll', parentBalanceId: balances.EUR })
   t.match(sub, { type: 'sub', parentBalanceId: balances.EUR, isDefault: false })
-  t.strictSame((await client.list<Balance>('/balances', { 'filter[parentBalanceId]': balances.EUR })).body.data.map(({ id }) => id), [sub.id])
-  t.strictSame((await client.list<Balance>('/balances', { 'filter[type]': 'sub', q: 'payr' })).body.data.map(({ id }) => id), [sub.id])
-  t.strictSame((await world.operator.list<Balance>('/balances', { 'filter[customerId]': owner.tenantId, 'filter[type]': 'sub' })).body.data.map(({ id }) => id), [sub.id])
-  t.strictSame(fieldOf(await owner.post('/balances', { currency: 'EUR', parentBalanceId: sub.id })), ['/parentBalanceId invalid_value'])
-  t.strictSame(fieldOf(await owner.post('/balances', { currency: 'USD', parentBalanceId: balances.EUR })), ['/parentBalanceId currency_mismatch'])
-  t.strictSame(fieldOf(await owner.post('/balances', { currency: 'EUR', parentBalanceId: owner.tenantId })), ['/parentBalanceId not_found'])
+  t.strictSame(
+    (await client.list<Balance>('/balances', { 'filter[parentBalanceId]': balances.EUR })).body.data.map(
+      ({ id }) => id,
+    ),
+    [sub.id],
+  )
+  t.strictSame(
+    (await client.list<Balance>('/balances', { 'filter[type]': 'sub', q: 'payr' })).body.data.map(({ id }) => id),
+    [sub.id],
+  )
+  t.strictSame(
+    (
+      await world.operator.list<Balance>('/balances', { 'filter[customerId]': owner.tenantId, 'filter[type]': 'sub' })
+    ).body.data.map(({ id }) => id),
+    [sub.id],
+  )
+  t.strictSame(fieldOf(await owner.post('/balances', { currency: 'EUR', parentBalanceId: sub.id })), [
+    '/parentBalanceId invalid_value',
+  ])
+  t.strictSame(fieldOf(await owner.post('/balances', { currency: 'USD', parentBalanceId: balances.EUR })), [
+    '/parentBalanceId currency_mismatch',
+  ])
+  t.strictSame(fieldOf(await owner.post('/balances', { currency: 'EUR', parentBalanceId: owner.tenantId })), [
+    '/parentBalanceId not_found',
+  ])
   t.strictSame(fieldOf(await patch(sub.id, { isDefault: true })), ['/isDefault not_applicable'])
-  t.equal((await owner.post(`/balances/${balances.EUR}/close`, {})).problem.code, 'invalid-transition', 'not before its sub-balances')
+  t.equal(
+    (await owner.post(`/balances/${balances.EUR}/close`, {})).problem.code,
+    'invalid-transition',
+    'not before its sub-balances',
+  )
   t.equal((await owner.post<Balance>(`/balances/${sub.id}/close`)).body.status, 'closed', 'nothing was behind it')
 })
 
@@ -61,26 +103,52 @@ t.test('a change needs the tag, and moves the version', async (t) => {
   const { id } = await open({ currency: 'SEK', metadata: { a: '1', b: '2' } })
   t.equal((await owner.send('PATCH', `/balances/${id}`, { name: 'x' })).problem.code, 'precondition-required')
   const etag = await etagOf(id)
-  const changed = await patch(id, { name: ' Stockholm ', lowBalanceThreshold: { amountMinor: '500', currency: 'SEK' }, metadata: { a: null, c: '3' } }, etag)
+  const changed = await patch(
+    id,
+    {
+      name: ' Stockholm ',
+      lowBalanceThreshold: { amountMinor: '500', currency: 'SEK' },
+      metadata: { a: null, c: '3' },
+    },
+    etag,
+  )
   t.match(changed.body, { name: 'Stockholm', lowBalanceThreshold: { amountMinor: '500', currency: 'SEK' } })
   t.strictSame(changed.body.metadata, { b: '2', c: '3' })
   t.equal(changed.headers.get('etag'), await etagOf(id))
   t.equal((await patch(id, { name: 'x' }, etag)).problem.code, 'precondition-failed')
   t.match((await patch(id, { lowBalanceThreshold: null }, '*')).body, { name: 'Stockholm', lowBalanceThreshold: null })
-  t.strictSame(fieldOf(await patch(id, { lowBalanceThreshold: { amountMinor: '1', currency: 'EUR' } })), ['/lowBalanceThreshold/currency currency_mismatch'])
-  t.strictSame(fieldOf(await patch(id, { lowBalanceThreshold: { amountMinor: '-1', currency: 'SEK' } })), ['/lowBalanceThreshold/amountMinor too_small'])
+  t.strictSame(fieldOf(await patch(id, { lowBalanceThreshold: { amountMinor: '1', currency: 'EUR' } })), [
+    '/lowBalanceThreshold/currency currency_mismatch',
+  ])
+  t.strictSame(fieldOf(await patch(id, { lowBalanceThreshold: { amountMinor: '-1', currency: 'SEK' } })), [
+    '/lowBalanceThreshold/amountMinor too_small',
+  ])
   t.strictSame(fieldOf(await patch(id, { status: 'closed' })), ['/status read_only_field'])
-  t.equal((await owner.send('PATCH', `/balances/${owner.tenantId}`, { name: 'x' }, { 'if-match': '*' })).problem.code, 'not-found')
-  const trail = (await owner.get<{ data: { action: string }[] }>(`/audit-events?filter[objectId]=${id}`)).body.data.map(({ action }) => action)
+  t.equal(
+    (await owner.send('PATCH', `/balances/${owner.tenantId}`, { name: 'x' }, { 'if-match': '*' })).problem.code,
+    'not-found',
+  )
+  const trail = (await owner.get<{ data: { action: string }[] }>(`/audit-events?filter[objectId]=${id}`)).body.data.map(
+    ({ action }) => action,
+  )
   t.strictSame(trail, ['balance.updated', 'balance.updated', 'balance.opened'])
 })
 
 t.test('each currency has one default', async (t) => {
   const second = await open({ currency: 'GBP' })
   t.strictSame(fieldOf(await patch(balances.GBP, { isDefault: false })), ['/isDefault invalid_value'])
-  const both = await Promise.all([patch(second.id, { isDefault: true }, '*'), patch(balances.GBP, { isDefault: true }, '*')])
-  t.strictSame(both.map(({ status }) => status), [200, 200])
-  const defaults = () => client.list<Balance>('/balances', { 'filter[currency]': 'GBP' }).then(({ body }) => body.data.filter(({ isDefault }) => isDefault).map(({ id }) => id))
+  const both = await Promise.all([
+    patch(second.id, { isDefault: true }, '*'),
+    patch(balances.GBP, { isDefault: true }, '*'),
+  ])
+  t.strictSame(
+    both.map(({ status }) => status),
+    [200, 200],
+  )
+  const defaults = () =>
+    client
+      .list<Balance>('/balances', { 'filter[currency]': 'GBP' })
+      .then(({ body }) => body.data.filter(({ isDefault }) => isDefault).map(({ id }) => id))
   t.equal((await defaults()).length, 1)
   await patch(second.id, { isDefault: true }, '*')
   t.strictSame(await defaults(), [second.id])
@@ -108,10 +176,22 @@ t.test('what is left goes to another balance with the closing', async (t) => {
   t.ok(closed.closedAt)
   t.match(await client.balance(target.id), { bookBalance: { amountMinor: '12300' } })
   const [line] = await client.journal(source.id)
-  t.match(line, { type: 'transfer_out', direction: 'debit', amount: { amountMinor: '12300' }, runningBalance: { amountMinor: '0' } })
+  t.match(line, {
+    type: 'transfer_out',
+    direction: 'debit',
+    amount: { amountMinor: '12300' },
+    runningBalance: { amountMinor: '0' },
+  })
   t.match(await client.get(`/transfers/${line!.source.id}`), { status: 200 })
-  t.match((await close({ sweepToBalanceId: target.id })).problem, { code: 'invalid-transition', currentStatus: 'closed' })
-  t.match((await client.createPayment(paymentBody(source.id, recipients.EUR, 45))).problem, { code: 'validation-error' }, 'every node has learned')
+  t.match((await close({ sweepToBalanceId: target.id })).problem, {
+    code: 'invalid-transition',
+    currentStatus: 'closed',
+  })
+  t.match(
+    (await client.createPayment(paymentBody(source.id, recipients.EUR, 45))).problem,
+    { code: 'validation-error' },
+    'every node has learned',
+  )
   t.match((await client.createTransfer(transferBody(balances.EUR, source.id, 1))).problem, { code: 'validation-error' })
   t.match((await patch(source.id, { name: 'x' })).problem, { code: 'invalid-transition' })
 })
@@ -121,16 +201,41 @@ t.test('sub-balances that stay empty for a year are closed where the customer wa
   t.teardown(() => database.close())
   const clock = { now: world.now }
   const failures: unknown[] = []
-  const idle = new IdleBalances({ database, clock, ids: createIdSource(clock), shards: { owned: () => null }, onError: (error) => { failures.push(error) } })
+  const idle = new IdleBalances({
+    database,
+    clock,
+    ids: createIdSource(clock),
+    shards: { owned: () => null },
+    onError: (error) => {
+      failures.push(error)
+    },
+  })
   const parent = await open({ currency: 'NOK' })
-  const [empty, used, young] = await Promise.all(['Empty', 'Used', 'Young'].map((name) => open({ currency: 'NOK', name, parentBalanceId: parent.id })))
-  const statuses = async () => Object.fromEntries((await client.list<Balance>('/balances', { 'filter[currency]': 'NOK' })).body.data.map(({ name, status }) => [name, status]))
-  await world.query(`update balance set updated_at = updated_at - interval '366 days' where id = any($1)`, [[parent.id, empty!.id, used!.id]])
-  await client.post('/simulations/incoming-payments', { balanceId: used!.id, amount: { amountMinor: '5', currency: 'NOK' } })
+  const [empty, used, young] = await Promise.all(
+    ['Empty', 'Used', 'Young'].map((name) => open({ currency: 'NOK', name, parentBalanceId: parent.id })),
+  )
+  const statuses = async () =>
+    Object.fromEntries(
+      (await client.list<Balance>('/balances', { 'filter[currency]': 'NOK' })).body.data.map(({ name, status }) => [
+        name,
+        status,
+      ]),
+    )
+  await world.query(`update balance set updated_at = updated_at - interval '366 days' where id = any($1)`, [
+    [parent.id, empty!.id, used!.id],
+  ])
+  await client.post('/simulations/incoming-payments', {
+    balanceId: used!.id,
+    amount: { amountMinor: '5', currency: 'NOK' },
+  })
   await until('the money is there', async () => (await client.balance(used!.id)).bookBalance.amountMinor === '5')
   await world.query(`update balance set updated_at = updated_at - interval '366 days' where id = $1`, [used!.id])
   await idle.poll()
-  t.strictSame(await statuses(), { 'NOK account': 'active', Empty: 'active', Used: 'active', Young: 'active' }, 'nobody asked for it')
+  t.strictSame(
+    await statuses(),
+    { 'NOK account': 'active', Empty: 'active', Used: 'active', Young: 'active' },
+    'nobody asked for it',
+  )
   const path = `/customers/${owner.tenantId}/settings/preferences`
   t.equal((await owner.send('PATCH', path, { closeEmptyBalances: true }, { 'if-match': '*' })).status, 200)
   await idle.poll()

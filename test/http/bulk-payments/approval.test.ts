@@ -21,8 +21,12 @@ await setPolicy(t, owner, 'bulk_payment', { tiers: [tier(1, 10_000, null, { expi
 await setPolicy(t, owner, 'payment', { tiers: [tier(1, 5_000, null)] })
 
 const held = async (): Promise<string> => (await client.balance(balances.EUR)).heldBalance.amountMinor
-const statuses = async (id: string): Promise<string[]> => (await paymentsOf(client, id)).map(({ status }) => status).sort()
-const reaching = (id: string, wanted: readonly string[]): Promise<true> => until(`the payments are ${wanted.join(', ')}`, async () => (JSON.stringify(await statuses(id)) === JSON.stringify(wanted) ? true : null))
+const statuses = async (id: string): Promise<string[]> =>
+  (await paymentsOf(client, id)).map(({ status }) => status).sort()
+const reaching = (id: string, wanted: readonly string[]): Promise<true> =>
+  until(`the payments are ${wanted.join(', ')}`, async () =>
+    JSON.stringify(await statuses(id)) === JSON.stringify(wanted) ? true : null,
+  )
 /** A file of 120 euro with three payments, one of them for a later day. */
 const rows = () => [row(recipients.EUR, 60), row(recipients.EUR, 40), row(recipients.EUR, 20, { executionDate: later })]
 const later = new Date(world.now() + 14 * 24 * HOUR).toISOString().slice(0, 10)
@@ -34,20 +38,41 @@ await t.test('one approval for all; approved, each goes on as it would alone', a
   const accepted = (await submit(client, id)).body
   const approvalId = accepted.approval!.id
   t.match(accepted.approval, {
-    status: 'pending', subjectType: 'bulk_payment', subjectId: id, requiredApprovals: 1, canDecide: false, decisions: [],
-    subjectSummary: { title: `Bulk payment ${number} (Salaries)`, amount: eur(12_000), itemCount: 3 }, policy: { kind: 'bulk_payment', source: 'snapshot', issues: [] },
+    status: 'pending',
+    subjectType: 'bulk_payment',
+    subjectId: id,
+    requiredApprovals: 1,
+    canDecide: false,
+    decisions: [],
+    subjectSummary: { title: `Bulk payment ${number} (Salaries)`, amount: eur(12_000), itemCount: 3 },
+    policy: { kind: 'bulk_payment', source: 'snapshot', issues: [] },
   })
   t.match(await settled(client, id), { status: 'submitted', approvalId, counts: { submitted: 3 } })
   t.strictSame(await statuses(id), ['pending_approval', 'pending_approval', 'pending_approval'])
   t.equal(BigInt(await held()) - before, 10_000n, 'what is due today is held, what is for a later day is not')
-  t.equal((await client.list<Approval>('/approvals', { 'filter[status]': 'pending' })).body.data.length, waiting.length + 1, 'none has an approval of its own')
+  t.equal(
+    (await client.list<Approval>('/approvals', { 'filter[status]': 'pending' })).body.data.length,
+    waiting.length + 1,
+    'none has an approval of its own',
+  )
   t.match(await paymentsOf(client, id), [{ approvalId }, { approvalId }, { approvalId }])
 
-  t.match((await decide(approver, approvalId, { decision: 'approved', amount: eur(12_000) })).body, { status: 'approved', received: 1 })
+  t.match((await decide(approver, approvalId, { decision: 'approved', amount: eur(12_000) })).body, {
+    status: 'approved',
+    received: 1,
+  })
   await reaching(id, ['processing', 'processing', 'scheduled'])
-  t.match((await paymentsOf(client, id)).filter(({ status }) => status === 'processing'), [{ approvedAt: String }, { approvedAt: String }])
+  t.match(
+    (await paymentsOf(client, id)).filter(({ status }) => status === 'processing'),
+    [{ approvedAt: String }, { approvedAt: String }],
+  )
   t.equal(BigInt(await held()) - before, 10_000n)
-  t.match(await rowsOf(client, { id }), [{ paymentStatus: 'processing' }, { paymentStatus: 'processing' }, { paymentStatus: 'scheduled' }, { paymentStatus: null }])
+  t.match(await rowsOf(client, { id }), [
+    { paymentStatus: 'processing' },
+    { paymentStatus: 'processing' },
+    { paymentStatus: 'scheduled' },
+    { paymentStatus: null },
+  ])
 })
 
 await t.test('rejected, all are rejected and their money is free', async (t) => {
@@ -60,7 +85,10 @@ await t.test('rejected, all are rejected and their money is free', async (t) => 
 })
 
 await t.test('a total below the tier needs nobody, and then each row is a payment like any other', async (t) => {
-  const { id, approvalId } = await submitted(client, (await checked(client, { name: 'Small', rows: [row(recipients.EUR, 49), row(recipients.EUR, '50.99')] })).id)
+  const { id, approvalId } = await submitted(
+    client,
+    (await checked(client, { name: 'Small', rows: [row(recipients.EUR, 49), row(recipients.EUR, '50.99')] })).id,
+  )
   t.equal(approvalId, null)
   t.strictSame(await statuses(id), ['pending_approval', 'processing'], 'with an approval of its own where it needs one')
 })
@@ -72,7 +100,10 @@ await t.test('one of them is cancelled by itself, one whose recipient has change
   t.match(cancelled.body, { status: 'cancelled', statusReason: { code: 'cancelled_by_user' } }, cancelled.text)
   t.match((await client.get<Approval>(`/approvals/${approvalId}`)).body, { status: 'pending' }, 'the others still wait')
   // As it is when somebody else has changed what the payment was made for.
-  await world.query(`update payment set details = jsonb_set(details::jsonb, '{recipientDigest}', '"another"')::text where id = $1`, [second])
+  await world.query(
+    `update payment set details = jsonb_set(details::jsonb, '{recipientDigest}', '"another"')::text where id = $1`,
+    [second],
+  )
   await decide(approver, approvalId!, { decision: 'approved' })
   await reaching(id, ['cancelled', 'cancelled', 'scheduled'])
   t.match(await client.payment(second!), { statusReason: { code: 'recipient_changed' } })
@@ -82,7 +113,12 @@ await t.test('nobody decides while payments are still being made', async (t) => 
   const { id } = await checked(client, { name: 'SBX:STALL', rows: rows() })
   const { approval } = (await submit(client, id)).body
   await stalled(client, id)
-  t.match((await decide(approver, approval!.id, { decision: 'approved' })).problem, { status: 409, code: 'invalid-transition', currentStatus: 'submitting', allowed: ['submitted', 'partially_submitted', 'cancelled'] })
+  t.match((await decide(approver, approval!.id, { decision: 'approved' })).problem, {
+    status: 409,
+    code: 'invalid-transition',
+    currentStatus: 'submitting',
+    allowed: ['submitted', 'partially_submitted', 'cancelled'],
+  })
   t.equal((await submit(client, id)).status, 202)
   t.match(await settled(client, id), { status: 'submitted' })
   t.match((await decide(approver, approval!.id, { decision: 'approved' })).body, { status: 'approved' })
@@ -91,13 +127,22 @@ await t.test('nobody decides while payments are still being made', async (t) => 
 
 await t.test('a run that is cancelled before its first payment takes its approval with it', async (t) => {
   const poor = await world.customer({ balances: [{ currency: 'EUR', amount: 1n }] })
-  await world.query(`insert into approval_policy (id, customer_id, kind, version, terms, effective_from, updated_by, updated_at)
-    select gen_random_uuid(), $1, kind, 1, terms, now(), updated_by, now() from approval_policy where customer_id = $2 and kind = 'bulk_payment'`, [poor.id, client.tenantId])
-  const { id } = await checked(poor.client, { name: 'SBX:STALL', rows: [row(poor.recipients.EUR, 100), row(poor.recipients.EUR, 100)] })
+  await world.query(
+    `insert into approval_policy (id, customer_id, kind, version, terms, effective_from, updated_by, updated_at)
+    select gen_random_uuid(), $1, kind, 1, terms, now(), updated_by, now() from approval_policy where customer_id = $2 and kind = 'bulk_payment'`,
+    [poor.id, client.tenantId],
+  )
+  const { id } = await checked(poor.client, {
+    name: 'SBX:STALL',
+    rows: [row(poor.recipients.EUR, 100), row(poor.recipients.EUR, 100)],
+  })
   const { approval } = (await submit(poor.client, id)).body
   await stalled(poor.client, id)
   world.advance(2 * 60_000)
-  t.match((await poor.client.post<BulkPayment>(`/bulk-payments/${id}/cancel`, {})).body, { status: 'cancelled', counts: { submitted: 0, failed: 2 } })
+  t.match((await poor.client.post<BulkPayment>(`/bulk-payments/${id}/cancel`, {})).body, {
+    status: 'cancelled',
+    counts: { submitted: 0, failed: 2 },
+  })
   t.match((await poor.client.get<Approval>(`/approvals/${approval!.id}`)).body, { status: 'cancelled' })
 })
 
@@ -113,8 +158,13 @@ await t.test('an approval that expires meanwhile ends the run, and what it has m
   const { id } = await checked(client, { name: 'SBX:STALL', rows: rows() })
   const { approval } = (await submit(client, id)).body
   await stalled(client, id)
-  await world.query('update approval set expires_at = $2, wake_at = $2 where id = $1', [approval!.id, new Date(world.now())])
-  await until('the approval has expired', async () => ((await client.get<Approval>(`/approvals/${approval!.id}`)).body.status === 'expired' ? true : null))
+  await world.query('update approval set expires_at = $2, wake_at = $2 where id = $1', [
+    approval!.id,
+    new Date(world.now()),
+  ])
+  await until('the approval has expired', async () =>
+    (await client.get<Approval>(`/approvals/${approval!.id}`)).body.status === 'expired' ? true : null,
+  )
   t.match((await submit(client, id)).problem, { status: 409, code: 'invalid-transition' })
   const done = await settled(client, id)
   t.match(done, { status: 'partially_submitted', counts: { submitted: 1, failed: 2 } })
@@ -129,11 +179,26 @@ await t.test('what waits when the test ends is found right by the audit', async 
   t.strictSame(await statuses(id), ['pending_approval', 'pending_approval', 'pending_approval'])
   await world.audit()
   const damages = [
-    ['bulk payments and their rows', 'update bulk_payment set submitted = submitted - 1, failed = failed + 1 where id = $1', 'update bulk_payment set submitted = submitted + 1, failed = failed - 1 where id = $1'],
-    ['rows and their payments', 'update bulk_payment_row set amount = amount + 1 where bulk_payment_id = $1 and row_number = 2', 'update bulk_payment_row set amount = amount - 1 where bulk_payment_id = $1 and row_number = 2'],
-    ['rows and their payments', `update payment set created_via = 'api_key' where id = (select payment_id from bulk_payment_row where bulk_payment_id = $1 and row_number = 1)`,
-      `update payment set created_via = 'bulk' where id = (select payment_id from bulk_payment_row where bulk_payment_id = $1 and row_number = 1)`],
-    ['payments that share an approval', `update approval set status = 'expired' where subject_id = $1`, `update approval set status = 'pending' where subject_id = $1`],
+    [
+      'bulk payments and their rows',
+      'update bulk_payment set submitted = submitted - 1, failed = failed + 1 where id = $1',
+      'update bulk_payment set submitted = submitted + 1, failed = failed - 1 where id = $1',
+    ],
+    [
+      'rows and their payments',
+      'update bulk_payment_row set amount = amount + 1 where bulk_payment_id = $1 and row_number = 2',
+      'update bulk_payment_row set amount = amount - 1 where bulk_payment_id = $1 and row_number = 2',
+    ],
+    [
+      'rows and their payments',
+      `update payment set created_via = 'api_key' where id = (select payment_id from bulk_payment_row where bulk_payment_id = $1 and row_number = 1)`,
+      `update payment set created_via = 'bulk' where id = (select payment_id from bulk_payment_row where bulk_payment_id = $1 and row_number = 1)`,
+    ],
+    [
+      'payments that share an approval',
+      `update approval set status = 'expired' where subject_id = $1`,
+      `update approval set status = 'pending' where subject_id = $1`,
+    ],
   ] as const
   for (const [check, damage, repair] of damages) {
     await world.query(damage, [id])

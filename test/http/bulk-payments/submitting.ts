@@ -15,7 +15,13 @@ export interface Accepted {
 }
 
 /** A row as a client sends it; the amount in major units. */
-export const row = (recipientId: string, euro: number | string, more: Readonly<Record<string, string>> = {}) => ({ recipientId, currency: 'EUR', amount: String(euro), reference: 'Invoice 42', ...more })
+export const row = (recipientId: string, euro: number | string, more: Readonly<Record<string, string>> = {}) => ({
+  recipientId,
+  currency: 'EUR',
+  amount: String(euro),
+  reference: 'Invoice 42',
+  ...more,
+})
 
 /** Sends rows in and waits until they have been checked. */
 export async function checked(client: Client, body: Readonly<Record<string, unknown>>): Promise<BulkPayment> {
@@ -24,12 +30,18 @@ export async function checked(client: Client, body: Readonly<Record<string, unkn
 
 /** Waits until its run has come to its end. */
 export async function settled(client: Client, id: string): Promise<BulkPayment> {
-  return await until('the end of the run', async () => { const bulk = await readBulk(client, id); return bulk.status === 'submitting' ? null : bulk })
+  return await until('the end of the run', async () => {
+    const bulk = await readBulk(client, id)
+    return bulk.status === 'submitting' ? null : bulk
+  })
 }
 
 /** Waits until a run that the sandbox lets stall has made its first payment. */
 export async function stalled(client: Client, id: string): Promise<BulkPayment> {
-  return await until('a run that stands still', async () => { const bulk = await readBulk(client, id); return bulk.counts.submitted + bulk.counts.failed > 0 ? bulk : null })
+  return await until('a run that stands still', async () => {
+    const bulk = await readBulk(client, id)
+    return bulk.counts.submitted + bulk.counts.failed > 0 ? bulk : null
+  })
 }
 
 export function submit(client: Client, id: string, key: string = randomUUID()): Promise<Reply<Accepted>> {

@@ -19,19 +19,44 @@ t.test('a member counts money that came without the reference', async (t) => {
   const pounds = await arrive(world, { amount: 2_000n, reference: 'Thanks', currency: 'GBP' })
   const to = (fundsRequestId: string) => ({ fundsRequestId })
   t.equal((await client.post(`/incoming-payments/${money}/allocate`, to(request.id))).status, 403, 'keys may not')
-  t.equal((await approver.post(`/incoming-payments/${money}/allocate`, to(request.id))).status, 403, 'nor may those who only approve')
+  t.equal(
+    (await approver.post(`/incoming-payments/${money}/allocate`, to(request.id))).status,
+    403,
+    'nor may those who only approve',
+  )
   t.equal((await owner.post(`/incoming-payments/${randomUUID()}/allocate`, to(request.id))).status, 404)
-  t.match((await owner.post(`/incoming-payments/${money}/allocate`, to(randomUUID()))).problem, { errors: [{ field: '/fundsRequestId', code: 'not_found' }] })
-  t.match((await owner.post(`/incoming-payments/${pounds}/allocate`, to(request.id))).problem, { errors: [{ field: '/fundsRequestId', code: 'currency_mismatch' }] })
+  t.match((await owner.post(`/incoming-payments/${money}/allocate`, to(randomUUID()))).problem, {
+    errors: [{ field: '/fundsRequestId', code: 'not_found' }],
+  })
+  t.match((await owner.post(`/incoming-payments/${pounds}/allocate`, to(request.id))).problem, {
+    errors: [{ field: '/fundsRequestId', code: 'currency_mismatch' }],
+  })
   const allocated = await owner.post<FundsRequest>(`/incoming-payments/${money}/allocate`, to(request.id))
   t.equal(allocated.status, 200, allocated.text)
-  t.match(allocated.body, { status: 'partially_paid', paidAmount: eur(2_000), payments: [{ incomingPaymentId: money }] })
-  t.match((await owner.post(`/incoming-payments/${money}/allocate`, to(request.id))).problem, { status: 409, code: 'invalid-transition' }, 'once')
+  t.match(allocated.body, {
+    status: 'partially_paid',
+    paidAmount: eur(2_000),
+    payments: [{ incomingPaymentId: money }],
+  })
+  t.match(
+    (await owner.post(`/incoming-payments/${money}/allocate`, to(request.id))).problem,
+    { status: 409, code: 'invalid-transition' },
+    'once',
+  )
   const cancelled = await ask(world, 100)
   await client.post(`/funds-requests/${cancelled.id}/cancel`, {})
   const more = await arrive(world, { amount: 100n, reference: null })
-  t.match((await owner.post(`/incoming-payments/${more}/allocate`, to(cancelled.id))).problem, { status: 409, code: 'invalid-transition', currentStatus: 'cancelled' })
-  const savings = (await client.post<FundsRequest>('/funds-requests', { ...requestBody(balances.GBP), amount: { amountMinor: '2000', currency: 'GBP' } })).body
+  t.match((await owner.post(`/incoming-payments/${more}/allocate`, to(cancelled.id))).problem, {
+    status: 409,
+    code: 'invalid-transition',
+    currentStatus: 'cancelled',
+  })
+  const savings = (
+    await client.post<FundsRequest>('/funds-requests', {
+      ...requestBody(balances.GBP),
+      amount: { amountMinor: '2000', currency: 'GBP' },
+    })
+  ).body
   t.equal((await owner.post<FundsRequest>(`/incoming-payments/${pounds}/allocate`, to(savings.id))).body.status, 'paid')
 })
 
@@ -47,9 +72,16 @@ t.test('what is not paid in time expires, and late money is a plain arrival', as
   await reaches(world, short.id, 'expired')
   await reaches(world, partly.id, 'expired')
   t.equal((await read(client, long.id)).status, 'open')
-  t.match(await statusEvents(world, partly.id), [{ change: 'open partially_paid' }, { change: 'partially_paid expired', related: (await read(client, partly.id)).payments[0]!.incomingPaymentId }])
+  t.match(await statusEvents(world, partly.id), [
+    { change: 'open partially_paid' },
+    { change: 'partially_paid expired', related: (await read(client, partly.id)).payments[0]!.incomingPaymentId },
+  ])
   await arrive(world, { amount: 100n, reference: short.reference })
   await settled(world)
   t.match(await read(client, short.id), { status: 'expired', payments: [], paidAmount: eur(0) })
-  t.match((await client.post(`/funds-requests/${short.id}/remind`, {})).problem, { status: 409, code: 'invalid-transition', currentStatus: 'expired' })
+  t.match((await client.post(`/funds-requests/${short.id}/remind`, {})).problem, {
+    status: 409,
+    code: 'invalid-transition',
+    currentStatus: 'expired',
+  })
 })

@@ -16,16 +16,35 @@ const POST = { method: 'POST' }
 t.test('whoever has the link sees who asks, for how much, and where to pay', async (t) => {
   await using world = await createWorld()
   const { client, balances } = world.seeded
-  const request = await ask(world, 12_345, { payer: { name: 'A secret payer', email: 'secret@example.com' }, send: false, invoiceNumber: 'INV-7', metadata: { internal: 'note' } })
+  const request = await ask(world, 12_345, {
+    payer: { name: 'A secret payer', email: 'secret@example.com' },
+    send: false,
+    invoiceNumber: 'INV-7',
+    metadata: { internal: 'note' },
+  })
   const page = await visit(request.link!)
   t.equal(page.status, 200, page.text)
   t.equal(page.headers.get('cache-control'), 'no-store')
   const { status, number, amount, reference, depositDetails, qrPayload, payeeName } = page.body
-  t.match({ status, number, amount, reference }, { status: 'open', number: request.number, amount: eur(12_345), reference: request.reference })
+  t.match(
+    { status, number, amount, reference },
+    { status: 'open', number: request.number, amount: eur(12_345), reference: request.reference },
+  )
   t.match(depositDetails, [{ accountHolderName: payeeName, iban: request.depositDetails[0]!.iban }])
   const [tag, , , , bic, name, iban, money, , quoted] = qrPayload!.split('\n')
-  t.strictSame([tag, bic, name, iban, money, quoted], ['BCD', request.depositDetails[0]!.bic ?? '', payeeName, request.depositDetails[0]!.iban, 'EUR123.45', request.reference])
-  for (const hidden of ['secret', 'internal', request.id, balances.EUR, client.tenantId, 'createdBy', 'link']) t.notOk(page.text.includes(hidden), `nothing of ${hidden}`)
+  t.strictSame(
+    [tag, bic, name, iban, money, quoted],
+    [
+      'BCD',
+      request.depositDetails[0]!.bic ?? '',
+      payeeName,
+      request.depositDetails[0]!.iban,
+      'EUR123.45',
+      request.reference,
+    ],
+  )
+  for (const hidden of ['secret', 'internal', request.id, balances.EUR, client.tenantId, 'createdBy', 'link'])
+    t.notOk(page.text.includes(hidden), `nothing of ${hidden}`)
 
   await arrive(world, { amount: 2_345n, reference: request.reference })
   const partly = await until('a part is paid', async () => {
@@ -34,7 +53,12 @@ t.test('whoever has the link sees who asks, for how much, and where to pay', asy
   })
   t.match(partly, { paidAmount: eur(2_345), remainingAmount: eur(10_000), qrPayload: /\nEUR100\.00\n/ })
 
-  const pounds = (await client.post<FundsRequest>('/funds-requests', { ...requestBody(balances.GBP), amount: { amountMinor: '500', currency: 'GBP' } })).body
+  const pounds = (
+    await client.post<FundsRequest>('/funds-requests', {
+      ...requestBody(balances.GBP),
+      amount: { amountMinor: '500', currency: 'GBP' },
+    })
+  ).body
   t.match((await visit(pounds.link!)).body, { qrPayload: null, depositDetails: [{ sortCode: /\d{6}/ }] })
 })
 
@@ -45,24 +69,42 @@ t.test('a payer declines once, and only before anything was paid', async (t) => 
   const declined = await visit(`${request.link}/decline`, POST)
   t.equal(declined.status, 200, declined.text)
   t.match(declined.body, { status: 'declined', depositDetails: [], qrPayload: null })
-  t.match((await visit(`${request.link}/decline`, POST)).problem, { status: 409, code: 'invalid-transition', currentStatus: 'declined' })
-  t.match((await visit(request.link!)).body, { status: 'declined', depositDetails: [], qrPayload: null }, 'the page stays, without where to pay')
+  t.match((await visit(`${request.link}/decline`, POST)).problem, {
+    status: 409,
+    code: 'invalid-transition',
+    currentStatus: 'declined',
+  })
+  t.match(
+    (await visit(request.link!)).body,
+    { status: 'declined', depositDetails: [], qrPayload: null },
+    'the page stays, without where to pay',
+  )
   t.equal((await read(client, request.id)).status, 'declined')
   t.strictSame(await statusEvents(world, request.id), [{ change: 'open declined', related: null }])
-  const [trail] = await world.query<{ actor_type: string; address: string | null }>(`select actor_type, address from audit_event where action = 'funds_request.declined'`)
+  const [trail] = await world.query<{ actor_type: string; address: string | null }>(
+    `select actor_type, address from audit_event where action = 'funds_request.declined'`,
+  )
   t.match(trail, { actor_type: 'system', address: String })
 
   const partly = await ask(world, 10_000)
   await arrive(world, { amount: 1n, reference: partly.reference })
   await until('a part is paid', async () => (await read(client, partly.id)).status === 'partially_paid')
-  t.match((await visit(`${partly.link}/decline`, POST)).problem, { status: 409, code: 'invalid-transition', currentStatus: 'partially_paid' })
+  t.match((await visit(`${partly.link}/decline`, POST)).problem, {
+    status: 409,
+    code: 'invalid-transition',
+    currentStatus: 'partially_paid',
+  })
 })
 
 t.test('a wrong link tells nothing', async (t) => {
   await using world = await createWorld()
   const { link } = await ask(world)
   const wrong = `${link!.slice(0, -1)}${link!.endsWith('A') ? 'B' : 'A'}`
-  for (const reply of [await visit(wrong), await visit(`${wrong}/decline`, POST), await visit(link!.replace(/frq_.*$/, 'x'.repeat(47)))]) {
+  for (const reply of [
+    await visit(wrong),
+    await visit(`${wrong}/decline`, POST),
+    await visit(link!.replace(/frq_.*$/, 'x'.repeat(47))),
+  ]) {
     t.match(reply.problem, { status: 404, code: 'not-found', detail: 'The link is unknown.' })
   }
   t.equal((await visit(link!.replace(/frq_.*$/, 'short'))).status, 400)
@@ -75,7 +117,8 @@ t.test('an address may not try links without end', async (t) => {
   await using world = await createWorld({ settings: { RATE_LIMITS: 'on' } })
   const { link } = await ask(world)
   const statuses = new Set<number>()
-  for (let visits = 0; visits < 61; visits++) statuses.add((await visit(link!.replace(/frq_.*$/, `frq_${String(visits).padStart(43, '0')}`))).status)
+  for (let visits = 0; visits < 61; visits++)
+    statuses.add((await visit(link!.replace(/frq_.*$/, `frq_${String(visits).padStart(43, '0')}`))).status)
   t.strictSame([...statuses], [404, 429])
   t.match((await visit(link!)).problem, { status: 429, code: 'rate-limited', violatedPolicies: ['anon-ip'] })
 })

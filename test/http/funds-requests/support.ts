@@ -16,12 +16,27 @@ export const eur = (amountMinor: number | bigint) => ({ amountMinor: String(amou
 
 /** A body that asks for euros, as little as is needed. */
 export function requestBody(balanceId: string, amountMinor: number | bigint = 10_000, rest: object = {}) {
-  return { balanceId, amount: eur(amountMinor), payer: { name: 'Amsterdam Trading BV' }, description: 'Consulting in April', ...rest }
+  return {
+    balanceId,
+    amount: eur(amountMinor),
+    payer: { name: 'Amsterdam Trading BV' },
+    description: 'Consulting in April',
+    ...rest,
+  }
 }
 
 /** A funds request of 100 euros unless said otherwise. @throws when it is refused */
-export async function ask(world: World, amountMinor: number | bigint = 10_000, rest: object = {}): Promise<FundsRequest> {
-  return (await world.seeded.client.post<FundsRequest>('/funds-requests', requestBody(world.seeded.balances.EUR, amountMinor, rest))).body
+export async function ask(
+  world: World,
+  amountMinor: number | bigint = 10_000,
+  rest: object = {},
+): Promise<FundsRequest> {
+  return (
+    await world.seeded.client.post<FundsRequest>(
+      '/funds-requests',
+      requestBody(world.seeded.balances.EUR, amountMinor, rest),
+    )
+  ).body
 }
 
 export async function read(client: Client, id: string): Promise<FundsRequest> {
@@ -29,10 +44,18 @@ export async function read(client: Client, id: string): Promise<FundsRequest> {
 }
 
 /** The status changes of a request as its events tell them: `before after`, with the arrival they are about. */
-export async function statusEvents(world: World, id: string): Promise<readonly { readonly change: string; readonly related: string | null }[]> {
+export async function statusEvents(
+  world: World,
+  id: string,
+): Promise<readonly { readonly change: string; readonly related: string | null }[]> {
   const rows = await world.query<{ previous_status: string; status: string; related_id: string | null }>(
-    `select previous_status, status, related_id from outbox where object_id = $1 and type = 'funds_request.status_changed' order by created_at, id`, [id])
-  return rows.map(({ previous_status, status, related_id }) => ({ change: `${previous_status} ${status}`, related: related_id }))
+    `select previous_status, status, related_id from outbox where object_id = $1 and type = 'funds_request.status_changed' order by created_at, id`,
+    [id],
+  )
+  return rows.map(({ previous_status, status, related_id }) => ({
+    change: `${previous_status} ${status}`,
+    related: related_id,
+  }))
 }
 
 export interface Money {
@@ -43,13 +66,18 @@ export interface Money {
 }
 
 /** Money that arrives at the seeded customer's balance, as the service books it. @returns the id of the incoming payment */
-export async function arrive(world: World, { amount, reference, currency = 'EUR', balanceId = world.seeded.balances[currency] }: Money): Promise<string> {
+export async function arrive(
+  world: World,
+  { amount, reference, currency = 'EUR', balanceId = world.seeded.balances[currency] }: Money,
+): Promise<string> {
   const database = new Database(world.databaseUrl, 2)
   const ids = createIdSource(systemClock)
   const [id, at] = [ids.next(), new Date(world.now()).toISOString()]
   try {
     const [balance] = await database.query<[string, string, string, number]>({
-      name: 'test_balance', text: 'select customer_id, operator_id, connection_id, shard from balance where id = $1', values: [balanceId],
+      name: 'test_balance',
+      text: 'select customer_id, operator_id, connection_id, shard from balance where id = $1',
+      values: [balanceId],
     })
     const [customerId, operatorId, connectionId, shard] = balance!
     const accounts = await new InternalAccountCache(database, ids).accounts({ operatorId, connectionId, currency })
@@ -57,16 +85,45 @@ export async function arrive(world: World, { amount, reference, currency = 'EUR'
       await client.query(
         `insert into incoming_payment (id, customer_id, balance_id, operator_id, connection_id, shard, status, currency, amount, payer_name, reference, value_date, received_at, credited_at, updated_at)
          values ($1, $2, $3, $4, $5, $6, 'received', $7, $8, 'A payer', $9, $10::timestamptz::date, $10, $10, $10)`,
-        [id, customerId, balanceId, operatorId, connectionId, shard, currency, amount, reference, at])
-      await writeEffects({ client, now: world.now() }, {
-        postings: entry({
-          rule: 'L01', amounts: { A: amount }, currency, accounts, balances: { from: balanceId, to: { id: balanceId, fence: 'open' } }, entryId: ids.next(), customerId,
-          source: { object: 'incoming_payment', id }, description: 'Incoming payment', reference, counterparty: 'A payer', bookedAt: world.now(), valueDate: at.slice(0, 10),
-        }),
-        events: [{ id: ids.next(), createdAt: world.now(), customerId, operatorId, shard, type: 'incoming_payment.received', object: 'incoming_payment', objectId: id,
-          status: 'received', previousStatus: null, amount, currency }],
-        credits: [{ balanceId, currency }],
-      })
+        [id, customerId, balanceId, operatorId, connectionId, shard, currency, amount, reference, at],
+      )
+      await writeEffects(
+        { client, now: world.now() },
+        {
+          postings: entry({
+            rule: 'L01',
+            amounts: { A: amount },
+            currency,
+            accounts,
+            balances: { from: balanceId, to: { id: balanceId, fence: 'open' } },
+            entryId: ids.next(),
+            customerId,
+            source: { object: 'incoming_payment', id },
+            description: 'Incoming payment',
+            reference,
+            counterparty: 'A payer',
+            bookedAt: world.now(),
+            valueDate: at.slice(0, 10),
+          }),
+          events: [
+            {
+              id: ids.next(),
+              createdAt: world.now(),
+              customerId,
+              operatorId,
+              shard,
+              type: 'incoming_payment.received',
+              object: 'incoming_payment',
+              objectId: id,
+              status: 'received',
+              previousStatus: null,
+              amount,
+              currency,
+            },
+          ],
+          credits: [{ balanceId, currency }],
+        },
+      )
     })
     return id
   } finally {
@@ -75,10 +132,11 @@ export async function arrive(world: World, { amount, reference, currency = 'EUR'
 }
 
 /** The request when it has this status. */
-export const reaches = (world: World, id: string, status: FundsRequest['status']) => until(`${id} is ${status}`, async () => {
-  const found = await read(world.seeded.client, id)
-  return found.status === status && found
-})
+export const reaches = (world: World, id: string, status: FundsRequest['status']) =>
+  until(`${id} is ${status}`, async () => {
+    const found = await read(world.seeded.client, id)
+    return found.status === status && found
+  })
 
 /** Resolves when everything that has arrived so far is matched: a pass of ours finds nothing more. */
 export async function settled(world: World): Promise<void> {
@@ -86,7 +144,9 @@ export async function settled(world: World): Promise<void> {
   try {
     for (;;) {
       await matchArrivals(database, createIdSource(systemClock), world.now())
-      const [row] = await world.query<{ behind: boolean }>(`select exists (select from outbox o, funds_request_matching f where o.written_in >= f.position) as behind`)
+      const [row] = await world.query<{ behind: boolean }>(
+        `select exists (select from outbox o, funds_request_matching f where o.written_in >= f.position) as behind`,
+      )
       if (row?.behind !== true) return
     }
   } finally {

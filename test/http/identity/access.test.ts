@@ -1,17 +1,30 @@
 import t from 'tap'
 import { createWorld } from '../../support/world.ts'
 
-t.test('a tenant must be named, be one\'s own, and fit the operation', async (t) => {
+t.test("a tenant must be named, be one's own, and fit the operation", async (t) => {
   await using world = await createWorld()
   const owner = await world.person('owner').signIn()
-  t.match((await owner.get('/balances', { 'x-tenant-id': undefined })).problem, { status: 400, errors: [{ field: 'header.X-Tenant-Id', code: 'required' }] })
-  t.match((await owner.get('/balances', { 'x-tenant-id': 'mine' })).problem, { status: 400, errors: [{ field: 'header.X-Tenant-Id', code: 'invalid_format' }] })
+  t.match((await owner.get('/balances', { 'x-tenant-id': undefined })).problem, {
+    status: 400,
+    errors: [{ field: 'header.X-Tenant-Id', code: 'required' }],
+  })
+  t.match((await owner.get('/balances', { 'x-tenant-id': 'mine' })).problem, {
+    status: 400,
+    errors: [{ field: 'header.X-Tenant-Id', code: 'invalid_format' }],
+  })
   const stranger = await world.customer({ balances: [{ currency: 'EUR', amount: 100n }] })
   for (const tenant of [stranger.id, world.operator.tenantId, '01980d6e-0000-7000-8000-00000000ffff']) {
-    t.match((await owner.get('/balances', { 'x-tenant-id': tenant })).problem, { status: 403, code: 'tenant-forbidden' })
+    t.match((await owner.get('/balances', { 'x-tenant-id': tenant })).problem, {
+      status: 403,
+      code: 'tenant-forbidden',
+    })
   }
   t.equal((await owner.get('/balances', { 'x-tenant-id': owner.tenantId.toUpperCase() })).status, 200)
-  t.match((await owner.get(`/balances/${stranger.balanceIds[0]}`)).problem, { status: 404, code: 'not-found' }, 'what is another\'s does not exist')
+  t.match(
+    (await owner.get(`/balances/${stranger.balanceIds[0]}`)).problem,
+    { status: 404, code: 'not-found' },
+    "what is another's does not exist",
+  )
 })
 
 t.test('staff reach the customers of their operator where an operation is for any tenant', async (t) => {
@@ -19,16 +32,29 @@ t.test('staff reach the customers of their operator where an operation is for an
   const staff = await world.person('operations').signIn()
   const customer = world.seeded.client.tenantId
   const all = (await world.customer({ balances: [{ currency: 'EUR', amount: 1n }] })).balanceIds
-  const ids = async (headers = {}) => (await staff.get<{ data: { id: string }[] }>('/balances?limit=100', headers)).body.data.map(({ id }) => id).sort()
+  const ids = async (headers = {}) =>
+    (await staff.get<{ data: { id: string }[] }>('/balances?limit=100', headers)).body.data.map(({ id }) => id).sort()
   t.strictSame(await ids({ 'x-tenant-id': customer }), Object.values(world.seeded.balances).sort())
-  t.strictSame(await ids(), [...Object.values(world.seeded.balances), ...all].sort(), 'and all of them under the operator\'s own id')
+  t.strictSame(
+    await ids(),
+    [...Object.values(world.seeded.balances), ...all].sort(),
+    "and all of them under the operator's own id",
+  )
   for (const path of ['/payments', `/balances/${world.seeded.balances.EUR}`]) {
-    t.match((await staff.get(path, { 'x-tenant-id': customer })).problem, { code: 'tenant-forbidden' }, 'but not where it is for customers')
+    t.match(
+      (await staff.get(path, { 'x-tenant-id': customer })).problem,
+      { code: 'tenant-forbidden' },
+      'but not where it is for customers',
+    )
   }
   const foreign = '01980d6e-0000-7000-8000-00000000ffff'
   await world.query('insert into operator (id, name, created_at) values ($1, $2, now())', [foreign, 'Another operator'])
   await world.query('update customer set operator_id = $1 where id = $2', [foreign, customer])
-  t.match((await staff.get('/balances', { 'x-tenant-id': customer })).problem, { code: 'tenant-forbidden' }, 'and not those of another operator')
+  t.match(
+    (await staff.get('/balances', { 'x-tenant-id': customer })).problem,
+    { code: 'tenant-forbidden' },
+    'and not those of another operator',
+  )
   await world.query('update customer set operator_id = $1 where id = $2', [staff.tenantId, customer])
 })
 
@@ -36,11 +62,24 @@ t.test('roles allow what they allow', async (t) => {
   await using world = await createWorld()
   const approver = await world.person('approver').signIn()
   t.equal((await approver.get('/payments')).status, 200)
-  t.match((await approver.post('/payments', {})).problem, { status: 403, code: 'insufficient-scope', requiredCapability: 'payments.create' })
-  t.match((await approver.get('/api-keys')).problem, { code: 'insufficient-scope', requiredCapability: 'api_keys.manage' })
-  t.match((await approver.get('/audit-events')).problem, { code: 'insufficient-scope', requiredCapability: 'audit.read' })
+  t.match((await approver.post('/payments', {})).problem, {
+    status: 403,
+    code: 'insufficient-scope',
+    requiredCapability: 'payments.create',
+  })
+  t.match((await approver.get('/api-keys')).problem, {
+    code: 'insufficient-scope',
+    requiredCapability: 'api_keys.manage',
+  })
+  t.match((await approver.get('/audit-events')).problem, {
+    code: 'insufficient-scope',
+    requiredCapability: 'audit.read',
+  })
   await world.query("update membership set role = 'cardholder' where role = 'approver'")
-  t.match((await approver.get('/payments')).problem, { code: 'insufficient-scope', requiredCapability: 'payments:read' })
+  t.match((await approver.get('/payments')).problem, {
+    code: 'insufficient-scope',
+    requiredCapability: 'payments:read',
+  })
 })
 
 t.test('a step-up is for one action, one tenant, one session and five minutes', async (t) => {
@@ -48,15 +87,27 @@ t.test('a step-up is for one action, one tenant, one session and five minutes', 
   const owner = await world.person('owner').signIn()
   const body = { name: 'Key', environment: 'test', scopes: ['payments:read'] }
   const refused = await owner.post('/api-keys', 'not even JSON', { 'content-type': 'text/plain' })
-  t.match(refused.problem, { status: 403, code: 'step-up-required', action: 'api_key.create', challengeUrl: '/v1/step-up/challenges' }, 'before the body is looked at')
+  t.match(
+    refused.problem,
+    { status: 403, code: 'step-up-required', action: 'api_key.create', challengeUrl: '/v1/step-up/challenges' },
+    'before the body is looked at',
+  )
 
   const asked = await owner.post<{ challengeId: string }>('/step-up/challenges', { action: 'api_key.create' })
   t.equal(asked.status, 201)
-  t.match(asked.body, { action: 'api_key.create', methods: ['totp'], preferredMethod: 'totp', display: { title: 'Create or rotate an API key', amount: null, counterparty: null } })
+  t.match(asked.body, {
+    action: 'api_key.create',
+    methods: ['totp'],
+    preferredMethod: 'totp',
+    display: { title: 'Create or rotate an API key', amount: null, counterparty: null },
+  })
   t.equal(asked.headers.get('location'), `/v1/step-up/challenges/${asked.body.challengeId}`)
   t.equal((await owner.post('/api-keys', body)).status, 403, 'a challenge that nobody answered proves nothing')
   const before = owner.token
-  const proven = await owner.post<{ token: string; verifiedAt: string; validUntil: string }>(`/step-up/challenges/${asked.body.challengeId}/verify`, { method: 'totp', code: owner.code() })
+  const proven = await owner.post<{ token: string; verifiedAt: string; validUntil: string }>(
+    `/step-up/challenges/${asked.body.challengeId}/verify`,
+    { method: 'totp', code: owner.code() },
+  )
   t.equal(proven.status, 200)
   t.equal(Date.parse(proven.body.validUntil) - Date.parse(proven.body.verifiedAt), 300_000)
   t.not(proven.body.token, before)
@@ -64,12 +115,19 @@ t.test('a step-up is for one action, one tenant, one session and five minutes', 
   owner.token = proven.body.token
   t.equal((await owner.post('/api-keys', body)).status, 201)
   t.equal((await owner.post('/api-keys', body)).status, 201, 'good for five minutes, not for one request')
-  t.match((await owner.send('DELETE', '/api-keys/01980d6e-0000-7000-8000-00000000ffff')).problem, { code: 'step-up-required', action: 'api_key.revoke' })
+  t.match((await owner.send('DELETE', '/api-keys/01980d6e-0000-7000-8000-00000000ffff')).problem, {
+    code: 'step-up-required',
+    action: 'api_key.revoke',
+  })
   const other = await world.person('owner').signIn()
   t.equal((await other.post('/api-keys', body)).problem.code, 'step-up-required', 'another session of the same person')
   world.advance(301_000)
   t.equal((await owner.post('/api-keys', body)).problem.code, 'step-up-required')
-  t.equal((await owner.send('GET', '/users/me', undefined, {}, before)).problem.code, 'unauthenticated', 'the token of before is void by now')
+  t.equal(
+    (await owner.send('GET', '/users/me', undefined, {}, before)).problem.code,
+    'unauthenticated',
+    'the token of before is void by now',
+  )
   t.equal((await owner.get('/users/me')).status, 200)
 })
 
@@ -77,7 +135,9 @@ t.test('a challenge with a subject is good for that subject', async (t) => {
   await using world = await createWorld()
   const owner = await world.person('owner').signIn()
   await owner.stepUp('api_key.create')
-  const make = async () => (await owner.post<{ id: string }>('/api-keys', { name: 'Key', environment: 'test', scopes: ['payments:read'] })).body.id
+  const make = async () =>
+    (await owner.post<{ id: string }>('/api-keys', { name: 'Key', environment: 'test', scopes: ['payments:read'] }))
+      .body.id
   const [one, two] = [await make(), await make()]
   await owner.stepUp('api_key.revoke', { type: 'api_key', id: one })
   t.equal((await owner.send('DELETE', `/api-keys/${two}`)).problem.code, 'step-up-required')
@@ -88,20 +148,38 @@ t.test('a challenge shows what it is about, and knows its subjects', async (t) =
   await using world = await createWorld()
   const owner = await world.person('owner').signIn()
   const subject = { type: 'recipient', id: world.seeded.recipients.EUR }
-  t.match((await owner.post('/step-up/challenges', { action: 'recipient.update', subject })).body, { display: { counterparty: 'Amsterdam Trading BV' } })
-  t.match((await owner.post('/step-up/challenges', { action: 'recipient.update', subject: { ...subject, id: owner.tenantId } })).problem,
-    { status: 422, errors: [{ field: '/subject/id', code: 'not_found' }] })
-  t.match((await owner.post('/step-up/challenges', { action: 'nonsense' })).problem, { errors: [{ field: '/action', code: 'invalid_value' }] })
-  t.match((await owner.post('/step-up/challenges', { action: 'card.manage', method: 'webauthn' })).problem, { errors: [{ field: '/method', code: 'invalid_value' }] })
+  t.match((await owner.post('/step-up/challenges', { action: 'recipient.update', subject })).body, {
+    display: { counterparty: 'Amsterdam Trading BV' },
+  })
+  t.match(
+    (
+      await owner.post('/step-up/challenges', {
+        action: 'recipient.update',
+        subject: { ...subject, id: owner.tenantId },
+      })
+    ).problem,
+    { status: 422, errors: [{ field: '/subject/id', code: 'not_found' }] },
+  )
+  t.match((await owner.post('/step-up/challenges', { action: 'nonsense' })).problem, {
+    errors: [{ field: '/action', code: 'invalid_value' }],
+  })
+  t.match((await owner.post('/step-up/challenges', { action: 'card.manage', method: 'webauthn' })).problem, {
+    errors: [{ field: '/method', code: 'invalid_value' }],
+  })
 })
 
 t.test('wrong codes are counted, and the fifth locks', async (t) => {
   await using world = await createWorld()
   const owner = await world.person('owner').signIn()
-  const ask = async () => (await owner.post<{ challengeId: string }>('/step-up/challenges', { action: 'settings.change' })).body.challengeId
+  const ask = async () =>
+    (await owner.post<{ challengeId: string }>('/step-up/challenges', { action: 'settings.change' })).body.challengeId
   const challengeId = await ask()
   const answer = (id: string, code: string) => owner.post(`/step-up/challenges/${id}/verify`, { method: 'totp', code })
-  for (let wrong = 0; wrong < 4; wrong++) t.match((await answer(challengeId, owner.wrongCode())).problem, { status: 422, errors: [{ field: '/code', code: 'invalid_value' }] })
+  for (let wrong = 0; wrong < 4; wrong++)
+    t.match((await answer(challengeId, owner.wrongCode())).problem, {
+      status: 422,
+      errors: [{ field: '/code', code: 'invalid_value' }],
+    })
   t.match((await answer(challengeId, owner.wrongCode())).problem, { status: 409, code: 'challenge-locked' })
   t.match((await answer(challengeId, owner.code())).problem, { status: 409, code: 'challenge-locked' })
   const parallel = await ask()
@@ -109,10 +187,18 @@ t.test('wrong codes are counted, and the fifth locks', async (t) => {
   t.equal(replies.filter(({ status }) => status === 422).length, 4, 'guessing in parallel gains nothing')
   const late = await ask()
   world.advance(300_000)
-  t.match((await answer(late, owner.code())).problem, { status: 409, code: 'invalid-transition', currentStatus: 'expired' })
+  t.match((await answer(late, owner.code())).problem, {
+    status: 409,
+    code: 'invalid-transition',
+    currentStatus: 'expired',
+  })
   const good = await ask()
   const stranger = await world.person('approver').signIn()
-  t.equal((await stranger.post(`/step-up/challenges/${good}/verify`, { method: 'totp', code: stranger.code() })).status, 404, 'a challenge belongs to its session')
+  t.equal(
+    (await stranger.post(`/step-up/challenges/${good}/verify`, { method: 'totp', code: stranger.code() })).status,
+    404,
+    'a challenge belongs to its session',
+  )
   t.equal((await answer(good, '12345')).status, 422)
 })
 
@@ -122,7 +208,8 @@ t.test('checks of people come in the order of all checks', async (t) => {
   const approver = await world.person('approver').signIn()
   const bad = { 'x-request-id': 'not good', 'content-type': 'text/plain' }
   const path = '/api-keys/nonsense?x=1'
-  const patch = (person: typeof owner, headers: Record<string, string | undefined>, token?: string | null) => person.send('PATCH', path, '{', { ...bad, ...headers }, token ?? person.token)
+  const patch = (person: typeof owner, headers: Record<string, string | undefined>, token?: string | null) =>
+    person.send('PATCH', path, '{', { ...bad, ...headers }, token ?? person.token)
   t.equal((await patch(owner, { 'x-tenant-id': undefined }, 'ses_nonsense')).problem.code, 'unauthenticated')
   t.equal((await patch(approver, { 'x-tenant-id': undefined })).problem.errors?.[0]?.field, 'header.X-Tenant-Id')
   t.equal((await patch(approver, { 'x-tenant-id': world.operator.tenantId })).problem.code, 'tenant-forbidden')
@@ -130,7 +217,8 @@ t.test('checks of people come in the order of all checks', async (t) => {
   t.equal((await patch(owner, {})).problem.errors?.[0]?.field, 'header.X-Request-Id')
   t.equal((await patch(owner, { 'x-request-id': 'good' })).problem.errors?.[0]?.field, 'path.apiKeyId')
   const unknown = '/api-keys/01980d6e-0000-7000-8000-00000000ffff'
-  const send = (suffix: string, headers: Record<string, string | undefined>, body = '{') => owner.send('PATCH', unknown + suffix, body, { 'x-request-id': 'good', 'content-type': 'text/plain', ...headers })
+  const send = (suffix: string, headers: Record<string, string | undefined>, body = '{') =>
+    owner.send('PATCH', unknown + suffix, body, { 'x-request-id': 'good', 'content-type': 'text/plain', ...headers })
   t.equal((await send('?x=1', {})).problem.errors?.[0]?.field, 'query.x')
   t.equal((await send('', {})).status, 428)
   t.equal((await send('', { 'if-match': '*' })).status, 415)

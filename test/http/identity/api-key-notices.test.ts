@@ -10,7 +10,8 @@ import { createWorld, type World } from '../../support/world.ts'
 const BODY = { name: 'ERP', environment: 'test', scopes: ['payments:read'] }
 const FILTER = '/notifications?filter[type]=api_key_created'
 
-const told = async (person: Person): Promise<readonly Notification[]> => (await person.get<{ data: Notification[] }>(FILTER)).body.data
+const told = async (person: Person): Promise<readonly Notification[]> =>
+  (await person.get<{ data: Notification[] }>(FILTER)).body.data
 
 /** The mails that speak of a key, when there are so many. */
 async function mails(world: World, text: string, count: number): Promise<string[]> {
@@ -33,7 +34,13 @@ t.test('those who manage the keys of a tenant, with the key or not at all', asyn
   await owner.stepUp('api_key.create')
   const made = (await owner.post<ApiKeyView>('/api-keys', BODY)).body
   const [notice, ...others] = await told(owner)
-  t.match(notice, { type: 'api_key_created', tenantId: owner.tenantId, title: 'A test API key was created', object: { type: 'api_key', id: made.id }, readAt: null })
+  t.match(notice, {
+    type: 'api_key_created',
+    tenantId: owner.tenantId,
+    title: 'A test API key was created',
+    object: { type: 'api_key', id: made.id },
+    readAt: null,
+  })
   t.ok(notice?.text.includes(made.prefix))
   t.notOk(notice?.text.includes((made as ApiKeyView & { secret: string }).secret), 'never the key itself')
   t.strictSame(others, [])
@@ -43,13 +50,20 @@ t.test('those who manage the keys of a tenant, with the key or not at all', asyn
   await owner.stepUp('api_key.create', { type: 'api_key', id: made.id })
   const rotated = await owner.post<ApiKeyView>(`/api-keys/${made.id}/rotate`, {})
   t.equal(rotated.status, 201, rotated.text)
-  t.strictSame((await told(owner)).map(({ object }) => object?.id), [rotated.body.id, made.id], 'a replacement is a new key')
+  t.strictSame(
+    (await told(owner)).map(({ object }) => object?.id),
+    [rotated.body.id, made.id],
+    'a replacement is a new key',
+  )
 })
 
 t.test('who does not want to hear of it does not', async (t) => {
   await using world = await createWorld({ dispatch: false })
   const owner = await world.person('owner').signIn()
-  await owner.send('PUT', '/notification-preferences', { mutedInApp: ['api_key_created'], mutedByMail: ['api_key_created'] })
+  await owner.send('PUT', '/notification-preferences', {
+    mutedInApp: ['api_key_created'],
+    mutedByMail: ['api_key_created'],
+  })
   await owner.stepUp('api_key.create')
   const made = (await owner.post<ApiKeyView>('/api-keys', BODY)).body
   t.strictSame(await told(owner), [])

@@ -20,12 +20,24 @@ t.test('a person changes their password; every other session ends, and they are 
   await using world = await createWorld()
   const owner = await world.person('owner').signIn()
   const other = await world.person('owner').signIn()
-  const change = (currentPassword: string, newPassword: string) => owner.post('/users/me/password', { currentPassword, newPassword })
-  t.match((await change('not the password', NEXT)).problem, { status: 422, errors: [{ field: '/currentPassword', code: 'invalid_value' }] })
+  const change = (currentPassword: string, newPassword: string) =>
+    owner.post('/users/me/password', { currentPassword, newPassword })
+  t.match((await change('not the password', NEXT)).problem, {
+    status: 422,
+    errors: [{ field: '/currentPassword', code: 'invalid_value' }],
+  })
   for (const [password, code] of [
-    ['too short', 'too_short'], ['x'.repeat(129), 'too_long'], ['password1234', 'invalid_value'], ['abcabcabcabcabc', 'invalid_value'], ['OWNER@example.com', 'invalid_value'],
+    ['too short', 'too_short'],
+    ['x'.repeat(129), 'too_long'],
+    ['password1234', 'invalid_value'],
+    ['abcabcabcabcabc', 'invalid_value'],
+    ['OWNER@example.com', 'invalid_value'],
   ] as const) {
-    t.match((await change(owner.login.password, password)).problem, { status: 422, errors: [{ field: '/newPassword', code }] }, password)
+    t.match(
+      (await change(owner.login.password, password)).problem,
+      { status: 422, errors: [{ field: '/newPassword', code }] },
+      password,
+    )
   }
   t.equal((await other.get('/users/me')).status, 200, 'nothing has changed yet')
   const done = await change(owner.login.password, NEXT)
@@ -34,14 +46,23 @@ t.test('a person changes their password; every other session ends, and they are 
   t.match((await other.get('/users/me')).problem, { status: 401, code: 'session-expired', reason: 'revoked' })
   t.equal((await owner.password()).status, 401, 'the old one is over')
   t.equal((await owner.password(NEXT)).status, 201)
-  await until('they are told', async () => (await mailsIn(world.dataDir)).find((mail) => mail.includes('To: owner@example.com') && mail.includes('Subject: Your password was changed')))
+  await until('they are told', async () =>
+    (await mailsIn(world.dataDir)).find(
+      (mail) => mail.includes('To: owner@example.com') && mail.includes('Subject: Your password was changed'),
+    ),
+  )
 })
 
 t.test('guessing the current password locks the address like guessing at sign-in', async (t) => {
   await using world = await createWorld()
   const owner = await world.person('owner').signIn()
-  for (let wrong = 0; wrong < 5; wrong++) await owner.post('/users/me/password', { currentPassword: `guess number ${wrong}`, newPassword: NEXT })
-  t.equal((await owner.post('/users/me/password', { currentPassword: owner.login.password, newPassword: NEXT })).status, 422, 'also the right one comes too late')
+  for (let wrong = 0; wrong < 5; wrong++)
+    await owner.post('/users/me/password', { currentPassword: `guess number ${wrong}`, newPassword: NEXT })
+  t.equal(
+    (await owner.post('/users/me/password', { currentPassword: owner.login.password, newPassword: NEXT })).status,
+    422,
+    'also the right one comes too late',
+  )
   t.equal((await owner.password()).status, 401)
 })
 
@@ -49,7 +70,8 @@ t.test('a new password comes by mail, once and within an hour, and ends every se
   await using world = await createWorld({ logLevel: 'info' })
   const owner = await world.person('owner').signIn()
   const ask = (email: string) => owner.send('POST', '/password-resets', { email }, {}, null)
-  const complete = (token: string, password: string) => owner.send('POST', `/password-resets/${token}`, { password }, {}, null)
+  const complete = (token: string, password: string) =>
+    owner.send('POST', `/password-resets/${token}`, { password }, {}, null)
 
   const known = await ask('Owner@Example.com')
   t.equal(known.status, 202)
@@ -62,11 +84,20 @@ t.test('a new password comes by mail, once and within an hour, and ends every se
   const [file] = await readdir(join(world.dataDir, 'outbox'))
   t.equal((await stat(join(world.dataDir, 'outbox', file!))).mode & 0o777, 0o600, 'a link is for its owner alone')
   t.equal((await stat(join(world.dataDir, 'outbox'))).mode & 0o777, 0o700)
-  t.ok(world.logged.some((line) => line.includes('owner@example.com') && line.includes(token)), 'on a developer\'s machine the log shows the mail')
+  t.ok(
+    world.logged.some((line) => line.includes('owner@example.com') && line.includes(token)),
+    "on a developer's machine the log shows the mail",
+  )
 
-  t.match((await complete(token, 'short')).problem, { status: 422, errors: [{ field: '/password', code: 'too_short' }] })
+  t.match((await complete(token, 'short')).problem, {
+    status: 422,
+    errors: [{ field: '/password', code: 'too_short' }],
+  })
   t.equal((await complete('x'.repeat(43), NEXT)).problem.code, 'not-found')
-  t.match((await complete('nonsense', NEXT)).problem, { status: 400, errors: [{ field: 'path.token', code: 'invalid_format' }] })
+  t.match((await complete('nonsense', NEXT)).problem, {
+    status: 400,
+    errors: [{ field: 'path.token', code: 'invalid_format' }],
+  })
   const replies = await Promise.all([1, 2, 3].map(() => complete(token, NEXT)))
   t.strictSame(replies.map(({ status }) => status).sort(), [204, 404, 404], 'of several who use the link one does')
   t.match((await owner.get('/users/me')).problem, { code: 'session-expired', reason: 'revoked' })
@@ -84,8 +115,13 @@ t.test('a reset opens an address that failures have locked, and no more than thr
   const owner = world.person('owner')
   for (let failure = 0; failure < 5; failure++) await owner.password('not the password')
   t.equal((await owner.password()).status, 401)
-  const asked = await Promise.all(Array.from({ length: 8 }, () => owner.send('POST', '/password-resets', { email: 'owner@example.com' }, {}, null)))
-  t.ok(asked.every(({ status }) => status === 202), 'also for those who ask at the same time')
+  const asked = await Promise.all(
+    Array.from({ length: 8 }, () => owner.send('POST', '/password-resets', { email: 'owner@example.com' }, {}, null)),
+  )
+  t.ok(
+    asked.every(({ status }) => status === 202),
+    'also for those who ask at the same time',
+  )
   const token = await resetToken(world, 3)
   t.equal((await owner.send('POST', `/password-resets/${token}`, { password: NEXT }, {}, null)).status, 204)
   t.equal((await owner.password(NEXT)).status, 201)
@@ -99,7 +135,11 @@ t.test('disabled people get no link', async (t) => {
   await owner.send('POST', '/password-resets', { email: 'owner@example.com' }, {}, null)
   const token = await resetToken(world)
   await world.query("update platform_user set status = 'disabled' where email = 'owner@example.com'")
-  t.equal((await owner.send('POST', `/password-resets/${token}`, { password: NEXT }, {}, null)).status, 404, 'one sent before is void')
+  t.equal(
+    (await owner.send('POST', `/password-resets/${token}`, { password: NEXT }, {}, null)).status,
+    404,
+    'one sent before is void',
+  )
   t.equal((await owner.send('POST', '/password-resets', { email: 'owner@example.com' }, {}, null)).status, 202)
   await world.person('approver').send('POST', '/password-resets', { email: 'approver@example.com' }, {}, null)
   await resetToken(world, 2)

@@ -6,9 +6,17 @@ import { createWorld } from '../../support/world.ts'
 t.test('the current session says who it is, where they belong and what they may do', async (t) => {
   await using world = await createWorld()
   const owner = await world.person('owner').signIn()
-  const current = await owner.get<{ user: object; memberships: { capabilities: string[] }[]; capabilities: string[]; csrfToken: string }>('/sessions/current')
+  const current = await owner.get<{
+    user: object
+    memberships: { capabilities: string[] }[]
+    capabilities: string[]
+    csrfToken: string
+  }>('/sessions/current')
   t.match(current.body, {
-    status: 'active', user: { email: 'owner@example.com' }, memberships: [{ tenantId: owner.tenantId, level: 'customer', role: 'owner' }], flags: { sandbox: true },
+    status: 'active',
+    user: { email: 'owner@example.com' },
+    memberships: [{ tenantId: owner.tenantId, level: 'customer', role: 'owner' }],
+    flags: { sandbox: true },
     csrfToken: owner.csrf,
   })
   t.ok(current.body.memberships[0]?.capabilities.includes('api_keys.manage'))
@@ -52,13 +60,21 @@ t.test('a refresh gives a new token and moves no end; signing out ends the sessi
   t.match((await owner.get('/users/me')).problem, { code: 'session-expired', reason: 'revoked' })
 })
 
-t.test('people see and end their own sessions, and nobody else\'s', async (t) => {
+t.test("people see and end their own sessions, and nobody else's", async (t) => {
   await using world = await createWorld()
   const owner = await world.person('owner').signIn()
   const other = await world.person('owner').signIn()
   const stranger = await world.person('approver').signIn()
-  const list = await owner.get<{ data: { id: string; current: boolean; status: string }[] }>('/sessions?filter[status]=active&withTotal=true')
-  t.match(list.body, { data: [{ id: other.sessionId, current: false, status: 'active' }, { id: owner.sessionId, current: true }], page: { total: 2 } })
+  const list = await owner.get<{ data: { id: string; current: boolean; status: string }[] }>(
+    '/sessions?filter[status]=active&withTotal=true',
+  )
+  t.match(list.body, {
+    data: [
+      { id: other.sessionId, current: false, status: 'active' },
+      { id: owner.sessionId, current: true },
+    ],
+    page: { total: 2 },
+  })
   t.equal((await stranger.send('DELETE', `/sessions/${owner.sessionId}`)).problem.code, 'not-found')
   t.equal((await owner.get('/users/me')).status, 200)
   t.equal((await owner.send('DELETE', `/sessions/${other.sessionId}`)).status, 204)
@@ -66,7 +82,7 @@ t.test('people see and end their own sessions, and nobody else\'s', async (t) =>
   t.equal((await owner.get('/sessions?filter[status]=nonsense')).status, 400)
 })
 
-t.test('a browser\'s cookie needs the session\'s own token for whatever writes', async (t) => {
+t.test("a browser's cookie needs the session's own token for whatever writes", async (t) => {
   await using world = await createWorld()
   const owner = await world.person('owner').signIn()
   t.equal((await owner.browser('GET', '/users/me')).status, 200)
@@ -75,13 +91,29 @@ t.test('a browser\'s cookie needs the session\'s own token for whatever writes',
     t.equal(refused.status, 401)
     t.equal(refused.problem.code, 'unauthenticated')
   }
-  const refreshed = await owner.browser<Opened>('POST', '/sessions/current/refresh', undefined, { 'x-csrf-token': owner.csrf })
+  const refreshed = await owner.browser<Opened>('POST', '/sessions/current/refresh', undefined, {
+    'x-csrf-token': owner.csrf,
+  })
   t.equal(refreshed.status, 200)
   owner.token = refreshed.body.token
-  t.equal((await owner.browser('DELETE', '/sessions/current', undefined, { 'x-csrf-token': owner.csrf })).status, 401, 'it changes with the session\'s token')
-  t.equal((await owner.browser('DELETE', '/sessions/current', undefined, { 'x-csrf-token': refreshed.body.csrfToken })).status, 204)
-  t.equal((await owner.browser('GET', '/users/me', undefined, { cookie: '__Host-session=' })).problem.code, 'unauthenticated')
-  t.equal((await owner.browser('GET', '/users/me', undefined, { cookie: `__Host-session=${'x'.repeat(47)}` })).problem.code, 'unauthenticated')
+  t.equal(
+    (await owner.browser('DELETE', '/sessions/current', undefined, { 'x-csrf-token': owner.csrf })).status,
+    401,
+    "it changes with the session's token",
+  )
+  t.equal(
+    (await owner.browser('DELETE', '/sessions/current', undefined, { 'x-csrf-token': refreshed.body.csrfToken }))
+      .status,
+    204,
+  )
+  t.equal(
+    (await owner.browser('GET', '/users/me', undefined, { cookie: '__Host-session=' })).problem.code,
+    'unauthenticated',
+  )
+  t.equal(
+    (await owner.browser('GET', '/users/me', undefined, { cookie: `__Host-session=${'x'.repeat(47)}` })).problem.code,
+    'unauthenticated',
+  )
 })
 
 t.test('what somebody is no longer is over at once', async (t) => {
@@ -89,7 +121,9 @@ t.test('what somebody is no longer is over at once', async (t) => {
   const owner = await world.person('owner').signIn()
   await world.query("update membership set role = 'viewer' where tenant_id = $1 and role = 'owner'", [owner.tenantId])
   t.match((await owner.get('/api-keys')).problem, { code: 'insufficient-scope', requiredCapability: 'api_keys.manage' })
-  await world.query("update membership set status = 'suspended' where tenant_id = $1 and role = 'viewer'", [owner.tenantId])
+  await world.query("update membership set status = 'suspended' where tenant_id = $1 and role = 'viewer'", [
+    owner.tenantId,
+  ])
   t.equal((await owner.get('/api-keys')).problem.code, 'tenant-forbidden')
   await world.query("update platform_user set status = 'disabled' where email = 'owner@example.com'")
   t.match((await owner.get('/users/me')).problem, { code: 'session-expired', reason: 'revoked' })

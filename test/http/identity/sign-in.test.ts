@@ -19,7 +19,13 @@ t.test('signing in takes a password and a second factor, and gives a new token a
   t.equal(early.status, 401)
   t.match(early.problem, { code: 'mfa-required', challengeId: half.mfa?.challengeId, methods: ['totp'] })
 
-  const done = await owner.send<Opened>('POST', '/sessions/current/mfa', { challengeId: half.mfa?.challengeId, method: 'totp', code: owner.code() }, {}, half.token)
+  const done = await owner.send<Opened>(
+    'POST',
+    '/sessions/current/mfa',
+    { challengeId: half.mfa?.challengeId, method: 'totp', code: owner.code() },
+    {},
+    half.token,
+  )
   t.equal(done.status, 200)
   t.match(done.body, { status: 'active', mfa: null, sessionId: half.sessionId })
   t.not(done.body.token, half.token)
@@ -28,7 +34,13 @@ t.test('signing in takes a password and a second factor, and gives a new token a
   t.equal(stale.status, 401, 'a token that was planted before signing in is worth nothing after')
   t.equal(stale.problem.code, 'unauthenticated')
 
-  const again = await owner.send('POST', '/sessions/current/mfa', { challengeId: half.mfa?.challengeId, method: 'totp', code: owner.code() }, {}, done.body.token)
+  const again = await owner.send(
+    'POST',
+    '/sessions/current/mfa',
+    { challengeId: half.mfa?.challengeId, method: 'totp', code: owner.code() },
+    {},
+    done.body.token,
+  )
   t.match(again.problem, { status: 409, code: 'invalid-transition', currentStatus: 'active' })
 })
 
@@ -39,13 +51,23 @@ t.test('every failure to sign in has one answer', async (t) => {
   const wrong = await owner.password('not the password')
   t.equal(wrong.status, 401)
   t.equal(wrong.headers.get('www-authenticate'), 'Bearer')
-  const unknown = await owner.send('POST', '/sessions', { email: 'nobody@example.com', password: login.password }, {}, null)
+  const unknown = await owner.send(
+    'POST',
+    '/sessions',
+    { email: 'nobody@example.com', password: login.password },
+    {},
+    null,
+  )
   const { requestId: one, ...wrongBody } = wrong.problem
   const { requestId: two, ...unknownBody } = unknown.problem
   t.not(one, two)
   t.strictSame(unknownBody, wrongBody)
   t.equal(wrongBody.code, 'unauthenticated')
-  t.equal((await owner.send('POST', '/sessions', { email: 'OWNER@example.com', password: login.password }, {}, null)).status, 201, 'addresses have no case')
+  t.equal(
+    (await owner.send('POST', '/sessions', { email: 'OWNER@example.com', password: login.password }, {}, null)).status,
+    201,
+    'addresses have no case',
+  )
 })
 
 t.test('an unknown address takes as long as a wrong password', async (t) => {
@@ -92,21 +114,45 @@ t.test('five wrong codes lock the challenge; the right one comes too late', asyn
   await using world = await createWorld()
   const owner = world.person('owner')
   const { token, mfa } = (await owner.password()).body
-  const answer = (code: string) => owner.send('POST', '/sessions/current/mfa', { challengeId: mfa?.challengeId, method: 'totp', code }, {}, token)
-  for (let wrong = 0; wrong < 4; wrong++) t.match((await answer(owner.wrongCode())).problem, { status: 401, code: 'unauthenticated' })
+  const answer = (code: string) =>
+    owner.send('POST', '/sessions/current/mfa', { challengeId: mfa?.challengeId, method: 'totp', code }, {}, token)
+  for (let wrong = 0; wrong < 4; wrong++)
+    t.match((await answer(owner.wrongCode())).problem, { status: 401, code: 'unauthenticated' })
   t.match((await answer(owner.wrongCode())).problem, { status: 409, code: 'challenge-locked' })
   t.match((await answer(owner.code())).problem, { status: 409, code: 'challenge-locked' })
-  t.match((await owner.send('POST', '/sessions/current/mfa', { challengeId: owner.tenantId, method: 'totp', code: owner.code() }, {}, token)).problem,
-    { status: 422, errors: [{ field: '/challengeId', code: 'not_found' }] })
+  t.match(
+    (
+      await owner.send(
+        'POST',
+        '/sessions/current/mfa',
+        { challengeId: owner.tenantId, method: 'totp', code: owner.code() },
+        {},
+        token,
+      )
+    ).problem,
+    { status: 422, errors: [{ field: '/challengeId', code: 'not_found' }] },
+  )
   t.equal((await (await owner.signIn()).get('/users/me')).status, 200, 'signing in again is a new challenge')
   for (let round = 0; round < 2; round++) {
     const next = (await owner.password()).body
     for (let wrong = 0; wrong < 5; wrong++) {
-      await owner.send('POST', '/sessions/current/mfa', { challengeId: next.mfa?.challengeId, method: 'totp', code: owner.wrongCode() }, {}, next.token)
+      await owner.send(
+        'POST',
+        '/sessions/current/mfa',
+        { challengeId: next.mfa?.challengeId, method: 'totp', code: owner.wrongCode() },
+        {},
+        next.token,
+      )
     }
   }
   const last = (await owner.password()).body
-  const refused = await owner.send('POST', '/sessions/current/mfa', { challengeId: last.mfa?.challengeId, method: 'totp', code: owner.code() }, {}, last.token)
+  const refused = await owner.send(
+    'POST',
+    '/sessions/current/mfa',
+    { challengeId: last.mfa?.challengeId, method: 'totp', code: owner.code() },
+    {},
+    last.token,
+  )
   t.match(refused.problem, { code: 'challenge-locked' }, 'new challenges do not buy guesses without end')
 })
 
@@ -114,7 +160,11 @@ t.test('the first start writes how its people sign in, and later starts find the
   await using world = await createWorld()
   const before = world.service.sandbox
   t.equal(before?.operator.staff.length, 4)
-  t.match(before?.customer.members.owner, { email: 'owner@example.com', password: /.{20}/, totpSecret: /^[A-Z2-7]{32}$/ })
+  t.match(before?.customer.members.owner, {
+    email: 'owner@example.com',
+    password: /.{20}/,
+    totpSecret: /^[A-Z2-7]{32}$/,
+  })
   await world.restart()
   t.strictSame(world.service.sandbox, before)
   t.equal((await (await world.person('owner').signIn()).get('/users/me')).status, 200)

@@ -11,14 +11,19 @@ import { money, pay, received, rowReaching, trace } from './support.ts'
 const PATH = '/incoming-suspense'
 
 async function lost(world: World, amountMinor: number): Promise<string> {
-  const id = await pay(world.seeded.client, { balanceId: world.seeded.balances.EUR, amount: money(amountMinor), payerName: 'Lost SBX:UNALLOCATED Ltd', reference: 'Who knows' })
+  const id = await pay(world.seeded.client, {
+    balanceId: world.seeded.balances.EUR,
+    amount: money(amountMinor),
+    payerName: 'Lost SBX:UNALLOCATED Ltd',
+    reference: 'Who knows',
+  })
   await rowReaching(world, id, 'suspense', 'open')
   return id
 }
 
 const list = async (staff: Person, query = '') => (await staff.get<PageBody<SuspenseItem>>(`${PATH}${query}`)).body
 
-t.test('money without an owner is given to one by the operator\'s people', async (t) => {
+t.test("money without an owner is given to one by the operator's people", async (t) => {
   await using world = await createWorld()
   const { client, balances } = world.seeded
   const other = await world.customer({ balances: [{ currency: 'EUR', amount: 0n }] })
@@ -29,11 +34,22 @@ t.test('money without an owner is given to one by the operator\'s people', async
 
   const staff = await world.person('operations').signIn()
   const page = await list(staff)
-  t.strictSame(page.data.map((item) => item.id), [id])
+  t.strictSame(
+    page.data.map((item) => item.id),
+    [id],
+  )
   const [item] = page.data
   t.match(item, {
-    status: 'open', reason: 'owner_unknown', amount: money(4_200), payer: { name: 'Lost SBX:UNALLOCATED Ltd' }, reference: 'Who knows', customerId: null, balanceId: null,
-    incomingPaymentId: null, decidedBy: null, decidedAt: null,
+    status: 'open',
+    reason: 'owner_unknown',
+    amount: money(4_200),
+    payer: { name: 'Lost SBX:UNALLOCATED Ltd' },
+    reference: 'Who knows',
+    customerId: null,
+    balanceId: null,
+    incomingPaymentId: null,
+    decidedBy: null,
+    decidedAt: null,
   })
   const read = await staff.get<SuspenseItem>(`${PATH}/${id}`)
   t.strictSame(read.body, item)
@@ -41,25 +57,62 @@ t.test('money without an owner is given to one by the operator\'s people', async
 
   const post = (what: string, body: object) => staff.post<SuspenseItem>(`${PATH}/${id}/${what}`, body)
   const [theirs] = other.balanceIds as [string]
-  t.match((await post('allocate', { balanceId: randomUUID() })).problem, { status: 422, errors: [{ field: '/balanceId', code: 'not_found' }] })
-  t.match((await post('allocate', { balanceId: balances.GBP })).problem, { status: 422, errors: [{ field: '/balanceId', code: 'currency_mismatch' }] })
+  t.match((await post('allocate', { balanceId: randomUUID() })).problem, {
+    status: 422,
+    errors: [{ field: '/balanceId', code: 'not_found' }],
+  })
+  t.match((await post('allocate', { balanceId: balances.GBP })).problem, {
+    status: 422,
+    errors: [{ field: '/balanceId', code: 'currency_mismatch' }],
+  })
   await world.query(`update balance set status = 'closed', version = version + 1 where id = $1`, [theirs])
-  t.match((await post('allocate', { balanceId: theirs })).problem, { status: 422, errors: [{ field: '/balanceId', code: 'inactive' }] })
+  t.match((await post('allocate', { balanceId: theirs })).problem, {
+    status: 422,
+    errors: [{ field: '/balanceId', code: 'inactive' }],
+  })
   await world.query(`update balance set status = 'active', version = version + 1 where id = $1`, [theirs])
   t.strictSame(await trace(world, id), { rules: ['L03'], events: [] }, 'what is refused changes nothing')
 
   const allocated = await post('allocate', { balanceId: theirs, reason: 'The payer has confirmed it.' })
   t.equal(allocated.status, 200, allocated.text)
-  t.match(allocated.body, { status: 'allocated', customerId: other.id, balanceId: theirs, incomingPaymentId: id, decisionReason: 'The payer has confirmed it.', decidedBy: String, decidedAt: /Z$/ })
-  t.match(await received(other.client, id), { status: 'received', amount: money(4_200), balanceId: theirs, customerId: other.id })
+  t.match(allocated.body, {
+    status: 'allocated',
+    customerId: other.id,
+    balanceId: theirs,
+    incomingPaymentId: id,
+    decisionReason: 'The payer has confirmed it.',
+    decidedBy: String,
+    decidedAt: /Z$/,
+  })
+  t.match(await received(other.client, id), {
+    status: 'received',
+    amount: money(4_200),
+    balanceId: theirs,
+    customerId: other.id,
+  })
   t.equal((await other.client.balance(theirs)).availableBalance.amountMinor, '4200')
   t.strictSame(await trace(world, id), { rules: ['L03', 'L04'], events: ['incoming_payment.received'] })
-  t.match((await other.client.journal(theirs))[0], { type: 'incoming_payment', direction: 'credit', source: { object: 'incoming_payment', id } })
+  t.match((await other.client.journal(theirs))[0], {
+    type: 'incoming_payment',
+    direction: 'credit',
+    source: { object: 'incoming_payment', id },
+  })
 
-  t.match((await post('allocate', { balanceId: theirs })).problem, { status: 409, code: 'invalid-transition', currentStatus: 'allocated' })
-  t.match((await post('return', { reason: 'Too late.' })).problem, { status: 409, code: 'invalid-transition', currentStatus: 'allocated' })
+  t.match((await post('allocate', { balanceId: theirs })).problem, {
+    status: 409,
+    code: 'invalid-transition',
+    currentStatus: 'allocated',
+  })
+  t.match((await post('return', { reason: 'Too late.' })).problem, {
+    status: 409,
+    code: 'invalid-transition',
+    currentStatus: 'allocated',
+  })
   t.strictSame((await list(staff)).data, [], 'what is decided leaves the queue')
-  t.strictSame((await list(staff, '?filter[status]=allocated')).data.map((each) => each.id), [id])
+  t.strictSame(
+    (await list(staff, '?filter[status]=allocated')).data.map((each) => each.id),
+    [id],
+  )
   const trail = await world.query<{ action: string }>('select action from audit_event where object_id = $1', [id])
   t.strictSame(trail, [{ action: 'incoming_suspense.allocated' }])
 })
@@ -68,12 +121,23 @@ t.test('what nobody owns goes back', async (t) => {
   await using world = await createWorld()
   const id = await lost(world, 900)
   const staff = await world.person('operations').signIn()
-  t.match((await staff.post(`${PATH}/${id}/return`, {})).problem, { status: 422, errors: [{ field: '/reason', code: 'required' }] })
+  t.match((await staff.post(`${PATH}/${id}/return`, {})).problem, {
+    status: 422,
+    errors: [{ field: '/reason', code: 'required' }],
+  })
   const returned = await staff.post<SuspenseItem>(`${PATH}/${id}/return`, { reason: 'No such customer.' })
-  t.match(returned.body, { status: 'returned', returnReasonCode: 'AC01', decisionReason: 'No such customer.', customerId: null })
+  t.match(returned.body, {
+    status: 'returned',
+    returnReasonCode: 'AC01',
+    decisionReason: 'No such customer.',
+    customerId: null,
+  })
   await rowReaching(world, id, 'return_state', 'settled')
   t.strictSame(await trace(world, id), { rules: ['L03', 'L08', 'L11'], events: [] })
-  t.match((await staff.post(`${PATH}/${id}/allocate`, { balanceId: world.seeded.balances.EUR })).problem, { status: 409, code: 'invalid-transition' })
+  t.match((await staff.post(`${PATH}/${id}/allocate`, { balanceId: world.seeded.balances.EUR })).problem, {
+    status: 409,
+    code: 'invalid-transition',
+  })
 })
 
 t.test('two people who decide at once do so once', async (t) => {
@@ -81,13 +145,14 @@ t.test('two people who decide at once do so once', async (t) => {
   const id = await lost(world, 700)
   const [one, other] = [await world.person('operations').signIn(), await world.person('operator_admin').signIn()]
   const replies = await Promise.all([
-    one.post(`${PATH}/${id}/allocate`, { balanceId: world.seeded.balances.EUR }), other.post(`${PATH}/${id}/return`, { reason: 'Unknown.' }),
+    one.post(`${PATH}/${id}/allocate`, { balanceId: world.seeded.balances.EUR }),
+    other.post(`${PATH}/${id}/return`, { reason: 'Unknown.' }),
     other.post(`${PATH}/${id}/allocate`, { balanceId: world.seeded.balances.EUR }),
   ])
   t.strictSame(replies.map(({ status }) => status).sort(), [200, 409, 409])
 })
 
-t.test('only the operator\'s own operations see it', async (t) => {
+t.test("only the operator's own operations see it", async (t) => {
   await using world = await createWorld()
   const id = await lost(world, 800)
   const compliance = await world.person('compliance').signIn()

@@ -18,7 +18,9 @@ interface Download {
 /** Downloads with the key of the sandbox; a text would break the bytes. */
 async function download(world: World, paymentId: string, headers: Record<string, string> = {}): Promise<Download> {
   const { customer } = world.service.sandbox!
-  const response = await fetch(`${world.url}/v1/payments/${paymentId}/confirmation`, { headers: { authorization: `Bearer ${customer.apiKey}`, 'x-tenant-id': customer.id, ...headers } })
+  const response = await fetch(`${world.url}/v1/payments/${paymentId}/confirmation`, {
+    headers: { authorization: `Bearer ${customer.apiKey}`, 'x-tenant-id': customer.id, ...headers },
+  })
   return { status: response.status, headers: response.headers, bytes: new Uint8Array(await response.arrayBuffer()) }
 }
 
@@ -29,16 +31,24 @@ function linesOf(bytes: Uint8Array): string {
 
 async function completed(world: World) {
   const { client, balances, recipients } = world.seeded
-  const { id } = (await client.createPayment({ ...paymentBody(balances.EUR, recipients.EUR, 123_456), reference: 'Invoice 2026-0042' })).body
+  const { id } = (
+    await client.createPayment({
+      ...paymentBody(balances.EUR, recipients.EUR, 123_456),
+      reference: 'Invoice 2026-0042',
+    })
+  ).body
   world.advance(3_000)
   return await client.paymentReaching(id, 'completed')
 }
 
-t.test('there is none before the payment has completed, and none of other people\'s', async (t) => {
+t.test("there is none before the payment has completed, and none of other people's", async (t) => {
   await using world = await createWorld({ dispatch: false })
   const { client, balances, recipients } = world.seeded
   const { id } = (await client.createPayment(paymentBody(balances.EUR, recipients.EUR, 100))).body
-  t.match((await client.get(`/payments/${id}/confirmation`)).problem, { status: 409, code: 'confirmation-not-available' })
+  t.match((await client.get(`/payments/${id}/confirmation`)).problem, {
+    status: 409,
+    code: 'confirmation-not-available',
+  })
   const stranger = await world.customer({ balances: [] })
   t.match((await stranger.client.get(`/payments/${id}/confirmation`)).problem, { status: 404, code: 'not-found' })
   t.match((await client.get(`/payments/${client.tenantId}/confirmation`)).problem, { status: 404, code: 'not-found' })
@@ -65,14 +75,31 @@ t.test('a payment that has completed is confirmed, with the same bytes for whoev
   t.equal((await download(world, payment.id, { accept: 'application/json' })).status, 406)
 
   const text = linesOf(first.bytes)
-  const [customer] = await world.query<{ legal_name: string; operator: string }>('select c.legal_name, o.name as operator from customer c join operator o on o.id = c.operator_id where c.id = $1', [client.tenantId])
+  const [customer] = await world.query<{ legal_name: string; operator: string }>(
+    'select c.legal_name, o.name as operator from customer c join operator o on o.id = c.operator_id where c.id = $1',
+    [client.tenantId],
+  )
   for (const shown of [
-    customer!.operator, 'Payment confirmation', '1,234.56 EUR', 'Completed on ', customer!.legal_name, payment.sourceBalanceName, payment.recipient.name,
-    payment.recipient.maskedIdentifier, payment.number, 'Invoice 2026-0042', payment.endToEndId, 'SEPA Instant Credit Transfer', 'Page 1 of 1',
-  ]) t.ok(text.includes(shown), shown)
+    customer!.operator,
+    'Payment confirmation',
+    '1,234.56 EUR',
+    'Completed on ',
+    customer!.legal_name,
+    payment.sourceBalanceName,
+    payment.recipient.name,
+    payment.recipient.maskedIdentifier,
+    payment.number,
+    'Invoice 2026-0042',
+    payment.endToEndId,
+    'SEPA Instant Credit Transfer',
+    'Page 1 of 1',
+  ])
+    t.ok(text.includes(shown), shown)
   t.ok(text.replaceAll('\n', '').includes(payment.id), 'its id, where a line may end within')
-  const [account] = await world.query<{ iban: string }>(`select bank->>'iban' as iban from recipient where id = $1`, [payment.recipientId])
-  t.notOk(text.replaceAll(' ', '').includes(account!.iban), 'the recipient\'s account is masked')
+  const [account] = await world.query<{ iban: string }>(`select bank->>'iban' as iban from recipient where id = $1`, [
+    payment.recipientId,
+  ])
+  t.notOk(text.replaceAll(' ', '').includes(account!.iban), "the recipient's account is masked")
   t.notOk(text.includes('Return'))
 
   await world.restart()
@@ -82,8 +109,13 @@ t.test('a payment that has completed is confirmed, with the same bytes for whoev
   await world.query(
     `insert into api_key (id, level, tenant_id, operator_id, name, environment, prefix, sha256, scopes, status, created_by, created_at)
      select gen_random_uuid(), level, tenant_id, operator_id, 'narrow', environment, $1, $2, '{payments:read,payments:write}', 'active', created_by, now() from api_key where tenant_id = $3 limit 1`,
-    [key.prefix, Buffer.from(key.sha256, 'hex'), client.tenantId])
-  t.match((await client.with({ apiKey: key.secret }).get(`/payments/${payment.id}/confirmation`)).problem, { status: 403, code: 'insufficient-scope', requiredScope: 'statements:read' })
+    [key.prefix, Buffer.from(key.sha256, 'hex'), client.tenantId],
+  )
+  t.match((await client.with({ apiKey: key.secret }).get(`/payments/${payment.id}/confirmation`)).problem, {
+    status: 403,
+    code: 'insufficient-scope',
+    requiredScope: 'statements:read',
+  })
 
   await world.query('delete from confirmation')
   await rendersOnce(t, world, payment.id)
@@ -95,7 +127,14 @@ async function rendersOnce(t: Test, world: World, paymentId: string): Promise<vo
   t.teardown(() => database.close())
   let outcome = Promise.withResolvers<Uint8Array>()
   let rendered = 0
-  const confirmations = createConfirmations({ database, clock: world, render: () => { rendered += 1; return outcome.promise } })
+  const confirmations = createConfirmations({
+    database,
+    clock: world,
+    render: () => {
+      rendered += 1
+      return outcome.promise
+    },
+  })
   const tenant = { id: world.seeded.client.tenantId, kind: 'customer' } as const
   const ask = async (end: () => void) => {
     const asked = Promise.allSettled(Array.from({ length: 5 }, () => confirmations.ofPayment(tenant, paymentId)))
@@ -110,7 +149,10 @@ async function rendersOnce(t: Test, world: World, paymentId: string): Promise<vo
   t.equal(rendered, 1)
   outcome = Promise.withResolvers()
   const answers = await ask(() => outcome.resolve(new Uint8Array([1, 2, 3])))
-  t.strictSame(answers.map((result) => (result.status === 'fulfilled' ? [...result.value!.pdf] : null)), Array.from({ length: 5 }, () => [1, 2, 3]))
+  t.strictSame(
+    answers.map((result) => (result.status === 'fulfilled' ? [...result.value!.pdf] : null)),
+    Array.from({ length: 5 }, () => [1, 2, 3]),
+  )
   t.equal(rendered, 2)
   await confirmations.ofPayment(tenant, paymentId)
   t.equal(rendered, 2, 'then it is kept')
@@ -128,6 +170,7 @@ t.test('a payment that comes back gets another one', async (t) => {
   const after = await download(world, payment.id)
   t.not(after.headers.get('etag'), before.headers.get('etag'))
   const text = linesOf(after.bytes)
-  for (const shown of ['Returned on ', 'Return', 'Amount returned', '1,234.56 EUR', 'AC04']) t.ok(text.includes(shown), shown)
+  for (const shown of ['Returned on ', 'Return', 'Amount returned', '1,234.56 EUR', 'AC04'])
+    t.ok(text.includes(shown), shown)
   t.equal((await world.query('select from confirmation')).length, 2, 'the first one is kept')
 })

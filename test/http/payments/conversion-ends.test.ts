@@ -17,24 +17,45 @@ const MINUTE_MS = 60_000
 /** A payment in dollars out of euros, whose exchange is in doubt. */
 async function inDoubt(world: World): Promise<Payment & { readonly exchangeId: string }> {
   const { client, balances, recipients } = world.seeded
-  const { body: { id: quoteId, buyAmount } } = await quote(client, { amount: money(SILENT, 'EUR') })
-  const made = await client.createPayment({ sourceBalanceId: balances.EUR, recipientId: recipients.USD, amount: buyAmount, reference: 'Invoice 42', purposeCode: 'SUPP', quoteId })
+  const {
+    body: { id: quoteId, buyAmount },
+  } = await quote(client, { amount: money(SILENT, 'EUR') })
+  const made = await client.createPayment({
+    sourceBalanceId: balances.EUR,
+    recipientId: recipients.USD,
+    amount: buyAmount,
+    reference: 'Invoice 42',
+    purposeCode: 'SUPP',
+    quoteId,
+  })
   const exchangeId = made.body.exchangeId as string
   await becomes(world, client, exchangeId, 'exception')
   return { ...made.body, exchangeId }
 }
 
-async function resolve(t: Test, exchangeId: string, outcome: 'completed' | 'failed', people: readonly Person[]): Promise<void> {
+async function resolve(
+  t: Test,
+  exchangeId: string,
+  outcome: 'completed' | 'failed',
+  people: readonly Person[],
+): Promise<void> {
   const { id } = await exceptionOf(people[0]!, exchangeId)
   for (const [nth, person] of people.entries()) {
-    const reply = await person.post<Exception>(`/exceptions/${id}/resolve`, { outcome, evidence: 'Line 7 of the statement.' })
+    const reply = await person.post<Exception>(`/exceptions/${id}/resolve`, {
+      outcome,
+      evidence: 'Line 7 of the statement.',
+    })
     t.equal(reply.status, nth === people.length - 1 ? 200 : 202, reply.text)
   }
 }
 
 const funds = async ({ seeded: { client, balances } }: World) => {
   const [euros, dollars] = [await client.balance(balances.EUR), await client.balance(balances.USD)]
-  return { euros: euros.bookBalance.amountMinor, dollars: dollars.bookBalance.amountMinor, held: dollars.heldBalance.amountMinor }
+  return {
+    euros: euros.bookBalance.amountMinor,
+    dollars: dollars.bookBalance.amountMinor,
+    held: dollars.heldBalance.amountMinor,
+  }
 }
 
 t.test('two people of the operator say how an exchange ended, and its payment follows', async (t) => {
@@ -45,8 +66,15 @@ t.test('two people of the operator say how an exchange ended, and its payment fo
 
   const failed = await inDoubt(world)
   await resolve(t, failed.exchangeId, 'failed', people)
-  t.match(await client.payment(failed.id), { status: 'failed', failure: { code: 'technical_error', message: 'The currency could not be bought.' }, sentAt: null })
-  t.strictSame((await postings(world, failed.exchangeId)).map((line) => line.slice(0, 3)), ['L30', 'L35'])
+  t.match(await client.payment(failed.id), {
+    status: 'failed',
+    failure: { code: 'technical_error', message: 'The currency could not be bought.' },
+    sentAt: null,
+  })
+  t.strictSame(
+    (await postings(world, failed.exchangeId)).map((line) => line.slice(0, 3)),
+    ['L30', 'L35'],
+  )
   t.strictSame(await funds(world), before, 'what was sold is back')
 
   const completed = await inDoubt(world)
@@ -57,13 +85,19 @@ t.test('two people of the operator say how an exchange ended, and its payment fo
     world.advance(1_000)
     return false
   })
-  t.strictSame(await postings(world, completed.id), [`L10 USD ${completed.amount.amountMinor}`, `L11 USD ${completed.amount.amountMinor}`])
+  t.strictSame(await postings(world, completed.id), [
+    `L10 USD ${completed.amount.amountMinor}`,
+    `L11 USD ${completed.amount.amountMinor}`,
+  ])
   t.strictSame(await funds(world), { ...before, euros: paid.euros, held: '0' }, 'what was bought has been paid')
 
   // The partner remembers both by now, and says so too late.
   const was = await funds(world)
   world.advance(2 * MINUTE_MS)
-  await until('nothing more is expected of the partner', async () => (await world.query('select from fx_order')).length === 0)
+  await until(
+    'nothing more is expected of the partner',
+    async () => (await world.query('select from fx_order')).length === 0,
+  )
   t.match((await client.get<Exchange>(`/exchanges/${failed.exchangeId}`)).body, { status: 'failed' })
   t.strictSame(await funds(world), was)
   await world.audit()
@@ -82,7 +116,11 @@ t.test('a payment that was cancelled meanwhile stays cancelled, whichever way it
     t.match(await client.payment(payment.id), { status: 'cancelled' })
     t.strictSame(await postings(world, payment.id), [])
     const dollars = Number(before.dollars) + (outcome === 'completed' ? Number(payment.amount.amountMinor) : 0)
-    t.strictSame(await funds(world), { euros: String(Number(before.euros) - (outcome === 'completed' ? SILENT : 0)), dollars: String(dollars), held: '0' })
+    t.strictSame(await funds(world), {
+      euros: String(Number(before.euros) - (outcome === 'completed' ? SILENT : 0)),
+      dollars: String(dollars),
+      held: '0',
+    })
     await world.audit()
   }
 })

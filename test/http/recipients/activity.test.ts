@@ -24,11 +24,16 @@ async function pay(world: World, balanceId: string, recipientId: string, currenc
   return completedAt
 }
 
-const paidAt = (world: World, id: string, at: string) => until(`${id} was last paid at ${at}`, async () => (await read(world, id)).body.lastPaidAt === at)
+const paidAt = (world: World, id: string, at: string) =>
+  until(`${id} was last paid at ${at}`, async () => (await read(world, id)).body.lastPaidAt === at)
 
 t.test('a completed payment is noted within seconds, and lists sort and filter by it', async (t) => {
   await using world = await createWorld()
-  const { balances, recipients: { EUR, GBP, USD }, client } = world.seeded
+  const {
+    balances,
+    recipients: { EUR, GBP, USD },
+    client,
+  } = world.seeded
   const before = await read(world, EUR)
   t.equal(before.body.lastPaidAt, null)
   const told = new pg.Client({ connectionString: world.databaseUrl })
@@ -43,12 +48,18 @@ t.test('a completed payment is noted within seconds, and lists sort and filter b
   const first = await pay(world, balances.EUR, EUR)
   await paidAt(world, EUR, first)
   const after = await read(world, EUR)
-  t.equal(after.headers.get('etag')?.split('-')[0], before.headers.get('etag')?.split('-')[0], 'it is no change of the recipient')
+  t.equal(
+    after.headers.get('etag')?.split('-')[0],
+    before.headers.get('etag')?.split('-')[0],
+    'it is no change of the recipient',
+  )
   t.strictSame({ ...after.body, lastPaidAt: null }, before.body)
   const changed = await client.send(`/v1/recipients/${EUR}`, {
-    method: 'PATCH', body: JSON.stringify({ nickname: 'Amsti' }), headers: { 'content-type': 'application/json', 'if-match': before.headers.get('etag')! },
+    method: 'PATCH',
+    body: JSON.stringify({ nickname: 'Amsti' }),
+    headers: { 'content-type': 'application/json', 'if-match': before.headers.get('etag')! },
   })
-  t.equal(changed.status, 200, 'and nobody\'s own change is refused because of it')
+  t.equal(changed.status, 200, "and nobody's own change is refused because of it")
 
   world.advance(60_000)
   const second = await pay(world, balances.GBP, GBP, 'GBP')
@@ -68,7 +79,10 @@ t.test('a completed payment is noted within seconds, and lists sort and filter b
 
 t.test('what a node left behind when it died is noted by the next one', async (t) => {
   await using world = await createWorld()
-  const { balances, recipients: { EUR } } = world.seeded
+  const {
+    balances,
+    recipients: { EUR },
+  } = world.seeded
   const at = await pay(world, balances.EUR, EUR)
   await paidAt(world, EUR, at)
   // As when a node ends between a payment and the pass that would have noted it.
@@ -86,12 +100,17 @@ t.test('what a node left behind when it died is noted by the next one', async (t
 t.test('passes at the same time note each payment, whatever the order, and never the older one', async (t) => {
   await using world = await createWorld({ dispatch: false })
   const { EUR } = world.seeded.recipients
-  const [recipient] = await world.query<{ customer_id: string }>('select customer_id from recipient where id = $1', [EUR])
+  const [recipient] = await world.query<{ customer_id: string }>('select customer_id from recipient where id = $1', [
+    EUR,
+  ])
   await world.query(`update recipient set last_paid_at = '2030-01-01T00:00:00Z' where id = $1`, [EUR])
   const made = await world.seeded.client.createPayment(paymentBody(world.seeded.balances.EUR, EUR, 100))
   await world.query(`update payment set completed_at = '2026-01-01T00:00:00Z' where id = $1`, [made.body.id])
-  await world.query(`insert into outbox (id, created_at, customer_id, operator_id, shard, type, object, object_id)
-    select gen_random_uuid(), now(), $1, gen_random_uuid(), 0, 'payment.completed', 'payment', $2`, [recipient!.customer_id, made.body.id])
+  await world.query(
+    `insert into outbox (id, created_at, customer_id, operator_id, shard, type, object, object_id)
+    select gen_random_uuid(), now(), $1, gen_random_uuid(), 0, 'payment.completed', 'payment', $2`,
+    [recipient!.customer_id, made.body.id],
+  )
   const database = new Database(world.databaseUrl)
   const ids = createIdSource(world)
   await Promise.all([1, 2, 3].map(() => followUpPayments(database, ids, world.now())))
@@ -105,7 +124,11 @@ t.test('passes at the same time note each payment, whatever the order, and never
 
 t.test('a payment right after is not made stale by it', async (t) => {
   await using world = await createWorld()
-  const { client, balances, recipients: { EUR } } = world.seeded
+  const {
+    client,
+    balances,
+    recipients: { EUR },
+  } = world.seeded
   const versions = () => world.query('select version from recipient where id = $1', [EUR])
   const before = await versions()
   const stop = Date.now() + 3_000
@@ -118,7 +141,10 @@ t.test('a payment right after is not made stale by it', async (t) => {
   }
   t.ok(made > 0)
   await client.paymentsSettled()
-  const [last] = await world.query<{ at: string }>(`select to_char(max(completed_at) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at from payment where recipient_id = $1`, [EUR])
+  const [last] = await world.query<{ at: string }>(
+    `select to_char(max(completed_at) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at from payment where recipient_id = $1`,
+    [EUR],
+  )
   await paidAt(world, EUR, last!.at)
   t.strictSame(await versions(), before)
 })

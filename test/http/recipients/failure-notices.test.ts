@@ -14,14 +14,18 @@ const CLOSED = 1_302
 /** And this one comes back after it has arrived. */
 const RETURNED = 1_401
 
-const told = async (person: Person, type = 'payment_failed'): Promise<readonly Notification[]> => (await person.get<{ data: Notification[] }>(`/notifications?filter[type]=${type}`)).body.data
-const failed = (world: World, id: string) => until(`${id} has failed`, async () => (await world.seeded.client.payment(id)).status === 'failed')
+const told = async (person: Person, type = 'payment_failed'): Promise<readonly Notification[]> =>
+  (await person.get<{ data: Notification[] }>(`/notifications?filter[type]=${type}`)).body.data
+const failed = (world: World, id: string) =>
+  until(`${id} has failed`, async () => (await world.seeded.client.payment(id)).status === 'failed')
 const mails = (world: World) => mailsIn(world.dataDir)
 
 async function payAs(person: Person, world: World, amount = CLOSED): Promise<Payment> {
   const { balances, recipients } = world.seeded
   await person.stepUp('payment.above_threshold')
-  const made = await person.post<Payment>('/payments', paymentBody(balances.EUR, recipients.EUR, amount), { 'idempotency-key': randomUUID() })
+  const made = await person.post<Payment>('/payments', paymentBody(balances.EUR, recipients.EUR, amount), {
+    'idempotency-key': randomUUID(),
+  })
   if (made.status !== 201) throw new Error(made.text)
   if (amount === CLOSED) await failed(world, made.body.id)
   return made.body
@@ -38,7 +42,18 @@ t.test('a payment that fails', async (t) => {
     const found = await told(owner)
     return found.length > 0 && found
   })
-  t.match(notices, [{ tenantId: owner.tenantId, title: `Payment ${made.number} failed`, object: { type: 'payment', id: made.id }, readAt: null }], 'of their own, once')
+  t.match(
+    notices,
+    [
+      {
+        tenantId: owner.tenantId,
+        title: `Payment ${made.number} failed`,
+        object: { type: 'payment', id: made.id },
+        readAt: null,
+      },
+    ],
+    'of their own, once',
+  )
   t.equal(notices.length, 1)
   t.equal(notices[0]?.text, (await client.payment(made.id)).failure?.message)
   await until('a mail says so', async () => (await mails(world)).some((mail) => mail.includes(made.number)))
@@ -62,6 +77,12 @@ t.test('a payment that comes back', async (t) => {
     const found = await told(owner, 'payment_returned')
     return found.length > 0 && found
   })
-  t.match(notices, [{ title: `Payment ${number} returned`, text: 'The recipient’s account is closed.', object: { type: 'payment', id } }])
+  t.match(notices, [
+    {
+      title: `Payment ${number} returned`,
+      text: 'The recipient’s account is closed.',
+      object: { type: 'payment', id },
+    },
+  ])
   await until('a mail says so', async () => (await mails(world)).some((mail) => mail.includes(number)))
 })

@@ -10,26 +10,76 @@ t.test('over HTTP', async (t) => {
   await using world = await createWorld({ dispatch: false })
   const { client } = world.seeded
   const iban = (text: string) => client.get<BankLookup>(`/recipients/lookups/iban?iban=${encodeURIComponent(text)}`)
-  const bank = (country: string, code: string) => client.get<BankLookup>(`/recipients/lookups/bank?country=${country}&code=${encodeURIComponent(code)}`)
+  const bank = (country: string, code: string) =>
+    client.get<BankLookup>(`/recipients/lookups/bank?country=${country}&code=${encodeURIComponent(code)}`)
 
-  t.match(await iban('de89 3704 0044 0532 0130 00'), { status: 200, body: {
-    country: 'DE', kind: 'iban', code: 'DE89370400440532013000', bankCode: '37040044', branchCode: null, bankName: null, bic: null, vouchedBy: 'check_digits',
-    rails: [{ rail: 'sepa', currency: 'EUR' }, { rail: 'sepa_instant', currency: 'EUR' }, { rail: 'target2', currency: 'EUR' }, { rail: 'swift', currency: null }],
-  } })
+  t.match(await iban('de89 3704 0044 0532 0130 00'), {
+    status: 200,
+    body: {
+      country: 'DE',
+      kind: 'iban',
+      code: 'DE89370400440532013000',
+      bankCode: '37040044',
+      branchCode: null,
+      bankName: null,
+      bic: null,
+      vouchedBy: 'check_digits',
+      rails: [
+        { rail: 'sepa', currency: 'EUR' },
+        { rail: 'sepa_instant', currency: 'EUR' },
+        { rail: 'target2', currency: 'EUR' },
+        { rail: 'swift', currency: null },
+      ],
+    },
+  })
   t.match((await iban('NL77SBOX0100000001')).body, { bankCode: 'SBOX', bankName: 'Sandbox Bank', bic: 'SBOXNL2A' })
   t.match((await iban('GB48SBOX99000112345678')).body, { bankCode: 'SBOX', branchCode: '990001', bic: 'SBOXGB2A' })
-  t.match((await iban('DE89370400440532013001')).problem, { status: 422, code: 'validation-error', errors: [{ field: 'query.iban', code: 'invalid_checksum' }] })
-  t.match((await iban('DE8937040044')).problem, { status: 422, errors: [{ field: 'query.iban', code: 'invalid_format' }] })
-  t.match((await iban('US89370400440532013000')).problem, { status: 422, errors: [{ field: 'query.iban', code: 'invalid_value' }] })
+  t.match((await iban('DE89370400440532013001')).problem, {
+    status: 422,
+    code: 'validation-error',
+    errors: [{ field: 'query.iban', code: 'invalid_checksum' }],
+  })
+  t.match((await iban('DE8937040044')).problem, {
+    status: 422,
+    errors: [{ field: 'query.iban', code: 'invalid_format' }],
+  })
+  t.match((await iban('US89370400440532013000')).problem, {
+    status: 422,
+    errors: [{ field: 'query.iban', code: 'invalid_value' }],
+  })
   t.match((await client.get('/recipients/lookups/iban')).problem, { status: 400, code: 'malformed-request' })
 
-  t.match(await bank('US', '021000021'), { status: 200, body: { kind: 'routingNumber', code: '021000021', vouchedBy: 'check_digits' } })
-  t.match((await bank('DE', 'DEUTDEFF500')).body, { kind: 'bic', bankCode: 'DEUT', branchCode: '500', bic: 'DEUTDEFF500', bankName: null, vouchedBy: 'form' })
-  t.match((await bank('MX', '002')).body, { kind: 'clabe', bankCode: '002', vouchedBy: 'list', rails: [{ rail: 'mx_spei', currency: 'MXN' }, { rail: 'swift' }] })
+  t.match(await bank('US', '021000021'), {
+    status: 200,
+    body: { kind: 'routingNumber', code: '021000021', vouchedBy: 'check_digits' },
+  })
+  t.match((await bank('DE', 'DEUTDEFF500')).body, {
+    kind: 'bic',
+    bankCode: 'DEUT',
+    branchCode: '500',
+    bic: 'DEUTDEFF500',
+    bankName: null,
+    vouchedBy: 'form',
+  })
+  t.match((await bank('MX', '002')).body, {
+    kind: 'clabe',
+    bankCode: '002',
+    vouchedBy: 'list',
+    rails: [{ rail: 'mx_spei', currency: 'MXN' }, { rail: 'swift' }],
+  })
   t.match((await bank('MX', '003')).problem, { status: 404, code: 'not-found' })
-  t.match((await bank('XX', '003')).problem, { status: 400, code: 'malformed-request', errors: [{ field: 'query.country' }] })
-  t.match((await bank('GB', 'DEUTDEFF')).problem, { status: 422, errors: [{ field: 'query.code', code: 'invalid_value' }] })
-  const nothing = await client.with({ apiKey: (await keyWithout(world)) }).get('/recipients/lookups/bank?country=MX&code=002')
+  t.match((await bank('XX', '003')).problem, {
+    status: 400,
+    code: 'malformed-request',
+    errors: [{ field: 'query.country' }],
+  })
+  t.match((await bank('GB', 'DEUTDEFF')).problem, {
+    status: 422,
+    errors: [{ field: 'query.code', code: 'invalid_value' }],
+  })
+  const nothing = await client
+    .with({ apiKey: await keyWithout(world) })
+    .get('/recipients/lookups/bank?country=MX&code=002')
   t.equal(nothing.status, 403, 'needs the scope of reading recipients')
 })
 
@@ -61,19 +111,34 @@ t.test('every kind of code', async (t) => {
   ]
   for (const [country, code, expected] of rows) {
     const lookup = lookupBank(world, { country, code })
-    const said = 'found' in lookup ? `${lookup.found.kind} ${lookup.found.code} ${lookup.found.vouchedBy}` : lookup.fault.code ?? 'nobody has it'
+    const said =
+      'found' in lookup
+        ? `${lookup.found.kind} ${lookup.found.code} ${lookup.found.vouchedBy}`
+        : (lookup.fault.code ?? 'nobody has it')
     t.equal(said, expected, `${country} ${code}`)
   }
-  t.match(lookupIban(world, 'NL77SBOX0100000001'), { found: { bankName: null, bic: null } }, 'where there is no sandbox its bank is unknown')
+  t.match(
+    lookupIban(world, 'NL77SBOX0100000001'),
+    { found: { bankName: null, bic: null } },
+    'where there is no sandbox its bank is unknown',
+  )
   t.match(lookupIban(world, 'GB29NWBK60161331926819'), { found: { branchCode: '601613', vouchedBy: 'list' } })
-  t.match(lookupIban(world, 'GB56NWBK60161331926818'), { fault: { parameter: 'iban', code: 'invalid_checksum' } }, 'the account inside is checked')
+  t.match(
+    lookupIban(world, 'GB56NWBK60161331926818'),
+    { fault: { parameter: 'iban', code: 'invalid_checksum' } },
+    'the account inside is checked',
+  )
 })
 
 /** A key of the customer that may do everything but read recipients. */
 async function keyWithout(world: Awaited<ReturnType<typeof createWorld>>): Promise<string> {
   const owner = await world.person('owner').signIn()
   await owner.stepUp('api_key.create')
-  const made = await owner.post<{ secret: string }>('/api-keys', { name: 'Elsewhere', environment: 'test', scopes: CUSTOMER_SCOPES.filter((scope) => !scope.startsWith('recipients')) })
+  const made = await owner.post<{ secret: string }>('/api-keys', {
+    name: 'Elsewhere',
+    environment: 'test',
+    scopes: CUSTOMER_SCOPES.filter((scope) => !scope.startsWith('recipients')),
+  })
   if (made.status !== 201) throw new Error(made.text)
   return made.body.secret
 }

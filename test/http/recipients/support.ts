@@ -18,12 +18,21 @@ export function newIban(ending = ''): string {
 
 /** A recipient that can be made, in euro unless said otherwise. */
 export function recipientBody(change: Partial<RecipientCreate> = {}): RecipientCreate {
-  return { type: 'business', name: 'Test Supplies BV', currency: 'EUR', bank: { iban: newIban() }, ...change } as RecipientCreate
+  return {
+    type: 'business',
+    name: 'Test Supplies BV',
+    currency: 'EUR',
+    bank: { iban: newIban() },
+    ...change,
+  } as RecipientCreate
 }
 
 /** Makes one by key. */
-export const createByKey = (client: Client, change: Partial<RecipientCreate> = {}, key?: string): Promise<Reply<Recipient>> =>
-  client.post<Recipient>('/recipients', recipientBody(change), key)
+export const createByKey = (
+  client: Client,
+  change: Partial<RecipientCreate> = {},
+  key?: string,
+): Promise<Reply<Recipient>> => client.post<Recipient>('/recipients', recipientBody(change), key)
 
 /** Makes one as a person who has proven themselves. */
 export async function createAs(person: Person, change: Partial<RecipientCreate> = {}): Promise<Reply<Recipient>> {
@@ -45,13 +54,23 @@ export async function setMode(world: World, mode: string): Promise<void> {
 /** The status changes of a recipient as its events tell them: `before after`. */
 export async function statusEvents(world: World, id: string): Promise<string[]> {
   const rows = await world.query<{ previous_status: string | null; status: string }>(
-    `select previous_status, status from outbox where object_id = $1 and type = 'recipient.status_changed' order by created_at, id`, [id])
+    `select previous_status, status from outbox where object_id = $1 and type = 'recipient.status_changed' order by created_at, id`,
+    [id],
+  )
   return rows.map(({ previous_status, status }) => `${previous_status ?? 'none'} ${status}`)
 }
 
 /** Decides the approval that a recipient waits for. */
-export async function decideAs(t: Test, person: Person, approvalId: string, decision: 'approved' | 'rejected'): Promise<void> {
+export async function decideAs(
+  t: Test,
+  person: Person,
+  approvalId: string,
+  decision: 'approved' | 'rejected',
+): Promise<void> {
   await person.stepUp('approval.decide', { type: 'approval', id: approvalId })
-  const reply = await person.post(`/approvals/${approvalId}/decisions`, { decision, ...(decision === 'rejected' ? { comment: 'Not our supplier.' } : {}) })
+  const reply = await person.post(`/approvals/${approvalId}/decisions`, {
+    decision,
+    ...(decision === 'rejected' ? { comment: 'Not our supplier.' } : {}),
+  })
   t.equal(reply.status, 200, reply.text.slice(0, 200))
 }

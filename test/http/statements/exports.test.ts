@@ -25,11 +25,23 @@ function unzipped(zip: Buffer): Map<string, Buffer> {
   return files
 }
 
-interface Row { readonly id: string; readonly type: string; readonly status: string; readonly reference: string | null; readonly amount: { readonly amountMinor: string }; readonly annotations?: readonly { readonly text: string }[] }
+interface Row {
+  readonly id: string
+  readonly type: string
+  readonly status: string
+  readonly reference: string | null
+  readonly amount: { readonly amountMinor: string }
+  readonly annotations?: readonly { readonly text: string }[]
+}
 
 t.test('exports', async (t) => {
   await using world = await createWorld()
-  const customer = await world.customer({ balances: [{ currency: 'EUR', amount: 50_000n }, { currency: 'EUR', amount: 20_000n }] })
+  const customer = await world.customer({
+    balances: [
+      { currency: 'EUR', amount: 50_000n },
+      { currency: 'EUR', amount: 20_000n },
+    ],
+  })
   const { client } = customer
   const [a, b] = customer.balanceIds as [string, string]
   await client.createTransfer({ ...transferBody(a, b, 1_000), reference: '+49 30; "quoted"' })
@@ -46,26 +58,47 @@ t.test('exports', async (t) => {
     const reply = await ask({ format: 'json', filter })
     t.equal(reply.status, 202, reply.text)
     const { id, result } = reply.body
-    t.match(reply.body, { kind: 'transaction_export', status: 'succeeded', progress: { processed: listed.length, total: listed.length }, subject: { object: 'balance', id: a }, result: { rows: listed.length, contentType: 'application/json' } })
+    t.match(reply.body, {
+      kind: 'transaction_export',
+      status: 'succeeded',
+      progress: { processed: listed.length, total: listed.length },
+      subject: { object: 'balance', id: a },
+      result: { rows: listed.length, contentType: 'application/json' },
+    })
     t.equal(reply.headers.get('location'), `/v1/jobs/${id}`)
     const file = await download(result!.download!)
     t.equal(file.length, result!.sizeBytes)
     t.strictSame(JSON.parse(file.toString('utf8')), listed, 'the same as the list')
     t.match((await client.get<Job>(`/jobs/${id}`)).body, { status: 'succeeded', result: { rows: listed.length } })
-    t.strictSame(await world.query(`select status, previous_status from outbox where object = 'job' and object_id = $1`, [id]), [{ status: 'succeeded', previous_status: 'running' }])
+    t.strictSame(
+      await world.query(`select status, previous_status from outbox where object = 'job' and object_id = $1`, [id]),
+      [{ status: 'succeeded', previous_status: 'running' }],
+    )
   })
 
   await t.test('in tables text stays text, and amounts have the separator that was asked for', async (t) => {
     const columns = ['reference', 'amount', 'currency', 'createdAt', 'type']
-    const csv = (await download((await ask({ format: 'csv', filter, columns, timezone: 'Asia/Tokyo', decimalSeparator: ',' })).body.result!.download!)).toString('utf8')
+    const csv = (
+      await download(
+        (
+          await ask({ format: 'csv', filter, columns, timezone: 'Asia/Tokyo', decimalSeparator: ',' })
+        ).body.result!.download!,
+      )
+    ).toString('utf8')
     const lines = csv.trimEnd().split('\r\n')
     t.equal(lines[0], '\ufeffreference;amount;currency;createdAt;type')
     t.equal(lines.length, listed.length + 1)
     const transfer = listed.find(({ amount }) => amount.amountMinor === '1000') as Row & { readonly createdAt: string }
-    const local = Temporal.Instant.from(transfer.createdAt).toZonedDateTimeISO('Asia/Tokyo').toPlainDateTime().toString({ fractionalSecondDigits: 3 })
+    const local = Temporal.Instant.from(transfer.createdAt)
+      .toZonedDateTimeISO('Asia/Tokyo')
+      .toPlainDateTime()
+      .toString({ fractionalSecondDigits: 3 })
     t.ok(lines.includes(`"'+49 30; ""quoted""";-10,00;EUR;${local};transfer_out`), csv)
     const xlsx = (await ask({ format: 'xlsx', filter })).body
-    t.match(xlsx.result, { rows: listed.length, contentType: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet' })
+    t.match(xlsx.result, {
+      rows: listed.length,
+      contentType: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+    })
     t.equal((await download(xlsx.result!.download!)).subarray(0, 2).toString(), 'PK')
   })
 
@@ -80,23 +113,57 @@ t.test('exports', async (t) => {
     const closing = (await download(ahead.result!.download!)).toString('utf8').match(/CLBD.*?<Dt><Dt>(.*?)<\/Dt>/)![1]
     t.equal(closing, new Date(world.now()).toISOString().slice(0, 10), 'no balance of days that are still to come')
     const mt940 = (await ask({ format: 'mt940', filter: { balanceId: a, bookedFrom: day, bookedTo: day } })).body
-    t.match((await download(mt940.result!.download!)).toString('latin1'), /^:20:[0-9A-F]{16}\r\n:25:.*\r\n:28C:00000\/00001\r\n:60F:C/)
+    t.match(
+      (await download(mt940.result!.download!)).toString('latin1'),
+      /^:20:[0-9A-F]{16}\r\n:25:.*\r\n:28C:00000\/00001\r\n:60F:C/,
+    )
   })
 
   await t.test('what does not fit is refused', async (t) => {
-    const field = async (body: object) => { const { status, problem } = await ask(body); return [status, problem.errors?.[0]?.field, problem.errors?.[0]?.code] }
+    const field = async (body: object) => {
+      const { status, problem } = await ask(body)
+      return [status, problem.errors?.[0]?.field, problem.errors?.[0]?.code]
+    }
     t.strictSame(await field({ format: 'csv', filter: { colour: 'red' } }), [422, '/filter/colour', 'unknown_field'])
     t.strictSame(await field({ format: 'csv', filter: { status: 'lost' } }), [422, '/filter/status', 'invalid_value'])
-    t.strictSame(await field({ format: 'csv', filter: { bookedFrom: '2026-05-02', bookedTo: '2026-05-01' } }), [422, '/filter/bookedFrom', 'invalid_value'])
-    t.strictSame(await field({ format: 'csv', filter: { bookedFrom: '2020-01-01', bookedTo: '2021-12-31' } }), [422, '/filter', 'too_large'])
+    t.strictSame(await field({ format: 'csv', filter: { bookedFrom: '2026-05-02', bookedTo: '2026-05-01' } }), [
+      422,
+      '/filter/bookedFrom',
+      'invalid_value',
+    ])
+    t.strictSame(await field({ format: 'csv', filter: { bookedFrom: '2020-01-01', bookedTo: '2021-12-31' } }), [
+      422,
+      '/filter',
+      'too_large',
+    ])
     t.strictSame(await field({ format: 'csv', columns: ['amount', 'secret'] }), [422, '/columns/1', 'invalid_value'])
     t.strictSame(await field({ format: 'json', columns: ['amount'] }), [422, '/columns', 'not_applicable'])
     t.strictSame(await field({ format: 'csv', timezone: 'Mars/Base' }), [422, '/timezone', 'invalid_value'])
     t.strictSame(await field({ format: 'camt053' }), [422, '/filter/balanceId', 'required'])
-    t.strictSame(await field({ format: 'camt053', filter: { balanceId: world.seeded.balances.EUR } }), [422, '/filter/balanceId', 'not_found'])
-    t.strictSame(await field({ format: 'mt940', filter: { balanceId: a, status: 'completed' } }), [422, '/filter/status', 'not_applicable'])
+    t.strictSame(await field({ format: 'camt053', filter: { balanceId: world.seeded.balances.EUR } }), [
+      422,
+      '/filter/balanceId',
+      'not_found',
+    ])
+    t.strictSame(await field({ format: 'mt940', filter: { balanceId: a, status: 'completed' } }), [
+      422,
+      '/filter/status',
+      'not_applicable',
+    ])
     t.strictSame((await field({ format: 'pdf' })).slice(0, 2), [422, '/format'])
-    t.strictSame(JSON.parse((await download((await ask({ format: 'json', filter: { balanceId: world.seeded.balances.EUR } })).body.result!.download!)).toString('utf8')), [], 'nothing of others')
+    t.strictSame(
+      JSON.parse(
+        (
+          await download(
+            (
+              await ask({ format: 'json', filter: { balanceId: world.seeded.balances.EUR } })
+            ).body.result!.download!,
+          )
+        ).toString('utf8'),
+      ),
+      [],
+      'nothing of others',
+    )
   })
 
   await t.test('the same key gets the same answer, and does the work once', async (t) => {
@@ -119,40 +186,69 @@ t.test('exports', async (t) => {
     t.match(failed.error, { code: 'internal-error' })
     const done = (await ask({ format: 'csv', filter })).body
     world.advance(7 * 86_400_000 + 60_000)
-    const expired = await until('it has expired', async () => {
-      const job = (await client.get<Job>(`/jobs/${done.id}`)).body
-      return job.status === 'expired' && job
-    }, { deadlineMs: 120_000 })
+    const expired = await until(
+      'it has expired',
+      async () => {
+        const job = (await client.get<Job>(`/jobs/${done.id}`)).body
+        return job.status === 'expired' && job
+      },
+      { deadlineMs: 120_000 },
+    )
     t.match(expired, { result: null, expiresAt: null })
     t.equal((await fetch(done.result!.download!.url)).status, 410)
   })
 
   await t.test('people prove themselves for everything, and not for a part', async (t) => {
     const person = await world.person('owner').signIn()
-    const some = { format: 'csv', filter: { balanceId: world.seeded.balances.EUR, createdFrom: timestamp(world.now() - 30 * 86_400_000) } }
+    const some = {
+      format: 'csv',
+      filter: { balanceId: world.seeded.balances.EUR, createdFrom: timestamp(world.now() - 30 * 86_400_000) },
+    }
     t.equal((await person.post('/transactions/exports', some)).status, 202)
     for (const body of [{ format: 'csv' }, { ...some, includeAttachments: true }]) {
-      t.match((await person.post('/transactions/exports', body)).problem, { code: 'step-up-required', action: 'statement.full_export' })
+      t.match((await person.post('/transactions/exports', body)).problem, {
+        code: 'step-up-required',
+        action: 'statement.full_export',
+      })
     }
     await person.stepUp('statement.full_export')
-    const { data: [paid] } = (await world.seeded.client.list<Row>('/transactions', { 'filter[balanceId]': world.seeded.balances.EUR })).body
-    const attach = async (fileName: string, bytes: Uint8Array) => (await upload<{ id: string }>(world, person, `/transactions/${paid!.id}/attachments`, { bytes, fileName })).body.id
-    const attached = [await attach('Rechnung Łódź.pdf', PDF), await attach('../scan.png', PNG), await attach('SBX:INFECTED.csv', CSV)]
+    const {
+      data: [paid],
+    } = (await world.seeded.client.list<Row>('/transactions', { 'filter[balanceId]': world.seeded.balances.EUR })).body
+    const attach = async (fileName: string, bytes: Uint8Array) =>
+      (await upload<{ id: string }>(world, person, `/transactions/${paid!.id}/attachments`, { bytes, fileName })).body
+        .id
+    const attached = [
+      await attach('Rechnung Łódź.pdf', PDF),
+      await attach('../scan.png', PNG),
+      await attach('SBX:INFECTED.csv', CSV),
+    ]
     for (const [nth, status] of ['clean', 'clean', 'infected'].entries()) {
       await until(`attachment ${nth} is ${status}`, async () => {
         world.advance(1_000)
-        return (await world.seeded.client.get<{ status: string }>(`/attachments/${attached[nth]}`)).body.status === status
+        return (
+          (await world.seeded.client.get<{ status: string }>(`/attachments/${attached[nth]}`)).body.status === status
+        )
       })
     }
     const { id } = (await person.post<Job>('/transactions/exports', { ...some, includeAttachments: true })).body
-    const job = await until('the package is there', async () => {
-      const job = (await world.seeded.client.get<Job>(`/jobs/${id}`)).body
-      return job.status === 'succeeded' && job
-    }, { deadlineMs: 120_000 })
+    const job = await until(
+      'the package is there',
+      async () => {
+        const job = (await world.seeded.client.get<Job>(`/jobs/${id}`)).body
+        return job.status === 'succeeded' && job
+      },
+      { deadlineMs: 120_000 },
+    )
     t.match(job.result, { contentType: 'application/zip' })
     const zip = await download(job.result!.download!)
     const files = unzipped(zip)
-    const names = [`transactions-${timestamp(world.now()).slice(0, 10)}.csv`, ...['1-opening-balance.pdf', '2-Rechnung Łódź.pdf', '3-scan.png'].map((name) => `attachments/${paid!.id}/${name}`)]
+    const names = [
+      `transactions-${timestamp(world.now()).slice(0, 10)}.csv`,
+      ...['1-opening-balance.pdf', '2-Rechnung Łódź.pdf', '3-scan.png'].map(
+        (name) => `attachments/${paid!.id}/${name}`,
+      ),
+    ]
     t.strictSame([...files.keys()].sort(), names.toSorted(), 'the table and what is clean')
     t.ok(files.get(names[2]!)?.equals(PDF) && files.get(names[3]!)?.equals(PNG), 'byte by byte')
     t.match(files.get(names[0]!)?.toString('utf8'), paid!.id)

@@ -12,15 +12,27 @@ t.test('what the bank does not answer is an exception until it does', async (t) 
   const made = (await client.createTransfer(transferBody(from, to, 1_501))).body
   await becomes(client, made.id, 'exception')
   t.match(await client.balance(from), { bookBalance: eur(50_000), heldBalance: eur(1_501) }, 'the hold stays')
-  t.match(await world.query('select kind, status, subject_type from exception_case where subject_id = $1', [made.id]), [{ kind: 'provider_timeout', status: 'open', subject_type: 'transfer' }])
+  t.match(await world.query('select kind, status, subject_type from exception_case where subject_id = $1', [made.id]), [
+    { kind: 'provider_timeout', status: 'open', subject_type: 'transfer' },
+  ])
   await world.restart()
   t.equal((await client.get<Transfer>(`/transfers/${made.id}`)).body.status, 'exception', 'still, after a restart')
   world.advance(61_000)
   await becomes(client, made.id, 'completed')
   t.match(await client.balance(to), { bookBalance: eur(21_501) })
-  t.strictSame(await events(world, made.id), ['transfer.status_changed processing exception', 'transfer.status_changed exception completed', 'transfer.completed exception completed'])
-  t.match(await world.query('select status, outcome from exception_case where subject_id = $1', [made.id]), [{ status: 'resolved', outcome: 'completed' }])
-  t.strictSame(await world.query('select reference from sandbox_transfer where reference = $1', [made.id]), [{ reference: made.id }], 'it was told once')
+  t.strictSame(await events(world, made.id), [
+    'transfer.status_changed processing exception',
+    'transfer.status_changed exception completed',
+    'transfer.completed exception completed',
+  ])
+  t.match(await world.query('select status, outcome from exception_case where subject_id = $1', [made.id]), [
+    { status: 'resolved', outcome: 'completed' },
+  ])
+  t.strictSame(
+    await world.query('select reference from sandbox_transfer where reference = $1', [made.id]),
+    [{ reference: made.id }],
+    'it was told once',
+  )
 })
 
 t.test('staff resolve what the bank does not speak of', async (t) => {
@@ -28,7 +40,10 @@ t.test('staff resolve what the bank does not speak of', async (t) => {
   const { client, from, to } = await apart(world)
   const made = (await client.createTransfer(transferBody(from, to, 1_501))).body
   await becomes(client, made.id, 'exception')
-  const [first, second] = [await world.person('operations').signIn(), await world.person('operator_admin').signIn()] as const
+  const [first, second] = [
+    await world.person('operations').signIn(),
+    await world.person('operator_admin').signIn(),
+  ] as const
   const [found] = (await first.get<{ data: Exception[] }>('/exceptions')).body.data
   t.match(found, { kind: 'provider_timeout', related: { object: 'transfer', id: made.id }, amount: eur(1_501) })
   const path = `/exceptions/${found!.id}/resolve`
@@ -39,7 +54,11 @@ t.test('staff resolve what the bank does not speak of', async (t) => {
   t.match(await client.balance(from), { bookBalance: eur(50_000), heldBalance: eur(0) })
   world.advance(61_000)
   await new Promise((resolve) => setTimeout(resolve, 600))
-  t.equal((await client.get<Transfer>(`/transfers/${made.id}`)).body.status, 'failed', 'what the bank says later changes nothing')
+  t.equal(
+    (await client.get<Transfer>(`/transfers/${made.id}`)).body.status,
+    'failed',
+    'what the bank says later changes nothing',
+  )
 })
 
 t.test('while the bank is not reached, transfers wait', async (t) => {

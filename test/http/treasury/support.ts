@@ -18,29 +18,54 @@ export async function reconcile(world: World, day: string, currency = 'EUR'): Pr
   const asked = await world.operator.post('/reconciliations', { currency, until: day })
   if (asked.status !== 202) throw new Error(asked.text)
   let found: Reconciliation | undefined
-  await until(`the reconciliation of ${day}`, async () => {
-    found = (await world.operator.get<PageBody<Reconciliation>>(`/reconciliations?filter[currency]=${currency}&filter[dayFrom]=${day}&filter[dayTo]=${day}`)).body.data[0]
-    return found !== undefined && found.finishedAt !== null
-  }, { deadlineMs: 20_000, pollMs: 100 })
+  await until(
+    `the reconciliation of ${day}`,
+    async () => {
+      found = (
+        await world.operator.get<PageBody<Reconciliation>>(
+          `/reconciliations?filter[currency]=${currency}&filter[dayFrom]=${day}&filter[dayTo]=${day}`,
+        )
+      ).body.data[0]
+      return found !== undefined && found.finishedAt !== null
+    },
+    { deadlineMs: 20_000, pollMs: 100 },
+  )
   return found!
 }
 
 /** What differed at the end of its day, as it is now, oldest first. */
-export async function breaksOf(world: World, { id }: Pick<Reconciliation, 'id'>): Promise<readonly ReconciliationBreak[]> {
-  return (await world.operator.get<PageBody<ReconciliationBreak>>(`/reconciliations/${id}/breaks?sort=createdAt&limit=100`)).body.data
+export async function breaksOf(
+  world: World,
+  { id }: Pick<Reconciliation, 'id'>,
+): Promise<readonly ReconciliationBreak[]> {
+  return (
+    await world.operator.get<PageBody<ReconciliationBreak>>(`/reconciliations/${id}/breaks?sort=createdAt&limit=100`)
+  ).body.data
 }
 
 /** The bank books something by itself, now. */
-export async function bankBooks(world: World, direction: 'CRDT' | 'DBIT', minor: number, reference: string = crypto.randomUUID()): Promise<string> {
+export async function bankBooks(
+  world: World,
+  direction: 'CRDT' | 'DBIT',
+  minor: number,
+  reference: string = crypto.randomUUID(),
+): Promise<string> {
   await world.query(
     `insert into sandbox_booking (id, connection_id, currency, reference, direction, amount, booked_at, code, text)
      select gen_random_uuid(), connection_id, 'EUR', $1, $2, $3, $4, 'TEST', 'Something of the bank''s own' from balance where id = $5`,
-    [reference, direction, minor, new Date(world.now()), world.seeded.balances.EUR])
+    [reference, direction, minor, new Date(world.now()), world.seeded.balances.EUR],
+  )
   return reference
 }
 
 /** What is on an account of the chart in euro, by its side. */
 export async function onAccount(world: World, account: string): Promise<bigint> {
-  const { rows } = (await world.operator.get<{ rows: readonly { account: string; currency: string; balance: { amountMinor: string } }[] }>('/ledger/trial-balance')).body
-  return rows.filter((row) => row.account === account && row.currency === 'EUR').reduce((sum, { balance }) => sum + BigInt(balance.amountMinor), 0n)
+  const { rows } = (
+    await world.operator.get<{
+      rows: readonly { account: string; currency: string; balance: { amountMinor: string } }[]
+    }>('/ledger/trial-balance')
+  ).body
+  return rows
+    .filter((row) => row.account === account && row.currency === 'EUR')
+    .reduce((sum, { balance }) => sum + BigInt(balance.amountMinor), 0n)
 }

@@ -5,7 +5,13 @@ const BALANCE: ClosableBalance = { id: 'a', currency: 'EUR', status: 'active', p
 const FREE = { subBalances: 0, underWay: 0 }
 
 t.test('what keeps a balance open', (t) => {
-  const table: readonly [what: string, balance: Partial<ClosableBalance>, ties: Partial<typeof FREE>, sweeps: boolean, detail: string | null][] = [
+  const table: readonly [
+    what: string,
+    balance: Partial<ClosableBalance>,
+    ties: Partial<typeof FREE>,
+    sweeps: boolean,
+    detail: string | null,
+  ][] = [
     ['nothing', {}, {}, false, null],
     ['nothing, while it is closing', { status: 'closing' }, {}, false, null],
     ['money that is moved', { posted: 1n }, {}, true, null],
@@ -21,7 +27,8 @@ t.test('what keeps a balance open', (t) => {
   for (const [what, balance, ties, sweeps, detail] of table) {
     const problem = closingProblem({ ...BALANCE, ...balance }, { ...FREE, ...ties }, sweeps)
     t.equal(problem?.detail ?? null, detail, what)
-    if (problem !== null) t.match(problem, { slug: 'invalid-transition', extra: { currentStatus: balance.status ?? 'active' } }, what)
+    if (problem !== null)
+      t.match(problem, { slug: 'invalid-transition', extra: { currentStatus: balance.status ?? 'active' } }, what)
   }
   t.end()
 })

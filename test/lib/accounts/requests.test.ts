@@ -2,7 +2,13 @@ import t from 'tap'
 import { changeKind, replacedBy, scopeOf, standingOf, type KnownDetails } from '../../../lib/accounts/requests.ts'
 import { sandboxAccounts } from '../../../lib/sandbox/accounts.ts'
 
-const known = (id: string, status: KnownDetails['status'], more: Partial<KnownDetails> = {}): KnownDetails => ({ id, status, scope: 'local', connectionId: 'one', ...more })
+const known = (id: string, status: KnownDetails['status'], more: Partial<KnownDetails> = {}): KnownDetails => ({
+  id,
+  status,
+  scope: 'local',
+  connectionId: 'one',
+  ...more,
+})
 
 t.test('rails of one request have one account', (t) => {
   const offers = sandboxAccounts('GBP', 0)
@@ -15,9 +21,18 @@ t.test('rails of one request have one account', (t) => {
 })
 
 t.test('newer details replace the active ones of their scope', (t) => {
-  const all = [known('a', 'active'), known('b', 'active', { scope: 'international' }), known('c', 'replaced'), known('d', 'pending'), known('e', 'failed')]
+  const all = [
+    known('a', 'active'),
+    known('b', 'active', { scope: 'international' }),
+    known('c', 'replaced'),
+    known('d', 'pending'),
+    known('e', 'failed'),
+  ]
   const replaced = replacedBy(all, known('d', 'pending'))
-  t.strictSame(replaced.map(({ id }) => id), ['a'])
+  t.strictSame(
+    replaced.map(({ id }) => id),
+    ['a'],
+  )
   t.equal(changeKind(replaced, { connectionId: 'one' }), 'reissue')
   t.equal(changeKind(replaced, { connectionId: 'two' }), 'provider_switch')
   t.equal(changeKind([], { connectionId: 'one' }), null, 'first details change nothing')

@@ -11,9 +11,30 @@
  */
 import fc from 'fast-check'
 import t from 'tap'
-import { loosens, rulesInEffect, tierInEffect, type RulesInEffect, type StoredPolicies } from '../../../lib/approvals/in-effect.ts'
-import { POLICY_KINDS, RECIPIENT_MODES, type Convert, type Measured, type PolicyKind, type PolicyTerms, type RecipientMode, type Tier } from '../../../lib/approvals/policy.ts'
-import { approvalsThatCount, editorsSince, requestersOf, withEditor, type Editor } from '../../../lib/approvals/requesters.ts'
+import {
+  loosens,
+  rulesInEffect,
+  tierInEffect,
+  type RulesInEffect,
+  type StoredPolicies,
+} from '../../../lib/approvals/in-effect.ts'
+import {
+  POLICY_KINDS,
+  RECIPIENT_MODES,
+  type Convert,
+  type Measured,
+  type PolicyKind,
+  type PolicyTerms,
+  type RecipientMode,
+  type Tier,
+} from '../../../lib/approvals/policy.ts'
+import {
+  approvalsThatCount,
+  editorsSince,
+  requestersOf,
+  withEditor,
+  type Editor,
+} from '../../../lib/approvals/requesters.ts'
 import { AMOUNT_MAX, BALANCES, CURRENCIES, RECIPIENTS, stored, termsOfKind } from './policies.ts'
 
 const [ANN, ANNS_KEY, BEN] = ['ann', 'key of ann', 'ben']
@@ -21,7 +42,12 @@ const CONVERT: Convert = (amount, from, to) => (from === to ? amount : from === 
 const MONEY_KINDS = ['payment', 'bulk_payment', 'exchange'] as const satisfies readonly PolicyKind[]
 
 /** A rule that is left out of the model. */
-type Flaw = 'compares the stored row' | 'the creator alone is the requester' | 'a key is another person' | 'requesters decide on their changes' | null
+type Flaw =
+  | 'compares the stored row'
+  | 'the creator alone is the requester'
+  | 'a key is another person'
+  | 'requesters decide on their changes'
+  | null
 
 interface Terms extends Measured {
   readonly amount: bigint
@@ -77,7 +103,12 @@ class Model {
   /** What went through, and what was stopped: so that a run that stops nothing is seen. */
   readonly counts = { through: 0, alone: 0, refused: 0 }
 
-  constructor(policies: StoredPolicies, mode: RecipientMode, plans: readonly Pick<Plan, 'kind' | 'terms'>[], flaw: Flaw) {
+  constructor(
+    policies: StoredPolicies,
+    mode: RecipientMode,
+    plans: readonly Pick<Plan, 'kind' | 'terms'>[],
+    flaw: Flaw,
+  ) {
     this.#stored = policies
     this.#mode = mode
     this.#flaw = flaw
@@ -88,15 +119,30 @@ class Model {
   act(act: Act): void {
     this.#now += 1
     switch (act.do) {
-      case 'put': return this.#put(act.kind, act.terms)
-      case 'decide change': return this.#decideChange(act.nth)
-      case 'make': return void this.#plans.push({ kind: act.kind, terms: act.terms, createdBy: act.byKey ? ANNS_KEY : ANN, createdAt: this.#now, editors: [] })
-      case 'edit': return this.#edit(act.nth, act.terms)
-      case 'edit recipient': return this.#editRecipient(act.recipientId)
-      case 'submit': return this.#submit(act.nth)
-      case 'approve': return this.#approve(act.nth)
-      case 'restart': return this.#restart(act.nth)
-      default: act satisfies never
+      case 'put':
+        return this.#put(act.kind, act.terms)
+      case 'decide change':
+        return this.#decideChange(act.nth)
+      case 'make':
+        return void this.#plans.push({
+          kind: act.kind,
+          terms: act.terms,
+          createdBy: act.byKey ? ANNS_KEY : ANN,
+          createdAt: this.#now,
+          editors: [],
+        })
+      case 'edit':
+        return this.#edit(act.nth, act.terms)
+      case 'edit recipient':
+        return this.#editRecipient(act.recipientId)
+      case 'submit':
+        return this.#submit(act.nth)
+      case 'approve':
+        return this.#approve(act.nth)
+      case 'restart':
+        return this.#restart(act.nth)
+      default:
+        act satisfies never
     }
   }
 
@@ -107,13 +153,21 @@ class Model {
       this.#stored = { ...this.#stored, [kind]: terms }
       return
     }
-    const { tier } = tierInEffect(rulesInEffect(this.#stored, this.#mode).rules.policy_change, { amount: null, currency: null })!
+    const { tier } = tierInEffect(rulesInEffect(this.#stored, this.#mode).rules.policy_change, {
+      amount: null,
+      currency: null,
+    })!
     this.#changes.push({ kind, terms, tier, requestedBy: ANN })
   }
 
   #decideChange(nth: number): void {
     const change = at(this.#changes, nth)
-    if (change === undefined || this.#flaw !== 'requesters decide on their changes' || !change.tier.allowSelfApproval || change.tier.requiredApprovals > 1) {
+    if (
+      change === undefined ||
+      this.#flaw !== 'requesters decide on their changes' ||
+      !change.tier.allowSelfApproval ||
+      change.tier.requiredApprovals > 1
+    ) {
       this.counts.refused += change === undefined ? 0 : 1
       return
     }
@@ -139,10 +193,23 @@ class Model {
     if (plan === undefined) return
     const { createdBy, createdAt, editors, kind, terms } = plan
     const tier = tierInEffect(rulesInEffect(this.#stored, this.#mode).rules[kind], terms, CONVERT)?.tier ?? null
-    const requesters = this.#flaw === 'the creator alone is the requester' ? [createdBy]
-      : requestersOf([createdBy], editors.map(({ id }) => id), editorsSince(this.#recipients.get(terms.recipientId) ?? [], createdAt))
+    const requesters =
+      this.#flaw === 'the creator alone is the requester'
+        ? [createdBy]
+        : requestersOf(
+            [createdBy],
+            editors.map(({ id }) => id),
+            editorsSince(this.#recipients.get(terms.recipientId) ?? [], createdAt),
+          )
     const recipientChanged = editorsSince(this.#recipients.get(terms.recipientId) ?? [], createdAt).length > 0
-    const waiting = { plan, terms, tier: tier!, requesters, bens: createdBy === BEN && editors.length === 0 && !recipientChanged, approvals: [] }
+    const waiting = {
+      plan,
+      terms,
+      tier: tier!,
+      requesters,
+      bens: createdBy === BEN && editors.length === 0 && !recipientChanged,
+      approvals: [],
+    }
     if (tier === null) this.#through(waiting)
     else this.#waiting.push(waiting)
   }
@@ -150,13 +217,19 @@ class Model {
   #approve(nth: number): void {
     const waiting = at(this.#waiting, nth)
     if (waiting === undefined) return
-    const shaped = requestersOf(waiting.requesters, this.#flaw !== 'a key is another person' && waiting.requesters.includes(ANNS_KEY!) ? [ANN!] : [])
+    const shaped = requestersOf(
+      waiting.requesters,
+      this.#flaw !== 'a key is another person' && waiting.requesters.includes(ANNS_KEY!) ? [ANN!] : [],
+    )
     if ((shaped.includes(ANN!) && !waiting.tier.allowSelfApproval) || waiting.approvals.includes(ANN!)) {
       this.counts.refused += 1
       return
     }
     waiting.approvals = [...waiting.approvals, ANN!]
-    const counted = approvalsThatCount(waiting.approvals.map((decisionId) => ({ decisionId, stands: true, teamIds: [] })), waiting.tier)
+    const counted = approvalsThatCount(
+      waiting.approvals.map((decisionId) => ({ decisionId, stands: true, teamIds: [] })),
+      waiting.tier,
+    )
     if (counted.length < waiting.tier.requiredApprovals) return
     this.#waiting = this.#waiting.filter((one) => one !== waiting)
     this.#through(waiting)
@@ -173,41 +246,62 @@ class Model {
     const asked = tierInEffect(this.#first.rules[plan.kind], terms, CONVERT)?.tier ?? null
     if (asked === null) return
     const people = bens ? 2 : 1
-    if (approvals.length < asked.requiredApprovals) throw new Error(`${plan.kind} of ${terms.amount} ${terms.currency} went through with ${approvals.length} of ${asked.requiredApprovals} approvals`)
-    if (!asked.allowSelfApproval && people < 2) throw new Error(`${plan.kind} of ${terms.amount} ${terms.currency} went through by one person`)
+    if (approvals.length < asked.requiredApprovals)
+      throw new Error(
+        `${plan.kind} of ${terms.amount} ${terms.currency} went through with ${approvals.length} of ${asked.requiredApprovals} approvals`,
+      )
+    if (!asked.allowSelfApproval && people < 2)
+      throw new Error(`${plan.kind} of ${terms.amount} ${terms.currency} went through by one person`)
     this.counts.alone += people === 1 ? 1 : 0
   }
 }
 
-const at = <Value>(values: readonly Value[], nth: number): Value | undefined => (values.length === 0 ? undefined : values[nth % values.length])
-const onlyRow = (policies: StoredPolicies, kind: PolicyKind): StoredPolicies => (policies[kind]?.enabled === true ? { [kind]: policies[kind] } : {})
+const at = <Value>(values: readonly Value[], nth: number): Value | undefined =>
+  values.length === 0 ? undefined : values[nth % values.length]
+const onlyRow = (policies: StoredPolicies, kind: PolicyKind): StoredPolicies =>
+  policies[kind]?.enabled === true ? { [kind]: policies[kind] } : {}
 
 const terms: fc.Arbitrary<Terms> = fc.record({
-  amount: fc.bigInt({ min: 1n, max: BigInt(AMOUNT_MAX) + 10n }), currency: fc.constantFrom(...CURRENCIES), balanceId: fc.constantFrom(...BALANCES),
-  recipientId: fc.constantFrom(...RECIPIENTS), toOwnAccount: fc.boolean(),
+  amount: fc.bigInt({ min: 1n, max: BigInt(AMOUNT_MAX) + 10n }),
+  currency: fc.constantFrom(...CURRENCIES),
+  balanceId: fc.constantFrom(...BALANCES),
+  recipientId: fc.constantFrom(...RECIPIENTS),
+  toOwnAccount: fc.boolean(),
 })
 const kind = fc.constantFrom(...MONEY_KINDS)
 const nth = fc.nat({ max: 20 })
 const act: fc.Arbitrary<Act> = fc.oneof(
-  { weight: 4, arbitrary: fc.constantFrom(...POLICY_KINDS).chain((of) => fc.record({ do: fc.constant('put' as const), kind: fc.constant(of), terms: termsOfKind(of) })) },
+  {
+    weight: 4,
+    arbitrary: fc
+      .constantFrom(...POLICY_KINDS)
+      .chain((of) => fc.record({ do: fc.constant('put' as const), kind: fc.constant(of), terms: termsOfKind(of) })),
+  },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('decide change' as const), nth }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('make' as const), kind, terms, byKey: fc.boolean() }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('edit' as const), nth, terms }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('edit recipient' as const), recipientId: fc.constantFrom(...RECIPIENTS) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant('edit recipient' as const), recipientId: fc.constantFrom(...RECIPIENTS) }),
+  },
   { weight: 5, arbitrary: fc.record({ do: fc.constant('submit' as const), nth }) },
   { weight: 6, arbitrary: fc.record({ do: fc.constant('approve' as const), nth }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('restart' as const), nth }) },
 )
 
 const counts = { through: 0, alone: 0, refused: 0 }
-const property = (flaw: Flaw) => fc.property(
-  stored, fc.constantFrom(...RECIPIENT_MODES), fc.array(fc.record({ kind, terms }), { minLength: 1, maxLength: 4 }), fc.array(act, { minLength: 1, maxLength: 40 }),
-  (policies, mode, plans, acts) => {
-    const model = new Model(policies, mode, plans, flaw)
-    for (const one of acts) model.act(one)
-    for (const name of ['through', 'alone', 'refused'] as const) counts[name] += model.counts[name]
-  },
-)
+const property = (flaw: Flaw) =>
+  fc.property(
+    stored,
+    fc.constantFrom(...RECIPIENT_MODES),
+    fc.array(fc.record({ kind, terms }), { minLength: 1, maxLength: 4 }),
+    fc.array(act, { minLength: 1, maxLength: 40 }),
+    (policies, mode, plans, acts) => {
+      const model = new Model(policies, mode, plans, flaw)
+      for (const one of acts) model.act(one)
+      for (const name of ['through', 'alone', 'refused'] as const) counts[name] += model.counts[name]
+    },
+  )
 
 t.test('no sequence of acts of one person moves money that two must approve', (t) => {
   const seed = Number(process.env['SEED'] ?? 1)
@@ -219,7 +313,12 @@ t.test('no sequence of acts of one person moves money that two must approve', (t
   t.end()
 })
 
-const flaws: readonly Exclude<Flaw, null>[] = ['compares the stored row', 'the creator alone is the requester', 'a key is another person', 'requesters decide on their changes']
+const flaws: readonly Exclude<Flaw, null>[] = [
+  'compares the stored row',
+  'the creator alone is the requester',
+  'a key is another person',
+  'requesters decide on their changes',
+]
 for (const flaw of flaws) {
   t.test(`the property finds a service in which: ${flaw}`, (t) => {
     const { failed } = fc.check(property(flaw), { numRuns: 20_000, seed: 1, endOnFailure: true })

@@ -2,7 +2,12 @@ import t from 'tap'
 import { sandboxScreener } from '../../../lib/sandbox/sandbox-screener.ts'
 
 const hitOf = async (amount: bigint, reference: string, recipientName: string) =>
-  (await sandboxScreener.screen([{ id: 'p', amount, reference, recipientName }, { id: 'other', amount: 1n, reference: 'Rent', recipientName: 'Nobody' }])).get('p') ?? null
+  (
+    await sandboxScreener.screen([
+      { id: 'p', amount, reference, recipientName },
+      { id: 'other', amount: 1n, reference: 'Rent', recipientName: 'Nobody' },
+    ])
+  ).get('p') ?? null
 
 t.test('tokens, amounts and names are found, and nothing else is', async (t) => {
   for (const [amount, reference, name, expected] of [
@@ -23,7 +28,8 @@ t.test('tokens, amounts and names are found, and nothing else is', async (t) => 
     [100n, 'Sanctionov', 'Viktor', null],
   ] as const) {
     const hit = await hitOf(amount, reference, name)
-    const found = hit === null ? null : hit.decides === null ? 'people' : `${hit.decides.decision}@${hit.decides.afterMs}`
+    const found =
+      hit === null ? null : hit.decides === null ? 'people' : `${hit.decides.decision}@${hit.decides.afterMs}`
     t.equal(found, expected, `${amount} ${reference} ${name}`)
     if (hit !== null) t.match(hit, { provider: 'sandbox', findings: [{ list: /^SANDBOX-/, name: String, score: 100 }] })
   }

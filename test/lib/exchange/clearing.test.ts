@@ -23,17 +23,65 @@ import { Random } from '../../support/random.ts'
 const SEED = Number(process.env['SEED'] ?? 1)
 
 /** An account of the chart, by its key and currency. */
-const accountsOf = (currency: string): InternalAccounts => Object.fromEntries(CHART.map(({ key }) => [key, `${key} ${currency}`])) as Record<AccountKey, string>
+const accountsOf = (currency: string): InternalAccounts =>
+  Object.fromEntries(CHART.map(({ key }) => [key, `${key} ${currency}`])) as Record<AccountKey, string>
 
-function exchangeOf(random: Random, sellCurrency: CurrencyCode, buyCurrency: CurrencyCode, priced: Priced): ExchangeRecord {
+function exchangeOf(
+  random: Random,
+  sellCurrency: CurrencyCode,
+  buyCurrency: CurrencyCode,
+  priced: Priced,
+): ExchangeRecord {
   return {
-    id: ids.next(), customerId: 'customer', operatorId: 'operator', connectionId: 'connection', shard: 1, number: 'EXC0000000001', externalId: null, kind: 'spot',
-    status: 'processing', version: 1, quoteId: ids.next(), parentExchangeId: null, paymentId: null, sellBalanceId: 'sell', buyBalanceId: 'buy', sellCurrency, buyCurrency,
-    sellAmount: priced.sell, buyAmount: priced.buy, rate: priced.rate, partnerRate: priced.partnerRate, fixedSide: 'sell',
-    fee: random.chance(0.5) ? 0n : BigInt(random.int(1, 5_000)), holdId: null, approvalId: null, tradeDate: '2026-05-04', settlementDate: '2026-05-04', settledAt: null,
-    reference: null, drawdownCount: 0, remainingSell: null, remainingBuy: null, forwardType: null, drawdownFrom: null, heldUntil: null, deposit: null, dueAt: null,
-    depositUsed: 0n, depositPlacedUsed: 0n, failure: null, exception: null, providerRef: null, partnerSold: null, partnerBought: null, createdBy: 'key', createdVia: 'api_key',
-    metadata: {}, createdAt: MONDAY, updatedAt: MONDAY,
+    id: ids.next(),
+    customerId: 'customer',
+    operatorId: 'operator',
+    connectionId: 'connection',
+    shard: 1,
+    number: 'EXC0000000001',
+    externalId: null,
+    kind: 'spot',
+    status: 'processing',
+    version: 1,
+    quoteId: ids.next(),
+    parentExchangeId: null,
+    paymentId: null,
+    sellBalanceId: 'sell',
+    buyBalanceId: 'buy',
+    sellCurrency,
+    buyCurrency,
+    sellAmount: priced.sell,
+    buyAmount: priced.buy,
+    rate: priced.rate,
+    partnerRate: priced.partnerRate,
+    fixedSide: 'sell',
+    fee: random.chance(0.5) ? 0n : BigInt(random.int(1, 5_000)),
+    holdId: null,
+    approvalId: null,
+    tradeDate: '2026-05-04',
+    settlementDate: '2026-05-04',
+    settledAt: null,
+    reference: null,
+    drawdownCount: 0,
+    remainingSell: null,
+    remainingBuy: null,
+    forwardType: null,
+    drawdownFrom: null,
+    heldUntil: null,
+    deposit: null,
+    dueAt: null,
+    depositUsed: 0n,
+    depositPlacedUsed: 0n,
+    failure: null,
+    exception: null,
+    providerRef: null,
+    partnerSold: null,
+    partnerBought: null,
+    createdBy: 'key',
+    createdVia: 'api_key',
+    metadata: {},
+    createdAt: MONDAY,
+    updatedAt: MONDAY,
   }
 }
 
@@ -65,24 +113,39 @@ t.test(`whatever becomes of an exchange, nothing is left between (SEED=${SEED})`
     for (const buy of MARKET_CURRENCIES) {
       if (sell === buy) continue
       const fixedSide = random.pick(['sell', 'buy'] as const)
-      const priced = price({ fixedSide, amount: BigInt(random.int(1_000, 100_000_000)), sellCurrency: sell, buyCurrency: buy }, marketRate(sell, buy, [], MONDAY) as Fraction, random.int(0, 200))
+      const priced = price(
+        { fixedSide, amount: BigInt(random.int(1_000, 100_000_000)), sellCurrency: sell, buyCurrency: buy },
+        marketRate(sell, buy, [], MONDAY) as Fraction,
+        random.int(0, 200),
+      )
       if (typeof priced === 'string') continue
       const accounts: ExchangeAccounts = { sell: accountsOf(sell), buy: accountsOf(buy) }
-      const context: BookingContext = { ids, accounts, valueDate: '2026-05-04', now: MONDAY, rule: random.pick(['L30', 'L81'] as const) }
+      const context: BookingContext = {
+        ids,
+        accounts,
+        valueDate: '2026-05-04',
+        now: MONDAY,
+        rule: random.pick(['L30', 'L81'] as const),
+      }
       const exchange = exchangeOf(random, sell, buy, priced)
       const { sellAmount: S, buyAmount: B, fee: F } = exchange
       const booked = bookingOf(exchange, context).postings
       const name = `${S} ${sell} for ${B} ${buy}`
       const after = (command: ExchangeCommand): Map<string, bigint> => {
         const { effects } = moveExchange({ exchange, contract: null, payment: null }, command, MONDAY)
-        return gains([...booked, ...effects?.postings ?? []])
+        return gains([...booked, ...(effects?.postings ?? [])])
       }
-      const move = { message: null, context: { ids, accounts, valueDate: '2026-05-04', sandbox: false, queueDelayMs: () => 0 } }
+      const move = {
+        message: null,
+        context: { ids, accounts, valueDate: '2026-05-04', sandbox: false, queueDelayMs: () => 0 },
+      }
       const balanced = (found: Map<string, bigint>, what: string) => {
         for (const currency of [sell, buy]) {
           expect(`${what} ${name}, fx_clearing in ${currency}`, found.get(`fx_clearing ${currency}`), 0n)
           const side = currency === sell ? 'sell' : 'buy'
-          const sum = [...found].filter(([id]) => id.endsWith(` ${currency}`) || id === side).reduce((total, [, gain]) => total + gain, 0n)
+          const sum = [...found]
+            .filter(([id]) => id.endsWith(` ${currency}`) || id === side)
+            .reduce((total, [, gain]) => total + gain, 0n)
           expect(`${what} ${name}, all of ${currency}`, sum, 0n)
         }
       }
@@ -96,8 +159,16 @@ t.test(`whatever becomes of an exchange, nothing is left between (SEED=${SEED})`
       // Credits count up, and nostro is an asset: what the partner takes is a credit there.
       expect(`settled ${name}, taken by the partner`, settled.get(`nostro ${sell}`), Sp)
       expect(`settled ${name}, given by the partner`, settled.get(`nostro ${buy}`), -Bp)
-      expect(`settled ${name}, margin`, (settled.get(`inc_fx ${sell}`) ?? 0n) + (settled.get(`exp_fx ${sell}`) ?? 0n), S - Sp)
-      expect(`settled ${name}, margin`, (settled.get(`inc_fx ${buy}`) ?? 0n) + (settled.get(`exp_fx ${buy}`) ?? 0n), Bp - B)
+      expect(
+        `settled ${name}, margin`,
+        (settled.get(`inc_fx ${sell}`) ?? 0n) + (settled.get(`exp_fx ${sell}`) ?? 0n),
+        S - Sp,
+      )
+      expect(
+        `settled ${name}, margin`,
+        (settled.get(`inc_fx ${buy}`) ?? 0n) + (settled.get(`exp_fx ${buy}`) ?? 0n),
+        Bp - B,
+      )
 
       const netted = after({ kind: 'settle', sold: S, bought: B, netted: true, ...move })
       balanced(netted, 'netted')

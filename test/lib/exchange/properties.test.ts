@@ -37,7 +37,8 @@ function fault(sell: Currency, buy: Currency, fixedSide: FixedSide, amount: bigi
   const sides = sidesAt({ fixedSide, amount, sellCurrency: sell.code, buyCurrency: buy.code }, rate)
   // A rate is so many units bought for one sold, and has ten places.
   const [one, other] = [10n ** BigInt(sell.exponent), 10n ** BigInt(buy.exponent)]
-  const [numerator, denominator] = fixedSide === 'sell' ? [amount * rate * other, one * 10n ** 10n] : [amount * 10n ** 10n * one, rate * other]
+  const [numerator, denominator] =
+    fixedSide === 'sell' ? [amount * rate * other, one * 10n ** 10n] : [amount * 10n ** 10n * one, rate * other]
   if (sides === 'amount_too_small') return isRounded(0n, numerator, denominator) ? null : 'said to be too small'
   if (sides === 'too_large') return numerator > INT64_MAX * denominator ? null : 'said to be too large'
   const [fixed, derived] = fixedSide === 'sell' ? [sides.sell, sides.buy] : [sides.buy, sides.sell]
@@ -53,7 +54,8 @@ t.test(`every pair, either side, any amount (SEED=${SEED})`, (t) => {
   const look = (sell: Currency, buy: Currency, fixedSide: FixedSide, amount: bigint, rate: bigint) => {
     checked += 1
     const found = fault(sell, buy, fixedSide, amount, rate)
-    if (found !== null && wrong.length < 5) wrong.push(`${sell.code} to ${buy.code}, ${fixedSide} ${amount} at ${rate}: ${found}`)
+    if (found !== null && wrong.length < 5)
+      wrong.push(`${sell.code} to ${buy.code}, ${fixedSide} ${amount} at ${rate}: ${found}`)
   }
   for (const sell of CURRENCIES) {
     for (const buy of CURRENCIES) {
@@ -77,21 +79,30 @@ t.test(`every pair of the market, shifted and with a margin (SEED=${SEED})`, (t)
   for (const sell of MARKET_CURRENCIES) {
     for (const buy of MARKET_CURRENCIES) {
       if (sell === buy) continue
-      const shift = { sellCurrency: random.chance(0.5) ? sell : buy, buyCurrency: '', shiftBps: random.int(-5_000, 5_000), until: null }
+      const shift = {
+        sellCurrency: random.chance(0.5) ? sell : buy,
+        buyCurrency: '',
+        shiftBps: random.int(-5_000, 5_000),
+        until: null,
+      }
       shift.buyCurrency = shift.sellCurrency === sell ? buy : sell
       const mid = marketRate(sell, buy, [shift], 0) as Fraction
       const fixedSide = random.pick(['sell', 'buy'] as const)
       const amount = anyNumber(random, 15)
       const priced = price({ fixedSide, amount, sellCurrency: sell, buyCurrency: buy }, mid, random.int(0, 500))
-      const say = (what: string) => { if (wrong.length < 5) wrong.push(`${sell} to ${buy}, ${fixedSide} ${amount}: ${what}`) }
+      const say = (what: string) => {
+        if (wrong.length < 5) wrong.push(`${sell} to ${buy}, ${fixedSide} ${amount}: ${what}`)
+      }
       if (typeof priced === 'string') continue
-      if (!isRounded(priced.partnerRate, mid.numerator * RATE_ONE, mid.denominator)) say(`${priced.partnerRate} is not the middle`)
+      if (!isRounded(priced.partnerRate, mid.numerator * RATE_ONE, mid.denominator))
+        say(`${priced.partnerRate} is not the middle`)
       if (priced.rate > priced.partnerRate) say('the margin is against the operator')
       if (!isRounded(inverseOf(priced.rate), RATE_ONE * RATE_ONE, priced.rate)) say('the inverse is another')
       const found = fault(byCode.get(sell)!, byCode.get(buy)!, fixedSide, amount, priced.rate)
       if (found !== null) say(found)
       const sides = sidesAt({ fixedSide, amount, sellCurrency: sell, buyCurrency: buy }, priced.rate)
-      if (typeof sides === 'string' || sides.sell !== priced.sell || sides.buy !== priced.buy) say('the sides are not those of the rate that is shown')
+      if (typeof sides === 'string' || sides.sell !== priced.sell || sides.buy !== priced.buy)
+        say('the sides are not those of the rate that is shown')
     }
   }
   t.strictSame(wrong, [])
@@ -99,7 +110,8 @@ t.test(`every pair of the market, shifted and with a margin (SEED=${SEED})`, (t)
 })
 
 t.test('what lies just between two goes to the even one', (t) => {
-  const sides = (fixedSide: FixedSide, amount: bigint, rate: bigint) => sidesAt({ fixedSide, amount, sellCurrency: 'EUR', buyCurrency: 'USD' }, rate)
+  const sides = (fixedSide: FixedSide, amount: bigint, rate: bigint) =>
+    sidesAt({ fixedSide, amount, sellCurrency: 'EUR', buyCurrency: 'USD' }, rate)
   const half = RATE_ONE / 2n
   t.strictSame(sides('sell', 3n, half), { sell: 3n, buy: 2n }, '1.5')
   t.strictSame(sides('sell', 5n, half), { sell: 5n, buy: 2n }, '2.5')

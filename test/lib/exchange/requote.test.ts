@@ -11,12 +11,23 @@ const terms = { marginBps: 50, approvalToleranceBps: 50 }
 function waiting(fixedSide: 'sell' | 'buy') {
   const priced = price({ fixedSide, amount: 100_000n, sellCurrency: 'EUR', buyCurrency: 'USD' }, MID, terms.marginBps)
   if (typeof priced === 'string') throw new Error(priced)
-  return { fixedSide, sellCurrency: 'EUR', buyCurrency: 'USD', sellAmount: priced.sell, buyAmount: priced.buy, rate: priced.rate } as const
+  return {
+    fixedSide,
+    sellCurrency: 'EUR',
+    buyCurrency: 'USD',
+    sellAmount: priced.sell,
+    buyAmount: priced.buy,
+    rate: priced.rate,
+  } as const
 }
 
 t.test('a rate that has not moved is the same exchange', (t) => {
   const exchange = waiting('sell')
-  t.match(requote(exchange, { mid: MID, daysAhead: 0, terms }), { sell: exchange.sellAmount, buy: exchange.buyAmount, rate: exchange.rate })
+  t.match(requote(exchange, { mid: MID, daysAhead: 0, terms }), {
+    sell: exchange.sellAmount,
+    buy: exchange.buyAmount,
+    rate: exchange.rate,
+  })
   t.end()
 })
 
@@ -33,11 +44,20 @@ t.test('what was fixed stays fixed, the other side follows', (t) => {
 })
 
 t.test('a rate that has moved too far is not taken, whichever way', (t) => {
-  for (const [bps, expected] of [[-51n, 'moved'], [51n, 'moved'], [-50n, 'taken'], [50n, 'taken'], [-4_000n, 'moved']] as const) {
+  for (const [bps, expected] of [
+    [-51n, 'moved'],
+    [51n, 'moved'],
+    [-50n, 'taken'],
+    [50n, 'taken'],
+    [-4_000n, 'moved'],
+  ] as const) {
     const found = requote(waiting('sell'), { mid: moveByBps(MID, bps), daysAhead: 0, terms })
     t.equal(typeof found === 'string' ? found : 'taken', expected, `${bps}`)
   }
-  t.equal(requote(waiting('sell'), { mid: moveByBps(MID, 1n), daysAhead: 0, terms: { ...terms, approvalToleranceBps: 0 } }), 'moved')
+  t.equal(
+    requote(waiting('sell'), { mid: moveByBps(MID, 1n), daysAhead: 0, terms: { ...terms, approvalToleranceBps: 0 } }),
+    'moved',
+  )
   t.match(requote(waiting('sell'), { mid: MID, daysAhead: 51, terms }), 'moved', 'days ahead cost, too')
   t.ok(isWithin(10_000n, 10_050n, 50))
   t.notOk(isWithin(10_000n, 10_051n, 50))

@@ -1,11 +1,18 @@
 import t from 'tap'
 
-import { isCreditorReference, printedReference, referenceOf, referencesIn } from '../../../lib/funds-requests/creditor-reference.ts'
+import {
+  isCreditorReference,
+  printedReference,
+  referenceOf,
+  referencesIn,
+} from '../../../lib/funds-requests/creditor-reference.ts'
 import { orderNumber } from '../../../lib/base/ids.ts'
 
 t.test('references of the standard are right, and wrong by one character they are not', async (t) => {
-  for (const right of ['RF18539007547034', 'RF18 5390 0754 7034', 'rf712348231', 'RF712348231']) t.ok(isCreditorReference(right), right)
-  for (const wrong of ['RF19539007547034', 'RF18539007547035', 'RF18', 'XX18539007547034', `RF18${'1'.repeat(22)}`, '']) t.notOk(isCreditorReference(wrong), wrong)
+  for (const right of ['RF18539007547034', 'RF18 5390 0754 7034', 'rf712348231', 'RF712348231'])
+    t.ok(isCreditorReference(right), right)
+  for (const wrong of ['RF19539007547034', 'RF18539007547035', 'RF18', 'XX18539007547034', `RF18${'1'.repeat(22)}`, ''])
+    t.notOk(isCreditorReference(wrong), wrong)
 })
 
 t.test('a number becomes a reference in which a wrong digit, or a wrong letter, is noticed', async (t) => {

@@ -1,9 +1,24 @@
 import t from 'tap'
 
-import { expiryOf, FUNDS_REQUEST_STATUSES, moveFundsRequest, reminderRefusal, remainingOf, type FundsRequestState, type FundsRequestStatus } from '../../../lib/funds-requests/funds-request.ts'
+import {
+  expiryOf,
+  FUNDS_REQUEST_STATUSES,
+  moveFundsRequest,
+  reminderRefusal,
+  remainingOf,
+  type FundsRequestState,
+  type FundsRequestStatus,
+} from '../../../lib/funds-requests/funds-request.ts'
 
-const state = (status: FundsRequestStatus, rest: Partial<FundsRequestState> = {}): FundsRequestState =>
-  ({ status, amount: 100n, paidAmount: status === 'partially_paid' ? 40n : 0n, payerEmail: 'payer@example.com', remindersSent: 0, lastRemindedAt: null, ...rest })
+const state = (status: FundsRequestStatus, rest: Partial<FundsRequestState> = {}): FundsRequestState => ({
+  status,
+  amount: 100n,
+  paidAmount: status === 'partially_paid' ? 40n : 0n,
+  payerEmail: 'payer@example.com',
+  remindersSent: 0,
+  lastRemindedAt: null,
+  ...rest,
+})
 
 t.test('moves, row by row', async (t) => {
   for (const [from, move, to] of [
@@ -18,19 +33,34 @@ t.test('moves, row by row', async (t) => {
     ['open', { kind: 'cancel' }, { status: 'cancelled', paidAmount: 0n }],
     ['partially_paid', { kind: 'cancel' }, { status: 'cancelled', paidAmount: 40n }],
     ['open', { kind: 'decline' }, { status: 'declined', paidAmount: 0n }],
-  ] as const) t.strictSame(moveFundsRequest(state(from), move), to, `${from} ${move.kind}`)
+  ] as const)
+    t.strictSame(moveFundsRequest(state(from), move), to, `${from} ${move.kind}`)
 })
 
 t.test('every other move is refused', async (t) => {
   for (const status of FUNDS_REQUEST_STATUSES) {
     if (status === 'open') continue
-    t.match(moveFundsRequest(state(status), { kind: 'decline' }), { refused: { slug: 'invalid-transition', extra: { currentStatus: status } } }, status)
+    t.match(
+      moveFundsRequest(state(status), { kind: 'decline' }),
+      { refused: { slug: 'invalid-transition', extra: { currentStatus: status } } },
+      status,
+    )
     if (status === 'partially_paid') continue
-    t.match(moveFundsRequest(state(status), { kind: 'pay', amount: 1n }), { refused: { slug: 'invalid-transition', extra: { currentStatus: status, allowed: [] } } }, status)
+    t.match(
+      moveFundsRequest(state(status), { kind: 'pay', amount: 1n }),
+      { refused: { slug: 'invalid-transition', extra: { currentStatus: status, allowed: [] } } },
+      status,
+    )
     t.match(moveFundsRequest(state(status), { kind: 'expire' }), { refused: { slug: 'invalid-transition' } }, status)
-    t.match(moveFundsRequest(state(status), { kind: 'cancel' }), { refused: { slug: 'not-cancellable', extra: { currentStatus: status } } }, status)
+    t.match(
+      moveFundsRequest(state(status), { kind: 'cancel' }),
+      { refused: { slug: 'not-cancellable', extra: { currentStatus: status } } },
+      status,
+    )
   }
-  t.match(moveFundsRequest(state('partially_paid'), { kind: 'decline' }), { refused: { extra: { allowed: ['partially_paid', 'paid', 'expired', 'cancelled'] } } })
+  t.match(moveFundsRequest(state('partially_paid'), { kind: 'decline' }), {
+    refused: { extra: { allowed: ['partially_paid', 'paid', 'expired', 'cancelled'] } },
+  })
 })
 
 t.test('what remains is never less than nothing', async (t) => {
@@ -43,9 +73,18 @@ t.test('reminders: once a day, five in all, to an address, while money may still
   const day = 86_400_000
   t.equal(reminderRefusal(state('open'), day), null)
   t.equal(reminderRefusal(state('partially_paid', { remindersSent: 4, lastRemindedAt: 0 }), day), null)
-  t.match(reminderRefusal(state('open', { remindersSent: 1, lastRemindedAt: 1_000 }), day), { slug: 'rate-limited', retryAfterSeconds: 1 })
-  t.match(reminderRefusal(state('open', { remindersSent: 5, lastRemindedAt: 0 }), 10 * day), { slug: 'limit-reached', extra: { limit: 5 } })
-  t.match(reminderRefusal(state('open', { payerEmail: null }), day), { slug: 'validation-error', errors: [{ field: '/payer/email', code: 'required' }] })
+  t.match(reminderRefusal(state('open', { remindersSent: 1, lastRemindedAt: 1_000 }), day), {
+    slug: 'rate-limited',
+    retryAfterSeconds: 1,
+  })
+  t.match(reminderRefusal(state('open', { remindersSent: 5, lastRemindedAt: 0 }), 10 * day), {
+    slug: 'limit-reached',
+    extra: { limit: 5 },
+  })
+  t.match(reminderRefusal(state('open', { payerEmail: null }), day), {
+    slug: 'validation-error',
+    errors: [{ field: '/payer/email', code: 'required' }],
+  })
   t.match(reminderRefusal(state('paid'), day), { slug: 'invalid-transition' })
 })
 

@@ -58,7 +58,11 @@ t.test('every listed code of every scheme has its meaning', (t) => {
   for (const [code, scheme, listed] of TABLE) {
     for (const schemeCode of listed.split(' ')) {
       t.match(failureFor(schemeCode, scheme), { code, scheme, schemeCode }, `${scheme} ${schemeCode}`)
-      t.equal(isIsoOrAchCode(schemeCode), scheme === 'iso20022' || scheme === 'ach' || ['AC03', 'BE08'].includes(schemeCode), schemeCode)
+      t.equal(
+        isIsoOrAchCode(schemeCode),
+        scheme === 'iso20022' || scheme === 'ach' || ['AC03', 'BE08'].includes(schemeCode),
+        schemeCode,
+      )
     }
   }
   t.end()

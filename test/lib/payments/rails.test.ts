@@ -1,13 +1,33 @@
 import t from 'tap'
 import type { CurrencyCode } from '../../../lib/base/currency.ts'
-import { checkReference, chooseRail, RAILS, railReference, referenceMessage, SEPA_COUNTRIES, speedOf } from '../../../lib/rails/rails.ts'
+import {
+  checkReference,
+  chooseRail,
+  RAILS,
+  railReference,
+  referenceMessage,
+  SEPA_COUNTRIES,
+  speedOf,
+} from '../../../lib/rails/rails.ts'
 import type { BankField, Rail, RailRefusal } from '../../../lib/rails/rails.ts'
 
 const UK = 'sortCode accountNumber'
 const US = 'routingNumber accountNumber accountType address'
 
-function ask(currency: CurrencyCode, amountMinor: bigint, bankCountry: string, fields: string, requested: Rail | null = null) {
-  return chooseRail({ currency, amountMinor, bankCountry, fields: new Set(fields.split(' ') as BankField[]), requested })
+function ask(
+  currency: CurrencyCode,
+  amountMinor: bigint,
+  bankCountry: string,
+  fields: string,
+  requested: Rail | null = null,
+) {
+  return chooseRail({
+    currency,
+    amountMinor,
+    bankCountry,
+    fields: new Set(fields.split(' ') as BankField[]),
+    requested,
+  })
 }
 
 t.test('the fastest rail that fits is chosen, then the cheapest', (t) => {
@@ -76,26 +96,46 @@ t.test('a requested rail is taken or refused, never replaced', (t) => {
 })
 
 t.test('when nothing fits, every rail considered says why', (t) => {
-  t.strictSame(ask('GBP', 20_000_000_01n, 'GB', UK), { refused: [
-    { rail: 'faster_payments', reason: 'above_limit' },
-    { rail: 'chaps', reason: 'missing_bank_fields' },
-    { rail: 'bacs', reason: 'above_limit' },
-    { rail: 'swift', reason: 'missing_bank_fields' },
-  ] })
+  t.strictSame(ask('GBP', 20_000_000_01n, 'GB', UK), {
+    refused: [
+      { rail: 'faster_payments', reason: 'above_limit' },
+      { rail: 'chaps', reason: 'missing_bank_fields' },
+      { rail: 'bacs', reason: 'above_limit' },
+      { rail: 'swift', reason: 'missing_bank_fields' },
+    ],
+  })
   t.end()
 })
 
 t.test('only offered rails are considered', (t) => {
-  const question = { currency: 'EUR', amountMinor: 100n, bankCountry: 'NL', fields: new Set<BankField>(['iban', 'address']) } as const
-  t.strictSame(chooseRail({ ...question, offered: new Set<Rail>(['sepa', 'target2']) }), { rail: 'sepa', reason: 'same_day' })
-  t.strictSame(chooseRail({ ...question, offered: new Set<Rail>(['target2']) }), { rail: 'target2', reason: 'same_day' })
-  t.strictSame(chooseRail({ ...question, requested: 'sepa', offered: new Set<Rail>(['target2']) }), { refused: [{ rail: 'sepa', reason: 'not_offered' }] })
+  const question = {
+    currency: 'EUR',
+    amountMinor: 100n,
+    bankCountry: 'NL',
+    fields: new Set<BankField>(['iban', 'address']),
+  } as const
+  t.strictSame(chooseRail({ ...question, offered: new Set<Rail>(['sepa', 'target2']) }), {
+    rail: 'sepa',
+    reason: 'same_day',
+  })
+  t.strictSame(chooseRail({ ...question, offered: new Set<Rail>(['target2']) }), {
+    rail: 'target2',
+    reason: 'same_day',
+  })
+  t.strictSame(chooseRail({ ...question, requested: 'sepa', offered: new Set<Rail>(['target2']) }), {
+    refused: [{ rail: 'sepa', reason: 'not_offered' }],
+  })
   t.end()
 })
 
 t.test('an operator’s table takes the place of ours', (t) => {
   const lower = new Map(RAILS).set('faster_payments', { ...RAILS.get('faster_payments')!, limitMinor: 50n })
-  const question = { currency: 'GBP', amountMinor: 51n, bankCountry: 'GB', fields: new Set<BankField>(['sortCode', 'accountNumber']) } as const
+  const question = {
+    currency: 'GBP',
+    amountMinor: 51n,
+    bankCountry: 'GB',
+    fields: new Set<BankField>(['sortCode', 'accountNumber']),
+  } as const
   t.strictSame(chooseRail(question, lower), { rail: 'bacs', reason: 'batch' })
   t.end()
 })
@@ -104,7 +144,8 @@ t.test('every rail but card has terms, and its zones and amounts make sense', (t
   t.equal(RAILS.size, 39)
   for (const [rail, row] of RAILS) {
     t.equal(row.rail, rail)
-    if (row.cutOff !== null && row.cutOff.zone !== 'partner') t.doesNotThrow(() => new Intl.DateTimeFormat('en', { timeZone: row.cutOff!.zone }))
+    if (row.cutOff !== null && row.cutOff.zone !== 'partner')
+      t.doesNotThrow(() => new Intl.DateTimeFormat('en', { timeZone: row.cutOff!.zone }))
     t.ok(row.limitMinor === null || row.limitMinor > row.minMinor, rail)
     t.ok(row.businessDays.max >= row.businessDays.min, rail)
     t.ok(row.speed !== 'instant' || row.cutOff === null, `${rail} is instant around the clock`)
@@ -147,11 +188,18 @@ t.test('a reference fits the rail or says what is wrong', (t) => {
     ['internal', '😀'.repeat(71), 'invalid_characters'],
     ['card', '東京', null],
   ]
-  for (const [rail, text, code] of table) t.equal(checkReference(rail, text)?.code ?? null, code, `${rail} ${text.slice(0, 30)}`)
+  for (const [rail, text, code] of table)
+    t.equal(checkReference(rail, text)?.code ?? null, code, `${rail} ${text.slice(0, 30)}`)
   t.strictSame(checkReference('faster_payments', 'x'.repeat(19)), { code: 'too_long', params: { max: 18 } })
   t.strictSame(checkReference('ach', 'é'), { code: 'invalid_characters', params: { characters: 'ascii' } })
-  t.equal(referenceMessage('faster_payments', checkReference('faster_payments', 'x'.repeat(19))!), 'A reference may have at most 18 characters on faster_payments.')
-  t.equal(referenceMessage('bacs', checkReference('bacs', 'o\'neil')!), 'A reference consists of plain letters, digits, spaces and . & / - on bacs.')
+  t.equal(
+    referenceMessage('faster_payments', checkReference('faster_payments', 'x'.repeat(19))!),
+    'A reference may have at most 18 characters on faster_payments.',
+  )
+  t.equal(
+    referenceMessage('bacs', checkReference('bacs', "o'neil")!),
+    'A reference consists of plain letters, digits, spaces and . & / - on bacs.',
+  )
   t.equal(railReference('bacs', 'rent march'), 'RENT MARCH')
   t.equal(railReference('faster_payments', 'Rent March'), 'Rent March')
   t.end()

@@ -31,9 +31,18 @@ t.test('the execution date follows from the rail, the wish, the calendar and the
 })
 
 t.test('what may go only after its day goes at once, or on the first day that will do', (t) => {
-  t.strictSame(dueTiming('sepa', '2026-04-01', null, at('2026-04-04T12:00Z')), { dueAt: at('2026-04-04T12:00Z'), until: at('2026-04-04T22:00Z') })
-  t.strictSame(dueTiming('sepa', '2026-04-01', {}, at('2026-04-02T12:00Z')), { dueAt: at('2026-04-02T12:00Z'), until: at('2026-04-02T13:00Z') })
-  t.strictSame(dueTiming('sepa', '2026-04-01', {}, at('2026-04-04T12:00Z')), { dueAt: at('2026-04-06T22:05Z'), until: at('2026-04-07T13:00Z') })
+  t.strictSame(dueTiming('sepa', '2026-04-01', null, at('2026-04-04T12:00Z')), {
+    dueAt: at('2026-04-04T12:00Z'),
+    until: at('2026-04-04T22:00Z'),
+  })
+  t.strictSame(dueTiming('sepa', '2026-04-01', {}, at('2026-04-02T12:00Z')), {
+    dueAt: at('2026-04-02T12:00Z'),
+    until: at('2026-04-02T13:00Z'),
+  })
+  t.strictSame(dueTiming('sepa', '2026-04-01', {}, at('2026-04-04T12:00Z')), {
+    dueAt: at('2026-04-06T22:05Z'),
+    until: at('2026-04-07T13:00Z'),
+  })
   t.end()
 })
 
@@ -41,13 +50,19 @@ t.test('the money is there seconds after an instant release, and at the end of t
   const now = at('2026-04-02T12:00Z')
   t.equal(arrivalOf('sepa', false, timingOf('sepa', null, null, now), null, now) - now, 10_000, 'a sandbox')
   t.equal(arrivalOf('sepa_instant', true, timingOf('sepa_instant', null, {}, now), {}, now) - now, 2_000)
-  t.equal(shown(arrivalOf('sepa', false, timingOf('sepa', null, {}, now), {}, now)), '2026-04-07T22:00', 'one business day later, over Easter')
+  t.equal(
+    shown(arrivalOf('sepa', false, timingOf('sepa', null, {}, now), {}, now)),
+    '2026-04-07T22:00',
+    'one business day later, over Easter',
+  )
   t.end()
 })
 
 t.test('fees: the rule of the rail before the one for any, never below or above its bounds', (t) => {
   const rules = [
-    { rail: '', fixed: '20', bps: 0, min: '0', max: null }, { rail: 'sepa', fixed: '0', bps: 15, min: '10', max: '500' }, { rail: 'swift', fixed: '1000', bps: 10, min: '0', max: null },
+    { rail: '', fixed: '20', bps: 0, min: '0', max: null },
+    { rail: 'sepa', fixed: '0', bps: 15, min: '10', max: '500' },
+    { rail: 'swift', fixed: '1000', bps: 10, min: '0', max: null },
   ].map((rule) => feeRuleOf({ kind: 'payment', refundable: true, passedOn: false, ...rule }))
   t.equal(feeOf([], 'sepa', 1_000_000n), 0n, 'without rules nothing is charged')
   t.equal(feeOf(rules, 'sepa_instant', 5n), 20n)
@@ -65,11 +80,21 @@ t.test('fees: the rule of the rail before the one for any, never below or above 
 t.test('what a payment costs later is agreed on when it is submitted', (t) => {
   const rule = { rail: '', fixed: '20', bps: 0, min: '0', max: null, refundable: false, passedOn: false }
   const rules = [
-    { ...rule, kind: 'payment' as const, refundable: true }, { ...rule, kind: 'payment_return' as const, fixed: '500' }, { ...rule, kind: 'partner_charge' as const, fixed: '300', passedOn: true },
+    { ...rule, kind: 'payment' as const, refundable: true },
+    { ...rule, kind: 'payment_return' as const, fixed: '500' },
+    { ...rule, kind: 'partner_charge' as const, fixed: '300', passedOn: true },
   ].map(feeRuleOf)
   const payment = { rail: 'swift', amount: 1_000n, fee: 20n, chargeBearer: 'shared' }
-  t.strictSame(chargesOf(rules, payment), { feeRefundable: true, return: '500', partner: { amountMinor: '300', passedOn: false } })
-  t.match(chargesOf(rules, { ...payment, chargeBearer: 'sender' }), { partner: { passedOn: true } }, 'a sender who bears the charges')
+  t.strictSame(chargesOf(rules, payment), {
+    feeRefundable: true,
+    return: '500',
+    partner: { amountMinor: '300', passedOn: false },
+  })
+  t.match(
+    chargesOf(rules, { ...payment, chargeBearer: 'sender' }),
+    { partner: { passedOn: true } },
+    'a sender who bears the charges',
+  )
   t.equal(chargesOf(rules, { ...payment, fee: 0n })?.feeRefundable, undefined, 'there is nothing to give back')
   t.equal(chargesOf([], payment), undefined)
   t.equal(chargesOf(rules.slice(0, 1), { ...payment, fee: 0n }), undefined)

@@ -1,9 +1,24 @@
 /** Check digits against the samples that the schemes publish. */
 import t from 'tap'
 import {
-  abaPrefixKnown, abaValid, clabeValid, czechAccountValid, hungarianAccountValid, luhnValid, norwegianAccountValid, qrReferenceValid,
+  abaPrefixKnown,
+  abaValid,
+  clabeValid,
+  czechAccountValid,
+  hungarianAccountValid,
+  luhnValid,
+  norwegianAccountValid,
+  qrReferenceValid,
 } from '../../../lib/recipients/check-digits.ts'
-import { bankingCountry, bicValid, ibanFault, ibanLength, isQrIban, isTestBic, usesIban } from '../../../lib/recipients/iban.ts'
+import {
+  bankingCountry,
+  bicValid,
+  ibanFault,
+  ibanLength,
+  isQrIban,
+  isTestBic,
+  usesIban,
+} from '../../../lib/recipients/iban.ts'
 import { parseUkModulusTable, ukAccountValid } from '../../../lib/recipients/uk-modulus.ts'
 import { loadUkModulusTable } from '../../../storage/recipients/uk-modulus-files.ts'
 
@@ -12,14 +27,34 @@ const czech = (text: string) => {
   return czechAccountValid({ prefix, base })
 }
 
-const VECTORS: readonly (readonly [name: string, check: (text: string) => boolean, right: readonly string[], wrong: readonly string[]])[] = [
+const VECTORS: readonly (readonly [
+  name: string,
+  check: (text: string) => boolean,
+  right: readonly string[],
+  wrong: readonly string[],
+])[] = [
   ['ABA', abaValid, ['021000021', '011000015', '099000011', '121000248'], ['021000022', '012000021', '121000249']],
-  ['CLABE', clabeValid, ['032180000118359719', '999010000000000004', '002010077777777771'], ['032180000118359718', '032180000118359791']],
+  [
+    'CLABE',
+    clabeValid,
+    ['032180000118359719', '999010000000000004', '002010077777777771'],
+    ['032180000118359718', '032180000118359791'],
+  ],
   ['Norwegian account', norwegianAccountValid, ['86011117947'], ['86011117948', '68011117947']],
   ['Czech account', czech, ['19-2000145399'], ['19-2000145398', '18-2000145399']],
-  ['Hungarian account', hungarianAccountValid, ['117730161111101800000000', '1177301611111018'], ['117730171111101800000000', '117730161111101900000000']],
+  [
+    'Hungarian account',
+    hungarianAccountValid,
+    ['117730161111101800000000', '1177301611111018'],
+    ['117730171111101800000000', '117730161111101900000000'],
+  ],
   ['Luhn', luhnValid, ['9912346', '79927398713'], ['9912345', '79927398710']],
-  ['QR reference', qrReferenceValid, ['210000000003139471430009017'], ['210000000003139471430009018', '120000000003139471430009017']],
+  [
+    'QR reference',
+    qrReferenceValid,
+    ['210000000003139471430009017'],
+    ['210000000003139471430009018', '120000000003139471430009017'],
+  ],
 ]
 
 t.test('the published samples', async (t) => {
@@ -28,7 +63,8 @@ t.test('the published samples', async (t) => {
     for (const text of wrong) t.equal(check(text), false, `${name} ${text}`)
   }
   for (const known of ['00', '12', '21', '32', '61', '72', '80']) t.ok(abaPrefixKnown(`${known}0000000`), known)
-  for (const unknown of ['13', '20', '33', '60', '73', '79', '81', '99']) t.notOk(abaPrefixKnown(`${unknown}0000000`), unknown)
+  for (const unknown of ['13', '20', '33', '60', '73', '79', '81', '99'])
+    t.notOk(abaPrefixKnown(`${unknown}0000000`), unknown)
 })
 
 /** Pay.UK's own test cases: sort code, account, whether it passes, and what it is there for. */
@@ -71,7 +107,8 @@ const UK: readonly (readonly [string, string, boolean, string])[] = [
 
 t.test('every published case of the British modulus check', async (t) => {
   const table = await loadUkModulusTable(null)
-  for (const [sortCode, account, valid, why] of UK) t.equal(ukAccountValid(table, sortCode, account), valid, `${sortCode} ${account}: ${why}`)
+  for (const [sortCode, account, valid, why] of UK)
+    t.equal(ukAccountValid(table, sortCode, account), valid, `${sortCode} ${account}: ${why}`)
   t.ok(ukAccountValid(table, '990001', '12345678'), 'a sort code without a row cannot be checked')
   t.throws(() => parseUkModulusTable('089999 089999 MOD12 1 2 3', ''), SyntaxError)
   t.throws(() => parseUkModulusTable('', '12345'), SyntaxError)
@@ -79,7 +116,13 @@ t.test('every published case of the British modulus check', async (t) => {
 })
 
 t.test('IBANs', async (t) => {
-  const right = ['DE89370400440532013000', 'NL77SBOX0100000001', 'GB48SBOX99000112345678', 'NO9386011117947', 'PL61109010140000071219812874']
+  const right = [
+    'DE89370400440532013000',
+    'NL77SBOX0100000001',
+    'GB48SBOX99000112345678',
+    'NO9386011117947',
+    'PL61109010140000071219812874',
+  ]
   for (const iban of right) t.equal(ibanFault(iban), null, iban)
   t.equal(ibanFault('DE88370400440532013000'), 'checksum')
   t.equal(ibanFault('DE8937040044053201300'), 'length')

@@ -1,13 +1,25 @@
 /** Who looks at a recipient, and what the end of a look makes of it. */
 import t from 'tap'
 import { RECIPIENT_MODES } from '../../../lib/approvals/policy.ts'
-import { afterStage, canChange, firstStage, openedReview, RECIPIENT_STATUSES, type ReviewEnd } from '../../../lib/recipients/review.ts'
+import {
+  afterStage,
+  canChange,
+  firstStage,
+  openedReview,
+  RECIPIENT_STATUSES,
+  type ReviewEnd,
+} from '../../../lib/recipients/review.ts'
 
 const NOW = Date.UTC(2026, 4, 4)
 const end = (status: ReviewEnd['status']): ReviewEnd => ({ status, by: 'someone', reason: null })
 
 t.test('who looks first', async (t) => {
-  const table = RECIPIENT_MODES.map((mode) => [mode, firstStage(mode, { byKey: false }), firstStage(mode, { byKey: true }), firstStage(mode, { byKey: false, wasRejected: true })])
+  const table = RECIPIENT_MODES.map((mode) => [
+    mode,
+    firstStage(mode, { byKey: false }),
+    firstStage(mode, { byKey: true }),
+    firstStage(mode, { byKey: false, wasRejected: true }),
+  ])
   t.strictSame(table, [
     ['none', null, 'customer', 'customer'],
     ['customer_tier', 'customer', 'customer', 'customer'],
@@ -17,7 +29,11 @@ t.test('who looks first', async (t) => {
 })
 
 t.test('how a stage ends', async (t) => {
-  const after = (mode: typeof RECIPIENT_MODES[number], stage: 'customer' | 'operator', status: ReviewEnd['status']) => {
+  const after = (
+    mode: (typeof RECIPIENT_MODES)[number],
+    stage: 'customer' | 'operator',
+    status: ReviewEnd['status'],
+  ) => {
     const next = afterStage('pending_approval', openedReview(mode, stage, 'approval', NOW), end(status), NOW)
     return next.next === 'operator' ? 'on to the operator' : `${next.status} ${next.approval.status}`
   }
@@ -32,6 +48,12 @@ t.test('how a stage ends', async (t) => {
 })
 
 t.test('what can be changed when', async (t) => {
-  t.strictSame(RECIPIENT_STATUSES.filter((status) => canChange(status, true)), ['pending_approval', 'active', 'rejected'])
-  t.strictSame(RECIPIENT_STATUSES.filter((status) => canChange(status, false)), ['pending_approval', 'active'])
+  t.strictSame(
+    RECIPIENT_STATUSES.filter((status) => canChange(status, true)),
+    ['pending_approval', 'active', 'rejected'],
+  )
+  t.strictSame(
+    RECIPIENT_STATUSES.filter((status) => canChange(status, false)),
+    ['pending_approval', 'active'],
+  )
 })

@@ -28,13 +28,27 @@ t.test('every offered currency has accounts whose check digits are right', (t) =
 
 t.test('the forms of the sandbox bank', (t) => {
   const local = (currency: 'EUR' | 'GBP' | 'USD' | 'JPY' | 'MXN') => sandboxAccounts(currency, 2_000_001)[0]!
-  t.match(local('EUR'), { scope: 'local', country: 'NL', rails: ['sepa', 'sepa_instant', 'target2'], identifiers: { iban: /^NL\d\dSBOX0202000001$/, bic: 'SBOXNL2A', accountNumber: null } })
+  t.match(local('EUR'), {
+    scope: 'local',
+    country: 'NL',
+    rails: ['sepa', 'sepa_instant', 'target2'],
+    identifiers: { iban: /^NL\d\dSBOX0202000001$/, bic: 'SBOXNL2A', accountNumber: null },
+  })
   t.match(local('GBP'), { country: 'GB', identifiers: { sortCode: '990001', accountNumber: /^\d{8}$/, iban: null } })
   t.match(local('USD'), { country: 'US', identifiers: { routingNumber: '099000011', accountNumber: /^\d{10}$/ } })
-  t.match(local('JPY'), { country: 'JP', identifiers: { bankCode: /^\d{4}$/, branchCode: /^\d{3}$/, accountNumber: /^\d{7}$/ } })
+  t.match(local('JPY'), {
+    country: 'JP',
+    identifiers: { bankCode: /^\d{4}$/, branchCode: /^\d{3}$/, accountNumber: /^\d{7}$/ },
+  })
   t.match(local('MXN'), { country: 'MX', identifiers: { clabe: /^999010\d{12}$/ } })
-  t.match(sandboxAccounts('GBP', 2_000_001)[1], { scope: 'international', rails: ['swift'], identifiers: { iban: /^GB\d\dSBOX990001\d{8}$/ } })
-  t.match(sandboxAccounts('CHF', 2_000_001), [{ scope: 'international', rails: ['swift'], identifiers: { iban: /^NL/ } }])
+  t.match(sandboxAccounts('GBP', 2_000_001)[1], {
+    scope: 'international',
+    rails: ['swift'],
+    identifiers: { iban: /^GB\d\dSBOX990001\d{8}$/ },
+  })
+  t.match(sandboxAccounts('CHF', 2_000_001), [
+    { scope: 'international', rails: ['swift'], identifiers: { iban: /^NL/ } },
+  ])
   const seen = new Set(NUMBERS.map((number) => sandboxAccounts('EUR', number)[0]!.identifiers.iban))
   t.equal(seen.size, NUMBERS.length, 'another number is another account')
   t.end()

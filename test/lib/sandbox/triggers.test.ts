@@ -1,20 +1,40 @@
 import t from 'tap'
 import { failureFor } from '../../../lib/rails/failure-codes.ts'
-import { catalogueRules, decodeSteps, encodeSteps, planOutcome, planTransfer, sandboxTokens } from '../../../lib/sandbox/triggers.ts'
+import {
+  catalogueRules,
+  decodeSteps,
+  encodeSteps,
+  planOutcome,
+  planTransfer,
+  sandboxTokens,
+} from '../../../lib/sandbox/triggers.ts'
 
 /** A plan in words: hold, queue, the answer to the submission, the steps, and what reconciliation and a recall would find. */
-function plan(amountMinor: bigint, reference: string | null = null, recipientName = 'Jane Doe', instant = true): string {
-  const { hold, queueMs, submit, refusalCode, steps, reconcile, recall } = planOutcome({ amountMinor, reference, recipientName, instant })
+function plan(
+  amountMinor: bigint,
+  reference: string | null = null,
+  recipientName = 'Jane Doe',
+  instant = true,
+): string {
+  const { hold, queueMs, submit, refusalCode, steps, reconcile, recall } = planOutcome({
+    amountMinor,
+    reference,
+    recipientName,
+    instant,
+  })
   const text = encodeSteps(steps)
   if (steps.length > 0) t.strictSame(decodeSteps(text), steps, `${text} reads back`)
   const coded = (word: string, code: string | null) => (code === null ? word : `${word}:${code}`)
   return [
     hold === null ? '' : hold.decision === null ? 'hold' : `hold:${hold.decision.outcome}@${hold.decision.afterMs}`,
     queueMs === 0 ? '' : `queue@${queueMs}`,
-    coded(submit, refusalCode), text,
+    coded(submit, refusalCode),
+    text,
     reconcile === null ? '' : coded(`reconcile:${reconcile.outcome}@${reconcile.afterMs}`, reconcile.schemeCode),
     coded(`recall:${recall.outcome}@${recall.afterMs}`, recall.schemeCode),
-  ].filter((word) => word !== '').join(' ')
+  ]
+    .filter((word) => word !== '')
+    .join(' ')
 }
 
 const ACCEPTED = 'recall:accepted@10000'
@@ -55,22 +75,54 @@ t.test('every trigger amount has its outcome', (t) => {
   t.end()
 })
 
-t.test('every token does what its amount does, in any case, with a colon or a slash, in the reference or the name', (t) => {
-  for (const [amount, token, expected] of TABLE) {
-    if (token === null) continue
-    const scaled = expected.replace(/(:[A-Z0-9]{4}):[0-9]+$/, (_, code) => `${code}:${token === 'RET-FEE' ? 4000 : 5000}`)
-    t.equal(plan(5000n, `Invoice 7 SBX:${token}`), `${scaled} ${ACCEPTED}`, token)
-    t.equal(plan(5000n, `sbx/${token.toLowerCase()}`), `${scaled} ${ACCEPTED}`, token)
-    if (token !== 'AC01') t.equal(plan(5000n, null, `Jane SBX:${token}`), `${scaled} ${ACCEPTED}`, `${amount} ${token} in the name`)
-  }
-  t.end()
-})
+t.test(
+  'every token does what its amount does, in any case, with a colon or a slash, in the reference or the name',
+  (t) => {
+    for (const [amount, token, expected] of TABLE) {
+      if (token === null) continue
+      const scaled = expected.replace(
+        /(:[A-Z0-9]{4}):[0-9]+$/,
+        (_, code) => `${code}:${token === 'RET-FEE' ? 4000 : 5000}`,
+      )
+      t.equal(plan(5000n, `Invoice 7 SBX:${token}`), `${scaled} ${ACCEPTED}`, token)
+      t.equal(plan(5000n, `sbx/${token.toLowerCase()}`), `${scaled} ${ACCEPTED}`, token)
+      if (token !== 'AC01')
+        t.equal(plan(5000n, null, `Jane SBX:${token}`), `${scaled} ${ACCEPTED}`, `${amount} ${token} in the name`)
+    }
+    t.end()
+  },
+)
 
 t.test('the failures have the codes customers are promised', (t) => {
-  const codes = ['AC01', 'AC04', 'AC06', 'AM04', 'BE01', 'AG01', 'RC01', 'RR04', 'MS03', 'AM05', 'AM02', 'TM01', 'TECH'].map((code) => failureFor(code).code)
+  const codes = [
+    'AC01',
+    'AC04',
+    'AC06',
+    'AM04',
+    'BE01',
+    'AG01',
+    'RC01',
+    'RR04',
+    'MS03',
+    'AM05',
+    'AM02',
+    'TM01',
+    'TECH',
+  ].map((code) => failureFor(code).code)
   t.strictSame(codes, [
-    'invalid_account_details', 'account_closed', 'account_blocked', 'insufficient_funds', 'name_mismatch', 'account_not_eligible',
-    'invalid_account_details', 'declined', 'refused_by_recipient_bank', 'duplicate', 'amount_limit_exceeded', 'cutoff_missed', 'technical_error',
+    'invalid_account_details',
+    'account_closed',
+    'account_blocked',
+    'insufficient_funds',
+    'name_mismatch',
+    'account_not_eligible',
+    'invalid_account_details',
+    'declined',
+    'refused_by_recipient_bank',
+    'duplicate',
+    'amount_limit_exceeded',
+    'cutoff_missed',
+    'technical_error',
   ])
   t.end()
 })
@@ -125,9 +177,24 @@ t.test('a recall is answered by the amount alone', (t) => {
 })
 
 t.test('transfers fail at 1301 and time out at 1501', (t) => {
-  t.match(planTransfer(1301n), { viaPartner: true, submit: 'accepted', steps: [{ event: 'rejected' }], reconcile: null })
-  t.match(planTransfer(1501n), { viaPartner: true, submit: 'timeout', steps: [], reconcile: { afterMs: 60_000, outcome: 'settled' } })
-  t.match(planTransfer(1302n), { viaPartner: false, submit: 'accepted', steps: [{ event: 'settled' }], reconcile: null })
+  t.match(planTransfer(1301n), {
+    viaPartner: true,
+    submit: 'accepted',
+    steps: [{ event: 'rejected' }],
+    reconcile: null,
+  })
+  t.match(planTransfer(1501n), {
+    viaPartner: true,
+    submit: 'timeout',
+    steps: [],
+    reconcile: { afterMs: 60_000, outcome: 'settled' },
+  })
+  t.match(planTransfer(1302n), {
+    viaPartner: false,
+    submit: 'accepted',
+    steps: [{ event: 'settled' }],
+    reconcile: null,
+  })
   t.end()
 })
 
@@ -138,14 +205,27 @@ t.test('tokens are found anywhere and in any case', (t) => {
 })
 
 t.test('what the bank says after a simulation reads back too', (t) => {
-  for (const text of ['pending@0', 'unclear@300000', 'recall_rejected@12000:CUST', 'settled@5 recall_rejected@12000:CUST returned@20000:FOCR:1']) {
+  for (const text of [
+    'pending@0',
+    'unclear@300000',
+    'recall_rejected@12000:CUST',
+    'settled@5 recall_rejected@12000:CUST returned@20000:FOCR:1',
+  ]) {
     t.equal(encodeSteps(decodeSteps(text)), text)
   }
   t.end()
 })
 
 t.test('a text that is no steps is refused', (t) => {
-  for (const text of ['', 'settled', 'Settled@1', 'dance@1', 'settled@1  settled@2', 'settled@-1', 'returned@1:AC04:x']) {
+  for (const text of [
+    '',
+    'settled',
+    'Settled@1',
+    'dance@1',
+    'settled@1  settled@2',
+    'settled@-1',
+    'returned@1:AC04:x',
+  ]) {
     t.throws(() => decodeSteps(text), SyntaxError, JSON.stringify(text))
   }
   t.end()
@@ -154,7 +234,10 @@ t.test('a text that is no steps is refused', (t) => {
 t.test('the catalogue names every trigger', (t) => {
   const rules = catalogueRules()
   for (const [amount, token] of TABLE.slice(1)) {
-    t.ok(rules.some((row) => row.topic === 'payments' && row.rule.startsWith(`amountMinor ${amount} or SBX:${token}: `)), String(amount))
+    t.ok(
+      rules.some((row) => row.topic === 'payments' && row.rule.startsWith(`amountMinor ${amount} or SBX:${token}: `)),
+      String(amount),
+    )
   }
   t.equal(rules.filter((row) => row.topic === 'transfers').length, 3)
   t.end()

@@ -10,27 +10,62 @@ const HOUR = 60 * MINUTE
 function attempts(chance: number, retryAfter: number | null = null): number[] {
   const at = [0]
   for (;;) {
-    const next = nextAttemptAt({ endedAt: at.at(-1) as number, attempts: at.length, windowEndsAt: RETRY_WINDOW_MS, retryAfterMs: retryAfter, chance })
+    const next = nextAttemptAt({
+      endedAt: at.at(-1) as number,
+      attempts: at.length,
+      windowEndsAt: RETRY_WINDOW_MS,
+      retryAfterMs: retryAfter,
+      chance,
+    })
     if (next === null) return at
     at.push(next)
   }
 }
 
 t.test('a minute, five, half an hour, two hours, six, then every twelve, for 72 hours', async (t) => {
-  t.strictSame(attempts(0).map((ms) => ms / MINUTE), [0, 1, 6, 36, 156, 516, 1236, 1956, 2676, 3396, 4116])
+  t.strictSame(
+    attempts(0).map((ms) => ms / MINUTE),
+    [0, 1, 6, 36, 156, 516, 1236, 1956, 2676, 3396, 4116],
+  )
 })
 
 t.test('chance adds up to a tenth', async (t) => {
-  t.strictSame(attempts(1).slice(0, 3).map((ms) => ms / MINUTE), [0, 1.1, 6.6])
-  fc.assert(fc.property(fc.double({ min: 0, max: 1, noNaN: true }), fc.integer({ min: 1, max: 12 }), (chance, nth) => {
-    const plain = nextAttemptAt({ endedAt: 0, attempts: nth, windowEndsAt: Infinity, retryAfterMs: null, chance: 0 }) as number
-    const jittered = nextAttemptAt({ endedAt: 0, attempts: nth, windowEndsAt: Infinity, retryAfterMs: null, chance }) as number
-    return jittered >= plain && jittered <= plain * 1.1 + 1
-  }))
+  t.strictSame(
+    attempts(1)
+      .slice(0, 3)
+      .map((ms) => ms / MINUTE),
+    [0, 1.1, 6.6],
+  )
+  fc.assert(
+    fc.property(fc.double({ min: 0, max: 1, noNaN: true }), fc.integer({ min: 1, max: 12 }), (chance, nth) => {
+      const plain = nextAttemptAt({
+        endedAt: 0,
+        attempts: nth,
+        windowEndsAt: Infinity,
+        retryAfterMs: null,
+        chance: 0,
+      }) as number
+      const jittered = nextAttemptAt({
+        endedAt: 0,
+        attempts: nth,
+        windowEndsAt: Infinity,
+        retryAfterMs: null,
+        chance,
+      }) as number
+      return jittered >= plain && jittered <= plain * 1.1 + 1
+    }),
+  )
 })
 
 t.test('Retry-After is honoured up to the next step, and never shortens one', async (t) => {
-  const first = (retryAfter: number | null) => (nextAttemptAt({ endedAt: 0, attempts: 1, windowEndsAt: RETRY_WINDOW_MS, retryAfterMs: retryAfter, chance: 0 }) as number) / MINUTE
+  const first = (retryAfter: number | null) =>
+    (nextAttemptAt({
+      endedAt: 0,
+      attempts: 1,
+      windowEndsAt: RETRY_WINDOW_MS,
+      retryAfterMs: retryAfter,
+      chance: 0,
+    }) as number) / MINUTE
   t.equal(first(1_000), 1)
   t.equal(first(3 * MINUTE), 3)
   t.equal(first(24 * HOUR), 5)
@@ -41,27 +76,55 @@ t.test('Retry-After is seconds or a date', async (t) => {
   t.equal(retryAfterMs('120', now), 120_000)
   t.equal(retryAfterMs(new Date(now + 90_000).toUTCString(), now), 90_000)
   t.equal(retryAfterMs(new Date(now - 90_000).toUTCString(), now), 0)
-  for (const nonsense of [undefined, '', 'soon', '-5', '1e99']) t.equal(retryAfterMs(nonsense, now), null, String(nonsense))
+  for (const nonsense of [undefined, '', 'soon', '-5', '1e99'])
+    t.equal(retryAfterMs(nonsense, now), null, String(nonsense))
 })
 
 t.test('nothing is due after the window', async (t) => {
-  t.equal(nextAttemptAt({ endedAt: RETRY_WINDOW_MS - MINUTE + 1, attempts: 1, windowEndsAt: RETRY_WINDOW_MS, retryAfterMs: null, chance: 0 }), null)
-  t.equal(nextAttemptAt({ endedAt: RETRY_WINDOW_MS - MINUTE, attempts: 1, windowEndsAt: RETRY_WINDOW_MS, retryAfterMs: null, chance: 0 }), RETRY_WINDOW_MS)
+  t.equal(
+    nextAttemptAt({
+      endedAt: RETRY_WINDOW_MS - MINUTE + 1,
+      attempts: 1,
+      windowEndsAt: RETRY_WINDOW_MS,
+      retryAfterMs: null,
+      chance: 0,
+    }),
+    null,
+  )
+  t.equal(
+    nextAttemptAt({
+      endedAt: RETRY_WINDOW_MS - MINUTE,
+      attempts: 1,
+      windowEndsAt: RETRY_WINDOW_MS,
+      retryAfterMs: null,
+      chance: 0,
+    }),
+    RETRY_WINDOW_MS,
+  )
 })
 
 t.test('outcomes boil down to what a row counting one by one would hold', async () => {
-  fc.assert(fc.property(fc.nat(30), fc.array(fc.boolean(), { minLength: 1, maxLength: 60 }), (before, outcomes) => {
-    let count = before
-    let peak = before
-    let failingSince: number | null = before > 0 ? -1 : null
-    outcomes.forEach((succeeded, at) => {
-      if (succeeded) { count = 0; failingSince = null } else { count += 1; failingSince ??= at; peak = Math.max(peak, count) }
-    })
-    const streak = streakOf(outcomes.map((succeeded, endedAt) => ({ succeeded, endedAt })))
-    const any = streak.lastSuccessAt !== null
-    const rowCount = any ? streak.trailing : before + streak.leading
-    const rowPeak = Math.max(before + streak.leading, streak.longestWithin, streak.trailing)
-    const rowSince = any ? streak.failingSince : before > 0 ? -1 : streak.failingSince
-    return rowCount === count && rowPeak === peak && rowSince === failingSince
-  }))
+  fc.assert(
+    fc.property(fc.nat(30), fc.array(fc.boolean(), { minLength: 1, maxLength: 60 }), (before, outcomes) => {
+      let count = before
+      let peak = before
+      let failingSince: number | null = before > 0 ? -1 : null
+      outcomes.forEach((succeeded, at) => {
+        if (succeeded) {
+          count = 0
+          failingSince = null
+        } else {
+          count += 1
+          failingSince ??= at
+          peak = Math.max(peak, count)
+        }
+      })
+      const streak = streakOf(outcomes.map((succeeded, endedAt) => ({ succeeded, endedAt })))
+      const any = streak.lastSuccessAt !== null
+      const rowCount = any ? streak.trailing : before + streak.leading
+      const rowPeak = Math.max(before + streak.leading, streak.longestWithin, streak.trailing)
+      const rowSince = any ? streak.failingSince : before > 0 ? -1 : streak.failingSince
+      return rowCount === count && rowPeak === peak && rowSince === failingSince
+    }),
+  )
 })

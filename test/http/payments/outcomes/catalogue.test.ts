@@ -15,10 +15,20 @@ t.test('the catalogue lists what there is, from the tables that are applied', as
   t.match(body, { environment: String, connection: { id: String, provider: 'sandbox', environment: 'sandbox' } })
   t.equal(body.data.length, 14, 'every kind')
   const available = (kind: string) => body.data.find((entry) => entry.kind === kind)
-  for (const kind of ['payment_status', 'payment_return', 'payment_recall', 'webhook_event']) t.match(available(kind), { method: 'POST', available: true, path: /^\/v1\/simulations\// }, kind)
+  for (const kind of ['payment_status', 'payment_return', 'payment_recall', 'webhook_event'])
+    t.match(available(kind), { method: 'POST', available: true, path: /^\/v1\/simulations\// }, kind)
   t.match(available('card_transaction'), { available: false }, 'there are no cards yet')
-  for (const [topic, rule] of [['payments', /^amountMinor 1401 or SBX:RET-AC04: /], ['payments', /1802 with a recall/], ['transfers', /1301/], ['recipients', /Closematch/], ['incoming payments', /SBX:UNALLOCATED/]] as const) {
-    t.ok(body.rules.some((each) => each.topic === topic && rule.test(each.rule)), String(rule))
+  for (const [topic, rule] of [
+    ['payments', /^amountMinor 1401 or SBX:RET-AC04: /],
+    ['payments', /1802 with a recall/],
+    ['transfers', /1301/],
+    ['recipients', /Closematch/],
+    ['incoming payments', /SBX:UNALLOCATED/],
+  ] as const) {
+    t.ok(
+      body.rules.some((each) => each.topic === topic && rule.test(each.rule)),
+      String(rule),
+    )
   }
 })
 
@@ -28,7 +38,9 @@ t.test('simulations are for test keys of the customer and for people of a worksp
   const other = await world.customer({ balances: [] })
   t.equal((await other.client.get('/simulations')).status, 200)
   t.match((await world.operator.get('/simulations')).problem, { status: 403 })
-  t.match((await world.operator.post(`/simulations/payments/${id}/status`, { status: 'completed' })).problem, { status: 403 })
+  t.match((await world.operator.post(`/simulations/payments/${id}/status`, { status: 'completed' })).problem, {
+    status: 403,
+  })
   const staff = await world.person('operations').signIn()
   t.equal((await staff.send('POST', `/simulations/payments/${id}/status`, { status: 'completed' })).status, 403)
   t.equal((await world.seeded.client.payment(id)).status, 'processing')
@@ -55,7 +67,11 @@ t.test('a live key simulates nothing', async (t) => {
   t.teardown(service.stop)
   const headers = { authorization: `Bearer ${world.addKey({ environment: 'live' })}` }
   for (const what of ['status', 'return', 'recall']) {
-    const response = await service.post(`/v1/simulations/payments/${crypto.randomUUID()}/${what}`, { status: 'completed' }, headers)
+    const response = await service.post(
+      `/v1/simulations/payments/${crypto.randomUUID()}/${what}`,
+      { status: 'completed' },
+      headers,
+    )
     t.equal(response.status, 403, what)
     t.match(await response.json(), { code: 'insufficient-scope' })
   }

@@ -18,14 +18,21 @@ async function completedPayment(world: World, amount: number, reference?: string
   return await world.seeded.client.paymentReaching(id, 'completed')
 }
 
-const recall = (world: World, id: string, body: object = WHY, key = crypto.randomUUID() as string) => world.seeded.client.post<Payment>(`/payments/${id}/recall`, body, key)
-const recalled = (world: World, id: string, status: string) => until(`the recall of ${id} is ${status}`, async () => {
-  const payment = await world.seeded.client.payment(id)
-  return payment.recall?.status === status ? payment : null
-})
+const recall = (world: World, id: string, body: object = WHY, key = crypto.randomUUID() as string) =>
+  world.seeded.client.post<Payment>(`/payments/${id}/recall`, body, key)
+const recalled = (world: World, id: string, status: string) =>
+  until(`the recall of ${id} is ${status}`, async () => {
+    const payment = await world.seeded.client.payment(id)
+    return payment.recall?.status === status ? payment : null
+  })
 /** The bank was told: what is planned of the order is its answer. */
-const passedOn = (world: World, id: string) => until(`the recall of ${id} is at the bank`, async () =>
-  (await world.query(`select from payment p where p.id = $1 and p.recall_due_at > now() + interval '1 day'`, [id])).length === 1)
+const passedOn = (world: World, id: string) =>
+  until(
+    `the recall of ${id} is at the bank`,
+    async () =>
+      (await world.query(`select from payment p where p.id = $1 and p.recall_due_at > now() + interval '1 day'`, [id]))
+        .length === 1,
+  )
 
 t.test('a recall that is accepted brings the money back', async (t) => {
   await using world = await createWorld()
@@ -34,26 +41,46 @@ t.test('a recall that is accepted brings the money back', async (t) => {
   const key = crypto.randomUUID()
   const asked = await recall(world, id, WHY, key)
   t.equal(asked.status, 202, asked.text)
-  t.match(asked.body, { id, status: 'completed', recall: { status: 'requested', reasonCode: 'DUPL', requestedAt: String, decidedAt: null, response: null }, return: null })
+  t.match(asked.body, {
+    id,
+    status: 'completed',
+    recall: { status: 'requested', reasonCode: 'DUPL', requestedAt: String, decidedAt: null, response: null },
+    return: null,
+  })
   t.notOk('note' in asked.body.recall!)
   const again = await recall(world, id, WHY, key)
   t.strictSame([again.status, again.text, again.headers.get('idempotency-replayed')], [202, asked.text, 'true'])
-  t.match((await recall(world, id)).problem, { status: 409, code: 'invalid-transition', currentStatus: 'completed', allowed: [] })
+  t.match((await recall(world, id)).problem, {
+    status: 409,
+    code: 'invalid-transition',
+    currentStatus: 'completed',
+    allowed: [],
+  })
   await passedOn(world, id)
   t.equal((await client.payment(id)).status, 'completed', 'asking changes nothing')
   world.advance(10 * SECOND)
   const returned = await client.paymentReaching(id, 'returned')
   t.match(returned, {
-    recall: { status: 'accepted', reasonCode: 'DUPL', decidedAt: String, response: 'FOCR' }, return: { reasonCode: 'FOCR', amount: eur(1801) }, returnedAmount: eur(1801),
+    recall: { status: 'accepted', reasonCode: 'DUPL', decidedAt: String, response: 'FOCR' },
+    return: { reasonCode: 'FOCR', amount: eur(1801) },
+    returnedAmount: eur(1801),
     statusReason: { code: 'recalled' },
   })
-  t.strictSame(await postingsOf(world, id), [['L10', '1801'], ['L11', '1801'], ['L13', '1801']])
+  t.strictSame(await postingsOf(world, id), [
+    ['L10', '1801'],
+    ['L11', '1801'],
+    ['L13', '1801'],
+  ])
   t.strictSame((await eventsOf(world, id)).slice(3), [
-    ['payment.recall_updated', 'requested', null], ['payment.status_changed', 'returned', 'completed'], ['payment.returned', 'returned', 'completed'],
+    ['payment.recall_updated', 'requested', null],
+    ['payment.status_changed', 'returned', 'completed'],
+    ['payment.returned', 'returned', 'completed'],
     ['payment.recall_updated', 'accepted', 'requested'],
   ])
   t.match(await client.balance(balances.EUR), { bookBalance: eur(OPENING), heldBalance: eur(0) })
-  const [entry] = await world.query<{ action: string; object_id: string }>(`select action, object_id from audit_event where action = 'payment.recall_requested'`)
+  const [entry] = await world.query<{ action: string; object_id: string }>(
+    `select action, object_id from audit_event where action = 'payment.recall_requested'`,
+  )
   t.equal(entry?.object_id, id)
   t.match((await recall(world, id)).problem, { code: 'invalid-transition', currentStatus: 'returned' })
 })
@@ -65,16 +92,32 @@ t.test('a recall that is declined keeps the reason, and nothing moves', async (t
   t.equal((await recall(world, id)).status, 202)
   await passedOn(world, id)
   world.advance(10 * SECOND)
-  t.match(await recalled(world, id, 'rejected'), { status: 'completed', recall: { response: 'CUST', decidedAt: String }, return: null })
-  t.strictSame((await eventsOf(world, id)).slice(3), [['payment.recall_updated', 'requested', null], ['payment.recall_updated', 'rejected', 'requested']])
-  t.strictSame(await messagesOf(world, id), [['settled', null], ['recall_rejected', 'CUST']])
+  t.match(await recalled(world, id, 'rejected'), {
+    status: 'completed',
+    recall: { response: 'CUST', decidedAt: String },
+    return: null,
+  })
+  t.strictSame((await eventsOf(world, id)).slice(3), [
+    ['payment.recall_updated', 'requested', null],
+    ['payment.recall_updated', 'rejected', 'requested'],
+  ])
+  t.strictSame(await messagesOf(world, id), [
+    ['settled', null],
+    ['recall_rejected', 'CUST'],
+  ])
   t.match(await client.balance(balances.EUR), { bookBalance: eur(OPENING - 1802n) })
   const updates = await client.list<PaymentStatusUpdate>(`/payments/${id}/updates`)
-  t.match(updates.body.data.map(({ message, actor, status, previousStatus }) => [message, actor, status, previousStatus]), [
-    ['The recipient’s bank declined the recall.', 'partner', 'completed', 'completed'], ['The recall was passed on to the recipient’s bank.', 'system', 'completed', 'completed'],
-    ['Recall requested.', 'member', 'completed', 'completed'], ['Payment completed.', 'partner', 'completed', 'processing'],
-    ['Payment handed to the bank.', 'system', 'processing', 'processing'], [String, 'member', 'processing', null],
-  ])
+  t.match(
+    updates.body.data.map(({ message, actor, status, previousStatus }) => [message, actor, status, previousStatus]),
+    [
+      ['The recipient’s bank declined the recall.', 'partner', 'completed', 'completed'],
+      ['The recall was passed on to the recipient’s bank.', 'system', 'completed', 'completed'],
+      ['Recall requested.', 'member', 'completed', 'completed'],
+      ['Payment completed.', 'partner', 'completed', 'processing'],
+      ['Payment handed to the bank.', 'system', 'processing', 'processing'],
+      [String, 'member', 'processing', null],
+    ],
+  )
   t.match((await recall(world, id)).problem, { code: 'invalid-transition' }, 'it is asked back once')
 })
 
@@ -93,27 +136,64 @@ t.test('a recall that nobody answers is given up after fifteen business days', a
   t.strictSame((await eventsOf(world, id)).at(-1), ['payment.recall_updated', 'expired', 'requested'])
 })
 
-t.test('only what has arrived can be recalled, by rails that know it, with a reason, for thirteen months', async (t) => {
-  await using world = await createWorld()
-  const { client } = world.seeded
-  const stuck = await sentPayment(world, 1701)
-  t.match((await recall(world, stuck.id)).problem, { status: 409, code: 'invalid-transition', currentStatus: 'processing', allowed: [] })
-  const { id } = await completedPayment(world, 5_000)
-  for (const [body, field] of [[{ ...WHY, reasonCode: 'AC04' }, '/reasonCode'], [{ ...WHY, note: 'Too short' }, '/note'], [{ reasonCode: 'DUPL' }, '/note'], [{ ...WHY, amount: 1 }, '/amount']] as const) {
-    t.match((await recall(world, id, body)).problem, { status: 422, code: 'validation-error', errors: [{ field }] }, field)
-  }
-  t.match((await recall(world, crypto.randomUUID())).problem, { status: 404, code: 'not-found' })
-  t.match((await client.send(`/v1/payments/${id}/recall`, { method: 'POST', body: JSON.stringify(WHY), headers: { 'content-type': 'application/json' } })).problem, { status: 400, errors: [{ field: 'header.Idempotency-Key', code: 'required' }] })
-  await world.query(`update payment set completed_at = completed_at - interval '13 months 2 days' where id = $1`, [id])
-  const late = crypto.randomUUID()
-  const refused = await recall(world, id, WHY, late)
-  t.match(refused.problem, { status: 409, code: 'invalid-transition', detail: 'A payment can be recalled within 13 months.' })
-  await world.query(`update payment set completed_at = completed_at + interval '13 months 2 days' where id = $1`, [id])
-  t.equal((await recall(world, id, WHY, late)).text, refused.text, 'a no is remembered under its key')
-  await world.query(`update payment set rail = 'bacs' where id = $1`, [id])
-  t.match((await recall(world, id)).problem, { code: 'invalid-transition', detail: 'Payments of this rail cannot be recalled.' })
-  t.equal((await client.payment(id)).recall, null)
-})
+t.test(
+  'only what has arrived can be recalled, by rails that know it, with a reason, for thirteen months',
+  async (t) => {
+    await using world = await createWorld()
+    const { client } = world.seeded
+    const stuck = await sentPayment(world, 1701)
+    t.match((await recall(world, stuck.id)).problem, {
+      status: 409,
+      code: 'invalid-transition',
+      currentStatus: 'processing',
+      allowed: [],
+    })
+    const { id } = await completedPayment(world, 5_000)
+    for (const [body, field] of [
+      [{ ...WHY, reasonCode: 'AC04' }, '/reasonCode'],
+      [{ ...WHY, note: 'Too short' }, '/note'],
+      [{ reasonCode: 'DUPL' }, '/note'],
+      [{ ...WHY, amount: 1 }, '/amount'],
+    ] as const) {
+      t.match(
+        (await recall(world, id, body)).problem,
+        { status: 422, code: 'validation-error', errors: [{ field }] },
+        field,
+      )
+    }
+    t.match((await recall(world, crypto.randomUUID())).problem, { status: 404, code: 'not-found' })
+    t.match(
+      (
+        await client.send(`/v1/payments/${id}/recall`, {
+          method: 'POST',
+          body: JSON.stringify(WHY),
+          headers: { 'content-type': 'application/json' },
+        })
+      ).problem,
+      { status: 400, errors: [{ field: 'header.Idempotency-Key', code: 'required' }] },
+    )
+    await world.query(`update payment set completed_at = completed_at - interval '13 months 2 days' where id = $1`, [
+      id,
+    ])
+    const late = crypto.randomUUID()
+    const refused = await recall(world, id, WHY, late)
+    t.match(refused.problem, {
+      status: 409,
+      code: 'invalid-transition',
+      detail: 'A payment can be recalled within 13 months.',
+    })
+    await world.query(`update payment set completed_at = completed_at + interval '13 months 2 days' where id = $1`, [
+      id,
+    ])
+    t.equal((await recall(world, id, WHY, late)).text, refused.text, 'a no is remembered under its key')
+    await world.query(`update payment set rail = 'bacs' where id = $1`, [id])
+    t.match((await recall(world, id)).problem, {
+      code: 'invalid-transition',
+      detail: 'Payments of this rail cannot be recalled.',
+    })
+    t.equal((await client.payment(id)).recall, null)
+  },
+)
 
 t.test('money that comes back by itself ends the recall, and a late answer changes nothing', async (t) => {
   await using world = await createWorld()
@@ -122,10 +202,17 @@ t.test('money that comes back by itself ends the recall, and a late answer chang
   t.equal((await recall(world, id)).status, 202)
   await passedOn(world, id)
   world.advance(10 * SECOND)
-  t.match(await client.paymentReaching(id, 'returned'), { return: { reasonCode: 'AC04' }, recall: { status: 'accepted', response: 'AC04' } })
+  t.match(await client.paymentReaching(id, 'returned'), {
+    return: { reasonCode: 'AC04' },
+    recall: { status: 'accepted', response: 'AC04' },
+  })
   world.advance(20 * SECOND)
   await until('the late answer was heard', async () => (await messagesOf(world, id)).length === 3)
-  t.strictSame(await messagesOf(world, id), [['settled', null], ['returned', 'AC04'], ['returned', 'FOCR']])
+  t.strictSame(await messagesOf(world, id), [
+    ['settled', null],
+    ['returned', 'AC04'],
+    ['returned', 'FOCR'],
+  ])
   t.equal((await postingsOf(world, id)).filter(([rule]) => rule === 'L13').length, 1)
   t.match(await client.balance(balances.EUR), { bookBalance: eur(OPENING) })
 })

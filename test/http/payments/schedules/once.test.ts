@@ -11,8 +11,12 @@ async function leave(world: World, id: string): Promise<string> {
   await world.query(
     `insert into scheduled_occurrence (payment_id, scheduled_payment_id, customer_id, shard, number, index, planned_date, execution_date, status, taken_at, created_at)
       select $2, id, customer_id, shard, occurrences_begun + 1, next_index, next_planned_date, next_execution_date, 'due', $3, $3 from scheduled_payment where id = $1`,
-    [id, paymentId, new Date(world.now())])
-  await world.query('update scheduled_payment set occurrences_begun = occurrences_begun + 1, next_occurrence_at = $2, version = version + 1 where id = $1', [id, new Date(world.now())])
+    [id, paymentId, new Date(world.now())],
+  )
+  await world.query(
+    'update scheduled_payment set occurrences_begun = occurrences_begun + 1, next_occurrence_at = $2, version = version + 1 where id = $1',
+    [id, new Date(world.now())],
+  )
   return paymentId
 }
 
@@ -23,7 +27,16 @@ t.test('several nodes look at once, and many are due', async (t) => {
   await using world = await createWorld({ databaseUrl: first.databaseUrl })
   t.equal(new Set([first.url, second.url, world.url]).size, 3)
   const made: string[] = []
-  for (let count = 0; count < 12; count++) made.push((await create(world, { frequency: 'once', startDate: inDays(world, 30), amount: { amountMinor: '100', currency: 'EUR' } })).body.id)
+  for (let count = 0; count < 12; count++)
+    made.push(
+      (
+        await create(world, {
+          frequency: 'once',
+          startDate: inDays(world, 30),
+          amount: { amountMinor: '100', currency: 'EUR' },
+        })
+      ).body.id,
+    )
   await world.query('update scheduled_payment set next_occurrence_at = $1', [new Date(world.now())])
   for (const id of made) await reaching(world, id, 'completed', ({ status }) => status === 'completed')
   for (const id of made) {
@@ -59,8 +72,11 @@ t.test('what a node left after the payment was made is only noted', async (t) =>
   // As if the node had died between the payment and the schedule. A day later its key is forgotten, too.
   await world.query(`update scheduled_occurrence set status = 'due' where payment_id = $1`, [paymentId])
   await world.query('delete from idempotency')
-  await world.query(`update scheduled_payment set next_index = 0, next_planned_date = start_date, next_execution_date = start_date, occurrences_created = 0, last_payment_id = null,
-    version = version + 1 where id = $1`, [made.id])
+  await world.query(
+    `update scheduled_payment set next_index = 0, next_planned_date = start_date, next_execution_date = start_date, occurrences_created = 0, last_payment_id = null,
+    version = version + 1 where id = $1`,
+    [made.id],
+  )
   world.advance(61_000)
   const again = await reaching(world, made.id, 'noted', ({ occurrencesCreated }) => occurrencesCreated === 1)
   t.match(again, { lastPaymentId: paymentId, nextOccurrenceAt: first.nextOccurrenceAt, status: 'active' })
@@ -86,5 +102,7 @@ t.test('what ends while no node follows is known when one does', async (t) => {
   await reaching(world, made.id, 'made', ({ occurrencesCreated }) => occurrencesCreated === 1)
   await world.restart()
   world.advance(5_000)
-  t.match(await reaching(world, made.id, 'one failure', ({ consecutiveFailures }) => consecutiveFailures === 1), { lastPaymentStatus: 'failed' })
+  t.match(await reaching(world, made.id, 'one failure', ({ consecutiveFailures }) => consecutiveFailures === 1), {
+    lastPaymentStatus: 'failed',
+  })
 })

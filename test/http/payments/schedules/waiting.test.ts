@@ -17,7 +17,11 @@ t.test('what a schedule makes waits for its money, and for a day on which its co
   await runNow(world, made.id)
   await reaching(world, made.id, 'a payment that waits', ({ occurrencesCreated }) => occurrencesCreated === 1)
   const [waiting] = await paymentsOf(world, made.id)
-  t.match(waiting, { status: 'scheduled', createdVia: 'schedule', executionDate: railDate('sepa_instant', world.now()) })
+  t.match(waiting, {
+    status: 'scheduled',
+    createdVia: 'schedule',
+    executionDate: railDate('sepa_instant', world.now()),
+  })
   t.strictSame(await client.holds(balances.EUR), [], 'nothing is set aside for it yet')
   t.match((await occurrences(world, made.id)).data, [{ number: 1, status: 'created', paymentId: waiting!.id }])
   await pay(client, { balanceId: balances.EUR, amount: eur(6_000) })
@@ -31,7 +35,13 @@ t.test('what a schedule makes waits for its money, and for a day on which its co
 
   const day = businessDayFrom('sepa', inDays(world, 3))
   const body = { requestedRail: 'sepa' as const, startDate: day, amount: eur(100), frequency: 'once' as const }
-  t.match((await occurrences(world, (await create(world, body)).body.id)).upcoming, [{ plannedDate: day, executionDate: day }])
-  await world.query('update provider_connection set config = $1', [JSON.stringify({ realCalendar: true, closedDays: { sepa: [day] } })])
-  t.match((await occurrences(world, (await create(world, body)).body.id)).upcoming, [{ plannedDate: day, executionDate: nextBusinessDay('sepa', day) }])
+  t.match((await occurrences(world, (await create(world, body)).body.id)).upcoming, [
+    { plannedDate: day, executionDate: day },
+  ])
+  await world.query('update provider_connection set config = $1', [
+    JSON.stringify({ realCalendar: true, closedDays: { sepa: [day] } }),
+  ])
+  t.match((await occurrences(world, (await create(world, body)).body.id)).upcoming, [
+    { plannedDate: day, executionDate: nextBusinessDay('sepa', day) },
+  ])
 })
