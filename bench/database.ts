@@ -144,16 +144,14 @@ async function makeTemplate(url: string): Promise<Payer[]> {
 function payersOf(customer: CreatedCustomer, recipients: ReadonlyMap<string, CreatePayment['recipient']>): Payer[] {
   const recipient = recipients.get(customer.recipients!.EUR)!
   const dollarBalanceId = customer.balanceIds[BALANCES_PER_CUSTOMER]!
-  return customer.balanceIds
-    .slice(0, BALANCES_PER_CUSTOMER)
-    .map((balanceId) => ({
-      customerId: customer.id,
-      apiKey: customer.apiKey,
-      shard: shardOf(customer.id),
-      balanceId,
-      recipient,
-      dollarBalanceId,
-    }))
+  return customer.balanceIds.slice(0, BALANCES_PER_CUSTOMER).map((balanceId) => ({
+    customerId: customer.id,
+    apiKey: customer.apiKey,
+    shard: shardOf(customer.id),
+    balanceId,
+    recipient,
+    dollarBalanceId,
+  }))
 }
 
 async function recipientsOf(database: Database): Promise<Map<string, CreatePayment['recipient']>> {

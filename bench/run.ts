@@ -37,10 +37,9 @@ interface Options {
 
 class UsageError extends Error {}
 
-function readOptions(args: string[]): Options {
-  let values
+function parseValues(args: string[]) {
   try {
-    ;({ values } = parseArgs({
+    return parseArgs({
       args,
       options: {
         only: { type: 'string' },
@@ -48,10 +47,14 @@ function readOptions(args: string[]): Options {
         scale: { type: 'string', default: '1' },
         json: { type: 'string' },
       },
-    }))
+    }).values
   } catch (error) {
     throw new UsageError((error as Error).message)
   }
+}
+
+function readOptions(args: string[]): Options {
+  const values = parseValues(args)
   const only = values.only
     ?.split(',')
     .map((id) => id.trim().toUpperCase())

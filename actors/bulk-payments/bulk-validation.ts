@@ -73,7 +73,7 @@ export function bulkValidationJob(world: BulkValidationDeps): JobWork {
         fileId: null,
         async finish(tx) {
           const locked = await lockBulk(tx.client, bulk.id)
-          if (locked === null || !isValidatedBy(locked, job)) return
+          if (locked === null || !isValidatedBy(locked, job)) return []
           await deleteRowsAbove(tx.client, bulk.id, counts.total)
           await changeBulk({ ...tx, ids }, locked, {
             status: afterValidation(counts, bulk.options.requireAllValid),
@@ -82,6 +82,7 @@ export function bulkValidationJob(world: BulkValidationDeps): JobWork {
             fileErrors: errors,
             lastProgressAt: tx.now,
           })
+          return []
         },
       }
     },

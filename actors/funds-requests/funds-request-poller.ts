@@ -65,7 +65,8 @@ export class FundsRequests {
 
   async #match(): Promise<void> {
     const { database, ids, clock } = this.#options
-    while (!this.#stopped && (await matchArrivals(database, ids, clock.now()))) continue
+    let matched = true
+    while (matched && !this.#stopped) matched = await matchArrivals(database, ids, clock.now())
   }
 
   async #expireDue(): Promise<void> {

@@ -61,7 +61,7 @@ export interface JobOutcome {
   /**
    * Writes further rows in the transaction of the job's end. Resolves with the mails that are sent after the commit.
    */
-  readonly finish?: (tx: JobTx) => Promise<readonly Mail[] | void>
+  readonly finish?: (tx: JobTx) => Promise<readonly Mail[]>
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Account details: the identifiers with which payers send money to a balance, as stored and as the API shows them. */
 import { timestamp } from '../base/clock.ts'
 import type { Rail } from '../rails/rails.ts'
-import { ACCOUNT_DETAILS_STATUSES } from '../balances/details-status.ts'
+import type { ACCOUNT_DETAILS_STATUSES } from '../balances/details-status.ts'
 
 export type AccountDetailsStatus = (typeof ACCOUNT_DETAILS_STATUSES)[number]
 

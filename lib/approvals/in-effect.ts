@@ -84,7 +84,7 @@ export function ruleInEffect(kind: PolicyKind, stored: StoredPolicies): RuleInEf
   const standsIn = STANDS_IN[kind]
   const from = stored[kind] !== undefined ? kind : standsIn
   const terms = from === undefined ? undefined : stored[from]
-  const decides = from !== undefined && terms !== undefined && terms.enabled && terms.tiers.length > 0
+  const decides = from !== undefined && terms?.enabled === true && terms.tiers.length > 0
   return { from: decides ? from : null, terms: decides ? terms : null, otherwise: OTHERWISE[kind] }
 }
 

@@ -51,11 +51,10 @@ export interface FxPartnerMessage {
  * `suspenseId`: given when the credited balance accepts no money any more; the money then waits for its owner under
  * this id.
  */
-export type ExchangeCommand = { readonly suspenseId?: string } & /**
+export type ExchangeCommand = { readonly suspenseId?: string } /**
  * The amounts that the partner books, minor units. `netted`: no partner is involved, the operator itself is the other
  * side.
- */
-(
+ */ & (
   | {
       readonly kind: 'settle'
       readonly sold: bigint

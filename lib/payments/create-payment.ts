@@ -266,7 +266,7 @@ function accept(
         )
   const approval = match === null ? null : openingOf(balance, command, match, now)
   const { draft, notBefore } = command
-  const approvalId = approval?.approvals[0]!.id ?? batchApprovalId
+  const approvalId = approval?.approvals[0]?.id ?? batchApprovalId
   const status = approvalId !== undefined ? 'pending_approval' : later ? 'scheduled' : 'processing'
   const counted = balance.limits === null || later ? null : countOutflow(balance.limits, spending(command, spent), now)
   const charges = chargesOf(command.conversion?.fees ?? balance.fees, {

@@ -649,9 +649,7 @@ export function domesticIban(country: string, bank: BankValues): string | null {
 }
 
 /** Returns the fault of a recipient's currency; null when there is none. */
-export function currencyFault(
-  currency: string,
-): {
+export function currencyFault(currency: string): {
   readonly code: 'invalid_value' | 'currency_withdrawn'
   readonly message: string
   readonly params?: Readonly<Record<string, string>>

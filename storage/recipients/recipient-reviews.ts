@@ -2,7 +2,7 @@
 import { timestamp } from '../../lib/base/clock.ts'
 import { plainArrayOrNull } from '../db/array-literal.ts'
 import type { Queries, TransactionClient } from '../db/transaction.ts'
-import { REVIEW_STATUSES } from '../../lib/recipients/review.ts'
+import type { REVIEW_STATUSES } from '../../lib/recipients/review.ts'
 
 export type ReviewStatus = (typeof REVIEW_STATUSES)[number]
 

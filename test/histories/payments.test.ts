@@ -91,6 +91,8 @@ class Histories {
     const made = this.payments.length
     if (made < 4 || (made < PAYMENTS_MAX && this.#random.chance(0.15))) await this.#pay()
     else if (this.#random.chance(0.1)) await this.#transfer()
+    // Each condition draws a random number of its own.
+    // biome-ignore lint/suspicious/noDuplicateElseIf: the same chance, drawn anew
     else if (this.exchanges.length < EXCHANGES_MAX && this.#random.chance(0.1)) await this.#exchange()
     else if (this.exchanges.length > 0 && this.#random.chance(0.2)) await this.#sayOfExchange()
     else await this.#say()

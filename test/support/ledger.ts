@@ -27,9 +27,7 @@ export interface Ledger extends SandboxOperator {
   /** Queries the database; rows are arrays. */
   read<Row extends unknown[]>(text: string, values?: unknown[]): Promise<Row[]>
   /** Reads the posted and held amounts of one balance. */
-  funds(
-    balanceId: string,
-  ): Promise<{
+  funds(balanceId: string): Promise<{
     readonly posted: bigint
     readonly held: bigint
     readonly available: bigint

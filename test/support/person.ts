@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 
 import { totpCode } from '../../lib/identity/totp.ts'
-import { Client, Reply, type RawRequest } from './client.ts'
+import { Client, type RawRequest, type Reply } from './client.ts'
 
 /** How often a request is sent while it is refused because the machine is busy, and the pause in between. */
 const ATTEMPTS_MAX = 20

@@ -182,10 +182,7 @@ async function* fileStory(desk: Desk): Story {
 const inMajor = (amount: bigint): string => `${amount / 100n}.${String(amount % 100n).padStart(2, '0')}`
 
 /** A form as a browser sends it; the same bytes each time it is sent. */
-async function formOf({
-  file,
-  ...fields
-}: Readonly<Record<string, string>> & { readonly file: string }): Promise<{
+async function formOf({ file, ...fields }: Readonly<Record<string, string>> & { readonly file: string }): Promise<{
   readonly type: string
   readonly bytes: Uint8Array<ArrayBuffer>
 }> {
