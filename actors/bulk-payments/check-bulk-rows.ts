@@ -37,6 +37,7 @@ import { loadBalances } from '../../storage/balances/balance-states.ts'
 import { examinePayment, type PaymentIssue } from '../payments/check-payment.ts'
 import type { PaymentInput, PayDeps } from '../payments/submit-payment.ts'
 import type { Caller } from '../commands/caller.ts'
+import { readerOf } from '../../storage/db/transaction.ts'
 
 /** The number of rows between two turns of the event loop: about two milliseconds. */
 const ROWS_PER_TURN = 25
@@ -266,11 +267,7 @@ export class BulkRowChecker {
       (id) => !this.#balances.has(id),
     )
     if (unknown.length === 0) return
-    const loaded = await loadBalances(
-      { query: async (statement) => ({ rows: await database.query(statement) }) },
-      unknown,
-      false,
-    )
+    const loaded = await loadBalances(readerOf(database), unknown, false)
     for (const id of unknown) {
       const balance = loaded.get(id) ?? null
       this.#balances.set(id, balance?.customerId === customerId ? balance : null)

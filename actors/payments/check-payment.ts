@@ -21,6 +21,7 @@ import { loadBalances } from '../../storage/balances/balance-states.ts'
 import type { CancelDeps } from './cancel-payment.ts'
 import { commandOf, convertAt, payeeOnPlatform, type PaymentInput, type PayDeps } from './submit-payment.ts'
 import type { Caller } from '../commands/caller.ts'
+import { readerOf } from '../../storage/db/transaction.ts'
 
 export interface PaymentIssue {
   readonly severity: 'error' | 'warning'
@@ -60,13 +61,7 @@ export async function checkPayment(world: CancelDeps, caller: Caller, input: Pay
   const { database } = world
   const externalId = input.externalId ?? null
   const balance =
-    (
-      await loadBalances(
-        { query: async (statement) => ({ rows: await database.query(statement) }) },
-        [input.sourceBalanceId],
-        false,
-      )
-    ).get(input.sourceBalanceId) ?? null
+    (await loadBalances(readerOf(database), [input.sourceBalanceId], false)).get(input.sourceBalanceId) ?? null
   const remembered = await world.recipients.find(input.recipientId)
   const current = balance === null || remembered === null || remembered.rails.version === balance.railVersion
   if (!current) world.recipients.forget(input.recipientId)

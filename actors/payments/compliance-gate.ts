@@ -12,6 +12,7 @@ import type { Database } from '../../storage/db/database.ts'
 import { loadPayments } from '../../storage/payments/payment-states.ts'
 import { paymentActor } from './payment.ts'
 import type { ActorSystem } from '../runtime/system.ts'
+import { readerOf } from '../../storage/db/transaction.ts'
 
 export interface ComplianceGateOptions {
   readonly screener: Screener
@@ -57,11 +58,7 @@ export class ComplianceGate implements ScreeningGate {
       else if (state !== null) known.push(state)
     }
     if (unknown.length === 0) return known
-    const read = await loadPayments(
-      { query: async (statement) => ({ rows: await database.query(statement) }) },
-      unknown,
-      false,
-    )
+    const read = await loadPayments(readerOf(database), unknown, false)
     for (const state of read.values()) system.remember(paymentActor, state.id, state.shard, state)
     return [...known, ...read.values()]
   }

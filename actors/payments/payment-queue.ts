@@ -50,6 +50,7 @@ import { moveOf, outcomeOf } from './bank-messages.ts'
 import { ComplianceGate } from './compliance-gate.ts'
 import type { Outcome } from '../runtime/actor.ts'
 import type { ActorSystem } from '../runtime/system.ts'
+import { readerOf } from '../../storage/db/transaction.ts'
 
 /** Batches handed over at the same time: while one is at the bank, the next one commits. */
 const BATCHES_MAX = 2
@@ -515,11 +516,7 @@ export class PaymentQueue {
   }
 
   async #states(ids: readonly string[]): Promise<Map<string, PaymentState>> {
-    return await loadPayments(
-      { query: async (statement) => ({ rows: await this.#options.database.query(statement) }) },
-      ids,
-      false,
-    )
+    return await loadPayments(readerOf(this.#options.database), ids, false)
   }
 
   /** Reads the context that a move of each payment needs beside its state. Payments that do not exist are absent. */

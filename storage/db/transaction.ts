@@ -10,6 +10,16 @@ export type TransactionClient = pg.ClientBase
 /** Runs named statements, with rows as arrays: on any connection of the pool, or on the connection of a transaction. */
 export type Queries = Pick<Database, 'query'>
 
+/** Runs named statements and answers as a connection of a lane does, for loaders that both the lanes and the pool use. */
+export interface Reader {
+  query(statement: Statement): Promise<{ rows: unknown[][] }>
+}
+
+/** Wraps the pool for such a loader. @throws DatabaseUnavailable, and what the driver throws */
+export function readerOf(database: Queries): Reader {
+  return { query: async (statement) => ({ rows: await database.query(statement) }) }
+}
+
 /** Wraps the connection of a transaction, for functions that can also read through the pool. */
 export function through(client: Pick<TransactionClient, 'query'>): Queries {
   return {

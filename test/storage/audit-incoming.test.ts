@@ -10,6 +10,7 @@ import { changeIncoming, lockIncoming } from '../../storage/incoming-payments/in
 import { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
 import { loadBalances } from '../../storage/balances/balance-states.ts'
 import { openBooks, type Books } from './books.ts'
+import { readerOf } from '../../storage/db/transaction.ts'
 
 const HIT = { provider: 'sandbox', findings: [], decides: null }
 
@@ -18,14 +19,7 @@ async function incoming(books: Books) {
   const { client, clock, ids, sandbox, database } = books
   const balanceId = sandbox.customer.balances.EUR
   const accounts = new InternalAccountCache(database, ids)
-  const balance = async () =>
-    (
-      await loadBalances(
-        { query: async (statement) => ({ rows: await database.query(statement) }) },
-        [balanceId],
-        false,
-      )
-    ).get(balanceId)!
+  const balance = async () => (await loadBalances(readerOf(database), [balanceId], false)).get(balanceId)!
   const scope = await balance()
   const internal = await accounts.accountsWith(scope, 'review_held', scope.customerId)
   const tx = () => ({ client, ids, now: clock.now() })
