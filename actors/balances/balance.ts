@@ -34,6 +34,8 @@ const actor: ActorKind<
   BalanceReply | CreditReceived | ExchangeBookReply | ContractReply
 > = {
   name: 'balance',
+  lockRank: 0,
+  onStale: 'lock',
   load: loadBalances,
   decide(state, command, now) {
     switch (command.kind) {

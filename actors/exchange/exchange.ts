@@ -5,6 +5,9 @@ import type { ActorKind } from '../runtime/actor.ts'
 
 export const exchangeActor: ActorKind<ExchangeState, ExchangeCommand, ExchangeReply> = {
   name: 'exchange',
+  lockRank: 2,
+  // Another exchange of the same commit may have changed the contract.
+  onStale: 'isolate',
   turnMax: 1,
   // The state contains the payment that the exchange buys for, which the payment's actor and staff move too.
   staleAs: ['exchange_stale', 'payment_stale'],

@@ -19,6 +19,8 @@ export interface QuoteKept {
 
 export const quoteDesk: ActorKind<null, KeepQuote, QuoteKept> = {
   name: 'quote',
+  lockRank: 3,
+  onStale: 'reload',
   load: async () => new Map(),
   decide: (_, { quote, key }, now) => ({
     state: null,

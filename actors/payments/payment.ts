@@ -7,6 +7,8 @@ import type { ActorKind } from '../runtime/actor.ts'
 
 export const paymentActor: ActorKind<PaymentState, PaymentCommand | RecallCommand, PaymentReply> = {
   name: 'payment',
+  lockRank: 1,
+  onStale: 'reload',
   turnMax: 1,
   staleAs: ['payment_stale'],
   load: loadPayments,

@@ -8,8 +8,8 @@
  * `decide` is pure: the same state, command and time give the same decision. Only `load` reads from the database, and
  * only the lane's commit writes to it.
  */
-import type { Conflict } from '../../storage/commit/commit.ts'
-import type { BalanceAfter } from '../../storage/commit/commit.ts'
+import type { LIMITS } from '../../lib/base/limits.ts'
+import type { BalanceAfter, Conflict } from '../../storage/commit/commit.ts'
 import type { Effects } from '../../lib/decisions/effects.ts'
 import type { Statement } from '../../storage/db/connection.ts'
 
@@ -32,12 +32,12 @@ export interface Reader {
   query(statement: Statement): Promise<{ rows: unknown[][] }>
 }
 
-/** In the order in which their rows are locked. */
-export const ACTOR_NAMES = ['balance', 'payment', 'exchange', 'quote'] as const
-export type ActorName = (typeof ACTOR_NAMES)[number]
+export type ActorName = keyof typeof LIMITS.activationsMax
 
 export interface ActorKind<State, Command, Reply> {
   readonly name: ActorName
+  /** Rows of kinds with a lower rank are locked first: the order in which the commit locks rows. */
+  readonly lockRank: number
   /**
    * Reads many states at once; an id without a row is absent from the map. `lock` locks the rows until the transaction
    * ends, in the order of their ids.
@@ -52,6 +52,15 @@ export interface ActorKind<State, Command, Reply> {
   readonly turnMax?: number
   /** The conflicts which show that the state in memory is stale: the turn is decided again on the current row. */
   readonly staleAs?: readonly Conflict['kind'][]
+  /**
+   * How a stale turn is decided again.
+   *
+   *  * `reload`: on the current row. For rows with so few writers that a turn which lost a race soon wins one.
+   *  * `lock`: on the current row, under its lock. For rows that may have any number of writers.
+   *  * `isolate`: on the current row, in a commit of its own. For decisions that rest on a row which other decisions of
+   *    the same commit may change.
+   */
+  readonly onStale: 'reload' | 'lock' | 'isolate'
   /** The balance version on which the decisions of a turn rest; null for kinds whose effects carry their own fences. */
   fence(state: State | null): { readonly balanceId: string; readonly version: bigint } | null
   /**
@@ -66,7 +75,7 @@ export interface ActorKind<State, Command, Reply> {
 /** The result of an ask: the committed reply, or the conflict that stopped this command. */
 export type Outcome<Reply> =
   | { readonly kind: 'decided'; readonly reply: Reply }
-  | Exclude<Conflict, { readonly kind: 'balance_stale' }>
+  | Exclude<Conflict, { readonly turn: number }>
 
 /** One command that waits for its decision, and the promise of its caller. */
 export interface Ask<Command, Reply> {

@@ -21,43 +21,20 @@ import { OperatingError } from '../../lib/base/errors.ts'
 import { LIMITS } from '../../lib/base/limits.ts'
 import {
   commit,
-  isBeyondLimit,
   type BalanceAfter,
   type CommitCommand,
   type CommitConnection,
-  type CommitTurn,
   type Conflict,
 } from '../../storage/commit/commit.ts'
-import { Connection, DatabaseUnavailable, OutcomeUnknown } from '../../storage/db/connection.ts'
-import {
-  LOST_RACE_SQLSTATES,
-  provesRollback,
-  REPEATED_COMMIT_SQLSTATES,
-  sqlState,
-  UNAVAILABLE_SQLSTATES,
-  UNIQUE_VIOLATION,
-} from '../../storage/db/sqlstates.ts'
+import { Connection } from '../../storage/db/connection.ts'
 import type { Activation } from './activation.ts'
-import { ACTOR_NAMES, type Ask, type Decision } from './actor.ts'
+import type { Ask } from './actor.ts'
+import { commitFailure, type Stage } from './commit-failure.ts'
+import { kindsInLockOrder, type Turn } from './turn.ts'
 
 /** The service has more work than it can do; the caller may repeat the request with the same key. */
 export class Overloaded extends OperatingError {
   override readonly name = 'Overloaded'
-}
-
-interface Decided {
-  readonly ask: Ask<unknown, unknown>
-  readonly decision: Decision<unknown, unknown>
-}
-
-/** The part of a round that belongs to one activation. */
-interface Turn {
-  readonly activation: Activation
-  asks: Ask<unknown, unknown>[]
-  decided: Decided[]
-  fence: CommitTurn['fence']
-  /** True once the activation is released, to be scheduled again or removed from memory. */
-  released: boolean
 }
 
 export interface LaneOptions {
@@ -75,12 +52,6 @@ export interface LaneOptions {
   /** Returns the activation of a balance when it is in memory. */
   readonly balanceInMemory: (id: string) => Activation | undefined
 }
-
-/**
- * How far a round has come. An error while rows are encoded as parameters is a bug of one command; nothing was sent
- * then.
- */
-type Stage = 'reading' | 'encoding' | 'sent'
 
 const NOTHING_TO_COMMIT = { ok: true, balances: [] } as const
 
@@ -265,11 +236,8 @@ export class Lane {
   }
 
   async #load(connection: Connection, turns: readonly Turn[], underLock: boolean): Promise<void> {
-    // The same order in which the commit locks the rows.
-    for (const name of ACTOR_NAMES) {
-      const ofKind = turns.filter(({ activation }) => activation.kind.name === name)
-      if (ofKind.length === 0) continue
-      const { kind } = (ofKind[0] as Turn).activation
+    for (const kind of kindsInLockOrder(turns)) {
+      const ofKind = turns.filter(({ activation }) => activation.kind.name === kind.name)
       const ids = ofKind.map(({ activation }) => activation.id)
       if (underLock)
         for (const { asks } of ofKind) for (const { command } of asks) ids.push(...(kind.credits?.(command) ?? []))
@@ -342,7 +310,7 @@ export class Lane {
     const answered = new Set<Ask<unknown, unknown>>()
     const stale = new Set<Turn>()
     for (const conflict of conflicts) {
-      if (conflict.kind === 'balance_stale') {
+      if ('turn' in conflict) {
         stale.add(committing[conflict.turn] as Turn)
         continue
       }
@@ -361,11 +329,9 @@ export class Lane {
     for (const turn of turns) {
       if (stale.has(turn)) {
         turn.activation.state = undefined
-        // A payment has only a few moves, so a turn that lost a race soon wins one. A balance may have writers without
-        // end.
-        turn.activation.contended = turn.activation.kind.name === 'balance'
-        // Another exchange of the same round may have changed the contract, so this exchange gets a round of its own.
-        if (turn.activation.kind.name === 'exchange') turn.activation.isolated ||= turn.asks.length
+        const { onStale } = turn.activation.kind
+        turn.activation.contended = onStale === 'lock'
+        if (onStale === 'isolate') turn.activation.isolated ||= turn.asks.length
         for (const ask of turn.asks) ask.attempts += 1
       }
       this.#again(
@@ -376,38 +342,22 @@ export class Lane {
   }
 
   #fail(turns: readonly Turn[], error: unknown, stage: Stage, connection: Connection): void {
-    const code = sqlState(error)
-    const unknown = stage === 'sent' && !provesRollback(error)
-    if (stage !== 'encoding' && !provesRollback(error)) {
+    const failure = commitFailure(error, stage)
+    if (failure.connectionLost) {
       void connection.close()
       this.#connection = undefined
     }
     for (const turn of turns) {
       turn.activation.state = undefined
-      if (unknown) {
-        this.#reject(
-          turn,
-          turn.asks,
-          new OutcomeUnknown('The outcome is not known yet; repeat with the same Idempotency-Key.', { cause: error }),
-        )
-      } else if (stage !== 'encoding' && (code === null || UNAVAILABLE_SQLSTATES.test(code))) {
-        this.#reject(
-          turn,
-          turn.asks,
-          new DatabaseUnavailable('The database cannot take this at present.', { cause: error }),
-        )
-      } else if (
-        (code !== null && REPEATED_COMMIT_SQLSTATES.has(code)) ||
-        isBeyondLimit(error) ||
-        !turn.activation.isolated
-      ) {
-        // 23505, or any other fault of one command, must not fail the other commands: from here on, each command runs
-        // alone.
+      if (failure.answer !== null) this.#reject(turn, turn.asks, failure.answer)
+      else if (failure.repeatable || !turn.activation.isolated) {
+        // A fault of one command, such as a duplicate key, must not fail the other commands: from here on, each command
+        // runs alone.
         const alone = turn.activation.isolated > 0
-        if (code === null || !LOST_RACE_SQLSTATES.has(code)) turn.activation.isolated ||= turn.asks.length
+        if (!failure.lostRace) turn.activation.isolated ||= turn.asks.length
         for (const ask of turn.asks) ask.attempts += 1
         // The conflicting row is visible by now, so a duplicate that repeats is a bug, and is reported as one.
-        this.#again(turn, turn.asks, alone && code === UNIQUE_VIOLATION ? (error as Error) : undefined)
+        this.#again(turn, turn.asks, alone && failure.duplicate ? (error as Error) : undefined)
       } else {
         this.#fault(turn, turn.asks, error as Error)
       }
