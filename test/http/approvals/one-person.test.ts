@@ -18,7 +18,7 @@ import type { Person } from '../../support/person.ts'
 import { Random } from '../../support/random.ts'
 import { createWorld, paymentBody } from '../../support/world.ts'
 import { BODY, type Made } from '../identity/keys.ts'
-import { runNow, scheduleBody } from '../payments/schedules/support.ts'
+import { runNow, scheduleBody } from '../scheduled-payments/support.ts'
 import { newIban, patchAs, setMode } from '../recipients/support.ts'
 import { decide, putPolicy, setPolicy, tier } from './people.ts'
 

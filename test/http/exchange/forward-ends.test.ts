@@ -4,7 +4,7 @@ import t from 'tap'
 import type { Exchange } from '../../../lib/exchange/exchange-schema.ts'
 import { until } from '../../support/until.ts'
 import { createWorld } from '../../support/world.ts'
-import { pay } from '../incoming/support.ts'
+import { pay } from '../incoming-payments/support.ts'
 import {
   activeForward,
   advanceTo,

@@ -10,9 +10,9 @@ import { createWorld, paymentBody, type Customer, type World } from '../../suppo
 import { checked, row, submitted } from '../bulk-payments/submitting.ts'
 import { rowsOf } from '../bulk-payments/support.ts'
 import { quote } from '../exchange/support.ts'
-import { shut } from '../incoming/support.ts'
+import { shut } from '../incoming-payments/support.ts'
 import { createByKey, setMode } from '../recipients/support.ts'
-import { charge } from './pricing.ts'
+import { charge } from '../pricing/pricing.ts'
 
 const eur = (minor: number | bigint) => ({ amountMinor: String(minor), currency: 'EUR' })
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { fakeWorld, startFake } from '../fake-world.ts'
+import { fakeWorld, startFake } from '../server/fake-world.ts'
 
 t.test('where there is no sandbox nothing can be simulated, whatever the key may do', async (t) => {
   const world = fakeWorld({ sandbox: false })

@@ -3,7 +3,7 @@ import t from 'tap'
 import type { SimulationCatalogue } from '../../../../lib/contract/simulation.ts'
 import { sentPayment } from '../../../support/outcomes.ts'
 import { createWorld } from '../../../support/world.ts'
-import { fakeWorld, startFake } from '../../fake-world.ts'
+import { fakeWorld, startFake } from '../../server/fake-world.ts'
 
 const STUCK = 1701
 

@@ -1,0 +1,194 @@
+import { isAbsolute } from 'node:path'
+
+import t from 'tap'
+
+import { ConfigError, parseRedisUrl, readConfig } from '../../../lib/config/config.ts'
+import { StartError } from '../../../lib/base/errors.ts'
+
+const KEY = 'k'.repeat(32)
+const DATABASE = 'postgres://someone:s3cret@db.example:5432/vostro'
+
+t.test('an empty environment is a local sandbox', async (t) => {
+  const { dataDir, ...config } = readConfig({})
+  t.strictSame(config, {
+    trustedProxies: [],
+    appEnv: 'local',
+    host: '127.0.0.1',
+    port: 3000,
+    databaseUrl: null,
+    problemBase: 'https://docs.vostro.example/problems',
+    logLevel: 'info',
+    commitLanes: 1,
+    secretsKey: null,
+    redisUrl: null,
+    nodeUrl: null,
+    nodeSecret: null,
+    leases: 'on',
+    metricsPort: null,
+    nodeId: null,
+    publicUrl: null,
+    consoleOrigins: [],
+    rateLimits: 'on',
+    requestLogFlushMs: 5000,
+    ukModulusDir: null,
+    bankDirectory: null,
+    webhookTargets: 'public',
+    sandbox: true,
+  })
+  t.ok(isAbsolute(dataDir))
+  t.equal(dataDir, `${process.cwd()}/.data`)
+})
+
+t.test('an empty or blank variable counts as unset', async (t) => {
+  t.strictSame(readConfig({ PORT: '', APP_ENV: ' ', DATABASE_URL: '', SECRETS_KEY: '' }), readConfig({}))
+})
+
+t.test('production has no sandbox and keeps what it is given', async (t) => {
+  const config = readConfig({
+    APP_ENV: 'production',
+    DATABASE_URL: DATABASE,
+    SECRETS_KEY: KEY,
+    PORT: '0',
+    COMMIT_LANES: '8',
+  })
+  t.match(config, { sandbox: false, host: '0.0.0.0', port: 0, commitLanes: 8, databaseUrl: DATABASE, secretsKey: KEY })
+})
+
+t.test('staging is a sandbox that the network can reach', async (t) => {
+  t.match(readConfig({ APP_ENV: 'staging' }), { sandbox: true, host: '0.0.0.0' })
+})
+
+t.test('the base of problem types has no slash at its end', async (t) => {
+  t.equal(readConfig({ PROBLEM_BASE: 'https://x.example/p//' }).problemBase, 'https://x.example/p')
+})
+
+t.test('several nodes need a Redis, an address and a secret', async (t) => {
+  const config = readConfig({
+    REDIS_URL: 'rediss+cluster://a,b:7000',
+    NODE_URL: 'HTTP://Node-1.example:80/',
+    NODE_SECRET: KEY,
+    DATABASE_URL: DATABASE,
+    SECRETS_KEY: KEY,
+    LEASES: 'off',
+    METRICS_PORT: '0',
+    NODE_ID: 'node-1',
+  })
+  t.match(config, {
+    redisUrl: 'rediss+cluster://a,b:7000',
+    nodeUrl: 'http://node-1.example',
+    nodeSecret: KEY,
+    leases: 'off',
+    metricsPort: 0,
+    nodeId: 'node-1',
+  })
+})
+
+t.test('the address of a Redis says its kind, its hosts and its credentials', async (t) => {
+  const none = { tls: false, username: null, password: null }
+  t.strictSame(parseRedisUrl('redis://localhost'), {
+    ...none,
+    kind: 'single',
+    hosts: [{ host: 'localhost', port: 6379 }],
+    database: 0,
+  })
+  t.strictSame(parseRedisUrl('rediss://me:p%40ss@[::1]:7000/3'), {
+    kind: 'single',
+    hosts: [{ host: '::1', port: 7000 }],
+    tls: true,
+    username: 'me',
+    password: 'p@ss',
+    database: 3,
+  })
+  t.strictSame(parseRedisUrl('redis+sentinel://:pass@s1,s2:5000/bank'), {
+    kind: 'sentinel',
+    hosts: [
+      { host: 's1', port: 26379 },
+      { host: 's2', port: 5000 },
+    ],
+    tls: false,
+    username: null,
+    password: 'pass',
+    name: 'bank',
+  })
+  t.strictSame(parseRedisUrl('rediss+cluster://10.0.0.1:7001,10.0.0.2:7002'), {
+    ...none,
+    kind: 'cluster',
+    hosts: [
+      { host: '10.0.0.1', port: 7001 },
+      { host: '10.0.0.2', port: 7002 },
+    ],
+    tls: true,
+    database: 0,
+  })
+})
+
+const NODE = { NODE_URL: 'http://node.example:3000', NODE_SECRET: KEY }
+
+const wrong: readonly (readonly [string, NodeJS.ProcessEnv])[] = [
+  ['APP_ENV', { APP_ENV: 'prod' }],
+  ['PORT', { PORT: '65536' }],
+  ['PORT', { PORT: '-1' }],
+  ['PORT', { PORT: '3000.5' }],
+  ['PORT', { PORT: '0x10' }],
+  ['PORT', { PORT: '1e3' }],
+  ['COMMIT_LANES', { COMMIT_LANES: '0' }],
+  ['COMMIT_LANES', { COMMIT_LANES: '9' }],
+  ['LOG_LEVEL', { LOG_LEVEL: 'INFO' }],
+  ['PROBLEM_BASE', { PROBLEM_BASE: 'docs' }],
+  ['PROBLEM_BASE', { PROBLEM_BASE: 'ftp://x.example' }],
+  ['PROBLEM_BASE', { PROBLEM_BASE: 'https://x.example/?a=b' }],
+  ['DATABASE_URL', { DATABASE_URL: 'mysql://someone:s3cret@db.example/x' }],
+  ['DATABASE_URL', { DATABASE_URL: 'postgres://someone:s3cret@db.example' }],
+  ['DATABASE_URL', { DATABASE_URL: 's3cret' }],
+  ['DATABASE_URL', { APP_ENV: 'production', SECRETS_KEY: KEY }],
+  ['SECRETS_KEY', { APP_ENV: 'production', DATABASE_URL: DATABASE }],
+  ['SECRETS_KEY', { SECRETS_KEY: 's3cret' }],
+  ...[
+    'http://s3cret',
+    'redis://',
+    'redis:///0',
+    'redis://me:s3cret@a,b',
+    'redis://a:99999',
+    'redis://a:0',
+    'redis://a/x',
+    'redis://a/0/1',
+    'redis://me:%zz-s3cret@a',
+    'redis+sentinel://a:1,b:2',
+    'redis+sentinel://a,,b/name',
+    'redis+cluster://a/1',
+    'redis+proxy://a',
+  ].map((url): [string, NodeJS.ProcessEnv] => ['REDIS_URL', { ...NODE, REDIS_URL: url }]),
+  ['NODE_URL', { REDIS_URL: 'redis://a', NODE_SECRET: KEY }],
+  ['NODE_URL', { NODE_URL: 'node.example:3000' }],
+  ['NODE_URL', { NODE_URL: 'http://node.example/path' }],
+  ['NODE_URL', { NODE_URL: 'http://node.example/?a=b' }],
+  ['NODE_URL', { NODE_URL: 'http://me:s3cret@node.example' }],
+  ['DATABASE_URL', { ...NODE, REDIS_URL: 'redis://a', SECRETS_KEY: KEY }],
+  ['SECRETS_KEY', { ...NODE, REDIS_URL: 'redis://a', DATABASE_URL: DATABASE }],
+  ['NODE_SECRET', { REDIS_URL: 'redis://a', NODE_URL: 'http://node.example' }],
+  ['NODE_SECRET', { NODE_SECRET: 's3cret' }],
+  ['LEASES', { LEASES: 'maybe' }],
+  ['METRICS_PORT', { METRICS_PORT: '65536' }],
+  ['NODE_ID', { NODE_ID: 'a b' }],
+  ['NODE_ID', { NODE_ID: 'n'.repeat(65) }],
+]
+
+t.test('a wrong setting stops the start with one sentence that names it', async (t) => {
+  for (const [name, env] of wrong) {
+    const error = t.throws(() => readConfig(env), JSON.stringify(env))
+    t.ok(error instanceof ConfigError && error instanceof StartError, 'is an error of the start')
+    const { message } = error as Error
+    t.match(message, new RegExp(`^${name} .*set it to .*\\.$`))
+    t.notMatch(message, /s3cret/, 'shows no secret')
+  }
+})
+
+t.test("webhooks go anywhere on a developer's own machine only", async (t) => {
+  t.equal(readConfig({ WEBHOOK_TARGETS: 'any' }).webhookTargets, 'any')
+  t.throws(() => readConfig({ WEBHOOK_TARGETS: 'any', APP_ENV: 'staging' }), ConfigError)
+  t.throws(
+    () => readConfig({ WEBHOOK_TARGETS: 'any', APP_ENV: 'production', DATABASE_URL: DATABASE, SECRETS_KEY: KEY }),
+    { message: /WEBHOOK_TARGETS/ },
+  )
+  t.throws(() => readConfig({ WEBHOOK_TARGETS: 'private' }), { message: /public, any/ })
+})
