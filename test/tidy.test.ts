@@ -144,6 +144,9 @@ const ROOTS: Readonly<Record<Layer, ReadonlySet<string>>> = {
 const FOLDER_FILES_MAX = 25
 
 const isLayer = (name: string): name is Layer => (LAYERS as readonly string[]).includes(name)
+/** Returns whether a layer may have a folder of this name: a noun, or machinery of that layer. */
+const isRoom = (layer: Layer, name: string): boolean =>
+  NOUNS.has(name) || MACHINERY[layer].has(name) || ROOTS[layer].has(name)
 /** Returns the folder of a file within its layer; null for a file directly in a layer, and outside the layers. */
 function roomOf(path: string): { readonly layer: Layer; readonly room: string } | null {
   const [layer, room, ...rest] = path.split('/')
@@ -312,7 +315,7 @@ const RULES: readonly Rule[] = [
       const [layer, room, ...rest] = path.split('/')
       if (layer === undefined || !isLayer(layer) || room === undefined) return []
       if (rest.length === 0) return path === 'actors/README.md' ? [] : [path]
-      return NOUNS.has(room) || MACHINERY[layer].has(room) || ROOTS[layer].has(room) ? [] : [path]
+      return isRoom(layer, room) ? [] : [path]
     },
     bad: [
       source('lib/money.ts', ''),
@@ -327,6 +330,29 @@ const RULES: readonly Rule[] = [
       source('http/server/app.ts', ''),
       source('actors/README.md', ''),
       source('bench/run.ts', ''),
+    ],
+  },
+  {
+    promise: 'tests of a layer lie in the folders of that layer: under the same nouns and the same machinery',
+    broken: ({ path }) => {
+      const [test, layer, room, ...rest] = path.split('/')
+      if (test !== 'test' || layer === undefined || !isLayer(layer) || room === undefined) return []
+      return rest.length > 0 && isRoom(layer, room) ? [] : [path]
+    },
+    bad: [
+      source('test/lib/money.test.ts', ''),
+      source('test/http/treasury/a.test.ts', ''),
+      source('test/http/two-nodes/payments.test.ts', ''),
+      source('test/storage/books.ts', ''),
+      source('test/actors/access/a.test.ts', ''),
+    ],
+    good: [
+      source('test/lib/base/money.test.ts', ''),
+      source('test/http/payments/outcomes/a.test.ts', ''),
+      source('test/storage/audit/a.test.ts', ''),
+      source('test/support/until.ts', ''),
+      source('test/tidy.test.ts', ''),
+      source('test/faults/bank.test.ts', ''),
     ],
   },
   {
