@@ -60,6 +60,7 @@ import { ScheduledPayments } from '../../actors/scheduled-payments/scheduled-pay
 import { TransactionFollower } from '../../actors/transactions/transaction-follower.ts'
 import { StatementCalendar } from '../../actors/statements/statement-calendar.ts'
 import { heldTransfer, transferExceptions, TransferOrders } from '../../actors/transfers/transfer-orders.ts'
+import { createEndpointOwners } from '../../actors/webhooks/endpoint-owners.ts'
 import { createResolve } from '../../actors/webhooks/sender.ts'
 import { systemClock, timestamp, type Clock } from '../../lib/base/clock.ts'
 import { sandboxScreener } from '../../lib/sandbox/sandbox-screener.ts'
@@ -144,11 +145,7 @@ import { createStatementCommands, createStatementReads } from '../../actors/stat
 import { createTransactions } from '../../actors/transactions/transaction-operations.ts'
 import { BUILD } from './build.ts'
 import { createTreasuryCommands, createTreasuryReads } from '../../actors/reconciliation/treasury-operations.ts'
-import {
-  createEndpointOwners,
-  createWebhookCommands,
-  createWebhookReads,
-} from '../../actors/webhooks/webhook-operations.ts'
+import { createWebhookCommands, createWebhookReads } from '../../actors/webhooks/webhook-operations.ts'
 import type { Services } from '../route/services.ts'
 import type { IdempotencyRecord } from '../../lib/commands/command.ts'
 

@@ -149,6 +149,11 @@ export function refuse(slug: ProblemSlug, detail: string, rest: Omit<Problem, 's
   throw new ProblemError({ slug, detail, ...rest })
 }
 
+/** Refuses a resource that does not exist in the caller's tenant. @throws ProblemError `not-found` */
+export function refuseUnknown(): never {
+  refuse('not-found', 'No such resource exists in this tenant.')
+}
+
 /** Refuses one field of a body, with the message of that field. @throws ProblemError `validation-error` */
 export function refuseField(
   field: string,

@@ -3,6 +3,7 @@
  * the resource; the hash tells representations of one version apart. Lists have no version, only a hash.
  */
 import { hash } from 'node:crypto'
+import { refuse } from '../base/problems.ts'
 import type { Versioned } from './command.ts'
 
 const RESOURCE_HASH_DIGITS = 12
@@ -23,6 +24,18 @@ export function etagOf({ version, view, untagged }: Versioned<unknown>, body: st
     version,
     JSON.stringify(view, (name, value: unknown) => (untagged.includes(name) ? undefined : value)),
   )
+}
+
+/**
+ * Checks that a resource still has the version that its caller has read; null stands for any version.
+ *
+ * @throws ProblemError `precondition-failed` with the current tag
+ */
+export function checkVersion(found: Versioned<unknown>, expected: number | bigint | null): void {
+  if (expected !== null && BigInt(found.version) !== BigInt(expected))
+    refuse('precondition-failed', 'The resource has changed since it was read.', {
+      extra: { currentEtag: etagOf(found) },
+    })
 }
 
 /** Builds the weak tag of a list. */

@@ -1,0 +1,24 @@
+/** Deletes a webhook endpoint. */
+import * as endpoints from '../../storage/webhooks/webhook-endpoints.ts'
+import type { ByCaller } from '../../lib/identity/caller.ts'
+import { changeEndpoint, lockEndpoint, type WebhookCommandDeps } from './change-endpoint.ts'
+
+/**
+ * Deletes an endpoint and discards its queued deliveries.
+ *
+ * @throws ProblemError `not-found`, `precondition-failed`
+ */
+export async function deleteEndpoint(
+  world: WebhookCommandDeps,
+  by: ByCaller,
+  id: string,
+  expected: number | bigint | null,
+): Promise<void> {
+  const { clock } = world
+  await changeEndpoint(world, by, 'deleted', async (client) => {
+    const before = await lockEndpoint(client, by, id, expected)
+    await endpoints.discardQueued(client, [id], clock.now())
+    await endpoints.deleteEndpoint(client, id)
+    return { before: before.view, after: null, result: undefined }
+  })
+}

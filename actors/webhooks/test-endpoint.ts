@@ -1,0 +1,60 @@
+/** Tests a webhook endpoint with an event of its own. */
+import { LIMITS } from '../../lib/base/limits.ts'
+import { refuse } from '../../lib/base/problems.ts'
+import { shardOf } from '../../lib/shards/shard.ts'
+import { objectOf, TEST_EVENT_TYPE } from '../../lib/webhooks/event-types.ts'
+import { writeEvent } from '../../storage/outbox/outbox.ts'
+import type { DeliveryJson } from '../../storage/webhooks/webhook-queries.ts'
+import { inTransaction } from '../../storage/db/transaction.ts'
+import * as deliveries from '../../storage/webhooks/webhook-deliveries.ts'
+import type { ByCaller } from '../../lib/identity/caller.ts'
+import { lockEndpoint, type WebhookCommandDeps } from './change-endpoint.ts'
+import { readDelivery } from './redeliver-event.ts'
+
+/** The time that the answer to a test waits for the receiver: its ten seconds, and two seconds for the queue. */
+const TEST_PATIENCE_MS = LIMITS.webhookTimeoutMs + 2_000
+
+/**
+ * Sends a test event to an endpoint. Answers with its delivery, as it is when the receiver has answered or the wait for
+ * its answer is over.
+ *
+ * @throws ProblemError `not-found`, `invalid-transition` for a disabled endpoint
+ */
+export async function testEndpoint(world: WebhookCommandDeps, by: ByCaller, id: string): Promise<DeliveryJson> {
+  const { database, clock, ids, webhooks } = world
+  const { tenant } = by
+  const deliveryId = ids.next()
+  const shard = shardOf(tenant.id)
+  await inTransaction(database, async (client) => {
+    const { view } = await lockEndpoint(client, by, id)
+    if (view.status === 'disabled')
+      refuse('invalid-transition', 'A disabled endpoint is not tested; enable it first.', {
+        extra: { currentStatus: view.status, allowed: ['active', 'paused'] },
+      })
+    const now = clock.now()
+    const eventId = ids.next()
+    await writeEvent(client, {
+      id: eventId,
+      createdAt: now,
+      ...(await deliveries.operatorOf(client, tenant.id)),
+      shard,
+      type: TEST_EVENT_TYPE,
+      object: objectOf(TEST_EVENT_TYPE),
+      objectId: id,
+      status: null,
+      previousStatus: null,
+      amount: null,
+      currency: null,
+    })
+    await deliveries.insertTestDelivery(client, {
+      id: deliveryId,
+      endpointId: id,
+      shard,
+      eventId,
+      eventType: TEST_EVENT_TYPE,
+      now,
+    })
+  })
+  await webhooks.deliverNow(id, tenant.id, deliveryId, TEST_PATIENCE_MS)
+  return await readDelivery(world, by, id, deliveryId)
+}
