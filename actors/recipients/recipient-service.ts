@@ -13,7 +13,8 @@ import type { Database } from '../../storage/db/database.ts'
 import { PgListener } from '../../storage/db/pg-listener.ts'
 import { RecipientCache } from '../../storage/recipients/recipient-cache.ts'
 import { createBankLookups, type BankLookups } from './bank-lookups.ts'
-import { createRecipientCommands, type RecipientCommands, type RecipientDeps } from './recipient-operations.ts'
+import type { RecipientDeps } from './change-recipient.ts'
+import { createRecipientCommands, type RecipientCommands } from './recipient-operations.ts'
 
 /**
  * The NOTIFY channel for changed recipients. The payload is the recipient's id; empty for all recipients; or `of `, a

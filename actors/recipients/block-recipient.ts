@@ -1,0 +1,51 @@
+/** Blocks and unblocks a recipient. */
+import { statusEvent } from './review-recipient.ts'
+import { pauseSchedulesTo } from '../scheduled-payments/change-schedule.ts'
+import { refuse, refuseUnknown } from '../../lib/base/problems.ts'
+import { writeEffects } from '../../storage/approvals/approvals.ts'
+import * as rows from '../../storage/recipients/recipients.ts'
+import { writeCallerTrail } from '../commands/trail.ts'
+import type { ByCaller } from '../../lib/identity/caller.ts'
+import { recipientTransaction, type RecipientDeps } from './change-recipient.ts'
+import { cancelWaiting, NOTHING_WAITS, waitingFor } from './waiting-payments.ts'
+
+/**
+ * Blocks an active recipient from being paid, or unblocks it; for staff. A block cancels the payments that wait, and
+ * pauses the schedules that pay the recipient.
+ *
+ * @throws ProblemError `not-found`, `invalid-transition`
+ */
+export async function blockRecipient(
+  world: RecipientDeps,
+  by: ByCaller,
+  id: string,
+  { blocked, reason }: { readonly blocked: boolean; readonly reason: string | null },
+): Promise<void> {
+  const { waiting, mails } = await recipientTransaction(world, async (tx) => {
+    const { client, now } = tx
+    const customerId = await rows.customerOfRecipient(client, by.tenant.id, id)
+    const before = customerId === null ? null : await rows.lockRecipient(client, customerId, id)
+    if (customerId === null || before === null) refuseUnknown()
+    const { status } = before.view
+    const [from, to] = blocked ? (['active', 'blocked'] as const) : (['blocked', 'active'] as const)
+    if (status !== from)
+      refuse('invalid-transition', `The recipient is ${status}.`, { extra: { currentStatus: status, allowed: [] } })
+    await rows.setRecipientState(client, id, { status: to, approval: before.view.approval, now })
+    const customer = await rows.recipientCustomer(client, customerId)
+    await writeEffects(tx, {
+      events: [statusEvent(tx, customer, { id, customerId, status: to, previousStatus: from })],
+    })
+    await writeCallerTrail(tx, by, {
+      action: blocked ? 'recipient.blocked' : 'recipient.unblocked',
+      object: { type: 'recipient', id },
+      before: { status: from },
+      after: { status: to, reason, customerId },
+    })
+    return blocked
+      ? { waiting: await waitingFor(client, customerId, id), mails: await pauseSchedulesTo(tx, id) }
+      : { waiting: NOTHING_WAITS, mails: [] }
+  })
+  await world.forget(id)
+  await cancelWaiting(world, by, waiting)
+  for (const mail of mails) await world.mailer.send(mail).catch((error: unknown) => world.onError(error, 'mail'))
+}

@@ -1,0 +1,120 @@
+/** Creates a recipient for a request, at most once under an Idempotency-Key. */
+import { ProblemError, refuse } from '../../lib/base/problems.ts'
+import { CommitConflict, writeEffects, type ApprovalTx } from '../../storage/approvals/approvals.ts'
+import { etagOf } from '../../lib/commands/etag.ts'
+import type { ByCaller } from '../../lib/identity/caller.ts'
+import { problemBody, problemStatus } from '../../lib/base/problem-document.ts'
+import type { RecipientCreate } from '../../lib/recipients/recipient-schema.ts'
+import type { Command, CommandAnswer, Idempotency } from '../../lib/commands/command.ts'
+import { makerOf, type RecipientDeps } from './change-recipient.ts'
+import { checkedRecipient, checkPayee } from './check-recipient.ts'
+import { writeNewRecipient, type MakingEnd } from './make-recipient.ts'
+
+/** Creates recipients for requests. On one node, a key has one request at a time. */
+export class CreateRecipient {
+  readonly #world: RecipientDeps
+  /** The idempotency keys of recipients that are being created on this node. */
+  readonly #underWay = new Set<string>()
+
+  constructor(world: RecipientDeps) {
+    this.#world = world
+  }
+
+  /**
+   * Creates a recipient, or answers with the recorded outcome of the key. The answer is stored with the change.
+   *
+   * @throws ProblemError `validation-error`, `idempotency-key-in-use`, `idempotency-key-reused`; other refusals are
+   *   answers
+   */
+  async create(by: ByCaller, command: Command<RecipientCreate>): Promise<CommandAnswer> {
+    const { idempotency } = command
+    if (idempotency === null) return await create(this.#world, by, command, remembering(this.#world, command, null))
+    if (this.#underWay.has(idempotency.id))
+      refuse('idempotency-key-in-use', 'The first request with this key is still running.', { retryAfterSeconds: 1 })
+    this.#underWay.add(idempotency.id)
+    try {
+      return await createOnce(this.#world, by, command, idempotency)
+    } finally {
+      this.#underWay.delete(idempotency.id)
+    }
+  }
+}
+
+async function create(
+  world: RecipientDeps,
+  by: ByCaller,
+  { body }: Command<RecipientCreate>,
+  remember: MakingEnd<CommandAnswer>,
+): Promise<CommandAnswer> {
+  const input = { ...body, address: body.address ?? null, purpose: body.purpose ?? null }
+  const verification = await checkPayee(world, by.tenant.id, { ...body, ...checkedRecipient(world, input) })
+  return await writeNewRecipient(world, makerOf(by), input, verification, remember)
+}
+
+async function createOnce(
+  world: RecipientDeps,
+  by: ByCaller,
+  command: Command<RecipientCreate>,
+  idempotency: Idempotency,
+): Promise<CommandAnswer> {
+  const known = await recordedAnswer(world, idempotency)
+  if (known !== null) return known
+  try {
+    return await create(world, by, command, remembering(world, command, idempotency))
+  } catch (error) {
+    // Another node was first, or the body is invalid under a key that already has an answer.
+    if (error instanceof CommitConflict || error instanceof ProblemError)
+      return (await recordedAnswer(world, idempotency)) ?? raise(error)
+    throw error
+  }
+}
+
+async function recordedAnswer(world: RecipientDeps, idempotency: Idempotency): Promise<CommandAnswer | null> {
+  const record = await world.findIdempotencyRecord(idempotency.id)
+  if (record === null) return null
+  if (record.fingerprint !== idempotency.fingerprint) {
+    refuse('idempotency-key-reused', 'The Idempotency-Key was first used with other content.', {
+      extra: { firstUsedAt: record.createdAt },
+    })
+  }
+  return record.answer
+}
+
+/** Builds the answer of a command, and stores it under its key when it has one. */
+function remembering(
+  { problemBase }: Pick<RecipientDeps, 'problemBase'>,
+  { requestId, instance }: Pick<Command<unknown>, 'requestId' | 'instance'>,
+  key: Idempotency | null,
+): MakingEnd<CommandAnswer> {
+  async function record(
+    tx: ApprovalTx,
+    kept: { readonly status: number; readonly resourceId: string | null; readonly answer: string },
+  ): Promise<void> {
+    if (key !== null)
+      await writeEffects(tx, { idempotency: { id: key.id, fingerprint: key.fingerprint, createdAt: tx.now, ...kept } })
+  }
+  return {
+    async made(tx, made) {
+      const body = JSON.stringify(made.view)
+      await record(tx, { status: 201, resourceId: made.view.id, answer: body })
+      return {
+        status: 201,
+        body,
+        contentType: 'application/json',
+        etag: etagOf(made, body),
+        location: `/v1/recipients/${made.view.id}`,
+        replayed: false,
+      }
+    },
+    async refused(tx, problem) {
+      const body = problemBody(problem, { problemBase, instance, requestId })
+      const status = problemStatus(problem)
+      await record(tx, { status, resourceId: null, answer: body })
+      return { status, body, contentType: 'application/problem+json', replayed: false }
+    },
+  }
+}
+
+function raise(error: unknown): never {
+  throw error
+}
