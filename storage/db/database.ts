@@ -3,9 +3,9 @@
  * read takes a third less time than with parsing at each call.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
-import pg from 'pg'
-import { DatabaseUnavailable, type Statement } from './connection.ts'
-import { sqlState, UNAVAILABLE_SQLSTATES } from './sqlstates.ts'
+import type pg from 'pg'
+import type { Statement } from './connection.ts'
+import { Pool } from './pool.ts'
 
 /** More connections than the reads of one event loop can keep busy; commits have connections of their own. */
 const POOL_MAX = 8
@@ -30,7 +30,7 @@ export class SecondConnection extends Error {
  * `open` is false: asynchronous work started meanwhile may outlive the transaction.
  */
 interface Holding {
-  readonly pool: pg.Pool
+  readonly pool: Pool
   open: boolean
   readonly outer: Holding | undefined
 }
@@ -43,7 +43,7 @@ const holding = new AsyncLocalStorage<Holding>()
 
 export class Database {
   /** The pool's calls throw DatabaseUnavailable when the database is slow or gone, as `query` does. */
-  readonly pool: pg.Pool
+  readonly pool: Pool
 
   readonly #onSecond: (error: SecondConnection) => void
 
@@ -59,26 +59,7 @@ export class Database {
     },
   ) {
     this.#onSecond = onSecond
-    const pool = new pg.Pool({
-      connectionString: url,
-      max,
-      application_name: 'vostro',
-      connectionTimeoutMillis: 5_000,
-      keepAlive: true,
-    })
-    this.pool = telling(pool, () => this.assertFree())
-    // A pooled connection that dies while idle is replaced at its next use; without a listener its error would end the
-    // process.
-    this.pool.on('error', () => {
-      /* See above. */
-    })
-    // A connection that dies idle within a transaction would also end the process; the next statement on it fails with
-    // the error.
-    this.pool.on('connect', (client) => {
-      client.on('error', () => {
-        /* See above. */
-      })
-    })
+    this.pool = new Pool(url, max, () => this.assertFree())
   }
 
   /**
@@ -141,47 +122,4 @@ export async function isAnswering(database: Pick<Database, 'query'>): Promise<bo
     () => true,
     () => false,
   )
-}
-
-/**
- * Makes a pool translate errors of a slow or lost database in one place, so that readers need not. `before` runs before
- * each call.
- */
-function telling(pool: pg.Pool, before: () => void): pg.Pool {
-  for (const method of ['query', 'connect'] as const) {
-    const ask = pool[method].bind(pool) as (...args: readonly unknown[]) => unknown
-    const told = (...args: readonly unknown[]): unknown => {
-      // A call with a callback is the pool's own, to get the connection of a query: it returns nothing and was checked
-      // already.
-      if (typeof args.at(-1) === 'function') return ask(...args)
-      before()
-      return (ask(...args) as Promise<unknown>).catch((error: unknown) => {
-        throw asUnavailable(error)
-      })
-    }
-    Object.assign(pool, { [method]: told })
-  }
-  return pool
-}
-
-/** Errors of sockets and of name lookups have a code of Node's; the driver's own errors have only a message. */
-const SOCKET_CODES = /^E(?!RR_)[A-Z_]+$/
-const DRIVER_WORDS =
-  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/
-
-/**
- * Returns DatabaseUnavailable for an error that means a slow or lost database; any other error unchanged, because it is
- * a bug.
- */
-export function asUnavailable(error: unknown): unknown {
-  if (!(error instanceof Error)) return error
-  const state = sqlState(error)
-  const code = (error as NodeJS.ErrnoException).code
-  const gone =
-    state !== null
-      ? UNAVAILABLE_SQLSTATES.test(state)
-      : typeof code === 'string'
-        ? SOCKET_CODES.test(code)
-        : DRIVER_WORDS.test(error.message)
-  return gone ? new DatabaseUnavailable('The database cannot be read at present.', { cause: error }) : error
 }

@@ -6,17 +6,16 @@
  * Order by creation is order by id, because ids are UUIDs of version 7.
  */
 import { strict as assert } from 'node:assert'
-import type pg from 'pg'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { QUERY_CANCELED, sqlState } from './sqlstates.ts'
-import { asUnavailable } from './database.ts'
+import { asUnavailable, type Pool } from './pool.ts'
 
 /**
  * Connection for lists. Statements are written by hand and kysely only assembles them, so its database type has no
  * tables.
  */
 export interface ReadDatabase {
-  readonly pool: pg.Pool
+  readonly pool: Pool
   readonly kysely: Kysely<unknown>
 }
 

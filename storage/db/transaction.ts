@@ -1,7 +1,8 @@
 /** Runs one transaction on a connection of the pool. */
 import type pg from 'pg'
 import { OutcomeUnknown, type Statement } from './connection.ts'
-import { asUnavailable, type Database } from './database.ts'
+import type { Database } from './database.ts'
+import { asUnavailable } from './pool.ts'
 import { provesRollback } from './sqlstates.ts'
 
 /** The connection on which the statements of a transaction run. */

@@ -1,6 +1,7 @@
 /** Reads transactions for exports: their number, and all of them, one batch at a time. */
 import { sql } from 'kysely'
-import { asUnavailable, type Database } from '../db/database.ts'
+import type { Database } from '../db/database.ts'
+import { asUnavailable } from '../db/pool.ts'
 import { all, conditionsOf, readPage, type Position, type ReadDatabase } from '../db/page.ts'
 import {
   transactionBranch,
