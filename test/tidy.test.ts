@@ -722,6 +722,38 @@ t.test(`no folder has more than ${FOLDER_FILES_MAX} files`, (t) => {
   t.end()
 })
 
+/** Returns the names of exported types that stand in more than one file, with the files; re-exports count too. */
+function typesDeclaredTwice(files: readonly Source[]): string[] {
+  const homes = new Map<string, Set<string>>()
+  for (const { path, text } of files.filter(isProduct)) {
+    const code = withoutComments(text)
+    const declared = code.matchAll(/^export (?:declare )?(?:abstract )?(?:type|interface|class|enum) (\w+)/gm)
+    const names = Array.from(declared, ([, name]) => name as string)
+    for (const [, all, list] of code.matchAll(/^export (type )?\{([^}]*)\}/gm)) {
+      for (const item of (list as string).split(',').map((each) => each.trim()))
+        if (all !== undefined || item.startsWith('type ')) names.push(item.split(/\s+/).at(-1) as string)
+    }
+    for (const name of names) homes.set(name, (homes.get(name) ?? new Set()).add(path))
+  }
+  return [...homes].filter(([, paths]) => paths.size > 1).map(([name, paths]) => `${name}: ${[...paths].join(', ')}`)
+}
+
+t.test('the name of an exported type stands in one file', (t) => {
+  const here = source('lib/base/a.ts', 'export interface Caller {\n  readonly id: string\n}')
+  const found = ['Caller: lib/base/a.ts, http/access/b.ts']
+  const there = (text: string) => typesDeclaredTwice([here, source('http/access/b.ts', text)])
+  t.strictSame(there(`export type Caller = string`), found)
+  t.strictSame(there(`export class Caller {}`), found)
+  t.strictSame(there(`export type { Caller } from '../../lib/base/a.ts'`), found)
+  t.strictSame(there(`export {\n  a,\n  type Other as Caller,\n} from '../../lib/base/a.ts'`), found)
+  t.strictSame(there(`interface Caller {}`), [], 'a type that is not exported')
+  t.strictSame(there(`// export type Caller = string`), [])
+  t.strictSame(there(`export const Caller = Type.Object({})\nexport type CallerBody = Static<typeof Caller>`), [])
+  t.strictSame(typesDeclaredTwice([here, source('test/support/b.ts', 'export type Caller = string')]), [])
+  t.strictSame(typesDeclaredTwice(everything), [])
+  t.end()
+})
+
 t.test('nothing but a test needs the scaffold', (t) => {
   const scaffold = everything.filter(isScaffold).length
   t.ok(scaffold > 0)

@@ -7,12 +7,12 @@ import type { Tenant } from '../../lib/commands/caller.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
 
 /** A list of rows that belong to one balance. */
-export type BalanceListQuery<List> = ListQuery<List> & { readonly balanceId: string }
+export type ListOfBalanceQuery<List> = ListQuery<List> & { readonly balanceId: string }
 
 export interface BalanceReads {
   listBalances(query: ListQuery<typeof balanceList>): Promise<ListResult<Balance>>
   getBalance(tenant: Tenant, id: string): Promise<Versioned<Balance> | null>
   /** Null when the balance itself is not the tenant's. */
-  listJournal(query: BalanceListQuery<typeof journalList>): Promise<ListResult<JournalLine> | null>
-  listHolds(query: BalanceListQuery<typeof holdList>): Promise<ListResult<Hold> | null>
+  listJournal(query: ListOfBalanceQuery<typeof journalList>): Promise<ListResult<JournalLine> | null>
+  listHolds(query: ListOfBalanceQuery<typeof holdList>): Promise<ListResult<Hold> | null>
 }

@@ -45,13 +45,13 @@ const STALL_MS = 86_400_000
 /** The delay before a lot that could not be decided is sent again, milliseconds. */
 const AGAIN_MS = 250
 
-export interface BulkSubmissionDeps extends PayDeps {
+export interface BulkSubmissionJobDeps extends PayDeps {
   readonly database: Database
   readonly problemText: Caller['problemText']
   readonly problemStatus: Caller['problemStatus']
 }
 
-export function bulkSubmissionJob(world: BulkSubmissionDeps): JobWork {
+export function bulkSubmissionJob(world: BulkSubmissionJobDeps): JobWork {
   const { database, ids } = world
   return {
     // A run that stalls is cancelled through its bulk payment; a run that makes progress is never cancelled.
@@ -80,7 +80,7 @@ type Turn = { readonly rows: readonly RowToSubmit[]; readonly isLost: boolean } 
 
 /** One run through the rows of one bulk payment. */
 class Submission {
-  readonly #world: BulkSubmissionDeps
+  readonly #world: BulkSubmissionJobDeps
   readonly #bulk: BulkRecord
   readonly #jobId: string
   readonly #stalls: boolean
@@ -88,7 +88,7 @@ class Submission {
   /** The first row that may still be open. */
   #from = 1
 
-  constructor(world: BulkSubmissionDeps, bulk: BulkRecord, jobId: string) {
+  constructor(world: BulkSubmissionJobDeps, bulk: BulkRecord, jobId: string) {
     this.#world = world
     this.#bulk = bulk
     this.#jobId = jobId
@@ -166,7 +166,7 @@ class Submission {
   async #submit(rows: readonly RowToSubmit[]): Promise<readonly RowEnd[]> {
     const read = new Map(await this.#world.recipients.findMany(rows.map(({ recipientId }) => recipientId)))
     const { recipients } = this.#world
-    const world: BulkSubmissionDeps = {
+    const world: BulkSubmissionJobDeps = {
       ...this.#world,
       // Read once for the lot, so that rows do not read their recipients one by one.
       recipients: {
@@ -213,7 +213,7 @@ class Submission {
  *
  * @returns the result of the row; null when it could not be decided and has to be submitted again
  */
-async function submitRow(world: BulkSubmissionDeps, bulk: BulkRecord, row: RowToSubmit): Promise<RowEnd | null> {
+async function submitRow(world: BulkSubmissionJobDeps, bulk: BulkRecord, row: RowToSubmit): Promise<RowEnd | null> {
   const { clock, problemText, problemStatus } = world
   const { instruction, rowNumber } = row
   const caller: Caller = {

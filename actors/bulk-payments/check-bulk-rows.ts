@@ -7,7 +7,7 @@
  * turn, so that a file of a hundred thousand rows delays no other request.
  */
 import { setImmediate as breathe } from 'node:timers/promises'
-import type { BulkRow, Instruction, RowFault, RowWarning } from '../../lib/bulk-payments/instruction.ts'
+import type { BulkRow, BulkInstruction, RowFault, RowWarning } from '../../lib/bulk-payments/instruction.ts'
 import {
   bearerOfRow,
   faultOfIssue,
@@ -53,7 +53,7 @@ export interface BulkCheckDeps extends PayDeps {
 
 /** Creates a recipient from the description in a row; a refusal becomes faults of the row. */
 export type MakeRecipient = (
-  instruction: Instruction,
+  instruction: BulkInstruction,
 ) => Promise<{ readonly id: string } | { readonly faults: readonly RowFault[] }>
 
 /** A row while it is checked. */
@@ -415,7 +415,7 @@ export class BulkRowChecker {
 
 /** Turns a row into the payment that it requests. */
 export function paymentInput(
-  instruction: Instruction,
+  instruction: BulkInstruction,
   {
     recipientId,
     sourceBalanceId,

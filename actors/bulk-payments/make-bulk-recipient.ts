@@ -3,7 +3,7 @@
  * the same reviews.
  */
 import { faultOfIssue, recipientOfRow } from '../../lib/bulk-payments/payment-of-row.ts'
-import type { Instruction, RowFault } from '../../lib/bulk-payments/instruction.ts'
+import type { BulkInstruction, RowFault } from '../../lib/bulk-payments/instruction.ts'
 import type { Problem } from '../../lib/base/problems.ts'
 import type { RecipientInput } from '../../lib/recipients/validation.ts'
 import type { MakeRecipient } from './check-bulk-rows.ts'
@@ -30,7 +30,7 @@ export function makeRecipientOfRow(
   maker: RecipientMaker,
   options: { readonly verify: boolean },
 ): MakeRecipient {
-  return async (instruction: Instruction) => {
+  return async (instruction: BulkInstruction) => {
     const faults: RowFault[] = []
     const input = recipientOfRow(instruction, faults)
     const { recipientEmail: email = null } = instruction

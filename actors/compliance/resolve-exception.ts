@@ -10,7 +10,7 @@ import type { IdSource } from '../../lib/base/ids.ts'
 import { refuse, refuseField } from '../../lib/base/problems.ts'
 import { railDate } from '../../lib/rails/business-days.ts'
 import { movePayment } from '../../lib/payments/payment-moves.ts'
-import type { MoveContext, PaymentCommand } from '../../lib/payments/payment-state.ts'
+import type { PaymentMoveContext, PaymentCommand } from '../../lib/payments/payment-state.ts'
 import { writeOrSuspend, type ApprovalTx } from '../../storage/approvals/approvals.ts'
 import type { Database } from '../../storage/db/database.ts'
 import {
@@ -198,7 +198,7 @@ export function exceptionalPayment({
     async resolved({ client, ids, now }, { subjectId }, outcome, amount, suspenseId) {
       const payment = await readPayment(client, subjectId)
       if (payment === null) throw new Error(`The payment ${subjectId} does not exist.`)
-      const context: MoveContext = {
+      const context: PaymentMoveContext = {
         accounts: await accounts.within(client).accounts(payment),
         ids,
         valueDate: railDate(payment.rail, now),
@@ -215,7 +215,7 @@ export function exceptionalPayment({
 function commandOf(
   outcome: Outcome,
   amount: bigint,
-  context: MoveContext,
+  context: PaymentMoveContext,
   suspenseId: string | undefined,
 ): PaymentCommand {
   const suspense = suspenseId === undefined ? {} : { suspenseId }

@@ -4,7 +4,7 @@
  * Each decision is a transaction of its own under the lock of the payment's row. It changes a balance through the same
  * commit statement as every other command; where it places a hold, the balance's version is the fence.
  */
-import type { RecallRequest } from '../providers/credits.ts'
+import type { CreditRecallRequest } from '../providers/credits.ts'
 import type { Clock } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import type { IncomingRecord } from '../../lib/incoming-payments/incoming-payment.ts'
@@ -196,7 +196,7 @@ async function answerRecall(
   tx: ApprovalTx,
   record: IncomingRecord,
   accepted: boolean,
-  context: moves.MoveContext,
+  context: moves.IncomingMoveContext,
 ): Promise<moves.IncomingMove> {
   if (!accepted) return moves.rejectRecall(record, NOT_AGREED, context)
   const holdId = record.recallHoldId ?? (await setAside(tx, record, BigInt(record.recall?.amount ?? 0n)))
@@ -215,7 +215,7 @@ async function answerRecall(
 export async function requestRecall(
   tx: ApprovalTx,
   record: IncomingRecord,
-  { id, amount, reasonCode }: RecallRequest,
+  { id, amount, reasonCode }: CreditRecallRequest,
 ): Promise<string> {
   const problem = moves.mayMove(record, 'recall')
   if (problem !== null)
@@ -286,7 +286,7 @@ async function contextOf(
   world: Pick<IncomingCasesDeps, 'accounts'>,
   { client, ids, now }: ApprovalTx,
   record: IncomingRecord,
-): Promise<moves.MoveContext> {
+): Promise<moves.IncomingMoveContext> {
   const accounts = world.accounts.within(client)
   const underReview = record.status === 'under_review' ? record.customerId : null
   const internal =

@@ -1,5 +1,5 @@
 /** Turns the bank's messages, and its answers to status requests, into moves of payments. */
-import type { MoveContext, PaymentCommand } from '../../lib/payments/payment-state.ts'
+import type { PaymentMoveContext, PaymentCommand } from '../../lib/payments/payment-state.ts'
 import type { RecallCommand } from '../../lib/payments/recall.ts'
 import type { BankMessage, OrderStatus } from '../providers/bank.ts'
 
@@ -11,7 +11,7 @@ const NO_REASON = 'NARR'
  */
 export function moveOf(
   { id, type, schemeCode, amount }: BankMessage,
-  context: MoveContext,
+  context: PaymentMoveContext,
   askAgainAtMs: number,
 ): PaymentCommand | RecallCommand {
   const event = { id, type }
@@ -33,7 +33,7 @@ export function moveOf(
 }
 
 /** The move that an answer requires; null where the answer does not end the payment. */
-export function outcomeOf(status: OrderStatus | undefined, context: MoveContext): PaymentCommand | null {
+export function outcomeOf(status: OrderStatus | undefined, context: PaymentMoveContext): PaymentCommand | null {
   switch (status?.kind) {
     case 'settled':
       return { kind: 'settled', schemeCode: null, context, event: null }

@@ -77,7 +77,7 @@ export async function checkPayment(world: CancelDeps, caller: Caller, input: Pay
 }
 
 /** The data for a check; null where the customer has no such object. */
-export interface PaymentFacts {
+export interface PaymentCheckFacts {
   readonly payee: PayableRecipient | null
   readonly payer: BalanceState | null
   /** The payment that already has this external id. */
@@ -89,7 +89,7 @@ export async function examinePayment(
   world: PayDeps,
   caller: Caller,
   input: PaymentInput,
-  { payee, payer, externalIdOwner }: PaymentFacts,
+  { payee, payer, externalIdOwner }: PaymentCheckFacts,
 ) {
   const { clock } = world
   const issues: PaymentIssue[] = []

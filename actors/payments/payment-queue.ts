@@ -21,7 +21,7 @@ import { LIMITS } from '../../lib/base/limits.ts'
 import { railDate } from '../../lib/rails/business-days.ts'
 import type {
   InternalPayee,
-  MoveContext,
+  PaymentMoveContext,
   PaymentCommand,
   PaymentReply,
   PaymentState,
@@ -100,7 +100,7 @@ const NO_PAYEES: ReadonlyMap<string, InternalPayee> = new Map()
 const NO_HITS: ReadonlyMap<string, ScreeningHit> = new Map()
 
 /** The context of the moves of one payment, with its rail. */
-interface Context extends MoveContext {
+interface Context extends PaymentMoveContext {
   readonly rail: string
 }
 
@@ -367,7 +367,7 @@ export class PaymentQueue {
     if (failure !== undefined) throw failure
   }
 
-  async #submit(payments: readonly PaymentState[], contexts: ReadonlyMap<string, MoveContext>): Promise<void> {
+  async #submit(payments: readonly PaymentState[], contexts: ReadonlyMap<string, PaymentMoveContext>): Promise<void> {
     const { bank, clock, onError } = this.#options
     const submissions = await bank.submit(payments.map(orderOf)).catch((error: unknown) => {
       // The outcome of the whole batch is unknown: each payment becomes an exception, and the bank is asked about it.
@@ -376,7 +376,7 @@ export class PaymentQueue {
     })
     const booked = await Promise.allSettled(
       payments.map(async (payment) => {
-        const context = contexts.get(payment.id) as MoveContext
+        const context = contexts.get(payment.id) as PaymentMoveContext
         const submission = submissions.get(payment.id) ?? { kind: 'timeout' as const }
         if (submission.kind === 'refused')
           await this.#ask(payment.id, payment.shard, { kind: 'refused', schemeCode: submission.schemeCode, context })
@@ -493,7 +493,7 @@ export class PaymentQueue {
    * Submits payments again under the same reference: the bank was asked about them often enough to be sure that they
    * never arrived.
    */
-  async #sendAgain(ids: readonly string[], contexts: ReadonlyMap<string, MoveContext>): Promise<void> {
+  async #sendAgain(ids: readonly string[], contexts: ReadonlyMap<string, PaymentMoveContext>): Promise<void> {
     const { bank, onError } = this.#options
     const states = [...(await this.#states(await resubmittablePayments(this.#options.database, ids))).values()].filter(
       ({ status }) => status === 'exception',
@@ -506,7 +506,7 @@ export class PaymentQueue {
     })
     await Promise.all(
       states.map(async ({ id, shard }) => {
-        const context = contexts.get(id) as MoveContext
+        const context = contexts.get(id) as PaymentMoveContext
         const submission = submissions.get(id)
         if (submission?.kind === 'accepted') await this.#ask(id, shard, { kind: 'accepted', context })
         if (submission?.kind === 'refused')
@@ -542,7 +542,7 @@ export class PaymentQueue {
     return internal.length === 0 ? NO_PAYEES : await internalPayees(this.#options.database, internal)
   }
 
-  async #statesOf(messages: readonly BankMessage[]): Promise<Map<string, MoveContext>> {
+  async #statesOf(messages: readonly BankMessage[]): Promise<Map<string, PaymentMoveContext>> {
     return await this.#contextsOf(messages.map(({ reference }) => reference))
   }
 

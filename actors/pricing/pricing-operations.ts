@@ -17,7 +17,7 @@ import {
   lockTemplatesOf,
   readTemplate,
   updateTemplate,
-  type PricingRule,
+  type CurrencyFeeRule,
   type PricingTemplateRecord,
 } from '../../storage/pricing/pricing.ts'
 import { listTemplates } from '../../storage/pricing/pricing-queries.ts'
@@ -184,10 +184,10 @@ async function mustBeNew(client: TransactionClient, by: ByInTenant, name: string
  *
  * @throws ProblemError with every invalid rule
  */
-function rulesOf(rules: readonly PricingRuleWrite[]): readonly PricingRule[] {
+function rulesOf(rules: readonly PricingRuleWrite[]): readonly CurrencyFeeRule[] {
   const errors: FieldError[] = []
   const seen = new Set<string>()
-  const priced = rules.map((rule, index): PricingRule => {
+  const priced = rules.map((rule, index): CurrencyFeeRule => {
     const wrong = (field: string, code: FieldErrorCode, message: string) => {
       errors.push({ field: `/rules/${index}${field}`, code, message })
     }
@@ -243,7 +243,7 @@ function ruleJson({
   max,
   refundable,
   passedOn,
-}: PricingRule): PricingTemplate['rules'][number] {
+}: CurrencyFeeRule): PricingTemplate['rules'][number] {
   const money = (amountMinor: bigint) => moneyJson({ amountMinor, currency: currency as CurrencyCode })
   return {
     kind,

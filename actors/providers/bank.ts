@@ -52,7 +52,7 @@ export interface BankMessage {
 }
 
 /** A recall of a payment that has arrived. */
-export interface RecallRequest {
+export interface BankRecallRequest {
   readonly reference: string
   readonly reasonCode: string
   readonly note: string
@@ -65,7 +65,7 @@ export interface RecallPartner {
    *
    * @throws when it is unknown whether they arrived
    */
-  recall(requests: readonly RecallRequest[]): Promise<void>
+  recall(requests: readonly BankRecallRequest[]): Promise<void>
 }
 
 /** Checks the names of payees with the banks that hold their accounts. */

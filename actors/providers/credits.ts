@@ -5,7 +5,7 @@
  * return a credit only once, however often it is sent.
  */
 import type { CreditFacts } from '../../lib/incoming-payments/credit.ts'
-import type { RecallReason } from '../../lib/incoming-payments/incoming-payment.ts'
+import type { IncomingRecallReason } from '../../lib/incoming-payments/incoming-payment.ts'
 
 interface Message {
   /** The partner's id of this message; the same when the message is repeated. */
@@ -27,13 +27,13 @@ export type CreditMessage =
   | (Message & { readonly type: 'account.credit_returned' })
 
 /** A request of the payer's bank to return a credit. */
-export interface RecallRequest {
+export interface CreditRecallRequest {
   /** The partner's own id of the message. */
   readonly id: string
   readonly reference: string
   /** Minor units; null for the whole credit. */
   readonly amount: bigint | null
-  readonly reasonCode: RecallReason
+  readonly reasonCode: IncomingRecallReason
 }
 
 /** A credit to return. */

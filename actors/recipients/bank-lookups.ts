@@ -3,7 +3,7 @@ import {
   lookupBank,
   lookupIban,
   type BankFound,
-  type BankLookup,
+  type BankLookupResult,
   type LookupDeps,
 } from '../../lib/recipients/bank-lookup.ts'
 import { refuse } from '../../lib/base/problems.ts'
@@ -25,7 +25,7 @@ export function createBankLookups(world: LookupDeps): BankLookups {
   }
 }
 
-function foundOrRefuse(lookup: BankLookup): BankFound {
+function foundOrRefuse(lookup: BankLookupResult): BankFound {
   if ('found' in lookup) return lookup.found
   const { parameter, code, message } = lookup.fault
   if (code === null) refuse('not-found', message)

@@ -11,7 +11,7 @@
 import type { LIMITS } from '../../lib/base/limits.ts'
 import type { BalanceAfter, Conflict } from '../../storage/commit/commit.ts'
 import type { Effects } from '../../lib/decisions/effects.ts'
-import type { Statement } from '../../storage/db/connection.ts'
+import type { Reader } from '../../storage/db/connection.ts'
 
 export interface Decision<State, Reply> {
   /** The state on which the next command of the turn is decided. */
@@ -25,11 +25,6 @@ export interface Decision<State, Reply> {
    * turn decided again (I4).
    */
   readonly refused?: boolean
-}
-
-/** The lane's connection, from which a kind reads its state. */
-export interface Reader {
-  query(statement: Statement): Promise<{ rows: unknown[][] }>
 }
 
 export type ActorName = keyof typeof LIMITS.activationsMax

@@ -52,7 +52,7 @@ import type {
   PayeeVerifier,
   PaymentOrder,
   RecallPartner,
-  RecallRequest,
+  BankRecallRequest,
   Submission,
 } from '../providers/bank.ts'
 
@@ -190,7 +190,7 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
     return sandboxPayee(question)
   }
 
-  async recall(requests: readonly RecallRequest[]): Promise<void> {
+  async recall(requests: readonly BankRecallRequest[]): Promise<void> {
     for (const { reference } of requests) {
       await this.#replan(this.#options.database, reference, ({ amount, steps, said }, nowMs) => {
         if (steps.some(isRecallAnswer)) return null

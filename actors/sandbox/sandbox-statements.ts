@@ -7,7 +7,7 @@ import { formatMajor } from '../../lib/base/money.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { inSnapshot } from '../../storage/db/snapshot.ts'
-import { sandboxBalance, sandboxLines, type BookedLine } from '../../storage/sandbox/sandbox-book.ts'
+import { sandboxBalance, sandboxLines, type SandboxBookedLine } from '../../storage/sandbox/sandbox-book.ts'
 import type { StatementPartner, StatementQuestion } from '../providers/statements.ts'
 
 const DAY_MS = 86_400_000
@@ -74,7 +74,10 @@ function balance(code: string, amount: bigint, currency: CurrencyCode, day: stri
   return `<Bal><Tp><CdOrPrtry><Cd>${code}</Cd></CdOrPrtry></Tp><Amt Ccy="${currency}">${formatMajor(absolute, currency)}</Amt><CdtDbtInd>${amount < 0n ? 'DBIT' : 'CRDT'}</CdtDbtInd><Dt><Dt>${day}</Dt></Dt></Bal>`
 }
 
-function entry({ at, reference, direction, amount, code, text, id }: BookedLine, currency: CurrencyCode): string {
+function entry(
+  { at, reference, direction, amount, code, text, id }: SandboxBookedLine,
+  currency: CurrencyCode,
+): string {
   const time = timestamp(at)
   return (
     `<Ntry><Amt Ccy="${currency}">${formatMajor(amount, currency)}</Amt><CdtDbtInd>${direction}</CdtDbtInd><Sts><Cd>BOOK</Cd></Sts><BookgDt><DtTm>${time}</DtTm></BookgDt>` +

@@ -19,7 +19,7 @@ import {
   type CalendarPlace,
 } from '../../storage/statements/statement-calendar.ts'
 import type { TransactionClient } from '../../storage/db/transaction.ts'
-import type { StatementRequest } from './statement-job.ts'
+import type { StatementJobRequest } from './statement-job.ts'
 import { Poller } from '../runtime/poller.ts'
 
 const TICK_MS = 1_000
@@ -82,7 +82,7 @@ export class StatementCalendar {
       max: BALANCES_MAX,
     })
     for (const { id: balanceId, customerId, operatorId } of balances) {
-      const request: StatementRequest = {
+      const request: StatementJobRequest = {
         balanceId,
         kind: 'monthly',
         ...period,

@@ -36,7 +36,7 @@ export const LINES_AT_ONCE = 1_000
 const STYLE = { timezone: 'UTC', decimalSeparator: '.' } as const
 
 /** The request of the job. */
-export interface StatementRequest {
+export interface StatementJobRequest {
   readonly balanceId: string
   readonly kind: StatementKind
   readonly from: string
@@ -98,7 +98,7 @@ export function statementJob(world: StatementJobDeps): JobWork {
   const { database, clock, ids, documents } = world
   return {
     async run(job, context) {
-      const request = job.request as StatementRequest
+      const request = job.request as StatementJobRequest
       if (request.fails) refuse('internal-error', 'The sandbox was asked to let this job fail.')
       const balance = await statementBalance(database, job.tenantId, request.balanceId)
       if (balance === null) throw new Error(`The balance ${request.balanceId} has vanished.`)

@@ -1,7 +1,7 @@
 /** The operations on statements for the HTTP layer. A job makes the statements (actors/statements/statement-job.ts). */
 import { createHash } from 'node:crypto'
 import type { Jobs } from '../jobs/jobs.ts'
-import type { StatementRequest as StatementJobRequest } from './statement-job.ts'
+import type { StatementJobRequest } from './statement-job.ts'
 import { dateIn, timestamp } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { FAIL_TOKEN } from '../../lib/jobs/job.ts'

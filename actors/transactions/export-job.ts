@@ -35,7 +35,7 @@ import { writeZip, type ZipEntry } from '../jobs/zip-file.ts'
 const ZIP_BYTES_MAX = 2 ** 31 - 1
 
 /** The request of the job. */
-export interface ExportRequest {
+export interface ExportJobRequest {
   readonly format: ExportFormat
   /** Amounts are strings. */
   readonly filters: Omit<TransactionFilters, 'amountFrom' | 'amountTo'> & {
@@ -67,7 +67,10 @@ const TYPES: Readonly<
 }
 
 /** The query of a request. */
-export function questionOf(customerId: string, { filters, q }: Pick<ExportRequest, 'filters' | 'q'>): ExportQuestion {
+export function questionOf(
+  customerId: string,
+  { filters, q }: Pick<ExportJobRequest, 'filters' | 'q'>,
+): ExportQuestion {
   const { amountFrom, amountTo, ...others } = filters
   return {
     customerId,
@@ -85,7 +88,7 @@ export function questionOf(customerId: string, { filters, q }: Pick<ExportReques
  * last day with a known balance.
  */
 function periodOf(
-  { filters }: Pick<ExportRequest, 'filters'>,
+  { filters }: Pick<ExportJobRequest, 'filters'>,
   now: number,
 ): { readonly from: string; readonly to: string } {
   const { bookedFrom, bookedTo } = filters
@@ -99,7 +102,7 @@ function periodOf(
 export interface ExportOrder {
   readonly id: string
   readonly customerId: string
-  readonly request: ExportRequest
+  readonly request: ExportJobRequest
 }
 
 /**
@@ -261,6 +264,6 @@ async function packed(
 export function exportJob(world: ExportJobDeps): JobWork {
   return {
     run: (job, context) =>
-      makeExport(world, { id: job.id, customerId: job.tenantId, request: job.request as ExportRequest }, context),
+      makeExport(world, { id: job.id, customerId: job.tenantId, request: job.request as ExportJobRequest }, context),
   }
 }

@@ -2,7 +2,7 @@
  * Exports of transactions: a checked request becomes a job. A small export runs at once: its file is written before the
  * job's row, which is inserted as succeeded. After a crash in between, only a temporary file remains, which expires.
  */
-import { makeExport, questionOf, type ExportRequest as ExportJobRequest } from './export-job.ts'
+import { makeExport, questionOf, type ExportJobRequest } from './export-job.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import { isExportColumn } from '../../lib/transactions/transaction-table.ts'
 import type { IdSource } from '../../lib/base/ids.ts'

@@ -62,7 +62,7 @@ export interface SessionCaller {
   readonly session: SessionIdentity
 }
 
-export type Caller = KeyCaller | SessionCaller
+export type AuthenticatedCaller = KeyCaller | SessionCaller
 
 /** Finds the callers of requests, with a cache of API keys. */
 export interface Authentication {
@@ -72,7 +72,7 @@ export interface Authentication {
    *
    * @throws ProblemError the 401s; `rate-limited` when too many credentials of the client's address were wrong
    */
-  authenticate(context: Context, beforeMfa: boolean): Caller | Promise<Caller>
+  authenticate(context: Context, beforeMfa: boolean): AuthenticatedCaller | Promise<AuthenticatedCaller>
   /** The party of a request that carries a key seen within the last second, else null. Checks nothing else. */
   partyOf(request: IncomingMessage): Party | null
   /** Refuses addresses outside the key's list. */

@@ -28,7 +28,7 @@ export type CallerIdentity =
   | { readonly kind: 'session'; readonly role: Role; readonly session: SessionWithoutToken; readonly tenant: Tenant }
 
 /** The caller as an endpoint uses it. */
-export interface Caller {
+export interface ForwardedCaller {
   readonly principal: Principal
   readonly tenant: Tenant
   /** Null for a key. */
@@ -62,7 +62,7 @@ export function identityOfPerson(
 }
 
 /** Restores the caller of an identity. A person's scopes and capabilities are those that this node gives the role. */
-export function callerOf(identity: CallerIdentity): Caller {
+export function callerOf(identity: CallerIdentity): ForwardedCaller {
   const { tenant } = identity
   if (identity.kind === 'session') {
     const session: SessionIdentity = { ...identity.session, token: null }

@@ -34,7 +34,7 @@ import { refuse } from '../../lib/base/problems.ts'
 import { shardOf } from '../../lib/shards/shard.ts'
 import type { NodeAddress, ShardHome, Shards } from '../../lib/shards/shards.ts'
 import type { Seal } from '../route/answer.ts'
-import { callerOf, type Caller, type CallerIdentity } from './caller-identity.ts'
+import { callerOf, type ForwardedCaller, type CallerIdentity } from './caller-identity.ts'
 import { createNodeConnections, NODE_ANSWER_HEADER, NODE_HEADER } from './node-connections.ts'
 import type { Log } from '../../lib/base/log.ts'
 
@@ -73,7 +73,7 @@ export class HomeUnavailable extends OperatingError {
 }
 
 /** A command that another node has forwarded, after that node authenticated its caller. */
-export interface ForwardedCommand extends Caller {
+export interface ForwardedCommand extends ForwardedCaller {
   /** Whether this text is the body that was signed; null means a request without a body. */
   isBody(text: string | null): boolean
 }

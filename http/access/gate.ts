@@ -7,7 +7,7 @@ import type { Context } from 'koa'
 import { ProblemError } from '../../lib/base/problems.ts'
 import type { RateLimits } from './rate-limits.ts'
 import { POLICIES, type RoutePolicy } from '../route/rate-policies.ts'
-import type { Account } from './request-log.ts'
+import type { AuthenticatedCall } from './request-log.ts'
 import { pathParameters, type Route } from '../route/route.ts'
 
 /** An authenticated caller: a key, or a signed-in person. */
@@ -53,7 +53,7 @@ export function createGate(route: Route, limits: RateLimits | null): Gate {
   function authenticated(context: Context, { kind, id }: GateCaller, tenant: string | null): void {
     // A call without a tenant is counted under its caller.
     const tenantId = tenant ?? id
-    const account: Account = { route, kind, principalId: id, tenantId, pass: null }
+    const account: AuthenticatedCall = { route, kind, principalId: id, tenantId, pass: null }
     context.state['account'] = account
     if (limits === null || prepared === null) return
     const place = placed

@@ -99,7 +99,7 @@ export class RequestLog {
 }
 
 /** The account of a call: the caller and the operation, and the pass whose limits must still be settled. */
-export interface Account {
+export interface AuthenticatedCall {
   readonly route: Pick<Route, 'operationId' | 'method' | 'path'>
   readonly kind: 'key' | 'session'
   readonly principalId: string
@@ -114,7 +114,7 @@ export function accounting(log: RequestLog | null, clock: Clock): Middleware {
     try {
       await next()
     } finally {
-      const account = context.state['account'] as Account | undefined
+      const account = context.state['account'] as AuthenticatedCall | undefined
       if (account !== undefined) {
         const status = context.res.statusCode
         account.pass?.settle(status)

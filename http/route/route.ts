@@ -41,8 +41,6 @@ export type Tag =
   | 'developer'
   | 'simulations'
 
-export type { Scope }
-
 /** The names in braces in a path. */
 export type PathParameter<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | PathParameter<Rest>

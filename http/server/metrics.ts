@@ -17,7 +17,7 @@ import type { Admission } from '../access/admission.ts'
 import type { Arrivals } from '../access/arrivals.ts'
 
 /** The parts of a node whose values are measured. */
-export interface Measured {
+export interface MeasuredParts {
   readonly system: ActorSystem
   readonly queue: PaymentQueue
   readonly shards: Shards
@@ -46,7 +46,7 @@ export function createRegistry({
   transactions,
   clockWatch,
   horizonWatch,
-}: Measured): Registry {
+}: MeasuredParts): Registry {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, prefix: 'vostro_' })
   const gauge = (name: string, help: string, value: () => number): void => {

@@ -19,7 +19,7 @@ import {
   type SuspenseListQuery,
 } from '../../storage/incoming-payments/incoming-payment-queries.ts'
 import { JournalReader, type JournalListQuery } from '../../storage/balances/journal-queries.ts'
-import type { Tenant } from '../../storage/db/page.ts'
+import type { Tenant } from '../../lib/commands/caller.ts'
 import { getPayment, listPayments, type PaymentListQuery, type Queue } from '../../storage/payments/payment-queries.ts'
 import {
   getRecipientReview,

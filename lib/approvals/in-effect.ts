@@ -34,7 +34,7 @@ import {
   tierFor,
   type AppliesTo,
   type Convert,
-  type Measured,
+  type PolicySubject,
   type PolicyKind,
   type PolicyTerms,
   type RecipientMode,
@@ -110,7 +110,7 @@ export function rulesInEffect(stored: StoredPolicies, operatorMode: RecipientMod
 /** Finds the tier of a subject, and whether it comes from a policy; null when the subject needs no approval. */
 export function tierInEffect(
   rule: RuleInEffect,
-  measured: Measured,
+  measured: PolicySubject,
   convert?: Convert,
 ): (TierMatch & { readonly fromPolicy: boolean }) | null {
   const match = tierFor(rule.terms, measured, convert)
@@ -160,7 +160,11 @@ function loosensWithoutAmount(before: RuleInEffect, after: RuleInEffect): boolea
   const named = [...(before.terms?.appliesTo?.recipientIds ?? []), ...(after.terms?.appliesTo?.recipientIds ?? [])]
   // Every recipient that either policy names, and one that neither names.
   return [undefined, ...named].some((recipientId) => {
-    const measured: Measured = { amount: null, currency: null, ...(recipientId === undefined ? {} : { recipientId }) }
+    const measured: PolicySubject = {
+      amount: null,
+      currency: null,
+      ...(recipientId === undefined ? {} : { recipientId }),
+    }
     return isLooser(tierInEffect(before, measured)?.tier, tierInEffect(after, measured)?.tier)
   })
 }

@@ -85,7 +85,7 @@ export const NO_POLICY: PolicyTerms = {
 }
 
 /** The properties of a subject that are compared with a policy. */
-export interface Measured {
+export interface PolicySubject {
   /** Minor units of `currency`; null for a subject without an amount. */
   readonly amount: bigint | null
   readonly currency: string | null
@@ -112,7 +112,11 @@ export interface TierMatch {
 }
 
 /** Finds the tier of a policy that covers the subject; null when the subject needs no approval. */
-export function tierFor(policy: PolicyTerms | null, measured: Measured, convert: Convert = NO_RATES): TierMatch | null {
+export function tierFor(
+  policy: PolicyTerms | null,
+  measured: PolicySubject,
+  convert: Convert = NO_RATES,
+): TierMatch | null {
   if (policy === null || !policy.enabled || policy.tiers.length === 0 || !applies(policy.appliesTo, measured))
     return null
   if (policy.exemptOwnAccounts && measured.toOwnAccount === true) return null
@@ -125,7 +129,7 @@ export function tierFor(policy: PolicyTerms | null, measured: Measured, convert:
   return tier === undefined ? null : { tier, converted: true }
 }
 
-function applies(appliesTo: AppliesTo | null, { balanceId, rail, recipientId }: Measured): boolean {
+function applies(appliesTo: AppliesTo | null, { balanceId, rail, recipientId }: PolicySubject): boolean {
   if (appliesTo === null) return true
   const within = (list: readonly string[] | null, value: string | undefined) =>
     list === null || (value !== undefined && list.includes(value))

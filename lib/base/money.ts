@@ -9,7 +9,7 @@ import { exponentOf } from './currency.ts'
 export type AmountMinor = bigint
 
 /** An amount with its currency, as the code holds it. */
-export interface Money {
+interface CurrencyAmount {
   readonly amountMinor: AmountMinor
   readonly currency: CurrencyCode
 }
@@ -57,7 +57,7 @@ export function parsePositiveAmountMinor(text: string): AmountMinor | null {
 }
 
 /** The JSON form of an amount: minor units as a string, so that no reader rounds it. */
-export function moneyJson(money: Money): MoneyJson {
+export function moneyJson(money: CurrencyAmount): MoneyJson {
   return { amountMinor: money.amountMinor.toString(), currency: money.currency }
 }
 

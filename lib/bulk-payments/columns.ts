@@ -8,7 +8,7 @@
 /** The part of the row that a cell belongs to. */
 export type ColumnTarget = 'instruction' | 'bank' | 'address'
 
-export interface Column {
+export interface FileColumn {
   /** The name in the first line of a file. */
   readonly name: string
   /** The name in the JSON variant and in the object that the cell becomes. */
@@ -18,14 +18,14 @@ export interface Column {
   readonly maxLength: number
 }
 
-const column = (name: string, target: ColumnTarget, maxLength: number, member = camelCase(name)): Column => ({
+const column = (name: string, target: ColumnTarget, maxLength: number, member = camelCase(name)): FileColumn => ({
   name,
   member,
   target,
   maxLength,
 })
 
-export const COLUMNS: readonly Column[] = [
+export const COLUMNS: readonly FileColumn[] = [
   column('recipient_id', 'instruction', 36),
   column('recipient_name', 'instruction', 140),
   column('recipient_type', 'instruction', 10),
@@ -78,7 +78,7 @@ const BY_NAME = new Map(COLUMNS.map((each) => [each.name, each]))
 const BY_MEMBER = new Map(COLUMNS.map((each) => [each.target === 'address' ? camelCase(each.name) : each.member, each]))
 
 /** The destination of the cells of one column. */
-export type CellTarget = { readonly column: Column } | { readonly metadataKey: string }
+export type CellTarget = { readonly column: FileColumn } | { readonly metadataKey: string }
 
 /** Finds the column of a header cell; null when there is none. */
 export function columnNamed(name: string): CellTarget | null {

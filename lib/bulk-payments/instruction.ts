@@ -60,7 +60,7 @@ export interface InstructionTexts {
   readonly internalNote?: string
 }
 
-export interface Instruction extends InstructionTexts {
+export interface BulkInstruction extends InstructionTexts {
   /** Minor units; absent when the amount cannot be read. */
   readonly amountMinor?: string
   readonly notifyRecipient?: boolean
@@ -77,7 +77,7 @@ export interface Instruction extends InstructionTexts {
 }
 
 /** The members that only structured formats such as pain.001 give. */
-export type StructuredTexts = Pick<Instruction, 'sourceAccount' | 'service' | 'uetr' | 'paymentInformationId'>
+export type StructuredTexts = Pick<BulkInstruction, 'sourceAccount' | 'service' | 'uetr' | 'paymentInformationId'>
 
 /** A single row as it was read. */
 export interface BulkRow {
@@ -85,7 +85,7 @@ export interface BulkRow {
   readonly rowNumber: number
   /** The line of the file, from 1; null where the format has no lines. */
   readonly line: number | null
-  readonly instruction: Instruction
+  readonly instruction: BulkInstruction
   readonly faults: readonly RowFault[]
   readonly warnings: readonly RowWarning[]
 }

@@ -16,7 +16,7 @@ const SENTENCE_MAX = 105
 /** Most sentences beside one reason. */
 const SENTENCES_MAX = 4
 
-export type TransactionStatus = 'ACTC' | 'PDNG' | 'ACSP' | 'ACSC' | 'RJCT' | 'CANC'
+export type Pain002Status = 'ACTC' | 'PDNG' | 'ACSP' | 'ACSC' | 'RJCT' | 'CANC'
 
 /** Returns the ISO 20022 status of a row: that of its payment where there is one, otherwise that of the row. */
 export function transactionStatus({
@@ -27,7 +27,7 @@ export function transactionStatus({
   readonly status: ReportRow['status']
   readonly failureCode: ReportRow['failureCode']
   readonly payment: Pick<NonNullable<ReportRow['payment']>, 'status'> | null
-}): TransactionStatus {
+}): Pain002Status {
   if (payment === null) {
     switch (status) {
       case 'pending':
@@ -67,7 +67,7 @@ export function transactionStatus({
   }
 }
 
-export type StatusCounts = Readonly<Partial<Record<TransactionStatus, number>>>
+export type StatusCounts = Readonly<Partial<Record<Pain002Status, number>>>
 
 /**
  * Returns the status of the whole file: rejected (RJCT), partly rejected (PART), accepted as a file (ACTC) or accepted

@@ -2,7 +2,7 @@
 import { RAILS, type Rail } from '../rails/rails.ts'
 import type { AddressInput, BankInput, RecipientInput } from '../recipients/validation.ts'
 import { COLUMNS } from './columns.ts'
-import type { Instruction, RowFault, RowProblemCode } from './instruction.ts'
+import type { BulkInstruction, RowFault, RowProblemCode } from './instruction.ts'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const BEARERS = ['shared', 'sender', 'recipient'] as const
@@ -14,10 +14,10 @@ const ADDRESS_NEEDS = [
 ] as const
 
 /** Whether the row names the payee by account details. */
-export const saysAccount = ({ bank }: Instruction): boolean => Object.keys(bank).length > 0
+export const saysAccount = ({ bank }: BulkInstruction): boolean => Object.keys(bank).length > 0
 
 /** Builds the recipient that a row describes, as a client would send it. A missing value is added to `faults`. */
-export function recipientOfRow(instruction: Instruction, faults: RowFault[]): RecipientInput {
+export function recipientOfRow(instruction: BulkInstruction, faults: RowFault[]): RecipientInput {
   const { recipientName, recipientType, currency = '', bank, purpose } = instruction
   if (recipientName === undefined)
     faults.push({ column: 'recipient_name', code: 'required', message: 'Say who the recipient is.' })
@@ -39,7 +39,7 @@ export function recipientOfRow(instruction: Instruction, faults: RowFault[]): Re
   }
 }
 
-function addressOfRow({ address }: Instruction, faults: RowFault[]): AddressInput | null {
+function addressOfRow({ address }: BulkInstruction, faults: RowFault[]): AddressInput | null {
   if (Object.keys(address).length === 0) return null
   const missing = ADDRESS_NEEDS.filter(([member]) => address[member] === undefined)
   // A country without any other member is the recipient's country and not an address.
@@ -56,7 +56,7 @@ function addressOfRow({ address }: Instruction, faults: RowFault[]): AddressInpu
 }
 
 /** Returns the rail that the row requests; null when the row leaves the choice to the service. */
-export function railOfRow({ rail, service, currency }: Instruction, faults: RowFault[]): Rail | null {
+export function railOfRow({ rail, service, currency }: BulkInstruction, faults: RowFault[]): Rail | null {
   if (rail !== undefined) {
     if (RAILS.has(rail as Rail)) return rail as Rail
     faults.push({ column: 'rail', code: 'invalid_value', message: 'There is no such rail.' })
@@ -76,7 +76,10 @@ export function railOfRow({ rail, service, currency }: Instruction, faults: RowF
 }
 
 /** Returns the charge bearer that a row names; undefined when it is absent or unknown, and the latter is a fault. */
-export function bearerOfRow({ chargeBearer }: Instruction, faults: RowFault[]): (typeof BEARERS)[number] | undefined {
+export function bearerOfRow(
+  { chargeBearer }: BulkInstruction,
+  faults: RowFault[],
+): (typeof BEARERS)[number] | undefined {
   if (chargeBearer === undefined) return undefined
   const bearer = BEARERS.find((each) => each === chargeBearer)
   if (bearer === undefined)

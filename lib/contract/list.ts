@@ -1,4 +1,5 @@
 /** Lists as declarations: the filters, sorts and searches of a list, and the parsed query that results from them. */
+import type { Tenant } from '../commands/caller.ts'
 
 /**
  * A single filter. `words`, `ids` and `text` take several values separated by commas; a row matches if any of them
@@ -61,21 +62,27 @@ export interface Position {
   readonly keys: readonly CursorKey[]
 }
 
-/** A parsed list query. */
-export interface ListQuery<List> {
-  readonly tenant: { readonly id: string; readonly kind: 'customer' | 'operator' }
-  readonly filters: List extends ListDeclaration
-    ? { readonly [Name in keyof List['filters']]?: FilterValue<List['filters'][Name]> }
-    : never
+/** A parsed list query, by its filters and sorts. */
+export interface RowQuery<Filters, Sort extends string> {
+  readonly tenant: Tenant
+  readonly filters: Filters
   /** Attributes that must match exactly; all of them must match. */
   readonly metadata: readonly (readonly [key: string, value: string])[]
-  readonly sort: List extends ListDeclaration ? List['sorts'][number] : never
+  readonly sort: Sort
   readonly limit: number
   /** Null on the first page. */
   readonly position: Position | null
   readonly withTotal: boolean
   readonly q: string | null
 }
+
+/** The parsed query of a declared list. */
+export type ListQuery<List> = RowQuery<
+  List extends ListDeclaration
+    ? { readonly [Name in keyof List['filters']]?: FilterValue<List['filters'][Name]> }
+    : never,
+  List extends ListDeclaration ? List['sorts'][number] : never
+>
 
 /** A page of rows in display order, also when the client paged backwards. */
 export interface ListResult<Row> {

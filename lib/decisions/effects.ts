@@ -54,7 +54,7 @@ export interface OutboxEvent {
   readonly currency: string | null
 }
 
-export interface IdempotencyRecord {
+export interface IdempotencyRow {
   readonly id: string
   readonly fingerprint: string
   readonly status: number
@@ -77,7 +77,7 @@ export interface Effects {
   readonly holdResolutions?: readonly HoldResolution[]
   readonly statusUpdates?: readonly StatusUpdate[]
   readonly events?: readonly OutboxEvent[]
-  readonly idempotency?: IdempotencyRecord
+  readonly idempotency?: IdempotencyRow
   /**
    * Balances that a later decision will credit: they must be open and of this currency. A credit made by this decision
    * is fenced by its own posting.

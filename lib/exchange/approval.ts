@@ -16,7 +16,7 @@ import type { IdSource } from '../base/ids.ts'
 import type { BalanceState } from '../balances/balance.ts'
 import type { Effects, HoldRow, StatusUpdate } from '../decisions/effects.ts'
 import type { PaymentPart } from './effects.ts'
-import { failureOf, type Failure, type FailureCode } from '../rails/failure-codes.ts'
+import { failureOf, type FailureReason, type FailureCode } from '../rails/failure-codes.ts'
 import { bookingOf, exchangeEvents, exchangeUpdate, neededFor, type BookingContext } from './booking.ts'
 import type { ExchangeRecord, ExchangeStatus } from './exchange.ts'
 import type { Priced } from './pricing.ts'
@@ -117,7 +117,7 @@ export function exchangeHold(exchange: ExchangeRecord, holdId: string, now: numb
 export interface ExchangeWithdrawal {
   readonly status: Extract<ExchangeStatus, 'rejected' | 'cancelled'>
   readonly message: string
-  readonly failure: Failure | null
+  readonly failure: FailureReason | null
   readonly by: StatusUpdate['actor']
 }
 

@@ -8,7 +8,7 @@ import type { Effects, StatusUpdate } from '../decisions/effects.ts'
 import type { ExchangeMove } from './effects.ts'
 import type { Posting } from '../ledger/posting.ts'
 import { entry, type InternalAccounts } from '../ledger/entry.ts'
-import { intoSuspense, type SuspenseItem } from '../incoming-payments/suspense.ts'
+import { intoSuspense, type SuspenseOrigin } from '../incoming-payments/suspense.ts'
 import type { IdSource } from '../base/ids.ts'
 import type { RuleId } from '../ledger/postings.ts'
 import { exchangeEvents, exchangeUpdate } from './booking.ts'
@@ -111,7 +111,7 @@ function itemOf(
   { id: originId, operatorId, connectionId, shard, number }: Contract,
   id: string,
   { valueDate, now }: ContractContext,
-): SuspenseItem {
+): SuspenseOrigin {
   return {
     id,
     operatorId,

@@ -7,7 +7,7 @@ import type { ExceptionKind } from '../compliance/exception.ts'
 import type { CurrencyCode } from '../base/currency.ts'
 import type { ExchangeRow } from './effects.ts'
 import { moneyJson } from '../base/money.ts'
-import type { Failure } from '../rails/failure-codes.ts'
+import type { FailureReason } from '../rails/failure-codes.ts'
 import { transactionId } from '../ledger/transaction-id.ts'
 import { formatRate, formatRateInFull, inverseOf, type FixedSide, type Rate } from './rate.ts'
 
@@ -107,7 +107,7 @@ export interface ExchangeRecord {
    */
   readonly depositUsed: bigint
   readonly depositPlacedUsed: bigint
-  readonly failure: (Failure & { readonly at: string }) | null
+  readonly failure: (FailureReason & { readonly at: string }) | null
   /** Shown to staff only. */
   readonly exception: {
     readonly kind: ExceptionKind

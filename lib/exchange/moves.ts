@@ -15,7 +15,7 @@ import type { Effects } from '../decisions/effects.ts'
 import type { ExchangeMove } from './effects.ts'
 import type { Posting } from '../ledger/posting.ts'
 import { together } from '../decisions/merge.ts'
-import { intoSuspense, type SuspenseItem } from '../incoming-payments/suspense.ts'
+import { intoSuspense, type SuspenseOrigin } from '../incoming-payments/suspense.ts'
 import { asContract, moveContract } from './contract.ts'
 import { contractEffects } from './contract-effects.ts'
 import { paymentAfter, queuedNow, type BoughtFor, type BoughtForContext } from './bought-for.ts'
@@ -147,7 +147,7 @@ function suspenseOf(
   { kind, context }: ExchangeCommand,
   id: string,
   now: number,
-): SuspenseItem {
+): SuspenseOrigin {
   const reference = `Exchange ${number} ${kind === 'settle' ? 'completed' : 'failed'}`
   return {
     id,

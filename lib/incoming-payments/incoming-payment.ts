@@ -20,7 +20,7 @@ export type IncomingStatus = 'unallocated' | 'under_review' | 'received' | 'retu
 export const SHOWN_STATUSES = ['received', 'under_review', 'returned'] as const
 
 export const RECALL_REASONS = ['DUPL', 'FRAD', 'TECH', 'AC03', 'AM09', 'CUST'] as const
-export type RecallReason = (typeof RECALL_REASONS)[number]
+export type IncomingRecallReason = (typeof RECALL_REASONS)[number]
 
 export const SUSPENSE_STATUSES = ['open', 'allocated', 'returned'] as const
 export type SuspenseStatus = (typeof SUSPENSE_STATUSES)[number]
@@ -31,7 +31,7 @@ export type SuspenseReason = (typeof SUSPENSE_REASONS)[number]
 /** A request of the payer's bank to send the money back. */
 export interface IncomingRecall {
   readonly status: 'requested' | 'accepted' | 'rejected'
-  readonly reasonCode: RecallReason
+  readonly reasonCode: IncomingRecallReason
   /** Minor units. */
   readonly amount: string
   /** The compliance case in which staff decide. */

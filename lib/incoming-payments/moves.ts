@@ -10,7 +10,7 @@ import type { Effects, HoldRow } from '../decisions/effects.ts'
 import { entry, type InternalAccounts } from '../ledger/entry.ts'
 import type { RuleId } from '../ledger/postings.ts'
 import type { Problem } from '../base/problems.ts'
-import type { IncomingChange, IncomingRecord, IncomingStatus, RecallReason } from './incoming-payment.ts'
+import type { IncomingChange, IncomingRecord, IncomingStatus, IncomingRecallReason } from './incoming-payment.ts'
 import { feePostings, INCOMING_SOURCE, incomingEvent, incomingText, SUSPENSE_SOURCE } from './postings.ts'
 
 export interface IncomingMove {
@@ -19,7 +19,7 @@ export interface IncomingMove {
 }
 
 /** The input of a move beside its row. */
-export interface MoveContext {
+export interface IncomingMoveContext {
   readonly accounts: InternalAccounts
   readonly ids: IdSource
   /** Epoch milliseconds. */
@@ -60,7 +60,7 @@ export interface Allocation {
 export function allocate(
   record: IncomingRecord,
   { customerId, balanceId, shard, by, reason, fee }: Allocation,
-  context: MoveContext,
+  context: IncomingMoveContext,
 ): IncomingMove {
   const owned = { ...record, customerId, balanceId, shard }
   return {
@@ -86,7 +86,7 @@ export function allocate(
 export function giveBack(
   record: IncomingRecord,
   { by, reason, reasonCode }: { readonly by: string; readonly reason: string; readonly reasonCode: string },
-  context: MoveContext,
+  context: IncomingMoveContext,
 ): IncomingMove {
   return {
     effects: posting('L08', record, record.amount, context),
@@ -101,7 +101,7 @@ export function giveBack(
 }
 
 /** Releases the money from review (L06) and credits the balance. `fee` is charged for it. */
-export function release(record: IncomingRecord, fee: bigint, context: MoveContext): IncomingMove {
+export function release(record: IncomingRecord, fee: bigint, context: IncomingMoveContext): IncomingMove {
   return {
     effects: {
       ...charged(fee, record, posting('L06', record, record.amount, context), context),
@@ -115,7 +115,7 @@ export function release(record: IncomingRecord, fee: bigint, context: MoveContex
 const BLOCKED_REASON = 'RR04'
 
 /** Sends the money back after a review (L07); the customer never sees it. */
-export function block(record: IncomingRecord, context: MoveContext): IncomingMove {
+export function block(record: IncomingRecord, context: IncomingMoveContext): IncomingMove {
   return { effects: posting('L07', record, record.amount, context), change: goesBack(record.amount, BLOCKED_REASON) }
 }
 
@@ -125,7 +125,7 @@ export function block(record: IncomingRecord, context: MoveContext): IncomingMov
 export function recallHold(
   record: IncomingRecord,
   amount: bigint,
-  { ids, now }: Pick<MoveContext, 'ids' | 'now'>,
+  { ids, now }: Pick<IncomingMoveContext, 'ids' | 'now'>,
 ): HoldRow {
   return {
     id: ids.next(),
@@ -153,10 +153,10 @@ export function openRecall(
   }: {
     readonly caseId: string
     readonly amount: bigint
-    readonly reasonCode: RecallReason
+    readonly reasonCode: IncomingRecallReason
     readonly holdId: string | null
   },
-  { ids, now }: Pick<MoveContext, 'ids' | 'now'>,
+  { ids, now }: Pick<IncomingMoveContext, 'ids' | 'now'>,
 ): IncomingMove {
   return {
     effects: opensComplianceHold(
@@ -194,7 +194,7 @@ export function openRecall(
 }
 
 /** Accepts the recall (L80): the money goes back, out of the hold. */
-export function acceptRecall(record: IncomingRecord, holdId: string, context: MoveContext): IncomingMove {
+export function acceptRecall(record: IncomingRecord, holdId: string, context: IncomingMoveContext): IncomingMove {
   const { recall } = record
   if (recall === null) throw new Error(`Nobody wants the incoming payment ${record.id} back.`)
   const amount = BigInt(recall.amount)
@@ -233,7 +233,7 @@ export function acceptRecall(record: IncomingRecord, holdId: string, context: Mo
 export function rejectRecall(
   record: IncomingRecord,
   rejectionCode: string,
-  { now }: Pick<MoveContext, 'now'>,
+  { now }: Pick<IncomingMoveContext, 'now'>,
 ): IncomingMove {
   const { recall, recallHoldId } = record
   if (recall === null) throw new Error(`Nobody wants the incoming payment ${record.id} back.`)
@@ -261,7 +261,7 @@ export function rejectRecall(
 // ── Returns ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** Settles the return (L11): the money has left the partner. */
-export function settleReturn(record: IncomingRecord, context: MoveContext): IncomingMove {
+export function settleReturn(record: IncomingRecord, context: IncomingMoveContext): IncomingMove {
   return {
     effects: posting('L11', record, record.returnedAmount as bigint, context),
     change: { returnState: 'settled' },
@@ -277,7 +277,7 @@ function charged(
   fee: bigint,
   record: IncomingRecord,
   { postings = [] }: Pick<Effects, 'postings'>,
-  { accounts, ids, now }: MoveContext,
+  { accounts, ids, now }: IncomingMoveContext,
 ): Pick<Effects, 'postings'> {
   return {
     postings: [
@@ -292,7 +292,7 @@ function charged(
   }
 }
 
-function credited(record: IncomingRecord, { ids, now }: MoveContext): Pick<Effects, 'events'> {
+function credited(record: IncomingRecord, { ids, now }: IncomingMoveContext): Pick<Effects, 'events'> {
   return {
     events: [
       incomingEvent(record, {
@@ -310,7 +310,7 @@ function posting(
   rule: RuleId,
   record: IncomingRecord,
   amount: bigint,
-  { accounts, ids, now }: MoveContext,
+  { accounts, ids, now }: IncomingMoveContext,
 ): Pick<Effects, 'postings'> {
   const { customerId, balanceId, operatorId } = record
   return {

@@ -9,7 +9,7 @@ import type { Posting } from '../ledger/posting.ts'
 import type { InternalAccounts } from '../ledger/entry.ts'
 
 /** The fields of a suspense item beside its money. */
-export type SuspenseItem = Pick<
+export type SuspenseOrigin = Pick<
   IncomingPaymentRow,
   'id' | 'operatorId' | 'connectionId' | 'shard' | 'payerName' | 'reference' | 'rail' | 'valueDate' | 'receivedAt'
 > & {
@@ -19,7 +19,7 @@ export type SuspenseItem = Pick<
 
 /** Makes the suspense item. `amount` is minor units. */
 export function suspenseItem(
-  item: SuspenseItem,
+  item: SuspenseOrigin,
   money: Pick<IncomingPaymentRow, 'currency' | 'amount'>,
 ): IncomingPaymentRow {
   return {
@@ -46,7 +46,7 @@ export function suspenseItem(
  * @param accounts the accounts of the connection and currency of the money
  * @throws Error when the effects credit no balance, or two, because then the refused one is not known
  */
-export function intoSuspense(effects: Effects, item: SuspenseItem, accounts: InternalAccounts): Effects {
+export function intoSuspense(effects: Effects, item: SuspenseOrigin, accounts: InternalAccounts): Effects {
   const unallocated = accounts.unallocated
   if (unallocated === undefined) throw new Error(`There is no suspense account for the money of ${item.originId}.`)
   const refused = new Set<string>()

@@ -23,7 +23,7 @@ export type Expression = { readonly [letter in Letter]?: 1 | -1 }
 export type CurrencySymbol = 'c' | 's' | 'b'
 
 /** Tells two accounts of one key apart, where a rule moves money between them. */
-export type Role = 'from' | 'to'
+export type AccountRole = 'from' | 'to'
 
 /** The type of a line in the customer's journal. */
 export type TransactionType =
@@ -52,7 +52,7 @@ export type TransactionType =
 /** One line of a rule: an account, a currency and an amount. */
 export interface Line {
   readonly account: AccountKey
-  readonly role?: Role
+  readonly role?: AccountRole
   readonly currency: CurrencySymbol
   readonly amount: Expression
   /**
@@ -541,8 +541,8 @@ export interface Pair {
   readonly debit: AccountKey
   readonly credit: AccountKey
   /** Tells the accounts of one key apart, where a rule names two (L20, L21, L96). */
-  readonly debitRole: Role | null
-  readonly creditRole: Role | null
+  readonly debitRole: AccountRole | null
+  readonly creditRole: AccountRole | null
   readonly symbol: CurrencySymbol
   readonly currency: string
   /** Minor units, above zero. */
@@ -570,7 +570,7 @@ interface Part {
 
 interface CompiledLine {
   readonly account: AccountKey
-  readonly role: Role | null
+  readonly role: AccountRole | null
   readonly type: TransactionType | null
   readonly plus: readonly Letter[]
   readonly minus: readonly Letter[]

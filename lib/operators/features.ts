@@ -15,11 +15,11 @@ export const FEATURE_DEFAULTS = {
 } as const satisfies Readonly<Record<string, boolean>>
 
 export type Feature = keyof typeof FEATURE_DEFAULTS
-export type FeatureFlags = Readonly<Record<Feature, boolean>>
+export type FeatureSet = Readonly<Record<Feature, boolean>>
 
 /** Combines the defaults with an operator's settings. Features that this version does not know are left out. */
-export function flagsOf(switched: Readonly<Record<string, boolean>>): FeatureFlags {
+export function flagsOf(switched: Readonly<Record<string, boolean>>): FeatureSet {
   return Object.fromEntries(
     Object.entries(FEATURE_DEFAULTS).map(([name, on]) => [name, switched[name] ?? on]),
-  ) as FeatureFlags
+  ) as FeatureSet
 }

@@ -4,7 +4,7 @@ import { endsException, opensException, type ExceptionKind } from '../compliance
 import type { Effects } from '../decisions/effects.ts'
 import type { Posting } from '../ledger/posting.ts'
 import { entry } from '../ledger/entry.ts'
-import { intoSuspense, suspenseItem, type SuspenseItem } from '../incoming-payments/suspense.ts'
+import { intoSuspense, suspenseItem, type SuspenseOrigin } from '../incoming-payments/suspense.ts'
 import { failureFor } from '../rails/failure-codes.ts'
 import {
   changeEvents,
@@ -19,7 +19,13 @@ import {
 } from './move-parts.ts'
 import { partnerCharge, returnCharges } from './payment-charges.ts'
 import { answeredRecall, type PaymentReturn, type StatusReason } from './payment.ts'
-import type { MoveContext, PartnerMessage, PaymentCommand, PaymentDecision, PaymentState } from './payment-state.ts'
+import type {
+  PaymentMoveContext,
+  PartnerMessage,
+  PaymentCommand,
+  PaymentDecision,
+  PaymentState,
+} from './payment-state.ts'
 
 /**
  * The id of the L10 entry is the payment's own id. A payment is handed over once, so no second entry uses that id. L12,
@@ -31,7 +37,7 @@ const handOverEntryId = ({ id }: PaymentState): string => id
  * Hands the payment over (P17): posts L10, captures the hold and ends its place in the queue (`processing` is no
  * longer shown). Committed before the partner is called. Writes no event.
  */
-export function handOver(payment: PaymentState, context: MoveContext, now: number): PaymentDecision {
+export function handOver(payment: PaymentState, context: PaymentMoveContext, now: number): PaymentDecision {
   const next: PaymentState = { ...payment, version: payment.version + 1, sent: true }
   const total = payment.amount + payment.fee
   return moved(next, {
@@ -88,7 +94,7 @@ export function settle(
 }
 
 /** Posts L11: moves the amount out of transit, because the recipient has it. */
-function confirmation(payment: PaymentState, context: MoveContext, now: number): Posting[] {
+function confirmation(payment: PaymentState, context: PaymentMoveContext, now: number): Posting[] {
   return entry({
     rule: 'L11',
     amounts: { A: payment.amount },
@@ -190,9 +196,13 @@ export function giveBack(
 /** Makes the suspense item of money that came back to a closed balance. */
 function itemOf(
   { id: originId, operatorId, connectionId, shard, recipientName, number, rail }: PaymentState,
-  { id, context: { valueDate }, what }: { readonly id: string; readonly context: MoveContext; readonly what: string },
+  {
+    id,
+    context: { valueDate },
+    what,
+  }: { readonly id: string; readonly context: PaymentMoveContext; readonly what: string },
   now: number,
-): SuspenseItem {
+): SuspenseOrigin {
   return {
     id,
     operatorId,
@@ -228,7 +238,7 @@ export function fail(
     event,
     suspenseId,
   }: {
-    readonly context: MoveContext
+    readonly context: PaymentMoveContext
     readonly schemeCode: string
     readonly event: PartnerMessage | null
     readonly suspenseId: string | undefined

@@ -74,7 +74,7 @@ export interface PaymentChange {
  * Every move of a payment other than hand-over, settlement and failure. Those three are by far the most frequent, so
  * their rows do not carry these columns. An absent member leaves its column as it is; null clears it.
  */
-export interface PaymentDecision {
+export interface PaymentDecisionRow {
   readonly id: string
   /** The version that the decision was made on; the commit refuses any other (I3). */
   readonly version: number
@@ -110,7 +110,7 @@ export interface PaymentDecision {
  * A payment that waits for the partner (`queue`), has its final outcome (`done`), or needs an enquiry at the partner
  * (`attend`).
  */
-export interface Instruction {
+export interface PartnerInstruction {
   readonly paymentId: string
   readonly shard: number
   /** The earliest hand-over to the partner, epoch milliseconds. */
@@ -142,8 +142,8 @@ declare module '../decisions/effects.ts' {
     /** Scheduled payments that no longer wait for their day. */
     readonly paymentsDueDone?: readonly string[]
     readonly paymentChanges?: readonly PaymentChange[]
-    readonly paymentDecisions?: readonly PaymentDecision[]
-    readonly instructions?: readonly Instruction[]
+    readonly paymentDecisions?: readonly PaymentDecisionRow[]
+    readonly instructions?: readonly PartnerInstruction[]
     readonly instructionsDone?: readonly string[]
     readonly attention?: readonly Attention[]
     /** Subtracted from the sums that the payment was counted in, if it was counted. */

@@ -9,7 +9,7 @@ import type { IncomingPaymentRow } from '../incoming-payments/effects.ts'
 import { entry } from '../ledger/entry.ts'
 import { transactionId } from '../ledger/transaction-id.ts'
 import { changeEvents, heldBy, holdReleased, moved, outflowReturn, UNCHANGED, update } from './move-parts.ts'
-import type { InternalPayee, MoveContext, PaymentDecision, PaymentState } from './payment-state.ts'
+import type { InternalPayee, PaymentMoveContext, PaymentDecision, PaymentState } from './payment-state.ts'
 
 /** The bank scheme's code for a closed account. */
 const CLOSED_CODE = 'AC04'
@@ -18,7 +18,12 @@ const CLOSED_CODE = 'AC04'
  * Books the payment (L20): one commit captures the hold, credits the payee's balance and writes the payee's incoming
  * payment. The commit refuses a closed payee's balance (`credit_refused`), and then writes nothing.
  */
-export function book(payment: PaymentState, payee: InternalPayee, context: MoveContext, now: number): PaymentDecision {
+export function book(
+  payment: PaymentState,
+  payee: InternalPayee,
+  context: PaymentMoveContext,
+  now: number,
+): PaymentDecision {
   const next: PaymentState = { ...payment, version: payment.version + 1, sent: true, status: 'completed' }
   const total = payment.amount + payment.fee
   const row = incomingRow(payment, payee, context, now)
@@ -87,7 +92,11 @@ export function book(payment: PaymentState, payee: InternalPayee, context: MoveC
 }
 
 /** Fails the payment because the payee's balance is closed: no money was moved, and the hold is released. */
-export function refuseClosed(payment: PaymentState, { ids }: Pick<MoveContext, 'ids'>, now: number): PaymentDecision {
+export function refuseClosed(
+  payment: PaymentState,
+  { ids }: Pick<PaymentMoveContext, 'ids'>,
+  now: number,
+): PaymentDecision {
   const next: PaymentState = { ...payment, version: payment.version + 1, status: 'failed' }
   const failure = { ...failureFor(CLOSED_CODE), at: timestamp(now) }
   return moved(next, {
@@ -114,7 +123,7 @@ export function refuseClosed(payment: PaymentState, { ids }: Pick<MoveContext, '
 function incomingRow(
   payment: PaymentState,
   payee: InternalPayee,
-  { valueDate }: MoveContext,
+  { valueDate }: PaymentMoveContext,
   now: number,
 ): IncomingPaymentRow {
   const { name, maskedIdentifier, bankName, country } = payee.payer

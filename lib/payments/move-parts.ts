@@ -3,7 +3,7 @@ import { dateIn } from '../base/clock.ts'
 import type { Effects, HoldResolution, HoldRow, OutboxEvent } from '../decisions/effects.ts'
 import type { EntryOptions } from '../ledger/entry.ts'
 import type { PaymentRecall } from './payment.ts'
-import type { MoveContext, PartnerMessage, PaymentDecision, PaymentState } from './payment-state.ts'
+import type { PaymentMoveContext, PartnerMessage, PaymentDecision, PaymentState } from './payment-state.ts'
 
 /**
  * Debits and credits go to the paying balance, which may have been closed since; the fence `open` refuses a credit
@@ -99,7 +99,7 @@ export type ChangedPayment = Pick<
 export function changeEvents(
   before: ChangedPayment,
   after: ChangedPayment,
-  { ids }: Pick<MoveContext, 'ids'>,
+  { ids }: Pick<PaymentMoveContext, 'ids'>,
   now: number,
 ) {
   const event = (type: string) => ({
@@ -126,7 +126,7 @@ export function changeEvents(
 export function recallEvent(
   payment: PaymentState,
   previousStatus: PaymentRecall['status'] | null,
-  { ids }: Pick<MoveContext, 'ids'>,
+  { ids }: Pick<PaymentMoveContext, 'ids'>,
   now: number,
 ): OutboxEvent {
   return {

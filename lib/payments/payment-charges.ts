@@ -7,17 +7,17 @@ import type { Posting } from '../ledger/posting.ts'
 import { entry } from '../ledger/entry.ts'
 import type { Amounts, RuleId } from '../ledger/postings.ts'
 import { ownBalance } from './move-parts.ts'
-import type { MoveContext, PaymentState } from './payment-state.ts'
+import type { PaymentMoveContext, PaymentState } from './payment-state.ts'
 
 /** Posts the partner's charge: L16, or L17 where the sender bears it. Empty where the partner charges nothing. */
-export function partnerCharge(payment: PaymentState, context: MoveContext, now: number): readonly Posting[] {
+export function partnerCharge(payment: PaymentState, context: PaymentMoveContext, now: number): readonly Posting[] {
   const partner = payment.charges?.partner
   if (partner === undefined) return NOTHING
   return charge(partner.passedOn ? 'L17' : 'L16', { P: BigInt(partner.amountMinor) }, payment, context, now)
 }
 
 /** Posts the charges of a return as agreed: L14 gives the fee back, L15 charges a return fee. */
-export function returnCharges(payment: PaymentState, context: MoveContext, now: number): readonly Posting[] {
+export function returnCharges(payment: PaymentState, context: PaymentMoveContext, now: number): readonly Posting[] {
   const { charges } = payment
   if (charges === undefined) return NOTHING
   return [
@@ -39,7 +39,7 @@ function charge(
   rule: RuleId,
   amounts: Amounts,
   payment: PaymentState,
-  { accounts, ids, valueDate }: MoveContext,
+  { accounts, ids, valueDate }: PaymentMoveContext,
   now: number,
 ): readonly Posting[] {
   return entry({

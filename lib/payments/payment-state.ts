@@ -49,7 +49,7 @@ export interface PaymentState {
 }
 
 /** The input of a move beside the state: ids made outside, the accounts, the business day. */
-export interface MoveContext {
+export interface PaymentMoveContext {
   readonly accounts: InternalAccounts
   readonly ids: { next(): string }
   /** The value date of the postings. */
@@ -76,7 +76,7 @@ export type PaymentCommand =
   /** The last approval was given. `due`: the day of the payment, where its money is held only then. */
   | {
       readonly kind: 'approve'
-      readonly context: Pick<MoveContext, 'ids'> & {
+      readonly context: Pick<PaymentMoveContext, 'ids'> & {
         readonly due?: Pick<PaymentDue, 'dueAt' | 'until'> | undefined
         readonly notBefore?: number | undefined
         readonly bought?: Bought | undefined
@@ -87,41 +87,41 @@ export type PaymentCommand =
       readonly kind: 'withdraw'
       readonly from: 'pending_approval' | 'scheduled' | 'processing'
       readonly withdrawal: Withdrawal
-      readonly context: Pick<MoveContext, 'ids'>
+      readonly context: Pick<PaymentMoveContext, 'ids'>
       readonly key?: CommandKey | null
     }
   /** The exchange was settled: the bought money is held, and the payment is queued for the bank. */
   | {
       readonly kind: 'funded'
-      readonly context: Pick<MoveContext, 'ids'> & { readonly notBefore?: number | undefined }
+      readonly context: Pick<PaymentMoveContext, 'ids'> & { readonly notBefore?: number | undefined }
     }
   /** The exchange has failed. */
-  | { readonly kind: 'unfunded'; readonly context: Pick<MoveContext, 'ids'> }
+  | { readonly kind: 'unfunded'; readonly context: Pick<PaymentMoveContext, 'ids'> }
   /** The screening before the hand-over has found a hit. */
-  | { readonly kind: 'hold'; readonly hit: ScreeningHit; readonly context: Pick<MoveContext, 'ids'> }
-  | { readonly kind: 'release'; readonly context: Pick<MoveContext, 'ids'> }
+  | { readonly kind: 'hold'; readonly hit: ScreeningHit; readonly context: Pick<PaymentMoveContext, 'ids'> }
+  | { readonly kind: 'release'; readonly context: Pick<PaymentMoveContext, 'ids'> }
   /** `freezeFunds`: by order of an authority, its money stays reserved. */
-  | { readonly kind: 'block'; readonly freezeFunds: boolean; readonly context: Pick<MoveContext, 'ids'> }
-  | { readonly kind: 'hand_over'; readonly context: MoveContext }
+  | { readonly kind: 'block'; readonly freezeFunds: boolean; readonly context: Pick<PaymentMoveContext, 'ids'> }
+  | { readonly kind: 'hand_over'; readonly context: PaymentMoveContext }
   /** On the rail `internal`: credits the payee's balance. */
-  | { readonly kind: 'book'; readonly payee: InternalPayee; readonly context: MoveContext }
+  | { readonly kind: 'book'; readonly payee: InternalPayee; readonly context: PaymentMoveContext }
   /** The commit has found the payee's balance closed. */
-  | { readonly kind: 'payee_closed'; readonly context: Pick<MoveContext, 'ids'> }
+  | { readonly kind: 'payee_closed'; readonly context: Pick<PaymentMoveContext, 'ids'> }
   /**
    * `suspenseId`, here and below: the paying balance is closed, so money that comes back waits in suspense under this
    * id.
    */
   | {
       readonly kind: 'refused'
-      readonly context: MoveContext
+      readonly context: PaymentMoveContext
       readonly schemeCode: string
       readonly suspenseId?: string
     }
-  | { readonly kind: 'timeout'; readonly context: MoveContext; readonly askAgainAt: number }
+  | { readonly kind: 'timeout'; readonly context: PaymentMoveContext; readonly askAgainAt: number }
   /** The partner answers that it does not know the outcome. */
   | {
       readonly kind: 'unclear'
-      readonly context: MoveContext
+      readonly context: PaymentMoveContext
       readonly askAgainAt: number
       readonly event: PartnerMessage | null
     }
@@ -129,12 +129,12 @@ export type PaymentCommand =
    * The partner has the payment: it had it all the time, or the same reference was sent again after the partner did not
    * know it.
    */
-  | { readonly kind: 'accepted'; readonly context: MoveContext; readonly event?: PartnerMessage | null }
+  | { readonly kind: 'accepted'; readonly context: PaymentMoveContext; readonly event?: PartnerMessage | null }
   /** The partner was asked, and the outcome is still unknown. */
   | { readonly kind: 'still_unknown'; readonly askAgainAt: number }
   | {
       readonly kind: 'settled' | 'rejected'
-      readonly context: MoveContext
+      readonly context: PaymentMoveContext
       readonly schemeCode: string | null
       readonly event: PartnerMessage | null
       readonly suspenseId?: string
@@ -142,7 +142,7 @@ export type PaymentCommand =
   /** The money came back, in full or less the charges of banks on the way. `amount` is minor units. */
   | {
       readonly kind: 'returned'
-      readonly context: MoveContext
+      readonly context: PaymentMoveContext
       readonly amount: bigint
       readonly schemeCode: string
       readonly event: PartnerMessage | null

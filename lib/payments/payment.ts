@@ -9,7 +9,7 @@ import { timestamp } from '../base/clock.ts'
 import { moneyJson, type MoneyJson } from '../base/money.ts'
 import type { CurrencyCode } from '../base/currency.ts'
 import type { ExceptionKind } from '../compliance/exception.ts'
-import type { Failure as FailureReason } from '../rails/failure-codes.ts'
+import type { FailureReason } from '../rails/failure-codes.ts'
 import { costOf, type Conversion } from './conversion.ts'
 import type { PaymentCharges } from '../pricing/fees.ts'
 import type { Rail } from '../rails/rails.ts'
@@ -120,7 +120,7 @@ export interface StatusReason {
 }
 
 /** The reason and the time of a failure. */
-export interface Failure extends FailureReason {
+export interface PaymentFailure extends FailureReason {
   /** RFC 3339. */
   readonly at: string
 }
@@ -189,7 +189,7 @@ export interface PaymentRecord {
   readonly createdVia: 'api_key' | 'web' | 'mobile' | 'bulk' | 'schedule' | 'system' | 'operator'
   readonly details: PaymentDetails
   readonly metadata: Readonly<Record<string, string>>
-  readonly failure: Failure | null
+  readonly failure: PaymentFailure | null
   /** The reason of a rejection, cancellation or return. */
   readonly statusReason: StatusReason | null
   /** The amount that came back, minor units. */

@@ -13,7 +13,7 @@ import type { Problem } from '../base/problems.ts'
 import { addBusinessDays, railDate } from '../rails/business-days.ts'
 import { answeredRecall, type PaymentRecall, type PaymentRecord } from './payment.ts'
 import { recallEvent } from './move-parts.ts'
-import type { MoveContext, PartnerMessage, PaymentDecision, PaymentState } from './payment-state.ts'
+import type { PaymentMoveContext, PartnerMessage, PaymentDecision, PaymentState } from './payment-state.ts'
 import type { Rail } from '../rails/rails.ts'
 
 /** The reasons of a recall, in the codes of the banks. */
@@ -75,16 +75,20 @@ export function newRecall(rail: Rail, reasonCode: RecallReason, note: string, no
 }
 
 export type RecallCommand =
-  | { readonly kind: 'request_recall'; readonly recall: PaymentRecall; readonly context: Pick<MoveContext, 'ids'> }
+  | {
+      readonly kind: 'request_recall'
+      readonly recall: PaymentRecall
+      readonly context: Pick<PaymentMoveContext, 'ids'>
+    }
   /** The partner has the recall; from now on the answer of the recipient's bank is awaited. */
   | { readonly kind: 'recall_sent' }
   | {
       readonly kind: 'recall_rejected'
       readonly schemeCode: string
-      readonly context: Pick<MoveContext, 'ids'>
+      readonly context: Pick<PaymentMoveContext, 'ids'>
       readonly event: PartnerMessage | null
     }
-  | { readonly kind: 'recall_expired'; readonly context: Pick<MoveContext, 'ids'> }
+  | { readonly kind: 'recall_expired'; readonly context: Pick<PaymentMoveContext, 'ids'> }
 
 /** Decides one move of a payment's recall. Pure: `now` is epoch milliseconds. */
 export function moveRecall(payment: PaymentState | null, command: RecallCommand, now: number): PaymentDecision {
@@ -176,7 +180,7 @@ interface Change {
   readonly message: string
   readonly actor: 'member' | 'partner' | 'system'
   /** Null where no event is sent. */
-  readonly context: Pick<MoveContext, 'ids'> | null
+  readonly context: Pick<PaymentMoveContext, 'ids'> | null
 }
 
 function changed(

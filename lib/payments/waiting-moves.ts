@@ -8,7 +8,7 @@ import { opensComplianceHold, UNDER_REVIEW } from '../compliance/hold.ts'
 import type { Effects, HoldRow } from '../decisions/effects.ts'
 import { failureOf } from '../rails/failure-codes.ts'
 import { changeEvents, heldMoney, holdReleased, moved, outflowReturn, update } from './move-parts.ts'
-import type { Bought, MoveContext, PaymentCommand, PaymentDecision, PaymentState } from './payment-state.ts'
+import type { Bought, PaymentMoveContext, PaymentCommand, PaymentDecision, PaymentState } from './payment-state.ts'
 
 /** Approves the payment (P7): it is queued and keeps its hold, or it is scheduled and waits for its day. */
 export function approve(
@@ -44,7 +44,7 @@ export function approve(
 function buy(
   payment: PaymentState,
   bought: Bought | undefined,
-  context: Pick<MoveContext, 'ids'>,
+  context: Pick<PaymentMoveContext, 'ids'>,
   now: number,
 ): PaymentDecision {
   if (bought === undefined) throw new Error(`The payment ${payment.id} is approved without its exchange.`)
@@ -129,7 +129,7 @@ export function fund(
 }
 
 /** Fails the payment because its exchange failed; the commit that writes this also gives the sold money back. */
-export function giveUp(payment: PaymentState, context: Pick<MoveContext, 'ids'>, now: number): PaymentDecision {
+export function giveUp(payment: PaymentState, context: Pick<PaymentMoveContext, 'ids'>, now: number): PaymentDecision {
   const next: PaymentState = { ...payment, version: payment.version + 1, status: 'failed' }
   const failure = { ...failureOf('technical_error'), message: 'The currency could not be bought.', at: timestamp(now) }
   return moved(next, {
@@ -212,7 +212,7 @@ export function hold(
 }
 
 /** Releases the payment from review (P15): it waits for the partner again. */
-export function release(payment: PaymentState, context: Pick<MoveContext, 'ids'>, now: number): PaymentDecision {
+export function release(payment: PaymentState, context: Pick<PaymentMoveContext, 'ids'>, now: number): PaymentDecision {
   const holdId = context.ids.next()
   const next: PaymentState = { ...payment, version: payment.version + 1, status: 'processing', holdId }
   return moved(next, {

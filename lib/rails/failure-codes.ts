@@ -159,7 +159,7 @@ export type FailureCode = keyof typeof ROWS
 export const FAILURE_CODES: readonly FailureCode[] = Object.keys(ROWS) as FailureCode[]
 
 /** A failure as a payment shows it, without its time. */
-export interface Failure {
+export interface FailureReason {
   readonly code: FailureCode
   readonly message: string
   /** Null when the platform itself decided. */
@@ -190,7 +190,7 @@ const BY_SCHEME = new Map<Scheme, ReadonlyMap<string, FailureCode>>(
 )
 
 /** Makes a failure that the platform decides itself, without a scheme's code. */
-export function failureOf(code: FailureCode): Failure {
+export function failureOf(code: FailureCode): FailureReason {
   const { message, retryable } = ROWS[code]
   return { code, message, scheme: null, schemeCode: null, retryable }
 }
@@ -199,7 +199,7 @@ export function failureOf(code: FailureCode): Failure {
  * Translates a scheme's reason code. `scheme` names its list; without it the code is looked for in all lists, ISO 20022
  * first. Case, spaces and underscores do not matter. A code in no list gives `unknown`, with the code kept.
  */
-export function failureFor(schemeCode: string, scheme: Scheme | null = null): Failure {
+export function failureFor(schemeCode: string, scheme: Scheme | null = null): FailureReason {
   const wanted = schemeCode.trim().toUpperCase().replaceAll(' ', '_')
   const searched = scheme === null ? LISTED : scheme === 'fps' ? (['fps', 'iso20022'] as const) : [scheme]
   for (const each of searched) {

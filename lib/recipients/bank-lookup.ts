@@ -50,7 +50,7 @@ export interface LookupFault {
   readonly message: string
 }
 
-export type BankLookup = { readonly found: BankFound } | { readonly fault: LookupFault }
+export type BankLookupResult = { readonly found: BankFound } | { readonly fault: LookupFault }
 
 /** The tables that lookups use. */
 export interface LookupDeps {
@@ -66,12 +66,16 @@ const BIC = /^[A-Z]{6}[A-Z0-9]{2}([A-Z0-9]{3})?$/
 /** Removes the spaces and dashes by which people group digits. */
 const compact = (text: string): string => text.replaceAll(/[\s-]/g, '').toUpperCase()
 
-const fault = (parameter: LookupFault['parameter'], code: FieldErrorCode | null, message: string): BankLookup => ({
+const fault = (
+  parameter: LookupFault['parameter'],
+  code: FieldErrorCode | null,
+  message: string,
+): BankLookupResult => ({
   fault: { parameter, code, message },
 })
 
 /** Looks up the bank of an IBAN, which may be grouped. Its inner parts are checked as for a recipient. */
-export function lookupIban({ ukModulus, banks, sandbox }: LookupDeps, text: string): BankLookup {
+export function lookupIban({ ukModulus, banks, sandbox }: LookupDeps, text: string): BankLookupResult {
   const iban = compact(text)
   const country = iban.slice(0, 2)
   const context = { bank: {}, bankCountry: country, ukModulus, sandbox }
@@ -102,7 +106,7 @@ export function lookupIban({ ukModulus, banks, sandbox }: LookupDeps, text: stri
 export function lookupBank(
   { ukModulus, banks, sandbox }: LookupDeps,
   { country, code: text }: { readonly country: string; readonly code: string },
-): BankLookup {
+): BankLookupResult {
   if (!isCountry(country)) return fault('country', 'invalid_value', 'Is no country of ISO 3166.')
   const code = compact(text)
   const context = { bank: {}, bankCountry: country, ukModulus, sandbox }

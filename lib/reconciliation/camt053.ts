@@ -6,7 +6,7 @@
  * reference, if each has its amount; otherwise it counts as one.
  */
 import { exponentOf, type CurrencyCode } from '../base/currency.ts'
-import { StatementError, type Direction, type StatementEntry, type StatementHead } from './statement.ts'
+import { StatementError, type Direction, type StatementEntry, type PartnerStatementHead } from './statement.ts'
 
 /** Deeper than any camt.053; a deeper file is no statement. */
 const DEPTH_MAX = 64
@@ -96,7 +96,7 @@ export class Camt053Reader {
   }
 
   /** Returns the head of the statement, after the whole file was read. @throws StatementError */
-  head(): StatementHead {
+  head(): PartnerStatementHead {
     if (this.#statements === 0) throw new StatementError('The file has no statement.')
     const opening = this.#balances.get('OPBD') ?? this.#balances.get('PRCD')
     const closing = this.#balances.get('CLBD')

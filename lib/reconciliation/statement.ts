@@ -3,7 +3,7 @@
 /** The direction as in camt, from the side of the account: `CRDT` came in, `DBIT` went out. */
 export type Direction = 'CRDT' | 'DBIT'
 
-export interface StatementHead {
+export interface PartnerStatementHead {
   /** The partner's own id of the statement. */
   readonly id: string
   readonly account: string

@@ -66,7 +66,7 @@ export interface PaymentPlan {
 }
 
 /** The facts that a plan depends on. */
-export interface PaymentFacts {
+export interface TriggerFacts {
   readonly amountMinor: bigint
   readonly reference: string | null
   readonly recipientName: string
@@ -74,7 +74,7 @@ export interface PaymentFacts {
   readonly instant: boolean
 }
 
-type Outcome = (facts: PaymentFacts, defaultMs: number) => Partial<Omit<PaymentPlan, 'recall'>>
+type Outcome = (facts: TriggerFacts, defaultMs: number) => Partial<Omit<PaymentPlan, 'recall'>>
 
 const settled = (afterMs: number): PlanStep => ({ afterMs, event: 'settled', schemeCode: null, amountMinor: null })
 const rejected = (afterMs: number, schemeCode: string): PlanStep => ({
@@ -271,7 +271,7 @@ function outcomeOf(token: string): Outcome | null {
  * tokens are ignored. The amount counts only when no token decides, except for the answer to a recall, which only the
  * amount decides.
  */
-export function planOutcome(facts: PaymentFacts): PaymentPlan {
+export function planOutcome(facts: TriggerFacts): PaymentPlan {
   const defaultMs = facts.instant ? INSTANT_MS : ORDINARY_MS
   const tokens = [
     ...sandboxTokens(facts.reference ?? ''),
@@ -312,7 +312,7 @@ export function planRecall(amountMinor: bigint): PaymentPlan['recall'] {
  * Returns the time that the sandbox keeps a payment in the queue before its hand-over, milliseconds. Cheap for payments
  * without a trigger.
  */
-export function queueDelayMs(facts: Omit<PaymentFacts, 'instant'>): number {
+export function queueDelayMs(facts: Omit<TriggerFacts, 'instant'>): number {
   const mayWait =
     facts.amountMinor === QUEUED_AMOUNT || /sbx/i.test(facts.reference ?? '') || /sbx/i.test(facts.recipientName)
   return mayWait ? planOutcome({ ...facts, instant: true }).queueMs : 0

@@ -9,7 +9,7 @@ import { insufficientFunds, invalid, refuse, type BalanceDecision, type Recorded
 import type { Effects } from '../decisions/effects.ts'
 import { entry } from '../ledger/entry.ts'
 import { moneyJson } from '../base/money.ts'
-import type { Failure } from '../rails/failure-codes.ts'
+import type { FailureReason } from '../rails/failure-codes.ts'
 import type { Problem } from '../base/problems.ts'
 import { transactionId } from '../ledger/transaction-id.ts'
 
@@ -30,7 +30,7 @@ export interface TransferRecord {
   readonly metadata: Readonly<Record<string, string>>
   /** The partner makes the transfer, so it is not completed at its creation (T2). */
   readonly byPartner: boolean
-  readonly failure: (Failure & { readonly at: string }) | null
+  readonly failure: (FailureReason & { readonly at: string }) | null
   readonly completedAt: number | null
   readonly createdAt: number
   readonly updatedAt: number

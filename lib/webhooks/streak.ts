@@ -1,5 +1,5 @@
 /** Summarises the outcomes of an endpoint's attempts, in the order in which they ended, for the endpoint's row. */
-export interface Outcome {
+export interface AttemptOutcome {
   readonly succeeded: boolean
   /** Epoch milliseconds. */
   readonly endedAt: number
@@ -19,7 +19,7 @@ export interface Streak {
 }
 
 /** Summarises outcomes; there is at least one. */
-export function streakOf(outcomes: readonly Outcome[]): Streak {
+export function streakOf(outcomes: readonly AttemptOutcome[]): Streak {
   let leading = 0
   let longestWithin = 0
   let run = 0
@@ -37,7 +37,7 @@ export function streakOf(outcomes: readonly Outcome[]): Streak {
       failingSince ??= endedAt
     }
   }
-  const lastAt = (outcomes.at(-1) as Outcome).endedAt
+  const lastAt = (outcomes.at(-1) as AttemptOutcome).endedAt
   return lastSuccessAt === null
     ? { leading: run, longestWithin: 0, trailing: run, lastAt, lastSuccessAt, failingSince }
     : { leading, longestWithin, trailing: run, lastAt, lastSuccessAt, failingSince }

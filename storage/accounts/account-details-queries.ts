@@ -3,7 +3,7 @@ import type { AccountDetailsJson } from '../../lib/accounts/details.ts'
 import { accountDetailsOf } from './account-details.ts'
 import type { Database } from '../db/database.ts'
 import { balanceCurrency } from '../balances/balance-queries.ts'
-import type { Tenant } from '../db/page.ts'
+import type { Tenant } from '../../lib/commands/caller.ts'
 
 /** Reads the account details of one balance; null when the balance is not the tenant's. */
 export async function getAccountDetails(

@@ -7,16 +7,9 @@ import { APPROVAL_COLUMNS, approvalRecord, IN_TIER, MAY_DECIDE, NOT_OWN, type Ap
 import type { Database } from '../db/database.ts'
 import { readPolicies, type PolicyRecord } from './policies.ts'
 import type { TransactionClient } from '../db/transaction.ts'
-import {
-  Conditions,
-  NEVER,
-  readPage,
-  type ListQuery,
-  type Order,
-  type ReadDatabase,
-  type Tenant,
-  type TimeTo,
-} from '../db/page.ts'
+import type { RowQuery } from '../../lib/contract/list.ts'
+import type { Tenant } from '../../lib/commands/caller.ts'
+import { Conditions, NEVER, readPage, type Order, type ReadDatabase, type TimeTo } from '../db/page.ts'
 
 export interface ApprovalFilters {
   readonly status?: readonly string[]
@@ -28,7 +21,7 @@ export interface ApprovalFilters {
   readonly createdFrom?: string
   readonly createdTo?: TimeTo
 }
-export type ApprovalListQuery = ListQuery<ApprovalFilters, '-createdAt' | 'createdAt'>
+export type ApprovalListQuery = RowQuery<ApprovalFilters, '-createdAt' | 'createdAt'>
 
 /** The user or API key that reads. */
 export interface Viewer {

@@ -5,18 +5,9 @@ import type { CurrencyCode } from '../../lib/base/currency.ts'
 import { moneyJson } from '../../lib/base/money.ts'
 import { BalanceReader } from './balance-reader.ts'
 import type { Database } from '../db/database.ts'
-import {
-  Conditions,
-  epochMs,
-  readPage,
-  type Branch,
-  type ListQuery,
-  type ListResult,
-  type Order,
-  type ReadDatabase,
-  type Tenant,
-  type TimeTo,
-} from '../db/page.ts'
+import type { ListResult, RowQuery } from '../../lib/contract/list.ts'
+import type { Tenant } from '../../lib/commands/caller.ts'
+import { Conditions, epochMs, readPage, type Branch, type Order, type ReadDatabase, type TimeTo } from '../db/page.ts'
 
 export interface BalanceFilters {
   readonly status?: readonly string[]
@@ -31,7 +22,7 @@ export interface BalanceFilters {
 }
 
 export type BalanceSort = 'currency' | '-createdAt' | 'name'
-export type BalanceListQuery = ListQuery<BalanceFilters, BalanceSort>
+export type BalanceListQuery = RowQuery<BalanceFilters, BalanceSort>
 
 type BalanceStatus = 'active' | 'frozen' | 'closing' | 'closed'
 type DetailsStatus = 'pending' | 'active' | 'replaced' | 'closing' | 'closed' | 'failed'

@@ -5,14 +5,13 @@ import type { CurrencyCode } from '../../lib/base/currency.ts'
 import { moneyJson } from '../../lib/base/money.ts'
 import type { Database } from '../db/database.ts'
 import { balanceCurrency } from './balance-queries.ts'
+import type { ListResult, RowQuery } from '../../lib/contract/list.ts'
 import {
   Conditions,
   epochMs,
   NEVER,
   readPage,
   type Branch,
-  type ListQuery,
-  type ListResult,
   type Order,
   type ReadDatabase,
   type TimeTo,
@@ -38,7 +37,7 @@ export interface HoldFilters {
   readonly createdTo?: TimeTo
 }
 
-export type HoldListQuery = ListQuery<HoldFilters, '-createdAt' | '-amount'> & { readonly balanceId: string }
+export type HoldListQuery = RowQuery<HoldFilters, '-createdAt' | '-amount'> & { readonly balanceId: string }
 
 interface HoldRow {
   readonly id: string

@@ -27,16 +27,8 @@ import {
   type LineRow,
 } from '../journal/journal-lines.ts'
 import { getBalance, type ReadBalance } from './balance-queries.ts'
-import {
-  Conditions,
-  readPage,
-  type Branch,
-  type CursorKey,
-  type ListQuery,
-  type ListResult,
-  type ReadDatabase,
-  type TimeTo,
-} from '../db/page.ts'
+import type { CursorKey, ListResult, RowQuery } from '../../lib/contract/list.ts'
+import { Conditions, readPage, type Branch, type ReadDatabase, type TimeTo } from '../db/page.ts'
 
 export interface JournalFilters {
   readonly direction?: readonly string[]
@@ -50,7 +42,7 @@ export interface JournalFilters {
   readonly transactionId?: readonly string[]
 }
 
-export type JournalListQuery = ListQuery<JournalFilters, '-sequence' | 'sequence'> & { readonly balanceId: string }
+export type JournalListQuery = RowQuery<JournalFilters, '-sequence' | 'sequence'> & { readonly balanceId: string }
 
 interface JournalRow extends LineRow {
   readonly transaction_id: string

@@ -7,19 +7,11 @@ import type { CurrencyCode } from '../../lib/base/currency.ts'
 import { moneyJson } from '../../lib/base/money.ts'
 import { BULK_COLUMNS, bulkRecord, findBulk, type BulkColumns, type BulkRecord } from './bulk-payments.ts'
 import type { Database } from '../db/database.ts'
-import {
-  Conditions,
-  EMPTY,
-  readPage,
-  type Branch,
-  type ListQuery,
-  type ListResult,
-  type ReadDatabase,
-  type Tenant,
-  type TimeTo,
-} from '../db/page.ts'
+import type { ListResult, RowQuery } from '../../lib/contract/list.ts'
+import type { Tenant } from '../../lib/commands/caller.ts'
+import { Conditions, EMPTY, readPage, type Branch, type ReadDatabase, type TimeTo } from '../db/page.ts'
 
-export type BulkPaymentListQuery = ListQuery<
+export type BulkPaymentListQuery = RowQuery<
   {
     readonly status?: readonly string[]
     readonly format?: readonly string[]
@@ -30,7 +22,7 @@ export type BulkPaymentListQuery = ListQuery<
   '-createdAt' | 'createdAt'
 >
 
-export type BulkRowListQuery = ListQuery<
+export type BulkRowListQuery = RowQuery<
   {
     readonly status?: readonly string[]
     readonly recipientId?: readonly string[]

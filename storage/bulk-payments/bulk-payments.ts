@@ -13,7 +13,7 @@ import {
   type RowCounts,
 } from '../../lib/bulk-payments/bulk-payment.ts'
 import type { FileError } from '../../lib/bulk-payments/file-error.ts'
-import type { DecimalSeparator, Instruction, RowFault, RowWarning } from '../../lib/bulk-payments/instruction.ts'
+import type { DecimalSeparator, BulkInstruction, RowFault, RowWarning } from '../../lib/bulk-payments/instruction.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { plainArray, textArray } from '../db/array-literal.ts'
 import type { Database } from '../db/database.ts'
@@ -384,7 +384,7 @@ export interface CheckedRow {
   readonly rowNumber: number
   readonly line: number | null
   readonly status: 'valid' | 'invalid'
-  readonly instruction: Instruction
+  readonly instruction: BulkInstruction
   readonly recipientId: string | null
   readonly recipientName: string
   readonly maskedIdentifier: string | null

@@ -1,7 +1,7 @@
 /** Reads the data of reports on bulk payments, and records the reports that were made. */
 import type { RowFailure, RowStatus } from '../../lib/bulk-payments/bulk-payment.ts'
 import type { RowFault, RowWarning } from '../../lib/bulk-payments/instruction.ts'
-import { transactionStatus, type StatusCounts, type TransactionStatus } from '../../lib/bulk-payments/pain002.ts'
+import { transactionStatus, type StatusCounts, type Pain002Status } from '../../lib/bulk-payments/pain002.ts'
 import type { ReportFormat, ReportRow } from '../../lib/bulk-payments/report.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import type { FailureCode } from '../../lib/rails/failure-codes.ts'
@@ -84,7 +84,7 @@ async function statusCounts(client: TransactionClient, bulkPaymentId: string): P
     values: [bulkPaymentId],
     text: `select r.status, r.failure_code, p.status as payment_status, count(*) from bulk_payment_row r left join payment p on p.id = r.payment_id where r.bulk_payment_id = $1 group by 1, 2, 3`,
   })
-  const counts: Partial<Record<TransactionStatus, number>> = {}
+  const counts: Partial<Record<Pain002Status, number>> = {}
   for (const { status, failure_code, payment_status, count } of rows) {
     const said = transactionStatus({
       status,

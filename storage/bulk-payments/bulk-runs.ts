@@ -1,9 +1,9 @@
 /** The rows of a run: taken, paid or failed, left, and followed after their approval has ended. */
 import { dateIn, timestamp } from '../../lib/base/clock.ts'
 import type { RowFailure, RowStatus } from '../../lib/bulk-payments/bulk-payment.ts'
-import type { Instruction, RowFault } from '../../lib/bulk-payments/instruction.ts'
+import type { BulkInstruction, RowFault } from '../../lib/bulk-payments/instruction.ts'
 import type { PolicyTerms } from '../../lib/approvals/policy.ts'
-import type { Measured } from '../../lib/bulk-payments/approval.ts'
+import type { PolicyTotal } from '../../lib/bulk-payments/approval.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { IS_OWN_ACCOUNT } from '../accounts/account-details.ts'
 import { BULK_COLUMNS, bulkRecord, type BulkColumns, type BulkRecord } from './bulk-payments.ts'
@@ -15,7 +15,7 @@ import type { TransactionClient } from '../db/transaction.ts'
 export interface RowToSubmit {
   readonly rowNumber: number
   readonly id: string
-  readonly instruction: Instruction
+  readonly instruction: BulkInstruction
   readonly recipientId: string
   readonly sourceBalanceId: string
   readonly reference: string
@@ -74,7 +74,7 @@ export async function takeRows(
       .map((row) => ({
         rowNumber: row.row_number,
         id: row.id,
-        instruction: JSON.parse(row.instruction) as Instruction,
+        instruction: JSON.parse(row.instruction) as BulkInstruction,
         recipientId: row.recipient_id,
         sourceBalanceId: row.source_balance_id,
         reference: row.reference,
@@ -308,7 +308,7 @@ export async function totalsUnder(
   client: TransactionClient,
   bulkPaymentId: string,
   { appliesTo, exemptOwnAccounts }: Pick<PolicyTerms, 'appliesTo' | 'exemptOwnAccounts'>,
-): Promise<{ readonly totals: readonly Measured[]; readonly connectionId: string | null }> {
+): Promise<{ readonly totals: readonly PolicyTotal[]; readonly connectionId: string | null }> {
   const { rows } = await client.query<{ currency: string; amount: string; connection_id: string }>({
     name: 'bulk_totals_under',
     values: [

@@ -19,13 +19,13 @@ export type ColumnType =
   | 'timestamptz'
   | 'date'
   | 'jsonb'
-export interface Column<Row> {
+export interface SectionColumn<Row> {
   readonly name: string
   readonly type: ColumnType
   readonly value: (row: Row) => Value
 }
 
-export const column = <Row>(name: string, type: ColumnType, value: (row: Row) => Value): Column<Row> => ({
+export const column = <Row>(name: string, type: ColumnType, value: (row: Row) => Value): SectionColumn<Row> => ({
   name,
   type,
   value,
@@ -49,7 +49,7 @@ export function arrayOf(type: ColumnType, number: number): string {
   }
 }
 
-export function valuesOf<Row>(rows: readonly Row[], { value }: Column<Row>): Value[] {
+export function valuesOf<Row>(rows: readonly Row[], { value }: SectionColumn<Row>): Value[] {
   const values = new Array<Value>(rows.length)
   for (let i = 0; i < rows.length; i++) values[i] = value(rows[i] as Row)
   return values
@@ -76,17 +76,17 @@ export function encode(type: ColumnType, values: readonly Value[]): string {
 /** A section of the statement: rows of one shape, bound as one array per column. */
 export interface Section {
   readonly name: string
-  readonly columns: readonly Column<never>[]
+  readonly columns: readonly SectionColumn<never>[]
   /** `source` is the unnested rows as `u`; `bound(column)` is that column's array, for use in an index condition. */
   readonly sql: (source: string, bound: (column: string) => string) => string
 }
 
 export function section<Row>(
   name: string,
-  columns: readonly Column<Row>[],
+  columns: readonly SectionColumn<Row>[],
   sql: Section['sql'],
 ): Section & { readonly row?: Row } {
-  return { name, columns: columns as unknown as readonly Column<never>[], sql }
+  return { name, columns: columns as unknown as readonly SectionColumn<never>[], sql }
 }
 
 /**
@@ -95,7 +95,7 @@ export function section<Row>(
  */
 export function insert<Row>(
   table: string,
-  columns: readonly Column<Row>[],
+  columns: readonly SectionColumn<Row>[],
   constants: Readonly<Record<string, string>> = {},
   name: string = table,
 ) {

@@ -43,7 +43,7 @@ import {
   section,
   valuesOf,
   type Changeable,
-  type Column,
+  type SectionColumn,
   type ColumnType,
   type CommandRef,
   type Fence,
@@ -242,7 +242,7 @@ const PAYMENT_COLUMNS = [
   column('details', 'json', (p) => p.details),
   column('metadata', 'jsonb', (p) => p.metadata),
   column('created_at', 'timestamptz', (p) => p.createdAt),
-] as const satisfies readonly Column<Of<'payments'>>[]
+] as const satisfies readonly SectionColumn<Of<'payments'>>[]
 const PAYMENT_CONSTANTS = { version: '1', updated_at: 'u.created_at' }
 /** Most payments are paid by their source balance, and need no column for the paying balance. */
 const PAID_BY_SOURCE = { ...PAYMENT_CONSTANTS, paying_balance_id: 'u.source_balance_id' }
@@ -1097,7 +1097,7 @@ export async function commit(
     const rows = batch.rows[index] as unknown[]
     if (rows.length === 0) return
     present.push(index)
-    for (const c of part.columns) parameters.bind(c.type, valuesOf(rows, c as unknown as Column<unknown>))
+    for (const c of part.columns) parameters.bind(c.type, valuesOf(rows, c as unknown as SectionColumn<unknown>))
   })
   const { rows } = await connection.query({
     ...statementFor(present, parameters.numbers),

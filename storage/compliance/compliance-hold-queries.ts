@@ -6,16 +6,9 @@ import type { CurrencyCode } from '../../lib/base/currency.ts'
 import { moneyJson } from '../../lib/base/money.ts'
 import type { HoldProposal } from './compliance-holds.ts'
 import type { Database } from '../db/database.ts'
-import {
-  Conditions,
-  EMPTY,
-  readPage,
-  type ListQuery,
-  type ListResult,
-  type ReadDatabase,
-  type Tenant,
-  type TimeTo,
-} from '../db/page.ts'
+import type { ListResult, RowQuery } from '../../lib/contract/list.ts'
+import type { Tenant } from '../../lib/commands/caller.ts'
+import { Conditions, EMPTY, readPage, type ReadDatabase, type TimeTo } from '../db/page.ts'
 
 /** Filters of a queue of cases that wait for the operator's staff. */
 export interface CaseFilters {
@@ -28,7 +21,7 @@ export interface CaseFilters {
   readonly createdTo?: TimeTo
 }
 
-export type CaseListQuery = ListQuery<CaseFilters, 'createdAt' | '-createdAt'>
+export type CaseListQuery = RowQuery<CaseFilters, 'createdAt' | '-createdAt'>
 
 interface HoldRow {
   readonly id: string

@@ -7,7 +7,9 @@ import { moneyJson } from '../../lib/base/money.ts'
 import type { ResolutionProposal } from './exceptions.ts'
 import type { Database } from '../db/database.ts'
 import { caseConditions, type CaseListQuery } from './compliance-hold-queries.ts'
-import { EMPTY, readPage, type ListResult, type ReadDatabase, type Tenant } from '../db/page.ts'
+import type { ListResult } from '../../lib/contract/list.ts'
+import type { Tenant } from '../../lib/commands/caller.ts'
+import { EMPTY, readPage, type ReadDatabase } from '../db/page.ts'
 
 interface ExceptionRow {
   readonly id: string

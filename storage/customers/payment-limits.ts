@@ -11,7 +11,7 @@ import {
   type PaymentLimits,
 } from '../../lib/customers/limits.ts'
 import { plainArray } from '../db/array-literal.ts'
-import type { Statement } from '../db/connection.ts'
+import type { SqlStatement } from '../db/connection.ts'
 
 /** SQL on a balance `b`: its customer's limits, or else the operator's limits for customers of that type. */
 export const EFFECTIVE_LIMITS = `coalesce((select l.terms from customer_limit l where l.customer_id = b.customer_id),
@@ -50,7 +50,7 @@ const USED = `select u.nth, k.kind, o.period_start::text, o.amount
  * absent. A separate read, so that balances without limits do not pay for it.
  */
 export async function loadPaymentLimits(
-  reader: { query(statement: Statement): Promise<{ rows: unknown[][] }> },
+  reader: { query(statement: SqlStatement): Promise<{ rows: unknown[][] }> },
   balances: readonly LimitedBalance[],
 ): Promise<ReadonlyMap<string, PaymentLimits>> {
   const limited = balances.flatMap(limitedIn)

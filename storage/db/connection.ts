@@ -5,7 +5,7 @@
 import pg from 'pg'
 import { OperatingError } from '../../lib/base/errors.ts'
 
-export interface Statement {
+export interface SqlStatement {
   readonly name: string
   readonly text: string
   readonly values: unknown[]
@@ -73,7 +73,7 @@ export class Connection {
   }
 
   /** Runs a prepared statement; returns rows as arrays. @throws the driver's errors */
-  async query(statement: Statement): Promise<{ rows: unknown[][] }> {
+  async query(statement: SqlStatement): Promise<{ rows: unknown[][] }> {
     return await this.#client.query({ ...statement, rowMode: 'array' })
   }
 
@@ -99,6 +99,7 @@ export class Connection {
   }
 }
 
+/** The connection of a lane, or the pool in its form, from which loaders read the states of actors. */
 export interface Reader {
-  query(statement: Statement): Promise<{ rows: unknown[][] }>
+  query(statement: SqlStatement): Promise<{ rows: unknown[][] }>
 }

@@ -4,7 +4,7 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type pg from 'pg'
-import type { Statement } from './connection.ts'
+import type { SqlStatement } from './connection.ts'
 import { Pool } from './pool.ts'
 
 /** More connections than the reads of one event loop can keep busy; commits have connections of their own. */
@@ -81,7 +81,7 @@ export class Database {
    * Runs a statement; returns rows as arrays, in the order of the statement's columns. @throws DatabaseUnavailable and
    * the driver's errors
    */
-  async query<Row extends unknown[]>(statement: Statement): Promise<Row[]> {
+  async query<Row extends unknown[]>(statement: SqlStatement): Promise<Row[]> {
     const { rows } = await this.pool.query({ ...statement, rowMode: 'array' })
     return rows as Row[]
   }

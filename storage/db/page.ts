@@ -7,6 +7,7 @@
  */
 import { strict as assert } from 'node:assert'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
+import type { CursorKey, ListResult, Position } from '../../lib/contract/list.ts'
 import { QUERY_CANCELED, sqlState } from './sqlstates.ts'
 import { asUnavailable, type Pool } from './pool.ts'
 
@@ -17,45 +18,6 @@ import { asUnavailable, type Pool } from './pool.ts'
 export interface ReadDatabase {
   readonly pool: Pool
   readonly kysely: Kysely<unknown>
-}
-
-/** The tenant whose rows a list reads. */
-export interface Tenant {
-  readonly id: string
-  readonly kind: 'customer' | 'operator'
-}
-
-/** A value of a keyset, in the form that a cursor carries. */
-export type CursorKey = string | number | null
-
-/** The row after or before which a page begins. */
-export interface Position {
-  readonly direction: 'after' | 'before'
-  readonly keys: readonly CursorKey[]
-}
-
-/** A parsed list query. */
-export interface ListQuery<Filters, Sort extends string> {
-  readonly tenant: Tenant
-  readonly filters: Filters
-  /** Metadata pairs that must all match exactly. */
-  readonly metadata: readonly (readonly [key: string, value: string])[]
-  readonly sort: Sort
-  readonly limit: number
-  /** Null on the first page. */
-  readonly position: Position | null
-  readonly withTotal: boolean
-  readonly q: string | null
-}
-
-/** One page of rows in display order, even when it was read backwards. */
-export interface ListResult<Row> {
-  readonly rows: readonly Row[]
-  /** The keyset of each row, in the same order. */
-  readonly keys: readonly (readonly CursorKey[])[]
-  /** Whether more rows follow in the requested direction. */
-  readonly hasMore: boolean
-  readonly total?: number
 }
 
 /** Computes the end of a range of time: the first instant that no longer matches. */

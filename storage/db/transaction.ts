@@ -1,6 +1,6 @@
 /** Runs one transaction on a connection of the pool. */
 import type pg from 'pg'
-import { OutcomeUnknown, type Statement } from './connection.ts'
+import { OutcomeUnknown, type Reader, type SqlStatement } from './connection.ts'
 import type { Database } from './database.ts'
 import { asUnavailable } from './pool.ts'
 import { provesRollback } from './sqlstates.ts'
@@ -11,12 +11,7 @@ export type TransactionClient = pg.ClientBase
 /** Runs named statements, with rows as arrays: on any connection of the pool, or on the connection of a transaction. */
 export type Queries = Pick<Database, 'query'>
 
-/** Runs named statements and answers as a connection of a lane does, for loaders that both the lanes and the pool use. */
-export interface Reader {
-  query(statement: Statement): Promise<{ rows: unknown[][] }>
-}
-
-/** Wraps the pool for such a loader. @throws DatabaseUnavailable, and what the driver throws */
+/** Wraps the pool for loaders that also read through the connection of a lane. @throws DatabaseUnavailable, and what the driver throws */
 export function readerOf(database: Queries): Reader {
   return { query: async (statement) => ({ rows: await database.query(statement) }) }
 }
@@ -24,7 +19,7 @@ export function readerOf(database: Queries): Reader {
 /** Wraps the connection of a transaction, for functions that can also read through the pool. */
 export function through(client: Pick<TransactionClient, 'query'>): Queries {
   return {
-    query: async <Row extends unknown[]>(statement: Statement) =>
+    query: async <Row extends unknown[]>(statement: SqlStatement) =>
       (await client.query({ ...statement, rowMode: 'array' })).rows as Row[],
   }
 }

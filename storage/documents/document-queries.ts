@@ -2,16 +2,8 @@
 import { sql } from 'kysely'
 import { attachmentJson, documentJson } from '../../lib/documents/document.ts'
 import { DOCUMENT_COLUMNS, documentRecord, type DocumentRow } from './documents.ts'
-import {
-  Conditions,
-  EMPTY,
-  readPage,
-  type Branch,
-  type ListQuery,
-  type ListResult,
-  type ReadDatabase,
-  type TimeTo,
-} from '../db/page.ts'
+import type { ListResult, RowQuery } from '../../lib/contract/list.ts'
+import { Conditions, EMPTY, readPage, type Branch, type ReadDatabase, type TimeTo } from '../db/page.ts'
 
 interface CreatedFilters {
   readonly status?: readonly string[]
@@ -19,11 +11,11 @@ interface CreatedFilters {
   readonly createdTo?: TimeTo
 }
 
-export type DocumentListQuery = ListQuery<
+export type DocumentListQuery = RowQuery<
   CreatedFilters & { readonly purpose?: readonly string[] },
   '-createdAt' | 'createdAt'
 >
-export type AttachmentListQuery = ListQuery<
+export type AttachmentListQuery = RowQuery<
   CreatedFilters & {
     readonly transactionId?: readonly string[]
     readonly balanceId?: readonly string[]
@@ -32,7 +24,7 @@ export type AttachmentListQuery = ListQuery<
   },
   '-createdAt'
 >
-export type TransactionAttachmentQuery = ListQuery<object, 'createdAt' | '-createdAt'> & {
+export type TransactionAttachmentQuery = RowQuery<object, 'createdAt' | '-createdAt'> & {
   readonly transactionId: string
 }
 

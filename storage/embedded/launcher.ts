@@ -15,24 +15,24 @@ const OS_USER = 'postgres'
 /** The directories of `setpriv` and of the shell that initdb needs, whatever the PATH of this process is. */
 const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
-export interface Account {
+export interface OsUser {
   readonly uid: number
   readonly gid: number
 }
 
-export interface Command {
+export interface OsCommand {
   readonly file: string
   readonly args: string[]
   readonly options: { cwd: string; env: NodeJS.ProcessEnv; uid?: number; gid?: number }
 }
 
-export type Launcher = (file: string, args: readonly string[]) => Command
+export type Launcher = (file: string, args: readonly string[]) => OsCommand
 
 /**
  * Finds the OS user that runs the server: `null` for the user of this process; for root the user `postgres`, made if it
  * is missing.
  */
-export async function findAccount(): Promise<Account | null> {
+export async function findAccount(): Promise<OsUser | null> {
   if (process.getuid?.() !== 0) return null
   const known = await lookUpAccount()
   if (known !== null) return known
@@ -51,7 +51,7 @@ export async function findAccount(): Promise<Account | null> {
   return made
 }
 
-async function lookUpAccount(): Promise<Account | null> {
+async function lookUpAccount(): Promise<OsUser | null> {
   try {
     const [uid, gid] = await Promise.all([run('id', ['-u', OS_USER]), run('id', ['-g', OS_USER])])
     return { uid: Number(uid.stdout), gid: Number(gid.stdout) }
@@ -68,7 +68,7 @@ async function lookUpAccount(): Promise<Account | null> {
  * would need neither, but would keep the data out of DATA_DIR.
  */
 export async function chooseLauncher(options: {
-  readonly account: Account | null
+  readonly account: OsUser | null
   /** Paths that the server must reach: its own executable, and its data. */
   readonly executable: string
   readonly dataDir: string
@@ -105,7 +105,7 @@ export async function chooseLauncher(options: {
  * Whether every directory of the path lets that user through, by the mode bits alone (with an ACL the answer may be
  * false too often).
  */
-async function isReachable(path: string, account: Account): Promise<boolean> {
+async function isReachable(path: string, account: OsUser): Promise<boolean> {
   for (let at = await realpath(path); ; at = dirname(at)) {
     const { mode, uid, gid } = await stat(at)
     const shift = uid === account.uid ? 6 : gid === account.gid ? 3 : 0

@@ -14,7 +14,7 @@ import { promisify } from 'node:util'
 import { StartError } from '../../lib/base/errors.ts'
 import { codeOf, ignore, lastLine } from './error-codes.ts'
 import { chooseLauncher, findAccount } from './launcher.ts'
-import type { Account, Launcher } from './launcher.ts'
+import type { OsUser, Launcher } from './launcher.ts'
 import { freePort } from './ports.ts'
 import { isAlive } from './processes.ts'
 import { chooseSettings } from './settings.ts'
@@ -105,7 +105,7 @@ async function makeWritable(dataDir: string): Promise<void> {
 async function checkCluster(options: {
   readonly dataDir: string
   readonly clusterDir: string
-  readonly account: Account | null
+  readonly account: OsUser | null
 }): Promise<boolean> {
   const found = await stat(options.clusterDir).catch(ignore('ENOENT'))
   if (found === null) return false
@@ -182,7 +182,7 @@ export async function rememberPort(site: Site, port: number): Promise<void> {
  * Makes the cluster aside and renames it into place (E5). Two concurrent first starts both make one; the second rename
  * fails, and its cluster is removed.
  */
-async function makeCluster(site: Site, account: Account | null): Promise<void> {
+async function makeCluster(site: Site, account: OsUser | null): Promise<void> {
   await removeUnfinished(site.dataDir)
   const draft = join(site.dataDir, `postgres.new-${draftSuffix()}`)
   const passwordFile = `${draft}.password`

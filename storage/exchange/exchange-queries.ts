@@ -3,17 +3,9 @@ import { sql } from 'kysely'
 import { exchangeJson } from '../../lib/exchange/exchange.ts'
 import type { Database } from '../db/database.ts'
 import { EXCHANGE_COLUMNS, exchangeRecord, findExchange, type ExchangeColumns } from './exchanges.ts'
-import {
-  Conditions,
-  EMPTY,
-  readPage,
-  type Branch,
-  type ListQuery,
-  type ListResult,
-  type ReadDatabase,
-  type Tenant,
-  type TimeTo,
-} from '../db/page.ts'
+import type { ListResult, RowQuery } from '../../lib/contract/list.ts'
+import type { Tenant } from '../../lib/commands/caller.ts'
+import { Conditions, EMPTY, readPage, type Branch, type ReadDatabase, type TimeTo } from '../db/page.ts'
 
 export interface ExchangeFilters {
   readonly kind?: readonly string[]
@@ -28,7 +20,7 @@ export interface ExchangeFilters {
   readonly createdTo?: TimeTo
 }
 
-export type ExchangeListQuery = ListQuery<ExchangeFilters, '-createdAt' | 'createdAt' | 'settlementDate'>
+export type ExchangeListQuery = RowQuery<ExchangeFilters, '-createdAt' | 'createdAt' | 'settlementDate'>
 
 /** Reads one exchange of a customer with its version; null when the exchange is not the tenant's. */
 export async function getExchange(database: Pick<Database, 'pool'>, tenant: Tenant, id: string) {

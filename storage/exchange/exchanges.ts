@@ -13,15 +13,11 @@ import { parseRate, type FixedSide, type Rate } from '../../lib/exchange/rate.ts
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import type { CalendarTerms } from '../../lib/rails/business-days.ts'
 import { plainArray } from '../db/array-literal.ts'
-import type { Statement } from '../db/connection.ts'
+import type { Reader } from '../db/connection.ts'
 import type { Database } from '../db/database.ts'
 import { CALENDAR_OF_CONNECTION } from '../providers/connection-calendars.ts'
 import { loadPayments } from '../payments/payment-states.ts'
 import type { TransactionClient } from '../db/transaction.ts'
-
-interface Reader {
-  query(statement: Statement): Promise<{ rows: unknown[][] }>
-}
 
 /** The columns of a row as they are read below: wide numbers are text, times are epoch milliseconds. */
 export interface ExchangeColumns {

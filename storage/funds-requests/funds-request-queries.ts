@@ -5,18 +5,9 @@ import type { CurrencyCode } from '../../lib/base/currency.ts'
 import { remainingOf, type FundsRequestState, type FundsRequestStatus } from '../../lib/funds-requests/funds-request.ts'
 import { moneyJson } from '../../lib/base/money.ts'
 import type { Database } from '../db/database.ts'
-import {
-  Conditions,
-  EMPTY,
-  readPage,
-  type Branch,
-  type ListQuery,
-  type ListResult,
-  type Order,
-  type ReadDatabase,
-  type Tenant,
-  type TimeTo,
-} from '../db/page.ts'
+import type { ListResult, RowQuery } from '../../lib/contract/list.ts'
+import type { Tenant } from '../../lib/commands/caller.ts'
+import { Conditions, EMPTY, readPage, type Branch, type Order, type ReadDatabase, type TimeTo } from '../db/page.ts'
 
 export interface FundsRequestFilters {
   readonly status?: readonly string[]
@@ -30,7 +21,7 @@ export interface FundsRequestFilters {
 }
 
 export type FundsRequestSort = '-createdAt' | 'dueDate'
-export type FundsRequestListQuery = ListQuery<FundsRequestFilters, FundsRequestSort>
+export type FundsRequestListQuery = RowQuery<FundsRequestFilters, FundsRequestSort>
 
 /** Fields that depend on the service's address, and are not part of a request's entity tag. */
 export const FUNDS_REQUEST_UNTAGGED: readonly string[] = ['link']

@@ -2,15 +2,9 @@
 import { sql } from 'kysely'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { Database } from '../db/database.ts'
-import {
-  Conditions,
-  readPage,
-  type ListQuery,
-  type Order,
-  type ReadDatabase,
-  type Tenant,
-  type TimeTo,
-} from '../db/page.ts'
+import type { RowQuery } from '../../lib/contract/list.ts'
+import type { Tenant } from '../../lib/commands/caller.ts'
+import { Conditions, readPage, type Order, type ReadDatabase, type TimeTo } from '../db/page.ts'
 
 // A replaced key works until its grace period or its own expiry ends, whichever is earlier.
 const FIND = `select id, name, encode(sha256, 'hex'), environment, status, level, tenant_id, scopes, ip_allowlist,
@@ -130,7 +124,7 @@ export interface ApiKeyFilters {
   readonly createdFrom?: string
   readonly createdTo?: TimeTo
 }
-export type ApiKeyListQuery = ListQuery<ApiKeyFilters, '-createdAt' | 'name'>
+export type ApiKeyListQuery = RowQuery<ApiKeyFilters, '-createdAt' | 'name'>
 
 const ID = { expression: sql`k.id`, type: 'uuid' } as const
 const ORDERS: Readonly<Record<ApiKeyListQuery['sort'], Order>> = {

@@ -1,7 +1,7 @@
 /** Rows of API keys for the users who manage them. Statements only; rules are elsewhere. */
 import type pg from 'pg'
 import { timestamp } from '../../lib/base/clock.ts'
-import type { Statement } from '../db/connection.ts'
+import type { SqlStatement } from '../db/connection.ts'
 import type { Database } from '../db/database.ts'
 import { apiKeyColumns, versionedApiKey, type ApiKeyRow } from './api-key-queries.ts'
 
@@ -29,7 +29,7 @@ const HASH = `returning encode(sha256, 'hex') as hash`
  * Returns the hash of the key that a statement changed, so that this node can drop it from its cache before it answers;
  * null when it changed none.
  */
-async function hashOf(client: pg.ClientBase, statement: Statement): Promise<string | null> {
+async function hashOf(client: pg.ClientBase, statement: SqlStatement): Promise<string | null> {
   const { rows } = await client.query<{ hash: string }>(statement)
   return rows[0]?.hash ?? null
 }

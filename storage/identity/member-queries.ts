@@ -3,15 +3,8 @@ import { sql } from 'kysely'
 import { timestamp } from '../../lib/base/clock.ts'
 import { limitsOf, limitsShown, type LimitsJson } from '../../lib/customers/limits.ts'
 import type { MemberRole } from '../../lib/identity/capabilities.ts'
-import {
-  Conditions,
-  epochMs,
-  readPage,
-  type ListQuery,
-  type Order,
-  type ReadDatabase,
-  type TimeTo,
-} from '../db/page.ts'
+import type { RowQuery } from '../../lib/contract/list.ts'
+import { Conditions, epochMs, readPage, type Order, type ReadDatabase, type TimeTo } from '../db/page.ts'
 
 const order = (alias: string, descending: boolean): Order => ({
   keys: [{ expression: sql.ref(`${alias}.id`), type: 'uuid' }],
@@ -25,7 +18,7 @@ export interface MemberFilters {
   readonly createdFrom?: string
   readonly createdTo?: TimeTo
 }
-export type MemberListQuery = ListQuery<MemberFilters, '-createdAt' | 'createdAt'>
+export type MemberListQuery = RowQuery<MemberFilters, '-createdAt' | 'createdAt'>
 
 interface MemberRow {
   readonly id: string
@@ -99,7 +92,7 @@ function member(row: MemberRow) {
 
 // ── Teams ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-export type TeamListQuery = ListQuery<
+export type TeamListQuery = RowQuery<
   { readonly createdFrom?: string; readonly createdTo?: TimeTo },
   '-createdAt' | 'createdAt'
 >
@@ -165,7 +158,7 @@ export interface InvitationFilters {
   readonly createdFrom?: string
   readonly createdTo?: TimeTo
 }
-export type InvitationListQuery = ListQuery<InvitationFilters, '-createdAt' | 'createdAt'>
+export type InvitationListQuery = RowQuery<InvitationFilters, '-createdAt' | 'createdAt'>
 
 interface InvitationRow {
   readonly id: string

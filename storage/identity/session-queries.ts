@@ -4,15 +4,8 @@ import { timestamp } from '../../lib/base/clock.ts'
 import type { Role } from '../../lib/identity/capabilities.ts'
 import { SESSION_IDLE_MS, sessionStatus } from '../../lib/identity/session.ts'
 import type { Database } from '../db/database.ts'
-import {
-  Conditions,
-  epochMs,
-  readPage,
-  type ListQuery,
-  type Order,
-  type ReadDatabase,
-  type TimeTo,
-} from '../db/page.ts'
+import type { RowQuery } from '../../lib/contract/list.ts'
+import { Conditions, epochMs, readPage, type Order, type ReadDatabase, type TimeTo } from '../db/page.ts'
 
 /** A user's role with one tenant. */
 export interface MembershipRecord {
@@ -70,7 +63,7 @@ export interface SessionFilters {
   readonly createdFrom?: string
   readonly createdTo?: TimeTo
 }
-export type SessionListQuery = ListQuery<SessionFilters, '-createdAt' | 'createdAt'>
+export type SessionListQuery = RowQuery<SessionFilters, '-createdAt' | 'createdAt'>
 
 interface SessionListRow {
   readonly id: string

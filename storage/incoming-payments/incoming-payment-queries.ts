@@ -3,18 +3,9 @@ import { sql } from 'kysely'
 import { incomingPaymentJson, suspenseItemJson } from '../../lib/incoming-payments/incoming-payment.ts'
 import type { Database } from '../db/database.ts'
 import { INCOMING_COLUMNS, incomingRecord, type IncomingRow } from './incoming-payments.ts'
-import {
-  Conditions,
-  EMPTY,
-  readPage,
-  type Branch,
-  type ListQuery,
-  type ListResult,
-  type Order,
-  type ReadDatabase,
-  type Tenant,
-  type TimeTo,
-} from '../db/page.ts'
+import type { ListResult, RowQuery } from '../../lib/contract/list.ts'
+import type { Tenant } from '../../lib/commands/caller.ts'
+import { Conditions, EMPTY, readPage, type Branch, type Order, type ReadDatabase, type TimeTo } from '../db/page.ts'
 
 export interface IncomingFilters {
   readonly balanceId?: readonly string[]
@@ -25,7 +16,7 @@ export interface IncomingFilters {
   readonly fundsRequestId?: readonly string[]
 }
 
-export type IncomingListQuery = ListQuery<IncomingFilters, '-receivedAt' | 'receivedAt'>
+export type IncomingListQuery = RowQuery<IncomingFilters, '-receivedAt' | 'receivedAt'>
 
 const COLUMNS = sql.raw(INCOMING_COLUMNS)
 
@@ -91,7 +82,7 @@ export interface SuspenseFilters {
   readonly receivedTo?: TimeTo
 }
 
-export type SuspenseListQuery = ListQuery<SuspenseFilters, 'receivedAt' | '-receivedAt'>
+export type SuspenseListQuery = RowQuery<SuspenseFilters, 'receivedAt' | '-receivedAt'>
 
 /** Orders by id: ids ascend with time, and suspense items are few. */
 const byId = (descending: boolean): Order => ({ keys: [{ expression: sql`i.id`, type: 'uuid' }], descending })

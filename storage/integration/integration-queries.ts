@@ -8,7 +8,7 @@ import {
   usageOfLastDays,
   type KeyOwner,
   type LogQuestion,
-  type UsageQuestion,
+  type UsageReportQuery,
 } from './request-log.ts'
 
 /** Addresses for an operator's developers. */
@@ -35,7 +35,7 @@ export function createIntegrationReads({ database, clock, deprecated, links }: I
   return {
     apiKeyRequests: (owner: KeyOwner, apiKeyId: string, question: LogQuestion) =>
       listRequests(database, owner, apiKeyId, { ...question, now: clock.now() }),
-    apiUsage: (owner: KeyOwner, question: UsageQuestion) =>
+    apiUsage: (owner: KeyOwner, question: UsageReportQuery) =>
       reportUsage(database, owner, { ...question, deprecated, now: clock.now() }),
     integrationHome: (operatorId: string) =>
       integrationHome(database, operatorId, { now: clock.now(), links: links() }),

@@ -68,9 +68,9 @@ export async function writeRequests(database: Database, requests: readonly Logge
 }
 
 /** Kinds of answers. */
-export type Outcome = 'success' | 'client_error' | 'server_error' | 'rate_limited'
+export type AnswerClass = 'success' | 'client_error' | 'server_error' | 'rate_limited'
 
-const OUTCOMES: Readonly<Record<Outcome, string>> = {
+const OUTCOMES: Readonly<Record<AnswerClass, string>> = {
   success: 'status < 400',
   client_error: 'status between 400 and 499 and status <> 429',
   server_error: 'status >= 500',
@@ -89,7 +89,7 @@ const ownedBy = ({ kind }: KeyOwner): string =>
 export interface LogQuestion {
   readonly limit: number
   /** Only calls with this outcome; null for all. */
-  readonly outcome: Outcome | null
+  readonly outcome: AnswerClass | null
 }
 
 /** Lists the last calls of a key, newest first; null when the owner has no such key. */
@@ -133,7 +133,8 @@ export async function listRequests(
   }
 }
 
-export interface UsageQuestion {
+/** The period of a usage report; its key, null for all keys; and its customer, null for all customers. */
+export interface UsageReportQuery {
   /** Days in UTC, both ends included. */
   readonly from: string
   readonly to: string
@@ -186,7 +187,7 @@ type UsageRow = [
 export async function reportUsage(
   database: Database,
   owner: KeyOwner,
-  question: UsageQuestion & { readonly deprecated: ReadonlySet<string>; readonly now: number },
+  question: UsageReportQuery & { readonly deprecated: ReadonlySet<string>; readonly now: number },
 ) {
   const { from, to, apiKeyId, environment, customerId, deprecated, now } = question
   const scope = `${ownedBy(owner)} = $1 and ($2::uuid is null or k.id = $2) and ($3::text is null or k.environment = $3)

@@ -2,16 +2,9 @@
 import { sql } from 'kysely'
 import type { Database } from '../db/database.ts'
 import { JOB_COLUMNS, jobRecord, type JobColumns, type JobRecord } from './jobs.ts'
-import {
-  Conditions,
-  readPage,
-  type Branch,
-  type ListQuery,
-  type ListResult,
-  type ReadDatabase,
-  type Tenant,
-  type TimeTo,
-} from '../db/page.ts'
+import type { ListResult, RowQuery } from '../../lib/contract/list.ts'
+import type { Tenant } from '../../lib/commands/caller.ts'
+import { Conditions, readPage, type Branch, type ReadDatabase, type TimeTo } from '../db/page.ts'
 
 export interface JobFilters {
   readonly kind?: readonly string[]
@@ -21,7 +14,7 @@ export interface JobFilters {
   readonly createdTo?: TimeTo
 }
 
-export type JobListQuery = ListQuery<JobFilters, '-createdAt'>
+export type JobListQuery = RowQuery<JobFilters, '-createdAt'>
 
 /** Finds one job of a tenant; null when the tenant has none with this id. */
 export async function findJob(database: Database, tenant: Tenant, id: string): Promise<JobRecord | null> {

@@ -65,11 +65,11 @@ export const isArrival = ({
   side === 'credit' && rule === 'L20' && source === 'payment'
 
 /** A line as it was booked. Amounts are minor units, times epoch milliseconds. */
-export interface BookedLine extends Omit<StatementLine, 'endToEndId' | 'isReversal'> {
+export interface BookedJournalLine extends Omit<StatementLine, 'endToEndId' | 'isReversal'> {
   readonly reversalOf: string | null
 }
 
-export function bookedLine(row: LineRow): BookedLine {
+export function bookedLine(row: LineRow): BookedJournalLine {
   const type = journalType({
     rule: row.rule,
     side: row.side,

@@ -16,7 +16,7 @@ export interface Sought {
 }
 
 /** A range of lines: from one sequence up to, and excluding, another. */
-export interface EventRange {
+export interface SequenceRange {
   readonly from: bigint
   readonly before: bigint
 }
@@ -41,9 +41,9 @@ const LIKELY = `with chained as (
 export async function likelyStretches(
   database: Database,
   balanceId: string,
-  { from, before }: EventRange,
+  { from, before }: SequenceRange,
   { kinds, amountFrom, amountTo, valueFrom, valueTo }: Sought,
-): Promise<EventRange[]> {
+): Promise<SequenceRange[]> {
   const rows = await database.query<[string, string]>({
     name: 'likely_stretches',
     text: LIKELY,

@@ -2,15 +2,8 @@
 import { sql } from 'kysely'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { NoticeType } from '../../lib/notices/notices.ts'
-import {
-  Conditions,
-  epochMs,
-  readPage,
-  type ListQuery,
-  type Order,
-  type ReadDatabase,
-  type TimeTo,
-} from '../db/page.ts'
+import type { RowQuery } from '../../lib/contract/list.ts'
+import { Conditions, epochMs, readPage, type Order, type ReadDatabase, type TimeTo } from '../db/page.ts'
 
 export interface NoticeFilters {
   readonly type?: readonly string[]
@@ -18,7 +11,7 @@ export interface NoticeFilters {
   readonly createdFrom?: string
   readonly createdTo?: TimeTo
 }
-export type NoticeListQuery = ListQuery<NoticeFilters, '-createdAt' | 'createdAt'>
+export type NoticeListQuery = RowQuery<NoticeFilters, '-createdAt' | 'createdAt'>
 
 interface NoticeRow {
   readonly id: string

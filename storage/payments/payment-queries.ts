@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { timestamp, type Clock } from '../../lib/base/clock.ts'
 import {
   paymentJson,
-  type Failure,
+  type PaymentFailure,
   type PaymentDetails,
   type PaymentRecord,
   type PaymentStatus,
@@ -12,17 +12,16 @@ import {
 import { plainArray } from '../db/array-literal.ts'
 import type { Database } from '../db/database.ts'
 import { liveRecipients } from './drafts.ts'
+import type { ListResult, RowQuery } from '../../lib/contract/list.ts'
+import type { Tenant } from '../../lib/commands/caller.ts'
 import {
   Conditions,
   EMPTY,
   epochMs,
   readPage,
   type Branch,
-  type ListQuery,
-  type ListResult,
   type Order,
   type ReadDatabase,
-  type Tenant,
   type TimeTo,
 } from '../db/page.ts'
 
@@ -48,7 +47,7 @@ export interface PaymentFilters {
 }
 
 export type PaymentSort = '-createdAt' | 'createdAt' | '-executionDate' | '-amount'
-export type PaymentListQuery = ListQuery<PaymentFilters, PaymentSort>
+export type PaymentListQuery = RowQuery<PaymentFilters, PaymentSort>
 
 /** The speed of the partner's queue, and the clock. */
 export interface Queue {
@@ -325,7 +324,7 @@ function paymentRecord(row: PaymentRow): PaymentRecord {
     createdVia: row.created_via,
     details: JSON.parse(row.details) as PaymentDetails,
     metadata: row.metadata ?? {},
-    failure: row.failure === null ? null : (JSON.parse(row.failure) as Failure),
+    failure: row.failure === null ? null : (JSON.parse(row.failure) as PaymentFailure),
     statusReason:
       row.status_reason === null ? null : (JSON.parse(row.status_reason) as NonNullable<PaymentRecord['statusReason']>),
     returnedAmount: row.returned_amount === null ? null : BigInt(row.returned_amount),

@@ -3,10 +3,11 @@ import { sql } from 'kysely'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { PaymentStatus } from '../../lib/payments/payment.ts'
 import type { Database } from '../db/database.ts'
-import { epochMs, readPage, type ListQuery, type ListResult, type ReadDatabase } from '../db/page.ts'
+import type { ListResult, RowQuery } from '../../lib/contract/list.ts'
+import { epochMs, readPage, type ReadDatabase } from '../db/page.ts'
 import { findPayment } from './payment-queries.ts'
 
-export type PaymentUpdateQuery = ListQuery<object, '-at' | 'at'> & { readonly paymentId: string }
+export type PaymentUpdateQuery = RowQuery<object, '-at' | 'at'> & { readonly paymentId: string }
 
 interface UpdateRow {
   readonly version: number

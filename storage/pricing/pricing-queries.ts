@@ -1,12 +1,13 @@
 /** Reads pricing templates of an operator, by pages. */
 import { sql } from 'kysely'
 import { TEMPLATE_COLUMNS, templateRecord, type PricingTemplateRecord, type TemplateRow } from './pricing.ts'
-import { Conditions, EMPTY, readPage, type ListQuery, type ListResult, type ReadDatabase } from '../db/page.ts'
+import type { ListResult, RowQuery } from '../../lib/contract/list.ts'
+import { Conditions, EMPTY, readPage, type ReadDatabase } from '../db/page.ts'
 
 /** Lists an operator's templates, by pages. Customers have none. */
 export async function listTemplates(
   db: ReadDatabase,
-  { tenant, sort, ...query }: ListQuery<object, 'createdAt' | '-createdAt'>,
+  { tenant, sort, ...query }: RowQuery<object, 'createdAt' | '-createdAt'>,
 ): Promise<ListResult<PricingTemplateRecord>> {
   if (tenant.kind !== 'operator') return query.withTotal ? { ...EMPTY, total: 0 } : EMPTY
   const branch = {

@@ -8,7 +8,7 @@ import type { TransactionClient } from '../db/transaction.ts'
 import { fenceOperator } from '../commit/fences.ts'
 
 /** A fee rule with its currency. */
-export interface PricingRule extends FeeRule {
+export interface CurrencyFeeRule extends FeeRule {
   readonly currency: string
 }
 
@@ -17,7 +17,7 @@ export interface PricingTemplateRecord {
   readonly operatorId: string
   readonly name: string
   readonly version: number
-  readonly rules: readonly PricingRule[]
+  readonly rules: readonly CurrencyFeeRule[]
   /** Whether it applies to the operator's customers. */
   readonly isDefault: boolean
   /** Epoch milliseconds, as all times. */
@@ -195,9 +195,9 @@ export async function chooseTemplate(
 async function insertRules(
   client: TransactionClient,
   templateId: string,
-  rules: readonly PricingRule[],
+  rules: readonly CurrencyFeeRule[],
 ): Promise<void> {
-  const column = (value: (rule: PricingRule) => string | number | boolean | null) => rules.map(value)
+  const column = (value: (rule: CurrencyFeeRule) => string | number | boolean | null) => rules.map(value)
   await client.query({
     name: 'insert_fee_rules',
     text: `insert into fee_rule (template_id, kind, currency, rail, fixed_minor, bps, min_minor, max_minor, refundable, passed_on)

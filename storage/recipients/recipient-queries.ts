@@ -6,18 +6,9 @@ import type { RecipientApproval, RecipientStatus } from '../../lib/recipients/re
 import type { KeptAddress } from '../../lib/recipients/validation.ts'
 import type { RecipientVerification } from '../../lib/recipients/verification.ts'
 import type { Database } from '../db/database.ts'
-import {
-  Conditions,
-  EMPTY,
-  readPage,
-  type Branch,
-  type ListQuery,
-  type ListResult,
-  type Order,
-  type ReadDatabase,
-  type Tenant,
-  type TimeTo,
-} from '../db/page.ts'
+import type { ListResult, RowQuery } from '../../lib/contract/list.ts'
+import type { Tenant } from '../../lib/commands/caller.ts'
+import { Conditions, EMPTY, readPage, type Branch, type Order, type ReadDatabase, type TimeTo } from '../db/page.ts'
 
 export interface RecipientFilters {
   readonly status?: readonly string[]
@@ -38,7 +29,7 @@ export interface RecipientFilters {
 export const RECIPIENT_UNTAGGED: readonly string[] = ['lastPaidAt']
 
 export type RecipientSort = 'name' | '-createdAt' | '-lastPaidAt'
-export type RecipientListQuery = ListQuery<RecipientFilters, RecipientSort>
+export type RecipientListQuery = RowQuery<RecipientFilters, RecipientSort>
 
 /** Bank details as stored: only the fields that the recipient has. */
 export interface StoredBank {

@@ -3,17 +3,9 @@ import { sql } from 'kysely'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { ReviewStatus } from './recipient-reviews.ts'
 import type { Database } from '../db/database.ts'
-import {
-  Conditions,
-  EMPTY,
-  readPage,
-  type ListQuery,
-  type ListResult,
-  type Order,
-  type ReadDatabase,
-  type Tenant,
-  type TimeTo,
-} from '../db/page.ts'
+import type { ListResult, RowQuery } from '../../lib/contract/list.ts'
+import type { Tenant } from '../../lib/commands/caller.ts'
+import { Conditions, EMPTY, readPage, type Order, type ReadDatabase, type TimeTo } from '../db/page.ts'
 import { recipientColumns, recipientRecord, type RecipientColumns } from './recipient-queries.ts'
 
 export interface RecipientReviewFilters {
@@ -23,7 +15,7 @@ export interface RecipientReviewFilters {
   readonly createdTo?: TimeTo
 }
 
-export type RecipientReviewListQuery = ListQuery<RecipientReviewFilters, 'createdAt' | '-createdAt'>
+export type RecipientReviewListQuery = RowQuery<RecipientReviewFilters, 'createdAt' | '-createdAt'>
 
 interface ReviewRow extends RecipientColumns {
   readonly review_id: string

@@ -7,16 +7,9 @@ import { differenceOf, outcomesOf, type BreakKind, type BreakStatus } from '../.
 import type { Direction } from '../../lib/reconciliation/statement.ts'
 import type { Database } from '../db/database.ts'
 import type { BreakProposal } from './reconciliations.ts'
-import {
-  Conditions,
-  EMPTY,
-  readPage,
-  type ListQuery,
-  type ListResult,
-  type ReadDatabase,
-  type Tenant,
-  type TimeTo,
-} from '../db/page.ts'
+import type { ListResult, RowQuery } from '../../lib/contract/list.ts'
+import type { Tenant } from '../../lib/commands/caller.ts'
+import { Conditions, EMPTY, readPage, type ReadDatabase, type TimeTo } from '../db/page.ts'
 
 type Status = 'queued' | 'running' | 'matched' | 'breaks' | 'failed'
 
@@ -66,7 +59,7 @@ const COLUMNS = `r.id, r.connection_id, r.currency, r.day::text, r.status, r.err
 /** Lists an operator's reconciliations, by pages. */
 export async function listReconciliations(
   db: ReadDatabase,
-  { tenant, filters, sort, ...query }: ListQuery<ReconciliationFilters, '-createdAt' | 'createdAt'>,
+  { tenant, filters, sort, ...query }: RowQuery<ReconciliationFilters, '-createdAt' | 'createdAt'>,
 ): Promise<ListResult<ReturnType<typeof reconciliationJson>>> {
   if (tenant.kind !== 'operator') return query.withTotal ? { ...EMPTY, total: 0 } : EMPTY
   const where = new Conditions()
@@ -195,7 +188,7 @@ export async function listBreaks(
     reconciliationId,
     now,
     ...query
-  }: ListQuery<BreakFilters, '-createdAt' | 'createdAt'> & {
+  }: RowQuery<BreakFilters, '-createdAt' | 'createdAt'> & {
     readonly reconciliationId: string
     readonly now: number
   },

@@ -7,7 +7,7 @@
  */
 import { timestamp } from '../../lib/base/clock.ts'
 import type { BreakKind, BreakOutcome, BreakStatus } from '../../lib/reconciliation/item.ts'
-import type { Direction, StatementEntry, StatementHead } from '../../lib/reconciliation/statement.ts'
+import type { Direction, StatementEntry, PartnerStatementHead } from '../../lib/reconciliation/statement.ts'
 import { plainArray, textArray } from '../db/array-literal.ts'
 import type { Database } from '../db/database.ts'
 import type { TransactionClient } from '../db/transaction.ts'
@@ -387,7 +387,7 @@ export async function keepResult(
   client: TransactionClient,
   id: string,
   result: {
-    readonly head: StatementHead
+    readonly head: PartnerStatementHead
     readonly sha256: string
     readonly entries: number
     readonly nostroOpening: bigint

@@ -120,7 +120,7 @@ const BOOKED = `
   select booked_at, reference, direction, amount, code, text, id from sandbox_booking
   where connection_id = $1 and currency = $2 and booked_at >= $4 and booked_at < $3`
 
-export interface BookedLine {
+export interface SandboxBookedLine {
   readonly at: number
   readonly reference: string
   readonly direction: Direction
@@ -157,13 +157,15 @@ export async function* sandboxLines(
   currency: string,
   from: number,
   before: number,
-): AsyncGenerator<readonly BookedLine[]> {
+): AsyncGenerator<readonly SandboxBookedLine[]> {
   await client.query(
     `declare booked no scroll cursor for select (extract(epoch from at) * 1000)::float8 as at, reference, direction, amount, code, text, id from (${BOOKED}) b order by b.at, b.id, b.direction`,
     [connectionId, currency, timestamp(before), timestamp(from)],
   )
   for (;;) {
-    const { rows } = await client.query<Omit<BookedLine, 'amount'> & { amount: string }>(`fetch ${FETCHED} from booked`)
+    const { rows } = await client.query<Omit<SandboxBookedLine, 'amount'> & { amount: string }>(
+      `fetch ${FETCHED} from booked`,
+    )
     if (rows.length === 0) break
     yield rows.map((row) => ({ ...row, amount: BigInt(row.amount) }))
   }

@@ -12,18 +12,9 @@ import { foreseeable } from '../../lib/scheduled-payments/rail-calendar.ts'
 import type { PaymentOutcome, ScheduleState, ScheduleStatus } from '../../lib/scheduled-payments/schedule.ts'
 import { CALENDAR_OF_CONNECTION } from '../providers/connection-calendars.ts'
 import type { Database } from '../db/database.ts'
-import {
-  Conditions,
-  EMPTY,
-  readPage,
-  type Branch,
-  type ListQuery,
-  type ListResult,
-  type Order,
-  type ReadDatabase,
-  type Tenant,
-  type TimeTo,
-} from '../db/page.ts'
+import type { ListResult, RowQuery } from '../../lib/contract/list.ts'
+import type { Tenant } from '../../lib/commands/caller.ts'
+import { Conditions, EMPTY, readPage, type Branch, type Order, type ReadDatabase, type TimeTo } from '../db/page.ts'
 
 export interface ScheduledPaymentFilters {
   readonly status?: readonly string[]
@@ -36,8 +27,8 @@ export interface ScheduledPaymentFilters {
   readonly createdTo?: TimeTo
 }
 export type ScheduledPaymentSort = 'nextOccurrenceAt' | '-createdAt'
-export type ScheduledPaymentListQuery = ListQuery<ScheduledPaymentFilters, ScheduledPaymentSort>
-export type OccurrenceListQuery = ListQuery<object, '-number'> & { readonly scheduledPaymentId: string }
+export type ScheduledPaymentListQuery = RowQuery<ScheduledPaymentFilters, ScheduledPaymentSort>
+export type OccurrenceListQuery = RowQuery<object, '-number'> & { readonly scheduledPaymentId: string }
 
 /** A schedule as read from storage; times are epoch milliseconds, dates `YYYY-MM-DD`. */
 export interface ScheduleRecord {

@@ -3,16 +3,9 @@ import { sql } from 'kysely'
 import type { Database } from '../db/database.ts'
 import { STATEMENT_COLUMNS, statementRecord, type StatementColumns, type StatementRecord } from './statements.ts'
 import { balanceCurrency } from '../balances/balance-queries.ts'
-import {
-  Conditions,
-  readPage,
-  type Branch,
-  type ListQuery,
-  type ListResult,
-  type ReadDatabase,
-  type Tenant,
-  type TimeTo,
-} from '../db/page.ts'
+import type { ListResult, RowQuery } from '../../lib/contract/list.ts'
+import type { Tenant } from '../../lib/commands/caller.ts'
+import { Conditions, readPage, type Branch, type ReadDatabase, type TimeTo } from '../db/page.ts'
 
 export interface StatementFilters {
   readonly kind?: readonly string[]
@@ -25,7 +18,7 @@ export interface StatementFilters {
   readonly createdTo?: TimeTo
 }
 
-export type StatementListQuery = ListQuery<StatementFilters, '-to' | 'to'> & { readonly balanceId: string }
+export type StatementListQuery = RowQuery<StatementFilters, '-to' | 'to'> & { readonly balanceId: string }
 
 /** Finds one statement of a customer's balance; null when it is not the customer's. */
 export async function findStatement(

@@ -191,7 +191,7 @@ const BALANCE_AFTER = `select coalesce((select debit_balance from posting where 
   (select credit_balance from posting where credit_account = $1 and credit_sequence = $2), 0) as balance`
 
 /** The lines of a period, and their totals. */
-export type Measured = Pick<
+export type StatementTotals = Pick<
   StatementRecord,
   | 'firstSequence'
   | 'lastSequence'
@@ -213,7 +213,7 @@ export async function measureStatement(
   balanceId: string,
   { from, to }: { readonly from: string; readonly to: string },
   begin: bigint | null = null,
-): Promise<Measured> {
+): Promise<StatementTotals> {
   const first = begin ?? (await firstSince(client, balanceId, from))
   const until = await firstSince(client, balanceId, Temporal.PlainDate.from(to).add({ days: 1 }).toString())
   const last = until > first ? until - 1n : first - 1n

@@ -1,15 +1,8 @@
 /** The audit trail of changes, newest first. */
 import { sql } from 'kysely'
 import { timestamp } from '../../lib/base/clock.ts'
-import {
-  Conditions,
-  epochMs,
-  readPage,
-  type ListQuery,
-  type Order,
-  type ReadDatabase,
-  type TimeTo,
-} from '../db/page.ts'
+import type { RowQuery } from '../../lib/contract/list.ts'
+import { Conditions, epochMs, readPage, type Order, type ReadDatabase, type TimeTo } from '../db/page.ts'
 
 export interface AuditEventFilters {
   readonly actorId?: readonly string[]
@@ -20,7 +13,7 @@ export interface AuditEventFilters {
   readonly from?: string
   readonly to?: TimeTo
 }
-export type AuditEventListQuery = ListQuery<AuditEventFilters, '-at'>
+export type AuditEventListQuery = RowQuery<AuditEventFilters, '-at'>
 
 interface AuditEventRow {
   readonly id: string

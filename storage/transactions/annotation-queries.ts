@@ -7,9 +7,10 @@ import {
   type AnnotationRecord,
   type AnnotationRow,
 } from './annotations.ts'
-import { readPage, type ListQuery, type ListResult, type ReadDatabase } from '../db/page.ts'
+import type { ListResult, RowQuery } from '../../lib/contract/list.ts'
+import { readPage, type ReadDatabase } from '../db/page.ts'
 
-export type AnnotationListQuery = ListQuery<object, 'createdAt' | '-createdAt'> & { readonly transactionId: string }
+export type AnnotationListQuery = RowQuery<object, 'createdAt' | '-createdAt'> & { readonly transactionId: string }
 
 /** Lists the notes on a transaction. The caller has checked that the transaction is the tenant's. */
 export async function listAnnotations(

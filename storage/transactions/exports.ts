@@ -2,7 +2,8 @@
 import { sql } from 'kysely'
 import type { Database } from '../db/database.ts'
 import { asUnavailable } from '../db/pool.ts'
-import { all, conditionsOf, readPage, type Position, type ReadDatabase } from '../db/page.ts'
+import type { Position } from '../../lib/contract/list.ts'
+import { all, conditionsOf, readPage, type ReadDatabase } from '../db/page.ts'
 import {
   transactionBranch,
   transactionRecord,

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import { moneyJson } from '../../lib/base/money.ts'
-import type { Failure, PaymentDetails, PaymentReturn } from '../../lib/payments/payment.ts'
+import type { PaymentFailure, PaymentDetails, PaymentReturn } from '../../lib/payments/payment.ts'
 import { attachmentJson } from '../../lib/documents/document.ts'
 import {
   relatedOf,
@@ -19,6 +19,8 @@ import { annotationsOf } from './annotations.ts'
 import { catchUp } from './transactions.ts'
 import { findHolds } from '../balances/hold-queries.ts'
 import { linesOfTransaction } from '../balances/journal-queries.ts'
+import type { ListResult, RowQuery } from '../../lib/contract/list.ts'
+import type { Tenant } from '../../lib/commands/caller.ts'
 import {
   Conditions,
   EMPTY,
@@ -26,11 +28,8 @@ import {
   NEVER,
   readPage,
   type Branch,
-  type ListQuery,
-  type ListResult,
   type Order,
   type ReadDatabase,
-  type Tenant,
   type TimeTo,
 } from '../db/page.ts'
 
@@ -56,7 +55,7 @@ export interface TransactionFilters {
 }
 
 export type TransactionSort = '-createdAt' | 'createdAt' | '-bookedAt' | '-amount'
-export type TransactionListQuery = ListQuery<TransactionFilters, TransactionSort>
+export type TransactionListQuery = RowQuery<TransactionFilters, TransactionSort>
 
 export interface TransactionRow {
   readonly id: string
@@ -296,7 +295,7 @@ async function sourceOf(db: ReadDatabase, { id, sourceObject, sourceId, currency
   const nothing = {
     holdIds: [] as string[],
     references: { endToEndId: null as string | null, uetr: null as string | null },
-    failure: null as Failure | null,
+    failure: null as PaymentFailure | null,
     returned: null as ReturnType<typeof returnJson> | null,
   }
   const parse = <Kind>(json: string | null): Kind | null => (json === null ? null : (JSON.parse(json) as Kind))
@@ -315,7 +314,7 @@ async function sourceOf(db: ReadDatabase, { id, sourceObject, sourceId, currency
       return {
         holdIds: ids(row.hold_id),
         references,
-        failure: parse<Failure>(row.failure),
+        failure: parse<PaymentFailure>(row.failure),
         returned: returned === null ? null : returnJson(returned, currency, sourceId),
       }
     }
@@ -343,7 +342,7 @@ async function sourceOf(db: ReadDatabase, { id, sourceObject, sourceId, currency
       )
       return row === undefined
         ? nothing
-        : { ...nothing, holdIds: id === sourceId ? ids(row.hold_id) : [], failure: parse<Failure>(row.failure) }
+        : { ...nothing, holdIds: id === sourceId ? ids(row.hold_id) : [], failure: parse<PaymentFailure>(row.failure) }
     }
     case 'exchange': {
       const {
@@ -354,7 +353,7 @@ async function sourceOf(db: ReadDatabase, { id, sourceObject, sourceId, currency
       }>`select failure, hold_id from exchange where id = ${sourceId}::uuid`.execute(db.kysely)
       return row === undefined
         ? nothing
-        : { ...nothing, holdIds: id === sourceId ? ids(row.hold_id) : [], failure: parse<Failure>(row.failure) }
+        : { ...nothing, holdIds: id === sourceId ? ids(row.hold_id) : [], failure: parse<PaymentFailure>(row.failure) }
     }
     default:
       return nothing
@@ -375,7 +374,7 @@ const returnJson = (
 
 // ── Updates ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-export type TransactionUpdateQuery = ListQuery<object, '-at' | 'at'> & { readonly transactionId: string }
+export type TransactionUpdateQuery = RowQuery<object, '-at' | 'at'> & { readonly transactionId: string }
 
 interface UpdateRow {
   readonly version: number

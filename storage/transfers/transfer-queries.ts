@@ -2,17 +2,9 @@
 import { sql } from 'kysely'
 import { transferJson, type TransferRecord } from '../../lib/transfers/transfer.ts'
 import type { Database } from '../db/database.ts'
-import {
-  Conditions,
-  EMPTY,
-  readPage,
-  type Branch,
-  type ListQuery,
-  type ListResult,
-  type ReadDatabase,
-  type Tenant,
-  type TimeTo,
-} from '../db/page.ts'
+import type { ListResult, RowQuery } from '../../lib/contract/list.ts'
+import type { Tenant } from '../../lib/commands/caller.ts'
+import { Conditions, EMPTY, readPage, type Branch, type ReadDatabase, type TimeTo } from '../db/page.ts'
 
 export interface TransferFilters {
   readonly status?: readonly string[]
@@ -26,7 +18,7 @@ export interface TransferFilters {
   readonly createdTo?: TimeTo
 }
 
-export type TransferListQuery = ListQuery<TransferFilters, '-createdAt' | 'createdAt'>
+export type TransferListQuery = RowQuery<TransferFilters, '-createdAt' | 'createdAt'>
 
 interface TransferColumns {
   readonly id: string

@@ -4,16 +4,9 @@ import { timestamp } from '../../lib/base/clock.ts'
 import { callbackHeaders, envelope } from '../../lib/webhooks/envelope.ts'
 import type { Database } from '../db/database.ts'
 import { RELATED_COLUMNS, RELATED_JOIN } from '../outbox/outbox.ts'
-import {
-  Conditions,
-  epochMs,
-  readPage,
-  type ListQuery,
-  type Order,
-  type ReadDatabase,
-  type Tenant,
-  type TimeTo,
-} from '../db/page.ts'
+import type { RowQuery } from '../../lib/contract/list.ts'
+import type { Tenant } from '../../lib/commands/caller.ts'
+import { Conditions, epochMs, readPage, type Order, type ReadDatabase, type TimeTo } from '../db/page.ts'
 
 const ms = (column: string) => `(extract(epoch from e.${column}) * 1000)::float8 as ${column}_ms`
 
@@ -95,7 +88,7 @@ export interface EndpointFilters {
   readonly createdFrom?: string
   readonly createdTo?: TimeTo
 }
-export type EndpointListQuery = ListQuery<EndpointFilters, '-createdAt'>
+export type EndpointListQuery = RowQuery<EndpointFilters, '-createdAt'>
 
 const ENDPOINT_ORDER: Order = { keys: [{ expression: sql`e.id`, type: 'uuid' }], descending: true }
 
@@ -268,7 +261,7 @@ export interface DeliveryFilters {
   readonly createdFrom?: string
   readonly createdTo?: TimeTo
 }
-export type DeliveryListQuery = ListQuery<DeliveryFilters, '-createdAt'> & { readonly webhookId: string }
+export type DeliveryListQuery = RowQuery<DeliveryFilters, '-createdAt'> & { readonly webhookId: string }
 
 const DELIVERY_ORDER: Order = { keys: [{ expression: sql`d.id`, type: 'uuid' }], descending: true }
 

@@ -15,7 +15,7 @@ import { ManualClock } from '../../lib/base/clock.ts'
 import type { ExchangeAccounts } from '../../lib/exchange/entries.ts'
 import type { ExchangeCommand } from '../../lib/exchange/moves.ts'
 import type { QuoteRecord } from '../../lib/exchange/quote.ts'
-import type { MoveContext, PaymentCommand } from '../../lib/payments/payment-state.ts'
+import type { PaymentMoveContext, PaymentCommand } from '../../lib/payments/payment-state.ts'
 import { newRecall, type RecallCommand } from '../../lib/payments/recall.ts'
 import { ids, MONDAY, paymentCommand, transferCommand } from '../support/commands.ts'
 import { exchangeCommand, quoteOf } from '../support/exchange-commands.ts'
@@ -65,7 +65,7 @@ class Histories {
   readonly #ledger: Ledger
   readonly #random: Random
   readonly #nodes: readonly ActorSystem[]
-  readonly #context: MoveContext
+  readonly #context: PaymentMoveContext
   /** Of euros and dollars. */
   readonly #euros: ExchangeAccounts['sell']
   readonly #dollars: ExchangeAccounts['sell']

@@ -16,7 +16,7 @@ import {
 import type { ByCaller } from '../../lib/identity/caller.ts'
 import type { ScheduledPayment, ScheduledPaymentUpdate } from '../../lib/scheduled-payments/scheduled-payment-schema.ts'
 import { addDays, dateIn, ManualClock } from '../../lib/base/clock.ts'
-import type { MoveContext, PaymentCommand } from '../../lib/payments/payment-state.ts'
+import type { PaymentMoveContext, PaymentCommand } from '../../lib/payments/payment-state.ts'
 import { FAILURES_MAX, type ScheduleStatus } from '../../lib/scheduled-payments/schedule.ts'
 import { ids, MONDAY } from '../support/commands.ts'
 import { auditIsClean, openLedger, type Ledger } from '../support/ledger.ts'
@@ -73,7 +73,7 @@ type Commands = ScheduledPaymentCommands
 type Hearer = Node & { readonly commands: Commands }
 
 class Schedules extends Client<Hearer> {
-  readonly #context: MoveContext
+  readonly #context: PaymentMoveContext
   #made = 0
   #isBlocked = false
   #wordsToday = 0
@@ -83,7 +83,7 @@ class Schedules extends Client<Hearer> {
     clock: ManualClock,
     random: Random,
     nodes: readonly Hearer[],
-    accounts: MoveContext['accounts'],
+    accounts: PaymentMoveContext['accounts'],
   ) {
     super(ledger, clock, random, nodes)
     this.#context = { accounts, ids, valueDate: '2026-05-04' }

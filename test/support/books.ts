@@ -6,7 +6,7 @@ import { paymentActor } from '../../actors/payments/payment.ts'
 import { ManualClock } from '../../lib/base/clock.ts'
 import { createIdSource, orderNumber } from '../../lib/base/ids.ts'
 import { createPayment, type CreatePayment } from '../../lib/payments/create-payment.ts'
-import type { MoveContext, PaymentCommand } from '../../lib/payments/payment-state.ts'
+import type { PaymentMoveContext, PaymentCommand } from '../../lib/payments/payment-state.ts'
 import { newRecall, type RecallCommand } from '../../lib/payments/recall.ts'
 import { createTransfer } from '../../lib/transfers/transfer.ts'
 import { commit, type CommitCommand } from '../../storage/commit/commit.ts'
@@ -53,7 +53,7 @@ export async function openBooks(t: Test) {
     return (await loadBalances(connection, [id], false)).get(id)!
   }
 
-  async function context(currency: 'EUR'): Promise<MoveContext> {
+  async function context(currency: 'EUR'): Promise<PaymentMoveContext> {
     const { operatorId, connectionId } = await balanceState(sandbox.customer.balances[currency])
     return { accounts: await accounts.accounts({ operatorId, connectionId, currency }), ids, valueDate: '2026-05-04' }
   }

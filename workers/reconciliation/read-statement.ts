@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto'
 import { SaxesParser } from 'saxes'
 import { Camt053Reader } from '../../lib/reconciliation/camt053.ts'
-import { StatementError, type StatementEntry, type StatementHead } from '../../lib/reconciliation/statement.ts'
+import { StatementError, type StatementEntry, type PartnerStatementHead } from '../../lib/reconciliation/statement.ts'
 import { readingSteps } from '../reading/reading.ts'
 
 /** Entries of one batch. */
@@ -17,7 +17,7 @@ const BYTES_MAX = 8 * 1024 ** 3
 
 /** The result of reading a statement. */
 export interface ReadStatement {
-  readonly head: StatementHead
+  readonly head: PartnerStatementHead
   /** Hexadecimal SHA-256 of the bytes. */
   readonly sha256: string
   /** The reason why the statement cannot be used; `head` is then empty. */

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import { createApp, type AppOptions } from '../../../http/server/app.ts'
 import { generateApiKey } from '../../../lib/identity/api-key.ts'
-import type { ListQuery, ListResult } from '../../../lib/contract/list.ts'
+import type { RowQuery, ListResult } from '../../../lib/contract/list.ts'
 import { routes } from '../../../http/server/routes.ts'
 import type { Payment, PaymentCreate } from '../../../lib/payments/payment-schema.ts'
 import type { TransferCreate } from '../../../lib/transfers/transfer-schema.ts'
@@ -40,7 +40,7 @@ export interface FakeWorld extends Services {
   readonly records: Map<string, IdempotencyRecord>
   readonly createdPayments: Command<PaymentCreate>[]
   readonly createdTransfers: Command<TransferCreate>[]
-  readonly lists: ListQuery<unknown>[]
+  readonly lists: RowQuery<unknown, string>[]
   readonly logged: { readonly level: string; readonly fields: object }[]
   lookUps: number
   /** Rows of every list, newest first. */
@@ -139,7 +139,7 @@ function fakeServices(given: { readonly [Noun in keyof NounServices]?: Partial<N
 export function fakeWorld(change: { readonly sandbox?: boolean } = {}): FakeWorld {
   let made = 0
 
-  async function pageOf(query: ListQuery<unknown>): Promise<ListResult<never>> {
+  async function pageOf(query: RowQuery<unknown, string>): Promise<ListResult<never>> {
     world.lists.push(query)
     const { position, limit } = query
     let rows = world.rows

@@ -16,7 +16,7 @@ import {
   RECIPIENT_MODES,
   tierFor,
   type Convert,
-  type Measured,
+  type PolicySubject,
   type PolicyKind,
   type PolicyTerms,
   type RecipientMode,
@@ -256,7 +256,7 @@ const AMOUNTS = Array.from({ length: AMOUNT_MAX + 10 }, (_, minor) => BigInt(min
 const WITHOUT_AMOUNT: ReadonlySet<PolicyKind> = new Set(['recipient', 'policy_change'])
 
 /** Everything that may be measured against a policy of a kind. */
-function probesOf(kind: PolicyKind): readonly Measured[] {
+function probesOf(kind: PolicyKind): readonly PolicySubject[] {
   if (WITHOUT_AMOUNT.has(kind))
     return [
       { amount: null, currency: null },
@@ -267,7 +267,7 @@ function probesOf(kind: PolicyKind): readonly Measured[] {
       BALANCES.flatMap((balanceId) =>
         [...RECIPIENTS, undefined].flatMap((recipientId) =>
           [true, false].map(
-            (toOwnAccount): Measured => ({
+            (toOwnAccount): PolicySubject => ({
               amount,
               currency,
               balanceId,

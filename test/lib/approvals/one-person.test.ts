@@ -22,7 +22,7 @@ import {
   POLICY_KINDS,
   RECIPIENT_MODES,
   type Convert,
-  type Measured,
+  type PolicySubject,
   type PolicyKind,
   type PolicyTerms,
   type RecipientMode,
@@ -49,7 +49,7 @@ type Flaw =
   | 'requesters decide on their changes'
   | null
 
-interface Terms extends Measured {
+interface Terms extends PolicySubject {
   readonly amount: bigint
   readonly currency: string
   readonly balanceId: string

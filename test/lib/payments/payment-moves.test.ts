@@ -3,12 +3,12 @@ import t from 'tap'
 import type { Effects } from '../../../lib/decisions/effects.ts'
 import { failureFor } from '../../../lib/rails/failure-codes.ts'
 import { movePayment } from '../../../lib/payments/payment-moves.ts'
-import type { MoveContext, PaymentCommand, PaymentState } from '../../../lib/payments/payment-state.ts'
+import type { PaymentMoveContext, PaymentCommand, PaymentState } from '../../../lib/payments/payment-state.ts'
 import type { PaymentStatus } from '../../../lib/payments/payment.ts'
 import { ids, MONDAY } from '../../support/commands.ts'
 
 const ACCOUNTS = { nostro: 'nostro', out_transit: 'out_transit', inc_fee: 'inc_fee' }
-const context: MoveContext = { accounts: ACCOUNTS, ids, valueDate: '2026-05-04' }
+const context: PaymentMoveContext = { accounts: ACCOUNTS, ids, valueDate: '2026-05-04' }
 const event = { id: ids.next(), type: 'settled' }
 
 const reason = { code: 'cancelled_by_user', message: 'The payment was cancelled.' }

@@ -81,7 +81,7 @@ async function incoming(books: Books) {
 
   async function move(
     id: string,
-    make: (record: IncomingRecord, context: moves.MoveContext) => moves.IncomingMove,
+    make: (record: IncomingRecord, context: moves.IncomingMoveContext) => moves.IncomingMove,
   ): Promise<void> {
     clock.advance(1)
     const { effects, change } = make((await lockIncoming(client, id))!, { accounts: internal, ids, now: clock.now() })

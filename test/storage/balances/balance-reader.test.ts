@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { randomUUID } from 'node:crypto'
 import { BalanceReader } from '../../../storage/balances/balance-reader.ts'
-import type { Statement } from '../../../storage/db/connection.ts'
+import type { SqlStatement } from '../../../storage/db/connection.ts'
 import { Database } from '../../../storage/db/database.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 
@@ -22,7 +22,7 @@ async function open(t: Test) {
   let statements = 0
   const counting = {
     assertFree: () => undefined,
-    query: <Row extends unknown[]>(statement: Statement): Promise<Row[]> => {
+    query: <Row extends unknown[]>(statement: SqlStatement): Promise<Row[]> => {
       statements += 1
       return database.query<Row>(statement)
     },
@@ -91,7 +91,7 @@ t.test("an error is everybody's who asked, and nobody's after that", async (t) =
     keep: ([posted]) => ({ posted }),
     database: {
       assertFree: () => undefined,
-      query: async <Row extends unknown[]>(statement: Statement): Promise<Row[]> => {
+      query: async <Row extends unknown[]>(statement: SqlStatement): Promise<Row[]> => {
         if (broken) throw new Error('gone')
         return await database.query<Row>(statement)
       },

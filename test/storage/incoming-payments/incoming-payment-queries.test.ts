@@ -5,7 +5,8 @@ import {
   listIncomingPayments,
   type IncomingListQuery,
 } from '../../../storage/incoming-payments/incoming-payment-queries.ts'
-import { pageStatement, type Position } from '../../../storage/db/page.ts'
+import type { Position } from '../../../lib/contract/list.ts'
+import { pageStatement } from '../../../storage/db/page.ts'
 import { readDatabase } from '../../../storage/db/read-database.ts'
 import { openBooks } from '../../support/books.ts'
 

@@ -4,7 +4,7 @@ import pg from 'pg'
 import t, { type Test } from 'tap'
 import { HorizonWatch } from '../../../actors/runtime/horizon-watch.ts'
 import { ManualClock, systemClock } from '../../../lib/base/clock.ts'
-import type { Statement } from '../../../storage/db/connection.ts'
+import type { SqlStatement } from '../../../storage/db/connection.ts'
 import { Database } from '../../../storage/db/database.ts'
 import { OutboxCursor, IN_EVENT_RANGE } from '../../../storage/outbox/outbox-cursor.ts'
 import { inTransaction } from '../../../storage/db/transaction.ts'
@@ -179,7 +179,7 @@ t.test('a horizon that stands still is told of, with whose transaction it is', a
   const blind = new Database(url, 1)
   t.teardown(() => blind.close())
   const read = blind.query.bind(blind)
-  blind.query = async <Row extends unknown[]>(statement: Statement) =>
+  blind.query = async <Row extends unknown[]>(statement: SqlStatement) =>
     statement.name === 'horizon_age' ? [[null] as unknown as Row] : await read<Row>(statement)
   const aged = new HorizonWatch({
     database: blind,

@@ -1,7 +1,7 @@
 /** A search has the same pages whether its words are found among the first rows, by their index, or not at all. */
 import t from 'tap'
 
-import type { Position } from '../../../storage/db/page.ts'
+import type { Position } from '../../../lib/contract/list.ts'
 import { readDatabase } from '../../../storage/db/read-database.ts'
 import { listTransactions, type TransactionSort } from '../../../storage/transactions/transaction-queries.ts'
 import { openBooks } from '../../support/books.ts'
