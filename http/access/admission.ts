@@ -218,3 +218,34 @@ export const TOO_MANY = 'Too many requests are under way. Send the same request 
 
 const isHealthCheck = (url: string | undefined): boolean =>
   url === '/health' || url === '/ready' || url === '/v1/health' || url === '/v1/ready'
+
+/** The place of one command among those under way: taken at most once, and given back when the command is answered. */
+export class Place {
+  readonly #places: CommandPlaces
+  #party: Party | null = null
+
+  constructor(places: CommandPlaces) {
+    this.#places = places
+  }
+
+  /** @throws ProblemError `service-unavailable` */
+  check(party: Party): void {
+    this.#places.check(party)
+  }
+
+  /** @throws ProblemError `service-unavailable` */
+  enter(party: Party): void {
+    this.#places.enter(party)
+    this.#party = party
+  }
+
+  enterAnyway(party: Party): void {
+    this.#places.enterAnyway(party)
+    this.#party = party
+  }
+
+  leave(): void {
+    if (this.#party !== null) this.#places.leave(this.#party)
+    this.#party = null
+  }
+}

@@ -75,9 +75,9 @@ export const updateApprovalPolicy = route({
     or: { status: 202, description: 'The policy, and the change that waits.', location: true },
   },
   problems: [],
-  handle: async ({ params, body, session, source, requestId, tenant, principal, expectedVersion }, { approvals }) => {
+  handle: async ({ caller, params, body, expectedVersion }, { approvals }) => {
     const { policy, approvalId } = await approvals.changePolicy(
-      { session, source, requestId, tenant, principal },
+      caller,
       params.kind as PolicyKind,
       body,
       expectedVersion,

@@ -19,7 +19,7 @@ export const listApprovals = route({
   list: approvalList,
   success: { status: 200, description: 'A page of approvals.', schema: PageOf('ApprovalPage', Approval), etag: true },
   problems: [],
-  handle: async ({ list, principal }, { approvals }) => page(list, await approvals.listApprovals(list, principal)),
+  handle: async ({ caller, list }, { approvals }) => page(list, await approvals.listApprovals(list, caller.principal)),
 })
 
 export const getApproval = route({
@@ -34,8 +34,8 @@ export const getApproval = route({
   idempotency: 'none',
   success: { status: 200, description: 'The approval.', schema: Approval, etag: true },
   problems: [],
-  handle: async ({ tenant, params, principal }, { approvals }) =>
-    resource(await approvals.getApproval(tenant, params.approvalId, principal)),
+  handle: async ({ caller, params }, { approvals }) =>
+    resource(await approvals.getApproval(caller.tenant, params.approvalId, caller.principal)),
 })
 
 export const decideApproval = route({
@@ -59,15 +59,8 @@ export const decideApproval = route({
   exists: async (tenant, { approvalId }, { approvals }) => await approvals.approvalExists(tenant, approvalId),
   success: { status: 200, description: 'The approval with the decision.', schema: Approval, etag: true },
   problems: ['invalid-transition', 'approval-subject-changed'],
-  handle: async ({ params, body, session, source, requestId, tenant, principal, expectedVersion }, { approvals }) =>
-    resource(
-      await approvals.decide(
-        { session, source, requestId, tenant, principal },
-        params.approvalId,
-        body,
-        expectedVersion,
-      ),
-    ),
+  handle: async ({ caller, params, body, expectedVersion }, { approvals }) =>
+    resource(await approvals.decide(caller, params.approvalId, body, expectedVersion)),
 })
 
 export const remindApprovers = route({
@@ -84,8 +77,8 @@ export const remindApprovers = route({
   idempotency: 'none',
   success: { status: 202, description: 'They are being told.' },
   problems: ['invalid-transition', 'rate-limited'],
-  handle: async ({ params, session, source, requestId, tenant, principal }, { approvals }) => {
-    await approvals.remind({ session, source, requestId, tenant, principal }, params.approvalId)
+  handle: async ({ caller, params }, { approvals }) => {
+    await approvals.remind(caller, params.approvalId)
     return empty(202)
   },
 })

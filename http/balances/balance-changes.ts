@@ -39,8 +39,8 @@ export const openBalance = route({
   body: BalanceOpen,
   success: { status: 201, description: 'The balance.', schema: Balance, etag: true, location: true },
   problems: ['customer-not-active', 'limit-reached'],
-  handle: async ({ body, session, source, requestId, tenant, principal }, { balances }) => {
-    const balance = await balances.open({ session, source, requestId, tenant, principal }, body)
+  handle: async ({ caller, body }, { balances }) => {
+    const balance = await balances.open(caller, body)
     return created(balance, `/v1/balances/${balance.view.id}`)
   },
 })
@@ -58,10 +58,8 @@ export const updateBalance = route({
   body: BalanceUpdate,
   success: { status: 200, description: 'The balance as it is now.', schema: Balance, etag: true },
   problems: ['invalid-transition'],
-  handle: async ({ params, body, session, source, requestId, tenant, principal, expectedVersion }, { balances }) =>
-    resource(
-      await balances.update({ session, source, requestId, tenant, principal }, params.balanceId, body, expectedVersion),
-    ),
+  handle: async ({ caller, params, body, expectedVersion }, { balances }) =>
+    resource(await balances.update(caller, params.balanceId, body, expectedVersion)),
 })
 
 export const closeBalance = route({
@@ -77,8 +75,8 @@ export const closeBalance = route({
   exists,
   success: { status: 200, description: 'The balance as it is now.', schema: Balance, etag: true },
   problems: ['invalid-transition'],
-  handle: async ({ params, body, session, source, requestId, tenant, principal }, { balances }) =>
-    resource(await balances.close({ session, source, requestId, tenant, principal }, params.balanceId, body)),
+  handle: async ({ caller, params, body }, { balances }) =>
+    resource(await balances.close(caller, params.balanceId, body)),
 })
 
 export const requestAccountDetails = route({
@@ -93,12 +91,8 @@ export const requestAccountDetails = route({
   exists,
   success: { status: 202, description: 'The details as they were asked for.', schema: AccountDetails, location: true },
   problems: ['invalid-transition'],
-  handle: async ({ params, body, session, source, requestId, tenant, principal }, { balances }) => {
-    const details = await balances.requestDetails(
-      { session, source, requestId, tenant, principal },
-      params.balanceId,
-      body,
-    )
+  handle: async ({ caller, params, body }, { balances }) => {
+    const details = await balances.requestDetails(caller, params.balanceId, body)
     return { ...json(202, details), location: `/v1/balances/${params.balanceId}/details` }
   },
 })

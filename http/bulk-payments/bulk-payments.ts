@@ -105,14 +105,8 @@ export const createBulkPayment = route({
     location: true,
   },
   problems: ['duplicate-file'],
-  handle: (
-    { tenant, principal, session, source, body, upload, idempotency, requestId, instance, deadline },
-    { bulkPayments },
-  ) => {
-    const by = { tenant, principal, session, source, requestId }
-    const command = { tenantId: tenant.id, principal, idempotency, requestId, instance, deadline }
-    return upload === null ? bulkPayments.create(by, { ...command, body }) : bulkPayments.upload(by, command, upload)
-  },
+  handle: ({ caller, command, upload }, { bulkPayments }) =>
+    upload === null ? bulkPayments.create(caller, command) : bulkPayments.upload(caller, command, upload),
 })
 
 export const revalidateBulkPayment = route({
@@ -134,8 +128,8 @@ export const revalidateBulkPayment = route({
     etag: true,
   },
   problems: ['not-found', 'invalid-transition'],
-  handle: async ({ tenant, principal, session, source, params, requestId }, { bulkPayments }) => ({
-    ...resource(await bulkPayments.revalidate({ tenant, principal, session, source, requestId }, params.bulkPaymentId)),
+  handle: async ({ caller, params }, { bulkPayments }) => ({
+    ...resource(await bulkPayments.revalidate(caller, params.bulkPaymentId)),
     status: 202,
   }),
 })
@@ -159,6 +153,6 @@ export const cancelBulkPayment = route({
     schema: BulkPayment,
   },
   problems: ['not-found', 'not-cancellable'],
-  handle: ({ tenant, principal, session, source, params, idempotency, requestId }, { bulkPayments }) =>
-    bulkPayments.cancel({ tenant, principal, session, source, requestId }, params.bulkPaymentId, idempotency),
+  handle: ({ caller, params, command }, { bulkPayments }) =>
+    bulkPayments.cancel(caller, params.bulkPaymentId, command.idempotency),
 })

@@ -25,13 +25,5 @@ export const submitBulkPayment = route({
     location: true,
   },
   problems: ['not-found', 'invalid-transition', 'rate-limited'],
-  handle: (
-    { tenant, principal, session, source, params, idempotency, requestId, instance, deadline },
-    { bulkPayments },
-  ) =>
-    bulkPayments.submit(
-      { tenant, principal, session, source, requestId },
-      { tenantId: tenant.id, principal, idempotency, requestId, instance, deadline },
-      params.bulkPaymentId,
-    ),
+  handle: ({ caller, params, command }, { bulkPayments }) => bulkPayments.submit(caller, command, params.bulkPaymentId),
 })

@@ -75,8 +75,8 @@ export const releaseComplianceHold = route({
   exists,
   success: decided,
   problems: ['not-found', 'invalid-transition'],
-  handle: async ({ tenant, params, principal, session, source, requestId, body }, { compliance }) => {
-    const { hold, waits } = await compliance.decide({ tenant, principal, session, source, requestId }, params.holdId, {
+  handle: async ({ caller, params, body }, { compliance }) => {
+    const { hold, waits } = await compliance.decide(caller, params.holdId, {
       decision: 'released',
       reason: body.reason,
       freezeFunds: false,
@@ -96,8 +96,8 @@ export const blockComplianceHold = route({
   exists,
   success: decided,
   problems: ['not-found', 'invalid-transition'],
-  handle: async ({ tenant, params, principal, session, source, requestId, body }, { compliance }) => {
-    const { hold, waits } = await compliance.decide({ tenant, principal, session, source, requestId }, params.holdId, {
+  handle: async ({ caller, params, body }, { compliance }) => {
+    const { hold, waits } = await compliance.decide(caller, params.holdId, {
       decision: 'blocked',
       reason: body.reason,
       freezeFunds: body.freezeFunds ?? false,
@@ -122,9 +122,6 @@ export const addComplianceHoldNote = route({
     location: true,
   },
   problems: ['not-found', 'limit-reached'],
-  handle: async ({ tenant, params, principal, session, source, requestId, body }, { compliance }) =>
-    created(
-      await compliance.note({ tenant, principal, session, source, requestId }, params.holdId, body.text),
-      `/v1/compliance-holds/${params.holdId}`,
-    ),
+  handle: async ({ caller, params, body }, { compliance }) =>
+    created(await compliance.note(caller, params.holdId, body.text), `/v1/compliance-holds/${params.holdId}`),
 })

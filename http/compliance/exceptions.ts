@@ -62,12 +62,8 @@ export const resolveException = route({
     or: { status: 202, description: 'The exception, which waits for a second person.' },
   },
   problems: ['not-found', 'invalid-transition'],
-  handle: async ({ tenant, params, principal, session, source, requestId, body }, { compliance }) => {
-    const { exception, waits } = await compliance.resolve(
-      { tenant, principal, session, source, requestId },
-      params.exceptionId,
-      body,
-    )
+  handle: async ({ caller, params, body }, { compliance }) => {
+    const { exception, waits } = await compliance.resolve(caller, params.exceptionId, body)
     return { ...resource(exception), status: waits ? 202 : 200 }
   },
 })

@@ -82,6 +82,6 @@ export const updateCustomerCurrencies = route({
   body: CurrenciesWrite,
   success: { status: 200, description: 'All of them as they are now.', schema: CurrencyPage, etag: true },
   problems: [],
-  handle: async ({ body, session, source, requestId, tenant, principal, expectedVersion }, { customers }) =>
-    rows(await customers.updateCurrencies({ session, source, requestId, tenant, principal }, body, expectedVersion)),
+  handle: async ({ caller, body, expectedVersion }, { customers }) =>
+    rows(await customers.updateCurrencies(caller, body, expectedVersion)),
 })

@@ -66,13 +66,9 @@ export const createCustomerAddress = route({
   body: CustomerAddressCreate,
   success: { status: 201, description: 'The address.', schema: CustomerAddress, etag: true, location: true },
   problems: ['limit-reached'],
-  handle: async ({ params, body, session, source, requestId, tenant, principal }, world) => {
+  handle: async ({ caller, params, body, tenant }, world) => {
     const customerId = await reach(tenant, params, world)
-    const address = await world.customers.createAddress(
-      { session, source, requestId, tenant, principal },
-      customerId,
-      body,
-    )
+    const address = await world.customers.createAddress(caller, customerId, body)
     return created(address, `/v1/customers/${customerId}/settings/addresses/${address.view.id}`)
   },
 })
@@ -101,10 +97,10 @@ export const updateCustomerAddress = route({
   body: CustomerAddressUpdate,
   success: { status: 200, description: 'The address as it is now.', schema: CustomerAddress, etag: true },
   problems: [],
-  handle: async ({ params, body, session, source, requestId, tenant, principal, expectedVersion }, world) =>
+  handle: async ({ caller, params, body, tenant, expectedVersion }, world) =>
     resource(
       await world.customers.updateAddress(
-        { session, source, requestId, tenant, principal },
+        caller,
         await reach(tenant, params, world),
         params.addressId,
         body,
@@ -124,13 +120,8 @@ export const deleteCustomerAddress = route({
     await world.customers.getAddress(await reach(tenant, params, world), params.addressId),
   success: { status: 204, description: 'The address is gone.' },
   problems: [],
-  handle: async ({ params, session, source, requestId, tenant, principal, expectedVersion }, world) => {
-    await world.customers.deleteAddress(
-      { session, source, requestId, tenant, principal },
-      await reach(tenant, params, world),
-      params.addressId,
-      expectedVersion,
-    )
+  handle: async ({ caller, params, tenant, expectedVersion }, world) => {
+    await world.customers.deleteAddress(caller, await reach(tenant, params, world), params.addressId, expectedVersion)
     return empty()
   },
 })
@@ -155,9 +146,9 @@ export const requestClosure = route({
     'Not while payments, transfers or exchanges are under way. From here on nothing is paid out or in. When nothing is left on its balances its accounts are closed, and with the last of them the customer: its keys and endpoints end, and its people no longer reach it. Until its accounts are being closed it can be taken back.',
   success: { status: 200, description: 'The customer is closing.', schema: CustomerClosure },
   problems: ['invalid-transition'],
-  handle: async ({ params, session, source, requestId, tenant, principal }, world) => {
+  handle: async ({ caller, params, tenant }, world) => {
     await reach(tenant, params, world)
-    return json(200, await world.customers.requestClosure({ session, source, requestId, tenant, principal }))
+    return json(200, await world.customers.requestClosure(caller))
   },
 })
 
@@ -168,9 +159,9 @@ export const withdrawClosure = route({
   summary: 'Take the closure back',
   success: { status: 204, description: 'The customer is active again.' },
   problems: ['invalid-transition'],
-  handle: async ({ params, session, source, requestId, tenant, principal }, world) => {
+  handle: async ({ caller, params, tenant }, world) => {
     await reach(tenant, params, world)
-    await world.customers.withdrawClosure({ session, source, requestId, tenant, principal })
+    await world.customers.withdrawClosure(caller)
     return empty()
   },
 })

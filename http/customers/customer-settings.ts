@@ -54,15 +54,9 @@ export const updateCustomerLimits = route({
   exists: (tenant, { customerId }, { customers }) => customers.reaches(tenant, customerId),
   success: { status: 200, description: 'The limits as they are now.', schema: CustomerLimits, etag: true },
   problems: [],
-  handle: async ({ params, body, session, source, requestId, tenant, principal }, world) => {
+  handle: async ({ caller, params, body, tenant }, world) => {
     await reach(tenant, params.customerId, world)
-    return resource(
-      await world.customers.updateCustomerLimits(
-        { session, source, requestId, tenant, principal },
-        params.customerId,
-        body,
-      ),
-    )
+    return resource(await world.customers.updateCustomerLimits(caller, params.customerId, body))
   },
 })
 
@@ -104,10 +98,8 @@ export const updateAlertSettings = route({
   current: async ({ tenant, params }, { customers }) => await customers.getSetting(own(tenant, params), 'alerts'),
   body: AlertSettingsWrite,
   success: { status: 200, description: 'The alerts as they are now.', schema: AlertSettings, etag: true },
-  handle: async ({ body, session, source, requestId, tenant, principal, expectedVersion }, { customers }) =>
-    resource(
-      await customers.updateSetting({ session, source, requestId, tenant, principal }, 'alerts', body, expectedVersion),
-    ),
+  handle: async ({ caller, body, expectedVersion }, { customers }) =>
+    resource(await customers.updateSetting(caller, 'alerts', body, expectedVersion)),
 })
 
 export const getApprovedDomains = route({
@@ -135,15 +127,8 @@ export const updateApprovedDomains = route({
     await customers.getSetting(own(tenant, params), 'approved_domains'),
   body: ApprovedDomainsWrite,
   success: { status: 200, description: 'The domains as they are now.', schema: ApprovedDomains, etag: true },
-  handle: async ({ body, session, source, requestId, tenant, principal, expectedVersion }, { customers }) =>
-    resource(
-      await customers.updateSetting(
-        { session, source, requestId, tenant, principal },
-        'approved_domains',
-        body,
-        expectedVersion,
-      ),
-    ),
+  handle: async ({ caller, body, expectedVersion }, { customers }) =>
+    resource(await customers.updateSetting(caller, 'approved_domains', body, expectedVersion)),
 })
 
 export const getCustomerPreferences = route({
@@ -169,19 +154,12 @@ export const updateCustomerPreferences = route({
   current: async ({ tenant, params }, { customers }) => await customers.getSetting(own(tenant, params), 'preferences'),
   body: CustomerPreferencesUpdate,
   success: { status: 200, description: 'The preferences as they are now.', schema: CustomerPreferences, etag: true },
-  handle: async ({ body, session, source, requestId, tenant, principal, expectedVersion }, { customers }) => {
+  handle: async ({ caller, body, expectedVersion }, { customers }) => {
     if (body.timezone !== undefined && !isTimeZone(body.timezone)) {
       const message = 'No such time zone.'
       refuse('validation-error', message, { errors: [{ field: '/timezone', code: 'invalid_value', message }] })
     }
-    return resource(
-      await customers.updateSetting(
-        { session, source, requestId, tenant, principal },
-        'preferences',
-        body,
-        expectedVersion,
-      ),
-    )
+    return resource(await customers.updateSetting(caller, 'preferences', body, expectedVersion))
   },
 })
 

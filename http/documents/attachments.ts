@@ -80,8 +80,8 @@ export const uploadTransactionAttachment = route({
     location: true,
   },
   problems: ['limit-reached'],
-  handle: async ({ params, upload, ...by }, { documents }) => {
-    const made = await documents.attach(by, params.transactionId, upload as ReadUpload)
+  handle: async ({ caller, params, upload }, { documents }) => {
+    const made = await documents.attach(caller, params.transactionId, upload as ReadUpload)
     return created(made, `/v1/attachments/${made.view.id}`)
   },
 })
@@ -123,8 +123,8 @@ export const deleteAttachment = route({
     tenant === null ? null : await documents.getAttachment(tenant, params.attachmentId),
   success: { status: 204, description: 'It is gone.' },
   problems: [],
-  handle: async ({ params, expectedVersion, ...by }, { documents }) => {
-    await documents.deleteAttachment(by, params.attachmentId, expectedVersion)
+  handle: async ({ caller, params, expectedVersion }, { documents }) => {
+    await documents.deleteAttachment(caller, params.attachmentId, expectedVersion)
     return empty()
   },
 })

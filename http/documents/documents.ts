@@ -29,8 +29,8 @@ export const uploadDocument = route({
     location: true,
   },
   problems: [],
-  handle: async ({ upload, ...by }, { documents }) => {
-    const made = await documents.upload(by, upload as ReadUpload)
+  handle: async ({ caller, upload }, { documents }) => {
+    const made = await documents.upload(caller, upload as ReadUpload)
     return created(made, `/v1/documents/${made.view.id}`)
   },
 })
@@ -95,8 +95,8 @@ export const deleteDocument = route({
     tenant === null ? null : await documents.get(tenant, params.documentId),
   success: { status: 204, description: 'It is gone.' },
   problems: ['invalid-transition'],
-  handle: async ({ params, expectedVersion, ...by }, { documents }) => {
-    await documents.delete(by, params.documentId, expectedVersion)
+  handle: async ({ caller, params, expectedVersion }, { documents }) => {
+    await documents.delete(caller, params.documentId, expectedVersion)
     return empty()
   },
 })

@@ -73,8 +73,7 @@ export const createForwardContract = route({
   body: ForwardContractCreate,
   success: { status: 201, description: 'The forward as it was made.', schema: Exchange, etag: true, location: true },
   problems: ['insufficient-funds', ...OPENING_PROBLEMS],
-  handle: ({ tenant, principal, body, idempotency, requestId, instance, deadline }, { contracts }) =>
-    contracts.openForward({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }),
+  handle: ({ command }, { contracts }) => contracts.openForward(command),
 })
 
 export const getForwardContract = route({
@@ -101,11 +100,7 @@ export const payForwardDeposit = route({
   exists: async (tenant, params, { contracts }) => (await contracts.get(tenant, params.exchangeId, 'forward')) !== null,
   success: { status: 200, description: 'The forward, its deposit paid.', schema: Exchange },
   problems: ['insufficient-funds', 'invalid-transition'],
-  handle: ({ tenant, principal, params, body, idempotency, requestId, instance, deadline }, { contracts }) =>
-    contracts.payDeposit(
-      { tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline },
-      params.exchangeId,
-    ),
+  handle: ({ params, command }, { contracts }) => contracts.payDeposit(command, params.exchangeId),
 })
 
 export const listForwardDrawdowns = route({
@@ -134,12 +129,7 @@ export const createForwardDrawdown = route({
   exists: async (tenant, params, { contracts }) => (await contracts.get(tenant, params.exchangeId, 'forward')) !== null,
   success: DRAWN,
   problems: DRAWING_PROBLEMS,
-  handle: ({ tenant, principal, params, body, idempotency, requestId, instance, deadline }, { contracts }) =>
-    contracts.draw(
-      { tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline },
-      params.exchangeId,
-      'forward',
-    ),
+  handle: ({ params, command }, { contracts }) => contracts.draw(command, params.exchangeId, 'forward'),
 })
 
 // ── Held rates
@@ -169,8 +159,7 @@ export const createHeldRate = route({
   body: HeldRateCreate,
   success: { status: 201, description: 'The held rate as it was made.', schema: Exchange, etag: true, location: true },
   problems: OPENING_PROBLEMS,
-  handle: ({ tenant, principal, body, idempotency, requestId, instance, deadline }, { contracts }) =>
-    contracts.holdRate({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }),
+  handle: ({ command }, { contracts }) => contracts.holdRate(command),
 })
 
 export const getHeldRate = route({
@@ -211,12 +200,7 @@ export const createHeldRateDrawdown = route({
     (await contracts.get(tenant, params.exchangeId, 'held_rate')) !== null,
   success: DRAWN,
   problems: DRAWING_PROBLEMS,
-  handle: ({ tenant, principal, params, body, idempotency, requestId, instance, deadline }, { contracts }) =>
-    contracts.draw(
-      { tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline },
-      params.exchangeId,
-      'held_rate',
-    ),
+  handle: ({ params, command }, { contracts }) => contracts.draw(command, params.exchangeId, 'held_rate'),
 })
 
 export const cancelHeldRate = route({
@@ -230,9 +214,5 @@ export const cancelHeldRate = route({
   idempotency: 'optional',
   success: { status: 200, description: 'The held rate, cancelled.', schema: Exchange },
   problems: ['not-cancellable'],
-  handle: ({ tenant, principal, params, idempotency, requestId, instance, deadline }, { contracts }) =>
-    contracts.cancelHeldRate(
-      { tenantId: tenant.id, principal, body: null, idempotency, requestId, instance, deadline },
-      params.exchangeId,
-    ),
+  handle: ({ params, command }, { contracts }) => contracts.cancelHeldRate(command, params.exchangeId),
 })

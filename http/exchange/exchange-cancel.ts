@@ -16,9 +16,5 @@ export const cancelExchange = route({
   exists: async (tenant, { exchangeId }, { exchanges }) => (await exchanges.getExchange(tenant, exchangeId)) !== null,
   success: { status: 200, description: 'The exchange, cancelled.', schema: Exchange },
   problems: ['not-cancellable'],
-  handle: ({ tenant, principal, params, idempotency, requestId, instance, deadline }, { contracts }) =>
-    contracts.cancelExchange(
-      { tenantId: tenant.id, principal, body: null, idempotency, requestId, instance, deadline },
-      params.exchangeId,
-    ),
+  handle: ({ params, command }, { contracts }) => contracts.cancelExchange(command, params.exchangeId),
 })

@@ -53,8 +53,7 @@ export const createQuote = route({
   body: QuoteCreate,
   success: QUOTED,
   problems: ['feature-disabled', 'limit-exceeded', 'provider-error'],
-  handle: ({ tenant, principal, body, idempotency, requestId, instance, deadline }, { exchanges }) =>
-    exchanges.createQuote({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }),
+  handle: ({ command }, { exchanges }) => exchanges.createQuote(command),
 })
 
 export const getQuote = route({
@@ -80,11 +79,7 @@ export const refreshQuote = route({
   description: 'The old one stays valid until its own end.',
   success: QUOTED,
   problems: ['not-found', 'feature-disabled', 'invalid-transition', 'limit-exceeded', 'provider-error'],
-  handle: ({ tenant, principal, params, body, idempotency, requestId, instance, deadline }, { exchanges }) =>
-    exchanges.refreshQuote(
-      { tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline },
-      params.quoteId,
-    ),
+  handle: ({ params, command }, { exchanges }) => exchanges.refreshQuote(command, params.quoteId),
 })
 
 export const getIndicativeRates = route({
@@ -152,8 +147,7 @@ export const createExchange = route({
     'limit-exceeded',
     'provider-error',
   ],
-  handle: ({ tenant, principal, body, idempotency, requestId, instance, deadline }, { exchanges }) =>
-    exchanges.createExchange({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }),
+  handle: ({ command }, { exchanges }) => exchanges.createExchange(command),
 })
 
 export const getExchange = route({
@@ -178,8 +172,7 @@ export const simulateExchangeStatus = route({
   exists: async (tenant, { exchangeId }, { exchanges }) => (await exchanges.getExchange(tenant, exchangeId)) !== null,
   success: { status: 202, description: 'The bank is about to say so.', schema: SimulationResult },
   problems: ['not-found', 'simulation-not-possible'],
-  handle: ({ tenant, params, body, idempotency, requestId, instance }, { exchanges }) =>
-    exchanges.simulateStatus({ tenantId: tenant.id, body, idempotency, requestId, instance }, params.exchangeId),
+  handle: ({ params, command }, { exchanges }) => exchanges.simulateStatus(command, params.exchangeId),
 })
 
 export const simulateFxRateMove = route({
@@ -193,6 +186,5 @@ export const simulateFxRateMove = route({
   body: SimFxRate,
   success: { status: 202, description: 'The rate as it is now.', schema: SimulationResult },
   problems: ['provider-error'],
-  handle: ({ tenant, body, idempotency, requestId, instance }, { exchanges }) =>
-    exchanges.simulateRate({ tenantId: tenant.id, body, idempotency, requestId, instance }),
+  handle: ({ command }, { exchanges }) => exchanges.simulateRate(command),
 })

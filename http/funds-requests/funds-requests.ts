@@ -64,14 +64,7 @@ export const createFundsRequest = route({
     location: true,
   },
   problems: ['duplicate-external-id', 'limit-reached', 'limit-exceeded'],
-  handle: (
-    { tenant, principal, session, source, body, idempotency, requestId, instance, deadline },
-    { fundsRequests },
-  ) =>
-    fundsRequests.create(
-      { tenant, principal, session, source, requestId },
-      { tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline },
-    ),
+  handle: ({ caller, command }, { fundsRequests }) => fundsRequests.create(caller, command),
 })
 
 export const updateFundsRequest = route({
@@ -88,15 +81,8 @@ export const updateFundsRequest = route({
   body: FundsRequestUpdate,
   success: { status: 200, description: 'The funds request as it is now.', schema: FundsRequest, etag: true },
   problems: ['invalid-transition'],
-  handle: async ({ tenant, principal, session, source, requestId, params, body, expectedVersion }, { fundsRequests }) =>
-    resource(
-      await fundsRequests.update(
-        { tenant, principal, session, source, requestId },
-        params.fundsRequestId,
-        body,
-        expectedVersion,
-      ),
-    ),
+  handle: async ({ caller, params, body, expectedVersion }, { fundsRequests }) =>
+    resource(await fundsRequests.update(caller, params.fundsRequestId, body, expectedVersion)),
 })
 
 export const cancelFundsRequest = route({
@@ -110,12 +96,8 @@ export const cancelFundsRequest = route({
   idempotency: 'optional',
   success: { status: 200, description: 'The funds request, cancelled.', schema: FundsRequest },
   problems: ['not-found', 'not-cancellable'],
-  handle: ({ tenant, principal, session, source, requestId, instance, idempotency, params }, { fundsRequests }) =>
-    fundsRequests.cancel({ tenant, principal, session, source, requestId }, params.fundsRequestId, {
-      idempotency,
-      requestId,
-      instance,
-    }),
+  handle: ({ caller, params, command }, { fundsRequests }) =>
+    fundsRequests.cancel(caller, params.fundsRequestId, command),
 })
 
 export const remindFundsRequest = route({
@@ -129,11 +111,8 @@ export const remindFundsRequest = route({
   idempotency: 'none',
   success: { status: 200, description: 'The funds request; a mail is on its way.', schema: FundsRequest },
   problems: ['not-found', 'invalid-transition', 'limit-reached', 'rate-limited', 'validation-error'],
-  handle: async ({ tenant, principal, session, source, requestId, params }, { fundsRequests }) =>
-    json(
-      200,
-      (await fundsRequests.remind({ tenant, principal, session, source, requestId }, params.fundsRequestId)).view,
-    ),
+  handle: async ({ caller, params }, { fundsRequests }) =>
+    json(200, (await fundsRequests.remind(caller, params.fundsRequestId)).view),
 })
 
 export const allocateIncomingPayment = route({
@@ -152,15 +131,6 @@ export const allocateIncomingPayment = route({
   body: ArrivalAllocation,
   success: { status: 200, description: 'The funds request with what it has been paid.', schema: FundsRequest },
   problems: ['not-found', 'invalid-transition'],
-  handle: async ({ tenant, principal, session, source, requestId, params, body }, { fundsRequests }) =>
-    json(
-      200,
-      (
-        await fundsRequests.allocate(
-          { tenant, principal, session, source, requestId },
-          params.incomingPaymentId,
-          body.fundsRequestId,
-        )
-      ).view,
-    ),
+  handle: async ({ caller, params, body }, { fundsRequests }) =>
+    json(200, (await fundsRequests.allocate(caller, params.incomingPaymentId, body.fundsRequestId)).view),
 })

@@ -29,6 +29,9 @@ export const declinePublicFundsRequest = route({
   summary: 'Decline to pay what a link asks for',
   success: { status: 200, description: 'The request, declined.', schema: PublicFundsRequest },
   problems: ['invalid-transition'],
-  handle: async ({ params, source, requestId }, { fundsRequests }) =>
-    json(200, await fundsRequests.decline(params.token, { address: source.address, requestId })),
+  handle: async ({ caller, params }, { fundsRequests }) =>
+    json(
+      200,
+      await fundsRequests.decline(params.token, { address: caller.source.address, requestId: caller.requestId }),
+    ),
 })

@@ -60,8 +60,8 @@ export function apiKeyOperations({ base, id, whose, ...who }: Family): Route[] {
       answersCredential: true,
       success: { status: 201, description: 'The key with its secret.', schema: NewApiKey, etag: true, location: true },
       problems: ['customer-not-active', 'limit-reached'],
-      handle: async ({ body, session, source, requestId, tenant, principal }, { identity }) => {
-        const made = await identity.createApiKey({ session, source, requestId, tenant, principal }, body)
+      handle: async ({ caller, body }, { identity }) => {
+        const made = await identity.createApiKey(caller, body)
         return created(made, `/v1${base}/${made.view.id}`, { secret: made.secret })
       },
     }),
@@ -94,15 +94,8 @@ export function apiKeyOperations({ base, id, whose, ...who }: Family): Route[] {
       body: ApiKeyUpdate,
       success: { status: 200, description: 'The key as it is now.', schema: ApiKey, etag: true },
       problems: [],
-      handle: async ({ params, body, session, source, requestId, tenant, principal, expectedVersion }, { identity }) =>
-        resource(
-          await identity.updateApiKey(
-            { session, source, requestId, tenant, principal },
-            params.apiKeyId,
-            body,
-            expectedVersion,
-          ),
-        ),
+      handle: async ({ caller, params, body, expectedVersion }, { identity }) =>
+        resource(await identity.updateApiKey(caller, params.apiKeyId, body, expectedVersion)),
     }),
     route({
       ...shared,
@@ -124,12 +117,8 @@ export function apiKeyOperations({ base, id, whose, ...who }: Family): Route[] {
         location: true,
       },
       problems: ['invalid-transition', 'customer-not-active'],
-      handle: async ({ params, body, session, source, requestId, tenant, principal }, { identity }) => {
-        const made = await identity.rotateApiKey(
-          { session, source, requestId, tenant, principal },
-          params.apiKeyId,
-          body.gracePeriodHours ?? GRACE_HOURS,
-        )
+      handle: async ({ caller, params, body }, { identity }) => {
+        const made = await identity.rotateApiKey(caller, params.apiKeyId, body.gracePeriodHours ?? GRACE_HOURS)
         return created(made, `/v1${base}/${made.view.id}`, { secret: made.secret })
       },
     }),
@@ -146,8 +135,8 @@ export function apiKeyOperations({ base, id, whose, ...who }: Family): Route[] {
         tenant === null ? null : await identity.getApiKey(tenant, params.apiKeyId),
       success: { status: 204, description: 'The key no longer works, on any node.' },
       problems: [],
-      handle: async ({ params, session, source, requestId, tenant, principal, expectedVersion }, { identity }) => {
-        await identity.revokeApiKey({ session, source, requestId, tenant, principal }, params.apiKeyId, expectedVersion)
+      handle: async ({ caller, params, expectedVersion }, { identity }) => {
+        await identity.revokeApiKey(caller, params.apiKeyId, expectedVersion)
         return empty()
       },
     }),

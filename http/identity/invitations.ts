@@ -43,6 +43,6 @@ export const acceptInvitation = route({
     schema: AcceptedInvitation,
   },
   problems: ['unauthenticated'],
-  handle: async ({ params, body, source, requestId }, { members }) =>
-    json(200, await members.acceptInvitation(params.token, body, { source, requestId })),
+  handle: async ({ caller, params, body }, { members }) =>
+    json(200, await members.acceptInvitation(params.token, body, caller)),
 })

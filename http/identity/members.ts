@@ -72,15 +72,8 @@ export const updateMembership = route({
   body: MemberUpdate,
   success: { status: 200, description: 'The member as they are now.', schema: Member, etag: true },
   problems: ['invalid-transition'],
-  handle: async ({ params, body, session, source, requestId, tenant, principal, expectedVersion }, { members }) =>
-    resource(
-      await members.updateMember(
-        { session, source, requestId, tenant, principal },
-        params.membershipId,
-        body,
-        expectedVersion,
-      ),
-    ),
+  handle: async ({ caller, params, body, expectedVersion }, { members }) =>
+    resource(await members.updateMember(caller, params.membershipId, body, expectedVersion)),
 })
 
 export const removeMembership = route({
@@ -94,8 +87,8 @@ export const removeMembership = route({
   current: async ({ tenant, params }, { members }) => await members.getMember(own(tenant, params), params.membershipId),
   success: { status: 204, description: 'They have no access any more.' },
   problems: ['invalid-transition'],
-  handle: async ({ params, session, source, requestId, tenant, principal, expectedVersion }, { members }) => {
-    await members.removeMember({ session, source, requestId, tenant, principal }, params.membershipId, expectedVersion)
+  handle: async ({ caller, params, expectedVersion }, { members }) => {
+    await members.removeMember(caller, params.membershipId, expectedVersion)
     return empty()
   },
 })
@@ -112,11 +105,9 @@ export const transferPrimaryOwner = route({
   body: PrimaryOwner,
   success: { status: 200, description: 'The new primary owner.', schema: Member, etag: true },
   problems: [],
-  handle: async ({ params, body, session, source, requestId, tenant, principal }, { members }) => {
+  handle: async ({ caller, params, body, tenant }, { members }) => {
     own(tenant, params)
-    return resource(
-      await members.transferPrimaryOwner({ session, source, requestId, tenant, principal }, body.membershipId),
-    )
+    return resource(await members.transferPrimaryOwner(caller, body.membershipId))
   },
 })
 
@@ -144,9 +135,9 @@ export const createTeam = route({
   body: TeamCreate,
   success: { status: 201, description: 'The team.', schema: Team, etag: true, location: true },
   problems: ['limit-reached', 'invalid-transition'],
-  handle: async ({ params, body, session, source, requestId, tenant, principal }, { members }) => {
+  handle: async ({ caller, params, body, tenant }, { members }) => {
     const customerId = own(tenant, params)
-    const team = await members.createTeam({ session, source, requestId, tenant, principal }, body)
+    const team = await members.createTeam(caller, body)
     return created(team, `/v1/customers/${customerId}/teams/${team.view.id}`)
   },
 })
@@ -177,10 +168,8 @@ export const updateTeam = route({
   body: TeamUpdate,
   success: { status: 200, description: 'The team as it is now.', schema: Team, etag: true },
   problems: ['invalid-transition'],
-  handle: async ({ params, body, session, source, requestId, tenant, principal, expectedVersion }, { members }) =>
-    resource(
-      await members.updateTeam({ session, source, requestId, tenant, principal }, params.teamId, body, expectedVersion),
-    ),
+  handle: async ({ caller, params, body, expectedVersion }, { members }) =>
+    resource(await members.updateTeam(caller, params.teamId, body, expectedVersion)),
 })
 
 export const deleteTeam = route({
@@ -194,8 +183,8 @@ export const deleteTeam = route({
   current: async ({ tenant, params }, { members }) => await members.getTeam(own(tenant, params), params.teamId),
   success: { status: 204, description: 'The team is gone.' },
   problems: [],
-  handle: async ({ params, session, source, requestId, tenant, principal, expectedVersion }, { members }) => {
-    await members.deleteTeam({ session, source, requestId, tenant, principal }, params.teamId, expectedVersion)
+  handle: async ({ caller, params, expectedVersion }, { members }) => {
+    await members.deleteTeam(caller, params.teamId, expectedVersion)
     return empty()
   },
 })
@@ -235,9 +224,9 @@ export const createInvitation = route({
     location: true,
   },
   problems: ['invitation_domains_required', 'domain_not_approved', 'limit-reached'],
-  handle: async ({ params, body, session, source, requestId, tenant, principal }, { members }) => {
+  handle: async ({ caller, params, body, tenant }, { members }) => {
     const customerId = own(tenant, params)
-    const invitation = await members.invite({ session, source, requestId, tenant, principal }, body)
+    const invitation = await members.invite(caller, body)
     return created(invitation, `/v1/customers/${customerId}/invitations/${invitation.view.id}`)
   },
 })
@@ -263,9 +252,9 @@ export const revokeInvitation = route({
   stepUp,
   success: { status: 204, description: 'Its link no longer works.' },
   problems: ['invalid-transition'],
-  handle: async ({ params, session, source, requestId, tenant, principal }, { members }) => {
+  handle: async ({ caller, params, tenant }, { members }) => {
     own(tenant, params)
-    await members.revokeInvitation({ session, source, requestId, tenant, principal }, params.invitationId)
+    await members.revokeInvitation(caller, params.invitationId)
     return empty()
   },
 })
@@ -280,10 +269,8 @@ export const resendInvitation = route({
   stepUp,
   success: { status: 200, description: 'The invitation.', schema: Invitation, etag: true },
   problems: ['invalid-transition', 'invitation_domains_required', 'domain_not_approved'],
-  handle: async ({ params, session, source, requestId, tenant, principal }, { members }) => {
+  handle: async ({ caller, params, tenant }, { members }) => {
     own(tenant, params)
-    return resource(
-      await members.resendInvitation({ session, source, requestId, tenant, principal }, params.invitationId),
-    )
+    return resource(await members.resendInvitation(caller, params.invitationId))
   },
 })

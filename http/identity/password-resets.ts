@@ -18,9 +18,9 @@ export const requestPasswordReset = route({
   body: PasswordResetRequest,
   success: { status: 202, description: 'If somebody has the address, a mail with a link is on its way.' },
   problems: [],
-  handle: ({ body, source, requestId }, { identity, limitSignIn }) => {
+  handle: ({ caller, body }, { identity, limitSignIn }) => {
     limitSignIn(body.email)
-    identity.requestPasswordReset(body.email, { source, requestId })
+    identity.requestPasswordReset(body.email, caller)
     return empty(202)
   },
 })
@@ -40,8 +40,8 @@ export const completePasswordReset = route({
   body: PasswordResetComplete,
   success: { status: 204, description: 'The password is the new one.' },
   problems: [],
-  handle: async ({ params, body, source, requestId }, { identity }) => {
-    await identity.completePasswordReset(params.token, body.password, { source, requestId })
+  handle: async ({ caller, params, body }, { identity }) => {
+    await identity.completePasswordReset(params.token, body.password, caller)
     return empty()
   },
 })

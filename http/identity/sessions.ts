@@ -49,9 +49,9 @@ export const createSession = route({
     location: true,
   },
   problems: ['unauthenticated'],
-  handle: async ({ body, source, requestId }, { identity, limitSignIn }) => {
+  handle: async ({ caller, body }, { identity, limitSignIn }) => {
     limitSignIn(body.email)
-    return { ...opened(201, await identity.signIn(body, { source, requestId })), location: '/v1/sessions/current' }
+    return { ...opened(201, await identity.signIn(body, caller)), location: '/v1/sessions/current' }
   },
 })
 
@@ -74,8 +74,7 @@ export const verifySessionMfa = route({
     schema: OpenedSession,
   },
   problems: ['challenge-locked', 'invalid-transition'],
-  handle: async ({ body, session, source, requestId }, { identity }) =>
-    opened(200, await identity.verifyMfa({ session, source, requestId }, body)),
+  handle: async ({ caller, body }, { identity }) => opened(200, await identity.verifyMfa(caller, body)),
 })
 
 export const listSessions = route({
@@ -91,7 +90,7 @@ export const listSessions = route({
   list: sessionList,
   success: { status: 200, description: 'A page of sessions.', schema: PageOf('SessionPage', Session), etag: true },
   problems: [],
-  handle: async ({ list, session }, { identity }) => {
+  handle: async ({ caller: { session }, list }, { identity }) => {
     const found = await identity.listSessions(session.userId, list)
     return page(list, { ...found, rows: found.rows.map((row) => ({ ...row, current: row.id === session.id })) })
   },
@@ -109,7 +108,7 @@ export const getCurrentSession = route({
   idempotency: 'none',
   success: { status: 200, description: 'The session.', schema: CurrentSession },
   problems: [],
-  handle: ({ session, principal }, { identity, sandbox }) =>
+  handle: ({ caller: { session, principal } }, { identity, sandbox }) =>
     json(200, {
       id: session.id,
       status: 'active',
@@ -144,8 +143,8 @@ export const deleteCurrentSession = route({
   beforeMfa: true,
   success: { status: 204, description: 'The session has ended.' },
   problems: [],
-  handle: async ({ session, source, requestId }, { identity }) => {
-    await identity.signOut({ session, source, requestId })
+  handle: async ({ caller }, { identity }) => {
+    await identity.signOut(caller)
     return empty(204, ['Set-Cookie', setSessionCookie(null)])
   },
 })
@@ -163,8 +162,7 @@ export const refreshSession = route({
   idempotency: 'none',
   success: { status: 200, description: 'The session with a new token; the one before is void.', schema: OpenedSession },
   problems: [],
-  handle: async ({ session, source, requestId }, { identity }) =>
-    opened(200, await identity.refresh({ session, source, requestId })),
+  handle: async ({ caller }, { identity }) => opened(200, await identity.refresh(caller)),
 })
 
 export const revokeSession = route({
@@ -179,9 +177,8 @@ export const revokeSession = route({
   idempotency: 'none',
   success: { status: 204, description: 'The session has ended.' },
   problems: [],
-  handle: async ({ params, session, source, requestId }, { identity }) => {
-    if (!(await identity.revokeSession({ session, source, requestId }, params.sessionId)))
-      refuse('not-found', 'You have no such session.')
+  handle: async ({ caller, params }, { identity }) => {
+    if (!(await identity.revokeSession(caller, params.sessionId))) refuse('not-found', 'You have no such session.')
     return empty()
   },
 })

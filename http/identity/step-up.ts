@@ -54,14 +54,11 @@ export const createStepUpChallenge = route({
   body: ChallengeCreate,
   success: { status: 201, description: 'The challenge.', schema: StepUpChallenge, location: true },
   problems: ['invalid-transition'],
-  handle: async (
-    { body, tenant, principal, session, source, requestId },
-    { identity, payments, recipients, approvals },
-  ) => {
+  handle: async ({ caller, body }, { identity, payments, recipients, approvals }) => {
     const challenge = await identity.createChallenge(
-      { session, source, requestId, tenant, principal },
+      caller,
       body,
-      await display(tenant, principal, body, { payments, recipients, approvals }),
+      await display(caller.tenant, caller.principal, body, { payments, recipients, approvals }),
     )
     return { ...json(201, challenge), location: `/v1/step-up/challenges/${challenge.challengeId}` }
   },
@@ -83,8 +80,8 @@ export const verifyStepUpChallenge = route({
   answersCredential: true,
   success: { status: 200, description: "What was proven, and the session's new token.", schema: StepUpVerified },
   problems: ['challenge-locked', 'invalid-transition'],
-  handle: async ({ params, body, session, source, requestId }, { identity }) => {
-    const { proof, token } = await identity.verifyChallenge({ session, source, requestId }, params.challengeId, body)
+  handle: async ({ caller, params, body }, { identity }) => {
+    const { proof, token } = await identity.verifyChallenge(caller, params.challengeId, body)
     return {
       ...json(200, { ...proof, token, csrfToken: csrfToken(token) }),
       headers: ['Set-Cookie', setSessionCookie(token)],

@@ -24,7 +24,7 @@ export const getCurrentUser = route({
   idempotency: 'none',
   success: { status: 200, description: 'The profile.', schema: User, etag: true },
   problems: [],
-  handle: async ({ session }, { identity }) => resource(await identity.getUser(session.userId)),
+  handle: async ({ caller }, { identity }) => resource(await identity.getUser(caller.session.userId)),
 })
 
 export const updateCurrentUser = route({
@@ -42,8 +42,8 @@ export const updateCurrentUser = route({
   body: UserUpdate,
   success: { status: 200, description: 'The profile as it is now.', schema: User, etag: true },
   problems: [],
-  handle: async ({ body, session, source, requestId, expectedVersion }, { identity }) =>
-    resource(await identity.updateUser({ session, source, requestId }, body, expectedVersion)),
+  handle: async ({ caller, body, expectedVersion }, { identity }) =>
+    resource(await identity.updateUser(caller, body, expectedVersion)),
 })
 
 export const changePassword = route({
@@ -61,8 +61,8 @@ export const changePassword = route({
   body: PasswordChange,
   success: { status: 204, description: 'The password is the new one.' },
   problems: [],
-  handle: async ({ body, session, source, requestId }, { identity }) => {
-    await identity.changePassword({ session, source, requestId }, body)
+  handle: async ({ caller, body }, { identity }) => {
+    await identity.changePassword(caller, body)
     return empty()
   },
 })
@@ -79,9 +79,9 @@ export const listMfaFactors = route({
   idempotency: 'none',
   success: { status: 200, description: 'All of them, oldest first.', schema: PageOf('MfaFactorPage', MfaFactor) },
   problems: [],
-  handle: async ({ session }, { identity }) =>
+  handle: async ({ caller }, { identity }) =>
     json(200, {
-      data: await identity.listFactors(session.userId),
+      data: await identity.listFactors(caller.session.userId),
       page: { nextCursor: null, prevCursor: null, limit: PAGE_LIMIT_MAX },
     }),
 })
@@ -107,8 +107,8 @@ export const createMfaFactor = route({
     location: true,
   },
   problems: ['limit-reached'],
-  handle: async ({ body, session, source, requestId }, { identity }) => {
-    const { secret, otpauthUri, ...factor } = await identity.addFactor({ session, source, requestId }, body)
+  handle: async ({ caller, body }, { identity }) => {
+    const { secret, otpauthUri, ...factor } = await identity.addFactor(caller, body)
     return created({ version: 1, view: factor }, `/v1/users/me/mfa-factors/${factor.id}`, { secret, otpauthUri })
   },
 })
@@ -127,8 +127,8 @@ export const verifyMfaFactor = route({
   body: FactorConfirm,
   success: { status: 200, description: 'The factor, which counts from now on.', schema: MfaFactor },
   problems: ['invalid-transition'],
-  handle: async ({ params, body, session, source, requestId }, { identity }) =>
-    json(200, await identity.confirmFactor({ session, source, requestId }, params.factorId, body.code)),
+  handle: async ({ caller, params, body }, { identity }) =>
+    json(200, await identity.confirmFactor(caller, params.factorId, body.code)),
 })
 
 export const deleteMfaFactor = route({
@@ -145,8 +145,8 @@ export const deleteMfaFactor = route({
   stepUp: { action: 'settings.change' },
   success: { status: 204, description: 'The factor is gone.' },
   problems: ['invalid-transition'],
-  handle: async ({ params, session, source, requestId }, { identity }) => {
-    await identity.removeFactor({ session, source, requestId }, params.factorId)
+  handle: async ({ caller, params }, { identity }) => {
+    await identity.removeFactor(caller, params.factorId)
     return empty()
   },
 })

@@ -67,6 +67,5 @@ export const addMoney = route({
     'feature-disabled',
     'provider-error',
   ],
-  handle: async ({ body, idempotency, tenant, principal, requestId, instance, deadline }, { accounts }) =>
-    await accounts.addMoney({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }),
+  handle: async ({ command }, { accounts }) => await accounts.addMoney(command),
 })

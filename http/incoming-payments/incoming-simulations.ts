@@ -25,8 +25,8 @@ export const simulateIncomingPayment = route({
   body: SimIncomingPayment,
   success: { status: 202, description: 'The bank is about to report it.', schema: SimulationResult },
   problems: ['simulation-not-possible', 'limit-exceeded'],
-  handle: async ({ body, idempotency, tenant, principal, session, source, requestId }, { incomingPayments }) =>
-    await incomingPayments.simulate({ tenant, principal, session, source, requestId }, body, idempotency, 'result'),
+  handle: async ({ caller, body, command }, { incomingPayments }) =>
+    await incomingPayments.simulate(caller, body, command.idempotency, 'result'),
 })
 
 export const simulateSandboxIncomingPayment = route({
@@ -46,8 +46,8 @@ export const simulateSandboxIncomingPayment = route({
   body: SandboxIncomingPayment,
   success: { status: 202, description: 'The bank is about to report it.', schema: SandboxSimulation },
   problems: ['simulation-not-possible', 'limit-exceeded'],
-  handle: async ({ body, idempotency, tenant, principal, session, source, requestId }, { incomingPayments }) =>
-    await incomingPayments.simulate({ tenant, principal, session, source, requestId }, body, idempotency, 'receipt'),
+  handle: async ({ caller, body, command }, { incomingPayments }) =>
+    await incomingPayments.simulate(caller, body, command.idempotency, 'receipt'),
 })
 
 export const simulateIncomingDebit = route({
@@ -67,8 +67,8 @@ export const simulateIncomingDebit = route({
   body: SimIncomingDebit,
   success: { status: 202, description: 'The partner is about to collect.', schema: SimulationResult },
   problems: ['simulation-not-possible'],
-  handle: async ({ body, idempotency, tenant, principal, session, source, requestId }, { incomingPayments }) =>
-    await incomingPayments.simulateDebit({ tenant, principal, session, source, requestId }, body, idempotency),
+  handle: async ({ caller, body, command }, { incomingPayments }) =>
+    await incomingPayments.simulateDebit(caller, body, command.idempotency),
 })
 
 export const simulateIncomingRecall = route({
@@ -91,11 +91,6 @@ export const simulateIncomingRecall = route({
     (await incomingPayments.getIncomingPayment(tenant, incomingPaymentId)) !== null,
   success: { status: 202, description: "The operator's people have it.", schema: SimulationResult },
   problems: ['not-found', 'simulation-not-possible'],
-  handle: async ({ params, body, idempotency, tenant, principal, session, source, requestId }, { incomingPayments }) =>
-    await incomingPayments.simulateRecall(
-      { tenant, principal, session, source, requestId },
-      params.incomingPaymentId,
-      body,
-      idempotency,
-    ),
+  handle: async ({ caller, params, body, command }, { incomingPayments }) =>
+    await incomingPayments.simulateRecall(caller, params.incomingPaymentId, body, command.idempotency),
 })

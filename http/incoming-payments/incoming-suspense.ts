@@ -55,8 +55,8 @@ export const allocateIncomingSuspense = route({
     (await incomingPayments.getSuspenseItem(tenant, itemId)) !== null,
   success: { status: 200, description: 'The item with the decision.', schema: SuspenseItem, etag: true },
   problems: ['not-found', 'invalid-transition'],
-  handle: async ({ tenant, params, principal, session, source, requestId, body }, { incomingPayments }) =>
-    resource(await incomingPayments.allocate({ tenant, principal, session, source, requestId }, params.itemId, body)),
+  handle: async ({ caller, params, body }, { incomingPayments }) =>
+    resource(await incomingPayments.allocate(caller, params.itemId, body)),
 })
 
 export const returnIncomingSuspense = route({
@@ -70,6 +70,6 @@ export const returnIncomingSuspense = route({
     (await incomingPayments.getSuspenseItem(tenant, itemId)) !== null,
   success: { status: 200, description: 'The item with the decision.', schema: SuspenseItem, etag: true },
   problems: ['not-found', 'invalid-transition'],
-  handle: async ({ tenant, params, principal, session, source, requestId, body }, { incomingPayments }) =>
-    resource(await incomingPayments.giveBack({ tenant, principal, session, source, requestId }, params.itemId, body)),
+  handle: async ({ caller, params, body }, { incomingPayments }) =>
+    resource(await incomingPayments.giveBack(caller, params.itemId, body)),
 })

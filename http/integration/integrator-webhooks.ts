@@ -65,8 +65,8 @@ export const createIntegratorWebhook = route({
     location: true,
   },
   problems: ['limit-reached', 'unsafe-url'],
-  handle: async ({ body, tenant, principal, session, source, requestId }, { webhooks }) => {
-    const made = await webhooks.create({ tenant, principal, session, source, requestId }, body)
+  handle: async ({ caller, body }, { webhooks }) => {
+    const made = await webhooks.create(caller, body)
     return created(made, `/v1/integrator-webhooks/${made.view.id}`, { secret: made.secret })
   },
 })
@@ -96,10 +96,8 @@ export const updateIntegratorWebhook = route({
   body: IntegratorWebhookUpdate,
   success: { status: 200, description: 'The endpoint as it is now.', schema: IntegratorWebhook, etag: true },
   problems: ['unsafe-url'],
-  handle: async ({ params, body, expectedVersion, tenant, principal, session, source, requestId }, { webhooks }) =>
-    resource(
-      await webhooks.update({ tenant, principal, session, source, requestId }, params.webhookId, body, expectedVersion),
-    ),
+  handle: async ({ caller, params, body, expectedVersion }, { webhooks }) =>
+    resource(await webhooks.update(caller, params.webhookId, body, expectedVersion)),
 })
 
 export const deleteIntegratorWebhook = route({
@@ -113,8 +111,8 @@ export const deleteIntegratorWebhook = route({
   current,
   success: { status: 204, description: 'Nothing more is sent to it.' },
   problems: [],
-  handle: async ({ params, expectedVersion, tenant, principal, session, source, requestId }, { webhooks }) => {
-    await webhooks.remove({ tenant, principal, session, source, requestId }, params.webhookId, expectedVersion)
+  handle: async ({ caller, params, expectedVersion }, { webhooks }) => {
+    await webhooks.remove(caller, params.webhookId, expectedVersion)
     return empty()
   },
 })
@@ -135,11 +133,8 @@ export const rotateIntegratorWebhookSecret = route({
     etag: true,
   },
   problems: ['not-found'],
-  handle: async ({ params, tenant, principal, session, source, requestId }, { webhooks }) => {
-    const { secret, ...rotated } = await webhooks.rotateSecret(
-      { tenant, principal, session, source, requestId },
-      params.webhookId,
-    )
+  handle: async ({ caller, params }, { webhooks }) => {
+    const { secret, ...rotated } = await webhooks.rotateSecret(caller, params.webhookId)
     const { location: _location, ...answer } = created(rotated, '', { secret })
     return { ...answer, status: 200 }
   },
@@ -156,8 +151,7 @@ export const testIntegratorWebhook = route({
   limits: ['webhook-test'],
   success: { status: 200, description: 'The delivery.', schema: WebhookDelivery },
   problems: ['not-found', 'invalid-transition'],
-  handle: async ({ params, tenant, principal, session, source, requestId }, { webhooks }) =>
-    json(200, await webhooks.test({ tenant, principal, session, source, requestId }, params.webhookId)),
+  handle: async ({ caller, params }, { webhooks }) => json(200, await webhooks.test(caller, params.webhookId)),
 })
 
 export const listWebhookDeliveries = route({
@@ -190,9 +184,6 @@ export const redeliverWebhook = route({
   limits: ['webhook-redeliver'],
   success: { status: 202, description: 'The delivery, pending again.', schema: WebhookDelivery },
   problems: ['not-found', 'invalid-transition'],
-  handle: async ({ params, tenant, principal, session, source, requestId }, { webhooks }) =>
-    json(
-      202,
-      await webhooks.redeliver({ tenant, principal, session, source, requestId }, params.webhookId, params.deliveryId),
-    ),
+  handle: async ({ caller, params }, { webhooks }) =>
+    json(202, await webhooks.redeliver(caller, params.webhookId, params.deliveryId)),
 })

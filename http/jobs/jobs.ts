@@ -49,6 +49,5 @@ export const cancelJob = route({
   idempotency: 'optional',
   success: { status: 200, description: 'The job, cancelled.', schema: Job },
   problems: ['not-found', 'not-cancellable'],
-  handle: ({ tenant, principal, session, source, params, idempotency, requestId }, { jobs }) =>
-    jobs.cancel({ tenant, principal, session, source, requestId }, params.jobId, idempotency),
+  handle: ({ caller, params, command }, { jobs }) => jobs.cancel(caller, params.jobId, command.idempotency),
 })

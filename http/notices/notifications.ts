@@ -26,7 +26,8 @@ export const listNotifications = route({
     schema: PageOf('NotificationPage', Notification),
     etag: true,
   },
-  handle: async ({ list, session }, { notices }) => page(list, await notices.listNotifications(session.userId, list)),
+  handle: async ({ caller, list }, { notices }) =>
+    page(list, await notices.listNotifications(caller.session.userId, list)),
 })
 
 export const readNotification = route({
@@ -36,8 +37,8 @@ export const readNotification = route({
   operationId: 'readNotification',
   summary: 'Note that you have read something',
   success: { status: 200, description: 'The notification.', schema: Notification },
-  handle: async ({ params, session, tenant }, { notices }) =>
-    json(200, await notices.readNotification(session.userId, tenant.id, params.notificationId)),
+  handle: async ({ caller, params }, { notices }) =>
+    json(200, await notices.readNotification(caller.session.userId, caller.tenant.id, params.notificationId)),
 })
 
 export const getNotificationPreferences = route({
@@ -47,7 +48,7 @@ export const getNotificationPreferences = route({
   operationId: 'getNotificationPreferences',
   summary: 'Read what you want to hear of',
   success: { status: 200, description: 'Your preferences.', schema: NotificationPreferences },
-  handle: async ({ session }, { notices }) => json(200, await notices.notificationPreferences(session.userId)),
+  handle: async ({ caller }, { notices }) => json(200, await notices.notificationPreferences(caller.session.userId)),
 })
 
 export const updateNotificationPreferences = route({
@@ -58,6 +59,6 @@ export const updateNotificationPreferences = route({
   summary: 'Set what you want to hear of',
   body: NotificationPreferences,
   success: { status: 200, description: 'Your preferences.', schema: NotificationPreferences },
-  handle: async ({ body, session }, { notices }) =>
-    json(200, await notices.setNotificationPreferences(session.userId, body)),
+  handle: async ({ caller, body }, { notices }) =>
+    json(200, await notices.setNotificationPreferences(caller.session.userId, body)),
 })

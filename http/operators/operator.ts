@@ -48,8 +48,8 @@ export const updateOperator = route({
   current: current(({ operators }, id) => operators.getOperator(id)),
   body: OperatorUpdate,
   success: { status: 200, description: 'The operator as it is now.', schema: Operator, etag: true },
-  handle: async ({ body, session, source, requestId, tenant, principal, expectedVersion }, { operators }) =>
-    resource(await operators.updateOperator({ session, source, requestId, tenant, principal }, body, expectedVersion)),
+  handle: async ({ caller, body, expectedVersion }, { operators }) =>
+    resource(await operators.updateOperator(caller, body, expectedVersion)),
 })
 
 export const getOperatorSettings = route({
@@ -74,8 +74,8 @@ export const updateOperatorSettings = route({
   current: current(({ operators }, id) => operators.getSettings(id)),
   body: OperatorSettingsUpdate,
   success: { status: 200, description: 'The settings as they are now.', schema: OperatorSettings, etag: true },
-  handle: async ({ body, session, source, requestId, tenant, principal, expectedVersion }, { operators }) =>
-    resource(await operators.updateSettings({ session, source, requestId, tenant, principal }, body, expectedVersion)),
+  handle: async ({ caller, body, expectedVersion }, { operators }) =>
+    resource(await operators.updateSettings(caller, body, expectedVersion)),
 })
 
 export const getFeatureFlags = route({
@@ -100,6 +100,6 @@ export const updateFeatureFlags = route({
   current: current(({ operators }, id) => operators.getFlags(id)),
   body: FeatureFlagsUpdate,
   success: { status: 200, description: 'The features as they are now.', schema: FeatureFlags, etag: true },
-  handle: async ({ body, session, source, requestId, tenant, principal, expectedVersion }, { operators }) =>
-    resource(await operators.updateFlags({ session, source, requestId, tenant, principal }, body, expectedVersion)),
+  handle: async ({ caller, body, expectedVersion }, { operators }) =>
+    resource(await operators.updateFlags(caller, body, expectedVersion)),
 })

@@ -26,13 +26,7 @@ export const requestPaymentRecall = route({
   exists: async (tenant, { paymentId }, { payments }) => (await payments.getPayment(tenant, paymentId)) !== null,
   success: { status: 202, description: 'The payment, whose recall is on its way.', schema: Payment },
   problems: ['not-found', 'invalid-transition'],
-  handle: ({ tenant, params, principal, session, source, body, idempotency, requestId, instance }, { payments }) =>
-    payments.requestRecall({ tenant, principal, session, source, requestId }, params.paymentId, {
-      body,
-      idempotency,
-      requestId,
-      instance,
-    }),
+  handle: ({ caller, params, command }, { payments }) => payments.requestRecall(caller, params.paymentId, command),
 })
 
 export const listPaymentUpdates = route({

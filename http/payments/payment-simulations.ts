@@ -53,16 +53,8 @@ export const simulatePaymentStatus = route({
   exists,
   success: queued,
   problems: ['not-found', 'simulation-not-possible'],
-  handle: async (
-    { params, body, idempotency, instance, tenant, principal, session, source, requestId },
-    { payments },
-  ) =>
-    await payments.simulateStatus(
-      { tenant, principal, session, source, requestId },
-      params.paymentId,
-      { body, idempotency, requestId, instance },
-      'result',
-    ),
+  handle: async ({ caller, params, command }, { payments }) =>
+    await payments.simulateStatus(caller, params.paymentId, command, 'result'),
 })
 
 export const simulateSandboxPaymentStatus = route({
@@ -78,16 +70,8 @@ export const simulateSandboxPaymentStatus = route({
   exists,
   success: { ...queued, schema: SandboxSimulation },
   problems: ['not-found', 'simulation-not-possible'],
-  handle: async (
-    { params, body, idempotency, instance, tenant, principal, session, source, requestId },
-    { payments },
-  ) =>
-    await payments.simulateStatus(
-      { tenant, principal, session, source, requestId },
-      params.paymentId,
-      { body, idempotency, requestId, instance },
-      'receipt',
-    ),
+  handle: async ({ caller, params, command }, { payments }) =>
+    await payments.simulateStatus(caller, params.paymentId, command, 'receipt'),
 })
 
 export const simulatePaymentReturn = route({
@@ -104,16 +88,8 @@ export const simulatePaymentReturn = route({
   exists,
   success: queued,
   problems: ['not-found', 'simulation-not-possible'],
-  handle: async (
-    { params, body, idempotency, instance, tenant, principal, session, source, requestId },
-    { payments },
-  ) =>
-    await payments.simulateReturn({ tenant, principal, session, source, requestId }, params.paymentId, {
-      body,
-      idempotency,
-      requestId,
-      instance,
-    }),
+  handle: async ({ caller, params, command }, { payments }) =>
+    await payments.simulateReturn(caller, params.paymentId, command),
 })
 
 export const simulatePaymentRecall = route({
@@ -129,14 +105,6 @@ export const simulatePaymentRecall = route({
   exists,
   success: queued,
   problems: ['not-found', 'simulation-not-possible'],
-  handle: async (
-    { params, body, idempotency, instance, tenant, principal, session, source, requestId },
-    { payments },
-  ) =>
-    await payments.simulateRecall({ tenant, principal, session, source, requestId }, params.paymentId, {
-      body,
-      idempotency,
-      requestId,
-      instance,
-    }),
+  handle: async ({ caller, params, command }, { payments }) =>
+    await payments.simulateRecall(caller, params.paymentId, command),
 })

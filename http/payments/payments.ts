@@ -39,8 +39,7 @@ export const createPayment = route({
     'rail-unavailable',
     'document-not-clean',
   ],
-  handle: ({ tenant, principal, body, idempotency, requestId, instance, deadline }, { payments }) =>
-    payments.createPayment({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }),
+  handle: ({ command }, { payments }) => payments.createPayment(command),
 })
 
 export const validatePayment = route({
@@ -59,19 +58,7 @@ export const validatePayment = route({
   body: PaymentCreate,
   success: { status: 200, description: 'What would become of it.', schema: PaymentCheck },
   problems: [],
-  handle: async ({ tenant, principal, body, requestId, instance, deadline }, { payments }) =>
-    json(
-      200,
-      await payments.checkPayment({
-        tenantId: tenant.id,
-        principal,
-        body,
-        idempotency: null,
-        requestId,
-        instance,
-        deadline,
-      }),
-    ),
+  handle: async ({ command }, { payments }) => json(200, await payments.checkPayment(command)),
 })
 
 export const listPayments = route({
@@ -123,8 +110,8 @@ export const updatePayment = route({
   body: PaymentUpdate,
   success: { status: 200, description: 'The payment as it is now.', schema: Payment, etag: true },
   problems: ['duplicate-external-id'],
-  handle: async ({ tenant, principal, session, source, requestId, params, body, expectedVersion }, { payments }) => {
-    await payments.update({ tenant, principal, session, source, requestId }, params.paymentId, body, expectedVersion)
+  handle: async ({ caller, tenant, params, body, expectedVersion }, { payments }) => {
+    await payments.update(caller, params.paymentId, body, expectedVersion)
     return resource(await payments.getPayment(tenant, params.paymentId))
   },
 })
@@ -145,8 +132,8 @@ export const deletePayment = route({
     tenant === null ? null : await payments.getPayment(tenant, params.paymentId),
   success: { status: 204, description: 'It is gone.' },
   problems: ['invalid-transition'],
-  handle: async ({ tenant, principal, session, source, requestId, params, expectedVersion }, { payments }) => {
-    await payments.remove({ tenant, principal, session, source, requestId }, params.paymentId, expectedVersion)
+  handle: async ({ caller, params, expectedVersion }, { payments }) => {
+    await payments.remove(caller, params.paymentId, expectedVersion)
     return empty()
   },
 })
@@ -181,11 +168,7 @@ export const submitPayment = route({
     'rail-unavailable',
     'document-not-clean',
   ],
-  handle: ({ tenant, params, principal, body, idempotency, requestId, instance, deadline }, { payments }) =>
-    payments.submitPayment(
-      { tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline },
-      params.paymentId,
-    ),
+  handle: ({ params, command }, { payments }) => payments.submitPayment(command, params.paymentId),
 })
 
 export const cancelPayment = route({
@@ -205,9 +188,5 @@ export const cancelPayment = route({
   exists: async (tenant, { paymentId }, { payments }) => (await payments.getPayment(tenant, paymentId)) !== null,
   success: { status: 200, description: 'The payment, cancelled.', schema: Payment },
   problems: ['not-cancellable'],
-  handle: ({ tenant, params, principal, body, idempotency, requestId, instance, deadline }, { payments }) =>
-    payments.cancelPayment(
-      { tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline },
-      params.paymentId,
-    ),
+  handle: ({ params, command }, { payments }) => payments.cancelPayment(command, params.paymentId),
 })

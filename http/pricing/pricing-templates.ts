@@ -50,8 +50,8 @@ export const createPricingTemplate = route({
   body: PricingTemplateCreate,
   success: { status: 201, description: 'The list.', schema: PricingTemplate, etag: true, location: true },
   problems: ['limit-reached'],
-  handle: async ({ tenant, principal, session, source, requestId, body }, { pricing }) => {
-    const template = await pricing.create({ tenant, principal, session, source, requestId }, body)
+  handle: async ({ caller, body }, { pricing }) => {
+    const template = await pricing.create(caller, body)
     return created(template, `/v1/pricing-templates/${template.view.id}`)
   },
 })
@@ -80,10 +80,8 @@ export const updatePricingTemplate = route({
   body: PricingTemplateUpdate,
   success: { status: 200, description: 'The list as it is now.', schema: PricingTemplate, etag: true },
   problems: [],
-  handle: async ({ tenant, principal, session, source, requestId, params, body, expectedVersion }, { pricing }) =>
-    resource(
-      await pricing.update({ tenant, principal, session, source, requestId }, params.templateId, body, expectedVersion),
-    ),
+  handle: async ({ caller, params, body, expectedVersion }, { pricing }) =>
+    resource(await pricing.update(caller, params.templateId, body, expectedVersion)),
 })
 
 export const deletePricingTemplate = route({
@@ -97,8 +95,8 @@ export const deletePricingTemplate = route({
   current,
   success: { status: 204, description: 'It is gone.' },
   problems: ['not-found', 'invalid-transition'],
-  handle: async ({ tenant, principal, session, source, requestId, params, expectedVersion }, { pricing }) => {
-    await pricing.remove({ tenant, principal, session, source, requestId }, params.templateId, expectedVersion)
+  handle: async ({ caller, params, expectedVersion }, { pricing }) => {
+    await pricing.remove(caller, params.templateId, expectedVersion)
     return empty()
   },
 })

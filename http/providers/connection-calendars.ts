@@ -42,16 +42,6 @@ export const updateConnectionCalendar = route({
   body: ConnectionCalendarUpdate,
   success: { status: 200, description: 'What is set for it now.', schema: ConnectionCalendar, etag: true },
   problems: [],
-  handle: async (
-    { tenant, principal, session, source, requestId, params, body, expectedVersion },
-    { connectionCalendars },
-  ) =>
-    resource(
-      await connectionCalendars.update(
-        { tenant, principal, session, source, requestId },
-        params.connectionId,
-        body,
-        expectedVersion,
-      ),
-    ),
+  handle: async ({ caller, params, body, expectedVersion }, { connectionCalendars }) =>
+    resource(await connectionCalendars.update(caller, params.connectionId, body, expectedVersion)),
 })

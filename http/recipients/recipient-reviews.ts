@@ -58,12 +58,12 @@ export const approveRecipientReview = route({
   bodyOptional: true,
   success: { status: 200, description: 'The review with the decision.', schema: RecipientReview, etag: true },
   problems: ['not-found', 'invalid-transition'],
-  handle: async ({ tenant, params, principal, session, source, requestId, body }, { recipients }) => {
-    await recipients.review({ tenant, principal, session, source, requestId }, params.reviewId, {
+  handle: async ({ caller, params, body }, { recipients }) => {
+    await recipients.review(caller, params.reviewId, {
       decision: 'approved',
       reason: body.reason ?? null,
     })
-    return resource(await recipients.getRecipientReview(tenant, params.reviewId))
+    return resource(await recipients.getRecipientReview(caller.tenant, params.reviewId))
   },
 })
 
@@ -76,12 +76,12 @@ export const rejectRecipientReview = route({
   body: ReviewRejection,
   success: { status: 200, description: 'The review with the decision.', schema: RecipientReview, etag: true },
   problems: ['not-found', 'invalid-transition'],
-  handle: async ({ tenant, params, principal, session, source, requestId, body }, { recipients }) => {
-    await recipients.review({ tenant, principal, session, source, requestId }, params.reviewId, {
+  handle: async ({ caller, params, body }, { recipients }) => {
+    await recipients.review(caller, params.reviewId, {
       decision: 'rejected',
       reason: body.reason,
     })
-    return resource(await recipients.getRecipientReview(tenant, params.reviewId))
+    return resource(await recipients.getRecipientReview(caller.tenant, params.reviewId))
   },
 })
 
@@ -95,8 +95,8 @@ export const blockRecipient = route({
   body: ReviewRejection,
   success: { status: 204, description: 'It can no longer be paid.' },
   problems: ['not-found', 'invalid-transition'],
-  handle: async ({ tenant, params, principal, session, source, requestId, body }, { recipients }) => {
-    await recipients.block({ tenant, principal, session, source, requestId }, params.recipientId, {
+  handle: async ({ caller, params, body }, { recipients }) => {
+    await recipients.block(caller, params.recipientId, {
       blocked: true,
       reason: body.reason,
     })
@@ -114,8 +114,8 @@ export const unblockRecipient = route({
   bodyOptional: true,
   success: { status: 204, description: 'It can be paid.' },
   problems: ['not-found', 'invalid-transition'],
-  handle: async ({ tenant, params, principal, session, source, requestId, body }, { recipients }) => {
-    await recipients.block({ tenant, principal, session, source, requestId }, params.recipientId, {
+  handle: async ({ caller, params, body }, { recipients }) => {
+    await recipients.block(caller, params.recipientId, {
       blocked: false,
       reason: body.reason ?? null,
     })

@@ -78,11 +78,7 @@ export const createRecipient = route({
     location: true,
   },
   problems: ['duplicate-recipient', 'duplicate-external-id', 'limit-reached', 'verification-mismatch'],
-  handle: ({ tenant, principal, session, source, body, idempotency, requestId, instance, deadline }, { recipients }) =>
-    recipients.create(
-      { tenant, principal, session, source, requestId },
-      { tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline },
-    ),
+  handle: ({ caller, command }, { recipients }) => recipients.create(caller, command),
 })
 
 export const updateRecipient = route({
@@ -105,15 +101,8 @@ export const updateRecipient = route({
   body: RecipientUpdate,
   success: { status: 200, description: 'The recipient as it is now.', schema: Recipient, etag: true },
   problems: ['invalid-transition', 'duplicate-recipient', 'duplicate-external-id', 'verification-mismatch'],
-  handle: async ({ tenant, principal, session, source, requestId, params, body, expectedVersion }, { recipients }) =>
-    resource(
-      await recipients.update(
-        { tenant, principal, session, source, requestId },
-        params.recipientId,
-        body,
-        expectedVersion,
-      ),
-    ),
+  handle: async ({ caller, params, body, expectedVersion }, { recipients }) =>
+    resource(await recipients.update(caller, params.recipientId, body, expectedVersion)),
 })
 
 export const deleteRecipient = route({
@@ -133,8 +122,8 @@ export const deleteRecipient = route({
     tenant === null ? null : await recipients.getRecipient(tenant, params.recipientId),
   success: { status: 204, description: 'The recipient can no longer be paid.' },
   problems: ['recipient-in-use'],
-  handle: async ({ tenant, principal, session, source, requestId, params, expectedVersion }, { recipients }) => {
-    await recipients.remove({ tenant, principal, session, source, requestId }, params.recipientId, expectedVersion)
+  handle: async ({ caller, params, expectedVersion }, { recipients }) => {
+    await recipients.remove(caller, params.recipientId, expectedVersion)
     return empty()
   },
 })
@@ -173,8 +162,7 @@ export const verifyRecipient = route({
   limits: ['verify'],
   success: { status: 200, description: 'What the bank said.', schema: RecipientVerification },
   problems: ['not-found', 'verification-unavailable'],
-  handle: async ({ tenant, principal, session, source, requestId, params }, { recipients }) =>
-    json(200, await recipients.verify({ tenant, principal, session, source, requestId }, params.recipientId)),
+  handle: async ({ caller, params }, { recipients }) => json(200, await recipients.verify(caller, params.recipientId)),
 })
 
 export const getRecipientRequirements = route({

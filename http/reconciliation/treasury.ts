@@ -53,8 +53,8 @@ export const runReconciliations = route({
   bodyOptional: true,
   success: { status: 202, description: 'What is being compared.', schema: ReconciliationRunAccepted },
   problems: [],
-  handle: async ({ tenant, principal, body }, { reconciliation }) =>
-    json(202, await reconciliation.runReconciliations({ tenant, principal }, body)),
+  handle: async ({ caller, body }, { reconciliation }) =>
+    json(202, await reconciliation.runReconciliations(caller, body)),
 })
 
 export const getReconciliation = route({
@@ -112,12 +112,8 @@ export const resolveReconciliationBreak = route({
     or: { status: 202, description: 'The break, which waits for a second person.' },
   },
   problems: ['not-found', 'invalid-transition'],
-  handle: async ({ tenant, params, principal, session, source, requestId, body }, { reconciliation }) => {
-    const { found, waits } = await reconciliation.resolveBreak(
-      { tenant, principal, session, source, requestId },
-      params,
-      body,
-    )
+  handle: async ({ caller, params, body }, { reconciliation }) => {
+    const { found, waits } = await reconciliation.resolveBreak(caller, params, body)
     return { ...resource(found), status: waits ? 202 : 200 }
   },
 })

@@ -11,9 +11,8 @@ import type { ListDeclaration, ListQuery } from '../../lib/contract/list.ts'
 import type { RoutePolicy } from './rate-policies.ts'
 import type { ReadUpload } from '../../actors/documents/uploads.ts'
 import type { ReadServices, Services } from './services.ts'
-import type { SessionIdentity } from '../../lib/identity/caller.ts'
-import type { Source } from '../../lib/commands/caller.ts'
-import type { Idempotency, Versioned } from '../../lib/commands/command.ts'
+import type { AnonymousCaller, ByCaller, ByInTenant } from '../../lib/identity/caller.ts'
+import type { Command, Versioned } from '../../lib/commands/command.ts'
 import type { Principal, Tenant } from '../../lib/commands/caller.ts'
 import type { Answer } from '../../lib/commands/answer.ts'
 
@@ -46,36 +45,36 @@ export type PathParameter<Path extends string> = Path extends `${string}{${infer
   ? Name | PathParameter<Rest>
   : never
 
+/** The caller as a handler gets it: everyone where nobody signs in, a signed-in person, or a key or person of a tenant. */
+export type CallerOf<Access extends Callers> = Access extends 'public'
+  ? AnonymousCaller
+  : Access extends 'session' | 'staff'
+    ? ByInTenant
+    : ByCaller
+
 /** The input of a handler. All of it has been checked. */
-export interface RouteContext<Path extends string, Caller extends Callers, List, Query, Body> {
-  readonly requestId: string
-  /** Path of the request as it was sent, starting `/v1/`. */
-  readonly instance: string
-  readonly principal: Caller extends 'public' ? null : Principal
-  /** Null also where the operation belongs to no tenant. */
-  readonly tenant: Caller extends 'public' ? null : Tenant
-  /** The session of the signed-in person; null for keys. */
-  readonly session: Caller extends 'session' | 'staff' ? SessionIdentity : SessionIdentity | null
-  /**
-   * The client's address and user agent; null when a key calls an operation that permits keys, because none uses it.
-   */
-  readonly source: Caller extends 'key' ? Source | null : Source
+export interface RouteContext<Path extends string, Access extends Callers, List, Query, Body> {
+  /** The caller, as commands and the audit trail take it. */
+  readonly caller: CallerOf<Access>
+  /** The body with the request's Idempotency-Key and deadline, as commands take it; null where nobody signs in. */
+  readonly command: Access extends 'public' ? null : Command<BodyOf<Body>>
+  /** The caller's tenant. Null also where the operation belongs to no tenant. */
+  readonly tenant: Access extends 'public' ? null : Tenant
+  /** Ids are in lower case. */
+  readonly params: Readonly<Record<PathParameter<Path>, string>>
+  readonly list: List extends ListDeclaration ? ListQuery<List> : null
+  readonly query: Query extends TSchema ? Static<Query> : Record<never, never>
+  readonly body: BodyOf<Body>
+  /** Reads the multipart body; null where the operation takes none, or takes JSON as well and JSON was sent. */
+  readonly upload: ReadUpload | null
   /**
    * The version that `If-Match` named, which the write must replace. Null when the client sent none, or sent `*`. The
    * row may have changed since the version was compared, so the write compares it again.
    */
   readonly expectedVersion: number | bigint | null
-  /** Ids are in lower case. */
-  readonly params: Readonly<Record<PathParameter<Path>, string>>
-  readonly list: List extends ListDeclaration ? ListQuery<List> : null
-  readonly query: Query extends TSchema ? Static<Query> : Record<never, never>
-  readonly body: Body extends TSchema ? Static<Body> : null
-  /** Reads the multipart body; null where the operation takes none, or takes JSON as well and JSON was sent. */
-  readonly upload: ReadUpload | null
-  readonly idempotency: Idempotency | null
-  /** Time of the clock until which the caller waits. A command that is not decided by then is refused undecided. */
-  readonly deadline: number
 }
+
+type BodyOf<Body> = Body extends TSchema ? Static<Body> : null
 
 /** The success answer of an operation. */
 export interface Success {

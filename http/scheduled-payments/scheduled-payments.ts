@@ -66,14 +66,7 @@ export const createScheduledPayment = route({
     location: true,
   },
   problems: ['duplicate-external-id', 'limit-reached', 'limit-exceeded', 'recipient-not-approved', 'rail-unavailable'],
-  handle: (
-    { tenant, principal, session, source, body, idempotency, requestId, instance, deadline },
-    { scheduledPayments },
-  ) =>
-    scheduledPayments.create(
-      { tenant, principal, session, source, requestId },
-      { tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline },
-    ),
+  handle: ({ caller, command }, { scheduledPayments }) => scheduledPayments.create(caller, command),
 })
 
 export const getScheduledPayment = route({
@@ -111,18 +104,8 @@ export const updateScheduledPayment = route({
   body: ScheduledPaymentUpdate,
   success: { status: 200, description: 'The schedule as it is now.', schema: ScheduledPayment, etag: true },
   problems: ['invalid-transition', 'limit-exceeded', 'rail-unavailable'],
-  handle: async (
-    { tenant, principal, session, source, requestId, params, body, expectedVersion },
-    { scheduledPayments },
-  ) =>
-    resource(
-      await scheduledPayments.update(
-        { tenant, principal, session, source, requestId },
-        params.scheduledPaymentId,
-        body,
-        expectedVersion,
-      ),
-    ),
+  handle: async ({ caller, params, body, expectedVersion }, { scheduledPayments }) =>
+    resource(await scheduledPayments.update(caller, params.scheduledPaymentId, body, expectedVersion)),
 })
 
 export const pauseScheduledPayment = route({
@@ -139,10 +122,8 @@ export const pauseScheduledPayment = route({
   idempotency: 'none',
   success: { status: 200, description: 'The schedule, paused.', schema: ScheduledPayment, etag: true },
   problems: ['not-found', 'invalid-transition'],
-  handle: async ({ tenant, principal, session, source, requestId, params }, { scheduledPayments }) =>
-    resource(
-      await scheduledPayments.pause({ tenant, principal, session, source, requestId }, params.scheduledPaymentId),
-    ),
+  handle: async ({ caller, params }, { scheduledPayments }) =>
+    resource(await scheduledPayments.pause(caller, params.scheduledPaymentId)),
 })
 
 export const resumeScheduledPayment = route({
@@ -160,10 +141,8 @@ export const resumeScheduledPayment = route({
   idempotency: 'none',
   success: { status: 200, description: 'The schedule as it goes on.', schema: ScheduledPayment, etag: true },
   problems: ['not-found', 'invalid-transition', 'recipient-not-approved'],
-  handle: async ({ tenant, principal, session, source, requestId, params }, { scheduledPayments }) =>
-    resource(
-      await scheduledPayments.resume({ tenant, principal, session, source, requestId }, params.scheduledPaymentId),
-    ),
+  handle: async ({ caller, params }, { scheduledPayments }) =>
+    resource(await scheduledPayments.resume(caller, params.scheduledPaymentId)),
 })
 
 export const cancelScheduledPayment = route({
@@ -180,8 +159,8 @@ export const cancelScheduledPayment = route({
   idempotency: 'optional',
   success: { status: 200, description: 'The schedule, cancelled.', schema: ScheduledPayment },
   problems: ['not-found', 'invalid-transition'],
-  handle: ({ tenant, principal, session, source, requestId, params, idempotency }, { scheduledPayments }) =>
-    scheduledPayments.cancel({ tenant, principal, session, source, requestId }, params.scheduledPaymentId, idempotency),
+  handle: ({ caller, params, command }, { scheduledPayments }) =>
+    scheduledPayments.cancel(caller, params.scheduledPaymentId, command.idempotency),
 })
 
 export const listScheduledPaymentOccurrences = route({
@@ -224,6 +203,6 @@ export const simulateScheduledRun = route({
   limits: ['simulate'],
   success: { status: 202, description: 'The payment is made within seconds.', schema: SimulationResult },
   problems: ['not-found', 'simulation-not-possible'],
-  handle: ({ tenant, principal, session, source, requestId, params, idempotency }, { scheduledPayments }) =>
-    scheduledPayments.runNow({ tenant, principal, session, source, requestId }, params.scheduledPaymentId, idempotency),
+  handle: ({ caller, params, command }, { scheduledPayments }) =>
+    scheduledPayments.runNow(caller, params.scheduledPaymentId, command.idempotency),
 })

@@ -54,15 +54,7 @@ export const requestStatement = route({
   exists: (tenant, { balanceId }, { statements }) => statements.hasBalance(tenant, balanceId),
   success: { status: 202, description: 'The job that makes it.', schema: Job, etag: true, location: true },
   problems: ['not-found'],
-  handle: (
-    { tenant, principal, session, source, params, body, idempotency, requestId, instance, deadline },
-    { statements },
-  ) =>
-    statements.request(
-      { tenant, principal, session, source, requestId },
-      { tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline },
-      params.balanceId,
-    ),
+  handle: ({ caller, params, command }, { statements }) => statements.request(caller, command, params.balanceId),
 })
 
 export const getStatement = route({
@@ -115,6 +107,5 @@ export const simulateStatement = route({
   body: SimStatement,
   success: { status: 202, description: 'The event is on its way.', schema: SimulationResult },
   problems: ['not-found', 'simulation-not-possible'],
-  handle: ({ body, idempotency, tenant, principal, session, source, requestId }, { statements }) =>
-    statements.simulate({ tenant, principal, session, source, requestId }, body, idempotency),
+  handle: ({ caller, body, command }, { statements }) => statements.simulate(caller, body, command.idempotency),
 })

@@ -20,9 +20,5 @@ export const exportTransactions = route({
   body: ExportRequest,
   success: { status: 202, description: 'The job that makes it.', schema: Job, etag: true, location: true },
   problems: [],
-  handle: ({ tenant, principal, session, source, body, idempotency, requestId, instance, deadline }, { exports }) =>
-    exports.create(
-      { tenant, principal, session, source, requestId },
-      { tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline },
-    ),
+  handle: ({ caller, command }, { exports }) => exports.create(caller, command),
 })

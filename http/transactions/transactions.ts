@@ -71,8 +71,8 @@ export const updateTransaction = route({
   body: TransactionUpdateBody,
   success: { status: 200, description: 'The transaction as it is now.', schema: TransactionDetail, etag: true },
   problems: [],
-  handle: async ({ params, body, expectedVersion, ...by }, { transactions }) =>
-    resource(await transactions.setCategory(by, params.transactionId, body.category, expectedVersion)),
+  handle: async ({ caller, params, body, expectedVersion }, { transactions }) =>
+    resource(await transactions.setCategory(caller, params.transactionId, body.category, expectedVersion)),
 })
 
 export const listTransactionUpdates = route({
@@ -142,10 +142,10 @@ export const createAnnotation = route({
   exists: (tenant, { transactionId }, { transactions }) => transactions.exists(tenant, transactionId),
   success: { status: 201, description: 'The annotation.', schema: Annotation, etag: true, location: true },
   problems: [],
-  handle: async ({ params: { transactionId }, body, ...by }, { transactions }) => {
+  handle: async ({ caller, params: { transactionId }, body }, { transactions }) => {
     // `exists` first brings the transaction table up to date with the events that have not been followed yet.
-    await transactions.exists(by.tenant, transactionId)
-    const made = await transactions.annotate(by, transactionId, body.text)
+    await transactions.exists(caller.tenant, transactionId)
+    const made = await transactions.annotate(caller, transactionId, body.text)
     return created(made, `/v1/transactions/${transactionId}/annotations/${made.view.id}`)
   },
 })
@@ -163,9 +163,15 @@ export const updateAnnotation = route({
   body: AnnotationWrite,
   success: { status: 200, description: 'The annotation as it is now.', schema: Annotation, etag: true },
   problems: [],
-  handle: async ({ params, body, expectedVersion, ...by }, { transactions }) =>
+  handle: async ({ caller, params, body, expectedVersion }, { transactions }) =>
     resource(
-      await transactions.rewriteAnnotation(by, params.transactionId, params.annotationId, body.text, expectedVersion),
+      await transactions.rewriteAnnotation(
+        caller,
+        params.transactionId,
+        params.annotationId,
+        body.text,
+        expectedVersion,
+      ),
     ),
 })
 
@@ -181,8 +187,8 @@ export const deleteAnnotation = route({
     tenant === null ? null : await transactions.getAnnotation(tenant, params.transactionId, params.annotationId),
   success: { status: 204, description: 'It is gone.' },
   problems: [],
-  handle: async ({ params, expectedVersion, ...by }, { transactions }) => {
-    await transactions.deleteAnnotation(by, params.transactionId, params.annotationId, expectedVersion)
+  handle: async ({ caller, params, expectedVersion }, { transactions }) => {
+    await transactions.deleteAnnotation(caller, params.transactionId, params.annotationId, expectedVersion)
     return empty()
   },
 })

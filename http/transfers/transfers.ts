@@ -43,8 +43,7 @@ export const createTransfer = route({
     location: true,
   },
   problems: ['insufficient-funds', 'duplicate-external-id', 'customer-not-active', 'limit-exceeded'],
-  handle: ({ tenant, principal, body, idempotency, requestId, instance, deadline }, { transfers }) =>
-    transfers.createTransfer({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }),
+  handle: ({ command }, { transfers }) => transfers.createTransfer(command),
 })
 
 export const getTransfer = route({

@@ -20,8 +20,7 @@ export const simulateWebhookEvent = route({
   body: SimWebhookEvent,
   success: { status: 202, description: 'The event is on its way.', schema: SimulationResult },
   problems: [],
-  handle: async ({ body, idempotency, tenant, principal, session, source, requestId }, { webhooks }) =>
-    await webhooks.simulate({ tenant, principal, session, source, requestId }, body, idempotency),
+  handle: async ({ caller, body, command }, { webhooks }) => await webhooks.simulate(caller, body, command.idempotency),
 })
 
 export const resetSandbox = route({
@@ -42,6 +41,6 @@ export const resetSandbox = route({
   bodyOptional: true,
   success: { status: 200, description: 'What was done.', schema: SandboxResetResult },
   problems: [],
-  handle: async ({ body, idempotency, tenant, principal, session, source, requestId }, { webhooks }) =>
-    await webhooks.resetSandbox({ tenant, principal, session, source, requestId }, body, idempotency),
+  handle: async ({ caller, body, command }, { webhooks }) =>
+    await webhooks.resetSandbox(caller, body, command.idempotency),
 })

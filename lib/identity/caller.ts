@@ -62,3 +62,12 @@ export interface ByInTenant extends By, ByCaller {
   readonly session: SessionIdentity
   readonly source: Source
 }
+
+/** A client that has not signed in, where the operation permits anyone. */
+export interface AnonymousCaller {
+  readonly tenant: null
+  readonly principal: null
+  readonly session: null
+  readonly source: Source
+  readonly requestId: string
+}

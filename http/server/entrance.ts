@@ -1,0 +1,145 @@
+/**
+ * The entrance of a route: finds the caller of a request and checks, in this order, its credential, address, tenant,
+ * limits, scope or capability, and step-up proof. A command that another node has forwarded was checked there.
+ */
+import type { Context } from 'koa'
+import type { Source } from '../../lib/commands/caller.ts'
+import type { SessionIdentity } from '../../lib/identity/caller.ts'
+import { plainAddress } from '../../lib/security/ip-allowlist.ts'
+import type { Authentication, KeyCaller } from '../access/authentication.ts'
+import { type Authorisation, createAuthorisation } from '../access/authorisation.ts'
+import { identityOfKey, identityOfPerson } from '../access/caller-identity.ts'
+import type { ForwardedCommand, Forwarding } from '../access/forwarding.ts'
+import { createGate, type Gate } from '../access/gate.ts'
+import type { RateLimits } from '../access/rate-limits.ts'
+import type { Route } from '../route/route.ts'
+import type { Services } from '../route/services.ts'
+import type { RequestContext } from './request-context.ts'
+
+/** Length of a browser's user agent; stored with sessions and shown to their owners. */
+const USER_AGENT_MAX = 256
+
+/** The parts that all entrances share. */
+export interface EntranceParts {
+  readonly world: Services
+  readonly authentication: Authentication
+  readonly rateLimits: RateLimits | null
+  /** Null on a single node. */
+  readonly forwarding: Forwarding | null
+}
+
+/** The entrance of one route. */
+export class Entrance {
+  readonly #route: Route
+  readonly #authentication: Authentication
+  readonly #authorisation: Authorisation
+  readonly #gate: Gate
+  /** Null where the route's requests are answered by the node that they reach. */
+  readonly #forwarding: Forwarding | null
+
+  constructor(route: Route, { world, authentication, rateLimits, forwarding }: EntranceParts) {
+    this.#route = route
+    this.#authentication = authentication
+    this.#authorisation = createAuthorisation(route, world)
+    this.#gate = createGate(route, rateLimits)
+    // A request without a tenant has no home. A new credential is answered by the node where the credential is used.
+    const goesHome =
+      route.method !== 'get' &&
+      route.callers !== 'public' &&
+      route.tenant !== 'none' &&
+      route.answersCredential !== true
+    this.#forwarding = goesHome ? forwarding : null
+  }
+
+  /**
+   * Enters the caller into the request. Returns a promise only where something has to be looked up: never for a key
+   * that was seen within the last second.
+   *
+   * @throws ProblemError the refusals of the caller, with the statuses 400, 401, 403, 404 and 429
+   */
+  enter(context: Context, request: RequestContext): Promise<void> | undefined {
+    const forwarded = this.#forwarding === null ? null : this.#forwarding.receive(context)
+    if (forwarded !== null) return this.#enterForwarded(context, request, forwarded)
+    if (this.#route.callers === 'public') {
+      this.#gate.anonymous(context)
+      request.source = sourceOf(context)
+      return undefined
+    }
+    const found = this.#authentication.authenticate(context, this.#route.beforeMfa === true)
+    if (found instanceof Promise)
+      return found.then(async (caller) => {
+        if (caller.kind === 'session') return await this.#enterPerson(context, request, caller.session)
+        await this.#enterKey(context, request, caller)
+        // Only a key that was just looked up can have a use to record, so a cached key costs nothing here.
+        this.#authentication.noteUse(caller, context.ip)
+      })
+    return found.kind === 'key'
+      ? this.#enterKey(context, request, found)
+      : this.#enterPerson(context, request, found.session)
+  }
+
+  /**
+   * The node that the request reached has checked credential, address, tenant, limits, feature and step-up. Scopes and
+   * capabilities are checked again: that costs no time, and nodes of two versions may differ in them.
+   */
+  #enterForwarded(context: Context, request: RequestContext, forwarded: ForwardedCommand): undefined {
+    const { principal, tenant, session } = forwarded
+    request.forwarded = forwarded
+    request.principal = principal
+    request.tenant = tenant
+    request.session = session
+    if (session === null) this.#authorisation.checkScope(principal)
+    else {
+      request.source = sourceOf(context)
+      this.#authorisation.checkCapability(principal, tenant)
+    }
+  }
+
+  /** Returns a promise only where a feature has to be looked up. */
+  #enterKey(
+    context: Context,
+    request: RequestContext,
+    { principal, tenant, allowlist, party }: KeyCaller,
+  ): Promise<void> | undefined {
+    if (allowlist !== null) this.#authentication.checkAddress(allowlist, context.ip)
+    try {
+      this.#authorisation.checkKeyTenant(tenant, tenantHeader(context))
+    } catch (error) {
+      this.#gate.turnedAway(context, principal, tenant.id)
+      throw error
+    }
+    this.#gate.authenticated(context, principal, tenant.id)
+    this.#authorisation.checkScope(principal)
+    request.principal = principal
+    request.tenant = tenant
+    request.keyParty = party
+    if (this.#forwarding !== null) request.identity = identityOfKey(principal, tenant)
+    return this.#route.feature === undefined ? undefined : this.#authorisation.checkFeature(tenant)
+  }
+
+  async #enterPerson(context: Context, request: RequestContext, session: SessionIdentity): Promise<void> {
+    const { principal, tenant, role } = await this.#authorisation
+      .enter(session, tenantHeader(context))
+      .catch((error: unknown): never => {
+        this.#gate.turnedAway(context, { kind: 'session', id: session.userId }, null)
+        throw error
+      })
+    this.#gate.authenticated(context, principal, tenant?.id ?? null)
+    this.#authorisation.checkCapability(principal, tenant)
+    await this.#authorisation.checkFeature(tenant)
+    await this.#authorisation.checkStepUp(session, tenant, context['params'] as Record<string, string>)
+    request.principal = principal
+    request.tenant = tenant
+    request.session = session
+    request.source = sourceOf(context)
+    if (this.#forwarding !== null && tenant !== null && role !== null)
+      request.identity = identityOfPerson(session, role, tenant)
+  }
+}
+
+const tenantHeader = (context: Context): string | undefined => context.req.headers['x-tenant-id'] as string | undefined
+
+function sourceOf(context: Context): Source {
+  const agent = context.req.headers['user-agent']
+  return { address: plainAddress(context.ip), userAgent: agent === undefined ? null : agent.slice(0, USER_AGENT_MAX) }
+}
