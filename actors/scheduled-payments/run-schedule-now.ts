@@ -1,0 +1,50 @@
+/** Simulates that an occurrence of a schedule is due. */
+import { laterThan } from '../../lib/base/clock.ts'
+import { refuse } from '../../lib/base/problems.ts'
+import { dueNow } from '../../lib/scheduled-payments/schedule.ts'
+import * as rows from '../../storage/scheduled-payments/scheduled-payments.ts'
+import type { ByCaller } from '../../lib/identity/caller.ts'
+import { runOnce } from '../commands/run-once.ts'
+import type { CommandAnswer, Idempotency } from '../../lib/commands/command.ts'
+import { lockScheduleOf, txOf, type ScheduledPaymentDeps } from './write-schedule.ts'
+
+/**
+ * Makes the next occurrence of a schedule due now, in the sandbox.
+ *
+ * @throws ProblemError `not-found`, `simulation-not-possible`, and what `runOnce` throws
+ */
+export async function runScheduleNow(
+  world: ScheduledPaymentDeps,
+  by: ByCaller,
+  id: string,
+  idempotency: Idempotency | null,
+): Promise<CommandAnswer> {
+  return await runOnce(world, idempotency, 202, async (client) => {
+    const tx = txOf(world, client)
+    const before = await lockScheduleOf(tx, by, id)
+    const { status, next } = before.state
+    if (status !== 'active' || next === null || (await rows.dueOccurrence(client, id)) !== null) {
+      refuse(
+        'simulation-not-possible',
+        status === 'active' ? 'An occurrence is being made just now.' : `The scheduled payment is ${status}.`,
+        {
+          extra: { currentStatus: status, connectionProvider: 'sandbox' },
+        },
+      )
+    }
+    await rows.updateSchedule(
+      client,
+      rows.withState(before, dueNow(before.state, tx.now)),
+      laterThan(before.updatedAt, tx.now),
+    )
+    return {
+      simulationId: tx.ids.next(),
+      kind: 'scheduled_run',
+      status: 'queued',
+      provider: 'platform',
+      providerEventIds: [],
+      providerReference: null,
+      details: { scheduledPaymentId: id, plannedDate: next.plannedDate, executionDate: next.executionDate },
+    }
+  })
+}

@@ -1,0 +1,40 @@
+/** The recipient of a schedule. */
+import { payeeOnPlatform } from '../payments/submit-payment.ts'
+import { refuse, refuseField } from '../../lib/base/problems.ts'
+import type { PayableRecipient } from '../../storage/recipients/recipient-cache.ts'
+import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { ScheduledPaymentDeps } from './write-schedule.ts'
+
+/** A recipient, and whether the rail `internal` can carry payments to it from the paying balance. */
+export type ScheduleRecipient = PayableRecipient & { readonly onPlatform: boolean }
+
+/**
+ * Reads the current recipient, bypassing the cache of this node. Uses a connection of its own, so call it outside
+ * transactions.
+ */
+export async function readRecipient(
+  world: ScheduledPaymentDeps,
+  id: string,
+  sourceBalanceId: string,
+): Promise<ScheduleRecipient | null> {
+  world.recipients.forget(id)
+  const recipient = await world.recipients.find(id)
+  return recipient === null
+    ? null
+    : { ...recipient, onPlatform: (await payeeOnPlatform(world, recipient, { id: sourceBalanceId })) !== null }
+}
+
+/** Refuses a recipient that is not the customer's own. @throws ProblemError `validation-error` */
+export function ofCustomer(by: ByCaller, found: ScheduleRecipient | null): ScheduleRecipient {
+  return found === null || found.customerId !== by.tenant.id
+    ? refuseField('/recipientId', 'not_found', 'No such recipient.')
+    : found
+}
+
+/** Refuses a recipient that cannot be paid. @throws ProblemError `recipient-not-approved` */
+export function checkPayable(status: string | null): void {
+  if (status !== 'active')
+    refuse('recipient-not-approved', `The recipient is ${status ?? 'deleted'}.`, {
+      extra: { recipientStatus: status ?? 'deleted' },
+    })
+}
