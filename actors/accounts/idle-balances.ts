@@ -3,7 +3,7 @@
  * their shard polls for them. Each is decided under the lock of its row, so two polls at once close it once.
  */
 import { isEmpty } from '../../lib/balances/closing.ts'
-import type { Clock } from '../../lib/base/clock.ts'
+import { DAY_MS, MINUTE_MS, type Clock } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
 import { lockOneBalance } from '../../storage/balances/balance-changes.ts'
@@ -15,9 +15,9 @@ import { inTransaction } from '../../storage/db/transaction.ts'
 import { beginClosing } from './account-details.ts'
 import { Poller } from '../runtime/poller.ts'
 
-const TICK_MS = 60_000
+const TICK_MS = MINUTE_MS
 const TAKEN_MAX = 64
-const YEAR_MS = 365 * 86_400_000
+const YEAR_MS = 365 * DAY_MS
 
 export interface IdleBalancesOptions {
   readonly database: Database

@@ -18,7 +18,7 @@
 import { afterDecision, warningAt, type ApprovalRecord } from '../../lib/approvals/approval.ts'
 import { SANDBOX_DECISION_MS, type SubjectType } from '../../lib/approvals/opening.ts'
 import { approvalsThatCount } from '../../lib/approvals/requesters.ts'
-import { timestamp, type Clock } from '../../lib/base/clock.ts'
+import { HOUR_MS, timestamp, type Clock } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import type { Effects } from '../../lib/decisions/effects.ts'
 import { LIMITS } from '../../lib/base/limits.ts'
@@ -53,7 +53,7 @@ import { Poller } from '../runtime/poller.ts'
 const TICK_MS = 1_000
 const DUE_MAX = 256
 /** The minimum time between two reminders: one hour. */
-const REMINDER_MS = 3_600_000
+const REMINDER_MS = HOUR_MS
 
 /** The approver recorded for decisions of the sandbox. No person can have this id. */
 export const SANDBOX_APPROVER = { id: '00000000-0000-4000-8000-00000000a99f', name: 'Sandbox approver' } as const

@@ -8,6 +8,7 @@
  * payer waits for one lot and not for the whole file. While others pay, it sends smaller lots with a pause between
  * them. After a number of rows it returns to the queue of jobs, behind the jobs that wait there.
  */
+import { DAY_MS } from '../../lib/base/clock.ts'
 import { requestersOf } from '../../lib/approvals/requesters.ts'
 import { setTimeout as pause } from 'node:timers/promises'
 import { GIVEN_UP_MS, STALL_TOKEN, type RowCounts, type RowFailure } from '../../lib/bulk-payments/bulk-payment.ts'
@@ -41,7 +42,7 @@ const ALONE_AFTER_MS = 2_000
 /** The number of rows after which other waiting jobs get their turn. */
 const ROWS_IN_A_ROW = 4_096
 /** The wait of a run that a sandbox lets stall, milliseconds: so long that another event ends it first. */
-const STALL_MS = 86_400_000
+const STALL_MS = DAY_MS
 /** The delay before a lot that could not be decided is sent again, milliseconds. */
 const AGAIN_MS = 250
 

@@ -6,6 +6,7 @@
  * The data for hundreds of rows is read from the database at once. Between small groups of rows the event loop gets a
  * turn, so that a file of a hundred thousand rows delays no other request.
  */
+import { DAY_MS } from '../../lib/base/clock.ts'
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { BulkRow, BulkInstruction, RowFault, RowWarning } from '../../lib/bulk-payments/instruction.ts'
 import {
@@ -42,7 +43,7 @@ import { readerOf } from '../../storage/db/transaction.ts'
 /** The number of rows between two turns of the event loop: about two milliseconds. */
 const ROWS_PER_TURN = 25
 /** Payments made within this time can count as duplicates, milliseconds. */
-const DUPLICATE_MS = 10 * 86_400_000
+const DUPLICATE_MS = 10 * DAY_MS
 /** The refusals that are left to the payment and are no fault of the file. */
 const LEFT_TO_PAYMENT: ReadonlySet<string> = new Set(['insufficient-funds'])
 

@@ -2,7 +2,7 @@
  * Requests scans of files, on the node that owns the customer's shard, and asks for the result until there is a
  * verdict. A file whose scanner cannot be reached stays unavailable, and is asked about again at growing intervals.
  */
-import type { Clock } from '../../lib/base/clock.ts'
+import { MINUTE_MS, type Clock } from '../../lib/base/clock.ts'
 import type { Scanner } from '../../lib/documents/scan.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
 import type { Database } from '../../storage/db/database.ts'
@@ -17,7 +17,7 @@ const TAKEN_MAX = 32
 const TAKEN_MS = 30_000
 /** The delay after a failure; it grows each time, up to the second figure. */
 const RETRY_MS = 1_000
-const RETRY_MS_MAX = 60_000
+const RETRY_MS_MAX = MINUTE_MS
 
 export interface DocumentScansOptions {
   readonly database: Database

@@ -7,7 +7,7 @@
  * accepts links that any node has signed, and the links of a removed file stop working.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { timestamp } from '../../lib/base/clock.ts'
+import { MINUTE_MS, timestamp } from '../../lib/base/clock.ts'
 import { refuse } from '../../lib/base/problems.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { findFile, readFile, type StoredFile } from '../../storage/documents/files.ts'
@@ -17,7 +17,7 @@ import type { Answer } from '../../lib/commands/answer.ts'
 import type { DownloadLink } from '../../lib/contract/download-link.ts'
 
 /** The lifetime of a link: long enough to click, too short to be passed on; milliseconds. */
-export const LINK_MS = 5 * 60_000
+export const LINK_MS = 5 * MINUTE_MS
 const ID_BYTES = 16
 const EXPIRY_BYTES = 6
 const SIGNED_BYTES = ID_BYTES + EXPIRY_BYTES

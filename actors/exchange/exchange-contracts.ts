@@ -4,7 +4,7 @@
  * The contract as it was read travels with the command, and its version is the fence. When another change came in
  * between, the commit reports it, and the flow reads and asks again.
  */
-import { dateIn, timestamp, type Clock } from '../../lib/base/clock.ts'
+import { MINUTE_MS, dateIn, timestamp, type Clock } from '../../lib/base/clock.ts'
 import type { Convert } from '../../lib/approvals/policy.ts'
 import { takenExternalId, usedQuote } from '../../lib/exchange/book-exchange.ts'
 import { asContract, isContract, notNow, type Contract, type ContractMove } from '../../lib/exchange/contract.ts'
@@ -239,7 +239,7 @@ export async function openExchangeContract(
  * ends.
  */
 function settlementDateOf({ settlementDate, holdMinutes }: QuoteRecord, now: number): string {
-  return settlementDate ?? dateIn(now + (holdMinutes ?? 0) * 60_000, 'UTC')
+  return settlementDate ?? dateIn(now + (holdMinutes ?? 0) * MINUTE_MS, 'UTC')
 }
 
 function checkTerms(

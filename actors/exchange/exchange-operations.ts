@@ -5,7 +5,7 @@ import { createExchange, type ExchangeDeps } from './create-exchange.ts'
 import { createQuote, deskOf, mustHave, refreshQuote } from './create-quote.ts'
 import { FxOrders, type FxOrdersOptions } from './fx-orders.ts'
 import { SandboxFx } from '../sandbox/sandbox-fx.ts'
-import { timestamp } from '../../lib/base/clock.ts'
+import { MINUTE_MS, timestamp } from '../../lib/base/clock.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import { MARKET_CURRENCIES } from '../../lib/exchange/market.ts'
 import { currencyFault } from '../../lib/exchange/make-quote.ts'
@@ -283,7 +283,7 @@ function createCommands(world: CommandDeps, { answer }: Answers): ExchangeComman
           sellCurrency,
           buyCurrency,
           shiftBps,
-          until: durationMinutes === undefined ? null : clock.now() + durationMinutes * 60_000,
+          until: durationMinutes === undefined ? null : clock.now() + durationMinutes * MINUTE_MS,
         })
         shifted = connectionId
         const rate = rateOf(mid!)

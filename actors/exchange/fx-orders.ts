@@ -14,7 +14,7 @@
  *  * On a connection whose partner does not exchange, the operator itself is the counterparty (L36).
  */
 import { queueDelayMs } from '../../lib/sandbox/triggers.ts'
-import { dateIn, type Clock } from '../../lib/base/clock.ts'
+import { MINUTE_MS, dateIn, type Clock } from '../../lib/base/clock.ts'
 import type { ExchangeRecord } from '../../lib/exchange/exchange.ts'
 import {
   moveExchange,
@@ -50,7 +50,7 @@ const TAKEN_MS = 30_000
 const SILENCE_MS = 30_000
 /** The delay before an exchange of unknown outcome is asked about; it doubles each time, up to the second figure. */
 const ASK_MS = 5_000
-const ASK_MS_MAX = 15 * 60_000
+const ASK_MS_MAX = 15 * MINUTE_MS
 /** Two attempts: the outcome itself, and again with the money in suspense when the credited balance is closed. */
 const ATTEMPTS_MAX = 2
 

@@ -8,7 +8,7 @@
  *    than that for it.
  */
 import { CUSTOMER_SCOPES, generateApiKey, OPERATOR_SCOPES } from '../../lib/identity/api-key.ts'
-import { timestamp } from '../../lib/base/clock.ts'
+import { HOUR_MS, timestamp } from '../../lib/base/clock.ts'
 import { grantOfRole, MEMBER_ROLES, STAFF_ROLES } from '../../lib/identity/capabilities.ts'
 import { isAllowlistEntry, widensAllowlist } from '../../lib/security/ip-allowlist.ts'
 import { refuse, type FieldError } from '../../lib/base/problems.ts'
@@ -26,7 +26,6 @@ import type { ApiKeyView } from '../../lib/identity/api-key-schema.ts'
 
 /** The maximum number of working keys of one tenant, without those that have been replaced. */
 export const ACTIVE_KEYS_MAX = 50
-const HOUR_MS = 3_600_000
 
 /** The roles that are told of a new key: the roles that may create keys. */
 const KEY_MANAGERS = [

@@ -9,7 +9,7 @@
  *  * The rights of a person are read from the row at every request, so a change takes effect at once on every node.
  */
 import { hash } from 'node:crypto'
-import { timestamp } from '../../lib/base/clock.ts'
+import { DAY_MS, timestamp } from '../../lib/base/clock.ts'
 import { limitsJson } from '../../lib/customers/limits.ts'
 import { emailKey, passwordFault } from '../../lib/identity/password-rules.ts'
 import { refuse, refuseField } from '../../lib/base/problems.ts'
@@ -56,7 +56,7 @@ import type { Versioned } from '../../lib/commands/command.ts'
 /** The maximum number of members and open invitations of one customer. */
 const MEMBERS_MAX = 100
 const TEAMS_MAX = 50
-const INVITATION_MS = 7 * 86_400_000
+const INVITATION_MS = 7 * DAY_MS
 const TOKEN_BYTES = 32
 /** The name of the customer setting with the domains that may be invited. */
 export const APPROVED_DOMAINS = 'approved_domains'

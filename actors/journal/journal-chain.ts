@@ -4,7 +4,7 @@
  * that took long is followed by an even longer pause, so that a ledger of millions of balances is not searched all the
  * time.
  */
-import type { Clock } from '../../lib/base/clock.ts'
+import { HOUR_MS, type Clock } from '../../lib/base/clock.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { chainJournal } from '../../storage/journal/journal-chain.ts'
 
@@ -15,7 +15,7 @@ const SHARE = 50
 /** A pass that chained this many lines has left more behind. */
 const MUCH = 8_192
 /** The interval at which the newest block is logged, so that a copy can be kept elsewhere. */
-const TELL_MS = 60 * 60_000
+const TELL_MS = HOUR_MS
 
 export interface JournalChainOptions {
   readonly database: Database

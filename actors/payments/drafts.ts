@@ -3,6 +3,7 @@
  * Submitting a draft is the same decision as for any payment, with the draft's version as its fence; its row is
  * overwritten.
  */
+import { HOUR_MS } from '../../lib/base/clock.ts'
 import { LIMITS } from '../../lib/base/limits.ts'
 import { orderNumber } from '../../lib/base/ids.ts'
 import type { Effects } from '../../lib/decisions/effects.ts'
@@ -24,7 +25,7 @@ import { askBalance, checkDate, type FlowOutcome, type PaymentInput } from './su
 import type { Caller } from '../commands/caller.ts'
 
 /** The last time zone in which a day ends is half a day behind UTC. */
-const LAST_ZONE_MS = 12 * 3_600_000
+const LAST_ZONE_MS = 12 * HOUR_MS
 
 /**
  * Reads the current balance and recipient that a draft names.

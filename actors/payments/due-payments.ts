@@ -15,7 +15,7 @@ import type { RecipientCache } from '../../storage/recipients/recipient-cache.ts
 import { balanceActor } from '../balances/balance.ts'
 import { Poller } from '../runtime/poller.ts'
 import type { ActorSystem } from '../runtime/system.ts'
-import type { Clock } from '../../lib/base/clock.ts'
+import { MINUTE_MS, type Clock } from '../../lib/base/clock.ts'
 import type { PaymentQueue } from './payment-queue.ts'
 
 /** The poll interval, the number of payments per batch, and the maximum number of batches per poll. */
@@ -23,7 +23,7 @@ const TICK_MS = 1_000
 const DUE_MAX = 256
 const BATCHES_MAX = 16
 /** The delay before a payment without enough money is tried again. */
-const RETRY_MS = 15 * 60_000
+const RETRY_MS = 15 * MINUTE_MS
 /**
  * The delay before a payment is tried again that could not be decided because the database or the calendar was
  * unavailable.

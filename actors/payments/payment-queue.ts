@@ -14,7 +14,7 @@
  *    payment is submitted, under the same reference, only when the bank answers that it never arrived. When the bank
  *    gives no status, the payment is treated as if the submission had timed out.
  */
-import { type Clock, timestamp } from '../../lib/base/clock.ts'
+import { HOUR_MS, type Clock, timestamp } from '../../lib/base/clock.ts'
 import type { Screener, ScreeningHit } from '../../lib/compliance/screening.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { LIMITS } from '../../lib/base/limits.ts'
@@ -602,5 +602,5 @@ function orderOf(payment: PaymentState): PaymentOrder {
  * time, after an hour at most, so that a bank that does not know the outcome is not flooded with questions.
  */
 function askAgainAt(now: number, attempts: number): number {
-  return now + Math.min(ASK_AGAIN_MS * 2 ** Math.max(0, Math.min(attempts - PATIENT_ATTEMPTS, 10)), 3_600_000)
+  return now + Math.min(ASK_AGAIN_MS * 2 ** Math.max(0, Math.min(attempts - PATIENT_ATTEMPTS, 10)), HOUR_MS)
 }

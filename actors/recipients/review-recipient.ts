@@ -2,6 +2,7 @@
  * The reviews of a recipient: the first stage, and the result of each stage. The customer's members decide through an
  * approval, the operator's staff through a review of their own; both end in `applyRecipientApproval`.
  */
+import { DAY_MS } from '../../lib/base/clock.ts'
 import { sandboxDecisionIn } from '../../lib/sandbox/approvals.ts'
 import { rulesInEffect, tierInEffect, type RulesInEffect } from '../../lib/approvals/in-effect.ts'
 import { DEFAULT_TIER } from '../../lib/approvals/policy.ts'
@@ -36,7 +37,7 @@ import {
 import type { ApprovalSubject } from '../approvals/approvals.ts'
 
 /** The operator's staff have two weeks to decide a review. */
-const REVIEW_EXPIRES_MS = 14 * 86_400_000
+const REVIEW_EXPIRES_MS = 14 * DAY_MS
 
 /** The recipient that a review decides on. */
 export interface Reviewed {

@@ -11,7 +11,7 @@
  *    bank's balance, and staff find out what the item is.
  */
 import { createHash } from 'node:crypto'
-import { timestamp, type Clock } from '../../lib/base/clock.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, timestamp, type Clock } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { suspend } from '../../lib/incoming-payments/credit.ts'
 import { entry, NO_BALANCE } from '../../lib/ledger/entry.ts'
@@ -32,14 +32,13 @@ import { Poller } from '../runtime/poller.ts'
 
 /** The poll intervals for days to compare, and for days that have ended. */
 const TICK_MS = 2_000
-const SCHEDULE_MS = 60_000
+const SCHEDULE_MS = MINUTE_MS
 /** Days end at midnight UTC; the timer gives the partners this much time to provide the statement. */
-const STATEMENTS_DUE_MS = 60 * 60_000
+const STATEMENTS_DUE_MS = HOUR_MS
 /** The delay before a missing statement is asked for again. */
-const LATER_MS = 10 * 60_000
+const LATER_MS = 10 * MINUTE_MS
 /** The claim time of a day: a node that takes longer counts as dead. */
-const TAKEN_MS = 15 * 60_000
-const DAY_MS = 86_400_000
+const TAKEN_MS = 15 * MINUTE_MS
 /** The staff roles that are told of breaks. */
 const ROLES = ['operator_admin', 'treasury']
 

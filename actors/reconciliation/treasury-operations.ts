@@ -4,7 +4,7 @@
  */
 import type { Breaks } from './resolve-break.ts'
 import type { Reconciliations } from './reconciliations.ts'
-import { timestamp, type Clock } from '../../lib/base/clock.ts'
+import { DAY_MS, timestamp, type Clock } from '../../lib/base/clock.ts'
 import { refuseField } from '../../lib/base/problems.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { operatorOfConnection } from '../../storage/incoming-payments/incoming-payments.ts'
@@ -66,8 +66,6 @@ export interface TreasuryCommands {
     body: BreakResolve,
   ): Promise<{ readonly found: Versioned<ReconciliationBreak>; readonly waits: boolean }>
 }
-
-const DAY_MS = 86_400_000
 
 export function createTreasuryReads({
   database,

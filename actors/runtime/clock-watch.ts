@@ -3,7 +3,7 @@
  * partition, the range of the last hour and the end of locks. So a node whose clock is far off does not start, and a
  * node whose clock drifts away reports it.
  */
-import type { Clock } from '../../lib/base/clock.ts'
+import { MINUTE_MS, type Clock } from '../../lib/base/clock.ts'
 import { StartError } from '../../lib/base/errors.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { measureClock } from '../../storage/db/server-clock.ts'
@@ -15,7 +15,7 @@ import { Poller } from './poller.ts'
  * fault of the machine.
  */
 export const CLOCK_TOLERANCE_MS = 5_000
-const TICK_MS = 60_000
+const TICK_MS = MINUTE_MS
 
 export interface ClockWatchOptions {
   readonly database: Database

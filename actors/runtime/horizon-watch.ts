@@ -3,7 +3,7 @@
  * database. A transaction that is left open (in a session, or prepared) stops callbacks, lists of transactions and all
  * other work with events until it ends.
  */
-import type { Clock } from '../../lib/base/clock.ts'
+import { MINUTE_MS, type Clock } from '../../lib/base/clock.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { readHorizon } from '../../storage/outbox/event-horizon.ts'
 import { Poller } from './poller.ts'
@@ -12,7 +12,7 @@ const TICK_MS = 5_000
 /** Our own transactions end within 20 s; an older one is stuck or belongs to another program. */
 const ALARM_MS = 30_000
 /** The interval between two reports of the same transaction. */
-const REPEAT_MS = 60_000
+const REPEAT_MS = MINUTE_MS
 
 export interface HorizonWatchOptions {
   readonly database: Database

@@ -2,7 +2,7 @@
  * The sandbox bank's statements: camt.053.001.08, written from its own book at each request, so that a second request
  * gets the same bytes. The statement of a day is available ten minutes after the end of the day.
  */
-import { timestamp, type Clock } from '../../lib/base/clock.ts'
+import { DAY_MS, MINUTE_MS, timestamp, type Clock } from '../../lib/base/clock.ts'
 import { formatMajor } from '../../lib/base/money.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import type { Database } from '../../storage/db/database.ts'
@@ -10,9 +10,8 @@ import { inSnapshot } from '../../storage/db/snapshot.ts'
 import { sandboxBalance, sandboxLines, type SandboxBookedLine } from '../../storage/sandbox/sandbox-book.ts'
 import type { StatementPartner, StatementQuestion } from '../providers/statements.ts'
 
-const DAY_MS = 86_400_000
 /** Time after midnight UTC until the statement of the day before is available. */
-const CLOSES_MS = 10 * 60_000
+const CLOSES_MS = 10 * MINUTE_MS
 const NAMESPACE = 'urn:iso:std:iso:20022:tech:xsd:camt.053.001.08'
 
 export interface SandboxStatementsOptions {

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Jobs } from '../jobs/jobs.ts'
 import type { StatementJobRequest } from './statement-job.ts'
-import { dateIn, timestamp } from '../../lib/base/clock.ts'
+import { DAY_MS, dateIn, timestamp } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { FAIL_TOKEN } from '../../lib/jobs/job.ts'
 import { moneyJson } from '../../lib/base/money.ts'
@@ -127,8 +127,6 @@ export function createStatementReads({
     },
   }
 }
-
-const DAY_MS = 86_400_000
 
 /** Checks that a period can have a statement. @throws ProblemError when it cannot */
 function checkPeriod({ from, to }: Pick<StatementRequest, 'from' | 'to'>, now: number): void {

@@ -2,6 +2,7 @@
  * Exports of transactions: a checked request becomes a job. A small export runs at once: its file is written before the
  * job's row, which is inserted as succeeded. After a crash in between, only a temporary file remains, which expires.
  */
+import { DAY_MS } from '../../lib/base/clock.ts'
 import { makeExport, questionOf, type ExportJobRequest } from './export-job.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import { isExportColumn } from '../../lib/transactions/transaction-table.ts'
@@ -34,7 +35,6 @@ const ROWS_MAX = 500_000
 const DAYS_MAX = 366
 /** An export with at most this number of rows runs while its caller waits. */
 const AT_ONCE_MAX = 1_000
-const DAY_MS = 86_400_000
 /** The filters that camt.053 and MT940 accept. */
 const STATEMENT_FILTERS: ReadonlySet<string> = new Set(['balanceId', 'bookedFrom', 'bookedTo'])
 

@@ -10,7 +10,7 @@
  *    relay informs the nodes by NOTIFY, and every node polls as well, so a lost notification costs half a second.
  *  * Endpoints do not wait for each other: each has its own queue, sockets and pace.
  */
-import type { Clock } from '../../lib/base/clock.ts'
+import { MINUTE_MS, type Clock } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { LIMITS } from '../../lib/base/limits.ts'
 import type { SecretBox } from '../../lib/security/secret-box.ts'
@@ -42,7 +42,7 @@ const LOOK_MS = 500
 /** The interval of the search for endpoints that have failed for too long. */
 const TIDY_MS = 5_000
 /** The interval of the search for deliveries of deleted endpoints. */
-const SWEEP_MS = 60_000
+const SWEEP_MS = MINUTE_MS
 /** The pause after a database error before the next attempt. */
 const PAUSE_MS = 500
 /** The maximum number of endpoints found per poll; the rest follow with the next poll. */

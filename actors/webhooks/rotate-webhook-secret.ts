@@ -1,4 +1,5 @@
 /** Rotates the secret of a webhook endpoint. */
+import { DAY_MS } from '../../lib/base/clock.ts'
 import { secretContext } from './endpoint.ts'
 import { generateSecret } from '../../lib/webhooks/signature.ts'
 import type { EndpointJson } from '../../storage/webhooks/webhook-queries.ts'
@@ -7,9 +8,8 @@ import type { ByCaller } from '../../lib/identity/caller.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
 import { changeEndpoint, lockEndpoint, type WebhookCommandDeps } from './change-endpoint.ts'
 
-const HOUR_MS = 3_600_000
 /** The time for which the secret before a rotation also signs. */
-const OLD_SECRET_MS = 24 * HOUR_MS
+const OLD_SECRET_MS = DAY_MS
 
 /**
  * Gives an endpoint a new secret, which is in this answer alone. The previous secret also signs for a day.

@@ -7,6 +7,7 @@
  * ended on every node. Unknown keys are cached for ten seconds. The number of failed look-ups per address is limited
  * (http/access/failed-credentials.ts).
  */
+import { MINUTE_MS } from '../../lib/base/clock.ts'
 import { timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { BlockList } from 'node:net'
@@ -40,7 +41,7 @@ const CACHE_TTL_MS = 1000
 /** An unknown key is not looked up again within this time. A key that is created meanwhile has another text. */
 const UNKNOWN_TTL_MS = 10_000
 /** The use of a key is recorded at most this often. */
-const KEY_USE_MS = 60_000
+const KEY_USE_MS = MINUTE_MS
 
 /** An authenticated key, with the properties that every request checks again. */
 export interface KeyCaller {

@@ -4,14 +4,13 @@
  * A key is bound to one tenant and carries its scopes, so its checks need memory only. A person has a role in each of
  * their tenants. Staff may also act for the customers of their operator, in operations that declare it.
  */
+import { isUuid } from '../../lib/base/ids.ts'
 import { capabilityForScope, grantOfRole, type Role } from '../../lib/identity/capabilities.ts'
 import { refuse } from '../../lib/base/problems.ts'
 import type { Membership, SessionIdentity } from '../../lib/identity/caller.ts'
 import type { Route } from '../route/route.ts'
 import type { ReadServices } from '../route/services.ts'
 import type { Principal, Tenant } from '../../lib/commands/caller.ts'
-
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
 
 /** The caller, and the tenant whose data the request works on; the tenant is null where the operation has none. */
 export interface Entry {
@@ -48,7 +47,7 @@ function refuseTenant(code: 'required' | 'invalid_format', message: string): nev
 /** Reads the tenant from its header, in lower case. */
 function readTenant(header: string | undefined): string {
   if (header === undefined) refuseTenant('required', 'This operation needs an X-Tenant-Id header.')
-  if (!UUID.test(header)) refuseTenant('invalid_format', 'X-Tenant-Id must be a UUID.')
+  if (!isUuid(header)) refuseTenant('invalid_format', 'X-Tenant-Id must be a UUID.')
   return header.toLowerCase()
 }
 
@@ -182,7 +181,7 @@ export function createAuthorisation(
         sessionId: session.id,
         tenantId: tenant?.id ?? null,
         action,
-        subjectId: subjectId !== null && UUID.test(subjectId) ? subjectId : null,
+        subjectId: subjectId !== null && isUuid(subjectId) ? subjectId : null,
         bound: stepUp.bound === true,
       })
       if (!proven) {

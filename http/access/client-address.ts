@@ -5,7 +5,7 @@
  */
 import { isIP } from 'node:net'
 import type { Middleware } from 'koa'
-import { compileAllowlist, isAllowed, plainAddress } from '../../lib/security/ip-allowlist.ts'
+import { compileAllowlist, isAddress, isAllowed, plainAddress } from '../../lib/security/ip-allowlist.ts'
 
 /** Addresses read at most: a chain of balancers is short, but a header may be long. */
 const HOPS_MAX = 16
@@ -14,7 +14,7 @@ const HOPS_MAX = 16
 function addressOf(hop: string): string | null {
   const text = hop.trim()
   const address = /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text
-  return isIP(address) === 0 || address.includes('%') ? null : plainAddress(address)
+  return isAddress(address) ? plainAddress(address) : null
 }
 
 /** Sets the client's address on requests. `trusted` are addresses and CIDR blocks; an empty list changes nothing. */

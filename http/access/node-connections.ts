@@ -12,7 +12,7 @@ import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { Context } from 'koa'
 import { buildConnector, Pool } from 'undici'
-import type { Clock } from '../../lib/base/clock.ts'
+import { MINUTE_MS, type Clock } from '../../lib/base/clock.ts'
 import { CLOCK_DIFFERENCE_MAX_MS, type NodeProof } from '../../lib/security/node-proof.ts'
 import type { NodeAddress } from '../../lib/shards/shards.ts'
 import type { Log } from '../../lib/base/log.ts'
@@ -35,7 +35,7 @@ const HANDSHAKE_MAX_MS = 1_000
 /** Size of the answer to a handshake; the service's own has some 400 bytes. */
 const HANDSHAKE_BYTES_MAX = 4 * 1024
 /** How long the body of an answer may make no progress. */
-const BODY_TIMEOUT_MS = 60_000
+const BODY_TIMEOUT_MS = MINUTE_MS
 const NONCE_BYTES = 16
 
 /** The connections of one node to the others. */

@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { json } from '../route/answer.ts'
 import { refuse } from '../../lib/base/problems.ts'
-import { timestamp } from '../../lib/base/clock.ts'
+import { DAY_MS, timestamp } from '../../lib/base/clock.ts'
 import { dayStart } from '../../lib/contract/formats.ts'
 import { refuseQuery } from '../../lib/contract/query.ts'
 import { route } from '../route/route.ts'
@@ -16,7 +16,6 @@ import {
 import { CalendarDate, Uuid } from '../../lib/contract/primitives.ts'
 
 const LOG_LIMIT = 100
-const DAY_MS = 86_400_000
 const WINDOW_DAYS_MAX = 90
 /** Days covered by a report whose query has no start. */
 const WINDOW_DAYS_DEFAULT = 30

@@ -1,4 +1,5 @@
 /** The syntax of a request: its path parameters, its query and its headers, as a route declares them. */
+import { isUuid } from '../../lib/base/ids.ts'
 import type { Context } from 'koa'
 import { type FieldError, refuse } from '../../lib/base/problems.ts'
 import type { Principal } from '../../lib/commands/caller.ts'
@@ -11,7 +12,6 @@ import type { RequestContext } from './request-context.ts'
 
 /** Form of a secret in a path. A longer or shorter text is not a secret of this service, so it is not looked up. */
 const TOKEN = /^[A-Za-z0-9_-]{20,128}$/
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
 
 /** Reads what the requests of one route hold beside their bodies. */
 export class RequestSyntax {
@@ -87,7 +87,7 @@ function readParam(name: string, value: string, words: readonly string[] | undef
       message: `The path parameter ${name} must be one of ${words.join(', ')}.`,
     })
   }
-  if (UUID.test(value)) return value.toLowerCase()
+  if (isUuid(value)) return value.toLowerCase()
   refuseField({ field, code: 'invalid_format', message: `The path parameter ${name} must be a UUID.` })
 }
 

@@ -1,4 +1,5 @@
 /** The HTTP server: refuses broken requests before they reach the application. */
+import { MINUTE_MS } from '../../lib/base/clock.ts'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { FairShare } from '../../lib/security/fair-share.ts'
@@ -12,7 +13,7 @@ const HEADER_BYTES_MAX = 16 * 1024
 /** 16 KiB of headers arrive in one or two packets; a client that needs longer only occupies the connection. */
 const HEADERS_TIMEOUT_MS = 10_000
 /** Time for a body of 256 KiB over the slowest supported link; also ends clients that send one byte a minute. */
-const REQUEST_TIMEOUT_MS = 60_000
+const REQUEST_TIMEOUT_MS = MINUTE_MS
 /** How often connections are checked for both timeouts. */
 const TIMEOUT_LOOK_MS = 1_000
 

@@ -62,7 +62,7 @@ import { StatementCalendar } from '../../actors/statements/statement-calendar.ts
 import { heldTransfer, transferExceptions, TransferOrders } from '../../actors/transfers/transfer-orders.ts'
 import { createEndpointOwners } from '../../actors/webhooks/endpoint-owners.ts'
 import { createResolve } from '../../actors/webhooks/sender.ts'
-import { systemClock, timestamp, type Clock } from '../../lib/base/clock.ts'
+import { HOUR_MS, systemClock, timestamp, type Clock } from '../../lib/base/clock.ts'
 import { sandboxScreener } from '../../lib/sandbox/sandbox-screener.ts'
 import type { Screener } from '../../lib/compliance/screening.ts'
 import type { Config } from '../../lib/config/config.ts'
@@ -196,7 +196,7 @@ export interface Service extends AsyncDisposable {
 }
 
 /** Time between two runs of the maintenance of partitions. */
-const MAINTENANCE_MS = 60 * 60_000
+const MAINTENANCE_MS = HOUR_MS
 /**
  * Connections for snapshots, which read many rows as of one moment while their results are written through other
  * connections: two reports and a statement.

@@ -5,6 +5,7 @@
  *     │           └──▶ closing ──▶ closed           closed together with the balance
  *     └──▶ failed                                   the partner refused the request
  */
+import { DAY_MS } from '../base/clock.ts'
 import type { FieldError } from '../base/problems.ts'
 import type { AccountDetailsStatus, AccountTerms } from './details.ts'
 
@@ -15,7 +16,7 @@ export type DetailsChangeKind = 'reissue' | 'provider_switch' | 'closing'
  * Time for which replaced details still accept money: 90 days, a quarter of a year, so that payers can change standing
  * orders.
  */
-export const REPLACED_FOR_MS = 90 * 86_400_000
+export const REPLACED_FOR_MS = 90 * DAY_MS
 
 /** Account details as the current transaction has locked them. */
 export interface KnownDetails {

@@ -1,5 +1,5 @@
 /** Approvals as stored and as the API shows them, and the effect of one decision. */
-import { timestamp } from '../base/clock.ts'
+import { DAY_MS, timestamp } from '../base/clock.ts'
 import type { ApprovalStatus, SubjectSummary, SubjectType, TierSource } from './opening.ts'
 import type { PolicyKind, TierJson } from './policy.ts'
 import { requestersOf } from './requesters.ts'
@@ -141,7 +141,7 @@ export function afterDecision(
 }
 
 /** Approvers are warned 24 hours before an approval expires, if its whole lifetime is longer than that. */
-const WARNING_MS = 24 * 3_600_000
+const WARNING_MS = DAY_MS
 
 /** Computes the time at which approvers are warned of the expiry, epoch milliseconds; null when no warning is due. */
 export function warningAt({

@@ -1,4 +1,5 @@
 /** The opening of an approval: the rows and events that are written, the same for every kind of subject. */
+import { HOUR_MS } from '../base/clock.ts'
 import type { Effects } from '../decisions/effects.ts'
 import type { Rail } from '../rails/rails.ts'
 import type { PolicyKind, Tier } from './policy.ts'
@@ -125,7 +126,7 @@ export function opening(open: OpenApproval, now: number): Required<Pick<Effects,
         requestedByName: open.requestedByName,
         requesters: JSON.stringify(requestersOf([open.requestedBy], open.shapedBy ?? [])),
         sandboxDecision: open.sandboxDecision,
-        expiresAt: now + open.tier.expiresAfterHours * 3_600_000,
+        expiresAt: now + open.tier.expiresAfterHours * HOUR_MS,
         createdAt: now,
       },
     ],

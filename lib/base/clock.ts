@@ -3,6 +3,11 @@
  * All other code receives a `Clock`.
  */
 
+/** Lengths of time in milliseconds. A day here is 24 hours, as in UTC, which has no clock changes. */
+export const MINUTE_MS = 60_000
+export const HOUR_MS = 60 * MINUTE_MS
+export const DAY_MS = 24 * HOUR_MS
+
 /** A source of the current time. */
 export interface Clock {
   /** Milliseconds since 1970-01-01T00:00:00Z. */

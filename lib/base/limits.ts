@@ -2,6 +2,8 @@
  * Every bound of the service, with its unit in the name and its reason beside it (I8). Overload is refused quickly and
  * never queued.
  */
+import { MINUTE_MS } from './clock.ts'
+
 export const LIMITS = {
   /**
    * Commands that may wait for one actor. At 4 000 a second the actor of a hot balance processes them in a quarter of a
@@ -26,7 +28,7 @@ export const LIMITS = {
   /** Actors kept in memory per node and kind; the least recently used are removed first (I2). */
   activationsMax: { balance: 50_000, payment: 20_000, exchange: 10_000, quote: 10_000 },
   /** An actor that received no command for this long is removed from memory, milliseconds. */
-  activationIdleMs: 60_000,
+  activationIdleMs: MINUTE_MS,
   /** Payments handed to the partner in one call. */
   partnerBatchMax: 256,
   /** Payments that a node keeps in memory on their way to the partner; more wait in Postgres only. */

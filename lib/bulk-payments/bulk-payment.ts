@@ -1,4 +1,5 @@
 /** Bulk payments: files of payments and their rows, with the statuses and moves of each. Pure. */
+import { DAY_MS, MINUTE_MS } from '../base/clock.ts'
 
 export const BULK_STATUSES = [
   'validating',
@@ -53,15 +54,15 @@ export const statusesFor = (move: BulkMove): readonly BulkStatus[] =>
   BULK_STATUSES.filter((status) => canMove(status, move))
 
 /** A submission without progress for this long may be cancelled, milliseconds. */
-export const STALLED_MS = 2 * 60_000
+export const STALLED_MS = 2 * MINUTE_MS
 /** A submission without progress for this long ends by itself, milliseconds. */
-export const GIVEN_UP_MS = 30 * 60_000
+export const GIVEN_UP_MS = 30 * MINUTE_MS
 /** Concurrent submissions of one operator. */
 export const SUBMISSIONS_MAX = 5
 /** Uploading the same file again within this time is taken for a mistake, milliseconds. */
-export const DUPLICATE_FILE_MS = 24 * 3_600_000
+export const DUPLICATE_FILE_MS = DAY_MS
 /** Uploading a message with the same message id of its sender within this time is taken for a mistake, milliseconds. */
-export const DUPLICATE_MESSAGE_MS = 90 * 86_400_000
+export const DUPLICATE_MESSAGE_MS = 90 * DAY_MS
 
 export interface RowCounts {
   readonly total: number

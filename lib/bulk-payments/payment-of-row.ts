@@ -1,10 +1,10 @@
 /** Converts a row of a bulk file to the members of a payment and of a recipient. Pure. */
+import { isUuid } from '../base/ids.ts'
 import { RAILS, type Rail } from '../rails/rails.ts'
 import type { AddressInput, BankInput, RecipientInput } from '../recipients/validation.ts'
 import { COLUMNS } from './columns.ts'
 import type { BulkInstruction, RowFault, RowProblemCode } from './instruction.ts'
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const BEARERS = ['shared', 'sender', 'recipient'] as const
 /** The members that every address needs, with their columns. */
 const ADDRESS_NEEDS = [
@@ -90,7 +90,7 @@ export function bearerOfRow(
 /** Reads an id of a row, in lower case; null when it is absent or not a UUID, and the latter is added to `faults`. */
 export function idOfRow(text: string | undefined, column: string, faults: RowFault[]): string | null {
   if (text === undefined) return null
-  if (UUID.test(text)) return text.toLowerCase()
+  if (isUuid(text)) return text.toLowerCase()
   faults.push({ column, code: 'invalid_format', message: 'An id is a UUID.' })
   return null
 }

@@ -2,6 +2,7 @@
  * The settings, read once at start. An invalid setting stops the start with a sentence that names it and tells how to
  * correct it; the value of a secret never appears in such a sentence.
  */
+import { MINUTE_MS } from '../base/clock.ts'
 import { resolve } from 'node:path'
 
 import { StartError } from '../base/errors.ts'
@@ -26,7 +27,7 @@ const NODE_SECRET_LENGTH_MIN = 32
 const COMMIT_LANES_MAX = 8
 
 /** A longer delay would hide a call that has just failed from the person who looks for it in the log. */
-const REQUEST_LOG_FLUSH_MAX_MS = 60_000
+const REQUEST_LOG_FLUSH_MAX_MS = MINUTE_MS
 
 export type AppEnv = (typeof APP_ENVS)[number]
 export type LogLevel = (typeof LOG_LEVELS)[number]

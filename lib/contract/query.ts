@@ -2,9 +2,10 @@
  * Checks query strings against a route's declaration. Every unknown parameter is refused: if a misspelt filter were
  * ignored, the answer would have rows that the client did not ask for.
  */
+import { isUuid } from '../base/ids.ts'
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { LAST_MS } from '../base/clock.ts'
+import { DAY_MS, LAST_MS } from '../base/clock.ts'
 import { type FieldErrorCode, refuse } from '../base/problems.ts'
 import type { CursorBinding, Cursors } from './cursor.ts'
 import { dayStart, instantOf } from './formats.ts'
@@ -20,11 +21,9 @@ const METADATA_VALUE_MAX = 500
 const Q_MIN = 2
 const Q_MAX = 100
 
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
 const METADATA_KEY = /^(?!__proto__$)[A-Za-z0-9_-]{1,40}$/
 const FILTER_NAME = /^filter\[(.+)\]$/
 const AMOUNT = /^(?:0|-?[1-9][0-9]{0,17})$/
-const DAY_MS = 86_400_000
 
 /** Refuses a parameter of the query string by name. @throws ProblemError `malformed-request` */
 export function refuseQuery(
@@ -77,7 +76,7 @@ function parseFilter(field: string, name: string, filter: Filter, text: string, 
       if (filter.operatorOnly === true && tenant.kind !== 'operator')
         refuseQuery(field, 'unknown_field', 'This filter is for operators.')
       const values = parseValues(name, text)
-      if (!values.every((value) => UUID.test(value)))
+      if (!values.every((value) => isUuid(value)))
         refuseQuery(field, 'invalid_format', 'Must be UUIDs separated by commas.')
       return values.map((value) => value.toLowerCase())
     }

@@ -4,6 +4,7 @@
  * A deposit is debited from the paying balance; money that goes back is credited to the balance that the contract sells
  * from.
  */
+import { MINUTE_MS } from '../base/clock.ts'
 import type { Effects, StatusUpdate } from '../decisions/effects.ts'
 import type { ExchangeMove } from './effects.ts'
 import type { Posting } from '../ledger/posting.ts'
@@ -16,10 +17,10 @@ import { isOpen, type Contract, type ContractMoved, type Kept } from './contract
 import { maturityOf, SANDBOX_MARGIN_CALL } from './forward-terms.ts'
 
 /** Delay between two valuations of a forward against the market, and between two looks for money when it is overdue. */
-const MARK_MS = 60_000
+const MARK_MS = MINUTE_MS
 const OVERDUE_MS = 10_000
 /** Delay before an automatic drawdown that failed is made again. */
-const AGAIN_MS = 15 * 60_000
+const AGAIN_MS = 15 * MINUTE_MS
 
 export interface ContractContext {
   readonly ids: IdSource

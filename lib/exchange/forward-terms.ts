@@ -2,7 +2,7 @@
  * The terms of a forward: its days, its minimum worth and its deposit, all from the operator's settings
  * (`ExchangeTerms`). Business days follow the partner's calendar; where calendars are ignored, every day counts.
  */
-import { addDays } from '../base/clock.ts'
+import { DAY_MS, addDays } from '../base/clock.ts'
 import {
   addBusinessDays,
   endOfDay,
@@ -21,7 +21,7 @@ const SETTLEMENT_DAYS_MIN = 3
 /** The local time of the partner at which the remainder of a contract is settled on its last day. */
 const MATURITY_TIME = '10:00'
 /** Time limit for a deposit; and business days allowed for a margin call or an overdue contract. */
-export const DEPOSIT_MS = 24 * 60 * 60_000
+export const DEPOSIT_MS = DAY_MS
 const GRACE_DAYS = 2
 const BPS = 10_000n
 /** The deposit that the sandbox requires instead of the operator's share, for this sell amount. */

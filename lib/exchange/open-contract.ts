@@ -5,6 +5,7 @@
  * The decision is made by the balance that pays the deposit, otherwise by the balance that would sell, because a
  * balance knows the approval policy of its customer.
  */
+import { MINUTE_MS } from '../base/clock.ts'
 import type { BalanceState } from '../balances/balance.ts'
 import { insufficientFunds, invalid, refuse, type BalanceDecision, type Recorded } from '../balances/decision.ts'
 import type { Effects } from '../decisions/effects.ts'
@@ -62,7 +63,7 @@ export function contractOf(
     status: 'active' as const,
     deposit:
       quote.kind === 'forward' ? firstDeposit(quote.depositRequired, quote.sellCurrency, now + DEPOSIT_MS) : null,
-    heldUntil: quote.holdMinutes === null ? null : now + quote.holdMinutes * 60_000,
+    heldUntil: quote.holdMinutes === null ? null : now + quote.holdMinutes * MINUTE_MS,
   }
   const opened = asContract({ ...made, status: begun(made) })
   return { ...opened, dueAt: dueAtOf(opened, now, { sandbox }) }
@@ -199,7 +200,7 @@ export function beginApproved(
     version: contract.version + 1,
     updatedAt: now,
     deposit: contract.kind === 'forward' ? firstDeposit(required, contract.sellCurrency, now + DEPOSIT_MS) : null,
-    heldUntil: holdMinutes === null ? null : now + holdMinutes * 60_000,
+    heldUntil: holdMinutes === null ? null : now + holdMinutes * MINUTE_MS,
   }
   const next: Contract = { ...waiting, status: begun(waiting) }
   const { deposit } = next

@@ -10,6 +10,7 @@
  * Every sum that arrives counts. `allowPartial` only tells whether the payer is offered to pay in parts. Amounts are
  * minor units of the request's currency; times are epoch milliseconds.
  */
+import { DAY_MS } from '../base/clock.ts'
 import type { Problem } from '../base/problems.ts'
 
 export const FUNDS_REQUEST_STATUSES = ['open', 'partially_paid', 'paid', 'expired', 'cancelled', 'declined'] as const
@@ -23,7 +24,6 @@ export const OPEN_MAX = 500
 export const EXPIRES_DAYS = 30
 export const EXPIRES_DAYS_MAX = 365
 export const REMINDERS_MAX = 5
-const DAY_MS = 86_400_000
 
 /** The members of a request that its moves read. */
 export interface FundsRequestState {

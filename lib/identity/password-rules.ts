@@ -2,6 +2,7 @@
  * The rules for passwords: long enough, and not among those that attackers try first. There are no rules about kinds of
  * characters, because they make passwords worse. The hash itself is made in workers/identity/hash-password.ts.
  */
+import { HOUR_MS, MINUTE_MS } from '../base/clock.ts'
 import type { FieldErrorCode } from '../base/problems.ts'
 import { COMMON_PASSWORDS } from './common-passwords.ts'
 
@@ -10,9 +11,9 @@ export const PASSWORD_MAX = 128
 
 /** So many failed sign-ins in a row lock an address for this time. */
 export const LOGIN_FAILURES_MAX = 5
-export const LOGIN_LOCK_MS = 15 * 60_000
+export const LOGIN_LOCK_MS = 15 * MINUTE_MS
 /** Validity of a reset link. */
-export const PASSWORD_RESET_MS = 60 * 60_000
+export const PASSWORD_RESET_MS = HOUR_MS
 
 /** A rule that a password breaks. */
 export interface PasswordFault {

@@ -5,12 +5,13 @@
  * The token is replaced whenever the session gains rights or time (sign-in, second factor, step-up, refresh), so a
  * token that an attacker planted or saw before becomes useless.
  */
+import { HOUR_MS, MINUTE_MS } from '../base/clock.ts'
 import { createHmac, hash, timingSafeEqual } from 'node:crypto'
 
 /** A session ends after this time without a request. */
-export const SESSION_IDLE_MS = 15 * 60_000
+export const SESSION_IDLE_MS = 15 * MINUTE_MS
 /** A session ends this long after sign-in, however busy it is. */
-export const SESSION_ABSOLUTE_MS = 12 * 3_600_000
+export const SESSION_ABSOLUTE_MS = 12 * HOUR_MS
 /** The stored time of the last request is written again only when it is older than this. */
 export const SESSION_TOUCH_MS = 5_000
 

@@ -2,6 +2,7 @@
  * Step-up: before a sensitive operation, a person proves their identity again. The proof is for one action of one
  * session for one tenant; where the challenge names a subject, only for that subject.
  */
+import { MINUTE_MS } from '../base/clock.ts'
 
 export const STEP_UP_ACTIONS = [
   'api_key.create',
@@ -21,9 +22,9 @@ export const STEP_UP_ACTIONS = [
 export type StepUpAction = (typeof STEP_UP_ACTIONS)[number]
 
 /** Time to answer a challenge. */
-export const CHALLENGE_MS = 5 * 60_000
+export const CHALLENGE_MS = 5 * MINUTE_MS
 /** Validity of a proof. */
-export const STEP_UP_FRESH_MS = 5 * 60_000
+export const STEP_UP_FRESH_MS = 5 * MINUTE_MS
 /**
  * The session's previous token stays valid for this time beside its new one: as long as the proof, so that concurrent
  * requests and a second window do not sign the person out. A thief of the previous token gains no more than these
@@ -39,7 +40,7 @@ export const WRONG_CODES_MAX = 5
  * window has passed.
  */
 export const WRONG_CODES_PER_PERSON_MAX = 15
-export const WRONG_CODES_WINDOW_MS = 15 * 60_000
+export const WRONG_CODES_WINDOW_MS = 15 * MINUTE_MS
 
 /** The titles of actions, shown to the person before they confirm. */
 export const ACTION_TITLES: Readonly<Record<StepUpAction, string>> = {

@@ -1,4 +1,5 @@
 /** Jobs: work that is requested now and done soon, as a state machine. Pure. */
+import { DAY_MS } from '../base/clock.ts'
 
 export const JOB_KINDS = [
   'transaction_export',
@@ -67,9 +68,9 @@ export function paceOf(
 }
 
 /** Retention of a job's result, milliseconds. */
-export const RESULT_MS = 7 * 86_400_000
+export const RESULT_MS = 7 * DAY_MS
 /** Retention of an ended job, milliseconds; its result is deleted earlier. */
-export const FORGOTTEN_MS = 30 * 86_400_000
+export const FORGOTTEN_MS = 30 * DAY_MS
 /** Attempts of a job whose node died or whose work failed. */
 export const ATTEMPTS_MAX = 3
 

@@ -2,8 +2,7 @@
  * The customer's view of a posting. A posting is one debit and one credit, so it is one line in the journal of each
  * balance that it touches. The type and the id of a line follow from the posting and are not stored.
  */
-import type { AccountKey } from './chart.ts'
-import { RULE_IDS, RULES, type Line, type TransactionType } from './postings.ts'
+import { COUNTERPART_TYPES, RULE_IDS, RULES, type Line, type TransactionType } from './postings.ts'
 
 /** The side of the posting that the balance is on. A debit lowers a balance, a credit raises it. */
 export type JournalSide = 'debit' | 'credit'
@@ -35,13 +34,6 @@ export interface JournalSource {
   readonly side: JournalSide
   readonly counterpart: string
   readonly sourceObject: string
-}
-
-// For these accounts the type follows from the other account, not from the rule: the fee of a payment is a fee.
-const COUNTERPART_TYPES: { readonly [key in AccountKey]?: { readonly [side in JournalSide]: TransactionType } } = {
-  inc_fee: { debit: 'fee', credit: 'fee_refund' },
-  fee_tax: { debit: 'fee', credit: 'fee_refund' },
-  fx_deposit: { debit: 'forward_deposit', credit: 'forward_deposit_release' },
 }
 
 /**

@@ -552,9 +552,11 @@ export interface Pair {
   readonly creditType: TransactionType | null
 }
 
-// For these accounts the type follows from the other account of the pair, not from the rule: the fee of a payment is a
-// fee.
-const COUNTERPART_TYPES: {
+/**
+ * Accounts that decide the type of the line on the other side of their pair, in place of the rule: the fee of a payment
+ * is a fee.
+ */
+export const COUNTERPART_TYPES: {
   readonly [key in AccountKey]?: { readonly debit: TransactionType; readonly credit: TransactionType }
 } = {
   inc_fee: { debit: 'fee', credit: 'fee_refund' },

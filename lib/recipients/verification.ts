@@ -5,7 +5,7 @@
  * Two schemes answer with codes of their own: Confirmation of Payee in the United Kingdom (`cop`), Verification of
  * Payee in the euro area (`vop`). Only this file turns their codes into the four outcomes.
  */
-import { timestamp } from '../base/clock.ts'
+import { DAY_MS, timestamp } from '../base/clock.ts'
 import type { Problem } from '../base/problems.ts'
 import { compareNames } from './holder-name.ts'
 
@@ -84,7 +84,7 @@ export function isPayeeCode(code: string): boolean {
 }
 
 /** An answer of `cop` is valid for this time. */
-const COP_VALID_MS = 90 * 86_400_000
+const COP_VALID_MS = 90 * DAY_MS
 
 /** The question to a bank about one payee. */
 export interface PayeeQuestion {

@@ -5,6 +5,7 @@
  * Only booked entries count (`Sts` BOOK). An entry of several transactions is split into them, each with its own
  * reference, if each has its amount; otherwise it counts as one.
  */
+import { isUuid } from '../base/ids.ts'
 import { exponentOf, type CurrencyCode } from '../base/currency.ts'
 import { StatementError, type Direction, type StatementEntry, type PartnerStatementHead } from './statement.ts'
 
@@ -14,7 +15,6 @@ const DEPTH_MAX = 64
 const TEXT_MAX = 4_000
 /** Limit of transactions of one entry. */
 const TRANSACTIONS_MAX = 100_000
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 /** A UUID without hyphens, for fields of at most 35 characters. */
 const BARE_UUID = /^[0-9a-f]{32}$/i
 
@@ -272,7 +272,7 @@ function localName(name: string): string {
 }
 
 function asUuid(text: string): string | null {
-  if (UUID.test(text)) return text.toLowerCase()
+  if (isUuid(text)) return text.toLowerCase()
   if (!BARE_UUID.test(text)) return null
   const hex = text.toLowerCase()
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`

@@ -1,9 +1,10 @@
 /** The sandbox's plan for an exchange, chosen by the sold amount in minor units of any currency. */
+import { MINUTE_MS } from '../base/clock.ts'
 import type { CatalogueRule } from './triggers.ts'
 
 /** The time that an exchange takes where no trigger sets another. */
 const SETTLED_MS = 5_000
-const RECONCILED_MS = 60_000
+const RECONCILED_MS = MINUTE_MS
 
 export interface ExchangePlan {
   /** The partner's answer to the order: accepted, or no answer in time. */

@@ -7,12 +7,13 @@
  * A plan is made once, when the payment reaches the sandbox bank, whose book stores the remaining steps as short text.
  * Times count from the moment when the bank has the payment, except where a member says otherwise.
  */
+import { MINUTE_MS } from '../base/clock.ts'
 import { isIsoOrAchCode } from '../rails/failure-codes.ts'
 import { INSTANT_MS, ORDINARY_MS } from '../rails/timing.ts'
 
 const LATER_MS = 10_000
 const HOLD_MS = 30_000
-const LONG_MS = 60_000
+const LONG_MS = MINUTE_MS
 
 // The codes for rows that name none: a technical failure, and a return because the account is closed.
 const TECHNICAL_CODE = 'TECH'

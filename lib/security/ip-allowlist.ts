@@ -3,17 +3,24 @@ import { BlockList, isIP, isIPv6 } from 'node:net'
 
 export const IP_ALLOWLIST_MAX = 20
 
+const BITS_MAX = { ipv4: 32, ipv6: 128 } as const
+
+/** Tells whether a text is an address without a zone: a zone such as %eth0 is meaningful only on one machine. */
+export function isAddress(text: string): boolean {
+  return isIP(text) !== 0 && !text.includes('%')
+}
+
+const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIPv6(address) ? 'ipv6' : 'ipv4')
+
 /** Parses an address or a block; null when the text is neither. */
 function parse(
   entry: string,
 ): { readonly address: string; readonly bits: number | null; readonly family: 'ipv4' | 'ipv6' } | null {
   const [address = '', bits, ...rest] = entry.split('/')
-  const version = isIP(address)
-  // A zone such as %eth0 is meaningful only on one machine.
-  if (version === 0 || rest.length > 0 || address.includes('%')) return null
-  const family = version === 6 ? 'ipv6' : 'ipv4'
+  if (rest.length > 0 || !isAddress(address)) return null
+  const family = familyOf(address)
   if (bits === undefined) return { address, bits: null, family }
-  if (!/^(?:0|[1-9]\d{0,2})$/.test(bits) || Number(bits) > (version === 6 ? 128 : 32)) return null
+  if (!/^(?:0|[1-9]\d{0,2})$/.test(bits) || Number(bits) > BITS_MAX[family]) return null
   return { address, bits: Number(bits), family }
 }
 
@@ -49,7 +56,7 @@ export function widensAllowlist(before: readonly string[], after: readonly strin
 function contains(outer: string, inner: string): boolean {
   const [around, within] = [parse(outer), parse(inner)]
   if (around === null || within === null || around.family !== within.family) return false
-  const longest = within.family === 'ipv6' ? 128 : 32
+  const longest = BITS_MAX[within.family]
   return (
     (around.bits ?? longest) <= (within.bits ?? longest) &&
     compileAllowlist([outer])?.check(within.address, within.family) === true
@@ -64,5 +71,5 @@ export function plainAddress(address: string): string {
 /** Tells whether the list allows an address. */
 export function isAllowed(allowed: BlockList, address: string): boolean {
   const plain = plainAddress(address)
-  return allowed.check(plain, isIPv6(plain) ? 'ipv6' : 'ipv4')
+  return allowed.check(plain, familyOf(plain))
 }

@@ -2,6 +2,7 @@
  * Rows of a table as text, for CSV and XLSX of statements and exports. Amounts are digits with a decimal separator,
  * made from minor units; floating-point numbers are never used.
  */
+import { DAY_MS, MINUTE_MS } from '../base/clock.ts'
 import type { CurrencyCode } from '../base/currency.ts'
 import { exponentOf } from '../base/currency.ts'
 import { formatMajor } from '../base/money.ts'
@@ -38,7 +39,7 @@ export function harmless(text: string): string {
 }
 
 /** Offsets from UTC change only at full quarters of an hour. */
-const QUARTER_MS = 15 * 60_000
+const QUARTER_MS = 15 * MINUTE_MS
 
 /**
  * Makes a formatter of local times in one zone, without their offset. Times in the same quarter of an hour share one
@@ -90,7 +91,6 @@ export function csvWriter({ timezone, decimalSeparator }: TableStyle): (row: rea
 
 /** Spreadsheets calculate with this many digits; a longer number is written as text, in full. */
 const DIGITS_MAX = 15
-const DAY_MS = 86_400_000
 /** Day 0 of spreadsheets, as the number of days before the Unix epoch. */
 const EPOCH_DAYS = 25_569
 

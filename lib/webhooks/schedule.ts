@@ -1,6 +1,5 @@
-/** The times at which a failed delivery is tried again. */
-const MINUTE_MS = 60_000
-const HOUR_MS = 60 * MINUTE_MS
+/** The times at which a failed delivery is tried again. The texts of the contract and of the README follow them. */
+import { HOUR_MS, MINUTE_MS } from '../base/clock.ts'
 
 /** Delays after the first failure, the second, and so on; the last one repeats. */
 export const RETRY_DELAYS_MS = [

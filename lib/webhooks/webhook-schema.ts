@@ -1,6 +1,8 @@
 /** Schemas of callbacks to integrators: endpoints and their deliveries. */
 import Type, { type Static } from 'typebox'
+import { HOUR_MS } from '../base/clock.ts'
 import { CUSTOMER_EVENT_TYPES, EVENT_TYPES } from './event-types.ts'
+import { DISABLE_AFTER_MS, PAUSE_AFTER_FAILURES, RETRY_WINDOW_MS } from './schedule.ts'
 import { list } from '../contract/list.ts'
 import { Money, Nullable, Text, Timestamp, Uuid, Words } from '../contract/primitives.ts'
 
@@ -37,7 +39,7 @@ const webhook = {
   status: Words(
     'WebhookStatus',
     STATUSES,
-    '`paused` after 20 failed attempts in a row: new events are not sent. `disabled` by its owner, or after 72 hours of failures.',
+    `\`paused\` after ${PAUSE_AFTER_FAILURES} failed attempts in a row: new events are not sent. \`disabled\` by its owner, or after ${DISABLE_AFTER_MS / HOUR_MS} hours of failures.`,
   ),
   disabledReason: Nullable(Words('WebhookDisabledReason', ['owner', 'delivery_failures'])),
   statusChangedAt: Nullable(Timestamp),
@@ -159,7 +161,7 @@ export const WebhookDelivery = Type.Object(
     status: Words(
       'DeliveryStatus',
       DELIVERY_STATUSES,
-      '`failed`: 72 hours are over. `discarded`: the endpoint was not active.',
+      `\`failed\`: ${RETRY_WINDOW_MS / HOUR_MS} hours are over. \`discarded\`: the endpoint was not active.`,
     ),
     succeeded: Type.Boolean(),
     test: Type.Boolean(),

@@ -10,7 +10,7 @@
  */
 import { sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
-import { LAST_MS, timestamp } from '../../lib/base/clock.ts'
+import { MINUTE_MS, LAST_MS, timestamp } from '../../lib/base/clock.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import { journalMarks, type JournalSide } from '../../lib/ledger/journal-line.ts'
 import { moneyJson } from '../../lib/base/money.ts'
@@ -241,7 +241,7 @@ export function journalBranches(
 }
 
 /** Maximum deviation from booking order: the skew between the clocks of two nodes, milliseconds. */
-const SKEW_MS = 60_000
+const SKEW_MS = MINUTE_MS
 
 /**
  * The number of the first line booked at `ms` or later, as text for conditions. Null for a journal with a gap; then all

@@ -1,5 +1,5 @@
 /** The rows of a run: taken, paid or failed, left, and followed after their approval has ended. */
-import { dateIn, timestamp } from '../../lib/base/clock.ts'
+import { MINUTE_MS, dateIn, timestamp } from '../../lib/base/clock.ts'
 import type { RowFailure, RowStatus } from '../../lib/bulk-payments/bulk-payment.ts'
 import type { BulkInstruction, RowFault } from '../../lib/bulk-payments/instruction.ts'
 import type { PolicyTerms } from '../../lib/approvals/policy.ts'
@@ -151,7 +151,7 @@ export interface RowsLeft {
 /** The recorded answer for the key of a row that was given up; a later request for its payment gets this answer. */
 const GIVEN_UP = { status: 409, answer: '{"code":"invalid-transition"}' }
 /** Milliseconds after midnight during which a decision under way may still carry the date of the day before. */
-const MIDNIGHT_MS = 5 * 60_000
+const MIDNIGHT_MS = 5 * MINUTE_MS
 
 /**
  * Ends all rows that a run has left: rows whose payment exists as submitted, all others as failed. From then on no

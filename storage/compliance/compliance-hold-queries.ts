@@ -1,6 +1,6 @@
 /** Compliance holds as the API shows them to the operator's staff. Customers see none. */
 import { sql } from 'kysely'
-import { timestamp } from '../../lib/base/clock.ts'
+import { HOUR_MS, timestamp } from '../../lib/base/clock.ts'
 import type { ComplianceHoldKind, ComplianceHoldStatus, Finding, HeldSubject } from '../../lib/compliance/hold.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import { moneyJson } from '../../lib/base/money.ts'
@@ -53,8 +53,6 @@ const COLUMNS = `c.id, c.kind, c.provider, c.status, c.subject_type, c.subject_i
   c.counterparty, c.findings, c.proposal, c.assignee, c.decided_by, c.decided_by_name, ${ms('decided_at', 'decided_ms')}, c.reason, c.freeze_funds, c.version,
   ${ms('created_at', 'created_ms')}, ${ms('updated_at', 'updated_ms')}`
 const FROM = 'compliance_hold c join customer u on u.id = c.customer_id'
-
-const HOUR_MS = 3_600_000
 
 /** The conditions of a queue of cases `c`, shared by holds and exceptions. `now` is epoch milliseconds. */
 export function caseConditions(operatorId: string, filters: CaseFilters, now: number): Conditions {

@@ -9,7 +9,7 @@
  * - Expired files are not found either, whether or not they have been removed yet.
  */
 import { createHash } from 'node:crypto'
-import { timestamp } from '../../lib/base/clock.ts'
+import { HOUR_MS, timestamp } from '../../lib/base/clock.ts'
 import { OperatingError } from '../../lib/base/errors.ts'
 import type { Database } from '../db/database.ts'
 import type { TransactionClient } from '../db/transaction.ts'
@@ -17,7 +17,7 @@ import type { TransactionClient } from '../db/transaction.ts'
 /** Bytes of one piece: the memory of a reader, and the most that is hashed at once (a fifth of a millisecond). */
 const PIECE_BYTES = 256 * 1024
 /** Lease of a file that is not kept yet, milliseconds. */
-const LENT_MS = 60 * 60_000
+const LENT_MS = HOUR_MS
 /** Files removed per call. */
 const REMOVED_MAX = 32
 

@@ -1,6 +1,6 @@
 /** Rows of sessions and of the challenges that belong to them. Statements only; rules are elsewhere. */
 import type pg from 'pg'
-import { timestamp } from '../../lib/base/clock.ts'
+import { DAY_MS, timestamp } from '../../lib/base/clock.ts'
 import type { Database } from '../db/database.ts'
 import type { Queries } from '../db/transaction.ts'
 
@@ -18,7 +18,7 @@ export interface NewSession {
 }
 
 /** Retention of a user's ended sessions, milliseconds. */
-const KEPT_MS = 30 * 86_400_000
+const KEPT_MS = 30 * DAY_MS
 
 /** Opens a session, and deletes the user's sessions that ended long ago. */
 export async function insertSession(client: pg.ClientBase, session: NewSession): Promise<void> {
@@ -136,7 +136,7 @@ export interface NewChallenge {
  * Retention of challenges. They are useless after minutes, but their counts of wrong codes are needed for a quarter of
  * an hour.
  */
-const CHALLENGES_KEPT_MS = 86_400_000
+const CHALLENGES_KEPT_MS = DAY_MS
 
 export async function insertChallenge(client: pg.ClientBase, challenge: NewChallenge): Promise<void> {
   await client.query({

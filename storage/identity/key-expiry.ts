@@ -1,12 +1,11 @@
 /** Warnings of API keys that expire soon: one 14 days before, one 3 days before. */
 import type { IdSource } from '../../lib/base/ids.ts'
-import { timestamp } from '../../lib/base/clock.ts'
+import { DAY_MS, timestamp } from '../../lib/base/clock.ts'
 import type { AlertMail } from '../customers/alerts.ts'
 import type { Database } from '../db/database.ts'
 import { insertNotices, peopleInRoles } from '../notices/notices.ts'
 import { inTransaction } from '../db/transaction.ts'
 
-const DAY_MS = 86_400_000
 /** Days before the end, the later warning first. */
 const WARNED_DAYS = [3, 14] as const
 /** Keys taken per pass. */

@@ -1,5 +1,5 @@
 /** The overview of an operator's integrations. */
-import { timestamp, type Clock } from '../../lib/base/clock.ts'
+import { DAY_MS, timestamp, type Clock } from '../../lib/base/clock.ts'
 import type { Database } from '../db/database.ts'
 import {
   keysUsedLately,
@@ -91,7 +91,6 @@ const WEBHOOKS = `select count(*), count(*) filter (where status = 'active'), co
       where e.operator_id = $1 and d.status = 'failed' and d.completed_at > $2::timestamptz and d.created_at > $3::timestamptz)
   from webhook_endpoint where operator_id = $1`
 
-const DAY_MS = 86_400_000
 /**
  * Age of the oldest deliveries that are searched, milliseconds. A delivery that failed in the last day was made within
  * the days of its attempts, or is a redelivery, which is not searched any further.

@@ -1,5 +1,5 @@
 /** The request log and its roll-up by day: written in batches, read by key. */
-import { timestamp } from '../../lib/base/clock.ts'
+import { DAY_MS, timestamp } from '../../lib/base/clock.ts'
 import { plainArray, textArray } from '../db/array-literal.ts'
 import type { Database } from '../db/database.ts'
 import { REQUEST_LOG_DAYS } from '../db/partitions.ts'
@@ -285,8 +285,6 @@ export async function keysUsedLately(database: Database, operatorId: string, now
   })
   return Number((row as [string])[0])
 }
-
-const DAY_MS = 86_400_000
 
 function add(counters: Counters, [, , , status, step, , firstMs, lastMs]: UsageRow, requests: number): void {
   counters.requests += requests

@@ -21,7 +21,7 @@
  * core to verify.
  */
 import type { Database } from '../db/database.ts'
-import { timestamp } from '../../lib/base/clock.ts'
+import { MINUTE_MS, timestamp } from '../../lib/base/clock.ts'
 import { plainArray } from '../db/array-literal.ts'
 import { inTransaction, type TransactionClient } from '../db/transaction.ts'
 
@@ -37,7 +37,7 @@ const CHAINS_MAX = 2_000
  * No decision is committed this long after its time: it is dropped after seconds, and clocks of nodes are a minute
  * apart at most.
  */
-const INTERNAL_AGE_MS = 5 * 60_000
+const INTERNAL_AGE_MS = 5 * MINUTE_MS
 
 const FIELD = (text: string): string => `coalesce(octet_length(${text}) || ':' || (${text}), '~')`
 

@@ -7,14 +7,14 @@
  * this database (event-horizon.ts). A follower takes an advisory lock rather than the lock of its row, because a row
  * lock would give it a transaction number of its own, and hide concurrent commits until the next pass.
  */
-import { timestamp } from '../../lib/base/clock.ts'
+import { DAY_MS, timestamp } from '../../lib/base/clock.ts'
 import { eventHorizon, SNAPSHOT_COLUMNS } from './event-horizon.ts'
 import { through, type TransactionClient } from '../db/transaction.ts'
 import { FOLLOWERS, type Follower } from './followers.ts'
 import { renumberEvents } from './restored-outbox.ts'
 
 /** Slack between clocks: events carry the time of the node that wrote them, and no node is this far behind another. */
-const CLOCK_SLACK_MS = 2 * 86_400_000
+const CLOCK_SLACK_MS = 2 * DAY_MS
 
 /** The oldest transaction under way that each follower saw in its last pass on this node. Used only to save queries. */
 const OLDEST = new Map<Follower, string>()

@@ -1,6 +1,6 @@
 /** Reconciliations and their breaks as the API shows them to the operator's staff and systems. Customers see none. */
 import { sql } from 'kysely'
-import { timestamp } from '../../lib/base/clock.ts'
+import { DAY_MS, timestamp } from '../../lib/base/clock.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import { moneyJson } from '../../lib/base/money.ts'
 import { differenceOf, outcomesOf, type BreakKind, type BreakStatus } from '../../lib/reconciliation/item.ts'
@@ -242,8 +242,6 @@ export async function getBreak(
   })
   return row === undefined ? null : { version: row.version, view: breakJson(row, now) }
 }
-
-const DAY_MS = 86_400_000
 
 function breakJson(row: BreakRow, now: number) {
   const money = (amount: bigint | string | null) =>

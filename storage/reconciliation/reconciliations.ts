@@ -5,14 +5,13 @@
  * A line of the statement and a movement of the nostro account match when they have the same reference (a payment, a
  * credit, an exchange) and the same direction; where several do, they match in the order of their time.
  */
-import { timestamp } from '../../lib/base/clock.ts'
+import { DAY_MS, MINUTE_MS, timestamp } from '../../lib/base/clock.ts'
 import type { BreakKind, BreakOutcome, BreakStatus } from '../../lib/reconciliation/item.ts'
 import type { Direction, StatementEntry, PartnerStatementHead } from '../../lib/reconciliation/statement.ts'
 import { plainArray, textArray } from '../db/array-literal.ts'
 import type { Database } from '../db/database.ts'
 import type { TransactionClient } from '../db/transaction.ts'
 
-const DAY_MS = 86_400_000
 /** Days queued at a time, at most: a month. */
 const DAYS_MAX = 31
 /** An item found today is a timing difference; after this many days it is a break. */
@@ -22,7 +21,7 @@ const TIMING_DAYS = 1
  * time of their decision. No decision is committed this long after its time: it is dropped after seconds, and clocks of
  * nodes are a minute apart at most.
  */
-const COMMITTED_AFTER_MS = 5 * 60_000
+const COMMITTED_AFTER_MS = 5 * MINUTE_MS
 /** The object that corrections of a reconciliation name as their cause. */
 export const BREAK_SOURCE = 'reconciliation_break'
 

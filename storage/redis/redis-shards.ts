@@ -32,7 +32,7 @@ import { randomUUID } from 'node:crypto'
 // @ts-expect-error The package's export map leaves its types out; they are imported by path below.
 import RedlockUntyped, { ResourceLockedError as ResourceLockedErrorUntyped } from 'redlock'
 
-import type { Clock } from '../../lib/base/clock.ts'
+import { HOUR_MS, type Clock } from '../../lib/base/clock.ts'
 import { StartError } from '../../lib/base/errors.ts'
 import { CLOCK_DIFFERENCE_MAX_MS, NodeProof } from '../../lib/security/node-proof.ts'
 import { assign } from '../../lib/shards/shard-assignment.ts'
@@ -84,7 +84,7 @@ const ENTRY_CHARACTERS_MAX = 1_024
 /** Ignored entries are logged at most once in this time. */
 const PASSED_OVER_LOG_MS = 10_000
 /** Expiry of the keys of a namespace that no node uses any more. */
-const FORGET_AFTER_MS = 3_600_000
+const FORGET_AFTER_MS = HOUR_MS
 /** Clock drift against Redis that redlock assumes: the share, and the constant (expiry is counted in milliseconds). */
 const DRIFT_SHARE = 0.01
 const DRIFT_MS = 2

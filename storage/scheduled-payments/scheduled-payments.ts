@@ -2,7 +2,7 @@
  * Rows of scheduled payments as they are created, changed and executed. Statements only; rules are in
  * lib/scheduled-payments. Locks are taken in one order: recipients, then schedules by id, then balances and payments.
  */
-import { dateIn, timestamp } from '../../lib/base/clock.ts'
+import { MINUTE_MS, dateIn, timestamp } from '../../lib/base/clock.ts'
 import type { CalendarTerms } from '../../lib/rails/business-days.ts'
 import { occurrenceKey } from '../../lib/scheduled-payments/key.ts'
 import type { Occurrence } from '../../lib/scheduled-payments/occurrences.ts'
@@ -408,7 +408,7 @@ const GIVEN_UP_ANSWER = {
   answer: JSON.stringify({ code: GIVEN_UP, message: 'The schedule was stopped.' }),
 }
 /** Milliseconds after midnight during which a decision under way may still carry the date of the day before. */
-const MIDNIGHT_MS = 5 * 60_000
+const MIDNIGHT_MS = 5 * MINUTE_MS
 
 /**
  * Ends the occurrence that a locked schedule is making at this moment: its payment exists by now, or can never be made.

@@ -3,6 +3,7 @@
  * their numbers, each once and in a transaction of its own, forward only. Several nodes may start at the same time: one
  * migrates, the others wait for it and find no migration left.
  */
+import { MINUTE_MS } from '../../lib/base/clock.ts'
 import { readFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -26,7 +27,7 @@ export const MIGRATIONS_TABLE = 'migrations'
 const MIGRATE_LOCK = '0x6d696772617465'
 
 /** Timeout while another node migrates: longer than an index on a large table takes to build. */
-const LOCK_TIMEOUT_MS = 15 * 60_000
+const LOCK_TIMEOUT_MS = 15 * MINUTE_MS
 
 const CONNECT_TIMEOUT_MS = 5_000
 

@@ -23,7 +23,7 @@
  * search index takes five sixths of the time to build them.
  */
 import { JOURNAL_TYPES } from '../../lib/ledger/journal-line.ts'
-import { timestamp } from '../../lib/base/clock.ts'
+import { DAY_MS, timestamp } from '../../lib/base/clock.ts'
 import { plainArray, textArray } from '../db/array-literal.ts'
 import type { Database } from '../db/database.ts'
 import { OutboxCursor, IN_EVENT_RANGE } from '../outbox/outbox-cursor.ts'
@@ -36,7 +36,7 @@ const BACKFILL_MAX = 2_000
 /** Causes that a read makes at most; a follower that is further behind catches up by itself. */
 const CATCH_UP_MAX = 1_000
 /** Clocks of nodes differ by less than this, so older partitions of the events need not be read. */
-const CLOCK_SLACK_MS = 2 * 86_400_000
+const CLOCK_SLACK_MS = 2 * DAY_MS
 
 /** The status of a payment as the customer sees it. A scheduled payment is pending money. */
 const PAYMENT_STATUS = `case p.status when 'completed' then 'completed' when 'failed' then 'failed' when 'rejected' then 'failed' when 'cancelled' then 'cancelled'

@@ -1,6 +1,6 @@
 /** Endpoints and deliveries as the API shows them. */
 import { sql } from 'kysely'
-import { timestamp } from '../../lib/base/clock.ts'
+import { DAY_MS, timestamp } from '../../lib/base/clock.ts'
 import { callbackHeaders, envelope } from '../../lib/webhooks/envelope.ts'
 import type { Database } from '../db/database.ts'
 import { RELATED_COLUMNS, RELATED_JOIN } from '../outbox/outbox.ts'
@@ -121,7 +121,7 @@ export async function getEndpoint(database: Database, tenant: Tenant, id: string
 // ── Deliveries ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** Time during which the request and the answer of a delivery can be read. */
-const SHOWN_MS = 30 * 86_400_000
+const SHOWN_MS = 30 * DAY_MS
 
 const DELIVERY_COLUMNS = sql`d.id, d.endpoint_id, d.event_id, d.event_type, d.status, d.test, d.redelivery, d.attempt_count, d.attempts,
   ${epochMs('d.next_attempt_at')} as next_attempt_ms, ${epochMs('d.event_created_at')} as event_created_ms, ${epochMs('d.created_at')} as created_ms,

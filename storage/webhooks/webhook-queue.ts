@@ -5,7 +5,7 @@
  * take it again when this node dies. The results of attempts are written for many deliveries at once. No statement
  * waits for the disk: deliveries whose results Postgres loses in a crash are sent once more, under the same event id.
  */
-import { timestamp } from '../../lib/base/clock.ts'
+import { DAY_MS, timestamp } from '../../lib/base/clock.ts'
 import type { Streak } from '../../lib/webhooks/streak.ts'
 import { PAUSE_AFTER_FAILURES } from '../../lib/webhooks/schedule.ts'
 import type { WebhookEvent } from '../../lib/webhooks/envelope.ts'
@@ -276,7 +276,7 @@ export async function finishAttempts(
  * Deliveries whose window ended this long ago are failed without an attempt: a working node would have finished them
  * earlier.
  */
-const ORPHAN_MS = 86_400_000
+const ORPHAN_MS = DAY_MS
 
 // Jumps from endpoint to endpoint through the index: the cost depends on the number of endpoints with work, not on the
 // amount of work.

@@ -6,6 +6,7 @@
  * (BULK_FILE_BYTES_MAX). Unpacked, it is read in pieces; only the texts that cells share are held, and they are
  * bounded, too. No path that the archive names is ever written to.
  */
+import { DAY_MS } from '../../lib/base/clock.ts'
 import { crc32 } from 'node:zlib'
 import { fromBufferPromise, type Entry, type ZipFile } from 'yauzl'
 import { columnName, type CellTarget } from '../../lib/bulk-payments/columns.ts'
@@ -23,7 +24,6 @@ import {
 } from '../../lib/bulk-payments/limits.ts'
 import { TEXT_MAX, XmlReader, type XmlHandler } from './xml.ts'
 
-const DAY_MS = 86_400_000
 /** The cost of a shared text beside its characters, in characters. */
 const SHARED_TEXT_COST = 16
 /** Day 0 of the two date systems; the system of 1900 counts a 29 February 1900 that did not exist. */

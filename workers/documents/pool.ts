@@ -1,4 +1,5 @@
 /** The threads that write documents, and the streams that feed them. */
+import { MINUTE_MS } from '../../lib/base/clock.ts'
 import { Piscina } from 'piscina'
 import type { ReportRow } from '../../lib/bulk-payments/report.ts'
 import { OperatingError } from '../../lib/base/errors.ts'
@@ -19,14 +20,14 @@ const THREADS_MAX = 2
 /** Steps that wait for a thread: one per document. */
 const QUEUE_MAX = 64
 /** A document that gets no rows for this time is lost with its thread, and its job starts again. */
-const THREAD_IDLE_MS = 60_000
+const THREAD_IDLE_MS = MINUTE_MS
 /** Memory limit of a thread; a document that needs more ends its thread, not the process. */
 const THREAD_HEAP_MB = 384
 /**
  * A batch of a thousand rows takes a second at most, also with a PDF; a thread that needs this long is stuck and is
  * abandoned.
  */
-const STEP_MS = 60_000
+const STEP_MS = MINUTE_MS
 
 /** The thread that wrote a document has failed, or did not answer in time. */
 export class DocumentFailed extends OperatingError {

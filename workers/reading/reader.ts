@@ -1,4 +1,5 @@
 /** The thread that reads files, and the streams that feed it. */
+import { MINUTE_MS } from '../../lib/base/clock.ts'
 import { Piscina } from 'piscina'
 import { OperatingError } from '../../lib/base/errors.ts'
 import type { ReadingAnswer, ReadingStep } from './reading.ts'
@@ -6,9 +7,9 @@ import type { ReadingAnswer, ReadingStep } from './reading.ts'
 /** Steps that wait for the thread: one per file. */
 const QUEUE_MAX = 16
 /** A file that gets no piece for this time is lost with its thread. */
-const THREAD_IDLE_MS = 60_000
+const THREAD_IDLE_MS = MINUTE_MS
 /** A step takes a fraction of a second; a thread that needs this long is stuck and is abandoned. */
-const STEP_MS = 60_000
+const STEP_MS = MINUTE_MS
 
 /** The thread failed or was abandoned. The content of the file is unknown. */
 export class ReadingFailed extends OperatingError {

@@ -1,6 +1,15 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
-import { nextAttemptAt, RETRY_WINDOW_MS, retryAfterMs } from '../../../lib/webhooks/schedule.ts'
+import {
+  DISABLE_AFTER_MS,
+  nextAttemptAt,
+  PAUSE_AFTER_FAILURES,
+  RETRY_DELAYS_MS,
+  RETRY_WINDOW_MS,
+  retryAfterMs,
+} from '../../../lib/webhooks/schedule.ts'
 import { streakOf } from '../../../lib/webhooks/streak.ts'
 
 const MINUTE = 60_000
@@ -127,4 +136,15 @@ t.test('outcomes boil down to what a row counting one by one would hold', async 
       return rowCount === count && rowPeak === peak && rowSince === failingSince
     }),
   )
+})
+
+t.test('the README tells the same schedule', async (t) => {
+  const readme = await readFile(join(import.meta.dirname, '../../../README.md'), 'utf8')
+  const short = (ms: number): string => (ms < HOUR ? `${ms / MINUTE} min` : `${ms / HOUR} h`)
+  const delays = RETRY_DELAYS_MS.slice(0, -1).map(short).join(', ')
+  const last = short(RETRY_DELAYS_MS.at(-1)!)
+  const told = readme.replaceAll(/\s+/g, ' ')
+  t.ok(told.includes(`tried again after ${delays} and then every ${last}, up to ${short(RETRY_WINDOW_MS)} after`))
+  t.ok(told.includes(`After ${PAUSE_AFTER_FAILURES} failures in a row the endpoint is paused`))
+  t.ok(told.includes(`after ${short(DISABLE_AFTER_MS)} of failures disabled`))
 })
