@@ -8,6 +8,7 @@
  *    `not-found`. So a caller without a valid token learns nothing.
  *  * Mails are sent after the commit of the change that they report.
  */
+import { RAILS } from '../../lib/rails/rails.ts'
 import { createHmac, hash } from 'node:crypto'
 import { dateIn } from '../../lib/base/clock.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
@@ -195,7 +196,7 @@ async function publicView(
   const waiting = isWaiting(record.status)
   const details = waiting ? (await activeDetails(database, [record.balanceId]))(record.balanceId) : []
   const account = details.find(
-    ({ iban, rails }) => iban !== null && rails.some((rail) => rail === 'sepa' || rail === 'sepa_instant'),
+    ({ iban, rails }) => iban !== null && rails.some((rail) => RAILS.get(rail)?.sepa === true),
   )
   const remaining = remainingOf(record)
   return {

@@ -9,7 +9,7 @@ import { addDays, dateIn } from '../../lib/base/clock.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import type { CreditFacts } from '../../lib/incoming-payments/credit.ts'
 import { moneyJson, REQUEST_AMOUNT_MAX } from '../../lib/base/money.ts'
-import { RAILS, type Rail } from '../../lib/rails/rails.ts'
+import { CROSS_BORDER_RAIL, ON_PLATFORM_RAIL, RAILS, type Rail } from '../../lib/rails/rails.ts'
 import { refuse, type FieldError } from '../../lib/base/problems.ts'
 import { ibanFault } from '../../lib/recipients/iban.ts'
 import { maskAccountNumber, maskIban } from '../../lib/recipients/masking.ts'
@@ -68,8 +68,6 @@ const RETURN_REASON = 'AC01'
 const RECALL_REASON = 'FRAD'
 /** A value date lies at most this many days back. */
 const VALUE_DAYS_MAX = 366
-/** Rails on which every payment carries a unique end-to-end transaction reference (UETR). */
-const TRACKED: ReadonlySet<Rail> = new Set<Rail>(['swift', 'fedwire', 'target2', 'chaps'])
 
 export function createIncomingCommands(world: IncomingCommandsDeps): IncomingCommands {
   const { database, balances, ids, clock, bank } = world
@@ -258,7 +256,7 @@ function creditOf(
     remittance: body.reference ?? null,
     rail,
     endToEndId: body.endToEndId ?? null,
-    uetr: TRACKED.has(rail) ? randomUUID() : null,
+    uetr: RAILS.get(rail)?.uetr === true ? randomUUID() : null,
     valueDate,
   }
 }
@@ -266,14 +264,14 @@ function creditOf(
 /** Returns the usual rail of incoming money in a currency: an instant rail where there is one. */
 function usualRail(currency: CurrencyCode): Rail {
   const local = [...RAILS.values()].filter((terms) => terms.currency === currency && terms.withdrawnSince === null)
-  return (local.find(({ speed }) => speed === 'instant') ?? local[0])?.rail ?? 'swift'
+  return (local.find(({ speed }) => speed === 'instant') ?? local[0])?.rail ?? CROSS_BORDER_RAIL
 }
 
 function carries(rail: Rail, currency: string): boolean {
   const terms = RAILS.get(rail)
   return (
     terms !== undefined &&
-    rail !== 'internal' &&
+    rail !== ON_PLATFORM_RAIL &&
     terms.withdrawnSince === null &&
     (terms.currency === null || terms.currency === currency)
   )

@@ -18,15 +18,9 @@ import { railDate } from '../../lib/rails/business-days.ts'
 import { editorsSince, requestersOf } from '../../lib/approvals/requesters.ts'
 import { spenderOf, type PaymentRecord, type QueuePlace } from '../../lib/payments/payment.ts'
 import { EXECUTION_DAYS_MAX, latestDate } from '../../lib/rails/timing.ts'
-import {
-  checkReference,
-  chooseRail,
-  RAILS,
-  railReference,
-  referenceMessage,
-  speedOf,
-  type Rail,
-} from '../../lib/rails/rails.ts'
+import { checkReference, railReference, referenceMessage } from '../../lib/rails/reference.ts'
+import { chooseRail } from '../../lib/rails/choose-rail.ts'
+import { chargeBearerOf, type ChargeBearer, RAILS, speedOf, type Rail } from '../../lib/rails/rails.ts'
 import { refuseField, type Problem } from '../../lib/base/problems.ts'
 import { paymentFieldFault } from '../../lib/recipients/payment-fields.ts'
 import { keptVerification, type OverrideInput } from '../../lib/recipients/verification.ts'
@@ -86,7 +80,7 @@ export interface PaymentInput {
   readonly requestedRail?: Rail | null
   readonly quoteId?: string | null
   readonly executionDate?: string | null
-  readonly chargeBearer?: 'shared' | 'sender' | 'recipient'
+  readonly chargeBearer?: ChargeBearer
   readonly purposeCode?: string | null
   readonly purpose?: string | null
   readonly endToEndId?: string
@@ -103,10 +97,6 @@ export type FlowOutcome =
   | Exclude<BalanceReply, { readonly kind: 'payment_released' | 'rails_changed' }>
   /** The key has a recorded outcome. */
   | { readonly kind: 'recorded'; readonly outcome: StoredOutcome }
-
-/** Rails that carry a unique end-to-end transaction reference. */
-const UETR_RAILS: ReadonlySet<string> = new Set(['swift', 'fedwire', 'target2', 'chaps'])
-const SEPA_RAILS: ReadonlySet<string> = new Set(['sepa', 'sepa_instant'])
 
 /**
  * Creates a payment.
@@ -319,11 +309,11 @@ export async function commandOf(
     policyRefusal:
       policyRefusal(amount, currency, choice) ?? (gate !== null && 'refused' in gate ? gate.refused : null),
     shown: {
-      chargeBearer: rail !== null && SEPA_RAILS.has(rail) ? 'shared' : (input.chargeBearer ?? 'shared'),
+      chargeBearer: chargeBearerOf(terms, input.chargeBearer),
       requestedRail: input.requestedRail ?? null,
       reference: rail === null ? input.reference : railReference(rail, input.reference),
       endToEndId: input.endToEndId ?? number,
-      uetr: rail !== null && UETR_RAILS.has(rail) ? world.ids.next() : null,
+      uetr: terms?.uetr === true ? world.ids.next() : null,
       purposeCode: input.purposeCode ?? null,
       purpose: input.purpose ?? null,
       internalNote: input.internalNote ?? null,

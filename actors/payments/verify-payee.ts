@@ -1,4 +1,5 @@
 /** Checks a payee's name with the bank that holds the account. */
+import { type Rail, ON_PLATFORM_RAIL, RAILS } from '../../lib/rails/rails.ts'
 import type { Clock } from '../../lib/base/clock.ts'
 import {
   stillValid,
@@ -60,9 +61,6 @@ export async function checkPayee(
   return payee === null ? null : await verifyPayee(world, payee)
 }
 
-/** The rails on which every payment needs a fresh check: their rules allow no earlier answer. */
-const CHECKED_EVERY_TIME: ReadonlySet<string> = new Set(['sepa', 'sepa_instant'])
-
 /**
  * Decides whether a payment may go to a recipient after the name check. Null where no bank is asked. An earlier answer
  * that is still valid counts where its scheme allows it, and an earlier override counts while the bank's answer is the
@@ -71,12 +69,12 @@ const CHECKED_EVERY_TIME: ReadonlySet<string> = new Set(['sepa', 'sepa_instant']
 export async function payeeGate(
   world: PayeeDeps,
   recipient: CheckedPayee & Pick<PayableRecipient, 'verification' | 'verificationPolicy'>,
-  { rail, override, by }: { readonly rail: string; readonly override: OverrideInput | null; readonly by: string },
+  { rail, override, by }: { readonly rail: Rail; readonly override: OverrideInput | null; readonly by: string },
 ): Promise<GateResult | null> {
   const { verification, verificationPolicy: policy } = recipient
   const now = world.clock.now()
   const kept =
-    !CHECKED_EVERY_TIME.has(rail) && rail !== 'internal' && stillValid(verification, now) ? verification : null
+    RAILS.get(rail)?.sepa !== true && rail !== ON_PLATFORM_RAIL && stillValid(verification, now) ? verification : null
   const fresh = kept ?? (await checkPayee(world, recipient))
   if (fresh === null) return null
   const checked = kept ?? withStandingOverride(fresh, verification)

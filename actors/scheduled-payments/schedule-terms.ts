@@ -6,15 +6,9 @@ import { policyRefusal } from '../payments/submit-payment.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import { EXECUTION_DAYS_MAX, latestDate } from '../../lib/rails/timing.ts'
 import { railDate, type CalendarTerms } from '../../lib/rails/business-days.ts'
-import {
-  checkReference,
-  chooseRail,
-  RAILS,
-  referenceMessage,
-  speedOf,
-  type Rail,
-  type RailTerms,
-} from '../../lib/rails/rails.ts'
+import { checkReference, referenceMessage } from '../../lib/rails/reference.ts'
+import { chooseRail } from '../../lib/rails/choose-rail.ts'
+import { RAILS, speedOf, type Rail, type RailTerms } from '../../lib/rails/rails.ts'
 import { ProblemError, refuseField } from '../../lib/base/problems.ts'
 import { paymentFieldFault } from '../../lib/recipients/payment-fields.ts'
 import { occurrenceFrom, type Occurrence } from '../../lib/scheduled-payments/occurrences.ts'

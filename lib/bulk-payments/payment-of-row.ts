@@ -1,11 +1,10 @@
 /** Converts a row of a bulk file to the members of a payment and of a recipient. Pure. */
 import { isUuid } from '../base/ids.ts'
-import { RAILS, type Rail } from '../rails/rails.ts'
+import { CHARGE_BEARERS, type ChargeBearer, RAILS, type Rail } from '../rails/rails.ts'
 import type { AddressInput, BankInput, RecipientInput } from '../recipients/validation.ts'
 import { COLUMNS } from './columns.ts'
 import type { BulkInstruction, RowFault, RowProblemCode } from './instruction.ts'
 
-const BEARERS = ['shared', 'sender', 'recipient'] as const
 /** The members that every address needs, with their columns. */
 const ADDRESS_NEEDS = [
   ['line1', 'address_line1'],
@@ -62,28 +61,22 @@ export function railOfRow({ rail, service, currency }: BulkInstruction, faults: 
     faults.push({ column: 'rail', code: 'invalid_value', message: 'There is no such rail.' })
     return null
   }
-  if (service?.localInstrument === 'INST') return 'sepa_instant'
-  switch (service?.level) {
-    case 'SEPA':
-      return 'sepa'
-    case 'URGP':
-      return currency === 'EUR' ? 'target2' : currency === 'GBP' ? 'chaps' : currency === 'USD' ? 'fedwire' : null
-    case 'NURG':
-      return currency === 'EUR' ? 'sepa' : currency === 'GBP' ? 'bacs' : currency === 'USD' ? 'ach' : null
-    default:
-      return null
-  }
+  const rows = [...RAILS.values()]
+  if (service?.localInstrument === 'INST') return rows.find((row) => row.localInstrument === 'INST')?.rail ?? null
+  // The level of the European schemes names the scheme, so a payment in a wrong currency is refused with its rail.
+  const named = rows.find(
+    ({ serviceLevels, currency: of }) =>
+      serviceLevels.some((level) => level === service?.level) && (service?.level === 'SEPA' || of === currency),
+  )
+  return named?.rail ?? null
 }
 
 /** Returns the charge bearer that a row names; undefined when it is absent or unknown, and the latter is a fault. */
-export function bearerOfRow(
-  { chargeBearer }: BulkInstruction,
-  faults: RowFault[],
-): (typeof BEARERS)[number] | undefined {
+export function bearerOfRow({ chargeBearer }: BulkInstruction, faults: RowFault[]): ChargeBearer | undefined {
   if (chargeBearer === undefined) return undefined
-  const bearer = BEARERS.find((each) => each === chargeBearer)
+  const bearer = CHARGE_BEARERS.find((each) => each === chargeBearer)
   if (bearer === undefined)
-    faults.push({ column: 'charge_bearer', code: 'invalid_value', message: `One of ${BEARERS.join(', ')}.` })
+    faults.push({ column: 'charge_bearer', code: 'invalid_value', message: `One of ${CHARGE_BEARERS.join(', ')}.` })
   return bearer
 }
 

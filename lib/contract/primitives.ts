@@ -2,6 +2,7 @@
  * The basic types that the schemas of all resources use. A `title` makes a schema a named component of the OpenAPI
  * document.
  */
+import { RAIL_NAMES } from '../rails/rails.ts'
 import Type, { type Static, type TSchema, type TSchemaOptions } from 'typebox'
 
 /** The pattern of attribute keys. `__proto__` consists of allowed characters but must never become a property name. */
@@ -156,52 +157,7 @@ export const Rate = Type.String({
   examples: ['1.0842'],
 })
 
-export const Rail = Words(
-  'Rail',
-  [
-    'sepa',
-    'sepa_instant',
-    'target2',
-    'faster_payments',
-    'chaps',
-    'bacs',
-    'swift',
-    'internal',
-    'ach',
-    'ach_same_day',
-    'fedwire',
-    'rtp',
-    'fednow',
-    'pl_elixir',
-    'pl_express_elixir',
-    'ch_sic',
-    'se_domestic',
-    'no_domestic',
-    'dk_domestic',
-    'cz_certis',
-    'hu_giro',
-    'ro_transfond',
-    'bg_bisera',
-    'au_becs',
-    'au_npp',
-    'nz_becs',
-    'ca_eft',
-    'sg_fast',
-    'sg_giro',
-    'hk_fps',
-    'hk_chats',
-    'jp_zengin',
-    'in_neft',
-    'in_imps',
-    'in_rtgs',
-    'mx_spei',
-    'za_eft',
-    'za_rtc',
-    'ae_uaefts',
-    'card',
-  ],
-  'How money travels between banks.',
-)
+export const Rail = Words('Rail', RAIL_NAMES, 'How money travels between banks.')
 
 export const CREATED_VIA = ['api_key', 'web', 'mobile', 'bulk', 'schedule', 'system', 'operator'] as const
 

@@ -3,7 +3,7 @@
  * cannot disagree.
  */
 import { CURRENCIES, WITHDRAWN_CURRENCIES, type CurrencyCode } from '../base/currency.ts'
-import { RAILS, type Rail } from '../rails/rails.ts'
+import { CROSS_BORDER_RAIL, RAILS, type Rail } from '../rails/rails.ts'
 
 /** The currencies in which the sandbox bank keeps accounts and quotes. */
 export const OFFERED_CURRENCIES: ReadonlySet<CurrencyCode> = new Set<CurrencyCode>([
@@ -50,7 +50,7 @@ export function currencySetting(code: CurrencyCode, enabled: boolean, balanceIds
   const offered = OFFERED_CURRENCIES.has(code)
   const rails = offered ? railsOf(code) : []
   const local = rails.some((rail) => RAILS.get(rail)?.currency === code)
-  const swift = rails.includes('swift')
+  const swift = rails.includes(CROSS_BORDER_RAIL)
   return {
     currency: code as string,
     name: known.name,

@@ -2,6 +2,7 @@
  * The terms of a forward: its days, its minimum worth and its deposit, all from the operator's settings
  * (`ExchangeTerms`). Business days follow the partner's calendar; where calendars are ignored, every day counts.
  */
+import { CROSS_BORDER_RAIL } from '../rails/rails.ts'
 import { DAY_MS, addDays } from '../base/clock.ts'
 import {
   addBusinessDays,
@@ -15,7 +16,7 @@ import type { FieldErrorCode } from '../base/problems.ts'
 import { divideHalfEven } from './rate.ts'
 
 /** The rail whose calendar and zone apply to the partner, because the partner settles as banks abroad do. */
-const PARTNER_RAIL = 'swift'
+const PARTNER_RAIL = CROSS_BORDER_RAIL
 /** Business days from the trade to the earliest settlement. */
 const SETTLEMENT_DAYS_MIN = 3
 /** The local time of the partner at which the remainder of a contract is settled on its last day. */

@@ -1,4 +1,5 @@
 /** The content of a payment confirmation. */
+import { RAILS, type ChargeBearer } from '../rails/rails.ts'
 import {
   at,
   day,
@@ -12,23 +13,7 @@ import {
 import { costOf } from './conversion.ts'
 import type { PaymentRecord } from './payment.ts'
 
-/** Names of rails for people; a rail without a name here is shown by its code. */
-const RAIL_NAMES: Readonly<Record<string, string>> = {
-  sepa: 'SEPA Credit Transfer',
-  sepa_instant: 'SEPA Instant Credit Transfer',
-  target2: 'TARGET',
-  faster_payments: 'Faster Payments',
-  chaps: 'CHAPS',
-  bacs: 'Bacs',
-  swift: 'SWIFT',
-  ach: 'ACH',
-  ach_same_day: 'Same Day ACH',
-  fedwire: 'Fedwire',
-  rtp: 'RTP',
-  fednow: 'FedNow',
-  internal: 'Internal transfer',
-}
-const CHARGES: Readonly<Record<string, string>> = {
+const CHARGES: Readonly<Record<ChargeBearer, string>> = {
   shared: 'Shared (SHAR)',
   sender: 'Borne by the payer (DEBT)',
   recipient: 'Borne by the recipient (CRED)',
@@ -92,7 +77,7 @@ export function paymentConfirmation(
           ['End-to-end id', details.endToEndId],
           ['UETR', details.uetr],
           ['Purpose', details.purpose ?? details.purposeCode],
-          ['Rail', rail === null ? null : (RAIL_NAMES[rail] ?? rail)],
+          ['Rail', rail === null ? null : (RAILS.get(rail)?.name ?? rail)],
           ['Charges', CHARGES[details.chargeBearer] ?? null],
           ['Amount', amountOf(payment.amount)],
           ...costs(payment),

@@ -2,6 +2,7 @@
  * Decides what a payment on the rail `internal` writes: one entry debits the paying balance and credits the payee's
  * balance. No partner takes part, so a payment that was booked is completed, and is never returned.
  */
+import { ON_PLATFORM_RAIL } from '../rails/rails.ts'
 import { timestamp } from '../base/clock.ts'
 import { failureFor } from '../rails/failure-codes.ts'
 import { feePostings, incomingEvent, incomingFee } from '../incoming-payments/postings.ts'
@@ -142,7 +143,7 @@ function incomingRow(
     payerBankName: bankName,
     payerCountry: country,
     reference: payment.reference,
-    rail: 'internal',
+    rail: ON_PLATFORM_RAIL,
     endToEndId: payee.endToEndId,
     uetr: null,
     valueDate,

@@ -32,7 +32,7 @@
 import { fail, giveBack, handOver, resume, settle, suspend, TIMED_OUT, UNCLEAR } from './bank-moves.ts'
 import { book, refuseClosed } from './internal-moves.ts'
 import { awaitsExchange } from './move-parts.ts'
-import type { Rail } from '../rails/rails.ts'
+import { ON_PLATFORM_RAIL } from '../rails/rails.ts'
 import { approve, block, fund, giveUp, hold, release, withdraw } from './waiting-moves.ts'
 import type { PaymentCommand, PaymentDecision, PaymentState } from './payment-state.ts'
 
@@ -55,15 +55,15 @@ export function movePayment(payment: PaymentState | null, command: PaymentComman
     case 'block':
       return payment.status === 'on_hold' ? block(payment, command, now) : ignored(payment)
     case 'hand_over':
-      return waitsForHandOver(payment) && payment.rail !== INTERNAL
+      return waitsForHandOver(payment) && payment.rail !== ON_PLATFORM_RAIL
         ? handOver(payment, command.context, now)
         : ignored(payment)
     case 'book':
-      return waitsForHandOver(payment) && payment.rail === INTERNAL
+      return waitsForHandOver(payment) && payment.rail === ON_PLATFORM_RAIL
         ? book(payment, command.payee, command.context, now)
         : ignored(payment)
     case 'payee_closed':
-      return waitsForHandOver(payment) && payment.rail === INTERNAL
+      return waitsForHandOver(payment) && payment.rail === ON_PLATFORM_RAIL
         ? refuseClosed(payment, command.context, now)
         : ignored(payment)
     case 'settled':
@@ -86,7 +86,7 @@ export function movePayment(payment: PaymentState | null, command: PaymentComman
         : ignored(payment)
     case 'returned':
       return payment.sent &&
-        payment.rail !== INTERNAL &&
+        payment.rail !== ON_PLATFORM_RAIL &&
         (isUnsettled(payment) || payment.status === 'completed') &&
         command.amount > 0n &&
         command.amount <= payment.amount
@@ -108,7 +108,6 @@ export function movePayment(payment: PaymentState | null, command: PaymentComman
 }
 
 /** The rail of payments between balances of this platform; no partner carries it. */
-const INTERNAL: Rail = 'internal'
 
 /** Tells whether the payment waits for its hand-over: its money is held and has not left. */
 const waitsForHandOver = (payment: PaymentState): boolean =>

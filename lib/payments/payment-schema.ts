@@ -1,4 +1,5 @@
 /** Payments: money that leaves a balance for a recipient. */
+import { CHARGE_BEARERS } from '../rails/rails.ts'
 import Type, { type Static } from 'typebox'
 import { list } from '../contract/list.ts'
 import {
@@ -45,7 +46,7 @@ const PURPOSE_CODE_MAX = 5
 
 export const PaymentStatus = Words('PaymentStatus', PAYMENT_STATUSES)
 
-export const ChargeBearer = Words('ChargeBearer', ['shared', 'sender', 'recipient'])
+export const ChargeBearer = Words('ChargeBearer', CHARGE_BEARERS)
 
 /** Money that came back after it was sent. */
 export const PaymentReturn = Type.Object({

@@ -12,7 +12,7 @@ import type { ExceptionKind } from '../compliance/exception.ts'
 import type { FailureReason } from '../rails/failure-codes.ts'
 import { costOf, type Conversion } from './conversion.ts'
 import type { PaymentCharges } from '../pricing/fees.ts'
-import type { Rail } from '../rails/rails.ts'
+import type { ChargeBearer, Rail } from '../rails/rails.ts'
 import { transactionId } from '../ledger/transaction-id.ts'
 import { shownVerification, type KeptVerification } from '../recipients/verification.ts'
 
@@ -53,7 +53,7 @@ export interface QueuePlace {
 export interface PaymentDetails {
   readonly sourceBalanceName: string
   readonly recipient: RecipientSnapshot
-  readonly chargeBearer: 'shared' | 'sender' | 'recipient'
+  readonly chargeBearer: ChargeBearer
   readonly requestedRail: Rail | null
   readonly reference: string
   readonly endToEndId: string

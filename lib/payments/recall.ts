@@ -14,29 +14,19 @@ import { addBusinessDays, railDate } from '../rails/business-days.ts'
 import { answeredRecall, type PaymentRecall, type PaymentRecord } from './payment.ts'
 import { recallEvent } from './move-parts.ts'
 import type { PaymentMoveContext, PartnerMessage, PaymentDecision, PaymentState } from './payment-state.ts'
-import type { Rail } from '../rails/rails.ts'
+import { RAILS, type Rail } from '../rails/rails.ts'
 
 /** The reasons of a recall, in the codes of the banks. */
 export const RECALL_REASONS = ['DUPL', 'TECH', 'FRAD', 'AC03', 'AM09', 'CUST'] as const
 export type RecallReason = (typeof RECALL_REASONS)[number]
 
-/**
- * The rails that support recalls, each with the rail whose business days count: an instant rail never closes, but the
- * staff who answer recalls have days off.
- */
-const RAILS_THAT_RECALL: ReadonlyMap<Rail, Rail> = new Map([
-  ['sepa', 'sepa'],
-  ['sepa_instant', 'sepa'],
-  ['target2', 'target2'],
-  ['swift', 'swift'],
-  ['chaps', 'chaps'],
-  ['faster_payments', 'bacs'],
-])
-
 /** A payment can be recalled within this time after its completion. */
 const MONTHS_MAX = 13
 /** Business days that the recipient's bank has for its answer. */
 const ANSWER_DAYS = 15
+
+/** Returns the rail whose business days count for the answer to a recall; null where there are no recalls. */
+const recallDaysOf = (rail: Rail): Rail | null => RAILS.get(rail)?.recallDays ?? null
 
 /** Returns the refusal of a recall; null when the payment can be recalled. `now` is epoch milliseconds. */
 export function recallObstacle({ status, rail, recall, completedAt }: PaymentRecord, now: number): Problem | null {
@@ -47,7 +37,7 @@ export function recallObstacle({ status, rail, recall, completedAt }: PaymentRec
   })
   if (recall !== null) return no('The payment has been recalled before.')
   if (status !== 'completed' || completedAt === null) return no('Only a completed payment can be recalled.')
-  if (rail === null || !RAILS_THAT_RECALL.has(rail)) return no('Payments of this rail cannot be recalled.')
+  if (rail === null || recallDaysOf(rail) === null) return no('Payments of this rail cannot be recalled.')
   const until = Temporal.Instant.fromEpochMilliseconds(completedAt)
     .toZonedDateTimeISO('UTC')
     .add({ months: MONTHS_MAX }).epochMilliseconds
@@ -59,7 +49,7 @@ export function recallObstacle({ status, rail, recall, completedAt }: PaymentRec
  * Makes a requested recall. @throws CalendarUnknown where the business days until its expiry are not in the calendars
  */
 export function newRecall(rail: Rail, reasonCode: RecallReason, note: string, now: number): PaymentRecall {
-  const calendar = RAILS_THAT_RECALL.get(rail) ?? rail
+  const calendar = recallDaysOf(rail) ?? rail
   // The end of that day in UTC.
   const expiresAt = `${addBusinessDays(calendar, railDate(calendar, now), ANSWER_DAYS)}T23:59:59.999Z`
   return {

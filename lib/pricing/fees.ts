@@ -3,7 +3,7 @@
  * the partner's charges for payments, which the operator bears or passes on. Amounts are minor units of the currency
  * moved; for exchanges, of the sold currency.
  */
-import type { Rail } from '../rails/rails.ts'
+import { ON_PLATFORM_RAIL, type Rail } from '../rails/rails.ts'
 
 /** The kinds of fees; `partner_charge` is the partner's charge. */
 export const FEE_KINDS = ['payment', 'incoming_payment', 'payment_return', 'exchange', 'partner_charge'] as const
@@ -101,7 +101,7 @@ export function chargesOf(
   }: { readonly rail: string; readonly amount: bigint; readonly fee: bigint; readonly chargeBearer: string },
 ): PaymentCharges | undefined {
   // No partner takes part within the platform, and such a payment is never returned.
-  if (rules.length === 0 || rail === 'internal') return undefined
+  if (rules.length === 0 || rail === ON_PLATFORM_RAIL) return undefined
   const returned = feeOf(rules, rail, amount, 'payment_return')
   const partner = ruleFor(rules, 'partner_charge', rail)
   const taken = partner === undefined ? 0n : priceOf(partner, amount)

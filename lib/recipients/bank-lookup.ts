@@ -4,12 +4,12 @@
  * null.
  */
 import type { FieldErrorCode } from '../base/problems.ts'
-import { RAILS, type Rail } from '../rails/rails.ts'
+import { ON_PLATFORM_RAIL, RAILS, type Rail } from '../rails/rails.ts'
 import { CHECKS, SANDBOX_CLABE_BANK, SANDBOX_CODES, type BankMember } from './bank-checks.ts'
 import type { BankDirectory, DirectoryEntry, ListedKind } from './bank-directory.ts'
 import { bankingCountry, ibanParts, isCountry } from './iban.ts'
 import { MEXICAN_BANKS } from './mexican-banks.ts'
-import { marketOf, type MemberRule } from './requirements.ts'
+import { marketOf, type MemberRule } from './markets.ts'
 import { ukSortCodeListed, type UkModulusTable } from './uk-modulus.ts'
 
 /** The kind of a code: the bank detail that it fills. A CLABE begins with the code of its bank. */
@@ -195,7 +195,7 @@ function railsOf(country: string, member: 'iban' | null, listed: DirectoryEntry 
   return [...RAILS.values()]
     .filter(
       ({ rail, countries, withdrawnSince, needs }) =>
-        rail !== 'internal' &&
+        rail !== ON_PLATFORM_RAIL &&
         withdrawnSince === null &&
         (countries === null || countries.has(country)) &&
         (member === null || needs.some((group) => group.includes(member))) &&

@@ -4,7 +4,7 @@
 import type { FieldErrorCode } from '../base/problems.ts'
 import { qrReferenceValid } from './check-digits.ts'
 import { isQrIban } from './iban.ts'
-import { purposeRuleOf } from './requirements.ts'
+import { purposeRuleOf } from './country-rules.ts'
 
 export interface PaymentFieldFault {
   readonly field: '/purposeCode' | '/reference'

@@ -1,4 +1,5 @@
 /** Recipients: the people and companies a customer pays. */
+import { CHARGE_BEARERS } from '../rails/rails.ts'
 import Type, { type Static } from 'typebox'
 import { RECIPIENT_APPROVAL_STATUSES as APPROVAL_STATUSES, RECIPIENT_STATUSES } from './review.ts'
 import { VERIFICATION_OUTCOMES } from './verification.ts'
@@ -257,7 +258,7 @@ export const RecipientRequirements = Type.Object(
           limit: Nullable(Money),
           cutOff: Nullable(Type.Object({ time: Type.String(), zone: Type.String() })),
           speed: Type.String(),
-          chargeBearers: Type.Array(Type.Enum(['shared', 'sender', 'recipient'])),
+          chargeBearers: Type.Array(Type.Enum([...CHARGE_BEARERS])),
         },
         { title: 'RequirementRail' },
       ),

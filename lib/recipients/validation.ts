@@ -10,16 +10,9 @@ import { LISTED_KINDS, type BankDirectory } from './bank-directory.ts'
 import { bankingCountry, isCountry } from './iban.ts'
 import { halfWidthName } from './kana.ts'
 import { maskAccountNumber, maskIban } from './masking.ts'
-import {
-  addressNeeds,
-  currencyFault,
-  domesticIban,
-  groupsOf,
-  marketOf,
-  reachableRails,
-  type Market,
-  type MemberRule,
-} from './requirements.ts'
+import { addressNeeds } from './country-rules.ts'
+import { currencyFault } from './requirements.ts'
+import { domesticIban, groupsOf, marketOf, reachableRails, type Market, type MemberRule } from './markets.ts'
 import type { UkModulusTable } from './uk-modulus.ts'
 
 /** An address as clients send it. */

@@ -4,7 +4,7 @@
  */
 import type { AccountIdentifiers, AccountTerms } from '../accounts/details.ts'
 import type { CurrencyCode } from '../base/currency.ts'
-import { RAILS, type Rail } from '../rails/rails.ts'
+import { CROSS_BORDER_RAIL, RAILS, type Rail } from '../rails/rails.ts'
 import { SANDBOX_CLABE_BANK } from '../recipients/bank-checks.ts'
 import { ibanOf } from '../recipients/iban.ts'
 
@@ -100,7 +100,7 @@ export function sandboxAccounts(currency: CurrencyCode, number: number): readonl
   const rails = [...RAILS.values()]
     .filter((terms) => terms.currency === currency && terms.withdrawnSince === null)
     .map(({ rail }) => rail)
-  const abroad = terms('international', ABROAD[currency] ?? EUROPE, ['swift'], digits)
+  const abroad = terms('international', ABROAD[currency] ?? EUROPE, [CROSS_BORDER_RAIL], digits)
   return local === undefined ? [abroad] : [terms('local', local, rails, digits), abroad]
 }
 

@@ -1,5 +1,5 @@
 /** Operators as rows: their name, the settings for their customers, and their features. */
-import type { RailLimits } from '../../lib/rails/rails.ts'
+import type { RailLimits } from '../../lib/rails/rail-limits.ts'
 import type { RecipientMode } from '../../lib/approvals/policy.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { ExchangeTerms } from '../../lib/operators/exchange-terms.ts'

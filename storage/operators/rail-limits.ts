@@ -1,5 +1,6 @@
 /** The limits that an operator sets for rails, as rows. */
-import type { Rail, RailLimits } from '../../lib/rails/rails.ts'
+import type { Rail } from '../../lib/rails/rails.ts'
+import type { RailLimits } from '../../lib/rails/rail-limits.ts'
 import { fenceOperator } from '../commit/fences.ts'
 import type { TransactionClient } from '../db/transaction.ts'
 

@@ -1,15 +1,10 @@
 import t from 'tap'
 import type { CurrencyCode } from '../../../lib/base/currency.ts'
-import {
-  checkReference,
-  chooseRail,
-  RAILS,
-  railReference,
-  referenceMessage,
-  SEPA_COUNTRIES,
-  speedOf,
-} from '../../../lib/rails/rails.ts'
-import type { BankField, Rail, RailRefusal } from '../../../lib/rails/rails.ts'
+import { checkReference, railReference, referenceMessage } from '../../../lib/rails/reference.ts'
+import { chooseRail } from '../../../lib/rails/choose-rail.ts'
+import { RAILS, SEPA_COUNTRIES, speedOf } from '../../../lib/rails/rails.ts'
+import type { BankField, Rail } from '../../../lib/rails/rails.ts'
+import type { RailRefusal } from '../../../lib/rails/choose-rail.ts'
 
 const UK = 'sortCode accountNumber'
 const US = 'routingNumber accountNumber accountType address'
