@@ -3,6 +3,7 @@
  *
  *   npm test                              every test/**\/*.test.ts
  *   npm test -- test/http test/lib/x.test.ts   only these folders and files
+ *   npm test -- --quick                   only the files that test/quick.ts chooses
  *
  * The last line on standard output is `N passed, N failed`, counted from the results of every assertion. The exit code
  * is 0 only if something ran and nothing failed. The server and its files are gone afterwards, also after Ctrl-C.
@@ -10,17 +11,22 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, glob, mkdir, mkdtemp, rm, stat } from 'node:fs/promises'
-import { createRequire, enableCompileCache, flushCompileCache } from 'node:module'
+import { enableCompileCache, flushCompileCache } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { parseArgs } from 'node:util'
 
 import { startEmbeddedPostgres } from '../storage/embedded/embedded.ts'
+import { isQuick } from './quick.ts'
 import { makeSandboxTemplate, makeTemplate, POSTGRES_ENV, SANDBOX_ENV } from './support/postgres.ts'
 import { createReport } from './support/report.ts'
 import type { Counts } from './support/report.ts'
 
 /** Past this, a run that was told to stop is stopped hard, so that the server is never left behind. */
 const STOP_PATIENCE_MS = 10_000
+
+/** A whole file may take this long. The longest take a minute on two quiet cores, and neighbours make that three. */
+const FILE_TIMEOUT_S = 300
 
 /** Files at once, on two cores. Those that start nodes of their own have deadlines to keep; the others often wait for something. */
 const MANY_PROCESSES = /^test\/(?:faults|start)\//
@@ -46,7 +52,10 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => st
 const counts: Counts = { passed: 0, failed: 0 }
 let succeeded = false
 try {
-  const files = await findFiles(process.argv.slice(2))
+  const { values, positionals } = parseArgs({ options: { quick: { type: 'boolean' } }, allowPositionals: true })
+  const found = await findFiles(positionals)
+  const files = values.quick ? found.filter(isQuick) : found
+  if (values.quick) console.log(describeQuick(found, files))
   if (files.length === 0) console.error('No test file matches.')
   else succeeded = await runFiles(files)
 } catch (error) {
@@ -54,6 +63,13 @@ try {
 }
 process.exitCode = succeeded && counts.passed > 0 && counts.failed === 0 ? 0 : 1
 console.log(`${counts.passed} passed, ${counts.failed} failed`)
+
+/** Says how many files `--quick` leaves out. */
+function describeQuick(found: readonly string[], files: readonly string[]): string {
+  const inHttp = (some: readonly string[]) => some.filter((file) => file.startsWith('test/http/')).length
+  const left = found.length - files.length
+  return `--quick leaves out ${left} of ${found.length} files, ${inHttp(found) - inHttp(files)} of them in test/http.`
+}
 
 async function findFiles(filters: readonly string[]): Promise<string[]> {
   const patterns = await Promise.all(
@@ -122,8 +138,8 @@ async function runTap(options: {
   readonly compiled: string
   readonly temporary: string
 }): Promise<boolean> {
-  const tap = join(dirname(createRequire(import.meta.url).resolve('tap/package.json')), 'dist/esm/run.mjs')
-  const child = spawn(process.execPath, [tap, `--jobs=${options.jobs}`, ...options.files], {
+  const tapFiles = join(projectRoot, 'test/support/tap-files.ts')
+  const child = spawn(process.execPath, [tapFiles, String(options.jobs), String(FILE_TIMEOUT_S), ...options.files], {
     cwd: projectRoot,
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
@@ -133,8 +149,6 @@ async function runTap(options: {
       NODE_COMPILE_CACHE: options.compiled,
       // What a test that is cut short leaves is deleted with everything else.
       TMPDIR: options.temporary,
-      // Tests run as the product does: by Node's own type stripping.
-      TAP_TYPE_STRIP_ONLY: '1',
     },
   })
   const stop = () => {

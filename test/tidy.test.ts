@@ -5,6 +5,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join, normalize, relative } from 'node:path'
 import t from 'tap'
+import { isQuick, quickFileOf } from './quick.ts'
 
 const ROOT = dirname(import.meta.dirname)
 
@@ -751,6 +752,14 @@ t.test('the name of an exported type stands in one file', (t) => {
   t.strictSame(there(`export const Caller = Type.Object({})\nexport type CallerBody = Static<typeof Caller>`), [])
   t.strictSame(typesDeclaredTwice([here, source('test/support/b.ts', 'export type Caller = string')]), [])
   t.strictSame(typesDeclaredTwice(everything), [])
+  t.end()
+})
+
+t.test('`npm test -- --quick` runs one file of each folder of test/http', (t) => {
+  const paths = everything.map(({ path }) => path).filter((path) => /^test\/http\/.*\.test\.ts$/.test(path))
+  const folders = new Set(paths.map((path) => path.split('/')[2] as string))
+  t.ok(folders.size > 20)
+  t.strictSame(paths.filter(isQuick).toSorted(), [...folders].map(quickFileOf).toSorted())
   t.end()
 })
 
