@@ -13,9 +13,9 @@ import { depositDetailsOf } from '../../storage/accounts/account-details.ts'
 import type { KnownBalance } from '../../storage/balances/balance-cache.ts'
 import { statusOfBalance } from '../../storage/balances/balance-lookups.ts'
 import type { TransactionClient } from '../../storage/db/transaction.ts'
-import type { Answers } from '../commands/answers.ts'
+import { done, type Answers } from '../commands/answers.ts'
 import { runOnce, type RunOnceDeps } from '../commands/run-once.ts'
-import type { AddMoney } from '../../lib/accounts/add-money-schema.ts'
+import type { AddMoneyResult, AddMoney } from '../../lib/accounts/add-money-schema.ts'
 import type { Command, CommandAnswer } from '../../lib/commands/command.ts'
 
 export interface AddMoneyDeps extends ExchangeDeps, Pick<RunOnceDeps, 'findIdempotencyRecord'> {
@@ -23,7 +23,7 @@ export interface AddMoneyDeps extends ExchangeDeps, Pick<RunOnceDeps, 'findIdemp
 }
 
 /** Answers with the result or with a refusal; problems that are not stored under an Idempotency-Key are thrown. */
-export type AddMoneyCommand = (command: Command<AddMoney>) => Promise<CommandAnswer>
+export type AddMoneyCommand = (command: Command<AddMoney>) => Promise<CommandAnswer<AddMoneyResult, 200>>
 
 type Asked = Command<AddMoney>['body']
 
@@ -40,7 +40,11 @@ export function createAddMoney(world: AddMoneyDeps): AddMoneyCommand {
       : invalid([{ field: '/balanceId', code: 'not_found', message: 'No such balance.' }])
   }
 
-  async function byTransfer({ tenantId, body, idempotency }: Command<AddMoney>): Promise<CommandAnswer> {
+  async function byTransfer({
+    tenantId,
+    body,
+    idempotency,
+  }: Command<AddMoney>): Promise<CommandAnswer<AddMoneyResult, 200>> {
     const [balance, depositDetails] = await Promise.all([
       mustOwn(tenantId, body.balanceId),
       depositDetailsOf(database, body.balanceId),
@@ -141,7 +145,7 @@ export function createAddMoney(world: AddMoneyDeps): AddMoneyCommand {
 
   return async (command) => {
     if (command.body.method === 'bank_transfer') return await byTransfer(command)
-    return await answers.answer<AddMoney, ExchangeBooked>(
+    return await answers.answer<AddMoney, ExchangeBooked, AddMoneyResult, 200>(
       command,
       async (caller, body) => {
         const outcome = await convert(caller, body).catch((error: unknown): never => {
@@ -150,12 +154,7 @@ export function createAddMoney(world: AddMoneyDeps): AddMoneyCommand {
         if (outcome.kind === 'refused') return { ...outcome, problem: inWordsOfBody(outcome.problem) }
         return outcome
       },
-      ({ exchange }) => ({
-        status: 200,
-        body: JSON.stringify(converted(exchange)),
-        contentType: 'application/json',
-        replayed: false,
-      }),
+      ({ exchange }) => done(converted(exchange), false),
     )
   }
 }
@@ -165,7 +164,7 @@ interface Side {
   readonly currency: string
 }
 
-const converted = (exchange: ExchangeRecord) => ({
+const converted = (exchange: ExchangeRecord): AddMoneyResult => ({
   method: 'conversion' as const,
   depositDetails: [],
   exchange: exchangeJson(exchange),

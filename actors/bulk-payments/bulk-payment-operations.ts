@@ -45,7 +45,7 @@ export interface BulkPaymentCommands {
   /** @throws ProblemError `not-found`, `invalid-transition` */
   revalidate(by: ByCaller, id: string): Promise<Versioned<BulkPayment>>
   /** @throws ProblemError `not-found`, `not-cancellable` */
-  cancel(by: ByCaller, id: string, idempotency: Idempotency | null): Promise<CommandAnswer>
+  cancel(by: ByCaller, id: string, idempotency: Idempotency | null): Promise<CommandAnswer<BulkPayment, 200>>
 }
 
 export interface BulkPaymentDeps extends RunOnceDeps {

@@ -27,7 +27,7 @@ import type { DocumentPool } from '../../workers/documents/pool.ts'
 import { LINK_MS, type DownloadReads } from '../documents/downloads.ts'
 import { contentDisposition } from '../../lib/documents/file-name.ts'
 import { resourceETag } from '../../lib/commands/etag.ts'
-import type { Answer } from '../../lib/commands/answer.ts'
+import { type Answer, type FileBytes, showing } from '../../lib/commands/answer.ts'
 import type { DownloadLink } from '../../lib/contract/download-link.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 
@@ -46,7 +46,7 @@ const WAIT_MS = 8_000
 const WRITING_MS = 120_000
 
 export interface BulkReportReads {
-  template(format: TemplateFormat): Promise<Answer>
+  template(format: TemplateFormat): Promise<Answer<FileBytes, 200>>
   /** @throws ProblemError `not-found`, `document-not-ready` */
   report(tenant: Tenant, id: string, format: ReportFormat): Promise<DownloadLink>
 }
@@ -66,7 +66,7 @@ export interface BulkReportDeps {
 /** Creates the reads of templates and reports. */
 export function createBulkReportReads(world: BulkReportDeps): BulkReportReads {
   const { database, snapshots, clock, ids, documents, downloads } = world
-  const templates = new Map<TemplateFormat, Promise<Answer>>()
+  const templates = new Map<TemplateFormat, Promise<Answer<FileBytes, 200>>>()
   /** The reports being written, by bulk payment and format, and by state once no payments are being made. */
   const underWay = new Map<string, Promise<StoredFile>>()
 
@@ -146,7 +146,7 @@ export function createBulkReportReads(world: BulkReportDeps): BulkReportReads {
     return 'pain.001'
   }
 
-  async function template(format: TemplateFormat): Promise<Answer> {
+  async function template(format: TemplateFormat): Promise<Answer<FileBytes, 200>> {
     using stream = documents.open({
       kind: 'table',
       format,
@@ -157,13 +157,13 @@ export function createBulkReportReads(world: BulkReportDeps): BulkReportReads {
     })
     const gained = [...(await stream.write(TEMPLATE_ROWS)), ...(await stream.end())]
     const body = Buffer.concat(gained)
-    return {
+    return showing({
       status: 200,
       body,
       contentType: FORMATS[format].contentType,
       etag: resourceETag(1, body),
       headers: ['Content-Disposition', contentDisposition(`bulk-payments.${format}`)],
-    }
+    })
   }
 
   return {

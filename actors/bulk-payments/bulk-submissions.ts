@@ -1,4 +1,5 @@
 /** Starts and resumes the run that makes a payment of each valid row of a bulk payment. */
+import type { BulkPaymentSubmitAccepted } from '../../lib/bulk-payments/bulk-submission-schema.ts'
 import { decideInTransaction } from '../approvals/decision-transaction.ts'
 import { writeBulkTrail } from './bulk-trail.ts'
 import { beginRun, endRun, lockRun, lostApproval, resumeRun, type BeginDeps, type Run } from './bulk-runs.ts'
@@ -22,7 +23,11 @@ export interface BulkSubmissionCommands {
   /**
    * @throws ProblemError `not-found`, `rate-limited` when too many run; `invalid-transition` is recorded under its key
    */
-  submit(by: ByCaller, command: Omit<Command<null>, 'body'>, id: string): Promise<CommandAnswer>
+  submit(
+    by: ByCaller,
+    command: Omit<Command<null>, 'body'>,
+    id: string,
+  ): Promise<CommandAnswer<BulkPaymentSubmitAccepted, 202>>
 }
 
 export interface BulkSubmissionDeps extends RunOnceDeps, BeginDeps, Pick<JobDeps, 'downloads'> {

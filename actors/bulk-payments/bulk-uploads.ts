@@ -34,7 +34,11 @@ import { fingerprintOf } from '../../lib/commands/idempotency.ts'
 import { auditCaller } from '../commands/trail.ts'
 import type { ByCaller } from '../../lib/identity/caller.ts'
 import { decideOnce, type RunOnceDeps } from '../commands/run-once.ts'
-import { BulkPaymentFields, type BulkPaymentCreate } from '../../lib/bulk-payments/bulk-payment-schema.ts'
+import {
+  type BulkPayment,
+  BulkPaymentFields,
+  type BulkPaymentCreate,
+} from '../../lib/bulk-payments/bulk-payment-schema.ts'
 import type { ReadUpload } from '../documents/uploads.ts'
 import { compileBody } from '../../lib/contract/validation.ts'
 import type { Command, CommandAnswer } from '../../lib/commands/command.ts'
@@ -55,8 +59,8 @@ export interface BulkUploadDeps extends RunOnceDeps {
  */
 export interface BulkUploadCommands {
   /** @throws ProblemError `payload-too-large`, `validation-error`; `duplicate-file` is recorded under its key */
-  upload(by: ByCaller, command: Omit<Command<null>, 'body'>, read: ReadUpload): Promise<CommandAnswer>
-  create(by: ByCaller, command: Command<BulkPaymentCreate>): Promise<CommandAnswer>
+  upload(by: ByCaller, command: Omit<Command<null>, 'body'>, read: ReadUpload): Promise<CommandAnswer<BulkPayment, 202>>
+  create(by: ByCaller, command: Command<BulkPaymentCreate>): Promise<CommandAnswer<BulkPayment, 202>>
 }
 
 /**
@@ -179,7 +183,7 @@ export function createBulkUploads(world: BulkUploadDeps): BulkUploadCommands {
     command: Omit<Command<unknown>, 'body'>,
     arrived: () => Promise<Arrived>,
     options: () => Options,
-  ): Promise<CommandAnswer> {
+  ): Promise<CommandAnswer<BulkPayment, 202>> {
     const number = await orderNumbers.take()
     const answer = await decideOnce(world, command, 202, async (client) => {
       const record = await open({ client, ids, now: clock.now() }, by, await arrived(), options(), number)

@@ -14,39 +14,59 @@ import type { StoredOutcome } from '../../storage/commit/commit.ts'
 import { type RecordedCommand, recordedResource } from '../../storage/replay/recorded-commands.ts'
 import { FUNDS_REQUEST_UNTAGGED } from '../../storage/funds-requests/funds-request-queries.ts'
 import { RECIPIENT_UNTAGGED } from '../../storage/recipients/recipient-queries.ts'
+import { showing } from '../../lib/commands/answer.ts'
+import type { Exchange, Quote } from '../../lib/exchange/exchange-schema.ts'
+import type { Payment } from '../../lib/payments/payment-schema.ts'
+import type { Transfer } from '../../lib/transfers/transfer-schema.ts'
 import { etagOf, resourceETag } from '../../lib/commands/etag.ts'
 import { problemBody, problemStatus } from '../../lib/base/problem-document.ts'
-import type { Command, CommandAnswer, Idempotency, IdempotencyRecord } from '../../lib/commands/command.ts'
+import type {
+  Command,
+  CommandAnswer,
+  CommandBytes,
+  Idempotency,
+  IdempotencyRecord,
+} from '../../lib/commands/command.ts'
 import type { Database } from '../../storage/db/database.ts'
 import type { Refused } from '../../lib/balances/decision.ts'
 
 /** The 201 of a payment; every repeat for the same payment has the same bytes. */
-export function paymentAnswer(payment: PaymentRecord, replayed: boolean): CommandAnswer {
-  return created(`/v1/payments/${payment.id}`, JSON.stringify(paymentJson(payment, payment.details.queued)), replayed)
+export function paymentAnswer(payment: PaymentRecord, replayed: boolean): CommandAnswer<Payment, 201> {
+  return created(`/v1/payments/${payment.id}`, paymentJson(payment, payment.details.queued), replayed)
 }
 
 /** The 200 of a cancelled payment. The payment is final, so a repeat has the same bytes. */
-export function cancelledAnswer(payment: PaymentRecord, replayed: boolean): CommandAnswer {
-  return { status: 200, body: JSON.stringify(paymentJson(payment, null)), contentType: 'application/json', replayed }
+export function cancelledAnswer(payment: PaymentRecord, replayed: boolean): CommandAnswer<Payment, 200> {
+  return done(paymentJson(payment, null), replayed)
 }
 
 /** The 201 of a transfer. */
-export function transferAnswer(transfer: TransferRecord, replayed: boolean): CommandAnswer {
-  return created(`/v1/transfers/${transfer.id}`, JSON.stringify(transferJson(transfer)), replayed)
+export function transferAnswer(transfer: TransferRecord, replayed: boolean): CommandAnswer<Transfer, 201> {
+  return created(`/v1/transfers/${transfer.id}`, transferJson(transfer), replayed)
 }
 
-export function created(location: string, body: string, replayed: boolean): CommandAnswer {
+/** The 201 of a new resource, with its tag. */
+function created<View extends object>(location: string, view: View, replayed: boolean): CommandAnswer<View, 201> {
+  return showing(createdBytes(location, JSON.stringify(view), replayed))
+}
+
+function createdBytes(location: string, body: string, replayed: boolean): CommandBytes {
   return { status: 201, body, contentType: 'application/json', etag: resourceETag(1, body), location, replayed }
 }
 
+/** The 200 of a resource that a command has changed. */
+export function done<View extends object>(view: View, replayed: boolean): CommandAnswer<View, 200> {
+  return showing({ status: 200, body: JSON.stringify(view), contentType: 'application/json', replayed })
+}
+
 /** The 201 of a quote. A quote never changes, and was unused when it was created. */
-export function quoteAnswer(quote: QuoteRecord, replayed: boolean): CommandAnswer {
-  return created(`/v1/exchanges/quotes/${quote.id}`, JSON.stringify(quoteJson(quote, false)), replayed)
+export function quoteAnswer(quote: QuoteRecord, replayed: boolean): CommandAnswer<Quote, 201> {
+  return created(`/v1/exchanges/quotes/${quote.id}`, quoteJson(quote, false), replayed)
 }
 
 /** The 201 of an exchange that was booked at once. */
-export function exchangeAnswer(exchange: ExchangeRecord, replayed: boolean): CommandAnswer {
-  return created(`/v1/exchanges/${exchange.id}`, JSON.stringify(exchangeJson(exchange)), replayed)
+export function exchangeAnswer(exchange: ExchangeRecord, replayed: boolean): CommandAnswer<Exchange, 201> {
+  return created(`/v1/exchanges/${exchange.id}`, exchangeJson(exchange), replayed)
 }
 
 /** The resources whose first answer is stored: their path, and the members that their ETag does not cover. */
@@ -63,13 +83,13 @@ export function storedAnswer({
   status,
   answer,
   resource,
-}: Pick<RecordedCommand, 'status' | 'answer' | 'resource'>): CommandAnswer {
+}: Pick<RecordedCommand, 'status' | 'answer' | 'resource'>): CommandBytes {
   if (answer !== null) {
     // The draft has been overwritten or deleted since, so its first answer is stored.
     if (status === 201 && resource?.kind === 'payment')
-      return created(`/v1/payments/${resource.payment.id}`, answer, true)
+      return createdBytes(`/v1/payments/${resource.payment.id}`, answer, true)
     if (status === 201 && resource?.kind === 'exchange')
-      return created(`/v1/exchanges/${resource.exchange.id}`, answer, true)
+      return createdBytes(`/v1/exchanges/${resource.exchange.id}`, answer, true)
     const made =
       resource === null || !('id' in resource)
         ? {}
@@ -114,13 +134,16 @@ export interface Answers {
    *
    * @throws ProblemError for a refusal that is not recorded, `idempotency-key-in-use` and `idempotency-key-reused`
    */
-  answer<Body, Made extends { readonly kind: string }>(
+  answer<Body, Made extends { readonly kind: string }, View, Status extends number>(
     command: Command<Body>,
     submit: (caller: Caller, body: Body) => Promise<Made | Unmade>,
-    render: (made: Made) => CommandAnswer,
-  ): Promise<CommandAnswer>
-  /** Reads the answer recorded under a key; null when it has none. */
-  recordedAnswer(idempotency: Idempotency): Promise<CommandAnswer | null>
+    render: (made: Made) => CommandAnswer<View, Status>,
+  ): Promise<CommandAnswer<View, Status>>
+  /**
+   * Reads the answer recorded under a key; null when it has none. A key belongs to one operation, so its answer shows
+   * what the operation shows.
+   */
+  recordedAnswer<View, Status extends number>(idempotency: Idempotency): Promise<CommandAnswer<View, Status> | null>
   callerOf(command: Command<unknown>): Caller
 }
 
@@ -134,11 +157,11 @@ export function createAnswers(world: AnswersDeps): Answers {
   /** The keys of commands that are being decided on this node. */
   const underWay = new Set<string>()
 
-  async function answer<Body, Made extends { readonly kind: string }>(
+  async function answer<Body, Made extends { readonly kind: string }, View, Status extends number>(
     command: Command<Body>,
     submit: (caller: Caller, body: Body) => Promise<Made | Unmade>,
-    render: (made: Made) => CommandAnswer,
-  ): Promise<CommandAnswer> {
+    render: (made: Made) => CommandAnswer<View, Status>,
+  ): Promise<CommandAnswer<View, Status>> {
     const { idempotency } = command
     if (idempotency === null) return await decide(command, submit, render)
     if (underWay.has(idempotency.id))
@@ -148,42 +171,44 @@ export function createAnswers(world: AnswersDeps): Answers {
       return await decide(command, submit, render)
     } catch (error) {
       // An invalid body is reported only for a new key: a key with an answer keeps its answer.
-      if (error instanceof ProblemError) return (await recordedAnswer(idempotency)) ?? raise(error)
+      if (error instanceof ProblemError) return (await recordedAnswer<View, Status>(idempotency)) ?? raise(error)
       throw error
     } finally {
       underWay.delete(idempotency.id)
     }
   }
 
-  async function decide<Body, Made extends { readonly kind: string }>(
+  async function decide<Body, Made extends { readonly kind: string }, View, Status extends number>(
     command: Command<Body>,
     submit: (caller: Caller, body: Body) => Promise<Made | Unmade>,
-    render: (made: Made) => CommandAnswer,
-  ): Promise<CommandAnswer> {
+    render: (made: Made) => CommandAnswer<View, Status>,
+  ): Promise<CommandAnswer<View, Status>> {
     const outcome = await submit(callerOf(command), command.body)
     if (isUnmade(outcome)) {
-      if (outcome.kind === 'recorded') return await replay(outcome.outcome, command.idempotency as Idempotency)
+      if (outcome.kind === 'recorded') return showing(await replay(outcome.outcome, command.idempotency as Idempotency))
       if (outcome.body === null) throw new ProblemError(outcome.problem)
-      return {
+      return showing({
         status: problemStatus(outcome.problem),
         body: outcome.body,
         contentType: 'application/problem+json',
         replayed: false,
-      }
+      })
     }
     return render(outcome)
   }
 
-  async function replay(outcome: StoredOutcome, idempotency: Idempotency): Promise<CommandAnswer> {
+  async function replay(outcome: StoredOutcome, idempotency: Idempotency): Promise<CommandBytes> {
     if (outcome.fingerprint !== idempotency.fingerprint) reused(outcome.decidedAt)
     return storedAnswer({ ...outcome, resource: await recordedResource(world.database, outcome.resourceId) })
   }
 
-  async function recordedAnswer(idempotency: Idempotency): Promise<CommandAnswer | null> {
+  async function recordedAnswer<View, Status extends number>(
+    idempotency: Idempotency,
+  ): Promise<CommandAnswer<View, Status> | null> {
     const record = await world.findIdempotencyRecord(idempotency.id)
     if (record === null) return null
     if (record.fingerprint !== idempotency.fingerprint) reused(record.createdAt)
-    return record.answer
+    return record.answer === null ? null : showing(record.answer)
   }
 
   function callerOf({ tenantId, principal, idempotency, requestId, instance, deadline }: Command<unknown>): Caller {

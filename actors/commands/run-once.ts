@@ -12,6 +12,7 @@ import {
 } from '../../storage/commit/idempotency.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { inTransaction, type TransactionClient } from '../../storage/db/transaction.ts'
+import { showing } from '../../lib/commands/answer.ts'
 import { etagOf } from '../../lib/commands/etag.ts'
 import { problemStatus } from '../../lib/base/problem-document.ts'
 import type { Command, CommandAnswer, Idempotency, IdempotencyRecord, Versioned } from '../../lib/commands/command.ts'
@@ -30,22 +31,22 @@ export interface RunOnceDeps {
  * @throws ProblemError `idempotency-key-in-use`, `idempotency-key-reused` and problems of other statuses, and what the
  *   work throws
  */
-export async function runOnce(
+export async function runOnce<View extends object, const Status extends 200 | 201 | 202>(
   world: RunOnceDeps,
   idempotency: Idempotency | null,
-  status: 200 | 201 | 202,
-  work: (client: TransactionClient) => Promise<object>,
-): Promise<CommandAnswer> {
+  status: Status,
+  work: (client: TransactionClient) => Promise<View>,
+): Promise<CommandAnswer<View, Status>> {
   return await underKey(world, idempotency, async (client) => {
     const body = JSON.stringify(await work(client))
     await remember(world, client, idempotency, { status, body, resourceId: null })
-    return { status, body, contentType: 'application/json', replayed: false }
+    return showing({ status, body, contentType: 'application/json', replayed: false })
   })
 }
 
 /** The object that a command has made or changed. */
-export interface Done {
-  readonly shown: Versioned<object>
+export interface Done<View extends object> {
+  readonly shown: Versioned<View>
   /** For a new object: its Location, and its id, by which a repeated request finds its ETag and Location again. */
   readonly made?: { readonly id: string; readonly location: string }
 }
@@ -55,33 +56,33 @@ export interface Done {
  *
  * @throws what `runOnce` throws
  */
-export async function decideOnce(
+export async function decideOnce<View extends object, const Status extends 200 | 201 | 202>(
   world: RunOnceDeps,
   { idempotency }: Pick<Command<unknown>, 'idempotency'>,
-  status: 200 | 201 | 202,
-  work: (client: TransactionClient) => Promise<Done>,
-): Promise<CommandAnswer> {
+  status: Status,
+  work: (client: TransactionClient) => Promise<Done<View>>,
+): Promise<CommandAnswer<View, Status>> {
   return await underKey(world, idempotency, async (client) => {
     const { shown, made } = await work(client)
     const body = JSON.stringify(shown.view)
     await remember(world, client, idempotency, { status, body, resourceId: made?.id ?? null })
-    return {
+    return showing({
       status,
       body,
       contentType: 'application/json',
       replayed: false,
       ...(made === undefined ? {} : { etag: etagOf(shown, body), location: made.location }),
-    }
+    })
   })
 }
 
 /** Runs the work, or stores its refusal; the writes of refused work are rolled back. */
-async function keepRefusal(
+async function keepRefusal<View, Status extends number>(
   world: RunOnceDeps,
   client: TransactionClient,
   idempotency: Idempotency,
-  work: (client: TransactionClient) => Promise<CommandAnswer>,
-): Promise<CommandAnswer> {
+  work: (client: TransactionClient) => Promise<CommandAnswer<View, Status>>,
+): Promise<CommandAnswer<View, Status>> {
   await setCommandSavepoint(client)
   try {
     return await work(client)
@@ -91,7 +92,7 @@ async function keepRefusal(
     const status = problemStatus(error.problem)
     const body = idempotency.problemText(error.problem)
     await remember(world, client, idempotency, { status, body, resourceId: null })
-    return { status, body, contentType: 'application/problem+json', replayed: false }
+    return showing({ status, body, contentType: 'application/problem+json', replayed: false })
   }
 }
 
@@ -105,11 +106,11 @@ function isKept(problem: Problem): boolean {
  * so the stored answer is read before the transaction begins, and read again after it when the key got an answer
  * meanwhile.
  */
-async function underKey(
+async function underKey<View, Status extends number>(
   world: RunOnceDeps,
   idempotency: Idempotency | null,
-  work: (client: TransactionClient) => Promise<CommandAnswer>,
-): Promise<CommandAnswer> {
+  work: (client: TransactionClient) => Promise<CommandAnswer<View, Status>>,
+): Promise<CommandAnswer<View, Status>> {
   const { database, clock, findIdempotencyRecord } = world
   if (idempotency === null) return await inTransaction(database, work)
   for (;;) {
@@ -119,7 +120,7 @@ async function underKey(
         extra: { firstUsedAt: record.createdAt },
       })
     }
-    if (record?.answer != null) return { ...record.answer, replayed: true }
+    if (record?.answer != null) return showing({ ...record.answer, replayed: true })
     const answer = await inTransaction(database, async (client) =>
       (await takeKey(client, idempotency.id, clock.now())) ? await keepRefusal(world, client, idempotency, work) : null,
     )

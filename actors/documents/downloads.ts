@@ -13,7 +13,7 @@ import type { Database } from '../../storage/db/database.ts'
 import { findFile, readFile, type StoredFile } from '../../storage/documents/files.ts'
 import { contentDisposition } from '../../lib/documents/file-name.ts'
 import { resourceETag } from '../../lib/commands/etag.ts'
-import type { Answer } from '../../lib/commands/answer.ts'
+import { type Answer, type FileBytes, showing } from '../../lib/commands/answer.ts'
 import type { DownloadLink } from '../../lib/contract/download-link.ts'
 
 /** The lifetime of a link: long enough to click, too short to be passed on; milliseconds. */
@@ -33,7 +33,7 @@ export interface DownloadReads {
   /** Creates a new link to a file that the caller may read. */
   link(file: Pick<StoredFile, 'id' | 'contentType' | 'fileName'>): DownloadLink
   /** Opens the file of a link. @throws ProblemError `not-found`, `link-expired` */
-  open(token: string): Promise<Answer>
+  open(token: string): Promise<Answer<FileBytes, 200>>
 }
 
 export interface DownloadsDeps {
@@ -74,7 +74,7 @@ export function createDownloads({ database, clock, linkKey, origin }: DownloadsD
       if (expiresAt <= now) refuse('link-expired', 'The link has expired. Ask for a new one.')
       const file = await findFile(database, id, now)
       if (file === null) refuse('not-found', 'The file is no longer there.')
-      return {
+      return showing({
         status: 200,
         body: '',
         contentType: file.contentType,
@@ -86,7 +86,7 @@ export function createDownloads({ database, clock, linkKey, origin }: DownloadsD
           FILE_CONTENT_POLICY,
         ],
         stream: { bytes: file.sizeBytes, pieces: () => readFile(database, file) },
-      }
+      })
     },
   }
 }

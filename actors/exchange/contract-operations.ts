@@ -8,8 +8,9 @@ import { refuse } from '../../lib/base/problems.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { getExchange, listExchanges } from '../../storage/exchange/exchange-queries.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
+import { showing } from '../../lib/commands/answer.ts'
 import { resourceETag } from '../../lib/commands/etag.ts'
-import type { Answers } from '../commands/answers.ts'
+import { done, type Answers } from '../commands/answers.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
 import type {
   DrawdownCreate,
@@ -35,30 +36,40 @@ export interface ContractReads {
 }
 
 export interface ContractCommands {
-  openForward(command: Command<ForwardContractCreate>): Promise<CommandAnswer>
-  holdRate(command: Command<HeldRateCreate>): Promise<CommandAnswer>
-  payDeposit(command: Command<ForwardDeposit>, contractId: string): Promise<CommandAnswer>
-  draw(command: Command<DrawdownCreate>, contractId: string, kind: Contract['kind']): Promise<CommandAnswer>
-  cancelHeldRate(command: Command<null>, contractId: string): Promise<CommandAnswer>
+  openForward(command: Command<ForwardContractCreate>): Promise<CommandAnswer<Exchange, 201>>
+  holdRate(command: Command<HeldRateCreate>): Promise<CommandAnswer<Exchange, 201>>
+  payDeposit(command: Command<ForwardDeposit>, contractId: string): Promise<CommandAnswer<Exchange, 200>>
+  draw(
+    command: Command<DrawdownCreate>,
+    contractId: string,
+    kind: Contract['kind'],
+  ): Promise<CommandAnswer<Exchange, 201>>
+  cancelHeldRate(command: Command<null>, contractId: string): Promise<CommandAnswer<Exchange, 200>>
   /** Cancels any exchange that has not taken effect yet. */
-  cancelExchange(command: Command<null>, exchangeId: string): Promise<CommandAnswer>
+  cancelExchange(command: Command<null>, exchangeId: string): Promise<CommandAnswer<Exchange, 200>>
 }
 
 type ContractMade = Exclude<ContractOutcome, { readonly kind: 'refused' | 'recorded' }>
 
-/** Renders the answer for an opened, drawn or moved contract; the answer is recorded under its key. */
-export function contractAnswer(outcome: ContractMade): CommandAnswer {
+/** The 201 of an opened or drawn contract; the answer is recorded under its key. */
+export function contractAnswer(outcome: ContractMade): CommandAnswer<Exchange, 201> {
+  if (outcome.kind === 'contract_moved') throw new Error('A new contract was answered with one that has moved.')
   const { body } = outcome
-  if (outcome.kind === 'contract_moved') return { status: 200, body, contentType: 'application/json', replayed: false }
   const { id } = outcome.kind === 'contract_drawn' ? outcome.drawdown : outcome.contract
-  return {
+  return showing({
     status: 201,
     body,
     contentType: 'application/json',
     etag: resourceETag(1, body),
     location: `/v1/exchanges/${id}`,
     replayed: false,
-  }
+  })
+}
+
+/** The 200 of a contract that has moved; the answer is recorded under its key. */
+function movedAnswer(outcome: ContractMade): CommandAnswer<Exchange, 200> {
+  if (outcome.kind !== 'contract_moved') throw new Error('A move of a contract was answered with a new contract.')
+  return showing({ status: 200, body: outcome.body, contentType: 'application/json', replayed: false })
 }
 
 /** Narrows a filter to one value; empty when the filter excludes that value. */
@@ -91,20 +102,19 @@ export function createContractCommands(
   world: ExchangeDeps & CancelExchangeDeps,
   { answer, recordedAnswer }: Answers,
 ): ContractCommands {
-  async function cancel(command: Command<null>, exchangeId: string, kind?: 'held_rate'): Promise<CommandAnswer> {
+  async function cancel(
+    command: Command<null>,
+    exchangeId: string,
+    kind?: 'held_rate',
+  ): Promise<CommandAnswer<Exchange, 200>> {
     // A key with an answer keeps it, whatever the exchange's status is now.
-    const known = command.idempotency === null ? null : await recordedAnswer(command.idempotency)
+    const known = command.idempotency === null ? null : await recordedAnswer<Exchange, 200>(command.idempotency)
     return (
       known ??
       (await answer(
         command,
         (caller) => cancelExchange(world, caller, exchangeId, kind),
-        ({ exchange }) => ({
-          status: 200,
-          body: JSON.stringify(exchangeJson(exchange)),
-          contentType: 'application/json',
-          replayed: false,
-        }),
+        ({ exchange }) => done(exchangeJson(exchange), false),
       ))
     )
   }
@@ -131,7 +141,7 @@ export function createContractCommands(
       answer(
         command,
         (caller, { balanceId, amount = null }) => payDeposit(world, caller, contractId, { balanceId, amount }),
-        contractAnswer,
+        movedAnswer,
       ),
     draw: (command, contractId, kind) =>
       answer(command, (caller, body) => drawFromContract(world, caller, contractId, kind, body), contractAnswer),

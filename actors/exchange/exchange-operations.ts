@@ -1,6 +1,7 @@
 /**
  * The exchange service: reads and commands for routes, the ports for other modules, and the parts that must be stopped.
  */
+import type { SimulationResult } from '../../lib/contract/simulation.ts'
 import { createExchange, type ExchangeDeps } from './create-exchange.ts'
 import { createQuote, deskOf, mustHave, refreshQuote } from './create-quote.ts'
 import { FxOrders, type FxOrdersOptions } from './fx-orders.ts'
@@ -59,11 +60,11 @@ type Asked<Body> = Pick<Command<Body>, 'tenantId' | 'body' | 'idempotency' | 're
  * thrown.
  */
 export interface ExchangeCommands {
-  createQuote(command: Command<QuoteCreate>): Promise<CommandAnswer>
-  refreshQuote(command: Command<null>, quoteId: string): Promise<CommandAnswer>
-  createExchange(command: Command<ExchangeCreate>): Promise<CommandAnswer>
-  simulateStatus(command: Asked<SimExchangeStatus>, exchangeId: string): Promise<CommandAnswer>
-  simulateRate(command: Asked<SimFxRate>): Promise<CommandAnswer>
+  createQuote(command: Command<QuoteCreate>): Promise<CommandAnswer<Quote, 201>>
+  refreshQuote(command: Command<null>, quoteId: string): Promise<CommandAnswer<Quote, 201>>
+  createExchange(command: Command<ExchangeCreate>): Promise<CommandAnswer<Exchange, 201>>
+  simulateStatus(command: Asked<SimExchangeStatus>, exchangeId: string): Promise<CommandAnswer<SimulationResult, 202>>
+  simulateRate(command: Asked<SimFxRate>): Promise<CommandAnswer<SimulationResult, 202>>
 }
 
 export interface ExchangeServiceOptions
@@ -252,7 +253,7 @@ function createCommands(world: CommandDeps, { answer }: Answers): ExchangeComman
           delayMs: delaySeconds * 1_000,
         })
         if (messageId === null) notPossible(found.status, allowed, connection)
-        const view = {
+        const view: SimulationResult = {
           simulationId: ids.next(),
           kind: 'exchange_status',
           status: 'queued',
@@ -287,7 +288,7 @@ function createCommands(world: CommandDeps, { answer }: Answers): ExchangeComman
         })
         shifted = connectionId
         const rate = rateOf(mid!)
-        const view = {
+        const view: SimulationResult = {
           simulationId: ids.next(),
           kind: 'fx_rate',
           status: 'applied',

@@ -84,7 +84,7 @@ export interface FundsRequestReads {
 
 /** Commands of funds requests. Refusals are thrown as problems, except those stored under an Idempotency-Key. */
 export interface FundsRequestCommands {
-  create(by: ByCaller, command: Command<FundsRequestCreate>): Promise<CommandAnswer>
+  create(by: ByCaller, command: Command<FundsRequestCreate>): Promise<CommandAnswer<FundsRequest, 201>>
   update(
     by: ByCaller,
     id: string,
@@ -95,7 +95,7 @@ export interface FundsRequestCommands {
     by: ByCaller,
     id: string,
     command: Pick<Command<unknown>, 'idempotency' | 'requestId' | 'instance'>,
-  ): Promise<CommandAnswer>
+  ): Promise<CommandAnswer<FundsRequest, 200>>
   remind(by: ByCaller, id: string): Promise<Versioned<FundsRequest>>
   /** Counts an incoming payment without the request's reference towards a funds request. */
   allocate(by: ByCaller, incomingPaymentId: string, id: string): Promise<Versioned<FundsRequest>>
@@ -540,7 +540,9 @@ export function createFundsRequestCommands(world: FundsRequestDeps): FundsReques
   }
 
   /** Adds the link to a stored answer, before it is sent. */
-  function withLink(answer: CommandAnswer): CommandAnswer {
+  function withLink<Status extends number>(
+    answer: CommandAnswer<FundsRequest, Status>,
+  ): CommandAnswer<FundsRequest, Status> {
     if (answer.status >= 300) return answer
     const view = JSON.parse(answer.body) as FundsRequest
     return { ...answer, body: JSON.stringify({ ...view, link: links.link(view.id) }) }

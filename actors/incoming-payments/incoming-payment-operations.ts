@@ -31,32 +31,39 @@ import type {
   SuspenseItem,
   SuspenseReturn,
 } from '../../lib/incoming-payments/incoming-payment-schema.ts'
+import {
+  simulationIn,
+  type SimulationForm,
+  type SimulationIn,
+  type SimulationResult,
+} from '../../lib/contract/simulation.ts'
 import type { CommandAnswer, Idempotency, Versioned } from '../../lib/commands/command.ts'
 
 /** Commands of incoming payments. Every refusal is thrown as a problem. */
 export interface IncomingCommands {
   /** Simulates a payment into a balance: the sandbox bank announces the credit within a second. */
-  simulate(
+  simulate<Form extends SimulationForm>(
     by: ByCaller,
     body: SimIncomingPayment,
     idempotency: Idempotency | null,
-    answer: SimulationAnswer,
-  ): Promise<CommandAnswer>
+    form: Form,
+  ): Promise<CommandAnswer<SimulationIn<Form>, 202>>
   /** Simulates a direct debit from a balance, where the partner's sandbox supports it. */
-  simulateDebit(by: ByCaller, body: SimIncomingDebit, idempotency: Idempotency | null): Promise<CommandAnswer>
+  simulateDebit(
+    by: ByCaller,
+    body: SimIncomingDebit,
+    idempotency: Idempotency | null,
+  ): Promise<CommandAnswer<SimulationResult, 202>>
   /** Simulates a recall of an incoming payment by the payer's bank. */
   simulateRecall(
     by: ByCaller,
     id: string,
     body: SimIncomingRecall,
     idempotency: Idempotency | null,
-  ): Promise<CommandAnswer>
+  ): Promise<CommandAnswer<SimulationResult, 202>>
   allocate(by: ByInTenant, id: string, body: SuspenseAllocation): Promise<Versioned<SuspenseItem>>
   giveBack(by: ByInTenant, id: string, body: SuspenseReturn): Promise<Versioned<SuspenseItem>>
 }
-
-/** Shape of the answer: two operations simulate a credit, and each has its own shape. */
-export type SimulationAnswer = 'result' | 'receipt'
 
 export interface IncomingCommandsDeps extends IncomingCasesDeps, RunOnceDeps {
   readonly clock: IncomingCasesDeps['clock']
@@ -89,7 +96,7 @@ export function createIncomingCommands(world: IncomingCommandsDeps): IncomingCom
   }
 
   return {
-    async simulate(by, body, idempotency, answer) {
+    async simulate(by, body, idempotency, form) {
       const named = await known(body.balanceId)
       return await runOnce(world, idempotency, 202, async (client) => {
         const balance = mustOwn(by, named)
@@ -110,17 +117,16 @@ export function createIncomingCommands(world: IncomingCommandsDeps): IncomingCom
         })
         const simulationId = ids.next()
         const { reference } = credit
-        return answer === 'receipt'
-          ? { simulationId, status: 'queued', objectId: reference }
-          : {
-              simulationId,
-              kind: 'incoming_payment',
-              status: 'queued',
-              provider: 'sandbox',
-              providerEventIds: [id],
-              providerReference: reference,
-              details: { incomingPaymentRef: reference },
-            }
+        const result: SimulationResult = {
+          simulationId,
+          kind: 'incoming_payment',
+          status: 'queued',
+          provider: 'sandbox',
+          providerEventIds: [id],
+          providerReference: reference,
+          details: { incomingPaymentRef: reference },
+        }
+        return simulationIn(form, result, reference)
       })
     },
 

@@ -30,7 +30,7 @@ export interface JobReads {
 
 export interface JobCommands {
   /** @throws ProblemError `not-found`, `insufficient-scope`, `not-cancellable` */
-  cancel(by: ByCaller, id: string, idempotency: Idempotency | null): Promise<CommandAnswer>
+  cancel(by: ByCaller, id: string, idempotency: Idempotency | null): Promise<CommandAnswer<Job, 200>>
 }
 
 export interface JobDeps extends RunOnceDeps {

@@ -2,6 +2,7 @@
  * The events of payments after they were sent: recalls, each in one transaction with its event, history and trail
  * entry; and simulated outcomes of a sandbox, through its bank.
  */
+import type { Payment } from '../../lib/payments/payment-schema.ts'
 import type { BankSimulation } from '../sandbox/sandbox-bank.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { moneyJson } from '../../lib/base/money.ts'
@@ -41,6 +42,12 @@ import type {
   SimPaymentStatus,
 } from '../../lib/sandbox/payment-simulation-schema.ts'
 import type { SimulationCatalogue } from '../../lib/contract/simulation.ts'
+import {
+  simulationIn,
+  type SimulationForm,
+  type SimulationIn,
+  type SimulationResult,
+} from '../../lib/contract/simulation.ts'
 import type { Command, CommandAnswer, IdempotencyRecord } from '../../lib/commands/command.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 
@@ -70,19 +77,28 @@ type Asked<Body> = Pick<Command<Body>, 'body' | 'idempotency' | 'requestId' | 'i
 
 /** The commands. Every refusal is thrown as a problem, except the outcomes recorded under an idempotency key. */
 export interface PaymentOutcomeCommands {
-  requestRecall(by: ByCaller, paymentId: string, command: Asked<PaymentRecallRequest>): Promise<CommandAnswer>
-  simulateStatus(
+  requestRecall(
+    by: ByCaller,
+    paymentId: string,
+    command: Asked<PaymentRecallRequest>,
+  ): Promise<CommandAnswer<Payment, 202>>
+  simulateStatus<Form extends SimulationForm>(
     by: ByCaller,
     paymentId: string,
     command: Asked<SimPaymentStatus>,
-    form: SimulationForm,
-  ): Promise<CommandAnswer>
-  simulateReturn(by: ByCaller, paymentId: string, command: Asked<SimPaymentReturn>): Promise<CommandAnswer>
-  simulateRecall(by: ByCaller, paymentId: string, command: Asked<SimPaymentRecall>): Promise<CommandAnswer>
+    form: Form,
+  ): Promise<CommandAnswer<SimulationIn<Form>, 202>>
+  simulateReturn(
+    by: ByCaller,
+    paymentId: string,
+    command: Asked<SimPaymentReturn>,
+  ): Promise<CommandAnswer<SimulationResult, 202>>
+  simulateRecall(
+    by: ByCaller,
+    paymentId: string,
+    command: Asked<SimPaymentRecall>,
+  ): Promise<CommandAnswer<SimulationResult, 202>>
 }
-
-/** Two operations run the same simulation and answer in different forms. */
-export type SimulationForm = 'result' | 'receipt'
 
 /** Creates the reads. */
 export function createPaymentOutcomeReads({
@@ -127,18 +143,18 @@ export function createPaymentOutcomeCommands(world: PaymentOutcomeDeps): Payment
   }
 
   /** Tells the bank which message to send; the answer names that message. */
-  async function simulate(
+  async function simulate<Form extends SimulationForm>(
     by: ByCaller,
     paymentId: string,
     command: Asked<unknown>,
-    form: SimulationForm,
+    form: Form,
     kind: 'payment_status' | 'payment_return' | 'payment_recall',
     plan: (found: PaymentRecord) => {
       readonly event: SimulatedEvent | null
       readonly delaySeconds?: number | undefined
       readonly details: object
     },
-  ): Promise<CommandAnswer> {
+  ): Promise<CommandAnswer<SimulationIn<Form>, 202>> {
     const found = await payment(database, by, paymentId)
     return await decideOnce(world, command, 202, async (client) => {
       const queries = through(client)
@@ -148,18 +164,16 @@ export function createPaymentOutcomeCommands(world: PaymentOutcomeDeps): Payment
       const messageId = await bank.simulate(queries, found.id, { ...event, delayMs: delaySeconds * 1_000 })
       if (messageId === null) throw notPossible(found, connection)
       const simulationId = ids.next()
-      const view =
-        form === 'receipt'
-          ? { simulationId, status: 'queued', objectId: found.id }
-          : {
-              simulationId,
-              kind,
-              status: 'queued',
-              provider: 'sandbox',
-              providerEventIds: [messageId],
-              providerReference: found.id,
-              details,
-            }
+      const result: SimulationResult = {
+        simulationId,
+        kind,
+        status: 'queued',
+        provider: 'sandbox',
+        providerEventIds: [messageId],
+        providerReference: found.id,
+        details,
+      }
+      const view = simulationIn(form, result, found.id)
       return { shown: { version: 1, view } }
     })
   }

@@ -1,14 +1,17 @@
 /** Creates a recipient for a request, at most once under an Idempotency-Key. */
 import { ProblemError, refuse } from '../../lib/base/problems.ts'
 import { CommitConflict, writeEffects, type ApprovalTx } from '../../storage/approvals/approvals.ts'
+import { showing } from '../../lib/commands/answer.ts'
 import { etagOf } from '../../lib/commands/etag.ts'
 import type { ByCaller } from '../../lib/identity/caller.ts'
 import { problemBody, problemStatus } from '../../lib/base/problem-document.ts'
-import type { RecipientCreate } from '../../lib/recipients/recipient-schema.ts'
+import type { Recipient, RecipientCreate } from '../../lib/recipients/recipient-schema.ts'
 import type { Command, CommandAnswer, Idempotency } from '../../lib/commands/command.ts'
 import { makerOf, type RecipientDeps } from './change-recipient.ts'
 import { checkedRecipient, checkPayee } from './check-recipient.ts'
 import { writeNewRecipient, type MakingEnd } from './make-recipient.ts'
+
+type Created = CommandAnswer<Recipient, 201>
 
 /** Creates recipients for requests. On one node, a key has one request at a time. */
 export class CreateRecipient {
@@ -26,7 +29,7 @@ export class CreateRecipient {
    * @throws ProblemError `validation-error`, `idempotency-key-in-use`, `idempotency-key-reused`; other refusals are
    *   answers
    */
-  async create(by: ByCaller, command: Command<RecipientCreate>): Promise<CommandAnswer> {
+  async create(by: ByCaller, command: Command<RecipientCreate>): Promise<Created> {
     const { idempotency } = command
     if (idempotency === null) return await create(this.#world, by, command, remembering(this.#world, command, null))
     if (this.#underWay.has(idempotency.id))
@@ -44,8 +47,8 @@ async function create(
   world: RecipientDeps,
   by: ByCaller,
   { body }: Command<RecipientCreate>,
-  remember: MakingEnd<CommandAnswer>,
-): Promise<CommandAnswer> {
+  remember: MakingEnd<Created>,
+): Promise<Created> {
   const input = { ...body, address: body.address ?? null, purpose: body.purpose ?? null }
   const verification = await checkPayee(world, by.tenant.id, { ...body, ...checkedRecipient(world, input) })
   return await writeNewRecipient(world, makerOf(by), input, verification, remember)
@@ -56,7 +59,7 @@ async function createOnce(
   by: ByCaller,
   command: Command<RecipientCreate>,
   idempotency: Idempotency,
-): Promise<CommandAnswer> {
+): Promise<Created> {
   const known = await recordedAnswer(world, idempotency)
   if (known !== null) return known
   try {
@@ -69,7 +72,7 @@ async function createOnce(
   }
 }
 
-async function recordedAnswer(world: RecipientDeps, idempotency: Idempotency): Promise<CommandAnswer | null> {
+async function recordedAnswer(world: RecipientDeps, idempotency: Idempotency): Promise<Created | null> {
   const record = await world.findIdempotencyRecord(idempotency.id)
   if (record === null) return null
   if (record.fingerprint !== idempotency.fingerprint) {
@@ -77,7 +80,7 @@ async function recordedAnswer(world: RecipientDeps, idempotency: Idempotency): P
       extra: { firstUsedAt: record.createdAt },
     })
   }
-  return record.answer
+  return record.answer === null ? null : showing(record.answer)
 }
 
 /** Builds the answer of a command, and stores it under its key when it has one. */
@@ -85,7 +88,7 @@ function remembering(
   { problemBase }: Pick<RecipientDeps, 'problemBase'>,
   { requestId, instance }: Pick<Command<unknown>, 'requestId' | 'instance'>,
   key: Idempotency | null,
-): MakingEnd<CommandAnswer> {
+): MakingEnd<Created> {
   async function record(
     tx: ApprovalTx,
     kept: { readonly status: number; readonly resourceId: string | null; readonly answer: string },
@@ -97,20 +100,20 @@ function remembering(
     async made(tx, made) {
       const body = JSON.stringify(made.view)
       await record(tx, { status: 201, resourceId: made.view.id, answer: body })
-      return {
+      return showing({
         status: 201,
         body,
         contentType: 'application/json',
         etag: etagOf(made, body),
         location: `/v1/recipients/${made.view.id}`,
         replayed: false,
-      }
+      })
     },
     async refused(tx, problem) {
       const body = problemBody(problem, { problemBase, instance, requestId })
       const status = problemStatus(problem)
       await record(tx, { status, resourceId: null, answer: body })
-      return { status, body, contentType: 'application/problem+json', replayed: false }
+      return showing({ status, body, contentType: 'application/problem+json', replayed: false })
     },
   }
 }

@@ -26,7 +26,7 @@ import { verifyRecipient } from './verify-recipient.ts'
 
 /** Write operations. Every refusal is thrown as a problem, except the outcomes recorded under an idempotency key. */
 export interface RecipientCommands {
-  create(by: ByCaller, command: Command<RecipientCreate>): Promise<CommandAnswer>
+  create(by: ByCaller, command: Command<RecipientCreate>): Promise<CommandAnswer<Recipient, 201>>
   /**
    * Creates a recipient on behalf of other work. A repeated call for a recipient that it has created is a
    * `duplicate-recipient`.

@@ -13,7 +13,7 @@ import { auditCaller } from '../commands/trail.ts'
 import type { ByCaller } from '../../lib/identity/caller.ts'
 import { decideOnce } from '../commands/run-once.ts'
 import { checkSeries, firstOccurrence, railOfTerms } from './schedule-terms.ts'
-import type { ScheduledPaymentCreate } from '../../lib/scheduled-payments/scheduled-payment-schema.ts'
+import type { ScheduledPayment, ScheduledPaymentCreate } from '../../lib/scheduled-payments/scheduled-payment-schema.ts'
 import type { Command, CommandAnswer } from '../../lib/commands/command.ts'
 import { txOf, versioned, type ScheduledPaymentDeps } from './write-schedule.ts'
 import { checkPayable, ofCustomer, readRecipient, type ScheduleRecipient } from './schedule-recipient.ts'
@@ -30,7 +30,7 @@ export async function createSchedule(
   world: ScheduledPaymentDeps,
   by: ByCaller,
   command: Command<ScheduledPaymentCreate>,
-): Promise<CommandAnswer> {
+): Promise<CommandAnswer<ScheduledPayment, 201>> {
   const [seen, number] = await Promise.all([
     readRecipient(world, command.body.recipientId, command.body.sourceBalanceId),
     world.orderNumbers.take(),

@@ -76,7 +76,7 @@ export async function cancelSchedule(
   by: ByCaller,
   id: string,
   idempotency: Idempotency | null,
-): Promise<CommandAnswer> {
+): Promise<CommandAnswer<ScheduledPayment, 200>> {
   return await runOnce(world, idempotency, 200, async (client) => {
     const tx = txOf(world, client)
     const before = await lockScheduleOf(tx, by, id)

@@ -1,4 +1,5 @@
 /** Simulates that an occurrence of a schedule is due. */
+import type { SimulationResult } from '../../lib/contract/simulation.ts'
 import { laterThan } from '../../lib/base/clock.ts'
 import { refuse } from '../../lib/base/problems.ts'
 import { dueNow } from '../../lib/scheduled-payments/schedule.ts'
@@ -18,7 +19,7 @@ export async function runScheduleNow(
   by: ByCaller,
   id: string,
   idempotency: Idempotency | null,
-): Promise<CommandAnswer> {
+): Promise<CommandAnswer<SimulationResult, 202>> {
   return await runOnce(world, idempotency, 202, async (client) => {
     const tx = txOf(world, client)
     const before = await lockScheduleOf(tx, by, id)

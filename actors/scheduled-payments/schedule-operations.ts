@@ -2,6 +2,7 @@
  * The operations on scheduled payments: a checked request becomes rows, each change in one transaction with its event
  * and its trail entry. Their payments are made by actors/scheduled-payments/scheduled-payments.ts.
  */
+import type { SimulationResult } from '../../lib/contract/simulation.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
 import * as reads from '../../storage/scheduled-payments/scheduled-payment-queries.ts'
 import type { ByCaller } from '../../lib/identity/caller.ts'
@@ -32,7 +33,7 @@ export interface ScheduledPaymentReads {
 
 /** The writes. Every refusal is thrown as a problem, except the outcomes recorded under an idempotency key. */
 export interface ScheduledPaymentCommands {
-  create(by: ByCaller, command: Command<ScheduledPaymentCreate>): Promise<CommandAnswer>
+  create(by: ByCaller, command: Command<ScheduledPaymentCreate>): Promise<CommandAnswer<ScheduledPayment, 201>>
   update(
     by: ByCaller,
     id: string,
@@ -41,9 +42,9 @@ export interface ScheduledPaymentCommands {
   ): Promise<Versioned<ScheduledPayment>>
   pause(by: ByCaller, id: string): Promise<Versioned<ScheduledPayment>>
   resume(by: ByCaller, id: string): Promise<Versioned<ScheduledPayment>>
-  cancel(by: ByCaller, id: string, idempotency: Idempotency | null): Promise<CommandAnswer>
+  cancel(by: ByCaller, id: string, idempotency: Idempotency | null): Promise<CommandAnswer<ScheduledPayment, 200>>
   /** Makes the next occurrence due now. */
-  runNow(by: ByCaller, id: string, idempotency: Idempotency | null): Promise<CommandAnswer>
+  runNow(by: ByCaller, id: string, idempotency: Idempotency | null): Promise<CommandAnswer<SimulationResult, 202>>
 }
 
 /** Creates the reads of scheduled payments. */

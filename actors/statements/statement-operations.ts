@@ -1,4 +1,6 @@
 /** The operations on statements for the HTTP layer. A job makes the statements (actors/statements/statement-job.ts). */
+import type { SimulationResult } from '../../lib/contract/simulation.ts'
+import type { Job } from '../../lib/jobs/job-schema.ts'
 import { createHash } from 'node:crypto'
 import type { Jobs } from '../jobs/jobs.ts'
 import type { StatementJobRequest } from './statement-job.ts'
@@ -53,8 +55,12 @@ export interface StatementReads {
 
 /** The writes. Every refusal is thrown as a problem, except the outcomes recorded under an idempotency key. */
 export interface StatementCommands {
-  request(by: ByCaller, command: Command<StatementRequest>, balanceId: string): Promise<CommandAnswer>
-  simulate(by: ByCaller, body: SimStatement, idempotency: Idempotency | null): Promise<CommandAnswer>
+  request(by: ByCaller, command: Command<StatementRequest>, balanceId: string): Promise<CommandAnswer<Job, 202>>
+  simulate(
+    by: ByCaller,
+    body: SimStatement,
+    idempotency: Idempotency | null,
+  ): Promise<CommandAnswer<SimulationResult, 202>>
 }
 
 export interface StatementDeps extends RunOnceDeps {

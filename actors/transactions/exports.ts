@@ -3,6 +3,7 @@
  * job's row, which is inserted as succeeded. After a crash in between, only a temporary file remains, which expires.
  */
 import { DAY_MS } from '../../lib/base/clock.ts'
+import type { Job } from '../../lib/jobs/job-schema.ts'
 import { makeExport, questionOf, type ExportJobRequest } from './export-job.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import { isExportColumn } from '../../lib/transactions/transaction-table.ts'
@@ -40,7 +41,7 @@ const STATEMENT_FILTERS: ReadonlySet<string> = new Set(['balanceId', 'bookedFrom
 
 export interface ExportCommands {
   /** @throws ProblemError */
-  create(by: ByCaller, command: Command<ExportRequest>): Promise<CommandAnswer>
+  create(by: ByCaller, command: Command<ExportRequest>): Promise<CommandAnswer<Job, 202>>
 }
 
 export interface ExportDeps extends RunOnceDeps {

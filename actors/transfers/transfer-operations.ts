@@ -1,12 +1,12 @@
 /** The operations on transfers. */
 import type { Command, CommandAnswer } from '../../lib/commands/command.ts'
-import type { TransferCreate } from '../../lib/transfers/transfer-schema.ts'
+import type { Transfer, TransferCreate } from '../../lib/transfers/transfer-schema.ts'
 import { submitTransfer, type TransferDeps } from './submit-transfer.ts'
 import { transferAnswer, type Answers } from '../commands/answers.ts'
 
 /** The writes. A refusal is returned as an answer; only operating errors and bugs are thrown. */
 export interface TransferCommands {
-  createTransfer(command: Command<TransferCreate>): Promise<CommandAnswer>
+  createTransfer(command: Command<TransferCreate>): Promise<CommandAnswer<Transfer, 201>>
 }
 
 /** Creates the commands of transfers. */

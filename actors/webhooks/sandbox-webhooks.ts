@@ -1,4 +1,5 @@
 /** Sandbox operations on webhooks: simulated events, and a reset of endpoints and deliveries. */
+import type { SimulationResult } from '../../lib/contract/simulation.ts'
 import { shardOf } from '../../lib/shards/shard.ts'
 import { maySubscribe, objectOf } from '../../lib/webhooks/event-types.ts'
 import { writeEvent } from '../../storage/outbox/outbox.ts'
@@ -6,7 +7,7 @@ import * as deliveries from '../../storage/webhooks/webhook-deliveries.ts'
 import * as endpoints from '../../storage/webhooks/webhook-endpoints.ts'
 import type { ByCaller } from '../../lib/identity/caller.ts'
 import { runOnce } from '../commands/run-once.ts'
-import type { SandboxReset, SimWebhookEvent } from '../../lib/webhooks/webhook-schema.ts'
+import type { SandboxResetResult, SandboxReset, SimWebhookEvent } from '../../lib/webhooks/webhook-schema.ts'
 import type { CommandAnswer, Idempotency } from '../../lib/commands/command.ts'
 import type { WebhookCommandDeps } from './change-endpoint.ts'
 import { refuseWebhookField } from './check-endpoint.ts'
@@ -21,7 +22,7 @@ export async function simulateEvent(
   by: ByCaller,
   { type, objectId, status, amount }: SimWebhookEvent,
   idempotency: Idempotency | null,
-): Promise<CommandAnswer> {
+): Promise<CommandAnswer<SimulationResult, 202>> {
   const { clock, ids, webhooks } = world
   if (!maySubscribe('customer', type))
     refuseWebhookField({
@@ -46,7 +47,7 @@ export async function simulateEvent(
       currency: amount?.currency ?? null,
       sandbox: true,
     })
-    return {
+    const result: SimulationResult = {
       simulationId: ids.next(),
       kind: 'webhook_event',
       status: 'queued',
@@ -55,6 +56,7 @@ export async function simulateEvent(
       providerReference: null,
       details: { eventId },
     }
+    return result
   })
   webhooks.nudge()
   return answer
@@ -71,7 +73,7 @@ export async function resetSandbox(
   by: ByCaller,
   { webhooks: reactivate = true, deliveries: forget = true }: SandboxReset,
   idempotency: Idempotency | null,
-): Promise<CommandAnswer> {
+): Promise<CommandAnswer<SandboxResetResult, 200>> {
   const { clock } = world
   return await runOnce(world, idempotency, 200, async (client) => {
     const { id: tenantId } = by.tenant

@@ -7,6 +7,7 @@
  *    resolve later.
  *  * The owners of an endpoint are told of every change: by a notice in the same transaction, then by mail.
  */
+import type { SimulationResult } from '../../lib/contract/simulation.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
 import {
   getEndpoint,
@@ -18,6 +19,7 @@ import {
 import type { ByCaller } from '../../lib/identity/caller.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
 import type {
+  SandboxResetResult,
   deliveryList,
   IntegratorWebhookUpdate,
   IntegratorWebhookWrite,
@@ -60,8 +62,16 @@ export interface WebhookCommands {
   test(by: ByCaller, id: string): Promise<DeliveryJson>
   redeliver(by: ByCaller, id: string, deliveryId: string): Promise<DeliveryJson>
   /** Emits an event that a customer has chosen, as if it had happened. */
-  simulate(by: ByCaller, body: SimWebhookEvent, idempotency: Idempotency | null): Promise<CommandAnswer>
-  resetSandbox(by: ByCaller, body: SandboxReset, idempotency: Idempotency | null): Promise<CommandAnswer>
+  simulate(
+    by: ByCaller,
+    body: SimWebhookEvent,
+    idempotency: Idempotency | null,
+  ): Promise<CommandAnswer<SimulationResult, 202>>
+  resetSandbox(
+    by: ByCaller,
+    body: SandboxReset,
+    idempotency: Idempotency | null,
+  ): Promise<CommandAnswer<SandboxResetResult, 200>>
 }
 
 /** Creates the reads. */

@@ -128,10 +128,8 @@ export const revalidateBulkPayment = route({
     etag: true,
   },
   problems: ['not-found', 'invalid-transition'],
-  handle: async ({ caller, params }, { bulkPayments }) => ({
-    ...resource(await bulkPayments.revalidate(caller, params.bulkPaymentId)),
-    status: 202,
-  }),
+  handle: async ({ caller, params }, { bulkPayments }) =>
+    resource(await bulkPayments.revalidate(caller, params.bulkPaymentId), 202),
 })
 
 export const cancelBulkPayment = route({

@@ -81,7 +81,7 @@ export const releaseComplianceHold = route({
       reason: body.reason,
       freezeFunds: false,
     })
-    return { ...resource(hold), status: waits ? 202 : 200 }
+    return resource(hold, waits ? 202 : 200)
   },
 })
 
@@ -102,7 +102,7 @@ export const blockComplianceHold = route({
       reason: body.reason,
       freezeFunds: body.freezeFunds ?? false,
     })
-    return { ...resource(hold), status: waits ? 202 : 200 }
+    return resource(hold, waits ? 202 : 200)
   },
 })
 

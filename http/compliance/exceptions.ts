@@ -64,6 +64,6 @@ export const resolveException = route({
   problems: ['not-found', 'invalid-transition'],
   handle: async ({ caller, params, body }, { compliance }) => {
     const { exception, waits } = await compliance.resolve(caller, params.exceptionId, body)
-    return { ...resource(exception), status: waits ? 202 : 200 }
+    return resource(exception, waits ? 202 : 200)
   },
 })

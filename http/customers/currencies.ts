@@ -2,7 +2,8 @@
 import { refuse } from '../../lib/base/problems.ts'
 import { etagOf } from '../../lib/commands/etag.ts'
 import { route } from '../route/route.ts'
-import type { Answer } from '../../lib/commands/answer.ts'
+import type { PageView } from '../route/answer.ts'
+import { type Answer, showing } from '../../lib/commands/answer.ts'
 import { CurrenciesWrite, CurrencyQuery, CurrencySetting } from '../../lib/customers/currency-setting-schema.ts'
 import { PAGE_LIMIT_MAX, PageOf } from '../../lib/contract/page.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
@@ -14,10 +15,13 @@ const CurrencyPage = PageOf('CurrencyPage', CurrencySetting)
  * Answers with all rows in one page. The tag is that of the unfiltered list, however the rows were asked for: `If-Match` of a
  * change compares it with the whole.
  */
-function rows({ version, view }: Versioned<readonly CurrencySetting[]>, enabled?: string): Answer {
+function rows(
+  { version, view }: Versioned<readonly CurrencySetting[]>,
+  enabled?: string,
+): Answer<PageView<CurrencySetting>, 200> {
   const data = enabled === undefined ? view : view.filter((currency) => String(currency.enabled) === enabled)
   const body = JSON.stringify({ data, page: { nextCursor: null, prevCursor: null, limit: PAGE_LIMIT_MAX } })
-  return { status: 200, body, contentType: 'application/json', etag: etagOf({ version, view }) }
+  return showing({ status: 200, body, contentType: 'application/json', etag: etagOf({ version, view }) })
 }
 
 /** @throws ProblemError `not-found` for a customer that the tenant does not reach */

@@ -12,7 +12,10 @@ import { CurrentSession, OpenedSession, Session, sessionList, SignIn } from '../
 import { MfaVerify } from '../../lib/identity/step-up-schema.ts'
 
 /** Answers with a session and its new token, in the body and as the browser's cookie. */
-function opened(status: 200 | 201, session: Opened): Answer {
+function opened<const Status extends 200 | 201>(
+  status: Status,
+  session: Opened,
+): Answer<Opened & { readonly csrfToken: string }, Status> {
   return {
     ...json(status, { ...session, csrfToken: csrfToken(session.token) }),
     headers: ['Set-Cookie', setSessionCookie(session.token)],

@@ -15,7 +15,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { Context, Middleware } from 'koa'
 import { send } from '../route/answer.ts'
-import type { Answer } from '../../lib/commands/answer.ts'
+import type { AnswerBytes } from '../../lib/commands/answer.ts'
 import { securityHeaders, type SecurityOptions } from '../access/security.ts'
 
 const PREFIX = '/docs'
@@ -74,8 +74,8 @@ interface File {
 }
 
 interface Served {
-  readonly plain: Answer
-  readonly zipped: Answer
+  readonly plain: AnswerBytes
+  readonly zipped: AnswerBytes
 }
 
 const compress = promisify(gzip)

@@ -9,7 +9,7 @@ import type { Filter, ListDeclaration } from '../../lib/contract/list.ts'
 import { exampleOf } from './openapi-example.ts'
 import { INTRODUCTION } from './openapi-introduction.ts'
 import { pathParameters, type Route } from '../route/route.ts'
-import type { Answer } from '../../lib/commands/answer.ts'
+import { type Answer, showing } from '../../lib/commands/answer.ts'
 import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from '../../lib/contract/page.ts'
 import { ProblemSchema } from '../../lib/contract/problem.ts'
 import { WebhookEnvelope } from '../../lib/webhooks/webhook-schema.ts'
@@ -575,14 +575,14 @@ export function openapiDocument(routes: readonly Route[]): Json {
 }
 
 /** Answers with the document's bytes. Any cache may keep it for five minutes. */
-export function openapiAnswer(routes: readonly Route[]): Answer {
+export function openapiAnswer(routes: readonly Route[]): Answer<{ readonly openapi: string }, 200> {
   const body = Buffer.from(JSON.stringify(openapiDocument(routes)))
-  return {
+  return showing({
     status: 200,
     body,
     contentType: 'application/json',
     etag: `"${hash('sha256', body, 'hex').slice(0, 24)}"`,
     cacheControl: 'public, max-age=300',
     headers: ['X-Contract-Version', CONTRACT_VERSION],
-  }
+  })
 }

@@ -142,8 +142,10 @@ export const getRecipientApproval = route({
   problems: [],
   handle: async ({ tenant, params }, { recipients }) => {
     const found = await recipients.getRecipient(tenant, params.recipientId)
-    if (found !== null && found.view.approval === null) refuse('not-found', 'Nobody had to look at this recipient.')
-    return resource(found === null ? null : { version: found.version, view: found.view.approval })
+    if (found === null) return resource(null)
+    const { approval } = found.view
+    if (approval === null) refuse('not-found', 'Nobody had to look at this recipient.')
+    return resource({ version: found.version, view: approval })
   },
 })
 

@@ -114,7 +114,7 @@ export const resolveReconciliationBreak = route({
   problems: ['not-found', 'invalid-transition'],
   handle: async ({ caller, params, body }, { reconciliation }) => {
     const { found, waits } = await reconciliation.resolveBreak(caller, params, body)
-    return { ...resource(found), status: waits ? 202 : 200 }
+    return resource(found, waits ? 202 : 200)
   },
 })
 

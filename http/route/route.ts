@@ -14,7 +14,8 @@ import type { ReadServices, Services } from './services.ts'
 import type { AnonymousCaller, ByCaller, ByInTenant } from '../../lib/identity/caller.ts'
 import type { Command, Versioned } from '../../lib/commands/command.ts'
 import type { Principal, Tenant } from '../../lib/commands/caller.ts'
-import type { Answer } from '../../lib/commands/answer.ts'
+import type { Answer, AnswerBytes, FileBytes } from '../../lib/commands/answer.ts'
+import type { Shown } from '../../lib/contract/shown.ts'
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 
@@ -88,7 +89,27 @@ export interface Success {
   readonly location?: boolean
   /** A second status with the same body, where the request may have to wait. */
   readonly or?: { readonly status: 202; readonly description: string; readonly location?: boolean }
+  /** The status with which the same body reports that the service cannot be used. `problems` documents it. */
+  readonly unavailable?: 503
 }
+
+/** The view that a success answer shows: what its schema describes, a file, or null without a body. */
+type ViewOf<Declared extends Success> = Declared extends { readonly contentType: string }
+  ? FileBytes
+  : 'schema' extends keyof Declared
+    ? Declared extends { readonly schema: infer Schema extends TSchema }
+      ? Shown<Schema>
+      : never
+    : null
+
+/** The statuses that a success answer may have. */
+type StatusOf<Declared extends Success> =
+  | Declared['status']
+  | (Declared extends { readonly or: { readonly status: infer Other extends number } } ? Other : never)
+  | (Declared extends { readonly unavailable: infer Failing extends number } ? Failing : never)
+
+/** The answer that the handler of a route must return. */
+type AnswerTo<Declared extends Success> = Answer<ViewOf<Declared>, StatusOf<Declared>>
 
 /** The step-up proof that a route needs. */
 export interface StepUp<Path extends string> {
@@ -114,7 +135,15 @@ export interface CurrentContext<Path extends string> {
 }
 
 /** The declaration of an operation. */
-export interface RouteDeclaration<M extends Method, Path extends string, Caller extends Callers, List, Query, Body> {
+export interface RouteDeclaration<
+  M extends Method,
+  Path extends string,
+  Caller extends Callers,
+  List,
+  Query,
+  Body,
+  Declared extends Success,
+> {
   readonly method: M
   /**
    * As in OpenAPI, without the prefix `/v1`: `/payments/{paymentId}`. Parameters are UUIDs; `{token}` is opaque text.
@@ -166,7 +195,7 @@ export interface RouteDeclaration<M extends Method, Path extends string, Caller 
   readonly bodyBytesMax?: number
   /** A request without a body is treated as `{}`. */
   readonly bodyOptional?: true
-  readonly success: Success
+  readonly success: Declared
   /** The problems of this operation in addition to those that follow from the rest of the declaration. */
   readonly problems: readonly ProblemSlug[]
   /** Rate-limit policies in addition to those of the kind of caller; `none`: no limits at all. */
@@ -192,13 +221,13 @@ export interface RouteDeclaration<M extends Method, Path extends string, Caller 
   readonly handle: (
     context: RouteContext<Path, Caller, List, Query, Body>,
     world: M extends 'get' ? ReadServices : Services,
-  ) => Answer | Promise<Answer>
+  ) => AnswerTo<Declared> | Promise<AnswerTo<Declared>>
 }
 
 /** A declaration without its specific types, as the route table holds it. */
 export interface Route
   extends Omit<
-    RouteDeclaration<Method, string, Callers, ListDeclaration, TSchema, TSchema>,
+    RouteDeclaration<Method, string, Callers, ListDeclaration, TSchema, TSchema, Success>,
     'handle' | 'exists' | 'stepUp' | 'current'
   > {
   readonly stepUp?: Omit<StepUp<string>, 'subject'> & { readonly subject?: string }
@@ -207,7 +236,7 @@ export interface Route
     world: ReadServices,
   ) => Promise<Versioned<unknown> | null>
   readonly exists?: (tenant: Tenant, params: Readonly<Record<string, string>>, world: ReadServices) => Promise<boolean>
-  readonly handle: (context: any, world: Services) => Answer | Promise<Answer>
+  readonly handle: (context: any, world: Services) => AnswerBytes | Promise<AnswerBytes>
 }
 
 /** Declares a route. */
@@ -218,7 +247,8 @@ export function route<
   List extends ListDeclaration | undefined = undefined,
   Query extends TSchema | undefined = undefined,
   Body extends TSchema | undefined = undefined,
->(declaration: RouteDeclaration<M, Path, Caller, List, Query, Body>): Route {
+  const Declared extends Success = Success,
+>(declaration: RouteDeclaration<M, Path, Caller, List, Query, Body, Declared>): Route {
   return declaration as unknown as Route
 }
 

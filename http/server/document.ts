@@ -7,8 +7,8 @@ import Type from 'typebox'
  * Declares the route of the document. `document` is called once, at the first request, because it describes this route
  * too.
  */
-export function openapiRoute(document: () => Answer): Route {
-  let answer: Answer | undefined
+export function openapiRoute(document: () => Answer<{ readonly openapi: string }, 200>): Route {
+  let answer: Answer<{ readonly openapi: string }, 200> | undefined
   return route({
     method: 'get',
     path: '/openapi.json',

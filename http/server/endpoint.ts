@@ -18,7 +18,7 @@ import type { Context, Middleware } from 'koa'
 import type { ReadUpload } from '../../actors/documents/uploads.ts'
 import { problemBody } from '../../lib/base/problem-document.ts'
 import { type FieldError, type Problem, ProblemError, refuse } from '../../lib/base/problems.ts'
-import type { Answer } from '../../lib/commands/answer.ts'
+import type { AnswerBytes } from '../../lib/commands/answer.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 import type { Idempotency, IdempotencyRecord } from '../../lib/commands/command.ts'
 import { etagOf, matchesETag } from '../../lib/commands/etag.ts'
@@ -174,7 +174,10 @@ class Endpoint {
   }
 
   /** Answers a request with an invalid body: the recorded answer of its key, a missing resource, or 422. */
-  async #refuseBody(errors: readonly FieldError[], { idempotency, tenant, params }: RequestContext): Promise<Answer> {
+  async #refuseBody(
+    errors: readonly FieldError[],
+    { idempotency, tenant, params }: RequestContext,
+  ): Promise<AnswerBytes> {
     const { exists } = this.#route
     if (idempotency !== null) {
       const record = await this.#world.findIdempotencyRecord(idempotency.id)
@@ -198,7 +201,7 @@ class Endpoint {
 }
 
 /** The recorded answer of a key, for a body with which the command cannot start. */
-function recordedAnswer(record: IdempotencyRecord, idempotency: Idempotency): Answer {
+function recordedAnswer(record: IdempotencyRecord, idempotency: Idempotency): AnswerBytes {
   if (record.fingerprint !== idempotency.fingerprint) {
     refuse('idempotency-key-reused', 'The Idempotency-Key was first used with other content.', {
       extra: { firstUsedAt: record.createdAt },

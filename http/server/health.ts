@@ -31,7 +31,7 @@ export const getReady = route({
   scope: null,
   tenant: 'none',
   idempotency: 'none',
-  success: { status: 200, description: 'Everything that is needed answers.', schema: Readiness },
+  success: { status: 200, description: 'Everything that is needed answers.', schema: Readiness, unavailable: 503 },
   problems: ['service-unavailable'],
   limits: 'none',
   atRoot: true,

@@ -32,3 +32,4 @@ export const AddMoneyResult = Type.Object(
   },
   { title: 'AddMoneyResult' },
 )
+export type AddMoneyResult = Static<typeof AddMoneyResult>

@@ -1,5 +1,5 @@
 /** The answer to the submission of a bulk payment. */
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
 import { Approval } from '../approvals/approval-schema.ts'
 import { BulkPayment } from './bulk-payment-schema.ts'
 import { Job } from '../jobs/job-schema.ts'
@@ -13,3 +13,4 @@ export const BulkPaymentSubmitAccepted = Type.Object(
   },
   { title: 'BulkPaymentSubmitAccepted' },
 )
+export type BulkPaymentSubmitAccepted = Static<typeof BulkPaymentSubmitAccepted>

@@ -1,4 +1,5 @@
 /** Commands as routes pass them to the domain, and their answers. */
+import type { Shows } from './answer.ts'
 import type { Problem } from '../base/problems.ts'
 import type { Principal } from './caller.ts'
 
@@ -17,11 +18,11 @@ export interface IdempotencyRecord {
   readonly fingerprint: string
   /** RFC 3339; shown as `firstUsedAt` when the key is used again with other content. */
   readonly createdAt: string
-  readonly answer: CommandAnswer | null
+  readonly answer: CommandBytes | null
 }
 
 /** A finished answer with its exact text, so that a replay sends the same bytes. */
-export interface CommandAnswer {
+export interface CommandBytes {
   readonly status: number
   readonly body: string
   readonly contentType: 'application/json' | 'application/problem+json'
@@ -29,6 +30,9 @@ export interface CommandAnswer {
   readonly location?: string
   readonly replayed: boolean
 }
+
+/** The answer of a command that shows a view when it succeeds; under its key the bytes may be a recorded refusal. */
+export type CommandAnswer<View, Status extends number> = CommandBytes & Shows<View, Status>
 
 /** A command as a route passes it to the domain. */
 export interface Command<Body> {

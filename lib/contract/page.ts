@@ -1,5 +1,5 @@
 /** The envelope of every list. */
-import Type, { type TSchema } from 'typebox'
+import Type, { type TArray, type TObject, type TSchema } from 'typebox'
 import { Nullable } from './primitives.ts'
 
 export const PAGE_LIMIT_MAX = 100
@@ -16,6 +16,9 @@ export const PageInfo = Type.Object(
 )
 
 /** Builds the schema of a page with rows of one kind, under the given title. */
-export function PageOf(title: string, row: TSchema): TSchema {
+export function PageOf<Row extends TSchema>(
+  title: string,
+  row: Row,
+): TObject<{ data: TArray<Row>; page: typeof PageInfo }> {
   return Type.Object({ data: Type.Array(row), page: PageInfo }, { title })
 }

@@ -36,6 +36,7 @@ export const SimulationResult = Type.Object(
   },
   { title: 'SimulationResult' },
 )
+export type SimulationResult = Static<typeof SimulationResult>
 
 export const SandboxSimulation = Type.Object(
   {
@@ -45,6 +46,21 @@ export const SandboxSimulation = Type.Object(
   },
   { title: 'SandboxSimulation' },
 )
+export type SandboxSimulation = Static<typeof SandboxSimulation>
+
+/** The form of a simulation's answer: two operations run the same simulation and answer in different forms. */
+export type SimulationForm = 'result' | 'receipt'
+export type SimulationIn<Form extends SimulationForm> = Form extends 'receipt' ? SandboxSimulation : SimulationResult
+
+/** Shows a simulation in the form of an operation. `objectId` is the object that it is about, or will become. */
+export function simulationIn<Form extends SimulationForm>(
+  form: Form,
+  result: SimulationResult,
+  objectId: string | null,
+): SimulationIn<Form> {
+  const receipt: SandboxSimulation = { simulationId: result.simulationId, status: 'queued', objectId }
+  return (form === 'receipt' ? receipt : result) as SimulationIn<Form>
+}
 
 export const SimulationCatalogue = Type.Object(
   {

@@ -225,3 +225,4 @@ export const SandboxResetResult = Type.Object(
   },
   { title: 'SandboxResetResult' },
 )
+export type SandboxResetResult = Static<typeof SandboxResetResult>

@@ -7,7 +7,7 @@
  * The seed decides what is said; when exactly the machine hears it it cannot decide, so a failure may need a few runs.
  */
 import { Overloaded } from '../../actors/runtime/lane.ts'
-import type { CommandAnswer } from '../../lib/commands/command.ts'
+import type { CommandBytes } from '../../lib/commands/command.ts'
 import type { ManualClock } from '../../lib/base/clock.ts'
 import { ProblemError, type ProblemSlug } from '../../lib/base/problems.ts'
 import type { Random } from '../support/random.ts'
@@ -77,7 +77,7 @@ export async function asked<Answer>(
   }
   try {
     const answer = await ask()
-    const { status, body }: Partial<CommandAnswer> = answer ?? {}
+    const { status, body }: Partial<CommandBytes> = answer ?? {}
     if (typeof status === 'number' && status >= 400) {
       const { code } = JSON.parse(body!) as { readonly code: ProblemSlug }
       if (!refusals.includes(code)) throw new Error(`${what} was answered with ${body}`)

@@ -1,3 +1,4 @@
+import Type from 'typebox'
 import t from 'tap'
 import { addressBlock, RateLimits } from '../../../http/access/rate-limits.ts'
 import { route } from '../../../http/route/route.ts'
@@ -20,7 +21,7 @@ const open = route({
   scope: null,
   tenant: 'none',
   idempotency: 'none',
-  success: { status: 200, description: 'Made up.' },
+  success: { status: 200, description: 'Made up.', schema: Type.Object({}) },
   problems: [],
   handle: () => json(200, {}),
 })
@@ -208,7 +209,7 @@ t.test('over HTTP, too: what a path names first is what is counted', async (t) =
     tenant: 'customer',
     idempotency: 'none',
     limits: ['webhook-test'],
-    success: { status: 200, description: 'Made up.' },
+    success: { status: 200, description: 'Made up.', schema: Type.Object({}) },
     problems: [],
     handle: () => json(200, {}),
   })

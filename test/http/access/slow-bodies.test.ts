@@ -1,3 +1,4 @@
+import Type from 'typebox'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import type { Test } from 'tap'
@@ -34,7 +35,7 @@ async function started(t: Test, patience: ArrivalPatience = {}) {
     tenant: 'customer',
     idempotency: 'none',
     form: { type: 'object' } as never,
-    success: { status: 200, description: 'Made up.' },
+    success: { status: 200, description: 'Made up.', schema: Type.Object({ sizeBytes: Type.Integer() }) },
     problems: [],
     handle: async ({ upload: read }) => {
       let sizeBytes = 0

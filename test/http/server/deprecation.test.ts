@@ -1,3 +1,4 @@
+import Type from 'typebox'
 import t from 'tap'
 import { json } from '../../../http/route/answer.ts'
 import { deprecationHeaders } from '../../../http/server/deprecation.ts'
@@ -14,7 +15,7 @@ const shared = {
   tenant: 'customer',
   idempotency: 'none',
   problems: [],
-  success: { status: 200, description: 'Made up.' },
+  success: { status: 200, description: 'Made up.', schema: Type.Object({}) },
   handle: () => json(200, {}),
 } as const
 const leaving = route({

@@ -13,7 +13,8 @@ import type { TransferCreate } from '../../../lib/transfers/transfer-schema.ts'
 import type { Route } from '../../../http/route/route.ts'
 import { createHttpServer, type Patience } from '../../../http/server/server.ts'
 import type { Services } from '../../../http/route/services.ts'
-import type { Command, CommandAnswer, IdempotencyRecord } from '../../../lib/commands/command.ts'
+import { showing } from '../../../lib/commands/answer.ts'
+import type { Command, CommandAnswer, CommandBytes, IdempotencyRecord } from '../../../lib/commands/command.ts'
 import type { ApiKey } from '../../../lib/commands/caller.ts'
 
 export const CUSTOMER = '01980d6e-0000-7000-8000-00000000c001'
@@ -46,7 +47,7 @@ export interface FakeWorld extends Services {
   /** Rows of every list, newest first. */
   rows: { readonly id: string }[]
   failure: Error | null
-  answer: CommandAnswer | null
+  answer: CommandBytes | null
   addKey(change?: Partial<ApiKey>): string
 }
 
@@ -153,9 +154,9 @@ export function fakeWorld(change: { readonly sandbox?: boolean } = {}): FakeWorl
     return query.withTotal ? { ...result, total: world.rows.length } : result
   }
 
-  function answerTo(command: Command<unknown>, resource: string): CommandAnswer {
+  function answerTo(command: Command<unknown>, resource: string): CommandAnswer<never, never> {
     if (world.failure !== null) throw world.failure
-    return (
+    return showing(
       world.answer ?? {
         status: 201,
         body: JSON.stringify({ id: PAYMENT, requestId: command.requestId }),
@@ -163,7 +164,7 @@ export function fakeWorld(change: { readonly sandbox?: boolean } = {}): FakeWorl
         etag: 'W/"1-0123456789ab"',
         location: `/v1/${resource}/${PAYMENT}`,
         replayed: false,
-      }
+      },
     )
   }
 
