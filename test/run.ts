@@ -21,6 +21,7 @@ import { isQuick } from './quick.ts'
 import { makeSandboxTemplate, makeTemplate, POSTGRES_ENV, SANDBOX_ENV } from './support/postgres.ts'
 import { createReport } from './support/report.ts'
 import type { Counts } from './support/report.ts'
+import { until } from './support/until.ts'
 
 /** Past this, a run that was told to stop is stopped hard, so that the server is never left behind. */
 const STOP_PATIENCE_MS = 10_000
@@ -142,6 +143,8 @@ async function runTap(options: {
   const child = spawn(process.execPath, [tapFiles, String(options.jobs), String(FILE_TIMEOUT_S), ...options.files], {
     cwd: projectRoot,
     stdio: ['ignore', 'pipe', 'inherit'],
+    // A process group of its own: a signal to the group also reaches the processes that test files have started.
+    detached: true,
     env: {
       ...process.env,
       [POSTGRES_ENV]: options.postgresUrl,
@@ -151,9 +154,10 @@ async function runTap(options: {
       TMPDIR: options.temporary,
     },
   })
+  const signalAll = (signal: NodeJS.Signals | 0) => signalGroup(child.pid!, signal)
   const stop = () => {
-    child.kill('SIGTERM')
-    setTimeout(() => child.kill('SIGKILL'), STOP_PATIENCE_MS).unref()
+    signalAll('SIGTERM')
+    setTimeout(() => signalAll('SIGKILL'), STOP_PATIENCE_MS).unref()
   }
   if (stopped.signal.aborted) stop()
   else stopped.signal.addEventListener('abort', stop, { once: true })
@@ -162,5 +166,19 @@ async function runTap(options: {
   child.stdout.setEncoding('utf8').on('data', (text) => report.write(text))
   const [code] = await once(child, 'close')
   report.end()
+  if (stopped.signal.aborted) {
+    // Services that tests have started drain, and outlive the test files.
+    await until('all processes end', () => !signalAll(0), { deadlineMs: STOP_PATIENCE_MS }).catch(() => false)
+    signalAll('SIGKILL')
+  }
   return code === 0 && !stopped.signal.aborted
+}
+
+/** Sends a signal to the processes of a group; 0 sends none. Returns false when the group has no process any more. */
+function signalGroup(leader: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(-leader, signal)
+  } catch {
+    return false
+  }
 }
