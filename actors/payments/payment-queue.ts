@@ -151,12 +151,7 @@ export class PaymentQueue {
       SILENCE_MS,
     )
     this.#timers.add(silence)
-    const timer = setInterval(() => {
-      this.#background(this.#attend())
-      this.#background(this.#clear())
-      this.#pump()
-    }, ATTENTION_TICK_MS)
-    this.#timers.add(timer)
+    this.#timers.add(setInterval(() => this.#tick(), ATTENTION_TICK_MS))
     this.#timers.add(setInterval(() => this.look(), LOOK_MS))
     this.#pump()
   }
@@ -165,6 +160,24 @@ export class PaymentQueue {
   async stop(): Promise<void> {
     this.#running = false
     for (const timer of this.#timers) clearTimeout(timer)
+    await this.#idle()
+  }
+
+  /** Does what the timers do, once; resolves when all work that has begun is finished. */
+  async runOnce(): Promise<void> {
+    await this.#idle()
+    this.#tick()
+    this.look()
+    await this.#idle()
+  }
+
+  #tick(): void {
+    this.#background(this.#attend())
+    this.#background(this.#clear())
+    this.#pump()
+  }
+
+  async #idle(): Promise<void> {
     while (this.#work.size > 0) await Promise.allSettled(this.#work)
   }
 

@@ -18,7 +18,7 @@ export class Poller {
 
   /** Starts polling. Does not keep the process alive. */
   start(): void {
-    this.#timer = setInterval(() => this.#poll(), this.#options.everyMs)
+    this.#timer = setInterval(() => this.nudge(), this.#options.everyMs)
     this.#timer.unref()
   }
 
@@ -30,15 +30,25 @@ export class Poller {
 
   /** Polls now, because work has become due here; does nothing while a run is in progress. */
   nudge(): void {
-    this.#poll()
+    void this.#poll()
   }
 
-  #poll(): void {
+  /**
+   * Polls now, also before `start`; resolves when the run has ended, and never rejects. A run in progress may have read
+   * the clock already, so it is finished first.
+   */
+  async runOnce(): Promise<void> {
+    await this.#polling
+    await this.#poll()
+  }
+
+  #poll(): Promise<void> {
     const { poll, onError } = this.#options
     this.#polling ??= poll()
       .catch(onError)
       .finally(() => {
         this.#polling = undefined
       })
+    return this.#polling
   }
 }

@@ -138,6 +138,11 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
     this.#poller.start()
   }
 
+  /** Sends the messages that are due now; resolves when they are processed. */
+  async runOnce(): Promise<void> {
+    await this.#poller.runOnce()
+  }
+
   /** Stops sending, and waits until the messages under way are finished. */
   async stop(): Promise<void> {
     await this.#poller.stop()

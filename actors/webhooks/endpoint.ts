@@ -167,6 +167,12 @@ export class EndpointActor {
     if (this.#more && this.#taking === null && this.#waiting.length < this.#claimSize / 2) this.#take()
   }
 
+  /** Resolves when no delivery is being claimed or sent. */
+  async settled(): Promise<void> {
+    while (this.#taking !== null || this.#underWay.size > 0)
+      await Promise.allSettled([this.#taking, ...this.#underWay.values()])
+  }
+
   /** Stops: gives back the waiting deliveries, gives those in flight `patienceMs` to end, then aborts them. */
   async close(patienceMs: number): Promise<void> {
     this.#closed = true

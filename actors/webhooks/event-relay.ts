@@ -168,8 +168,28 @@ export class Webhooks {
     await this.#notifications.stop()
     await Promise.all([...this.#actors.values(), ...this.#leaving].map((actor) => actor.close(CLOSE_MS)))
     this.#actors.clear()
-    while (this.#work.size > 0) await Promise.allSettled(this.#work)
+    await this.#idle()
     await this.#database.close()
+  }
+
+  /**
+   * Relays the events and finds the deliveries that are due, as the timers do; resolves when the callbacks of these
+   * deliveries have been answered.
+   */
+  async runOnce(): Promise<void> {
+    await this.#idle()
+    clearTimeout(this.#relayTimer)
+    this.#relayTimer = undefined
+    this.#background(this.#relay(), 'webhook relay')
+    await this.#idle()
+    this.#look()
+    await this.#idle()
+    await Promise.all(Array.from(this.#actors.values(), (actor) => actor.settled()))
+    await this.#idle()
+  }
+
+  async #idle(): Promise<void> {
+    while (this.#work.size > 0) await Promise.allSettled(this.#work)
   }
 
   /** Tells the relay that a commit may have written events. */

@@ -191,6 +191,11 @@ export interface Service extends AsyncDisposable {
   readonly system: ActorSystem
   readonly queue: PaymentQueue
   readonly shards: Shards
+  /**
+   * Runs the pollers of payments, recalls, transfers, callbacks and the sandbox's bank once, as their timers do; resolves
+   * when what was due is done. A test that proves that something is not done yet runs them before it looks.
+   */
+  pollOnce(): Promise<void>
   /** Finishes the accepted requests and work, then stops. Takes at most 10 s. */
   close(): Promise<void>
 }
@@ -365,6 +370,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   })
   incoming.start()
   credits.start(incoming.inbox)
+  const polled: Pick<Poller, 'runOnce'>[] = []
   if (overrides.dispatch !== false) {
     started.defer(async () => {
       await bell?.stop()
@@ -377,6 +383,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     const recalls = new Recalls({ database, system, bank, clock, ids, shards, onError })
     recalls.start()
     started.defer(() => recalls.stop())
+    polled.push(queue, bank, recalls)
   }
 
   const owners = createEndpointOwners({ database, ids, clock, mailer, log })
@@ -396,6 +403,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     onStatus: (change) => owners.tellStatus(change),
   })
   await webhooks.start()
+  polled.push(webhooks)
   nudge = () => webhooks.nudge()
   started.defer(async () => {
     await webhooks.stop()
@@ -472,6 +480,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   if (overrides.dispatch !== false) {
     started.defer(() => transferOrders.stop())
     transferOrders.start()
+    polled.push(transferOrders)
     exchange.dispatch({ queue })
   }
   const reconciliations = new Reconciliations({
@@ -567,6 +576,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     onError,
   })
   due.start()
+  polled.push(due)
   started.defer(() => due.stop())
   started.defer(() => approvals.stop())
   const approvalReads = createApprovalReads({ database })
@@ -855,7 +865,10 @@ export async function createService(config: Config, overrides: Overrides = {}): 
 
   const running = started.move()
   const close = () => running.disposeAsync()
-  return { url, databaseUrl, sandbox, system, queue, shards, close, [Symbol.asyncDispose]: close }
+  const pollOnce = async () => {
+    await Promise.all(polled.map((poller) => poller.runOnce()))
+  }
+  return { url, databaseUrl, sandbox, system, queue, shards, pollOnce, close, [Symbol.asyncDispose]: close }
 }
 
 /** Paths of credentials, which are removed from every log line. */

@@ -72,6 +72,8 @@ export interface World extends AsyncDisposable {
   query<Row extends object>(sql: string, values?: readonly unknown[]): Promise<Row[]>
   /** Moves the service's clock forward. Requests under way may exceed their deadlines. */
   advance(ms: number): void
+  /** Runs the pollers of all nodes once (`Service.pollOnce`): what is due now is done, and what is not is not. */
+  pollOnce(): Promise<void>
   /** Errors that the service has logged so far; a test that provokes errors empties the list. */
   readonly errors: string[]
   /** Lines that the service has logged. */
@@ -205,6 +207,9 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       (await admin.query<Row>(sql, [...values])).rows,
     advance(ms) {
       offset += ms
+    },
+    async pollOnce() {
+      await Promise.all(services.map((service) => service.pollOnce()))
     },
     async restart(overrides) {
       await stop()

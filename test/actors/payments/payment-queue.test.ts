@@ -224,8 +224,7 @@ t.test('the work of a shard is done where it is at home, and nowhere else', asyn
   )
   const [first, second] = nodes as [Node, Node]
   const one = await first.pay(10n)
-  // Longer than any look at the rows takes to come round.
-  await new Promise((resolve) => setTimeout(resolve, 5_500))
+  await Promise.all(nodes.map(({ queue }) => queue.runOnce()))
   t.strictSame(handed, [[], []], 'a shard without a home waits')
   homes[1].move([ledger.shard])
   await atTheBank(ledger, one)

@@ -45,7 +45,7 @@ t.test('for 72 hours a delivery comes again and again, then it has failed and it
     // Just before it is due nothing comes.
     world.advance(next - world.now() - 20_000)
     const received = receiver.received.length
-    await new Promise((resolve) => setTimeout(resolve, 700))
+    await world.pollOnce()
     t.equal(receiver.received.length, received, `nothing comes before attempt ${attempt + 1} is due`)
     world.advance(20_000)
   }

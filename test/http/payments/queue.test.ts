@@ -14,7 +14,8 @@ t.test('SBX:QUEUE: it stays in the queue for a minute, with its place', async (t
   for (const { processing } of [byAmount, byToken])
     t.match(processing, { status: 'queued', position: Number, etaSeconds: 60 })
   await client.paymentReaching(other.id, 'completed')
-  await new Promise((resolve) => setTimeout(resolve, 6_000))
+  world.advance(6_000)
+  await world.pollOnce()
   const waiting = await client.payment(byAmount.id)
   t.match(waiting, {
     status: 'processing',

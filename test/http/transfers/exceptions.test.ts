@@ -53,7 +53,7 @@ t.test('staff resolve what the bank does not speak of', async (t) => {
   t.match(await becomes(client, made.id, 'failed'), { failure: { code: 'technical_error' } })
   t.match(await client.balance(from), { bookBalance: eur(50_000), heldBalance: eur(0) })
   world.advance(61_000)
-  await new Promise((resolve) => setTimeout(resolve, 600))
+  await world.pollOnce()
   t.equal(
     (await client.get<Transfer>(`/transfers/${made.id}`)).body.status,
     'failed',

@@ -507,12 +507,12 @@ t.test('what happened before anybody listened is not told, and nothing is relaye
   for (let nth = 0; nth < 5; nth++) await client.createPayment(paymentBody(balances.EUR, recipients.EUR, 100))
   const before = await worldEvents(world)
   t.ok(before >= 5)
-  await new Promise((resolve) => setTimeout(resolve, 1_200))
+  await world.pollOnce()
   await listen(client, receiver.url, ['payment.created', 'incoming_payment.received'])
   await world.restart()
   const payment = (await client.createPayment(paymentBody(balances.EUR, recipients.EUR, 100))).body
   await until('it arrives', () => receiver.received.length > 0)
-  await new Promise((resolve) => setTimeout(resolve, 1_200))
+  await world.pollOnce()
   t.strictSame(
     receiver.received.map(({ event }) => event.data.id),
     [payment.id],

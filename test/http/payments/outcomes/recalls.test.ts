@@ -129,7 +129,7 @@ t.test('a recall that nobody answers is given up after fifteen business days', a
   // The bank forgets it.
   await world.query(`update sandbox_order set due_at = null where reference = $1`, [id])
   world.advance(14 * DAY)
-  await new Promise((resolve) => setTimeout(resolve, 1_500))
+  await world.pollOnce()
   t.match(await world.seeded.client.payment(id), { recall: { status: 'requested' } }, 'two weeks are ten business days')
   world.advance(16 * DAY)
   t.match(await recalled(world, id, 'expired'), { status: 'completed', recall: { response: null, decidedAt: String } })

@@ -132,7 +132,7 @@ t.test('what the bank never speaks of stays where it is, and what is slow takes 
   const { client } = world.seeded
   const [stuck, slow] = [await sentPayment(world, 1701), await sentPayment(world, 1702)]
   world.advance(50 * SECOND)
-  await new Promise((resolve) => setTimeout(resolve, 500))
+  await world.pollOnce()
   for (const { id } of [stuck, slow]) t.equal((await client.payment(id)).status, 'processing')
   world.advance(11 * SECOND)
   await client.paymentReaching(slow.id, 'completed')

@@ -104,7 +104,7 @@ t.test('a simulation replaces what was still planned', async (t) => {
     'the later one counts',
   )
   world.advance(15 * SECOND)
-  await new Promise((resolve) => setTimeout(resolve, 400))
+  await world.pollOnce()
   t.equal((await client.payment(planned.id)).status, 'processing', 'not before its time')
   world.advance(6 * SECOND)
   await reaching(world, planned.id, 'completed')
@@ -112,7 +112,7 @@ t.test('a simulation replaces what was still planned', async (t) => {
   t.equal((await simulate(world, returns.id, 'status', { status: 'completed' })).status, 202)
   await reaching(world, returns.id, 'completed')
   world.advance(100 * SECOND)
-  await new Promise((resolve) => setTimeout(resolve, 400))
+  await world.pollOnce()
   t.equal((await client.payment(returns.id)).status, 'completed', 'nor does it come back any more')
   t.strictSame(await messagesOf(world, returns.id), [['settled', null]])
 })
@@ -200,7 +200,7 @@ t.test('a recall that was asked for is answered by the simulation in place of th
     { status: 'completed', recall: { status: 'rejected', response: 'CUST' } },
   )
   world.advance(60 * SECOND)
-  await new Promise((resolve) => setTimeout(resolve, 400))
+  await world.pollOnce()
   t.equal((await client.payment(id)).status, 'completed', 'the planned answer does not come any more')
 })
 
