@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 
 import { trial } from '../support/trial.ts'
@@ -17,8 +16,11 @@ t.test(
       }
       const { wire } = cluster.nodes[0]!
       wire.cut()
-      await pause(3_000)
-      t.equal((await cluster.nodes[0]!.shards())?.status, 503, 'a node without its database says that it is not ready')
+      await until(
+        'a node without its database says that it is not ready',
+        async () => (await cluster.nodes[0]!.shards())?.status === 503,
+      )
+      t.equal((await cluster.nodes[0]!.shards())?.status, 503, 'and goes on saying so')
       wire.mend()
       await answers()
       await cluster.settled()
