@@ -36,6 +36,12 @@ const PHASES = [
   { jobs: 3, holds: (file: string) => !MANY_PROCESSES.test(file) },
 ] as const
 
+/**
+ * The order in which files begin, so that a run does not end with a long file alone: those that repeat long histories,
+ * then the largest, then those of pure code.
+ */
+const RANKS = [/^test\/(?:histories|simulation|contract)\b/, /^test\/(?!lib\/|workers\/|tidy)/]
+
 /** What the tests need and no ledger may have: nothing here has to survive a power cut. */
 const TEST_SETTINGS = {
   fsync: 'off',
@@ -79,7 +85,19 @@ async function findFiles(filters: readonly string[]): Promise<string[]> {
       return found?.isDirectory() ? join(filter, '**/*.test.ts') : filter
     }),
   )
-  return (await Array.fromAsync(glob(patterns, { cwd: projectRoot, exclude: ['**/node_modules'] }))).sort()
+  const files = await Array.fromAsync(glob(patterns, { cwd: projectRoot, exclude: ['**/node_modules'] }))
+  return await longestFirst(files.sort())
+}
+
+async function longestFirst(files: readonly string[]): Promise<string[]> {
+  const ranked = await Promise.all(
+    files.map(async (file) => {
+      const rank = RANKS.findIndex((pattern) => pattern.test(file))
+      const { size } = await stat(join(projectRoot, file))
+      return { file, rank: rank === -1 ? RANKS.length : rank, size }
+    }),
+  )
+  return ranked.sort((a, b) => a.rank - b.rank || b.size - a.size).map(({ file }) => file)
 }
 
 async function runFiles(files: readonly string[]): Promise<boolean> {
@@ -115,7 +133,8 @@ async function runFiles(files: readonly string[]): Promise<boolean> {
       await server.stop()
     }
   } finally {
-    await rm(directory, { recursive: true, force: true })
+    // A process that was killed a moment ago may still have written a file.
+    await rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
   }
 }
 
