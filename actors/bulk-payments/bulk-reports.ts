@@ -6,7 +6,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { writeDocuments } from '../jobs/write-files.ts'
 import { REPORT_COLUMNS, reportCells, type ReportFormat, type ReportRow } from '../../lib/bulk-payments/report.ts'
-import { TEMPLATE_COLUMNS, TEMPLATE_ROWS, type TemplateFormat } from '../../lib/bulk-payments/template.ts'
+import type { TemplateFormat } from '../../lib/bulk-payments/formats.ts'
+import { TEMPLATE_COLUMNS, TEMPLATE_ROWS } from '../../lib/bulk-payments/template.ts'
 import type { Clock } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { refuse } from '../../lib/base/problems.ts'
@@ -23,6 +24,7 @@ import {
 import type { Database } from '../../storage/db/database.ts'
 import { findFile, readFile, type StoredFile } from '../../storage/documents/files.ts'
 import { findBulkPayment } from '../../storage/bulk-payments/bulk-payment-queries.ts'
+import { messageHeadOf } from '../../workers/bulk-payments/readers.ts'
 import type { DocumentPool } from '../../workers/documents/pool.ts'
 import { LINK_MS, type DownloadReads } from '../documents/downloads.ts'
 import { contentDisposition } from '../../lib/documents/file-name.ts'
@@ -125,10 +127,11 @@ export function createBulkReportReads(world: BulkReportDeps): BulkReportReads {
       const [file] = await writeDocuments(world, bulk.customerId, names, stream, tableOf(batches), signal)
       return file!
     }
+    const head = messageHeadOf(bulk.format)
     const original =
-      bulk.messageId === null
+      bulk.messageId === null || head === null
         ? { id: bulk.number, name: bulk.format.toUpperCase() }
-        : { id: bulk.messageId, name: await messageName(bulk) }
+        : { id: bulk.messageId, name: head.nameOf(await beginningOf(bulk)) }
     using stream = documents.open({
       kind: 'pain002',
       head: { id: ids.next(), createdAt: now, original, counts, fileErrors: bulk.fileErrors },
@@ -137,13 +140,11 @@ export function createBulkReportReads(world: BulkReportDeps): BulkReportReads {
     return file!
   }
 
-  /** Reads the message type that the file states at its beginning. */
-  async function messageName({ fileId }: BulkRecord): Promise<string> {
+  /** Reads the first bytes of the uploaded file; none when the file is gone. */
+  async function beginningOf({ fileId }: BulkRecord): Promise<Uint8Array> {
     const file = await findFile(database, fileId, clock.now())
-    if (file !== null)
-      for await (const piece of readFile(database, file))
-        return /:xsd:(pain\.001\.001\.\d{2})/.exec(Buffer.from(piece).toString('latin1'))?.[1] ?? 'pain.001'
-    return 'pain.001'
+    if (file !== null) for await (const piece of readFile(database, file)) return piece
+    return new Uint8Array()
   }
 
   async function template(format: TemplateFormat): Promise<Answer<FileBytes, 200>> {

@@ -10,7 +10,8 @@ import type { Jobs } from '../jobs/jobs.ts'
 import { beginValidation } from './bulk-validations.ts'
 import { writeBulkTrail } from './bulk-trail.ts'
 import { checkDate } from '../payments/submit-payment.ts'
-import { DUPLICATE_FILE_MS, DUPLICATE_MESSAGE_MS, type BulkFormat } from '../../lib/bulk-payments/bulk-payment.ts'
+import { DUPLICATE_FILE_MS, DUPLICATE_MESSAGE_MS } from '../../lib/bulk-payments/bulk-payment.ts'
+import type { BulkFormat } from '../../lib/bulk-payments/formats.ts'
 import { BULK_FILE_BYTES_MAX, BULK_NAME_CHARACTERS_MAX } from '../../lib/bulk-payments/limits.ts'
 import { orderNumber, type IdSource } from '../../lib/base/ids.ts'
 import { ProblemError, refuse, refuseField, type FieldError } from '../../lib/base/problems.ts'
@@ -27,8 +28,7 @@ import {
 import type { Database } from '../../storage/db/database.ts'
 import { keepFile, writeFile, type StoredFile } from '../../storage/documents/files.ts'
 import type { OrderNumbers } from '../../storage/payments/order-numbers.ts'
-import { formatOf } from '../../workers/bulk-payments/bulk-files.ts'
-import { messageIdOf } from '../../workers/bulk-payments/pain001.ts'
+import { formatOf, messageHeadOf } from '../../workers/bulk-payments/readers.ts'
 import { bulkPaymentView } from './bulk-payment-operations.ts'
 import { fingerprintOf } from '../../lib/commands/idempotency.ts'
 import { auditCaller } from '../commands/trail.ts'
@@ -227,7 +227,7 @@ export function createBulkUploads(world: BulkUploadDeps): BulkUploadCommands {
           file,
           fileName: file.fileName,
           format,
-          messageId: format === 'pain001' ? messageIdOf(beginning) : null,
+          messageId: messageHeadOf(format)?.idOf(beginning) ?? null,
         }),
         () => (errors.length > 0 ? refuseFields(errors) : options),
       )

@@ -1,5 +1,5 @@
 /** Bulk payment files: templates to fill in, and reports on the outcome of a file. */
-import { TEMPLATE_FORMATS, type TemplateFormat } from '../../lib/bulk-payments/template.ts'
+import { TEMPLATE_FORMATS, type TemplateFormat } from '../../lib/bulk-payments/formats.ts'
 import { json } from '../route/answer.ts'
 import { route } from '../route/route.ts'
 import { BulkReportQuery } from '../../lib/bulk-payments/bulk-report-schema.ts'

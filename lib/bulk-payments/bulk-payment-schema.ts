@@ -1,6 +1,7 @@
 /** Bulk payments and their rows. */
 import Type, { type Static } from 'typebox'
-import { BULK_FORMATS, BULK_STATUSES, ROW_FAILURES, ROW_STATUSES } from './bulk-payment.ts'
+import { BULK_FILE_FORMATS, BULK_FORMAT_NAMES } from './formats.ts'
+import { BULK_STATUSES, ROW_FAILURES, ROW_STATUSES } from './bulk-payment.ts'
 import { COLUMNS } from './columns.ts'
 import { BULK_JSON_ROWS_MAX, BULK_NAME_CHARACTERS_MAX } from './limits.ts'
 import { list } from '../contract/list.ts'
@@ -8,7 +9,7 @@ import { CalendarDate, CurrencyCode, Money, Nullable, Text, Timestamp, Uuid, Wor
 
 const Count = Type.Integer({ minimum: 0 })
 
-export const BulkFormat = Words('BulkFormat', BULK_FORMATS, '`pain001` is pain.001.001.03 or pain.001.001.09.')
+export const BulkFormat = Words('BulkFormat', BULK_FORMAT_NAMES, '`pain001` is pain.001.001.03 or pain.001.001.09.')
 
 export const BulkPayment = Type.Object(
   {
@@ -155,12 +156,7 @@ export type BulkPaymentCreate = Static<typeof BulkPaymentCreate>
 /** The form fields that accompany the uploaded file. */
 export const BulkPaymentFields = Type.Object(
   {
-    format: Type.Optional(
-      Type.Enum(
-        BULK_FORMATS.filter((format) => format !== 'json'),
-        { description: 'By its content where nothing is said.' },
-      ),
-    ),
+    format: Type.Optional(Type.Enum(BULK_FILE_FORMATS, { description: 'By its content where nothing is said.' })),
     ...options,
     delimiter: Type.Optional(
       Type.Enum([',', ';', '\t'], { description: 'Of CSV; by its first line where nothing is said.' }),
@@ -185,7 +181,7 @@ export const BulkPaymentUpload = Type.Object(
 export const bulkPaymentList = list({
   filters: {
     status: { kind: 'words', values: BULK_STATUSES },
-    format: { kind: 'words', values: BULK_FORMATS },
+    format: { kind: 'words', values: BULK_FORMAT_NAMES },
     createdBy: { kind: 'ids' },
     createdFrom: { kind: 'timeFrom' },
     createdTo: { kind: 'timeTo' },

@@ -12,9 +12,6 @@ export const BULK_STATUSES = [
 ] as const
 export type BulkStatus = (typeof BULK_STATUSES)[number]
 
-export const BULK_FORMATS = ['csv', 'xlsx', 'pain001', 'json'] as const
-export type BulkFormat = (typeof BULK_FORMATS)[number]
-
 export const ROW_STATUSES = ['pending', 'valid', 'invalid', 'submitting', 'submitted', 'failed'] as const
 export type RowStatus = (typeof ROW_STATUSES)[number]
 

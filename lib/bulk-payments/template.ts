@@ -1,9 +1,6 @@
 /** Templates of bulk files: the columns that the reader accepts, and one example row for each usual case. Pure. */
 import { COLUMNS } from './columns.ts'
 
-export const TEMPLATE_FORMATS = ['csv', 'xlsx'] as const
-export type TemplateFormat = (typeof TEMPLATE_FORMATS)[number]
-
 /**
  * The example rows, by column. Their accounts are those of the sandbox, so an unchanged template is read without a
  * fault.

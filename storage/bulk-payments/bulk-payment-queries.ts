@@ -1,7 +1,8 @@
 /** Bulk payments and their rows as the API shows them. */
 import { sql } from 'kysely'
 import { timestamp } from '../../lib/base/clock.ts'
-import type { BulkFormat, BulkStatus, RowFailure, RowStatus } from '../../lib/bulk-payments/bulk-payment.ts'
+import type { BulkFormat } from '../../lib/bulk-payments/formats.ts'
+import type { BulkStatus, RowFailure, RowStatus } from '../../lib/bulk-payments/bulk-payment.ts'
 import type { RowFault, RowWarning } from '../../lib/bulk-payments/instruction.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import { moneyJson } from '../../lib/base/money.ts'

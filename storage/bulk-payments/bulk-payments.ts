@@ -7,11 +7,11 @@ import { laterThan, timestamp } from '../../lib/base/clock.ts'
 import {
   addTotals,
   NO_ROWS,
-  type BulkFormat,
   type BulkStatus,
   type CurrencyTotal,
   type RowCounts,
 } from '../../lib/bulk-payments/bulk-payment.ts'
+import type { BulkFormat } from '../../lib/bulk-payments/formats.ts'
 import type { FileError } from '../../lib/bulk-payments/file-error.ts'
 import type { DecimalSeparator, BulkInstruction, RowFault, RowWarning } from '../../lib/bulk-payments/instruction.ts'
 import type { IdSource } from '../../lib/base/ids.ts'

@@ -3,7 +3,8 @@ import { buffer } from 'node:stream/consumers'
 import yazl from 'yazl'
 import type { FileError } from '../../lib/bulk-payments/file-error.ts'
 import type { BulkRow, FileFacts } from '../../lib/bulk-payments/instruction.ts'
-import { createBulkFiles, formatOf } from '../../workers/bulk-payments/bulk-files.ts'
+import { createBulkFiles } from '../../workers/bulk-payments/bulk-files.ts'
+import { formatOf } from '../../workers/bulk-payments/readers.ts'
 import type { BulkFileTask } from '../../workers/bulk-payments/read-bulk-file.ts'
 
 export interface Read {

@@ -1,7 +1,7 @@
 /** Reads bulk files in a thread of their own. */
 import type { FileError } from '../../lib/bulk-payments/file-error.ts'
 import type { BulkRow, FileFacts } from '../../lib/bulk-payments/instruction.ts'
-import type { BulkFileFormat, BulkFileResult, BulkFileTask } from './read-bulk-file.ts'
+import type { BulkFileResult, BulkFileTask } from './read-bulk-file.ts'
 import { createFileReader } from '../reading/reader.ts'
 
 /** Enough for the packed bytes and the shared texts of the largest spreadsheet. */
@@ -36,17 +36,4 @@ export function createBulkFiles(): BulkFiles {
       reader.read({ task, pieces: bytes, take: onRows, ...(signal === undefined ? {} : { signal }) }),
     close: reader.close,
   }
-}
-
-const BYTE_ORDER_MARK = 0xfe_ff
-
-/**
- * Recognises the format of a file by its first bytes: a zip archive is a spreadsheet, `<` begins an XML message, all
- * else is CSV.
- */
-export function formatOf(beginning: Uint8Array): BulkFileFormat {
-  if (beginning[0] === 0x50 && beginning[1] === 0x4b) return 'xlsx'
-  const text = new TextDecoder().decode(beginning)
-  const first = text.codePointAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text
-  return first.trimStart().startsWith('<') ? 'pain001' : 'csv'
 }

@@ -126,6 +126,10 @@ export function messageIdOf(beginning: Uint8Array): string | null {
   return found
 }
 
+/** Returns the message type that a message states in its first bytes, with the version where they contain it. */
+export const messageNameOf = (beginning: Uint8Array): string =>
+  /:xsd:(pain\.001\.001\.\d{2})/.exec(Buffer.from(beginning).toString('latin1'))?.[1] ?? 'pain.001'
+
 const messageIdText = (text: string): string => text.trim().slice(0, ID_MAX)
 
 class Message implements XmlHandler {

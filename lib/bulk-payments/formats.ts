@@ -1,0 +1,35 @@
+/**
+ * The formats of bulk payments. A new format is a row here and, where it is a file, its reader in
+ * workers/bulk-payments/readers.ts; the row alone does not compile. The order is that of the contract. Pure.
+ */
+
+interface FormatTerms {
+  /** `file`: uploaded, and read in a thread; `request`: the rows of a JSON request. */
+  readonly arrivesAs: 'file' | 'request'
+  /** Whether customers can download a template to fill in. */
+  readonly hasTemplate: boolean
+}
+
+export const BULK_FORMATS = {
+  csv: { arrivesAs: 'file', hasTemplate: true },
+  xlsx: { arrivesAs: 'file', hasTemplate: true },
+  pain001: { arrivesAs: 'file', hasTemplate: false },
+  json: { arrivesAs: 'request', hasTemplate: false },
+} as const satisfies Readonly<Record<string, FormatTerms>>
+
+/** The formats whose row has these terms. */
+type FormatsWith<Terms extends Partial<FormatTerms>> = {
+  [Format in BulkFormat]: (typeof BULK_FORMATS)[Format] extends Terms ? Format : never
+}[BulkFormat]
+
+export type BulkFormat = keyof typeof BULK_FORMATS
+export type BulkFileFormat = FormatsWith<{ readonly arrivesAs: 'file' }>
+export type TemplateFormat = FormatsWith<{ readonly hasTemplate: true }>
+
+export const BULK_FORMAT_NAMES = Object.keys(BULK_FORMATS) as BulkFormat[]
+export const BULK_FILE_FORMATS = BULK_FORMAT_NAMES.filter(
+  (name): name is BulkFileFormat => BULK_FORMATS[name].arrivesAs === 'file',
+)
+export const TEMPLATE_FORMATS = BULK_FORMAT_NAMES.filter(
+  (name): name is TemplateFormat => BULK_FORMATS[name].hasTemplate,
+)
