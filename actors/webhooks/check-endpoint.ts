@@ -1,6 +1,6 @@
 /** Checks of the fields of a webhook endpoint before it is written. */
 import { refuse, type FieldError } from '../../lib/base/problems.ts'
-import { maySubscribe } from '../../lib/webhooks/event-types.ts'
+import { maySubscribe } from '../../lib/base/event-types.ts'
 import { checkTarget, isPublicAddress } from '../../lib/webhooks/target.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 import type { WebhookDeps } from './change-endpoint.ts'

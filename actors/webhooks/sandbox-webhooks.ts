@@ -1,7 +1,7 @@
 /** Sandbox operations on webhooks: simulated events, and a reset of endpoints and deliveries. */
 import type { SimulationResult } from '../../lib/contract/simulation.ts'
 import { shardOf } from '../../lib/shards/shard.ts'
-import { maySubscribe, objectOf } from '../../lib/webhooks/event-types.ts'
+import { maySubscribe, objectOf } from '../../lib/base/event-types.ts'
 import { writeEvent } from '../../storage/outbox/outbox.ts'
 import * as deliveries from '../../storage/webhooks/webhook-deliveries.ts'
 import * as endpoints from '../../storage/webhooks/webhook-endpoints.ts'

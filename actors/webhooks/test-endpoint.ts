@@ -2,7 +2,7 @@
 import { LIMITS } from '../../lib/base/limits.ts'
 import { refuse } from '../../lib/base/problems.ts'
 import { shardOf } from '../../lib/shards/shard.ts'
-import { objectOf, TEST_EVENT_TYPE } from '../../lib/webhooks/event-types.ts'
+import { objectOf, TEST_EVENT_TYPE } from '../../lib/base/event-types.ts'
 import { writeEvent } from '../../storage/outbox/outbox.ts'
 import type { DeliveryJson } from '../../storage/webhooks/webhook-queries.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'

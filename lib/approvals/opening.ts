@@ -1,6 +1,6 @@
 /** The opening of an approval: the rows and events that are written, the same for every kind of subject. */
 import { HOUR_MS } from '../base/clock.ts'
-import type { Effects } from '../decisions/effects.ts'
+import type { Effects, OutboxEvent } from '../decisions/effects.ts'
 import type { Rail } from '../rails/rails.ts'
 import type { PolicyKind, Tier } from './policy.ts'
 import { tierJson } from './policy.ts'
@@ -149,7 +149,7 @@ export function approvalEvent(
     readonly previousStatus: ApprovalStatus | null
   },
   now: number,
-) {
+): OutboxEvent {
   return {
     id: eventId,
     createdAt: now,

@@ -5,6 +5,7 @@
  *
  * Amounts are bigint minor units; times are epoch milliseconds of the clock that was passed in.
  */
+import type { EventType } from '../base/event-types.ts'
 import type { Posting } from '../ledger/posting.ts'
 
 export interface HoldRow {
@@ -45,7 +46,7 @@ export interface OutboxEvent {
   readonly customerId: string
   readonly operatorId: string
   readonly shard: number
-  readonly type: string
+  readonly type: EventType
   readonly object: string
   readonly objectId: string
   readonly status: string | null

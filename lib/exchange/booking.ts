@@ -2,6 +2,7 @@
  * The booking of an exchange: its money leaves the balance that sells, and the partner receives an order. The deciding
  * code (of the balance, or of an approval) writes these rows together with the exchange's own row.
  */
+import type { EventType } from '../base/event-types.ts'
 import type { Effects, OutboxEvent, StatusUpdate } from '../decisions/effects.ts'
 import type { Posting } from '../ledger/posting.ts'
 import type { IdSource } from '../base/ids.ts'
@@ -96,7 +97,7 @@ export function exchangeEvents(
   ids: IdSource,
   at: number,
 ): OutboxEvent[] {
-  const event = (type: string): OutboxEvent => ({
+  const event = (type: EventType): OutboxEvent => ({
     id: ids.next(),
     createdAt: at,
     customerId: exchange.customerId,

@@ -1,5 +1,6 @@
 /** Parts that the moves of a payment share: money, events, update log. */
 import { dateIn } from '../base/clock.ts'
+import type { EventType } from '../base/event-types.ts'
 import type { Effects, HoldResolution, HoldRow, OutboxEvent } from '../decisions/effects.ts'
 import type { EntryOptions } from '../ledger/entry.ts'
 import type { PaymentRecall } from './payment.ts'
@@ -102,7 +103,7 @@ export function changeEvents(
   { ids }: Pick<PaymentMoveContext, 'ids'>,
   now: number,
 ) {
-  const event = (type: string) => ({
+  const event = (type: EventType): OutboxEvent => ({
     id: ids.next(),
     createdAt: now,
     customerId: after.customerId,
@@ -116,8 +117,7 @@ export function changeEvents(
     amount: after.amount,
     currency: after.currency,
   })
-  const terminal = after.status === 'completed' || after.status === 'failed' || after.status === 'returned'
-  return terminal
+  return after.status === 'completed' || after.status === 'failed' || after.status === 'returned'
     ? [event('payment.status_changed'), event(`payment.${after.status}`)]
     : [event('payment.status_changed')]
 }

@@ -13,6 +13,7 @@
  */
 import { timestamp } from '../base/clock.ts'
 import { endsException, opensException } from '../compliance/exception.ts'
+import type { EventType } from '../base/event-types.ts'
 import type { Effects } from '../decisions/effects.ts'
 import { entry } from '../ledger/entry.ts'
 import { intoSuspense } from '../incoming-payments/suspense.ts'
@@ -143,7 +144,7 @@ function told(
   transfer: TransferState,
   status: TransferRecord['status'],
   message: string,
-  types: readonly string[],
+  types: readonly EventType[],
   { ids, now }: Pick<TransferMoveContext, 'ids' | 'now'>,
 ): Pick<Effects, 'statusUpdates' | 'events'> {
   const { id: objectId, customerId, operatorId, shard, status: previousStatus, amount, currency } = transfer

@@ -175,7 +175,7 @@ function told(transfer: TransferState, status: TransferState['status'], message:
         customerId,
         operatorId,
         shard,
-        type: 'transfer.status_changed',
+        type: 'transfer.status_changed' as const,
         object: 'transfer',
         objectId,
         status,

@@ -1,7 +1,7 @@
 /** Schemas of callbacks to integrators: endpoints and their deliveries. */
 import Type, { type Static } from 'typebox'
 import { HOUR_MS } from '../base/clock.ts'
-import { CUSTOMER_EVENT_TYPES, EVENT_TYPES } from './event-types.ts'
+import { CUSTOMER_EVENT_TYPES, EVENT_TYPES } from '../base/event-types.ts'
 import { DISABLE_AFTER_MS, PAUSE_AFTER_FAILURES, RETRY_WINDOW_MS } from './schedule.ts'
 import { list } from '../contract/list.ts'
 import { Money, Nullable, Text, Timestamp, Uuid, Words } from '../contract/primitives.ts'

@@ -9,7 +9,7 @@
 import { timestamp } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { RETRY_WINDOW_MS } from '../../lib/webhooks/schedule.ts'
-import { TEST_EVENT_TYPE } from '../../lib/webhooks/event-types.ts'
+import { TEST_EVENT_TYPE } from '../../lib/base/event-types.ts'
 import { plainArray, textArray } from '../db/array-literal.ts'
 import type { Database } from '../db/database.ts'
 import { OutboxCursor, IN_EVENT_RANGE } from '../outbox/outbox-cursor.ts'
