@@ -1,18 +1,27 @@
 /** The reads of balances. Null means: no such row in this tenant. */
-import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
-import type { Balance, balanceList } from '../../lib/balances/balance-schema.ts'
-import type { Hold, holdList } from '../../lib/balances/hold-schema.ts'
-import type { JournalLine, journalList } from '../../lib/balances/journal-line-schema.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
-import type { Versioned } from '../../lib/commands/command.ts'
+import {
+  balanceReader,
+  getBalance,
+  listBalances,
+  type BalanceListQuery,
+} from '../../storage/balances/balance-queries.ts'
+import { listHolds, type HoldListQuery } from '../../storage/balances/hold-queries.ts'
+import { JournalReader, type JournalListQuery } from '../../storage/balances/journal-queries.ts'
+import type { Database } from '../../storage/db/database.ts'
+import { readDatabase } from '../../storage/db/read-database.ts'
 
-/** A list of rows that belong to one balance. */
-export type ListOfBalanceQuery<List> = ListQuery<List> & { readonly balanceId: string }
-
-export interface BalanceReads {
-  listBalances(query: ListQuery<typeof balanceList>): Promise<ListResult<Balance>>
-  getBalance(tenant: Tenant, id: string): Promise<Versioned<Balance> | null>
-  /** Null when the balance itself is not the tenant's. */
-  listJournal(query: ListOfBalanceQuery<typeof journalList>): Promise<ListResult<JournalLine> | null>
-  listHolds(query: ListOfBalanceQuery<typeof holdList>): Promise<ListResult<Hold> | null>
+/** Creates the reads. They throw DatabaseUnavailable while Postgres is slow or gone. */
+export function createBalanceReads({ database }: { readonly database: Database }) {
+  const db = readDatabase(database)
+  const balances = balanceReader(database)
+  const journals = new JournalReader(database, db, balances)
+  return {
+    listBalances: (query: BalanceListQuery) => listBalances(db, query),
+    getBalance: (tenant: Tenant, id: string) => getBalance(balances, tenant, id),
+    /** Null when the balance itself is not the tenant's. */
+    listJournal: (query: JournalListQuery) => journals.list(query),
+    /** Null when the balance itself is not the tenant's. */
+    listHolds: (query: HoldListQuery) => listHolds(database, db, query),
+  }
 }

@@ -1,66 +1,68 @@
-/** The bulk payment service: the jobs that check and pay the rows, and the reads and commands for routes. */
-import type { PayDeps } from '../payments/submit-payment.ts'
-import { bulkSubmissionJob } from './bulk-submission.ts'
-import { bulkValidationJob } from './bulk-validation.ts'
-import type { JobWork } from '../jobs/jobs.ts'
-import type { JobKind } from '../../lib/jobs/job.ts'
-import type { Problem } from '../../lib/base/problems.ts'
+/** Bulk payments: files of payments, the jobs that check and pay their rows, and the poller that ends them. */
 import type { ValidationDeps } from '../../lib/recipients/validation.ts'
-import type { Database } from '../../storage/db/database.ts'
-import { createBulkFiles } from '../../workers/bulk-payments/bulk-files.ts'
-import {
-  createBulkPaymentCommands,
-  createBulkPaymentReads,
-  type BulkPaymentCommands,
-  type BulkPaymentReads,
-  type BulkPaymentDeps,
-} from './bulk-payment-operations.ts'
-import { createBulkUploads, type BulkUploadCommands, type BulkUploadDeps } from './bulk-uploads.ts'
-import { problemBody, problemStatus } from '../../lib/base/problem-document.ts'
+import type { ApprovalService } from '../approvals/approval-service.ts'
+import type { DownloadReads } from '../documents/downloads.ts'
+import type { FxPartner } from '../providers/fx.ts'
+import type { JobService } from '../jobs/job-service.ts'
+import type { PayDeps } from '../payments/submit-payment.ts'
+import type { PaymentQueue } from '../payments/payment-queue.ts'
 import type { RecipientCommands } from '../recipients/recipient-operations.ts'
+import { background, type Node } from '../runtime/node.ts'
+import { bulkPaymentSubject } from './approve-bulk-payment.ts'
+import { createBulkJobs } from './bulk-jobs.ts'
+import { createBulkPaymentCommands, createBulkPaymentReads } from './bulk-payment-operations.ts'
+import { BulkPayments } from './bulk-payment-pollers.ts'
+import { createBulkReportReads } from './bulk-reports.ts'
+import { createBulkSubmissions } from './bulk-submissions.ts'
+import { createBulkUploads } from './bulk-uploads.ts'
 
-export interface BulkServiceOptions {
-  readonly database: Database
+/** The nouns that bulk payments need. */
+export interface BulkServiceParts {
   /** The dependencies for making payments, the same as for a single payment. */
-  readonly paying: PayDeps
-  readonly validation: ValidationDeps
-  readonly recipients: Pick<RecipientCommands, 'make'>
-  readonly problemBase: string
+  readonly payments: { readonly paying: PayDeps }
+  readonly recipients: { readonly commands: Pick<RecipientCommands, 'make'> }
+  /** The tables for checks of bank details. */
+  readonly validation: Pick<ValidationDeps, 'ukModulus' | 'banks'>
+  readonly exchanges: { readonly world: { readonly market: Pick<FxPartner, 'mid'> } }
+  readonly queue: PaymentQueue
+  readonly approvals: Pick<ApprovalService, 'addSubjects'>
+  readonly jobs: Pick<JobService, 'jobs' | 'addKinds'>
+  readonly downloads: { readonly reads: DownloadReads }
 }
 
-export interface BulkService {
-  readonly reads: BulkPaymentReads
-  /** The jobs of bulk payments. */
-  readonly jobs: Readonly<Partial<Record<JobKind, JobWork>>>
-  commands(world: BulkPaymentDeps & BulkUploadDeps): BulkPaymentCommands & BulkUploadCommands
-  /** Ends the thread that reads files. */
-  close(): Promise<void>
-}
+export type BulkService = ReturnType<typeof createBulkService>
 
-/** Creates the service. The thread that reads files starts with the first file. */
-export function createBulkService({
-  database,
-  paying,
-  validation,
-  recipients,
-  problemBase,
-}: BulkServiceOptions): BulkService {
-  const files = createBulkFiles()
-  const world = {
-    ...paying,
+/** Creates the service. */
+export function createBulkService(
+  node: Node,
+  { payments, recipients, validation, exchanges, queue, approvals, jobs, downloads }: BulkServiceParts,
+) {
+  const { database, problemBase, sandbox } = node
+  const poller = new BulkPayments({ ...node, queue })
+  approvals.addSubjects({ bulk_payment: bulkPaymentSubject({ nudge: () => poller.nudge() }) })
+  const bulkJobs = createBulkJobs({
     database,
-    validation,
-    files,
-    problemStatus,
-    recipientFactory: recipients,
-    // The answer recorded under the key of a row's payment; only the job itself reads it.
-    problemText: (problem: Problem) =>
-      problemBody(problem, { problemBase, instance: '/v1/payments', requestId: paying.ids.next() }),
-  }
+    paying: payments.paying,
+    validation: { ...validation, sandbox },
+    recipients: recipients.commands,
+    problemBase,
+  })
+  jobs.addKinds(bulkJobs.kinds)
+  const world = { ...node, jobs: jobs.jobs, downloads: downloads.reads, market: exchanges.world.market }
   return {
-    reads: createBulkPaymentReads({ database }),
-    jobs: { bulk_payment_validate: bulkValidationJob(world), bulk_payment_submit: bulkSubmissionJob(world) },
-    commands: (world) => ({ ...createBulkPaymentCommands(world), ...createBulkUploads(world) }),
-    close: () => files.close(),
+    reads: {
+      ...createBulkPaymentReads(node),
+      ...createBulkReportReads({ ...world, documents: node.workers.documents }),
+    },
+    commands: {
+      ...createBulkPaymentCommands(world),
+      ...createBulkUploads(world),
+      ...createBulkSubmissions(world),
+    },
+    background: [
+      background('bulk payments', poller),
+      // The thread that reads files starts with the first file. The jobs that use it start later and stop earlier.
+      { name: 'files of bulk payments', start: () => undefined, stop: () => bulkJobs.close() },
+    ],
   }
 }

@@ -11,7 +11,11 @@ import { createdTransfer, transferJson, type TransferRecord } from '../../lib/tr
 import { type Problem, ProblemError, refuse } from '../../lib/base/problems.ts'
 import { shardOf } from '../../lib/shards/shard.ts'
 import type { StoredOutcome } from '../../storage/commit/commit.ts'
-import { type RecordedCommand, recordedResource } from '../../storage/replay/recorded-commands.ts'
+import {
+  findIdempotencyRecord,
+  type RecordedCommand,
+  recordedResource,
+} from '../../storage/replay/recorded-commands.ts'
 import { FUNDS_REQUEST_UNTAGGED } from '../../storage/funds-requests/funds-request-queries.ts'
 import { RECIPIENT_UNTAGGED } from '../../storage/recipients/recipient-queries.ts'
 import { showing } from '../../lib/commands/answer.ts'
@@ -118,6 +122,21 @@ export function storedAnswer({
       return quoteAnswer(resource.quote, true)
     default:
       throw new Error('An idempotency record names a resource that does not exist.')
+  }
+}
+
+/** Creates the look-up of the answers that are recorded under Idempotency-Keys. */
+export function createIdempotencyRecords({
+  database,
+  clock,
+}: {
+  readonly database: Database
+  readonly clock: { now(): number }
+}): AnswersDeps['findIdempotencyRecord'] {
+  return async (id) => {
+    const record = await findIdempotencyRecord(database, id, clock.now())
+    if (record === null) return null
+    return { fingerprint: record.fingerprint, createdAt: record.createdAt, answer: storedAnswer(record) }
   }
 }
 

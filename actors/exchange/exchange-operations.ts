@@ -1,11 +1,8 @@
-/**
- * The exchange service: reads and commands for routes, the ports for other modules, and the parts that must be stopped.
- */
+/** The operations on exchanges: quotes, rates, exchanges, and the simulations of both. */
 import type { SimulationResult } from '../../lib/contract/simulation.ts'
 import { createExchange, type ExchangeDeps } from './create-exchange.ts'
 import { createQuote, deskOf, mustHave, refreshQuote } from './create-quote.ts'
-import { FxOrders, type FxOrdersOptions } from './fx-orders.ts'
-import { SandboxFx } from '../sandbox/sandbox-fx.ts'
+import type { SandboxFx } from '../sandbox/sandbox-fx.ts'
 import { MINUTE_MS, timestamp } from '../../lib/base/clock.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import { MARKET_CURRENCIES } from '../../lib/exchange/market.ts'
@@ -14,13 +11,10 @@ import { bidAndAsk } from '../../lib/exchange/pricing.ts'
 import { quoteJson } from '../../lib/exchange/quote.ts'
 import { formatRate, formatRateInFull, inverseOf, rateOf } from '../../lib/exchange/rate.ts'
 import { refuse, refuseField } from '../../lib/base/problems.ts'
-import { ExchangeDesks } from '../../storage/exchange/exchange-desks.ts'
 import { findExchange } from '../../storage/exchange/exchanges.ts'
-import { PgListener } from '../../storage/db/pg-listener.ts'
 import { getExchange, listExchanges } from '../../storage/exchange/exchange-queries.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
 import { findConnection, type ConnectionRow } from '../../storage/sandbox/sandbox-connection.ts'
-import { QuoteCache } from '../../storage/exchange/quotes.ts'
 import { through } from '../../storage/db/transaction.ts'
 import { contractAnswer } from './contract-operations.ts'
 import { type Answers, exchangeAnswer, quoteAnswer } from '../commands/answers.ts'
@@ -38,11 +32,6 @@ import type {
 } from '../../lib/exchange/exchange-schema.ts'
 import type { Command, CommandAnswer, Versioned } from '../../lib/commands/command.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
-
-/** The NOTIFY channel for changes of a rate, a customer's currencies or a connection. */
-const EXCHANGE_CHANGED = 'exchange_changed'
-/** The time that a new rate waits for other nodes. A node that does not answer learns of it when it is back. */
-const HEARD_WITHIN_MS = 1_000
 
 /** The reads. Null means: no such row in this tenant. */
 export interface ExchangeReads {
@@ -67,89 +56,8 @@ export interface ExchangeCommands {
   simulateRate(command: Asked<SimFxRate>): Promise<CommandAnswer<SimulationResult, 202>>
 }
 
-export interface ExchangeServiceOptions
-  extends Omit<ExchangeDeps, 'desks' | 'quotes' | 'market'>,
-    Pick<FxOrdersOptions, 'shards' | 'onError'> {
-  readonly databaseUrl: string
-}
-
-/** The ports for other modules: converted payments, approvals, contracts. */
-export interface ExchangeService {
-  readonly world: ExchangeDeps
-  readonly partner: SandboxFx
-  readonly reads: ExchangeReads
-  commands(
-    answers: Answers,
-    remembering: Pick<RunOnceDeps, 'findIdempotencyRecord'> & { readonly problemBase: string },
-  ): ExchangeCommands
-  /** Drops the cached settings of operators and customers. */
-  forgetAll(): void
-  /** Starts listening for changes, and loads the rates. @throws database errors */
-  start(): Promise<void>
-  /** Starts sending orders to the partner and taking its messages. */
-  dispatch(options: Pick<FxOrdersOptions, 'queue'>): FxOrders
-  stop(): Promise<void>
-}
-
-/** Creates the service. Listens on a connection of its own to `databaseUrl`. */
-export function createExchangeService(options: ExchangeServiceOptions): ExchangeService {
-  const { database, databaseUrl, onError } = options
-  const desks = new ExchangeDesks(database)
-  const partner = new SandboxFx(options)
-  const world: ExchangeDeps = { ...options, desks, quotes: new QuoteCache(database), market: partner }
-  const readRates = () => {
-    partner.readShifts().catch((error: unknown) => onError(error, 'rates'))
-  }
-  const notifications = new PgListener({
-    url: databaseUrl,
-    channel: EXCHANGE_CHANGED,
-    onError,
-    onMessage: (payload) => {
-      const [what, id = ''] = payload.split(' ')
-      if (what === 'rates') readRates()
-      else if (what === 'currencies') desks.forget(id)
-      else desks.forgetAll()
-    },
-    onGap: () => {
-      desks.forgetAll()
-      readRates()
-    },
-  })
-  let orders: FxOrders | undefined
-  return {
-    world,
-    partner,
-    reads: createReads(world),
-    commands: (answers, remembering) =>
-      createCommands(
-        {
-          ...world,
-          ...remembering,
-          partner,
-          heard: (connectionId) => notifications.heard(`rates ${connectionId}`, HEARD_WITHIN_MS),
-        },
-        answers,
-      ),
-    forgetAll: () => desks.forgetAll(),
-    async start() {
-      await notifications.start()
-      await partner.readShifts()
-    },
-    dispatch(more) {
-      orders = new FxOrders({ ...options, ...more, partner })
-      orders.start()
-      partner.start(orders.inbox)
-      return orders
-    },
-    async stop() {
-      await partner.stop()
-      await orders?.stop()
-      await notifications.stop()
-    },
-  }
-}
-
-function createReads(world: ExchangeDeps): ExchangeReads {
+/** Creates the reads of exchanges. */
+export function createExchangeReads(world: ExchangeDeps): ExchangeReads {
   const { database, quotes, market, clock } = world
   const db = readDatabase(database)
   return {
@@ -206,7 +114,8 @@ type CommandDeps = ExchangeDeps &
     readonly heard: (connectionId: string) => Promise<unknown>
   }
 
-function createCommands(world: CommandDeps, { answer }: Answers): ExchangeCommands {
+/** Creates the commands of exchanges. */
+export function createExchangeCommands(world: CommandDeps, { answer }: Answers): ExchangeCommands {
   const { database, ids, clock, partner } = world
   return {
     createQuote: (command) =>

@@ -1,17 +1,23 @@
 /** The reads of incoming payments. Null means: no such row in this tenant. */
-import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
-import type {
-  IncomingPayment,
-  SuspenseItem,
-  incomingPaymentList,
-  suspenseList,
-} from '../../lib/incoming-payments/incoming-payment-schema.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
-import type { Versioned } from '../../lib/commands/command.ts'
+import type { Database } from '../../storage/db/database.ts'
+import { readDatabase } from '../../storage/db/read-database.ts'
+import {
+  getIncomingPayment,
+  getSuspenseItem,
+  listIncomingPayments,
+  listSuspense,
+  type IncomingListQuery,
+  type SuspenseListQuery,
+} from '../../storage/incoming-payments/incoming-payment-queries.ts'
 
-export interface IncomingPaymentReads {
-  listIncomingPayments(query: ListQuery<typeof incomingPaymentList>): Promise<ListResult<IncomingPayment>>
-  getIncomingPayment(tenant: Tenant, id: string): Promise<Versioned<IncomingPayment> | null>
-  listSuspense(query: ListQuery<typeof suspenseList>): Promise<ListResult<SuspenseItem>>
-  getSuspenseItem(tenant: Tenant, id: string): Promise<Versioned<SuspenseItem> | null>
+/** Creates the reads. They throw DatabaseUnavailable while Postgres is slow or gone. */
+export function createIncomingPaymentReads({ database }: { readonly database: Database }) {
+  const db = readDatabase(database)
+  return {
+    listIncomingPayments: (query: IncomingListQuery) => listIncomingPayments(db, query),
+    getIncomingPayment: (tenant: Tenant, id: string) => getIncomingPayment(database, tenant, id),
+    listSuspense: (query: SuspenseListQuery) => listSuspense(db, query),
+    getSuspenseItem: (tenant: Tenant, id: string) => getSuspenseItem(database, tenant, id),
+  }
 }

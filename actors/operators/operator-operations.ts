@@ -6,16 +6,14 @@
  */
 import { limitsShown, type CurrencyLimits } from '../../lib/customers/limits.ts'
 import { CUSTOMER_TYPES } from '../../lib/customers/types.ts'
-import { timestamp, type Clock } from '../../lib/base/clock.ts'
+import { timestamp } from '../../lib/base/clock.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import type { ExchangeTerms } from '../../lib/operators/exchange-terms.ts'
-import type { IdSource } from '../../lib/base/ids.ts'
 import { flagsOf, type Feature } from '../../lib/operators/features.ts'
 import { RAILS, type Rail } from '../../lib/rails/rails.ts'
 import type { RailLimits } from '../../lib/rails/rail-limits.ts'
 import { refuse, type FieldError, type FieldErrorCode } from '../../lib/base/problems.ts'
 import { readDefaultLimits, writeDefaultLimits } from '../../storage/customers/customer-limits.ts'
-import type { Database } from '../../storage/db/database.ts'
 import { FeatureCache } from '../../storage/operators/feature-cache.ts'
 import { writeAudit } from '../../storage/trail/trail.ts'
 import { railLimitsJson, readRailLimits, writeRailLimits } from '../../storage/operators/rail-limits.ts'
@@ -26,6 +24,7 @@ import { inTransaction, type TransactionClient } from '../../storage/db/transact
 import { limitsOfBody } from '../customers/customer-limits.ts'
 import type { ByInTenant } from '../../lib/identity/caller.ts'
 import { auditCaller } from '../commands/trail.ts'
+import { background, type Background, type Node } from '../runtime/node.ts'
 import type {
   FeatureFlags,
   FeatureFlagsUpdate,
@@ -70,36 +69,20 @@ export interface OperatorCommands {
 export interface OperatorService {
   readonly reads: OperatorReads
   readonly commands: OperatorCommands
-  /** Starts listening for changes that other nodes make. */
-  start(): Promise<void>
-  stop(): Promise<void>
+  /** Listens for changes that other nodes make. */
+  readonly background: readonly Background[]
+  /** Registers a listener, which is called when a setting of an operator may have changed on any node. */
+  onChange(listener: () => void): void
 }
 
-export interface OperatorServiceOptions {
-  readonly database: Database
-  readonly databaseUrl: string
-  readonly ids: IdSource
-  readonly clock: Clock
-  readonly sandbox: boolean
-  /** Called when a setting of an operator may have changed. */
-  readonly onChange: () => void
-  readonly onError: (error: unknown, what: string) => void
-}
-
-/** Creates the service. Listens on a connection of its own to `databaseUrl`. */
-export function createOperatorService({
-  database,
-  databaseUrl,
-  ids,
-  clock,
-  sandbox,
-  onChange,
-  onError,
-}: OperatorServiceOptions): OperatorService {
+/** Creates the service. Listens on a connection of its own. */
+export function createOperatorService(node: Node): OperatorService {
+  const { database, databaseUrl, ids, clock, sandbox, onError } = node
+  const listeners: (() => void)[] = []
   const features = new FeatureCache(database)
   const forget = () => {
     features.forgetAll()
-    onChange()
+    for (const listener of listeners) listener()
   }
   const notifications = new PgListener({
     url: databaseUrl,
@@ -210,8 +193,10 @@ export function createOperatorService({
         return await reads.getFlags(by.tenant.id)
       },
     },
-    start: () => notifications.start(),
-    stop: () => notifications.stop(),
+    background: [background('changed operators', notifications)],
+    onChange: (listener) => {
+      listeners.push(listener)
+    },
   }
 }
 

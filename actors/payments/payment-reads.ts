@@ -1,10 +1,14 @@
 /** The reads of payments. Null means: no such row in this tenant. */
-import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
-import type { Payment, paymentList } from '../../lib/payments/payment-schema.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
-import type { Versioned } from '../../lib/commands/command.ts'
+import type { Database } from '../../storage/db/database.ts'
+import { readDatabase } from '../../storage/db/read-database.ts'
+import { getPayment, listPayments, type PaymentListQuery, type Queue } from '../../storage/payments/payment-queries.ts'
 
-export interface PaymentReads {
-  listPayments(query: ListQuery<typeof paymentList>): Promise<ListResult<Payment>>
-  getPayment(tenant: Tenant, id: string): Promise<Versioned<Payment> | null>
+/** Creates the reads. They throw DatabaseUnavailable while Postgres is slow or gone. */
+export function createPaymentReads({ database, ...queue }: Queue & { readonly database: Database }) {
+  const db = readDatabase(database)
+  return {
+    listPayments: (query: PaymentListQuery) => listPayments(database, db, query, queue),
+    getPayment: (tenant: Tenant, id: string) => getPayment(database, tenant, id, queue),
+  }
 }

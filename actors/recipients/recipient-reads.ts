@@ -1,13 +1,21 @@
 /** The reads of recipients. Null means: no such row in this tenant. */
-import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
-import type { RecipientReview, recipientReviewList } from '../../lib/recipients/recipient-review-schema.ts'
-import type { Recipient, recipientList } from '../../lib/recipients/recipient-schema.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
-import type { Versioned } from '../../lib/commands/command.ts'
+import type { Database } from '../../storage/db/database.ts'
+import { readDatabase } from '../../storage/db/read-database.ts'
+import { getRecipient, listRecipients, type RecipientListQuery } from '../../storage/recipients/recipient-queries.ts'
+import {
+  getRecipientReview,
+  listRecipientReviews,
+  type RecipientReviewListQuery,
+} from '../../storage/recipients/recipient-review-queries.ts'
 
-export interface RecipientReads {
-  listRecipients(query: ListQuery<typeof recipientList>): Promise<ListResult<Recipient>>
-  getRecipient(tenant: Tenant, id: string): Promise<Versioned<Recipient> | null>
-  listRecipientReviews(query: ListQuery<typeof recipientReviewList>): Promise<ListResult<RecipientReview>>
-  getRecipientReview(tenant: Tenant, id: string): Promise<Versioned<RecipientReview> | null>
+/** Creates the reads. They throw DatabaseUnavailable while Postgres is slow or gone. */
+export function createRecipientReads({ database }: { readonly database: Database }) {
+  const db = readDatabase(database)
+  return {
+    listRecipients: (query: RecipientListQuery) => listRecipients(db, query),
+    getRecipient: (tenant: Tenant, id: string) => getRecipient(database, tenant, id),
+    listRecipientReviews: (query: RecipientReviewListQuery) => listRecipientReviews(db, query),
+    getRecipientReview: (tenant: Tenant, id: string) => getRecipientReview(database, tenant, id),
+  }
 }

@@ -1,20 +1,15 @@
-/** The recipient service: the cache that payments read, the commands for routes, and the parts that must be stopped. */
-import type { Approvals, ApprovalSubject } from '../approvals/approvals.ts'
-import { recipientSubject } from './review-recipient.ts'
-import type { PayeeVerifier } from '../providers/bank.ts'
-import { RecipientReviews } from './recipient-reviews.ts'
-import type { Clock } from '../../lib/base/clock.ts'
-import type { IdSource } from '../../lib/base/ids.ts'
-import type { Mailer } from '../../lib/notices/mail.ts'
-import type { BankDirectory } from '../../lib/recipients/bank-directory.ts'
-import type { UkModulusTable } from '../../lib/recipients/uk-modulus.ts'
-import type { Shards } from '../../lib/shards/shards.ts'
-import type { Database } from '../../storage/db/database.ts'
+/** Recipients: the cache that payments read, reviews of recipients, and the reads and commands for routes. */
+import type { ValidationDeps } from '../../lib/recipients/validation.ts'
 import { PgListener } from '../../storage/db/pg-listener.ts'
 import { RecipientCache } from '../../storage/recipients/recipient-cache.ts'
-import { createBankLookups, type BankLookups } from './bank-lookups.ts'
-import type { RecipientDeps } from './change-recipient.ts'
-import { createRecipientCommands, type RecipientCommands } from './recipient-operations.ts'
+import type { ApprovalService } from '../approvals/approval-service.ts'
+import type { PayeeVerifier } from '../providers/bank.ts'
+import { background, type Node } from '../runtime/node.ts'
+import { createBankLookups } from './bank-lookups.ts'
+import { createRecipientCommands } from './recipient-operations.ts'
+import { createRecipientReads } from './recipient-reads.ts'
+import { RecipientReviews } from './recipient-reviews.ts'
+import { recipientSubject } from './review-recipient.ts'
 
 /**
  * The NOTIFY channel for changed recipients. The payload is the recipient's id; empty for all recipients; or `of `, a
@@ -28,45 +23,39 @@ const ALL_OF = 'of '
  */
 const FORGOTTEN_WITHIN_MS = 1_000
 
-export interface RecipientServiceOptions {
-  readonly database: Database
-  readonly databaseUrl: string
-  readonly clock: Clock
-  readonly ids: IdSource
-  readonly shards: Shards
-  readonly mailer: Mailer
-  readonly sandbox: boolean
-  readonly ukModulus: UkModulusTable
-  readonly banks: BankDirectory
+/** The machinery that recipients need. */
+type RecipientNode = Pick<
+  Node,
+  | 'database'
+  | 'databaseUrl'
+  | 'clock'
+  | 'ids'
+  | 'shards'
+  | 'mailer'
+  | 'sandbox'
+  | 'problemBase'
+  | 'onError'
+  | 'findIdempotencyRecord'
+>
+
+/** The nouns and partners that recipients need. */
+export interface RecipientServiceParts {
+  /** Checks names of payees. */
   readonly payees: PayeeVerifier
-  readonly problemBase: string
-  readonly onError: (error: unknown, what: string) => void
+  /** The tables for checks of bank details. */
+  readonly validation: Pick<ValidationDeps, 'ukModulus' | 'banks'>
+  readonly approvals: Pick<ApprovalService, 'approvals' | 'addSubjects'>
+  readonly operators: { onChange(listener: () => void): void }
 }
 
-export interface RecipientService {
-  /** The cache of recipients that payments read. */
-  readonly directory: RecipientCache
-  /** The directory of banks. */
-  readonly lookups: BankLookups
-  /** The effects of an approval on a recipient. */
-  readonly subject: ApprovalSubject
-  /**
-   * Waits until all nodes have dropped a customer's recipients from their caches, because of a new version of the
-   * customer's preferences.
-   */
-  forgetOf(customerId: string, version: number): Promise<void>
-  commands(
-    approvals: Pick<Approvals, 'cancel'>,
-    findIdempotencyRecord: RecipientDeps['findIdempotencyRecord'],
-  ): RecipientCommands
-  /** Starts listening for recipients that other nodes change, and polling reviews. */
-  start(): Promise<void>
-  stop(): Promise<void>
-}
+export type RecipientService = ReturnType<typeof createRecipientService>
 
-/** Creates the service. Listens on a connection of its own to `databaseUrl`. */
-export function createRecipientService(options: RecipientServiceOptions): RecipientService {
-  const { database, databaseUrl, sandbox, onError } = options
+/** Creates the service. Listens on a connection of its own. */
+export function createRecipientService(
+  node: RecipientNode,
+  { payees, validation, approvals, operators }: RecipientServiceParts,
+) {
+  const { database, databaseUrl, sandbox, onError } = node
   const directory = new RecipientCache(database)
   const tell = (told: string) => {
     if (told === '') directory.forgetAll()
@@ -81,33 +70,34 @@ export function createRecipientService(options: RecipientServiceOptions): Recipi
     onError,
   })
   const changed = (id: string) => directory.forget(id)
-  const reviews = new RecipientReviews({ ...options, changed })
+  const reviews = new RecipientReviews({ ...node, changed })
+  approvals.addSubjects({ recipient: recipientSubject({ sandbox, changed }) })
+  operators.onChange(() => directory.forgetAll())
   return {
+    reads: createRecipientReads(node),
+    commands: createRecipientCommands({
+      ...node,
+      ...validation,
+      payees,
+      approvals: approvals.approvals,
+      reviews,
+      async forget(id) {
+        directory.forget(id)
+        await notifications.heard(id, FORGOTTEN_WITHIN_MS)
+      },
+    }),
+    background: [background('changed recipients', notifications), background('reviews of recipients', reviews)],
+    /** The cache of recipients that payments read. */
     directory,
-    lookups: createBankLookups(options),
-    subject: recipientSubject({ sandbox, changed }),
-    async forgetOf(customerId, version) {
+    /** The directory of banks. */
+    bankLookups: { reads: createBankLookups({ ...node, ...validation }) },
+    /**
+     * Waits until all nodes have dropped a customer's recipients from their caches, because of a new version of the
+     * customer's preferences.
+     */
+    async forgetOf(customerId: string, version: number): Promise<void> {
       directory.forgetOf(customerId)
       await notifications.heard(`${ALL_OF}${customerId} ${version}`, FORGOTTEN_WITHIN_MS)
-    },
-    commands: (approvals, findIdempotencyRecord) =>
-      createRecipientCommands({
-        ...options,
-        approvals,
-        reviews,
-        findIdempotencyRecord,
-        async forget(id) {
-          directory.forget(id)
-          await notifications.heard(id, FORGOTTEN_WITHIN_MS)
-        },
-      }),
-    async start() {
-      await notifications.start()
-      reviews.start()
-    },
-    async stop() {
-      await reviews.stop()
-      await notifications.stop()
     },
   }
 }

@@ -16,13 +16,6 @@ export interface SystemOptions {
   readonly lanes: number
   readonly clock: Clock
   readonly onBug: (error: unknown, what: string) => void
-  /** Called after each commit, because there may be events. Must be quick. */
-  readonly onCommitted?: () => void
-  /**
-   * Called when a lane has replaced its connection: state that other caches hold may never have existed on the new
-   * server.
-   */
-  readonly onReconnected?: () => void
 }
 
 export class ActorSystem {
@@ -35,6 +28,8 @@ export class ActorSystem {
     quote: new Activations(LIMITS.activationsMax.quote),
   }
   readonly #sweeper: NodeJS.Timeout
+  readonly #onCommitted: (() => void)[] = []
+  readonly #onReconnected: (() => void)[] = []
   /** The number of asks so far, by kind of actor. */
   readonly asked: Record<ActorName, number> = { balance: 0, payment: 0, exchange: 0, quote: 0 }
 
@@ -48,16 +43,31 @@ export class ActorSystem {
           nth,
           clock: options.clock,
           onBug: options.onBug,
-          onCommitted: options.onCommitted,
+          onCommitted: () => {
+            for (const listener of this.#onCommitted) listener()
+          },
           onReconnected: () => {
             this.#forgetStates(nth)
-            options.onReconnected?.()
+            for (const listener of this.#onReconnected) listener()
           },
           balanceInMemory: (id) => this.#activations.balance.peek(id),
         }),
     )
     this.#sweeper = setInterval(() => this.#forgetIdle(), LIMITS.activationIdleMs / 6)
     this.#sweeper.unref()
+  }
+
+  /** Registers a listener, which is called after each commit, because there may be events. It must be quick. */
+  onCommitted(listener: () => void): void {
+    this.#onCommitted.push(listener)
+  }
+
+  /**
+   * Registers a listener, which is called when a lane has replaced its connection: state that other caches hold may
+   * never have existed on the new server.
+   */
+  onReconnected(listener: () => void): void {
+    this.#onReconnected.push(listener)
   }
 
   /** The number of activations in memory, by kind. */

@@ -1,10 +1,14 @@
 /** The reads of transfers. Null means: no such row in this tenant. */
-import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
-import type { Transfer, transferList } from '../../lib/transfers/transfer-schema.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
-import type { Versioned } from '../../lib/commands/command.ts'
+import type { Database } from '../../storage/db/database.ts'
+import { readDatabase } from '../../storage/db/read-database.ts'
+import { getTransfer, listTransfers, type TransferListQuery } from '../../storage/transfers/transfer-queries.ts'
 
-export interface TransferReads {
-  listTransfers(query: ListQuery<typeof transferList>): Promise<ListResult<Transfer>>
-  getTransfer(tenant: Tenant, id: string): Promise<Versioned<Transfer> | null>
+/** Creates the reads. They throw DatabaseUnavailable while Postgres is slow or gone. */
+export function createTransferReads({ database }: { readonly database: Database }) {
+  const db = readDatabase(database)
+  return {
+    listTransfers: (query: TransferListQuery) => listTransfers(db, query),
+    getTransfer: (tenant: Tenant, id: string) => getTransfer(database, tenant, id),
+  }
 }

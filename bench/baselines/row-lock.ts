@@ -11,7 +11,7 @@ import type { PaymentQueue } from '../../actors/payments/payment-queue.ts'
 import type { Approvals } from '../../actors/approvals/approvals.ts'
 import type { ActorSystem } from '../../actors/runtime/system.ts'
 import { createPaymentCommands, type PaymentCommands } from '../../actors/payments/payment-operations.ts'
-import { createAnswers, storedAnswer } from '../../actors/commands/answers.ts'
+import { createAnswers, createIdempotencyRecords } from '../../actors/commands/answers.ts'
 import { timestamp, type Clock } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import type { BalanceState } from '../../lib/balances/balance.ts'
@@ -23,7 +23,6 @@ import { BalanceCache } from '../../storage/balances/balance-cache.ts'
 import type { StoredOutcome } from '../../storage/commit/commit.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { OrderNumbers } from '../../storage/payments/order-numbers.ts'
-import { createReads } from '../../http/server/reads.ts'
 import { RecipientCache } from '../../storage/recipients/recipient-cache.ts'
 
 /**
@@ -62,7 +61,6 @@ export function rowLockCommands({ database, databaseUrl, poolMax, ids, clock, pr
     place: (now: number) => ({ position: 1, etaSeconds: 1, estimatedAt: timestamp(now + 1_000) }),
     offer: () => undefined,
   }
-  const reads = createReads({ database, clock, drainPerSecond: () => 1 })
   const { createPayment: create } = createPaymentCommands(
     {
       // The flow asks nothing else of them.
@@ -81,12 +79,7 @@ export function rowLockCommands({ database, databaseUrl, poolMax, ids, clock, pr
     createAnswers({
       database,
       problemBase,
-      findIdempotencyRecord: async (id) => {
-        const record = await reads.findIdempotencyRecord(id)
-        return record === null
-          ? null
-          : { fingerprint: record.fingerprint, createdAt: record.createdAt, answer: storedAnswer(record) }
-      },
+      findIdempotencyRecord: createIdempotencyRecords({ database, clock }),
     }),
   )
   return {

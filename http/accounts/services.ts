@@ -1,12 +1,8 @@
 /** Services of accounts for handlers. */
-import type { AccountCommands } from '../../actors/accounts/account-commands.ts'
-import type { AccountReads } from '../../actors/accounts/account-reads.ts'
+import type { AccountService } from '../../actors/accounts/account-service.ts'
 
 declare module '../route/services.ts' {
-  interface ReadServices {
-    readonly accounts: AccountReads
-  }
-  interface Services {
-    readonly accounts: AccountReads & AccountCommands
+  interface Nouns {
+    readonly accounts: AccountService
   }
 }

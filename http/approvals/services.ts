@@ -1,11 +1,8 @@
 /** Services of approvals for handlers. */
-import type { ApprovalCommands, ApprovalReads } from '../../actors/approvals/approval-operations.ts'
+import type { ApprovalService } from '../../actors/approvals/approval-service.ts'
 
 declare module '../route/services.ts' {
-  interface ReadServices {
-    readonly approvals: ApprovalReads
-  }
-  interface Services {
-    readonly approvals: ApprovalReads & ApprovalCommands
+  interface Nouns {
+    readonly approvals: ApprovalService
   }
 }

@@ -1,11 +1,8 @@
 /** Services of compliance for handlers. */
-import type { ComplianceCommands, ComplianceReads } from '../../actors/compliance/compliance-operations.ts'
+import type { ComplianceService } from '../../actors/compliance/compliance-service.ts'
 
 declare module '../route/services.ts' {
-  interface ReadServices {
-    readonly compliance: ComplianceReads
-  }
-  interface Services {
-    readonly compliance: ComplianceReads & ComplianceCommands
+  interface Nouns {
+    readonly compliance: ComplianceService
   }
 }

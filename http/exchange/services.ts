@@ -1,14 +1,9 @@
 /** Services of exchange for handlers. */
-import type { ContractCommands, ContractReads } from '../../actors/exchange/contract-operations.ts'
-import type { ExchangeCommands, ExchangeReads } from '../../actors/exchange/exchange-operations.ts'
+import type { ExchangeService } from '../../actors/exchange/exchange-service.ts'
 
 declare module '../route/services.ts' {
-  interface ReadServices {
-    readonly contracts: ContractReads
-    readonly exchanges: ExchangeReads
-  }
-  interface Services {
-    readonly contracts: ContractReads & ContractCommands
-    readonly exchanges: ExchangeReads & ExchangeCommands
+  interface Nouns {
+    readonly contracts: ExchangeService['contracts']
+    readonly exchanges: ExchangeService
   }
 }

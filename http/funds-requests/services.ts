@@ -1,11 +1,8 @@
 /** Services of funds requests for handlers. */
-import type { FundsRequestCommands, FundsRequestReads } from '../../actors/funds-requests/funds-request-operations.ts'
+import type { FundsRequestService } from '../../actors/funds-requests/funds-request-service.ts'
 
 declare module '../route/services.ts' {
-  interface ReadServices {
-    readonly fundsRequests: FundsRequestReads
-  }
-  interface Services {
-    readonly fundsRequests: FundsRequestReads & FundsRequestCommands
+  interface Nouns {
+    readonly fundsRequests: FundsRequestService
   }
 }

@@ -1,14 +1,9 @@
 /** Services of identity for handlers. */
-import type { IdentityCommands, IdentityReads } from '../../actors/identity/identity.ts'
-import type { MemberCommands, MemberReads } from '../../actors/identity/members.ts'
+import type { IdentityService } from '../../actors/identity/identity-service.ts'
 
 declare module '../route/services.ts' {
-  interface ReadServices {
-    readonly identity: IdentityReads
-    readonly members: MemberReads
-  }
-  interface Services {
-    readonly identity: IdentityReads & IdentityCommands
-    readonly members: MemberReads & MemberCommands
+  interface Nouns {
+    readonly identity: IdentityService
+    readonly members: IdentityService['members']
   }
 }

@@ -1,8 +1,8 @@
 /** Services of integration for handlers. */
-import type { IntegrationQueries } from '../../actors/integration/integration-reads.ts'
+import type { IntegrationService } from '../../actors/integration/integration-service.ts'
 
 declare module '../route/services.ts' {
-  interface ReadServices {
-    readonly integration: IntegrationQueries
+  interface Nouns {
+    readonly integration: IntegrationService
   }
 }

@@ -1,11 +1,8 @@
 /** Services of jobs for handlers. */
-import type { JobCommands, JobReads } from '../../actors/jobs/job-operations.ts'
+import type { JobService } from '../../actors/jobs/job-service.ts'
 
 declare module '../route/services.ts' {
-  interface ReadServices {
-    readonly jobs: JobReads
-  }
-  interface Services {
-    readonly jobs: JobReads & JobCommands
+  interface Nouns {
+    readonly jobs: JobService
   }
 }

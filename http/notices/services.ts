@@ -1,11 +1,8 @@
 /** Services of notices for handlers. */
-import type { NoticeCommands, NoticeReads } from '../../actors/notices/notice-operations.ts'
+import type { createNotices } from '../../actors/notices/notice-operations.ts'
 
 declare module '../route/services.ts' {
-  interface ReadServices {
-    readonly notices: NoticeReads
-  }
-  interface Services {
-    readonly notices: NoticeReads & NoticeCommands
+  interface Nouns {
+    readonly notices: ReturnType<typeof createNotices>
   }
 }

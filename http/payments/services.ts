@@ -1,14 +1,9 @@
 /** Services of payments for handlers. */
-import type { PaymentReads } from '../../actors/payments/payment-reads.ts'
-import type { PaymentCommands } from '../../actors/payments/payment-operations.ts'
-import type { PaymentChanges } from '../../actors/payments/payment-changes.ts'
-import type { PaymentOutcomeCommands, PaymentOutcomeReads } from '../../actors/payments/payment-outcomes.ts'
+import type { PaymentService } from '../../actors/payments/payment-service.ts'
 
 declare module '../route/services.ts' {
-  interface ReadServices {
-    readonly payments: PaymentReads & PaymentOutcomeReads
-  }
-  interface Services {
-    readonly payments: PaymentReads & PaymentOutcomeReads & PaymentCommands & PaymentChanges & PaymentOutcomeCommands
+  interface Nouns {
+    readonly payments: PaymentService
+    readonly confirmations: PaymentService['confirmations']
   }
 }

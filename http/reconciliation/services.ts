@@ -1,11 +1,8 @@
 /** Services of reconciliation for handlers. */
-import type { TreasuryCommands, TreasuryReads } from '../../actors/reconciliation/treasury-operations.ts'
+import type { ReconciliationService } from '../../actors/reconciliation/reconciliation-service.ts'
 
 declare module '../route/services.ts' {
-  interface ReadServices {
-    readonly reconciliation: TreasuryReads
-  }
-  interface Services {
-    readonly reconciliation: TreasuryReads & TreasuryCommands
+  interface Nouns {
+    readonly reconciliation: ReconciliationService
   }
 }

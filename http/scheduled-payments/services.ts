@@ -1,14 +1,8 @@
 /** Services of scheduled payments for handlers. */
-import type {
-  ScheduledPaymentCommands,
-  ScheduledPaymentReads,
-} from '../../actors/scheduled-payments/schedule-operations.ts'
+import type { ScheduleService } from '../../actors/scheduled-payments/schedule-service.ts'
 
 declare module '../route/services.ts' {
-  interface ReadServices {
-    readonly scheduledPayments: ScheduledPaymentReads
-  }
-  interface Services {
-    readonly scheduledPayments: ScheduledPaymentReads & ScheduledPaymentCommands
+  interface Nouns {
+    readonly scheduledPayments: ScheduleService
   }
 }

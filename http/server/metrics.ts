@@ -4,48 +4,45 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
 import type { JournalChain } from '../../actors/journal/journal-chain.ts'
-import type { PaymentQueue } from '../../actors/payments/payment-queue.ts'
-import type { Webhooks } from '../../actors/webhooks/event-relay.ts'
+import type { QueueService } from '../../actors/payments/queue-service.ts'
+import type { ReconciliationService } from '../../actors/reconciliation/reconciliation-service.ts'
 import type { ClockWatch } from '../../actors/runtime/clock-watch.ts'
 import type { HorizonWatch } from '../../actors/runtime/horizon-watch.ts'
-import type { Reconciliations } from '../../actors/reconciliation/reconciliations.ts'
-import type { ActorSystem } from '../../actors/runtime/system.ts'
-import type { TransactionFollower } from '../../actors/transactions/transaction-follower.ts'
+import type { Node } from '../../actors/runtime/node.ts'
+import type { TransactionService } from '../../actors/transactions/transaction-service.ts'
+import type { WebhookService } from '../../actors/webhooks/webhook-service.ts'
 import { StartError } from '../../lib/base/errors.ts'
-import type { Shards } from '../../lib/shards/shards.ts'
 import type { Admission } from '../access/admission.ts'
 import type { Arrivals } from '../access/arrivals.ts'
 
-/** The parts of a node whose values are measured. */
+/** The parts of a node whose values are measured, by noun. */
 export interface MeasuredParts {
-  readonly system: ActorSystem
-  readonly queue: PaymentQueue
-  readonly shards: Shards
+  readonly node: Pick<Node, 'system' | 'shards'>
+  readonly clockWatch: Pick<ClockWatch, 'aheadSeconds'>
+  readonly horizonWatch: Pick<HorizonWatch, 'ageSeconds'>
   readonly admission: Admission
   readonly arrivals: Arrivals
-  readonly webhooks: Webhooks
-  readonly transactions: Pick<TransactionFollower, 'lagSeconds'>
-  readonly journalChain: JournalChain
-  readonly reconciliations: Reconciliations
-  readonly horizonWatch: Pick<HorizonWatch, 'ageSeconds'>
-  readonly clockWatch: Pick<ClockWatch, 'aheadSeconds'>
+  readonly journalChain: Pick<JournalChain, 'lag'>
+  readonly paymentQueue: Pick<QueueService, 'queue'>
+  readonly reconciliation: Pick<ReconciliationService, 'reconciliations'>
+  readonly transactions: Pick<TransactionService, 'follower'>
+  readonly webhooks: Pick<WebhookService, 'relay'>
 }
 
 /**
  * Builds the registry of all metrics for graphs and alerts. Values are read at each scrape; nothing is counted twice.
  */
 export function createRegistry({
-  system,
-  queue,
-  shards,
-  admission,
-  arrivals,
-  webhooks,
-  journalChain,
-  reconciliations,
-  transactions,
+  node: { system, shards },
   clockWatch,
   horizonWatch,
+  admission,
+  arrivals,
+  journalChain,
+  paymentQueue: { queue },
+  reconciliation: { reconciliations },
+  transactions: { follower },
+  webhooks: { relay },
 }: MeasuredParts): Registry {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, prefix: 'vostro_' })
@@ -104,10 +101,10 @@ export function createRegistry({
   gauge('vostro_actors_balance', 'Balances in memory.', () => system.size.balance)
   gauge('vostro_actors_payment', 'Payments in memory.', () => system.size.payment)
   gauge('vostro_payment_queue_backlog', 'Payments that wait for the bank.', () => queue.backlog)
-  counter('vostro_webhook_attempts_total', 'Callbacks attempted.', () => webhooks.counters.attempts)
-  counter('vostro_webhook_failures_total', 'Callbacks that failed.', () => webhooks.counters.failures)
-  gauge('vostro_webhooks_under_way', 'Callbacks under way.', () => webhooks.underWay)
-  gauge('vostro_webhook_endpoints_busy', 'Webhook endpoints with an actor in memory.', () => webhooks.endpoints)
+  counter('vostro_webhook_attempts_total', 'Callbacks attempted.', () => relay.counters.attempts)
+  counter('vostro_webhook_failures_total', 'Callbacks that failed.', () => relay.counters.failures)
+  gauge('vostro_webhooks_under_way', 'Callbacks under way.', () => relay.underWay)
+  gauge('vostro_webhook_endpoints_busy', 'Webhook endpoints with an actor in memory.', () => relay.endpoints)
   gauge(
     'vostro_journal_chain_lag_lines',
     'Journal lines that were not chained yet when this node looked last.',
@@ -121,7 +118,7 @@ export function createRegistry({
   gauge(
     'vostro_transactions_lag_seconds',
     'How old the oldest event was that the list of transactions last took up.',
-    () => transactions.lagSeconds,
+    () => follower.lagSeconds,
   )
   gauge(
     'vostro_clock_ahead_seconds',

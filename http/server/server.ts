@@ -1,6 +1,6 @@
 /** The HTTP server: refuses broken requests before they reach the application. */
 import { MINUTE_MS } from '../../lib/base/clock.ts'
-import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { FairShare } from '../../lib/security/fair-share.ts'
 import type { Problem } from '../../lib/base/problems.ts'
@@ -45,28 +45,24 @@ export interface Patience {
   readonly lookMs?: number
 }
 
-/** Creates an HTTP server that also answers broken HTTP with problem documents. It does not listen yet. */
-export function createHttpServer(
-  listener: RequestListener,
-  world: Pick<Services, 'ids' | 'problemBase'>,
-  patience: Patience = {},
-): Server {
+/**
+ * Creates an HTTP server that answers broken HTTP with problem documents. It does not listen yet; its owner answers the
+ * requests (event `request`).
+ */
+export function createHttpServer(world: Pick<Services, 'ids' | 'problemBase'>, patience: Patience = {}): Server {
   const {
     headersTimeoutMs = HEADERS_TIMEOUT_MS,
     requestTimeoutMs = REQUEST_TIMEOUT_MS,
     lookMs = TIMEOUT_LOOK_MS,
     connectionsMax = CONNECTIONS_MAX,
   } = patience
-  const server = createServer(
-    {
-      maxHeaderSize: HEADER_BYTES_MAX,
-      headersTimeout: headersTimeoutMs,
-      requestTimeout: requestTimeoutMs,
-      connectionsCheckingInterval: lookMs,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-    },
-    listener,
-  )
+  const server = createServer({
+    maxHeaderSize: HEADER_BYTES_MAX,
+    headersTimeout: headersTimeoutMs,
+    requestTimeout: requestTimeoutMs,
+    connectionsCheckingInterval: lookMs,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+  })
   const connections = new FairShare(connectionsMax * CONNECTIONS_CEILING_TIMES)
   server.on('connection', (socket: Socket) => {
     const party = { group: addressBlock(socket.remoteAddress ?? ''), member: '' }

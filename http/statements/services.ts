@@ -1,11 +1,8 @@
 /** Services of statements for handlers. */
-import type { StatementCommands, StatementReads } from '../../actors/statements/statement-operations.ts'
+import type { StatementService } from '../../actors/statements/statement-service.ts'
 
 declare module '../route/services.ts' {
-  interface ReadServices {
-    readonly statements: StatementReads
-  }
-  interface Services {
-    readonly statements: StatementReads & StatementCommands
+  interface Nouns {
+    readonly statements: StatementService
   }
 }

@@ -1,12 +1,8 @@
 /** Services of transfers for handlers. */
-import type { TransferCommands } from '../../actors/transfers/transfer-operations.ts'
-import type { TransferReads } from '../../actors/transfers/transfer-reads.ts'
+import type { TransferService } from '../../actors/transfers/transfer-service.ts'
 
 declare module '../route/services.ts' {
-  interface ReadServices {
-    readonly transfers: TransferReads
-  }
-  interface Services {
-    readonly transfers: TransferReads & TransferCommands
+  interface Nouns {
+    readonly transfers: TransferService
   }
 }

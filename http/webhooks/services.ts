@@ -1,11 +1,8 @@
 /** Services of webhooks for handlers. */
-import type { WebhookCommands, WebhookReads } from '../../actors/webhooks/webhook-operations.ts'
+import type { WebhookService } from '../../actors/webhooks/webhook-service.ts'
 
 declare module '../route/services.ts' {
-  interface ReadServices {
-    readonly webhooks: WebhookReads
-  }
-  interface Services {
-    readonly webhooks: WebhookReads & WebhookCommands
+  interface Nouns {
+    readonly webhooks: WebhookService
   }
 }

@@ -10,7 +10,9 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import type { Test } from 'tap'
+import { createBulkPaymentCommands } from '../../actors/bulk-payments/bulk-payment-operations.ts'
 import { createBulkSubmissions, type BulkSubmissionCommands } from '../../actors/bulk-payments/bulk-submissions.ts'
+import { createBulkUploads } from '../../actors/bulk-payments/bulk-uploads.ts'
 import type { BulkPaymentCommands } from '../../actors/bulk-payments/bulk-payment-operations.ts'
 import type { BulkUploadCommands } from '../../actors/bulk-payments/bulk-uploads.ts'
 import { createDownloads } from '../../actors/documents/downloads.ts'
@@ -235,7 +237,10 @@ async function run(t: Test, seed: number): Promise<void> {
     nodes.map((node) => {
       const downloads = createDownloads({ ...node.world, linkKey, origin: () => 'http://127.0.0.1' })
       const world = { ...node.world, jobs: node.jobs, downloads, sandbox: true, market: { mid: () => null } }
-      return { ...node, commands: { ...node.bulk.commands(world), ...createBulkSubmissions(world) } }
+      return {
+        ...node,
+        commands: { ...createBulkPaymentCommands(world), ...createBulkUploads(world), ...createBulkSubmissions(world) },
+      }
     }),
   )
   await tell({ words: WORDS, askers: ASKERS, clock }, () => history.next())

@@ -6,7 +6,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { Test } from 'tap'
-import { Approvals } from '../../actors/approvals/approvals.ts'
+import { Approvals, type ApprovalsOptions } from '../../actors/approvals/approvals.ts'
 import { BulkPayments } from '../../actors/bulk-payments/bulk-payment-pollers.ts'
 import { bulkPaymentSubject } from '../../actors/bulk-payments/approve-bulk-payment.ts'
 import { DuePayments } from '../../actors/payments/due-payments.ts'
@@ -20,12 +20,12 @@ import { SandboxBank } from '../../actors/sandbox/sandbox-bank.ts'
 import { InProcessShards } from '../../actors/runtime/in-process-shards.ts'
 import { ActorSystem } from '../../actors/runtime/system.ts'
 import { ScheduledPayments } from '../../actors/scheduled-payments/scheduled-payments.ts'
-import { createBulkService } from '../../actors/bulk-payments/bulk-service.ts'
-import { storedAnswer } from '../../actors/commands/answers.ts'
+import { createBulkJobs } from '../../actors/bulk-payments/bulk-jobs.ts'
+import { createIdempotencyRecords } from '../../actors/commands/answers.ts'
 import type { ByCaller } from '../../lib/identity/caller.ts'
 import { problemBody } from '../../lib/base/problem-document.ts'
 import { createRecipientService } from '../../actors/recipients/recipient-service.ts'
-import type { Command, Idempotency, IdempotencyRecord } from '../../lib/commands/command.ts'
+import type { Command, Idempotency } from '../../lib/commands/command.ts'
 import { sandboxScreener } from '../../lib/sandbox/sandbox-screener.ts'
 import type { Clock, ManualClock } from '../../lib/base/clock.ts'
 import { OperatingError } from '../../lib/base/errors.ts'
@@ -34,7 +34,6 @@ import { BalanceCache } from '../../storage/balances/balance-cache.ts'
 import { Database } from '../../storage/db/database.ts'
 import { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
 import { OrderNumbers } from '../../storage/payments/order-numbers.ts'
-import { createReads } from '../../http/server/reads.ts'
 import { loadUkModulusTable } from '../../storage/recipients/uk-modulus-files.ts'
 import { ids, newKey } from '../support/commands.ts'
 import type { Ledger } from '../support/ledger.ts'
@@ -75,15 +74,23 @@ async function openNode(ledger: Ledger, bugs: string[]) {
   // Never started: payments wait until a history says what the bank makes of them.
   const queue = new PaymentQueue({ ...shared, system, accounts, bank, screener: sandboxScreener })
   const mailer = { send: async () => undefined }
-  const validation = { ukModulus: await loadUkModulusTable(null), banks: new BankDirectory([]), sandbox: true }
-  const recipients = createRecipientService({
-    ...shared,
-    databaseUrl,
-    mailer,
-    ...validation,
-    payees: bank,
-    problemBase: PROBLEM_BASE,
-  })
+  const validation = { ukModulus: await loadUkModulusTable(null), banks: new BankDirectory([]) }
+  const bulkPayments = new BulkPayments({ ...shared, queue, sandbox: true })
+  // No history has payments that wait for people one by one.
+  const subjects: ApprovalsOptions['subjects'] = {
+    bulk_payment: bulkPaymentSubject({ nudge: () => bulkPayments.nudge() }),
+  }
+  const approvals = new Approvals({ ...shared, mailer, subjects })
+  const findIdempotencyRecord = createIdempotencyRecords({ database, clock })
+  const recipients = createRecipientService(
+    { ...shared, databaseUrl, mailer, sandbox: true, problemBase: PROBLEM_BASE, findIdempotencyRecord },
+    {
+      validation,
+      payees: bank,
+      approvals: { approvals, addSubjects: (added) => Object.assign(subjects, added) },
+      operators: { onChange: () => undefined },
+    },
+  )
   const orderNumbers = new OrderNumbers(database)
   const paying: PayDeps = {
     ids,
@@ -96,29 +103,11 @@ async function openNode(ledger: Ledger, bugs: string[]) {
     payees: bank,
     orderNumbers,
   }
-  const bulkPayments = new BulkPayments({ ...shared, queue, sandbox: true })
-  const approvals = new Approvals({
-    ...shared,
-    mailer,
-    // No history has payments that wait for people one by one.
-    subjects: {
-      recipient: recipients.subject,
-      bulk_payment: bulkPaymentSubject({ nudge: () => bulkPayments.nudge() }),
-    },
-  })
-  const reads = createReads({ database, clock, drainPerSecond: () => queue.rate })
-  const findIdempotencyRecord = async (id: string): Promise<IdempotencyRecord | null> => {
-    const record = await reads.findIdempotencyRecord(id)
-    return record === null
-      ? null
-      : { fingerprint: record.fingerprint, createdAt: record.createdAt, answer: storedAnswer(record) }
-  }
-  const recipientCommands = recipients.commands(approvals, findIdempotencyRecord)
-  const bulk = createBulkService({
+  const bulk = createBulkJobs({
     database,
     paying,
-    validation,
-    recipients: recipientCommands,
+    validation: { ...validation, sandbox: true },
+    recipients: recipients.commands,
     problemBase: PROBLEM_BASE,
   })
   const parts = {
@@ -133,10 +122,9 @@ async function openNode(ledger: Ledger, bugs: string[]) {
       findIdempotencyRecord,
     },
     system,
-    bulk,
     approvals,
     bulkPayments,
-    recipientCommands,
+    recipientCommands: recipients.commands,
     due: new DuePayments({ ...shared, system, recipients: recipients.directory, queue, sandbox: true }),
     schedules: new ScheduledPayments({ ...shared, mailer, flow: paying }),
     fundsRequests: new FundsRequests(shared),
@@ -148,9 +136,9 @@ async function openNode(ledger: Ledger, bugs: string[]) {
       partner: { giveBack: async () => [] },
       screener: sandboxScreener,
     }),
-    jobs: new Jobs({ ...shared, mailer, kinds: bulk.jobs }),
+    jobs: new Jobs({ ...shared, mailer, kinds: bulk.kinds }),
   }
-  await recipients.start()
+  for (const { start } of recipients.background) await start()
   return {
     ...parts,
     async close(): Promise<void> {
@@ -162,7 +150,7 @@ async function openNode(ledger: Ledger, bugs: string[]) {
         approvals.stop(),
         bulkPayments.stop(),
       ])
-      await Promise.all([recipients.stop(), bulk.close(), system.close()])
+      await Promise.all([...recipients.background.map(({ stop }) => stop()), bulk.close(), system.close()])
       await database.close()
     },
   }

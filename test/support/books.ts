@@ -13,7 +13,13 @@ import { commit, type CommitCommand } from '../../storage/commit/commit.ts'
 import { Connection } from '../../storage/db/connection.ts'
 import { Database } from '../../storage/db/database.ts'
 import { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
-import { createReads } from '../../http/server/reads.ts'
+import { createBalanceReads } from '../../actors/balances/balance-reads.ts'
+import { createIncomingPaymentReads } from '../../actors/incoming-payments/incoming-payment-reads.ts'
+import { createPaymentReads } from '../../actors/payments/payment-reads.ts'
+import { createRecipientReads } from '../../actors/recipients/recipient-reads.ts'
+import { createTransferReads } from '../../actors/transfers/transfer-reads.ts'
+import { findApiKey } from '../../storage/identity/api-key-queries.ts'
+import { findIdempotencyRecord } from '../../storage/replay/recorded-commands.ts'
 import { seedSandbox, type SandboxContent } from '../../storage/seed/seed.ts'
 import { loadBalances } from '../../storage/balances/balance-states.ts'
 import { loadPayments } from '../../storage/payments/payment-states.ts'
@@ -38,7 +44,15 @@ export async function openBooks(t: Test) {
   const ids = createIdSource(clock)
   const sandbox = await seedSandbox({ database, clock, ids, kept: null })
   const accounts = new InternalAccountCache(database, ids)
-  const reads = createReads({ database, clock, drainPerSecond: () => 10 })
+  const reads = {
+    ...createBalanceReads({ database }),
+    ...createIncomingPaymentReads({ database }),
+    ...createPaymentReads({ database, clock, drainPerSecond: () => 10 }),
+    ...createRecipientReads({ database }),
+    ...createTransferReads({ database }),
+    findApiKey: (sha256: string) => findApiKey(database, sha256),
+    findIdempotencyRecord: (id: string) => findIdempotencyRecord(database, id, clock.now()),
+  }
   let numbers = 0n
 
   async function write(

@@ -653,9 +653,10 @@ t.test("520 sockets without a credential, each with half a body, are in nobody's
     log: world.log,
   })
   const admission = createAdmission({ refusal: () => ({ body: '{}', requestId: 'refused' }) })
-  const server = createHttpServer(
+  const server = createHttpServer(world)
+  server.on(
+    'request',
     admission.guard(createApp(routes, world, { forwarding, admission }).callback(), () => null),
-    world,
   )
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -8,11 +8,11 @@ import { createApp, type AppOptions } from '../../../http/server/app.ts'
 import { generateApiKey } from '../../../lib/identity/api-key.ts'
 import type { RowQuery, ListResult } from '../../../lib/contract/list.ts'
 import { routes } from '../../../http/server/routes.ts'
-import type { Payment, PaymentCreate } from '../../../lib/payments/payment-schema.ts'
+import type { PaymentCreate } from '../../../lib/payments/payment-schema.ts'
 import type { TransferCreate } from '../../../lib/transfers/transfer-schema.ts'
 import type { Route } from '../../../http/route/route.ts'
 import { createHttpServer, type Patience } from '../../../http/server/server.ts'
-import type { Services } from '../../../http/route/services.ts'
+import type { NounServices, Services } from '../../../http/route/services.ts'
 import { showing } from '../../../lib/commands/answer.ts'
 import type { Command, CommandAnswer, CommandBytes, IdempotencyRecord } from '../../../lib/commands/command.ts'
 import type { ApiKey } from '../../../lib/commands/caller.ts'
@@ -69,72 +69,21 @@ const NO_SESSIONS: Partial<Services['identity']> = {
   capabilitiesOf: () => [],
 }
 
-/** Services of nouns; the members of `Services` that are not machinery. */
-type NounServices = Omit<
-  Services,
-  | 'problemBase'
-  | 'sandbox'
-  | 'isWorkspace'
-  | 'cursorKey'
-  | 'ids'
-  | 'clock'
-  | 'log'
-  | 'health'
-  | 'readiness'
-  | 'findApiKey'
-  | 'findIdempotencyRecord'
-  | 'limitSignIn'
->
-
-const NOUNS: { readonly [Noun in keyof NounServices]: true } = {
-  accounts: true,
-  approvals: true,
-  balances: true,
-  bankLookups: true,
-  bulkPayments: true,
-  compliance: true,
-  confirmations: true,
-  connectionCalendars: true,
-  contracts: true,
-  customers: true,
-  documents: true,
-  downloads: true,
-  exchanges: true,
-  exports: true,
-  fundsRequests: true,
-  identity: true,
-  incomingPayments: true,
-  integration: true,
-  jobs: true,
-  members: true,
-  notices: true,
-  operators: true,
-  payments: true,
-  pricing: true,
-  recipients: true,
-  reconciliation: true,
-  scheduledPayments: true,
-  statements: true,
-  transactions: true,
-  transfers: true,
-  webhooks: true,
-}
-
-/** Services of which a test gives the members that it needs; any other member throws when it is called. */
+/** The nouns of which a test gives the members that it needs; any other member throws when it is called. */
 function fakeServices(given: { readonly [Noun in keyof NounServices]?: Partial<NounServices[Noun]> }): NounServices {
-  return Object.fromEntries(
-    Object.keys(NOUNS).map((noun) => [
-      noun,
-      new Proxy<object>(given[noun as keyof NounServices] ?? {}, {
+  return new Proxy(given as NounServices, {
+    get: (nouns, noun) =>
+      new Proxy<object>((Reflect.get(nouns, noun) as object | undefined) ?? {}, {
         get: (members, member) =>
           (Reflect.get(members, member) as unknown) ??
           (() => {
-            throw new Error(`The fake has no ${noun}.${String(member)}.`)
+            throw new Error(`The fake has no ${String(noun)}.${String(member)}.`)
           }),
       }),
-    ]),
-  ) as unknown as NounServices
+  })
 }
+
+type PaymentView = NonNullable<Awaited<ReturnType<Services['payments']['getPayment']>>>['view']
 
 /** Builds a fake world with no keys. */
 export function fakeWorld(change: { readonly sandbox?: boolean } = {}): FakeWorld {
@@ -168,7 +117,7 @@ export function fakeWorld(change: { readonly sandbox?: boolean } = {}): FakeWorl
     )
   }
 
-  const world: FakeWorld = {
+  const own: Omit<FakeWorld, keyof NounServices> = {
     nowMs: EPOCH_MS,
     keys: new Map(),
     records: new Map(),
@@ -199,47 +148,6 @@ export function fakeWorld(change: { readonly sandbox?: boolean } = {}): FakeWorl
       return world.keys.get(sha256) ?? null
     },
     findIdempotencyRecord: async (id) => world.records.get(id) ?? null,
-    ...fakeServices({
-      identity: NO_SESSIONS,
-      operators: { hasFeature: async () => true, railLimits: async () => ({ limits: {}, version: 1 }) },
-      balances: {
-        listBalances: pageOf,
-        getBalance: async () => null,
-        listJournal: pageOf,
-        listHolds: async () => null,
-      },
-      recipients: {
-        listRecipients: pageOf,
-        getRecipient: async () => null,
-        listRecipientReviews: pageOf,
-        getRecipientReview: async () => null,
-      },
-      transfers: {
-        listTransfers: pageOf,
-        getTransfer: async () => null,
-        createTransfer: async (command) => {
-          world.createdTransfers.push(command)
-          return answerTo(command, 'transfers')
-        },
-      },
-      incomingPayments: {
-        listIncomingPayments: pageOf,
-        getIncomingPayment: async () => null,
-        listSuspense: pageOf,
-        getSuspenseItem: async () => null,
-      },
-      payments: {
-        listPayments: pageOf,
-        getPayment: async (_tenant, id) =>
-          id === PAYMENT ? { version: 3, view: { id, status: 'processing' } as Payment } : null,
-        createPayment: async (command) => {
-          world.createdPayments.push(command)
-          return answerTo(command, 'payments')
-        },
-        cancelPayment: async (command) => answerTo(command, 'payments'),
-        submitPayment: async (command) => answerTo(command, 'payments'),
-      },
-    }),
     addKey: (keyChange = {}) => {
       const environment = keyChange.environment ?? 'test'
       const { secret, sha256 } = generateApiKey(environment, randomBytes)
@@ -260,6 +168,48 @@ export function fakeWorld(change: { readonly sandbox?: boolean } = {}): FakeWorl
       return secret
     },
   }
+  const nouns = fakeServices({
+    identity: NO_SESSIONS,
+    operators: { hasFeature: async () => true, railLimits: async () => ({ limits: {}, version: 1 }) },
+    balances: {
+      listBalances: pageOf,
+      getBalance: async () => null,
+      listJournal: pageOf,
+      listHolds: async () => null,
+    },
+    recipients: {
+      listRecipients: pageOf,
+      getRecipient: async () => null,
+      listRecipientReviews: pageOf,
+      getRecipientReview: async () => null,
+    },
+    transfers: {
+      listTransfers: pageOf,
+      getTransfer: async () => null,
+      createTransfer: async (command) => {
+        world.createdTransfers.push(command)
+        return answerTo(command, 'transfers')
+      },
+    },
+    incomingPayments: {
+      listIncomingPayments: pageOf,
+      getIncomingPayment: async () => null,
+      listSuspense: pageOf,
+      getSuspenseItem: async () => null,
+    },
+    payments: {
+      listPayments: pageOf,
+      getPayment: async (_tenant, id) =>
+        id === PAYMENT ? { version: 3, view: { id, status: 'processing' } as PaymentView } : null,
+      createPayment: async (command) => {
+        world.createdPayments.push(command)
+        return answerTo(command, 'payments')
+      },
+      cancelPayment: async (command) => answerTo(command, 'payments'),
+      submitPayment: async (command) => answerTo(command, 'payments'),
+    },
+  })
+  const world = Object.setPrototypeOf(own, nouns) as FakeWorld
   return world
 }
 
@@ -280,7 +230,8 @@ export interface FakeOptions {
 /** A service around a fake world, listening on a free port of the loopback interface. */
 export async function startFake(world: FakeWorld, options: FakeOptions = {}) {
   const table = options.routes === undefined ? routes : [...routes, ...options.routes]
-  const server = createHttpServer(createApp(table, world, options.app).callback(), world, options.patience)
+  const server = createHttpServer(world, options.patience)
+  server.on('request', createApp(table, world, options.app).callback())
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   const origin = `http://127.0.0.1:${port}`

@@ -10,11 +10,11 @@ import { JournalLine } from '../../../lib/balances/journal-line-schema.ts'
 import { Payment } from '../../../lib/payments/payment-schema.ts'
 import { Recipient } from '../../../lib/recipients/recipient-schema.ts'
 import { Transfer } from '../../../lib/transfers/transfer-schema.ts'
-import type { BalanceReads } from '../../../actors/balances/balance-reads.ts'
-import type { IncomingPaymentReads } from '../../../actors/incoming-payments/incoming-payment-reads.ts'
-import type { PaymentReads } from '../../../actors/payments/payment-reads.ts'
-import type { RecipientReads } from '../../../actors/recipients/recipient-reads.ts'
-import type { TransferReads } from '../../../actors/transfers/transfer-reads.ts'
+import type { createBalanceReads } from '../../../actors/balances/balance-reads.ts'
+import type { createIncomingPaymentReads } from '../../../actors/incoming-payments/incoming-payment-reads.ts'
+import type { createPaymentReads } from '../../../actors/payments/payment-reads.ts'
+import type { createRecipientReads } from '../../../actors/recipients/recipient-reads.ts'
+import type { createTransferReads } from '../../../actors/transfers/transfer-reads.ts'
 import type { ReadServices } from '../../../http/route/services.ts'
 import { accountOf } from '../../../lib/ledger/chart.ts'
 import {
@@ -78,7 +78,11 @@ function matches(t: Test, schema: TSchema, view: unknown): void {
 
 t.test('the reads are what the API asks for', async (t) => {
   const { reads } = await openBooks(t)
-  const queries: BalanceReads & IncomingPaymentReads & PaymentReads & RecipientReads & TransferReads = reads
+  const queries: ReturnType<typeof createBalanceReads> &
+    ReturnType<typeof createIncomingPaymentReads> &
+    ReturnType<typeof createPaymentReads> &
+    ReturnType<typeof createRecipientReads> &
+    ReturnType<typeof createTransferReads> = reads
   const findApiKey: ReadServices['findApiKey'] = reads.findApiKey
   t.ok(queries.listBalances)
   t.ok(findApiKey)

@@ -13,7 +13,9 @@ import { createSecretBox } from '../../../lib/security/secret-box.ts'
 import { shardOf, SHARD_COUNT } from '../../../lib/shards/shard.ts'
 import { audit } from '../../../storage/audit/audit.ts'
 import { Database } from '../../../storage/db/database.ts'
-import { createReads } from '../../../http/server/reads.ts'
+import { createBalanceReads } from '../../../actors/balances/balance-reads.ts'
+import { createRecipientReads } from '../../../actors/recipients/recipient-reads.ts'
+import { findApiKey } from '../../../storage/identity/api-key-queries.ts'
 import { createSandboxCustomers, createSandboxOperator, seedSandbox } from '../../../storage/seed/seed.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 import type { Test } from 'tap'
@@ -27,8 +29,8 @@ async function setUp(t: Test) {
   })
   const clock = new ManualClock(Date.parse('2026-05-04T09:30:00.000Z'))
   const world = { database, clock, ids: createIdSource(clock) }
-  const reads = createReads({ database, clock, drainPerSecond: () => 1 })
-  const keyOf = async (secret: string) => reads.findApiKey(apiKeyHash(secret))
+  const reads = { ...createBalanceReads({ database }), ...createRecipientReads({ database }) }
+  const keyOf = async (secret: string) => findApiKey(database, apiKeyHash(secret))
   const audited = async () => {
     const client = await database.pool.connect()
     try {
@@ -189,7 +191,7 @@ t.test('many customers are made in one go', async (t) => {
   })
   t.ok(created[0]?.recipients)
   t.equal(last.recipients, null)
-  t.equal((await reads.findApiKey(apiKeyHash(last.apiKey)))?.tenantId, last.id)
+  t.equal((await findApiKey(world.database, apiKeyHash(last.apiKey)))?.tenantId, last.id)
   t.equal(await audited(), true)
 })
 

@@ -1,0 +1,19 @@
+/** Balances: what they hold and what moved them, their opening, settings and closing. */
+import { createBalanceReads } from '../balances/balance-reads.ts'
+import type { AccountPartner } from '../providers/account-partner.ts'
+import type { Node } from '../runtime/node.ts'
+import { createBalanceCommands, type BalanceDeps } from './balance-operations.ts'
+
+export type BalanceService = ReturnType<typeof createBalanceService>
+
+/** Creates the service. */
+export function createBalanceService(
+  node: Node,
+  { gate, accountBook }: Pick<BalanceDeps, 'gate'> & { readonly accountBook: AccountPartner },
+) {
+  const reads = createBalanceReads(node)
+  return {
+    reads,
+    commands: createBalanceCommands({ ...node, gate, accountPartner: accountBook, queries: reads }),
+  }
+}

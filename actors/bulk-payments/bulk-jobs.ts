@@ -1,0 +1,48 @@
+/** The jobs that check and pay the rows of bulk payments, and the thread that reads their files. */
+import type { PayDeps } from '../payments/submit-payment.ts'
+import { bulkSubmissionJob } from './bulk-submission.ts'
+import { bulkValidationJob } from './bulk-validation.ts'
+import type { JobWork } from '../jobs/jobs.ts'
+import type { JobKind } from '../../lib/jobs/job.ts'
+import type { Problem } from '../../lib/base/problems.ts'
+import type { ValidationDeps } from '../../lib/recipients/validation.ts'
+import type { Database } from '../../storage/db/database.ts'
+import { createBulkFiles } from '../../workers/bulk-payments/bulk-files.ts'
+import { problemBody, problemStatus } from '../../lib/base/problem-document.ts'
+import type { RecipientCommands } from '../recipients/recipient-operations.ts'
+
+export interface BulkJobsOptions {
+  readonly database: Database
+  /** The dependencies for making payments, the same as for a single payment. */
+  readonly paying: PayDeps
+  readonly validation: ValidationDeps
+  readonly recipients: Pick<RecipientCommands, 'make'>
+  readonly problemBase: string
+}
+
+export interface BulkJobs {
+  /** The work by kind of job. */
+  readonly kinds: Readonly<Partial<Record<JobKind, JobWork>>>
+  /** Ends the thread that reads files. */
+  close(): Promise<void>
+}
+
+/** Creates the jobs. The thread that reads files starts with the first file. */
+export function createBulkJobs({ database, paying, validation, recipients, problemBase }: BulkJobsOptions): BulkJobs {
+  const files = createBulkFiles()
+  const world = {
+    ...paying,
+    database,
+    validation,
+    files,
+    problemStatus,
+    recipientFactory: recipients,
+    // The answer recorded under the key of a row's payment; only the job itself reads it.
+    problemText: (problem: Problem) =>
+      problemBody(problem, { problemBase, instance: '/v1/payments', requestId: paying.ids.next() }),
+  }
+  return {
+    kinds: { bulk_payment_validate: bulkValidationJob(world), bulk_payment_submit: bulkSubmissionJob(world) },
+    close: () => files.close(),
+  }
+}

@@ -1,0 +1,108 @@
+/** Exchanges and contracts: quotes, rates, orders to the partner, and the caches of desks and quotes. */
+import { ExchangeDesks } from '../../storage/exchange/exchange-desks.ts'
+import { QuoteCache } from '../../storage/exchange/quotes.ts'
+import { PgListener } from '../../storage/db/pg-listener.ts'
+import type { ApprovalService } from '../approvals/approval-service.ts'
+import type { ComplianceService } from '../compliance/compliance-service.ts'
+import { background, type Background, type Node } from '../runtime/node.ts'
+import { SandboxFx } from '../sandbox/sandbox-fx.ts'
+import { exchangeSubject } from './approve-exchange.ts'
+import { createContractCommands, createContractReads } from './contract-operations.ts'
+import { Contracts } from './contracts.ts'
+import type { ExchangeDeps } from './create-exchange.ts'
+import { createExchangeCommands, createExchangeReads } from './exchange-operations.ts'
+import { exchangeExceptions, FxOrders, type FxOrdersOptions } from './fx-orders.ts'
+
+/** The NOTIFY channel for changes of a rate, a customer's currencies or a connection. */
+const EXCHANGE_CHANGED = 'exchange_changed'
+/** The time that a new rate waits for other nodes. A node that does not answer learns of it when it is back. */
+const HEARD_WITHIN_MS = 1_000
+
+/** The nouns that exchanges need. */
+export interface ExchangeServiceParts extends Pick<FxOrdersOptions, 'queue'> {
+  readonly approvals: Pick<ApprovalService, 'approvals' | 'addSubjects'>
+  readonly compliance: Pick<ComplianceService, 'addExceptions'>
+  readonly operators: {
+    readonly reads: Pick<ExchangeDeps, 'hasFeature'>
+    onChange(listener: () => void): void
+  }
+}
+
+export type ExchangeService = ReturnType<typeof createExchangeService>
+
+/** Creates the service. Listens on a connection of its own. */
+export function createExchangeService(node: Node, { queue, approvals, compliance, operators }: ExchangeServiceParts) {
+  const { database, databaseUrl, system, onError } = node
+  const desks = new ExchangeDesks(database)
+  const quotes = new QuoteCache(database)
+  const partner = new SandboxFx(node)
+  const world = {
+    ...node,
+    desks,
+    quotes,
+    market: partner,
+    hasFeature: operators.reads.hasFeature,
+  } satisfies ExchangeDeps
+  const readRates = () => {
+    partner.readShifts().catch((error: unknown) => onError(error, 'rates'))
+  }
+  const notifications = new PgListener({
+    url: databaseUrl,
+    channel: EXCHANGE_CHANGED,
+    onError,
+    onMessage: (payload) => {
+      const [what, id = ''] = payload.split(' ')
+      if (what === 'rates') readRates()
+      else if (what === 'currencies') desks.forget(id)
+      else desks.forgetAll()
+    },
+    onGap: () => {
+      desks.forgetAll()
+      readRates()
+    },
+  })
+  const orders = new FxOrders({ ...node, queue, partner })
+  operators.onChange(() => desks.forgetAll())
+  // A quote may have been read that the new server never had.
+  system.onReconnected(() => quotes.forgetAll())
+  approvals.addSubjects({ exchange: exchangeSubject(world) })
+  compliance.addExceptions({ exchange: exchangeExceptions({ ...node, queue }) })
+  const dispatching: readonly Background[] = [
+    {
+      name: 'exchange orders',
+      start() {
+        orders.start()
+        partner.start(orders.inbox)
+      },
+      async stop() {
+        await partner.stop()
+        await orders.stop()
+      },
+    },
+  ]
+  return {
+    reads: createExchangeReads(world),
+    commands: createExchangeCommands(
+      { ...world, partner, heard: (connectionId) => notifications.heard(`rates ${connectionId}`, HEARD_WITHIN_MS) },
+      node.answers,
+    ),
+    background: [
+      {
+        name: 'changed exchange rates',
+        async start() {
+          await notifications.start()
+          await partner.readShifts()
+        },
+        stop: () => notifications.stop(),
+      },
+      ...(node.dispatch ? dispatching : []),
+    ],
+    /** The dependencies for exchanges, for nouns that make them in another way. */
+    world,
+    contracts: {
+      reads: createContractReads(database),
+      commands: createContractCommands({ ...world, approvals: approvals.approvals }, node.answers),
+      background: [background('contracts', new Contracts({ ...world, partner }))],
+    },
+  }
+}

@@ -1,0 +1,105 @@
+/** Identity: users, members, sessions and API keys, and the listener for keys that other nodes change. */
+import { grantOfRole } from '../../lib/identity/capabilities.ts'
+import { STEP_UP_FRESH_MS } from '../../lib/identity/step-up.ts'
+import { operatorOfCustomer } from '../../storage/customers/customers.ts'
+import { noteKeyUse } from '../../storage/identity/identity-api-keys.ts'
+import { hasProof, signInChallenge, touchSession } from '../../storage/identity/identity-sessions.ts'
+import { PgListener } from '../../storage/db/pg-listener.ts'
+import { getApiKey, listApiKeys } from '../../storage/identity/api-key-queries.ts'
+import { listAuditEvents } from '../../storage/trail/audit-events.ts'
+import { readDatabase } from '../../storage/db/read-database.ts'
+import { findSession, listSessions } from '../../storage/identity/session-queries.ts'
+import { getUser, listFactors } from '../../storage/identity/user-queries.ts'
+import { background, type Node } from '../runtime/node.ts'
+import { createApiKeyCommands } from './api-keys.ts'
+import type { IdentityReads } from './identity.ts'
+import type { IdentityDeps } from './identity-world.ts'
+import { KeyExpiry } from './key-expiry.ts'
+import { createMemberCommands, createMemberReads } from './members.ts'
+import { createPasswordCommands } from './passwords.ts'
+import { createProfileCommands } from './profile.ts'
+import { createSessionCommands } from './sessions.ts'
+import { createStepUpCommands } from './step-up.ts'
+
+/** Channel of the database's notifications that an API key has changed; the payload is the key's hash. */
+const KEY_CHANGED = 'api_key_changed'
+/**
+ * How long a change waits for other nodes to drop the key from their caches. Nodes not notified by then drop it
+ * themselves.
+ */
+const FORGOTTEN_WITHIN_MS = 1_000
+
+export type IdentityService = ReturnType<typeof createIdentityService>
+
+/**
+ * Creates the service. Listens on a connection of its own.
+ *
+ * @param options `singleUse`: whether each code of a second factor is accepted only once
+ */
+export function createIdentityService(node: Node, { singleUse }: Pick<IdentityDeps, 'singleUse'>) {
+  const { database, databaseUrl, clock, onError } = node
+  const world: IdentityDeps = { ...node, passwords: node.workers.passwords, singleUse }
+  const db = readDatabase(database)
+  const listeners: ((sha256: string | null) => void)[] = []
+  const tell = (sha256: string | null) => {
+    for (const listener of listeners) listener(sha256)
+  }
+  const notifications = new PgListener({
+    url: databaseUrl,
+    channel: KEY_CHANGED,
+    onMessage: tell,
+    onGap: () => tell(null),
+    onError,
+  })
+  const passwords = createPasswordCommands(world)
+  const members = createMemberReads(world)
+
+  const reads: IdentityReads = {
+    findSession: (tokenSha256) => findSession(database, tokenSha256, clock.now()),
+    touchSession: (sessionId) => touchSession(database, sessionId, clock.now()),
+    async loginChallenge(sessionId) {
+      const challengeId = await signInChallenge(database, sessionId)
+      return challengeId === null ? null : { challengeId, methods: ['totp'] }
+    },
+    hasProof: (question) => hasProof(database, { ...question, since: clock.now() - STEP_UP_FRESH_MS }),
+    operatorOf: (customerId) => operatorOfCustomer(database, customerId),
+    noteKeyUse: (keyId, address) => noteKeyUse(database, keyId, address, clock.now()),
+    onKeyChange: (listener) => {
+      listeners.push(listener)
+    },
+    listSessions: (userId, query) => listSessions(db, userId, query, clock.now()),
+    getUser: (userId) => getUser(database, userId),
+    listFactors: (userId) => listFactors(database, userId),
+    listApiKeys: (query) => listApiKeys(db, query, clock.now()),
+    getApiKey: (tenant, id) => getApiKey(database, tenant, id, clock.now()),
+    listAuditEvents: (query) => listAuditEvents(db, query),
+    capabilitiesOf: (role) => [...grantOfRole(role).capabilities],
+  }
+
+  return {
+    reads,
+    commands: {
+      ...createSessionCommands(world),
+      ...createStepUpCommands(world),
+      ...createProfileCommands(world),
+      ...passwords.commands,
+      ...createApiKeyCommands(world, async (sha256) => {
+        tell(sha256)
+        await notifications.heard(sha256, FORGOTTEN_WITHIN_MS)
+      }),
+    },
+    members: { reads: members, commands: createMemberCommands(world, members) },
+    background: [
+      {
+        name: 'changed API keys',
+        start: () => notifications.start(),
+        async stop() {
+          await notifications.stop()
+          // The mails that were begun after an answer.
+          await passwords.settled()
+        },
+      },
+      background('expiry of API keys', new KeyExpiry(node)),
+    ],
+  }
+}

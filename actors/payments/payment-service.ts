@@ -1,0 +1,76 @@
+/** Payments: their reads and commands, and the pollers for their dates and for what follows them. */
+import { statusesOf } from '../../storage/documents/documents.ts'
+import type { RecipientCache } from '../../storage/recipients/recipient-cache.ts'
+import type { ApprovalService } from '../approvals/approval-service.ts'
+import type { ComplianceService } from '../compliance/compliance-service.ts'
+import { exceptionalPayment } from '../compliance/resolve-exception.ts'
+import type { ExchangeDeps } from '../exchange/create-exchange.ts'
+import type { PayeeVerifier } from '../providers/bank.ts'
+import { background, type Node } from '../runtime/node.ts'
+import { paymentSubject } from './approve-payment.ts'
+import { heldPayment } from './compliance-payments.ts'
+import { DuePayments } from './due-payments.ts'
+import { createPaymentChanges } from './payment-changes.ts'
+import { createConfirmations } from './payment-confirmations.ts'
+import { createConversions } from './payment-conversions.ts'
+import { PaymentFollowUp } from './payment-follow-up.ts'
+import { createPaymentCommands } from './payment-operations.ts'
+import { createPaymentOutcomeCommands, createPaymentOutcomeReads, type PaymentOutcomeDeps } from './payment-outcomes.ts'
+import type { PaymentQueue } from './payment-queue.ts'
+import { createPaymentReads } from './payment-reads.ts'
+import type { PayDeps } from './submit-payment.ts'
+
+/** The nouns and partners that payments need. */
+export interface PaymentServiceParts {
+  readonly queue: PaymentQueue
+  readonly bank: PaymentOutcomeDeps['bank']
+  /** Checks names of payees. */
+  readonly payees: PayeeVerifier
+  readonly approvals: Pick<ApprovalService, 'approvals' | 'addSubjects'>
+  readonly compliance: Pick<ComplianceService, 'addHeld' | 'addExceptions'>
+  readonly recipients: { readonly directory: RecipientCache }
+  readonly exchanges: { readonly world: ExchangeDeps }
+  /** Tells whether the API has an operation of this name, for the catalogue of simulations. */
+  readonly hasOperation: (operationId: string) => boolean
+}
+
+export type PaymentService = ReturnType<typeof createPaymentService>
+
+/** Creates the service. */
+export function createPaymentService(
+  node: Node,
+  { queue, bank, payees, approvals, compliance, recipients, exchanges, hasOperation }: PaymentServiceParts,
+) {
+  const { config, clock, database, sandbox } = node
+  approvals.addSubjects({ payment: paymentSubject({ queue, sandbox, exchanges: exchanges.world }) })
+  compliance.addHeld({ payment: heldPayment({ queue }) })
+  compliance.addExceptions({ payment: exceptionalPayment(node) })
+  const paying = {
+    ...node,
+    queue,
+    payees,
+    recipients: recipients.directory,
+    conversions: createConversions(exchanges.world),
+    market: exchanges.world.market,
+    documents: { statuses: (customerId: string, ids: readonly string[]) => statusesOf(database.pool, customerId, ids) },
+  } satisfies PayDeps
+  const outcomes = { ...node, bank, environment: config.appEnv, hasOperation }
+  return {
+    reads: {
+      ...createPaymentReads({ database, clock, drainPerSecond: () => queue.rate }),
+      ...createPaymentOutcomeReads(outcomes),
+    },
+    commands: {
+      ...createPaymentCommands({ ...paying, approvals: approvals.approvals }, node.answers),
+      ...createPaymentChanges(node),
+      ...createPaymentOutcomeCommands(outcomes),
+    },
+    background: [
+      background('follow-up of payments', new PaymentFollowUp(node)),
+      background('due payments', new DuePayments({ ...node, queue, recipients: recipients.directory })),
+    ],
+    /** The dependencies for making payments, for nouns that make them in another way. */
+    paying,
+    confirmations: { reads: createConfirmations({ database, clock, render: node.workers.renderConfirmation }) },
+  }
+}

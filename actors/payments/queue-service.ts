@@ -1,0 +1,47 @@
+/** The queue of payments to the bank, with the bell that nodes ring for each other and the gate of compliance. */
+import { ShardBell } from '../runtime/shard-bell.ts'
+import { background, type Background, type Node } from '../runtime/node.ts'
+import type { SandboxBank } from '../sandbox/sandbox-bank.ts'
+import { ComplianceGate } from './compliance-gate.ts'
+import { PaymentQueue } from './payment-queue.ts'
+import { Recalls } from './recalls.ts'
+
+export type QueueService = ReturnType<typeof createQueueService>
+
+/** Creates the queue. It stands before the nouns that put payments into it. */
+export function createQueueService(node: Node, { bank }: { readonly bank: SandboxBank }) {
+  const { database, databaseUrl, shards, onError } = node
+  // A single node owns every shard (`owned()` is null), so it needs no bell.
+  const bell =
+    shards.owned() === null
+      ? null
+      : new ShardBell({
+          url: databaseUrl,
+          database,
+          shards,
+          channel: 'payment_waits',
+          onRing: () => queue.look(),
+          onError,
+        })
+  const queue: PaymentQueue = new PaymentQueue({ ...node, bank, elsewhere: (shard) => bell?.ring(shard) })
+  const dispatching: readonly Background[] = [
+    {
+      name: 'payment queue',
+      async start() {
+        await queue.start()
+        await bell?.start()
+        bank.start(queue.inbox)
+      },
+      async stop() {
+        await bell?.stop()
+        await bank.stop()
+        await queue.stop()
+      },
+      async runOnce() {
+        await Promise.all([queue.runOnce(), bank.runOnce()])
+      },
+    },
+    background('recalls', new Recalls({ ...node, bank })),
+  ]
+  return { queue, gate: new ComplianceGate(node), background: node.dispatch ? dispatching : [] }
+}

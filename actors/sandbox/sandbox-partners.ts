@@ -1,0 +1,19 @@
+/** The partners of a node: banks and account books of the sandbox. No partner starts before its noun does. */
+import type { Node } from '../runtime/node.ts'
+import { SandboxAccountBook } from './sandbox-account-book.ts'
+import { SandboxBank } from './sandbox-bank.ts'
+import { SandboxBookTransfers } from './sandbox-book-transfers.ts'
+import { SandboxCredits } from './sandbox-credits.ts'
+import { SandboxStatements } from './sandbox-statements.ts'
+
+/** Creates the partners. */
+export function createSandboxPartners(node: Node) {
+  return {
+    bank: new SandboxBank(node),
+    credits: new SandboxCredits(node),
+    bookTransfers: new SandboxBookTransfers(node),
+    // A statement is read as of one moment.
+    statements: new SandboxStatements({ database: node.snapshots, clock: node.clock }),
+    accountBook: new SandboxAccountBook(node),
+  }
+}

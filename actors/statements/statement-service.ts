@@ -1,0 +1,26 @@
+/** Statements: requests for them, the jobs that write them, and the calendar that requests the regular ones. */
+import type { DownloadReads } from '../documents/downloads.ts'
+import type { JobService } from '../jobs/job-service.ts'
+import { background, type Node } from '../runtime/node.ts'
+import { StatementCalendar } from './statement-calendar.ts'
+import { statementJob } from './statement-job.ts'
+import { createStatementCommands, createStatementReads } from './statement-operations.ts'
+
+/** The nouns that statements need. */
+export interface StatementServiceParts {
+  readonly jobs: Pick<JobService, 'jobs' | 'addKinds'>
+  readonly downloads: { readonly reads: DownloadReads }
+}
+
+export type StatementService = ReturnType<typeof createStatementService>
+
+/** Creates the service. */
+export function createStatementService(node: Node, { jobs, downloads }: StatementServiceParts) {
+  jobs.addKinds({ statement: statementJob({ ...node, documents: node.workers.documents }) })
+  const world = { ...node, jobs: jobs.jobs, downloads: downloads.reads }
+  return {
+    reads: createStatementReads(world),
+    commands: createStatementCommands(world),
+    background: [background('calendar of statements', new StatementCalendar(node))],
+  }
+}

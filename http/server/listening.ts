@@ -1,0 +1,47 @@
+/** The listening socket of a node: how it opens, its address, and how it closes. */
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { StartError } from '../../lib/base/errors.ts'
+import type { Config } from '../../lib/config/config.ts'
+
+/** Time that accepted requests get when the service stops; after it, their connections are closed. */
+const DRAIN_MS = 7_000
+
+/** Opens the socket. @throws StartError when the port cannot be opened */
+export async function listen(server: Server, { host, port }: Pick<Config, 'host' | 'port'>): Promise<void> {
+  server.listen(port, host)
+  try {
+    await once(server, 'listening')
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EADDRINUSE')
+      throw new StartError(`Port ${port} on ${host} is in use; stop what listens there or set another PORT.`, {
+        cause: error,
+      })
+    if (code === 'EACCES')
+      throw new StartError(`Port ${port} may not be opened by this user; set a PORT above 1023.`, { cause: error })
+    throw new StartError(`Cannot listen on ${host}:${port} (${code}); correct HOST and PORT.`, { cause: error })
+  }
+}
+
+/** Returns the address where a listening server is reached, without a path. */
+export function addressOf(server: Server, { host }: Pick<Config, 'host'>): string {
+  const address = server.address() as AddressInfo
+  // A server that listens on every address is reached on the loopback address.
+  const name = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
+  return `http://${name.includes(':') ? `[${name}]` : name}:${address.port}`
+}
+
+/** Stops accepting requests, and waits until those under way are answered, `DRAIN_MS` at most. */
+export async function drain(server: Server): Promise<void> {
+  const closed = once(server, 'close')
+  server.close()
+  server.closeIdleConnections()
+  const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS)
+  // Closes the keep-alive connections that become idle during the drain.
+  const sweep = setInterval(() => server.closeIdleConnections(), 100)
+  await closed
+  clearTimeout(cut)
+  clearInterval(sweep)
+}

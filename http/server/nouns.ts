@@ -1,0 +1,196 @@
+/** The nouns of a node: how they are built, under which names handlers find them, and in which order they work. */
+import { createAccountService } from '../../actors/accounts/account-service.ts'
+import { createBalanceService } from '../../actors/accounts/balance-service.ts'
+import { createApprovalService } from '../../actors/approvals/approval-service.ts'
+import { createBulkService } from '../../actors/bulk-payments/bulk-service.ts'
+import { createComplianceService } from '../../actors/compliance/compliance-service.ts'
+import { createCustomerService } from '../../actors/customers/customer-service.ts'
+import { createDocumentService, createDownloadService } from '../../actors/documents/document-service.ts'
+import { createExchangeService } from '../../actors/exchange/exchange-service.ts'
+import { createFundsRequestService } from '../../actors/funds-requests/funds-request-service.ts'
+import { createIdentityService } from '../../actors/identity/identity-service.ts'
+import { createIncomingPaymentService } from '../../actors/incoming-payments/incoming-payment-service.ts'
+import { createIntegrationService } from '../../actors/integration/integration-service.ts'
+import { createJobService } from '../../actors/jobs/job-service.ts'
+import { JournalChain } from '../../actors/journal/journal-chain.ts'
+import { createNotices } from '../../actors/notices/notice-operations.ts'
+import { createOperatorService } from '../../actors/operators/operator-operations.ts'
+import { createPaymentService } from '../../actors/payments/payment-service.ts'
+import { createQueueService } from '../../actors/payments/queue-service.ts'
+import { createPricing } from '../../actors/pricing/pricing-operations.ts'
+import type { PayeeVerifier } from '../../actors/providers/bank.ts'
+import { createConnectionCalendars } from '../../actors/providers/connection-calendars.ts'
+import { createRecipientService } from '../../actors/recipients/recipient-service.ts'
+import { createReconciliationService } from '../../actors/reconciliation/reconciliation-service.ts'
+import { background, type Background, type Node } from '../../actors/runtime/node.ts'
+import { createSandboxPartners } from '../../actors/sandbox/sandbox-partners.ts'
+import { createScheduleService } from '../../actors/scheduled-payments/schedule-service.ts'
+import { createStatementService } from '../../actors/statements/statement-service.ts'
+import { createTransactionService } from '../../actors/transactions/transaction-service.ts'
+import { createTransferService } from '../../actors/transfers/transfer-service.ts'
+import { createWebhookService, type WebhookParts } from '../../actors/webhooks/webhook-service.ts'
+import type { Scanner } from '../../lib/documents/scan.ts'
+import { sandboxScanner } from '../../lib/sandbox/scanner.ts'
+import { loadBankDirectory } from '../../storage/recipients/bank-directory-file.ts'
+import { loadUkModulusTable } from '../../storage/recipients/uk-modulus-files.ts'
+import type { Route } from '../route/route.ts'
+import type { Nouns } from '../route/services.ts'
+import { deprecatedOperations } from './deprecation.ts'
+import { integrationLinks } from './integration-links.ts'
+
+/** Parts of the nouns that a test or a bench replaces. */
+export interface NounOverrides {
+  /** Replaces the bank's check whether a name belongs to an account. */
+  readonly payees?: PayeeVerifier
+  /** Replaces the sandbox's scanner for harmful files. */
+  readonly scanner?: Scanner
+  /** True accepts each code of a second factor only once, as a service without a sandbox does. */
+  readonly singleUseCodes?: boolean
+  /** Replaces the name resolution of webhook receivers, and the random part of the delay of retries. */
+  readonly webhooks?: WebhookParts
+}
+
+/**
+ * Builds the nouns, in the order in which they need each other. A noun names those that it needs; it adds its subjects of approvals and holds, and its kinds of
+ * jobs, to theirs. Nothing works in the background yet.
+ *
+ * @param table all routes, for the reads that name operations
+ * @throws StartError when a file of the settings cannot be read
+ */
+export async function createNouns(node: Node, table: readonly Route[], overrides: NounOverrides) {
+  const { config, problemBase } = node
+  const validation = {
+    ukModulus: await loadUkModulusTable(config.ukModulusDir),
+    banks: await loadBankDirectory(config.bankDirectory),
+  }
+  const operationIds = new Set(table.map(({ operationId }) => operationId))
+  const { bank, credits, bookTransfers, statements: partner, accountBook } = createSandboxPartners(node)
+  const payees = overrides.payees ?? bank
+
+  const operators = createOperatorService(node)
+  const approvals = createApprovalService(node)
+  const compliance = createComplianceService(node)
+  const downloads = createDownloadService(node)
+  const jobs = createJobService(node, { downloads })
+  const identity = createIdentityService(node, { singleUse: overrides.singleUseCodes ?? !node.sandbox })
+  const webhooks = createWebhookService(node, overrides.webhooks)
+  const paymentQueue = createQueueService(node, { bank })
+  const { queue, gate } = paymentQueue
+  const incomingPayments = createIncomingPaymentService(node, { compliance, credits })
+  const recipients = createRecipientService(node, { payees, validation, approvals, operators })
+  const exchanges = createExchangeService(node, { queue, approvals, compliance, operators })
+  const payments = createPaymentService(node, {
+    queue,
+    bank,
+    payees,
+    approvals,
+    compliance,
+    recipients,
+    exchanges,
+    hasOperation: (operationId) => operationIds.has(operationId),
+  })
+  const transfers = createTransferService(node, { compliance, gate, partner: bookTransfers })
+  const accounts = createAccountService(node, { exchanges, accountBook })
+  const balances = createBalanceService(node, { gate, accountBook })
+  const bulkPayments = createBulkService(node, {
+    payments,
+    recipients,
+    validation,
+    exchanges,
+    queue,
+    approvals,
+    jobs,
+    downloads,
+  })
+  const customers = createCustomerService(node, { recipients })
+  const transactions = createTransactionService(node, { jobs, downloads, identity })
+  const scanner = overrides.scanner ?? sandboxScanner
+  const documents = createDocumentService(node, { scanner, downloads, transactions })
+  const statements = createStatementService(node, { jobs, downloads })
+  const fundsRequests = createFundsRequestService(node, { operators })
+  const scheduledPayments = createScheduleService(node, { payments, recipients })
+  const reconciliation = createReconciliationService(node, { partner, inbox: queue.inbox })
+  const integration = createIntegrationService(node, {
+    deprecated: deprecatedOperations(table),
+    links: () => integrationLinks(node.origin(), problemBase),
+  })
+
+  return {
+    accounts,
+    approvals,
+    balances,
+    bulkPayments,
+    compliance,
+    connectionCalendars: createConnectionCalendars(node),
+    customers,
+    documents,
+    downloads,
+    exchanges,
+    fundsRequests,
+    identity,
+    incomingPayments,
+    integration,
+    jobs,
+    journalChain: new JournalChain(node),
+    notices: createNotices(node),
+    operators,
+    paymentQueue,
+    payments,
+    pricing: createPricing(node),
+    recipients,
+    reconciliation,
+    scheduledPayments,
+    statements,
+    transactions,
+    transfers,
+    webhooks,
+  }
+}
+
+export type BuiltNouns = Awaited<ReturnType<typeof createNouns>>
+
+/** Returns the nouns under the names by which handlers find them. */
+export function servedNouns(nouns: BuiltNouns): Nouns {
+  const { exchanges, identity, payments, recipients, transactions } = nouns
+  return {
+    ...nouns,
+    bankLookups: recipients.bankLookups,
+    confirmations: payments.confirmations,
+    contracts: exchanges.contracts,
+    exports: transactions.exports,
+    members: identity.members,
+  }
+}
+
+/**
+ * Returns the work in the background, in the order of its start. It is stopped in reverse: work stops before the queues,
+ * caches and tables that it uses, so approvals, holds and jobs, which work on the subjects of other nouns, stand last.
+ */
+export function backgroundOf(nouns: BuiltNouns): readonly Background[] {
+  return [
+    nouns.identity,
+    nouns.incomingPayments,
+    nouns.paymentQueue,
+    nouns.webhooks,
+    nouns.recipients,
+    nouns.exchanges,
+    nouns.operators,
+    nouns.transfers,
+    nouns.reconciliation,
+    { background: [background('journal chain', nouns.journalChain)] },
+    nouns.customers,
+    nouns.accounts,
+    nouns.fundsRequests,
+    nouns.documents,
+    nouns.transactions,
+    nouns.bulkPayments,
+    nouns.exchanges.contracts,
+    nouns.payments,
+    nouns.approvals,
+    nouns.compliance,
+    nouns.scheduledPayments,
+    nouns.jobs,
+    // The calendar requests jobs, so it starts after them.
+    nouns.statements,
+  ].flatMap((noun): readonly Background[] => noun.background)
+}
