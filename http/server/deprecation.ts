@@ -3,6 +3,7 @@
  * route declares it; the contract, the headers and the usage reports follow.
  */
 import type { Middleware } from 'koa'
+import type { IntegrationLinks } from '../../storage/integration/integration-queries.ts'
 import type { Deprecated, Route } from '../route/route.ts'
 
 /** Minimum notice promised to integrators, who need time for releases of their own. */
@@ -32,6 +33,18 @@ export function deprecationHeaders(
 /** The address of a documentation page, next to the explanations of problems. */
 export function documentation(page: string, problemBase: string): string {
   return new URL(page, problemBase).href
+}
+
+/** Returns the links of the documentation for an operator's developers. */
+export function integrationLinks(baseUrl: string, problemBase: string): IntegrationLinks {
+  return {
+    portal: documentation('', problemBase),
+    reference: `${baseUrl}/docs`,
+    gettingStarted: documentation('getting-started', problemBase),
+    sandbox: documentation('sandbox', problemBase),
+    changelog: documentation('changelog', problemBase),
+    openapi: `${baseUrl}/v1/openapi.json`,
+  }
 }
 
 /** Adds the headers to every answer of an endpoint, refusals included. */

@@ -35,8 +35,7 @@ import { loadBankDirectory } from '../../storage/recipients/bank-directory-file.
 import { loadUkModulusTable } from '../../storage/recipients/uk-modulus-files.ts'
 import type { Route } from '../route/route.ts'
 import type { Nouns } from '../route/services.ts'
-import { deprecatedOperations } from './deprecation.ts'
-import { integrationLinks } from './integration-links.ts'
+import { deprecatedOperations, integrationLinks } from './deprecation.ts'
 
 /** Parts of the nouns that a test or a bench replaces. */
 export interface NounOverrides {

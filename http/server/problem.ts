@@ -4,6 +4,8 @@
  * Only problems made for clients are shown. An operating error becomes 503 without its text. Any other error is a bug:
  * it becomes 500 without its text, and is logged in full.
  */
+import type { Services } from '../route/services.ts'
+import { TOO_MANY } from '../access/admission.ts'
 import type { Context } from 'koa'
 import type { Problem } from '../../lib/base/problems.ts'
 import { send } from '../route/answer.ts'
@@ -55,4 +57,20 @@ export function sendProblem(
     contentType: 'application/problem+json',
     headers: [...headers, ...extraHeaders(problem)],
   })
+}
+
+/** Builds the body of the 503 with which admission refuses a request. */
+export function overloaded(
+  { ids, problemBase }: Pick<Services, 'ids' | 'problemBase'>,
+  path: string,
+): { readonly body: string; readonly requestId: string } {
+  const requestId = ids.next()
+  const instance = path.split('?', 1)[0] as string
+  return {
+    requestId,
+    body: problemBody(
+      { slug: 'service-unavailable', detail: TOO_MANY, retryAfterSeconds: 1 },
+      { problemBase, instance, requestId },
+    ),
+  }
 }
