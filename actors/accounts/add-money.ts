@@ -15,7 +15,7 @@ import { statusOfBalance } from '../../storage/balances/balance-lookups.ts'
 import type { TransactionClient } from '../../storage/db/transaction.ts'
 import { done, type Answers } from '../commands/answers.ts'
 import { runOnce, type RunOnceDeps } from '../commands/run-once.ts'
-import type { AddMoneyResult, AddMoney } from '../../lib/accounts/add-money-schema.ts'
+import type { AddMoney, AddMoneyResult } from '../../lib/accounts/add-money-schema.ts'
 import type { Command, CommandAnswer } from '../../lib/commands/command.ts'
 
 export interface AddMoneyDeps extends ExchangeDeps, Pick<RunOnceDeps, 'findIdempotencyRecord'> {
@@ -25,130 +25,16 @@ export interface AddMoneyDeps extends ExchangeDeps, Pick<RunOnceDeps, 'findIdemp
 /** Answers with the result or with a refusal; problems that are not stored under an Idempotency-Key are thrown. */
 export type AddMoneyCommand = (command: Command<AddMoney>) => Promise<CommandAnswer<AddMoneyResult, 200>>
 
-type Asked = Command<AddMoney>['body']
-
 const CONVERSIONS_ONLY = ['fromBalanceId', 'quoteId', 'fixedSide'] as const
 
 /** Creates the command that adds money by the method that the body names. */
-export function createAddMoney(world: AddMoneyDeps): AddMoneyCommand {
-  const { database, balances, answers } = world
-
-  async function mustOwn(customerId: string, balanceId: string): Promise<KnownBalance> {
-    const balance = await balances.find(balanceId.toLowerCase())
-    return balance?.customerId === customerId
-      ? balance
-      : invalid([{ field: '/balanceId', code: 'not_found', message: 'No such balance.' }])
-  }
-
-  async function byTransfer({
-    tenantId,
-    body,
-    idempotency,
-  }: Command<AddMoney>): Promise<CommandAnswer<AddMoneyResult, 200>> {
-    const [balance, depositDetails] = await Promise.all([
-      mustOwn(tenantId, body.balanceId),
-      depositDetailsOf(database, body.balanceId),
-    ])
-    return await runOnce(world, idempotency, 200, async (client) => {
-      await mustTakeMoney(client, body.balanceId)
-      const errors = CONVERSIONS_ONLY.filter((name) => body[name] != null).map(
-        (name): FieldError => ({ field: `/${name}`, code: 'not_applicable', message: 'Is for conversions only.' }),
-      )
-      if (body.amount != null && body.amount.currency !== balance.currency) {
-        errors.push({
-          field: '/amount/currency',
-          code: 'currency_mismatch',
-          message: `The balance is in ${balance.currency}.`,
-        })
-      }
-      if (errors.length > 0) invalid(errors)
-      return { method: body.method, depositDetails, exchange: null }
-    })
-  }
-
-  async function convert(caller: Caller, body: Asked) {
-    const { from, to } = await sidesOf(caller, body)
-    const { amount = null, fixedSide = null } = body
-    let { quoteId = null } = body
-    if (quoteId === null) {
-      if (amount === null)
-        return invalid([{ field: '/amount', code: 'required', message: 'Either an amount or a quote is required.' }])
-      // The quote is for this one conversion, so it gets no key of its own: the Idempotency-Key belongs to the
-      // conversion.
-      const made = await createQuote(
-        world,
-        { ...caller, key: null },
-        {
-          sellCurrency: from.currency,
-          buyCurrency: to.currency,
-          amount,
-          fixedSide: fixedSide ?? 'buy',
-          kind: 'spot',
-          sellBalanceId: from.id,
-          buyBalanceId: to.id,
-        },
-      )
-      if (made.kind !== 'quote_created') throw new Error('A quote without a key was decided before.')
-      quoteId = made.quote.id
-    }
-    const found = await findQuote(
-      world,
-      caller,
-      { quoteId: quoteId.toLowerCase(), sellBalanceId: from.id, buyBalanceId: to.id },
-      'spot',
-    )
-    if (amount !== null && body.quoteId != null) mustBeQuoted(found.quote, amount, fixedSide ?? 'buy')
-    return await bookSpot(world, caller, found, {
-      reference: null,
-      externalId: null,
-      metadata: {},
-      rule: 'L81',
-      answer: (exchange) => JSON.stringify(converted(exchange)),
-    })
-  }
-
-  /**
-   * Finds the two balances of a conversion.
-   *
-   * @throws ProblemError with every invalid field
-   */
-  async function sidesOf(
-    { customerId }: Caller,
-    { balanceId, fromBalanceId, amount, quoteId, fixedSide }: Asked,
-  ): Promise<{ readonly from: Side; readonly to: Side }> {
-    const to = await mustOwn(customerId, balanceId)
-    await mustTakeMoney(database.pool, balanceId)
-    const from = fromBalanceId == null ? null : await balances.find(fromBalanceId.toLowerCase())
-    const errors: FieldError[] = []
-    if (fromBalanceId == null) errors.push({ field: '/fromBalanceId', code: 'required', message: 'Is required.' })
-    else if (from === null || from.customerId !== customerId)
-      errors.push({ field: '/fromBalanceId', code: 'not_found', message: 'No such balance.' })
-    else if (fromBalanceId.toLowerCase() === balanceId.toLowerCase())
-      errors.push({ field: '/fromBalanceId', code: 'invalid_value', message: 'The two balances must be different.' })
-    else if (from.currency === to.currency)
-      errors.push({
-        field: '/fromBalanceId',
-        code: 'invalid_value',
-        message: 'Both balances are in one currency; there is nothing to convert.',
-      })
-    if (quoteId == null && amount == null)
-      errors.push({ field: '/amount', code: 'required', message: 'Either an amount or a quote is required.' })
-    const side = fixedSide === 'sell' ? from?.currency : to.currency
-    if (amount != null && side !== undefined && amount.currency !== side)
-      errors.push({ field: '/amount/currency', code: 'currency_mismatch', message: `That side is in ${side}.` })
-    if (errors.length > 0) return invalid(errors)
-    return {
-      from: { id: (fromBalanceId as string).toLowerCase(), currency: (from as KnownBalance).currency },
-      to: { id: balanceId.toLowerCase(), currency: to.currency },
-    }
-  }
-
+export function createAddMoney(deps: AddMoneyDeps): AddMoneyCommand {
   return async (command) => {
-    if (command.body.method === 'bank_transfer') return await byTransfer(command)
-    return await answers.answer<AddMoney, ExchangeBooked, AddMoneyResult, 200>(
+    if (command.body.method === 'bank_transfer') return await answerDeposit(deps, command)
+    return await deps.answers.answer<AddMoney, ExchangeBooked, AddMoneyResult, 200>(
       command,
       async (caller, body) => {
-        const outcome = await convert(caller, body).catch((error: unknown): never => {
+        const outcome = await convert(deps, caller, body).catch((error: unknown): never => {
           throw error instanceof ProblemError ? new ProblemError(inWordsOfBody(error.problem)) : error
         })
         if (outcome.kind === 'refused') return { ...outcome, problem: inWordsOfBody(outcome.problem) }
@@ -157,6 +43,123 @@ export function createAddMoney(world: AddMoneyDeps): AddMoneyCommand {
       ({ exchange }) => done(converted(exchange), false),
     )
   }
+}
+
+/** Answers with the account details to which money can be sent. @throws ProblemError `validation-error` */
+async function answerDeposit(
+  deps: AddMoneyDeps,
+  { tenantId, body, idempotency }: Command<AddMoney>,
+): Promise<CommandAnswer<AddMoneyResult, 200>> {
+  const [balance, depositDetails] = await Promise.all([
+    requireBalance(deps, tenantId, body.balanceId),
+    depositDetailsOf(deps.database, body.balanceId),
+  ])
+  return await runOnce(deps, idempotency, 200, async (client) => {
+    await requireOpenToMoney(client, body.balanceId)
+    const errors = CONVERSIONS_ONLY.filter((name) => body[name] != null).map(
+      (name): FieldError => ({ field: `/${name}`, code: 'not_applicable', message: 'Is for conversions only.' }),
+    )
+    if (body.amount != null && body.amount.currency !== balance.currency) {
+      errors.push({
+        field: '/amount/currency',
+        code: 'currency_mismatch',
+        message: `The balance is in ${balance.currency}.`,
+      })
+    }
+    if (errors.length > 0) refuseFields(errors)
+    return { method: body.method, depositDetails, exchange: null }
+  })
+}
+
+/** Books the exchange of a conversion. @throws ProblemError `validation-error`, and what `bookSpot` throws */
+async function convert(deps: AddMoneyDeps, caller: Caller, body: AddMoney) {
+  const { from, to } = await sidesOf(deps, caller, body)
+  const { amount = null, fixedSide = null } = body
+  let { quoteId = null } = body
+  if (quoteId === null) {
+    if (amount === null)
+      return refuseFields([{ field: '/amount', code: 'required', message: 'Either an amount or a quote is required.' }])
+    // The quote is for this one conversion, so it gets no key of its own: the Idempotency-Key belongs to the
+    // conversion.
+    const made = await createQuote(
+      deps,
+      { ...caller, key: null },
+      {
+        sellCurrency: from.currency,
+        buyCurrency: to.currency,
+        amount,
+        fixedSide: fixedSide ?? 'buy',
+        kind: 'spot',
+        sellBalanceId: from.id,
+        buyBalanceId: to.id,
+      },
+    )
+    if (made.kind !== 'quote_created') throw new Error('A quote without a key was decided before.')
+    quoteId = made.quote.id
+  }
+  const found = await findQuote(
+    deps,
+    caller,
+    { quoteId: quoteId.toLowerCase(), sellBalanceId: from.id, buyBalanceId: to.id },
+    'spot',
+  )
+  if (amount !== null && body.quoteId != null) requireQuotedAmount(found.quote, amount, fixedSide ?? 'buy')
+  return await bookSpot(deps, caller, found, {
+    reference: null,
+    externalId: null,
+    metadata: {},
+    rule: 'L81',
+    answer: (exchange) => JSON.stringify(converted(exchange)),
+  })
+}
+
+/**
+ * Finds the two balances of a conversion.
+ *
+ * @throws ProblemError with every invalid field
+ */
+async function sidesOf(
+  deps: AddMoneyDeps,
+  { customerId }: Caller,
+  { balanceId, fromBalanceId, amount, quoteId, fixedSide }: AddMoney,
+): Promise<{ readonly from: Side; readonly to: Side }> {
+  const to = await requireBalance(deps, customerId, balanceId)
+  await requireOpenToMoney(deps.database.pool, balanceId)
+  const from = fromBalanceId == null ? null : await deps.balances.find(fromBalanceId.toLowerCase())
+  const errors: FieldError[] = []
+  if (fromBalanceId == null) errors.push({ field: '/fromBalanceId', code: 'required', message: 'Is required.' })
+  else if (from === null || from.customerId !== customerId)
+    errors.push({ field: '/fromBalanceId', code: 'not_found', message: 'No such balance.' })
+  else if (fromBalanceId.toLowerCase() === balanceId.toLowerCase())
+    errors.push({ field: '/fromBalanceId', code: 'invalid_value', message: 'The two balances must be different.' })
+  else if (from.currency === to.currency)
+    errors.push({
+      field: '/fromBalanceId',
+      code: 'invalid_value',
+      message: 'Both balances are in one currency; there is nothing to convert.',
+    })
+  if (quoteId == null && amount == null)
+    errors.push({ field: '/amount', code: 'required', message: 'Either an amount or a quote is required.' })
+  const side = fixedSide === 'sell' ? from?.currency : to.currency
+  if (amount != null && side !== undefined && amount.currency !== side)
+    errors.push({ field: '/amount/currency', code: 'currency_mismatch', message: `That side is in ${side}.` })
+  if (errors.length > 0) return refuseFields(errors)
+  return {
+    from: { id: (fromBalanceId as string).toLowerCase(), currency: (from as KnownBalance).currency },
+    to: { id: balanceId.toLowerCase(), currency: to.currency },
+  }
+}
+
+/** Finds a balance of the customer. @throws ProblemError `validation-error` */
+async function requireBalance(
+  { balances }: AddMoneyDeps,
+  customerId: string,
+  balanceId: string,
+): Promise<KnownBalance> {
+  const balance = await balances.find(balanceId.toLowerCase())
+  return balance?.customerId === customerId
+    ? balance
+    : refuseFields([{ field: '/balanceId', code: 'not_found', message: 'No such balance.' }])
 }
 
 interface Side {
@@ -175,13 +178,13 @@ const converted = (exchange: ExchangeRecord): AddMoneyResult => ({
  *
  * @throws ProblemError when the quote is of another amount
  */
-function mustBeQuoted(
+function requireQuotedAmount(
   { sellAmount, buyAmount }: QuoteRecord,
-  amount: NonNullable<Asked['amount']>,
+  amount: NonNullable<AddMoney['amount']>,
   side: 'sell' | 'buy',
 ): void {
   if (BigInt(amount.amountMinor) !== (side === 'sell' ? sellAmount : buyAmount))
-    invalid([{ field: '/amount/amountMinor', code: 'invalid_value', message: 'The quote is of another amount.' }])
+    refuseFields([{ field: '/amount/amountMinor', code: 'invalid_value', message: 'The quote is of another amount.' }])
 }
 
 /**
@@ -189,10 +192,10 @@ function mustBeQuoted(
  *
  * @throws ProblemError for any other status
  */
-async function mustTakeMoney(client: Pick<TransactionClient, 'query'>, balanceId: string): Promise<void> {
+async function requireOpenToMoney(client: Pick<TransactionClient, 'query'>, balanceId: string): Promise<void> {
   const status = await statusOfBalance(client, balanceId)
   if (status !== 'active' && status !== 'frozen')
-    invalid([{ field: '/balanceId', code: 'inactive', message: `The balance is ${status ?? 'gone'}.` }])
+    refuseFields([{ field: '/balanceId', code: 'inactive', message: `The balance is ${status ?? 'gone'}.` }])
 }
 
 /** Members of this body, by the names that problems of exchanges use. */
@@ -208,6 +211,6 @@ const inWordsOfBody = (problem: Problem): Problem =>
     ? problem
     : { ...problem, errors: problem.errors.map((error) => ({ ...error, field: MEMBERS[error.field] ?? error.field })) }
 
-function invalid(errors: readonly FieldError[]): never {
+function refuseFields(errors: readonly FieldError[]): never {
   refuse('validation-error', errors[0]?.message ?? '', { errors })
 }

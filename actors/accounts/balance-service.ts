@@ -2,7 +2,8 @@
 import { createBalanceReads } from '../balances/balance-reads.ts'
 import type { AccountPartner } from '../providers/account-partner.ts'
 import type { Node } from '../runtime/node.ts'
-import { createBalanceCommands, type BalanceDeps } from './balance-operations.ts'
+import { createBalanceCommands } from './balance-operations.ts'
+import type { BalanceDeps } from './balance-record.ts'
 
 export type BalanceService = ReturnType<typeof createBalanceService>
 

@@ -1,7 +1,8 @@
 /** Documents: files of customers and their attachments, the scans of both, and the links for downloads. */
 import type { Scanner } from '../../lib/documents/scan.ts'
 import { background, type Node } from '../runtime/node.ts'
-import { createDocuments, type DocumentDeps } from './document-operations.ts'
+import { createDocuments } from './document-operations.ts'
+import type { DocumentDeps } from './stored-documents.ts'
 import { DocumentScans } from './document-scans.ts'
 import { createDownloads } from './downloads.ts'
 import { FileUpkeep } from './file-upkeep.ts'

@@ -1,7 +1,10 @@
 /** The operations on contracts for the HTTP layer: forwards and held rates, their deposits and their drawdowns. */
 import { cancelExchange, type CancelExchangeDeps } from './cancel-exchange.ts'
 import { createExchange, type ExchangeDeps } from './create-exchange.ts'
-import { drawFromContract, PLAIN_TERMS, payDeposit, type ContractOutcome } from './exchange-contracts.ts'
+import { drawFromContract } from './draw-contract.ts'
+import type { ContractOutcome } from './exchange-contracts.ts'
+import { payDeposit } from './move-contract.ts'
+import { PLAIN_TERMS } from './open-contract.ts'
 import type { Contract } from '../../lib/exchange/contract.ts'
 import { exchangeJson } from '../../lib/exchange/exchange.ts'
 import { refuse } from '../../lib/base/problems.ts'

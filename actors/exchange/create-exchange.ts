@@ -30,7 +30,8 @@ import { exchangingBalance, type ExchangeBookReply } from '../balances/balance.t
 import type { FxPartner } from '../providers/fx.ts'
 import { Overloaded } from '../runtime/lane.ts'
 import { deskOf, mustHave, type QuoteDeps } from './create-quote.ts'
-import { openExchangeContract, PLAIN_TERMS, type ContractOutcome, type ForwardTerms } from './exchange-contracts.ts'
+import type { ContractOutcome } from './exchange-contracts.ts'
+import { openExchangeContract, PLAIN_TERMS, type ForwardTerms } from './open-contract.ts'
 import type { Caller } from '../commands/caller.ts'
 
 /** The further dependencies of exchanges. */

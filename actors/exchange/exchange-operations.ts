@@ -1,25 +1,21 @@
 /** The operations on exchanges: quotes, rates, exchanges, and the simulations of both. */
 import type { SimulationResult } from '../../lib/contract/simulation.ts'
+import { simulateRate, simulateStatus, type SimulationDeps } from './simulate-exchange.ts'
 import { createExchange, type ExchangeDeps } from './create-exchange.ts'
 import { createQuote, deskOf, mustHave, refreshQuote } from './create-quote.ts'
-import type { SandboxFx } from '../sandbox/sandbox-fx.ts'
-import { MINUTE_MS, timestamp } from '../../lib/base/clock.ts'
+import { timestamp } from '../../lib/base/clock.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import { MARKET_CURRENCIES } from '../../lib/exchange/market.ts'
 import { currencyFault } from '../../lib/exchange/make-quote.ts'
 import { bidAndAsk } from '../../lib/exchange/pricing.ts'
 import { quoteJson } from '../../lib/exchange/quote.ts'
-import { formatRate, formatRateInFull, inverseOf, rateOf } from '../../lib/exchange/rate.ts'
-import { refuse, refuseField } from '../../lib/base/problems.ts'
-import { findExchange } from '../../storage/exchange/exchanges.ts'
+import { formatRate, rateOf } from '../../lib/exchange/rate.ts'
+import { refuse } from '../../lib/base/problems.ts'
 import { getExchange, listExchanges } from '../../storage/exchange/exchange-queries.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
-import { findConnection, type ConnectionRow } from '../../storage/sandbox/sandbox-connection.ts'
-import { through } from '../../storage/db/transaction.ts'
 import { contractAnswer } from './contract-operations.ts'
 import { type Answers, exchangeAnswer, quoteAnswer } from '../commands/answers.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
-import { decideOnce, type RunOnceDeps } from '../commands/run-once.ts'
 import type {
   Exchange,
   ExchangeCreate,
@@ -107,16 +103,8 @@ function malformed(field: string, message: string): never {
   refuse('malformed-request', message, { errors: [{ field, code: 'invalid_value', message }] })
 }
 
-type CommandDeps = ExchangeDeps &
-  RunOnceDeps & {
-    readonly problemBase: string
-    readonly partner: SandboxFx
-    readonly heard: (connectionId: string) => Promise<unknown>
-  }
-
 /** Creates the commands of exchanges. */
-export function createExchangeCommands(world: CommandDeps, { answer }: Answers): ExchangeCommands {
-  const { database, ids, clock, partner } = world
+export function createExchangeCommands(world: SimulationDeps, { answer }: Answers): ExchangeCommands {
   return {
     createQuote: (command) =>
       answer(
@@ -137,95 +125,8 @@ export function createExchangeCommands(world: CommandDeps, { answer }: Answers):
         (made) => (made.kind === 'exchange_booked' ? exchangeAnswer(made.exchange, false) : contractAnswer(made)),
       ),
 
-    async simulateStatus(command, exchangeId) {
-      const found = await findExchange(database, exchangeId)
-      if (found === null || found.customerId !== command.tenantId)
-        refuse('not-found', 'No such resource exists in this tenant.')
-      return await decideOnce(world, command, 202, async (client) => {
-        const queries = through(client)
-        const { status, reason, delaySeconds = 0 } = command.body
-        if (reason !== undefined && status !== 'failed')
-          refuseField('/reason', 'not_applicable', 'Only a failure has a reason.')
-        const connection = await findConnection(queries, { connectionId: found.connectionId })
-        const allowed =
-          found.status === 'processing'
-            ? ['completed', 'failed', 'exception']
-            : found.status === 'exception'
-              ? ['completed', 'failed']
-              : []
-        if (!allowed.includes(status) || connection?.provider !== 'sandbox')
-          notPossible(found.status, allowed, connection)
-        const event = ({ completed: 'settled', failed: 'refused', exception: 'unclear' } as const)[status]
-        const messageId = await partner.simulate(queries, found.id, {
-          event,
-          reason: reason ?? null,
-          delayMs: delaySeconds * 1_000,
-        })
-        if (messageId === null) notPossible(found.status, allowed, connection)
-        const view: SimulationResult = {
-          simulationId: ids.next(),
-          kind: 'exchange_status',
-          status: 'queued',
-          provider: 'sandbox',
-          providerEventIds: [messageId],
-          providerReference: found.id,
-          details: { status, reason: reason ?? null },
-        }
-        return { shown: { version: 1, view } }
-      })
-    },
+    simulateStatus: (command, exchangeId) => simulateStatus(world, command, exchangeId),
 
-    async simulateRate(command) {
-      let shifted: string | null = null
-      const answer = await decideOnce(world, command, 202, async (client) => {
-        const { sellCurrency, buyCurrency, shiftBps, durationMinutes } = command.body
-        for (const [field, code] of [
-          ['/sellCurrency', sellCurrency],
-          ['/buyCurrency', buyCurrency],
-        ] as const) {
-          if (!MARKET_CURRENCIES.includes(code as CurrencyCode))
-            refuseField(field, 'invalid_value', `${code} is not quoted.`)
-        }
-        if (sellCurrency === buyCurrency)
-          refuseField('/buyCurrency', 'invalid_value', 'The two currencies must be different.')
-        const { connectionId } = await deskOf({ desks: world.desks.within(client) }, command.tenantId)
-        const mid = await partner.shift(client, connectionId, {
-          sellCurrency,
-          buyCurrency,
-          shiftBps,
-          until: durationMinutes === undefined ? null : clock.now() + durationMinutes * MINUTE_MS,
-        })
-        shifted = connectionId
-        const rate = rateOf(mid!)
-        const view: SimulationResult = {
-          simulationId: ids.next(),
-          kind: 'fx_rate',
-          status: 'applied',
-          provider: 'sandbox',
-          providerEventIds: [],
-          providerReference: null,
-          details: { rate: formatRate(rate), inverseRate: formatRateInFull(inverseOf(rate)), shiftBps },
-        }
-        return { shown: { version: 1, view } }
-      })
-      // Nodes learn of the new rate when the transaction has committed; the answer is sent once they quote it.
-      if (shifted !== null) {
-        await partner.readShifts()
-        await world.heard(shifted)
-      }
-      return answer
-    },
+    simulateRate: (command) => simulateRate(world, command),
   }
-}
-
-function notPossible(currentStatus: string, allowed: readonly string[], connection: ConnectionRow | null): never {
-  refuse(
-    'simulation-not-possible',
-    allowed.length === 0
-      ? `The exchange is ${currentStatus}.`
-      : `An exchange that is ${currentStatus} can be made ${allowed.join(', ')}, once the sandbox has it.`,
-    {
-      extra: { currentStatus, connectionProvider: connection?.provider ?? null },
-    },
-  )
 }

@@ -1,10 +1,7 @@
 /** Funds requests: their reads and commands, and the poller that reminds and ends them. */
 import { background, type Node } from '../runtime/node.ts'
-import {
-  createFundsRequestCommands,
-  createFundsRequestReads,
-  type FundsRequestDeps,
-} from './funds-request-operations.ts'
+import { createFundsRequestCommands, createFundsRequestReads } from './funds-request-operations.ts'
+import type { FundsRequestDeps } from './funds-request-changes.ts'
 import { FundsRequests } from './funds-request-poller.ts'
 
 /** The nouns that funds requests need. */

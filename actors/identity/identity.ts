@@ -1,4 +1,4 @@
-/** The ports of the HTTP layer for people, sessions and keys: sign-in, step-up and key management. */
+/** The ports of the HTTP layer for people, sessions and keys: sign-in, step-up, keys and members. */
 import type { Capability } from '../../lib/identity/capabilities.ts'
 import type { StepUpAction } from '../../lib/identity/step-up.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
@@ -12,6 +12,21 @@ import type {
   StepUpChallenge,
   StepUpProof,
 } from '../../lib/identity/step-up-schema.ts'
+import type {
+  AcceptedInvitation,
+  Invitation,
+  InvitationAccept,
+  InvitationCreate,
+  invitationList,
+  Member,
+  memberList,
+  MemberUpdate,
+  OpenInvitation,
+  Team,
+  TeamCreate,
+  teamList,
+  TeamUpdate,
+} from '../../lib/identity/member-schema.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
 import type { Source, Tenant } from '../../lib/commands/caller.ts'
 import type { By, ByInTenant, FoundSession } from '../../lib/identity/caller.ts'
@@ -107,4 +122,42 @@ export interface IdentityCommands {
   ): Promise<Versioned<ApiKeyView>>
   rotateApiKey(by: ByInTenant, id: string, gracePeriodHours: number): Promise<MadeApiKey>
   revokeApiKey(by: ByInTenant, id: string, expected: number | bigint | null): Promise<void>
+}
+
+/** The reads of members, teams and invitations. Null: no such row of the customer. */
+export interface MemberReads {
+  listMembers(customerId: string, query: ListQuery<typeof memberList>): Promise<ListResult<Member>>
+  getMember(customerId: string, id: string): Promise<Versioned<Member> | null>
+  listTeams(customerId: string, query: ListQuery<typeof teamList>): Promise<ListResult<Team>>
+  getTeam(customerId: string, id: string): Promise<Versioned<Team> | null>
+  listInvitations(customerId: string, query: ListQuery<typeof invitationList>): Promise<ListResult<Invitation>>
+  getInvitation(customerId: string, id: string): Promise<Versioned<Invitation> | null>
+  /** Reads the invitation behind a link; null when it is unknown, used, revoked or expired. */
+  openInvitation(token: string): Promise<OpenInvitation | null>
+}
+
+/**
+ * The commands of members, teams and invitations, for the customer that is the tenant. Every refusal is thrown as a
+ * problem.
+ */
+export interface MemberCommands {
+  updateMember(
+    by: ByInTenant,
+    id: string,
+    body: MemberUpdate,
+    expected: number | bigint | null,
+  ): Promise<Versioned<Member>>
+  removeMember(by: ByInTenant, id: string, expected: number | bigint | null): Promise<void>
+  transferPrimaryOwner(by: ByInTenant, membershipId: string): Promise<Versioned<Member>>
+  createTeam(by: ByInTenant, body: TeamCreate): Promise<Versioned<Team>>
+  updateTeam(by: ByInTenant, id: string, body: TeamUpdate, expected: number | bigint | null): Promise<Versioned<Team>>
+  deleteTeam(by: ByInTenant, id: string, expected: number | bigint | null): Promise<void>
+  invite(by: ByInTenant, body: InvitationCreate): Promise<Versioned<Invitation>>
+  resendInvitation(by: ByInTenant, id: string): Promise<Versioned<Invitation>>
+  revokeInvitation(by: ByInTenant, id: string): Promise<void>
+  acceptInvitation(
+    token: string,
+    body: InvitationAccept,
+    from: Pick<By, 'requestId'> & { readonly source: Source },
+  ): Promise<AcceptedInvitation>
 }

@@ -8,15 +8,18 @@
 import { hash } from 'node:crypto'
 import { emailKey, PASSWORD_RESET_MS, passwordFault } from '../../lib/identity/password-rules.ts'
 import { refuse, refuseField } from '../../lib/base/problems.ts'
-import { writePersonalAudit } from '../../storage/trail/trail.ts'
-import { clearFailures, findCredentials, lockedUntil, noteFailure } from '../../storage/identity/identity-people.ts'
+import { clearFailures, findCredentials } from '../../storage/identity/identity-people.ts'
 import { findReset, insertReset, setPassword, useReset } from '../../storage/identity/identity-passwords.ts'
 import { endSessions } from '../../storage/identity/identity-sessions.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import type { IdentityCommands } from './identity.ts'
 import type { IdentityDeps } from './identity-world.ts'
 import { auditPerson } from '../commands/trail.ts'
-import { attemptKey, lockRule } from './sessions.ts'
+import { recordPersonalChange } from '../commands/changes.ts'
+import { attemptKey, provePassword } from './password-proof.ts'
+import type { By } from '../../lib/identity/caller.ts'
+import type { Source } from '../../lib/commands/caller.ts'
+import type { Log } from '../../lib/base/log.ts'
 
 const RESET_TOKEN_BYTES = 32
 /** Reset mails to one user within the hour that a link is valid; more would only fill the user's mailbox. */
@@ -26,9 +29,35 @@ const UNDER_WAY_MAX = 100
 
 type PasswordCommands = Pick<IdentityCommands, 'changePassword' | 'requestPasswordReset' | 'completePasswordReset'>
 
-function checkPassword(field: string, password: string, email: string): void {
-  const fault = passwordFault(password, email)
-  if (fault !== null) refuseField(field, fault.code, fault.message, fault.params)
+/** Work that goes on after the answer. */
+class BackgroundWork {
+  readonly #log: Log
+  readonly #underWay = new Set<Promise<void>>()
+
+  constructor(log: Log) {
+    this.#log = log
+  }
+
+  /** Runs `work` in the background. A failure to send a mail is logged without the text of the mail. */
+  begin(work: () => Promise<void>, name: string): void {
+    if (this.#underWay.size >= UNDER_WAY_MAX) {
+      this.#log.warn({ underWay: this.#underWay.size }, `${name} was dropped: too many are under way`)
+      return
+    }
+    const done: Promise<void> = work()
+      .catch((error: unknown) => this.#log.warn({ err: error }, `${name} failed`))
+      .finally(() => this.#underWay.delete(done))
+    this.#underWay.add(done)
+  }
+
+  /** Resolves when no work is under way any more. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#underWay)
+  }
+}
+
+interface PasswordDeps extends IdentityDeps {
+  readonly background: BackgroundWork
 }
 
 /** Creates the commands of passwords. `settled` resolves when no mail is under way any more. */
@@ -36,135 +65,123 @@ export function createPasswordCommands(world: IdentityDeps): {
   readonly commands: PasswordCommands
   readonly settled: () => Promise<void>
 } {
-  const { database, clock, ids, log, mailer, passwords, random } = world
-  const nextId = () => ids.next()
-  const underWay = new Set<Promise<void>>()
-
-  /**
-   * Runs `work` in the background, after the answer. A failure to send a mail is logged without the text of the mail.
-   */
-  function later(work: () => Promise<void>, what: string): void {
-    if (underWay.size >= UNDER_WAY_MAX) {
-      log.warn({ underWay: underWay.size }, `${what} was dropped: too many are under way`)
-      return
-    }
-    const done: Promise<void> = work()
-      .catch((error: unknown) => log.warn({ err: error }, `${what} failed`))
-      .finally(() => underWay.delete(done))
-    underWay.add(done)
-  }
-
-  function tellOfChange(email: string): void {
-    later(
-      () =>
-        mailer.send({
-          to: email,
-          subject: 'Your password was changed',
-          text: 'The password of your account was changed. If that was not you, ask for a new password at once and tell your administrator.',
-        }),
-      'the mail about a changed password',
-    )
-  }
-
-  async function sendReset(email: string): Promise<void> {
-    const person = await findCredentials(database, emailKey(email))
-    if (person === null || person.status !== 'active') return
-    const now = clock.now()
-    const token = Buffer.from(random(RESET_TOKEN_BYTES)).toString('base64url')
-    const made = await inTransaction(database, async (client) => {
-      return await insertReset(client, {
-        tokenSha256: hash('sha256', token, 'hex'),
-        userId: person.userId,
-        now,
-        expiresAt: now + PASSWORD_RESET_MS,
-        resetsMax: RESETS_MAX,
-      })
-    })
-    if (!made) return
-    await mailer.send({
-      to: person.email,
-      subject: 'Choose a new password',
-      text: [
-        `Hello ${person.name},`,
-        '',
-        'somebody asked for a new password for your account. To choose one, send it to this address within an hour:',
-        '',
-        `  POST /v1/password-resets/${token}`,
-        '',
-        'If that was not you, there is nothing to do: your password stays as it is.',
-      ].join('\r\n'),
-    })
-  }
-
-  const commands: PasswordCommands = {
-    async changePassword(by, { currentPassword, newPassword }) {
-      const { session } = by
-      const now = clock.now()
-      const attempt = attemptKey(session.email)
-      const [person, locked] = await Promise.all([
-        findCredentials(database, emailKey(session.email)),
-        lockedUntil(database, attempt, now),
-      ])
-      const current = person?.passwordHash ?? null
-      if (current === null || !(await passwords.verify(currentPassword, current)) || locked !== null) {
-        await noteFailure(database, attempt, lockRule(now))
-        refuseField('/currentPassword', 'invalid_value', 'Is not the current password.')
-      }
-      checkPassword('/newPassword', newPassword, session.email)
-      const passwordHash = await passwords.hash(newPassword)
-      await inTransaction(database, async (client) => {
-        await setPassword(client, session.userId, passwordHash, now)
-        const ended = await endSessions(client, { userId: session.userId, except: session.id, now })
-        await writePersonalAudit(client, {
-          ...auditPerson(by),
-          nextId,
-          at: now,
-          action: 'password.changed',
-          object: { type: 'user', id: session.userId },
-          before: null,
-          after: { endedSessions: ended },
-        })
-      })
-      tellOfChange(session.email)
-    },
-
-    requestPasswordReset(email) {
-      later(() => sendReset(email), 'a password reset')
-    },
-
-    async completePasswordReset(token, password, { source, requestId }) {
-      const now = clock.now()
-      const tokenSha256 = hash('sha256', token, 'hex')
-      const person = await findReset(database, tokenSha256, now)
-      if (person === null) refuse('not-found', 'The link is unknown, was used, or has expired.')
-      checkPassword('/password', password, person.email)
-      const passwordHash = await passwords.hash(password)
-      await inTransaction(database, async (client) => {
-        // When two requests use one link, the second finds it used.
-        if (!(await useReset(client, { tokenSha256, userId: person.userId, now })))
-          refuse('not-found', 'The link is unknown, was used, or has expired.')
-        await setPassword(client, person.userId, passwordHash, now)
-        await clearFailures(client, attemptKey(person.email))
-        const ended = await endSessions(client, { userId: person.userId, now })
-        await writePersonalAudit(client, {
-          actor: { type: 'member', id: person.userId, name: person.name },
-          address: source.address,
-          requestId,
-          nextId,
-          at: now,
-          action: 'password.reset',
-          object: { type: 'user', id: person.userId },
-          before: null,
-          after: { endedSessions: ended },
-        })
-      })
-      tellOfChange(person.email)
-    },
-  }
+  const background = new BackgroundWork(world.log)
+  const deps = { ...world, background }
   return {
-    commands,
-    settled: async () => {
-      await Promise.all(underWay)
+    commands: {
+      changePassword: (by, body) => changePassword(deps, by, body),
+      requestPasswordReset: (email) => background.begin(() => mailResetLink(deps, email), 'a password reset'),
+      completePasswordReset: (token, password, from) => completePasswordReset(deps, token, password, from),
     },
+    settled: () => background.settled(),
   }
+}
+
+/** Changes the password of the person, and ends their other sessions. */
+async function changePassword(
+  deps: PasswordDeps,
+  by: By,
+  { currentPassword, newPassword }: { readonly currentPassword: string; readonly newPassword: string },
+): Promise<void> {
+  const { database, clock, ids, passwords } = deps
+  const { session } = by
+  const now = clock.now()
+  if ((await provePassword(deps, session.email, currentPassword, now)).person === null)
+    refuseField('/currentPassword', 'invalid_value', 'Is not the current password.')
+  checkPassword('/newPassword', newPassword, session.email)
+  const passwordHash = await passwords.hash(newPassword)
+  await inTransaction(database, async (client) => {
+    await setPassword(client, session.userId, passwordHash, now)
+    const ended = await endSessions(client, { userId: session.userId, except: session.id, now })
+    await recordPersonalChange({ client, ids, now }, auditPerson(by), {
+      action: 'password.changed',
+      object: { type: 'user', id: session.userId },
+      before: null,
+      after: { endedSessions: ended },
+    })
+  })
+  tellOfChange(deps, session.email)
+}
+
+/** Mails a link for a new password when the address has an account. */
+async function mailResetLink({ database, clock, mailer, random }: PasswordDeps, email: string): Promise<void> {
+  const person = await findCredentials(database, emailKey(email))
+  if (person === null || person.status !== 'active') return
+  const now = clock.now()
+  const token = Buffer.from(random(RESET_TOKEN_BYTES)).toString('base64url')
+  const made = await inTransaction(database, async (client) => {
+    return await insertReset(client, {
+      tokenSha256: hash('sha256', token, 'hex'),
+      userId: person.userId,
+      now,
+      expiresAt: now + PASSWORD_RESET_MS,
+      resetsMax: RESETS_MAX,
+    })
+  })
+  if (!made) return
+  await mailer.send({
+    to: person.email,
+    subject: 'Choose a new password',
+    text: [
+      `Hello ${person.name},`,
+      '',
+      'somebody asked for a new password for your account. To choose one, send it to this address within an hour:',
+      '',
+      `  POST /v1/password-resets/${token}`,
+      '',
+      'If that was not you, there is nothing to do: your password stays as it is.',
+    ].join('\r\n'),
+  })
+}
+
+/** Sets a new password by the token of a link, and ends every session of the person. */
+async function completePasswordReset(
+  deps: PasswordDeps,
+  token: string,
+  password: string,
+  { source, requestId }: { readonly source: Source; readonly requestId: string },
+): Promise<void> {
+  const { database, clock, ids, passwords } = deps
+  const now = clock.now()
+  const tokenSha256 = hash('sha256', token, 'hex')
+  const person = await findReset(database, tokenSha256, now)
+  if (person === null) refuse('not-found', 'The link is unknown, was used, or has expired.')
+  checkPassword('/password', password, person.email)
+  const passwordHash = await passwords.hash(password)
+  await inTransaction(database, async (client) => {
+    // When two requests use one link, the second finds it used.
+    if (!(await useReset(client, { tokenSha256, userId: person.userId, now })))
+      refuse('not-found', 'The link is unknown, was used, or has expired.')
+    await setPassword(client, person.userId, passwordHash, now)
+    await clearFailures(client, attemptKey(person.email))
+    const ended = await endSessions(client, { userId: person.userId, now })
+    await recordPersonalChange(
+      { client, ids, now },
+      { actor: { type: 'member', id: person.userId, name: person.name }, address: source.address, requestId },
+      {
+        action: 'password.reset',
+        object: { type: 'user', id: person.userId },
+        before: null,
+        after: { endedSessions: ended },
+      },
+    )
+  })
+  tellOfChange(deps, person.email)
+}
+
+function checkPassword(field: string, password: string, email: string): void {
+  const fault = passwordFault(password, email)
+  if (fault !== null) refuseField(field, fault.code, fault.message, fault.params)
+}
+
+function tellOfChange({ background, mailer }: PasswordDeps, email: string): void {
+  background.begin(
+    () =>
+      mailer.send({
+        to: email,
+        subject: 'Your password was changed',
+        text: 'The password of your account was changed. If that was not you, ask for a new password at once and tell your administrator.',
+      }),
+    'the mail about a changed password',
+  )
 }

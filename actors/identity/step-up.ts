@@ -3,12 +3,12 @@ import { timestamp } from '../../lib/base/clock.ts'
 import { generateSessionToken, tokenHash } from '../../lib/identity/session.ts'
 import { CHALLENGE_MS, STEP_UP_ACTIONS, STEP_UP_FRESH_MS, STEP_UP_OVERLAP_MS } from '../../lib/identity/step-up.ts'
 import { refuse } from '../../lib/base/problems.ts'
-import { writePersonalAudit, writeAudit } from '../../storage/trail/trail.ts'
 import { insertChallenge, renewSession } from '../../storage/identity/identity-sessions.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import type { IdentityCommands } from './identity.ts'
 import type { IdentityDeps } from './identity-world.ts'
 import { auditPerson } from '../commands/trail.ts'
+import { recordChange, recordPersonalChange } from '../commands/changes.ts'
 import { answerChallenge } from './second-factor.ts'
 
 const ACTIONS: ReadonlySet<string> = new Set(STEP_UP_ACTIONS)
@@ -82,9 +82,9 @@ export function createStepUpCommands(
           before: null,
           after: { action, method: 'totp' },
         }
-        if (tenantId === null)
-          await writePersonalAudit(client, { ...auditPerson(by), ...change, nextId: () => ids.next(), at: now })
-        else await writeAudit(client, { ...auditPerson(by), ...change, id: ids.next(), tenantId, at: now })
+        const tx = { client, ids, now }
+        if (tenantId === null) await recordPersonalChange(tx, auditPerson(by), change)
+        else await recordChange(tx, auditPerson(by), tenantId, change)
         return { kind: 'proven' as const, token }
       })
       switch (outcome.kind) {

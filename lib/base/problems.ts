@@ -4,7 +4,6 @@
  * The catalogue is part of the contract: slugs and titles never change, new rows may be added. The domain names a
  * problem by its slug and describes the occurrence in `detail`; only the HTTP layer turns it into a document.
  */
-
 /**
  * Whether the same request may be sent again unchanged. `reads` means: a read may be repeated; a request that could
  * have moved money may not, because the first attempt may have had its effect.
@@ -164,4 +163,9 @@ export function refuseField(
   refuse('validation-error', message, {
     errors: [params === undefined ? { field, code, message } : { field, code, message, params }],
   })
+}
+
+/** Refuses because the tenant has no such resource. @throws ProblemError `not-found` */
+export function refuseNotFound(): never {
+  refuse('not-found', 'No such resource exists in this tenant.')
 }

@@ -1,0 +1,94 @@
+/** Opens a balance in a currency that the customer has enabled. */
+import { isCurrencyCode, WITHDRAWN_CURRENCIES, type CurrencyCode } from '../../lib/base/currency.ts'
+import { OFFERED_CURRENCIES } from '../../lib/customers/currencies.ts'
+import { inStoredOrder } from '../../lib/base/metadata.ts'
+import { refuse, refuseField, refuseNotFound } from '../../lib/base/problems.ts'
+import {
+  countOpenBalances,
+  insertBalance,
+  lockOneBalance,
+  type BalanceRecord,
+} from '../../storage/balances/balance-changes.ts'
+import { lockCustomer } from '../../storage/balances/closure.ts'
+import { readSetting } from '../../storage/customers/settings.ts'
+import type { TransactionClient } from '../../storage/db/transaction.ts'
+import type { ByInTenant } from '../../lib/identity/caller.ts'
+import { auditCaller } from '../commands/trail.ts'
+import type { Balance, BalanceOpen } from '../../lib/balances/balance-schema.ts'
+import type { Versioned } from '../../lib/commands/command.ts'
+import { recordChange, runChange } from '../commands/changes.ts'
+import { rereadBalance, state, type BalanceDeps } from './balance-record.ts'
+
+/**
+ * The maximum number of balances of one customer that are not closed: more than a treasury needs, few enough to read at
+ * once.
+ */
+const BALANCES_MAX = 200
+
+/**
+ * Opens a balance, or a sub-balance of one.
+ *
+ * @throws ProblemError `validation-error`, `customer-not-active`, `limit-reached`
+ */
+export async function openBalance(
+  deps: BalanceDeps,
+  by: ByInTenant,
+  { currency, name = `${currency} account`, parentBalanceId = null, metadata = {} }: BalanceOpen,
+): Promise<Versioned<Balance>> {
+  const customerId = by.tenant.id
+  const id = deps.ids.next()
+  await runChange(deps, async (tx) => {
+    const { client, now } = tx
+    await requireEnabled(client, customerId, currency)
+    const status = await lockCustomer(client, customerId)
+    if (status !== 'active') refuse('customer-not-active', `The customer is ${status}.`, { extra: { status } })
+    const parent =
+      parentBalanceId === null
+        ? null
+        : ((await lockOneBalance(client, customerId, parentBalanceId)) ??
+          refuseField('/parentBalanceId', 'not_found', 'No such balance.'))
+    if (parent !== null) checkParent(parent, currency)
+    if ((await countOpenBalances(client, customerId)) >= BALANCES_MAX) {
+      refuse('limit-reached', `A customer has at most ${BALANCES_MAX} balances.`, {
+        extra: { limit: BALANCES_MAX, resource: 'balance' },
+      })
+    }
+    await insertBalance(client, {
+      id,
+      customerId,
+      currency,
+      name,
+      parentBalanceId,
+      metadata: inStoredOrder(metadata),
+      now,
+    })
+    const opened = (await lockOneBalance(client, customerId, id)) ?? refuseNotFound()
+    await recordChange(tx, auditCaller(by), by.tenant.id, {
+      action: 'balance.opened',
+      object: { type: 'balance', id },
+      before: null,
+      after: state(opened),
+    })
+  })
+  return await rereadBalance(deps, by, id)
+}
+
+async function requireEnabled(client: TransactionClient, customerId: string, currency: string): Promise<void> {
+  if (!isCurrencyCode(currency)) refuseField('/currency', 'invalid_value', 'No such currency.')
+  if (WITHDRAWN_CURRENCIES[currency as CurrencyCode] !== undefined)
+    refuseField('/currency', 'currency_withdrawn', `${currency} has ended.`)
+  if (!OFFERED_CURRENCIES.has(currency as CurrencyCode))
+    refuseField('/currency', 'invalid_value', `${currency} is not offered.`)
+  // The setting is locked, shared with commands that change it, so that no currency is disabled while a balance in it
+  // is opened.
+  const setting = await readSetting(client, customerId, 'currencies', true)
+  if (setting !== null && !(setting.value as { enabled: string[] }).enabled.includes(currency))
+    refuseField('/currency', 'inactive', `${currency} is not enabled.`)
+}
+
+function checkParent(parent: BalanceRecord, currency: string): void {
+  if (parent.type === 'sub') refuseField('/parentBalanceId', 'invalid_value', 'The balance is a sub-balance itself.')
+  if (parent.currency !== currency)
+    refuseField('/parentBalanceId', 'currency_mismatch', `The balance is in ${parent.currency}.`)
+  if (parent.status !== 'active') refuseField('/parentBalanceId', 'inactive', `The balance is ${parent.status}.`)
+}

@@ -1,0 +1,61 @@
+/** Requests the account details of a balance: an account at the partner bank, for some rails. */
+import type { AccountDetailsJson } from '../../lib/accounts/details.ts'
+import { scopeOf, standingOf } from '../../lib/accounts/requests.ts'
+import type { CurrencyCode } from '../../lib/base/currency.ts'
+import { refuse, refuseNotFound } from '../../lib/base/problems.ts'
+import { accountDetailsOf } from '../../storage/accounts/account-details.ts'
+import { insertDetailsRequest, lockDetails } from '../../storage/accounts/account-requests.ts'
+import { lockOneBalance, setDetailsStatus } from '../../storage/balances/balance-changes.ts'
+import type { ByInTenant } from '../../lib/identity/caller.ts'
+import { auditCaller } from '../commands/trail.ts'
+import type { AccountDetailsRequest } from '../../lib/balances/balance-schema.ts'
+import { recordChange, runChange } from '../commands/changes.ts'
+import type { BalanceDeps } from './balance-record.ts'
+
+/**
+ * Requests details for rails that the partner bank offers in the currency.
+ *
+ * @throws ProblemError `not-found`, `validation-error`, `invalid-transition`
+ */
+export async function requestAccountDetails(
+  deps: BalanceDeps,
+  by: ByInTenant,
+  balanceId: string,
+  { rails }: AccountDetailsRequest,
+): Promise<AccountDetailsJson> {
+  const id = deps.ids.next()
+  await runChange(deps, async (tx) => {
+    const { client, now } = tx
+    const balance = (await lockOneBalance(client, by.tenant.id, balanceId)) ?? refuseNotFound()
+    const offer = scopeOf(rails, deps.accountPartner.offers(balance.currency as CurrencyCode))
+    if ('field' in offer) refuse('validation-error', offer.message, { errors: [offer] })
+    if (balance.status !== 'active')
+      refuse('invalid-transition', `The balance is ${balance.status}.`, {
+        extra: { currentStatus: balance.status, allowed: ['active'] },
+      })
+    const known = await lockDetails(client, balanceId)
+    if (known.some(({ scope, status }) => scope === offer.scope && status === 'pending')) {
+      refuse('invalid-transition', 'Details like these have been asked for and are on their way.', {
+        extra: { currentStatus: 'pending', allowed: ['active', 'failed', 'closed'] },
+      })
+    }
+    await insertDetailsRequest(client, {
+      id,
+      balanceId,
+      scope: offer.scope,
+      rails: offer.rails.filter((rail) => rails.includes(rail)),
+      now,
+    })
+    await setDetailsStatus(client, balanceId, standingOf([...known, { status: 'pending' }]), now)
+    await recordChange(tx, auditCaller(by), by.tenant.id, {
+      action: 'account_details.requested',
+      object: { type: 'account_details', id },
+      before: null,
+      after: { balanceId, rails },
+    })
+  })
+  return (
+    (await accountDetailsOf(deps.database, [balanceId])).get(balanceId)?.find((details) => details.id === id) ??
+    refuseNotFound()
+  )
+}

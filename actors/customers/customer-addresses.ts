@@ -1,0 +1,150 @@
+/** The addresses of a customer: at most one of them is the registered address. */
+import { refuse, refuseNotFound } from '../../lib/base/problems.ts'
+import { lockCustomer } from '../../storage/balances/closure.ts'
+import { deleteAddress, findAddress, listAddresses, writeAddress } from '../../storage/customers/customer-addresses.ts'
+import type { TransactionClient } from '../../storage/db/transaction.ts'
+import type { SettingsDeps } from './settings-deps.ts'
+import type { ByInTenant } from '../../lib/identity/caller.ts'
+import { auditCaller } from '../commands/trail.ts'
+import type {
+  CustomerAddress,
+  CustomerAddressCreate,
+  CustomerAddressUpdate,
+} from '../../lib/customers/customer-address-schema.ts'
+import type { Versioned } from '../../lib/commands/command.ts'
+import { recordChange, runChange, type ChangeTransaction } from '../commands/changes.ts'
+
+/** The maximum number of addresses of one customer. */
+const ADDRESSES_MAX = 20
+
+/** The optional members of an address, with their defaults. */
+const OPTIONAL_MEMBERS = { line2: null, buildingNumber: null, postalCode: null, state: null }
+
+/** Adds an address to a customer. @throws ProblemError `limit-reached`, `validation-error` */
+export async function createAddress(
+  deps: SettingsDeps,
+  by: ByInTenant,
+  customerId: string,
+  { kind, address: given }: CustomerAddressCreate,
+): Promise<Versioned<CustomerAddress>> {
+  const address = { ...OPTIONAL_MEMBERS, ...given }
+  const id = deps.ids.next()
+  await changeCustomer(deps, customerId, async (tx) => {
+    const { client, now } = tx
+    if ((await listAddresses(client, customerId)).length >= ADDRESSES_MAX) {
+      refuse('limit-reached', `A customer has at most ${ADDRESSES_MAX} addresses.`, {
+        extra: { limit: ADDRESSES_MAX, resource: 'customer_address' },
+      })
+    }
+    await checkKind(client, customerId, id, kind)
+    await writeAddress(client, { id, customerId, kind, address, now })
+    await recordChange(tx, auditCaller(by), customerId, {
+      action: 'customer_address.created',
+      object: { type: 'customer_address', id },
+      before: null,
+      after: { kind, address },
+    })
+  })
+  return await rereadAddress(deps, customerId, id)
+}
+
+/**
+ * Replaces the kind or the text of an address.
+ *
+ * @throws ProblemError `not-found`, `precondition-failed`, `validation-error`
+ */
+export async function updateAddress(
+  deps: SettingsDeps,
+  by: ByInTenant,
+  customerId: string,
+  id: string,
+  body: CustomerAddressUpdate,
+  expected: number | bigint | null,
+): Promise<Versioned<CustomerAddress>> {
+  await changeCustomer(deps, customerId, async (tx) => {
+    const { client, now } = tx
+    const view = await lockAddress(tx, customerId, id, expected)
+    const { kind = view.kind } = body
+    const address = body.address === undefined ? view.address : { ...OPTIONAL_MEMBERS, ...body.address }
+    await checkKind(client, customerId, id, kind)
+    await writeAddress(client, { id, customerId, kind, address, now })
+    await recordChange(tx, auditCaller(by), customerId, {
+      action: 'customer_address.updated',
+      object: { type: 'customer_address', id },
+      before: { kind: view.kind, address: view.address },
+      after: { kind, address },
+    })
+  })
+  return await rereadAddress(deps, customerId, id)
+}
+
+/** Deletes an address. @throws ProblemError `not-found`, `precondition-failed` */
+export async function removeAddress(
+  deps: SettingsDeps,
+  by: ByInTenant,
+  customerId: string,
+  id: string,
+  expected: number | bigint | null,
+): Promise<void> {
+  await changeCustomer(deps, customerId, async (tx) => {
+    const { client } = tx
+    const view = await lockAddress(tx, customerId, id, expected)
+    await deleteAddress(client, id)
+    await recordChange(tx, auditCaller(by), customerId, {
+      action: 'customer_address.deleted',
+      object: { type: 'customer_address', id },
+      before: { kind: view.kind, address: view.address },
+      after: null,
+    })
+  })
+}
+
+/** Runs one change of a customer at a time, under the customer's lock. @throws ProblemError `not-found` */
+async function changeCustomer(
+  deps: SettingsDeps,
+  customerId: string,
+  work: (tx: ChangeTransaction) => Promise<void>,
+): Promise<void> {
+  await runChange(deps, async (tx) => {
+    if ((await lockCustomer(tx.client, customerId)) === null) refuseNotFound()
+    await work(tx)
+  })
+}
+
+/** Locks the address to be changed. @throws ProblemError `not-found`, `precondition-failed` */
+async function lockAddress(
+  { client }: ChangeTransaction,
+  customerId: string,
+  id: string,
+  expected: number | bigint | null,
+): Promise<CustomerAddress> {
+  const { version, view } =
+    (await findAddress<CustomerAddress['address']>(client, customerId, id, true)) ?? refuseNotFound()
+  if (expected !== null && BigInt(expected) !== BigInt(version))
+    refuse('precondition-failed', 'The address has changed since it was read.')
+  return view
+}
+
+/** Checks that a customer has only one registered address. */
+async function checkKind(
+  client: TransactionClient,
+  customerId: string,
+  id: string,
+  kind: CustomerAddress['kind'],
+): Promise<void> {
+  if (kind !== 'registered') return
+  const others = (await listAddresses(client, customerId)).filter(
+    ({ view }) => view.kind === 'registered' && view.id !== id,
+  )
+  if (others.length === 0) return
+  const message = 'There is a registered address already; change that one.'
+  refuse('validation-error', message, { errors: [{ field: '/kind', code: 'invalid_value', message }] })
+}
+
+async function rereadAddress(
+  { database }: SettingsDeps,
+  customerId: string,
+  id: string,
+): Promise<Versioned<CustomerAddress>> {
+  return (await findAddress<CustomerAddress['address']>(database.pool, customerId, id)) ?? refuseNotFound()
+}

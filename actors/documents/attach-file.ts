@@ -1,0 +1,58 @@
+/** Attaches a file to a transaction, and deletes an attachment. */
+import { ATTACHMENTS_MAX, CONTENT_TYPES, maxBytesOf } from '../../lib/documents/document.ts'
+import { refuse, refuseNotFound } from '../../lib/base/problems.ts'
+import { countAttachment, findDocument } from '../../storage/documents/documents.ts'
+import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Attachment } from '../../lib/documents/document-schema.ts'
+import type { ReadUpload } from './uploads.ts'
+import type { Versioned } from '../../lib/commands/command.ts'
+import { runChange } from '../commands/changes.ts'
+import {
+  keepUpload,
+  registerFile,
+  removeFile,
+  shownAttachment,
+  lockFile,
+  type DocumentDeps,
+} from './stored-documents.ts'
+
+/** Attaches a file to a transaction of the tenant. @throws ProblemError `not-found`, `limit-reached` */
+export async function attachFile(
+  deps: DocumentDeps,
+  by: ByCaller,
+  transactionId: string,
+  read: ReadUpload,
+): Promise<Versioned<Attachment>> {
+  if (!(await deps.transactions.exists(by.tenant, transactionId))) refuseNotFound()
+  const { file } = await read(
+    { maxBytes: maxBytesOf('transaction_attachment'), types: CONTENT_TYPES, fields: [] },
+    keepUpload(deps, by.tenant.id),
+  )
+  return shownAttachment(
+    await runChange(deps, async (tx) => {
+      const { client } = tx
+      const count = (await countAttachment(client, by.tenant.id, transactionId, 1)) ?? refuseNotFound()
+      if (count > ATTACHMENTS_MAX)
+        refuse('limit-reached', `A transaction may have at most ${ATTACHMENTS_MAX} attachments.`, {
+          extra: { limit: ATTACHMENTS_MAX, resource: 'attachment' },
+        })
+      return await registerFile(tx, by, file, { transactionId, purpose: null })
+    }),
+  )
+}
+
+/** Deletes an attachment. @throws ProblemError `not-found`, `precondition-failed` */
+export async function deleteAttachment(
+  deps: DocumentDeps,
+  by: ByCaller,
+  id: string,
+  expected: number | bigint | null,
+): Promise<void> {
+  await runChange(deps, async (tx) => {
+    const { client } = tx
+    // Lock order: the transaction before the file, as when a file is attached.
+    const found = (await findDocument(client, 'attachment', by.tenant.id, id)) ?? refuseNotFound()
+    await countAttachment(client, by.tenant.id, found.transactionId as string, -1)
+    await removeFile(tx, by, await lockFile(tx, by, 'attachment', id, expected))
+  })
+}

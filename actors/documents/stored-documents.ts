@@ -1,0 +1,112 @@
+/**
+ * What documents and attachments have in common. A file is stored as it arrives, before the transaction that writes its
+ * row and its entry in the trail. When an error comes in between, the temporary file expires.
+ */
+import { attachmentJson, documentJson, type DocumentRecord } from '../../lib/documents/document.ts'
+import type { IdSource } from '../../lib/base/ids.ts'
+import { refuse, refuseNotFound } from '../../lib/base/problems.ts'
+import type { Database } from '../../storage/db/database.ts'
+import { deleteDocument, findDocument, insertDocument, shardOfCustomer } from '../../storage/documents/documents.ts'
+import { dropFile, keepFile, writeFile, type StoredFile } from '../../storage/documents/files.ts'
+import type { DownloadReads } from './downloads.ts'
+import { auditCaller } from '../commands/trail.ts'
+import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Attachment, Document } from '../../lib/documents/document-schema.ts'
+import type { ArrivingFile } from './uploads.ts'
+import type { Versioned } from '../../lib/commands/command.ts'
+import type { Tenant } from '../../lib/commands/caller.ts'
+import { recordChange, type ChangeTransaction } from '../commands/changes.ts'
+
+export interface DocumentDeps {
+  readonly database: Database
+  readonly clock: { now(): number }
+  readonly ids: IdSource
+  readonly downloads: DownloadReads
+  /** Checks whether a transaction is the tenant's. */
+  readonly transactions: { exists(tenant: Tenant, transactionId: string): Promise<boolean> }
+}
+
+/** Builds the view of a document. */
+export const shownDocument = (record: DocumentRecord): Versioned<Document> => ({
+  version: record.version,
+  view: documentJson(record),
+})
+
+/** Builds the view of an attachment. */
+export const shownAttachment = (record: DocumentRecord): Versioned<Attachment> => ({
+  version: record.version,
+  view: attachmentJson(record),
+})
+
+/** Returns the function that stores an arriving file for the tenant. */
+export const keepUpload =
+  ({ database, ids, clock }: DocumentDeps, tenantId: string) =>
+  async ({ fileName, contentType, maxBytes, bytes }: ArrivingFile): Promise<StoredFile> =>
+    await writeFile(database, bytes, { id: ids.next(), tenantId, fileName, contentType, maxBytes, now: clock.now() })
+
+/** Writes the row of an uploaded file, and keeps the file with it. */
+export async function registerFile(
+  { client, ids, now }: ChangeTransaction,
+  by: ByCaller,
+  file: StoredFile,
+  belongs: Pick<DocumentRecord, 'transactionId' | 'purpose'>,
+): Promise<DocumentRecord> {
+  const record: DocumentRecord = {
+    ...belongs,
+    id: ids.next(),
+    customerId: by.tenant.id,
+    fileId: file.id,
+    fileName: file.fileName,
+    contentType: file.contentType,
+    sizeBytes: file.sizeBytes,
+    sha256: file.sha256,
+    status: 'pending_scan',
+    createdBy: by.principal.id,
+    createdByName: by.principal.name,
+    version: 1n,
+    createdAt: now,
+  }
+  await keepFile(client, file.id, null)
+  await insertDocument(client, { ...record, shard: await shardOfCustomer(client, record.customerId), scanDueAt: now })
+  await recordFileChange({ client, ids, now }, by, record, 'uploaded')
+  return record
+}
+
+/** Locks the row of a file until the transaction ends. @throws ProblemError `not-found`, `precondition-failed` */
+export async function lockFile(
+  { client }: ChangeTransaction,
+  by: ByCaller,
+  kind: 'document' | 'attachment',
+  id: string,
+  expected: number | bigint | null,
+): Promise<DocumentRecord> {
+  const record = (await findDocument(client, kind, by.tenant.id, id, true)) ?? refuseNotFound()
+  if (expected !== null && BigInt(expected) !== record.version)
+    refuse('precondition-failed', 'The resource has changed since it was read.')
+  return record
+}
+
+/** Deletes the row of a file; the file itself is deleted later. */
+export async function removeFile(tx: ChangeTransaction, by: ByCaller, record: DocumentRecord): Promise<void> {
+  const { client, now } = tx
+  await deleteDocument(client, record.id)
+  await dropFile(client, record.fileId, now)
+  await recordFileChange(tx, by, record, 'deleted')
+}
+
+async function recordFileChange(
+  tx: ChangeTransaction,
+  by: ByCaller,
+  record: DocumentRecord,
+  change: 'uploaded' | 'deleted',
+): Promise<void> {
+  const { id, fileName, contentType, sizeBytes, sha256, purpose, transactionId } = record
+  const type = purpose === null ? 'attachment' : 'document'
+  const state = { fileName, contentType, sizeBytes, sha256, ...(purpose === null ? { transactionId } : { purpose }) }
+  await recordChange(tx, auditCaller(by), by.tenant.id, {
+    action: `${type}.${change}`,
+    object: { type, id },
+    before: change === 'deleted' ? state : null,
+    after: change === 'deleted' ? null : state,
+  })
+}

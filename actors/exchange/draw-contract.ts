@@ -1,0 +1,189 @@
+/**
+ * Brings contracts to the balances that decide on them: drawdowns.
+ *
+ * The contract as it was read travels with the command, and its version is the fence. When another change came in
+ * between, the commit reports it, and the flow reads and asks again.
+ */
+import { dateIn, timestamp } from '../../lib/base/clock.ts'
+import { takenExternalId } from '../../lib/exchange/book-exchange.ts'
+import { asContract, notNow, type Contract, type ContractMove } from '../../lib/exchange/contract.ts'
+import type { DrawdownOrder } from '../../lib/exchange/draw-contract.ts'
+import { isPartnerDay, partnerDate } from '../../lib/exchange/forward-terms.ts'
+import { orderNumber } from '../../lib/base/ids.ts'
+import { LIMITS } from '../../lib/base/limits.ts'
+import { inStoredOrder } from '../../lib/base/metadata.ts'
+import { refuseNotFound, type Problem } from '../../lib/base/problems.ts'
+import type { ExchangeDesk } from '../../storage/exchange/exchange-desks.ts'
+import { findExchange } from '../../storage/exchange/exchanges.ts'
+import { contractBalance, type ContractCommand } from '../balances/balance.ts'
+import { Overloaded } from '../runtime/lane.ts'
+import {
+  accountsOfContract,
+  answerOf,
+  contractOfCustomer,
+  refuseError,
+  type ContractAsker,
+  type ContractDeps,
+  type ContractOutcome,
+} from './exchange-contracts.ts'
+
+/** A drawdown as the API takes it, checked for shape. */
+export interface DrawdownInput {
+  readonly amount: { readonly amountMinor: string; readonly currency: string }
+  readonly sellBalanceId?: string | null
+  readonly buyBalanceId?: string | null
+  readonly reference?: string | null
+  readonly externalId?: string | null
+  readonly metadata?: Readonly<Record<string, string>>
+}
+
+export interface DrawdownDeps extends ContractDeps {
+  readonly balances: { find(id: string): Promise<{ readonly customerId: string; readonly currency: string } | null> }
+}
+
+/**
+ * Draws from a contract (F4, H2, D1).
+ *
+ * @throws ProblemError, Overloaded, DatabaseUnavailable or OutcomeUnknown, safe to repeat under the same key
+ */
+export async function drawFromContract(
+  world: DrawdownDeps,
+  caller: ContractAsker,
+  contractId: string,
+  kind: Contract['kind'],
+  input: DrawdownInput,
+): Promise<ContractOutcome> {
+  const contract = await contractOfCustomer(world.database, caller.customerId, contractId, kind)
+  const { amount, buyBalanceId = null } = input
+  if (amount.currency !== contract.sellCurrency && amount.currency !== contract.buyCurrency) {
+    refuseError({
+      field: '/amount/currency',
+      code: 'currency_mismatch',
+      message: `The contract is of ${contract.sellCurrency} and ${contract.buyCurrency}.`,
+    })
+  }
+  if (buyBalanceId !== null) {
+    const found = await world.balances.find(buyBalanceId)
+    if (found === null || found.customerId !== caller.customerId)
+      refuseError({ field: '/buyBalanceId', code: 'not_found', message: 'No such balance.' })
+    if (found.currency !== contract.buyCurrency)
+      refuseError({
+        field: '/buyBalanceId',
+        code: 'currency_mismatch',
+        message: `The contract buys ${contract.buyCurrency}.`,
+      })
+  }
+  const move = {
+    kind: 'draw',
+    side: amount.currency === contract.sellCurrency ? ('sell' as const) : ('buy' as const),
+    amount: BigInt(amount.amountMinor),
+  } as const
+  return await draw(world, caller, contract, move, {
+    sellBalanceId: input.sellBalanceId ?? contract.sellBalanceId,
+    buyBalanceId: buyBalanceId ?? contract.buyBalanceId,
+    reference: input.reference ?? null,
+    externalId: input.externalId ?? null,
+    metadata: inStoredOrder(input.metadata ?? {}),
+  })
+}
+
+/** Draws the remaining amount automatically (F6, F8). */
+export async function drawRest(
+  world: ContractDeps,
+  caller: ContractAsker,
+  contract: Contract,
+): Promise<ContractOutcome> {
+  return await draw(
+    world,
+    caller,
+    contract,
+    { kind: 'draw', side: 'sell', amount: contract.remainingSell, automatic: true },
+    {
+      sellBalanceId: contract.sellBalanceId,
+      buyBalanceId: contract.buyBalanceId,
+      reference: contract.reference,
+      externalId: null,
+      metadata: {},
+    },
+  )
+}
+
+async function draw(
+  world: ContractDeps,
+  caller: ContractAsker,
+  known: Contract,
+  move: Extract<ContractMove, { kind: 'draw' }>,
+  order: Pick<DrawdownOrder, 'sellBalanceId' | 'buyBalanceId' | 'reference' | 'externalId' | 'metadata'>,
+): Promise<ContractOutcome> {
+  const { operatorId, connectionId, buyCurrency } = known
+  const accounts = await accountsOfContract(world, known)
+  const exchangeAccounts = {
+    sell: accounts,
+    buy: await world.accounts.accounts({ operatorId, connectionId, currency: buyCurrency }),
+  }
+  const number = orderNumber('DRW', await world.orderNumbers.take())
+  const calendar = (await world.desks.of(known.customerId))?.calendar ?? null
+  let contract = known
+  let refusal: Problem | null = null
+  let creditRefused = false
+  for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
+    const now = world.clock.now()
+    const command: ContractCommand = {
+      kind: 'draw_contract',
+      customerId: caller.customerId,
+      key: caller.key,
+      problemText: caller.problemText,
+      problemStatus: caller.problemStatus,
+      contract,
+      move,
+      order: { ...order, id: world.ids.next(), number, createdBy: caller.createdBy, createdVia: caller.createdVia },
+      context: {
+        ids: world.ids,
+        accounts,
+        exchangeAccounts,
+        by: move.automatic === true ? 'system' : 'member',
+        valueDate: dateIn(now, 'UTC'),
+        sandbox: world.sandbox,
+      },
+      refusal: refusal ?? (move.automatic === true ? null : windowRefusal(contract, now, calendar)),
+      creditRefused,
+      answer: answerOf,
+    }
+    const outcome = await world.system.ask(contractBalance, order.sellBalanceId, caller.shard, command, caller.deadline)
+    switch (outcome.kind) {
+      case 'decided':
+        return outcome.reply
+      case 'recorded':
+        return outcome
+      case 'exchange_stale': {
+        contract = asContract((await findExchange(world.database, known.id)) ?? refuseNotFound())
+        if (move.automatic === true) return { kind: 'refused', problem: notNow(contract).refused, body: null }
+        break
+      }
+      case 'external_id_used':
+        refusal = takenExternalId(order.externalId, outcome.existingId)
+        break
+      case 'credit_refused':
+        creditRefused = true
+        break
+      default:
+        throw new Error(`Drawing from a contract met ${outcome.kind}.`)
+    }
+  }
+  throw new Overloaded('The contract keeps changing; try again.')
+}
+
+/** Returns the reason why a contract cannot be drawn from today or any more; null when it can. */
+function windowRefusal(contract: Contract, now: number, calendar: ExchangeDesk['calendar']): Problem | null {
+  const no = (detail: string) => notNow(contract, detail).refused
+  if (contract.kind === 'held_rate')
+    return contract.heldUntil !== null && contract.heldUntil <= now
+      ? no(`The rate was held until ${timestamp(contract.heldUntil)}.`)
+      : null
+  const today = partnerDate(now)
+  const from =
+    contract.forwardType === 'open' && contract.drawdownFrom !== null ? contract.drawdownFrom : contract.settlementDate
+  if (today < from) return no(`It can be drawn from ${from} on.`)
+  if (today > contract.settlementDate) return no(`It could be drawn until ${contract.settlementDate}.`)
+  return isPartnerDay(today, calendar) ? null : no('The bank does not work today.')
+}

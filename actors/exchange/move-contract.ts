@@ -1,0 +1,113 @@
+/**
+ * Brings contracts to the balances that decide on them: deposits and close-outs.
+ *
+ * The contract as it was read travels with the command, and its version is the fence. When another change came in
+ * between, the commit reports it, and the flow reads and asks again.
+ */
+import { dateIn } from '../../lib/base/clock.ts'
+import { asContract, notNow, type Contract, type ContractMove } from '../../lib/exchange/contract.ts'
+import { LIMITS } from '../../lib/base/limits.ts'
+import { refuseNotFound } from '../../lib/base/problems.ts'
+import { partnerKeepsDeposits } from '../../storage/exchange/contracts.ts'
+import { findExchange } from '../../storage/exchange/exchanges.ts'
+import { contractBalance, type ContractCommand } from '../balances/balance.ts'
+import { Overloaded } from '../runtime/lane.ts'
+import {
+  accountsOfContract,
+  answerOf,
+  contractOfCustomer,
+  refuseError,
+  type ContractAsker,
+  type ContractDeps,
+  type ContractOutcome,
+} from './exchange-contracts.ts'
+
+/**
+ * Pays a deposit (F2).
+ *
+ * @throws ProblemError, Overloaded, DatabaseUnavailable or OutcomeUnknown, safe to repeat under the same key
+ */
+export async function payDeposit(
+  world: ContractDeps,
+  caller: ContractAsker,
+  contractId: string,
+  {
+    balanceId,
+    amount,
+  }: {
+    readonly balanceId: string
+    readonly amount: { readonly amountMinor: string; readonly currency: string } | null
+  },
+): Promise<ContractOutcome> {
+  const known = await contractOfCustomer(world.database, caller.customerId, contractId, 'forward')
+  if (amount !== null && amount.currency !== known.sellCurrency)
+    refuseError({
+      field: '/amount/currency',
+      code: 'currency_mismatch',
+      message: `The deposit is in ${known.sellCurrency}.`,
+    })
+  const places = await partnerKeepsDeposits(world.database, known.connectionId)
+  return await moveAtBalance(
+    world,
+    caller,
+    known,
+    balanceId,
+    { kind: 'deposit', amount: amount === null ? null : BigInt(amount.amountMinor), places },
+    { by: 'member', message: 'Deposit paid.' },
+  )
+}
+
+/** Brings a move to a balance, and repeats it until it was decided on the current contract. */
+export async function moveAtBalance(
+  world: ContractDeps,
+  caller: ContractAsker,
+  known: Contract,
+  balanceId: string,
+  move: Extract<ContractMove, { kind: 'deposit' | 'close_out' }>,
+  { by, message }: { readonly by: 'member' | 'system'; readonly message: string },
+): Promise<ContractOutcome> {
+  const accounts = await accountsOfContract(world, known)
+  let contract = known
+  let suspenseId: string | undefined
+  for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
+    const command: ContractCommand = {
+      kind: 'move_contract',
+      customerId: caller.customerId,
+      key: caller.key,
+      problemText: caller.problemText,
+      problemStatus: caller.problemStatus,
+      contract,
+      move,
+      answer: answerOf,
+      context: {
+        ids: world.ids,
+        accounts,
+        by,
+        message,
+        valueDate: dateIn(world.clock.now(), 'UTC'),
+        sandbox: world.sandbox,
+        suspenseId,
+      },
+    }
+    const outcome = await world.system.ask(contractBalance, balanceId, caller.shard, command, caller.deadline)
+    switch (outcome.kind) {
+      case 'decided':
+        return outcome.reply
+      case 'recorded':
+        return outcome
+      case 'exchange_stale': {
+        contract = asContract((await findExchange(world.database, known.id)) ?? refuseNotFound())
+        // A close-out was due on the contract as it was read; the changed contract is judged again.
+        if (move.kind === 'close_out') return { kind: 'refused', problem: notNow(contract).refused, body: null }
+        break
+      }
+      // The suspense id for the returned deposit, used when the contract's balance is closed.
+      case 'credit_refused':
+        suspenseId ??= world.ids.next()
+        break
+      default:
+        throw new Error(`Moving a contract met ${outcome.kind}.`)
+    }
+  }
+  throw new Overloaded('The contract keeps changing; try again.')
+}

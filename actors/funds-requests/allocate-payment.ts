@@ -1,0 +1,50 @@
+/** Counts an incoming payment without the request's reference towards a funds request. */
+import { invalidTransition } from '../../lib/funds-requests/funds-request.ts'
+import { ProblemError, refuse, refuseField, refuseNotFound } from '../../lib/base/problems.ts'
+import * as rows from '../../storage/funds-requests/funds-requests.ts'
+import { through } from '../../storage/db/transaction.ts'
+import { auditCaller } from '../commands/trail.ts'
+import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { FundsRequest } from '../../lib/funds-requests/funds-request-schema.ts'
+import type { Versioned } from '../../lib/commands/command.ts'
+import { runChange } from '../commands/changes.ts'
+import { fundsRequestView } from './funds-request-view.ts'
+import { recordRequestChange, rereadRequest, state, type FundsRequestCommandDeps } from './funds-request-changes.ts'
+
+/**
+ * Counts a received payment towards a waiting request of the same balance.
+ *
+ * @throws ProblemError `not-found`, `validation-error`, `invalid-transition`
+ */
+export async function allocatePayment(
+  deps: FundsRequestCommandDeps,
+  by: ByCaller,
+  incomingPaymentId: string,
+  id: string,
+): Promise<Versioned<FundsRequest>> {
+  return await runChange(deps, async (tx) => {
+    // Incoming payments are locked before requests, the same order as where payments are matched by their
+    // reference.
+    const arrival = (await rows.lockArrival(tx.client, by.tenant.id, incomingPaymentId)) ?? refuseNotFound()
+    const request = await rows.lockFundsRequest(tx.client, by.tenant.id, id)
+    if (request === null) refuseField('/fundsRequestId', 'not_found', 'No such funds request.')
+    if (arrival.currency !== request.currency)
+      refuseField('/fundsRequestId', 'currency_mismatch', `The funds request is in ${request.currency}.`)
+    if (arrival.balanceId !== request.balanceId)
+      refuseField('/fundsRequestId', 'not_applicable', 'The funds request is for another balance.')
+    if (arrival.status !== 'received' || arrival.fundsRequestId !== null) {
+      const detail =
+        arrival.status === 'received'
+          ? 'The payment counts towards a funds request already.'
+          : `The payment is ${arrival.status}.`
+      refuse('invalid-transition', detail, { extra: { currentStatus: arrival.status, allowed: [] } })
+    }
+    if (!(await rows.countArrival(tx, request, arrival))) throw new ProblemError(invalidTransition(request.status))
+    const after = await rereadRequest(tx, id)
+    await recordRequestChange(tx, auditCaller(by), 'allocated', by.tenant.id, id, state(request), {
+      ...state(after),
+      incomingPaymentId,
+    })
+    return await fundsRequestView(through(tx.client), after, deps.links)
+  })
+}

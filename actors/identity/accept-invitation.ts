@@ -1,0 +1,102 @@
+/**
+ * Reads and accepts an invitation by its link. A person with an account proves the address by their password; a new
+ * person chooses a password.
+ */
+import { hash } from 'node:crypto'
+import { timestamp } from '../../lib/base/clock.ts'
+import { emailKey, passwordFault } from '../../lib/identity/password-rules.ts'
+import { refuse, refuseField } from '../../lib/base/problems.ts'
+import * as rows from '../../storage/identity/members.ts'
+import type { By } from '../../lib/identity/caller.ts'
+import type { Source } from '../../lib/commands/caller.ts'
+import type { IdentityDeps } from './identity-world.ts'
+import { recordChange } from '../commands/changes.ts'
+import type { AcceptedInvitation, InvitationAccept, OpenInvitation } from '../../lib/identity/member-schema.ts'
+import { provePassword } from './password-proof.ts'
+import { changeMembers } from './member-changes.ts'
+
+const closed = (): never => refuse('not-found', 'The link is unknown, was used or withdrawn, or has expired.')
+
+const isOpen = ({ status, expiresAt }: rows.InvitationRecord, now: number): boolean =>
+  status === 'pending' && expiresAt > now
+
+/** Reads the invitation behind a link; null when it is unknown, used, revoked or expired. */
+export async function openInvitation(
+  { database, clock }: Pick<IdentityDeps, 'database' | 'clock'>,
+  token: string,
+): Promise<OpenInvitation | null> {
+  const found = await rows.invitationByToken(database.pool, hash('sha256', token, 'hex'))
+  if (found === null || !isOpen(found, clock.now())) return null
+  return {
+    customerName: found.customerName,
+    email: found.email,
+    role: found.role,
+    invitedByName: found.invitedByName,
+    expiresAt: timestamp(found.expiresAt),
+    knownPerson: found.userId !== null,
+  }
+}
+
+/**
+ * Makes the person behind a link a member.
+ *
+ * @throws ProblemError `not-found` when the link is not open, `unauthenticated`
+ */
+export async function acceptInvitation(
+  deps: IdentityDeps,
+  token: string,
+  { name, password }: InvitationAccept,
+  { source, requestId }: Pick<By, 'requestId'> & { readonly source: Source },
+): Promise<AcceptedInvitation> {
+  const { database, clock, ids, passwords } = deps
+  const tokenSha256 = hash('sha256', token, 'hex')
+  const now = clock.now()
+  const invitation = await rows.invitationByToken(database.pool, tokenSha256)
+  if (invitation === null || !isOpen(invitation, now)) return closed()
+  const { email, customerId } = invitation
+  const person = invitation.userId === null ? null : (await provePassword(deps, email, password, now)).person
+  if (invitation.userId !== null && person === null) refuse('unauthenticated', 'The password is wrong.')
+  let passwordHash = ''
+  if (person === null) {
+    if (name === undefined) refuseField('/name', 'required', 'Say your name.')
+    const fault = passwordFault(password, email)
+    if (fault !== null) refuseField('/password', fault.code, fault.message, fault.params)
+    passwordHash = await passwords.hash(password)
+  }
+  const membershipId = await changeMembers(deps, customerId, async (tx) => {
+    const { client } = tx
+    // When two requests redeem one link, the second finds it used.
+    const one = await rows.invitationByToken(client, tokenSha256, true)
+    if (one === null || !isOpen(one, now) || (one.userId === null) !== (person === null)) return closed()
+    const userId = person?.userId ?? ids.next()
+    if (person === null)
+      await rows.insertPerson(client, {
+        id: userId,
+        email,
+        emailKey: emailKey(email),
+        name: name as string,
+        passwordHash,
+        now,
+      })
+    const id = await rows.insertMember(client, {
+      id: ids.next(),
+      userId,
+      customerId,
+      operatorId: one.operatorId,
+      role: one.role,
+      now,
+    })
+    const teams = await rows.knownTeams(client, customerId, one.teamIds)
+    await rows.setTeamsOf(client, customerId, id, [...teams])
+    await rows.endInvitation(client, one.id, 'accepted', now)
+    const actor = { type: 'member' as const, id: userId, name: person?.name ?? (name as string) }
+    await recordChange(tx, { actor, address: source.address, requestId }, customerId, {
+      action: 'invitation.accepted',
+      object: { type: 'invitation', id: one.id },
+      before: { status: 'pending' },
+      after: { status: 'accepted', membershipId: id, role: one.role },
+    })
+    return id
+  })
+  return { membershipId, customerId, email }
+}

@@ -1,0 +1,157 @@
+/**
+ * Invites a person, and sends or withdraws an invitation again. An invitation is a link of 256 random bits, valid once
+ * and for seven days, to an address of a domain that the customer has approved.
+ */
+import { DAY_MS } from '../../lib/base/clock.ts'
+import { hash } from 'node:crypto'
+import { emailKey } from '../../lib/identity/password-rules.ts'
+import { refuse, refuseField, refuseNotFound } from '../../lib/base/problems.ts'
+import * as rows from '../../storage/identity/members.ts'
+import { readSetting } from '../../storage/customers/settings.ts'
+import type { TransactionClient } from '../../storage/db/transaction.ts'
+import type { ByInTenant } from '../../lib/identity/caller.ts'
+import type { IdentityDeps } from './identity-world.ts'
+import { auditCaller } from '../commands/trail.ts'
+import { recordChange } from '../commands/changes.ts'
+import type { Invitation, InvitationCreate } from '../../lib/identity/member-schema.ts'
+import type { Versioned } from '../../lib/commands/command.ts'
+import { changeMembers, found, refuseInState, requireOwner, type MemberDeps } from './member-changes.ts'
+import { checkTeams } from './teams.ts'
+
+/** The maximum number of members and open invitations of one customer. */
+const MEMBERS_MAX = 100
+const INVITATION_MS = 7 * DAY_MS
+const TOKEN_BYTES = 32
+/** The name of the customer setting with the domains that may be invited. */
+const APPROVED_DOMAINS = 'approved_domains'
+
+/** Invites a person to the customer, and mails the link. */
+export async function invite(
+  deps: MemberDeps,
+  by: ByInTenant,
+  { email, role, teamIds = [] }: InvitationCreate,
+): Promise<Versioned<Invitation>> {
+  const customerId = by.tenant.id
+  const id = deps.ids.next()
+  const { token, tokenSha256 } = newLink(deps)
+  if (role === 'owner') requireOwner(by)
+  await changeMembers(deps, customerId, async (tx) => {
+    const { client, now } = tx
+    await checkDomain(client, customerId, email)
+    const taken = await rows.addressTaken(client, customerId, emailKey(email), now)
+    if (taken !== null)
+      refuseField(
+        '/email',
+        'invalid_value',
+        taken === 'member' ? 'Is a member already.' : 'Is invited already; send that invitation again.',
+      )
+    if ((await rows.countMembers(client, customerId, now)) >= MEMBERS_MAX) {
+      refuse('limit-reached', `A customer has at most ${MEMBERS_MAX} members.`, {
+        extra: { limit: MEMBERS_MAX, resource: 'membership' },
+      })
+    }
+    const teams = await checkTeams(client, customerId, teamIds)
+    await rows.insertInvitation(client, {
+      id,
+      customerId,
+      email,
+      emailKey: emailKey(email),
+      role,
+      teamIds: teams,
+      tokenSha256,
+      by: { id: by.session.userId, name: by.session.name },
+      expiresAt: now + INVITATION_MS,
+      now,
+    })
+    await recordChange(tx, auditCaller(by), customerId, {
+      action: 'invitation.created',
+      object: { type: 'invitation', id },
+      before: null,
+      after: { email, role, teamIds: teams },
+    })
+  })
+  const { customerName } = (await rows.invitationByToken(deps.database.pool, tokenSha256)) ?? refuseNotFound()
+  sendLink(deps, email, customerName, by, token)
+  return await found(deps.reads.getInvitation(customerId, id))
+}
+
+/** Renews an open or expired invitation, and mails a new link; the link before no longer works. */
+export async function resendInvitation(deps: MemberDeps, by: ByInTenant, id: string): Promise<Versioned<Invitation>> {
+  const customerId = by.tenant.id
+  const { token, tokenSha256 } = newLink(deps)
+  const invitation = await changeMembers(deps, customerId, async (tx) => {
+    const { client, now } = tx
+    const one = (await rows.lockInvitation(client, customerId, id)) ?? refuseNotFound()
+    if (one.status === 'accepted' || one.status === 'revoked')
+      refuseInState(`The invitation is ${one.status}.`, one.status)
+    if (one.role === 'owner') requireOwner(by)
+    await checkDomain(client, customerId, one.email)
+    if (one.status === 'expired' && (await rows.addressTaken(client, customerId, emailKey(one.email), now)) !== null)
+      refuseInState('The address has another invitation or is a member.', 'expired')
+    await rows.renewInvitation(client, id, { tokenSha256, expiresAt: now + INVITATION_MS })
+    await recordChange(tx, auditCaller(by), customerId, {
+      action: 'invitation.resent',
+      object: { type: 'invitation', id },
+      before: null,
+      after: { email: one.email },
+    })
+    return one
+  })
+  sendLink(deps, invitation.email, invitation.customerName, by, token)
+  return await found(deps.reads.getInvitation(customerId, id))
+}
+
+/** Withdraws an invitation. Withdrawing a withdrawn invitation succeeds and changes nothing. */
+export async function revokeInvitation(deps: MemberDeps, by: ByInTenant, id: string): Promise<void> {
+  const customerId = by.tenant.id
+  await changeMembers(deps, customerId, async (tx) => {
+    const { client, now } = tx
+    const one = (await rows.lockInvitation(client, customerId, id)) ?? refuseNotFound()
+    if (one.status === 'revoked') return
+    if (one.status === 'accepted') refuseInState('The invitation was accepted; remove the member instead.', 'accepted')
+    await rows.endInvitation(client, id, 'revoked', now)
+    await recordChange(tx, auditCaller(by), customerId, {
+      action: 'invitation.revoked',
+      object: { type: 'invitation', id },
+      before: { email: one.email, status: one.status },
+      after: { status: 'revoked' },
+    })
+  })
+}
+
+function newLink({ random }: IdentityDeps): { readonly token: string; readonly tokenSha256: string } {
+  const token = `inv_${Buffer.from(random(TOKEN_BYTES)).toString('base64url')}`
+  return { token, tokenSha256: hash('sha256', token, 'hex') }
+}
+
+function sendLink(
+  { mailer, log }: IdentityDeps,
+  email: string,
+  customerName: string,
+  by: ByInTenant,
+  token: string,
+): void {
+  mailer
+    .send({
+      to: email,
+      subject: `${by.session.name} invites you to ${customerName}`,
+      text: [
+        `${by.session.name} invites you to work for ${customerName}. The link is good for seven days:`,
+        '',
+        `  GET  /v1/invitations/${token}`,
+        `  POST /v1/invitations/${token}/accept`,
+      ].join('\r\n'),
+    })
+    .catch((error: unknown) => log.warn({ err: error }, 'an invitation could not be mailed'))
+}
+
+async function checkDomain(client: TransactionClient, customerId: string, email: string): Promise<void> {
+  const domains = (await readSetting(client, customerId, APPROVED_DOMAINS))?.value as
+    | { readonly domains: readonly string[] }
+    | undefined
+  if (domains === undefined || domains.domains.length === 0)
+    refuse('invitation_domains_required', 'Approve a domain first: PUT …/settings/approved-domains.')
+  const domain = emailKey(email).split('@').at(-1) as string
+  if (!domains.domains.includes(domain))
+    refuse('domain_not_approved', `Addresses at ${domain} may not be invited.`, { extra: { domain } })
+}

@@ -1,0 +1,42 @@
+/**
+ * The token of a session. A session that gains rights (by the second factor, or by a refresh) gets a new token; the old
+ * token is void at the same moment.
+ */
+import { timestamp } from '../../lib/base/clock.ts'
+import { generateSessionToken, SESSION_IDLE_MS, tokenHash } from '../../lib/identity/session.ts'
+import { refuse } from '../../lib/base/problems.ts'
+import { renewSession } from '../../storage/identity/identity-sessions.ts'
+import type { TransactionClient } from '../../storage/db/transaction.ts'
+import type { OpenedSession } from './identity.ts'
+import type { By } from '../../lib/identity/caller.ts'
+import type { IdentityDeps } from './identity-world.ts'
+
+/** Replaces the token of a session by a new one. @throws ProblemError `session-expired` */
+export async function renewToken(
+  { random }: IdentityDeps,
+  client: TransactionClient,
+  { session }: By,
+  now: number,
+): Promise<string> {
+  const token = generateSessionToken(random)
+  if (!(await renewSession(client, { id: session.id, from: session.tokenSha256, to: tokenHash(token), now })))
+    refuse('session-expired', 'The session has ended. Sign in again.', { extra: { reason: 'revoked' } })
+  return token
+}
+
+/** Builds the answer with a session's token. `mfa` is the challenge that the person must still answer. */
+export function openedSession(
+  sessionId: string,
+  token: string,
+  expiresAt: number,
+  mfa: OpenedSession['mfa'] = null,
+): OpenedSession {
+  return {
+    sessionId,
+    status: mfa === null ? 'active' : 'mfa_required',
+    mfa,
+    token,
+    expiresAt: timestamp(expiresAt),
+    idleTimeoutSeconds: SESSION_IDLE_MS / 1000,
+  }
+}
