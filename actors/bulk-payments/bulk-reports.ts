@@ -7,7 +7,6 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { writeDocuments } from '../jobs/write-files.ts'
 import { REPORT_COLUMNS, reportCells, type ReportFormat, type ReportRow } from '../../lib/bulk-payments/report.ts'
 import type { TemplateFormat } from '../../lib/bulk-payments/formats.ts'
-import { TEMPLATE_COLUMNS, TEMPLATE_ROWS } from '../../lib/bulk-payments/template.ts'
 import type { Clock } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { refuse } from '../../lib/base/problems.ts'
@@ -27,11 +26,10 @@ import { findBulkPayment } from '../../storage/bulk-payments/bulk-payment-querie
 import { messageHeadOf } from '../../workers/bulk-payments/readers.ts'
 import type { DocumentPool } from '../../workers/documents/pool.ts'
 import { LINK_MS, type DownloadReads } from '../documents/downloads.ts'
-import { contentDisposition } from '../../lib/documents/file-name.ts'
-import { resourceETag } from '../../lib/commands/etag.ts'
-import { type Answer, type FileBytes, showing } from '../../lib/commands/answer.ts'
+import type { Answer, FileBytes } from '../../lib/commands/answer.ts'
 import type { DownloadLink } from '../../lib/contract/download-link.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
+import { writeTemplate } from './bulk-templates.ts'
 
 /**
  * The maximum number of reports that one node writes at a time: each holds a connection, and a thread while it writes.
@@ -66,110 +64,13 @@ export interface BulkReportDeps {
 }
 
 /** Creates the reads of templates and reports. */
-export function createBulkReportReads(world: BulkReportDeps): BulkReportReads {
-  const { database, snapshots, clock, ids, documents, downloads } = world
+export function createBulkReportReads(deps: BulkReportDeps): BulkReportReads {
+  const { database, downloads } = deps
   const templates = new Map<TemplateFormat, Promise<Answer<FileBytes, 200>>>()
-  /** The reports being written, by bulk payment and format, and by state once no payments are being made. */
-  const underWay = new Map<string, Promise<StoredFile>>()
-
-  async function reportFile(bulk: BulkRecord, format: ReportFormat): Promise<StoredFile> {
-    const state = await reportState(database, bulk.id)
-    const last = await keptReport(database, bulk.id, format)
-    // A file that expires before its link does is written again.
-    const kept = last === null ? null : await findFile(database, last.fileId, clock.now() + LINK_MS)
-    const isMoving = bulk.status === 'submitting'
-    if (kept !== null && (last?.state === state || (isMoving && kept.createdAt + MOVING_MS > clock.now()))) return kept
-    const key = `${bulk.id} ${format}${isMoving ? '' : ` ${state}`}`
-    const writing =
-      underWay.get(key) ??
-      begin(key, async () => {
-        const file = await readReport(snapshots, bulk.id, (snapshot) => write(bulk, format, snapshot))
-        await keepReport(database, bulk.id, format, state, file.id)
-        return file
-      })
-    const waited = new AbortController()
-    const file = await Promise.race([
-      writing,
-      pause(WAIT_MS, null, { signal: waited.signal }).catch(() => null),
-    ]).finally(() => waited.abort())
-    return file ?? refuse('document-not-ready', 'The report is being written.', { retryAfterSeconds: 2 })
-  }
-
-  function begin(key: string, make: () => Promise<StoredFile>): Promise<StoredFile> {
-    if (underWay.size >= WRITTEN_MAX)
-      refuse('document-not-ready', 'Other reports are being written.', { retryAfterSeconds: 2 })
-    const writing = make().finally(() => underWay.delete(key))
-    underWay.set(key, writing)
-    // Callers that still wait get the error.
-    writing.catch(() => undefined)
-    return writing
-  }
-
-  async function write(
-    bulk: BulkRecord,
-    format: ReportFormat,
-    { counts, batches }: ReportSnapshot,
-  ): Promise<StoredFile> {
-    const now = clock.now()
-    const { ending, contentType } =
-      format === 'csv' ? FORMATS.csv : { ending: 'pain002.xml', contentType: 'application/xml' }
-    const names = [{ fileName: `bulk-payment-${bulk.number}.${ending}`, contentType }]
-    const signal = AbortSignal.timeout(WRITING_MS)
-    if (format === 'csv') {
-      using stream = documents.open({
-        kind: 'table',
-        format,
-        sheetName: 'Report',
-        columns: REPORT_COLUMNS,
-        style: { timezone: 'UTC', decimalSeparator: '.' },
-        createdAt: now,
-      })
-      const [file] = await writeDocuments(world, bulk.customerId, names, stream, tableOf(batches), signal)
-      return file!
-    }
-    const head = messageHeadOf(bulk.format)
-    const original =
-      bulk.messageId === null || head === null
-        ? { id: bulk.number, name: bulk.format.toUpperCase() }
-        : { id: bulk.messageId, name: head.nameOf(await beginningOf(bulk)) }
-    using stream = documents.open({
-      kind: 'pain002',
-      head: { id: ids.next(), createdAt: now, original, counts, fileErrors: bulk.fileErrors },
-    })
-    const [file] = await writeDocuments(world, bulk.customerId, names, stream, batches, signal)
-    return file!
-  }
-
-  /** Reads the first bytes of the uploaded file; none when the file is gone. */
-  async function beginningOf({ fileId }: BulkRecord): Promise<Uint8Array> {
-    const file = await findFile(database, fileId, clock.now())
-    if (file !== null) for await (const piece of readFile(database, file)) return piece
-    return new Uint8Array()
-  }
-
-  async function template(format: TemplateFormat): Promise<Answer<FileBytes, 200>> {
-    using stream = documents.open({
-      kind: 'table',
-      format,
-      sheetName: 'Payments',
-      columns: TEMPLATE_COLUMNS,
-      style: { timezone: 'UTC', decimalSeparator: '.' },
-      createdAt: 0,
-    })
-    const gained = [...(await stream.write(TEMPLATE_ROWS)), ...(await stream.end())]
-    const body = Buffer.concat(gained)
-    return showing({
-      status: 200,
-      body,
-      contentType: FORMATS[format].contentType,
-      etag: resourceETag(1, body),
-      headers: ['Content-Disposition', contentDisposition(`bulk-payments.${format}`)],
-    })
-  }
-
+  const reports = new BulkReports(deps)
   return {
     async template(format) {
-      const made = templates.get(format) ?? template(format)
+      const made = templates.get(format) ?? writeTemplate(deps, format)
       templates.set(format, made)
       // After an error, the next request makes the template again.
       made.catch(() => templates.delete(format))
@@ -182,9 +83,98 @@ export function createBulkReportReads(world: BulkReportDeps): BulkReportReads {
         refuse('document-not-ready', 'The file is being read; its report is there when that is over.', {
           retryAfterSeconds: 1,
         })
-      return downloads.link(await reportFile(bulk, format))
+      return downloads.link(await reports.file(bulk, format))
     },
   }
+}
+
+/** The reports that are being written on this node, and the files of those that were. */
+class BulkReports {
+  readonly #deps: BulkReportDeps
+  /** The reports being written, by bulk payment and format, and by state once no payments are being made. */
+  readonly #underWay = new Map<string, Promise<StoredFile>>()
+
+  constructor(deps: BulkReportDeps) {
+    this.#deps = deps
+  }
+
+  /**
+   * Returns the file of a report, written now when there is none that is fresh.
+   *
+   * @throws ProblemError `document-not-ready`
+   */
+  async file(bulk: BulkRecord, format: ReportFormat): Promise<StoredFile> {
+    const state = await reportState(this.#deps.database, bulk.id)
+    const last = await keptReport(this.#deps.database, bulk.id, format)
+    // A file that expires before its link does is written again.
+    const kept =
+      last === null ? null : await findFile(this.#deps.database, last.fileId, this.#deps.clock.now() + LINK_MS)
+    const isMoving = bulk.status === 'submitting'
+    if (kept !== null && (last?.state === state || (isMoving && kept.createdAt + MOVING_MS > this.#deps.clock.now())))
+      return kept
+    const key = `${bulk.id} ${format}${isMoving ? '' : ` ${state}`}`
+    const writing =
+      this.#underWay.get(key) ??
+      this.#begin(key, async () => {
+        const file = await readReport(this.#deps.snapshots, bulk.id, (snapshot) => this.#write(bulk, format, snapshot))
+        await keepReport(this.#deps.database, bulk.id, format, state, file.id)
+        return file
+      })
+    const waited = new AbortController()
+    const file = await Promise.race([
+      writing,
+      pause(WAIT_MS, null, { signal: waited.signal }).catch(() => null),
+    ]).finally(() => waited.abort())
+    return file ?? refuse('document-not-ready', 'The report is being written.', { retryAfterSeconds: 2 })
+  }
+
+  #begin(key: string, make: () => Promise<StoredFile>): Promise<StoredFile> {
+    if (this.#underWay.size >= WRITTEN_MAX)
+      refuse('document-not-ready', 'Other reports are being written.', { retryAfterSeconds: 2 })
+    const writing = make().finally(() => this.#underWay.delete(key))
+    this.#underWay.set(key, writing)
+    // Callers that still wait get the error.
+    writing.catch(() => undefined)
+    return writing
+  }
+
+  async #write(bulk: BulkRecord, format: ReportFormat, { counts, batches }: ReportSnapshot): Promise<StoredFile> {
+    const now = this.#deps.clock.now()
+    const { ending, contentType } =
+      format === 'csv' ? FORMATS.csv : { ending: 'pain002.xml', contentType: 'application/xml' }
+    const names = [{ fileName: `bulk-payment-${bulk.number}.${ending}`, contentType }]
+    const signal = AbortSignal.timeout(WRITING_MS)
+    if (format === 'csv') {
+      using stream = this.#deps.documents.open({
+        kind: 'table',
+        format,
+        sheetName: 'Report',
+        columns: REPORT_COLUMNS,
+        style: { timezone: 'UTC', decimalSeparator: '.' },
+        createdAt: now,
+      })
+      const [file] = await writeDocuments(this.#deps, bulk.customerId, names, stream, tableOf(batches), signal)
+      return file!
+    }
+    const head = messageHeadOf(bulk.format)
+    const original =
+      bulk.messageId === null || head === null
+        ? { id: bulk.number, name: bulk.format.toUpperCase() }
+        : { id: bulk.messageId, name: head.nameOf(await beginningOf(this.#deps, bulk)) }
+    using stream = this.#deps.documents.open({
+      kind: 'pain002',
+      head: { id: this.#deps.ids.next(), createdAt: now, original, counts, fileErrors: bulk.fileErrors },
+    })
+    const [file] = await writeDocuments(this.#deps, bulk.customerId, names, stream, batches, signal)
+    return file!
+  }
+}
+
+/** Reads the first bytes of the uploaded file; none when the file is gone. */
+async function beginningOf({ clock, database }: BulkReportDeps, { fileId }: BulkRecord): Promise<Uint8Array> {
+  const file = await findFile(database, fileId, clock.now())
+  if (file !== null) for await (const piece of readFile(database, file)) return piece
+  return new Uint8Array()
 }
 
 async function* tableOf(batches: AsyncIterable<readonly ReportRow[]>): AsyncGenerator<(readonly Cell[])[]> {
