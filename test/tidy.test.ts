@@ -136,7 +136,7 @@ const MACHINERY: Readonly<Record<Layer, ReadonlySet<string>>> = {
 /** Folders that put the nouns of their layer together: they may import all of it, and no other folder of the layer imports them. */
 const ROOTS: Readonly<Record<Layer, ReadonlySet<string>>> = {
   lib: new Set([]),
-  storage: new Set(['audit', 'replay', 'schema', 'seed']),
+  storage: new Set(['audit', 'replay', 'schema', 'sections', 'seed']),
   workers: new Set(['pool']),
   actors: new Set([]),
   http: new Set(['server']),

@@ -11,11 +11,10 @@ import { dateIn, type Clock } from '../../lib/base/clock.ts'
 import { orderNumber, type IdSource } from '../../lib/base/ids.ts'
 import { createTransfer } from '../../lib/transfers/transfer.ts'
 import { ProblemError, refuse, type FieldErrorCode } from '../../lib/base/problems.ts'
-import { CommitConflict } from '../../storage/approvals/approvals.ts'
+import { writeEffects } from '../../storage/sections/write-effects.ts'
 import { lockSiblings, setDefault, type BalanceRecord } from '../../storage/balances/balance-changes.ts'
 import { currencyOfBalance, postedOfBalance } from '../../storage/balances/balance-lookups.ts'
 import { openSubBalances, underWayOf } from '../../storage/balances/balance-ties.ts'
-import { commit, type CommitConnection } from '../../storage/commit/commit.ts'
 import type { Database } from '../../storage/db/database.ts'
 import type { OrderNumbers } from '../../storage/payments/order-numbers.ts'
 import { loadBalances } from '../../storage/balances/balance-states.ts'
@@ -223,14 +222,6 @@ async function sweep(
   )
   if (reply.kind !== 'transfer_created' || effects === null)
     throw new Error(`What is left of the balance ${balance.id} could not be moved.`)
-  const connection: CommitConnection = {
-    query: async (statement) => (await client.query(statement)) as unknown as { rows: unknown[][] },
-  }
-  const result = await commit(
-    connection,
-    [{ fence: { balanceId: balance.id, version: state.version }, commands: [{ effects }] }],
-    now,
-  )
-  if (!result.ok) throw new CommitConflict(result.conflicts)
+  await writeEffects({ client, now }, effects, { balanceId: balance.id, version: state.version })
   return reply.transfer.id
 }

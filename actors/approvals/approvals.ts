@@ -37,11 +37,11 @@ import {
   noteReceived,
   noteWake,
   standingOf,
-  writeEffects,
   type ApprovalTx,
   type Ending,
   type NewDecision,
 } from '../../storage/approvals/approvals.ts'
+import { writeEffects } from '../../storage/sections/write-effects.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { SYSTEM, type AuditBy } from '../../storage/trail/trail.ts'
 import { insertNotices, type Notice } from '../../storage/notices/notices.ts'

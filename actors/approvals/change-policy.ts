@@ -26,6 +26,7 @@ import {
   withdrawApproval,
   type ApprovalTx,
 } from '../../storage/approvals/approvals.ts'
+import { writeEffects } from '../../storage/sections/write-effects.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { writeAudit, type AuditBy } from '../../storage/trail/trail.ts'
 import { lockPolicies, policyId, readPolicies, writePolicy } from '../../storage/approvals/policies.ts'
@@ -67,7 +68,8 @@ export async function changePolicy(
     const tx: ApprovalTx = { client, ids: world.ids, now: world.clock.now() }
     await lockPolicies(client, customerId)
     // Before any read, so that a decision on the waiting change ends first.
-    await withdrawApproval(tx, policyId(customerId, kind), 'policy_changed', by)
+    const withdrawn = await withdrawApproval(tx, policyId(customerId, kind), 'policy_changed', by)
+    if (withdrawn !== null) await writeEffects(tx, withdrawn)
     const [policy] = await readPolicies(client, customerId, [kind])
     if (policy === undefined) refuse('not-found', 'No such resource exists in this tenant.')
     if (change.expected !== null && BigInt(change.expected) !== BigInt(policy.version)) {
@@ -93,7 +95,7 @@ async function ask(
     tier: DEFAULT_TIER,
     fromPolicy: false,
   }
-  return await openApproval(tx, {
+  const { id, effects } = await openApproval(tx, {
     customerId,
     subjectType: 'approval_policy_change',
     subjectId: policyId(customerId, kind),
@@ -108,6 +110,8 @@ async function ask(
     requestedByName: by.actor.name,
     sandboxDecision: null,
   })
+  await writeEffects(tx, effects)
+  return id
 }
 
 async function trail(

@@ -7,7 +7,8 @@ import { together } from '../../lib/decisions/merge.ts'
 import { movePayment } from '../../lib/payments/payment-moves.ts'
 import type { PaymentCommand, PaymentState, Withdrawal } from '../../lib/payments/payment-state.ts'
 import { queueDelayMs } from '../../lib/sandbox/triggers.ts'
-import { endingOf, writeEffects, type ApprovalTx } from '../../storage/approvals/approvals.ts'
+import { endingOf, type ApprovalTx } from '../../storage/approvals/approvals.ts'
+import { writeEffects } from '../../storage/sections/write-effects.ts'
 import {
   editorsOfPayees,
   noteDecided,

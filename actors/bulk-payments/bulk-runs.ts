@@ -22,13 +22,8 @@ import {
   type RowFailure,
 } from '../../lib/bulk-payments/bulk-payment.ts'
 import { refuse } from '../../lib/base/problems.ts'
-import {
-  endApproval,
-  lockApproval,
-  readStoredPolicies,
-  writeEffects,
-  type ApprovalTx,
-} from '../../storage/approvals/approvals.ts'
+import { endApproval, lockApproval, readStoredPolicies, type ApprovalTx } from '../../storage/approvals/approvals.ts'
+import { writeEffects } from '../../storage/sections/write-effects.ts'
 import { changeBulk, lockBulk, type BulkRecord } from '../../storage/bulk-payments/bulk-payments.ts'
 import {
   countSubmissions,

@@ -10,7 +10,7 @@ import { createdPayment, paymentJson, type PaymentRecord } from '../../lib/payme
 import { createdTransfer, transferJson, type TransferRecord } from '../../lib/transfers/transfer.ts'
 import { type Problem, ProblemError, refuse } from '../../lib/base/problems.ts'
 import { shardOf } from '../../lib/shards/shard.ts'
-import type { StoredOutcome } from '../../storage/commit/commit.ts'
+import type { StoredOutcome } from '../../storage/commit/idempotency-section.ts'
 import {
   findIdempotencyRecord,
   type RecordedCommand,

@@ -2,7 +2,7 @@
 import type { CommandKey } from '../../lib/balances/decision.ts'
 import type { Effects } from '../../lib/decisions/effects.ts'
 import type { Problem } from '../../lib/base/problems.ts'
-import { CommitConflict, writeEffects } from '../../storage/approvals/approvals.ts'
+import { CommitConflict, writeEffects } from '../../storage/sections/write-effects.ts'
 import type { AuditBy } from '../../storage/trail/trail.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import type { Caller } from './caller.ts'

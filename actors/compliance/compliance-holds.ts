@@ -14,7 +14,8 @@ import { complianceHoldEvent, type ComplianceDecision, type HeldSubject } from '
 import type { IdSource } from '../../lib/base/ids.ts'
 import { refuse } from '../../lib/base/problems.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
-import { writeEffects, type ApprovalTx } from '../../storage/approvals/approvals.ts'
+import { writeEffects } from '../../storage/sections/write-effects.ts'
+import type { ApprovalTx } from '../../storage/approvals/approvals.ts'
 import {
   addComplianceNote,
   decideComplianceHold,

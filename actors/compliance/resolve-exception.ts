@@ -11,7 +11,8 @@ import { refuse, refuseField } from '../../lib/base/problems.ts'
 import { railDate } from '../../lib/rails/business-days.ts'
 import { movePayment } from '../../lib/payments/payment-moves.ts'
 import type { PaymentMoveContext, PaymentCommand } from '../../lib/payments/payment-state.ts'
-import { writeOrSuspend, type ApprovalTx } from '../../storage/approvals/approvals.ts'
+import { writeOrSuspend } from '../../storage/sections/write-effects.ts'
+import type { ApprovalTx } from '../../storage/approvals/approvals.ts'
 import type { Database } from '../../storage/db/database.ts'
 import {
   forbidResubmission,

@@ -10,7 +10,7 @@ import { exchangeJson, type ExchangeKind, type ExchangeRecord } from '../../lib/
 import { together } from '../../lib/decisions/merge.ts'
 import { LIMITS } from '../../lib/base/limits.ts'
 import { refuse } from '../../lib/base/problems.ts'
-import { CommitConflict, writeOrSuspend } from '../../storage/approvals/approvals.ts'
+import { CommitConflict, writeOrSuspend } from '../../storage/sections/write-effects.ts'
 import { findExchange, readExchange } from '../../storage/exchange/exchanges.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import type { Approvals } from '../approvals/approvals.ts'

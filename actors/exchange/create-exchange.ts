@@ -21,7 +21,7 @@ import {
   openBuyBalance,
   type DefaultBalance,
 } from '../../storage/exchange/exchange-balances.ts'
-import type { StoredOutcome } from '../../storage/commit/commit.ts'
+import type { StoredOutcome } from '../../storage/commit/idempotency-section.ts'
 import type { Database } from '../../storage/db/database.ts'
 import type { ExchangeDesk } from '../../storage/exchange/exchange-desks.ts'
 import type { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'

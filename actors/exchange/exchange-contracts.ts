@@ -10,7 +10,7 @@ import { exchangeJson, type ExchangeRecord } from '../../lib/exchange/exchange.t
 import type { IdSource } from '../../lib/base/ids.ts'
 import type { InternalAccounts } from '../../lib/ledger/entry.ts'
 import { refuse, refuseNotFound, type FieldError } from '../../lib/base/problems.ts'
-import type { StoredOutcome } from '../../storage/commit/commit.ts'
+import type { StoredOutcome } from '../../storage/commit/idempotency-section.ts'
 import type { Database } from '../../storage/db/database.ts'
 import type { ExchangeDesks } from '../../storage/exchange/exchange-desks.ts'
 import { findExchange } from '../../storage/exchange/exchanges.ts'

@@ -12,10 +12,10 @@ import * as moves from '../../lib/incoming-payments/moves.ts'
 import { incomingFee } from '../../lib/incoming-payments/postings.ts'
 import { refuse, ProblemError } from '../../lib/base/problems.ts'
 import { shardOf } from '../../lib/shards/shard.ts'
-import { CommitConflict, writeEffects, type ApprovalTx } from '../../storage/approvals/approvals.ts'
+import { CommitConflict, writeEffects } from '../../storage/sections/write-effects.ts'
+import type { ApprovalTx } from '../../storage/approvals/approvals.ts'
 import type { BalanceCache } from '../../storage/balances/balance-cache.ts'
 import { balanceBelongsToOperator } from '../../storage/balances/balance-lookups.ts'
-import { commit, type CommitConnection } from '../../storage/commit/commit.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { writeAudit, type AuditBy } from '../../storage/trail/trail.ts'
 import { changeIncoming, lockBalance, lockIncoming } from '../../storage/incoming-payments/incoming-payments.ts'
@@ -270,15 +270,7 @@ async function setAside(
   const balance = await lockBalance(client, balanceId)
   if (balance === null || balance.available < amount) return null
   const hold = moves.recallHold(record, amount, { ids, now })
-  const connection: CommitConnection = {
-    query: async (statement) => (await client.query(statement)) as unknown as { rows: unknown[][] },
-  }
-  const result = await commit(
-    connection,
-    [{ fence: { balanceId, version: balance.version }, commands: [{ effects: { holds: [hold] } }] }],
-    now,
-  )
-  if (!result.ok) throw new CommitConflict(result.conflicts)
+  await writeEffects({ client, now }, { holds: [hold] }, { balanceId, version: balance.version })
   return hold.id
 }
 

@@ -14,7 +14,7 @@ import { settleReturn } from '../../lib/incoming-payments/moves.ts'
 import { LIMITS } from '../../lib/base/limits.ts'
 import { shardOf } from '../../lib/shards/shard.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
-import { CommitConflict, writeEffects } from '../../storage/approvals/approvals.ts'
+import { CommitConflict, writeEffects } from '../../storage/sections/write-effects.ts'
 import type { BalanceCache } from '../../storage/balances/balance-cache.ts'
 import type { Database } from '../../storage/db/database.ts'
 import {

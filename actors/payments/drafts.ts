@@ -11,7 +11,7 @@ import { inputOfDraft, newDraft, type DraftFacts, type DraftInput } from '../../
 import { paymentJson, type PaymentRecord } from '../../lib/payments/payment.ts'
 import { refuse, refuseField } from '../../lib/base/problems.ts'
 import type { OverrideInput } from '../../lib/recipients/verification.ts'
-import { CommitConflict, writeEffects } from '../../storage/approvals/approvals.ts'
+import { CommitConflict, writeEffects } from '../../storage/sections/write-effects.ts'
 import { sqlState, UNIQUE_VIOLATION } from '../../storage/db/sqlstates.ts'
 import { statusesOf } from '../../storage/documents/documents.ts'
 import { readDraftFacts } from '../../storage/payments/drafts.ts'

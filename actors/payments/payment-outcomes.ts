@@ -18,7 +18,7 @@ import {
   simulatedStatus,
   type SimulatedEvent,
 } from '../../lib/sandbox/payment-simulations.ts'
-import { writeEffects } from '../../storage/approvals/approvals.ts'
+import { writeEffects } from '../../storage/sections/write-effects.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { writeAudit } from '../../storage/trail/trail.ts'
 import { listPaymentUpdates } from '../../storage/payments/payment-update-queries.ts'

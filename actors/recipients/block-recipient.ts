@@ -2,7 +2,7 @@
 import { statusEvent } from './review-recipient.ts'
 import { pauseSchedulesTo } from '../scheduled-payments/change-schedule.ts'
 import { refuse, refuseUnknown } from '../../lib/base/problems.ts'
-import { writeEffects } from '../../storage/approvals/approvals.ts'
+import { writeEffects } from '../../storage/sections/write-effects.ts'
 import * as rows from '../../storage/recipients/recipients.ts'
 import { writeCallerTrail } from '../commands/trail.ts'
 import type { ByCaller } from '../../lib/identity/caller.ts'

@@ -1,6 +1,7 @@
 /** Creates a recipient for a request, at most once under an Idempotency-Key. */
 import { ProblemError, refuse } from '../../lib/base/problems.ts'
-import { CommitConflict, writeEffects, type ApprovalTx } from '../../storage/approvals/approvals.ts'
+import { CommitConflict, writeEffects } from '../../storage/sections/write-effects.ts'
+import type { ApprovalTx } from '../../storage/approvals/approvals.ts'
 import { showing } from '../../lib/commands/answer.ts'
 import { etagOf } from '../../lib/commands/etag.ts'
 import type { ByCaller } from '../../lib/identity/caller.ts'

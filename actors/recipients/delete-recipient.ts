@@ -1,7 +1,7 @@
 /** Deletes a recipient. */
 import { withdrawReviews, lockPendingReviews, statusEvent } from './review-recipient.ts'
 import { refuse } from '../../lib/base/problems.ts'
-import { writeEffects } from '../../storage/approvals/approvals.ts'
+import { writeEffects } from '../../storage/sections/write-effects.ts'
 import * as rows from '../../storage/recipients/recipients.ts'
 import { schedulesTo } from '../../storage/scheduled-payments/scheduled-payments.ts'
 import type { ByCaller } from '../../lib/identity/caller.ts'

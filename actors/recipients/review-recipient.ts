@@ -23,9 +23,9 @@ import {
   lockPendingApproval,
   openApproval,
   readStoredPolicies,
-  writeEffects,
   type ApprovalTx,
 } from '../../storage/approvals/approvals.ts'
+import { writeEffects } from '../../storage/sections/write-effects.ts'
 import { writeAudit, type AuditBy } from '../../storage/trail/trail.ts'
 import { endReview, insertReview, lockPendingReview } from '../../storage/recipients/recipient-reviews.ts'
 import {
@@ -107,7 +107,7 @@ export async function beginReview(
     currency: null,
     recipientId: recipient.id,
   }) ?? { tier: DEFAULT_TIER, fromPolicy: false }
-  const approvalId = await openApproval(tx, {
+  const { id: approvalId, effects } = await openApproval(tx, {
     customerId: recipient.customerId,
     subjectType: 'recipient',
     subjectId: recipient.id,
@@ -125,6 +125,7 @@ export async function beginReview(
     shapedBy,
     sandboxDecision: world.sandbox ? sandboxDecisionIn([recipient.name]) : null,
   })
+  await writeEffects(tx, effects)
   return openedReview(mode, stage, approvalId, tx.now)
 }
 

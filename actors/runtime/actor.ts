@@ -9,7 +9,8 @@
  * only the lane's commit writes to it.
  */
 import type { LIMITS } from '../../lib/base/limits.ts'
-import type { BalanceAfter, Conflict } from '../../storage/commit/commit.ts'
+import type { BalanceAfter } from '../../storage/balances/balance-section.ts'
+import type { Conflict } from '../../storage/sections/commit.ts'
 import type { Effects } from '../../lib/decisions/effects.ts'
 import type { Reader } from '../../storage/db/connection.ts'
 

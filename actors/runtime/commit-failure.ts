@@ -1,6 +1,6 @@
 /** Decides what an error of a commit round means for the commands of the round. */
 import type { OperatingError } from '../../lib/base/errors.ts'
-import { isBeyondLimit } from '../../storage/commit/commit.ts'
+import { isBeyondLimit } from '../../storage/customers/outflow-section.ts'
 import { DatabaseUnavailable, OutcomeUnknown } from '../../storage/db/connection.ts'
 import {
   lostRace,

@@ -19,13 +19,9 @@ import { setImmediate as immediate } from 'node:timers/promises'
 import type { Clock } from '../../lib/base/clock.ts'
 import { OperatingError } from '../../lib/base/errors.ts'
 import { LIMITS } from '../../lib/base/limits.ts'
-import {
-  commit,
-  type BalanceAfter,
-  type CommitCommand,
-  type CommitConnection,
-  type Conflict,
-} from '../../storage/commit/commit.ts'
+import { commit, type Conflict } from '../../storage/sections/commit.ts'
+import type { BalanceAfter } from '../../storage/balances/balance-section.ts'
+import type { CommitCommand, CommitConnection } from '../../storage/commit/turn.ts'
 import { Connection } from '../../storage/db/connection.ts'
 import type { Activation } from './activation.ts'
 import type { Ask } from './actor.ts'

@@ -1,5 +1,5 @@
 /** A turn in a commit round: the asks that one activation decides together. */
-import type { CommitTurn } from '../../storage/commit/commit.ts'
+import type { CommitTurn } from '../../storage/commit/turn.ts'
 import type { Activation } from './activation.ts'
 import type { ActorKind, Ask, Decision } from './actor.ts'
 

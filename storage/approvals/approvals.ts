@@ -21,7 +21,6 @@ import { requestersOf, type GivenApproval } from '../../lib/approvals/requesters
 import { timestamp } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import type { Effects } from '../../lib/decisions/effects.ts'
-import { commit, type Conflict } from '../commit/commit.ts'
 import { writeAudit, type AuditBy } from '../trail/trail.ts'
 import { plainArrayOrNull } from '../db/array-literal.ts'
 import type { Queries, TransactionClient } from '../db/transaction.ts'
@@ -38,61 +37,14 @@ export interface ApprovalTx {
 export type OpenRequest = Omit<OpenApproval, 'id' | 'eventId' | 'operatorId' | 'shard'>
 
 /**
- * Thrown when a statement of a commit found other facts than the decision assumed; the transaction has to begin again.
- */
-export class CommitConflict extends Error {
-  override readonly name = 'CommitConflict'
-  readonly conflicts: readonly Conflict[]
-  constructor(conflicts: readonly Conflict[]) {
-    super(`The commit found ${conflicts.map(({ kind }) => kind).join(', ')}.`)
-    this.conflicts = conflicts
-  }
-}
-
-/**
- * Writes the effects of a decision. Where the commit finds that the credited balance accepts no money any more,
- * `decide` runs again with the id of a suspense item.
- *
- * @throws as `writeEffects`
- */
-export async function writeOrSuspend<Decided extends { readonly effects?: Effects }>(
-  tx: ApprovalTx,
-  decide: (suspenseId: string | undefined) => Decided | Promise<Decided>,
-): Promise<Decided> {
-  const decided = await decide(undefined)
-  try {
-    await writeEffects(tx, decided.effects ?? {})
-    return decided
-  } catch (error) {
-    if (!(error instanceof CommitConflict) || !error.conflicts.every(({ kind }) => kind === 'credit_refused'))
-      throw error
-  }
-  const again = await decide(tx.ids.next())
-  await writeEffects(tx, again.effects ?? {})
-  return again
-}
-
-/**
- * Writes effects within a transaction. @throws CommitConflict when they rest on stale facts; then nothing was written
- */
-export async function writeEffects(
-  { client, now }: Pick<ApprovalTx, 'client' | 'now'>,
-  effects: Effects,
-): Promise<void> {
-  const connection = {
-    query: async (statement: { name: string; text: string; values: unknown[]; rowMode: 'array' }) =>
-      (await client.query(statement)) as unknown as { rows: unknown[][] },
-  }
-  const result = await commit(connection, [{ fence: null, commands: [{ effects }] }], now)
-  if (!result.ok) throw new CommitConflict(result.conflicts)
-}
-
-/**
  * Opens an approval with its `approval.requested`. The subject must not wait for another approval.
  *
- * @returns the approval's id
+ * @returns the approval's id and its rows, which the caller writes in this transaction
  */
-export async function openApproval(tx: ApprovalTx, request: OpenRequest): Promise<string> {
+export async function openApproval(
+  tx: ApprovalTx,
+  request: OpenRequest,
+): Promise<{ readonly id: string; readonly effects: Effects }> {
   const {
     rows: [customer],
   } = await tx.client.query<{ operator_id: string; shard: number }>({
@@ -102,14 +54,8 @@ export async function openApproval(tx: ApprovalTx, request: OpenRequest): Promis
   })
   if (customer === undefined) throw new Error(`The customer ${request.customerId} does not exist.`)
   const id = tx.ids.next()
-  await writeEffects(
-    tx,
-    opening(
-      { ...request, id, eventId: tx.ids.next(), operatorId: customer.operator_id, shard: customer.shard },
-      tx.now,
-    ),
-  )
-  return id
+  const owner = { operatorId: customer.operator_id, shard: customer.shard }
+  return { id, effects: opening({ ...request, ...owner, id, eventId: tx.ids.next() }, tx.now) }
 }
 
 /** Reads the stored policies of a customer. lib/approvals/in-effect.ts derives the policies in effect from them. */
@@ -493,21 +439,17 @@ export async function endApproval(
  * Withdraws the approval that a subject waits for, because this transaction changes, deletes or cancels the subject.
  * The caller writes the change of the subject.
  *
- * @returns the approval as it was; null when the subject waits for none
+ * @returns the rows that the caller writes in this transaction; null when the subject waits for no approval
  */
 export async function withdrawApproval(
   tx: ApprovalTx,
   subjectId: string,
   reason: string,
   by: AuditBy,
-): Promise<ApprovalRecord | null> {
+): Promise<Effects | null> {
   const approval = await lockPendingApproval(tx.client, subjectId)
   if (approval === null) return null
-  await writeEffects(
-    tx,
-    await endApproval(tx, approval, { status: 'cancelled', received: approval.received, reason }, by),
-  )
-  return approval
+  return await endApproval(tx, approval, { status: 'cancelled', received: approval.received, reason }, by)
 }
 
 // ── Due approvals ─────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -4,7 +4,7 @@
  */
 import { timestamp } from '../../lib/base/clock.ts'
 import type { TransactionClient } from '../db/transaction.ts'
-import { IDEMPOTENCY_RETENTION_MS } from './commit.ts'
+import { IDEMPOTENCY_RETENTION_MS } from './idempotency-section.ts'
 
 /** Sets the savepoint before the work of a command. @throws what the driver throws */
 export async function setCommandSavepoint(client: TransactionClient): Promise<void> {

@@ -10,7 +10,7 @@ import { ManualClock, systemClock, type Clock } from '../../../lib/base/clock.ts
 import { entry } from '../../../lib/ledger/entry.ts'
 import { LIMITS } from '../../../lib/base/limits.ts'
 import type { CreatePayment } from '../../../lib/payments/create-payment.ts'
-import { commit } from '../../../storage/commit/commit.ts'
+import { commit } from '../../../storage/sections/commit.ts'
 import { Connection, DatabaseUnavailable, OutcomeUnknown } from '../../../storage/db/connection.ts'
 import { ids, MONDAY, newKey, paymentCommand, transferCommand } from '../../support/commands.ts'
 import { auditIsClean, openLedger, type Ledger } from '../../support/ledger.ts'

@@ -3,7 +3,7 @@ import type { FundsRequest } from '../../../lib/funds-requests/funds-request-sch
 import { systemClock } from '../../../lib/base/clock.ts'
 import { createIdSource } from '../../../lib/base/ids.ts'
 import { entry } from '../../../lib/ledger/entry.ts'
-import { writeEffects } from '../../../storage/approvals/approvals.ts'
+import { writeEffects } from '../../../storage/sections/write-effects.ts'
 import { Database } from '../../../storage/db/database.ts'
 import { matchArrivals } from '../../../storage/funds-requests/funds-request-matching.ts'
 import { InternalAccountCache } from '../../../storage/journal/internal-account-cache.ts'

@@ -2,7 +2,8 @@
 import t from 'tap'
 
 import type { ExchangeRow } from '../../../lib/exchange/effects.ts'
-import { commit, type CommitTurn } from '../../../storage/commit/commit.ts'
+import { commit } from '../../../storage/sections/commit.ts'
+import type { CommitTurn } from '../../../storage/commit/turn.ts'
 import { Connection } from '../../../storage/db/connection.ts'
 import { readDatabase } from '../../../storage/db/read-database.ts'
 import { exchangeBranch, listExchanges } from '../../../storage/exchange/exchange-queries.ts'

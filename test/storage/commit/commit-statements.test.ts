@@ -3,13 +3,14 @@
  * unnoticed, because each text is prepared, and its plan was judged.
  *
  * `commit-statements.jsonl` has the turns, one commit a line; `commit-statements.golden` has what each of them sends.
- * `UPDATE_GOLDEN=1 npm test -- test/storage/commit-statements.test.ts` writes it anew after an intended change.
+ * `UPDATE_GOLDEN=1 npm test -- test/storage/commit/commit-statements.test.ts` writes it anew after an intended change.
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import type { Effects } from '../../lib/decisions/effects.ts'
-import { commit, type CommitTurn } from '../../storage/commit/commit.ts'
+import type { Effects } from '../../../lib/decisions/effects.ts'
+import type { CommitTurn } from '../../../storage/commit/turn.ts'
+import { commit } from '../../../storage/sections/commit.ts'
 
 const TURNS = join(import.meta.dirname, 'commit-statements.jsonl')
 const GOLDEN = join(import.meta.dirname, 'commit-statements.golden')

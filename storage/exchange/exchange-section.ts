@@ -1,0 +1,231 @@
+/** The sections of the commit statement for foreign exchange. */
+import { timestamp } from '../../lib/base/clock.ts'
+import { uuidTime } from '../../lib/base/ids.ts'
+import type { ExchangeChange, ExchangeRow, FxOrderRow, QuoteRow } from '../../lib/exchange/effects.ts'
+import { computed, type Columns } from '../commit/columns.ts'
+import {
+  changed,
+  commandConflict,
+  existingConflict,
+  externalIds,
+  fence,
+  gathered,
+  insert,
+  moves,
+  NO_DETAIL,
+  rowsOf,
+  section,
+  waitsFor,
+  type Changeable,
+  type CommandRef,
+  type Section,
+  type VersionRow,
+} from '../commit/section.ts'
+
+/** Derives the day of a quote's partition from the quote's id. */
+export function quoteDay(id: string): string {
+  const ms = uuidTime(id)
+  if (ms === null) throw new Error(`${id} is no id of a quote.`)
+  return timestamp(ms).slice(0, 10)
+}
+
+export const QUOTES = rowsOf(
+  'quotes',
+  insert<QuoteRow, 'day'>('quote', {
+    id: 'uuid',
+    day: computed('date', (q) => quoteDay(q.id)),
+    customerId: 'uuid',
+    connectionId: 'uuid',
+    kind: 'text',
+    sellCurrency: 'text',
+    buyCurrency: 'text',
+    sellAmount: 'bigint',
+    buyAmount: 'bigint',
+    rate: 'numeric',
+    partnerRate: 'numeric',
+    fixedSide: 'text',
+    fee: 'bigint',
+    settlementDate: 'date',
+    depositRequired: 'bigint',
+    holdMinutes: 'integer',
+    sellBalanceId: 'uuid',
+    buyBalanceId: 'uuid',
+    expiresAt: 'timestamptz',
+    createdAt: 'timestamptz',
+  }),
+)
+
+export const EXTERNAL_IDS_OF_EXCHANGES = externalIds('exchange')
+
+const EXCHANGE_COLUMNS = {
+  id: 'uuid',
+  customerId: 'uuid',
+  operatorId: 'uuid',
+  connectionId: 'uuid',
+  shard: 'smallint',
+  number: 'text',
+  externalId: 'text',
+  kind: 'text',
+  status: 'text',
+  quoteId: 'uuid',
+  paymentId: 'uuid',
+  sellBalanceId: 'uuid',
+  buyBalanceId: 'uuid',
+  sellCurrency: 'text',
+  buyCurrency: 'text',
+  sellAmount: 'bigint',
+  buyAmount: 'bigint',
+  rate: 'numeric',
+  partnerRate: 'numeric',
+  fixedSide: 'text',
+  fee: 'bigint',
+  holdId: 'uuid',
+  approvalId: 'uuid',
+  tradeDate: 'date',
+  settlementDate: 'date',
+  reference: 'text',
+  createdBy: 'uuid',
+  createdVia: 'text',
+  metadata: 'jsonb',
+  createdAt: 'timestamptz',
+} as const satisfies Partial<Columns<ExchangeRow>>
+/** The columns that contracts and their drawdowns have, and no spot exchange. */
+const CONTRACT_COLUMNS = {
+  parentExchangeId: 'uuid',
+  drawdownCount: 'integer',
+  remainingSell: 'bigint',
+  remainingBuy: 'bigint',
+  forwardType: 'text',
+  drawdownFrom: 'date',
+  heldUntil: 'timestamptz',
+  depositStatus: 'text',
+  depositCurrency: 'text',
+  depositRequired: 'bigint',
+  depositReceived: 'bigint',
+  depositPlaced: 'bigint',
+  depositDueAt: 'timestamptz',
+  dueAt: 'timestamptz',
+  depositUsed: 'bigint',
+  depositPlacedUsed: 'bigint',
+} as const satisfies Columns<Omit<ExchangeRow, keyof typeof EXCHANGE_COLUMNS>>
+const EXCHANGE_CONSTANTS = { version: '1', updated_at: 'u.created_at' }
+
+export const EXCHANGES: Section<ExchangeRow> = gathered(
+  'exchanges',
+  insert<Pick<ExchangeRow, keyof typeof EXCHANGE_COLUMNS>>('exchange', EXCHANGE_COLUMNS, EXCHANGE_CONSTANTS),
+  (exchange, batch) => {
+    batch.add(exchange.kind === 'spot' ? EXCHANGES : EXCHANGES_OF_CONTRACTS, exchange)
+    const { quoteId, externalId, customerId } = exchange
+    if (quoteId !== null) batch.add(QUOTE_FENCES, { command: batch.nth, id: quoteId })
+    if (externalId !== null) batch.add(EXTERNAL_IDS_OF_EXCHANGES, { command: batch.nth, externalId, customerId })
+  },
+)
+
+/** Inserts contracts and their drawdowns. */
+export const EXCHANGES_OF_CONTRACTS = insert<ExchangeRow>(
+  'exchange',
+  { ...EXCHANGE_COLUMNS, ...CONTRACT_COLUMNS },
+  EXCHANGE_CONSTANTS,
+  'exchange_of_contract',
+)
+
+const CHANGEABLE: Changeable<ExchangeChange> = {
+  sellAmount: 'bigint',
+  buyAmount: 'bigint',
+  rate: 'numeric',
+  partnerRate: 'numeric',
+  fee: 'bigint',
+  holdId: 'uuid',
+  approvalId: 'uuid',
+  tradeDate: 'date',
+  settlementDate: 'date',
+  settledAt: 'timestamptz',
+  drawdownCount: 'integer',
+  remainingSell: 'bigint',
+  remainingBuy: 'bigint',
+  heldUntil: 'timestamptz',
+  depositStatus: 'text',
+  depositCurrency: 'text',
+  depositRequired: 'bigint',
+  depositReceived: 'bigint',
+  depositPlaced: 'bigint',
+  depositDueAt: 'timestamptz',
+  dueAt: 'timestamptz',
+  depositUsed: 'bigint',
+  depositPlacedUsed: 'bigint',
+  failure: 'text',
+  exception: 'text',
+  providerRef: 'text',
+  partnerSold: 'bigint',
+  partnerBought: 'bigint',
+  metadata: 'jsonb',
+}
+
+/** Writes moves of exchanges, and what each of them causes for the payment that the exchange buys for. */
+export const EXCHANGE_CHANGES: Section<ExchangeChange> = gathered(
+  'exchangeChanges',
+  moves<ExchangeChange>(
+    'exchange_changed',
+    CHANGEABLE,
+    (source, bound) => `exchange_changed_written as (
+  update exchange e set status = u.status, version = e.version + 1, updated_at = u.updated_at, ${changed(CHANGEABLE, 'e')}
+  from ${source} where e.id = u.id and e.id = any(${bound('id')}) and (select ok from verdict))`,
+  ),
+  (change, batch) => {
+    if (typeof change.payment !== 'string') batch.effects(change.payment)
+    batch.add(EXCHANGE_CHANGES, change)
+    batch.change(EXCHANGE_FENCES, change.id, change.version)
+  },
+)
+
+export const FX_ORDERS = rowsOf(
+  'fxOrders',
+  insert<FxOrderRow>('fx_order', { exchangeId: 'uuid', shard: 'smallint', dueAt: 'timestamptz' }),
+)
+
+export const FX_ORDERS_DONE = rowsOf(
+  'fxOrdersDone',
+  section<string, 'exchangeId'>(
+    'fx_order_done',
+    { exchangeId: computed('uuid', (id) => id) },
+    (source, bound) => `fx_order_done_written as (
+  delete from fx_order o using ${source}
+  where o.exchange_id = u.exchange_id and o.exchange_id = any(${bound('exchange_id')}) and (select ok from verdict))`,
+  ),
+)
+
+// ── Fences and stale facts ────────────────────────────────────────────────────────────────────────────────────────────
+
+const EXCHANGE_STALE = commandConflict('exchange_stale')
+
+/** Locks the exchanges that change, after the balances and the payments, and compares their versions. */
+export const EXCHANGE_FENCES = {
+  ...fence<VersionRow, ReturnType<typeof EXCHANGE_STALE.of>>(
+    EXCHANGE_STALE,
+    'exchange_fence',
+    { turn: 'integer', id: 'uuid', version: 'integer' },
+    (source) => `${NO_DETAIL} from ${source} left join locked_exchange l on l.id = u.id
+  where l.version is distinct from u.version`,
+  ),
+  lock: {
+    name: 'locked_exchange',
+    sql: (ids: string, after: readonly string[]) => `
+  select e.id, e.version from exchange e where e.id = any(${ids}) ${waitsFor(after.slice(0, 1))}
+    ${waitsFor(after.slice(1))} order by e.id for update`,
+  },
+}
+
+/** `existingId`: the exchange that has used it. */
+const QUOTE_USED = existingConflict('quote_used')
+
+/**
+ * Finds quotes that an exchange has used already. When two exchanges use one quote at the same moment, the unique index
+ * accepts one.
+ */
+export const QUOTE_FENCES = fence<CommandRef, ReturnType<typeof QUOTE_USED.of>>(
+  QUOTE_USED,
+  'quote_fence',
+  { command: 'integer', id: 'uuid' },
+  (source, bound) => `null::uuid, x.id, null::smallint, null::text, null::timestamptz
+  from ${source} join (select e.id, e.quote_id from exchange e where e.quote_id = any(${bound('id')})) x on x.quote_id = u.id`,
+)

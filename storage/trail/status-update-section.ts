@@ -1,0 +1,17 @@
+/** The section of the commit statement for the status updates of payments, transfers and exchanges. */
+import type { StatusUpdate } from '../../lib/decisions/effects.ts'
+import { insert, rowsOf } from '../commit/section.ts'
+
+export const STATUS_UPDATES = rowsOf(
+  'statusUpdates',
+  insert<StatusUpdate>('status_update', {
+    objectId: 'uuid',
+    version: 'integer',
+    customerId: 'uuid',
+    status: 'text',
+    previousStatus: 'text',
+    message: 'text',
+    actor: 'text',
+    at: 'timestamptz',
+  }),
+)
