@@ -91,9 +91,10 @@ async function snapshot(world: World, client: Client): Promise<unknown> {
     await world.query(`select (select count(*) from payment) as payments, (select count(*) from posting) as postings,
     (select count(*) from hold) as holds, (select count(*) from transfer) as transfers, (select count(*) from outbox) as events,
     (select count(*) from status_update) as updates, (select count(*) from partner_instruction) as instructions`)
-  // What a queued payment tells of its place is an estimate, and moves with time.
+  // What a queued payment tells of its place is an estimate, and moves with time. About midnight (UTC) a recorded
+  // refusal moves the version of the balance, and with it the time of its change.
   return {
-    balances,
+    balances: balances.map((balance) => ({ ...balance, updatedAt: null })),
     lists,
     payments: payments.data.map(({ processing: _, ...payment }) => payment),
     page: payments.page,
