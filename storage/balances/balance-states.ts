@@ -17,19 +17,23 @@ const BALANCES = `select b.id, b.customer_id, b.operator_id, b.connection_id, b.
     (select ${CALENDAR_OF_CONNECTION} from provider_connection k where k.id = b.connection_id), (select o.rail_version from operator o where o.id = b.operator_id)
   from balance b where b.id = any($1::uuid[]) order by b.id`
 
+const LOCK = `select from balance b where b.id = any($1::uuid[]) order by b.id for update of b`
+
 /**
  * Reads the states of balances; an id without a row is absent. `lock` locks the rows in the order of their ids (I3).
+ *
+ * Locking and reading are two statements. A statement that waits for a lock sees the new version of the locked row, but
+ * other tables as they were before it waited: the version would be new and the policies, limits, fees and calendar of
+ * the version before it, and no later change would be noticed. The second statement sees all of them.
  */
 export async function loadBalances(
   reader: Reader,
   ids: readonly string[],
   lock: boolean,
 ): Promise<Map<string, BalanceState>> {
-  const { rows } = await reader.query(
-    lock
-      ? { name: 'lock_balances', text: `${BALANCES} for update of b`, values: [plainArray(ids)] }
-      : { name: 'load_balances', text: BALANCES, values: [plainArray(ids)] },
-  )
+  const values = [plainArray(ids)]
+  if (lock) await reader.query({ name: 'lock_balances', text: LOCK, values })
+  const { rows } = await reader.query({ name: 'load_balances', text: BALANCES, values })
   const states = new Map<string, BalanceState>()
   const limited: LimitedBalance[] = []
   for (const row of rows as [
