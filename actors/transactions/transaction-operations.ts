@@ -2,18 +2,7 @@
  * The operations on transactions for the HTTP layer: reads, and the categories and annotations that people add. Each
  * change is one transaction with its trail entry.
  */
-import type { IdSource } from '../../lib/base/ids.ts'
-import { refuse } from '../../lib/base/problems.ts'
-import {
-  annotationJson,
-  deleteAnnotation,
-  insertAnnotation,
-  lockAnnotation,
-  rewriteAnnotation,
-  type AnnotationRecord,
-} from '../../storage/transactions/annotations.ts'
-import type { Database } from '../../storage/db/database.ts'
-import { writeAudit } from '../../storage/trail/trail.ts'
+import { refuseUnknown } from '../../lib/base/problems.ts'
 import { findAnnotation, listAnnotations } from '../../storage/transactions/annotation-queries.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
 import {
@@ -22,9 +11,6 @@ import {
   listTransactions,
   listTransactionUpdates,
 } from '../../storage/transactions/transaction-queries.ts'
-import { inTransaction, type TransactionClient } from '../../storage/db/transaction.ts'
-import { setCategory } from '../../storage/transactions/transactions.ts'
-import { auditCaller } from '../commands/trail.ts'
 import type { ByCaller } from '../../lib/identity/caller.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
 import type { Annotation, annotationList } from '../../lib/transactions/annotation-schema.ts'
@@ -37,6 +23,14 @@ import type {
 } from '../../lib/transactions/transaction-schema.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
+import {
+  annotationView,
+  createAnnotation,
+  removeAnnotation,
+  updateAnnotation,
+  type TransactionDeps,
+} from './change-annotation.ts'
+import { categorizeTransaction } from './categorize-transaction.ts'
 
 /** The reads. Null means: no such row in this tenant. */
 export interface TransactionReads {
@@ -72,23 +66,12 @@ export interface TransactionCommands {
   deleteAnnotation(by: ByCaller, transactionId: string, id: string, expected: number | bigint | null): Promise<void>
 }
 
-export interface TransactionDeps {
-  readonly database: Database
-  readonly clock: { now(): number }
-  readonly ids: IdSource
-}
-
-const gone = (): never => refuse('not-found', 'No such resource exists in this tenant.')
-const stale = (): never => refuse('precondition-failed', 'The resource has changed since it was read.')
-const shown = (record: AnnotationRecord): Versioned<Annotation> => ({
-  version: record.version,
-  view: annotationJson(record),
-})
-
-export function createTransactions({ database, clock, ids }: TransactionDeps): {
+/** Creates the reads and commands of transactions. */
+export function createTransactions(world: TransactionDeps): {
   readonly reads: TransactionReads
   readonly commands: TransactionCommands
 } {
+  const { database, clock } = world
   const db = readDatabase(database)
 
   const reads: TransactionReads = {
@@ -101,126 +84,19 @@ export function createTransactions({ database, clock, ids }: TransactionDeps): {
       (await reads.exists(query.tenant, query.transactionId)) ? await listAnnotations(db, query) : null,
     async getAnnotation(tenant, transactionId, id) {
       const record = await findAnnotation(db, { customerId: tenant.id, transactionId, id })
-      return record === null ? null : shown(record)
+      return record === null ? null : annotationView(record)
     },
-  }
-
-  async function changing<Result>(work: (client: TransactionClient, now: number) => Promise<Result>): Promise<Result> {
-    return await inTransaction(database, (client) => work(client, clock.now()))
-  }
-
-  async function trail(
-    client: TransactionClient,
-    by: ByCaller,
-    now: number,
-    action: string,
-    object: { readonly type: string; readonly id: string },
-    before: object | null,
-    after: object | null,
-  ): Promise<void> {
-    await writeAudit(client, {
-      ...auditCaller(by),
-      id: ids.next(),
-      tenantId: by.tenant.id,
-      at: now,
-      action,
-      object,
-      before,
-      after,
-    })
-  }
-
-  /**
-   * Locks an annotation for a caller who may change it: its author, or an administrator.
-   *
-   * @throws ProblemError `insufficient-scope`
-   */
-  async function locked(
-    client: TransactionClient,
-    { tenant, principal }: ByCaller,
-    transactionId: string,
-    id: string,
-    expected: number | bigint | null,
-  ): Promise<AnnotationRecord> {
-    const found = (await lockAnnotation(client, { customerId: tenant.id, transactionId, id })) ?? gone()
-    if (found.author.id !== principal.id && !principal.capabilities.has('settings.manage')) {
-      refuse('insufficient-scope', 'Only its author and administrators can change an annotation.', {
-        extra: { requiredCapability: 'settings.manage' },
-      })
-    }
-    if (expected !== null && BigInt(expected) !== found.version) stale()
-    return found
   }
 
   const commands: TransactionCommands = {
     async setCategory(by, id, category, expected) {
-      if (category !== undefined) {
-        await changing(async (client, now) => {
-          const before = await setCategory(client, {
-            customerId: by.tenant.id,
-            id,
-            category,
-            expected: expected === null ? null : BigInt(expected),
-          })
-          if (before === null) return gone()
-          if (before === 'stale') return stale()
-          await trail(
-            client,
-            by,
-            now,
-            'transaction.updated',
-            { type: 'transaction', id },
-            { category: before.category },
-            { category },
-          )
-        })
-      }
-      return (await reads.get(by.tenant, id)) ?? gone()
+      await categorizeTransaction(world, by, id, category, expected)
+      return (await reads.get(by.tenant, id)) ?? refuseUnknown()
     },
-    async annotate(by, transactionId, text) {
-      return await changing(async (client, now) => {
-        const { tenant, principal } = by
-        const annotation: AnnotationRecord = {
-          id: ids.next(),
-          transactionId,
-          text,
-          author: { id: principal.id, name: principal.name },
-          version: 1n,
-          createdAt: now,
-          updatedAt: now,
-        }
-        if (!(await insertAnnotation(client, tenant.id, annotation))) gone()
-        await trail(client, by, now, 'annotation.created', { type: 'annotation', id: annotation.id }, null, {
-          transactionId,
-          text,
-        })
-        return shown(annotation)
-      })
-    },
-    async rewriteAnnotation(by, transactionId, id, text, expected) {
-      return await changing(async (client, now) => {
-        const before = await locked(client, by, transactionId, id, expected)
-        if (before.text === text) return shown(before)
-        await rewriteAnnotation(client, before, text, now)
-        await trail(client, by, now, 'annotation.updated', { type: 'annotation', id }, { text: before.text }, { text })
-        return shown({ ...before, text, version: before.version + 1n, updatedAt: now })
-      })
-    },
-    async deleteAnnotation(by, transactionId, id, expected) {
-      await changing(async (client, now) => {
-        const before = await locked(client, by, transactionId, id, expected)
-        await deleteAnnotation(client, before)
-        await trail(
-          client,
-          by,
-          now,
-          'annotation.deleted',
-          { type: 'annotation', id },
-          { transactionId, text: before.text },
-          null,
-        )
-      })
-    },
+    annotate: (by, transactionId, text) => createAnnotation(world, by, transactionId, text),
+    rewriteAnnotation: (by, transactionId, id, text, expected) =>
+      updateAnnotation(world, by, transactionId, id, text, expected),
+    deleteAnnotation: (by, transactionId, id, expected) => removeAnnotation(world, by, transactionId, id, expected),
   }
   return { reads, commands }
 }

@@ -1,0 +1,39 @@
+/** Categorizes a transaction. */
+import { refuse, refuseUnknown } from '../../lib/base/problems.ts'
+import { inTransaction } from '../../storage/db/transaction.ts'
+import { setCategory } from '../../storage/transactions/transactions.ts'
+import { writeCallerTrail } from '../commands/trail.ts'
+import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { TransactionDeps } from './change-annotation.ts'
+
+/**
+ * Sets or removes the category of a transaction; undefined changes nothing.
+ *
+ * @throws ProblemError `not-found`, `precondition-failed`
+ */
+export async function categorizeTransaction(
+  { database, clock, ids }: TransactionDeps,
+  by: ByCaller,
+  id: string,
+  category: string | null | undefined,
+  expected: number | bigint | null,
+): Promise<void> {
+  if (category === undefined) return
+  await inTransaction(database, async (client) => {
+    const now = clock.now()
+    const before = await setCategory(client, {
+      customerId: by.tenant.id,
+      id,
+      category,
+      expected: expected === null ? null : BigInt(expected),
+    })
+    if (before === null) refuseUnknown()
+    if (before === 'stale') refuse('precondition-failed', 'The resource has changed since it was read.')
+    await writeCallerTrail({ client, ids, now }, by, {
+      action: 'transaction.updated',
+      object: { type: 'transaction', id },
+      before: { category: before.category },
+      after: { category },
+    })
+  })
+}
