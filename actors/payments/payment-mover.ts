@@ -1,0 +1,88 @@
+/** Moves payments through their actors, for the queue and for the orders at the bank. */
+import type { Clock } from '../../lib/base/clock.ts'
+import type { IdSource } from '../../lib/base/ids.ts'
+import { railDate } from '../../lib/rails/business-days.ts'
+import type { PaymentMoveContext, PaymentCommand, PaymentReply, PaymentState } from '../../lib/payments/payment-state.ts'
+import type { RecallCommand } from '../../lib/payments/recall.ts'
+import type { Database } from '../../storage/db/database.ts'
+import type { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
+import { placesOfPayments } from '../../storage/payments/partner-instructions.ts'
+import { loadPayments } from '../../storage/payments/payment-states.ts'
+import { paymentActor } from './payment.ts'
+import type { Outcome } from '../runtime/actor.ts'
+import type { ActorSystem } from '../runtime/system.ts'
+import { readerOf } from '../../storage/db/transaction.ts'
+
+/** What a move of a payment needs beside its state, with the payment's rail. */
+export interface PaymentContext extends PaymentMoveContext {
+  readonly rail: string
+}
+
+export interface PaymentMoverOptions {
+  readonly system: ActorSystem
+  readonly database: Database
+  readonly accounts: InternalAccountCache
+  readonly ids: IdSource
+  readonly clock: Clock
+}
+
+export class PaymentMover {
+  readonly #options: PaymentMoverOptions
+
+  constructor(options: PaymentMoverOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Asks a payment for a move. When a credited balance has been closed, a booking becomes a failure, and returned money
+   * goes to suspense. A payment at rest leaves memory.
+   *
+   * @throws what the actor system throws
+   */
+  async ask(id: string, shard: number, command: PaymentCommand | RecallCommand): Promise<Outcome<PaymentReply>> {
+    const outcome = await this.#options.system.ask(paymentActor, id, shard, command)
+    if (outcome.kind === 'credit_refused' && command.kind === 'book')
+      return await this.ask(id, shard, { kind: 'payee_closed', context: command.context })
+    if (outcome.kind === 'credit_refused' && 'suspenseId' in command === false && givesBack(command))
+      return await this.ask(id, shard, { ...command, suspenseId: this.#options.ids.next() })
+    if (outcome.kind === 'decided' && outcome.reply.kind === 'moved' && isAtRest(outcome.reply.state))
+      this.#options.system.forget('payment', id)
+    return outcome
+  }
+
+  /** Reads the stored states of payments. Payments that do not exist are absent. */
+  async statesOf(ids: readonly string[]): Promise<Map<string, PaymentState>> {
+    return await loadPayments(readerOf(this.#options.database), ids, false)
+  }
+
+  /** Reads the context that a move of each payment needs beside its state. Payments that do not exist are absent. */
+  async contextsOf(ids: readonly string[]): Promise<Map<string, PaymentContext>> {
+    const { database, accounts, ids: idSource, clock } = this.#options
+    const places = await placesOfPayments(database, ids)
+    const now = clock.now()
+    const contexts = new Map<string, PaymentContext>()
+    for (const { id, operatorId, connectionId, currency, rail } of places) {
+      contexts.set(id, {
+        accounts: await accounts.accounts({ operatorId, connectionId, currency }),
+        ids: idSource,
+        valueDate: railDate(rail, now),
+        rail,
+      })
+    }
+    return contexts
+  }
+}
+
+/** Whether a command credits the paying balance with returned money; the balance may have been closed since. */
+const givesBack = (
+  command: PaymentCommand | RecallCommand,
+): command is Extract<PaymentCommand, { kind: 'returned' | 'rejected' | 'refused' }> =>
+  command.kind === 'returned' || command.kind === 'rejected' || command.kind === 'refused'
+
+/** Whether the queue has nothing more to do for the payment, at least for a while. */
+const isAtRest = ({ status }: PaymentState): boolean =>
+  status === 'completed' ||
+  status === 'failed' ||
+  status === 'returned' ||
+  status === 'cancelled' ||
+  status === 'on_hold'
