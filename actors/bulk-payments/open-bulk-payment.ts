@@ -8,7 +8,7 @@ import type { BulkPayment } from '../../lib/bulk-payments/bulk-payment-schema.ts
 import type { Jobs } from '../jobs/jobs.ts'
 import { beginValidation } from './bulk-validations.ts'
 import { writeBulkTrail } from './bulk-trail.ts'
-import { checkDate } from '../payments/submit-payment.ts'
+import { checkDate } from '../../lib/payments/payment-request.ts'
 import { DUPLICATE_FILE_MS, DUPLICATE_MESSAGE_MS } from '../../lib/bulk-payments/bulk-payment.ts'
 import type { BulkFormat } from '../../lib/bulk-payments/formats.ts'
 import { BULK_FILE_BYTES_MAX, BULK_NAME_CHARACTERS_MAX } from '../../lib/bulk-payments/limits.ts'

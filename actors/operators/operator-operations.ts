@@ -4,26 +4,18 @@
  * An operator is one row with one version. Each change is announced to all nodes, which cache parts of it. A command
  * waits for the announcement, so that every request after its answer uses the new settings on any node.
  */
-import { limitsShown, type CurrencyLimits } from '../../lib/customers/limits.ts'
-import { CUSTOMER_TYPES } from '../../lib/customers/types.ts'
 import { timestamp } from '../../lib/base/clock.ts'
-import type { CurrencyCode } from '../../lib/base/currency.ts'
-import type { ExchangeTerms } from '../../lib/operators/exchange-terms.ts'
 import { flagsOf, type Feature } from '../../lib/operators/features.ts'
-import { RAILS, type Rail } from '../../lib/rails/rails.ts'
 import type { RailLimits } from '../../lib/rails/rail-limits.ts'
-import { refuse, type FieldError, type FieldErrorCode } from '../../lib/base/problems.ts'
-import { readDefaultLimits, writeDefaultLimits } from '../../storage/customers/customer-limits.ts'
+import { refuse } from '../../lib/base/problems.ts'
+import { writeDefaultLimits } from '../../storage/customers/customer-limits.ts'
 import { FeatureCache } from '../../storage/operators/feature-cache.ts'
-import { writeAudit } from '../../storage/trail/trail.ts'
-import { railLimitsJson, readRailLimits, writeRailLimits } from '../../storage/operators/rail-limits.ts'
-import { chooseTemplate, readTemplate } from '../../storage/pricing/pricing.ts'
+import { readRailLimits, writeRailLimits } from '../../storage/operators/rail-limits.ts'
 import { PgListener } from '../../storage/db/pg-listener.ts'
 import { readOperator, writeOperator, type OperatorRecord } from '../../storage/operators/operators.ts'
 import { inTransaction, type TransactionClient } from '../../storage/db/transaction.ts'
-import { limitsOfBody } from '../customers/customer-limits.ts'
 import type { ByInTenant } from '../../lib/identity/caller.ts'
-import { auditCaller } from '../commands/trail.ts'
+import { writeCallerTrail } from '../commands/trail.ts'
 import { background, type Background, type Node } from '../runtime/node.ts'
 import type {
   FeatureFlags,
@@ -34,6 +26,7 @@ import type {
   OperatorUpdate,
 } from '../../lib/operators/operator-schema.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
+import { charge, defaultLimitsOfBody, railLimitsOfBody, settingsOf, termsAfter } from './operator-settings.ts'
 
 /** The NOTIFY channel for changes of an operator: its id and its version. */
 const OPERATOR_CHANGED = 'operator_changed'
@@ -92,30 +85,7 @@ export function createOperatorService(node: Node): OperatorService {
     onError,
   })
 
-  const reads: OperatorReads = {
-    async getOperator(id) {
-      const record = existing(await readOperator(database.pool, id))
-      return {
-        version: record.version,
-        view: { id, name: record.name, createdAt: timestamp(record.createdAt), ...provenance(record) },
-      }
-    },
-    async getSettings(id) {
-      // The row is read first: limits that are newer than the row give a tag that no later read has, so a change with
-      // that tag is refused.
-      const record = existing(await readOperator(database.pool, id))
-      return { version: record.version, view: { ...(await settingsOf(database.pool, record)), ...provenance(record) } }
-    },
-    async getFlags(id) {
-      const record = existing(await readOperator(database.pool, id))
-      return {
-        version: record.version,
-        view: { flags: { ...flagsOf(record.features), sandbox }, ...provenance(record) },
-      }
-    },
-    hasFeature: async (tenantId, feature) => (await features.of(tenantId))[feature],
-    railLimits: (tenantId) => readRailLimits(database.pool, tenantId),
-  }
+  const reads = createReads({ database, features, sandbox })
 
   /** Writes the next version in one transaction with its trail entry, and waits until every node knows. */
   async function change(
@@ -132,11 +102,7 @@ export function createOperatorService(node: Node): OperatorService {
         refuse('precondition-failed', 'The operator has changed since it was read.')
       const { next, was, is } = await work(client, before, now)
       await writeOperator(client, { ...before, ...next, by: by.session.userId, now })
-      await writeAudit(client, {
-        ...auditCaller(by),
-        id: ids.next(),
-        tenantId: id,
-        at: now,
+      await writeCallerTrail({ client, ids, now }, by, {
         action,
         object: { type: 'operator', id },
         before: was,
@@ -159,12 +125,7 @@ export function createOperatorService(node: Node): OperatorService {
         return await reads.getOperator(by.tenant.id)
       },
       async updateSettings(by, { recipients, limits, compliance, payments, pricing, rails, exchange }, expected) {
-        const wanted = CUSTOMER_TYPES.flatMap((type) => {
-          const given = limits?.default?.[type]
-          return given === undefined
-            ? []
-            : [{ type, limits: given === null ? null : limitsOfBody(given, `/limits/default/${type}`) }]
-        })
+        const wanted = defaultLimitsOfBody(limits)
         const railLimits = rails?.limits === undefined ? null : railLimitsOfBody(rails.limits)
         await change(by, 'operator_settings.updated', expected, async (client, before, now) => {
           const was = await settingsOf(client, before)
@@ -211,73 +172,6 @@ interface Change {
   readonly is: object
 }
 
-/** Sets the operator's default price list, or none. @throws ProblemError for a list that is not the operator's own */
-async function charge(client: TransactionClient, operatorId: string, templateId: string | null): Promise<void> {
-  if (templateId !== null && (await readTemplate(client, operatorId, templateId, true)) === null) {
-    refuse('validation-error', 'No such list of prices.', {
-      errors: [{ field: '/pricing/defaultTemplateId', code: 'not_found', message: 'No such list of prices.' }],
-    })
-  }
-  await chooseTemplate(client, operatorId, templateId)
-}
-
-/** Reads rail limits from a request body. @throws ProblemError that names every error in them */
-function railLimitsOfBody(given: OperatorSettings['rails']['limits']): RailLimits {
-  const errors: FieldError[] = []
-  const limits: { [rail in Rail]?: bigint | null } = {}
-  for (const [index, { rail, limit }] of given.entries()) {
-    const currency = RAILS.get(rail)?.currency ?? null
-    const wrong = (field: string, code: FieldErrorCode, message: string) => {
-      errors.push({ field: `/rails/limits/${index}/${field}`, code, message })
-    }
-    if (currency === null) wrong('rail', 'not_applicable', `${rail} has no currency of its own to be limited in.`)
-    else if (limit !== null && limit.currency !== currency)
-      wrong('limit/currency', 'currency_mismatch', `${rail} carries ${currency}.`)
-    if (rail in limits) wrong('rail', 'invalid_value', 'Each rail once.')
-    limits[rail] = limit === null ? null : BigInt(limit.amountMinor)
-  }
-  if (errors.length > 0) refuse('validation-error', errors[0]!.message, { errors })
-  return limits
-}
-
-/** Rail limits in the form of the API. */
-function railLimitsView(limits: RailLimits): OperatorSettings['rails']['limits'] {
-  return Object.entries(railLimitsJson(limits))
-    .sort()
-    .map(([rail, amountMinor]) => ({
-      rail: rail as Rail,
-      limit: amountMinor === null ? null : { amountMinor, currency: RAILS.get(rail as Rail)!.currency as CurrencyCode },
-    }))
-}
-
-/**
- * Computes the exchange terms after a change.
- *
- * @throws ProblemError when a rate would be held for longer than allowed
- */
-function termsAfter(before: ExchangeTerms, change: OperatorSettingsUpdate['exchange'] = {}): ExchangeTerms {
-  const { minSellEur, ...rest } = change
-  const after = { ...before, ...rest, ...(minSellEur === undefined ? {} : { minSellEur: BigInt(minSellEur) }) }
-  if (after.minSellEur < 0n)
-    refuse('validation-error', 'Must not be negative.', {
-      errors: [{ field: '/exchange/minSellEur', code: 'too_small', message: 'Must not be negative.' }],
-    })
-  if (after.heldRateDefaultMinutes > after.heldRateMaxMinutes) {
-    const message = 'Longer than a rate may be held.'
-    refuse('validation-error', message, {
-      errors: [
-        {
-          field: '/exchange/heldRateDefaultMinutes',
-          code: 'too_large',
-          message,
-          params: { max: after.heldRateMaxMinutes },
-        },
-      ],
-    })
-  }
-  return after
-}
-
 /** Operators are never deleted, so a missing row means an unknown tenant. */
 function existing(record: OperatorRecord | null): OperatorRecord {
   if (record === null) refuse('not-found', 'No such resource exists in this tenant.')
@@ -289,29 +183,33 @@ const provenance = ({ updatedBy, updatedAt }: OperatorRecord) => ({
   updatedAt: updatedAt === null ? null : timestamp(updatedAt),
 })
 
-async function settingsOf(
-  client: Pick<TransactionClient, 'query'>,
-  { id, recipients, compliance, payments, pricing, railLimits, exchange }: OperatorRecord,
-): Promise<Omit<OperatorSettings, 'updatedBy' | 'updatedAt'>> {
-  const byType = await readDefaultLimits(client, id)
-  const limitsOf = (limits: readonly CurrencyLimits[] | undefined) =>
-    limits === undefined ? null : limitsShown(limits)
+function createReads({
+  database,
+  features,
+  sandbox,
+}: Pick<Node, 'database' | 'sandbox'> & { readonly features: FeatureCache }): OperatorReads {
   return {
-    recipients: {
-      ...recipients,
-      allowedOverrides: [...recipients.allowedOverrides] as OperatorSettings['recipients']['allowedOverrides'],
+    async getOperator(id) {
+      const record = existing(await readOperator(database.pool, id))
+      return {
+        version: record.version,
+        view: { id, name: record.name, createdAt: timestamp(record.createdAt), ...provenance(record) },
+      }
     },
-    limits: {
-      default: {
-        business: limitsOf(byType.get('business')),
-        sole_trader: limitsOf(byType.get('sole_trader')),
-        individual: limitsOf(byType.get('individual')),
-      },
+    async getSettings(id) {
+      // The row is read first: limits that are newer than the row give a tag that no later read has, so a change with
+      // that tag is refused.
+      const record = existing(await readOperator(database.pool, id))
+      return { version: record.version, view: { ...(await settingsOf(database.pool, record)), ...provenance(record) } }
     },
-    compliance,
-    payments,
-    pricing,
-    rails: { limits: railLimitsView(railLimits) },
-    exchange: { ...exchange, minSellEur: exchange.minSellEur.toString() },
+    async getFlags(id) {
+      const record = existing(await readOperator(database.pool, id))
+      return {
+        version: record.version,
+        view: { flags: { ...flagsOf(record.features), sandbox }, ...provenance(record) },
+      }
+    },
+    hasFeature: async (tenantId, feature) => (await features.of(tenantId))[feature],
+    railLimits: (tenantId) => readRailLimits(database.pool, tenantId),
   }
 }

@@ -21,7 +21,8 @@ import { Overloaded } from '../runtime/lane.ts'
 import type { CancelDeps } from './cancel-payment.ts'
 import { remembered, rememberedNo, unlessRecorded } from '../commands/recorded-outcomes.ts'
 import { checkedDocuments, type PaymentDocuments } from './payment-documents.ts'
-import { askBalance, checkDate, type FlowOutcome, type PaymentInput } from './submit-payment.ts'
+import { checkDate } from '../../lib/payments/payment-request.ts'
+import { askBalance, type FlowOutcome, type PaymentInput } from './submit-payment.ts'
 import type { Caller } from '../commands/caller.ts'
 
 /** The last time zone in which a day ends is half a day behind UTC. */

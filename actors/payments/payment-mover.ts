@@ -2,7 +2,12 @@
 import type { Clock } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { railDate } from '../../lib/rails/business-days.ts'
-import type { PaymentMoveContext, PaymentCommand, PaymentReply, PaymentState } from '../../lib/payments/payment-state.ts'
+import type {
+  PaymentMoveContext,
+  PaymentCommand,
+  PaymentReply,
+  PaymentState,
+} from '../../lib/payments/payment-state.ts'
 import type { RecallCommand } from '../../lib/payments/recall.ts'
 import type { Database } from '../../storage/db/database.ts'
 import type { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'

@@ -11,17 +11,15 @@ import type { CurrencyCode } from '../../lib/base/currency.ts'
 import { orderNumber, type IdSource } from '../../lib/base/ids.ts'
 import { LIMITS } from '../../lib/base/limits.ts'
 import { inStoredOrder } from '../../lib/base/metadata.ts'
-import { moneyJson, REQUEST_AMOUNT_MAX } from '../../lib/base/money.ts'
 import type { ConversionOrder } from '../../lib/payments/conversion.ts'
 import type { CreatePayment, PaymentCreated } from '../../lib/payments/create-payment.ts'
 import { railDate } from '../../lib/rails/business-days.ts'
 import { editorsSince, requestersOf } from '../../lib/approvals/requesters.ts'
-import { spenderOf, type PaymentRecord, type QueuePlace } from '../../lib/payments/payment.ts'
-import { EXECUTION_DAYS_MAX, latestDate } from '../../lib/rails/timing.ts'
+import type { PaymentRecord, QueuePlace } from '../../lib/payments/payment.ts'
 import { checkReference, railReference, referenceMessage } from '../../lib/rails/reference.ts'
 import { chooseRail } from '../../lib/rails/choose-rail.ts'
 import { chargeBearerOf, type ChargeBearer, RAILS, speedOf, type Rail } from '../../lib/rails/rails.ts'
-import { refuseField, type Problem } from '../../lib/base/problems.ts'
+import { refuseField } from '../../lib/base/problems.ts'
 import { paymentFieldFault } from '../../lib/recipients/payment-fields.ts'
 import { keptVerification, type OverrideInput } from '../../lib/recipients/verification.ts'
 import { queueDelayMs } from '../../lib/sandbox/triggers.ts'
@@ -41,6 +39,7 @@ import type { PaymentQueue } from './payment-queue.ts'
 import { paymentActor } from './payment.ts'
 import { payeeGate } from './verify-payee.ts'
 import type { Caller } from '../commands/caller.ts'
+import { checkDate, policyRefusal, queuedState } from '../../lib/payments/payment-request.ts'
 
 /** The dependencies that the flows share. */
 export interface FlowDeps {
@@ -175,38 +174,10 @@ export async function askBalance(
 }
 
 /** Places the payment in the bank's queue; its actor keeps the row that was just written. */
-function enqueue(
-  { system, queue }: PayDeps,
-  shard: number,
-  { payment, operatorId }: PaymentCreated,
-  { holdId, rail, notBefore }: CreatePayment,
-): void {
-  system.remember(paymentActor, payment.id, shard, {
-    id: payment.id,
-    customerId: payment.customerId,
-    operatorId,
-    connectionId: payment.connectionId,
-    shard,
-    number: payment.number,
-    status: payment.status,
-    version: payment.version,
-    sent: false,
-    sourceBalanceId: payment.sourceBalanceId,
-    payingBalanceId: payment.sourceBalanceId,
-    holdId,
-    currency: payment.currency,
-    amount: payment.amount,
-    fee: payment.fee,
-    rail,
-    reference: payment.details.reference,
-    recipientName: payment.details.recipient.name,
-    createdAt: payment.details.heldAt ?? payment.createdAt,
-    spenderId: spenderOf(payment),
-    recall: null,
-    charges: payment.details.charges,
-    payeeBalanceId: payment.details.payeeBalanceId,
-  })
-  if (notBefore === undefined) queue.offer(payment.id, shard)
+function enqueue({ system, queue }: PayDeps, shard: number, created: PaymentCreated, command: CreatePayment): void {
+  const { id } = created.payment
+  system.remember(paymentActor, id, shard, queuedState(created, command, shard))
+  if (command.notBefore === undefined) queue.offer(id, shard)
 }
 
 /** Builds the command for the balance. @throws ProblemError when the body refers to something that it may not use */
@@ -250,15 +221,8 @@ export async function commandOf(
     recipient.rails.table,
   )
   const rail = 'rail' in choice ? choice.rail : null
-  if (rail !== null) {
-    const fault = checkReference(rail, input.reference)
-    if (fault !== null) refuseField('/reference', fault.code, referenceMessage(rail, fault), fault.params)
-  }
+  checkForRail(input, recipient, rail, now)
   const terms = rail === null ? undefined : RAILS.get(rail)
-  const instant = terms !== undefined && speedOf(terms, amount) === 'instant'
-  checkDate(input.executionDate ?? null, rail ?? 'internal', now)
-  const paymentFault = rail === null ? null : paymentFieldFault(recipient, input)
-  if (paymentFault !== null) refuseField(paymentFault.field, paymentFault.code, paymentFault.message)
   const gate =
     rail === null || recipient.status !== 'active' || caller.skipPayeeVerification === true
       ? null
@@ -292,7 +256,7 @@ export async function commandOf(
     conversion,
     // The fallback is never written: without a rail the payment is refused first.
     rail: rail ?? 'internal',
-    instant,
+    instant: terms !== undefined && speedOf(terms, amount) === 'instant',
     executionDate: input.executionDate ?? null,
     createdBy: caller.createdBy,
     createdByName: caller.createdByName,
@@ -309,15 +273,7 @@ export async function commandOf(
     policyRefusal:
       policyRefusal(amount, currency, choice) ?? (gate !== null && 'refused' in gate ? gate.refused : null),
     shown: {
-      chargeBearer: chargeBearerOf(terms, input.chargeBearer),
-      requestedRail: input.requestedRail ?? null,
-      reference: rail === null ? input.reference : railReference(rail, input.reference),
-      endToEndId: input.endToEndId ?? number,
-      uetr: terms?.uetr === true ? world.ids.next() : null,
-      purposeCode: input.purposeCode ?? null,
-      purpose: input.purpose ?? null,
-      internalNote: input.internalNote ?? null,
-      notifyRecipient: input.notifyRecipient ?? false,
+      ...instructionOf(world, input, rail, number),
       ...(documentIds.length === 0 ? {} : { documentIds }),
       ...(gate !== null && 'verification' in gate ? { verification: keptVerification(gate.verification) } : {}),
       ...(caller.bulk === undefined ? {} : { bulk: caller.bulk }),
@@ -329,6 +285,52 @@ export async function commandOf(
     ...(caller.scheduledPaymentId === undefined ? {} : { scheduledPaymentId: caller.scheduledPaymentId }),
     ...(caller.batchApprovalId === undefined ? {} : { batchApprovalId: caller.batchApprovalId }),
     ...(draft === null ? {} : { draft }),
+  }
+}
+
+/**
+ * Checks the fields that depend on the rail; null where no rail can carry the payment.
+ *
+ * @throws ProblemError `validation-error`
+ */
+function checkForRail(input: PaymentInput, recipient: PayableRecipient, rail: Rail | null, now: number): void {
+  const fault = rail === null ? null : checkReference(rail, input.reference)
+  if (rail !== null && fault !== null)
+    refuseField('/reference', fault.code, referenceMessage(rail, fault), fault.params)
+  checkDate(input.executionDate ?? null, rail ?? 'internal', now)
+  const paymentFault = rail === null ? null : paymentFieldFault(recipient, input)
+  if (paymentFault !== null) refuseField(paymentFault.field, paymentFault.code, paymentFault.message)
+}
+
+/** The instruction as the API shows it, in the form in which the rail carries it. */
+function instructionOf(
+  { ids }: Pick<PayDeps, 'ids'>,
+  input: PaymentInput,
+  rail: Rail | null,
+  number: string,
+): Pick<
+  CreatePayment['shown'],
+  | 'chargeBearer'
+  | 'requestedRail'
+  | 'reference'
+  | 'endToEndId'
+  | 'uetr'
+  | 'purposeCode'
+  | 'purpose'
+  | 'internalNote'
+  | 'notifyRecipient'
+> {
+  const terms = rail === null ? undefined : RAILS.get(rail)
+  return {
+    chargeBearer: chargeBearerOf(terms, input.chargeBearer),
+    requestedRail: input.requestedRail ?? null,
+    reference: rail === null ? input.reference : railReference(rail, input.reference),
+    endToEndId: input.endToEndId ?? number,
+    uetr: terms?.uetr === true ? ids.next() : null,
+    purposeCode: input.purposeCode ?? null,
+    purpose: input.purpose ?? null,
+    internalNote: input.internalNote ?? null,
+    notifyRecipient: input.notifyRecipient ?? false,
   }
 }
 
@@ -384,43 +386,4 @@ async function conversionFor(
 function placeAfter({ position, etaSeconds }: QueuePlace, now: number, delayMs: number): QueuePlace {
   const seconds = Math.max(etaSeconds, Math.ceil(delayMs / 1_000))
   return { position, etaSeconds: seconds, estimatedAt: timestamp(now + seconds * 1_000) }
-}
-
-/** Refuses a date that is in the past at the place of the rail, or too far in the future. @throws ProblemError */
-export function checkDate(date: string | null, rail: string, now: number): void {
-  if (date === null) return
-  const today = railDate(rail, now)
-  if (date < today) refuseField('/executionDate', 'in_past', 'The execution date has passed.')
-  if (date > latestDate(today))
-    refuseField(
-      '/executionDate',
-      'too_far_ahead',
-      `The execution date is more than ${EXECUTION_DAYS_MAX} days ahead.`,
-      { max: latestDate(today) },
-    )
-}
-
-/** Computes a refusal by policy, to be recorded under its key like every refusal. */
-export function policyRefusal(amount: bigint, currency: string, choice: ReturnType<typeof chooseRail>): Problem | null {
-  if (amount > REQUEST_AMOUNT_MAX) {
-    return {
-      slug: 'limit-exceeded',
-      detail: 'The amount is above the limit of a single payment.',
-      extra: {
-        limit: {
-          kind: 'single',
-          amount: moneyJson({ amountMinor: REQUEST_AMOUNT_MAX, currency: currency as CurrencyCode }),
-          period: null,
-          remaining: moneyJson({ amountMinor: REQUEST_AMOUNT_MAX, currency: currency as CurrencyCode }),
-        },
-      },
-    }
-  }
-  if ('refused' in choice)
-    return {
-      slug: 'rail-unavailable',
-      detail: 'No rail can carry this payment to this recipient.',
-      extra: { rails: choice.refused },
-    }
-  return null
 }

@@ -14,22 +14,11 @@
  * than booking the payments they belong to.
  */
 import type { Clock } from '../../lib/base/clock.ts'
-import { dateIn } from '../../lib/base/clock.ts'
 import { LIMITS } from '../../lib/base/limits.ts'
 import type { PayeeAnswer, PayeeQuestion } from '../../lib/recipients/verification.ts'
 import { sandboxPayee } from '../../lib/sandbox/payees.ts'
-import {
-  decodeSteps,
-  encodeSteps,
-  planOutcome,
-  planRecall,
-  type BankEvent,
-  type PlanStep,
-} from '../../lib/sandbox/triggers.ts'
-import { RAILS, speedOf, type Rail } from '../../lib/rails/rails.ts'
+import { decodeSteps, planRecall, type BankEvent, type PlanStep } from '../../lib/sandbox/triggers.ts'
 import type { Database } from '../../storage/db/database.ts'
-import { insertSandboxBookings, sandboxDeliveries } from '../../storage/sandbox/sandbox-book.ts'
-import { insertCreditAnnouncements } from '../../storage/sandbox/sandbox-messages.ts'
 import {
   advanceSandboxOrder,
   dueSandboxOrders,
@@ -38,15 +27,12 @@ import {
   insertSandboxOrders,
   replanSandboxOrder,
   sandboxOrderStates,
-  type SandboxOrderState,
 } from '../../storage/sandbox/sandbox-orders.ts'
 import type { Queries } from '../../storage/db/transaction.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
 import { Poller } from '../runtime/poller.ts'
-import { creditBody } from './sandbox-credits.ts'
 import type {
   BankInbox,
-  BankMessage,
   BankPartner,
   OrderStatus,
   PayeeVerifier,
@@ -55,6 +41,17 @@ import type {
   BankRecallRequest,
   Submission,
 } from '../providers/bank.ts'
+import { bookReturns, creditArrivals, type Due } from './sandbox-order-bookings.ts'
+import {
+  inOrder,
+  isRecallAnswer,
+  messageId,
+  planOrder,
+  RECALLED_CODE,
+  statusOf,
+  stepsText,
+  type PlannedOrder,
+} from './sandbox-order-plan.ts'
 
 /**
  * Time between two polls for due orders: a twentieth of the 2 s that instant rails take, so the delay is not noticed.
@@ -62,8 +59,6 @@ import type {
 const TICK_MS = 100
 /** A message that was not acknowledged is sent again after this time. */
 const RESEND_MS = 5_000
-/** Return reason code of the scheme for money that comes back after a recall. */
-const RECALLED_CODE = 'FOCR'
 /** Attempts to replace the plan of an order that moves on at the same time. */
 const ATTEMPTS_MAX = 8
 
@@ -73,12 +68,6 @@ export interface SandboxBankOptions {
   /** Only the node that owns a shard sends the messages about its orders. */
   readonly shards: Shards
   readonly onError: (error: unknown, what: string) => void
-}
-
-interface Planned {
-  readonly submission: Submission
-  readonly state: 'accepted' | 'unanswered'
-  readonly steps: readonly PlanStep[]
 }
 
 /** A simulated event of an order, which replaces the planned ones. */
@@ -98,19 +87,6 @@ interface Order {
   /** Whether the last message was sent and acknowledged; `steps` then still holds that one step. */
   readonly said: boolean
   readonly steps: readonly PlanStep[]
-}
-
-/** A message that is due, with the steps after it. */
-interface Due {
-  readonly message: BankMessage
-  readonly eventNumber: number
-  readonly later: readonly PlanStep[]
-  /** When the bank booked the event of the message, in epoch milliseconds. */
-  readonly bookedAt: number
-  /** Account of the booking; null for an order that was taken before orders had connections. */
-  readonly account: { readonly connectionId: string; readonly currency: string } | null
-  /** The creditor's account at this bank; null for an account at another bank. */
-  readonly creditorAccount: string | null
 }
 
 export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
@@ -151,9 +127,9 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
   async submit(orders: readonly PaymentOrder[]): Promise<ReadonlyMap<string, Submission>> {
     const now = this.#options.clock.now()
     const submissions = new Map<string, Submission>()
-    const booked: { order: PaymentOrder; planned: Planned }[] = []
+    const booked: { order: PaymentOrder; planned: PlannedOrder }[] = []
     for (const order of orders) {
-      const planned = plan(order)
+      const planned = planOrder(order)
       submissions.set(order.reference, planned.submission)
       if (planned.submission.kind !== 'refused') booked.push({ order, planned })
     }
@@ -319,89 +295,22 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
           },
         )
       if (due.length === 0 || this.#inbox === undefined) return
-      await this.#bookReturns(due)
+      await bookReturns(database, due)
       for (const { message } of due) this.#sent.set(message.reference, now)
       const acknowledged = new Set(await this.#inbox(due.map(({ message }) => message)))
       const heard = due.filter(({ message }) => acknowledged.has(message.id))
-      await this.#deliver(heard)
-      await this.#said(heard)
+      await creditArrivals(this.#options, heard)
+      await this.#advance(heard)
       for (const { message } of heard) this.#sent.delete(message.reference)
       if (heard.length < due.length) return
     }
-  }
-
-  /** Books returned money before its message is sent; the id of the message makes sure that it is booked once. */
-  async #bookReturns(due: readonly Due[]): Promise<void> {
-    const returned = due.flatMap(({ message: { id, type, reference, amount }, bookedAt, account }) =>
-      type !== 'returned' || amount === null || account === null
-        ? []
-        : [
-            {
-              id,
-              ...account,
-              reference,
-              direction: 'CRDT' as const,
-              amount,
-              at: bookedAt,
-              code: 'RRTN',
-              text: null,
-            },
-          ],
-    )
-    if (returned.length > 0) await insertSandboxBookings(this.#options.database, returned)
-  }
-
-  /**
-   * Announces settled orders to accounts at this bank as credits, once each; not orders that are planned to come back.
-   */
-  async #deliver(heard: readonly Due[]): Promise<void> {
-    const { database, clock } = this.#options
-    const arrived = heard.filter(
-      ({ message, creditorAccount, later }) =>
-        message.type === 'settled' && creditorAccount !== null && !later.some(({ event }) => event === 'returned'),
-    )
-    if (arrived.length === 0) return
-    const credits = await sandboxDeliveries(
-      database,
-      arrived.map(({ message }) => message.reference),
-      dateIn(clock.now(), 'UTC'),
-    )
-    if (credits.length === 0) return
-    await insertCreditAnnouncements(
-      database,
-      credits.map(({ paymentId, shard, connectionId, account, credit }) => ({
-        id: messageId(paymentId, DELIVERY_EVENT),
-        shard,
-        reference: arrivalId({ paymentId }),
-        body: creditBody({
-          connectionId,
-          account,
-          credit: { ...credit, reference: arrivalId({ paymentId: credit.reference }) },
-        }),
-      })),
-      clock.now(),
-    )
-    await insertSandboxBookings(
-      database,
-      credits.map(({ paymentId, connectionId, credit }) => ({
-        id: messageId(paymentId, DELIVERY_EVENT),
-        connectionId,
-        currency: credit.currency,
-        reference: arrivalId({ paymentId }),
-        direction: 'CRDT' as const,
-        amount: credit.amount,
-        at: clock.now(),
-        code: 'RCDT',
-        text: credit.remittance,
-      })),
-    )
   }
 
   /**
    * Moves orders whose message was acknowledged on to their next message. Compares the event number, because an order
    * that was planned anew still has its new message to send.
    */
-  async #said(heard: readonly Due[]): Promise<void> {
+  async #advance(heard: readonly Due[]): Promise<void> {
     const { database } = this.#options
     for (const eventNumber of new Set(heard.map((due) => due.eventNumber))) {
       const last = heard.filter((due) => due.eventNumber === eventNumber && due.later.length === 0)
@@ -421,85 +330,5 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
         { ...next, steps: stepsText(later) },
       )
     }
-  }
-}
-
-/**
- * Returns the bank's id of a message about a reference: a UUID of version 8, which no reference is. The event number
- * makes the ids of messages about one reference differ.
- */
-export function messageId(reference: string, eventNumber: number): string {
-  const counter = Number.parseInt(reference.slice(15, 18), 16) ^ (eventNumber & 0xfff)
-  return `${reference.slice(0, 14)}8${counter.toString(16).padStart(3, '0')}${reference.slice(18)}`
-}
-
-/**
- * Event numbers of the messages about the credit that results from an order; an order never has so many messages
- * itself.
- */
-const DELIVERY_EVENT = 0x800
-const ARRIVAL_EVENT = 0x801
-
-/** Returns the bank's reference of the credit that results from an order. */
-const arrivalId = ({ paymentId }: { readonly paymentId: string }): string => messageId(paymentId, ARRIVAL_EVENT)
-
-/** Encodes steps as text; null where the columns of the next message hold everything. */
-function stepsText(steps: readonly PlanStep[]): string | null {
-  return steps.length > 1 || (steps[0] !== undefined && steps[0].amountMinor !== null) ? encodeSteps(steps) : null
-}
-
-const inOrder = (steps: readonly PlanStep[]): PlanStep[] =>
-  steps.toSorted((left, right) => left.afterMs - right.afterMs)
-
-const isRecallAnswer = ({ event, schemeCode }: PlanStep): boolean =>
-  event === 'recall_rejected' || (event === 'returned' && schemeCode === RECALLED_CODE)
-
-/** Returns the status of an order; null for no answer, as for an order whose submission timed out, until it is due. */
-function statusOf({ state, nextEvent, schemeCode, isDue, steps }: SandboxOrderState): OrderStatus | null {
-  const known = state === 'unanswered' ? (isDue ? nextEvent : null) : state
-  switch (known) {
-    case null:
-      return null
-    case 'settled':
-      return { kind: 'settled' }
-    case 'rejected':
-      return { kind: 'rejected', schemeCode: schemeCode ?? 'NARR' }
-    case 'returned':
-      return {
-        kind: 'returned',
-        schemeCode: schemeCode ?? 'NARR',
-        amount: decodeSteps(steps ?? '')[0]?.amountMinor ?? 0n,
-      }
-    default:
-      return { kind: 'pending' }
-  }
-}
-
-function plan(order: PaymentOrder): Planned {
-  const terms = RAILS.get(order.rail as Rail)
-  const instant = terms !== undefined && speedOf(terms, order.amount) === 'instant'
-  const { submit, refusalCode, steps, reconcile } = planOutcome({
-    amountMinor: order.amount,
-    reference: order.remittance,
-    recipientName: order.creditorName,
-    instant,
-  })
-  if (submit === 'refused')
-    return { submission: { kind: 'refused', schemeCode: refusalCode ?? 'NARR' }, state: 'unanswered', steps: [] }
-  if (submit === 'accepted') return { submission: { kind: 'accepted' }, state: 'accepted', steps }
-  return {
-    submission: { kind: 'timeout' },
-    state: 'unanswered',
-    steps:
-      reconcile === null
-        ? []
-        : [
-            {
-              afterMs: reconcile.afterMs,
-              event: reconcile.outcome,
-              schemeCode: reconcile.schemeCode,
-              amountMinor: null,
-            },
-          ],
   }
 }

@@ -26,7 +26,7 @@ import {
 import { readRateShifts, writeRateShift } from '../../storage/exchange/rate-shifts.ts'
 import { Poller } from '../runtime/poller.ts'
 import type { FxInbox, FxMessage, FxOrder, FxPartner, FxStatus, FxSubmission } from '../providers/fx.ts'
-import { messageId } from './sandbox-bank.ts'
+import { messageId } from './sandbox-order-plan.ts'
 
 /** Time between two polls for due orders: a fiftieth of the time that an order takes. */
 const TICK_MS = 100

@@ -2,7 +2,7 @@
  * The rules for the terms of a scheduled payment. The rules that its payments will meet are checked when it is created
  * or changed, so that it does not fail only on its date; its dates have rules of their own.
  */
-import { policyRefusal } from '../payments/submit-payment.ts'
+import { policyRefusal } from '../../lib/payments/payment-request.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import { EXECUTION_DAYS_MAX, latestDate } from '../../lib/rails/timing.ts'
 import { railDate, type CalendarTerms } from '../../lib/rails/business-days.ts'

@@ -69,6 +69,24 @@ async function checkProof({ identity }: Pick<ExportDeps, 'identity'>, { session,
 }
 
 /**
+ * Makes a small export by `deadline`, in epoch milliseconds; null for an export with attachments, or one that is to fail
+ * in the sandbox, which its job makes.
+ */
+async function makeAtOnce(
+  world: ExportDeps,
+  asked: Parameters<typeof makeExport>[1],
+  deadline: number,
+): Promise<Awaited<ReturnType<typeof makeExport>> | null> {
+  const { request } = asked
+  const fails = world.sandbox && request.columns?.some((column) => column.includes(FAIL_TOKEN)) === true
+  if (request.includeAttachments || fails) return null
+  return await makeExport(world, asked, {
+    progress: () => undefined,
+    signal: AbortSignal.timeout(deadline - world.clock.now()),
+  })
+}
+
+/**
  * Requests an export of transactions. A small one is made at once, so that its answer is the finished job.
  *
  * @throws ProblemError `validation-error`, `step-up-required`, and what `decideOnce` throws
@@ -103,15 +121,10 @@ async function createExport(
   if (count > ROWS_MAX)
     refuseField('/filter', 'too_large', `An export has at most ${ROWS_MAX} rows.`, { max: ROWS_MAX })
   const id = ids.next()
-  const fails = sandbox && request.columns?.some((column) => column.includes(FAIL_TOKEN)) === true
-  const isSmall = known === null && count <= AT_ONCE_MAX && !request.includeAttachments && !fails
-  const made = isSmall
-    ? await makeExport(
-        world,
-        { id, customerId, request },
-        { progress: () => undefined, signal: AbortSignal.timeout(command.deadline - clock.now()) },
-      )
-    : null
+  const made =
+    known === null && count <= AT_ONCE_MAX
+      ? await makeAtOnce(world, { id, customerId, request }, command.deadline)
+      : null
   const operatorId = await identity.operatorOf(customerId)
   if (operatorId === null) refuse('not-found', 'No such customer.')
   const answer = await decideOnce(world, command, 202, async (client) => {

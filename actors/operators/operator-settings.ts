@@ -1,0 +1,120 @@
+/** The settings of an operator: read from a body, checked, and in the form of the API. */
+import { limitsShown, type CurrencyLimits } from '../../lib/customers/limits.ts'
+import { CUSTOMER_TYPES } from '../../lib/customers/types.ts'
+import type { CurrencyCode } from '../../lib/base/currency.ts'
+import type { ExchangeTerms } from '../../lib/operators/exchange-terms.ts'
+import { RAILS, type Rail } from '../../lib/rails/rails.ts'
+import type { RailLimits } from '../../lib/rails/rail-limits.ts'
+import { refuse, type FieldError, type FieldErrorCode } from '../../lib/base/problems.ts'
+import { readDefaultLimits } from '../../storage/customers/customer-limits.ts'
+import { railLimitsJson } from '../../storage/operators/rail-limits.ts'
+import { chooseTemplate, readTemplate } from '../../storage/pricing/pricing.ts'
+import type { OperatorRecord } from '../../storage/operators/operators.ts'
+import type { TransactionClient } from '../../storage/db/transaction.ts'
+import { limitsOfBody } from '../customers/customer-limits.ts'
+import type { OperatorSettings, OperatorSettingsUpdate } from '../../lib/operators/operator-schema.ts'
+
+/** Reads the default limits of a body, by type of customer; null removes them. @throws ProblemError */
+export function defaultLimitsOfBody(limits: OperatorSettingsUpdate['limits']) {
+  return CUSTOMER_TYPES.flatMap((type) => {
+    const given = limits?.default?.[type]
+    return given === undefined
+      ? []
+      : [{ type, limits: given === null ? null : limitsOfBody(given, `/limits/default/${type}`) }]
+  })
+}
+
+/** Sets the operator's default price list, or none. @throws ProblemError for a list that is not the operator's own */
+export async function charge(client: TransactionClient, operatorId: string, templateId: string | null): Promise<void> {
+  if (templateId !== null && (await readTemplate(client, operatorId, templateId, true)) === null) {
+    refuse('validation-error', 'No such list of prices.', {
+      errors: [{ field: '/pricing/defaultTemplateId', code: 'not_found', message: 'No such list of prices.' }],
+    })
+  }
+  await chooseTemplate(client, operatorId, templateId)
+}
+
+/** Reads rail limits from a request body. @throws ProblemError that names every error in them */
+export function railLimitsOfBody(given: OperatorSettings['rails']['limits']): RailLimits {
+  const errors: FieldError[] = []
+  const limits: { [rail in Rail]?: bigint | null } = {}
+  for (const [index, { rail, limit }] of given.entries()) {
+    const currency = RAILS.get(rail)?.currency ?? null
+    const wrong = (field: string, code: FieldErrorCode, message: string) => {
+      errors.push({ field: `/rails/limits/${index}/${field}`, code, message })
+    }
+    if (currency === null) wrong('rail', 'not_applicable', `${rail} has no currency of its own to be limited in.`)
+    else if (limit !== null && limit.currency !== currency)
+      wrong('limit/currency', 'currency_mismatch', `${rail} carries ${currency}.`)
+    if (rail in limits) wrong('rail', 'invalid_value', 'Each rail once.')
+    limits[rail] = limit === null ? null : BigInt(limit.amountMinor)
+  }
+  if (errors.length > 0) refuse('validation-error', errors[0]!.message, { errors })
+  return limits
+}
+
+/** Rail limits in the form of the API. */
+function railLimitsView(limits: RailLimits): OperatorSettings['rails']['limits'] {
+  return Object.entries(railLimitsJson(limits))
+    .sort()
+    .map(([rail, amountMinor]) => ({
+      rail: rail as Rail,
+      limit: amountMinor === null ? null : { amountMinor, currency: RAILS.get(rail as Rail)!.currency as CurrencyCode },
+    }))
+}
+
+/**
+ * Computes the exchange terms after a change.
+ *
+ * @throws ProblemError when a rate would be held for longer than allowed
+ */
+export function termsAfter(before: ExchangeTerms, change: OperatorSettingsUpdate['exchange'] = {}): ExchangeTerms {
+  const { minSellEur, ...rest } = change
+  const after = { ...before, ...rest, ...(minSellEur === undefined ? {} : { minSellEur: BigInt(minSellEur) }) }
+  if (after.minSellEur < 0n)
+    refuse('validation-error', 'Must not be negative.', {
+      errors: [{ field: '/exchange/minSellEur', code: 'too_small', message: 'Must not be negative.' }],
+    })
+  if (after.heldRateDefaultMinutes > after.heldRateMaxMinutes) {
+    const message = 'Longer than a rate may be held.'
+    refuse('validation-error', message, {
+      errors: [
+        {
+          field: '/exchange/heldRateDefaultMinutes',
+          code: 'too_large',
+          message,
+          params: { max: after.heldRateMaxMinutes },
+        },
+      ],
+    })
+  }
+  return after
+}
+
+/** Reads the settings of an operator in the form of the API. */
+export async function settingsOf(
+  client: Pick<TransactionClient, 'query'>,
+  { id, recipients, compliance, payments, pricing, railLimits, exchange }: OperatorRecord,
+): Promise<Omit<OperatorSettings, 'updatedBy' | 'updatedAt'>> {
+  const byType = await readDefaultLimits(client, id)
+  const limitsOf = (limits: readonly CurrencyLimits[] | undefined) =>
+    limits === undefined ? null : limitsShown(limits)
+  return {
+    recipients: {
+      ...recipients,
+      allowedOverrides: [...recipients.allowedOverrides] as OperatorSettings['recipients']['allowedOverrides'],
+    },
+    limits: {
+      default: {
+        business: limitsOf(byType.get('business')),
+        sole_trader: limitsOf(byType.get('sole_trader')),
+        individual: limitsOf(byType.get('individual')),
+      },
+    },
+    compliance,
+    payments,
+    pricing,
+    rails: { limits: railLimitsView(railLimits) },
+    exchange: { ...exchange, minSellEur: exchange.minSellEur.toString() },
+  }
+}
