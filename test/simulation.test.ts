@@ -11,7 +11,7 @@
 import pg from 'pg'
 import t from 'tap'
 import type { Test } from 'tap'
-import { ComplianceGate } from '../actors/payments/compliance-gate.ts'
+import { ComplianceGate } from '../actors/payments/payment-compliance.ts'
 import { PaymentQueue } from '../actors/payments/payment-queue.ts'
 import { type FlowOutcome, submitPayment } from '../actors/payments/submit-payment.ts'
 import type { Caller } from '../actors/commands/caller.ts'

@@ -20,7 +20,7 @@ import { inTransaction, type TransactionClient } from '../../storage/db/transact
 import { Overloaded } from '../runtime/lane.ts'
 import type { CancelDeps } from './cancel-payment.ts'
 import { remembered, rememberedNo, unlessRecorded } from '../commands/recorded-outcomes.ts'
-import { checkedDocuments, type PaymentDocuments } from './payment-documents.ts'
+import { checkedDocuments, type PaymentDocuments } from '../documents/named-documents.ts'
 import { checkDate } from '../../lib/payments/payment-request.ts'
 import { askBalance, type FlowOutcome, type PaymentInput } from './submit-payment.ts'
 import type { Caller } from '../commands/caller.ts'

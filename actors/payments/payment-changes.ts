@@ -3,7 +3,7 @@
  * drafts can be deleted.
  */
 import { documentsWithin, documentUsesOf, draftFacts } from './drafts.ts'
-import { checkedDocuments } from './payment-documents.ts'
+import { checkedDocuments } from '../documents/named-documents.ts'
 import { timestamp, type Clock } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import type { Effects } from '../../lib/decisions/effects.ts'

@@ -29,7 +29,7 @@ import { isKeptAlready, keepMessages } from '../../storage/providers/provider-ev
 import { countUnsentPayments, unsentPayments, type QueuedPayment } from '../../storage/payments/partner-instructions.ts'
 import type { BankInbox, BankMessage, BankPartner } from '../providers/bank.ts'
 import { moveOf } from './bank-messages.ts'
-import { ComplianceGate } from './compliance-gate.ts'
+import { ComplianceGate } from './payment-compliance.ts'
 import type { ActorSystem } from '../runtime/system.ts'
 import { ASK_AGAIN_MS, PartnerOrders } from './partner-orders.ts'
 import { PaymentMover, type PaymentContext } from './payment-mover.ts'

@@ -2,7 +2,7 @@
 import { ShardBell } from '../runtime/shard-bell.ts'
 import { background, type Background, type Node } from '../runtime/node.ts'
 import type { SandboxBank } from '../sandbox/sandbox-bank.ts'
-import { ComplianceGate } from './compliance-gate.ts'
+import { ComplianceGate } from './payment-compliance.ts'
 import { PaymentQueue } from './payment-queue.ts'
 import { Recalls } from './recalls.ts'
 

@@ -1,6 +1,7 @@
 /**
- * The gate that every payment passes before it is submitted to the partner: the screener gets a batch of payments at
- * once, and returns a hit for each payment that must not leave yet.
+ * Compliance of payments: the gate that every payment passes before it is submitted to the partner, and what becomes of
+ * a held payment when staff decide. The screener gets a batch of payments at once, and returns a hit for each payment
+ * that must not leave yet.
  *
  * The gate costs the database no extra reads: it screens the states in the cache of the payment actors, and puts the
  * states that it had to read into that cache. Only for hits it looks up whether staff have released the payment before.
@@ -9,10 +10,12 @@ import type { Screener, ScreeningGate, ScreeningHit, ScreeningSubject } from '..
 import type { PaymentState } from '../../lib/payments/payment-state.ts'
 import { releasedSubjects } from '../../storage/compliance/compliance-holds.ts'
 import type { Database } from '../../storage/db/database.ts'
-import { loadPayments } from '../../storage/payments/payment-states.ts'
+import { loadPayments, readPayment } from '../../storage/payments/payment-states.ts'
 import { paymentActor } from './payment.ts'
 import type { ActorSystem } from '../runtime/system.ts'
 import { readerOf } from '../../storage/db/transaction.ts'
+import { movePayment } from '../../lib/payments/payment-moves.ts'
+import type { HeldSubjectKind } from '../compliance/compliance-holds.ts'
 
 export interface ComplianceGateOptions {
   readonly screener: Screener
@@ -61,5 +64,34 @@ export class ComplianceGate implements ScreeningGate {
     const read = await loadPayments(readerOf(database), unknown, false)
     for (const state of read.values()) system.remember(paymentActor, state.id, state.shard, state)
     return [...known, ...read.values()]
+  }
+}
+
+/**
+ * Payments as the subjects of compliance holds: a released payment waits for the partner again, a blocked payment has
+ * failed.
+ */
+export function heldPayment({
+  queue,
+}: {
+  readonly queue: { offer(id: string, shard: number): void }
+}): HeldSubjectKind {
+  return {
+    async decided({ client, ids, now }, { subjectId }, decision, { freezeFunds }) {
+      const payment = await readPayment(client, subjectId)
+      const { reply, effects } = movePayment(
+        payment,
+        decision === 'released'
+          ? { kind: 'release', context: { ids } }
+          : { kind: 'block', freezeFunds, context: { ids } },
+        now,
+      )
+      // A payment leaves `on_hold` with its hold and in no other way, so this would be a bug.
+      if (reply.kind !== 'moved') throw new Error(`The payment ${subjectId} is ${reply.status ?? 'gone'}, not on_hold.`)
+      return {
+        effects: effects ?? {},
+        ...(decision === 'released' ? { after: () => queue.offer(reply.state.id, reply.state.shard) } : {}),
+      }
+    },
   }
 }

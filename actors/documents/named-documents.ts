@@ -5,7 +5,7 @@
 import type { DocumentStatus } from '../../lib/documents/document.ts'
 import { refuse, type FieldError } from '../../lib/base/problems.ts'
 
-/** The port to documents for the flows. */
+/** The documents that a payment may name; within a transaction they are read through its connection. */
 export interface PaymentDocuments {
   /** Reads the statuses of the documents that belong to the customer; others are absent. */
   statuses(customerId: string, ids: readonly string[]): Promise<ReadonlyMap<string, DocumentStatus>>
