@@ -5,7 +5,7 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import { systemClock } from '../lib/base/clock.ts'
 import { createIdSource, orderNumber } from '../lib/base/ids.ts'
-import type { CreatePayment } from '../lib/payments/create-payment.ts'
+import type { CreatePayment } from '../lib/payments/create-payment-command.ts'
 import type { Payer } from './database.ts'
 
 const ids = createIdSource(systemClock)

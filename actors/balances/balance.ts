@@ -6,13 +6,8 @@ import { openContract, type ContractOpened, type OpenContract } from '../../lib/
 import { receiveCredit, type CreditReceived, type ReceiveCredit } from '../../lib/incoming-payments/credit.ts'
 import type { BalanceState } from '../../lib/balances/balance.ts'
 import type { Refused } from '../../lib/balances/decision.ts'
-import {
-  createPayment,
-  railsChanged,
-  type CreatePayment,
-  type PaymentCreated,
-  type RailsChanged,
-} from '../../lib/payments/create-payment.ts'
+import { createPayment, railsChanged } from '../../lib/payments/create-payment.ts'
+import type { CreatePayment, PaymentCreated, RailsChanged } from '../../lib/payments/create-payment-command.ts'
 import { releasePayment, type PaymentReleased, type ReleasePayment } from '../../lib/payments/release-payment.ts'
 import { createTransfer, type CreateTransfer, type TransferCreated } from '../../lib/transfers/transfer.ts'
 import { loadBalances } from '../../storage/balances/balance-states.ts'

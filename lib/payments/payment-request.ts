@@ -1,6 +1,6 @@
 /** Rules of a requested payment that hold before its balance decides. */
 import { spenderOf } from './payment.ts'
-import type { CreatePayment, PaymentCreated } from './create-payment.ts'
+import type { CreatePayment, PaymentCreated } from './create-payment-command.ts'
 import type { PaymentState } from './payment-state.ts'
 import type { CurrencyCode } from '../base/currency.ts'
 import { moneyJson, REQUEST_AMOUNT_MAX } from '../base/money.ts'

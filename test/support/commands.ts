@@ -4,7 +4,7 @@ import type { Idempotency } from '../../lib/commands/command.ts'
 import { systemClock } from '../../lib/base/clock.ts'
 import { createIdSource, orderNumber } from '../../lib/base/ids.ts'
 import type { BalanceState } from '../../lib/balances/balance.ts'
-import type { CreatePayment } from '../../lib/payments/create-payment.ts'
+import type { CreatePayment } from '../../lib/payments/create-payment-command.ts'
 import type { CreateTransfer } from '../../lib/transfers/transfer.ts'
 import { PROBLEMS, type Problem } from '../../lib/base/problems.ts'
 
