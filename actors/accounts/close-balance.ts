@@ -10,7 +10,7 @@ import { closingProblem } from '../../lib/balances/closing.ts'
 import { dateIn, type Clock } from '../../lib/base/clock.ts'
 import { orderNumber, type IdSource } from '../../lib/base/ids.ts'
 import { createTransfer } from '../../lib/transfers/transfer.ts'
-import { ProblemError, refuse, type FieldErrorCode } from '../../lib/base/problems.ts'
+import { ProblemError, refuse, type FieldErrorCode, refuseNotFound } from '../../lib/base/problems.ts'
 import { writeEffects } from '../../storage/sections/write-effects.ts'
 import { lockSiblings, setDefault, type BalanceRecord } from '../../storage/balances/balance-changes.ts'
 import { currencyOfBalance, postedOfBalance } from '../../storage/balances/balance-lookups.ts'
@@ -114,9 +114,7 @@ async function tryToClose(
   const { clock, ids } = world
   const now = clock.now()
   const siblings = await lockSiblings(client, attempt.customerId, attempt.balanceId)
-  const balance =
-    siblings.find(({ id }) => id === attempt.balanceId) ??
-    refuse('not-found', 'No such resource exists in this tenant.')
+  const balance = siblings.find(({ id }) => id === attempt.balanceId) ?? refuseNotFound()
   const target =
     attempt.sweepToBalanceId === null ? null : await targetOf(client, balance, siblings, attempt.sweepToBalanceId)
   const ties = { subBalances: await openSubBalances(client, balance.id), underWay: await underWayOf(client, balance) }

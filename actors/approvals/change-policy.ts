@@ -19,7 +19,7 @@ import {
   type PolicyTerms,
   type TermsJson,
 } from '../../lib/approvals/policy.ts'
-import { refuse } from '../../lib/base/problems.ts'
+import { refuse, refuseNotFound } from '../../lib/base/problems.ts'
 import {
   openApproval,
   readStoredPolicies,
@@ -71,7 +71,7 @@ export async function changePolicy(
     const withdrawn = await withdrawApproval(tx, policyId(customerId, kind), 'policy_changed', by)
     if (withdrawn !== null) await writeEffects(tx, withdrawn)
     const [policy] = await readPolicies(client, customerId, [kind])
-    if (policy === undefined) refuse('not-found', 'No such resource exists in this tenant.')
+    if (policy === undefined) refuseNotFound()
     if (change.expected !== null && BigInt(change.expected) !== BigInt(policy.version)) {
       refuse('precondition-failed', 'The policy has changed since it was read.')
     }

@@ -6,7 +6,7 @@ import { lockRun, type Run } from './bulk-runs.ts'
 import { writeBulkTrail } from './bulk-trail.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
-import { refuse } from '../../lib/base/problems.ts'
+import { refuseNotFound } from '../../lib/base/problems.ts'
 import type { ApprovalTx } from '../../storage/approvals/approvals.ts'
 import type { BulkRecord } from '../../storage/bulk-payments/bulk-payments.ts'
 import type { Database } from '../../storage/db/database.ts'
@@ -80,8 +80,7 @@ export function createBulkPaymentCommands(world: BulkPaymentDeps): BulkPaymentCo
 
   async function locked(tx: ApprovalTx, by: ByCaller, id: string): Promise<Run> {
     const run = await lockRun(tx.client, id)
-    if (run === null || run.bulk.customerId !== by.tenant.id)
-      refuse('not-found', 'No such resource exists in this tenant.')
+    if (run === null || run.bulk.customerId !== by.tenant.id) refuseNotFound()
     return run
   }
 

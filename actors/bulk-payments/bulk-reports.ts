@@ -9,7 +9,7 @@ import { REPORT_COLUMNS, reportCells, type ReportFormat, type ReportRow } from '
 import type { TemplateFormat } from '../../lib/bulk-payments/formats.ts'
 import type { Clock } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
-import { refuse } from '../../lib/base/problems.ts'
+import { refuse, refuseNotFound } from '../../lib/base/problems.ts'
 import { FORMATS } from '../../lib/statements/statement.ts'
 import type { Cell } from '../../lib/statements/table.ts'
 import type { BulkRecord } from '../../storage/bulk-payments/bulk-payments.ts'
@@ -78,7 +78,7 @@ export function createBulkReportReads(deps: BulkReportDeps): BulkReportReads {
     },
     async report(tenant, id, format) {
       const bulk = await findBulkPayment(database, tenant, id)
-      if (bulk === null) refuse('not-found', 'No such resource exists in this tenant.')
+      if (bulk === null) refuseNotFound()
       if (bulk.status === 'validating')
         refuse('document-not-ready', 'The file is being read; its report is there when that is over.', {
           retryAfterSeconds: 1,

@@ -5,7 +5,7 @@ import { writeBulkTrail } from './bulk-trail.ts'
 import { beginRun, endRun, lockRun, lostApproval, resumeRun, type BeginDeps, type Run } from './bulk-runs.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
-import { refuse } from '../../lib/base/problems.ts'
+import { refuseNotFound } from '../../lib/base/problems.ts'
 import type { ApprovalTx } from '../../storage/approvals/approvals.ts'
 import { findBulk } from '../../storage/bulk-payments/bulk-payments.ts'
 import { endJob } from '../../storage/jobs/jobs.ts'
@@ -74,8 +74,7 @@ export function createBulkSubmissions(world: BulkSubmissionDeps): BulkSubmission
       const answer = await decideOnce(world, command, 202, async (client) => {
         const tx = { client, ids, now: clock.now() }
         const locked = await lockRun(client, id)
-        if (locked === null || locked.bulk.customerId !== tenant.id)
-          refuse('not-found', 'No such resource exists in this tenant.')
+        if (locked === null || locked.bulk.customerId !== tenant.id) refuseNotFound()
         const isUnderWay = locked.bulk.status === 'submitting'
         const { bulk, job, approval } = isUnderWay ? locked : await begin(tx, by, locked)
         if (job === null) throw new Error(`The bulk payment ${id} is submitted by no job.`)

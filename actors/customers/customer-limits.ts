@@ -3,7 +3,7 @@ import { limitsJson, type CurrencyLimits } from '../../lib/customers/limits.ts'
 import { isCurrencyCode, type CurrencyCode } from '../../lib/base/currency.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import { moneyJson } from '../../lib/base/money.ts'
-import { refuse, refuseField } from '../../lib/base/problems.ts'
+import { refuseField, refuseNotFound } from '../../lib/base/problems.ts'
 import { readLimits, readUsed, writeLimits, type LimitsRecord } from '../../storage/customers/customer-limits.ts'
 import { writeAudit } from '../../storage/trail/trail.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
@@ -37,7 +37,7 @@ export async function updateCustomerLimits(
   await inTransaction(database, async (client) => {
     const now = clock.now()
     const before = await readLimits(client, customerId)
-    if (before === null) refuse('not-found', 'No such resource exists in this tenant.')
+    if (before === null) refuseNotFound()
     await writeLimits(client, { customerId, limits: terms, by: by.session.userId, now })
     await writeAudit(client, {
       ...auditCaller(by),

@@ -9,7 +9,7 @@ import { contractAfter, contractEffects } from '../../lib/exchange/contract-effe
 import { exchangeJson, type ExchangeKind, type ExchangeRecord } from '../../lib/exchange/exchange.ts'
 import { together } from '../../lib/decisions/merge.ts'
 import { LIMITS } from '../../lib/base/limits.ts'
-import { refuse } from '../../lib/base/problems.ts'
+import { refuseNotFound } from '../../lib/base/problems.ts'
 import { CommitConflict, writeOrSuspend } from '../../storage/sections/write-effects.ts'
 import { findExchange, readExchange } from '../../storage/exchange/exchanges.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
@@ -51,7 +51,7 @@ export async function cancelExchange(
       exchange.customerId !== caller.customerId ||
       (kind !== undefined && exchange.kind !== kind)
     )
-      refuse('not-found', 'No such resource exists in this tenant.')
+      refuseNotFound()
     const outcome =
       exchange.status === 'pending_approval'
         ? await endApproval(world, caller, exchange)

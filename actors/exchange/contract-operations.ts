@@ -7,7 +7,7 @@ import { payDeposit } from './move-contract.ts'
 import { PLAIN_TERMS } from './open-contract.ts'
 import type { Contract } from '../../lib/exchange/contract.ts'
 import { exchangeJson } from '../../lib/exchange/exchange.ts'
-import { refuse } from '../../lib/base/problems.ts'
+import { refuseNotFound } from '../../lib/base/problems.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { getExchange, listExchanges } from '../../storage/exchange/exchange-queries.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
@@ -91,7 +91,7 @@ export function createContractReads(database: Database): ContractReads {
     list: (query, kind) =>
       listExchanges(db, { ...query, filters: { ...query.filters, kind: only(query.filters.kind, kind) } }),
     async drawdowns(query, tenant, contractId, kind) {
-      if ((await get(tenant, contractId, kind)) === null) refuse('not-found', 'No such resource exists in this tenant.')
+      if ((await get(tenant, contractId, kind)) === null) refuseNotFound()
       return await listExchanges(db, {
         ...query,
         filters: { ...query.filters, parentExchangeId: only(query.filters.parentExchangeId, contractId) },

@@ -6,7 +6,7 @@ import { usedQuote } from '../../lib/exchange/book-exchange.ts'
 import type { Clock } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import type { Feature } from '../../lib/operators/features.ts'
-import { ProblemError, refuse, refuseField } from '../../lib/base/problems.ts'
+import { ProblemError, refuse, refuseField, refuseNotFound } from '../../lib/base/problems.ts'
 import type { BalanceCache } from '../../storage/balances/balance-cache.ts'
 import type { StoredOutcome } from '../../storage/commit/idempotency-section.ts'
 import type { ExchangeDesk, ExchangeDesks } from '../../storage/exchange/exchange-desks.ts'
@@ -87,7 +87,7 @@ export async function createQuote(world: QuoteDeps, caller: Caller, input: Quote
  */
 export async function refreshQuote(world: QuoteDeps, caller: Caller, quoteId: string): Promise<QuoteOutcome> {
   const found = await world.quotes.findWithUse(caller.customerId, quoteId)
-  if (found === null) refuse('not-found', 'No such resource exists in this tenant.')
+  if (found === null) refuseNotFound()
   if (found.used) throw new ProblemError(usedQuote(quoteId, null))
   return await createQuote(world, caller, termsOfQuote(found.quote))
 }

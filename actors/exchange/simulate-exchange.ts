@@ -7,7 +7,7 @@ import type { SandboxFx } from '../sandbox/sandbox-fx.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import { MARKET_CURRENCIES } from '../../lib/exchange/market.ts'
 import { formatRate, formatRateInFull, inverseOf, rateOf } from '../../lib/exchange/rate.ts'
-import { refuse, refuseField } from '../../lib/base/problems.ts'
+import { refuse, refuseField, refuseNotFound } from '../../lib/base/problems.ts'
 import { findExchange } from '../../storage/exchange/exchanges.ts'
 import { findConnection, type ConnectionRow } from '../../storage/sandbox/sandbox-connection.ts'
 import { through } from '../../storage/db/transaction.ts'
@@ -32,8 +32,7 @@ export async function simulateStatus(
 ): Promise<CommandAnswer<SimulationResult, 202>> {
   const { database, ids, partner } = deps
   const found = await findExchange(database, exchangeId)
-  if (found === null || found.customerId !== command.tenantId)
-    refuse('not-found', 'No such resource exists in this tenant.')
+  if (found === null || found.customerId !== command.tenantId) refuseNotFound()
   return await decideOnce(deps, command, 202, async (client) => {
     const queries = through(client)
     const { status, reason, delaySeconds = 0 } = command.body

@@ -10,7 +10,7 @@ import type { IdSource } from '../../lib/base/ids.ts'
 import type { IncomingRecord } from '../../lib/incoming-payments/incoming-payment.ts'
 import * as moves from '../../lib/incoming-payments/moves.ts'
 import { incomingFee } from '../../lib/incoming-payments/postings.ts'
-import { refuse, ProblemError } from '../../lib/base/problems.ts'
+import { refuse, ProblemError, refuseNotFound } from '../../lib/base/problems.ts'
 import { shardOf } from '../../lib/shards/shard.ts'
 import { CommitConflict, writeEffects } from '../../storage/sections/write-effects.ts'
 import type { ApprovalTx } from '../../storage/approvals/approvals.ts'
@@ -96,8 +96,7 @@ async function decideSuspense(
   await inTransaction(database, async (client) => {
     const tx: ApprovalTx = { client, ids, now: clock.now() }
     const record = await lockIncoming(client, itemId)
-    if (record === null || record.suspense === null || record.operatorId !== operatorId)
-      refuse('not-found', 'No such resource exists in this tenant.')
+    if (record === null || record.suspense === null || record.operatorId !== operatorId) refuseNotFound()
     const problem = moves.mayMove(record, name)
     if (problem !== null)
       throw new ProblemError({

@@ -3,7 +3,7 @@
  * operator's decisions on money without an owner.
  */
 import { allocateSuspense, returnSuspense } from './incoming-cases.ts'
-import { refuseUnknown } from '../../lib/base/problems.ts'
+import { refuseNotFound } from '../../lib/base/problems.ts'
 import { getSuspenseItem } from '../../storage/incoming-payments/incoming-payment-queries.ts'
 import { auditCaller } from '../commands/trail.ts'
 import type { ByCaller, ByInTenant } from '../../lib/identity/caller.ts'
@@ -51,7 +51,7 @@ const RETURN_REASON = 'AC01'
 /** Creates the commands of incoming payments. */
 export function createIncomingCommands(world: IncomingCommandsDeps): IncomingCommands {
   async function suspenseItem(by: ByInTenant, id: string): Promise<Versioned<SuspenseItem>> {
-    return (await getSuspenseItem(world.database, by.tenant, id)) ?? refuseUnknown()
+    return (await getSuspenseItem(world.database, by.tenant, id)) ?? refuseNotFound()
   }
 
   return {

@@ -3,7 +3,7 @@ import { requestRecall, type IncomingCasesDeps } from './incoming-cases.ts'
 import type { SandboxCredits } from '../sandbox/sandbox-credits.ts'
 import { dateIn } from '../../lib/base/clock.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
-import { refuse, refuseUnknown } from '../../lib/base/problems.ts'
+import { refuse, refuseNotFound } from '../../lib/base/problems.ts'
 import { shardOf } from '../../lib/shards/shard.ts'
 import type { KnownBalance } from '../../storage/balances/balance-cache.ts'
 import { lockIncoming } from '../../storage/incoming-payments/incoming-payments.ts'
@@ -117,7 +117,7 @@ export async function simulateRecall(
   const { ids, clock } = world
   return await runOnce(world, idempotency, 202, async (client) => {
     const record = await lockIncoming(client, id)
-    if (record === null || record.customerId !== by.tenant.id || record.creditedAt === null) refuseUnknown()
+    if (record === null || record.customerId !== by.tenant.id || record.creditedAt === null) refuseNotFound()
     if (amount !== null && amount.currency !== record.currency) {
       invalid([
         { field: '/amount/currency', code: 'currency_mismatch', message: `The payment is in ${record.currency}.` },

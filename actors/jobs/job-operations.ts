@@ -6,7 +6,7 @@ import type { Jobs } from './jobs.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { paceOf } from '../../lib/jobs/job.ts'
-import { refuse } from '../../lib/base/problems.ts'
+import { refuse, refuseNotFound } from '../../lib/base/problems.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { writeAudit } from '../../storage/trail/trail.ts'
 import type { JobRecord } from '../../storage/jobs/jobs.ts'
@@ -111,7 +111,7 @@ export function createJobCommands(world: JobDeps): JobCommands {
       runOnce(world, idempotency, 200, async (client) => {
         const now = clock.now()
         const found = await jobs.cancel({ client, ids, now }, by.tenant.id, id)
-        if (found === null) refuse('not-found', 'No such resource exists in this tenant.')
+        if (found === null) refuseNotFound()
         const { before, after } = found
         if (by.principal.kind === 'key' && by.principal.id !== before.requestedBy) {
           refuse('insufficient-scope', 'A key can only cancel what it has asked for.', {

@@ -1,6 +1,6 @@
 /** The notices of a person, and the person's preferences for them. */
 import { NO_PREFERENCES, NOTICE_PREFERENCES } from '../../lib/notices/notices.ts'
-import { refuse } from '../../lib/base/problems.ts'
+import { refuseNotFound } from '../../lib/base/problems.ts'
 import { readNotice } from '../../storage/notices/notices.ts'
 import { getNotice, listNotices } from '../../storage/notices/notice-queries.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
@@ -38,9 +38,7 @@ export function createNotices({ database, clock }: SettingsDeps): {
     commands: {
       async readNotification(userId, tenantId, id) {
         await inTransaction(database, (client) => readNotice(client, { id, userId, tenantId, now: clock.now() }))
-        return (
-          (await getNotice(db, userId, tenantId, id)) ?? refuse('not-found', 'No such resource exists in this tenant.')
-        )
+        return (await getNotice(db, userId, tenantId, id)) ?? refuseNotFound()
       },
       async setNotificationPreferences(userId, preferences) {
         await inTransaction(database, (client) =>

@@ -7,7 +7,7 @@
 import { timestamp } from '../../lib/base/clock.ts'
 import { flagsOf, type Feature } from '../../lib/operators/features.ts'
 import type { RailLimits } from '../../lib/rails/rail-limits.ts'
-import { refuse } from '../../lib/base/problems.ts'
+import { refuse, refuseNotFound } from '../../lib/base/problems.ts'
 import { writeDefaultLimits } from '../../storage/customers/customer-limits.ts'
 import { FeatureCache } from '../../storage/operators/feature-cache.ts'
 import { readRailLimits, writeRailLimits } from '../../storage/operators/rail-limits.ts'
@@ -174,7 +174,7 @@ interface Change {
 
 /** Operators are never deleted, so a missing row means an unknown tenant. */
 function existing(record: OperatorRecord | null): OperatorRecord {
-  if (record === null) refuse('not-found', 'No such resource exists in this tenant.')
+  if (record === null) refuseNotFound()
   return record
 }
 

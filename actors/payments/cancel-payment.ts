@@ -8,7 +8,7 @@ import { LIMITS } from '../../lib/base/limits.ts'
 import { isCancellable, type PaymentRecord } from '../../lib/payments/payment.ts'
 import { movePayment } from '../../lib/payments/payment-moves.ts'
 import type { Withdrawal } from '../../lib/payments/payment-state.ts'
-import { refuse, type Problem } from '../../lib/base/problems.ts'
+import { type Problem, refuseNotFound } from '../../lib/base/problems.ts'
 import { CommitConflict, writeEffects } from '../../storage/sections/write-effects.ts'
 import type { StoredOutcome } from '../../storage/commit/idempotency-section.ts'
 import type { Database } from '../../storage/db/database.ts'
@@ -50,8 +50,7 @@ export async function cancelPayment(
 ): Promise<CancelOutcome> {
   for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
     const payment = await findPayment(world.database, paymentId)
-    if (payment === null || payment.customerId !== caller.customerId)
-      refuse('not-found', 'No such resource exists in this tenant.')
+    if (payment === null || payment.customerId !== caller.customerId) refuseNotFound()
     if (!isCancellable(payment)) return await sayNo(world, caller, payment)
     const withdrawal: Withdrawal = {
       status: 'cancelled',

@@ -9,7 +9,7 @@ import { orderNumber } from '../../lib/base/ids.ts'
 import type { Effects } from '../../lib/decisions/effects.ts'
 import { inputOfDraft, newDraft, type DraftFacts, type DraftInput } from '../../lib/payments/draft.ts'
 import { paymentJson, type PaymentRecord } from '../../lib/payments/payment.ts'
-import { refuse, refuseField } from '../../lib/base/problems.ts'
+import { refuse, refuseField, refuseNotFound } from '../../lib/base/problems.ts'
 import type { OverrideInput } from '../../lib/recipients/verification.ts'
 import { CommitConflict, writeEffects } from '../../storage/sections/write-effects.ts'
 import { sqlState, UNIQUE_VIOLATION } from '../../storage/db/sqlstates.ts'
@@ -194,8 +194,7 @@ export async function submitDraft(
 ): Promise<SubmitOutcome> {
   for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
     const draft = await findPayment(world.database, paymentId)
-    if (draft === null || draft.customerId !== caller.customerId)
-      refuse('not-found', 'No such resource exists in this tenant.')
+    if (draft === null || draft.customerId !== caller.customerId) refuseNotFound()
     if (draft.status !== 'draft') {
       return await rememberedNo(world, caller, {
         slug: 'invalid-transition',

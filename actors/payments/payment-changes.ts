@@ -12,7 +12,7 @@ import { patchedMetadata } from '../../lib/base/metadata.ts'
 import { rewriteOf } from '../../lib/payments/payment-rows.ts'
 import { inputOfDraft, patchedDraft, rewrittenDraft } from '../../lib/payments/draft.ts'
 import type { PaymentDetails, PaymentRecord } from '../../lib/payments/payment.ts'
-import { refuse } from '../../lib/base/problems.ts'
+import { refuse, refuseNotFound } from '../../lib/base/problems.ts'
 import { Overloaded } from '../runtime/lane.ts'
 import { CommitConflict, writeEffects } from '../../storage/sections/write-effects.ts'
 import { lockApproval, noteSubjectChange } from '../../storage/approvals/approvals.ts'
@@ -46,8 +46,7 @@ export interface PaymentChanges {
 export function createPaymentChanges({ database, clock, ids }: PaymentChangesDeps): PaymentChanges {
   async function read(by: ByCaller, id: string, expected: number | bigint | null): Promise<PaymentRecord> {
     const payment = await findPayment(database, id)
-    if (payment === null || payment.customerId !== by.tenant.id)
-      refuse('not-found', 'No such resource exists in this tenant.')
+    if (payment === null || payment.customerId !== by.tenant.id) refuseNotFound()
     if (expected !== null && BigInt(expected) !== BigInt(payment.version))
       refuse('precondition-failed', 'The resource has changed since it was read.')
     return payment

@@ -4,7 +4,7 @@ import type { IdSource } from '../../lib/base/ids.ts'
 import { paymentJson, type PaymentRecord } from '../../lib/payments/payment.ts'
 import { moveRecall, newRecall, recallObstacle } from '../../lib/payments/recall.ts'
 import type { Rail } from '../../lib/rails/rails.ts'
-import { ProblemError, refuseUnknown } from '../../lib/base/problems.ts'
+import { ProblemError, refuseNotFound } from '../../lib/base/problems.ts'
 import { writeEffects } from '../../storage/sections/write-effects.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { findPayment } from '../../storage/payments/payment-queries.ts'
@@ -82,5 +82,5 @@ export async function requestRecall(
 /** Finds a payment of the caller's customer. @throws ProblemError `not-found` */
 export async function paymentOf(rows: Queries, { tenant }: ByCaller, id: string): Promise<PaymentRecord> {
   const found = await findPayment(rows, id)
-  return found === null || found.customerId !== tenant.id ? refuseUnknown() : found
+  return found === null || found.customerId !== tenant.id ? refuseNotFound() : found
 }

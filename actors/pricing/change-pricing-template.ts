@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/base/clock.ts'
 import { isCurrencyCode } from '../../lib/base/currency.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { RAILS, type Rail } from '../../lib/rails/rails.ts'
-import { refuse, type FieldError, type FieldErrorCode, refuseUnknown } from '../../lib/base/problems.ts'
+import { refuse, type FieldError, type FieldErrorCode, refuseNotFound } from '../../lib/base/problems.ts'
 import type { Database } from '../../storage/db/database.ts'
 import {
   countTemplates,
@@ -131,7 +131,7 @@ async function lockTemplate(
   expected: number | bigint | null,
 ): Promise<PricingTemplateRecord> {
   const record = await readTemplate(client, by.tenant.id, id, true)
-  if (record === null) refuseUnknown()
+  if (record === null) refuseNotFound()
   if (expected !== null && BigInt(expected) !== BigInt(record.version))
     refuse('precondition-failed', 'The list has changed since it was read.')
   return record

@@ -1,5 +1,5 @@
 /** Reads and commands of an operator's price lists. */
-import { refuseUnknown } from '../../lib/base/problems.ts'
+import { refuseNotFound } from '../../lib/base/problems.ts'
 import { readTemplate } from '../../storage/pricing/pricing.ts'
 import { listTemplates } from '../../storage/pricing/pricing-queries.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
@@ -45,7 +45,7 @@ export function createPricing(world: PricingDeps): {
   }
 
   async function shown(by: ByInTenant, id: string): Promise<Versioned<PricingTemplate>> {
-    return (await get(by.tenant.id, id)) ?? refuseUnknown()
+    return (await get(by.tenant.id, id)) ?? refuseNotFound()
   }
 
   return {

@@ -7,7 +7,7 @@ import type { IdSource } from '../../lib/base/ids.ts'
 import { businessDayFrom, CalendarUnknown, type CalendarTerms } from '../../lib/rails/business-days.ts'
 import { railDays } from '../../lib/rails/calendars.ts'
 import { RAILS, type Rail } from '../../lib/rails/rails.ts'
-import { refuse, type FieldError, type FieldErrorCode } from '../../lib/base/problems.ts'
+import { refuse, type FieldError, type FieldErrorCode, refuseNotFound } from '../../lib/base/problems.ts'
 import {
   readConnectionCalendar,
   writeConnectionCalendar,
@@ -59,7 +59,7 @@ export function createConnectionCalendars({
       async update(by, connectionId, body, expected) {
         await inTransaction(database, async (client) => {
           const before = await readConnectionCalendar(client, by.tenant.id, connectionId, true)
-          if (before === null) refuse('not-found', 'No such resource exists in this tenant.')
+          if (before === null) refuseNotFound()
           if (expected !== null && BigInt(expected) !== BigInt(before.version))
             refuse('precondition-failed', 'The connection has changed since it was read.')
           const after = changed(before, body)
@@ -75,7 +75,7 @@ export function createConnectionCalendars({
             after: settingsJson(after),
           })
         })
-        return (await get(by.tenant.id, connectionId)) ?? refuse('not-found', 'No such resource exists in this tenant.')
+        return (await get(by.tenant.id, connectionId)) ?? refuseNotFound()
       },
     },
   }

@@ -1,7 +1,7 @@
 /** Blocks and unblocks a recipient. */
 import { statusEvent } from './review-recipient.ts'
 import { pauseSchedulesTo } from '../scheduled-payments/change-schedule.ts'
-import { refuse, refuseUnknown } from '../../lib/base/problems.ts'
+import { refuse, refuseNotFound } from '../../lib/base/problems.ts'
 import { writeEffects } from '../../storage/sections/write-effects.ts'
 import * as rows from '../../storage/recipients/recipients.ts'
 import { writeCallerTrail } from '../commands/trail.ts'
@@ -25,7 +25,7 @@ export async function blockRecipient(
     const { client, now } = tx
     const customerId = await rows.customerOfRecipient(client, by.tenant.id, id)
     const before = customerId === null ? null : await rows.lockRecipient(client, customerId, id)
-    if (customerId === null || before === null) refuseUnknown()
+    if (customerId === null || before === null) refuseNotFound()
     const { status } = before.view
     const [from, to] = blocked ? (['active', 'blocked'] as const) : (['blocked', 'active'] as const)
     if (status !== from)

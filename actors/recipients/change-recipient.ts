@@ -5,7 +5,7 @@ import type { Approvals } from '../approvals/approvals.ts'
 import type { RecipientReviews } from './recipient-reviews.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import type { Mailer } from '../../lib/notices/mail.ts'
-import { refuseUnknown } from '../../lib/base/problems.ts'
+import { refuseNotFound } from '../../lib/base/problems.ts'
 import type { ValidationDeps } from '../../lib/recipients/validation.ts'
 import type { ApprovalTx } from '../../storage/approvals/approvals.ts'
 import type { Database } from '../../storage/db/database.ts'
@@ -130,7 +130,7 @@ export async function lockRecipientOf(
   expected: number | bigint | null,
 ): Promise<RecipientRecord> {
   const found = await rows.lockRecipient(client, by.tenant.id, id)
-  if (found === null) refuseUnknown()
+  if (found === null) refuseNotFound()
   checkVersion(found, expected)
   return found
 }

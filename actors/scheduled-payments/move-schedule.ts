@@ -1,6 +1,6 @@
 /** Pauses, resumes and cancels a schedule. */
 import { checkAllowed } from './change-schedule.ts'
-import { refuseUnknown } from '../../lib/base/problems.ts'
+import { refuseNotFound } from '../../lib/base/problems.ts'
 import { calendarOf } from '../../lib/scheduled-payments/rail-calendar.ts'
 import { cancelled, paused, resumed } from '../../lib/scheduled-payments/schedule.ts'
 import * as reads from '../../storage/scheduled-payments/scheduled-payment-queries.ts'
@@ -46,7 +46,7 @@ export async function resumeSchedule(
 ): Promise<Versioned<ScheduledPayment>> {
   const { database } = world
   const seen = await reads.findSchedule(database, by.tenant, id)
-  if (seen === null) return refuseUnknown()
+  if (seen === null) return refuseNotFound()
   return await inTransaction(database, async (client) => {
     const tx = txOf(world, client)
     // Lock order: recipients before schedules, because blocking a recipient pauses its schedules.

@@ -2,7 +2,7 @@
 import { withEditor } from '../../lib/approvals/requesters.ts'
 import { checkAllowed } from './change-schedule.ts'
 import { patchedMetadata } from '../../lib/base/metadata.ts'
-import { refuseField, refuseUnknown } from '../../lib/base/problems.ts'
+import { refuseField, refuseNotFound } from '../../lib/base/problems.ts'
 import { calendarOf } from '../../lib/scheduled-payments/rail-calendar.ts'
 import { changed } from '../../lib/scheduled-payments/schedule.ts'
 import * as reads from '../../storage/scheduled-payments/scheduled-payment-queries.ts'
@@ -29,7 +29,7 @@ export async function updateSchedule(
 ): Promise<Versioned<ScheduledPayment>> {
   const { database } = world
   const seen = await reads.findSchedule(database, by.tenant, id)
-  if (seen === null) return refuseUnknown()
+  if (seen === null) return refuseNotFound()
   const recipient = ofCustomer(by, await readRecipient(world, seen.recipientId, seen.sourceBalanceId))
   return await inTransaction(database, async (client) => {
     const tx = txOf(world, client)

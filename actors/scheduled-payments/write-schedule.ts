@@ -2,7 +2,7 @@
 import { tellStatus, writeTrail } from './change-schedule.ts'
 import { laterThan } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
-import { refuseUnknown } from '../../lib/base/problems.ts'
+import { refuseNotFound } from '../../lib/base/problems.ts'
 import type { ApprovalTx } from '../../storage/approvals/approvals.ts'
 import type { BalanceCache } from '../../storage/balances/balance-cache.ts'
 import type { Database } from '../../storage/db/database.ts'
@@ -57,7 +57,7 @@ export async function lockScheduleOf(
   expected: number | bigint | null = null,
 ): Promise<reads.ScheduleRecord> {
   const found = await rows.lockSchedule(client, id)
-  if (found === null || found.customerId !== by.tenant.id) refuseUnknown()
+  if (found === null || found.customerId !== by.tenant.id) refuseNotFound()
   checkVersion(versioned(found), expected)
   return found
 }

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { Jobs } from '../jobs/jobs.ts'
 import type { StatementJobRequest } from './statement-job.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
-import { refuseUnknown } from '../../lib/base/problems.ts'
+import { refuseNotFound } from '../../lib/base/problems.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { insertJob } from '../../storage/jobs/jobs.ts'
 import { statementBalance, type StatementBalance } from '../../storage/statements/statements.ts'
@@ -38,7 +38,7 @@ export async function balanceOf(
   balanceId: string,
 ): Promise<StatementBalance> {
   const balance = await statementBalance(database, by.tenant.id, balanceId)
-  return balance ?? refuseUnknown()
+  return balance ?? refuseNotFound()
 }
 
 /** Inserts the job that makes a statement, or finds the job of an equal request that has not ended. */

@@ -1,7 +1,7 @@
 /** The operations on statements for the HTTP layer. A job makes the statements (actors/statements/statement-job.ts). */
 import { timestamp } from '../../lib/base/clock.ts'
 import { moneyJson } from '../../lib/base/money.ts'
-import { refuse, refuseUnknown } from '../../lib/base/problems.ts'
+import { refuse, refuseNotFound } from '../../lib/base/problems.ts'
 import { FORMATS, statementFileName, type StatementFormat } from '../../lib/statements/statement.ts'
 import { findFile } from '../../storage/documents/files.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
@@ -83,7 +83,7 @@ export function createStatementReads({
     hasBalance: async (tenant, balanceId) => (await statementBalance(database, tenant.id, balanceId)) !== null,
     async download(tenant, balanceId, id, format) {
       const statement = await findStatement(database, tenant, balanceId, id)
-      if (statement === null) refuseUnknown()
+      if (statement === null) refuseNotFound()
       if (statement.status === 'preparing')
         refuse('document-not-ready', 'The statement is being prepared.', { retryAfterSeconds: 1 })
       const fileId = await statementFile(database, id, format)

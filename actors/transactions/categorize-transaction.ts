@@ -1,5 +1,5 @@
 /** Categorizes a transaction. */
-import { refuse, refuseUnknown } from '../../lib/base/problems.ts'
+import { refuse, refuseNotFound } from '../../lib/base/problems.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import { setCategory } from '../../storage/transactions/transactions.ts'
 import { writeCallerTrail } from '../commands/trail.ts'
@@ -27,7 +27,7 @@ export async function categorizeTransaction(
       category,
       expected: expected === null ? null : BigInt(expected),
     })
-    if (before === null) refuseUnknown()
+    if (before === null) refuseNotFound()
     if (before === 'stale') refuse('precondition-failed', 'The resource has changed since it was read.')
     await writeCallerTrail({ client, ids, now }, by, {
       action: 'transaction.updated',

@@ -1,6 +1,6 @@
 /** Annotations of transactions: each change is one transaction with its trail entry. */
 import type { IdSource } from '../../lib/base/ids.ts'
-import { refuse, refuseUnknown } from '../../lib/base/problems.ts'
+import { refuse, refuseNotFound } from '../../lib/base/problems.ts'
 import {
   annotationJson,
   deleteAnnotation,
@@ -54,7 +54,7 @@ export async function createAnnotation(
       createdAt: now,
       updatedAt: now,
     }
-    if (!(await insertAnnotation(client, tenant.id, annotation))) refuseUnknown()
+    if (!(await insertAnnotation(client, tenant.id, annotation))) refuseNotFound()
     await writeCallerTrail({ client, ids, now }, by, {
       action: 'annotation.created',
       object: { type: 'annotation', id: annotation.id },
@@ -130,7 +130,7 @@ async function lockAnnotationOf(
   id: string,
   expected: number | bigint | null,
 ): Promise<AnnotationRecord> {
-  const found = (await lockAnnotation(client, { customerId: tenant.id, transactionId, id })) ?? refuseUnknown()
+  const found = (await lockAnnotation(client, { customerId: tenant.id, transactionId, id })) ?? refuseNotFound()
   if (found.author.id !== principal.id && !principal.capabilities.has('settings.manage')) {
     refuse('insufficient-scope', 'Only its author and administrators can change an annotation.', {
       extra: { requiredCapability: 'settings.manage' },

@@ -2,7 +2,7 @@
  * The operations on transactions for the HTTP layer: reads, and the categories and annotations that people add. Each
  * change is one transaction with its trail entry.
  */
-import { refuseUnknown } from '../../lib/base/problems.ts'
+import { refuseNotFound } from '../../lib/base/problems.ts'
 import { findAnnotation, listAnnotations } from '../../storage/transactions/annotation-queries.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
 import {
@@ -91,7 +91,7 @@ export function createTransactions(world: TransactionDeps): {
   const commands: TransactionCommands = {
     async setCategory(by, id, category, expected) {
       await categorizeTransaction(world, by, id, category, expected)
-      return (await reads.get(by.tenant, id)) ?? refuseUnknown()
+      return (await reads.get(by.tenant, id)) ?? refuseNotFound()
     },
     annotate: (by, transactionId, text) => createAnnotation(world, by, transactionId, text),
     rewriteAnnotation: (by, transactionId, id, text, expected) =>

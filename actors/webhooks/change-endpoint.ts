@@ -6,7 +6,7 @@ import type { Webhooks } from './event-relay.ts'
 import type { ResolveHost } from './sender.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import type { Mailer } from '../../lib/notices/mail.ts'
-import { refuseUnknown } from '../../lib/base/problems.ts'
+import { refuseNotFound } from '../../lib/base/problems.ts'
 import type { SecretBox } from '../../lib/security/secret-box.ts'
 import { shardOf } from '../../lib/shards/shard.ts'
 import type { TargetPolicy } from '../../lib/webhooks/target.ts'
@@ -65,7 +65,7 @@ export async function lockEndpoint(
   expected: number | bigint | null = null,
 ): Promise<Versioned<EndpointJson>> {
   const found = await endpoints.lockEndpoint(client, by.tenant.id, id)
-  if (found === null) refuseUnknown()
+  if (found === null) refuseNotFound()
   checkVersion(found, expected)
   return found
 }

@@ -1,5 +1,5 @@
 /** Delivers an event to a webhook endpoint again. */
-import { refuse, refuseUnknown } from '../../lib/base/problems.ts'
+import { refuse, refuseNotFound } from '../../lib/base/problems.ts'
 import { shardOf } from '../../lib/shards/shard.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
 import { getDelivery, type DeliveryJson } from '../../storage/webhooks/webhook-queries.ts'
@@ -17,7 +17,7 @@ export async function readDelivery(
   deliveryId: string,
 ): Promise<DeliveryJson> {
   const found = await getDelivery(readDatabase(database), by.tenant, id, deliveryId, clock.now())
-  if (found === null) refuseUnknown()
+  if (found === null) refuseNotFound()
   return found
 }
 
@@ -43,7 +43,7 @@ export async function redeliverEvent(
         extra: { currentStatus: view.status, allowed: ['active'] },
       })
     const found = await deliveries.lockDelivery(client, id, deliveryId)
-    if (found === null) refuseUnknown()
+    if (found === null) refuseNotFound()
     if (found.status === 'pending') {
       refuse('invalid-transition', 'The delivery is about to be sent.', {
         extra: { currentStatus: found.status, allowed: ['succeeded', 'failed', 'discarded', 'retrying'] },

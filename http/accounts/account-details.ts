@@ -1,6 +1,6 @@
 /** Account details of balances, to which payers send money. */
 import { json } from '../route/answer.ts'
-import { refuse } from '../../lib/base/problems.ts'
+import { refuseNotFound } from '../../lib/base/problems.ts'
 import { route } from '../route/route.ts'
 import { AccountDetails, AccountDetailsQuery } from '../../lib/accounts/account-details-schema.ts'
 import { PAGE_LIMIT_MAX, PageOf } from '../../lib/contract/page.ts'
@@ -21,7 +21,7 @@ export const getBalanceAccountDetails = route({
   problems: [],
   handle: async ({ tenant, params, query }, { accounts }) => {
     const details = await accounts.getAccountDetails(tenant, params.balanceId)
-    if (details === null) refuse('not-found', 'No such resource exists in this tenant.')
+    if (details === null) refuseNotFound()
     const { rail } = query
     const data =
       rail === undefined ? details : details.filter(({ rails }) => (rails as readonly string[]).includes(rail))

@@ -1,7 +1,7 @@
 /** Approval policies of a customer. */
 import { POLICY_KINDS, type PolicyKind } from '../../lib/approvals/policy.ts'
 import { json, resource } from '../route/answer.ts'
-import { refuse } from '../../lib/base/problems.ts'
+import { refuseNotFound } from '../../lib/base/problems.ts'
 import { route } from '../route/route.ts'
 import { ApprovalPolicy, ApprovalPolicyWrite } from '../../lib/approvals/approval-policy-schema.ts'
 import { PAGE_LIMIT_MAX, PageOf } from '../../lib/contract/page.ts'
@@ -25,7 +25,7 @@ export const listApprovalPolicies = route({
   problems: [],
   handle: async ({ tenant, params }, { approvals }) => {
     const policies = await approvals.listApprovalPolicies(tenant, params.customerId)
-    if (policies === null) refuse('not-found', 'No such resource exists in this tenant.')
+    if (policies === null) refuseNotFound()
     return json(200, { data: policies, page: { nextCursor: null, prevCursor: null, limit: PAGE_LIMIT_MAX } })
   },
 })

@@ -1,5 +1,5 @@
 /** Currencies that the operator offers and that the customer has enabled. */
-import { refuse } from '../../lib/base/problems.ts'
+import { refuseNotFound } from '../../lib/base/problems.ts'
 import { etagOf } from '../../lib/commands/etag.ts'
 import { route } from '../route/route.ts'
 import type { PageView } from '../route/answer.ts'
@@ -30,8 +30,7 @@ async function reach(
   customerId: string,
   settings: { reaches(tenant: Tenant, customerId: string): Promise<boolean> },
 ): Promise<string> {
-  if (tenant === null || !(await settings.reaches(tenant, customerId)))
-    refuse('not-found', 'No such resource exists in this tenant.')
+  if (tenant === null || !(await settings.reaches(tenant, customerId))) refuseNotFound()
   return customerId
 }
 

@@ -1,5 +1,5 @@
 /** Addresses and closure of a customer. */
-import { refuse } from '../../lib/base/problems.ts'
+import { refuseNotFound } from '../../lib/base/problems.ts'
 import { created, empty, json, resource } from '../route/answer.ts'
 import { route } from '../route/route.ts'
 import {
@@ -22,8 +22,7 @@ async function reach(
   { customerId }: { readonly customerId: string },
   { customers }: ReadServices,
 ): Promise<string> {
-  if (tenant === null || !(await customers.reaches(tenant, customerId)))
-    refuse('not-found', 'No such resource exists in this tenant.')
+  if (tenant === null || !(await customers.reaches(tenant, customerId))) refuseNotFound()
   return customerId
 }
 

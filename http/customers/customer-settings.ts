@@ -1,5 +1,5 @@
 /** Settings of a customer. */
-import { refuse } from '../../lib/base/problems.ts'
+import { refuse, refuseNotFound } from '../../lib/base/problems.ts'
 import { resource, unchecked } from '../route/answer.ts'
 import { route } from '../route/route.ts'
 import { CustomerLimits, CustomerLimitsWrite } from '../../lib/customers/customer-limits-schema.ts'
@@ -16,7 +16,7 @@ import type { Tenant } from '../../lib/commands/caller.ts'
 
 /** @throws ProblemError `not-found` for a customer that the tenant does not reach */
 async function reach(tenant: Tenant, customerId: string, { customers }: ReadServices): Promise<void> {
-  if (!(await customers.reaches(tenant, customerId))) refuse('not-found', 'No such resource exists in this tenant.')
+  if (!(await customers.reaches(tenant, customerId))) refuseNotFound()
 }
 
 export const getCustomerLimits = route({
@@ -62,7 +62,7 @@ export const updateCustomerLimits = route({
 
 /** Returns the customer in the path, which must be the tenant. @throws ProblemError `not-found` for any other */
 function own(tenant: Tenant | null, { customerId }: { readonly customerId: string }): string {
-  if (tenant?.id !== customerId) refuse('not-found', 'No such resource exists in this tenant.')
+  if (tenant?.id !== customerId) refuseNotFound()
   return customerId
 }
 

@@ -1,6 +1,6 @@
 /** Attachments: files that belong to transactions. */
 import { created, empty, json, page, resource } from '../route/answer.ts'
-import { refuse } from '../../lib/base/problems.ts'
+import { refuseNotFound } from '../../lib/base/problems.ts'
 import { route } from '../route/route.ts'
 import {
   Attachment,
@@ -105,11 +105,7 @@ export const downloadAttachment = route({
   success: { status: 200, description: 'A link that expires soon.', schema: DownloadLink },
   problems: ['document-not-ready', 'document-not-clean'],
   handle: async ({ tenant, params }, { documents }) =>
-    json(
-      200,
-      (await documents.download('attachment', tenant, params.attachmentId)) ??
-        refuse('not-found', 'No such resource exists in this tenant.'),
-    ),
+    json(200, (await documents.download('attachment', tenant, params.attachmentId)) ?? refuseNotFound()),
 })
 
 export const deleteAttachment = route({

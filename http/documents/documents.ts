@@ -1,6 +1,6 @@
 /** Documents: files with a purpose. */
 import { created, empty, json, page, resource } from '../route/answer.ts'
-import { refuse } from '../../lib/base/problems.ts'
+import { refuseNotFound } from '../../lib/base/problems.ts'
 import { route } from '../route/route.ts'
 import { Document, documentList, DocumentUpload } from '../../lib/documents/document-schema.ts'
 import { DownloadLink } from '../../lib/contract/download-link.ts'
@@ -74,11 +74,7 @@ export const downloadDocument = route({
   success: { status: 200, description: 'A link that expires soon.', schema: DownloadLink },
   problems: ['document-not-ready', 'document-not-clean'],
   handle: async ({ tenant, params }, { documents }) =>
-    json(
-      200,
-      (await documents.download('document', tenant, params.documentId)) ??
-        refuse('not-found', 'No such resource exists in this tenant.'),
-    ),
+    json(200, (await documents.download('document', tenant, params.documentId)) ?? refuseNotFound()),
 })
 
 export const deleteDocument = route({

@@ -1,7 +1,7 @@
 /** Quotes, exchanges, and the sandbox simulations of both. */
 import Type from 'typebox'
 import { json, page, resource } from '../route/answer.ts'
-import { refuse } from '../../lib/base/problems.ts'
+import { refuseNotFound } from '../../lib/base/problems.ts'
 import { route } from '../route/route.ts'
 import {
   Exchange,
@@ -66,7 +66,7 @@ export const getQuote = route({
   problems: ['not-found'],
   async handle({ tenant, params }, { exchanges }) {
     const quote = await exchanges.getQuote(tenant, params.quoteId)
-    return quote === null ? refuse('not-found', 'No such resource exists in this tenant.') : json(200, quote)
+    return quote === null ? refuseNotFound() : json(200, quote)
   },
 })
 

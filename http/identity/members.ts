@@ -1,5 +1,5 @@
 /** Members of a customer. */
-import { refuse } from '../../lib/base/problems.ts'
+import { refuseNotFound } from '../../lib/base/problems.ts'
 import { created, empty, page, resource } from '../route/answer.ts'
 import { route } from '../route/route.ts'
 import {
@@ -20,7 +20,7 @@ import type { Tenant } from '../../lib/commands/caller.ts'
 
 /** Returns the customer in the path, which must be the tenant. @throws ProblemError `not-found` for any other */
 function own(tenant: Tenant | null, { customerId }: { readonly customerId: string }): string {
-  if (tenant?.id !== customerId) refuse('not-found', 'No such resource exists in this tenant.')
+  if (tenant?.id !== customerId) refuseNotFound()
   return customerId
 }
 

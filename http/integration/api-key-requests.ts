@@ -1,6 +1,6 @@
 /** The calls of an API key, for the people who manage it. */
 import Type from 'typebox'
-import { refuse } from '../../lib/base/problems.ts'
+import { refuseNotFound } from '../../lib/base/problems.ts'
 import { json } from '../route/answer.ts'
 import { route } from '../route/route.ts'
 import { ApiKeyRequestLog, ApiUsageReport } from '../../lib/integration/api-usage-schema.ts'
@@ -23,7 +23,7 @@ export const listApiKeyRequests = route({
   problems: [],
   handle: async ({ tenant, params, query }, { integration }) => {
     const log = await integration.apiKeyRequests(tenant, params.apiKeyId, logQuestion(query))
-    if (log === null) refuse('not-found', 'No such resource exists in this tenant.')
+    if (log === null) refuseNotFound()
     return json(200, log)
   },
 })
@@ -51,7 +51,7 @@ export const getApiKeyUsage = route({
       environment: null,
       customerId: null,
     })
-    if (report.keys.length === 0) refuse('not-found', 'No such resource exists in this tenant.')
+    if (report.keys.length === 0) refuseNotFound()
     return json(200, report)
   },
 })

@@ -1,7 +1,7 @@
 /** An operator's view of its customers' and its own integrations: keys, calls and connections. */
 import Type, { type Static } from 'typebox'
 import { json } from '../route/answer.ts'
-import { refuse } from '../../lib/base/problems.ts'
+import { refuseNotFound } from '../../lib/base/problems.ts'
 import { DAY_MS, timestamp } from '../../lib/base/clock.ts'
 import { dayStart } from '../../lib/contract/formats.ts'
 import { refuseQuery } from '../../lib/contract/query.ts'
@@ -121,7 +121,7 @@ export const listOperatorApiKeyRequests = route({
   problems: [],
   handle: async ({ tenant, params, query }, { integration }) => {
     const log = await integration.apiKeyRequests(tenant, params.apiKeyId, logQuestion(query))
-    if (log === null) refuse('not-found', 'No such resource exists in this tenant.')
+    if (log === null) refuseNotFound()
     return json(200, log)
   },
 })

@@ -1,7 +1,7 @@
 /** The answers of routes: turns views into bytes, and sends them. */
 import { pipeline } from 'node:stream/promises'
 import type { Context } from 'koa'
-import { refuse } from '../../lib/base/problems.ts'
+import { refuseNotFound } from '../../lib/base/problems.ts'
 import type { PageInfo } from '../../lib/contract/page.ts'
 import type { Shown } from '../../lib/contract/shown.ts'
 import type { CursorBinding } from '../../lib/contract/cursor.ts'
@@ -34,7 +34,7 @@ export function resource<View, const Status extends number>(
   status: Status,
 ): Answer<View, Status>
 export function resource<View>(found: Versioned<View> | null, status = 200): Answer<View, number> {
-  if (found === null) refuse('not-found', 'No such resource exists in this tenant.')
+  if (found === null) refuseNotFound()
   const body = JSON.stringify(found.view)
   return showing({ status, body, contentType: JSON_TYPE, etag: etagOf(found, body) })
 }
@@ -84,7 +84,7 @@ export function document(
   found: { readonly version: number; readonly pdf: Uint8Array } | null,
   name: string,
 ): Answer<FileBytes, 200> {
-  if (found === null) refuse('not-found', 'No such resource exists in this tenant.')
+  if (found === null) refuseNotFound()
   const { pdf, version } = found
   return showing({
     status: 200,
@@ -121,7 +121,7 @@ export function page<List, Row>(
   result: ListResult<Row> | null,
   beside: object = {},
 ): Answer<PageView<Row>, 200> {
-  if (result === null) refuse('not-found', 'No such resource exists in this tenant.')
+  if (result === null) refuseNotFound()
   const { cursors, binding, position, limit } = query as BoundListQuery<List>
   const { rows, keys, hasMore } = result
   const first = keys[0]

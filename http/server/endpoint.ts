@@ -17,7 +17,7 @@
 import type { Context, Middleware } from 'koa'
 import type { ReadUpload } from '../../actors/documents/uploads.ts'
 import { problemBody } from '../../lib/base/problem-document.ts'
-import { type FieldError, type Problem, ProblemError, refuse } from '../../lib/base/problems.ts'
+import { type FieldError, type Problem, ProblemError, refuse, refuseNotFound } from '../../lib/base/problems.ts'
 import type { AnswerBytes } from '../../lib/commands/answer.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 import type { Idempotency, IdempotencyRecord } from '../../lib/commands/command.ts'
@@ -164,7 +164,7 @@ class Endpoint {
     const { current } = this.#route
     if (current === undefined) return null
     const found = await current({ tenant, principal, params }, this.#world)
-    if (found === null) refuse('not-found', 'No such resource exists in this tenant.')
+    if (found === null) refuseNotFound()
     if (sent === null) return null
     const etag = etagOf(found)
     if (!matchesETag(sent, etag)) {
@@ -184,7 +184,7 @@ class Endpoint {
       if (record !== null) return recordedAnswer(record, idempotency)
     }
     if (exists !== undefined && !(await exists(tenant as Tenant, params, this.#world))) {
-      refuse('not-found', 'No such resource exists in this tenant.')
+      refuseNotFound()
     }
     throw new ProblemError({ slug: 'validation-error', detail: 'Some fields of the body are not valid.', errors })
   }

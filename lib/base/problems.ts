@@ -148,8 +148,8 @@ export function refuse(slug: ProblemSlug, detail: string, rest: Omit<Problem, 's
   throw new ProblemError({ slug, detail, ...rest })
 }
 
-/** Refuses a resource that does not exist in the caller's tenant. @throws ProblemError `not-found` */
-export function refuseUnknown(): never {
+/** Refuses because the tenant has no such resource. @throws ProblemError `not-found` */
+export function refuseNotFound(): never {
   refuse('not-found', 'No such resource exists in this tenant.')
 }
 
@@ -163,9 +163,4 @@ export function refuseField(
   refuse('validation-error', message, {
     errors: [params === undefined ? { field, code, message } : { field, code, message, params }],
   })
-}
-
-/** Refuses because the tenant has no such resource. @throws ProblemError `not-found` */
-export function refuseNotFound(): never {
-  refuse('not-found', 'No such resource exists in this tenant.')
 }
