@@ -14,6 +14,7 @@ import { fitsMetadata } from '../../lib/contract/primitives.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
 import { recordChange, runChange } from '../commands/changes.ts'
 import { rereadBalance, state, type BalanceDeps } from './balance-record.ts'
+import { checkVersion } from '../../lib/commands/etag.ts'
 
 /**
  * Changes a balance that is not closed.
@@ -31,8 +32,7 @@ export async function updateBalance(
     const { client, now } = tx
     const siblings = await lockSiblings(client, by.tenant.id, id)
     const before = siblings.find((sibling) => sibling.id === id) ?? refuseNotFound()
-    if (expected !== null && BigInt(expected) !== before.version)
-      refuse('precondition-failed', 'The balance has changed since it was read.')
+    checkVersion(before, expected)
     const after = {
       ...before,
       name: body.name ?? before.name,

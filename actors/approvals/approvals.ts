@@ -48,6 +48,7 @@ import { insertNotices, type Notice } from '../../storage/notices/notices.ts'
 import { decideInTransaction, type Afterwards } from './decision-transaction.ts'
 import { Overloaded } from '../runtime/lane.ts'
 import { Poller } from '../runtime/poller.ts'
+import { checkVersion } from '../../lib/commands/etag.ts'
 
 /** The interval between two polls for due approvals, and the number of approvals taken per poll. */
 const TICK_MS = 1_000
@@ -218,8 +219,7 @@ export class Approvals extends Poller {
     asked: ApprovalRecord,
     { userId, decision, shown, expected = null }: DecideRequest,
   ): Promise<ApprovalRecord> {
-    if (expected !== null && BigInt(expected) !== BigInt(asked.version))
-      refuse('precondition-failed', 'The approval has changed since it was read.')
+    checkVersion(asked, expected)
     const approval = await addRequesters(tx.client, asked, (await this.#subject(asked).shapedBy?.(tx, asked)) ?? [])
     const standing = await standingOf(tx.client, approval.id, userId)
     if (standing === null || !standing.inTier || !standing.notOwn) {

@@ -19,7 +19,7 @@ import {
   type PolicyTerms,
   type TermsJson,
 } from '../../lib/approvals/policy.ts'
-import { refuse, refuseNotFound } from '../../lib/base/problems.ts'
+import { refuseNotFound } from '../../lib/base/problems.ts'
 import {
   openApproval,
   readStoredPolicies,
@@ -34,6 +34,7 @@ import { recipientCustomer } from '../../storage/recipients/recipients.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import type { ApprovalSubject } from './approvals.ts'
+import { checkVersion } from '../../lib/commands/etag.ts'
 
 export interface PolicyChange {
   readonly customerId: string
@@ -72,9 +73,7 @@ export async function changePolicy(
     if (withdrawn !== null) await writeEffects(tx, withdrawn)
     const [policy] = await readPolicies(client, customerId, [kind])
     if (policy === undefined) refuseNotFound()
-    if (change.expected !== null && BigInt(change.expected) !== BigInt(policy.version)) {
-      refuse('precondition-failed', 'The policy has changed since it was read.')
-    }
+    checkVersion({ version: policy.version }, change.expected)
     const stored = await readStoredPolicies(client, customerId)
     const { approvalMode } = await recipientCustomer(client, customerId)
     if (loosens(rulesInEffect(stored, approvalMode), rulesInEffect({ ...stored, [kind]: terms }, approvalMode)))

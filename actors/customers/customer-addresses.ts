@@ -13,6 +13,7 @@ import type {
 } from '../../lib/customers/customer-address-schema.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
 import { recordChange, runChange, type ChangeTransaction } from '../commands/changes.ts'
+import { checkVersion } from '../../lib/commands/etag.ts'
 
 /** The maximum number of addresses of one customer. */
 const ADDRESSES_MAX = 20
@@ -120,8 +121,7 @@ async function lockAddress(
 ): Promise<CustomerAddress> {
   const { version, view } =
     (await findAddress<CustomerAddress['address']>(client, customerId, id, true)) ?? refuseNotFound()
-  if (expected !== null && BigInt(expected) !== BigInt(version))
-    refuse('precondition-failed', 'The address has changed since it was read.')
+  checkVersion({ version }, expected)
   return view
 }
 

@@ -14,6 +14,7 @@ import type { ByInTenant } from '../../lib/identity/caller.ts'
 import { auditCaller } from '../commands/trail.ts'
 import type { CurrenciesWrite, CurrencySetting } from '../../lib/customers/currency-setting-schema.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
+import { checkVersion } from '../../lib/commands/etag.ts'
 
 const NAME = 'currencies'
 
@@ -60,8 +61,7 @@ export async function updateCurrencies(
   await inTransaction(database, async (client) => {
     const now = clock.now()
     const before = await readSetting(client, customerId, NAME, true)
-    if (expected !== null && BigInt(expected) !== BigInt(before?.version ?? 0))
-      refuse('precondition-failed', 'The currencies have changed since they were read.')
+    checkVersion({ version: before?.version ?? 0 }, expected)
     const kept = (await openBalances(client, customerId)).find(({ currency }) => !enabled.includes(currency))
     if (kept !== undefined) {
       const message = `There is an open balance in ${kept.currency}; close it first.`

@@ -1,6 +1,5 @@
 /** Reads and commands of a customer's settings, for the HTTP layer. */
 import { timestamp } from '../../lib/base/clock.ts'
-import { refuse } from '../../lib/base/problems.ts'
 import { writeAudit } from '../../storage/trail/trail.ts'
 import { belongsToOperator } from '../../storage/customers/customers.ts'
 import { readSetting, writeSetting, type StoredSetting } from '../../storage/customers/settings.ts'
@@ -15,6 +14,7 @@ import { SETTING_DEFAULTS, type SettingName } from '../../lib/customers/customer
 import type { Versioned } from '../../lib/commands/command.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 import type { SettingsDeps } from './settings-deps.ts'
+import { checkVersion } from '../../lib/commands/etag.ts'
 
 /** Reads of settings. Null: no such customer in the tenant. */
 export interface SettingsReads {
@@ -81,8 +81,7 @@ export function createSettingsCommands(world: SettingsCommandDeps): SettingsComm
       const { was, value, version } = await inTransaction(database, async (client) => {
         const now = clock.now()
         const before = await readSetting(client, customerId, name, true)
-        if (expected !== null && BigInt(expected) !== BigInt(before?.version ?? 0))
-          refuse('precondition-failed', 'The setting has changed since it was read.')
+        checkVersion({ version: before?.version ?? 0 }, expected)
         const was = (before?.value as object | undefined) ?? SETTING_DEFAULTS[name]
         const value = { ...was, ...change }
         await writeSetting(client, { ownerId: customerId, name, value, by: by.session.userId, now })

@@ -4,7 +4,7 @@
  */
 import { attachmentJson, documentJson, type DocumentRecord } from '../../lib/documents/document.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
-import { refuse, refuseNotFound } from '../../lib/base/problems.ts'
+import { refuseNotFound } from '../../lib/base/problems.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { deleteDocument, findDocument, insertDocument, shardOfCustomer } from '../../storage/documents/documents.ts'
 import { dropFile, keepFile, writeFile, type StoredFile } from '../../storage/documents/files.ts'
@@ -16,6 +16,7 @@ import type { ArrivingFile } from './uploads.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 import { recordChange, type ChangeTransaction } from '../commands/changes.ts'
+import { checkVersion } from '../../lib/commands/etag.ts'
 
 export interface DocumentDeps {
   readonly database: Database
@@ -81,8 +82,7 @@ export async function lockFile(
   expected: number | bigint | null,
 ): Promise<DocumentRecord> {
   const record = (await findDocument(client, kind, by.tenant.id, id, true)) ?? refuseNotFound()
-  if (expected !== null && BigInt(expected) !== record.version)
-    refuse('precondition-failed', 'The resource has changed since it was read.')
+  checkVersion(record, expected)
   return record
 }
 

@@ -2,10 +2,10 @@
 import { dateIn } from '../../lib/base/clock.ts'
 import { expiryOf, invalidTransition, isWaiting, reminderRefusal } from '../../lib/funds-requests/funds-request.ts'
 import { patchedMetadata } from '../../lib/base/metadata.ts'
-import { ProblemError, refuse, refuseField } from '../../lib/base/problems.ts'
+import { ProblemError, refuseField } from '../../lib/base/problems.ts'
 import * as rows from '../../storage/funds-requests/funds-requests.ts'
 import { through } from '../../storage/db/transaction.ts'
-import { etagOf } from '../../lib/commands/etag.ts'
+import { etagOf, refuseChanged, isCurrent } from '../../lib/commands/etag.ts'
 import { auditCaller } from '../commands/trail.ts'
 import type { ByCaller } from '../../lib/identity/caller.ts'
 import { decideOnce } from '../commands/run-once.ts'
@@ -39,11 +39,8 @@ export async function updateFundsRequest(
 ): Promise<Versioned<FundsRequest>> {
   return await runChange(deps, async (tx) => {
     const before = await lockRequest(tx, by, id)
-    if (expected !== null && before.version !== BigInt(expected)) {
-      refuse('precondition-failed', 'The resource has changed since it was read.', {
-        extra: { currentEtag: etagOf(await fundsRequestView(through(tx.client), before, deps.links)) },
-      })
-    }
+    if (!isCurrent(before.version, expected))
+      refuseChanged(etagOf(await fundsRequestView(through(tx.client), before, deps.links)))
     const { description = before.description, dueDate = before.dueDate, expiresAt, metadata } = body
     const terms = body.description !== undefined || body.dueDate !== undefined || expiresAt !== undefined
     if (terms && !isWaiting(before.status)) throw new ProblemError(invalidTransition(before.status))

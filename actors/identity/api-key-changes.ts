@@ -12,7 +12,7 @@ import type { IdentityDeps } from './identity-world.ts'
 import { auditCaller } from '../commands/trail.ts'
 import { recordChange, type ChangeTransaction } from '../commands/changes.ts'
 import type { ApiKeyView } from '../../lib/identity/api-key-schema.ts'
-import { requireVersion } from '../commands/versions.ts'
+import { checkVersion } from '../../lib/commands/etag.ts'
 
 /** The dependencies of the commands of API keys. */
 export interface ApiKeyDeps extends IdentityDeps {
@@ -76,7 +76,7 @@ export async function lockKey(
   expected: number | bigint | null = null,
 ): Promise<rows.StoredApiKey> {
   const found = (await rows.lockApiKey(client, by.tenant.id, id, now)) ?? refuseNotFound()
-  requireVersion(found, expected)
+  checkVersion(found, expected)
   return found
 }
 

@@ -17,6 +17,7 @@ import type { Member, MemberUpdate } from '../../lib/identity/member-schema.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
 import { changeMembers, found, refuseInState, requireOwner, type MemberDeps } from './member-changes.ts'
 import { checkTeams } from './teams.ts'
+import { checkVersion } from '../../lib/commands/etag.ts'
 
 /** Changes the role, the status, the teams and the limits of a member. */
 export async function updateMember(
@@ -125,8 +126,7 @@ async function changeable(
   expected: number | bigint | null,
 ): Promise<rows.MemberRecord> {
   const member = (await rows.findMember(client, by.tenant.id, id)) ?? refuseNotFound()
-  if (expected !== null && member.version !== BigInt(expected))
-    refuse('precondition-failed', 'The resource has changed since it was read.')
+  checkVersion(member, expected)
   if (member.status === 'removed') refuseInState('The member was removed.', 'removed')
   if (member.userId === by.session.userId)
     refuseInState('Nobody changes their own membership; ask another owner or administrator.', 'own_membership')

@@ -3,7 +3,7 @@ import { refuse } from '../../lib/base/problems.ts'
 import { lockProfile, updateProfile } from '../../storage/identity/identity-people.ts'
 import { getUser } from '../../storage/identity/user-queries.ts'
 import { inTransaction, through } from '../../storage/db/transaction.ts'
-import { etagOf } from '../../lib/commands/etag.ts'
+import { etagOf, refuseChanged, isCurrent } from '../../lib/commands/etag.ts'
 import type { IdentityCommands } from './identity.ts'
 import type { IdentityDeps } from './identity-world.ts'
 import { auditPerson } from '../commands/trail.ts'
@@ -38,11 +38,9 @@ async function updateUser(
     const row = await lockProfile(client, userId)
     if (row === null) refuse('not-found', 'No such person.')
     const { version, ...before } = row
-    if (expected !== null && version !== BigInt(expected)) {
+    if (!isCurrent(version, expected)) {
       const current = await getUser(through(client), userId)
-      refuse('precondition-failed', 'The resource has changed since it was read.', {
-        extra: { currentEtag: current === null ? null : etagOf(current) },
-      })
+      refuseChanged(current === null ? undefined : etagOf(current))
     }
     const after = {
       name: body.name ?? before.name,

@@ -12,6 +12,7 @@ import { requireProof } from '../commands/proof.ts'
 import type { Team, TeamCreate, TeamUpdate } from '../../lib/identity/member-schema.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
 import { changeMembers, found, refuseInState, type MemberDeps } from './member-changes.ts'
+import { checkVersion } from '../../lib/commands/etag.ts'
 
 const TEAMS_MAX = 50
 
@@ -105,8 +106,7 @@ async function compareTeam(
   expected: number | bigint | null,
 ): Promise<void> {
   const version = (await rows.teamVersion(client, customerId, id)) ?? refuseNotFound()
-  if (expected !== null && BigInt(version) !== BigInt(expected))
-    refuse('precondition-failed', 'The resource has changed since it was read.')
+  checkVersion({ version }, expected)
 }
 
 /** Returns the ids of teams of the customer, each once. @throws ProblemError when a team is unknown */

@@ -7,7 +7,7 @@
 import { timestamp } from '../../lib/base/clock.ts'
 import { flagsOf, type Feature } from '../../lib/operators/features.ts'
 import type { RailLimits } from '../../lib/rails/rail-limits.ts'
-import { refuse, refuseNotFound } from '../../lib/base/problems.ts'
+import { refuseNotFound } from '../../lib/base/problems.ts'
 import { writeDefaultLimits } from '../../storage/customers/customer-limits.ts'
 import { FeatureCache } from '../../storage/operators/feature-cache.ts'
 import { readRailLimits, writeRailLimits } from '../../storage/operators/rail-limits.ts'
@@ -27,6 +27,7 @@ import type {
 } from '../../lib/operators/operator-schema.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
 import { charge, defaultLimitsOfBody, railLimitsOfBody, settingsOf, termsAfter } from './operator-settings.ts'
+import { checkVersion } from '../../lib/commands/etag.ts'
 
 /** The NOTIFY channel for changes of an operator: its id and its version. */
 const OPERATOR_CHANGED = 'operator_changed'
@@ -98,8 +99,7 @@ export function createOperatorService(node: Node): OperatorService {
     const version = await inTransaction(database, async (client) => {
       const now = clock.now()
       const before = existing(await readOperator(client, id, true))
-      if (expected !== null && BigInt(expected) !== BigInt(before.version))
-        refuse('precondition-failed', 'The operator has changed since it was read.')
+      checkVersion(before, expected)
       const { next, was, is } = await work(client, before, now)
       await writeOperator(client, { ...before, ...next, by: by.session.userId, now })
       await writeCallerTrail({ client, ids, now }, by, {

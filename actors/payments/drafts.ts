@@ -9,7 +9,7 @@ import { orderNumber } from '../../lib/base/ids.ts'
 import type { Effects } from '../../lib/decisions/effects.ts'
 import { inputOfDraft, newDraft, type DraftFacts, type DraftInput } from '../../lib/payments/draft.ts'
 import { paymentJson, type PaymentRecord } from '../../lib/payments/payment.ts'
-import { refuse, refuseField, refuseNotFound } from '../../lib/base/problems.ts'
+import { refuseField, refuseNotFound } from '../../lib/base/problems.ts'
 import type { OverrideInput } from '../../lib/recipients/verification.ts'
 import { CommitConflict, writeEffects } from '../../storage/sections/write-effects.ts'
 import { sqlState, UNIQUE_VIOLATION } from '../../storage/db/sqlstates.ts'
@@ -24,6 +24,7 @@ import { checkedDocuments, type PaymentDocuments } from '../documents/named-docu
 import { checkDate } from '../../lib/payments/payment-request.ts'
 import { askBalance, type FlowOutcome, type PaymentInput } from './submit-payment.ts'
 import type { Caller } from '../commands/caller.ts'
+import { checkVersion } from '../../lib/commands/etag.ts'
 
 /** The last time zone in which a day ends is half a day behind UTC. */
 const LAST_ZONE_MS = 12 * HOUR_MS
@@ -202,8 +203,7 @@ export async function submitDraft(
         extra: { currentStatus: draft.status, allowed: [] },
       })
     }
-    if (expectedVersion !== null && draft.version !== expectedVersion)
-      refuse('precondition-failed', `The draft has changed since: it is version ${draft.version}.`)
+    checkVersion(draft, expectedVersion)
     const written = inputOfDraft(draft)
     const outcome = await askBalance(
       world,

@@ -27,6 +27,7 @@ import type { ByCaller } from '../../lib/identity/caller.ts'
 import { auditCaller } from '../commands/trail.ts'
 import type { PaymentUpdate } from '../../lib/payments/payment-schema.ts'
 import { fitsMetadata } from '../../lib/contract/primitives.ts'
+import { checkVersion } from '../../lib/commands/etag.ts'
 
 /** The members that can change after a payment is no longer a draft. */
 const NOTES: ReadonlySet<string> = new Set(['documentIds', 'internalNote', 'metadata'])
@@ -47,8 +48,7 @@ export function createPaymentChanges({ database, clock, ids }: PaymentChangesDep
   async function read(by: ByCaller, id: string, expected: number | bigint | null): Promise<PaymentRecord> {
     const payment = await findPayment(database, id)
     if (payment === null || payment.customerId !== by.tenant.id) refuseNotFound()
-    if (expected !== null && BigInt(expected) !== BigInt(payment.version))
-      refuse('precondition-failed', 'The resource has changed since it was read.')
+    checkVersion(payment, expected)
     return payment
   }
 

@@ -25,6 +25,7 @@ import type {
   PricingTemplateUpdate,
 } from '../../lib/pricing/pricing-template-schema.ts'
 import { ruleJson, templateJson } from './pricing-template-views.ts'
+import { checkVersion } from '../../lib/commands/etag.ts'
 
 /** Price lists of one operator. */
 const TEMPLATES_MAX = 100
@@ -132,8 +133,7 @@ async function lockTemplate(
 ): Promise<PricingTemplateRecord> {
   const record = await readTemplate(client, by.tenant.id, id, true)
   if (record === null) refuseNotFound()
-  if (expected !== null && BigInt(expected) !== BigInt(record.version))
-    refuse('precondition-failed', 'The list has changed since it was read.')
+  checkVersion(record, expected)
   return record
 }
 

@@ -20,6 +20,7 @@ import { auditCaller } from '../commands/trail.ts'
 import type { ByInTenant } from '../../lib/identity/caller.ts'
 import type { ConnectionCalendar, ConnectionCalendarUpdate } from '../../lib/providers/connection-calendar-schema.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
+import { checkVersion } from '../../lib/commands/etag.ts'
 
 export interface ConnectionCalendarReads {
   /** Reads the calendar of one of an operator's connections; null when the operator has no such connection. */
@@ -60,8 +61,7 @@ export function createConnectionCalendars({
         await inTransaction(database, async (client) => {
           const before = await readConnectionCalendar(client, by.tenant.id, connectionId, true)
           if (before === null) refuseNotFound()
-          if (expected !== null && BigInt(expected) !== BigInt(before.version))
-            refuse('precondition-failed', 'The connection has changed since it was read.')
+          checkVersion(before, expected)
           const after = changed(before, body)
           await writeConnectionCalendar(client, { ...after, by: by.session.userId, now: clock.now() })
           await writeAudit(client, {

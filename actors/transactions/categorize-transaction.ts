@@ -1,10 +1,11 @@
 /** Categorizes a transaction. */
-import { refuse, refuseNotFound } from '../../lib/base/problems.ts'
+import { refuseNotFound } from '../../lib/base/problems.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import { setCategory } from '../../storage/transactions/transactions.ts'
 import { writeCallerTrail } from '../commands/trail.ts'
 import type { ByCaller } from '../../lib/identity/caller.ts'
 import type { TransactionDeps } from './change-annotation.ts'
+import { refuseChanged } from '../../lib/commands/etag.ts'
 
 /**
  * Sets or removes the category of a transaction; undefined changes nothing.
@@ -28,7 +29,7 @@ export async function categorizeTransaction(
       expected: expected === null ? null : BigInt(expected),
     })
     if (before === null) refuseNotFound()
-    if (before === 'stale') refuse('precondition-failed', 'The resource has changed since it was read.')
+    if (before === 'stale') refuseChanged()
     await writeCallerTrail({ client, ids, now }, by, {
       action: 'transaction.updated',
       object: { type: 'transaction', id },

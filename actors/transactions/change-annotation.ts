@@ -15,6 +15,7 @@ import { writeCallerTrail } from '../commands/trail.ts'
 import type { ByCaller } from '../../lib/identity/caller.ts'
 import type { Annotation } from '../../lib/transactions/annotation-schema.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
+import { checkVersion } from '../../lib/commands/etag.ts'
 
 /** The dependencies of changes of transactions and their annotations. */
 export interface TransactionDeps {
@@ -22,8 +23,6 @@ export interface TransactionDeps {
   readonly clock: { now(): number }
   readonly ids: IdSource
 }
-
-const stale = (): never => refuse('precondition-failed', 'The resource has changed since it was read.')
 
 /** An annotation as the API shows it, with its version. */
 export const annotationView = (record: AnnotationRecord): Versioned<Annotation> => ({
@@ -136,6 +135,6 @@ async function lockAnnotationOf(
       extra: { requiredCapability: 'settings.manage' },
     })
   }
-  if (expected !== null && BigInt(expected) !== found.version) stale()
+  checkVersion(found, expected)
   return found
 }

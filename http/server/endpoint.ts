@@ -21,7 +21,7 @@ import { type FieldError, type Problem, ProblemError, refuse, refuseNotFound } f
 import type { AnswerBytes } from '../../lib/commands/answer.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 import type { Idempotency, IdempotencyRecord } from '../../lib/commands/command.ts'
-import { etagOf, matchesETag } from '../../lib/commands/etag.ts'
+import { etagOf, matchesETag, refuseChanged } from '../../lib/commands/etag.ts'
 import { idempotencyOf } from '../../lib/commands/idempotency.ts'
 import type { Cursors } from '../../lib/contract/cursor.ts'
 import { type BodyValidator, compileBody } from '../../lib/contract/validation.ts'
@@ -167,9 +167,7 @@ class Endpoint {
     if (found === null) refuseNotFound()
     if (sent === null) return null
     const etag = etagOf(found)
-    if (!matchesETag(sent, etag)) {
-      refuse('precondition-failed', 'The resource has changed since it was read.', { extra: { currentEtag: etag } })
-    }
+    if (!matchesETag(sent, etag)) refuseChanged(etag)
     return sent.trim() === '*' ? null : found.version
   }
 

@@ -26,16 +26,36 @@ export function etagOf({ version, view, untagged }: Versioned<unknown>, body: st
   )
 }
 
+/** Whether a resource still has the version that its caller has read; null stands for any version. */
+export function isCurrent(version: number | bigint, expected: number | bigint | null): boolean {
+  return expected === null || BigInt(version) === BigInt(expected)
+}
+
+/**
+ * Refuses to change a resource that has changed since its caller read it.
+ *
+ * @param currentEtag left out where the resource as a read shows it is not at hand
+ * @throws ProblemError `precondition-failed`
+ */
+export function refuseChanged(currentEtag?: string): never {
+  refuse(
+    'precondition-failed',
+    'The resource has changed since it was read.',
+    currentEtag === undefined ? {} : { extra: { currentEtag } },
+  )
+}
+
 /**
  * Checks that a resource still has the version that its caller has read; null stands for any version.
  *
- * @throws ProblemError `precondition-failed` with the current tag
+ * @param found the resource as a read shows it, whose current tag the problem then names; or its stored row
+ * @throws ProblemError `precondition-failed`
  */
-export function checkVersion(found: Versioned<unknown>, expected: number | bigint | null): void {
-  if (expected !== null && BigInt(found.version) !== BigInt(expected))
-    refuse('precondition-failed', 'The resource has changed since it was read.', {
-      extra: { currentEtag: etagOf(found) },
-    })
+export function checkVersion(
+  found: Versioned<unknown> | { readonly version: number | bigint },
+  expected: number | bigint | null,
+): void {
+  if (!isCurrent(found.version, expected)) refuseChanged('view' in found ? etagOf(found) : undefined)
 }
 
 /** Builds the weak tag of a list. */
