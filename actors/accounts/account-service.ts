@@ -16,7 +16,7 @@ export function createAccountService(
   {
     exchanges,
     accountBook,
-  }: { readonly exchanges: { readonly world: ExchangeDeps }; readonly accountBook: AccountPartner },
+  }: { readonly exchanges: { readonly deps: ExchangeDeps }; readonly accountBook: AccountPartner },
 ) {
   const { database } = node
   return {
@@ -24,7 +24,7 @@ export function createAccountService(
       /** Null when the balance itself is not the tenant's. */
       getAccountDetails: (tenant: Tenant, balanceId: string) => getAccountDetails(database, tenant, balanceId),
     },
-    commands: { addMoney: createAddMoney({ ...node, ...exchanges.world }) },
+    commands: { addMoney: createAddMoney({ ...node, ...exchanges.deps }) },
     background: [
       background('idle balances', new IdleBalances(node)),
       background('account details', new AccountDetailsUpkeep({ ...node, partner: accountBook })),

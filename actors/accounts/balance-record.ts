@@ -1,4 +1,4 @@
-/** What the commands of balances have in common: their dependencies, the state in the trail, and the answer. */
+/** The dependencies, the state in the trail, and the answer that commands of balances share. */
 import type { CloseBalanceDeps } from './close-balance.ts'
 import type { AccountPartner } from '../providers/account-partner.ts'
 import { refuseNotFound } from '../../lib/base/problems.ts'

@@ -343,7 +343,7 @@ export class Approvals extends Poller {
 
   async #poll(): Promise<void> {
     const { database, clock, shards, onError } = this.#options
-    // One after another: these decisions belong to no request, and must not take the connections that requests need.
+    // In sequence, because these decisions belong to no request and must not take the connections that requests need.
     for (const id of await dueApprovals(database, { now: clock.now(), owned: shards.owned(), max: DUE_MAX })) {
       await this.#within(id, (tx, approval, afterwards) => this.#wake(tx, approval, afterwards)).catch(
         (error: unknown) => onError(error, `approval ${id}`),

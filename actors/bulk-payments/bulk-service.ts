@@ -23,7 +23,7 @@ export interface BulkServiceParts {
   readonly recipients: { readonly commands: Pick<RecipientCommands, 'make'> }
   /** The tables for checks of bank details. */
   readonly validation: Pick<ValidationDeps, 'ukModulus' | 'banks'>
-  readonly exchanges: { readonly world: { readonly market: Pick<FxPartner, 'mid'> } }
+  readonly exchanges: { readonly deps: { readonly market: Pick<FxPartner, 'mid'> } }
   readonly queue: PaymentQueue
   readonly approvals: Pick<ApprovalService, 'addSubjects'>
   readonly jobs: Pick<JobService, 'jobs' | 'addKinds'>
@@ -48,16 +48,16 @@ export function createBulkService(
     problemBase,
   })
   jobs.addKinds(bulkJobs.kinds)
-  const world = { ...node, jobs: jobs.jobs, downloads: downloads.reads, market: exchanges.world.market }
+  const deps = { ...node, jobs: jobs.jobs, downloads: downloads.reads, market: exchanges.deps.market }
   return {
     reads: {
       ...createBulkPaymentReads(node),
-      ...createBulkReportReads({ ...world, documents: node.workers.documents }),
+      ...createBulkReportReads({ ...deps, documents: node.workers.documents }),
     },
     commands: {
-      ...createBulkPaymentCommands(world),
-      ...createBulkUploads(world),
-      ...createBulkSubmissions(world),
+      ...createBulkPaymentCommands(deps),
+      ...createBulkUploads(deps),
+      ...createBulkSubmissions(deps),
     },
     background: [
       background('bulk payments', poller),

@@ -79,7 +79,7 @@ const isUnderWay = (bulk: BulkRecord, jobId: string): boolean => bulk.status ===
  */
 type Turn = { readonly rows: readonly RowToSubmit[]; readonly isLost: boolean } | null
 
-/** One run through the rows of one bulk payment. */
+/** A run through the rows of a bulk payment. */
 class Submission {
   readonly #world: BulkSubmissionJobDeps
   readonly #bulk: BulkRecord

@@ -243,8 +243,8 @@ export class BulkRowChecker {
       for (const currency of currencies) this.#defaults.set(currency, found.get(currency)?.id ?? null)
     }
     for (const draft of drafts) {
-      const { sourceBalanceId: said, sourceAccount, currency } = draft.row.instruction
-      if (said !== undefined) draft.sourceBalanceId = idOfRow(said, 'source_balance_id', draft.faults)
+      const { sourceBalanceId: named, sourceAccount, currency } = draft.row.instruction
+      if (named !== undefined) draft.sourceBalanceId = idOfRow(named, 'source_balance_id', draft.faults)
       else if (sourceAccount !== undefined) {
         draft.sourceBalanceId = byAccount.get(sourceAccount) ?? null
         if (draft.sourceBalanceId === null)

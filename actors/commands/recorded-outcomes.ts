@@ -11,7 +11,7 @@ import type { Database } from '../../storage/db/database.ts'
 import type { Clock } from '../../lib/base/clock.ts'
 
 /** Records a refusal under its key, as a success is recorded. */
-export async function rememberedNo(
+export async function recordRefusal(
   { database, clock }: { readonly database: Database; readonly clock: Clock },
   caller: Caller,
   problem: Problem,

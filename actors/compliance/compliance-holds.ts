@@ -97,7 +97,7 @@ export class ComplianceHolds extends Poller {
     return await decideInTransaction(this.#options, async (tx, afterwards) => {
       const hold = await lockOpen(tx, request)
       const operator = await readOperator(tx.client, hold.operatorId)
-      if (operator?.compliance.fourEyesRelease !== false && !isSecondWord(hold, request)) {
+      if (operator?.compliance.fourEyesRelease !== false && !isConfirmation(hold, request)) {
         await proposeDecision(tx.client, hold.id, {
           decision,
           reason,
@@ -214,7 +214,7 @@ async function lockOpen(tx: ApprovalTx, acting: Pick<Acting, 'holdId' | 'operato
 }
 
 /** Checks whether another person has proposed the same decision before. */
-function isSecondWord({ proposal }: ComplianceHoldRecord, { decision, freezeFunds, by }: HoldDecision): boolean {
+function isConfirmation({ proposal }: ComplianceHoldRecord, { decision, freezeFunds, by }: HoldDecision): boolean {
   return (
     proposal !== null &&
     proposal.by !== by.actor.id &&

@@ -99,7 +99,10 @@ export class Exceptions {
         })
       const amountMinor = amountOf(exception, request)
       const operator = await readOperator(tx.client, exception.operatorId)
-      if (operator?.payments.fourEyesExceptions !== false && !isSecondWord(exception.proposal, request, amountMinor)) {
+      if (
+        operator?.payments.fourEyesExceptions !== false &&
+        !isConfirmation(exception.proposal, request, amountMinor)
+      ) {
         const { outcome, evidence, by } = request
         await proposeResolution(tx.client, exception.id, {
           outcome,
@@ -176,7 +179,7 @@ function amountOf({ currency, amount: whole }: ExceptionRecord, { outcome, amoun
 }
 
 /** Checks whether another person has proposed the same outcome before. */
-function isSecondWord(
+function isConfirmation(
   proposal: ResolutionProposal | null,
   { outcome, by }: Resolution,
   amountMinor: bigint | null,

@@ -1,5 +1,5 @@
 /**
- * What documents and attachments have in common. A file is stored as it arrives, before the transaction that writes its
+ * The storage steps that documents and attachments share. A file is stored as it arrives, before the transaction that writes its
  * row and its entry in the trail. When an error comes in between, the temporary file expires.
  */
 import { attachmentJson, documentJson, type DocumentRecord } from '../../lib/documents/document.ts'

@@ -16,7 +16,7 @@ import { inTransaction } from '../../storage/db/transaction.ts'
 import type { Approvals } from '../approvals/approvals.ts'
 import { Overloaded } from '../runtime/lane.ts'
 import type { Unmade } from '../commands/answers.ts'
-import { auditBy, remembered, rememberedNo, unlessRecorded } from '../commands/recorded-outcomes.ts'
+import { auditBy, remembered, recordRefusal, unlessRecorded } from '../commands/recorded-outcomes.ts'
 import { accountsOfContract, type ContractDeps } from './exchange-contracts.ts'
 import type { Caller } from '../commands/caller.ts'
 
@@ -59,7 +59,7 @@ export async function cancelExchange(
           ? await endContract(world, caller, exchange)
           : 'refused'
     if (outcome === 'refused') {
-      return await rememberedNo(world, caller, {
+      return await recordRefusal(world, caller, {
         slug: 'not-cancellable',
         detail: 'The exchange can no longer be cancelled.',
         extra: { currentStatus: exchange.status },

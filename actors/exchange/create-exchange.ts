@@ -172,7 +172,7 @@ export async function findQuote(
 }
 
 /** The details of an exchange that its request adds to the quote. */
-export interface Said {
+export interface ExchangeDetails {
   readonly reference: string | null
   readonly externalId: string | null
   readonly metadata: Readonly<Record<string, string>>
@@ -190,12 +190,12 @@ export async function bookSpot(
   world: ExchangeDeps,
   caller: Caller,
   found: FoundQuote,
-  said: Said,
+  details: ExchangeDetails,
 ): Promise<ExchangeBookReply | { readonly kind: 'recorded'; readonly outcome: StoredOutcome }> {
   let refusal: Problem | null = null
   let creditRefused = false
   for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
-    const command = await commandOf(world, caller, found, said, { refusal, creditRefused })
+    const command = await commandOf(world, caller, found, details, { refusal, creditRefused })
     const outcome = await world.system.ask(
       exchangingBalance,
       found.sellBalance.id,
@@ -212,7 +212,7 @@ export async function bookSpot(
         refusal = usedQuote(found.quote.id, outcome.existingId)
         break
       case 'external_id_used':
-        refusal = takenExternalId(said.externalId, outcome.existingId)
+        refusal = takenExternalId(details.externalId, outcome.existingId)
         break
       case 'credit_refused':
         creditRefused = true
@@ -228,7 +228,7 @@ async function commandOf(
   world: ExchangeDeps,
   caller: Caller,
   { quote, desk, sellBalance, buyBalanceId }: FoundQuote,
-  { reference, externalId, metadata, rule, answer }: Said,
+  { reference, externalId, metadata, rule, answer }: ExchangeDetails,
   { refusal, creditRefused }: Pick<BookExchange, 'refusal' | 'creditRefused'>,
 ): Promise<BookExchange> {
   const { ids, clock, accounts, sandbox, market } = world

@@ -36,7 +36,7 @@ export function createExchangeService(node: Node, { queue, approvals, compliance
   const desks = new ExchangeDesks(database)
   const quotes = new QuoteCache(database)
   const partner = new SandboxFx(node)
-  const world = {
+  const deps = {
     ...node,
     desks,
     quotes,
@@ -65,7 +65,7 @@ export function createExchangeService(node: Node, { queue, approvals, compliance
   operators.onChange(() => desks.forgetAll())
   // A quote may have been read that the new server never had.
   system.onReconnected(() => quotes.forgetAll())
-  approvals.addSubjects({ exchange: exchangeSubject(world) })
+  approvals.addSubjects({ exchange: exchangeSubject(deps) })
   compliance.addExceptions({ exchange: exchangeExceptions({ ...node, queue }) })
   const dispatching: readonly Background[] = [
     {
@@ -81,9 +81,9 @@ export function createExchangeService(node: Node, { queue, approvals, compliance
     },
   ]
   return {
-    reads: createExchangeReads(world),
+    reads: createExchangeReads(deps),
     commands: createExchangeCommands(
-      { ...world, partner, heard: (connectionId) => notifications.heard(`rates ${connectionId}`, HEARD_WITHIN_MS) },
+      { ...deps, partner, heard: (connectionId) => notifications.heard(`rates ${connectionId}`, HEARD_WITHIN_MS) },
       node.answers,
     ),
     background: [
@@ -98,11 +98,11 @@ export function createExchangeService(node: Node, { queue, approvals, compliance
       ...(node.dispatch ? dispatching : []),
     ],
     /** The dependencies for exchanges, for nouns that make them in another way. */
-    world,
+    deps,
     contracts: {
       reads: createContractReads(database),
-      commands: createContractCommands({ ...world, approvals: approvals.approvals }, node.answers),
-      background: [background('contracts', new Contracts({ ...world, partner }))],
+      commands: createContractCommands({ ...deps, approvals: approvals.approvals }, node.answers),
+      background: [background('contracts', new Contracts({ ...deps, partner }))],
     },
   }
 }

@@ -51,7 +51,7 @@ const SILENCE_MS = 30_000
 /** The delay before an exchange of unknown outcome is asked about; it doubles each time, up to the second figure. */
 const ASK_MS = 5_000
 const ASK_MS_MAX = 15 * MINUTE_MS
-/** Two attempts: the outcome itself, and again with the money in suspense when the credited balance is closed. */
+/** Attempts to book an outcome: to the credited balance, and then to suspense when that balance is closed. */
 const ATTEMPTS_MAX = 2
 
 export interface FxOrdersOptions {

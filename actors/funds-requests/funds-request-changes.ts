@@ -1,6 +1,6 @@
 /**
- * What the changes of funds requests have in common: each is one transaction with its event and its entry in the trail,
- * and mails are sent after the commit of the change that they report.
+ * The steps that changes of funds requests share: each change is one transaction with its event and its trail entry, and
+ * mails are sent after the commit of the change that they report.
  */
 import { moveFundsRequest, remainingOf, type FundsRequestMove } from '../../lib/funds-requests/funds-request.ts'
 import { payerMail } from '../../lib/funds-requests/payer-mail.ts'

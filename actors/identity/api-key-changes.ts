@@ -1,4 +1,4 @@
-/** What the changes of API keys have in common: locking a key, making one, its entry in the trail, and the notices. */
+/** The steps that changes of API keys share: lock a key, make one, write its trail entry and its notices. */
 import { generateApiKey } from '../../lib/identity/api-key.ts'
 import { grantOfRole, MEMBER_ROLES, STAFF_ROLES } from '../../lib/identity/capabilities.ts'
 import { isAllowlistEntry } from '../../lib/security/ip-allowlist.ts'

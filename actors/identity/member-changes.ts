@@ -1,4 +1,4 @@
-/** What the changes of members, teams and invitations have in common: their order, their refusals and their answers. */
+/** The order, refusals and answers that changes of members, teams and invitations share. */
 import { refuse, refuseNotFound } from '../../lib/base/problems.ts'
 import * as rows from '../../storage/identity/members.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'

@@ -103,7 +103,7 @@ export class IncomingPayments {
     await Promise.all(
       unknown.map((message) => take(message, () => this.#receive(message, hits.get(message.reference) ?? null))),
     )
-    // One transaction each; there are few of them.
+    // Returned credits are rare, so each is settled in a transaction of its own.
     for (const message of messages)
       if (message.type === 'account.credit_returned') await take(message, () => this.#settle(message))
     return taken

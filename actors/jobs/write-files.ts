@@ -10,7 +10,7 @@ import { writeFile, type StoredFile } from '../../storage/documents/files.ts'
 import type { DocumentStream } from '../../workers/documents/pool.ts'
 import type { Gained } from '../../workers/documents/write.ts'
 
-/** One million lines of camt.053, the longest of the formats, take 0.8 GB. */
+/** The limit of a file, bytes. A million lines of camt.053, the longest of the formats, take 0.8 GB. */
 const FILE_BYTES_MAX = 2 ** 31 - 1
 
 export interface FileNames {

@@ -20,7 +20,7 @@ import { paymentActor } from './payment.ts'
 import { Overloaded } from '../runtime/lane.ts'
 import type { PayDeps } from './submit-payment.ts'
 import type { Caller } from '../commands/caller.ts'
-import { auditBy, remembered, rememberedNo, unlessRecorded } from '../commands/recorded-outcomes.ts'
+import { auditBy, remembered, recordRefusal, unlessRecorded } from '../commands/recorded-outcomes.ts'
 
 export interface CancelDeps extends PayDeps {
   readonly database: Database
@@ -51,7 +51,7 @@ export async function cancelPayment(
   for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
     const payment = await findPayment(world.database, paymentId)
     if (payment === null || payment.customerId !== caller.customerId) refuseNotFound()
-    if (!isCancellable(payment)) return await sayNo(world, caller, payment)
+    if (!isCancellable(payment)) return await refuseCancellation(world, caller, payment)
     const withdrawal: Withdrawal = {
       status: 'cancelled',
       reason: { code: 'cancelled_by_user', message: reason ?? CANCELLED },
@@ -144,8 +144,12 @@ export async function withdrawWaiting(
   }
 }
 
-async function sayNo(world: CancelDeps, caller: Caller, { status }: PaymentRecord): Promise<CancelOutcome> {
-  return await rememberedNo(world, caller, {
+async function refuseCancellation(
+  world: CancelDeps,
+  caller: Caller,
+  { status }: PaymentRecord,
+): Promise<CancelOutcome> {
+  return await recordRefusal(world, caller, {
     slug: 'not-cancellable',
     detail: 'The payment can no longer be cancelled.',
     extra: { currentStatus: status },

@@ -19,7 +19,7 @@ import { findPayment } from '../../storage/payments/payment-queries.ts'
 import { inTransaction, type TransactionClient } from '../../storage/db/transaction.ts'
 import { Overloaded } from '../runtime/lane.ts'
 import type { CancelDeps } from './cancel-payment.ts'
-import { remembered, rememberedNo, unlessRecorded } from '../commands/recorded-outcomes.ts'
+import { remembered, recordRefusal, unlessRecorded } from '../commands/recorded-outcomes.ts'
 import { checkedDocuments, type PaymentDocuments } from '../documents/named-documents.ts'
 import { checkDate } from '../../lib/payments/payment-request.ts'
 import { askBalance, type FlowOutcome, type PaymentInput } from './submit-payment.ts'
@@ -97,7 +97,7 @@ export async function createDraft(world: CancelDeps, caller: Caller, input: Paym
       const used =
         error instanceof CommitConflict ? error.conflicts.find(({ kind }) => kind === 'external_id_used') : undefined
       if (used?.kind === 'external_id_used') {
-        return await rememberedNo(world, caller, {
+        return await recordRefusal(world, caller, {
           slug: 'duplicate-external-id',
           detail: `externalId ${input.externalId} belongs to another payment.`,
           extra: { existingId: used.existingId },
@@ -197,7 +197,7 @@ export async function submitDraft(
     const draft = await findPayment(world.database, paymentId)
     if (draft === null || draft.customerId !== caller.customerId) refuseNotFound()
     if (draft.status !== 'draft') {
-      return await rememberedNo(world, caller, {
+      return await recordRefusal(world, caller, {
         slug: 'invalid-transition',
         detail: 'Only a draft can be submitted.',
         extra: { currentStatus: draft.status, allowed: [] },

@@ -18,7 +18,7 @@ import type { Outcome } from '../runtime/actor.ts'
 import type { ActorSystem } from '../runtime/system.ts'
 import { readerOf } from '../../storage/db/transaction.ts'
 
-/** What a move of a payment needs beside its state, with the payment's rail. */
+/** The facts that a move of a payment needs beside its state, with the payment's rail. */
 export interface PaymentContext extends PaymentMoveContext {
   readonly rail: string
 }

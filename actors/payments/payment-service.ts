@@ -30,7 +30,7 @@ export interface PaymentServiceParts {
   readonly approvals: Pick<ApprovalService, 'approvals' | 'addSubjects'>
   readonly compliance: Pick<ComplianceService, 'addHeld' | 'addExceptions'>
   readonly recipients: { readonly directory: RecipientCache }
-  readonly exchanges: { readonly world: ExchangeDeps }
+  readonly exchanges: { readonly deps: ExchangeDeps }
   /** Tells whether the API has an operation of this name, for the catalogue of simulations. */
   readonly hasOperation: (operationId: string) => boolean
 }
@@ -43,7 +43,7 @@ export function createPaymentService(
   { queue, bank, payees, approvals, compliance, recipients, exchanges, hasOperation }: PaymentServiceParts,
 ) {
   const { config, clock, database, sandbox } = node
-  approvals.addSubjects({ payment: paymentSubject({ queue, sandbox, exchanges: exchanges.world }) })
+  approvals.addSubjects({ payment: paymentSubject({ queue, sandbox, exchanges: exchanges.deps }) })
   compliance.addHeld({ payment: heldPayment({ queue }) })
   compliance.addExceptions({ payment: exceptionalPayment(node) })
   const paying = {
@@ -51,8 +51,8 @@ export function createPaymentService(
     queue,
     payees,
     recipients: recipients.directory,
-    conversions: createConversions(exchanges.world),
-    market: exchanges.world.market,
+    conversions: createConversions(exchanges.deps),
+    market: exchanges.deps.market,
     documents: { statuses: (customerId: string, ids: readonly string[]) => statusesOf(database.pool, customerId, ids) },
   } satisfies PayDeps
   const outcomes = { ...node, bank, environment: config.appEnv, hasOperation }

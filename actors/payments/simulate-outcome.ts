@@ -138,6 +138,7 @@ async function simulate<Form extends SimulationForm>(
 
 function notPossible(found: PaymentRecord, connection: ConnectionRow | null): ProblemError {
   const allowed = simulableStatuses(found)
+  const instead = allowed.length === 0 ? '' : `; it can be set to ${allowed.join(', ')}`
   return new ProblemError({
     slug: 'simulation-not-possible',
     detail:
@@ -145,7 +146,7 @@ function notPossible(found: PaymentRecord, connection: ConnectionRow | null): Pr
         ? 'The payment does not travel by the sandbox bank.'
         : found.sentAt === null
           ? 'The sandbox bank does not have the payment.'
-          : `The bank cannot say that of a payment that is ${found.status}${allowed.length === 0 ? '' : `; it can be made ${allowed.join(', ')}`}.`,
+          : `The bank cannot send this outcome for a payment that is ${found.status}${instead}.`,
     extra: { currentStatus: found.status, connectionProvider: connection?.provider ?? null },
   })
 }

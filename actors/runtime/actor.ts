@@ -73,7 +73,7 @@ export type Outcome<Reply> =
   | { readonly kind: 'decided'; readonly reply: Reply }
   | Exclude<Conflict, { readonly turn: number }>
 
-/** One command that waits for its decision, and the promise of its caller. */
+/** A command that waits for its decision, and the promise of its caller. */
 export interface Ask<Command, Reply> {
   readonly command: Command
   readonly deadline: number

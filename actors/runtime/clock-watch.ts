@@ -52,7 +52,8 @@ export class ClockWatch extends Poller {
     if (aheadMs === null) return
     const seconds = Math.round(Math.abs(aheadMs) / 1_000)
     throw new StartError(
-      `The clock of this machine is ${seconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} that of the database, more than the ${CLOCK_TOLERANCE_MS / 1_000} s allowed; set both by NTP.`,
+      `The clock of this machine is ${seconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} that of the database, ` +
+        `more than the ${CLOCK_TOLERANCE_MS / 1_000} s allowed; set both by NTP.`,
     )
   }
 

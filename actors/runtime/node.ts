@@ -1,6 +1,6 @@
 /**
- * One node of the service: the machinery that the nouns are built on, and the form in which a noun gives its work in the
- * background back. The machinery knows no noun.
+ * A node of the service: the machinery that the nouns are built on, and the form in which a noun returns its background
+ * work. The machinery knows no noun.
  */
 import type { Clock } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'

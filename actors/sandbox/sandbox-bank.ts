@@ -85,7 +85,7 @@ interface Order {
   readonly receivedAt: number
   readonly eventNumber: number
   /** Whether the last message was sent and acknowledged; `steps` then still holds that one step. */
-  readonly said: boolean
+  readonly isAcknowledged: boolean
   readonly steps: readonly PlanStep[]
 }
 
@@ -173,14 +173,14 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
 
   async recall(requests: readonly BankRecallRequest[]): Promise<void> {
     for (const { reference } of requests) {
-      await this.#replan(this.#options.database, reference, ({ amount, steps, said }, nowMs) => {
+      await this.#replan(this.#options.database, reference, ({ amount, steps, isAcknowledged }, nowMs) => {
         if (steps.some(isRecallAnswer)) return null
         const { afterMs, outcome, schemeCode } = planRecall(amount)
         const answer: PlanStep =
           outcome === 'accepted'
             ? { afterMs: nowMs + afterMs, event: 'returned', schemeCode: RECALLED_CODE, amountMinor: amount }
             : { afterMs: nowMs + afterMs, event: 'recall_rejected', schemeCode, amountMinor: null }
-        return inOrder([...(said ? [] : steps), answer])
+        return inOrder([...(isAcknowledged ? [] : steps), answer])
       })
     }
   }
@@ -196,9 +196,9 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
     reference: string,
     { event, schemeCode, amount, delayMs }: BankSimulation,
   ): Promise<string | null> {
-    return await this.#replan(queries, reference, ({ steps, said }, nowMs) => {
+    return await this.#replan(queries, reference, ({ steps, isAcknowledged }, nowMs) => {
       const simulated: PlanStep = { afterMs: nowMs + delayMs, event, schemeCode, amountMinor: amount }
-      return event === 'recall_rejected' && !said
+      return event === 'recall_rejected' && !isAcknowledged
         ? inOrder([...steps.filter((step) => !isRecallAnswer(step)), simulated])
         : [simulated]
     })
@@ -229,7 +229,7 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
         amount,
         receivedAt,
         eventNumber,
-        said: dueAt === null,
+        isAcknowledged: dueAt === null,
         steps: text === null ? only : decodeSteps(text),
       }
       const steps = decide(order, clock.now() - receivedAt)
@@ -240,7 +240,7 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
       if (
         await replanSandboxOrder(
           queries,
-          { reference, eventNumber, said: order.said },
+          { reference, eventNumber, isAcknowledged: order.isAcknowledged },
           { ...next, steps: stepsText(steps) },
         )
       )

@@ -62,15 +62,23 @@ function head({
   const next = timestamp(Date.parse(`${day}T00:00:00Z`) + DAY_MS)
   const number = Math.floor(Date.parse(`${day}T00:00:00Z`) / DAY_MS)
   return (
-    `<?xml version="1.0" encoding="UTF-8"?>\n<Document xmlns="${NAMESPACE}"><BkToCstmrStmt><GrpHdr><MsgId>${id}</MsgId><CreDtTm>${next}</CreDtTm></GrpHdr>` +
-    `<Stmt><Id>${id}</Id><ElctrncSeqNb>${number}</ElctrncSeqNb><CreDtTm>${next}</CreDtTm><FrToDt><FrDtTm>${day}T00:00:00.000Z</FrDtTm><ToDtTm>${next}</ToDtTm></FrToDt>` +
-    `<Acct><Id><Othr><Id>${connectionId}</Id></Othr></Id><Ccy>${currency}</Ccy></Acct>${balance('OPBD', opening, currency, day)}${balance('CLBD', closing, currency, day)}`
+    `<?xml version="1.0" encoding="UTF-8"?>\n<Document xmlns="${NAMESPACE}"><BkToCstmrStmt>` +
+    `<GrpHdr><MsgId>${id}</MsgId><CreDtTm>${next}</CreDtTm></GrpHdr>` +
+    `<Stmt><Id>${id}</Id><ElctrncSeqNb>${number}</ElctrncSeqNb><CreDtTm>${next}</CreDtTm>` +
+    `<FrToDt><FrDtTm>${day}T00:00:00.000Z</FrDtTm><ToDtTm>${next}</ToDtTm></FrToDt>` +
+    `<Acct><Id><Othr><Id>${connectionId}</Id></Othr></Id><Ccy>${currency}</Ccy></Acct>` +
+    balance('OPBD', opening, currency, day) +
+    balance('CLBD', closing, currency, day)
   )
 }
 
 function balance(code: string, amount: bigint, currency: CurrencyCode, day: string): string {
   const absolute = amount < 0n ? -amount : amount
-  return `<Bal><Tp><CdOrPrtry><Cd>${code}</Cd></CdOrPrtry></Tp><Amt Ccy="${currency}">${formatMajor(absolute, currency)}</Amt><CdtDbtInd>${amount < 0n ? 'DBIT' : 'CRDT'}</CdtDbtInd><Dt><Dt>${day}</Dt></Dt></Bal>`
+  const side = amount < 0n ? 'DBIT' : 'CRDT'
+  return (
+    `<Bal><Tp><CdOrPrtry><Cd>${code}</Cd></CdOrPrtry></Tp><Amt Ccy="${currency}">${formatMajor(absolute, currency)}</Amt>` +
+    `<CdtDbtInd>${side}</CdtDbtInd><Dt><Dt>${day}</Dt></Dt></Bal>`
+  )
 }
 
 function entry(
@@ -78,10 +86,12 @@ function entry(
   currency: CurrencyCode,
 ): string {
   const time = timestamp(at)
+  const remittance = text === null ? '' : `<RmtInf><Ustrd>${escaped(text)}</Ustrd></RmtInf>`
   return (
-    `<Ntry><Amt Ccy="${currency}">${formatMajor(amount, currency)}</Amt><CdtDbtInd>${direction}</CdtDbtInd><Sts><Cd>BOOK</Cd></Sts><BookgDt><DtTm>${time}</DtTm></BookgDt>` +
+    `<Ntry><Amt Ccy="${currency}">${formatMajor(amount, currency)}</Amt><CdtDbtInd>${direction}</CdtDbtInd>` +
+    `<Sts><Cd>BOOK</Cd></Sts><BookgDt><DtTm>${time}</DtTm></BookgDt>` +
     `<ValDt><Dt>${time.slice(0, 10)}</Dt></ValDt><AcctSvcrRef>${bare(id)}</AcctSvcrRef><BkTxCd><Prtry><Cd>${code}</Cd></Prtry></BkTxCd>` +
-    `<NtryDtls><TxDtls><Refs><EndToEndId>${bare(reference)}</EndToEndId></Refs>${text === null ? '' : `<RmtInf><Ustrd>${escaped(text)}</Ustrd></RmtInf>`}</TxDtls></NtryDtls></Ntry>`
+    `<NtryDtls><TxDtls><Refs><EndToEndId>${bare(reference)}</EndToEndId></Refs>${remittance}</TxDtls></NtryDtls></Ntry>`
   )
 }
 

@@ -60,9 +60,9 @@ const START = `SwaggerUIBundle({
   docExpansion: 'list',
   filter: true,
   displayRequestDuration: true,
-  // Whoever comes to the same browser next is somebody else.
+  // The next user of the same browser must sign in again.
   persistAuthorization: false,
-  // No service of anybody else is asked what it thinks of the contract.
+  // The document is not sent to the validator of Swagger, an outside service.
   validatorUrl: null,
 })
 `

@@ -46,7 +46,7 @@ export type PathParameter<Path extends string> = Path extends `${string}{${infer
   ? Name | PathParameter<Rest>
   : never
 
-/** The caller as a handler gets it: everyone where nobody signs in, a signed-in person, or a key or person of a tenant. */
+/** The caller as a handler gets it: anonymous for a public route, a signed-in person, or a key or person of a tenant. */
 export type CallerOf<Access extends Callers> = Access extends 'public'
   ? AnonymousCaller
   : Access extends 'session' | 'staff'
@@ -57,7 +57,7 @@ export type CallerOf<Access extends Callers> = Access extends 'public'
 export interface RouteContext<Path extends string, Access extends Callers, List, Query, Body> {
   /** The caller, as commands and the audit trail take it. */
   readonly caller: CallerOf<Access>
-  /** The body with the request's Idempotency-Key and deadline, as commands take it; null where nobody signs in. */
+  /** The body with the request's Idempotency-Key and deadline, as commands take it; null for a public route. */
   readonly command: Access extends 'public' ? null : Command<BodyOf<Body>>
   /** The caller's tenant. Null also where the operation belongs to no tenant. */
   readonly tenant: Access extends 'public' ? null : Tenant

@@ -21,7 +21,7 @@ export class RequestContext {
   readonly requestId: string
   /** Path of the request as it was sent, starting `/v1/`. */
   readonly instance: string
-  /** Null where nobody signs in. */
+  /** Null for a public route. */
   principal: Principal | null = null
   /** Null also where the operation belongs to no tenant. */
   tenant: Tenant | null = null
@@ -56,7 +56,7 @@ export class RequestContext {
     return { tenant, principal, session, source, requestId } as ByCaller | AnonymousCaller
   }
 
-  /** The body as a command of the caller; null where nobody signs in or the operation has no tenant. */
+  /** The body as a command of the caller; null for a public route, or an operation without a tenant. */
   get command(): Command<unknown> | null {
     const { tenant, principal, body, idempotency, requestId, instance, deadline } = this
     if (tenant === null || principal === null) return null

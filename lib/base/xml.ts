@@ -19,8 +19,8 @@ export function xmlText(text: string, max: number): string {
  * text.
  */
 export function xmlElement(name: string, text: string | null, max: number): string {
-  const said = text === null ? '' : xmlText(text, max)
-  return said === '' ? '' : `<${name}>${said}</${name}>`
+  const content = text === null ? '' : xmlText(text, max)
+  return content === '' ? '' : `<${name}>${content}</${name}>`
 }
 
 /** Removes the dashes of an id: 32 characters remain, and the schemas of ISO 20022 allow 35. */

@@ -99,19 +99,19 @@ function lastUpTo(list: readonly DirectoryEntry[], code: string): DirectoryEntry
 function order(key: string, list: DirectoryEntry[]): void {
   list.sort((left, right) => (left.from < right.from ? -1 : left.from > right.from ? 1 : 0))
   const overlap = list.find((entry, index) => index > 0 && entry.from <= (list[index - 1] as DirectoryEntry).to)
-  if (overlap !== undefined) throw new SyntaxError(`${key} ${overlap.from} is said twice`)
+  if (overlap !== undefined) throw new SyntaxError(`${key} ${overlap.from} is listed twice`)
 }
 
 function entryOf({ country, kind, from, to, name, bic, rails }: DirectoryLine): DirectoryEntry {
   const last = to === '' ? from : to
-  const said = `${country} ${kind} ${from}`
-  if (!/^[A-Z]{2}$/.test(country)) throw new SyntaxError(`${said}: no country`)
-  if (!DIRECTORY_KINDS.includes(kind as DirectoryKind)) throw new SyntaxError(`${said}: no such kind`)
+  const entry = `${country} ${kind} ${from}`
+  if (!/^[A-Z]{2}$/.test(country)) throw new SyntaxError(`${entry}: no country`)
+  if (!DIRECTORY_KINDS.includes(kind as DirectoryKind)) throw new SyntaxError(`${entry}: no such kind`)
   if (!/^[A-Z0-9]{1,34}$/.test(from) || last.length !== from.length || last < from || !/^[A-Z0-9]+$/.test(last))
-    throw new SyntaxError(`${said}: no code`)
-  if (name === '') throw new SyntaxError(`${said}: no name`)
+    throw new SyntaxError(`${entry}: no code`)
+  if (name === '') throw new SyntaxError(`${entry}: no name`)
   const by = rails === '' ? null : rails.split(' ')
   const unknown = by?.find((rail) => !RAILS.has(rail as Rail))
-  if (unknown !== undefined) throw new SyntaxError(`${said}: no rail ${unknown}`)
+  if (unknown !== undefined) throw new SyntaxError(`${entry}: no rail ${unknown}`)
   return { from, to: last, name, bic: bic === '' ? null : bic, rails: by === null ? null : new Set(by as Rail[]) }
 }

@@ -182,7 +182,7 @@ export function changed<Row>(changeable: Changeable<Row>, alias: string): string
 
 // ── Fences ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** What a fence found: the turn or command that it belongs to, and the detail columns (null where it selects none). */
+/** The finding of a fence: the turn or command that it belongs to, and the detail columns (null where it selects none). */
 export interface Found {
   /** The index of the turn or of the command. */
   readonly nth: number

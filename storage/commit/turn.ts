@@ -1,7 +1,7 @@
-/** What a commit is given: turns of decided commands, and a connection. */
+/** The input of a commit: turns of decided commands, and a connection. */
 import type { Effects } from '../../lib/decisions/effects.ts'
 
-/** One decided command of a turn, with the effects to write. */
+/** A decided command of a turn, with the effects to write. */
 export interface CommitCommand {
   readonly effects: Effects
 }

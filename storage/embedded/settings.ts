@@ -48,7 +48,7 @@ export function chooseSettings(): Record<string, string> {
     default_statistics_target: '20',
     // … and without falling behind the writes.
     autovacuum_vacuum_cost_limit: '2000',
-    // One time zone everywhere.
+    // The same time zone everywhere.
     timezone: 'UTC',
     log_timezone: 'UTC',
     // The log is for starts, stops and crashes; the sender of a failed statement reports the failure.

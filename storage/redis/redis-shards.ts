@@ -62,7 +62,7 @@ const SETTINGS: RedisShardsSettings = {
   silenceMaxMs: 2_000,
   /** A dead node's shards are free after this; with one more heartbeat they have a new owner in under 4 s. */
   leaseTtlMs: 3_000,
-  /** Two extensions may fail before a lease is lost. */
+  /** The interval of extensions: two of them may fail before a lease is lost. */
   extendAfterMs: 1_000,
   /** After this time every live node has sent a heartbeat since Redis lost its memory (S3). */
   meetMs: 1_000,
@@ -283,7 +283,7 @@ export class RedisShards implements Shards {
     })
     // Renewed with every connection; it can only fail because this node leaves.
     subscription.subscribe(this.#channel).catch(() => undefined)
-    // One attempt each: the next turn retries, with a newer view.
+    // Redlock retries nothing: the next turn does, with a newer view.
     const redlock = new Redlock([commands], { retryCount: 0, driftFactor: DRIFT_SHARE })
     this.#connection = { commands, subscription, redlock }
     this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS)

@@ -140,8 +140,8 @@ export interface NextSandboxEvent {
 }
 
 /**
- * Replaces the plan of an order and raises its event number by one. `said` is whether the last message was acknowledged
- * when the plan was read.
+ * Replaces the plan of an order and raises its event number by one. `isAcknowledged` is whether the last message was
+ * acknowledged when the plan was read.
  *
  * @returns false when the order has moved on since it was read
  * @throws DatabaseUnavailable, and what the driver throws
@@ -151,8 +151,8 @@ export async function replanSandboxOrder(
   {
     reference,
     eventNumber,
-    said,
-  }: { readonly reference: string; readonly eventNumber: number; readonly said: boolean },
+    isAcknowledged,
+  }: { readonly reference: string; readonly eventNumber: number; readonly isAcknowledged: boolean },
   next: NextSandboxEvent,
 ): Promise<boolean> {
   const planned = await queries.query({
@@ -160,7 +160,7 @@ export async function replanSandboxOrder(
     text: `update sandbox_order set state = case when state = 'unanswered' then 'accepted' else state end, next_event = $3, scheme_code = $4,
             due_at = received_at + $5 * interval '1 millisecond', steps = $6, event_number = event_number + 1
           where reference = $1 and event_number = $2 and (due_at is null) = $7 returning 1`,
-    values: [reference, eventNumber, next.event, next.schemeCode, next.afterMs, next.steps, said],
+    values: [reference, eventNumber, next.event, next.schemeCode, next.afterMs, next.steps, isAcknowledged],
   })
   return planned.length > 0
 }

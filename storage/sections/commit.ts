@@ -115,5 +115,5 @@ export const commit: Commit<BalanceAfter, Conflict> = commitOf<BalanceAfter, Con
   fences: FENCES,
 })
 
-/** What a commit answers: the balances as Postgres now holds them, or every reason why nothing was written. */
+/** The result of a commit: the balances as Postgres now holds them, or every reason why nothing was written. */
 export type CommitResult = Awaited<ReturnType<typeof commit>>

@@ -158,7 +158,7 @@ interface DeliveryRow {
   readonly related_id: string | null
 }
 
-/** One attempt as stored; its number follows from its position, its headers from the event and the time of signing. */
+/** An attempt as stored; its number follows from its position, its headers from the event and the time of signing. */
 export interface StoredAttempt {
   readonly startedAt: string
   readonly durationMs: number

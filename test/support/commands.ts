@@ -28,7 +28,7 @@ type Transfer = Partial<CreateTransfer> &
   Pick<CreateTransfer, 'customerId' | 'amount' | 'toBalanceId' | 'toConnectionId'>
 
 /** Makes a payment command in euro, under a new key. */
-export function paymentCommand(said: Payment): CreatePayment {
+export function paymentCommand(overrides: Payment): CreatePayment {
   orders += 1n
   return {
     kind: 'create_payment',
@@ -53,7 +53,7 @@ export function paymentCommand(said: Payment): CreatePayment {
     rail: 'sepa_instant',
     instant: true,
     executionDate: null,
-    createdBy: said.customerId,
+    createdBy: overrides.customerId,
     createdByName: 'Key',
     createdVia: 'api_key',
     approving: { ids, sandboxDecision: null },
@@ -76,12 +76,12 @@ export function paymentCommand(said: Payment): CreatePayment {
     key: newKey(),
     problemText,
     problemStatus,
-    ...said,
+    ...overrides,
   }
 }
 
 /** Makes a transfer command in euro, under a new key. */
-export function transferCommand(said: Transfer): CreateTransfer {
+export function transferCommand(overrides: Transfer): CreateTransfer {
   orders += 1n
   return {
     kind: 'create_transfer',
@@ -93,7 +93,7 @@ export function transferCommand(said: Transfer): CreateTransfer {
     number: orderNumber('TRF', orders),
     currency: 'EUR',
     reference: null,
-    createdBy: said.customerId,
+    createdBy: overrides.customerId,
     createdVia: 'api_key',
     externalId: null,
     externalIdOwner: null,
@@ -104,12 +104,12 @@ export function transferCommand(said: Transfer): CreateTransfer {
     key: newKey(),
     problemText,
     problemStatus,
-    ...said,
+    ...overrides,
   }
 }
 
 /** Makes the state of an open balance in euro, as its actor holds it. */
-export function balanceState(said: Partial<BalanceState>): BalanceState {
+export function balanceState(overrides: Partial<BalanceState>): BalanceState {
   return {
     id: ids.next(),
     customerId: ids.next(),
@@ -127,6 +127,6 @@ export function balanceState(said: Partial<BalanceState>): BalanceState {
     fees: [],
     calendar: null,
     railVersion: 1,
-    ...said,
+    ...overrides,
   }
 }

@@ -26,7 +26,13 @@ const came = (id: string, name: string, amount: bigint, at: number, counted: num
     counted: counted === null ? null : { key: 'q1', at: counted },
   })
 const comes = (id: string): string => JSON.stringify({ details: { incomingPaymentRef: id } })
-const thing = (id: string, key: string, kind: Thing['kind'], status: string, said: Partial<Thing> = {}): Thing => ({
+const thing = (
+  id: string,
+  key: string,
+  kind: Thing['kind'],
+  status: string,
+  overrides: Partial<Thing> = {},
+): Thing => ({
   id,
   key,
   kind,
@@ -34,7 +40,7 @@ const thing = (id: string, key: string, kind: Thing['kind'], status: string, sai
   made: 0n,
   failed: 0n,
   amount: null,
-  ...said,
+  ...overrides,
 })
 const rest = (from: number, until: number, cancelled = false): Rest => ({
   about: 'k1',

@@ -12,21 +12,32 @@ export const no = (available: number, required: number): string =>
     required: { amountMinor: String(required) },
   })
 
-export const wanted = (name: string, amount: bigint, said: Partial<Wanted> = {}): Wanted => ({
+export const wanted = (name: string, amount: bigint, overrides: Partial<Wanted> = {}): Wanted => ({
   name,
   kind: 'payment',
   from: 'A',
   to: null,
   amount,
   ends: 'completed',
-  ...said,
+  ...overrides,
 })
 /** Something that moves money at once. */
-export const pay = (key: string, amount: bigint, said: Partial<Wanted> = {}, more: Partial<Command> = {}): Command => {
-  const wants = [wanted(key, amount, said)]
+export const pay = (
+  key: string,
+  amount: bigint,
+  overrides: Partial<Wanted> = {},
+  more: Partial<Command> = {},
+): Command => {
+  const wants = [wanted(key, amount, overrides)]
   return { key, tenantId: 'T', path: `/v1/${wants[0]!.kind}s`, kind: wants[0]!.kind, wants, ...more }
 }
-export const made = (id: string, name: string, amount: bigint, at: number, said: Partial<Effect> = {}): Effect => ({
+export const made = (
+  id: string,
+  name: string,
+  amount: bigint,
+  at: number,
+  overrides: Partial<Effect> = {},
+): Effect => ({
   id,
   name,
   kind: 'payment',
@@ -38,7 +49,7 @@ export const made = (id: string, name: string, amount: bigint, at: number, said:
   exchangeId: null,
   lost: false,
   at,
-  ...said,
+  ...overrides,
 })
 export const call = (
   key: string,
@@ -46,8 +57,8 @@ export const call = (
   end: number,
   status: number | null,
   answer = '',
-  said: Partial<Call> = {},
-): Call => ({ key, node: 'n1', start, end, status, answer, retryAfter: status === 503, ...said })
+  overrides: Partial<Call> = {},
+): Call => ({ key, node: 'n1', start, end, status, answer, retryAfter: status === 503, ...overrides })
 export const decided = (key: string, transaction: string, at: number, isYes: boolean): Decided => ({
   key,
   transaction,

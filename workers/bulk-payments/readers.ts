@@ -10,7 +10,7 @@ export interface BulkReadingOptions {
   readonly decimalSeparator: DecimalSeparator
 }
 
-/** What a format that is a message of its sender states at the beginning of a file. */
+/** The head of a file whose format is a message: its id and its totals, as the sender states them. */
 interface MessageHead {
   /** Returns the sender's id of the message; null when the beginning does not contain it. */
   idOf(beginning: Uint8Array): string | null

@@ -92,7 +92,7 @@ export function createWorkerPool(options: { readonly queueMax?: number } = {}): 
     return unpack(await signing.run(pack(batch)))
   }
 
-  // One thread only, because each thread has its own copy of the fonts in memory.
+  // A single thread, because each thread has its own copy of the fonts in memory.
   const documents = new Piscina<Confirmation, Uint8Array>({
     filename: new URL('../documents/confirmation.ts', import.meta.url).href,
     minThreads: 0,

@@ -415,14 +415,14 @@ t.test('a whole call to the bank that fails makes exceptions, not repeats', asyn
   await auditIsClean(t, ledger)
 })
 
-const message = (reference: string, ledger: Ledger, said: Partial<BankMessage> = {}): BankMessage => ({
+const message = (reference: string, ledger: Ledger, overrides: Partial<BankMessage> = {}): BankMessage => ({
   id: ids.next(),
   type: 'settled',
   reference,
   shard: ledger.shard,
   schemeCode: null,
   amount: null,
-  ...said,
+  ...overrides,
 })
 
 t.test(

@@ -49,13 +49,13 @@ function openNode(
   }
 }
 
-const pay = (ledger: Ledger, amount: bigint, said: Partial<CreatePayment> = {}): CreatePayment =>
+const pay = (ledger: Ledger, amount: bigint, overrides: Partial<CreatePayment> = {}): CreatePayment =>
   paymentCommand({
     customerId: ledger.customerId,
     amount,
     recipient: ledger.recipient,
     createdBy: ledger.apiKeyId,
-    ...said,
+    ...overrides,
   })
 
 /** What came of an ask, in words a test can compare. */
@@ -65,7 +65,7 @@ function wordOf(outcome: Outcome<BalanceReply>): string {
     ? (outcome.reply.problem.errors?.[0]?.code ?? outcome.reply.problem.slug)
     : outcome.reply.kind
 }
-const settledWord = (settled: PromiseSettledResult<Outcome<BalanceReply>>): string =>
+const outcomeOf = (settled: PromiseSettledResult<Outcome<BalanceReply>>): string =>
   settled.status === 'fulfilled' ? wordOf(settled.value) : (settled.reason as Error).name
 
 /** A lock on one balance, held until it is let go: a commit that wants it waits. */
@@ -159,7 +159,7 @@ t.test('a command that throws while it is decided fails alone', async (t) => {
       node.ask(ledger.balances[0]!, command),
     ),
   )
-  t.strictSame(settled.map(settledWord), ['payment_created', 'Error', 'payment_created', 'Error', 'payment_created'])
+  t.strictSame(settled.map(outcomeOf), ['payment_created', 'Error', 'payment_created', 'Error', 'payment_created'])
   t.strictSame(node.bugs, ['poison', 'poison'])
   t.match(await ledger.funds(ledger.balances[0]!), { posted: 100n, held: 60n })
   t.equal(node.backlog, 0)
@@ -211,10 +211,10 @@ t.test('a full mailbox refuses instead of growing, and what it took is answered'
   t.equal(node.backlog, LIMITS.mailboxMax)
   const settled = await Promise.allSettled(asked)
   t.strictSame(
-    settled.slice(LIMITS.mailboxMax).map(settledWord),
+    settled.slice(LIMITS.mailboxMax).map(outcomeOf),
     Array.from({ length: 5 }, () => 'Overloaded'),
   )
-  t.ok(settled.slice(0, LIMITS.mailboxMax).every((each) => settledWord(each) === 'payment_created'))
+  t.ok(settled.slice(0, LIMITS.mailboxMax).every((each) => outcomeOf(each) === 'payment_created'))
   t.equal(
     (await ledger.funds(ledger.balances[0]!)).held,
     BigInt(LIMITS.mailboxMax),
@@ -257,7 +257,7 @@ t.test('an ask that waited too long is dropped undecided', async (t) => {
   const fresh = node.ask(a, pay(ledger, 16n))
   const settled = Promise.allSettled([underWay, ...late, fresh])
   await release()
-  t.strictSame((await settled).map(settledWord), ['payment_created', 'Overloaded', 'Overloaded', 'payment_created'])
+  t.strictSame((await settled).map(outcomeOf), ['payment_created', 'Overloaded', 'Overloaded', 'payment_created'])
   t.equal((await ledger.funds(a)).held, 19n)
   t.equal(node.backlog, 0)
   await auditIsClean(t, ledger)
@@ -286,7 +286,7 @@ t.test(
     const settled = Promise.allSettled([underWay, impatient, patient])
     clock.advance(1_000)
     await release()
-    t.strictSame((await settled).map(settledWord), ['payment_created', 'Overloaded', 'payment_created'])
+    t.strictSame((await settled).map(outcomeOf), ['payment_created', 'Overloaded', 'payment_created'])
     t.equal((await ledger.funds(a)).held, 72n)
     t.equal(node.backlog, 0)
     await auditIsClean(t, ledger)
@@ -305,7 +305,7 @@ t.test(
     const asked = Promise.allSettled([node.ask(a, command), node.ask(b, neighbour)])
     for (const pid of await until('the commit waits', () => waitingBackends(ledger)))
       await ledger.read('select pg_terminate_backend($1)', [pid])
-    t.strictSame((await asked).map(settledWord), ['OutcomeUnknown', 'OutcomeUnknown'])
+    t.strictSame((await asked).map(outcomeOf), ['OutcomeUnknown', 'OutcomeUnknown'])
     t.equal(node.backlog, 0)
     await release()
     t.strictSame(
@@ -427,7 +427,7 @@ t.test('a database that is not there answers quickly, and nothing is left waitin
   const settled = await Promise.allSettled(
     Array.from({ length: 300 }, () => node.ask(ledger.balances[0]!, pay(ledger, 1n))),
   )
-  t.ok(settled.every((each) => settledWord(each) === 'DatabaseUnavailable'))
+  t.ok(settled.every((each) => outcomeOf(each) === 'DatabaseUnavailable'))
   t.equal(node.backlog, 0)
 })
 
@@ -441,7 +441,7 @@ t.test('of many commands in one commit only the one that collides fails', async 
     const culprit = pay(ledger, 1n, { number: first.number })
     const asked = Array.from({ length: 50 }, (_, nth) => node.ask(a, nth === place ? culprit : pay(ledger, 1n)))
     const others = Array.from({ length: 20 }, () => node.ask(b, pay(ledger, 1n)))
-    const words = (await Promise.allSettled([...asked, ...others])).map(settledWord)
+    const words = (await Promise.allSettled([...asked, ...others])).map(outcomeOf)
     t.equal(
       words.filter((word) => word === 'payment_created').length,
       69,
@@ -465,7 +465,7 @@ t.test('text that Postgres cannot keep fails alone', async (t) => {
         node.ask(ledger.balances[0]!, pay(ledger, 1n, nth === 7 ? { externalId: 'a\u0000b' } : {})),
       ),
     )
-  ).map(settledWord)
+  ).map(outcomeOf)
   t.strictSame(
     words,
     Array.from({ length: 30 }, (_, nth) => (nth === 7 ? 'error' : 'payment_created')),
@@ -493,7 +493,7 @@ t.test('twins under one key that arrive together are one command', async (t) => 
           }),
     ),
   )
-  const words = (await Promise.allSettled(asked)).map(settledWord)
+  const words = (await Promise.allSettled(asked)).map(outcomeOf)
   t.equal(words.filter((word) => word === 'payment_created' || word === 'transfer_created').length, 20)
   t.equal(words.filter((word) => word === 'recorded').length, 40)
   const { posted, held } = await ledger.funds(a)
@@ -527,9 +527,7 @@ t.test(
           Array.from({ length: 300 }, async () => {
             while (left > 0) {
               left -= 1
-              words.push(
-                ...(await Promise.allSettled([node.ask(ledger.balances[0]!, pay(ledger, 1n))])).map(settledWord),
-              )
+              words.push(...(await Promise.allSettled([node.ask(ledger.balances[0]!, pay(ledger, 1n))])).map(outcomeOf))
             }
           }),
         )
@@ -574,7 +572,7 @@ t.test(
                 }),
               ),
             ])
-            const word = settledWord(settled!)
+            const word = outcomeOf(settled!)
             words.set(word, (words.get(word) ?? 0) + 1)
           }
         }),
@@ -642,7 +640,7 @@ t.test('closing answers what was accepted', async (t) => {
   const node = openNode(t, ledger, { lanes: 2 })
   const asked = Array.from({ length: 400 }, () => node.ask(ledger.balances[0]!, pay(ledger, 1n)))
   await node.system.close()
-  t.equal((await Promise.allSettled(asked)).filter((each) => settledWord(each) === 'payment_created').length, 400)
+  t.equal((await Promise.allSettled(asked)).filter((each) => outcomeOf(each) === 'payment_created').length, 400)
   t.equal(node.backlog, 0)
   await auditIsClean(t, ledger)
 })
@@ -664,7 +662,7 @@ t.test(
     }
     const asks = [pay(ledger, 2n), broken, pay(ledger, 3n)].map((command) => node.ask(balance, command))
     const settled = await Promise.allSettled(asks)
-    t.same(settled.map(settledWord), ['payment_created', 'TypeError', 'payment_created'])
+    t.same(settled.map(outcomeOf), ['payment_created', 'TypeError', 'payment_created'])
     t.same(node.bugs, ['not a date'])
     node.bugs.length = 0
     t.equal(node.backlog, 0)

@@ -12,9 +12,15 @@ import type { World } from '../../support/world.ts'
 type Tier = ApprovalPolicyWrite['tiers'][number]
 
 /** A tier in euro, minor units. */
-export function tier(number: number, from: number, to: number | null, said: Partial<Tier> = {}): Tier {
+export function tier(number: number, from: number, to: number | null, overrides: Partial<Tier> = {}): Tier {
   const eur = (minor: number) => ({ amountMinor: String(minor), currency: 'EUR' })
-  return { tier: number, minAmount: eur(from), maxAmount: to === null ? null : eur(to), requiredApprovals: 1, ...said }
+  return {
+    tier: number,
+    minAmount: eur(from),
+    maxAmount: to === null ? null : eur(to),
+    requiredApprovals: 1,
+    ...overrides,
+  }
 }
 
 export const policyPath = (person: Person, kind: PolicyKind): string =>

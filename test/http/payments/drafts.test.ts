@@ -29,8 +29,8 @@ const bodyOf = (world: World, minor = 5_000) => ({
   ...paymentBody(world.seeded.balances.EUR, world.seeded.recipients.EUR, minor),
   draft: true,
 })
-const draft = async (world: World, said: object = {}): Promise<Payment> =>
-  (await world.seeded.client.createPayment({ ...bodyOf(world), ...said })).body
+const draft = async (world: World, overrides: object = {}): Promise<Payment> =>
+  (await world.seeded.client.createPayment({ ...bodyOf(world), ...overrides })).body
 
 async function patch(world: World, id: string, body: object, tag?: string): Promise<Reply<Payment>> {
   const { client } = world.seeded

@@ -24,12 +24,12 @@ import {
 } from '../../../lib/approvals/policy.ts'
 import { AMOUNT_MAX, BALANCES, CURRENCIES, RECIPIENTS, stored, termsOfKind } from './policies.ts'
 
-const tier = (said: Partial<Tier>): Tier => ({ ...DEFAULT_TIER, approverRoles: [], ...said })
-const policy = (said: Partial<PolicyTerms> = {}): PolicyTerms => ({
+const tier = (overrides: Partial<Tier>): Tier => ({ ...DEFAULT_TIER, approverRoles: [], ...overrides })
+const policy = (overrides: Partial<PolicyTerms> = {}): PolicyTerms => ({
   ...NO_POLICY,
   enabled: true,
   tiers: [tier({ minAmount: 1_000n })],
-  ...said,
+  ...overrides,
 })
 const changed = (before: StoredPolicies, kind: PolicyKind, after: PolicyTerms, mode: RecipientMode = 'none'): boolean =>
   loosens(rulesInEffect(before, mode), rulesInEffect({ ...before, [kind]: after }, mode))
@@ -141,7 +141,10 @@ t.test('what loosens', (t) => {
     tiers: [tier({ minAmount: 1_000n, requiredApprovals: 2, approverRoles: ['approver'], distinctTeams: true })],
     exemptOwnAccounts: false,
   })
-  const with_ = (said: Partial<Tier>): PolicyTerms => ({ ...before, tiers: [{ ...before.tiers[0]!, ...said }] })
+  const with_ = (overrides: Partial<Tier>): PolicyTerms => ({
+    ...before,
+    tiers: [{ ...before.tiers[0]!, ...overrides }],
+  })
   const cases: readonly (readonly [string, PolicyTerms, boolean])[] = [
     ['the same', before, false],
     ['off', { ...before, enabled: false }, true],

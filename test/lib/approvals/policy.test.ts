@@ -10,12 +10,12 @@ import {
   type Tier,
 } from '../../../lib/approvals/policy.ts'
 
-const tier = (said: Partial<Tier>): Tier => ({ ...DEFAULT_TIER, approverRoles: [], ...said })
-const policy = (said: Partial<PolicyTerms> = {}): PolicyTerms => ({
+const tier = (overrides: Partial<Tier>): Tier => ({ ...DEFAULT_TIER, approverRoles: [], ...overrides })
+const policy = (overrides: Partial<PolicyTerms> = {}): PolicyTerms => ({
   ...NO_POLICY,
   enabled: true,
   tiers: [tier({ minAmount: 1_000n })],
-  ...said,
+  ...overrides,
 })
 
 t.test('the tier is the one whose range the amount lies in', (t) => {

@@ -12,13 +12,13 @@ import {
 import { MONDAY } from '../../support/commands.ts'
 
 const DAY = 86_400_000
-const limitState = (said: Partial<LimitState['limits']> = {}, day = 0n, month = day): LimitState => ({
-  limits: { currency: 'EUR', single: 500n, daily: 1_000n, monthly: 1_500n, ...said },
+const limitState = (overrides: Partial<LimitState['limits']> = {}, day = 0n, month = day): LimitState => ({
+  limits: { currency: 'EUR', single: 500n, daily: 1_000n, monthly: 1_500n, ...overrides },
   day: { start: '2026-05-04', amount: day },
   month: { start: '2026-05-01', amount: month },
 })
-const state = (...said: Parameters<typeof limitState>): PaymentLimits => ({
-  customer: limitState(...said),
+const state = (...overrides: Parameters<typeof limitState>): PaymentLimits => ({
+  customer: limitState(...overrides),
   members: new Map(),
 })
 const spending = (amount: bigint, spenderId = 'key') => ({ customerId: 'customer', spenderId, amount })

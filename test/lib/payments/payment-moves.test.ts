@@ -39,8 +39,8 @@ const COMMANDS: { readonly [name: string]: PaymentCommand } = {
   block: { kind: 'block', freezeFunds: false, context },
 }
 
-function payment(said: Partial<PaymentState> = {}): PaymentState {
-  const balanceId = said.sourceBalanceId ?? ids.next()
+function payment(overrides: Partial<PaymentState> = {}): PaymentState {
+  const balanceId = overrides.sourceBalanceId ?? ids.next()
   return {
     id: ids.next(),
     customerId: ids.next(),
@@ -63,7 +63,7 @@ function payment(said: Partial<PaymentState> = {}): PaymentState {
     recipientName: 'Amsterdam Trading BV',
     createdAt: MONDAY,
     recall: null,
-    ...said,
+    ...overrides,
   }
 }
 
@@ -122,8 +122,8 @@ t.test('the table knows every place and every command', (t) => {
 
 t.test('each command moves a payment exactly where the table says, by the rule it says', (t) => {
   for (const { place, name, expected } of CASES) {
-    const said = PLACES[place]
-    const state = said === null || said === undefined ? null : Object.freeze(payment(said))
+    const placed = PLACES[place]
+    const state = placed === null || placed === undefined ? null : Object.freeze(payment(placed))
     const { state: after, reply, effects, refused = false } = movePayment(state, COMMANDS[name]!, MONDAY)
     const label = `${place} ${name}`
     t.equal(refused, expected === '.', `${label}: nothing is ignored for good before the state was read again (I4)`)
@@ -436,8 +436,8 @@ t.test('the message of the partner is logged with the move that it caused, once'
 
 t.test('what comes back is never more than what was sent, and is shown with the reason it came back for', (t) => {
   const state = payment({ status: 'completed', sent: true })
-  const returned = (said: Partial<Extract<PaymentCommand, { kind: 'returned' }>>) =>
-    movePayment(state, { ...COMMANDS['returned'], ...said } as PaymentCommand, MONDAY)
+  const returned = (overrides: Partial<Extract<PaymentCommand, { kind: 'returned' }>>) =>
+    movePayment(state, { ...COMMANDS['returned'], ...overrides } as PaymentCommand, MONDAY)
   for (const amount of [101n, 0n, -1n]) t.equal(returned({ amount }).effects, null, `${amount} of 100 changes nothing`)
   const [change] = returned({}).effects?.paymentDecisions ?? []
   t.equal(change?.returnedAmount, 60n)

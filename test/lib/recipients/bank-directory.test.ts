@@ -10,7 +10,7 @@ import { loadBankDirectory } from '../../../storage/recipients/bank-directory-fi
 import { loadUkModulusTable } from '../../../storage/recipients/uk-modulus-files.ts'
 
 const ukModulus = await loadUkModulusTable(null)
-const line = (country: string, kind: string, from: string, said: Partial<DirectoryLine> = {}): DirectoryLine => ({
+const line = (country: string, kind: string, from: string, overrides: Partial<DirectoryLine> = {}): DirectoryLine => ({
   country,
   kind,
   from,
@@ -18,7 +18,7 @@ const line = (country: string, kind: string, from: string, said: Partial<Directo
   name: `Bank ${from}`,
   bic: '',
   rails: '',
-  ...said,
+  ...overrides,
 })
 const banks = new BankDirectory([
   line('AU', 'bsb', '062000', { to: '062999', name: 'Example Bank', bic: 'EXAMAU2S' }),
@@ -65,7 +65,7 @@ t.test('lines that cannot be are refused, and so is a code that two have', async
     t.throws(() => new BankDirectory([wrong]), SyntaxError, JSON.stringify(wrong))
   t.throws(
     () => new BankDirectory([line('AU', 'bsb', '062000', { to: '062999' }), line('AU', 'bsb', '062500')]),
-    /AU bsb 062500 is said twice/,
+    /AU bsb 062500 is listed twice/,
   )
 })
 

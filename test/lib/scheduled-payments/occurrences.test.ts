@@ -25,11 +25,11 @@ function moved(date: string, step: 1 | -1): string {
 const WEEKDAYS: WorkingDays = { onOrAfter: (date) => moved(date, 1), onOrBefore: (date) => moved(date, -1) }
 const EVERY_DAY: WorkingDays = { onOrAfter: (date) => date, onOrBefore: (date) => date }
 
-const series = (said: Partial<Series> & Pick<Series, 'frequency' | 'startDate'>): Series => ({
+const series = (overrides: Partial<Series> & Pick<Series, 'frequency' | 'startDate'>): Series => ({
   endDate: null,
   dayPolicy: 'next_business_day',
   lastDayOfMonth: false,
-  ...said,
+  ...overrides,
 })
 const datesOf = (of: Series, count: number, days = EVERY_DAY): string[] =>
   following(of, occurrenceFrom(of, 0, null, days), days)

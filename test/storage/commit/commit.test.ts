@@ -50,22 +50,22 @@ function turnOf(balance: BalanceState, commands: readonly (CreatePayment | Creat
   return { fence: fenceOf(balance), commands: decided }
 }
 
-const pay = (ledger: Ledger, amount: bigint, said: Partial<CreatePayment> = {}): CreatePayment =>
+const pay = (ledger: Ledger, amount: bigint, overrides: Partial<CreatePayment> = {}): CreatePayment =>
   paymentCommand({
     customerId: ledger.customerId,
     amount,
     recipient: ledger.recipient,
     createdBy: ledger.apiKeyId,
-    ...said,
+    ...overrides,
   })
-const move = (ledger: Ledger, to: string, amount: bigint, said: Partial<CreateTransfer> = {}): CreateTransfer =>
+const move = (ledger: Ledger, to: string, amount: bigint, overrides: Partial<CreateTransfer> = {}): CreateTransfer =>
   transferCommand({
     customerId: ledger.customerId,
     amount,
     toBalanceId: to,
     toConnectionId: ledger.connectionId,
     createdBy: ledger.apiKeyId,
-    ...said,
+    ...overrides,
   })
 
 /** Every row that a commit could have written, counted. */
