@@ -70,7 +70,12 @@ const actor: ActorKind<
         return []
     }
   },
-  committed: (state, after) => ({ ...state, available: after.posted - after.held, version: after.version }),
+  // A credit compares no version. With another version than that of the state, the balance may have other policies,
+  // limits, fees or another calendar by now; to take over the version alone would hide the change for good (I3).
+  committed: (state, after, decided) =>
+    after.version === state.version + (decided ? 1n : 0n)
+      ? { ...state, available: after.posted - after.held, version: after.version }
+      : undefined,
 }
 
 /** The balance actor for commands that debit a balance. */

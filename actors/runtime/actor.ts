@@ -64,8 +64,12 @@ export interface ActorKind<State, Command, Reply> {
    * otherwise two nodes could deadlock (I3).
    */
   credits?(command: Command): readonly string[]
-  /** The state as Postgres has it after a commit that changed this balance. */
-  committed?(state: State, after: BalanceAfter): State
+  /**
+   * The state as Postgres has it after a commit that changed this balance; undefined when another writer has changed
+   * more of it than the commit tells, so that it must be read again. `decided`: the commit compared the version of this
+   * state, and did not only credit the balance.
+   */
+  committed?(state: State, after: BalanceAfter, decided: boolean): State | undefined
 }
 
 /** The result of an ask: the committed reply, or the conflict that stopped this command. */

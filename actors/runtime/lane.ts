@@ -186,7 +186,7 @@ export class Lane {
       if (underLock) await connection.end(result.ok)
       this.#sendReplies()
       if (result.ok && committing.length > 0) this.#options.onCommitted?.()
-      if (result.ok) this.#succeed(turns, result.balances)
+      if (result.ok) this.#succeed(turns, committing, result.balances)
       else this.#resolveConflicts(turns, committing, result.conflicts)
     } catch (error) {
       this.#sendReplies()
@@ -272,8 +272,9 @@ export class Lane {
     return !refused
   }
 
-  #succeed(turns: readonly Turn[], balances: readonly BalanceAfter[]): void {
+  #succeed(turns: readonly Turn[], committing: readonly Turn[], balances: readonly BalanceAfter[]): void {
     this.counters.commits += 1
+    const decided = new Set(committing.map(({ fence }) => fence?.balanceId))
     for (const turn of turns) {
       const { activation } = turn
       activation.contended = false
@@ -286,7 +287,7 @@ export class Lane {
       const balance = this.#options.balanceInMemory(after.id)
       if (balance === undefined || balance.lane !== this || balance.state === undefined || balance.state === null)
         continue
-      balance.state = balance.kind.committed?.(balance.state, after) ?? undefined
+      balance.state = balance.kind.committed?.(balance.state, after, decided.has(after.id))
     }
     this.#release(turns)
     for (const turn of turns) {

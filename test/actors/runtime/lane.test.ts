@@ -11,6 +11,8 @@ import { entry } from '../../../lib/ledger/entry.ts'
 import { LIMITS } from '../../../lib/base/limits.ts'
 import type { CreatePayment } from '../../../lib/payments/create-payment-command.ts'
 import { commit } from '../../../storage/sections/commit.ts'
+import { inTransaction } from '../../../storage/db/transaction.ts'
+import { readConnectionCalendar, writeConnectionCalendar } from '../../../storage/providers/connection-calendars.ts'
 import { Connection, DatabaseUnavailable, OutcomeUnknown } from '../../../storage/db/connection.ts'
 import { ids, MONDAY, newKey, paymentCommand, transferCommand } from '../../support/commands.ts'
 import { auditIsClean, openLedger, type Ledger } from '../../support/ledger.ts'
@@ -186,6 +188,29 @@ t.test('a no from memory is decided again on what Postgres holds', async (t) => 
   await creditBehind(ledger, a, 1n)
   t.equal(wordOf(await node.ask(a, pay(ledger, 1n))), 'payment_created', 'frozen is not remembered as a reason either')
   t.equal(node.backlog, 0)
+  t.strictSame(node.bugs, [])
+  await auditIsClean(t, ledger)
+})
+
+t.test('settings that were changed beside a credit are read before the next decision', async (t) => {
+  const ledger = await openLedger(t, [1_000n, 1_000n])
+  const [a, b] = ledger.balances as [string, string]
+  const node = openNode(t, ledger)
+  t.equal(wordOf(await node.ask(b, pay(ledger, 1n))), 'payment_created', 'the balance is in memory')
+  await inTransaction(ledger.database, async (client) => {
+    const calendar = (await readConnectionCalendar(client, ledger.operatorId, ledger.connectionId, true))!
+    await writeConnectionCalendar(client, { ...calendar, kept: true, by: ids.next(), now: systemClock.now() })
+  })
+  const transfer = transferCommand({
+    customerId: ledger.customerId,
+    amount: 1n,
+    toBalanceId: b,
+    toConnectionId: ledger.connectionId,
+    createdBy: ledger.apiKeyId,
+  })
+  t.equal(wordOf(await node.ask(a, transfer)), 'transfer_created', 'the balance is credited')
+  t.equal(wordOf(await node.ask(b, pay(ledger, 1n))), 'payment_created')
+  t.match(node.system.recall(balanceActor, b)?.calendar, { realCalendar: true })
   t.strictSame(node.bugs, [])
   await auditIsClean(t, ledger)
 })
