@@ -2,6 +2,8 @@
  * Payments as the ledger is asked for them, without HTTP: what the flow behind `POST /payments` would hand to the paying
  * balance for the smallest body. The engine and the ceiling are both measured with these.
  */
+import type { ProblemRequest } from '../lib/base/problem-document.ts'
+import { NO_REQUEST } from '../lib/balances/decision.ts'
 import { randomInt, randomUUID } from 'node:crypto'
 import { systemClock } from '../lib/base/clock.ts'
 import { createIdSource, orderNumber } from '../lib/base/ids.ts'
@@ -9,8 +11,11 @@ import type { CreatePayment } from '../lib/payments/create-payment-command.ts'
 import type { Payer } from './database.ts'
 
 const ids = createIdSource(systemClock)
-const PROBLEM_NEVER = (): never => {
-  throw new Error('A payment was refused, although every balance has funds for years.')
+const NEVER_REFUSED: ProblemRequest = {
+  ...NO_REQUEST,
+  get instance(): string {
+    throw new Error('A payment was refused, although every balance has funds for years.')
+  },
 }
 const AMOUNT = 100n
 const SHOWN: CreatePayment['shown'] = {
@@ -60,7 +65,6 @@ export function nextPaymentCommand({ customerId, recipient }: Payer): CreatePaym
     metadata: METADATA,
     queued: QUEUED,
     key: { id: randomUUID(), fingerprint: FINGERPRINT },
-    problemText: PROBLEM_NEVER,
-    problemStatus: PROBLEM_NEVER,
+    problemRequest: NEVER_REFUSED,
   }
 }

@@ -28,7 +28,7 @@ import { Database } from '../storage/db/database.ts'
 import { InternalAccountCache } from '../storage/journal/internal-account-cache.ts'
 import { OrderNumbers } from '../storage/payments/order-numbers.ts'
 import { RecipientCache } from '../storage/recipients/recipient-cache.ts'
-import { ids, MONDAY, newKey, problemStatus, problemText } from './support/commands.ts'
+import { ids, MONDAY, newKey, problemRequest } from './support/commands.ts'
 import { auditIsClean, openLedger, type Ledger } from './support/ledger.ts'
 import { DatabaseProxy } from './support/proxy.ts'
 import { Random } from './support/random.ts'
@@ -204,8 +204,7 @@ class Simulation {
         createdVia: 'api_key',
         key: newKey(),
         deadline: Infinity,
-        problemText,
-        problemStatus,
+        problemRequest,
       },
     }
   }

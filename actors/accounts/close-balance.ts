@@ -6,6 +6,7 @@
  * new default balance among them. The versions of the changed balances rise, so that no actor on any node can commit on
  * the state in its cache.
  */
+import { NO_REQUEST } from '../../lib/balances/decision.ts'
 import { closingProblem } from '../../lib/balances/closing.ts'
 import { dateIn, type Clock } from '../../lib/base/clock.ts'
 import { orderNumber, type IdSource } from '../../lib/base/ids.ts'
@@ -194,8 +195,7 @@ async function sweep(
       kind: 'create_transfer',
       customerId: balance.customerId,
       key: null,
-      problemText: () => '',
-      problemStatus: () => 0,
+      problemRequest: NO_REQUEST,
       transferId: ids.next(),
       entryId: ids.next(),
       eventId: ids.next(),

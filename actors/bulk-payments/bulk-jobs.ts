@@ -4,11 +4,9 @@ import { bulkSubmissionJob } from './bulk-submission.ts'
 import { bulkValidationJob } from './bulk-validation.ts'
 import type { JobWork } from '../jobs/jobs.ts'
 import type { JobKind } from '../../lib/jobs/job.ts'
-import type { Problem } from '../../lib/base/problems.ts'
 import type { ValidationDeps } from '../../lib/recipients/validation.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { createBulkFiles } from '../../workers/bulk-payments/bulk-files.ts'
-import { problemBody, problemStatus } from '../../lib/base/problem-document.ts'
 import type { RecipientCommands } from '../recipients/recipient-operations.ts'
 
 export interface BulkJobsOptions {
@@ -35,11 +33,8 @@ export function createBulkJobs({ database, paying, validation, recipients, probl
     database,
     validation,
     files,
-    problemStatus,
     recipientFactory: recipients,
-    // The answer recorded under the key of a row's payment; only the job itself reads it.
-    problemText: (problem: Problem) =>
-      problemBody(problem, { problemBase, instance: '/v1/payments', requestId: paying.ids.next() }),
+    problemBase,
   }
   return {
     kinds: { bulk_payment_validate: bulkValidationJob(world), bulk_payment_submit: bulkSubmissionJob(world) },

@@ -48,8 +48,7 @@ const AGAIN_MS = 250
 
 export interface BulkSubmissionJobDeps extends PayDeps {
   readonly database: Database
-  readonly problemText: Caller['problemText']
-  readonly problemStatus: Caller['problemStatus']
+  readonly problemBase: string
 }
 
 export function bulkSubmissionJob(world: BulkSubmissionJobDeps): JobWork {
@@ -215,7 +214,7 @@ class Submission {
  * @returns the result of the row; null when it could not be decided and has to be submitted again
  */
 async function submitRow(world: BulkSubmissionJobDeps, bulk: BulkRecord, row: RowToSubmit): Promise<RowEnd | null> {
-  const { clock, problemText, problemStatus } = world
+  const { clock, ids, problemBase } = world
   const { instruction, rowNumber } = row
   const caller: Caller = {
     customerId: bulk.customerId,
@@ -233,8 +232,8 @@ async function submitRow(world: BulkSubmissionJobDeps, bulk: BulkRecord, row: Ro
     // A row is submitted once and never changes, so its id serves as key and as fingerprint of its content.
     key: { id: row.id, fingerprint: row.id },
     deadline: clock.now() + LIMITS.requestDeadlineMs,
-    problemText,
-    problemStatus,
+    // Only this job reads the answer that is recorded under the key of a row.
+    problemRequest: { problemBase, instance: '/v1/payments', requestId: ids.next() },
     bulk: { bulkPaymentId: bulk.id, bulkRowId: row.id },
     skipPayeeVerification: bulk.options.skipPayeeVerification,
     ...(bulk.approvalId === null ? {} : { batchApprovalId: bulk.approvalId }),

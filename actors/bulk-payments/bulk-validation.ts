@@ -6,6 +6,7 @@
  *  * A batch is written only while this very job validates the bulk payment: a cancelled bulk payment, or one that
  *    another job has taken over, is left alone.
  */
+import { NO_REQUEST } from '../../lib/balances/decision.ts'
 import {
   afterValidation,
   canMove,
@@ -46,9 +47,6 @@ export interface BulkValidationDeps extends BulkCheckDeps {
   readonly files: Pick<BulkFiles, 'read'>
   readonly recipientFactory: RecipientFactory
 }
-
-/** No balance is asked during validation, so no refusal has to be rendered. */
-const NO_REFUSAL = { problemText: () => '', problemStatus: () => 0 }
 
 /** Thrown when this job no longer validates the bulk payment. */
 class NoLongerOurs extends Error {
@@ -142,7 +140,7 @@ async function readRows(
     createdVia: 'bulk',
     key: null,
     deadline: Number.POSITIVE_INFINITY,
-    ...NO_REFUSAL,
+    problemRequest: NO_REQUEST,
     skipPayeeVerification: bulk.options.skipPayeeVerification,
   }
   const maker = {

@@ -8,7 +8,7 @@ import { exchangeJson, type ExchangeRecord } from '../../lib/exchange/exchange.t
 import { quoteJson, type QuoteRecord } from '../../lib/exchange/quote.ts'
 import { createdPayment, paymentJson, type PaymentRecord } from '../../lib/payments/payment.ts'
 import { createdTransfer, transferJson, type TransferRecord } from '../../lib/transfers/transfer.ts'
-import { type Problem, ProblemError, refuse } from '../../lib/base/problems.ts'
+import { ProblemError, refuse } from '../../lib/base/problems.ts'
 import { shardOf } from '../../lib/shards/shard.ts'
 import type { StoredOutcome } from '../../storage/commit/idempotency-section.ts'
 import {
@@ -23,7 +23,7 @@ import type { Exchange, Quote } from '../../lib/exchange/exchange-schema.ts'
 import type { Payment } from '../../lib/payments/payment-schema.ts'
 import type { Transfer } from '../../lib/transfers/transfer-schema.ts'
 import { etagOf, resourceETag } from '../../lib/commands/etag.ts'
-import { problemBody, problemStatus } from '../../lib/base/problem-document.ts'
+import { problemStatus } from '../../lib/base/problem-document.ts'
 import type {
   Command,
   CommandAnswer,
@@ -239,8 +239,7 @@ export function createAnswers(world: AnswersDeps): Answers {
       createdVia: principal.createdVia,
       key: idempotency,
       deadline,
-      problemText: (problem: Problem) => problemBody(problem, { problemBase: world.problemBase, instance, requestId }),
-      problemStatus,
+      problemRequest: { problemBase: world.problemBase, instance, requestId },
     }
   }
 

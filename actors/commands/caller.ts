@@ -1,6 +1,6 @@
 /** The caller of a use case that decides about money: the customer, the key and the deadline. */
 import type { CommandKey } from '../../lib/balances/decision.ts'
-import type { Problem } from '../../lib/base/problems.ts'
+import type { ProblemRequest } from '../../lib/base/problem-document.ts'
 
 /** The caller, its key, and the rendering of refusals. */
 export interface Caller {
@@ -31,6 +31,6 @@ export interface Caller {
   readonly key: CommandKey | null
   /** The deadline by the clock: a command that is undecided by then is refused without a decision. */
   readonly deadline: number
-  readonly problemText: (problem: Problem) => string
-  readonly problemStatus: (problem: Problem) => number
+  /** The request that the problem document of a refusal repeats. */
+  readonly problemRequest: ProblemRequest
 }

@@ -1,6 +1,7 @@
 /** Outcomes of commands that are decided in a transaction: recorded under their key, and answered from the record. */
 import type { CommandKey } from '../../lib/balances/decision.ts'
 import type { Effects } from '../../lib/decisions/effects.ts'
+import { problemBody, problemStatus } from '../../lib/base/problem-document.ts'
 import type { Problem } from '../../lib/base/problems.ts'
 import { CommitConflict, writeEffects } from '../../storage/sections/write-effects.ts'
 import type { AuditBy } from '../../storage/trail/trail.ts'
@@ -17,12 +18,12 @@ export async function recordRefusal(
   problem: Problem,
 ): Promise<Unmade> {
   if (caller.key === null) return { kind: 'refused', problem, body: null }
-  const body = caller.problemText(problem)
+  const body = problemBody(problem, caller.problemRequest)
   const outcome = await unlessRecorded(async () => {
     await inTransaction(database, (client) =>
       writeEffects(
         { client, now: clock.now() },
-        remembered(caller.key, caller.problemStatus(problem), null, body, clock.now()),
+        remembered(caller.key, problemStatus(problem), null, body, clock.now()),
       ),
     )
     return 'moved_on' as const

@@ -14,7 +14,7 @@ import type { Database } from '../../storage/db/database.ts'
 import { inTransaction, type TransactionClient } from '../../storage/db/transaction.ts'
 import { showing } from '../../lib/commands/answer.ts'
 import { etagOf } from '../../lib/commands/etag.ts'
-import { problemStatus } from '../../lib/base/problem-document.ts'
+import { problemBody, problemStatus } from '../../lib/base/problem-document.ts'
 import type { Command, CommandAnswer, Idempotency, IdempotencyRecord, Versioned } from '../../lib/commands/command.ts'
 
 export interface RunOnceDeps {
@@ -90,7 +90,7 @@ async function keepRefusal<View, Status extends number>(
     if (!(error instanceof ProblemError) || !isKept(error.problem)) throw error
     await rollBackToCommandSavepoint(client)
     const status = problemStatus(error.problem)
-    const body = idempotency.problemText(error.problem)
+    const body = problemBody(error.problem, idempotency.problemRequest)
     await remember(world, client, idempotency, { status, body, resourceId: null })
     return showing({ status, body, contentType: 'application/problem+json', replayed: false })
   }

@@ -4,6 +4,7 @@
  * The contract as it was read travels with the command, and its version is the fence. When another change came in
  * between, the commit reports it, and the flow reads and asks again.
  */
+import { NO_REQUEST } from '../../lib/balances/decision.ts'
 import type { Clock } from '../../lib/base/clock.ts'
 import { isContract, type Contract } from '../../lib/exchange/contract.ts'
 import { exchangeJson, type ExchangeRecord } from '../../lib/exchange/exchange.ts'
@@ -34,7 +35,7 @@ export interface ContractDeps {
 /** The caller: a person, a key, or the service itself for a contract that is due. */
 export type ContractAsker = Pick<
   Caller,
-  'customerId' | 'shard' | 'createdBy' | 'createdByName' | 'key' | 'deadline' | 'problemText' | 'problemStatus'
+  'customerId' | 'shard' | 'createdBy' | 'createdByName' | 'key' | 'deadline' | 'problemRequest'
 > & { readonly createdVia: ExchangeRecord['createdVia'] }
 
 export type ContractOutcome =
@@ -93,7 +94,6 @@ export function serviceFor({ customerId, shard, createdBy }: Contract, deadline:
     createdVia: 'system',
     key: null,
     deadline,
-    problemText: () => '',
-    problemStatus: () => 500,
+    problemRequest: NO_REQUEST,
   }
 }

@@ -52,6 +52,7 @@ export interface ScheduledPaymentsOptions {
   readonly mailer: Mailer
   /** The dependencies for making payments. */
   readonly flow: FlowDeps & Pick<PayDeps, 'queue' | 'balances'>
+  readonly problemBase: string
   readonly onError: (error: unknown, what: string) => void
 }
 
@@ -174,7 +175,7 @@ export class ScheduledPayments {
 
   /** Requests the payment. @throws an error that leaves the outcome open; the payment is requested again later */
   async #pay({ schedule, due, again }: Taken): Promise<Made> {
-    const { database, clock, flow } = this.#options
+    const { database, clock, flow, problemBase } = this.#options
     if (again) {
       if ((await findPayment(database, due.paymentId)) !== null) return CREATED
       if (STOPPED_STATUSES.has(schedule.state.status)) return SKIPPED
@@ -192,8 +193,7 @@ export class ScheduledPayments {
       paymentId: due.paymentId,
       key: occurrenceKey(schedule.id, due.number),
       deadline: clock.now() + LIMITS.requestDeadlineMs,
-      problemText: (problem: Problem) => JSON.stringify(refusalOf(problem)),
-      problemStatus: ({ slug }: Problem) => PROBLEMS[slug].status,
+      problemRequest: { problemBase, instance: '/v1/payments', requestId: due.paymentId },
     }
     try {
       const outcome = await submitPayment(flow, caller, {
@@ -210,7 +210,7 @@ export class ScheduledPayments {
       if (outcome.kind !== 'recorded') return CREATED
       const { status, answer } = outcome.outcome
       if (status < REFUSED_STATUS_MIN) return CREATED
-      const refusal = JSON.parse(answer as string) as Refusal
+      const refusal = recordedRefusal(answer as string)
       return refusal.code === rows.GIVEN_UP ? SKIPPED : { status: 'refused', refusal }
     } catch (error) {
       // A refusal found before the balance was asked. A retryable refusal is no final answer.
@@ -285,6 +285,14 @@ export class ScheduledPayments {
 
 const CREATED: Made = { status: 'created', refusal: null }
 const SKIPPED: Made = { status: 'skipped', refusal: null }
+
+/** Reads a recorded refusal: a problem document, or the refusal itself as earlier versions recorded it. */
+function recordedRefusal(answer: string): Refusal {
+  const recorded = JSON.parse(answer) as
+    | Refusal
+    | (Pick<Problem, 'detail' | 'errors'> & { readonly code: Problem['slug'] })
+  return 'detail' in recorded ? refusalOf({ ...recorded, slug: recorded.code, extra: { ...recorded } }) : recorded
+}
 
 function refusalOf({ slug, detail, errors, extra }: Problem): Refusal {
   const { recipientStatus } = extra ?? {}

@@ -16,8 +16,7 @@
  */
 import type { Context, Middleware } from 'koa'
 import type { ReadUpload } from '../../actors/documents/uploads.ts'
-import { problemBody } from '../../lib/base/problem-document.ts'
-import { type FieldError, type Problem, ProblemError, refuse, refuseNotFound } from '../../lib/base/problems.ts'
+import { type FieldError, ProblemError, refuse, refuseNotFound } from '../../lib/base/problems.ts'
 import type { AnswerBytes } from '../../lib/commands/answer.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 import type { Idempotency, IdempotencyRecord } from '../../lib/commands/command.ts'
@@ -151,8 +150,7 @@ class Endpoint {
     }
     return {
       ...idempotencyOf(command, key),
-      problemText: (problem: Problem) =>
-        problemBody(problem, { problemBase: this.#world.problemBase, instance, requestId }),
+      problemRequest: { problemBase: this.#world.problemBase, instance, requestId },
     }
   }
 

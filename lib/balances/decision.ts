@@ -1,6 +1,7 @@
 /**
  * Parts shared by all decisions of a balance: the key under which a command is stored, and the two kinds of refusal.
  */
+import { problemBody, problemStatus, type ProblemRequest } from '../base/problem-document.ts'
 import type { BalanceState } from './balance.ts'
 import type { Effects } from '../decisions/effects.ts'
 import type { CurrencyCode } from '../base/currency.ts'
@@ -18,11 +19,12 @@ export interface CommandKey {
 export interface Recorded {
   /** Null when the caller sent no key. */
   readonly key: CommandKey | null
-  /** Writes the problem document of a refusal, which is stored with the key. */
-  readonly problemText: (problem: Problem) => string
-  /** Returns the status code of that document. */
-  readonly problemStatus: (problem: Problem) => number
+  /** The request that the problem document of a refusal repeats; the document is stored with the key. */
+  readonly problemRequest: ProblemRequest
 }
+
+/** The request of a command without a key, whose refusals are recorded nowhere. */
+export const NO_REQUEST: ProblemRequest = { problemBase: '', instance: '', requestId: '' }
 
 /** A refusal. `body` is the recorded problem document; null when nothing was recorded. */
 export interface Refused {
@@ -59,14 +61,14 @@ export function refuse(
   problem: Problem,
 ): BalanceDecision<never> {
   if (command.key === null) return { state: balance, reply: { kind: 'refused', problem, body: null }, effects: null }
-  const body = command.problemText(problem)
+  const body = problemBody(problem, command.problemRequest)
   return {
     state: balance,
     reply: { kind: 'refused', problem, body },
     effects: {
       idempotency: {
         ...command.key,
-        status: command.problemStatus(problem),
+        status: problemStatus(problem),
         resourceId: null,
         answer: body,
         createdAt: now,

@@ -1,6 +1,6 @@
 /** Commands as routes pass them to the domain, and their answers. */
 import type { Shows } from './answer.ts'
-import type { Problem } from '../base/problems.ts'
+import type { ProblemRequest } from '../base/problem-document.ts'
 import type { Principal } from './caller.ts'
 
 /** The identity of a command under an Idempotency-Key. */
@@ -9,8 +9,8 @@ export interface Idempotency {
   readonly id: string
   /** A digest of the request's content, in the text form of a UUID. */
   readonly fingerprint: string
-  /** Writes the problem document of a refusal for this request; that text is stored with the key. */
-  readonly problemText: (problem: Problem) => string
+  /** The request that the problem document of a refusal repeats; the document is stored with the key. */
+  readonly problemRequest: ProblemRequest
 }
 
 /** A stored command. `answer` is null while the first request is still being processed. */

@@ -23,7 +23,6 @@ import { ScheduledPayments } from '../../actors/scheduled-payments/scheduled-pay
 import { createBulkJobs } from '../../actors/bulk-payments/bulk-jobs.ts'
 import { createIdempotencyRecords } from '../../actors/commands/answers.ts'
 import type { ByCaller } from '../../lib/identity/caller.ts'
-import { problemBody } from '../../lib/base/problem-document.ts'
 import { createRecipientService } from '../../actors/recipients/recipient-service.ts'
 import type { Command, Idempotency } from '../../lib/commands/command.ts'
 import { sandboxScreener } from '../../lib/sandbox/sandbox-screener.ts'
@@ -126,7 +125,7 @@ async function openNode(ledger: Ledger, bugs: string[]) {
     bulkPayments,
     recipientCommands: recipients.commands,
     due: new DuePayments({ ...shared, system, recipients: recipients.directory, queue, sandbox: true }),
-    schedules: new ScheduledPayments({ ...shared, mailer, flow: paying }),
+    schedules: new ScheduledPayments({ ...shared, mailer, flow: paying, problemBase: PROBLEM_BASE }),
     fundsRequests: new FundsRequests(shared),
     incoming: new IncomingPayments({
       ...shared,
@@ -177,8 +176,7 @@ function caller({ customerId, apiKeyId }: Pick<Ledger, 'customerId' | 'apiKeyId'
 /** A key nobody has used, as a request brings it. */
 export const freshKey = (): Idempotency => ({
   ...newKey(),
-  problemText: (problem) =>
-    problemBody(problem, { problemBase: PROBLEM_BASE, instance: '/v1/', requestId: ids.next() }),
+  problemRequest: { problemBase: PROBLEM_BASE, instance: '/v1/', requestId: ids.next() },
 })
 
 /** A command of the customer under a new key, with time until it is decided. */

@@ -1,4 +1,5 @@
 /** A ledger to read and audit: a seeded sandbox whose payments and transfers are decided and committed as in production. */
+import { NO_REQUEST } from '../../lib/balances/decision.ts'
 import pg from 'pg'
 import type { Test } from 'tap'
 
@@ -133,8 +134,7 @@ export async function openBooks(t: Test) {
         metadata: {},
         queued: { position: 1, etaSeconds: 1, estimatedAt: '2026-05-04T09:30:01.000Z' },
         key: { id: ids.next(), fingerprint: ids.next() },
-        problemText: () => '',
-        problemStatus: () => 422,
+        problemRequest: NO_REQUEST,
         ...options,
       },
       clock.now(),
@@ -210,8 +210,7 @@ export async function openBooks(t: Test) {
         metadata: { costCentre: '4711' },
         valueDate: '2026-05-04',
         key: { id: ids.next(), fingerprint: ids.next() },
-        problemText: () => '',
-        problemStatus: () => 422,
+        problemRequest: NO_REQUEST,
       },
       clock.now(),
     )

@@ -1,4 +1,5 @@
 /** Commands as the flows pass them to a balance's actor, with defaults for members that a test does not set. */
+import type { ProblemRequest } from '../../lib/base/problem-document.ts'
 import { randomUUID } from 'node:crypto'
 import type { Idempotency } from '../../lib/commands/command.ts'
 import { systemClock } from '../../lib/base/clock.ts'
@@ -15,10 +16,15 @@ export const MONDAY = Date.UTC(2026, 4, 4, 9, 30)
 
 let orders = 0n
 
-export const problemText = (problem: Problem): string => JSON.stringify({ slug: problem.slug, detail: problem.detail })
+/** The request that recorded problem documents repeat. */
+export const problemRequest: ProblemRequest = {
+  problemBase: 'https://docs.example/problems',
+  instance: '/v1/payments',
+  requestId: 'test',
+}
 
 /** Makes an unused Idempotency-Key. */
-export const newKey = (): Idempotency => ({ id: randomUUID(), fingerprint: randomUUID(), problemText })
+export const newKey = (): Idempotency => ({ id: randomUUID(), fingerprint: randomUUID(), problemRequest })
 
 export const problemStatus = ({ slug }: Problem): number => PROBLEMS[slug].status
 
@@ -74,8 +80,7 @@ export function paymentCommand(overrides: Payment): CreatePayment {
     metadata: {},
     queued: { position: 1, etaSeconds: 1, estimatedAt: '2026-05-04T09:30:01.000Z' },
     key: newKey(),
-    problemText,
-    problemStatus,
+    problemRequest,
     ...overrides,
   }
 }
@@ -102,8 +107,7 @@ export function transferCommand(overrides: Transfer): CreateTransfer {
     metadata: {},
     valueDate: '2026-05-04',
     key: newKey(),
-    problemText,
-    problemStatus,
+    problemRequest,
     ...overrides,
   }
 }

@@ -7,7 +7,7 @@ import { baseRate } from '../../lib/exchange/market.ts'
 import { price } from '../../lib/exchange/pricing.ts'
 import type { QuoteRecord } from '../../lib/exchange/quote.ts'
 import { orderNumber } from '../../lib/base/ids.ts'
-import { ids, MONDAY, newKey, problemStatus, problemText } from './commands.ts'
+import { ids, MONDAY, newKey, problemRequest } from './commands.ts'
 
 let orders = 0n
 
@@ -125,7 +125,6 @@ export function exchangeCommand(
     creditRefused: false,
     approving: { ids, requestedByName: 'Key', sandboxDecision: null, convert: () => null },
     key: newKey(),
-    problemText,
-    problemStatus,
+    problemRequest,
   }
 }

@@ -14,7 +14,7 @@ import type { ShardHome, Shards, ShardsState } from '../../../lib/shards/shards.
 import { OrderNumbers } from '../../../storage/payments/order-numbers.ts'
 import { BalanceCache } from '../../../storage/balances/balance-cache.ts'
 import { RecipientCache } from '../../../storage/recipients/recipient-cache.ts'
-import { ids, MONDAY, newKey, problemStatus, problemText } from '../../support/commands.ts'
+import { ids, MONDAY, newKey, problemRequest } from '../../support/commands.ts'
 import { auditIsClean, openLedger, type Ledger } from '../../support/ledger.ts'
 import { until } from '../../support/until.ts'
 
@@ -96,8 +96,7 @@ async function openNode(
         createdVia: 'api_key' as const,
         key: newKey(),
         deadline: Infinity,
-        problemText,
-        problemStatus,
+        problemRequest,
       }
       const outcome = await submitPayment({ ...world, queue: offeredTo }, caller, input)
       if (outcome.kind !== 'payment_created') throw new Error(`the payment was not made: ${JSON.stringify(outcome)}`)
@@ -687,8 +686,7 @@ async function openDyingNode(
           createdVia: 'api_key' as const,
           key: newKey(),
           deadline: Infinity,
-          problemText,
-          problemStatus,
+          problemRequest,
         },
         {
           sourceBalanceId: ledger.balances[0]!,

@@ -14,7 +14,7 @@ import { commit } from '../../../storage/sections/commit.ts'
 import { inTransaction } from '../../../storage/db/transaction.ts'
 import { readConnectionCalendar, writeConnectionCalendar } from '../../../storage/providers/connection-calendars.ts'
 import { Connection, DatabaseUnavailable, OutcomeUnknown } from '../../../storage/db/connection.ts'
-import { ids, MONDAY, newKey, paymentCommand, transferCommand } from '../../support/commands.ts'
+import { ids, MONDAY, newKey, paymentCommand, problemRequest, transferCommand } from '../../support/commands.ts'
 import { auditIsClean, openLedger, type Ledger } from '../../support/ledger.ts'
 import { DatabaseProxy } from '../../support/proxy.ts'
 import { Random } from '../../support/random.ts'
@@ -152,8 +152,11 @@ t.test('a command that throws while it is decided fails alone', async (t) => {
   const ledger = await openLedger(t, [100n])
   const node = openNode(t, ledger)
   const poisoned = pay(ledger, 1_000n, {
-    problemText: () => {
-      throw new Error('poison')
+    problemRequest: {
+      ...problemRequest,
+      get instance(): string {
+        throw new Error('poison')
+      },
     },
   })
   const settled = await Promise.allSettled(

@@ -17,7 +17,15 @@ import { provesRollback, sqlState } from '../../../storage/db/sqlstates.ts'
 import { maintainPartitions } from '../../../storage/db/partitions.ts'
 import { loadBalances } from '../../../storage/balances/balance-states.ts'
 import { loadPayments } from '../../../storage/payments/payment-states.ts'
-import { ids, MONDAY, newKey, paymentCommand, problemStatus, transferCommand } from '../../support/commands.ts'
+import {
+  ids,
+  MONDAY,
+  newKey,
+  paymentCommand,
+  problemRequest,
+  problemStatus,
+  transferCommand,
+} from '../../support/commands.ts'
 import { auditIsClean, openLedger, type Ledger } from '../../support/ledger.ts'
 import { until } from '../../support/until.ts'
 import { Random } from '../../support/random.ts'
@@ -314,9 +322,12 @@ t.test('a no comes back word for word, also when its command would be a yes by n
   const ledger = await openLedger(t, [100n])
   const connection = await connect(t, ledger)
   const balance = () => balanceOf(connection, ledger.balances[0]!)
-  const text = '{"detail":"a \\"quoted\\" \\\\ back-slash, {brace}, NULL, \n line and é 汉字 🏦"}'
-  const command = pay(ledger, 500n, { problemText: () => text })
-  await committed(t, commit(connection, [turnOf(await balance(), [command], MONDAY)], MONDAY))
+  const instance = 'a "quoted" \\ back-slash, {brace}, NULL, \n line and é 汉字 🏦'
+  const command = pay(ledger, 500n, { problemRequest: { ...problemRequest, instance } })
+  const turn = turnOf(await balance(), [command], MONDAY)
+  const text = turn.commands[0]?.effects.idempotency?.answer
+  t.equal(JSON.parse(text as string).instance, instance)
+  await committed(t, commit(connection, [turn], MONDAY))
   t.match(await ledger.funds(ledger.balances[0]!), { posted: 100n, held: 0n })
   const repeat = turnOf(await balance(), [pay(ledger, 5n, { key: command.key }), pay(ledger, 6n)], MONDAY)
   const { conflicts } = await refused(t, ledger, () => commit(connection, [repeat], MONDAY))
