@@ -1,5 +1,5 @@
 /**
- * The poller of bulk payments: ends a run that stands still (B7), stops a run whose approval has ended (B8), and moves
+ * The poller of bulk payments: ends a run that stands still, stops a run whose approval has ended, and moves
  * the payments that waited for an ended approval. When a poll breaks off, even with its node, the node that owns the
  * shard then continues where it was.
  */

@@ -1,5 +1,5 @@
 /**
- * Begins, resumes and ends runs of bulk payments (B4 to B8, B10, B11).
+ * Begins, resumes and ends runs of bulk payments.
  *
  * Every function runs in the caller's transaction, under locks that are taken in one order: the job, the approval, the
  * bulk payment. Once a run has ended, none of its rows can become a payment any more, even if a worker still works on a
@@ -95,7 +95,7 @@ export interface Submitter {
 }
 
 /**
- * Begins a run (B4): creates its job and, when the total needs one, the approval that all its payments wait for.
+ * Begins a run: creates its job and, when the total needs one, the approval that all its payments wait for.
  *
  * @throws ProblemError `invalid-transition`, `rate-limited` when too many run already
  */
@@ -203,7 +203,7 @@ async function openBatchApproval(
   return id
 }
 
-/** Resumes a run that waits or makes no progress (B10), when this submitter submitted it; otherwise does nothing. */
+/** Resumes a run that waits or makes no progress, when this submitter submitted it; otherwise does nothing. */
 export async function resumeRun({ client, now }: ApprovalTx, { bulk, job }: Run, submitterId: string): Promise<void> {
   if (job === null || bulk.submittedBy !== submitterId) return
   await resumeJob(client, job.id, { now, evenIfHeld: standsStill(bulk, STALLED_MS, now) })
@@ -251,7 +251,7 @@ export async function endRun(
 }
 
 /**
- * Cancels a run that makes no progress, with its job (B6).
+ * Cancels a run that makes no progress, with its job.
  *
  * @throws ProblemError `not-cancellable` while it makes progress
  */
@@ -264,7 +264,7 @@ export async function cancelRun(tx: ApprovalTx, run: Run): Promise<BulkRecord> {
 }
 
 /**
- * Gives a run up when it made no progress for `GIVEN_UP_MS`, or when its approval has ended (B7, B8).
+ * Gives a run up when it made no progress for `GIVEN_UP_MS`, or when its approval has ended.
  *
  * @returns when to check the run again, epoch milliseconds; null when it has ended
  */

@@ -1,5 +1,5 @@
 /**
- * The job that turns the rows of a file into payments (rules B5 and W2). Each payment takes the path of every other
+ * The job that turns the rows of a file into payments. Each payment takes the path of every other
  * payment: the same checks, the same decision, the same group commit. The payment's id and key are written to the row
  * before the payment is requested. So a run that died or stalled continues where it was: a second request finds the
  * first payment and makes no other.

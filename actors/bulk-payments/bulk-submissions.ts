@@ -46,7 +46,7 @@ export function createBulkSubmissions(world: BulkSubmissionDeps): BulkSubmission
   const jobView = createJobView(world)
 
   /**
-   * Ends a run whose payments no person can approve any more (B8): the remaining rows fail before the caller gets the
+   * Ends a run whose payments no person can approve any more: the remaining rows fail before the caller gets the
    * refusal.
    */
   async function endWhenLost(id: string): Promise<void> {

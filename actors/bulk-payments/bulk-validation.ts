@@ -1,5 +1,5 @@
 /**
- * The job that reads a file of payments and checks its rows (B2, W1). A failed attempt starts again and finds the same
+ * The job that reads a file of payments and checks its rows. A failed attempt starts again and finds the same
  * rows.
  *
  *  * Each batch of rows is written together with its counts, so a polling client sees them grow.

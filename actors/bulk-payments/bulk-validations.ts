@@ -1,5 +1,5 @@
 /**
- * Changes of bulk payments outside of their runs: validate again, and cancel (B3, B9). Each runs in the caller's
+ * Changes of bulk payments outside of their runs: validate again, and cancel. Each runs in the caller's
  * transaction.
  */
 import { withEditor } from '../../lib/approvals/requesters.ts'
@@ -44,7 +44,7 @@ export async function beginValidation(
 }
 
 /**
- * Lets a job check the rows of a locked bulk payment again (B3); rows wait until the job reaches them.
+ * Lets a job check the rows of a locked bulk payment again; rows wait until the job reaches them.
  *
  * @throws ProblemError `invalid-transition`
  */
@@ -66,7 +66,7 @@ export async function revalidate(tx: ApprovalTx, bulk: BulkRecord, by: Asking): 
 }
 
 /**
- * Cancels a locked bulk payment, and the job that works on it (B9, B6).
+ * Cancels a locked bulk payment, and the job that works on it.
  *
  * @throws ProblemError `not-cancellable`
  */

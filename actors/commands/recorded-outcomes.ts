@@ -23,7 +23,7 @@ export async function recordRefusal(
     await inTransaction(database, (client) =>
       writeEffects(
         { client, now: clock.now() },
-        remembered(caller.key, problemStatus(problem), null, body, clock.now()),
+        outcomeRecord(caller.key, problemStatus(problem), null, body, clock.now()),
       ),
     )
     return 'moved_on' as const
@@ -32,7 +32,7 @@ export async function recordRefusal(
 }
 
 /** Builds the record of an outcome under its key. */
-export function remembered(
+export function outcomeRecord(
   key: CommandKey | null,
   status: number,
   resourceId: string | null,

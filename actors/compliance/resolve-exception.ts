@@ -1,6 +1,6 @@
 /**
  * Resolves exceptions by staff: a first person proposes the outcome with evidence, a second person confirms it, and the
- * ledger books the step to that outcome in the transaction that records both people (P22).
+ * ledger books the step to that outcome in the transaction that records both people.
  *
  * The partner may report the outcome in between; the later of the two finds the exception resolved.
  */

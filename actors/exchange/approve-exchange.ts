@@ -1,5 +1,5 @@
 /**
- * Moves an exchange when its approval ends (X2, X6).
+ * Moves an exchange when its approval ends.
  *
  * The last approval carries the exchange out in the transaction of the decision. When its quote has expired by then,
  * the exchange gets the rate that holds now. When that rate is further from the approved rate than the operator allows,
@@ -28,7 +28,7 @@ import type { Effects } from '../../lib/decisions/effects.ts'
 import type { PaymentPart } from '../../lib/exchange/effects.ts'
 import { failureOf } from '../../lib/rails/failure-codes.ts'
 import type { ApprovalTx, Ending } from '../../storage/approvals/approvals.ts'
-import type { ExchangeDesks } from '../../storage/exchange/exchange-desks.ts'
+import type { ExchangeFactsCache } from '../../storage/exchange/exchange-facts.ts'
 import { readExchange } from '../../storage/exchange/exchanges.ts'
 import type { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
 import { takeAvailable } from '../../storage/balances/balance-funds.ts'
@@ -36,7 +36,7 @@ import type { ApprovalSubject, SubjectOutcome } from '../approvals/approvals.ts'
 import type { FxPartner } from '../providers/fx.ts'
 
 export interface ExchangeSubjectOptions {
-  readonly desks: Pick<ExchangeDesks, 'within'>
+  readonly desks: Pick<ExchangeFactsCache, 'within'>
   readonly market: Pick<FxPartner, 'mid'>
   readonly accounts: Pick<InternalAccountCache, 'within'>
   readonly sandbox: boolean

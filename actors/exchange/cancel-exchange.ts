@@ -1,5 +1,5 @@
 /**
- * Cancels an exchange that has not taken effect yet (X6, F3, H4). An exchange that waits for approval ends with its
+ * Cancels an exchange that has not taken effect yet. An exchange that waits for approval ends with its
  * approval. A contract that waits for its first deposit, or a held rate without a drawdown, is moved on the version
  * that was read.
  */
@@ -16,7 +16,7 @@ import { inTransaction } from '../../storage/db/transaction.ts'
 import type { Approvals } from '../approvals/approvals.ts'
 import { Overloaded } from '../runtime/lane.ts'
 import type { Unmade } from '../commands/answers.ts'
-import { auditBy, remembered, recordRefusal, unlessRecorded } from '../commands/recorded-outcomes.ts'
+import { auditBy, outcomeRecord, recordRefusal, unlessRecorded } from '../commands/recorded-outcomes.ts'
 import { accountsOfContract, type ContractDeps } from './exchange-contracts.ts'
 import type { Caller } from '../commands/caller.ts'
 
@@ -84,7 +84,7 @@ async function endApproval(
       by: auditBy(caller),
       effects: (now) => {
         cancelled = { ...exchange, status: 'cancelled', version: exchange.version + 1, updatedAt: now }
-        return remembered(caller.key, 200, exchange.id, answerOf(cancelled), now)
+        return outcomeRecord(caller.key, 200, exchange.id, answerOf(cancelled), now)
       },
     })
     return ended ? { kind: 'exchange_cancelled' as const, exchange: cancelled } : 'moved_on'
@@ -124,7 +124,7 @@ async function endContract(
           await writeOrSuspend({ client, ids, now }, (suspenseId) => ({
             effects: together(
               contractEffects(contract, moved, { ...context, suspenseId }),
-              remembered(caller.key, 200, id, answerOf(after), now),
+              outcomeRecord(caller.key, 200, id, answerOf(after), now),
             ),
           }))
           return { kind: 'exchange_cancelled' as const, exchange: after }

@@ -1,6 +1,6 @@
 /**
- * Moves contracts that are due by time or market, on the node that owns their shard: missed deposits (F3), margin calls
- * (F5), the last day of a forward (F6 to F8), expired held rates (H3).
+ * Moves contracts that are due by time or market, on the node that owns their shard: missed deposits, margin calls,
+ * the last day of a forward, expired held rates.
  *
  * The row of a contract says when it is due next. Each decision rests on the row as it was read. Two nodes that poll at
  * once decide the same, and the version lets only one of them write.
@@ -23,7 +23,7 @@ import { ProblemError } from '../../lib/base/problems.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
 import { CommitConflict } from '../../storage/sections/write-effects.ts'
 import { dueContracts, hasOpenDrawdown, postponeContracts, statusSince } from '../../storage/exchange/contracts.ts'
-import type { ExchangeDesk } from '../../storage/exchange/exchange-desks.ts'
+import type { ExchangeFacts } from '../../storage/exchange/exchange-facts.ts'
 import { findExchanges } from '../../storage/exchange/exchanges.ts'
 import { drawRest } from './draw-contract.ts'
 import { accountsOfContract, serviceFor, type ContractDeps } from './exchange-contracts.ts'
@@ -105,7 +105,7 @@ export class Contracts extends Poller {
     return true
   }
 
-  /** Draws the rest of a contract (F6, F8). @returns false when the balance lacks the money */
+  /** Draws the rest of a contract. @returns false when the balance lacks the money */
   async #drawRest(contract: Contract): Promise<boolean> {
     const { clock } = this.#options
     const outcome = await drawRest(
@@ -124,7 +124,7 @@ export class Contracts extends Poller {
     )
   }
 
-  /** Unwinds the rest of a contract at the current market rate (F8). Waits for a drawdown that may still fail. */
+  /** Unwinds the rest of a contract at the current market rate. Waits for a drawdown that may still fail. */
   async #closeOut(contract: Contract, now: number): Promise<boolean> {
     const { database, clock } = this.#options
     if (await hasOpenDrawdown(database, contract.id)) return false
@@ -143,7 +143,7 @@ export class Contracts extends Poller {
     return outcome.kind === 'contract_moved'
   }
 
-  /** Makes a margin call (F5). @returns false when the deposit is sufficient */
+  /** Makes a margin call. @returns false when the deposit is sufficient */
   async #call(contract: Contract, now: number): Promise<boolean> {
     const desk = await this.#desk(contract)
     const amount = this.#demand(contract, desk, now)
@@ -155,7 +155,7 @@ export class Contracts extends Poller {
 
   #demand(
     contract: Contract,
-    { terms: { forwardDepositBps, marginCallBps } }: ExchangeDesk,
+    { terms: { forwardDepositBps, marginCallBps } }: ExchangeFacts,
     now: number,
   ): bigint | null {
     const { deposit, remainingSell, sellAmount } = contract
@@ -190,7 +190,7 @@ export class Contracts extends Poller {
     return divideHalfEven(remainingSell * partnerRate, rateOf(forwardOf(mid, Math.max(days, 0))))
   }
 
-  async #desk({ customerId }: Contract): Promise<ExchangeDesk> {
+  async #desk({ customerId }: Contract): Promise<ExchangeFacts> {
     const desk = await this.#options.desks.of(customerId)
     if (desk === null) throw new Error(`The customer ${customerId} has nowhere to exchange.`)
     return desk

@@ -23,7 +23,7 @@ import {
 } from '../../storage/exchange/exchange-balances.ts'
 import type { StoredOutcome } from '../../storage/commit/idempotency-section.ts'
 import type { Database } from '../../storage/db/database.ts'
-import type { ExchangeDesk } from '../../storage/exchange/exchange-desks.ts'
+import type { ExchangeFacts } from '../../storage/exchange/exchange-facts.ts'
 import type { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
 import type { OrderNumbers } from '../../storage/payments/order-numbers.ts'
 import { exchangingBalance, type ExchangeBookReply } from '../balances/balance.ts'
@@ -60,7 +60,7 @@ export type ExchangeOutcome =
 /** A quote with the data that its exchange needs. */
 export interface FoundQuote {
   readonly quote: QuoteRecord
-  readonly desk: ExchangeDesk
+  readonly desk: ExchangeFacts
   readonly sellBalance: DefaultBalance
   readonly buyBalanceId: string
 }
@@ -182,7 +182,7 @@ export interface ExchangeDetails {
 }
 
 /**
- * Brings a spot (X1, X2) to the balance that sells, and repeats it until it is booked or refused.
+ * Brings a spot to the balance that sells, and repeats it until it is booked or refused.
  *
  * @throws Overloaded, DatabaseUnavailable or OutcomeUnknown
  */

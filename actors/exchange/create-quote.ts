@@ -9,17 +9,17 @@ import type { Feature } from '../../lib/operators/features.ts'
 import { ProblemError, refuse, refuseField, refuseNotFound } from '../../lib/base/problems.ts'
 import type { BalanceCache } from '../../storage/balances/balance-cache.ts'
 import type { StoredOutcome } from '../../storage/commit/idempotency-section.ts'
-import type { ExchangeDesk, ExchangeDesks } from '../../storage/exchange/exchange-desks.ts'
+import type { ExchangeFacts, ExchangeFactsCache } from '../../storage/exchange/exchange-facts.ts'
 import type { QuoteCache } from '../../storage/exchange/quotes.ts'
 import type { FxPartner } from '../providers/fx.ts'
-import { quoteDesk } from './quote.ts'
+import { quoteActor } from './quote.ts'
 import type { ActorSystem } from '../runtime/system.ts'
 import type { Caller } from '../commands/caller.ts'
 
 /** The dependencies of quotes. */
 export interface QuoteDeps {
   readonly system: ActorSystem
-  readonly desks: Pick<ExchangeDesks, 'of' | 'within'>
+  readonly desks: Pick<ExchangeFactsCache, 'of' | 'within'>
   readonly quotes: QuoteCache
   readonly balances: BalanceCache
   readonly market: Pick<FxPartner, 'mid'>
@@ -68,7 +68,7 @@ export async function createQuote(world: QuoteDeps, caller: Caller, input: Quote
   if (made.kind === 'refused') throw new ProblemError(made.problem)
   const { quote } = made
   const outcome = await world.system.ask(
-    quoteDesk,
+    quoteActor,
     caller.customerId,
     caller.shard,
     { quote, key: caller.key },
@@ -105,9 +105,9 @@ export async function mustHave(
 
 /** Reads the exchange settings of a customer. */
 export async function deskOf(
-  { desks }: { readonly desks: Pick<ExchangeDesks, 'of'> },
+  { desks }: { readonly desks: Pick<ExchangeFactsCache, 'of'> },
   customerId: string,
-): Promise<ExchangeDesk> {
+): Promise<ExchangeFacts> {
   const desk = await desks.of(customerId)
   if (desk === null) refuse('provider-error', 'There is no bank to exchange with at present.')
   return desk

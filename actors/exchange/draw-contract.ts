@@ -13,7 +13,7 @@ import { orderNumber } from '../../lib/base/ids.ts'
 import { LIMITS } from '../../lib/base/limits.ts'
 import { inStoredOrder } from '../../lib/base/metadata.ts'
 import { refuseNotFound, type Problem } from '../../lib/base/problems.ts'
-import type { ExchangeDesk } from '../../storage/exchange/exchange-desks.ts'
+import type { ExchangeFacts } from '../../storage/exchange/exchange-facts.ts'
 import { findExchange } from '../../storage/exchange/exchanges.ts'
 import { contractBalance, type ContractCommand } from '../balances/balance.ts'
 import { Overloaded } from '../runtime/lane.ts'
@@ -42,7 +42,7 @@ export interface DrawdownDeps extends ContractDeps {
 }
 
 /**
- * Draws from a contract (F4, H2, D1).
+ * Draws from a contract.
  *
  * @throws ProblemError, Overloaded, DatabaseUnavailable or OutcomeUnknown, safe to repeat under the same key
  */
@@ -173,7 +173,7 @@ async function draw(
 }
 
 /** Returns the reason why a contract cannot be drawn from today or any more; null when it can. */
-function windowRefusal(contract: Contract, now: number, calendar: ExchangeDesk['calendar']): Problem | null {
+function windowRefusal(contract: Contract, now: number, calendar: ExchangeFacts['calendar']): Problem | null {
   const no = (detail: string) => notNow(contract, detail).refused
   if (contract.kind === 'held_rate')
     return contract.heldUntil !== null && contract.heldUntil <= now

@@ -13,7 +13,7 @@ import type { InternalAccounts } from '../../lib/ledger/entry.ts'
 import { refuse, refuseNotFound, type FieldError } from '../../lib/base/problems.ts'
 import type { StoredOutcome } from '../../storage/commit/idempotency-section.ts'
 import type { Database } from '../../storage/db/database.ts'
-import type { ExchangeDesks } from '../../storage/exchange/exchange-desks.ts'
+import type { ExchangeFactsCache } from '../../storage/exchange/exchange-facts.ts'
 import { findExchange } from '../../storage/exchange/exchanges.ts'
 import type { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
 import type { OrderNumbers } from '../../storage/payments/order-numbers.ts'
@@ -25,7 +25,7 @@ export interface ContractDeps {
   readonly system: ActorSystem
   readonly database: Database
   readonly accounts: InternalAccountCache
-  readonly desks: Pick<ExchangeDesks, 'of'>
+  readonly desks: Pick<ExchangeFactsCache, 'of'>
   readonly orderNumbers: Pick<OrderNumbers, 'take'>
   readonly ids: IdSource
   readonly clock: Clock

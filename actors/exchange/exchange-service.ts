@@ -1,5 +1,5 @@
 /** Exchanges and contracts: quotes, rates, orders to the partner, and the caches of desks and quotes. */
-import { ExchangeDesks } from '../../storage/exchange/exchange-desks.ts'
+import { ExchangeFactsCache } from '../../storage/exchange/exchange-facts.ts'
 import { QuoteCache } from '../../storage/exchange/quotes.ts'
 import { PgListener } from '../../storage/db/pg-listener.ts'
 import type { ApprovalService } from '../approvals/approval-service.ts'
@@ -33,7 +33,7 @@ export type ExchangeService = ReturnType<typeof createExchangeService>
 /** Creates the service. Listens on a connection of its own. */
 export function createExchangeService(node: Node, { queue, approvals, compliance, operators }: ExchangeServiceParts) {
   const { database, databaseUrl, system, onError } = node
-  const desks = new ExchangeDesks(database)
+  const desks = new ExchangeFactsCache(database)
   const quotes = new QuoteCache(database)
   const partner = new SandboxFx(node)
   const deps = {

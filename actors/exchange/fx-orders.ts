@@ -324,7 +324,7 @@ function offer({ queue }: Pick<FxOrdersOptions, 'queue'>, { queued }: Extract<Ex
 
 /**
  * Applies the resolution of an exception by staff to the exchange and its payment: the same step as the partner's own
- * message (X5).
+ * message.
  */
 export function exchangeExceptions({
   accounts,

@@ -23,7 +23,7 @@ import {
 } from './exchange-contracts.ts'
 
 /**
- * Pays a deposit (F2).
+ * Pays a deposit.
  *
  * @throws ProblemError, Overloaded, DatabaseUnavailable or OutcomeUnknown, safe to repeat under the same key
  */

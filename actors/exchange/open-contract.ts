@@ -18,7 +18,7 @@ import { sandboxDecisionIn } from '../../lib/sandbox/approvals.ts'
 import { inStoredOrder } from '../../lib/base/metadata.ts'
 import type { Problem } from '../../lib/base/problems.ts'
 import { partnerKeepsDeposits } from '../../storage/exchange/contracts.ts'
-import type { ExchangeDesk } from '../../storage/exchange/exchange-desks.ts'
+import type { ExchangeFacts } from '../../storage/exchange/exchange-facts.ts'
 import { contractBalance, type ContractCommand } from '../balances/balance.ts'
 import { Overloaded } from '../runtime/lane.ts'
 import {
@@ -44,7 +44,7 @@ export const PLAIN_TERMS: ForwardTerms = { forwardType: 'fixed', drawdownFrom: n
 /** A requested contract, with its quote and balances. */
 export interface ContractInput {
   readonly quote: QuoteRecord
-  readonly desk: ExchangeDesk
+  readonly desk: ExchangeFacts
   readonly sellBalance: { readonly id: string; readonly name: string }
   readonly buyBalanceId: string
   readonly terms: ForwardTerms
@@ -55,7 +55,7 @@ export interface ContractInput {
 }
 
 /**
- * Opens a forward or a held rate (rules F1, F2, H1, X1).
+ * Opens a forward or a held rate.
  *
  * @throws ProblemError when the terms do not fit the quote; Overloaded, DatabaseUnavailable or OutcomeUnknown, safe to
  *   repeat under the same key

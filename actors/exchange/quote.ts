@@ -17,7 +17,7 @@ export interface QuoteKept {
   readonly quote: QuoteRecord
 }
 
-export const quoteDesk: ActorKind<null, KeepQuote, QuoteKept> = {
+export const quoteActor: ActorKind<null, KeepQuote, QuoteKept> = {
   name: 'quote',
   lockRank: 3,
   onStale: 'reload',

@@ -1,5 +1,5 @@
 /**
- * The pollers of funds requests. The node that owns a request's shard expires it when its time is over (N3). Any node,
+ * The pollers of funds requests. The node that owns a request's shard expires it when its time is over. Any node,
  * one at a time, matches arrived money with requests (storage/funds-requests/funds-request-matching.ts).
  */
 import type { Clock } from '../../lib/base/clock.ts'

@@ -20,7 +20,7 @@ import { paymentActor } from './payment.ts'
 import { Overloaded } from '../runtime/lane.ts'
 import type { PayDeps } from './submit-payment.ts'
 import type { Caller } from '../commands/caller.ts'
-import { auditBy, remembered, recordRefusal, unlessRecorded } from '../commands/recorded-outcomes.ts'
+import { auditBy, outcomeRecord, recordRefusal, unlessRecorded } from '../commands/recorded-outcomes.ts'
 
 export interface CancelDeps extends PayDeps {
   readonly database: Database
@@ -83,7 +83,7 @@ async function endApproval({ approvals }: CancelDeps, caller: Caller, payment: P
       approvalId: payment.details.approvalId as string,
       reason: 'cancelled_by_user',
       by: auditBy(caller),
-      effects: (now) => remembered(caller.key, 200, payment.id, null, now),
+      effects: (now) => outcomeRecord(caller.key, 200, payment.id, null, now),
     })
     return ended ? 'cancelled' : 'moved_on'
   })
@@ -114,7 +114,7 @@ async function leaveQueue(
 }
 
 /**
- * Withdraws a payment that waits for its date (P12) or for the shared approval of its file (P9).
+ * Withdraws a payment that waits for its date or for the shared approval of its file.
  *
  * @returns false when the payment no longer waits for that
  * @throws CommitConflict `recorded` when the key has an answer

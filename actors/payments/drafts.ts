@@ -19,7 +19,7 @@ import { findPayment } from '../../storage/payments/payment-queries.ts'
 import { inTransaction, type TransactionClient } from '../../storage/db/transaction.ts'
 import { Overloaded } from '../runtime/lane.ts'
 import type { CancelDeps } from './cancel-payment.ts'
-import { remembered, recordRefusal, unlessRecorded } from '../commands/recorded-outcomes.ts'
+import { outcomeRecord, recordRefusal, unlessRecorded } from '../commands/recorded-outcomes.ts'
 import { checkedDocuments, type PaymentDocuments } from '../documents/named-documents.ts'
 import { checkDate } from '../../lib/payments/payment-request.ts'
 import { askBalance, type FlowOutcome, type PaymentInput } from './submit-payment.ts'
@@ -53,7 +53,7 @@ export async function draftFacts(
 }
 
 /**
- * Creates a draft (P1).
+ * Creates a draft.
  *
  * @throws ProblemError when the body refers to something that it may not use; DatabaseUnavailable or OutcomeUnknown,
  *   safe to repeat under the same key
@@ -87,7 +87,7 @@ export async function createDraft(world: CancelDeps, caller: Caller, input: Paym
               {
                 ...draftRow(draft, facts.balance),
                 ...documentUsesOf(draft),
-                ...remembered(caller.key, 201, draft.id, JSON.stringify(paymentJson(draft, null)), now),
+                ...outcomeRecord(caller.key, 201, draft.id, JSON.stringify(paymentJson(draft, null)), now),
               },
             )
             return { kind: 'payment_created' as const, payment: draft, operatorId }
@@ -180,7 +180,7 @@ export type SubmitOutcome =
   | { readonly kind: 'submitted'; readonly payment: PaymentRecord }
 
 /**
- * Submits a draft (P4, P5, P6 from draft).
+ * Submits a draft.
  *
  * @throws as `submitPayment`, and ProblemError `not-found`, `precondition-failed`
  */

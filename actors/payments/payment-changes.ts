@@ -190,7 +190,7 @@ async function noteWaiting(
   return true
 }
 
-/** Computes a change of a draft (P2). Null when it changes nothing. */
+/** Computes a change of a draft. Null when it changes nothing. */
 async function draftChange(
   client: TransactionClient,
   draft: PaymentRecord,

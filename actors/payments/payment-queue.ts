@@ -302,7 +302,7 @@ export class PaymentQueue {
   }
 
   /**
-   * Puts payments with a screening hit on hold (P14); hands over all others (P17) and then submits them to the bank.
+   * Puts payments with a screening hit on hold; hands over all others and then submits them to the bank.
    */
   async #handOver(batch: readonly QueuedPayment[]): Promise<void> {
     const [contexts, outgoing] = await Promise.all([

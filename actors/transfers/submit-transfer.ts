@@ -49,7 +49,7 @@ export type TransferOutcome =
   | { readonly kind: 'recorded'; readonly outcome: StoredOutcome }
 
 /**
- * Moves money between two balances of one customer and currency: at once (T1), or through the partner (T2).
+ * Moves money between two balances of one customer and currency: at once, or through the partner.
  *
  * @throws ProblemError when the body refers to something that it may not use; Overloaded, DatabaseUnavailable or
  *   OutcomeUnknown, safe to repeat under the same key.

@@ -1,5 +1,5 @@
 /**
- * Transfers that the partner carries out (T3 to T6). The node that owns a transfer's shard submits it to the partner
+ * Transfers that the partner carries out. The node that owns a transfer's shard submits it to the partner
  * once, and then asks for its status until the partner gives the outcome. An order that may have arrived is sent again
  * only when the partner answers that it has not arrived, and never once it is an exception: staff judge whether that
  * order was lost.
@@ -162,7 +162,7 @@ export function transferSubject(id: string, amount: bigint, reference: string | 
 
 /**
  * Transfers as the subjects of compliance holds: a released transfer is submitted to the partner, a blocked transfer
- * has failed (T8).
+ * has failed.
  */
 export function heldTransfer(options: Pick<TransferOrdersOptions, 'accounts'>): HeldSubjectKind {
   return {
@@ -184,7 +184,7 @@ export function heldTransfer(options: Pick<TransferOrdersOptions, 'accounts'>): 
   }
 }
 
-/** Moves a transfer by the decision of staff on its exception (T6). */
+/** Moves a transfer by the decision of staff on its exception. */
 export function transferExceptions(options: Pick<TransferOrdersOptions, 'accounts'>): ExceptionSubjectKind {
   return {
     async resolved(tx, { subjectId }, outcome) {

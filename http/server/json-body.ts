@@ -125,7 +125,7 @@ const onError =
       (context.req.destroyed || (error as NodeJS.ErrnoException).code?.startsWith('Z_') === true)
     if (status !== 400 && !unread) throw error
     if (typeof body !== 'string') refuseJson('The body could not be read to its end.')
-    // (B4) The parser refuses prototype names. JSON.parse makes them own members, which validation then names.
+    // The parser refuses prototype names. JSON.parse makes them own members, which validation then names.
     try {
       context.request.body = JSON.parse(body)
       context.request.rawBody = body

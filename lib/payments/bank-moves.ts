@@ -34,7 +34,7 @@ import type {
 const handOverEntryId = ({ id }: PaymentState): string => id
 
 /**
- * Hands the payment over (P17): posts L10, captures the hold and ends its place in the queue (`processing` is no
+ * Hands the payment over: posts L10, captures the hold and ends its place in the queue (`processing` is no
  * longer shown). Committed before the partner is called. Writes no event.
  */
 export function handOver(payment: PaymentState, context: PaymentMoveContext, now: number): PaymentDecision {
@@ -73,7 +73,7 @@ export function handOver(payment: PaymentState, context: PaymentMoveContext, now
   })
 }
 
-/** Completes the payment (P18; P22 out of an exception) and posts L11. */
+/** Completes the payment, also out of `exception`, and posts L11. */
 export function settle(
   payment: PaymentState,
   { context, event }: Extract<PaymentCommand, { kind: 'settled' | 'rejected' }>,
@@ -111,7 +111,7 @@ function confirmation(payment: PaymentState, context: PaymentMoveContext, now: n
 }
 
 /**
- * Returns the payment (P22, P23, P24): posts L13, and before it L11 where the partner had not confirmed the payment
+ * Returns the payment: posts L13, and before it L11 where the partner had not confirmed the payment
  * yet. A recall that is still `requested` is answered `accepted`, whatever caused the return. When the paying balance
  * is closed (`suspenseId`), the money is posted to suspense (L03) until its owner is found, and no fee is charged or
  * given back.
@@ -227,7 +227,7 @@ function returnReason(schemeCode: string): StatusReason {
 }
 
 /**
- * Fails the payment (P19, P20, P22): L12 reverses L10, the fee included. With `suspenseId` the paying balance is
+ * Fails the payment: L12 reverses L10, the fee included. With `suspenseId` the paying balance is
  * closed, and the whole amount waits in suspense under this id.
  */
 export function fail(
@@ -300,7 +300,7 @@ export const TIMED_OUT: Doubt = { kind: 'provider_timeout', message: 'The bank d
 export const UNCLEAR: Doubt = { kind: 'provider_state_unknown', message: 'The bank cannot say what became of it.' }
 
 /**
- * Puts the payment into `exception` (P21) because its outcome is unknown: L10 stays, the payment is not sent again, and
+ * Puts the payment into `exception` because its outcome is unknown: L10 stays, the payment is not sent again, and
  * the partner is asked about it (I7).
  */
 export function suspend(
@@ -330,7 +330,7 @@ export function suspend(
   })
 }
 
-/** Ends the exception (P22): the partner has confirmed that it has the payment. */
+/** Ends the exception: the partner has confirmed that it has the payment. */
 export function resume(
   payment: PaymentState,
   { context, event = null }: Extract<PaymentCommand, { kind: 'accepted' }>,

@@ -89,7 +89,7 @@ const spendingOf = (payment: PaymentRecord) => ({
   amount: payment.amount,
 })
 
-/** Releases the payment (P10): holds its money and queues it for the partner. */
+/** Releases the payment: holds its money and queues it for the partner. */
 function release(
   balance: BalanceState,
   command: ReleasePayment,
@@ -155,7 +155,7 @@ const CHANGED: Ending = {
   changes: { statusReason: JSON.stringify(RECIPIENT_CHANGED) },
 }
 
-/** Ends the payment: failed (P11) or cancelled. It had no hold. */
+/** Ends the payment: failed or cancelled. It had no hold. */
 function end(balance: BalanceState, command: ReleasePayment, ending: Ending, now: number): ReleaseDecision {
   const cancelledAt = ending.status === 'cancelled' ? { cancelledAt: now } : {}
   return {

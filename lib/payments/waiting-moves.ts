@@ -10,7 +10,7 @@ import { failureOf } from '../rails/failure-codes.ts'
 import { changeEvents, heldMoney, holdReleased, moved, outflowReturn, update } from './move-parts.ts'
 import type { Bought, PaymentMoveContext, PaymentCommand, PaymentDecision, PaymentState } from './payment-state.ts'
 
-/** Approves the payment (P7): it is queued and keeps its hold, or it is scheduled and waits for its day. */
+/** Approves the payment: it is queued and keeps its hold, or it is scheduled and waits for its day. */
 export function approve(
   payment: PaymentState,
   context: Extract<PaymentCommand, { kind: 'approve' }>['context'],
@@ -40,7 +40,7 @@ export function approve(
   })
 }
 
-/** Approves a payment whose exchange is booked now (P7): it waits for that exchange. */
+/** Approves a payment whose exchange is booked now: it waits for that exchange. */
 function buy(
   payment: PaymentState,
   bought: Bought | undefined,
@@ -70,7 +70,7 @@ function buy(
   })
 }
 
-/** Withdraws the payment (P8, P9, P12, P13): releases its hold, if it has one. */
+/** Withdraws the payment: releases its hold, if it has one. */
 export function withdraw(
   payment: PaymentState,
   { withdrawal: { status, reason, by }, context, key = null }: Extract<PaymentCommand, { kind: 'withdraw' }>,
@@ -149,7 +149,7 @@ export function giveUp(payment: PaymentState, context: Pick<PaymentMoveContext, 
   })
 }
 
-/** Puts the payment on hold (P14): it leaves the queue and is under review. The customer sees no more than that. */
+/** Puts the payment on hold: it leaves the queue and is under review. The customer sees no more than that. */
 export function hold(
   payment: PaymentState,
   { hit, context }: Extract<PaymentCommand, { kind: 'hold' }>,
@@ -211,7 +211,7 @@ export function hold(
   })
 }
 
-/** Releases the payment from review (P15): it waits for the partner again. */
+/** Releases the payment from review: it waits for the partner again. */
 export function release(payment: PaymentState, context: Pick<PaymentMoveContext, 'ids'>, now: number): PaymentDecision {
   const holdId = context.ids.next()
   const next: PaymentState = { ...payment, version: payment.version + 1, status: 'processing', holdId }
@@ -231,7 +231,7 @@ export function release(payment: PaymentState, context: Pick<PaymentMoveContext,
   })
 }
 
-/** Fails the payment after review (P16). Frozen money stays reserved by a hold that is no longer the payment's own. */
+/** Fails the payment after review. Frozen money stays reserved by a hold that is no longer the payment's own. */
 export function block(
   payment: PaymentState,
   { freezeFunds, context }: Extract<PaymentCommand, { kind: 'block' }>,

@@ -2,11 +2,11 @@
  * The moves of a transfer that the partner makes: the effect of the partner's messages on the transfer, its money and
  * its hold.
  *
- *   processing ──confirm──▶ completed    L20 (and L21 between two connections), the hold captured (T3)
- *    │   └─────refuse─────▶ failed       the hold released (T4)
- *    └──timeout──▶ exception             the hold stays: the outcome is unknown (T5)
+ *   processing ──confirm──▶ completed    L20 (and L21 between two connections), the hold captured
+ *    │   └─────refuse─────▶ failed       the hold released
+ *    └──timeout──▶ exception             the hold stays: the outcome is unknown
  *                   ├──confirm──▶ completed
- *                   └──refuse───▶ failed (T6)
+ *                   └──refuse───▶ failed
  *
  * The review comes before these moves (transfer-review.ts). Every other message changes nothing, because messages of
  * the partner may be repeated or late.

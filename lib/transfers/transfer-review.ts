@@ -1,7 +1,7 @@
 /**
  * Transfers under review: screening holds a transfer before the partner is told of it, and staff release or block it.
  *
- *   processing ──hold──▶ on_hold ──release──▶ processing    told to the partner again (T7, T8)
+ *   processing ──hold──▶ on_hold ──release──▶ processing    told to the partner again
  *                           └──────block────▶ failed
  *
  * Customers only see that the transfer is under review, or that it was declined.
@@ -46,7 +46,7 @@ export function reviewTransfer(
   }
 }
 
-/** Puts the transfer on hold (T7). */
+/** Puts the transfer on hold. */
 function hold(
   transfer: TransferState,
   { provider, findings, decides }: ScreeningHit,
@@ -97,7 +97,7 @@ function hold(
   }
 }
 
-/** Releases the transfer from review (T8): the partner is told as for a new transfer. */
+/** Releases the transfer from review: the partner is told as for a new transfer. */
 function release(transfer: TransferState, { ids, now }: ReviewContext): MovedTransfer {
   const holdId = ids.next()
   return {
@@ -116,7 +116,7 @@ function release(transfer: TransferState, { ids, now }: ReviewContext): MovedTra
   }
 }
 
-/** Fails the transfer after review (T8). Frozen money stays reserved by a hold that is no longer the transfer's own. */
+/** Fails the transfer after review. Frozen money stays reserved by a hold that is no longer the transfer's own. */
 function block(transfer: TransferState, freezeFunds: boolean, { ids, now }: ReviewContext): MovedTransfer {
   const failure = { ...failureOf('declined'), at: timestamp(now) }
   const frozen = freezeFunds ? ids.next() : null

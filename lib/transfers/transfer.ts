@@ -28,7 +28,7 @@ export interface TransferRecord {
   readonly createdBy: string
   readonly createdVia: 'api_key' | 'web' | 'mobile' | 'bulk' | 'schedule' | 'system' | 'operator'
   readonly metadata: Readonly<Record<string, string>>
-  /** The partner makes the transfer, so it is not completed at its creation (T2). */
+  /** The partner makes the transfer, so it is not completed at its creation. */
   readonly byPartner: boolean
   readonly failure: (FailureReason & { readonly at: string }) | null
   readonly completedAt: number | null
@@ -102,8 +102,8 @@ export interface TransferCreated {
 }
 
 /**
- * Decides a transfer. Between two balances on one connection it is posted at once by L20 (T1). Between two connections
- * the partner moves the cash, so the amount is held until that is done (T2, transfer-moves.ts). The paying balance
+ * Decides a transfer. Between two balances on one connection it is posted at once by L20. Between two connections
+ * the partner moves the cash, so the amount is held until that is done (transfer-moves.ts). The paying balance
  * decides; the other balance only has to be open and in the same currency, which the commit checks under its row lock.
  */
 export function createTransfer(
@@ -197,7 +197,7 @@ export function createTransfer(
   }
 }
 
-/** Posts the transfer at once, in both journals (T1). */
+/** Posts the transfer at once, in both journals. */
 function booked(balance: BalanceState, transfer: TransferRecord, command: CreateTransfer): Effects {
   const now = transfer.createdAt
   return {
@@ -246,7 +246,7 @@ function booked(balance: BalanceState, transfer: TransferRecord, command: Create
   }
 }
 
-/** Holds the amount, and orders the transfer at the partner (T2). */
+/** Holds the amount, and orders the transfer at the partner. */
 function handedOver(balance: BalanceState, transfer: TransferRecord, command: CreateTransfer): Effects {
   const now = transfer.createdAt
   return {

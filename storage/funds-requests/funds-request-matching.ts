@@ -1,5 +1,5 @@
 /**
- * Matches incoming payments with the funds requests whose reference they quote (N2), by following events. One pass at a
+ * Matches incoming payments with the funds requests whose reference they quote, by following events. One pass at a
  * time in the whole service, in a transaction that also moves the cursor: a crashed node leaves no event out, and no
  * payment counts twice. A payment that is too late, on another balance or in another currency stays an unmatched
  * arrival.

@@ -274,7 +274,7 @@ export interface Arrival {
 }
 
 /**
- * Counts an arrival towards a locked request, once: the request moves, and the arrival's row names the request (N2).
+ * Counts an arrival towards a locked request, once: the request moves, and the arrival's row names the request.
  *
  * @returns false when the arrival counts towards a request already, or the request waits for no money; then nothing was
  * written

@@ -1,4 +1,4 @@
-/** Transfers under review (T7, T8): held before the partner is told, let go on or stopped by staff. */
+/** Transfers under review: held before the partner is told, let go on or stopped by staff. */
 import t from 'tap'
 import type { ComplianceHoldDetail } from '../../../lib/compliance/compliance-hold-schema.ts'
 import type { Transfer } from '../../../lib/transfers/transfer-schema.ts'

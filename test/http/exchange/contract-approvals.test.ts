@@ -1,4 +1,4 @@
-/** Contracts that wait for people first (X1, X6), and the proof that people give before they agree on a forward. */
+/** Contracts that wait for people first, and the proof that people give before they agree on a forward. */
 import t from 'tap'
 
 import type { Exchange } from '../../../lib/exchange/exchange-schema.ts'

@@ -1,4 +1,4 @@
-/** Forwards that the market or missing money bring to an end: margin calls, overdue, closed out (F5 to F8). */
+/** Forwards that the market or missing money bring to an end: margin calls, overdue, closed out. */
 import t from 'tap'
 
 import type { Exchange } from '../../../lib/exchange/exchange-schema.ts'

@@ -1,4 +1,4 @@
-/** Forwards: agreed on, secured, drawn from, settled (F1 to F4, F6, D1, D2). */
+/** Forwards: agreed on, secured, drawn from, settled. */
 import { randomUUID } from 'node:crypto'
 
 import t from 'tap'

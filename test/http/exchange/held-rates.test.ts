@@ -1,4 +1,4 @@
-/** Held rates: held, drawn from, given up, run out (H1 to H4). */
+/** Held rates: held, drawn from, given up, run out. */
 import { randomUUID } from 'node:crypto'
 
 import t from 'tap'

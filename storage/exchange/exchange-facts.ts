@@ -14,7 +14,7 @@ import { EXCHANGE_TERMS } from '../operators/operators.ts'
 /** About 2 kB each. */
 const REMEMBERED_MAX = 20_000
 
-export interface ExchangeDesk {
+export interface ExchangeFacts {
   readonly customerId: string
   readonly operatorId: string
   readonly shard: number
@@ -29,10 +29,10 @@ export interface ExchangeDesk {
   readonly fees: ReadonlyMap<string, readonly FeeRule[]>
 }
 
-export class ExchangeDesks {
+export class ExchangeFactsCache {
   readonly #database: Database
   /** Contains reads under way too, so that concurrent requests share one read. */
-  readonly #remembered = new LRUCache<string, Promise<ExchangeDesk | null>>({ max: REMEMBERED_MAX })
+  readonly #remembered = new LRUCache<string, Promise<ExchangeFacts | null>>({ max: REMEMBERED_MAX })
 
   constructor(database: Database) {
     this.#database = database
@@ -42,7 +42,7 @@ export class ExchangeDesks {
    * Returns the facts for a customer; null when the customer does not exist, or has no connection that exchanges.
    * @throws the driver's errors
    */
-  of(customerId: string): Promise<ExchangeDesk | null> {
+  of(customerId: string): Promise<ExchangeFacts | null> {
     this.#database.assertFree()
     const known = this.#remembered.get(customerId)
     if (known !== undefined) return known
@@ -59,7 +59,7 @@ export class ExchangeDesks {
   }
 
   /** Reads the same facts within a transaction: without the cache, through the transaction's connection. */
-  within(client: TransactionClient): Pick<ExchangeDesks, 'of'> {
+  within(client: TransactionClient): Pick<ExchangeFactsCache, 'of'> {
     return { of: (customerId) => read(through(client), customerId) }
   }
 
@@ -87,7 +87,7 @@ const READ = `select c.operator_id, c.shard, k.id, ${CALENDAR_OF_CONNECTION}, s.
   left join setting s on s.owner_id = c.id and s.name = 'currencies'
   where c.id = $1`
 
-async function read(database: Queries, customerId: string): Promise<ExchangeDesk | null> {
+async function read(database: Queries, customerId: string): Promise<ExchangeFacts | null> {
   const [row] = await database.query<
     [
       string,
