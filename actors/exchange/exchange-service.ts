@@ -1,7 +1,6 @@
 /** Exchanges and contracts: quotes, rates, orders to the partner, and the caches of desks and quotes. */
 import { ExchangeFactsCache } from '../../storage/exchange/exchange-facts.ts'
 import { QuoteCache } from '../../storage/exchange/quotes.ts'
-import { PgListener } from '../../storage/db/pg-listener.ts'
 import type { ApprovalService } from '../approvals/approval-service.ts'
 import type { ComplianceService } from '../compliance/compliance-service.ts'
 import { background, type Background, type Node } from '../runtime/node.ts'
@@ -30,9 +29,9 @@ export interface ExchangeServiceParts extends Pick<FxOrdersOptions, 'queue'> {
 
 export type ExchangeService = ReturnType<typeof createExchangeService>
 
-/** Creates the service. Listens on a connection of its own. */
+/** Creates the service. */
 export function createExchangeService(node: Node, { queue, approvals, compliance, operators }: ExchangeServiceParts) {
-  const { database, databaseUrl, system, onError } = node
+  const { database, listener, system, onError } = node
   const desks = new ExchangeFactsCache(database)
   const quotes = new QuoteCache(database)
   const partner = new SandboxFx(node)
@@ -46,10 +45,8 @@ export function createExchangeService(node: Node, { queue, approvals, compliance
   const readRates = () => {
     partner.readShifts().catch((error: unknown) => onError(error, 'rates'))
   }
-  const notifications = new PgListener({
-    url: databaseUrl,
-    channel: EXCHANGE_CHANGED,
-    onError,
+  const changes = listener.subscribe(EXCHANGE_CHANGED, {
+    confirms: true,
     onMessage: (payload) => {
       const [what, id = ''] = payload.split(' ')
       if (what === 'rates') readRates()
@@ -83,18 +80,11 @@ export function createExchangeService(node: Node, { queue, approvals, compliance
   return {
     reads: createExchangeReads(deps),
     commands: createExchangeCommands(
-      { ...deps, partner, heard: (connectionId) => notifications.heard(`rates ${connectionId}`, HEARD_WITHIN_MS) },
+      { ...deps, partner, heard: (connectionId) => changes.heard(`rates ${connectionId}`, HEARD_WITHIN_MS) },
       node.answers,
     ),
     background: [
-      {
-        name: 'changed exchange rates',
-        async start() {
-          await notifications.start()
-          await partner.readShifts()
-        },
-        stop: () => notifications.stop(),
-      },
+      { name: 'exchange rates', start: () => partner.readShifts(), stop: () => undefined },
       ...(node.dispatch ? dispatching : []),
     ],
     /** The dependencies for exchanges, for nouns that make them in another way. */

@@ -4,7 +4,6 @@ import { STEP_UP_FRESH_MS } from '../../lib/identity/step-up.ts'
 import { operatorOfCustomer } from '../../storage/customers/customers.ts'
 import { noteKeyUse } from '../../storage/identity/identity-api-keys.ts'
 import { hasProof, signInChallenge, touchSession } from '../../storage/identity/identity-sessions.ts'
-import { PgListener } from '../../storage/db/pg-listener.ts'
 import { getApiKey, listApiKeys } from '../../storage/identity/api-key-queries.ts'
 import { listAuditEvents } from '../../storage/trail/audit-events.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
@@ -32,25 +31,19 @@ const FORGOTTEN_WITHIN_MS = 1_000
 export type IdentityService = ReturnType<typeof createIdentityService>
 
 /**
- * Creates the service. Listens on a connection of its own.
+ * Creates the service.
  *
  * @param options `singleUse`: whether each code of a second factor is accepted only once
  */
 export function createIdentityService(node: Node, { singleUse }: Pick<IdentityDeps, 'singleUse'>) {
-  const { database, databaseUrl, clock, onError } = node
+  const { database, clock, listener } = node
   const world: IdentityDeps = { ...node, passwords: node.workers.passwords, singleUse }
   const db = readDatabase(database)
   const listeners: ((sha256: string | null) => void)[] = []
   const tell = (sha256: string | null) => {
     for (const listener of listeners) listener(sha256)
   }
-  const notifications = new PgListener({
-    url: databaseUrl,
-    channel: KEY_CHANGED,
-    onMessage: tell,
-    onGap: () => tell(null),
-    onError,
-  })
+  const changes = listener.subscribe(KEY_CHANGED, { onMessage: tell, onGap: () => tell(null), confirms: true })
   const passwords = createPasswordCommands(world)
   const members = createMemberReads(world)
 
@@ -85,20 +78,13 @@ export function createIdentityService(node: Node, { singleUse }: Pick<IdentityDe
       ...passwords.commands,
       ...createApiKeyCommands(world, async (sha256) => {
         tell(sha256)
-        await notifications.heard(sha256, FORGOTTEN_WITHIN_MS)
+        await changes.heard(sha256, FORGOTTEN_WITHIN_MS)
       }),
     },
     members: { reads: members, commands: createMemberCommands(world, members) },
     background: [
-      {
-        name: 'changed API keys',
-        start: () => notifications.start(),
-        async stop() {
-          await notifications.stop()
-          // The mails that were begun after an answer.
-          await passwords.settled()
-        },
-      },
+      // The mails that are begun after an answer need no start.
+      { name: 'mails of new passwords', start: () => undefined, stop: () => passwords.settled() },
       background('expiry of API keys', new KeyExpiry(node)),
     ],
   }

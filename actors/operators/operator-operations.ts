@@ -11,12 +11,11 @@ import { refuseNotFound } from '../../lib/base/problems.ts'
 import { writeDefaultLimits } from '../../storage/customers/customer-limits.ts'
 import { FeatureCache } from '../../storage/operators/feature-cache.ts'
 import { readRailLimits, writeRailLimits } from '../../storage/operators/rail-limits.ts'
-import { PgListener } from '../../storage/db/pg-listener.ts'
 import { readOperator, writeOperator, type OperatorRecord } from '../../storage/operators/operators.ts'
 import { inTransaction, type TransactionClient } from '../../storage/db/transaction.ts'
 import type { ByInTenant } from '../../lib/identity/caller.ts'
 import { writeCallerTrail } from '../commands/trail.ts'
-import { background, type Background, type Node } from '../runtime/node.ts'
+import type { Node } from '../runtime/node.ts'
 import type {
   FeatureFlags,
   FeatureFlagsUpdate,
@@ -63,28 +62,20 @@ export interface OperatorCommands {
 export interface OperatorService {
   readonly reads: OperatorReads
   readonly commands: OperatorCommands
-  /** Listens for changes that other nodes make. */
-  readonly background: readonly Background[]
   /** Registers a listener, which is called when a setting of an operator may have changed on any node. */
   onChange(listener: () => void): void
 }
 
-/** Creates the service. Listens on a connection of its own. */
+/** Creates the service. */
 export function createOperatorService(node: Node): OperatorService {
-  const { database, databaseUrl, ids, clock, sandbox, onError } = node
+  const { database, listener, ids, clock, sandbox } = node
   const listeners: (() => void)[] = []
   const features = new FeatureCache(database)
   const forget = () => {
     features.forgetAll()
     for (const listener of listeners) listener()
   }
-  const notifications = new PgListener({
-    url: databaseUrl,
-    channel: OPERATOR_CHANGED,
-    onMessage: forget,
-    onGap: forget,
-    onError,
-  })
+  const changes = listener.subscribe(OPERATOR_CHANGED, { onMessage: forget, onGap: forget, confirms: true })
 
   const reads = createReads({ database, features, sandbox })
 
@@ -111,7 +102,7 @@ export function createOperatorService(node: Node): OperatorService {
       return before.version + 1
     })
     forget()
-    await notifications.heard(`${id} ${version}`, HEARD_WITHIN_MS)
+    await changes.heard(`${id} ${version}`, HEARD_WITHIN_MS)
   }
 
   return {
@@ -154,7 +145,6 @@ export function createOperatorService(node: Node): OperatorService {
         return await reads.getFlags(by.tenant.id)
       },
     },
-    background: [background('changed operators', notifications)],
     onChange: (listener) => {
       listeners.push(listener)
     },

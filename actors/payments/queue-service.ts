@@ -10,13 +10,13 @@ export type QueueService = ReturnType<typeof createQueueService>
 
 /** Creates the queue. It stands before the nouns that put payments into it. */
 export function createQueueService(node: Node, { bank }: { readonly bank: SandboxBank }) {
-  const { database, databaseUrl, shards, onError } = node
+  const { database, listener, shards, onError } = node
   // A single node owns every shard (`owned()` is null), so it needs no bell.
   const bell =
     shards.owned() === null
       ? null
       : new ShardBell({
-          url: databaseUrl,
+          listener,
           database,
           shards,
           channel: 'payment_waits',
@@ -29,11 +29,10 @@ export function createQueueService(node: Node, { bank }: { readonly bank: Sandbo
       name: 'payment queue',
       async start() {
         await queue.start()
-        await bell?.start()
         bank.start(queue.inbox)
       },
       async stop() {
-        await bell?.stop()
+        bell?.stop()
         await bank.stop()
         await queue.stop()
       },

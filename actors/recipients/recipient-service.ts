@@ -1,6 +1,5 @@
 /** Recipients: the cache that payments read, reviews of recipients, and the reads and commands for routes. */
 import type { ValidationDeps } from '../../lib/recipients/validation.ts'
-import { PgListener } from '../../storage/db/pg-listener.ts'
 import { RecipientCache } from '../../storage/recipients/recipient-cache.ts'
 import type { ApprovalService } from '../approvals/approval-service.ts'
 import type { PayeeVerifier } from '../providers/bank.ts'
@@ -27,7 +26,7 @@ const FORGOTTEN_WITHIN_MS = 1_000
 type RecipientNode = Pick<
   Node,
   | 'database'
-  | 'databaseUrl'
+  | 'listener'
   | 'clock'
   | 'ids'
   | 'shards'
@@ -50,24 +49,22 @@ export interface RecipientServiceParts {
 
 export type RecipientService = ReturnType<typeof createRecipientService>
 
-/** Creates the service. Listens on a connection of its own. */
+/** Creates the service. */
 export function createRecipientService(
   node: RecipientNode,
   { payees, validation, approvals, operators }: RecipientServiceParts,
 ) {
-  const { database, databaseUrl, sandbox, onError } = node
+  const { database, listener, sandbox } = node
   const directory = new RecipientCache(database)
   const tell = (told: string) => {
     if (told === '') directory.forgetAll()
     else if (told.startsWith(ALL_OF)) directory.forgetOf(told.slice(ALL_OF.length).split(' ')[0] as string)
     else directory.forget(told)
   }
-  const notifications = new PgListener({
-    url: databaseUrl,
-    channel: RECIPIENT_CHANGED,
+  const changes = listener.subscribe(RECIPIENT_CHANGED, {
     onMessage: tell,
     onGap: () => directory.forgetAll(),
-    onError,
+    confirms: true,
   })
   const changed = (id: string) => directory.forget(id)
   const reviews = new RecipientReviews({ ...node, changed })
@@ -83,10 +80,10 @@ export function createRecipientService(
       reviews,
       async forget(id) {
         directory.forget(id)
-        await notifications.heard(id, FORGOTTEN_WITHIN_MS)
+        await changes.heard(id, FORGOTTEN_WITHIN_MS)
       },
     }),
-    background: [background('changed recipients', notifications), background('reviews of recipients', reviews)],
+    background: [background('reviews of recipients', reviews)],
     /** The cache of recipients that payments read. */
     directory,
     /** The directory of banks. */
@@ -97,7 +94,7 @@ export function createRecipientService(
      */
     async forgetOf(customerId: string, version: number): Promise<void> {
       directory.forgetOf(customerId)
-      await notifications.heard(`${ALL_OF}${customerId} ${version}`, FORGOTTEN_WITHIN_MS)
+      await changes.heard(`${ALL_OF}${customerId} ${version}`, FORGOTTEN_WITHIN_MS)
     },
   }
 }

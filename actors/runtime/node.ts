@@ -13,6 +13,7 @@ import type { SecretBox } from '../../lib/security/secret-box.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
 import type { BalanceCache } from '../../storage/balances/balance-cache.ts'
 import type { Database } from '../../storage/db/database.ts'
+import type { PgListener } from '../../storage/db/pg-listener.ts'
 import type { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
 import type { OrderNumbers } from '../../storage/payments/order-numbers.ts'
 import type { WorkerPool } from '../../workers/pool/pool.ts'
@@ -28,8 +29,10 @@ export interface Node {
   /** Logs an error of work in the background, which goes on all the same. */
   readonly onError: (error: unknown, what: string) => void
   readonly database: Database
-  /** The address of the database, for parts that need a connection of their own, for example to listen. */
+  /** The address of the database, for parts that need connections of their own. */
   readonly databaseUrl: string
+  /** Receives the messages of other nodes; the nouns subscribe to its channels while they are built. */
+  readonly listener: Pick<PgListener, 'subscribe'>
   /**
    * Connections for snapshots, which read many rows as of one moment while their results are written through other
    * connections.
@@ -60,7 +63,7 @@ export interface Node {
   origin(): string
 }
 
-/** A part of a noun that works by itself: a poller, or a listener on a connection of its own. */
+/** A part of a noun that works by itself, for example a poller. */
 export interface Background {
   /** The name of the part, for the log. */
   readonly name: string

@@ -4,13 +4,13 @@
  */
 import type { Shards } from '../../lib/shards/shards.ts'
 import type { Database } from '../../storage/db/database.ts'
-import { notifyShard, PgListener } from '../../storage/db/pg-listener.ts'
+import { notifyShard, type PgListener } from '../../storage/db/pg-listener.ts'
 
 /** Calls of `ring` for one shard within this time send one notification. */
 const TOGETHER_MS = 20
 
 export interface ShardBellOptions {
-  readonly url: string
+  readonly listener: Pick<PgListener, 'subscribe'>
   readonly database: Database
   readonly shards: Shards
   /** Notification channel of the database; each bell has its own. */
@@ -22,31 +22,22 @@ export interface ShardBellOptions {
 
 export class ShardBell {
   readonly #options: ShardBellOptions
-  readonly #notifications: PgListener
   readonly #ringing = new Map<number, NodeJS.Timeout>()
 
   constructor(options: ShardBellOptions) {
     this.#options = options
-    const { url, channel, shards, onRing, onError } = options
-    this.#notifications = new PgListener({
-      url,
-      channel,
+    const { listener, channel, shards, onRing } = options
+    listener.subscribe(channel, {
       onMessage: (shard) => {
         if (shards.owns(Number(shard))) onRing()
       },
       onGap: onRing,
-      onError,
     })
   }
 
-  /** Starts listening. */
-  async start(): Promise<void> {
-    await this.#notifications.start()
-  }
-
-  async stop(): Promise<void> {
+  /** Sends no more notifications. */
+  stop(): void {
     for (const timer of this.#ringing.values()) clearTimeout(timer)
-    await this.#notifications.stop()
   }
 
   /** Notifies the node that owns the shard. Returns at once; errors go to `onError`. */

@@ -19,7 +19,7 @@ import type { Shards } from '../../lib/shards/shards.ts'
 import { streakOf } from '../../lib/webhooks/streak.ts'
 import type { TargetPolicy } from '../../lib/webhooks/target.ts'
 import type { Database } from '../../storage/db/database.ts'
-import { PgListener } from '../../storage/db/pg-listener.ts'
+import type { PgListener } from '../../storage/db/pg-listener.ts'
 import { disableHopeless } from '../../storage/webhooks/webhook-endpoints.ts'
 import {
   dropOrphans,
@@ -56,6 +56,7 @@ const CLOSE_MS = 1_500
 
 export interface WebhooksOptions {
   readonly databaseUrl: string
+  readonly listener: Pick<PgListener, 'subscribe'>
   readonly ids: IdSource
   readonly clock: Clock
   readonly shards: Shards
@@ -85,7 +86,6 @@ interface Finished {
 export class Webhooks {
   readonly #options: WebhooksOptions
   readonly #database: Database
-  readonly #notifications: PgListener
   readonly #world: EndpointDeps
   readonly #actors = new Map<string, EndpointActor>()
   /** Actors of shards that have left this node, until their deliveries in flight end. */
@@ -124,12 +124,9 @@ export class Webhooks {
       finish: (attempt) => this.#finish(attempt),
       sockets: { take: (onFree) => this.#takeSocket(onFree), give: () => this.#giveSocket() },
     }
-    this.#notifications = new PgListener({
-      url: options.databaseUrl,
-      channel: WEBHOOK_CHANNEL,
+    options.listener.subscribe(WEBHOOK_CHANNEL, {
       onMessage: (payload) => this.#heard(payload),
       onGap: () => this.#look(),
-      onError,
     })
   }
 
@@ -148,7 +145,6 @@ export class Webhooks {
       if (lost.length > 0) this.#leave(new Set(lost))
       if (gained.length > 0) this.#look()
     })
-    await this.#notifications.start()
     this.#every(LOOK_MS, () => {
       this.#relaySoon(0)
       this.#look()
@@ -165,7 +161,6 @@ export class Webhooks {
     this.#running = false
     for (const timer of this.#timers) clearInterval(timer)
     clearTimeout(this.#relayTimer)
-    await this.#notifications.stop()
     await Promise.all([...this.#actors.values(), ...this.#leaving].map((actor) => actor.close(CLOSE_MS)))
     this.#actors.clear()
     await this.#idle()

@@ -173,7 +173,6 @@ export function backgroundOf(nouns: BuiltNouns): readonly Background[] {
     nouns.webhooks,
     nouns.recipients,
     nouns.exchanges,
-    nouns.operators,
     nouns.transfers,
     nouns.reconciliation,
     { background: [background('journal chain', nouns.journalChain)] },

@@ -17,6 +17,7 @@ import { sandboxScreener } from '../../lib/sandbox/sandbox-screener.ts'
 import { createSecretBox } from '../../lib/security/secret-box.ts'
 import { BalanceCache } from '../../storage/balances/balance-cache.ts'
 import { Database, type SecondConnection } from '../../storage/db/database.ts'
+import { PgListener } from '../../storage/db/pg-listener.ts'
 import { maintainPartitions, makePartitions, type PartitionReport } from '../../storage/db/partitions.ts'
 import { startEmbeddedPostgres } from '../../storage/embedded/embedded.ts'
 import { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
@@ -60,6 +61,8 @@ export interface OpenedNode {
   readonly rateLimits: RateLimits | null
   readonly clockWatch: ClockWatch
   readonly horizonWatch: HorizonWatch
+  /** Not started yet, because the nouns subscribe first. */
+  readonly listener: PgListener
 }
 
 /** Time between two runs of the maintenance of partitions. */
@@ -129,6 +132,7 @@ export async function openNode(
   const { problemBase } = config
   const findIdempotencyRecord = createIdempotencyRecords({ database, clock })
   const server = createHttpServer({ ids, problemBase })
+  const listener = new PgListener({ url: databaseUrl, onError })
   const node: Node = {
     config,
     clock,
@@ -137,6 +141,7 @@ export async function openNode(
     onError,
     database,
     databaseUrl,
+    listener,
     snapshots,
     system,
     shards: openShards(config, { log, clock, databaseUrl, instance }),
@@ -174,7 +179,7 @@ export async function openNode(
         'events are not followed beyond a transaction that has been open for long; end it, or pg_terminate_backend(pid)',
       ),
   })
-  return { node, server, instance, requestLog, rateLimits, clockWatch, horizonWatch }
+  return { node, server, instance, requestLog, rateLimits, clockWatch, horizonWatch, listener }
 }
 
 /** Starts a part that works by itself, and stops it with the rest. A part that fails to start is stopped too. */

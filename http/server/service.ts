@@ -76,6 +76,8 @@ export async function createService(config: Config, overrides: Overrides = {}): 
 
   const table = overrides.routes === undefined ? routes : [...routes, ...overrides.routes]
   const nouns = await createNouns(node, table, overrides)
+  // Starts first and stops last: caches are told of changes as long as work reads them.
+  await start(background('messages of other nodes', opened.listener), started)
   for (const part of backgroundOf(nouns)) await start(part, started)
   await start(background('horizon of events', opened.horizonWatch), started)
 

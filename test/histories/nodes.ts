@@ -31,6 +31,7 @@ import { OperatingError } from '../../lib/base/errors.ts'
 import { BankDirectory } from '../../lib/recipients/bank-directory.ts'
 import { BalanceCache } from '../../storage/balances/balance-cache.ts'
 import { Database } from '../../storage/db/database.ts'
+import { PgListener } from '../../storage/db/pg-listener.ts'
 import { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
 import { OrderNumbers } from '../../storage/payments/order-numbers.ts'
 import { loadUkModulusTable } from '../../storage/recipients/uk-modulus-files.ts'
@@ -81,8 +82,9 @@ async function openNode(ledger: Ledger, bugs: string[]) {
   }
   const approvals = new Approvals({ ...shared, mailer, subjects })
   const findIdempotencyRecord = createIdempotencyRecords({ database, clock })
+  const listener = new PgListener({ url: databaseUrl, onError })
   const recipients = createRecipientService(
-    { ...shared, databaseUrl, mailer, sandbox: true, problemBase: PROBLEM_BASE, findIdempotencyRecord },
+    { ...shared, listener, mailer, sandbox: true, problemBase: PROBLEM_BASE, findIdempotencyRecord },
     {
       validation,
       payees: bank,
@@ -137,6 +139,7 @@ async function openNode(ledger: Ledger, bugs: string[]) {
     }),
     jobs: new Jobs({ ...shared, mailer, kinds: bulk.kinds }),
   }
+  await listener.start()
   for (const { start } of recipients.background) await start()
   return {
     ...parts,
@@ -150,6 +153,7 @@ async function openNode(ledger: Ledger, bugs: string[]) {
         bulkPayments.stop(),
       ])
       await Promise.all([...recipients.background.map(({ stop }) => stop()), bulk.close(), system.close()])
+      await listener.stop()
       await database.close()
     },
   }

@@ -3,6 +3,7 @@ import t from 'tap'
 import { ShardBell } from '../../../actors/runtime/shard-bell.ts'
 import { InProcessShards } from '../../../actors/runtime/in-process-shards.ts'
 import { Database } from '../../../storage/db/database.ts'
+import { PgListener } from '../../../storage/db/pg-listener.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 import { until } from '../../support/until.ts'
 
@@ -13,27 +14,31 @@ t.test('who is home to a shard hears of it from another node', async (t) => {
     const database = new Database(made.url, 1)
     let rings = 0
     const shards = Object.assign(new InProcessShards('node'), { owns: home })
+    const onError = (error: unknown) => errors.push(error)
+    const listener = new PgListener({ url: made.url, onError })
     const bell = new ShardBell({
-      url: made.url,
+      listener,
       database,
       shards,
       channel: 'test_bell',
       onRing: () => {
         rings += 1
       },
-      onError: (error) => errors.push(error),
+      onError,
     })
     return {
       bell,
+      start: () => listener.start(),
       rings: () => rings,
       stop: async () => {
-        await bell.stop()
+        bell.stop()
+        await listener.stop()
         await database.close()
       },
     }
   }
   const [even, odd] = [node((shard) => shard % 2 === 0), node((shard) => shard % 2 === 1)]
-  await Promise.all([even.bell.start(), odd.bell.start()])
+  await Promise.all([even.start(), odd.start()])
   const [before, beforeOdd] = [even.rings(), odd.rings()]
   for (let nth = 0; nth < 100; nth++) odd.bell.ring(4)
   await until('it has rung', async () => even.rings() > before)

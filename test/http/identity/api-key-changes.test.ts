@@ -205,14 +205,14 @@ t.test('a node that was cut off from the word forgets all it knew', async (t) =>
   const made = (await owner.post<Made>('/api-keys', BODY)).body
   t.equal(await statusOf(world, made.secret, owner.tenantId), 200)
   const cut = await world.query(
-    "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'vostro listener api_key_changed' and datname = current_database()",
+    "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'vostro listener' and datname = current_database()",
   )
   await until(
     'the listener is back',
     async () =>
       (
         await world.query(
-          "select 1 from pg_stat_activity where application_name = 'vostro listener api_key_changed' and datname = current_database()",
+          "select 1 from pg_stat_activity where application_name = 'vostro listener' and datname = current_database()",
         )
       ).length === cut.length,
   )
