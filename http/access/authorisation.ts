@@ -20,26 +20,6 @@ export interface Entry {
   readonly role: Role | null
 }
 
-/** The checks of a caller for one route. */
-export interface Authorisation {
-  /** @throws ProblemError 400 and 403 for an `X-Tenant-Id` that is not the key's */
-  checkKeyTenant(tenant: Tenant, header: string | undefined): void
-  /** @throws ProblemError 404 when the operator has switched the route's feature off */
-  checkFeature(tenant: Tenant | null): Promise<void>
-  /** @throws ProblemError 403 when a key may not call the route */
-  checkScope(principal: Principal): void
-  /** Makes the person a member of the tenant that the request names. @throws ProblemError 400 and 403 */
-  enter(session: SessionIdentity, header: string | undefined): Promise<Entry>
-  /** @throws ProblemError 403 when the person's role does not allow the route */
-  checkCapability(principal: Principal, tenant: Tenant | null): void
-  /** @throws ProblemError 403 when the person needs a step-up proof first */
-  checkStepUp(
-    session: SessionIdentity,
-    tenant: Tenant | null,
-    params: Readonly<Record<string, string>> | undefined,
-  ): Promise<void>
-}
-
 function refuseTenant(code: 'required' | 'invalid_format', message: string): never {
   refuse('malformed-request', message, { errors: [{ field: 'header.X-Tenant-Id', code, message }] })
 }
@@ -69,126 +49,147 @@ export function principalOfPerson(session: SessionIdentity, roles: readonly Role
   }
 }
 
-/** Prepares the checks of a route. */
-export function createAuthorisation(
-  route: Route,
-  world: Pick<ReadServices, 'identity' | 'sandbox' | 'isWorkspace' | 'operators'>,
-): Authorisation {
-  const { scope, stepUp, callers } = route
-  const capabilities: readonly string[] =
-    route.capability === undefined ? [] : typeof route.capability === 'string' ? [route.capability] : route.capability
-  const level = callers === 'staff' ? 'operator' : route.tenant
+function refuseCapability(capability: string): never {
+  refuse('insufficient-scope', `Your role lacks the capability ${capability}.`, {
+    extra: { requiredCapability: capability },
+  })
+}
 
-  function checkLevel(tenant: Tenant): void {
-    if (level !== 'any' && level !== tenant.kind) refuse('tenant-forbidden', `This operation is for ${level} tenants.`)
+/** The checks of a caller for one route. */
+export class Authorisation {
+  readonly #route: Route
+  readonly #world: Pick<ReadServices, 'identity' | 'sandbox' | 'isWorkspace' | 'operators'>
+  /** Any of these allows a person the route; without any, every person may call it. */
+  readonly #capabilities: readonly string[]
+  readonly #level: Route['tenant']
+
+  constructor(route: Route, world: Pick<ReadServices, 'identity' | 'sandbox' | 'isWorkspace' | 'operators'>) {
+    const { capability } = route
+    this.#route = route
+    this.#world = world
+    this.#capabilities = capability === undefined ? [] : typeof capability === 'string' ? [capability] : capability
+    this.#level = route.callers === 'staff' ? 'operator' : route.tenant
   }
 
-  function checkSandbox(): void {
-    if (route.sandbox !== undefined && !world.sandbox)
+  /** @throws ProblemError 400 and 403 for an `X-Tenant-Id` that is not the key's */
+  checkKeyTenant(tenant: Tenant, header: string | undefined): void {
+    if (this.#route.tenant === 'none') return
+    if (header !== tenant.id && readTenant(header) !== tenant.id)
+      refuse('tenant-forbidden', 'The API key belongs to another tenant.')
+    this.#checkLevel(tenant)
+  }
+
+  /** @throws ProblemError 404 when the operator has switched the route's feature off */
+  async checkFeature(tenant: Tenant | null): Promise<void> {
+    const { feature } = this.#route
+    if (feature === undefined || tenant === null || (await this.#world.operators.hasFeature(tenant.id, feature))) return
+    refuse('feature-disabled', `The operator has switched ${feature} off.`, { extra: { feature } })
+  }
+
+  /** @throws ProblemError 403 when a key may not call the route */
+  checkScope(principal: Principal): void {
+    const { scope, callers } = this.#route
+    this.#checkSandbox()
+    if (this.#route.sandbox === 'simulation' && principal.live === true) {
+      refuse('insufficient-scope', 'Simulations need a test key.', { extra: { requiredScope: scope } })
+    }
+    if (callers === 'key') {
+      if (scope === null || principal.scopes.has(scope)) return
+      refuse('insufficient-scope', `The API key lacks the scope ${scope}.`, { extra: { requiredScope: scope } })
+    }
+    refuse('insufficient-scope', 'API keys cannot call this operation; it is for people who are signed in.', {
+      extra: { requiredCapability: this.#capabilities[0] ?? 'self' },
+    })
+  }
+
+  /** Makes the person a member of the tenant that the request names. @throws ProblemError 400 and 403 */
+  async enter(session: SessionIdentity, header: string | undefined): Promise<Entry> {
+    if (this.#route.tenant === 'none')
+      return {
+        principal: principalOfPerson(
+          session,
+          session.memberships.map(({ role }) => role),
+        ),
+        tenant: null,
+        role: null,
+      }
+    const tenantId = readTenant(header)
+    const own = session.memberships.find((membership) => membership.tenantId === tenantId)
+    if (own !== undefined) {
+      const tenant: Tenant = { id: tenantId, kind: own.level }
+      this.#checkLevel(tenant)
+      return { principal: principalOfPerson(session, [own.role]), tenant, role: own.role }
+    }
+    const staff = this.#route.tenant === 'any' ? await this.#staffOf(session, tenantId) : null
+    if (staff === null) refuse('tenant-forbidden', 'You are not a member of this tenant.')
+    return {
+      principal: principalOfPerson(session, [staff.role]),
+      tenant: { id: tenantId, kind: 'customer' },
+      role: staff.role,
+    }
+  }
+
+  /** @throws ProblemError 403 when the person's role does not allow the route */
+  checkCapability(principal: Principal, tenant: Tenant | null): void {
+    const { scope, callers } = this.#route
+    this.#checkSandbox()
+    if (this.#route.sandbox === 'simulation' && (tenant === null || !this.#world.isWorkspace(tenant.id))) {
+      refuse('insufficient-scope', "Only people of a developer's workspace may simulate.", {
+        extra: { requiredCapability: 'developer' },
+      })
+    }
+    if (callers === 'key') {
+      // A key names one scope; the capability that stands for it depends on the tenant's kind.
+      if (scope === null || principal.scopes.has(scope)) return
+      refuseCapability(capabilityForScope(scope, tenant?.kind ?? 'customer'))
+    }
+    if (
+      this.#capabilities.length > 0 &&
+      !this.#capabilities.some((capability) => principal.capabilities.has(capability))
+    )
+      refuseCapability(this.#capabilities[0] as string)
+  }
+
+  /** @throws ProblemError 403 when the person needs a step-up proof first */
+  async checkStepUp(
+    session: SessionIdentity,
+    tenant: Tenant | null,
+    params: Readonly<Record<string, string>> | undefined,
+  ): Promise<void> {
+    const { stepUp } = this.#route
+    if (stepUp === undefined || stepUp.byBody === true || (stepUp.unlessNoFactor === true && session.factors === 0))
+      return
+    const { action, subject } = stepUp
+    const subjectId = subject === undefined ? null : (params?.[subject]?.toLowerCase() ?? null)
+    const proven = await this.#world.identity.hasProof({
+      sessionId: session.id,
+      tenantId: tenant?.id ?? null,
+      action,
+      subjectId: subjectId !== null && isUuid(subjectId) ? subjectId : null,
+      bound: stepUp.bound === true,
+    })
+    if (!proven) {
+      refuse('step-up-required', 'Prove yourself for this action first, then send the same request again.', {
+        extra: { action, challengeUrl: '/v1/step-up/challenges' },
+      })
+    }
+  }
+
+  #checkLevel(tenant: Tenant): void {
+    if (this.#level !== 'any' && this.#level !== tenant.kind)
+      refuse('tenant-forbidden', `This operation is for ${this.#level} tenants.`)
+  }
+
+  #checkSandbox(): void {
+    if (this.#route.sandbox !== undefined && !this.#world.sandbox)
       refuse('feature-disabled', 'This environment has no sandbox.', { extra: { feature: 'sandbox' } })
   }
 
   /** Finds the operator membership through which staff act for a customer; staff have no membership of the customer. */
-  async function staffOf(session: SessionIdentity, customerId: string): Promise<Membership | null> {
+  async #staffOf(session: SessionIdentity, customerId: string): Promise<Membership | null> {
     const staff = session.memberships.filter((membership) => membership.level === 'operator')
     if (staff.length === 0) return null
-    const operatorId = await world.identity.operatorOf(customerId)
+    const operatorId = await this.#world.identity.operatorOf(customerId)
     return staff.find((membership) => membership.operatorId === operatorId) ?? null
-  }
-
-  function lacks(capability: string): never {
-    refuse('insufficient-scope', `Your role lacks the capability ${capability}.`, {
-      extra: { requiredCapability: capability },
-    })
-  }
-
-  return {
-    checkKeyTenant(tenant, header) {
-      if (route.tenant === 'none') return
-      if (header !== tenant.id && readTenant(header) !== tenant.id)
-        refuse('tenant-forbidden', 'The API key belongs to another tenant.')
-      checkLevel(tenant)
-    },
-
-    async checkFeature(tenant) {
-      const { feature } = route
-      if (feature === undefined || tenant === null || (await world.operators.hasFeature(tenant.id, feature))) return
-      refuse('feature-disabled', `The operator has switched ${feature} off.`, { extra: { feature } })
-    },
-
-    checkScope(principal) {
-      checkSandbox()
-      if (route.sandbox === 'simulation' && principal.live === true) {
-        refuse('insufficient-scope', 'Simulations need a test key.', { extra: { requiredScope: scope } })
-      }
-      if (callers === 'key') {
-        if (scope === null || principal.scopes.has(scope)) return
-        refuse('insufficient-scope', `The API key lacks the scope ${scope}.`, { extra: { requiredScope: scope } })
-      }
-      refuse('insufficient-scope', 'API keys cannot call this operation; it is for people who are signed in.', {
-        extra: { requiredCapability: capabilities[0] ?? 'self' },
-      })
-    },
-
-    async enter(session, header) {
-      if (route.tenant === 'none')
-        return {
-          principal: principalOfPerson(
-            session,
-            session.memberships.map(({ role }) => role),
-          ),
-          tenant: null,
-          role: null,
-        }
-      const tenantId = readTenant(header)
-      const own = session.memberships.find((membership) => membership.tenantId === tenantId)
-      if (own !== undefined) {
-        const tenant: Tenant = { id: tenantId, kind: own.level }
-        checkLevel(tenant)
-        return { principal: principalOfPerson(session, [own.role]), tenant, role: own.role }
-      }
-      const staff = route.tenant === 'any' ? await staffOf(session, tenantId) : null
-      if (staff === null) refuse('tenant-forbidden', 'You are not a member of this tenant.')
-      return {
-        principal: principalOfPerson(session, [staff.role]),
-        tenant: { id: tenantId, kind: 'customer' },
-        role: staff.role,
-      }
-    },
-
-    checkCapability(principal, tenant) {
-      checkSandbox()
-      if (route.sandbox === 'simulation' && (tenant === null || !world.isWorkspace(tenant.id))) {
-        refuse('insufficient-scope', "Only people of a developer's workspace may simulate.", {
-          extra: { requiredCapability: 'developer' },
-        })
-      }
-      if (callers === 'key') {
-        // A key names one scope; the capability that stands for it depends on the tenant's kind.
-        if (scope === null || principal.scopes.has(scope)) return
-        lacks(capabilityForScope(scope, tenant?.kind ?? 'customer'))
-      }
-      if (capabilities.length > 0 && !capabilities.some((capability) => principal.capabilities.has(capability)))
-        lacks(capabilities[0] as string)
-    },
-
-    async checkStepUp(session, tenant, params) {
-      if (stepUp === undefined || stepUp.byBody === true || (stepUp.unlessNoFactor === true && session.factors === 0))
-        return
-      const { action, subject } = stepUp
-      const subjectId = subject === undefined ? null : (params?.[subject]?.toLowerCase() ?? null)
-      const proven = await world.identity.hasProof({
-        sessionId: session.id,
-        tenantId: tenant?.id ?? null,
-        action,
-        subjectId: subjectId !== null && isUuid(subjectId) ? subjectId : null,
-        bound: stepUp.bound === true,
-      })
-      if (!proven) {
-        refuse('step-up-required', 'Prove yourself for this action first, then send the same request again.', {
-          extra: { action, challengeUrl: '/v1/step-up/challenges' },
-        })
-      }
-    },
   }
 }

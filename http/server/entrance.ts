@@ -6,8 +6,9 @@ import type { Context } from 'koa'
 import type { Source } from '../../lib/commands/caller.ts'
 import type { SessionIdentity } from '../../lib/identity/caller.ts'
 import { plainAddress } from '../../lib/security/ip-allowlist.ts'
-import type { Authentication, KeyCaller } from '../access/authentication.ts'
-import { type Authorisation, createAuthorisation } from '../access/authorisation.ts'
+import type { KeyCaller } from '../access/api-key-callers.ts'
+import type { Authentication } from '../access/authentication.ts'
+import { Authorisation } from '../access/authorisation.ts'
 import { identityOfKey, identityOfPerson } from '../access/caller-identity.ts'
 import type { ForwardedCommand, Forwarding } from '../access/forwarding.ts'
 import { createGate, type Gate } from '../access/gate.ts'
@@ -40,7 +41,7 @@ export class Entrance {
   constructor(route: Route, { world, authentication, rateLimits, forwarding }: EntranceParts) {
     this.#route = route
     this.#authentication = authentication
-    this.#authorisation = createAuthorisation(route, world)
+    this.#authorisation = new Authorisation(route, world)
     this.#gate = createGate(route, rateLimits)
     // A request without a tenant has no home. A new credential is answered by the node where the credential is used.
     const goesHome =

@@ -17,7 +17,7 @@ import { createAdmission } from '../access/admission.ts'
 import { Arrivals } from '../access/arrivals.ts'
 import { createAuthentication } from '../access/authentication.ts'
 import { FailedCredentials } from '../access/failed-credentials.ts'
-import { createForwarding } from '../access/forwarding.ts'
+import { Forwarding } from '../access/forwarding.ts'
 import type { Route } from '../route/route.ts'
 import { servicesOf, type Services } from '../route/services.ts'
 import { createApp } from './app.ts'
@@ -94,7 +94,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     findApiKey: (sha256) => findApiKey(database, sha256),
   }
   const { nodeSecret } = config
-  const forwarding = nodeSecret === null ? null : createForwarding({ shards, nodeSecret, instance, clock, log })
+  const forwarding = nodeSecret === null ? null : new Forwarding({ shards, nodeSecret, instance, clock, log })
   started.defer(async () => {
     await forwarding?.close()
   })

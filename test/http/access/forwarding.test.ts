@@ -7,7 +7,7 @@ import t from 'tap'
 
 import { createAdmission } from '../../../http/access/admission.ts'
 import { createApp } from '../../../http/server/app.ts'
-import { createForwarding } from '../../../http/access/forwarding.ts'
+import { Forwarding } from '../../../http/access/forwarding.ts'
 import { RateLimits } from '../../../http/access/rate-limits.ts'
 import { RequestLog } from '../../../http/access/request-log.ts'
 import { routes } from '../../../http/server/routes.ts'
@@ -53,7 +53,7 @@ async function openNode(
   }: { readonly nodeSecret?: string; readonly world?: FakeWorld; readonly app?: FakeOptions['app'] } = {},
 ) {
   const instance = randomUUID()
-  const forwarding = createForwarding({
+  const forwarding = new Forwarding({
     shards: { homeOf: () => at.home },
     nodeSecret,
     instance,
@@ -645,7 +645,7 @@ t.test('a client that goes away before its answer lets the home know', async (t)
 t.test("520 sockets without a credential, each with half a body, are in nobody's way", async (t) => {
   const owner = await openNode(t, { home: HERE })
   const world = fakeWorld()
-  const forwarding = createForwarding({
+  const forwarding = new Forwarding({
     shards: { homeOf: () => there(owner) },
     nodeSecret: SECRET,
     instance: randomUUID(),
