@@ -180,6 +180,12 @@ function enqueue({ system, queue }: PayDeps, shard: number, created: PaymentCrea
   if (command.notBefore === undefined) queue.offer(id, shard)
 }
 
+/** @throws ProblemError when a payment from a quote, whose exchange is booked now, names a later date */
+function refuseLaterDate({ executionDate }: PaymentInput, rail: Rail | null, now: number): void {
+  if (executionDate != null && executionDate > railDate(rail ?? 'internal', now))
+    refuseField('/executionDate', 'not_applicable', 'A payment from a quote is made at once.')
+}
+
 /** Builds the command for the balance. @throws ProblemError when the body refers to something that it may not use */
 export async function commandOf(
   world: PayDeps,
@@ -229,13 +235,7 @@ export async function commandOf(
       : await payeeGate(world, recipient, { rail, override: input.verificationOverride ?? null, by: caller.createdBy })
   const documentIds = await checkedDocuments(world.documents, caller.customerId, input.documentIds)
   const conversion = known ?? (await bought())
-  if (
-    conversion !== undefined &&
-    input.executionDate != null &&
-    input.executionDate > railDate(rail ?? 'internal', now)
-  ) {
-    refuseField('/executionDate', 'not_applicable', 'A payment from a quote is made at once.')
-  }
+  if (conversion !== undefined) refuseLaterDate(input, rail, now)
   const number = draft?.number ?? orderNumber('PAY', await world.orderNumbers.take())
   const delayMs = world.sandbox
     ? queueDelayMs({ amountMinor: amount, reference: input.reference, recipientName: recipient.name })

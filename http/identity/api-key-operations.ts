@@ -27,9 +27,13 @@ interface Family {
 }
 
 /** Declares all operations on API keys for one address. */
-export function apiKeyOperations({ base, id, whose, ...who }: Family): Route[] {
-  const one = `${base}/{apiKeyId}` as const
-  const shared = { ...who, tag: 'public-api', scope: null, idempotency: 'none' } as const
+export const apiKeyOperations = (family: Family): Route[] => [...collectionOperations(family), ...keyOperations(family)]
+
+const SHARED = { tag: 'public-api', scope: null, idempotency: 'none' } as const
+
+/** Declares the operations on the keys of a tenant: list and create. */
+function collectionOperations({ base, id, whose, ...who }: Family): Route[] {
+  const shared = { ...who, ...SHARED }
   return [
     route({
       ...shared,
@@ -65,6 +69,14 @@ export function apiKeyOperations({ base, id, whose, ...who }: Family): Route[] {
         return created(made, `/v1${base}/${made.view.id}`, { secret: made.secret })
       },
     }),
+  ]
+}
+
+/** Declares the operations on one key: read, change, replace and revoke. */
+function keyOperations({ base, id, whose, ...who }: Family): Route[] {
+  const one = `${base}/{apiKeyId}` as const
+  const shared = { ...who, ...SHARED }
+  return [
     route({
       ...shared,
       method: 'get',

@@ -29,6 +29,35 @@ export interface MeasuredParts {
   readonly webhooks: Pick<WebhookService, 'relay'>
 }
 
+/** Registers instruments whose value is read at each scrape. */
+function instrumentsOf(registry: Registry) {
+  const registers = [registry]
+  return {
+    gauge(name: string, help: string, value: () => number): void {
+      new Gauge({
+        name,
+        help,
+        registers,
+        collect() {
+          this.set(value())
+        },
+      })
+    },
+    /** The count is kept elsewhere, so each scrape sets the counter to the current value. */
+    counter(name: string, help: string, value: () => number): void {
+      new Counter({
+        name,
+        help,
+        registers,
+        collect() {
+          this.reset()
+          this.inc(value())
+        },
+      })
+    },
+  }
+}
+
 /**
  * Builds the registry of all metrics for graphs and alerts. Values are read at each scrape; nothing is counted twice.
  */
@@ -46,28 +75,7 @@ export function createRegistry({
 }: MeasuredParts): Registry {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, prefix: 'vostro_' })
-  const gauge = (name: string, help: string, value: () => number): void => {
-    new Gauge({
-      name,
-      help,
-      registers: [registry],
-      collect() {
-        this.set(value())
-      },
-    })
-  }
-  // The count is kept elsewhere, so each scrape sets the counter to the current value.
-  const counter = (name: string, help: string, value: () => number): void => {
-    new Counter({
-      name,
-      help,
-      registers: [registry],
-      collect() {
-        this.reset()
-        this.inc(value())
-      },
-    })
-  }
+  const { gauge, counter } = instrumentsOf(registry)
   const sum = (of: 'commits' | 'conflicts') => () => system.lanes.reduce((total, lane) => total + lane.counters[of], 0)
   counter('vostro_commits_total', 'Commits of the ledger.', sum('commits'))
   counter('vostro_commands_total', 'Commands decided and committed.', () => system.commandsCommitted)

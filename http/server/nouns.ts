@@ -49,6 +49,12 @@ export interface NounOverrides {
   readonly webhooks?: WebhookParts
 }
 
+/** Reads the tables with which the details of recipients are checked. @throws StartError when a file cannot be read */
+const loadValidation = async ({ ukModulusDir, bankDirectory }: Node['config']) => ({
+  ukModulus: await loadUkModulusTable(ukModulusDir),
+  banks: await loadBankDirectory(bankDirectory),
+})
+
 /**
  * Builds the nouns, in the order in which they need each other. A noun names those that it needs; it adds its subjects of approvals and holds, and its kinds of
  * jobs, to theirs. Nothing works in the background yet.
@@ -58,10 +64,7 @@ export interface NounOverrides {
  */
 export async function createNouns(node: Node, table: readonly Route[], overrides: NounOverrides) {
   const { config, problemBase } = node
-  const validation = {
-    ukModulus: await loadUkModulusTable(config.ukModulusDir),
-    banks: await loadBankDirectory(config.bankDirectory),
-  }
+  const validation = await loadValidation(config)
   const operationIds = new Set(table.map(({ operationId }) => operationId))
   const { bank, credits, bookTransfers, statements: partner, accountBook } = createSandboxPartners(node)
   const payees = overrides.payees ?? bank

@@ -53,6 +53,25 @@ const invalid = (field: string, code: FieldErrorCode, message: string, params?: 
   error: { field, code, message, ...(params === undefined ? {} : { params }) },
 })
 
+/** Finds the fault of the settlement date: a forward needs one, the other kinds have none of their own. */
+function settlementDateFault(kind: QuoteKind, date: string | null, context: QuoteContext): MadeQuote | null {
+  if (kind === 'forward') return settlementFault(date, context)
+  return date === null
+    ? null
+    : invalid('/settlementDate', 'not_applicable', 'Only a forward settles on a day that is chosen.')
+}
+
+/** Finds the fault of the time for which a rate is held, in minutes. */
+function holdFault(kind: QuoteKind, minutes: number | null, { heldRateMaxMinutes }: ExchangeTerms): MadeQuote | null {
+  if (minutes === null) return null
+  if (kind !== 'held_rate')
+    return invalid('/holdMinutes', 'not_applicable', 'Only a rate that is held is held for so long.')
+  if (minutes <= heldRateMaxMinutes) return null
+  return invalid('/holdMinutes', 'too_large', `A rate is held for ${heldRateMaxMinutes} minutes at most.`, {
+    max: heldRateMaxMinutes,
+  })
+}
+
 /** Makes the quote, or returns the fault of the request. @throws CalendarUnknown */
 export function makeQuote(input: QuoteInput, context: QuoteContext): MadeQuote {
   const { terms, now, sandbox } = context
@@ -85,20 +104,8 @@ export function makeQuote(input: QuoteInput, context: QuoteContext): MadeQuote {
   const mid = context.mid(sellCurrency, buyCurrency)
   if (mid === null)
     return invalid('/buyCurrency', 'invalid_value', `${sellCurrency} is not exchanged for ${buyCurrency}.`)
-  const dated =
-    kind === 'forward'
-      ? settlementFault(settlementDate, context)
-      : settlementDate === null
-        ? null
-        : invalid('/settlementDate', 'not_applicable', 'Only a forward settles on a day that is chosen.')
-  if (dated !== null) return dated
-  if (kind !== 'held_rate' && holdMinutes !== null)
-    return invalid('/holdMinutes', 'not_applicable', 'Only a rate that is held is held for so long.')
-  if (holdMinutes !== null && holdMinutes > terms.heldRateMaxMinutes) {
-    return invalid('/holdMinutes', 'too_large', `A rate is held for ${terms.heldRateMaxMinutes} minutes at most.`, {
-      max: terms.heldRateMaxMinutes,
-    })
-  }
+  const periodFault = settlementDateFault(kind, settlementDate, context) ?? holdFault(kind, holdMinutes, terms)
+  if (periodFault !== null) return periodFault
   const amount = BigInt(input.amount.amountMinor)
   if (amount > REQUEST_AMOUNT_MAX)
     return { kind: 'refused', problem: aboveLimit(input.amount.currency as CurrencyCode) }
