@@ -8,6 +8,7 @@ import { randomInt, randomUUID } from 'node:crypto'
 import { systemClock } from '../lib/base/clock.ts'
 import { createIdSource, orderNumber } from '../lib/base/ids.ts'
 import type { CreatePayment } from '../lib/payments/create-payment-command.ts'
+import { NONE_GIVEN } from '../lib/payments/given-schema.ts'
 import type { Payer } from './database.ts'
 
 const ids = createIdSource(systemClock)
@@ -58,7 +59,7 @@ export function nextPaymentCommand({ customerId, recipient }: Payer): CreatePaym
     createdByName: 'Key',
     approving: APPROVING,
     createdVia: 'api_key',
-    externalId: null,
+    ...NONE_GIVEN,
     externalIdOwner: null,
     policyRefusal: null,
     shown: SHOWN,

@@ -8,6 +8,7 @@ import { LIMITS } from '../../lib/base/limits.ts'
 import { orderNumber } from '../../lib/base/ids.ts'
 import type { Effects } from '../../lib/decisions/effects.ts'
 import { inputOfDraft, newDraft, type DraftFacts, type DraftInput } from '../../lib/payments/draft.ts'
+import { paymentRow } from '../../lib/payments/payment-rows.ts'
 import { paymentJson, type PaymentRecord } from '../../lib/payments/payment.ts'
 import { refuseField, refuseNotFound } from '../../lib/base/problems.ts'
 import type { OverrideInput } from '../../lib/recipients/verification.ts'
@@ -129,37 +130,9 @@ export function documentsWithin(client: TransactionClient): PaymentDocuments {
   return { statuses: (customerId, ids) => statusesOf(client, customerId, ids) }
 }
 
-function draftRow(
-  draft: PaymentRecord,
-  { operatorId, shard }: { readonly operatorId: string; readonly shard: number },
-): Effects {
+function draftRow(draft: PaymentRecord, balance: { readonly operatorId: string; readonly shard: number }): Effects {
   return {
-    payments: [
-      {
-        id: draft.id,
-        customerId: draft.customerId,
-        operatorId,
-        connectionId: draft.connectionId,
-        shard,
-        number: draft.number,
-        externalId: draft.externalId,
-        status: draft.status,
-        sourceBalanceId: draft.sourceBalanceId,
-        payingBalanceId: draft.sourceBalanceId,
-        recipientId: draft.recipientId,
-        holdId: null,
-        currency: draft.currency,
-        amount: draft.amount,
-        fee: 0n,
-        rail: null,
-        executionDate: draft.executionDate,
-        createdBy: draft.createdBy,
-        createdVia: draft.createdVia,
-        details: JSON.stringify(draft.details),
-        metadata: Object.keys(draft.metadata).length === 0 ? null : JSON.stringify(draft.metadata),
-        createdAt: draft.createdAt,
-      },
-    ],
+    payments: [paymentRow(draft, balance, null, draft.sourceBalanceId)],
     statusUpdates: [
       {
         objectId: draft.id,

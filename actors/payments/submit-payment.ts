@@ -15,13 +15,15 @@ import type { ConversionOrder } from '../../lib/payments/conversion.ts'
 import type { CreatePayment, PaymentCreated } from '../../lib/payments/create-payment-command.ts'
 import { railDate } from '../../lib/rails/business-days.ts'
 import { editorsSince, requestersOf } from '../../lib/approvals/requesters.ts'
+import type { DraftInput } from '../../lib/payments/draft.ts'
+import { givenOf } from '../../lib/payments/given-schema.ts'
 import type { PaymentRecord, QueuePlace } from '../../lib/payments/payment.ts'
 import { checkReference, railReference, referenceMessage } from '../../lib/rails/reference.ts'
 import { chooseRail } from '../../lib/rails/choose-rail.ts'
-import { chargeBearerOf, type ChargeBearer, RAILS, speedOf, type Rail } from '../../lib/rails/rails.ts'
+import { chargeBearerOf, RAILS, speedOf, type Rail } from '../../lib/rails/rails.ts'
 import { refuseField } from '../../lib/base/problems.ts'
 import { paymentFieldFault } from '../../lib/recipients/payment-fields.ts'
-import { keptVerification, type OverrideInput } from '../../lib/recipients/verification.ts'
+import { keptVerification } from '../../lib/recipients/verification.ts'
 import { queueDelayMs } from '../../lib/sandbox/triggers.ts'
 import type { BalanceCache } from '../../storage/balances/balance-cache.ts'
 import type { StoredOutcome } from '../../storage/commit/idempotency-section.ts'
@@ -71,25 +73,8 @@ export interface PayDeps extends FlowDeps {
 }
 
 /** A payment as the API takes it, checked for shape. */
-export interface PaymentInput {
-  readonly sourceBalanceId: string
-  readonly recipientId: string
-  readonly amount: { readonly amountMinor: string; readonly currency: string }
-  readonly reference: string
-  readonly requestedRail?: Rail | null
-  readonly quoteId?: string | null
-  readonly executionDate?: string | null
-  readonly chargeBearer?: ChargeBearer
-  readonly purposeCode?: string | null
-  readonly purpose?: string | null
-  readonly endToEndId?: string
-  readonly externalId?: string | null
-  readonly documentIds?: readonly string[]
-  readonly internalNote?: string | null
-  readonly notifyRecipient?: boolean
-  readonly verificationOverride?: OverrideInput | null
+export interface PaymentInput extends DraftInput {
   readonly draft?: boolean
-  readonly metadata?: Readonly<Record<string, string>>
 }
 
 export type FlowOutcome =
@@ -267,7 +252,7 @@ export async function commandOf(
       sandboxDecision: world.sandbox ? sandboxDecisionIn([input.reference, recipient.name]) : null,
       convertAt: (connectionId) => convertAt(world, connectionId),
     },
-    externalId: input.externalId ?? null,
+    ...givenOf(input),
     externalIdOwner,
     policyRefusal:
       policyRefusal(amount, currency, choice) ?? (gate !== null && 'refused' in gate ? gate.refused : null),

@@ -12,9 +12,9 @@ import type { Effects } from '../decisions/effects.ts'
 import { together } from '../decisions/merge.ts'
 import type { Problem } from '../base/problems.ts'
 import { approvalOf, exchangeHold, type ExchangeApproving } from './approval.ts'
-import { bookingOf, exchangeEvents, exchangeUpdate, neededFor, type BookingRule } from './booking.ts'
+import { bookingOf, exchangeEvents, exchangeRow, exchangeUpdate, neededFor, type BookingRule } from './booking.ts'
 import type { ExchangeAccounts } from './entries.ts'
-import { exchangeJson, exchangeRow, type ExchangeRecord } from './exchange.ts'
+import { exchangeJson, type ExchangeRecord } from './exchange.ts'
 import { isExpired, type QuoteRecord } from './quote.ts'
 
 export interface BookExchange extends Recorded {

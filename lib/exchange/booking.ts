@@ -7,7 +7,9 @@ import type { Effects, OutboxEvent, StatusUpdate } from '../decisions/effects.ts
 import type { Posting } from '../ledger/posting.ts'
 import type { IdSource } from '../base/ids.ts'
 import { exchangeEntry, type ExchangeAccounts } from './entries.ts'
+import type { ExchangeRow } from './effects.ts'
 import type { ExchangeRecord, ExchangeStatus } from './exchange.ts'
+import { formatRate } from './rate.ts'
 
 /** `L81` where money is added to a balance by conversion: the same accounts as L30. */
 export type BookingRule = 'L30' | 'L81'
@@ -114,4 +116,34 @@ export function exchangeEvents(
   return exchange.status === 'completed'
     ? [event('exchange.status_changed'), event('exchange.completed')]
     : [event('exchange.status_changed')]
+}
+
+/** Builds the row of a new exchange. */
+export function exchangeRow(exchange: ExchangeRecord): ExchangeRow {
+  const {
+    deposit,
+    version: _,
+    updatedAt: __,
+    settledAt: ___,
+    failure: ____,
+    exception: _____,
+    providerRef,
+    partnerSold,
+    partnerBought,
+    ...kept
+  } = exchange
+  if (providerRef !== null || partnerSold !== null || partnerBought !== null)
+    throw new Error(`The exchange ${exchange.id} is new and cannot have been settled.`)
+  return {
+    ...kept,
+    rate: formatRate(exchange.rate),
+    partnerRate: formatRate(exchange.partnerRate),
+    metadata: Object.keys(exchange.metadata).length > 0 ? JSON.stringify(exchange.metadata) : null,
+    depositStatus: deposit?.status ?? null,
+    depositCurrency: deposit?.currency ?? null,
+    depositRequired: deposit?.required ?? null,
+    depositReceived: deposit?.received ?? 0n,
+    depositPlaced: deposit?.placed ?? 0n,
+    depositDueAt: deposit?.dueAt ?? null,
+  }
 }

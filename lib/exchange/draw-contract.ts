@@ -6,10 +6,10 @@ import type { BalanceState } from '../balances/balance.ts'
 import { insufficientFunds, invalid, refuse, type BalanceDecision, type Recorded } from '../balances/decision.ts'
 import { together } from '../decisions/merge.ts'
 import type { Problem } from '../base/problems.ts'
-import { bookingOf, exchangeEvents, exchangeUpdate, neededFor, type BookingContext } from './booking.ts'
+import { bookingOf, exchangeEvents, exchangeRow, exchangeUpdate, neededFor, type BookingContext } from './booking.ts'
 import { moveContract, type Contract, type ContractMove } from './contract.ts'
 import { contractAfter, contractEffects, type ContractContext } from './contract-effects.ts'
-import { exchangeRow, type ExchangeRecord } from './exchange.ts'
+import type { ExchangeRecord } from './exchange.ts'
 
 /** The members of a drawdown that are known before the decision. */
 export type DrawdownOrder = Pick<

@@ -2,7 +2,9 @@
  * Rows of foreign exchange that a decision writes; see lib/decisions/effects.ts. Amounts are bigint minor units, rates
  * decimal text, times epoch milliseconds.
  */
+import type { CurrencyCode } from '../base/currency.ts'
 import type { Effects } from '../decisions/effects.ts'
+import type { DepositStatus, ExchangeRecord } from './exchange.ts'
 
 /** A firm quote. */
 export interface QuoteRow {
@@ -31,54 +33,33 @@ export interface QuoteRow {
  * An exchange as it is first written. It uses its quote: when two exchanges name one quote, the commit refuses the
  * second with `quote_used`. Its externalId is checked in the same manner as that of a payment.
  */
-export interface ExchangeRow {
-  readonly id: string
-  readonly customerId: string
-  readonly operatorId: string
-  readonly connectionId: string
-  readonly shard: number
-  readonly number: string
-  readonly externalId: string | null
-  readonly kind: string
-  readonly status: string
-  readonly quoteId: string | null
-  readonly parentExchangeId: string | null
-  readonly paymentId: string | null
-  readonly sellBalanceId: string
-  readonly buyBalanceId: string
-  readonly sellCurrency: string
-  readonly buyCurrency: string
-  readonly sellAmount: bigint
-  readonly buyAmount: bigint
+export interface ExchangeRow
+  extends Omit<
+    ExchangeRecord,
+    | 'version'
+    | 'rate'
+    | 'partnerRate'
+    | 'deposit'
+    | 'metadata'
+    | 'settledAt'
+    | 'failure'
+    | 'exception'
+    | 'providerRef'
+    | 'partnerSold'
+    | 'partnerBought'
+    | 'updatedAt'
+  > {
   readonly rate: string
   readonly partnerRate: string
-  readonly fixedSide: string
-  readonly fee: bigint
-  readonly holdId: string | null
-  readonly approvalId: string | null
-  readonly tradeDate: string
-  readonly settlementDate: string
-  readonly reference: string | null
-  readonly drawdownCount: number
-  readonly remainingSell: bigint | null
-  readonly remainingBuy: bigint | null
-  readonly forwardType: string | null
-  readonly drawdownFrom: string | null
-  readonly heldUntil: number | null
-  readonly depositStatus: string | null
-  readonly depositCurrency: string | null
+  /** The deposit of a forward; null, and 0, for any other exchange. */
+  readonly depositStatus: DepositStatus | null
+  readonly depositCurrency: CurrencyCode | null
   readonly depositRequired: bigint | null
   readonly depositReceived: bigint
   readonly depositPlaced: bigint
   readonly depositDueAt: number | null
-  readonly dueAt: number | null
-  readonly depositUsed: bigint
-  readonly depositPlacedUsed: bigint
-  readonly createdBy: string
-  readonly createdVia: string
   /** JSON text, or null. */
   readonly metadata: string | null
-  readonly createdAt: number
 }
 
 /** The final statuses of an exchange. */
@@ -115,8 +96,8 @@ export interface ExchangeChange {
   readonly remainingSell?: bigint | null
   readonly remainingBuy?: bigint | null
   readonly heldUntil?: number | null
-  readonly depositStatus?: string | null
-  readonly depositCurrency?: string | null
+  readonly depositStatus?: DepositStatus | null
+  readonly depositCurrency?: CurrencyCode | null
   readonly depositRequired?: bigint | null
   readonly depositReceived?: bigint
   readonly depositPlaced?: bigint

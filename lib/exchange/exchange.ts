@@ -5,7 +5,6 @@
 import { timestamp } from '../base/clock.ts'
 import type { ExceptionKind } from '../compliance/exception.ts'
 import type { CurrencyCode } from '../base/currency.ts'
-import type { ExchangeRow } from './effects.ts'
 import { moneyJson } from '../base/money.ts'
 import type { FailureReason } from '../rails/failure-codes.ts'
 import { transactionId } from '../ledger/transaction-id.ts'
@@ -182,35 +181,5 @@ export function exchangeJson(exchange: ExchangeRecord) {
     metadata: exchange.metadata,
     createdAt: timestamp(exchange.createdAt),
     updatedAt: timestamp(exchange.updatedAt),
-  }
-}
-
-/** Builds the row of a new exchange. */
-export function exchangeRow(exchange: ExchangeRecord): ExchangeRow {
-  const {
-    deposit,
-    version: _,
-    updatedAt: __,
-    settledAt: ___,
-    failure: ____,
-    exception: _____,
-    providerRef,
-    partnerSold,
-    partnerBought,
-    ...kept
-  } = exchange
-  if (providerRef !== null || partnerSold !== null || partnerBought !== null)
-    throw new Error(`The exchange ${exchange.id} is new and cannot have been settled.`)
-  return {
-    ...kept,
-    rate: formatRate(exchange.rate),
-    partnerRate: formatRate(exchange.partnerRate),
-    metadata: Object.keys(exchange.metadata).length > 0 ? JSON.stringify(exchange.metadata) : null,
-    depositStatus: deposit?.status ?? null,
-    depositCurrency: deposit?.currency ?? null,
-    depositRequired: deposit?.required ?? null,
-    depositReceived: deposit?.received ?? 0n,
-    depositPlaced: deposit?.placed ?? 0n,
-    depositDueAt: deposit?.dueAt ?? null,
   }
 }

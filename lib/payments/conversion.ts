@@ -20,8 +20,8 @@
  */
 import { exchangeHold } from '../exchange/approval.ts'
 import { expiredQuote, usedQuote } from '../exchange/book-exchange.ts'
-import { bookingOf, exchangeEvents, exchangeUpdate, type BookingContext } from '../exchange/booking.ts'
-import { exchangeRow, type ExchangeRecord } from '../exchange/exchange.ts'
+import { bookingOf, exchangeEvents, exchangeRow, exchangeUpdate, type BookingContext } from '../exchange/booking.ts'
+import type { ExchangeRecord } from '../exchange/exchange.ts'
 import { isExpired, type QuoteRecord } from '../exchange/quote.ts'
 import type { CurrencyCode } from '../base/currency.ts'
 import type { IdSource } from '../base/ids.ts'

@@ -8,9 +8,10 @@ import type { Recorded } from '../balances/decision.ts'
 import type { Problem } from '../base/problems.ts'
 import type { Rail } from '../rails/rails.ts'
 import type { ConversionOrder } from './conversion.ts'
+import type { Given } from './given-schema.ts'
 import type { PaymentDetails, PaymentRecord, QueuePlace, RecipientSnapshot } from './payment.ts'
 
-export interface CreatePayment extends Recorded {
+export interface CreatePayment extends Recorded, Given {
   readonly kind: 'create_payment'
   readonly customerId: string
   readonly paymentId: string
@@ -54,8 +55,7 @@ export interface CreatePayment extends Recorded {
     readonly sandboxDecision: SandboxDecision | null
     readonly convertAt?: (connectionId: string) => Convert
   }
-  readonly externalId: string | null
-  /** The payment that already has this external id. The commit reports it, and the payment is decided again. */
+  /** The payment that already has the command's external id. The commit reports it, and the payment is decided again. */
   readonly externalIdOwner: string | null
   /** A refusal by limits or rails that was found before the balance decides. */
   readonly policyRefusal: Problem | null

@@ -5,11 +5,12 @@
 import { requestersOf } from '../approvals/requesters.ts'
 import { inStoredOrder, patchedMetadata } from '../base/metadata.ts'
 import type { VerificationOutcome } from '../recipients/verification.ts'
-import type { PaymentDetails, PaymentRecord, RecipientSnapshot } from './payment.ts'
+import { givenOf, NONE_GIVEN, type Given } from './given-schema.ts'
+import { NO_PROGRESS, type PaymentDetails, type PaymentRecord, type RecipientSnapshot } from './payment.ts'
 import type { Rail } from '../rails/rails.ts'
 
 /** The fields of a draft that its author writes. */
-export interface DraftInput {
+export interface DraftInput extends Partial<Given> {
   readonly sourceBalanceId: string
   readonly recipientId: string
   readonly amount: { readonly amountMinor: string; readonly currency: string }
@@ -21,7 +22,6 @@ export interface DraftInput {
   readonly purposeCode?: string | null
   readonly purpose?: string | null
   readonly endToEndId?: string
-  readonly externalId?: string | null
   readonly documentIds?: readonly string[]
   readonly internalNote?: string | null
   readonly notifyRecipient?: boolean
@@ -73,8 +73,8 @@ export function rewrittenDraft(
 
 /** Writes the terms of a draft as text: every field but the descriptive ones. */
 function termsText(draft: PaymentRecord): string {
-  const { internalNote, metadata, documentIds, externalId, ...terms } = inputOfDraft(draft)
-  return JSON.stringify(terms)
+  const { internalNote, metadata, documentIds, ...terms } = inputOfDraft(draft)
+  return JSON.stringify({ ...terms, ...NONE_GIVEN })
 }
 
 function written(
@@ -95,7 +95,7 @@ function written(
     updatedAt,
     connectionId: balance.connectionId,
     status: 'draft',
-    externalId: input.externalId ?? null,
+    ...givenOf(input),
     sourceBalanceId: input.sourceBalanceId,
     recipientId: input.recipientId,
     currency: input.amount.currency,
@@ -130,32 +130,15 @@ function written(
     },
     metadata: inStoredOrder(input.metadata ?? {}),
     scheduledPaymentId: null,
-    failure: null,
-    statusReason: null,
-    returnedAmount: null,
-    returnInfo: null,
-    recall: null,
-    exception: null,
-    providerRef: null,
-    sentAt: null,
-    completedAt: null,
-    failedAt: null,
-    approvedAt: null,
-    cancelledAt: null,
+    ...NO_PROGRESS,
   }
 }
 
 /** Reads the input fields back from a draft: they are submitted, or changed by a patch. */
-export function inputOfDraft({
-  sourceBalanceId,
-  recipientId,
-  amount,
-  currency,
-  executionDate,
-  externalId,
-  details,
-  metadata,
-}: PaymentRecord): Required<Omit<DraftInput, 'verificationOverride'>> & Pick<DraftInput, 'verificationOverride'> {
+export function inputOfDraft(
+  draft: PaymentRecord,
+): Required<Omit<DraftInput, 'verificationOverride'>> & Pick<DraftInput, 'verificationOverride'> {
+  const { sourceBalanceId, recipientId, amount, currency, executionDate, details, metadata } = draft
   const {
     reference,
     requestedRail,
@@ -181,7 +164,7 @@ export function inputOfDraft({
     purposeCode,
     purpose,
     endToEndId,
-    externalId,
+    ...givenOf(draft),
     documentIds,
     internalNote,
     notifyRecipient,

@@ -1,36 +1,26 @@
 /** Rows that decisions about payments write. */
+import type { PaymentProgress, PaymentRecord, PaymentStatus } from './payment.ts'
 
-export interface PaymentRow {
-  readonly id: string
-  readonly customerId: string
+/** The members of a payment that are written as they are shown. */
+type Plain = Omit<
+  PaymentRecord,
+  keyof PaymentProgress | 'version' | 'details' | 'metadata' | 'scheduledPaymentId' | 'updatedAt'
+>
+
+/** The row of a new payment. */
+export interface PaymentRow extends Plain {
   readonly operatorId: string
-  readonly connectionId: string
   readonly shard: number
-  readonly number: string
-  readonly externalId: string | null
-  readonly status: string
-  readonly sourceBalanceId: string
   /**
    * The balance debited, which also gets money that comes back: the source balance, or the one that receives the bought
    * currency.
    */
   readonly payingBalanceId: string
-  readonly recipientId: string
   readonly holdId: string | null
-  readonly currency: string
-  readonly amount: bigint
-  readonly fee: bigint
-  /** Null in a draft. */
-  readonly rail: string | null
-  /** Null in a draft without a date. */
-  readonly executionDate: string | null
-  readonly createdBy: string
-  readonly createdVia: string
   /** JSON text of the fields that are only shown (PaymentDetails). */
   readonly details: string
   /** JSON text, or null. */
   readonly metadata: string | null
-  readonly createdAt: number
   /** The schedule that makes the payment. */
   readonly scheduledPaymentId?: string | null
 }
@@ -60,7 +50,7 @@ export interface PaymentChange {
   readonly id: string
   /** The version that the decision was made on; the commit refuses any other (I3). */
   readonly version: number
-  readonly status: string
+  readonly status: PaymentStatus
   readonly providerRef: string | null
   readonly failure: string | null
   readonly exception: string | null
@@ -78,7 +68,7 @@ export interface PaymentDecisionRow {
   readonly id: string
   /** The version that the decision was made on; the commit refuses any other (I3). */
   readonly version: number
-  readonly status: string
+  readonly status: PaymentStatus
   /** JSON text of the reason. */
   readonly statusReason?: string | null
   /** JSON text. */

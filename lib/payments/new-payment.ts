@@ -5,7 +5,8 @@ import { chargesOf } from '../pricing/fees.ts'
 import { arrivalText, type Timing } from '../rails/timing.ts'
 import { conversionOf } from './conversion.ts'
 import type { CreatePayment } from './create-payment-command.ts'
-import type { PaymentDetails, PaymentRecord } from './payment.ts'
+import { givenOf } from './given-schema.ts'
+import { NO_PROGRESS, type PaymentDetails, type PaymentRecord } from './payment.ts'
 
 /** The terms on which a balance accepts a payment. Amounts are minor units. */
 export interface AcceptedTerms {
@@ -36,7 +37,7 @@ export function newPayment(
     customerId: balance.customerId,
     connectionId: command.conversion?.buyBalance.connectionId ?? balance.connectionId,
     number: command.number,
-    externalId: command.externalId,
+    ...givenOf(command),
     status: statusOf(terms, approvalId),
     version: draft === undefined ? 1 : draft.version + 1,
     sourceBalanceId: balance.id,
@@ -51,18 +52,7 @@ export function newPayment(
     scheduledPaymentId: draft?.scheduledPaymentId ?? command.scheduledPaymentId ?? null,
     details: detailsOf(balance, command, terms, approvalId, exchange, now),
     metadata: command.metadata,
-    failure: null,
-    statusReason: null,
-    returnedAmount: null,
-    returnInfo: null,
-    recall: null,
-    exception: null,
-    providerRef: null,
-    sentAt: null,
-    completedAt: null,
-    failedAt: null,
-    approvedAt: null,
-    cancelledAt: null,
+    ...NO_PROGRESS,
     createdAt: draft?.createdAt ?? now,
     updatedAt: now,
   }

@@ -3,6 +3,7 @@ import type { BalanceState } from '../balances/balance.ts'
 import type { CommandKey } from '../balances/decision.ts'
 import type { HoldRow, IdempotencyRow, OutboxEvent, StatusUpdate } from '../decisions/effects.ts'
 import type { PaymentRewrite, PaymentRow } from './effects.ts'
+import { givenOf } from './given-schema.ts'
 import { paymentJson, type PaymentRecord } from './payment.ts'
 
 /** Makes the row of a new payment. */
@@ -19,7 +20,7 @@ export function paymentRow(
     connectionId: payment.connectionId,
     shard,
     number: payment.number,
-    externalId: payment.externalId,
+    ...givenOf(payment),
     status: payment.status,
     sourceBalanceId: payment.sourceBalanceId,
     payingBalanceId,
@@ -48,7 +49,7 @@ export function rewriteOf(
     id: payment.id,
     version,
     connectionId: payment.connectionId,
-    externalId: payment.externalId,
+    ...givenOf(payment),
     status: payment.status,
     sourceBalanceId: payment.sourceBalanceId,
     payingBalanceId,

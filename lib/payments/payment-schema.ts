@@ -8,7 +8,6 @@ import {
   CREATED_VIA,
   CreatedVia,
   CurrencyCode,
-  ExternalId,
   Failure,
   Metadata,
   MetadataPatch,
@@ -22,6 +21,7 @@ import {
   Uuid,
   Words,
 } from '../contract/primitives.ts'
+import { GIVEN, GIVEN_OPTIONAL } from './given-schema.ts'
 import { RecipientType, RecipientVerification, VerificationOutcome } from '../recipients/recipient-schema.ts'
 
 const PAYMENT_STATUSES = [
@@ -71,7 +71,7 @@ export const Payment = Type.Object(
     id: Uuid,
     customerId: Uuid,
     number: Type.String({ description: 'Order number for people.', examples: ['PAY7K3M9QX2TB'] }),
-    externalId: Nullable(ExternalId),
+    ...GIVEN,
     status: PaymentStatus,
     statusReason: Nullable(Type.Object({ code: Type.String(), message: Type.String() })),
     sourceBalanceId: Uuid,
@@ -194,7 +194,7 @@ export const PaymentCreate = Type.Object(
     purposeCode: Type.Optional(Nullable(Text(1, PURPOSE_CODE_MAX))),
     purpose: Type.Optional(Nullable(Text(0, 140))),
     endToEndId: Type.Optional(Text(1, 35)),
-    externalId: Type.Optional(Nullable(ExternalId)),
+    ...GIVEN_OPTIONAL,
     documentIds: Type.Optional(Type.Array(Uuid, { maxItems: DOCUMENTS_MAX })),
     internalNote: Type.Optional(Nullable(Text(0, 500))),
     notifyRecipient: Type.Optional(Type.Boolean()),
@@ -230,7 +230,7 @@ export const PaymentUpdate = Type.Object(
     purposeCode: Type.Optional(Nullable(Text(1, PURPOSE_CODE_MAX))),
     purpose: Type.Optional(Nullable(Text(0, 140))),
     endToEndId: Type.Optional(Text(1, 35)),
-    externalId: Type.Optional(Nullable(ExternalId)),
+    ...GIVEN_OPTIONAL,
     documentIds: Type.Optional(Type.Array(Uuid, { maxItems: DOCUMENTS_MAX })),
     internalNote: Type.Optional(Nullable(Text(0, 500))),
     notifyRecipient: Type.Optional(Type.Boolean()),

@@ -11,6 +11,7 @@ import type { CurrencyCode } from '../base/currency.ts'
 import type { ExceptionKind } from '../compliance/exception.ts'
 import type { FailureReason } from '../rails/failure-codes.ts'
 import { costOf, type Conversion } from './conversion.ts'
+import { givenOf, type Given } from './given-schema.ts'
 import type { PaymentCharges } from '../pricing/fees.ts'
 import type { ChargeBearer, Rail } from '../rails/rails.ts'
 import { transactionId } from '../ledger/transaction-id.ts'
@@ -167,13 +168,12 @@ export function answeredRecall(
   return { ...recall, status, response, decidedAt: timestamp(now) }
 }
 
-/** A payment as storage reads it; times are epoch milliseconds. */
-export interface PaymentRecord {
+/** The members of a payment that are known at its creation, or change with its draft. Times are epoch milliseconds. */
+interface PaymentTerms extends Given {
   readonly id: string
   readonly customerId: string
   readonly connectionId: string
   readonly number: string
-  readonly externalId: string | null
   readonly status: PaymentStatus
   readonly version: number
   readonly sourceBalanceId: string
@@ -189,6 +189,14 @@ export interface PaymentRecord {
   readonly createdVia: 'api_key' | 'web' | 'mobile' | 'bulk' | 'schedule' | 'system' | 'operator'
   readonly details: PaymentDetails
   readonly metadata: Readonly<Record<string, string>>
+  /** The schedule that made it. */
+  readonly scheduledPaymentId: string | null
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+/** The members of a payment that its moves set; null before. Times are epoch milliseconds. */
+export interface PaymentProgress {
   readonly failure: PaymentFailure | null
   /** The reason of a rejection, cancellation or return. */
   readonly statusReason: StatusReason | null
@@ -196,23 +204,42 @@ export interface PaymentRecord {
   readonly returnedAmount: bigint | null
   readonly returnInfo: PaymentReturn | null
   readonly recall: PaymentRecall | null
-  /** JSON of the exception; shown to staff only. */
-  readonly exception: {
-    readonly kind: ExceptionKind
-    readonly code: string | null
-    readonly message: string
-    readonly since: string
-  } | null
-  /** The schedule that made it. */
-  readonly scheduledPaymentId: string | null
+  /** Shown to staff only. */
+  readonly exception: PaymentException | null
   readonly providerRef: string | null
   readonly sentAt: number | null
   readonly completedAt: number | null
   readonly failedAt: number | null
   readonly approvedAt: number | null
   readonly cancelledAt: number | null
-  readonly createdAt: number
-  readonly updatedAt: number
+}
+
+/** The reason why a payment needs staff. */
+export interface PaymentException {
+  readonly kind: ExceptionKind
+  readonly code: string | null
+  readonly message: string
+  /** RFC 3339. */
+  readonly since: string
+}
+
+/** A payment as storage reads it. */
+export interface PaymentRecord extends PaymentTerms, PaymentProgress {}
+
+/** The progress of a payment that has not moved yet. */
+export const NO_PROGRESS: PaymentProgress = {
+  failure: null,
+  statusReason: null,
+  returnedAmount: null,
+  returnInfo: null,
+  recall: null,
+  exception: null,
+  providerRef: null,
+  sentAt: null,
+  completedAt: null,
+  failedAt: null,
+  approvedAt: null,
+  cancelledAt: null,
 }
 
 const at = (ms: number | null): string | null => (ms === null ? null : timestamp(ms))
@@ -231,7 +258,7 @@ export function paymentJson(payment: PaymentRecord, queued: QueuePlace | null) {
     id: payment.id,
     customerId: payment.customerId,
     number: payment.number,
-    externalId: payment.externalId,
+    ...givenOf(payment),
     status: payment.status,
     statusReason:
       payment.failure === null
@@ -358,20 +385,9 @@ export function createdPayment(payment: PaymentRecord): PaymentRecord {
         }
   return {
     ...unchanged,
+    ...NO_PROGRESS,
     status,
     version: 1,
-    failure: null,
-    statusReason: null,
-    returnedAmount: null,
-    returnInfo: null,
-    recall: null,
-    exception: null,
-    providerRef: null,
-    sentAt: null,
-    completedAt: null,
-    failedAt: null,
-    approvedAt: null,
-    cancelledAt: null,
     updatedAt: payment.createdAt,
   }
 }

@@ -2,25 +2,14 @@
  * Columns of a section (section.ts), declared by the fields of its rows, and the arrays in which their values are bound.
  *
  * A declaration has a member for each field of the row type, in the order of the statement; a field without one does
- * not compile. The name of a column is the name of its field in snake case.
+ * not compile. The columns of an entity's table come from the entity (storage/db/columns.ts); for a table without
+ * entity the type is written, and the name of the column is the name of its field in snake case.
  */
 import { timestamp } from '../../lib/base/clock.ts'
 import { plainArray, textArray } from '../db/array-literal.ts'
+import { columnName, type ColumnFor, type ColumnType } from '../db/columns.ts'
 
-export type Value = string | number | bigint | null
-/** `json` is text that holds a JSON document. */
-export type ColumnType =
-  | 'uuid'
-  | 'bigint'
-  | 'integer'
-  | 'smallint'
-  | 'numeric'
-  | 'boolean'
-  | 'text'
-  | 'json'
-  | 'timestamptz'
-  | 'date'
-  | 'jsonb'
+export type Value = string | number | bigint | boolean | null
 
 /** The column types that hold values of a type. A time is a number of epoch milliseconds. */
 type TypeFor<V> = V extends string
@@ -29,7 +18,9 @@ type TypeFor<V> = V extends string
     ? 'integer' | 'smallint' | 'bigint' | 'timestamptz'
     : V extends bigint
       ? 'bigint'
-      : never
+      : V extends boolean
+        ? 'boolean'
+        : never
 
 /** A column whose values are computed from the row. */
 export interface Computed<Row> {
@@ -37,7 +28,14 @@ export interface Computed<Row> {
   readonly value: (row: Row) => Value
 }
 
-export const computed = <Row>(type: ColumnType, value: (row: Row) => Value): Computed<Row> => ({ type, value })
+/** Declares a computed column: of this type, or the column of an entity. */
+export const computed = <Row>(
+  column: ColumnType | { readonly type: ColumnType },
+  value: (row: Row) => Value,
+): Computed<Row> => ({
+  type: typeof column === 'string' ? column : column.type,
+  value,
+})
 
 /** Declares that a field of a row is no column of this section. */
 export const NO_COLUMN = null
@@ -47,6 +45,7 @@ export type Columns<Row, Extra extends string = never> = (Row extends object
   ? {
       readonly [Field in keyof Row]-?:
         | (undefined extends Row[Field] ? never : TypeFor<NonNullable<Row[Field]>>)
+        | (undefined extends Row[Field] ? never : ColumnFor<Row[Field]>)
         | Computed<Row>
         | typeof NO_COLUMN
     }
@@ -59,17 +58,33 @@ export interface SectionColumn<Row> {
   readonly read: (rows: readonly Row[]) => Value[]
 }
 
-/** Returns the name of a field's column: `customerId` is `customer_id`. */
-export const columnName = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+/** A member of a declaration, whatever its row. */
+type Declared = ColumnType | ColumnFor<never> | Computed<never> | typeof NO_COLUMN
+
+/** The row that has a value for each column of a declaration. */
+export type RowFor<Declaration> = {
+  readonly [Field in keyof Declaration as Declaration[Field] extends ColumnFor<never> ? Field : never]: BoundIn<
+    Declaration[Field]
+  >
+} & ComputedFrom<Declaration[keyof Declaration]>
+type BoundIn<Member> = Member extends { readonly '~bound'?: (value: infer Bound) => void } ? Bound : never
+/** The intersection of the rows that computed columns read. */
+type ComputedFrom<Member> = (Member extends Computed<infer Row> ? (row: Row) => void : (row: unknown) => void) extends (
+  row: infer Rows,
+) => void
+  ? Rows
+  : never
 
 /** Returns the columns of a declaration, in its order. */
-export function columnsOf<Row, Extra extends string>(declared: Columns<Row, Extra>): SectionColumn<Row>[] {
-  return Object.entries(declared as Record<string, ColumnType | Computed<Row> | null>).flatMap(([field, column]) => {
+export function columnsOf<Row>(declared: object): SectionColumn<Row>[] {
+  return Object.entries(declared as Record<string, Declared>).flatMap(([field, column]) => {
     if (column === NO_COLUMN) return []
-    const name = columnName(field)
-    return typeof column === 'string'
-      ? { name, type: column, read: readerOf<Row>(field) }
-      : { name, type: column.type, read: (rows) => valuesOf(rows, column.value) }
+    if (typeof column === 'string') return { name: columnName(field), type: column, read: readerOf<Row>(field) }
+    if ('value' in column) {
+      const { type, value } = column as Computed<Row>
+      return { name: columnName(field), type, read: (rows) => valuesOf(rows, value) }
+    }
+    return { name: column.name, type: column.type, read: readerOf<Row>(field) }
   })
 }
 

@@ -1,5 +1,6 @@
 /** The parameters of a commit statement. */
-import { encode, type ColumnType, type Value } from './columns.ts'
+import type { ColumnType } from '../db/columns.ts'
+import { encode, type Value } from './columns.ts'
 
 interface Shared {
   readonly type: ColumnType

@@ -7,16 +7,8 @@
  */
 import type { Effects } from '../../lib/decisions/effects.ts'
 import { timestamp } from '../../lib/base/clock.ts'
-import {
-  columnName,
-  columnsOf,
-  computed,
-  NO_COLUMN,
-  type SectionColumn,
-  type Columns,
-  type ColumnType,
-  type Value,
-} from './columns.ts'
+import type { ColumnFor, Entity } from '../db/columns.ts'
+import { columnsOf, computed, NO_COLUMN, type SectionColumn, type Columns, type RowFor, type Value } from './columns.ts'
 import type { CommitCommand, TurnFence } from './turn.ts'
 
 /** A section of the statement: rows of one shape, bound as one array per column. */
@@ -97,7 +89,29 @@ export function insert<Row, Extra extends string = never>(
   constants: Readonly<Record<string, string>> = {},
   name: string = table,
 ): Section<Row> {
-  const columns = columnsOf(declared)
+  return insertOf(table, declared, constants, name)
+}
+
+/**
+ * An insert of whole rows into an entity's table. `declared` is made of the entity's columns: each of them is a field of
+ * the rows, so a column that the entity has and the rows lack does not compile.
+ */
+export function insertInto<Declaration extends object>(
+  { tableName }: Pick<Entity<unknown>, 'tableName'>,
+  declared: Declaration,
+  constants: Readonly<Record<string, string>> = {},
+  name: string = tableName,
+): Section<RowFor<Declaration>> {
+  return insertOf(tableName, declared, constants, name)
+}
+
+function insertOf<Row>(
+  table: string,
+  declared: object,
+  constants: Readonly<Record<string, string>>,
+  name: string,
+): Section<Row> {
+  const columns = columnsOf<Row>(declared)
   const names = [...columns.map((c) => c.name), ...Object.keys(constants)].join(', ')
   const values = [...columns.map((c) => `u.${c.name}`), ...Object.values(constants)].join(', ')
   return {
@@ -134,48 +148,48 @@ interface MoveRow {
   readonly status: string
   readonly updatedAt: number
 }
-/** The fields that a rare move may write, each with the type of its column. A field without a type does not compile. */
-export type Changeable<Row> = { readonly [Field in Exclude<keyof Row, keyof MoveRow>]-?: Exclude<ColumnType, 'json'> }
+/** The columns of the fields that a rare move may write. A field without a column does not compile. */
+export type Changeable<Row> = {
+  readonly [Field in Exclude<keyof Row, keyof MoveRow>]-?: ColumnFor<Exclude<Row[Field], undefined>>
+}
+type AnyChangeable = Readonly<Record<string, ColumnFor<never>>>
 
 /**
  * A section of rare moves. Its column `changes` holds the fields that are present in a move, as JSON: one parameter tells
  * cleared columns (null) from unchanged ones (absent).
  */
 export function moves<Row>(name: string, changeable: Changeable<Row>, sql: Section<Row>['sql']): Section<Row> {
-  const fields = Object.entries(changeable as Record<string, ColumnType>).map(([field, type]) => ({
-    field,
-    type,
-    name: columnName(field),
-  }))
+  const fields = Object.entries(changeable as AnyChangeable)
   const changes = computed('jsonb', (row: unknown) => {
     const present: Record<string, string | null> = {}
     for (let i = 0; i < fields.length; i++) {
-      const { field, type, name: column } = fields[i] as (typeof fields)[number]
+      const [field, column] = fields[i] as (typeof fields)[number]
       const value = (row as Record<string, Value | undefined>)[field]
       if (value !== undefined)
-        present[column] = value === null ? null : type === 'timestamptz' ? timestamp(value as number) : String(value)
+        present[column.name] =
+          value === null ? null : column.type === 'timestamptz' ? timestamp(value as number) : String(value)
     }
     return JSON.stringify(present)
   })
   return {
     name,
-    columns: columnsOf<MoveRow, 'changes'>({
+    columns: columnsOf<unknown>({
       id: 'uuid',
       version: NO_COLUMN,
       status: 'text',
       updatedAt: 'timestamptz',
       changes,
-    }) as readonly SectionColumn<unknown>[],
+    } satisfies Columns<MoveRow, 'changes'>),
     sql,
   }
 }
 
 /** SQL that assigns such changes, `u.changes`, to the columns of a table's alias. */
 export function changed<Row>(changeable: Changeable<Row>, alias: string): string {
-  return Object.entries(changeable as Record<string, ColumnType>)
-    .map(([field, type]) => {
-      const name = columnName(field)
-      return `${name} = case when u.changes ? '${name}' then (u.changes->>'${name}')::${type} else ${alias}.${name} end`
+  return Object.values(changeable as AnyChangeable)
+    .map(({ name, type }) => {
+      const text = `(u.changes->>'${name}')::${type === 'json' ? 'text' : type}`
+      return `${name} = case when u.changes ? '${name}' then ${text} else ${alias}.${name} end`
     })
     .join(', ')
 }
@@ -243,7 +257,7 @@ export function fence<Row, C>(
   declared: Columns<Row>,
   sql: Section<Row>['sql'],
 ): Fence<Row, C> {
-  const columns = columnsOf(declared)
+  const columns = columnsOf<Row>(declared)
   const beginning = `select '${conflict.kind}', u.${columns[0]?.name}, `
   return { name, columns, conflict, sql: (source, bound) => beginning + sql(source, bound) }
 }

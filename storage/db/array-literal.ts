@@ -4,8 +4,8 @@
  * uuids and numbers.
  */
 
-/** Joins values that never contain a brace, quote, comma, backslash or space: uuids, integers, timestamps, dates. */
-export function plainArray(values: readonly (string | number | bigint | null)[]): string {
+/** Joins values that never contain a brace, quote, comma, backslash or space: uuids, numbers, booleans, timestamps, dates. */
+export function plainArray(values: readonly (string | number | bigint | boolean | null)[]): string {
   let text = '{'
   for (let i = 0; i < values.length; i++) {
     if (i > 0) text += ','

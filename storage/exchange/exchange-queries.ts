@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { exchangeJson } from '../../lib/exchange/exchange.ts'
 import type { Database } from '../db/database.ts'
-import { EXCHANGE_COLUMNS, exchangeRecord, findExchange, type ExchangeColumns } from './exchanges.ts'
+import { EXCHANGE, exchangeRecord, findExchange } from './exchanges.ts'
 import type { ListResult, RowQuery } from '../../lib/contract/list.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 import { Conditions, EMPTY, readPage, type Branch, type ReadDatabase, type TimeTo } from '../db/page.ts'
@@ -23,7 +23,7 @@ export interface ExchangeFilters {
 export type ExchangeListQuery = RowQuery<ExchangeFilters, '-createdAt' | 'createdAt' | 'settlementDate'>
 
 /** Reads one exchange of a customer with its version; null when the exchange is not the tenant's. */
-export async function getExchange(database: Pick<Database, 'pool'>, tenant: Tenant, id: string) {
+export async function getExchange(database: Pick<Database, 'query'>, tenant: Tenant, id: string) {
   if (tenant.kind !== 'customer') return null
   const record = await findExchange(database, id)
   return record === null || record.customerId !== tenant.id
@@ -44,8 +44,8 @@ export async function listExchanges(
   within: ExchangesWithin = {},
 ): Promise<ListResult<ReturnType<typeof exchangeJson>>> {
   if (query.tenant.kind !== 'customer') return query.withTotal ? { ...EMPTY, total: 0 } : EMPTY
-  const { rows, ...page } = await readPage<ExchangeColumns>(db, [exchangeBranch(query, within)], query)
-  return { ...page, rows: rows.map((row) => exchangeJson(exchangeRecord(row))) }
+  const { rows, ...page } = await readPage<object>(db, [exchangeBranch(query, within)], query)
+  return { ...page, rows: rows.map((row) => exchangeJson(exchangeRecord(EXCHANGE.readNamed(row)))) }
 }
 
 /** The FROM and WHERE of a list; exported so that a test can check its plan. */
@@ -73,7 +73,7 @@ export function exchangeBranch(
     )
   const id = { expression: sql`e.id`, type: 'uuid' } as const
   return {
-    columns: sql.raw(EXCHANGE_COLUMNS),
+    columns: sql.raw(EXCHANGE.named),
     from: sql`exchange e`,
     where: where.list,
     order:

@@ -11,6 +11,7 @@ import {
   fence,
   gathered,
   insert,
+  insertInto,
   moves,
   NO_DETAIL,
   rowsOf,
@@ -21,6 +22,8 @@ import {
   type Section,
   type VersionRow,
 } from '../commit/section.ts'
+import { columns, pick, without } from '../db/columns.ts'
+import { Exchange } from './exchange-entity.ts'
 
 /** Derives the day of a quote's partition from the quote's id. */
 export function quoteDay(id: string): string {
@@ -57,62 +60,36 @@ export const QUOTES = rowsOf(
 
 export const EXTERNAL_IDS_OF_EXCHANGES = externalIds('exchange')
 
-const EXCHANGE_COLUMNS = {
-  id: 'uuid',
-  customerId: 'uuid',
-  operatorId: 'uuid',
-  connectionId: 'uuid',
-  shard: 'smallint',
-  number: 'text',
-  externalId: 'text',
-  kind: 'text',
-  status: 'text',
-  quoteId: 'uuid',
-  paymentId: 'uuid',
-  sellBalanceId: 'uuid',
-  buyBalanceId: 'uuid',
-  sellCurrency: 'text',
-  buyCurrency: 'text',
-  sellAmount: 'bigint',
-  buyAmount: 'bigint',
-  rate: 'numeric',
-  partnerRate: 'numeric',
-  fixedSide: 'text',
-  fee: 'bigint',
-  holdId: 'uuid',
-  approvalId: 'uuid',
-  tradeDate: 'date',
-  settlementDate: 'date',
-  reference: 'text',
-  createdBy: 'uuid',
-  createdVia: 'text',
-  metadata: 'jsonb',
-  createdAt: 'timestamptz',
-} as const satisfies Partial<Columns<ExchangeRow>>
+const COLUMNS = columns(Exchange)
+
+/** The columns that moves write, and no creation. */
+const MOVED = ['settledAt', 'failure', 'exception', 'providerRef', 'partnerSold', 'partnerBought'] as const
+
 /** The columns that contracts and their drawdowns have, and no spot exchange. */
-const CONTRACT_COLUMNS = {
-  parentExchangeId: 'uuid',
-  drawdownCount: 'integer',
-  remainingSell: 'bigint',
-  remainingBuy: 'bigint',
-  forwardType: 'text',
-  drawdownFrom: 'date',
-  heldUntil: 'timestamptz',
-  depositStatus: 'text',
-  depositCurrency: 'text',
-  depositRequired: 'bigint',
-  depositReceived: 'bigint',
-  depositPlaced: 'bigint',
-  depositDueAt: 'timestamptz',
-  dueAt: 'timestamptz',
-  depositUsed: 'bigint',
-  depositPlacedUsed: 'bigint',
-} as const satisfies Columns<Omit<ExchangeRow, keyof typeof EXCHANGE_COLUMNS>>
-const EXCHANGE_CONSTANTS = { version: '1', updated_at: 'u.created_at' }
+const OF_CONTRACTS = [
+  'parentExchangeId',
+  'drawdownCount',
+  'remainingSell',
+  'remainingBuy',
+  'forwardType',
+  'drawdownFrom',
+  'heldUntil',
+  'depositStatus',
+  'depositCurrency',
+  'depositRequired',
+  'depositReceived',
+  'depositPlaced',
+  'depositDueAt',
+  'dueAt',
+  'depositUsed',
+  'depositPlacedUsed',
+] as const
+const CREATED = without(COLUMNS, [...OF_CONTRACTS, ...MOVED, 'version', 'updatedAt'])
+const CONSTANTS = { version: '1', updated_at: 'u.created_at' }
 
 export const EXCHANGES: Section<ExchangeRow> = gathered(
   'exchanges',
-  insert<Pick<ExchangeRow, keyof typeof EXCHANGE_COLUMNS>>('exchange', EXCHANGE_COLUMNS, EXCHANGE_CONSTANTS),
+  insertInto(Exchange, CREATED, CONSTANTS),
   (exchange, batch) => {
     batch.add(exchange.kind === 'spot' ? EXCHANGES : EXCHANGES_OF_CONTRACTS, exchange)
     const { quoteId, externalId, customerId } = exchange
@@ -122,44 +99,44 @@ export const EXCHANGES: Section<ExchangeRow> = gathered(
 )
 
 /** Inserts contracts and their drawdowns. */
-export const EXCHANGES_OF_CONTRACTS = insert<ExchangeRow>(
-  'exchange',
-  { ...EXCHANGE_COLUMNS, ...CONTRACT_COLUMNS },
-  EXCHANGE_CONSTANTS,
+export const EXCHANGES_OF_CONTRACTS: Section<ExchangeRow> = insertInto(
+  Exchange,
+  { ...CREATED, ...pick(COLUMNS, OF_CONTRACTS) } satisfies Columns<ExchangeRow>,
+  CONSTANTS,
   'exchange_of_contract',
 )
 
-const CHANGEABLE: Changeable<ExchangeChange> = {
-  sellAmount: 'bigint',
-  buyAmount: 'bigint',
-  rate: 'numeric',
-  partnerRate: 'numeric',
-  fee: 'bigint',
-  holdId: 'uuid',
-  approvalId: 'uuid',
-  tradeDate: 'date',
-  settlementDate: 'date',
-  settledAt: 'timestamptz',
-  drawdownCount: 'integer',
-  remainingSell: 'bigint',
-  remainingBuy: 'bigint',
-  heldUntil: 'timestamptz',
-  depositStatus: 'text',
-  depositCurrency: 'text',
-  depositRequired: 'bigint',
-  depositReceived: 'bigint',
-  depositPlaced: 'bigint',
-  depositDueAt: 'timestamptz',
-  dueAt: 'timestamptz',
-  depositUsed: 'bigint',
-  depositPlacedUsed: 'bigint',
-  failure: 'text',
-  exception: 'text',
-  providerRef: 'text',
-  partnerSold: 'bigint',
-  partnerBought: 'bigint',
-  metadata: 'jsonb',
-}
+const CHANGEABLE = pick(COLUMNS, [
+  'sellAmount',
+  'buyAmount',
+  'rate',
+  'partnerRate',
+  'fee',
+  'holdId',
+  'approvalId',
+  'tradeDate',
+  'settlementDate',
+  'settledAt',
+  'drawdownCount',
+  'remainingSell',
+  'remainingBuy',
+  'heldUntil',
+  'depositStatus',
+  'depositCurrency',
+  'depositRequired',
+  'depositReceived',
+  'depositPlaced',
+  'depositDueAt',
+  'dueAt',
+  'depositUsed',
+  'depositPlacedUsed',
+  'failure',
+  'exception',
+  'providerRef',
+  'partnerSold',
+  'partnerBought',
+  'metadata',
+]) satisfies Changeable<ExchangeChange>
 
 /** Writes moves of exchanges, and what each of them causes for the payment that the exchange buys for. */
 export const EXCHANGE_CHANGES: Section<ExchangeChange> = gathered(

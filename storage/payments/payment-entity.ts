@@ -1,5 +1,17 @@
 /** A payment from a balance to a recipient. Only the commit writes it. */
 import { defineEntity, p } from '@mikro-orm/core'
+import type {
+  PaymentDetails,
+  PaymentException,
+  PaymentFailure,
+  PaymentRecall,
+  PaymentRecord,
+  PaymentReturn,
+  PaymentStatus,
+  StatusReason,
+} from '../../lib/payments/payment.ts'
+import type { Rail } from '../../lib/rails/rails.ts'
+import { jsonText } from '../db/columns.ts'
 
 export const Payment = defineEntity({
   name: 'Payment',
@@ -12,7 +24,7 @@ export const Payment = defineEntity({
     shard: p.smallint(),
     number: p.text(),
     externalId: p.text().fieldName('external_id').nullable(),
-    status: p.text(),
+    status: p.text().$type<PaymentStatus>(),
     version: p.integer(),
     sourceBalanceId: p.uuid().fieldName('source_balance_id'),
     payingBalanceId: p.uuid().fieldName('paying_balance_id'),
@@ -21,18 +33,18 @@ export const Payment = defineEntity({
     currency: p.string().columnType('char(3)'),
     amount: p.bigint(),
     fee: p.bigint(),
-    rail: p.text().nullable(),
+    rail: p.text().$type<Rail>().nullable(),
     executionDate: p.date().fieldName('execution_date').nullable(),
     createdBy: p.uuid().fieldName('created_by'),
-    createdVia: p.text().fieldName('created_via'),
-    details: p.text(),
-    metadata: p.json().nullable(),
-    failure: p.text().nullable(),
-    statusReason: p.text().fieldName('status_reason').nullable(),
-    exception: p.text().nullable(),
+    createdVia: p.text().$type<PaymentRecord['createdVia']>().fieldName('created_via'),
+    details: jsonText<PaymentDetails>(),
+    metadata: p.json<Readonly<Record<string, string>>>().nullable(),
+    failure: jsonText<PaymentFailure>().nullable(),
+    statusReason: jsonText<StatusReason>().fieldName('status_reason').nullable(),
+    exception: jsonText<PaymentException>().nullable(),
     returnedAmount: p.bigint().fieldName('returned_amount').nullable(),
-    returnInfo: p.text().fieldName('return_info').nullable(),
-    recall: p.text().nullable(),
+    returnInfo: jsonText<PaymentReturn>().fieldName('return_info').nullable(),
+    recall: jsonText<PaymentRecall>().nullable(),
     scheduledPaymentId: p.uuid().fieldName('scheduled_payment_id').nullable(),
     recallDueAt: p.datetime().fieldName('recall_due_at').columnType('timestamptz').nullable(),
     providerRef: p.text().fieldName('provider_ref').nullable(),

@@ -1,29 +1,16 @@
 /** Payments as the customer sees them, and as the domain reads them. */
 import { sql } from 'kysely'
 import { timestamp, type Clock } from '../../lib/base/clock.ts'
-import {
-  paymentJson,
-  type PaymentFailure,
-  type PaymentDetails,
-  type PaymentRecord,
-  type PaymentStatus,
-  type QueuePlace,
-} from '../../lib/payments/payment.ts'
+import { paymentJson, type PaymentRecord, type QueuePlace } from '../../lib/payments/payment.ts'
 import { plainArray } from '../db/array-literal.ts'
+import { without } from '../db/columns.ts'
 import type { Database } from '../db/database.ts'
 import { liveRecipients } from './drafts.ts'
+import { Payment } from './payment-entity.ts'
 import type { ListResult, RowQuery } from '../../lib/contract/list.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
-import {
-  Conditions,
-  EMPTY,
-  epochMs,
-  readPage,
-  type Branch,
-  type Order,
-  type ReadDatabase,
-  type TimeTo,
-} from '../db/page.ts'
+import { Conditions, EMPTY, readPage, type Branch, type Order, type ReadDatabase, type TimeTo } from '../db/page.ts'
+import { from, select } from '../db/select.ts'
 
 export interface PaymentFilters {
   readonly status?: readonly string[]
@@ -56,47 +43,8 @@ export interface Queue {
   readonly drainPerSecond: () => number
 }
 
-interface PaymentRow {
-  readonly id: string
-  readonly customer_id: string
-  readonly connection_id: string
-  readonly number: string
-  readonly external_id: string | null
-  readonly status: PaymentStatus
-  readonly version: number
-  readonly source_balance_id: string
-  readonly recipient_id: string
-  readonly currency: string
-  readonly amount: string
-  readonly fee: string
-  readonly rail: PaymentRecord['rail']
-  readonly execution_day: string | null
-  readonly created_by: string
-  readonly created_via: PaymentRecord['createdVia']
-  readonly details: string
-  readonly metadata: Record<string, string> | null
-  readonly failure: string | null
-  readonly status_reason: string | null
-  readonly scheduled_payment_id: string | null
-  readonly returned_amount: string | null
-  readonly return_info: string | null
-  readonly recall: string | null
-  readonly exception: string | null
-  readonly provider_ref: string | null
-  readonly sent_ms: number | null
-  readonly completed_ms: number | null
-  readonly failed_ms: number | null
-  readonly approved_ms: number | null
-  readonly cancelled_ms: number | null
-  readonly created_ms: number
-  readonly updated_ms: number
-}
-
-const COLUMNS = sql`p.id, p.customer_id, p.connection_id, p.number, p.external_id, p.status, p.version, p.source_balance_id, p.recipient_id,
-  p.currency, p.amount, p.fee, p.rail, p.execution_date::text as execution_day, p.created_by, p.created_via, p.details, p.metadata,
-  p.failure, p.status_reason, p.scheduled_payment_id, p.returned_amount, p.return_info, p.recall, p.exception, p.provider_ref, ${epochMs('p.sent_at')} as sent_ms, ${epochMs('p.completed_at')} as completed_ms,
-  ${epochMs('p.failed_at')} as failed_ms, ${epochMs('p.approved_at')} as approved_ms,
-  ${epochMs('p.cancelled_at')} as cancelled_ms, ${epochMs('p.created_at')} as created_ms, ${epochMs('p.updated_at')} as updated_ms`
+/** The columns of a payment that are read for display; those that only decisions need are left out. */
+const RECORD = select(without(from(Payment, 'p'), ['operatorId', 'shard', 'payingBalanceId', 'holdId', 'recallDueAt']))
 
 const ID = { expression: sql`p.id`, type: 'uuid' } as const
 
@@ -125,8 +73,11 @@ export async function listPayments(
   queue: Queue,
 ): Promise<ListResult<ReturnType<typeof paymentJson>>> {
   if (query.tenant.kind !== 'customer') return query.withTotal ? { ...EMPTY, total: 0 } : EMPTY
-  const { rows, ...page } = await readPage<PaymentRow>(db, [paymentBranch(query)], query)
-  const records = await withLiveRecipients(database, rows.map(paymentRecord))
+  const { rows, ...page } = await readPage<object>(db, [paymentBranch(query)], query)
+  const records = await withLiveRecipients(
+    database,
+    rows.map((row) => paymentRecord(RECORD.readNamed(row))),
+  )
   const places = await queuePlaces(database, records, queue)
   return { ...page, rows: records.map((record) => paymentJson(record, places.get(record.id) ?? null)) }
 }
@@ -154,127 +105,17 @@ export function paymentBranch({ tenant, filters, metadata, sort }: PaymentListQu
     where.add(
       sql`p.id in (select r.payment_id from bulk_payment_row r where r.bulk_payment_id = any(${plainArray(filters.bulkPaymentId)}::uuid[]) and r.payment_id is not null)`,
     )
-  return { columns: COLUMNS, from: sql`payment p`, where: where.list, order: ORDERS[sort] }
+  return { columns: sql.raw(RECORD.named), from: sql`payment p`, where: where.list, order: ORDERS[sort] }
 }
-
-const RECORD = `select id, customer_id, connection_id, number, external_id, status, version, source_balance_id, recipient_id, currency,
-    amount, fee, rail, execution_date::text, created_by, created_via, details, metadata, failure, exception, provider_ref,
-    (extract(epoch from sent_at) * 1000)::float8, (extract(epoch from completed_at) * 1000)::float8,
-    (extract(epoch from failed_at) * 1000)::float8, (extract(epoch from created_at) * 1000)::float8,
-    (extract(epoch from updated_at) * 1000)::float8, status_reason, (extract(epoch from approved_at) * 1000)::float8,
-    (extract(epoch from cancelled_at) * 1000)::float8, returned_amount, return_info, recall, scheduled_payment_id
-  from payment where id = $1`
-
-type RecordRow = [
-  string,
-  string,
-  string,
-  string,
-  string | null,
-  PaymentStatus,
-  number,
-  string,
-  string,
-  string,
-  string,
-  string,
-  PaymentRecord['rail'],
-  string | null,
-  string,
-  PaymentRecord['createdVia'],
-  string,
-  Record<string, string> | null,
-  string | null,
-  string | null,
-  string | null,
-  number | null,
-  number | null,
-  number | null,
-  number,
-  number,
-  string | null,
-  number | null,
-  number | null,
-  string | null,
-  string | null,
-  string | null,
-  string | null,
-]
 
 /** Finds a payment by its id, of any customer; null when it does not exist. */
 export async function findPayment(database: Pick<Database, 'query'>, id: string): Promise<PaymentRecord | null> {
-  const [row] = await database.query<RecordRow>({ name: 'get_payment', text: RECORD, values: [id] })
-  if (row === undefined) return null
-  const [
-    paymentId,
-    customer_id,
-    connection_id,
-    number,
-    external_id,
-    status,
-    version,
-    source_balance_id,
-    recipient_id,
-    currency,
-    amount,
-    fee,
-    rail,
-    execution_day,
-    created_by,
-    created_via,
-    details,
-    metadata,
-    failure,
-    exception,
-    provider_ref,
-    sent_ms,
-    completed_ms,
-    failed_ms,
-    created_ms,
-    updated_ms,
-    status_reason,
-    approved_ms,
-    cancelled_ms,
-    returned_amount,
-    return_info,
-    recall,
-    scheduled_payment_id,
-  ] = row
-  return paymentRecord({
-    id: paymentId,
-    customer_id,
-    connection_id,
-    number,
-    external_id,
-    status,
-    version,
-    source_balance_id,
-    recipient_id,
-    currency,
-    amount,
-    fee,
-    rail,
-    execution_day,
-    created_by,
-    created_via,
-    details,
-    metadata,
-    failure,
-    exception,
-    provider_ref,
-    sent_ms,
-    completed_ms,
-    failed_ms,
-    created_ms,
-    updated_ms,
-    status_reason,
-    approved_ms,
-    cancelled_ms,
-    returned_amount,
-    return_info,
-    recall,
-    scheduled_payment_id,
+  const [row] = await database.query({
+    name: 'get_payment',
+    text: `select ${RECORD.sql} from payment p where p.id = $1`,
+    values: [id],
   })
+  return row === undefined ? null : paymentRecord(RECORD.read(row))
 }
 
 /** Reads one payment of a customer with its version; null when the payment is not the tenant's. */
@@ -304,45 +145,7 @@ async function withLiveRecipients(
   })
 }
 
-function paymentRecord(row: PaymentRow): PaymentRecord {
-  return {
-    id: row.id,
-    customerId: row.customer_id,
-    connectionId: row.connection_id,
-    number: row.number,
-    externalId: row.external_id,
-    status: row.status,
-    version: row.version,
-    sourceBalanceId: row.source_balance_id,
-    recipientId: row.recipient_id,
-    currency: row.currency,
-    amount: BigInt(row.amount),
-    fee: BigInt(row.fee),
-    rail: row.rail,
-    executionDate: row.execution_day,
-    createdBy: row.created_by,
-    createdVia: row.created_via,
-    details: JSON.parse(row.details) as PaymentDetails,
-    metadata: row.metadata ?? {},
-    failure: row.failure === null ? null : (JSON.parse(row.failure) as PaymentFailure),
-    statusReason:
-      row.status_reason === null ? null : (JSON.parse(row.status_reason) as NonNullable<PaymentRecord['statusReason']>),
-    returnedAmount: row.returned_amount === null ? null : BigInt(row.returned_amount),
-    returnInfo:
-      row.return_info === null ? null : (JSON.parse(row.return_info) as NonNullable<PaymentRecord['returnInfo']>),
-    recall: row.recall === null ? null : (JSON.parse(row.recall) as NonNullable<PaymentRecord['recall']>),
-    exception: row.exception === null ? null : (JSON.parse(row.exception) as NonNullable<PaymentRecord['exception']>),
-    scheduledPaymentId: row.scheduled_payment_id,
-    providerRef: row.provider_ref,
-    sentAt: row.sent_ms,
-    completedAt: row.completed_ms,
-    failedAt: row.failed_ms,
-    approvedAt: row.approved_ms,
-    cancelledAt: row.cancelled_ms,
-    createdAt: row.created_ms,
-    updatedAt: row.updated_ms,
-  }
-}
+const paymentRecord = (row: ReturnType<typeof RECORD.read>): PaymentRecord => ({ ...row, metadata: row.metadata ?? {} })
 
 // ── The partner's queue ───────────────────────────────────────────────────────────────────────────────────────────────
 

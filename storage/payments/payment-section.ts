@@ -1,13 +1,13 @@
 /** The sections of the commit statement for payments. */
 import type { PaymentChange, PaymentDecisionRow, PaymentRewrite, PaymentRow } from '../../lib/payments/effects.ts'
-import { columnName, computed, NO_COLUMN, type Columns } from '../commit/columns.ts'
+import { computed, NO_COLUMN, type Columns } from '../commit/columns.ts'
 import {
   changed,
   commandConflict,
   externalIds,
   fence,
   gathered,
-  insert,
+  insertInto,
   moves,
   NO_DETAIL,
   section,
@@ -16,42 +16,41 @@ import {
   type Section,
   type VersionRow,
 } from '../commit/section.ts'
+import { columns, pick, without } from '../db/columns.ts'
+import { Payment } from './payment-entity.ts'
 
 export const EXTERNAL_IDS_OF_PAYMENTS = externalIds('payment')
 
-const PAYMENT_COLUMNS = {
-  id: 'uuid',
-  customerId: 'uuid',
-  operatorId: 'uuid',
-  connectionId: 'uuid',
-  shard: 'smallint',
-  number: 'text',
-  externalId: 'text',
-  status: 'text',
-  sourceBalanceId: 'uuid',
-  recipientId: 'uuid',
-  holdId: 'uuid',
-  currency: 'text',
-  amount: 'bigint',
-  fee: 'bigint',
-  rail: 'text',
-  executionDate: 'date',
-  createdBy: 'uuid',
-  createdVia: 'text',
-  details: 'json',
-  metadata: 'jsonb',
-  createdAt: 'timestamptz',
-} as const satisfies Columns<Omit<PaymentRow, 'payingBalanceId' | 'scheduledPaymentId'>>
-const PAYMENT_CONSTANTS = { version: '1', updated_at: 'u.created_at' }
+const COLUMNS = columns(Payment)
+
+/** The columns that moves write, and no creation. */
+const MOVED = [
+  'failure',
+  'statusReason',
+  'exception',
+  'returnedAmount',
+  'returnInfo',
+  'recall',
+  'recallDueAt',
+  'providerRef',
+  'sentAt',
+  'completedAt',
+  'failedAt',
+  'approvedAt',
+  'cancelledAt',
+] as const
+
+const CREATED = without(COLUMNS, [...MOVED, 'version', 'payingBalanceId', 'scheduledPaymentId', 'updatedAt'])
+const CONSTANTS = { version: '1', updated_at: 'u.created_at' }
 /** Most payments are paid by their source balance, and need no column for the paying balance. */
-const PAID_BY_SOURCE = { ...PAYMENT_CONSTANTS, paying_balance_id: 'u.source_balance_id' }
-const SCHEDULED_PAYMENT = computed<PaymentRow>('uuid', (p) => p.scheduledPaymentId ?? null)
+const PAID_BY_SOURCE = { ...CONSTANTS, paying_balance_id: 'u.source_balance_id' }
+const SCHEDULED_PAYMENT = computed<PaymentRow>(COLUMNS.scheduledPaymentId, (p) => p.scheduledPaymentId ?? null)
 
 export const PAYMENTS: Section<PaymentRow> = gathered(
   'payments',
-  insert<PaymentRow>(
-    'payment',
-    { ...PAYMENT_COLUMNS, payingBalanceId: NO_COLUMN, scheduledPaymentId: NO_COLUMN },
+  insertInto(
+    Payment,
+    { ...CREATED, payingBalanceId: NO_COLUMN, scheduledPaymentId: NO_COLUMN } satisfies Columns<PaymentRow>,
     PAID_BY_SOURCE,
   ),
   (payment, batch) => {
@@ -62,18 +61,18 @@ export const PAYMENTS: Section<PaymentRow> = gathered(
 )
 
 /** Inserts payments that a schedule makes. Most payments have none and use the section without this column. */
-export const PAYMENTS_OF_SCHEDULES = insert<PaymentRow>(
-  'payment',
-  { ...PAYMENT_COLUMNS, payingBalanceId: NO_COLUMN, scheduledPaymentId: SCHEDULED_PAYMENT },
+export const PAYMENTS_OF_SCHEDULES: Section<PaymentRow> = insertInto(
+  Payment,
+  { ...CREATED, scheduledPaymentId: SCHEDULED_PAYMENT },
   PAID_BY_SOURCE,
   'payment_of_schedule',
 )
 
 /** Inserts payments whose currency is bought first: the balance that receives the bought currency pays. */
-export const PAYMENTS_CONVERTED = insert<PaymentRow>(
-  'payment',
-  { ...PAYMENT_COLUMNS, payingBalanceId: 'uuid', scheduledPaymentId: SCHEDULED_PAYMENT },
-  PAYMENT_CONSTANTS,
+export const PAYMENTS_CONVERTED: Section<PaymentRow> = insertInto(
+  Payment,
+  { ...CREATED, payingBalanceId: COLUMNS.payingBalanceId, scheduledPaymentId: SCHEDULED_PAYMENT },
+  CONSTANTS,
   'payment_converted',
 )
 
@@ -82,33 +81,29 @@ function sectionOf({ payingBalanceId, sourceBalanceId, scheduledPaymentId }: Pay
   return scheduledPaymentId === undefined ? PAYMENTS : PAYMENTS_OF_SCHEDULES
 }
 
-const REWRITTEN = {
-  connectionId: 'uuid',
-  externalId: 'text',
-  status: 'text',
-  sourceBalanceId: 'uuid',
-  payingBalanceId: 'uuid',
-  recipientId: 'uuid',
-  holdId: 'uuid',
-  currency: 'text',
-  amount: 'bigint',
-  fee: 'bigint',
-  rail: 'text',
-  executionDate: 'date',
-  details: 'json',
-  metadata: 'jsonb',
-  updatedAt: 'timestamptz',
-} as const satisfies Columns<Omit<PaymentRewrite, 'id' | 'version'>>
+/** A draft's owner and origin stay. */
+const REWRITTEN = without(COLUMNS, [
+  ...MOVED,
+  'id',
+  'version',
+  'customerId',
+  'operatorId',
+  'shard',
+  'number',
+  'createdBy',
+  'createdVia',
+  'createdAt',
+  'scheduledPaymentId',
+]) satisfies Columns<Omit<PaymentRewrite, 'id' | 'version'>>
 
 export const PAYMENT_REWRITES: Section<PaymentRewrite> = gathered(
   'paymentRewrites',
   section<PaymentRewrite>(
     'payment_rewritten',
-    { id: 'uuid', version: NO_COLUMN, ...REWRITTEN },
+    { id: COLUMNS.id, version: NO_COLUMN, ...REWRITTEN },
     (source, bound) => `payment_rewritten_written as (
-  update payment p set version = p.version + 1, ${Object.keys(REWRITTEN)
-    .map(columnName)
-    .map((name) => `${name} = u.${name}`)
+  update payment p set version = p.version + 1, ${Object.values(REWRITTEN)
+    .map(({ name }) => `${name} = u.${name}`)
     .join(', ')}
   from ${source} where p.id = u.id and p.id = any(${bound('id')}) and (select ok from verdict))`,
   ),
@@ -123,16 +118,18 @@ export const PAYMENT_CHANGES: Section<PaymentChange> = gathered(
   section<PaymentChange>(
     'payment_changed',
     {
-      id: 'uuid',
       version: NO_COLUMN,
-      status: 'text',
-      providerRef: 'text',
-      failure: 'json',
-      exception: 'json',
-      sentAt: 'timestamptz',
-      completedAt: 'timestamptz',
-      failedAt: 'timestamptz',
-      updatedAt: 'timestamptz',
+      ...pick(COLUMNS, [
+        'id',
+        'status',
+        'providerRef',
+        'failure',
+        'exception',
+        'sentAt',
+        'completedAt',
+        'failedAt',
+        'updatedAt',
+      ]),
     },
     (source, bound) => `payment_changed_written as (
   update payment p set status = u.status, version = p.version + 1, updated_at = u.updated_at,
@@ -148,22 +145,22 @@ export const PAYMENT_CHANGES: Section<PaymentChange> = gathered(
 )
 
 /** The columns that a rare move of a payment may write beside its status. */
-const DECIDED: Changeable<PaymentDecisionRow> = {
-  statusReason: 'text',
-  failure: 'text',
-  exception: 'text',
-  holdId: 'uuid',
-  details: 'text',
-  metadata: 'jsonb',
-  approvedAt: 'timestamptz',
-  cancelledAt: 'timestamptz',
-  completedAt: 'timestamptz',
-  failedAt: 'timestamptz',
-  returnedAmount: 'bigint',
-  returnInfo: 'text',
-  recall: 'text',
-  recallDueAt: 'timestamptz',
-}
+const DECIDED: Changeable<PaymentDecisionRow> = pick(COLUMNS, [
+  'statusReason',
+  'failure',
+  'exception',
+  'holdId',
+  'details',
+  'metadata',
+  'approvedAt',
+  'cancelledAt',
+  'completedAt',
+  'failedAt',
+  'returnedAmount',
+  'returnInfo',
+  'recall',
+  'recallDueAt',
+])
 
 export const PAYMENT_DECISIONS: Section<PaymentDecisionRow> = gathered(
   'paymentDecisions',

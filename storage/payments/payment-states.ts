@@ -1,13 +1,40 @@
 /** Reads the state that payment actors cache from Postgres: many payments at once, on the lane's own connection. */
 import type { PaymentState } from '../../lib/payments/payment-state.ts'
-import { type PaymentDetails, type PaymentRecall, type PaymentStatus, spenderOf } from '../../lib/payments/payment.ts'
+import { type PaymentDetails, spenderOf } from '../../lib/payments/payment.ts'
+import type { Rail } from '../../lib/rails/rails.ts'
 import { plainArray } from '../db/array-literal.ts'
+import { pick } from '../db/columns.ts'
+import { expression, from, select } from '../db/select.ts'
 import type { TransactionClient } from '../db/transaction.ts'
 import type { Reader } from '../db/connection.ts'
+import { Payment } from './payment-entity.ts'
 
-export const PAYMENTS = `select id, customer_id, operator_id, connection_id, shard, number, status, version, sent_at is not null,
-    source_balance_id, paying_balance_id, hold_id, currency, amount, fee, rail, details, (extract(epoch from created_at) * 1000)::float8, recall, created_by
-  from payment where id = any($1::uuid[]) order by id`
+const STATE = select({
+  ...pick(from(Payment, ''), [
+    'id',
+    'customerId',
+    'operatorId',
+    'connectionId',
+    'shard',
+    'number',
+    'status',
+    'version',
+    'sourceBalanceId',
+    'payingBalanceId',
+    'holdId',
+    'currency',
+    'amount',
+    'fee',
+    'recall',
+  ]),
+  sent: expression<boolean>('sent_at is not null'),
+  // A draft has no rail, and no actor.
+  rail: expression<Rail>('rail'),
+})
+/** The columns of which the state has other members. */
+const ORIGIN = select(pick(from(Payment, ''), ['details', 'createdAt', 'createdBy']))
+
+const PAYMENTS = `select ${STATE.sql}, ${ORIGIN.sql} from payment where id = any($1::uuid[]) order by id`
 
 /** Reads the states of payments; an id without a row is absent. */
 export async function loadPayments(
@@ -21,73 +48,15 @@ export async function loadPayments(
       : { name: 'load_payments', text: PAYMENTS, values: [plainArray(ids)] },
   )
   const states = new Map<string, PaymentState>()
-  for (const row of rows as [
-    string,
-    string,
-    string,
-    string,
-    number,
-    string,
-    PaymentStatus,
-    number,
-    boolean,
-    string,
-    string,
-    string,
-    string,
-    string,
-    string,
-    string,
-    string,
-    number,
-    string | null,
-    string,
-  ][]) {
-    const [
-      id,
-      customerId,
-      operatorId,
-      connectionId,
-      shard,
-      number,
-      status,
-      version,
-      sent,
-      sourceBalanceId,
-      payingBalanceId,
-      holdId,
-      currency,
-      amount,
-      fee,
-      rail,
-      text,
-      createdAt,
-      recall,
-      createdBy,
-    ] = row
-    const details = JSON.parse(text) as PaymentDetails
-    states.set(id, {
-      id,
-      customerId,
-      operatorId,
-      connectionId,
-      shard,
-      number,
-      status,
-      version,
-      sent,
-      sourceBalanceId,
-      payingBalanceId,
-      holdId,
-      currency,
-      amount: BigInt(amount),
-      fee: BigInt(fee),
-      rail,
+  for (const row of rows) {
+    const state = STATE.read(row)
+    const { details, createdAt, createdBy } = ORIGIN.read(row, STATE.width)
+    states.set(state.id, {
+      ...state,
       reference: details.reference,
       recipientName: details.recipient.name,
       createdAt: details.heldAt ?? createdAt,
       spenderId: spenderOf({ createdBy, details }),
-      recall: recall === null ? null : (JSON.parse(recall) as PaymentRecall),
       charges: details.charges,
       conversion: details.conversion,
       payeeBalanceId: details.payeeBalanceId,

@@ -30,7 +30,7 @@ t.test('quotes and exchanges in one commit', async (t) => {
     partnerRate: '1.08',
     fixedSide: 'sell',
     fee: 0n,
-  }
+  } as const
   const made = await write({
     quotes: [
       {

@@ -1,0 +1,154 @@
+/**
+ * The columns of entities, for statements that are written by hand.
+ *
+ * An entity (`<noun>-entity.ts`) is the one declaration of its table's columns: their names and types in SQL are read
+ * from MikroORM's metadata, once, when a module is loaded; the types of their values are those of the entity. A field
+ * that the entity does not have does not compile.
+ */
+import { p, Type } from '@mikro-orm/core'
+import { PostgreSqlPlatform } from '@mikro-orm/postgresql'
+
+/** `json` is a column of type text that holds a JSON document. */
+export type ColumnType =
+  | 'uuid'
+  | 'bigint'
+  | 'integer'
+  | 'smallint'
+  | 'numeric'
+  | 'boolean'
+  | 'text'
+  | 'json'
+  | 'timestamptz'
+  | 'date'
+  | 'jsonb'
+
+/** JSON in a column of type text: Postgres keeps the text as it was written, and neither side parses it on the way. */
+class JsonText<T> extends Type<T, string> {
+  override convertToDatabaseValue(value: T): string {
+    return JSON.stringify(value)
+  }
+  override convertToJSValue(text: string): T {
+    return JSON.parse(text) as T
+  }
+  override getColumnType(): string {
+    return 'text'
+  }
+}
+
+/** A property of an entity: a JSON document in a column of type text. */
+export const jsonText = <T>() => p.type(JsonText<T>)
+
+/** An entity, as far as its columns go. */
+export interface Entity<Properties> {
+  readonly tableName: string
+  readonly properties: Properties
+}
+
+/** The type of a property's values, null included where the column can be null. */
+type ValueOf<Property> = Property extends {
+  readonly '~type'?: { value: infer Value }
+  readonly '~options': infer Options
+}
+  ? Value | (Options extends { nullable: true } ? null : never)
+  : never
+
+/** A value as a statement's reader gives it: a time is epoch milliseconds. */
+type Read<Value> = 0 extends 1 & Value ? Value : Value extends Date ? number : Value
+
+/** A value as it is bound: a time is epoch milliseconds, a document is JSON text. */
+type Bound<Value> = 0 extends 1 & Value
+  ? string | null
+  : Value extends Date
+    ? number
+    : Value extends string | number | bigint | boolean | null
+      ? Value
+      : string
+
+/** A column that takes values of a type. */
+export interface ColumnFor<in Bound> {
+  readonly name: string
+  readonly type: ColumnType
+  /** Of the types alone. */
+  readonly '~bound'?: (value: Bound) => void
+}
+
+/** A column of an entity, for a property of this type. */
+export interface Column<Property> extends ColumnFor<Bound<ValueOf<Property>>> {
+  /** Of the types alone. */
+  readonly '~read'?: () => Read<ValueOf<Property>>
+}
+
+/** The columns of an entity by their fields. */
+export type EntityColumns<Properties> = { readonly [Field in keyof Properties]: Column<Properties[Field]> }
+
+const platform = new PostgreSqlPlatform()
+
+const TYPES: Readonly<Record<string, ColumnType>> = {
+  uuid: 'uuid',
+  bigint: 'bigint',
+  int: 'integer',
+  smallint: 'smallint',
+  numeric: 'numeric',
+  boolean: 'boolean',
+  text: 'text',
+  char: 'text',
+  varchar: 'text',
+  timestamptz: 'timestamptz',
+  date: 'date',
+  jsonb: 'jsonb',
+}
+
+interface Metadata {
+  readonly fieldName?: string
+  readonly columnType?: string
+  readonly columnTypes?: readonly string[]
+  readonly type: unknown
+}
+
+/**
+ * Returns the columns of an entity by their fields, in the order of its declaration.
+ *
+ * @throws Error for a type of column that commits do not bind, such as an array
+ */
+export function columns<Properties extends object>({ properties }: Entity<Properties>): EntityColumns<Properties> {
+  return Object.fromEntries(
+    Object.entries(properties as Record<string, Metadata>).map(([field, property]) => [
+      field,
+      columnOf(field, property),
+    ]),
+  ) as unknown as EntityColumns<Properties>
+}
+
+function columnOf(field: string, property: Metadata): ColumnFor<never> {
+  const name = property.fieldName ?? columnName(field)
+  if (property.type === JsonText) return { name, type: 'json' }
+  const declared = declaredType(property)
+  const type = TYPES[declared.replace(/\(.*/, '')]
+  if (type === undefined) throw new Error(`The column ${name} has the type ${declared}, which no commit binds.`)
+  return { name, type }
+}
+
+function declaredType(property: Metadata): string {
+  const [declared = property.columnType] = property.columnTypes ?? []
+  if (declared !== undefined) return declared
+  const type = property.type instanceof Type ? property.type : Type.getType(property.type as new () => Type)
+  return type.getColumnType(property as never, platform)
+}
+
+/** Returns the name of a field's column: `customerId` is `customer_id`. */
+export const columnName = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+/** Returns these members of columns, or of expressions, in this order. */
+export const pick = <Members extends object, const Field extends keyof Members & string>(
+  members: Members,
+  fields: readonly Field[],
+): Pick<Members, Field> => Object.fromEntries(fields.map((field) => [field, members[field]])) as Pick<Members, Field>
+
+/** Returns the members but for these. */
+export const without = <Members extends object, const Field extends keyof Members & string>(
+  members: Members,
+  fields: readonly Field[],
+): Omit<Members, Field> =>
+  Object.fromEntries(
+    Object.entries(members).filter(([field]) => !(fields as readonly string[]).includes(field)),
+  ) as Omit<Members, Field>
