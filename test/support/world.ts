@@ -31,6 +31,7 @@ import type { StaffRole } from '../../lib/identity/capabilities.ts'
 import { Client } from './client.ts'
 import { Person } from './person.ts'
 import { createSandboxDatabase, createTestDatabase, SANDBOX_ENV } from './postgres.ts'
+import { hurryWhileWaiting } from './until.ts'
 
 export interface WorldOptions {
   /** False leaves payments waiting; the bank is not called. */
@@ -129,6 +130,11 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   )
   let offset = 0
   const clock = { now: () => systemClock.now() + offset }
+  made.defer(
+    hurryWhileWaiting((ms) => {
+      offset += ms
+    }),
+  )
   const config = readConfig({
     PORT: '0',
     DATABASE_URL: databaseUrl,

@@ -246,10 +246,10 @@ t.test('a payment is answered as the contract says, before and after the bank ha
 t.test('a payment completes within seconds', async (t) => {
   await using world = await createWorld()
   const { client, balances, recipients } = world.seeded
-  const begin = performance.now()
+  const begin = world.now()
   const { id } = (await client.createPayment(paymentBody(balances.EUR, recipients.EUR, 999))).body
   await client.paymentReaching(id, 'completed')
-  const seconds = (performance.now() - begin) / 1000
+  const seconds = (world.now() - begin) / 1000
   t.ok(seconds > 1.5 && seconds < 10, `an instant rail takes two seconds; this took ${seconds}`)
 })
 
