@@ -15,7 +15,7 @@ import { Database } from '../storage/db/database.ts'
 import { startEmbeddedPostgres } from '../storage/embedded/embedded.ts'
 import { migrate } from '../storage/schema/migrate.ts'
 import { maintainPartitions } from '../storage/db/partitions.ts'
-import { createSandboxCustomers, createSandboxOperator, type CreatedCustomer } from '../storage/seed/seed.ts'
+import { createSandboxCustomers, createSandboxOperator, type CreatedCustomer } from '../storage/seed/seed-customers.ts'
 
 /** 100 customers, each with a key of its own, times 10 balances: a thousand balances over all shards and lanes. */
 const CUSTOMERS = 100

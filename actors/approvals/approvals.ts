@@ -28,15 +28,17 @@ import type { Shards } from '../../lib/shards/shards.ts'
 import {
   addRequesters,
   approversOf,
+  givenApprovals,
+  noteCounted,
+  standingOf,
+} from '../../storage/approvals/approval-standing.ts'
+import {
   dueApprovals,
   endApproval,
-  givenApprovals,
   insertDecision,
   lockApproval,
-  noteCounted,
   noteReceived,
   noteWake,
-  standingOf,
   type ApprovalTx,
   type Ending,
   type NewDecision,

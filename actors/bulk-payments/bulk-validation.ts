@@ -19,15 +19,8 @@ import type { FileError } from '../../lib/bulk-payments/file-error.ts'
 import { RowReader, type BulkRow, type DecimalSeparator } from '../../lib/bulk-payments/instruction.ts'
 import { ROWS_AT_A_TIME } from '../../lib/bulk-payments/limits.ts'
 import { NO_RESULT } from '../../lib/jobs/job.ts'
-import {
-  changeBulk,
-  countedRows,
-  deleteRowsAbove,
-  findBulk,
-  lockBulk,
-  writeCheckedRows,
-  type BulkRecord,
-} from '../../storage/bulk-payments/bulk-payments.ts'
+import { changeBulk, findBulk, lockBulk, type BulkRecord } from '../../storage/bulk-payments/bulk-payments.ts'
+import { countedRows, deleteRowsAbove, writeCheckedRows } from '../../storage/bulk-payments/checked-rows.ts'
 import { findFile, readFile, type StoredFile } from '../../storage/documents/files.ts'
 import type { AuditBy } from '../../storage/trail/trail.ts'
 import type { JobRecord } from '../../storage/jobs/jobs.ts'

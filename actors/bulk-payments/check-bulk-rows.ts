@@ -30,7 +30,8 @@ import {
   traitsKey,
   type PaymentTraits,
 } from '../../storage/bulk-payments/bulk-lookups.ts'
-import type { BulkRecord, CheckedRow } from '../../storage/bulk-payments/bulk-payments.ts'
+import type { BulkRecord } from '../../storage/bulk-payments/bulk-payments.ts'
+import type { CheckedRow } from '../../storage/bulk-payments/checked-rows.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { defaultBalances } from '../../storage/exchange/exchange-balances.ts'
 import type { PayableRecipient } from '../../storage/recipients/recipient-cache.ts'

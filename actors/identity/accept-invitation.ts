@@ -6,7 +6,8 @@ import { hash } from 'node:crypto'
 import { timestamp } from '../../lib/base/clock.ts'
 import { emailKey, passwordFault } from '../../lib/identity/password-rules.ts'
 import { refuse, refuseField } from '../../lib/base/problems.ts'
-import * as rows from '../../storage/identity/members.ts'
+import * as teamRows from '../../storage/identity/teams.ts'
+import * as invitationRows from '../../storage/identity/invitations.ts'
 import type { By } from '../../lib/identity/caller.ts'
 import type { Source } from '../../lib/commands/caller.ts'
 import type { IdentityDeps } from './identity-world.ts'
@@ -17,7 +18,7 @@ import { changeMembers } from './member-changes.ts'
 
 const closed = (): never => refuse('not-found', 'The link is unknown, was used or withdrawn, or has expired.')
 
-const isOpen = ({ status, expiresAt }: rows.InvitationRecord, now: number): boolean =>
+const isOpen = ({ status, expiresAt }: invitationRows.InvitationRecord, now: number): boolean =>
   status === 'pending' && expiresAt > now
 
 /** Reads the invitation behind a link; null when it is unknown, used, revoked or expired. */
@@ -25,7 +26,7 @@ export async function openInvitation(
   { database, clock }: Pick<IdentityDeps, 'database' | 'clock'>,
   token: string,
 ): Promise<OpenInvitation | null> {
-  const found = await rows.invitationByToken(database.pool, hash('sha256', token, 'hex'))
+  const found = await invitationRows.invitationByToken(database.pool, hash('sha256', token, 'hex'))
   if (found === null || !isOpen(found, clock.now())) return null
   return {
     customerName: found.customerName,
@@ -51,7 +52,7 @@ export async function acceptInvitation(
   const { database, clock, ids, passwords } = deps
   const tokenSha256 = hash('sha256', token, 'hex')
   const now = clock.now()
-  const invitation = await rows.invitationByToken(database.pool, tokenSha256)
+  const invitation = await invitationRows.invitationByToken(database.pool, tokenSha256)
   if (invitation === null || !isOpen(invitation, now)) return closed()
   const { email, customerId } = invitation
   const person = invitation.userId === null ? null : (await provePassword(deps, email, password, now)).person
@@ -66,11 +67,11 @@ export async function acceptInvitation(
   const membershipId = await changeMembers(deps, customerId, async (tx) => {
     const { client } = tx
     // When two requests redeem one link, the second finds it used.
-    const one = await rows.invitationByToken(client, tokenSha256, true)
+    const one = await invitationRows.invitationByToken(client, tokenSha256, true)
     if (one === null || !isOpen(one, now) || (one.userId === null) !== (person === null)) return closed()
     const userId = person?.userId ?? ids.next()
     if (person === null)
-      await rows.insertPerson(client, {
+      await invitationRows.insertPerson(client, {
         id: userId,
         email,
         emailKey: emailKey(email),
@@ -78,7 +79,7 @@ export async function acceptInvitation(
         passwordHash,
         now,
       })
-    const id = await rows.insertMember(client, {
+    const id = await invitationRows.insertMember(client, {
       id: ids.next(),
       userId,
       customerId,
@@ -86,9 +87,9 @@ export async function acceptInvitation(
       role: one.role,
       now,
     })
-    const teams = await rows.knownTeams(client, customerId, one.teamIds)
-    await rows.setTeamsOf(client, customerId, id, [...teams])
-    await rows.endInvitation(client, one.id, 'accepted', now)
+    const teams = await teamRows.knownTeams(client, customerId, one.teamIds)
+    await teamRows.setTeamsOf(client, customerId, id, [...teams])
+    await invitationRows.endInvitation(client, one.id, 'accepted', now)
     const actor = { type: 'member' as const, id: userId, name: person?.name ?? (name as string) }
     await recordChange(tx, { actor, address: source.address, requestId }, customerId, {
       action: 'invitation.accepted',

@@ -8,6 +8,7 @@ import { limitsJson } from '../../lib/customers/limits.ts'
 import { refuse, refuseField, refuseNotFound } from '../../lib/base/problems.ts'
 import { writeMemberLimits } from '../../storage/customers/customer-limits.ts'
 import * as rows from '../../storage/identity/members.ts'
+import * as teamRows from '../../storage/identity/teams.ts'
 import type { TransactionClient } from '../../storage/db/transaction.ts'
 import { limitsOfBody } from '../customers/customer-limits.ts'
 import type { ByInTenant } from '../../lib/identity/caller.ts'
@@ -36,7 +37,7 @@ export async function updateMember(
     if (role === 'owner' && member.role !== 'owner') requireOwner(by)
     if (role !== 'owner' || status !== 'active') await requireOtherOwner(client, customerId, member)
     if (teamIds !== undefined)
-      await rows.setTeamsOf(client, customerId, id, await checkTeams(client, customerId, teamIds))
+      await teamRows.setTeamsOf(client, customerId, id, await checkTeams(client, customerId, teamIds))
     await rows.updateMember(client, id, { role, status }, now)
     // Last, because this write locks the balances.
     if (limits !== undefined)
@@ -73,7 +74,7 @@ export async function removeMember(
     const { client, now } = tx
     const member = await changeable(client, by, id, expected)
     await requireOtherOwner(client, customerId, member)
-    await rows.setTeamsOf(client, customerId, id, [])
+    await teamRows.setTeamsOf(client, customerId, id, [])
     await rows.updateMember(client, id, { role: member.role, status: 'removed' }, now)
     // A person who is invited again starts without the old limits.
     if (member.limits !== null)

@@ -7,6 +7,7 @@ import { hash } from 'node:crypto'
 import { emailKey } from '../../lib/identity/password-rules.ts'
 import { refuse, refuseField, refuseNotFound } from '../../lib/base/problems.ts'
 import * as rows from '../../storage/identity/members.ts'
+import * as invitationRows from '../../storage/identity/invitations.ts'
 import { readSetting } from '../../storage/customers/settings.ts'
 import type { TransactionClient } from '../../storage/db/transaction.ts'
 import type { ByInTenant } from '../../lib/identity/caller.ts'
@@ -38,7 +39,7 @@ export async function invite(
   await changeMembers(deps, customerId, async (tx) => {
     const { client, now } = tx
     await checkDomain(client, customerId, email)
-    const taken = await rows.addressTaken(client, customerId, emailKey(email), now)
+    const taken = await invitationRows.addressTaken(client, customerId, emailKey(email), now)
     if (taken !== null)
       refuseField(
         '/email',
@@ -51,7 +52,7 @@ export async function invite(
       })
     }
     const teams = await checkTeams(client, customerId, teamIds)
-    await rows.insertInvitation(client, {
+    await invitationRows.insertInvitation(client, {
       id,
       customerId,
       email,
@@ -70,7 +71,7 @@ export async function invite(
       after: { email, role, teamIds: teams },
     })
   })
-  const { customerName } = (await rows.invitationByToken(deps.database.pool, tokenSha256)) ?? refuseNotFound()
+  const { customerName } = (await invitationRows.invitationByToken(deps.database.pool, tokenSha256)) ?? refuseNotFound()
   sendLink(deps, email, customerName, by, token)
   return await found(deps.reads.getInvitation(customerId, id))
 }
@@ -81,14 +82,17 @@ export async function resendInvitation(deps: MemberDeps, by: ByInTenant, id: str
   const { token, tokenSha256 } = newLink(deps)
   const invitation = await changeMembers(deps, customerId, async (tx) => {
     const { client, now } = tx
-    const one = (await rows.lockInvitation(client, customerId, id)) ?? refuseNotFound()
+    const one = (await invitationRows.lockInvitation(client, customerId, id)) ?? refuseNotFound()
     if (one.status === 'accepted' || one.status === 'revoked')
       refuseInState(`The invitation is ${one.status}.`, one.status)
     if (one.role === 'owner') requireOwner(by)
     await checkDomain(client, customerId, one.email)
-    if (one.status === 'expired' && (await rows.addressTaken(client, customerId, emailKey(one.email), now)) !== null)
+    if (
+      one.status === 'expired' &&
+      (await invitationRows.addressTaken(client, customerId, emailKey(one.email), now)) !== null
+    )
       refuseInState('The address has another invitation or is a member.', 'expired')
-    await rows.renewInvitation(client, id, { tokenSha256, expiresAt: now + INVITATION_MS })
+    await invitationRows.renewInvitation(client, id, { tokenSha256, expiresAt: now + INVITATION_MS })
     await recordChange(tx, auditCaller(by), customerId, {
       action: 'invitation.resent',
       object: { type: 'invitation', id },
@@ -106,10 +110,10 @@ export async function revokeInvitation(deps: MemberDeps, by: ByInTenant, id: str
   const customerId = by.tenant.id
   await changeMembers(deps, customerId, async (tx) => {
     const { client, now } = tx
-    const one = (await rows.lockInvitation(client, customerId, id)) ?? refuseNotFound()
+    const one = (await invitationRows.lockInvitation(client, customerId, id)) ?? refuseNotFound()
     if (one.status === 'revoked') return
     if (one.status === 'accepted') refuseInState('The invitation was accepted; remove the member instead.', 'accepted')
-    await rows.endInvitation(client, id, 'revoked', now)
+    await invitationRows.endInvitation(client, id, 'revoked', now)
     await recordChange(tx, auditCaller(by), customerId, {
       action: 'invitation.revoked',
       object: { type: 'invitation', id },

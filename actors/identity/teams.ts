@@ -3,7 +3,7 @@
  * change of the members of a team needs a step-up proof.
  */
 import { refuse, refuseField, refuseNotFound } from '../../lib/base/problems.ts'
-import * as rows from '../../storage/identity/members.ts'
+import * as teamRows from '../../storage/identity/teams.ts'
 import type { TransactionClient } from '../../storage/db/transaction.ts'
 import type { ByInTenant } from '../../lib/identity/caller.ts'
 import { auditCaller } from '../commands/trail.ts'
@@ -26,13 +26,13 @@ export async function createTeam(
   const id = deps.ids.next()
   await changeMembers(deps, customerId, async (tx) => {
     const { client, now } = tx
-    if ((await rows.countTeams(client, customerId)) >= TEAMS_MAX)
+    if ((await teamRows.countTeams(client, customerId)) >= TEAMS_MAX)
       refuse('limit-reached', `A customer has at most ${TEAMS_MAX} teams.`, {
         extra: { limit: TEAMS_MAX, resource: 'team' },
       })
-    if (!(await rows.writeTeam(client, { id, customerId, name, now })))
+    if (!(await teamRows.writeTeam(client, { id, customerId, name, now })))
       refuseField('/name', 'invalid_value', 'Another team has this name.')
-    await rows.setMembersOf(client, customerId, id, await checkTeamMembers(client, by, membershipIds, []))
+    await teamRows.setMembersOf(client, customerId, id, await checkTeamMembers(client, by, membershipIds, []))
     await recordChange(tx, auditCaller(by), customerId, {
       action: 'team.created',
       object: { type: 'team', id },
@@ -58,14 +58,14 @@ export async function updateTeam(
     const { client, now } = tx
     await compareTeam(client, customerId, id, expected)
     const { name = before.view.name, membershipIds } = body
-    if (!(await rows.writeTeam(client, { id, customerId, name, now })))
+    if (!(await teamRows.writeTeam(client, { id, customerId, name, now })))
       refuseField('/name', 'invalid_value', 'Another team has this name.')
     if (membershipIds !== undefined)
-      await rows.setMembersOf(
+      await teamRows.setMembersOf(
         client,
         customerId,
         id,
-        await checkTeamMembers(client, by, membershipIds, await rows.membersOf(client, id)),
+        await checkTeamMembers(client, by, membershipIds, await teamRows.membersOf(client, id)),
       )
     await recordChange(tx, auditCaller(by), customerId, {
       action: 'team.updated',
@@ -89,7 +89,7 @@ export async function deleteTeam(
   await changeMembers(deps, customerId, async (tx) => {
     const { client } = tx
     await compareTeam(client, customerId, id, expected)
-    await rows.deleteTeam(client, id)
+    await teamRows.deleteTeam(client, id)
     await recordChange(tx, auditCaller(by), customerId, {
       action: 'team.deleted',
       object: { type: 'team', id },
@@ -105,7 +105,7 @@ async function compareTeam(
   id: string,
   expected: number | bigint | null,
 ): Promise<void> {
-  const version = (await rows.teamVersion(client, customerId, id)) ?? refuseNotFound()
+  const version = (await teamRows.teamVersion(client, customerId, id)) ?? refuseNotFound()
   checkVersion({ version }, expected)
 }
 
@@ -116,7 +116,7 @@ export async function checkTeams(
   teamIds: readonly string[],
 ): Promise<readonly string[]> {
   const wanted = [...new Set(teamIds.map((id) => id.toLowerCase()))]
-  const known = await rows.knownTeams(client, customerId, wanted)
+  const known = await teamRows.knownTeams(client, customerId, wanted)
   const index = teamIds.findIndex((id) => !known.has(id.toLowerCase()))
   if (index >= 0) refuseField(`/teamIds/${index}`, 'not_found', 'No such team.')
   return wanted
@@ -146,7 +146,7 @@ async function checkMembers(
   membershipIds: readonly string[],
 ): Promise<readonly string[]> {
   const wanted = [...new Set(membershipIds.map((id) => id.toLowerCase()))]
-  const known = await rows.knownMembers(client, customerId, wanted)
+  const known = await teamRows.knownMembers(client, customerId, wanted)
   const index = membershipIds.findIndex((id) => !known.has(id.toLowerCase()))
   if (index >= 0) refuseField(`/membershipIds/${index}`, 'not_found', 'No such member.')
   return wanted

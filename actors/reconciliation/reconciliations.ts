@@ -24,6 +24,8 @@ import type { InternalAccountCache } from '../../storage/journal/internal-accoun
 import { newestBlock } from '../../storage/journal/journal-chain.ts'
 import { insertNotices, peopleInRoles } from '../../storage/notices/notices.ts'
 import * as rows from '../../storage/reconciliation/reconciliations.ts'
+import * as matching from '../../storage/reconciliation/reconciliation-matching.ts'
+import * as items from '../../storage/reconciliation/reconciliation-items.ts'
 import { inTransaction, type TransactionClient } from '../../storage/db/transaction.ts'
 import type { ReadPartnerStatement } from '../../workers/reconciliation/statement-reader.ts'
 import type { BankInbox } from '../providers/bank.ts'
@@ -105,7 +107,7 @@ export class Reconciliations {
     const { database, clock } = this.#options
     const now = clock.now()
     await rows.queueReconciliations(database, { until: timestamp(now - STATEMENTS_DUE_MS - DAY_MS).slice(0, 10), now })
-    this.#breaks = await rows.countBreaks(database)
+    this.#breaks = await items.countBreaks(database)
   }
 
   async #poll(): Promise<void> {
@@ -204,8 +206,8 @@ export class Reconciliations {
       throw new Unusable(
         `It begins with ${head.opening}, the one before ended with ${before.partnerClosing} (minor units).`,
       )
-    const nostroOpening = before?.nostroClosing ?? (await rows.nostroBefore(client, nostro, taken.day))
-    const { matched, moved } = await rows.matchDay(client, taken, { nostro, now })
+    const nostroOpening = before?.nostroClosing ?? (await matching.nostroBefore(client, nostro, taken.day))
+    const { matched, moved } = await matching.matchDay(client, taken, { nostro, now })
     const { timing, breaks, difference } = await rows.itemsLeft(client, taken)
     const nostroClosing = nostroOpening + moved
     const unexplained = head.closing - nostroClosing - difference
@@ -230,7 +232,7 @@ export class Reconciliations {
    */
   async #completeExceptions(taken: rows.TakenReconciliation): Promise<void> {
     const { database, inbox } = this.#options
-    const found = await rows.exceptionsOnStatement(database, taken)
+    const found = await items.exceptionsOnStatement(database, taken)
     if (found.length === 0) return
     await inbox(
       found.map(({ paymentId: reference, shard, itemId }) => ({
@@ -247,12 +249,12 @@ export class Reconciliations {
   /** Books breaks to suspense (L93 and L97). @returns the number booked */
   async #bookSuspense(taken: rows.TakenReconciliation): Promise<number> {
     const { database, clock, ids } = this.#options
-    const unbooked = await rows.unbookedBreaks(database, taken)
+    const unbooked = await items.unbookedBreaks(database, taken)
     const accounts = await this.#options.accounts.accounts(taken)
     let booked = 0
     for (const id of unbooked) {
       booked += await inTransaction(database, async (client) => {
-        const item = await rows.lockItem(client, id)
+        const item = await items.lockItem(client, id)
         if (item === null || !goesToSuspense(item) || item.partnerAmount === null) return 0
         const now = clock.now()
         const today = timestamp(now).slice(0, 10)
@@ -266,20 +268,20 @@ export class Reconciliations {
             balances: NO_BALANCE,
             entryId: ids.next(),
             customerId: operatorId,
-            source: { object: rows.BREAK_SOURCE, id },
+            source: { object: items.BREAK_SOURCE, id },
             description: 'Unexplained debit on the partner’s statement',
             reference: item.bankRef,
             bookedAt: now,
             valueDate: today,
           })
           await writeEffects({ client, now }, { postings })
-          await rows.noteSuspense(client, id, null, now)
+          await items.noteSuspense(client, id, null, now)
           return 1
         }
         // Uses the bank's own reference, so that a later message of the bank is a repeat; uses the item's id when that
         // reference is taken.
         const reference =
-          item.reference === null || (await rows.incomingExists(client, item.reference)) ? id : item.reference
+          item.reference === null || (await items.incomingExists(client, item.reference)) ? id : item.reference
         const credit = {
           reference,
           amount,
@@ -302,7 +304,7 @@ export class Reconciliations {
           'L97',
         )
         await writeEffects({ client, now }, effects)
-        await rows.noteSuspense(client, id, reference, now)
+        await items.noteSuspense(client, id, reference, now)
         return 1
       })
     }

@@ -19,7 +19,7 @@ import {
   noteOutcome,
   proposeOutcome,
   type ItemRecord,
-} from '../../storage/reconciliation/reconciliations.ts'
+} from '../../storage/reconciliation/reconciliation-items.ts'
 import { decideInTransaction } from '../approvals/decision-transaction.ts'
 
 export interface BreaksOptions {

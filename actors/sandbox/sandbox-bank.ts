@@ -17,7 +17,8 @@ import type { Clock } from '../../lib/base/clock.ts'
 import { LIMITS } from '../../lib/base/limits.ts'
 import type { PayeeAnswer, PayeeQuestion } from '../../lib/recipients/verification.ts'
 import { sandboxPayee } from '../../lib/sandbox/payees.ts'
-import { decodeSteps, planRecall, type BankEvent, type PlanStep } from '../../lib/sandbox/triggers.ts'
+import { decodeSteps, type BankEvent, type PlanStep } from '../../lib/sandbox/plan-steps.ts'
+import { planRecall } from '../../lib/sandbox/triggers.ts'
 import type { Database } from '../../storage/db/database.ts'
 import {
   advanceSandboxOrder,

@@ -1,7 +1,7 @@
 /** Money that the messages about orders move in the book of the sandbox bank: returns, and credits of its own accounts. */
 import type { Clock } from '../../lib/base/clock.ts'
 import { dateIn } from '../../lib/base/clock.ts'
-import type { PlanStep } from '../../lib/sandbox/triggers.ts'
+import type { PlanStep } from '../../lib/sandbox/plan-steps.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { insertSandboxBookings, sandboxDeliveries } from '../../storage/sandbox/sandbox-book.ts'
 import { insertCreditAnnouncements } from '../../storage/sandbox/sandbox-messages.ts'

@@ -1,5 +1,6 @@
 /** The plan of an order at the sandbox bank: the answer to it, its messages and its status. */
-import { decodeSteps, encodeSteps, planOutcome, type PlanStep } from '../../lib/sandbox/triggers.ts'
+import { decodeSteps, encodeSteps, type PlanStep } from '../../lib/sandbox/plan-steps.ts'
+import { planOutcome } from '../../lib/sandbox/triggers.ts'
 import { RAILS, speedOf, type Rail } from '../../lib/rails/rails.ts'
 import type { SandboxOrderState } from '../../storage/sandbox/sandbox-orders.ts'
 import type { OrderStatus, PaymentOrder, Submission } from '../providers/bank.ts'

@@ -18,12 +18,8 @@ import { SYSTEM, writeAudit, type AuditBy } from '../../storage/trail/trail.ts'
 import { insertNotices, peopleInRoles } from '../../storage/notices/notices.ts'
 import { writeEvent } from '../../storage/outbox/outbox.ts'
 import type { ScheduleRecord } from '../../storage/scheduled-payments/scheduled-payment-queries.ts'
-import {
-  giveUpDue,
-  lockSchedulesTo,
-  updateSchedule,
-  withState,
-} from '../../storage/scheduled-payments/scheduled-payments.ts'
+import { giveUpDue } from '../../storage/scheduled-payments/scheduled-occurrences.ts'
+import { lockSchedulesTo, updateSchedule, withState } from '../../storage/scheduled-payments/scheduled-payments.ts'
 
 /** The roles that may pay: their members must know when a scheduled payment is no longer made. */
 const PAYING_ROLES = MEMBER_ROLES.filter((role) => grantOfRole(role).capabilities.has('payments.create'))

@@ -4,6 +4,7 @@ import { laterThan } from '../../lib/base/clock.ts'
 import { refuse } from '../../lib/base/problems.ts'
 import { dueNow } from '../../lib/scheduled-payments/schedule.ts'
 import * as rows from '../../storage/scheduled-payments/scheduled-payments.ts'
+import * as occurrences from '../../storage/scheduled-payments/scheduled-occurrences.ts'
 import type { ByCaller } from '../../lib/identity/caller.ts'
 import { runOnce } from '../commands/run-once.ts'
 import type { CommandAnswer, Idempotency } from '../../lib/commands/command.ts'
@@ -24,7 +25,7 @@ export async function runScheduleNow(
     const tx = txOf(world, client)
     const before = await lockScheduleOf(tx, by, id)
     const { status, next } = before.state
-    if (status !== 'active' || next === null || (await rows.dueOccurrence(client, id)) !== null) {
+    if (status !== 'active' || next === null || (await occurrences.dueOccurrence(client, id)) !== null) {
       refuse(
         'simulation-not-possible',
         status === 'active' ? 'An occurrence is being made just now.' : `The scheduled payment is ${status}.`,

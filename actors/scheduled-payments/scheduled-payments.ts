@@ -28,6 +28,7 @@ import { findPayment } from '../../storage/payments/payment-queries.ts'
 import type { ScheduleRecord } from '../../storage/scheduled-payments/scheduled-payment-queries.ts'
 import { followOutcomes } from '../../storage/scheduled-payments/scheduled-payment-follow-up.ts'
 import * as rows from '../../storage/scheduled-payments/scheduled-payments.ts'
+import * as occurrences from '../../storage/scheduled-payments/scheduled-occurrences.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import { blocked, moveSchedule, RECIPIENT_BLOCKED, STOPPED_STATUSES } from './change-schedule.ts'
 import { submitPayment, type FlowDeps, type PayDeps } from '../payments/submit-payment.ts'
@@ -68,7 +69,7 @@ type Made = { readonly status: MadeOutcome; readonly refusal: Refusal | null }
 /** An occurrence that this node has claimed. */
 interface Taken {
   readonly schedule: ScheduleRecord
-  readonly due: rows.DueOccurrence
+  readonly due: occurrences.DueOccurrence
   /** True when another node had claimed it before, and left it. */
   readonly again: boolean
 }
@@ -129,8 +130,8 @@ export class ScheduledPayments {
     const { database, clock, shards, onError } = this.#options
     const owned = shards.owned()
     const now = clock.now()
-    const due = await rows.dueSchedules(database, { now, owned, max: DUE_MAX })
-    const left = await rows.schedulesWithAbandonedOccurrences(database, {
+    const due = await occurrences.dueSchedules(database, { now, owned, max: DUE_MAX })
+    const left = await occurrences.schedulesWithAbandonedOccurrences(database, {
       takenBefore: now - LEFT_AFTER_MS,
       owned,
       max: DUE_MAX,
@@ -155,16 +156,16 @@ export class ScheduledPayments {
   async #take({ client, ids, now }: ApprovalTx, id: string): Promise<Taken | null> {
     const schedule = await rows.lockSchedule(client, id)
     if (schedule === null) return null
-    const left = await rows.dueOccurrence(client, id)
+    const left = await occurrences.dueOccurrence(client, id)
     if (left !== null) {
       if (left.takenAt > now - LEFT_AFTER_MS) return null
-      await rows.retakeOccurrence(client, left.paymentId, now)
+      await occurrences.retakeOccurrence(client, left.paymentId, now)
       return { schedule, due: left, again: true }
     }
     const { status, next, nextOccurrenceAt, occurrencesBegun } = schedule.state
     if (status !== 'active' || next === null || nextOccurrenceAt === null || nextOccurrenceAt > now) return null
     const due = { ...next, paymentId: ids.next(), number: occurrencesBegun + 1, takenAt: now }
-    await rows.insertOccurrence(client, schedule, due)
+    await occurrences.insertOccurrence(client, schedule, due)
     await rows.updateSchedule(
       client,
       rows.withState(schedule, begun(schedule.state)),
@@ -211,7 +212,7 @@ export class ScheduledPayments {
       const { status, answer } = outcome.outcome
       if (status < REFUSED_STATUS_MIN) return CREATED
       const refusal = recordedRefusal(answer as string)
-      return refusal.code === rows.GIVEN_UP ? SKIPPED : { status: 'refused', refusal }
+      return refusal.code === occurrences.GIVEN_UP ? SKIPPED : { status: 'refused', refusal }
     } catch (error) {
       // A refusal found before the balance was asked. A retryable refusal is no final answer.
       if (error instanceof ProblemError && PROBLEMS[error.problem.slug].retryable === false)
@@ -226,7 +227,7 @@ export class ScheduledPayments {
     const { status, refusal } = await this.#ended(tx, id, due, outcome)
     const { code = '', message = '', recipientStatus } = refusal ?? {}
     if (
-      !(await rows.endOccurrence(tx.client, due.paymentId, {
+      !(await occurrences.endOccurrence(tx.client, due.paymentId, {
         status,
         refusal: refusal === null ? null : { code, message },
       }))
@@ -247,8 +248,13 @@ export class ScheduledPayments {
    * A slow node that claimed the occurrence earlier may still make its payment. So a refused occurrence is given up for
    * good; when its payment exists after all, it counts as created.
    */
-  async #ended({ client, now }: ApprovalTx, scheduleId: string, due: rows.DueOccurrence, outcome: Made): Promise<Made> {
-    return outcome.status === 'created' || (await rows.giveUpOccurrence(client, scheduleId, due, now))
+  async #ended(
+    { client, now }: ApprovalTx,
+    scheduleId: string,
+    due: occurrences.DueOccurrence,
+    outcome: Made,
+  ): Promise<Made> {
+    return outcome.status === 'created' || (await occurrences.giveUpOccurrence(client, scheduleId, due, now))
       ? outcome
       : CREATED
   }
@@ -262,7 +268,7 @@ export class ScheduledPayments {
         followOutcomes(client, clock.now(), async (ended) => {
           const tx = { client, ids: this.#options.ids, now: clock.now() }
           const schedule = await rows.lockSchedule(client, ended.scheduledPaymentId)
-          if (schedule === null || !(await rows.noteOutcome(client, ended.paymentId, ended.outcome))) return []
+          if (schedule === null || !(await occurrences.noteOutcome(client, ended.paymentId, ended.outcome))) return []
           const state = paymentEnded(schedule.state, ended.outcome)
           if (
             state === schedule.state ||

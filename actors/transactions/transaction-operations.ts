@@ -5,12 +5,9 @@
 import { refuseNotFound } from '../../lib/base/problems.ts'
 import { findAnnotation, listAnnotations } from '../../storage/transactions/annotation-queries.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
-import {
-  findTransaction,
-  getTransaction,
-  listTransactions,
-  listTransactionUpdates,
-} from '../../storage/transactions/transaction-queries.ts'
+import { findTransaction, listTransactions } from '../../storage/transactions/transaction-queries.ts'
+import { getTransaction } from '../../storage/transactions/transaction-details.ts'
+import { listTransactionUpdates } from '../../storage/transactions/transaction-update-queries.ts'
 import type { ByCaller } from '../../lib/identity/caller.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
 import type { Annotation, annotationList } from '../../lib/transactions/annotation-schema.ts'

@@ -3,7 +3,7 @@
  * simulation replaces the bank's planned report; the payment's own moves decide its effect, as for every report.
  */
 import type { PaymentRecord, PaymentStatus } from '../payments/payment.ts'
-import type { BankEvent } from './triggers.ts'
+import type { BankEvent } from './plan-steps.ts'
 
 /** The simulated report of the bank. `amount` is the minor units that come back; null unless the event is a return. */
 export interface SimulatedEvent {

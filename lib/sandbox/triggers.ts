@@ -10,6 +10,7 @@
 import { MINUTE_MS } from '../base/clock.ts'
 import { isIsoOrAchCode } from '../rails/failure-codes.ts'
 import { INSTANT_MS, ORDINARY_MS } from '../rails/timing.ts'
+import type { PlanStep } from './plan-steps.ts'
 
 const LATER_MS = 10_000
 const HOLD_MS = 30_000
@@ -20,23 +21,6 @@ const TECHNICAL_CODE = 'TECH'
 const RETURN_CODE = 'AC04'
 
 const RETURN_FEE_MINOR = 1000n
-
-/**
- * The sandbox bank's reports about a payment. `pending`: it has the payment, after the outcome was unknown; `unclear`:
- * it does not know the outcome. These two and the answer to a recall are never planned from the payment itself.
- */
-export const BANK_EVENTS = ['settled', 'rejected', 'returned', 'pending', 'unclear', 'recall_rejected'] as const
-export type BankEvent = (typeof BANK_EVENTS)[number]
-
-/** A report of the sandbox bank, and its time. */
-export interface PlanStep {
-  readonly afterMs: number
-  readonly event: BankEvent
-  /** The scheme's reason, for events that have one. */
-  readonly schemeCode: string | null
-  /** The minor units that came back; null unless the event is `returned`. */
-  readonly amountMinor: bigint | null
-}
 
 /** The plan of one payment. */
 export interface PaymentPlan {
@@ -349,38 +333,6 @@ export function planTransfer(amountMinor: bigint): TransferPlan {
 
 // Steps as text: words separated by a space, each `event@ms[:code[:amount]]`, for example
 // `settled@2000 returned@12000:AC04:403`.
-
-/** Writes steps as short text, which `decodeSteps` reads back. */
-export function encodeSteps(steps: readonly PlanStep[]): string {
-  return steps
-    .map(({ event, afterMs, schemeCode, amountMinor }) => {
-      const code = schemeCode === null && amountMinor === null ? '' : `:${schemeCode ?? ''}`
-      return `${event}@${afterMs}${code}${amountMinor === null ? '' : `:${amountMinor}`}`
-    })
-    .join(' ')
-}
-
-const STEP = /^([a-z_]+)@([0-9]+)(?::([A-Z0-9]*))?(?::([0-9]+))?$/
-
-/**
- * Reads steps that `encodeSteps` wrote, at least one.
- * @throws SyntaxError on any other text: stored plans are never guessed
- */
-export function decodeSteps(text: string): PlanStep[] {
-  return text.split(' ').map((word) => {
-    const [, event, afterMs, code, amount] = STEP.exec(word) ?? []
-    if (!isBankEvent(event)) throw new SyntaxError(`sandbox plan: cannot read "${word}"`)
-    return {
-      afterMs: Number(afterMs),
-      event,
-      schemeCode: code === undefined || code === '' ? null : code,
-      amountMinor: amount === undefined ? null : BigInt(amount),
-    }
-  })
-}
-
-const isBankEvent = (word: string | undefined): word is BankEvent =>
-  (BANK_EVENTS as readonly (string | undefined)[]).includes(word)
 
 /** One row of the catalogue that tells integrators the rules of the sandbox. */
 export interface CatalogueRule {

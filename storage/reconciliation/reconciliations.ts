@@ -1,29 +1,22 @@
 /**
- * Reconciliations as rows: queued for every ended day of every account at a partner, taken by one node at a time, and
- * matched by statements over whole days, so that a day of a million lines never is in a process's memory.
- *
- * A line of the statement and a movement of the nostro account match when they have the same reference (a payment, a
- * credit, an exchange) and the same direction; where several do, they match in the order of their time.
+ * Reconciliations as rows: queued for every ended day of every account at a partner, taken by one node at a time, with
+ * the lines of the partner's statement and the result. Their lines are matched in reconciliation-matching.ts.
  */
-import { DAY_MS, MINUTE_MS, timestamp } from '../../lib/base/clock.ts'
-import type { BreakKind, BreakOutcome, BreakStatus } from '../../lib/reconciliation/item.ts'
-import type { Direction, StatementEntry, PartnerStatementHead } from '../../lib/reconciliation/statement.ts'
+import { MINUTE_MS, timestamp } from '../../lib/base/clock.ts'
+import type { StatementEntry, PartnerStatementHead } from '../../lib/reconciliation/statement.ts'
 import { plainArray, textArray } from '../db/array-literal.ts'
 import type { Database } from '../db/database.ts'
 import type { TransactionClient } from '../db/transaction.ts'
 
 /** Days queued at a time, at most: a month. */
 const DAYS_MAX = 31
-/** An item found today is a timing difference; after this many days it is a break. */
-const TIMING_DAYS = 1
+
 /**
  * Wait after the end of a day before it is compared: decisions of before midnight are committed after it, under the
  * time of their decision. No decision is committed this long after its time: it is dropped after seconds, and clocks of
  * nodes are a minute apart at most.
  */
 const COMMITTED_AFTER_MS = 5 * MINUTE_MS
-/** The object that corrections of a reconciliation name as their cause. */
-export const BREAK_SOURCE = 'reconciliation_break'
 
 /** A reconciliation that this node has taken. */
 export interface TakenReconciliation {
@@ -255,114 +248,7 @@ export async function entriesTotal(
   return { count: Number(row!.count), total: BigInt(row!.total) }
 }
 
-// ── Matching ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-/** SQL of the movements of the nostro account within a time: the index by time narrows the scan to the day. */
-const MOVEMENTS = (account: string, from: string, before: string): string => `
-  select p.entry_id, p.ordinal, p.source_object, p.source_id, p.rule, p.amount, case when p.debit_account = ${account} then 'CRDT' else 'DBIT' end as direction, p.booked_at, p.description
-  from posting p where p.booked_at >= ${from} and p.booked_at < ${before} and ${account} in (p.debit_account, p.credit_account)`
-
-/** SQL condition: a movement is a correction. Corrections name the item they clear, and are not matched. */
-const IS_CORRECTION = `(m.rule in ('L93', 'L97') or m.source_object = '${BREAK_SOURCE}')`
-
-const MATCH = `with
-  moved as materialized (${MOVEMENTS('$4::uuid', '$5::timestamptz', '$6::timestamptz')}),
-  waiting as materialized (select * from reconciliation_item where connection_id = $2 and currency = $3 and cleared_on is null for update),
-  theirs as (
-    select t.*, row_number() over (partition by reference, direction order by item_id is null, place) as nth from (
-      select id as item_id, reference, direction, partner_amount as amount, bank_ref, text, 0 as place from waiting where kind in ('missing_with_us', 'duplicate') and status <> 'in_suspense'
-      union all
-      select null, coalesce(reference, uuidv7()), direction, amount, bank_ref, text, ordinal from bank_statement_entry where reconciliation_id = $1) t),
-  ours as (
-    select o.*, row_number() over (partition by reference, direction order by item_id is null, booked_at, entry_id, ordinal) as nth from (
-      select id as item_id, reference, direction, our_amount as amount, source_object, entry_id, 0 as ordinal, '-infinity'::timestamptz as booked_at, text from waiting where kind = 'missing_with_partner'
-      union all
-      select null, source_id, direction, amount, source_object, entry_id, ordinal, booked_at, description from moved m where not ${IS_CORRECTION}) o),
-  pairs as materialized (
-    select coalesce(t.reference, o.reference) as reference, coalesce(t.direction, o.direction) as direction, t.amount as theirs, o.amount as ours, t.item_id as their_item, o.item_id as our_item,
-      t.reference is not null as has_theirs, o.reference is not null as has_ours, t.bank_ref, coalesce(o.text, t.text) as text, o.source_object, o.entry_id, t.nth
-    from theirs t full join ours o on o.reference = t.reference and o.direction = t.direction and o.nth = t.nth),
-  cleared as (
-    update reconciliation_item i set cleared_on = $7::date, status = case when i.status = 'resolved' then i.status else 'matched' end, updated_at = $8, version = version + 1
-    from pairs p where p.has_theirs and p.has_ours and i.id in (p.their_item, p.our_item) returning i.id),
-  made as (
-    insert into reconciliation_item (id, operator_id, connection_id, currency, reconciliation_id, kind, status, direction, reference, our_amount, partner_amount, source_object, entry_id,
-      bank_ref, text, found_on, created_at, updated_at)
-    select uuidv7($8::timestamptz - now()), $9::uuid, $2, $3, $1, k.kind, case when k.kind in ('amount_differs', 'duplicate') then 'open' else 'timing' end, p.direction, p.reference, p.ours, p.theirs,
-      p.source_object, p.entry_id, p.bank_ref, p.text, $7, $8, $8
-    from pairs p cross join lateral (select case
-      when p.has_theirs and p.has_ours then 'amount_differs' when p.has_ours then 'missing_with_partner'
-      when p.nth > 1 or exists (select from bank_statement_entry e join reconciliation r on r.id = e.reconciliation_id
-        where e.reference = p.reference and e.direction = p.direction and e.reconciliation_id <> $1 and r.connection_id = $2 and r.currency = $3 and r.day < $7) then 'duplicate'
-      else 'missing_with_us' end as kind) k
-    where case when p.has_theirs and p.has_ours then p.theirs <> p.ours else coalesce(p.their_item, p.our_item) is null end returning id),
-  corrected as (
-    update reconciliation_item i set cleared_on = $7, updated_at = $8, version = version + 1
-    from moved m where ${IS_CORRECTION} and i.connection_id = $2 and i.currency = $3 and i.cleared_on is null
-      and (i.suspense_id = m.source_id or (m.source_object = '${BREAK_SOURCE}' and i.id = m.source_id)) returning i.id)
-  select (select count(*) from pairs where has_theirs and has_ours and theirs = ours) as matched,
-    (select coalesce(sum(case direction when 'CRDT' then amount else -amount end), 0) from moved) as moved,
-    (select count(*) from cleared) + (select count(*) from made) + (select count(*) from corrected) as touched`
-
-/** The result of a match. Amounts are in minor units. */
-export interface Matched {
-  readonly matched: number
-  /** The net movement of the nostro account within the day. */
-  readonly moved: bigint
-}
-
-/** Compares a day, and writes the differences. The accounts of one connection are compared one after the other. */
-export async function matchDay(
-  client: TransactionClient,
-  { id, operatorId, connectionId, currency, day }: TakenReconciliation,
-  { nostro, now }: { readonly nostro: string; readonly now: number },
-): Promise<Matched> {
-  const from = Date.parse(`${day}T00:00:00Z`)
-  const {
-    rows: [row],
-  } = await client.query<{ matched: string; moved: string }>({
-    name: 'match_day',
-    text: MATCH,
-    values: [
-      id,
-      connectionId,
-      currency,
-      nostro,
-      timestamp(from),
-      timestamp(from + DAY_MS),
-      day,
-      timestamp(now),
-      operatorId,
-    ],
-  })
-  await client.query({
-    name: 'age_items',
-    values: [connectionId, currency, day, TIMING_DAYS, timestamp(now)],
-    text: `update reconciliation_item set status = 'open', updated_at = $5, version = version + 1
-      where connection_id = $1 and currency = $2 and status = 'timing' and cleared_on is null and found_on <= $3::date - $4::int`,
-  })
-  // A credit in suspense is explained once it is allocated to its owner, or returned.
-  await client.query({
-    name: 'explain_items',
-    values: [connectionId, currency, timestamp(now)],
-    text: `update reconciliation_item i set status = 'resolved', outcome = case p.status when 'returned' then 'returned' else 'allocated' end, resolved_by = p.decided_by, resolved_at = p.decided_at,
-        evidence = p.decision_reason, updated_at = $3, version = i.version + 1
-      from incoming_payment p where i.connection_id = $1 and i.currency = $2 and i.status = 'in_suspense' and p.id = i.suspense_id and p.status <> 'unallocated'`,
-  })
-  return { matched: Number(row!.matched), moved: BigInt(row!.moved) }
-}
-
-/** Sums the nostro account of a connection up to an instant: a scan, made once for an account. */
-export async function nostroBefore(client: TransactionClient, nostro: string, before: string): Promise<bigint> {
-  const {
-    rows: [row],
-  } = await client.query<{ total: string }>({
-    name: 'nostro_before',
-    values: [nostro, `${before}T00:00:00Z`],
-    text: `select coalesce(sum(case when debit_account = $1 then amount else -amount end), 0) as total from posting where $1 in (debit_account, credit_account) and booked_at < $2::timestamptz`,
-  })
-  return BigInt(row!.total)
-}
+// ── The result ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** Counts the remaining items at the end of a day. */
 export async function itemsLeft(
@@ -443,164 +329,4 @@ export async function endReconciliation(
   })
   if (row === undefined) throw new TakenElsewhere(taken)
   return { breaks: row[0], unexplained: BigInt(row[1]) }
-}
-
-// ── Items ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-/** The outcome that the first of two staff members proposes. */
-export interface BreakProposal {
-  readonly outcome: BreakOutcome
-  readonly evidence: string
-  readonly by: string
-  readonly byName: string
-  /** RFC 3339. */
-  readonly at: string
-}
-
-export interface ItemRecord {
-  readonly id: string
-  readonly operatorId: string
-  readonly connectionId: string
-  readonly currency: string
-  readonly kind: BreakKind
-  readonly status: BreakStatus
-  readonly direction: Direction
-  readonly reference: string | null
-  readonly ourAmount: bigint | null
-  readonly partnerAmount: bigint | null
-  readonly bankRef: string | null
-  readonly text: string | null
-  readonly foundOn: string
-  readonly proposal: BreakProposal | null
-}
-
-type ItemRow = Record<
-  'id' | 'operator_id' | 'connection_id' | 'currency' | 'kind' | 'status' | 'direction' | 'found_on',
-  string
-> &
-  Record<'reference' | 'our_amount' | 'partner_amount' | 'bank_ref' | 'text' | 'proposal', string | null>
-const ITEM_COLUMNS =
-  'id, operator_id, connection_id, currency, kind, status, direction, reference, our_amount, partner_amount, bank_ref, text, found_on::text, proposal'
-
-function recordOf(row: ItemRow): ItemRecord {
-  const amount = (text: string | null) => (text === null ? null : BigInt(text))
-  return {
-    id: row.id,
-    operatorId: row.operator_id,
-    connectionId: row.connection_id,
-    currency: row.currency,
-    kind: row.kind as BreakKind,
-    status: row.status as BreakStatus,
-    direction: row.direction as Direction,
-    reference: row.reference,
-    ourAmount: amount(row.our_amount),
-    partnerAmount: amount(row.partner_amount),
-    bankRef: row.bank_ref,
-    text: row.text,
-    foundOn: row.found_on,
-    proposal: row.proposal === null ? null : (JSON.parse(row.proposal) as BreakProposal),
-  }
-}
-
-/** Locks an item until the transaction ends; null when it does not exist. */
-export async function lockItem(client: TransactionClient, id: string): Promise<ItemRecord | null> {
-  const {
-    rows: [row],
-  } = await client.query<ItemRow>({
-    name: 'lock_item',
-    values: [id],
-    text: `select ${ITEM_COLUMNS} from reconciliation_item where id = $1 for update`,
-  })
-  return row === undefined ? null : recordOf(row)
-}
-
-/** Finds breaks that only the partner's statement has, and that are not in suspense yet. */
-export async function unbookedBreaks(
-  database: Database,
-  { connectionId, currency }: TakenReconciliation,
-): Promise<readonly string[]> {
-  const rows = await database.query<[string]>({
-    name: 'unbooked_breaks',
-    values: [connectionId, currency],
-    text: `select id from reconciliation_item where connection_id = $1 and currency = $2 and cleared_on is null and status = 'open' and kind in ('missing_with_us', 'duplicate') order by id`,
-  })
-  return rows.map(([id]) => id)
-}
-
-/** Finds payments with an unknown outcome that the partner's statement shows as paid, with the partner's line. */
-export async function exceptionsOnStatement(
-  database: Database,
-  { connectionId, currency }: TakenReconciliation,
-): Promise<readonly { readonly paymentId: string; readonly shard: number; readonly itemId: string }[]> {
-  const rows = await database.query<[string, number, string]>({
-    name: 'exceptions_on_statement',
-    values: [connectionId, currency],
-    text: `select p.id, p.shard, i.id from reconciliation_item i join payment p on p.id = i.reference and p.connection_id = i.connection_id
-      where i.connection_id = $1 and i.currency = $2 and i.cleared_on is null and i.kind = 'missing_with_us' and i.direction = 'DBIT' and p.status = 'exception' and p.amount = i.partner_amount`,
-  })
-  return rows.map(([paymentId, shard, itemId]) => ({ paymentId, shard, itemId }))
-}
-
-/** Marks a break as in suspense; `suspenseId` is the incoming payment it became, null for a debit from the account. */
-export async function noteSuspense(
-  client: TransactionClient,
-  id: string,
-  suspenseId: string | null,
-  now: number,
-): Promise<void> {
-  await client.query({
-    name: 'note_suspense',
-    values: [id, suspenseId, timestamp(now)],
-    text: `update reconciliation_item set status = 'in_suspense', suspense_id = $2, updated_at = $3, version = version + 1 where id = $1`,
-  })
-}
-
-/** Whether an incoming payment of this id exists, of any customer. */
-export async function incomingExists(client: TransactionClient, id: string): Promise<boolean> {
-  const { rowCount } = await client.query({
-    name: 'incoming_exists',
-    values: [id],
-    text: 'select from incoming_payment where id = $1',
-  })
-  return rowCount === 1
-}
-
-export async function proposeOutcome(client: TransactionClient, id: string, proposal: BreakProposal): Promise<void> {
-  await client.query({
-    name: 'propose_outcome',
-    values: [id, JSON.stringify(proposal), proposal.at],
-    text: 'update reconciliation_item set proposal = $2, updated_at = $3, version = version + 1 where id = $1',
-  })
-}
-
-export async function noteOutcome(
-  client: TransactionClient,
-  id: string,
-  {
-    outcome,
-    evidence,
-    by,
-    now,
-  }: {
-    readonly outcome: BreakOutcome
-    readonly evidence: string
-    readonly by: { readonly id: string; readonly name: string }
-    readonly now: number
-  },
-): Promise<void> {
-  await client.query({
-    name: 'note_outcome',
-    values: [id, outcome, evidence, by.id, by.name, timestamp(now)],
-    text: `update reconciliation_item set status = 'resolved', outcome = $2, evidence = $3, resolved_by = $4, resolved_by_name = $5, resolved_at = $6, updated_at = $6, version = version + 1 where id = $1`,
-  })
-}
-
-/** Counts the breaks of all operators that wait for staff. */
-export async function countBreaks(database: Database): Promise<number> {
-  const [row] = await database.query<[string]>({
-    name: 'count_breaks',
-    values: [],
-    text: `select count(*) from reconciliation_item where status in ('open', 'in_suspense')`,
-  })
-  return Number(row?.[0] ?? 0)
 }

@@ -3,7 +3,7 @@
  * `steps` is the text of all messages still to come, where those two columns do not suffice. Statements only.
  */
 import { timestamp } from '../../lib/base/clock.ts'
-import type { BankEvent } from '../../lib/sandbox/triggers.ts'
+import type { BankEvent } from '../../lib/sandbox/plan-steps.ts'
 import { plainArray, plainArrayOrNull, textArray } from '../db/array-literal.ts'
 import type { Queries } from '../db/transaction.ts'
 

@@ -4,7 +4,7 @@ import { Agent, request } from 'undici'
 import t from 'tap'
 
 import { generateApiKey } from '../../lib/identity/api-key.ts'
-import type { CreatedCustomer } from '../../storage/seed/seed.ts'
+import type { CreatedCustomer } from '../../storage/seed/seed-customers.ts'
 import { Cluster } from '../support/cluster.ts'
 import { gather, halfSent, halfUploaded, type SlowClient } from '../support/slow-crowd.ts'
 import { percentile } from '../torture/flood.ts'

@@ -8,7 +8,11 @@ import { audit } from '../../storage/audit/audit.ts'
 import { Database } from '../../storage/db/database.ts'
 import { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
 import { RecipientCache, type PayableRecipient } from '../../storage/recipients/recipient-cache.ts'
-import { createSandboxCustomer, createSandboxOperator, type SandboxOperator } from '../../storage/seed/seed.ts'
+import {
+  createSandboxCustomer,
+  createSandboxOperator,
+  type SandboxOperator,
+} from '../../storage/seed/seed-customers.ts'
 import { ids } from './commands.ts'
 import { createTestDatabase } from './postgres.ts'
 

@@ -1,7 +1,7 @@
 /** Runs a cluster under load, causes a fault, and checks the result: the common part of the tests of faults. */
 import type { Test } from 'tap'
 
-import type { CreatedCustomer } from '../../storage/seed/seed.ts'
+import type { CreatedCustomer } from '../../storage/seed/seed-customers.ts'
 import { Clients, OPENING } from '../torture/clients.ts'
 import { judge } from '../torture/verify.ts'
 import { Cluster, type ClusterOptions } from './cluster.ts'

@@ -4,7 +4,7 @@
  * made them is the one that they name (xmin).
  */
 import { idempotencyId } from '../../lib/commands/idempotency.ts'
-import type { CreatedCustomer } from '../../storage/seed/seed.ts'
+import type { CreatedCustomer } from '../../storage/seed/seed-customers.ts'
 import type { Cluster } from '../support/cluster.ts'
 import { ANSWERS, type Books, type Change, type Command, type Effect, type Failure, type Thing } from './history.ts'
 

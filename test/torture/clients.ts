@@ -9,7 +9,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 
-import type { CreatedCustomer } from '../../storage/seed/seed.ts'
+import type { CreatedCustomer } from '../../storage/seed/seed-customers.ts'
 import type { ClusterNode } from '../support/cluster.ts'
 import { Random } from '../support/random.ts'
 import {

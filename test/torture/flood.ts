@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 
 import { Agent, request } from 'undici'
 
-import type { CreatedCustomer } from '../../storage/seed/seed.ts'
+import type { CreatedCustomer } from '../../storage/seed/seed-customers.ts'
 
 export interface FloodReport {
   readonly sent: number

@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto'
 
-import type { CreatedCustomer } from '../../storage/seed/seed.ts'
+import type { CreatedCustomer } from '../../storage/seed/seed-customers.ts'
 import type { Random } from '../support/random.ts'
 import { ANSWERS, type Call, type Closing, type Command, type CommandKind, type Rest, type Wanted } from './history.ts'
 

@@ -1,5 +1,5 @@
 /** The end of every torture: let everything come to its end, ask again for every answer, then judge. */
-import type { CreatedCustomer } from '../../storage/seed/seed.ts'
+import type { CreatedCustomer } from '../../storage/seed/seed-customers.ts'
 import type { Cluster } from '../support/cluster.ts'
 import { until } from '../support/until.ts'
 import { readBooks } from './books.ts'

@@ -26,7 +26,7 @@ export const COLUMNS = [
   { title: 'Balance', x: 434, width: WIDTH - 434, right: true },
 ] as const
 export const [DATE, DETAILS, DEBIT, CREDIT, BALANCE] = COLUMNS
-export type Column = (typeof COLUMNS)[number]
+type Column = (typeof COLUMNS)[number]
 
 const MONTHS = [
   'January',

@@ -7,7 +7,7 @@ import t from 'tap'
 import { Compile } from 'typebox/compile'
 import type { TSchema } from 'typebox'
 
-import { problemsOf } from '../../../http/openapi/openapi.ts'
+import { problemsOf } from '../../../http/openapi/openapi-problems.ts'
 import { routes } from '../../../http/server/routes.ts'
 import type { Route } from '../../../http/route/route.ts'
 import { grantOfRole } from '../../../lib/identity/capabilities.ts'

@@ -1,13 +1,7 @@
 import t from 'tap'
 import { failureFor } from '../../../lib/rails/failure-codes.ts'
-import {
-  catalogueRules,
-  decodeSteps,
-  encodeSteps,
-  planOutcome,
-  planTransfer,
-  sandboxTokens,
-} from '../../../lib/sandbox/triggers.ts'
+import { catalogueRules, planOutcome, planTransfer, sandboxTokens } from '../../../lib/sandbox/triggers.ts'
+import { decodeSteps, encodeSteps } from '../../../lib/sandbox/plan-steps.ts'
 
 /** A plan in words: hold, queue, the answer to the submission, the steps, and what reconciliation and a recall would find. */
 function plan(
