@@ -8,6 +8,7 @@ import { ManualClock } from '../../lib/base/clock.ts'
 import { createIdSource, orderNumber } from '../../lib/base/ids.ts'
 import { createPayment } from '../../lib/payments/create-payment.ts'
 import type { CreatePayment } from '../../lib/payments/create-payment-command.ts'
+import { NONE_GIVEN } from '../../lib/payments/given-schema.ts'
 import type { PaymentMoveContext, PaymentCommand } from '../../lib/payments/payment-state.ts'
 import { newRecall, type RecallCommand } from '../../lib/payments/recall.ts'
 import { createTransfer } from '../../lib/transfers/transfer.ts'
@@ -117,7 +118,7 @@ export async function openBooks(t: Test) {
         createdByName: 'Key',
         createdVia: 'api_key',
         approving: { ids, sandboxDecision: null },
-        externalId: null,
+        ...NONE_GIVEN,
         externalIdOwner: null,
         shown: {
           chargeBearer: 'shared',

@@ -6,6 +6,7 @@ import { systemClock } from '../../lib/base/clock.ts'
 import { createIdSource, orderNumber } from '../../lib/base/ids.ts'
 import type { BalanceState } from '../../lib/balances/balance.ts'
 import type { CreatePayment } from '../../lib/payments/create-payment-command.ts'
+import { NONE_GIVEN } from '../../lib/payments/given-schema.ts'
 import type { CreateTransfer } from '../../lib/transfers/transfer.ts'
 import { PROBLEMS, type Problem } from '../../lib/base/problems.ts'
 
@@ -63,7 +64,7 @@ export function paymentCommand(overrides: Payment): CreatePayment {
     createdByName: 'Key',
     createdVia: 'api_key',
     approving: { ids, sandboxDecision: null },
-    externalId: null,
+    ...NONE_GIVEN,
     externalIdOwner: null,
     policyRefusal: null,
     shown: {
