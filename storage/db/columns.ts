@@ -73,13 +73,13 @@ export interface ColumnFor<in Bound> {
 }
 
 /** A column of an entity, for a property of this type. */
-export interface Column<Property> extends ColumnFor<Bound<ValueOf<Property>>> {
+export interface EntityColumn<Property> extends ColumnFor<Bound<ValueOf<Property>>> {
   /** Of the types alone. */
   readonly '~read'?: () => Read<ValueOf<Property>>
 }
 
 /** The columns of an entity by their fields. */
-export type EntityColumns<Properties> = { readonly [Field in keyof Properties]: Column<Properties[Field]> }
+export type EntityColumns<Properties> = { readonly [Field in keyof Properties]: EntityColumn<Properties[Field]> }
 
 const platform = new PostgreSqlPlatform()
 

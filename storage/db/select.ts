@@ -6,7 +6,7 @@
  * (`from`), and SQL text beside them (`expression`). Times are read as epoch milliseconds, days as `YYYY-MM-DD`, amounts
  * as bigint, JSON parsed.
  */
-import { columnName, columns, type Column, type ColumnType, type Entity } from './columns.ts'
+import { columnName, columns, type EntityColumn, type ColumnType, type Entity } from './columns.ts'
 
 /** How the driver's value becomes the reader's. */
 type Reading = 'plain' | 'bigint' | 'json'
@@ -41,7 +41,7 @@ export interface Selection<Row> {
 export function from<Properties extends object>(
   entity: Entity<Properties>,
   alias: string,
-): { readonly [Field in keyof Properties]: SelectExpression<ReadFrom<Column<Properties[Field]>>> } {
+): { readonly [Field in keyof Properties]: SelectExpression<ReadFrom<EntityColumn<Properties[Field]>>> } {
   const prefix = alias === '' ? '' : `${alias}.`
   return Object.fromEntries(
     Object.entries(columns(entity) as Record<string, { readonly name: string; readonly type: ColumnType }>).map(
