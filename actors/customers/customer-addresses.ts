@@ -1,7 +1,7 @@
 /** The addresses of a customer: at most one of them is the registered address. */
 import { refuse, refuseNotFound } from '../../lib/base/problems.ts'
 import { lockCustomer } from '../../storage/balances/closure.ts'
-import { deleteAddress, findAddress, listAddresses, writeAddress } from '../../storage/customers/customer-addresses.ts'
+import * as rows from '../../storage/customers/customer-addresses.ts'
 import type { TransactionClient } from '../../storage/db/transaction.ts'
 import type { SettingsDeps } from './settings-deps.ts'
 import type { ByInTenant } from '../../lib/identity/caller.ts'
@@ -32,13 +32,13 @@ export async function createAddress(
   const id = deps.ids.next()
   await changeCustomer(deps, customerId, async (tx) => {
     const { client, now } = tx
-    if ((await listAddresses(client, customerId)).length >= ADDRESSES_MAX) {
+    if ((await rows.listAddresses(client, customerId)).length >= ADDRESSES_MAX) {
       refuse('limit-reached', `A customer has at most ${ADDRESSES_MAX} addresses.`, {
         extra: { limit: ADDRESSES_MAX, resource: 'customer_address' },
       })
     }
     await checkKind(client, customerId, id, kind)
-    await writeAddress(client, { id, customerId, kind, address, now })
+    await rows.insertAddress(client, { id, customerId, kind, address, now })
     await recordChange(tx, auditCaller(by), customerId, {
       action: 'customer_address.created',
       object: { type: 'customer_address', id },
@@ -64,11 +64,11 @@ export async function updateAddress(
 ): Promise<Versioned<CustomerAddress>> {
   await changeCustomer(deps, customerId, async (tx) => {
     const { client, now } = tx
-    const view = await lockAddress(tx, customerId, id, expected)
+    const view = await readAddress(client, customerId, id, expected)
     const { kind = view.kind } = body
     const address = body.address === undefined ? view.address : { ...OPTIONAL_MEMBERS, ...body.address }
     await checkKind(client, customerId, id, kind)
-    await writeAddress(client, { id, customerId, kind, address, now })
+    await rows.updateAddress(client, { id, customerId, kind, address, now })
     await recordChange(tx, auditCaller(by), customerId, {
       action: 'customer_address.updated',
       object: { type: 'customer_address', id },
@@ -89,8 +89,8 @@ export async function removeAddress(
 ): Promise<void> {
   await changeCustomer(deps, customerId, async (tx) => {
     const { client } = tx
-    const view = await lockAddress(tx, customerId, id, expected)
-    await deleteAddress(client, id)
+    const view = await readAddress(client, customerId, id, expected)
+    await rows.deleteAddress(client, customerId, id)
     await recordChange(tx, auditCaller(by), customerId, {
       action: 'customer_address.deleted',
       object: { type: 'customer_address', id },
@@ -112,15 +112,14 @@ async function changeCustomer(
   })
 }
 
-/** Locks the address to be changed. @throws ProblemError `not-found`, `precondition-failed` */
-async function lockAddress(
-  { client }: ChangeTransaction,
+/** Reads the address to be changed. @throws ProblemError `not-found`, `precondition-failed` */
+async function readAddress(
+  client: TransactionClient,
   customerId: string,
   id: string,
   expected: number | bigint | null,
 ): Promise<CustomerAddress> {
-  const { version, view } =
-    (await findAddress<CustomerAddress['address']>(client, customerId, id, true)) ?? refuseNotFound()
+  const { version, view } = (await rows.findAddress(client, customerId, id)) ?? refuseNotFound()
   checkVersion({ version }, expected)
   return view
 }
@@ -133,7 +132,7 @@ async function checkKind(
   kind: CustomerAddress['kind'],
 ): Promise<void> {
   if (kind !== 'registered') return
-  const others = (await listAddresses(client, customerId)).filter(
+  const others = (await rows.listAddresses(client, customerId)).filter(
     ({ view }) => view.kind === 'registered' && view.id !== id,
   )
   if (others.length === 0) return
@@ -146,5 +145,5 @@ async function rereadAddress(
   customerId: string,
   id: string,
 ): Promise<Versioned<CustomerAddress>> {
-  return (await findAddress<CustomerAddress['address']>(database.pool, customerId, id)) ?? refuseNotFound()
+  return (await rows.findAddress(database.pool, customerId, id)) ?? refuseNotFound()
 }

@@ -42,9 +42,8 @@ export function createCustomerLife(deps: SettingsDeps): {
   const { database } = deps
   return {
     reads: {
-      listAddresses: async (customerId) =>
-        (await listAddresses<CustomerAddress['address']>(database.pool, customerId)).map(({ view }) => view),
-      getAddress: (customerId, id) => findAddress<CustomerAddress['address']>(database.pool, customerId, id),
+      listAddresses: async (customerId) => (await listAddresses(database.pool, customerId)).map(({ view }) => view),
+      getAddress: (customerId, id) => findAddress(database.pool, customerId, id),
     },
     commands: {
       createAddress: (by, customerId, body) => createAddress(deps, by, customerId, body),

@@ -30,7 +30,7 @@ export async function createTeam(
       refuse('limit-reached', `A customer has at most ${TEAMS_MAX} teams.`, {
         extra: { limit: TEAMS_MAX, resource: 'team' },
       })
-    if (!(await teamRows.writeTeam(client, { id, customerId, name, now })))
+    if (!(await teamRows.insertTeam(client, { id, customerId, name, now })))
       refuseField('/name', 'invalid_value', 'Another team has this name.')
     await teamRows.setMembersOf(client, customerId, id, await checkTeamMembers(client, by, membershipIds, []))
     await recordChange(tx, auditCaller(by), customerId, {
@@ -58,7 +58,7 @@ export async function updateTeam(
     const { client, now } = tx
     await compareTeam(client, customerId, id, expected)
     const { name = before.view.name, membershipIds } = body
-    if (!(await teamRows.writeTeam(client, { id, customerId, name, now })))
+    if (!(await teamRows.renameTeam(client, { id, customerId, name, now })))
       refuseField('/name', 'invalid_value', 'Another team has this name.')
     if (membershipIds !== undefined)
       await teamRows.setMembersOf(
@@ -89,7 +89,7 @@ export async function deleteTeam(
   await changeMembers(deps, customerId, async (tx) => {
     const { client } = tx
     await compareTeam(client, customerId, id, expected)
-    await teamRows.deleteTeam(client, id)
+    await teamRows.deleteTeam(client, customerId, id)
     await recordChange(tx, auditCaller(by), customerId, {
       action: 'team.deleted',
       object: { type: 'team', id },

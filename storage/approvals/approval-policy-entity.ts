@@ -8,7 +8,7 @@ export const ApprovalPolicy = defineEntity({
     id: p.uuid().primary(),
     customerId: p.uuid().fieldName('customer_id'),
     kind: p.text(),
-    version: p.integer(),
+    version: p.integer().version(),
     terms: p.json(),
     effectiveFrom: p.datetime().fieldName('effective_from').columnType('timestamptz'),
     updatedBy: p.uuid().fieldName('updated_by'),

@@ -4,6 +4,7 @@ import { OutcomeUnknown, type Reader, type SqlStatement } from './connection.ts'
 import type { Database } from './database.ts'
 import { asUnavailable } from './pool.ts'
 import { provesRollback } from './sqlstates.ts'
+import { beginUnit, endUnit } from './unit.ts'
 
 /** The connection on which the statements of a transaction run. */
 export type TransactionClient = pg.ClientBase
@@ -37,6 +38,7 @@ export async function inTransaction<Result>(
 ): Promise<Result> {
   return await database.hold(async (client, broken) => {
     let committing = false
+    beginUnit(client)
     try {
       await client.query('begin')
       const result = await work(client)
@@ -49,6 +51,8 @@ export async function inTransaction<Result>(
       if (committing && !provesRollback(error))
         throw new OutcomeUnknown('The connection was lost during a commit.', { cause: error })
       throw asUnavailable(error)
+    } finally {
+      endUnit(client)
     }
   })
 }

@@ -13,7 +13,7 @@ export const Invitation = defineEntity({
     teamIds: p.array().fieldName('team_ids').columnType('uuid[]'),
     tokenSha256: p.blob().fieldName('token_sha256'),
     status: p.text(),
-    version: p.integer(),
+    version: p.integer().version(),
     invitedBy: p.uuid().fieldName('invited_by'),
     invitedByName: p.text().fieldName('invited_by_name'),
     expiresAt: p.datetime().fieldName('expires_at').columnType('timestamptz'),

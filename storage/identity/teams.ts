@@ -1,7 +1,8 @@
-/** Rows of teams and their members. Statements only; rules are elsewhere. */
-import { timestamp } from '../../lib/base/clock.ts'
+/** Rows of teams and their members. Rules are elsewhere. */
+import { entitiesOf } from '../db/entities.ts'
 import type { TransactionClient } from '../db/transaction.ts'
 import type { Client } from './members.ts'
+import { Team } from './team-entity.ts'
 
 /** Selects the ids that are teams of the customer. */
 export async function knownTeams(
@@ -9,12 +10,8 @@ export async function knownTeams(
   customerId: string,
   ids: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  const { rows } = await client.query<{ id: string }>({
-    name: 'known_teams',
-    text: 'select id from team where customer_id = $1 and id = any($2::uuid[])',
-    values: [customerId, ids],
-  })
-  return new Set(rows.map(({ id }) => id))
+  const teams = await entitiesOf(client, { customerId }).find(Team, { id: { $in: [...ids] } })
+  return new Set(teams.map(({ id }) => id))
 }
 
 /** Selects the ids that are memberships of the customer and not removed. */
@@ -73,53 +70,58 @@ export async function setMembersOf(
   })
 }
 
-/** Makes a team, or renames it. @returns false when another team of the customer has the name */
-export async function writeTeam(
-  client: TransactionClient,
-  {
-    id,
-    customerId,
-    name,
-    now,
-  }: { readonly id: string; readonly customerId: string; readonly name: string; readonly now: number },
-): Promise<boolean> {
-  const { rowCount: taken } = await client.query({
+/** Returns whether another team of the customer has this name, in any case. */
+async function teamNameTaken(client: Client, customerId: string, id: string, name: string): Promise<boolean> {
+  const { rowCount } = await client.query({
     name: 'team_name_taken',
     text: 'select from team where customer_id = $1 and lower(name) = lower($2) and id <> $3',
     values: [customerId, name, id],
   })
-  if (taken !== 0) return false
-  await client.query({
-    name: 'write_team',
-    text: `insert into team (id, customer_id, name, version, created_at, updated_at) values ($1, $2, $3, 1, $4, $4)
-      on conflict (id) do update set name = excluded.name, version = team.version + 1, updated_at = excluded.updated_at`,
-    values: [id, customerId, name, timestamp(now)],
-  })
+  return rowCount !== 0
+}
+
+/** The name of a team. `now` is epoch milliseconds. */
+interface TeamChange {
+  readonly id: string
+  readonly customerId: string
+  readonly name: string
+  readonly now: number
+}
+
+/** Makes a team. @returns false when another team of the customer has the name */
+export async function insertTeam(
+  client: TransactionClient,
+  { id, customerId, name, now }: TeamChange,
+): Promise<boolean> {
+  if (await teamNameTaken(client, customerId, id, name)) return false
+  await entitiesOf(client, { customerId }).insert(Team, { id, customerId, name, createdAt: now, updatedAt: now })
+  return true
+}
+
+/** Renames a team that this transaction has read. @returns false when another team of the customer has the name */
+export async function renameTeam(
+  client: TransactionClient,
+  { id, customerId, name, now }: TeamChange,
+): Promise<boolean> {
+  if (await teamNameTaken(client, customerId, id, name)) return false
+  const rows = entitiesOf(client, { customerId })
+  Object.assign(await rows.get(Team, id), { name, updatedAt: now })
+  await rows.save()
   return true
 }
 
 /** Reads the version of a team; null when it is not the customer's. */
 export async function teamVersion(client: Client, customerId: string, id: string): Promise<number | null> {
-  const {
-    rows: [row],
-  } = await client.query<{ version: number }>({
-    name: 'team_version',
-    text: 'select version from team where customer_id = $1 and id = $2',
-    values: [customerId, id],
-  })
-  return row?.version ?? null
+  return (await entitiesOf(client, { customerId }).findOne(Team, { id }))?.version ?? null
 }
 
 export async function countTeams(client: Client, customerId: string): Promise<number> {
-  const { rows } = await client.query<{ teams: number }>({
-    name: 'count_teams',
-    text: 'select count(*)::int as teams from team where customer_id = $1',
-    values: [customerId],
-  })
-  return rows[0]!.teams
+  return await entitiesOf(client, { customerId }).count(Team)
 }
 
-export async function deleteTeam(client: TransactionClient, id: string): Promise<void> {
+/** Deletes a team that this transaction has read, and its memberships. */
+export async function deleteTeam(client: TransactionClient, customerId: string, id: string): Promise<void> {
   await client.query({ name: 'empty_team', text: 'delete from team_member where team_id = $1', values: [id] })
-  await client.query({ name: 'delete_team', text: 'delete from team where id = $1', values: [id] })
+  const rows = entitiesOf(client, { customerId })
+  await rows.remove(await rows.get(Team, id))
 }
