@@ -6,11 +6,11 @@ import { monthOf, STATEMENT_FORMATS } from '../../lib/statements/statement.ts'
 import { writeEvent } from '../../storage/outbox/outbox.ts'
 import {
   holderOf,
-  planStatement,
   statementOfMonth,
   type StatementBalance,
   type StatementRecord,
 } from '../../storage/statements/statements.ts'
+import { planStatement } from '../../storage/statements/statement-plan.ts'
 import type { ByCaller } from '../../lib/identity/caller.ts'
 import { runOnce } from '../commands/run-once.ts'
 import type { SimStatement } from '../../lib/statements/statement-schema.ts'

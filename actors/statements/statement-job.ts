@@ -21,11 +21,11 @@ import {
   failStatement,
   finishStatement,
   holderOf,
-  planStatement,
   readLines,
   statementBalance,
   type StatementRecord,
 } from '../../storage/statements/statements.ts'
+import { planStatement } from '../../storage/statements/statement-plan.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import type { DocumentPool } from '../../workers/documents/pool.ts'
 import type { JobContext, JobWork } from '../jobs/jobs.ts'

@@ -8,7 +8,7 @@ import { insertAnnotation } from '../transactions/annotations.ts'
 import { countAttachment, insertDocument } from '../documents/documents.ts'
 import { keepFile, writeFile } from '../documents/files.ts'
 import type { TransactionClient } from '../db/transaction.ts'
-import { makeTransactions } from '../transactions/transactions.ts'
+import { makeTransactions } from '../transactions/make-transactions.ts'
 
 const FILE_NAME = 'opening-balance.pdf'
 const TEXT = 'Opening balance of the sandbox, credited by its operator.'

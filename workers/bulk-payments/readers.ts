@@ -2,7 +2,8 @@
 import { BULK_FILE_FORMATS, type BulkFileFormat, type BulkFormat } from '../../lib/bulk-payments/formats.ts'
 import type { BulkRow, DecimalSeparator, FileFacts } from '../../lib/bulk-payments/instruction.ts'
 import { readCsv, type Delimiter } from './csv.ts'
-import { messageIdOf, messageNameOf, readPain001 } from './pain001.ts'
+import { messageIdOf, messageNameOf } from './pain001-beginning.ts'
+import { readPain001 } from './pain001.ts'
 import { readXlsx } from './xlsx.ts'
 
 export interface BulkReadingOptions {
