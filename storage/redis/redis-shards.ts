@@ -29,8 +29,7 @@
  */
 import { randomUUID } from 'node:crypto'
 
-// @ts-expect-error The package's export map leaves its types out; they are imported by path below.
-import RedlockUntyped, { ResourceLockedError as ResourceLockedErrorUntyped } from 'redlock'
+import Redlock, { ResourceLockedError, type ExecutionError, type Lock } from 'redlock'
 
 import { HOUR_MS, type Clock } from '../../lib/base/clock.ts'
 import { StartError } from '../../lib/base/errors.ts'
@@ -38,12 +37,8 @@ import { CLOCK_DIFFERENCE_MAX_MS, NodeProof } from '../../lib/security/node-proo
 import { assign } from '../../lib/shards/shard-assignment.ts'
 import { SHARD_COUNT } from '../../lib/shards/shard.ts'
 import type { ShardHome, Shards, ShardsState } from '../../lib/shards/shards.ts'
-import type * as RedlockTypes from '../../node_modules/redlock/dist/index.js'
 import { connectRedis } from './redis.ts'
 import type { RedisClient } from './redis.ts'
-
-const Redlock: typeof RedlockTypes.default = RedlockUntyped
-const ResourceLockedError: typeof RedlockTypes.ResourceLockedError = ResourceLockedErrorUntyped
 
 export interface RedisShardsSettings {
   readonly heartbeatMs: number
@@ -116,7 +111,7 @@ export interface RedisShardsOptions {
 
 interface Lease {
   readonly shard: number
-  readonly lock: RedlockTypes.Lock
+  readonly lock: Lock
   /** On the monotonic clock: the time it was last taken or extended, and its end. */
   readonly since: number
   readonly until: number
@@ -200,7 +195,7 @@ export class RedisShards implements Shards {
   #connection: {
     readonly commands: RedisClient
     readonly subscription: RedisClient
-    readonly redlock: RedlockTypes.default
+    readonly redlock: Redlock
   } | null = null
   #view: View | null = null
   /** By shard: the other live node that has it, as of the view. */
@@ -359,7 +354,7 @@ export class RedisShards implements Shards {
     }
   }
 
-  async #turn(connection: { readonly redlock: RedlockTypes.default; readonly commands: RedisClient }): Promise<void> {
+  async #turn(connection: { readonly redlock: Redlock; readonly commands: RedisClient }): Promise<void> {
     const view = await this.#beat(connection.commands)
     this.#sweep()
     // Leases due before the middle of the next pause are extended now; otherwise most would be extended one heartbeat
@@ -487,7 +482,7 @@ export class RedisShards implements Shards {
 
   /** Takes the assigned shards that no live node holds. */
   async #takeMissing(
-    connection: { readonly redlock: RedlockTypes.default; readonly commands: RedisClient },
+    connection: { readonly redlock: Redlock; readonly commands: RedisClient },
     homes: readonly string[],
   ): Promise<void> {
     const claimed = new Set(this.#view?.members.flatMap((member) => (member.key === this.#key ? [] : [...member.held])))
@@ -515,7 +510,7 @@ export class RedisShards implements Shards {
   }
 
   /** `null`: another node has it. */
-  async #take(redlock: RedlockTypes.default, shard: number): Promise<Lease | null> {
+  async #take(redlock: Redlock, shard: number): Promise<Lease | null> {
     const since = performance.now()
     try {
       const lock = await redlock.acquire([this.#leaseKey(shard)], this.#settings.leaseTtlMs)
@@ -526,7 +521,7 @@ export class RedisShards implements Shards {
     }
   }
 
-  async #extend(redlock: RedlockTypes.default, leases: readonly Lease[]): Promise<void> {
+  async #extend(redlock: Redlock, leases: readonly Lease[]): Promise<void> {
     const lost: number[] = []
     try {
       await this.#each(leases, async (lease) => {
@@ -546,7 +541,7 @@ export class RedisShards implements Shards {
   }
 
   /** `null`: the lease is lost and another node has the shard. */
-  async #renew(redlock: RedlockTypes.default, lease: Lease): Promise<Lease | null> {
+  async #renew(redlock: Redlock, lease: Lease): Promise<Lease | null> {
     const since = performance.now()
     // Redlock would refuse by the wall clock, which may have been moved; here the monotonic clock decides (S1).
     lease.lock.expiration = Number.POSITIVE_INFINITY
@@ -560,7 +555,7 @@ export class RedisShards implements Shards {
     }
   }
 
-  #leaseOf(shard: number, lock: RedlockTypes.Lock, since: number): Lease {
+  #leaseOf(shard: number, lock: Lock, since: number): Lease {
     const { leaseTtlMs } = this.#settings
     return { shard, lock, since, until: since + leaseTtlMs * (1 - DRIFT_SHARE) - DRIFT_MS }
   }
@@ -670,7 +665,7 @@ const ALL_SHARDS: readonly number[] = Array.from({ length: SHARD_COUNT }, (_, sh
 
 /** Whether redlock failed because another node has the lease, and not because Redis failed. */
 async function isLocked(error: unknown): Promise<boolean> {
-  const attempts = (error as Partial<RedlockTypes.ExecutionError>).attempts ?? []
+  const attempts = (error as Partial<ExecutionError>).attempts ?? []
   const votes = (await Promise.all(attempts)).flatMap((attempt) => [...attempt.votesAgainst.values()])
   return votes.length > 0 && votes.every((vote) => vote instanceof ResourceLockedError)
 }
