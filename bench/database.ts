@@ -16,6 +16,7 @@ import { startEmbeddedPostgres } from '../storage/embedded/embedded.ts'
 import { migrate } from '../storage/schema/migrate.ts'
 import { maintainPartitions } from '../storage/db/partitions.ts'
 import { createSandboxCustomers, createSandboxOperator, type CreatedCustomer } from '../storage/seed/seed-customers.ts'
+import type { RecipientStatus } from '../lib/recipients/review.ts'
 
 /** 100 customers, each with a key of its own, times 10 balances: a thousand balances over all shards and lanes. */
 const CUSTOMERS = 100
@@ -155,7 +156,7 @@ function payersOf(customer: CreatedCustomer, recipients: ReadonlyMap<string, Cre
 }
 
 async function recipientsOf(database: Database): Promise<Map<string, CreatePayment['recipient']>> {
-  const rows = await database.query<[string, string, 'business', string, string, string, string, string]>({
+  const rows = await database.query<[string, string, 'business', string, string, string, RecipientStatus, string]>({
     name: 'bench_recipients',
     values: [],
     text: `select id, name, type, masked_identifier, currency, bank_country, status, version from recipient`,

@@ -4,6 +4,7 @@ import { refuse, refuseField } from '../../lib/base/problems.ts'
 import type { PayableRecipient } from '../../storage/recipients/recipient-cache.ts'
 import type { ByCaller } from '../../lib/identity/caller.ts'
 import type { ScheduledPaymentDeps } from './write-schedule.ts'
+import type { RecipientStatus } from '../../lib/recipients/review.ts'
 
 /** A recipient, and whether the rail `internal` can carry payments to it from the paying balance. */
 export type ScheduleRecipient = PayableRecipient & { readonly onPlatform: boolean }
@@ -32,7 +33,7 @@ export function ofCustomer(by: ByCaller, found: ScheduleRecipient | null): Sched
 }
 
 /** Refuses a recipient that cannot be paid. @throws ProblemError `recipient-not-approved` */
-export function checkPayable(status: string | null): void {
+export function checkPayable(status: RecipientStatus | null): void {
   if (status !== 'active')
     refuse('recipient-not-approved', `The recipient is ${status ?? 'deleted'}.`, {
       extra: { recipientStatus: status ?? 'deleted' },

@@ -130,7 +130,7 @@ function sample({ customerId }: Payer): Pick<PostLoopPlan, 'headers' | 'body'> {
         type: 'payment.created',
         createdAt: 0,
         customerId,
-        object: 'note',
+        object: 'payment',
         objectId: eventId,
         status: 'processing',
         previousStatus: null,
@@ -159,7 +159,7 @@ function sample({ customerId }: Payer): Pick<PostLoopPlan, 'headers' | 'body'> {
 /** Writes events; each to one endpoint. */
 async function write(database: BenchDatabase, { customerId, shard }: Payer, count: number): Promise<void> {
   await database.query(`insert into outbox (id, created_at, customer_id, operator_id, shard, type, object, object_id, status, amount, currency)
-    select uuidv7(), date_trunc('milliseconds', clock_timestamp()), c.id, c.operator_id, ${shard}, (array['${EVENT_TYPES.join(`','`)}'])[1 + n % ${EVENT_TYPES.length}], 'note', gen_random_uuid(),
+    select uuidv7(), date_trunc('milliseconds', clock_timestamp()), c.id, c.operator_id, ${shard}, (array['${EVENT_TYPES.join(`','`)}'])[1 + n % ${EVENT_TYPES.length}], 'payment', gen_random_uuid(),
       'processing', 100, 'EUR' from generate_series(1, ${count}) n, customer c where c.id = '${customerId}'`)
 }
 

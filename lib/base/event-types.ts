@@ -57,7 +57,12 @@ export function maySubscribe(level: 'customer' | 'operator', type: string): bool
   return level === 'operator' || CUSTOMER_TYPES.has(type)
 }
 
+/** The `data.object` of an event: the name before the dot of its type, or `api_key` for a deprecated operation. */
+export type EventObject =
+  | (Exclude<EventType, 'deprecated_operation.used'> extends `${infer Name}.${string}` ? Name : never)
+  | 'api_key'
+
 /** Returns the `data.object` of a type. */
-export function objectOf(type: EventType): string {
-  return type === 'deprecated_operation.used' ? 'api_key' : type.slice(0, type.indexOf('.'))
+export function objectOf(type: EventType): EventObject {
+  return (type === 'deprecated_operation.used' ? 'api_key' : type.slice(0, type.indexOf('.'))) as EventObject
 }

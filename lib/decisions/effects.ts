@@ -5,7 +5,7 @@
  *
  * Amounts are bigint minor units; times are epoch milliseconds of the clock that was passed in.
  */
-import type { EventType } from '../base/event-types.ts'
+import type { EventObject, EventType } from '../base/event-types.ts'
 import type { Posting } from '../ledger/posting.ts'
 
 export interface HoldRow {
@@ -29,12 +29,17 @@ export interface HoldResolution {
   readonly resolvedAt: number
 }
 
+/** The statuses of the objects that have a history, by object; each noun adds its own in its `effects.ts`. */
+// biome-ignore lint/suspicious/noEmptyInterface: the nouns add its members.
+export interface ObjectStatuses {}
+export type ObjectStatus = ObjectStatuses[keyof ObjectStatuses]
+
 export interface StatusUpdate {
   readonly objectId: string
   readonly version: number
   readonly customerId: string
-  readonly status: string
-  readonly previousStatus: string | null
+  readonly status: ObjectStatus
+  readonly previousStatus: ObjectStatus | null
   readonly message: string
   readonly actor: 'system' | 'member' | 'partner'
   readonly at: number
@@ -47,8 +52,9 @@ export interface OutboxEvent {
   readonly operatorId: string
   readonly shard: number
   readonly type: EventType
-  readonly object: string
+  readonly object: EventObject
   readonly objectId: string
+  /** The object's status after the event, or the kind of its change. Free text, because a simulated event may show any. */
   readonly status: string | null
   readonly previousStatus: string | null
   readonly amount: bigint | null

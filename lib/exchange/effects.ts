@@ -4,21 +4,23 @@
  */
 import type { CurrencyCode } from '../base/currency.ts'
 import type { Effects } from '../decisions/effects.ts'
-import type { DepositStatus, ExchangeRecord } from './exchange.ts'
+import type { DepositStatus, ExchangeRecord, ExchangeStatus } from './exchange.ts'
+import type { QuoteKind } from './quote.ts'
+import type { FixedSide } from './rate.ts'
 
 /** A firm quote. */
 export interface QuoteRow {
   readonly id: string
   readonly customerId: string
   readonly connectionId: string
-  readonly kind: string
+  readonly kind: QuoteKind
   readonly sellCurrency: string
   readonly buyCurrency: string
   readonly sellAmount: bigint
   readonly buyAmount: bigint
   readonly rate: string
   readonly partnerRate: string
-  readonly fixedSide: string
+  readonly fixedSide: FixedSide
   readonly fee: bigint
   readonly settlementDate: string | null
   readonly depositRequired: bigint | null
@@ -154,6 +156,9 @@ export type ExchangeMove = Omit<ExchangeChange, 'status'> &
   )
 
 declare module '../decisions/effects.ts' {
+  interface ObjectStatuses {
+    readonly exchange: ExchangeStatus
+  }
   interface Effects {
     readonly quotes?: readonly QuoteRow[]
     /** Each exchange uses its quote; a quote that is already used is a conflict. */

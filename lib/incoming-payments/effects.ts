@@ -1,4 +1,5 @@
 /** Rows that decisions about incoming payments write. */
+import type { IncomingStatus } from './incoming-payment.ts'
 
 /** Money that arrived from outside, as it is first written. */
 export interface IncomingPaymentRow {
@@ -9,7 +10,7 @@ export interface IncomingPaymentRow {
   readonly operatorId: string
   readonly connectionId: string
   readonly shard: number
-  readonly status: string
+  readonly status: IncomingStatus
   readonly currency: string
   readonly amount: bigint
   readonly payerName: string | null
@@ -32,6 +33,9 @@ export interface IncomingPaymentRow {
 }
 
 declare module '../decisions/effects.ts' {
+  interface ObjectStatuses {
+    readonly incoming_payment: IncomingStatus
+  }
   interface Effects {
     readonly incomingPayments?: readonly IncomingPaymentRow[]
   }

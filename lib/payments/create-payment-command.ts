@@ -10,6 +10,7 @@ import type { Rail } from '../rails/rails.ts'
 import type { ConversionOrder } from './conversion.ts'
 import type { Given } from './given-schema.ts'
 import type { PaymentDetails, PaymentRecord, QueuePlace, RecipientSnapshot } from './payment.ts'
+import type { RecipientStatus } from '../recipients/review.ts'
 
 export interface CreatePayment extends Recorded, Given {
   readonly kind: 'create_payment'
@@ -20,7 +21,7 @@ export interface CreatePayment extends Recorded, Given {
   readonly number: string
   readonly recipient: RecipientSnapshot & {
     readonly id: string
-    readonly status: string
+    readonly status: RecipientStatus
     readonly version: bigint
     /** Digest of the reviewed fields of the recipient; an approval is valid only while it stays the same. */
     readonly digest: string

@@ -125,6 +125,9 @@ export interface OutflowReturn {
 }
 
 declare module '../decisions/effects.ts' {
+  interface ObjectStatuses {
+    readonly payment: PaymentStatus
+  }
   interface Effects {
     readonly payments?: readonly PaymentRow[]
     readonly paymentRewrites?: readonly PaymentRewrite[]

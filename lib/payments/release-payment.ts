@@ -13,6 +13,7 @@ import { timestamp } from '../base/clock.ts'
 import { failureOf } from '../rails/failure-codes.ts'
 import { changeEvents } from './move-parts.ts'
 import { spenderOf, type PaymentRecord, type PaymentStatus } from './payment.ts'
+import type { RecipientStatus } from '../recipients/review.ts'
 
 export interface ReleasePayment {
   readonly kind: 'release_payment'
@@ -21,7 +22,7 @@ export interface ReleasePayment {
   /** The recipient as it is now; null when it was deleted. */
   readonly recipient: {
     readonly id: string
-    readonly status: string
+    readonly status: RecipientStatus
     readonly version: bigint
     readonly digest: string
   } | null

@@ -1,4 +1,5 @@
 /** Rows that decisions about transfers write. */
+import type { TransferStatus } from './transfer.ts'
 
 export interface TransferRow {
   readonly id: string
@@ -7,7 +8,7 @@ export interface TransferRow {
   readonly shard: number
   readonly number: string
   readonly externalId: string | null
-  readonly status: string
+  readonly status: TransferStatus
   readonly fromBalanceId: string
   readonly toBalanceId: string
   readonly currency: string
@@ -32,6 +33,9 @@ export interface TransferOrderRow {
 }
 
 declare module '../decisions/effects.ts' {
+  interface ObjectStatuses {
+    readonly transfer: TransferStatus
+  }
   interface Effects {
     readonly transfers?: readonly TransferRow[]
     readonly transferOrders?: readonly TransferOrderRow[]

@@ -176,7 +176,7 @@ function told(transfer: TransferState, status: TransferState['status'], message:
         operatorId,
         shard,
         type: 'transfer.status_changed' as const,
-        object: 'transfer',
+        object: 'transfer' as const,
         objectId,
         status,
         previousStatus,

@@ -13,12 +13,14 @@ import type { FailureReason } from '../rails/failure-codes.ts'
 import type { Problem } from '../base/problems.ts'
 import { transactionId } from '../ledger/transaction-id.ts'
 
+export type TransferStatus = 'processing' | 'completed' | 'on_hold' | 'failed' | 'exception'
+
 export interface TransferRecord {
   readonly id: string
   readonly customerId: string
   readonly number: string
   readonly externalId: string | null
-  readonly status: 'processing' | 'completed' | 'on_hold' | 'failed' | 'exception'
+  readonly status: TransferStatus
   readonly version: number
   readonly fromBalanceId: string
   readonly toBalanceId: string

@@ -2,15 +2,22 @@
  * The body of a callback. It only names the event and the object; the receiver reads details from the API, with its own
  * permissions.
  */
+import type { EventObject, EventType } from '../base/event-types.ts'
 import { timestamp } from '../base/clock.ts'
+
+export const ENDPOINT_STATUSES = ['active', 'paused', 'disabled'] as const
+export type EndpointStatus = (typeof ENDPOINT_STATUSES)[number]
+
+export const DELIVERY_STATUSES = ['pending', 'retrying', 'succeeded', 'failed', 'discarded'] as const
+export type DeliveryState = (typeof DELIVERY_STATUSES)[number]
 
 /** An event as it was written with its cause. Times are epoch milliseconds, amounts minor units. */
 export interface WebhookEvent {
   readonly id: string
-  readonly type: string
+  readonly type: EventType
   readonly createdAt: number
   readonly customerId: string | null
-  readonly object: string
+  readonly object: EventObject
   readonly objectId: string
   readonly status: string | null
   readonly previousStatus: string | null
@@ -56,7 +63,7 @@ export function callbackHeaders({
   test,
 }: {
   readonly eventId: string
-  readonly eventType: string
+  readonly eventType: EventType
   readonly seconds: number
   readonly test: boolean
 }): Record<string, string> {

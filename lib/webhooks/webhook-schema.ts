@@ -5,9 +5,8 @@ import { CUSTOMER_EVENT_TYPES, EVENT_TYPES } from '../base/event-types.ts'
 import { DISABLE_AFTER_MS, PAUSE_AFTER_FAILURES, RETRY_WINDOW_MS } from './schedule.ts'
 import { list } from '../contract/list.ts'
 import { Money, Nullable, Text, Timestamp, Uuid, Words } from '../contract/primitives.ts'
+import { ENDPOINT_STATUSES, DELIVERY_STATUSES } from './envelope.ts'
 
-const STATUSES = ['active', 'paused', 'disabled'] as const
-const DELIVERY_STATUSES = ['pending', 'retrying', 'succeeded', 'failed', 'discarded'] as const
 const URL_MAX = 2_048
 const EVENTS_MAX = 50
 
@@ -38,7 +37,7 @@ const webhook = {
   }),
   status: Words(
     'WebhookStatus',
-    STATUSES,
+    ENDPOINT_STATUSES,
     `\`paused\` after ${PAUSE_AFTER_FAILURES} failed attempts in a row: new events are not sent. \`disabled\` by its owner, or after ${DISABLE_AFTER_MS / HOUR_MS} hours of failures.`,
   ),
   disabledReason: Nullable(Words('WebhookDisabledReason', ['owner', 'delivery_failures'])),
@@ -93,7 +92,7 @@ export type IntegratorWebhookUpdate = Static<typeof IntegratorWebhookUpdate>
 
 export const webhookList = list({
   filters: {
-    status: { kind: 'words', values: STATUSES },
+    status: { kind: 'words', values: ENDPOINT_STATUSES },
     enabled: { kind: 'boolean' },
     event: { kind: 'words', values: EVENT_TYPES },
     createdFrom: { kind: 'timeFrom' },

@@ -2,6 +2,7 @@
 import { timestamp } from '../../lib/base/clock.ts'
 import { plainArrayOrNull } from '../db/array-literal.ts'
 import type { Queries, TransactionClient } from '../db/transaction.ts'
+import type { BalanceStatus } from '../../lib/balances/closing.ts'
 
 /** Returns whether a balance belongs to an operator, within a transaction. @throws what the driver throws */
 export async function balanceBelongsToOperator(
@@ -21,10 +22,10 @@ export async function balanceBelongsToOperator(
 export async function statusOfBalance(
   client: Pick<TransactionClient, 'query'>,
   balanceId: string,
-): Promise<string | null> {
+): Promise<BalanceStatus | null> {
   const {
     rows: [row],
-  } = await client.query<{ status: string }>({
+  } = await client.query<{ status: BalanceStatus }>({
     name: 'status_of_balance',
     text: 'select status from balance where id = $1',
     values: [balanceId],

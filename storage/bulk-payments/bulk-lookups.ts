@@ -3,6 +3,7 @@ import { plainArray, textArray } from '../db/array-literal.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { Database } from '../db/database.ts'
 import type { TransactionClient } from '../db/transaction.ts'
+import type { BalanceStatus } from '../../lib/balances/closing.ts'
 
 /** Reads the account identity of each recipient that is not deleted. */
 export async function accountsOfRecipients(
@@ -128,10 +129,10 @@ export async function bulkSourceStatus(
   client: TransactionClient,
   customerId: string,
   balanceId: string,
-): Promise<string | null> {
+): Promise<BalanceStatus | null> {
   const {
     rows: [row],
-  } = await client.query<{ status: string }>({
+  } = await client.query<{ status: BalanceStatus }>({
     name: 'bulk_source',
     text: 'select status from balance where id = $1 and customer_id = $2',
     values: [balanceId, customerId],

@@ -11,6 +11,7 @@ import type { Database } from '../db/database.ts'
 import type { ListResult, RowQuery } from '../../lib/contract/list.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 import { Conditions, EMPTY, readPage, type Branch, type ReadDatabase, type TimeTo } from '../db/page.ts'
+import type { PaymentStatus } from '../../lib/payments/payment.ts'
 
 export type BulkPaymentListQuery = RowQuery<
   {
@@ -124,7 +125,7 @@ interface RowColumns {
   readonly errors: string
   readonly warnings: string
   readonly payment_id: string | null
-  readonly payment_status: string | null
+  readonly payment_status: PaymentStatus | null
   readonly failure_code: RowFailure | null
   readonly created_at: Date
   readonly updated_at: Date

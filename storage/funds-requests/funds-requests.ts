@@ -11,6 +11,8 @@ import {
 } from './funds-request-queries.ts'
 import { plainArrayOrNull } from '../db/array-literal.ts'
 import type { Queries, TransactionClient } from '../db/transaction.ts'
+import type { BalanceStatus } from '../../lib/balances/closing.ts'
+import type { IncomingStatus } from '../../lib/incoming-payments/incoming-payment.ts'
 
 /** The fields of a new funds request. Amounts are minor units, times epoch milliseconds. */
 export interface NewFundsRequest {
@@ -85,10 +87,10 @@ export async function receivingBalance(
   client: TransactionClient,
   customerId: string,
   id: string,
-): Promise<{ readonly currency: string; readonly status: string } | null> {
+): Promise<{ readonly currency: string; readonly status: BalanceStatus } | null> {
   const {
     rows: [row],
-  } = await client.query<{ currency: string; status: string }>({
+  } = await client.query<{ currency: string; status: BalanceStatus }>({
     name: 'receiving_balance',
     text: 'select currency, status from balance where id = $1 and customer_id = $2',
     values: [id, customerId],
@@ -309,7 +311,7 @@ export async function lockArrival(
   id: string,
 ): Promise<
   | (Arrival & {
-      readonly status: string
+      readonly status: IncomingStatus
       readonly balanceId: string
       readonly currency: string
       readonly fundsRequestId: string | null
@@ -321,7 +323,7 @@ export async function lockArrival(
   } = await client.query<{
     id: string
     amount: string
-    status: string
+    status: IncomingStatus
     balance_id: string
     currency: string
     funds_request_id: string | null

@@ -4,6 +4,7 @@ import { timestamp } from '../../lib/base/clock.ts'
 import { plainArray, plainArrayOrNull } from '../db/array-literal.ts'
 import type { Database } from '../db/database.ts'
 import type { TransactionClient } from '../db/transaction.ts'
+import type { BalanceStatus } from '../../lib/balances/closing.ts'
 
 /** A row with the columns `INCOMING_COLUMNS`. */
 export interface IncomingRow {
@@ -168,10 +169,10 @@ export async function knownCredits(
 export async function lockBalance(
   client: TransactionClient,
   id: string,
-): Promise<{ readonly status: string; readonly available: bigint; readonly version: bigint } | null> {
+): Promise<{ readonly status: BalanceStatus; readonly available: bigint; readonly version: bigint } | null> {
   const {
     rows: [row],
-  } = await client.query<{ status: string; available: string; version: string }>({
+  } = await client.query<{ status: BalanceStatus; available: string; version: string }>({
     name: 'lock_one_balance',
     text: 'select status, posted - held as available, version from balance where id = $1 for update',
     values: [id],

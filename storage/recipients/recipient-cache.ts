@@ -15,6 +15,7 @@ import { railLimitsOf, type RailLimitsJson } from '../operators/rail-limits.ts'
 import type { Database } from '../db/database.ts'
 import type { TransactionClient } from '../db/transaction.ts'
 import { REQUIRES_VERIFICATION } from './verification-policy.ts'
+import type { RecipientStatus } from '../../lib/recipients/review.ts'
 
 /** About 600 bytes each. */
 const REMEMBERED_MAX = 20_000
@@ -30,7 +31,7 @@ export const REVIEWED_DIGEST = `encode(sha256(convert_to(jsonb_build_array(r.nam
 export interface PayableRecipient extends RecipientSnapshot {
   readonly id: string
   readonly customerId: string
-  readonly status: string
+  readonly status: RecipientStatus
   readonly version: bigint
   readonly digest: string
   /** The bank details that are present, and `address` when there is one: the fields that a rail may need. */
@@ -138,7 +139,7 @@ type PayableColumns = [
   string,
   string,
   string,
-  string,
+  RecipientStatus,
   string,
   Record<string, string | null>,
   boolean,
@@ -229,10 +230,10 @@ function payableRecipient(row: PayableColumns): PayableRecipient {
 export async function readReviewed(
   client: Pick<TransactionClient, 'query'>,
   id: string,
-): Promise<{ readonly status: string; readonly digest: string; readonly maskedIdentifier: string } | null> {
+): Promise<{ readonly status: RecipientStatus; readonly digest: string; readonly maskedIdentifier: string } | null> {
   const {
     rows: [row],
-  } = await client.query<{ status: string; digest: string; masked_identifier: string }>({
+  } = await client.query<{ status: RecipientStatus; digest: string; masked_identifier: string }>({
     name: 'reviewed_recipient',
     text: `select r.status, r.masked_identifier, ${REVIEWED_DIGEST} as digest from recipient r where r.id = $1`,
     values: [id],

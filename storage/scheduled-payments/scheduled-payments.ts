@@ -13,6 +13,8 @@ import {
   type ScheduleRecord,
 } from './scheduled-payment-queries.ts'
 import type { TransactionClient } from '../db/transaction.ts'
+import type { BalanceStatus } from '../../lib/balances/closing.ts'
+import type { RecipientStatus } from '../../lib/recipients/review.ts'
 
 const at = (time: number | null): string | null => (time === null ? null : timestamp(time))
 
@@ -56,7 +58,7 @@ export async function scheduleBalance(
   id: string,
 ): Promise<{
   readonly currency: string
-  readonly status: string
+  readonly status: BalanceStatus
   readonly operatorId: string
   readonly shard: number
   readonly calendar: CalendarTerms | null
@@ -65,7 +67,7 @@ export async function scheduleBalance(
     rows: [row],
   } = await client.query<{
     currency: string
-    status: string
+    status: BalanceStatus
     operator_id: string
     shard: number
     calendar: CalendarTerms | null
@@ -87,10 +89,14 @@ export async function scheduleBalance(
 }
 
 /** Locks a customer's recipient until the transaction ends and reads its status; null when it does not exist. */
-export async function holdRecipient(client: TransactionClient, customerId: string, id: string): Promise<string | null> {
+export async function holdRecipient(
+  client: TransactionClient,
+  customerId: string,
+  id: string,
+): Promise<RecipientStatus | null> {
   const {
     rows: [row],
-  } = await client.query<{ status: string }>({
+  } = await client.query<{ status: RecipientStatus }>({
     name: 'schedule_recipient',
     text: `select status from recipient where id = $1 and customer_id = $2 and status <> 'deleted' for share`,
     values: [id, customerId],

@@ -2,13 +2,15 @@
 import type pg from 'pg'
 import { timestamp } from '../../lib/base/clock.ts'
 import { RETRY_WINDOW_MS } from '../../lib/webhooks/schedule.ts'
+import type { DeliveryState } from '../../lib/webhooks/envelope.ts'
+import type { EventType } from '../../lib/base/event-types.ts'
 
 export interface TestDelivery {
   readonly id: string
   readonly endpointId: string
   readonly shard: number
   readonly eventId: string
-  readonly eventType: string
+  readonly eventType: EventType
   readonly now: number
 }
 
@@ -37,8 +39,8 @@ export async function lockDelivery(
   client: pg.ClientBase,
   endpointId: string,
   id: string,
-): Promise<{ readonly status: string; readonly createdAt: number } | null> {
-  const { rows } = await client.query<{ status: string; created_ms: number }>({
+): Promise<{ readonly status: DeliveryState; readonly createdAt: number } | null> {
+  const { rows } = await client.query<{ status: DeliveryState; created_ms: number }>({
     name: 'lock_delivery',
     text: `select status, (extract(epoch from created_at) * 1000)::float8 as created_ms from webhook_delivery where id = $1 and endpoint_id = $2 for update`,
     values: [id, endpointId],

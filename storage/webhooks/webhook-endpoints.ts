@@ -7,6 +7,7 @@ import type { Database } from '../db/database.ts'
 import { endpointColumns, versionedEndpoint, type EndpointRow } from './webhook-queries.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { announcement, WEBHOOK_CHANNEL } from './webhook-relay.ts'
+import type { EndpointStatus } from '../../lib/webhooks/envelope.ts'
 
 export interface NewEndpoint {
   readonly id: string
@@ -78,7 +79,7 @@ export interface EndpointChange {
   readonly url: string
   readonly events: readonly string[]
   readonly description: string | null
-  readonly status: 'active' | 'paused' | 'disabled'
+  readonly status: EndpointStatus
   readonly disabledReason: 'owner' | 'delivery_failures' | null
 }
 
@@ -154,7 +155,7 @@ export interface EndpointSettings {
   readonly id: string
   readonly tenantId: string
   readonly url: string
-  readonly status: 'active' | 'paused' | 'disabled'
+  readonly status: EndpointStatus
   readonly apiVersion: string
   readonly secret: Uint8Array
   readonly previousSecret: Uint8Array | null

@@ -1,12 +1,13 @@
 /** Endpoints and deliveries as the API shows them. */
 import { sql } from 'kysely'
 import { DAY_MS, timestamp } from '../../lib/base/clock.ts'
-import { callbackHeaders, envelope } from '../../lib/webhooks/envelope.ts'
+import { callbackHeaders, envelope, type EndpointStatus, type DeliveryState } from '../../lib/webhooks/envelope.ts'
 import type { Database } from '../db/database.ts'
 import { RELATED_COLUMNS, RELATED_JOIN } from '../outbox/outbox.ts'
 import type { RowQuery } from '../../lib/contract/list.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 import { Conditions, epochMs, readPage, type Order, type ReadDatabase, type TimeTo } from '../db/page.ts'
+import type { EventType, EventObject } from '../../lib/base/event-types.ts'
 
 const ms = (column: string) => `(extract(epoch from e.${column}) * 1000)::float8 as ${column}_ms`
 
@@ -29,7 +30,7 @@ export interface EndpointRow {
   readonly url: string
   readonly events: string[]
   readonly description: string | null
-  readonly status: 'active' | 'paused' | 'disabled'
+  readonly status: EndpointStatus
   readonly disabled_reason: 'owner' | 'delivery_failures' | null
   readonly secret_hint: string
   readonly consecutive_failures: number
@@ -134,8 +135,8 @@ interface DeliveryRow {
   readonly id: string
   readonly endpoint_id: string
   readonly event_id: string
-  readonly event_type: string
-  readonly status: 'pending' | 'retrying' | 'succeeded' | 'failed' | 'discarded'
+  readonly event_type: EventType
+  readonly status: DeliveryState
   readonly test: boolean
   readonly redelivery: boolean
   readonly attempt_count: number
@@ -147,7 +148,7 @@ interface DeliveryRow {
   readonly tenant_id: string
   readonly api_version: string
   readonly customer_id: string | null
-  readonly object: string | null
+  readonly object: EventObject | null
   readonly object_id: string | null
   readonly event_status: string | null
   readonly previous_status: string | null

@@ -12,6 +12,7 @@ import type { WebhookEvent } from '../../lib/webhooks/envelope.ts'
 import { plainArray, plainArrayOrNull, textArray } from '../db/array-literal.ts'
 import { Database } from '../db/database.ts'
 import { RELATED_COLUMNS, RELATED_JOIN } from '../outbox/outbox.ts'
+import type { EventType, EventObject } from '../../lib/base/event-types.ts'
 
 /** Connections for claims and results; each statement is short. */
 const POOL_MAX = 4
@@ -66,10 +67,10 @@ type ClaimRow = [
   number,
   string,
   string,
-  string,
+  EventType,
   number,
   string | null,
-  string,
+  EventObject,
   string,
   string | null,
   string | null,

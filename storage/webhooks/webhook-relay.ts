@@ -9,11 +9,12 @@
 import { timestamp } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { RETRY_WINDOW_MS } from '../../lib/webhooks/schedule.ts'
-import { TEST_EVENT_TYPE } from '../../lib/base/event-types.ts'
+import { TEST_EVENT_TYPE, type EventType } from '../../lib/base/event-types.ts'
 import { plainArray, textArray } from '../db/array-literal.ts'
 import type { Database } from '../db/database.ts'
 import { OutboxCursor, IN_EVENT_RANGE } from '../outbox/outbox-cursor.ts'
 import { inTransaction } from '../db/transaction.ts'
+import type { EndpointStatus } from '../../lib/webhooks/envelope.ts'
 
 /** The channel that notifies nodes of due deliveries and of changed endpoints. */
 export const WEBHOOK_CHANNEL = 'webhooks'
@@ -41,7 +42,14 @@ const INSERT = `with rows as materialized (
     case when active then $8::timestamptz end, case when active then null else $8::timestamptz end from rows`
 
 /** The creation time is text, so that it returns exactly as it was: deliveries find their event by it. */
-type Match = [eventId: string, createdAt: string, type: string, endpointId: string, shard: number, status: string]
+type Match = [
+  eventId: string,
+  createdAt: string,
+  type: EventType,
+  endpointId: string,
+  shard: number,
+  status: EndpointStatus,
+]
 
 export interface RelayPass {
   /** Deliveries that were made, including discarded ones. */

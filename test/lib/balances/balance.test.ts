@@ -9,6 +9,7 @@ import { createTransfer, type CreateTransfer, type TransferCreated } from '../..
 import type { Problem } from '../../../lib/base/problems.ts'
 import { balanceState, ids, MONDAY, newKey, paymentCommand, transferCommand } from '../../support/commands.ts'
 import { table } from '../../support/table.ts'
+import type { RecipientStatus } from '../../../lib/recipients/review.ts'
 
 type Decision = BalanceDecision<PaymentCreated | TransferCreated>
 
@@ -66,7 +67,10 @@ function run(t: Test, text: string): void {
         const command = paymentCommand(common)
         decision = createPayment(
           balance === null ? null : { ...balance, fees: flatFee(BigInt(said['fee'] ?? 0)) },
-          { ...command, recipient: { ...command.recipient, status: said['recipient'] ?? 'active' } },
+          {
+            ...command,
+            recipient: { ...command.recipient, status: (said['recipient'] ?? 'active') as RecipientStatus },
+          },
           MONDAY,
         )
         break

@@ -21,14 +21,14 @@ t.test('quotes and exchanges in one commit', async (t) => {
     commit(connection, [{ fence: null, commands: effects.map((each) => ({ effects: each })) }], MONDAY)
   const quoteId = ids.next()
   const pair = {
-    kind: 'spot',
+    kind: 'spot' as const,
     sellCurrency: 'EUR',
     buyCurrency: 'USD',
     sellAmount: 10n,
     buyAmount: 11n,
     rate: '1.0746',
     partnerRate: '1.08',
-    fixedSide: 'sell',
+    fixedSide: 'sell' as const,
     fee: 0n,
   } as const
   const made = await write({
