@@ -258,7 +258,9 @@ export async function endRun(
 export async function cancelRun(tx: ApprovalTx, run: Run): Promise<BulkRecord> {
   const { bulk, job } = run
   if (!standsStill(bulk, STALLED_MS, tx.now))
-    refuse('not-cancellable', 'Its payments are being made.', { extra: { currentStatus: bulk.status } })
+    refuse('not-cancellable', 'The bulk payment, whose payments are being created.', {
+      extra: { currentStatus: bulk.status },
+    })
   if (job !== null) await endJob(tx, job, { move: 'cancel' })
   return await endRun(tx, run, { failure: 'cancelled', gaveUp: true })
 }

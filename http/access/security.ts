@@ -17,7 +17,8 @@ const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE'
 const REQUEST_HEADERS =
   'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, X-CSRF-Token, X-Request-Id, X-Tenant-Id'
 const RESPONSE_HEADERS =
-  'Content-Disposition, Deprecation, ETag, Idempotency-Replayed, Link, Location, RateLimit, RateLimit-Policy, Retry-After, Sunset, X-Contract-Version, X-Request-Id'
+  'Content-Disposition, Deprecation, ETag, Idempotency-Replayed, Link, Location, RateLimit, ' +
+  'RateLimit-Policy, Retry-After, Sunset, X-Contract-Version, X-Request-Id'
 
 /** Settings of the security headers. */
 export interface SecurityOptions {

@@ -10,14 +10,20 @@ export const getBalanceAccountDetails = route({
   path: '/balances/{balanceId}/details',
   operationId: 'getBalanceAccountDetails',
   tag: 'accounts',
-  summary: 'Read how a balance is reached from outside',
-  description: "The details for payers in the currency's own country, then those for payers abroad. All rows at once.",
+  summary: 'Read the account details of a balance',
+  description:
+    "Lists the details for payers in the currency's own country before those for payers abroad. The answer " +
+    'contains all rows.',
   callers: 'key',
   scope: 'balances:read',
   tenant: 'customer',
   idempotency: 'none',
   query: AccountDetailsQuery,
-  success: { status: 200, description: 'All of them.', schema: PageOf('AccountDetailsPage', AccountDetails) },
+  success: {
+    status: 200,
+    description: 'All account details of the balance.',
+    schema: PageOf('AccountDetailsPage', AccountDetails),
+  },
   problems: [],
   handle: async ({ tenant, params, query }, { accounts }) => {
     const details = await accounts.getAccountDetails(tenant, params.balanceId)

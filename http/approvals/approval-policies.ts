@@ -19,7 +19,7 @@ export const listApprovalPolicies = route({
   idempotency: 'none',
   success: {
     status: 200,
-    description: 'One of each kind, also those that were never set.',
+    description: 'One policy of each kind, including kinds that were never set.',
     schema: PageOf('ApprovalPolicyPage', ApprovalPolicy),
   },
   problems: [],
@@ -55,7 +55,8 @@ export const updateApprovalPolicy = route({
   tag: 'tenants',
   summary: 'Change an approval policy',
   description:
-    'A change that only tightens is effective at once. One that loosens anything waits for an approval: 202, with the approval as `Location`.',
+    'A change that only makes the policy stricter is effective at once. A change that loosens any rule waits ' +
+    'for an approval: 202, with the approval in `Location`.',
   callers: 'session',
   capability: 'settings.manage',
   scope: null,
@@ -72,7 +73,7 @@ export const updateApprovalPolicy = route({
     description: 'The policy as it is now.',
     schema: ApprovalPolicy,
     etag: true,
-    or: { status: 202, description: 'The policy, and the change that waits.', location: true },
+    or: { status: 202, description: 'The policy, and the change that waits for approval.', location: true },
   },
   problems: [],
   handle: async ({ caller, params, body, expectedVersion }, { approvals }) => {

@@ -11,7 +11,8 @@ export const listApprovals = route({
   tag: 'payments',
   summary: 'List approvals',
   description:
-    'Those that are pending unless `filter[status]` says otherwise. Members see those of their customer; staff those of one customer or of all customers of the operator.',
+    'By default pending approvals. Members see the approvals of their customer, staff those of one customer ' +
+    'or of all customers of the operator.',
   callers: 'key',
   scope: 'payments:read',
   tenant: 'any',
@@ -43,9 +44,10 @@ export const decideApproval = route({
   path: '/approvals/{approvalId}/decisions',
   operationId: 'decideApproval',
   tag: 'payments',
-  summary: 'Approve or reject',
+  summary: 'Decide on an approval',
   description:
-    'One rejection is enough. The step-up must name the approval as its subject. Send back what you were shown, and a decision on anything else is refused.',
+    'One rejection rejects the approval. The step-up must name the approval as its subject. The request ' +
+    'repeats the subject that the person saw; a decision on a changed subject is refused.',
   callers: 'session',
   capability: 'approvals.decide',
   scope: null,
@@ -68,14 +70,14 @@ export const remindApprovers = route({
   path: '/approvals/{approvalId}/remind',
   operationId: 'remindApprovers',
   tag: 'payments',
-  summary: 'Remind those who may decide',
-  description: 'Once an hour.',
+  summary: 'Remind the approvers of an approval',
+  description: 'At most once an hour.',
   callers: 'session',
   capability: 'payments.create',
   scope: null,
   tenant: 'customer',
   idempotency: 'none',
-  success: { status: 202, description: 'They are being told.' },
+  success: { status: 202, description: 'The reminders are being sent.' },
   problems: ['invalid-transition', 'rate-limited'],
   handle: async ({ caller, params }, { approvals }) => {
     await approvals.remind(caller, params.approvalId)

@@ -35,7 +35,8 @@ export const openBalance = route({
   operationId: 'openBalance',
   summary: 'Open a balance',
   description:
-    'In a currency that the customer has enabled. The first one in a currency is its default. Money comes in from outside when it has account details.',
+    'The customer must have enabled the currency. The first balance in a currency is its default. A balance ' +
+    'can receive money from outside once it has account details.',
   body: BalanceOpen,
   success: { status: 201, description: 'The balance.', schema: Balance, etag: true, location: true },
   problems: ['customer-not-active', 'limit-reached'],
@@ -52,7 +53,8 @@ export const updateBalance = route({
   operationId: 'updateBalance',
   summary: 'Change a balance',
   description:
-    'Its tag covers what is on it, so it may have changed by the time the change arrives; `*` changes whatever is there.',
+    'The ETag covers the amounts of the balance, so it may be outdated by the time the change arrives; ' +
+    '`If-Match: *` changes any version.',
   ifMatch: true,
   current,
   body: BalanceUpdate,
@@ -69,7 +71,9 @@ export const closeBalance = route({
   operationId: 'closeBalance',
   summary: 'Close a balance',
   description:
-    'One with nothing on it, nothing held and nothing under way; what is left can be moved to another balance with it. It is `closing` until the accounts behind it are closed at the bank.',
+    'A balance can be closed when it is empty and has no holds and no orders under way. The request may move ' +
+    'the remaining amount to another balance. The balance is `closing` until the bank has closed its ' +
+    'accounts.',
   body: BalanceClose,
   bodyOptional: true,
   exists,
@@ -84,12 +88,14 @@ export const requestAccountDetails = route({
   method: 'post',
   path: '/balances/{balanceId}/details',
   operationId: 'requestAccountDetails',
-  summary: 'Ask for an account that payers can pay to',
+  summary: 'Request account details for a balance',
   description:
-    'The details are `pending`, and without identifiers, until the bank has opened the account. Where there are such details already these replace them (`balance.details_changed`), and payers may use the old ones for another 90 days.',
+    'The details are `pending`, without identifiers, until the bank has opened the account. They replace ' +
+    'existing details of the same kind (`balance.details_changed`); payers may use the old details for ' +
+    'another 90 days.',
   body: AccountDetailsRequest,
   exists,
-  success: { status: 202, description: 'The details as they were asked for.', schema: AccountDetails, location: true },
+  success: { status: 202, description: 'The requested details.', schema: AccountDetails, location: true },
   problems: ['invalid-transition'],
   handle: async ({ caller, params, body }, { balances }) => {
     const details = await balances.requestDetails(caller, params.balanceId, body)

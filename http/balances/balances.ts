@@ -66,7 +66,7 @@ export const listBalanceHolds = route({
   operationId: 'listBalanceHolds',
   tag: 'accounts',
   summary: 'List holds',
-  description: 'Active holds unless `filter[status]` says otherwise.',
+  description: 'By default active holds.',
   callers: 'key',
   scope: 'balances:read',
   tenant: 'customer',

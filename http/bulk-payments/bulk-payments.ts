@@ -43,7 +43,9 @@ export const getBulkPayment = route({
   operationId: 'getBulkPayment',
   tag: 'payments',
   summary: 'Read a bulk payment',
-  description: 'Its counts move while it is read and while it is submitted, so this is what to ask until it is over.',
+  description:
+    'The counts change while the file is validated and while it is submitted: poll this operation until both ' +
+    'have ended.',
   callers: 'key',
   scope: 'payments:read',
   tenant: 'customer',
@@ -62,7 +64,7 @@ export const listBulkPaymentRows = route({
   tag: 'payments',
   summary: 'List the rows of a bulk payment',
   description:
-    'Each with what was found wrong or odd about it, and with the payment that was made of it. `filter[errorCode]` finds codes of errors and of failures.',
+    'Each row has its errors, its warnings and its payment. `filter[errorCode]` finds codes of errors and of failures.',
   callers: 'key',
   scope: 'payments:read',
   tenant: 'customer',
@@ -85,9 +87,13 @@ export const createBulkPayment = route({
   path: '/bulk-payments',
   operationId: 'createBulkPayment',
   tag: 'payments',
-  summary: 'Send in a file of payments',
+  summary: 'Upload a file of payments',
   description:
-    'CSV, XLSX, pain.001.001.03 or pain.001.001.09 of up to 64 MiB and 100 000 rows as `multipart/form-data`, or up to 1 000 rows as JSON with the names of the columns in camelCase. A job checks every row as the payment that it would be; nothing is paid before it is submitted. What was sent in during the last 24 hours, or as a message of the same MsgId during the last 90 days, is refused unless `allowDuplicate` says otherwise.',
+    'CSV, XLSX, pain.001.001.03 or pain.001.001.09 of up to 64 MiB and 100 000 rows as ' +
+    '`multipart/form-data`, or up to 1 000 rows as JSON with the names of the columns in camelCase. A job ' +
+    'checks every row like a new payment; nothing is paid before the bulk payment is submitted. Without ' +
+    '`allowDuplicate`, a file with the content of an upload of the last 24 hours, or with the MsgId of an ' +
+    'upload of the last 90 days, is refused.',
   callers: 'key',
   scope: 'payments:write',
   tenant: 'customer',
@@ -114,8 +120,10 @@ export const revalidateBulkPayment = route({
   path: '/bulk-payments/{bulkPaymentId}/revalidate',
   operationId: 'revalidateBulkPayment',
   tag: 'payments',
-  summary: 'Check the rows of a bulk payment again',
-  description: 'Before it is submitted: recipients may have been approved since, balances opened, limits raised.',
+  summary: 'Validate the rows of a bulk payment again',
+  description:
+    'Possible before the submission, for example after recipients were approved, balances were opened or ' +
+    'limits were raised.',
   callers: 'key',
   scope: 'payments:write',
   tenant: 'customer',
@@ -123,7 +131,7 @@ export const revalidateBulkPayment = route({
   idempotency: 'none',
   success: {
     status: 202,
-    description: 'The bulk payment, whose rows are being checked.',
+    description: 'The bulk payment, whose rows are being validated.',
     schema: BulkPayment,
     etag: true,
   },
@@ -139,7 +147,8 @@ export const cancelBulkPayment = route({
   tag: 'payments',
   summary: 'Cancel a bulk payment',
   description:
-    'Before it is submitted, or when its submission has stood still for two minutes. Payments that were made stay.',
+    'A bulk payment can be cancelled before it is submitted, or when its submission has made no progress for ' +
+    'two minutes. Payments already created stay.',
   callers: 'key',
   scope: 'payments:write',
   tenant: 'customer',
@@ -147,7 +156,7 @@ export const cancelBulkPayment = route({
   idempotency: 'optional',
   success: {
     status: 200,
-    description: 'The bulk payment, cancelled, or ended with what was made of it.',
+    description: 'The cancelled bulk payment; `partially_submitted` when some of its payments exist.',
     schema: BulkPayment,
   },
   problems: ['not-found', 'not-cancellable'],

@@ -15,7 +15,9 @@ export const downloadBulkTemplate = route({
   tag: 'payments',
   summary: 'Download a template of a bulk file',
   description:
-    'All columns there are, with a row for each usual case: a recipient who is known, and new ones in euro, pounds and dollars. Columns that stay empty may be left out; attributes of one’s own are columns `metadata.<key>`.',
+    'The template has all columns and a row for each usual case: an existing recipient, and new recipients ' +
+    'in euro, pounds and dollars. Empty columns may be left out; columns `metadata.<key>` hold your own ' +
+    'attributes.',
   callers: 'key',
   scope: 'payments:read',
   tenant: 'customer',
@@ -33,7 +35,9 @@ export const downloadBulkReport = route({
   tag: 'payments',
   summary: 'Get a link to the report on a bulk payment',
   description:
-    'Every row with what became of it: its status, its payment, and why it is none. As a table, or as pain.002.001.03. Written when somebody asks, and again when something has changed; a large one may take more than one try.',
+    'The report has every row with its status, its payment, and its failure. It is a table or a ' +
+    'pain.002.001.03 message, written at the first request and again after a change. A large report may not ' +
+    'be ready in time: repeat the request then.',
   callers: 'key',
   scope: 'payments:read',
   tenant: 'customer',

@@ -9,7 +9,10 @@ export const submitBulkPayment = route({
   tag: 'payments',
   summary: 'Submit a bulk payment',
   description:
-    'Each valid row becomes a payment, as if it had been created by itself; nothing is set aside before, so a row can still fail for want of money. When the total needs approval there is one for all of them, and it is decided once all are made. Submitted again while it goes on, it is answered with the same job; a run that stands still goes on then.',
+    'Each valid row becomes a payment, as if it were created alone. Nothing is held before, so a row can ' +
+    'still fail when the balance is too low. When the total needs approval, one approval covers all payments ' +
+    'and is decided after all of them exist. A second submission answers with the same job and resumes a run ' +
+    'that makes no progress.',
   callers: 'key',
   scope: 'payments:write',
   tenant: 'customer',
@@ -19,7 +22,7 @@ export const submitBulkPayment = route({
   limits: ['money'],
   success: {
     status: 202,
-    description: 'Its payments are being made.',
+    description: 'The bulk payment, whose payments are being created.',
     schema: BulkPaymentSubmitAccepted,
     etag: true,
     location: true,

@@ -25,13 +25,14 @@ const exists = async (tenant: Tenant, { holdId }: { readonly holdId: string }, {
   (await compliance.getComplianceHold(tenant, holdId)) !== null
 
 const FOUR_EYES =
-  "Where the operator wants two people, the first one's word is noted (202), and the same word of another person decides; one that differs takes its place."
+  'When the operator requires two people, the first decision is recorded as a proposal (202), and the same ' +
+  'decision of another person takes effect. A different decision replaces the proposal.'
 const decided = {
   status: 200,
   description: 'The hold with the decision.',
   schema: ComplianceHoldDetail,
   etag: true,
-  or: { status: 202, description: 'The hold, which waits for a second person.' },
+  or: { status: 202, description: 'The hold, which waits for the decision of a second person.' },
 } as const
 
 export const listComplianceHolds = route({
@@ -39,8 +40,8 @@ export const listComplianceHolds = route({
   method: 'get',
   path: '/compliance-holds',
   operationId: 'listComplianceHolds',
-  summary: 'List what is held for a review',
-  description: 'Those that are open unless `filter[status]` says otherwise.',
+  summary: 'List compliance holds',
+  description: 'By default open holds.',
   list: complianceHoldList,
   success: {
     status: 200,
@@ -57,7 +58,7 @@ export const getComplianceHold = route({
   method: 'get',
   path: '/compliance-holds/{holdId}',
   operationId: 'getComplianceHold',
-  summary: 'Read a hold',
+  summary: 'Read a compliance hold',
   success: { status: 200, description: 'The hold with its notes.', schema: ComplianceHoldDetail, etag: true },
   problems: [],
   handle: async ({ tenant, params }, { compliance }) =>
@@ -69,7 +70,7 @@ export const releaseComplianceHold = route({
   method: 'post',
   path: '/compliance-holds/{holdId}/release',
   operationId: 'releaseComplianceHold',
-  summary: 'Let what is held go on',
+  summary: 'Release the subject of a compliance hold',
   description: FOUR_EYES,
   body: HoldRelease,
   exists,
@@ -90,7 +91,7 @@ export const blockComplianceHold = route({
   method: 'post',
   path: '/compliance-holds/{holdId}/block',
   operationId: 'blockComplianceHold',
-  summary: 'Stop what is held for good',
+  summary: 'Block the subject of a compliance hold',
   description: FOUR_EYES,
   body: HoldBlock,
   exists,
@@ -111,7 +112,7 @@ export const addComplianceHoldNote = route({
   method: 'post',
   path: '/compliance-holds/{holdId}/notes',
   operationId: 'addComplianceHoldNote',
-  summary: 'Write something down about a hold',
+  summary: 'Add a note to a compliance hold',
   body: HoldNoteCreate,
   exists,
   success: {

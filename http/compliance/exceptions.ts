@@ -19,7 +19,7 @@ export const listExceptions = route({
   path: '/exceptions',
   operationId: 'listExceptions',
   summary: 'List exceptions',
-  description: 'Those that are open unless `filter[status]` says otherwise.',
+  description: 'By default open exceptions.',
   list: exceptionList,
   success: {
     status: 200,
@@ -48,15 +48,17 @@ export const resolveException = route({
   method: 'post',
   path: '/exceptions/{exceptionId}/resolve',
   operationId: 'resolveException',
-  summary: 'Say what became of it',
+  summary: 'Resolve an exception',
   description:
-    "Where the operator wants two people, the first one's word is noted (202), and the same word of another person is booked; one that differs takes its place. What is held for a review is decided on there.",
+    'When the operator requires two people, the first outcome is recorded as a proposal (202), and the same ' +
+    'outcome of another person is booked. A different outcome replaces the proposal. A subject under a ' +
+    'compliance hold is decided through that hold.',
   body: ExceptionResolve,
   exists: async (tenant, { exceptionId }, { compliance }) =>
     (await compliance.getException(tenant, exceptionId)) !== null,
   success: {
     status: 200,
-    description: 'The exception with what became of it.',
+    description: 'The exception with its outcome.',
     schema: Exception,
     etag: true,
     or: { status: 202, description: 'The exception, which waits for a second person.' },

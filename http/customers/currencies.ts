@@ -45,7 +45,7 @@ export const listCurrencies = route({
   tenant: 'customer',
   idempotency: 'none',
   query: CurrencyQuery,
-  success: { status: 200, description: 'All of them, by code.', schema: CurrencyPage, etag: true },
+  success: { status: 200, description: 'All currencies, by code.', schema: CurrencyPage, etag: true },
   problems: [],
   handle: async ({ tenant, query }, { customers }) => rows(await customers.listCurrencies(tenant.id), query.enabled),
 })
@@ -61,7 +61,7 @@ export const listCustomerCurrencies = route({
   tenant: 'any',
   idempotency: 'none',
   query: CurrencyQuery,
-  success: { status: 200, description: 'All of them, by code.', schema: CurrencyPage, etag: true },
+  success: { status: 200, description: 'All currencies, by code.', schema: CurrencyPage, etag: true },
   problems: [],
   handle: async ({ tenant, params, query }, { customers }) =>
     rows(await customers.listCurrencies(await reach(tenant, params.customerId, customers)), query.enabled),
@@ -73,7 +73,7 @@ export const updateCustomerCurrencies = route({
   operationId: 'updateCustomerCurrencies',
   tag: 'accounts',
   summary: 'Enable currencies',
-  description: 'Exactly those that are named. A currency with an open balance stays.',
+  description: 'Enables exactly the given currencies. A currency with an open balance cannot be disabled.',
   callers: 'session',
   capability: 'settings.manage',
   scope: null,
@@ -83,7 +83,7 @@ export const updateCustomerCurrencies = route({
   current: async ({ tenant, params }, { customers }) =>
     await customers.listCurrencies(await reach(tenant, params.customerId, customers)),
   body: CurrenciesWrite,
-  success: { status: 200, description: 'All of them as they are now.', schema: CurrencyPage, etag: true },
+  success: { status: 200, description: 'All currencies after the change.', schema: CurrencyPage, etag: true },
   problems: [],
   handle: async ({ caller, body, expectedVersion }, { customers }) =>
     rows(await customers.updateCurrencies(caller, body, expectedVersion)),

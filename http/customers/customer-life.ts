@@ -44,7 +44,7 @@ export const listCustomerAddresses = route({
   summary: 'List the addresses of the customer',
   success: {
     status: 200,
-    description: 'All of them, oldest first.',
+    description: 'All addresses, oldest first.',
     schema: PageOf('CustomerAddressPage', CustomerAddress),
   },
   problems: [],
@@ -140,9 +140,12 @@ export const requestClosure = route({
   ...closure,
   method: 'post',
   operationId: 'requestClosure',
-  summary: 'Ask to close the customer',
+  summary: 'Request the closure of the customer',
   description:
-    'Not while payments, transfers or exchanges are under way. From here on nothing is paid out or in. When nothing is left on its balances its accounts are closed, and with the last of them the customer: its keys and endpoints end, and its people no longer reach it. Until its accounts are being closed it can be taken back.',
+    'Refused while payments, transfers or exchanges are under way. Afterwards no money is paid in or out. ' +
+    'When all balances are empty, the accounts are closed, and the customer with the last account: its keys ' +
+    'and webhook endpoints end, and its members lose access. The request can be revoked until the closing of ' +
+    'the accounts begins.',
   success: { status: 200, description: 'The customer is closing.', schema: CustomerClosure },
   problems: ['invalid-transition'],
   handle: async ({ caller, params, tenant }, world) => {
@@ -155,7 +158,7 @@ export const withdrawClosure = route({
   ...closure,
   method: 'delete',
   operationId: 'withdrawClosure',
-  summary: 'Take the closure back',
+  summary: 'Revoke the closure of the customer',
   success: { status: 204, description: 'The customer is active again.' },
   problems: ['invalid-transition'],
   handle: async ({ caller, params, tenant }, world) => {

@@ -69,12 +69,13 @@ export const uploadTransactionAttachment = route({
   operationId: 'uploadTransactionAttachment',
   summary: 'Attach a file to a transaction',
   description:
-    'A PDF, JPEG, PNG, HEIC, CSV, XLSX or DOCX of up to 10 MiB, as `multipart/form-data`; up to ten for each transaction. It can be downloaded when its check has found it `clean`.',
+    'A PDF, JPEG, PNG, HEIC, CSV, XLSX or DOCX of up to 10 MiB, as `multipart/form-data`; at most ten per ' +
+    'transaction. It can be downloaded once its scan has found it `clean`.',
   limits: ['upload'],
   form: AttachmentUpload,
   success: {
     status: 201,
-    description: 'The attachment, waiting for its check.',
+    description: 'The attachment, which waits for its scan.',
     schema: Attachment,
     etag: true,
     location: true,
@@ -117,7 +118,7 @@ export const deleteAttachment = route({
   ifMatch: true,
   current: async ({ tenant, params }, { documents }) =>
     tenant === null ? null : await documents.getAttachment(tenant, params.attachmentId),
-  success: { status: 204, description: 'It is gone.' },
+  success: { status: 204, description: 'The attachment was deleted.' },
   problems: [],
   handle: async ({ caller, params, expectedVersion }, { documents }) => {
     await documents.deleteAttachment(caller, params.attachmentId, expectedVersion)

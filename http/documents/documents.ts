@@ -16,14 +16,16 @@ export const uploadDocument = route({
   operationId: 'uploadDocument',
   summary: 'Upload a document',
   description:
-    'A PDF, JPEG, PNG or HEIC of up to 10 MiB, for `kyb` 20 MiB, as `multipart/form-data`; for `transaction_attachment` also CSV, XLSX and DOCX. It can be used when its check has found it `clean`. Keys upload for `mandate`, `payment_support` and `recipient_support`.',
+    'A PDF, JPEG, PNG or HEIC of up to 10 MiB, for `kyb` 20 MiB, as `multipart/form-data`; for ' +
+    '`transaction_attachment` also CSV, XLSX and DOCX. It can be used once its scan has found it `clean`. ' +
+    'API keys can upload for `mandate`, `payment_support` and `recipient_support`.',
   callers: 'key',
   scope: 'payments:write',
   limits: ['upload'],
   form: DocumentUpload,
   success: {
     status: 201,
-    description: 'The document, waiting for its check.',
+    description: 'The document, which waits for its scan.',
     schema: Document,
     etag: true,
     location: true,
@@ -89,7 +91,7 @@ export const deleteDocument = route({
   ifMatch: 'when sent',
   current: async ({ tenant, params }, { documents }) =>
     tenant === null ? null : await documents.get(tenant, params.documentId),
-  success: { status: 204, description: 'It is gone.' },
+  success: { status: 204, description: 'The document was deleted.' },
   problems: ['invalid-transition'],
   handle: async ({ caller, params, expectedVersion }, { documents }) => {
     await documents.delete(caller, params.documentId, expectedVersion)

@@ -7,8 +7,7 @@ export const downloadFile = route({
   operationId: 'downloadFile',
   tag: 'activity',
   summary: 'Download a file by its link',
-  description:
-    'Where the links of downloads lead. A link needs no credentials and expires soon; ask for another one then.',
+  description: 'The target of download links. A link needs no credentials and expires soon; request a new link then.',
   callers: 'public',
   scope: null,
   tenant: 'none',

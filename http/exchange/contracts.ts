@@ -31,7 +31,7 @@ const heldRates = { feature: 'exchange.held_rates' } as const
 const Contracts = PageOf('ExchangePage', Exchange)
 const DRAWN = {
   status: 201,
-  description: 'The drawdown as it was made.',
+  description: 'The created drawdown.',
   schema: Exchange,
   etag: true,
   location: true,
@@ -66,12 +66,13 @@ export const createForwardContract = route({
   method: 'post',
   path: '/forward-contracts',
   operationId: 'createForwardContract',
-  summary: 'Agree on a forward',
+  summary: 'Create a forward contract',
   description:
-    'From a quote of the kind `forward`. It waits for its deposit where one is asked for: what is not paid within a day is cancelled.',
+    'Takes a quote of the kind `forward`. A forward that needs a deposit waits for it, and is cancelled when ' +
+    'the deposit is not paid within a day.',
   stepUp: { action: 'exchange.above_threshold' },
   body: ForwardContractCreate,
-  success: { status: 201, description: 'The forward as it was made.', schema: Exchange, etag: true, location: true },
+  success: { status: 201, description: 'The created forward.', schema: Exchange, etag: true, location: true },
   problems: ['insufficient-funds', ...OPENING_PROBLEMS],
   handle: ({ command }, { contracts }) => contracts.openForward(command),
 })
@@ -95,10 +96,10 @@ export const payForwardDeposit = route({
   path: '/forward-contracts/{exchangeId}/deposit',
   operationId: 'payForwardDeposit',
   summary: 'Pay the deposit of a forward',
-  description: 'The first one, or what a margin call asks for; all that is missing, or a part of it.',
+  description: 'Pays the first deposit or a margin call, in full or in part.',
   body: ForwardDeposit,
   exists: async (tenant, params, { contracts }) => (await contracts.get(tenant, params.exchangeId, 'forward')) !== null,
-  success: { status: 200, description: 'The forward, its deposit paid.', schema: Exchange },
+  success: { status: 200, description: 'The forward with its paid deposit.', schema: Exchange },
   problems: ['insufficient-funds', 'invalid-transition'],
   handle: ({ params, command }, { contracts }) => contracts.payDeposit(command, params.exchangeId),
 })
@@ -109,7 +110,7 @@ export const listForwardDrawdowns = route({
   method: 'get',
   path: '/forward-contracts/{exchangeId}/drawdowns',
   operationId: 'listForwardDrawdowns',
-  summary: 'List what was drawn from a forward',
+  summary: 'List the drawdowns of a forward',
   list: exchangeList,
   success: { status: 200, description: 'A page of drawdowns.', schema: Contracts, etag: true },
   handle: async ({ list, tenant, params }, { contracts }) =>
@@ -122,9 +123,10 @@ export const createForwardDrawdown = route({
   method: 'post',
   path: '/forward-contracts/{exchangeId}/drawdowns',
   operationId: 'createForwardDrawdown',
-  summary: 'Draw from a forward',
+  summary: 'Create a drawdown from a forward',
   description:
-    'An amount of either currency, at the rate of the contract. The last drawdown takes exactly what is left, and the deposit pays for its part.',
+    'Takes an amount of either currency, at the rate of the contract. The last drawdown takes exactly the ' +
+    'remaining amount, and the deposit pays its part.',
   body: DrawdownCreate,
   exists: async (tenant, params, { contracts }) => (await contracts.get(tenant, params.exchangeId, 'forward')) !== null,
   success: DRAWN,
@@ -155,9 +157,10 @@ export const createHeldRate = route({
   operationId: 'createHeldRate',
   summary: 'Hold a rate',
   description:
-    'From a quote of the kind `held_rate`. Nothing has to be drawn; what is not drawn until `heldUntil` expires.',
+    'Takes a quote of the kind `held_rate`. Drawdowns are optional; the amount that is not drawn by ' +
+    '`heldUntil` expires.',
   body: HeldRateCreate,
-  success: { status: 201, description: 'The held rate as it was made.', schema: Exchange, etag: true, location: true },
+  success: { status: 201, description: 'The created held rate.', schema: Exchange, etag: true, location: true },
   problems: OPENING_PROBLEMS,
   handle: ({ command }, { contracts }) => contracts.holdRate(command),
 })
@@ -180,7 +183,7 @@ export const listHeldRateDrawdowns = route({
   method: 'get',
   path: '/held-rates/{exchangeId}/drawdowns',
   operationId: 'listHeldRateDrawdowns',
-  summary: 'List what was drawn from a held rate',
+  summary: 'List the drawdowns of a held rate',
   list: exchangeList,
   success: { status: 200, description: 'A page of drawdowns.', schema: Contracts, etag: true },
   handle: async ({ list, tenant, params }, { contracts }) =>
@@ -193,8 +196,9 @@ export const createHeldRateDrawdown = route({
   method: 'post',
   path: '/held-rates/{exchangeId}/drawdowns',
   operationId: 'createHeldRateDrawdown',
-  summary: 'Draw from a held rate',
-  description: 'An amount of either currency, at the rate that is held. The last drawdown takes exactly what is left.',
+  summary: 'Create a drawdown from a held rate',
+  description:
+    'Takes an amount of either currency, at the held rate. The last drawdown takes exactly the remaining amount.',
   body: DrawdownCreate,
   exists: async (tenant, params, { contracts }) =>
     (await contracts.get(tenant, params.exchangeId, 'held_rate')) !== null,
@@ -209,10 +213,10 @@ export const cancelHeldRate = route({
   method: 'post',
   path: '/held-rates/{exchangeId}/cancel',
   operationId: 'cancelHeldRate',
-  summary: 'Give a held rate up',
-  description: 'While nothing is drawn from it, or it waits for approval.',
+  summary: 'Cancel a held rate',
+  description: 'A held rate can be cancelled before its first drawdown, or while it waits for approval.',
   idempotency: 'optional',
-  success: { status: 200, description: 'The held rate, cancelled.', schema: Exchange },
+  success: { status: 200, description: 'The cancelled held rate.', schema: Exchange },
   problems: ['not-cancellable'],
   handle: ({ params, command }, { contracts }) => contracts.cancelHeldRate(command, params.exchangeId),
 })

@@ -8,13 +8,15 @@ export const cancelExchange = route({
   operationId: 'cancelExchange',
   tag: 'payments',
   summary: 'Cancel an exchange',
-  description: 'While it waits for approval, or a forward for its first deposit. What was held for it is free again.',
+  description:
+    'An exchange can be cancelled while it waits for approval, and a forward while it waits for its first ' +
+    'deposit. Its hold is released.',
   callers: 'key',
   scope: 'exchanges:write',
   tenant: 'customer',
   idempotency: 'optional',
   exists: async (tenant, { exchangeId }, { exchanges }) => (await exchanges.getExchange(tenant, exchangeId)) !== null,
-  success: { status: 200, description: 'The exchange, cancelled.', schema: Exchange },
+  success: { status: 200, description: 'The cancelled exchange.', schema: Exchange },
   problems: ['not-cancellable'],
   handle: ({ params, command }, { contracts }) => contracts.cancelExchange(command, params.exchangeId),
 })

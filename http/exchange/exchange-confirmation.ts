@@ -8,7 +8,7 @@ export const getExchangeConfirmation = route({
   operationId: 'getExchangeConfirmation',
   tag: 'payments',
   summary: 'Download the confirmation of an exchange',
-  description: 'A PDF for people. It exists once the exchange has completed.',
+  description: 'A PDF. It exists once the exchange has completed.',
   callers: 'key',
   scope: 'statements:read',
   tenant: 'customer',

@@ -47,9 +47,10 @@ export const createQuote = route({
   method: 'post',
   path: '/exchanges/quotes',
   operationId: 'createQuote',
-  summary: 'Ask for a firm quote',
+  summary: 'Create a firm quote',
   description:
-    'It holds until `expiresAt` and is used once. One side is fixed, the other follows from `rate`, rounded half to even.',
+    'A quote is valid until `expiresAt` and can be used once. One side is fixed; the other side follows from ' +
+    '`rate`, rounded half to even.',
   body: QuoteCreate,
   success: QUOTED,
   problems: ['feature-disabled', 'limit-exceeded', 'provider-error'],
@@ -75,8 +76,8 @@ export const refreshQuote = route({
   method: 'post',
   path: '/exchanges/quotes/{quoteId}/refresh',
   operationId: 'refreshQuote',
-  summary: 'Ask for a new quote of the same terms',
-  description: 'The old one stays valid until its own end.',
+  summary: 'Renew a quote on the same terms',
+  description: 'The old quote stays valid until its own `expiresAt`.',
   success: QUOTED,
   problems: ['not-found', 'feature-disabled', 'invalid-transition', 'limit-exceeded', 'provider-error'],
   handle: ({ params, command }, { exchanges }) => exchanges.refreshQuote(command, params.quoteId),
@@ -88,7 +89,9 @@ export const getIndicativeRates = route({
   path: '/exchanges/rates',
   operationId: 'getIndicativeRates',
   summary: 'Read indicative rates',
-  description: 'Without `buyCurrency`: for every currency that is enabled. Nothing can be done at them.',
+  description:
+    'Without `buyCurrency` the answer has a rate for every enabled currency. An exchange needs a firm quote; ' +
+    'it cannot use an indicative rate.',
   limits: ['quotes'],
   query: Type.Object({
     sellCurrency: Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217 code.' }),
@@ -108,7 +111,7 @@ export const listExchanges = route({
   path: '/exchanges',
   operationId: 'listExchanges',
   summary: 'List exchanges',
-  description: 'Of every kind. `q` searches numbers and references.',
+  description: 'Lists exchanges of every kind. `q` searches order numbers and references.',
   list: exchangeList,
   success: { status: 200, description: 'A page of exchanges.', schema: PageOf('ExchangePage', Exchange), etag: true },
   problems: [],
@@ -125,9 +128,10 @@ export const createExchange = route({
   method: 'post',
   path: '/exchanges',
   operationId: 'createExchange',
-  summary: 'Exchange at the rate of a quote',
+  summary: 'Create an exchange from a quote',
   description:
-    'Of any kind of quote. A spot leaves the balance it sells from at once and is `processing` until the bank has settled it.',
+    'Takes a quote of any kind. A spot exchange debits the sold amount at once and is `processing` until the ' +
+    'bank has settled it.',
   body: ExchangeCreate,
   success: {
     status: 201,
@@ -166,11 +170,15 @@ export const simulateExchangeStatus = route({
   method: 'post',
   path: '/simulations/exchanges/{exchangeId}/status',
   operationId: 'simulateExchangeStatus',
-  summary: 'Let an exchange end',
-  description: 'In place of what was planned. Only for an exchange that the sandbox has.',
+  summary: 'Simulate the outcome of an exchange',
+  description: 'Replaces the planned outcome. Only for an exchange that the sandbox bank has.',
   body: SimExchangeStatus,
   exists: async (tenant, { exchangeId }, { exchanges }) => (await exchanges.getExchange(tenant, exchangeId)) !== null,
-  success: { status: 202, description: 'The bank is about to say so.', schema: SimulationResult },
+  success: {
+    status: 202,
+    description: 'The sandbox bank reports the outcome within seconds.',
+    schema: SimulationResult,
+  },
   problems: ['not-found', 'simulation-not-possible'],
   handle: ({ params, command }, { exchanges }) => exchanges.simulateStatus(command, params.exchangeId),
 })
@@ -180,11 +188,12 @@ export const simulateFxRateMove = route({
   method: 'post',
   path: '/simulations/fx-rates',
   operationId: 'simulateFxRateMove',
-  summary: 'Move a rate',
+  summary: 'Simulate a change of a rate',
   description:
-    'For every quote of the pair from now on, of all customers of the connection; the inverse pair moves the other way.',
+    'Applies to every later quote of the currency pair for all customers of the connection; the inverse pair ' +
+    'moves in the opposite direction.',
   body: SimFxRate,
-  success: { status: 202, description: 'The rate as it is now.', schema: SimulationResult },
+  success: { status: 202, description: 'The rate after the change.', schema: SimulationResult },
   problems: ['provider-error'],
   handle: ({ command }, { exchanges }) => exchanges.simulateRate(command),
 })

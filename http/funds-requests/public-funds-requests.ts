@@ -11,8 +11,12 @@ export const getPublicFundsRequest = route({
   method: 'get',
   path: '/public/funds-requests/{token}',
   operationId: 'getPublicFundsRequest',
-  summary: 'Read what a link asks for',
-  success: { status: 200, description: 'Who asks for how much, and where to pay.', schema: PublicFundsRequest },
+  summary: 'Read a funds request through its link',
+  success: {
+    status: 200,
+    description: 'The payee, the amount, and the account to pay to.',
+    schema: PublicFundsRequest,
+  },
   problems: [],
   handle: async ({ params }, { fundsRequests }) => {
     const found = await fundsRequests.ofLink(params.token)
@@ -26,8 +30,8 @@ export const declinePublicFundsRequest = route({
   method: 'post',
   path: '/public/funds-requests/{token}/decline',
   operationId: 'declinePublicFundsRequest',
-  summary: 'Decline to pay what a link asks for',
-  success: { status: 200, description: 'The request, declined.', schema: PublicFundsRequest },
+  summary: 'Decline a funds request through its link',
+  success: { status: 200, description: 'The declined funds request.', schema: PublicFundsRequest },
   problems: ['invalid-transition'],
   handle: async ({ caller, params }, { fundsRequests }) =>
     json(

@@ -58,7 +58,8 @@ function collectionOperations({ base, id, whose, ...who }: Family): Route[] {
       operationId: id('create'),
       summary: `Create an API key of ${whose}`,
       description:
-        'The key is in this answer and never shown again. It can be given only what its creator may do. Live keys need an active customer; a tenant has at most 50 active keys.',
+        'The key is in this answer and never shown again. It can have only the scopes that its creator has. ' +
+        'Live keys need an active customer; a tenant has at most 50 active keys.',
       stepUp: { action: 'api_key.create' },
       body: ApiKeyCreate,
       answersCredential: true,
@@ -92,12 +93,13 @@ function keyOperations({ base, id, whose, ...who }: Family): Route[] {
       method: 'patch',
       path: one,
       operationId: id('update'),
-      summary: `Change the name or the addresses of an API key of ${whose}`,
+      summary: `Change the name or the allowed addresses of an API key of ${whose}`,
       ...(base === '/operator/api-keys'
         ? { stepUp: { action: 'api_key.create' } as const }
         : {
             description:
-              'Signed-in people prove themselves for a list of addresses that lets in an address which the list before did not; an empty list lets in every address.',
+              'A signed-in person needs a step-up for a list that allows an address which the previous list ' +
+              'did not. An empty list allows every address.',
             stepUp: { action: 'api_key.create', byBody: true } as const,
           }),
       ifMatch: true,
@@ -116,7 +118,8 @@ function keyOperations({ base, id, whose, ...who }: Family): Route[] {
       operationId: id('rotate'),
       summary: `Replace an API key of ${whose}`,
       description:
-        'The new key has the settings of the old one, which works until its grace period ends: 24 hours unless said otherwise.',
+        'The new key has the settings of the old key. The old key works until its grace period ends, by ' +
+        'default 24 hours.',
       stepUp: { action: 'api_key.create', subject: 'apiKeyId' },
       body: ApiKeyRotate,
       bodyOptional: true,

@@ -19,7 +19,7 @@ export const getInvitation = route({
   path: '/invitations/{token}',
   operationId: 'getInvitation',
   summary: 'Read the invitation of a link',
-  success: { status: 200, description: 'Who invites, to what.', schema: OpenInvitation },
+  success: { status: 200, description: 'The inviting customer and the role.', schema: OpenInvitation },
   problems: [],
   handle: async ({ params }, { members }) => {
     const found = await members.openInvitation(params.token)
@@ -35,11 +35,12 @@ export const acceptInvitation = route({
   operationId: 'acceptInvitation',
   summary: 'Accept the invitation of a link',
   description:
-    'Whoever has the address already sends their password; anybody else a name and a new password of at least 12 characters.',
+    'A person who already has an account sends its password; a new person sends a name and a new password of ' +
+    'at least 12 characters.',
   body: InvitationAccept,
   success: {
     status: 200,
-    description: 'They are a member from here on, and sign in as ever.',
+    description: 'The person is a member now and can sign in.',
     schema: AcceptedInvitation,
   },
   problems: ['unauthenticated'],

@@ -38,7 +38,7 @@ export const listMemberships = route({
   list: memberList,
   success: {
     status: 200,
-    description: 'A page of members; removed ones only when asked for.',
+    description: 'A page of members; removed members only with `filter[status]`.',
     schema: PageOf('MemberPage', Member),
     etag: true,
   },
@@ -65,7 +65,9 @@ export const updateMembership = route({
   path: '/customers/{customerId}/memberships/{membershipId}',
   operationId: 'updateMembership',
   summary: 'Change the role, the teams, the limits or the access of a member',
-  description: 'Only owners change owners. Nobody changes their own membership, and one active owner remains.',
+  description:
+    'Only an owner can change an owner. A person cannot change their own membership, and at least one active ' +
+    'owner remains.',
   stepUp,
   ifMatch: true,
   current: async ({ tenant, params }, { members }) => await members.getMember(own(tenant, params), params.membershipId),
@@ -85,7 +87,7 @@ export const removeMembership = route({
   stepUp,
   ifMatch: true,
   current: async ({ tenant, params }, { members }) => await members.getMember(own(tenant, params), params.membershipId),
-  success: { status: 204, description: 'They have no access any more.' },
+  success: { status: 204, description: 'The member has no access any more.' },
   problems: ['invalid-transition'],
   handle: async ({ caller, params, expectedVersion }, { members }) => {
     await members.removeMember(caller, params.membershipId, expectedVersion)
@@ -130,7 +132,7 @@ export const createTeam = route({
   path: '/customers/{customerId}/teams',
   operationId: 'createTeam',
   summary: 'Create a team',
-  description: 'Nobody puts themselves into a team.',
+  description: 'A person cannot add themselves to a team.',
   stepUp,
   body: TeamCreate,
   success: { status: 201, description: 'The team.', schema: Team, etag: true, location: true },
@@ -161,7 +163,8 @@ export const updateTeam = route({
   operationId: 'updateTeam',
   summary: 'Change the name or the members of a team',
   description:
-    'A change of the members needs a step-up. Nobody puts themselves into a team; another owner or administrator does.',
+    'A change of the members needs a step-up. A person cannot add themselves to a team; another owner or ' +
+    'administrator must.',
   stepUp: { ...stepUp, byBody: true },
   ifMatch: true,
   current: async ({ tenant, params }, { members }) => await members.getTeam(own(tenant, params), params.teamId),
@@ -178,7 +181,7 @@ export const deleteTeam = route({
   path: '/customers/{customerId}/teams/{teamId}',
   operationId: 'deleteTeam',
   summary: 'Delete a team',
-  description: 'Its members stay members. Policies that name it name nobody in its place.',
+  description: 'Members of the team stay members of the customer. Policies that name the team lose these approvers.',
   ifMatch: true,
   current: async ({ tenant, params }, { members }) => await members.getTeam(own(tenant, params), params.teamId),
   success: { status: 204, description: 'The team is gone.' },
@@ -212,8 +215,8 @@ export const createInvitation = route({
   method: 'post',
   path: '/customers/{customerId}/invitations',
   operationId: 'createInvitation',
-  summary: 'Invite somebody',
-  description: 'To an address of an approved domain. The link is mailed, and good for seven days.',
+  summary: 'Invite a person',
+  description: 'The address must belong to an invitation domain. The link is mailed and works for seven days.',
   stepUp,
   body: InvitationCreate,
   success: {
@@ -248,9 +251,9 @@ export const revokeInvitation = route({
   method: 'delete',
   path: '/customers/{customerId}/invitations/{invitationId}',
   operationId: 'revokeInvitation',
-  summary: 'Withdraw an invitation',
+  summary: 'Revoke an invitation',
   stepUp,
-  success: { status: 204, description: 'Its link no longer works.' },
+  success: { status: 204, description: 'The link of the invitation no longer works.' },
   problems: ['invalid-transition'],
   handle: async ({ caller, params, tenant }, { members }) => {
     own(tenant, params)
@@ -265,7 +268,7 @@ export const resendInvitation = route({
   path: '/customers/{customerId}/invitations/{invitationId}/resend',
   operationId: 'resendInvitation',
   summary: 'Send an invitation again',
-  description: 'With a new link, good for seven days; the one before no longer works.',
+  description: 'Mails a new link that works for seven days; the previous link no longer works.',
   stepUp,
   success: { status: 200, description: 'The invitation.', schema: Invitation, etag: true },
   problems: ['invalid-transition', 'invitation_domains_required', 'domain_not_approved'],

@@ -38,7 +38,9 @@ export const createSession = route({
   tag: 'tenants',
   summary: 'Sign in',
   description:
-    'With e-mail address and password. Where the person has a second factor the session can do nothing until it is given. Five failures lock an address for 15 minutes; every failure has the same answer.',
+    'Takes an e-mail address and a password. When the person has a second factor, the session can do nothing ' +
+    'until that factor is verified. Five failures lock an address for 15 minutes; every failure has the same ' +
+    'answer.',
   callers: 'public',
   scope: null,
   tenant: 'none',
@@ -73,7 +75,7 @@ export const verifySessionMfa = route({
   body: MfaVerify,
   success: {
     status: 200,
-    description: 'The active session with a new token; the one before is void.',
+    description: 'The active session with a new token; the previous token no longer works.',
     schema: OpenedSession,
   },
   problems: ['challenge-locked', 'invalid-transition'],
@@ -104,7 +106,7 @@ export const getCurrentSession = route({
   path: '/sessions/current',
   operationId: 'getCurrentSession',
   tag: 'tenants',
-  summary: 'Read the session that asks: who it is, where they belong and what they may do',
+  summary: 'Read the current session: the person, their memberships and their capabilities',
   callers: 'session',
   scope: null,
   tenant: 'none',
@@ -157,13 +159,17 @@ export const refreshSession = route({
   path: '/sessions/current/refresh',
   operationId: 'refreshSession',
   tag: 'tenants',
-  summary: 'Get a new token and start the idle time again',
-  description: 'The end of the session does not move.',
+  summary: 'Rotate the token of a session and restart its idle time',
+  description: 'The session still ends at its original time.',
   callers: 'session',
   scope: null,
   tenant: 'none',
   idempotency: 'none',
-  success: { status: 200, description: 'The session with a new token; the one before is void.', schema: OpenedSession },
+  success: {
+    status: 200,
+    description: 'The session with a new token; the previous token no longer works.',
+    schema: OpenedSession,
+  },
   problems: [],
   handle: async ({ caller }, { identity }) => opened(200, await identity.refresh(caller)),
 })

@@ -45,8 +45,8 @@ export const createStepUpChallenge = route({
   path: '/step-up/challenges',
   operationId: 'createStepUpChallenge',
   tag: 'tenants',
-  summary: 'Ask for a challenge for one action',
-  description: 'With a subject the proof is good for that subject only.',
+  summary: 'Create a step-up challenge for an action',
+  description: 'When the challenge names a subject, its proof is valid for that subject only.',
   callers: 'session',
   scope: null,
   tenant: 'any',
@@ -69,16 +69,17 @@ export const verifyStepUpChallenge = route({
   path: '/step-up/challenges/{challengeId}/verify',
   operationId: 'verifyStepUpChallenge',
   tag: 'tenants',
-  summary: 'Answer a challenge',
+  summary: 'Answer a step-up challenge',
   description:
-    'The proof is good for five minutes. The session gets a new token; the one before is good for as long as the proof. Five wrong codes lock the challenge.',
+    'The proof is valid for five minutes. The session gets a new token; the previous token works as long as ' +
+    'the proof is valid. Five wrong codes lock the challenge.',
   callers: 'session',
   scope: null,
   tenant: 'any',
   idempotency: 'none',
   body: ChallengeVerify,
   answersCredential: true,
-  success: { status: 200, description: "What was proven, and the session's new token.", schema: StepUpVerified },
+  success: { status: 200, description: "The proof, and the session's new token.", schema: StepUpVerified },
   problems: ['challenge-locked', 'invalid-transition'],
   handle: async ({ caller, params, body }, { identity }) => {
     const { proof, token } = await identity.verifyChallenge(caller, params.challengeId, body)

@@ -52,14 +52,16 @@ export const changePassword = route({
   operationId: 'changePassword',
   tag: 'tenants',
   summary: 'Change your own password',
-  description: 'At least 12 and at most 128 characters, none that is known to be stolen. Ends every other session.',
+  description:
+    'A password has 12 to 128 characters and is on no list of stolen passwords. Every other session of the ' +
+    'person ends.',
   callers: 'session',
   scope: null,
   tenant: 'none',
   idempotency: 'none',
   limits: ['login'],
   body: PasswordChange,
-  success: { status: 204, description: 'The password is the new one.' },
+  success: { status: 204, description: 'The password was changed.' },
   problems: [],
   handle: async ({ caller, body }, { identity }) => {
     await identity.changePassword(caller, body)
@@ -77,7 +79,7 @@ export const listMfaFactors = route({
   scope: null,
   tenant: 'none',
   idempotency: 'none',
-  success: { status: 200, description: 'All of them, oldest first.', schema: PageOf('MfaFactorPage', MfaFactor) },
+  success: { status: 200, description: 'All factors, oldest first.', schema: PageOf('MfaFactorPage', MfaFactor) },
   problems: [],
   handle: async ({ caller }, { identity }) =>
     json(200, {
@@ -91,8 +93,9 @@ export const createMfaFactor = route({
   path: '/users/me/mfa-factors',
   operationId: 'createMfaFactor',
   tag: 'tenants',
-  summary: 'Begin to add a second factor',
-  description: 'It counts once a code of it has been verified. Whoever has a factor already proves it first.',
+  summary: 'Enrol a second factor',
+  description:
+    'The factor is active once one of its codes was verified. A person who already has a factor must prove it first.',
   callers: 'session',
   scope: null,
   tenant: 'none',
@@ -101,7 +104,7 @@ export const createMfaFactor = route({
   body: FactorCreate,
   success: {
     status: 201,
-    description: 'The factor with its secret, which is shown this once.',
+    description: 'The factor with its secret, which is shown only in this answer.',
     schema: NewMfaFactor,
     etag: true,
     location: true,
@@ -118,14 +121,14 @@ export const verifyMfaFactor = route({
   path: '/users/me/mfa-factors/{factorId}/verify',
   operationId: 'verifyMfaFactor',
   tag: 'tenants',
-  summary: 'Confirm a second factor with a code of it',
+  summary: 'Confirm a second factor with one of its codes',
   callers: 'session',
   scope: null,
   tenant: 'none',
   idempotency: 'none',
   stepUp: { action: 'settings.change', unlessNoFactor: true },
   body: FactorConfirm,
-  success: { status: 200, description: 'The factor, which counts from now on.', schema: MfaFactor },
+  success: { status: 200, description: 'The factor, now active.', schema: MfaFactor },
   problems: ['invalid-transition'],
   handle: async ({ caller, params, body }, { identity }) =>
     json(200, await identity.confirmFactor(caller, params.factorId, body.code)),
@@ -137,13 +140,13 @@ export const deleteMfaFactor = route({
   operationId: 'deleteMfaFactor',
   tag: 'tenants',
   summary: 'Remove a second factor',
-  description: 'The last one that counts cannot be removed.',
+  description: 'The last active factor cannot be removed.',
   callers: 'session',
   scope: null,
   tenant: 'none',
   idempotency: 'none',
   stepUp: { action: 'settings.change' },
-  success: { status: 204, description: 'The factor is gone.' },
+  success: { status: 204, description: 'The factor was removed.' },
   problems: ['invalid-transition'],
   handle: async ({ caller, params }, { identity }) => {
     await identity.removeFactor(caller, params.factorId)

@@ -49,14 +49,20 @@ export const addMoney = route({
   tag: 'payments',
   summary: 'Add money to a balance',
   description:
-    'By bank transfer: the answer says where to send it. By conversion: what is on another balance is exchanged, at the rate of a quote or at the one of the moment, and comes when the exchange has settled.',
+    'By bank transfer: the answer names the account to pay to. By conversion: an amount of another balance ' +
+    'is exchanged, at the rate of a quote or at the current rate, and is credited when the exchange has ' +
+    'settled.',
   callers: 'key',
   scope: 'payments:write',
   tenant: 'customer',
   idempotency: 'required',
   limits: ['money'],
   body: AddMoney,
-  success: { status: 200, description: 'How to go on.', schema: AddMoneyResult },
+  success: {
+    status: 200,
+    description: 'The next step: the account to pay to, or the exchange.',
+    schema: AddMoneyResult,
+  },
   problems: [
     'insufficient-funds',
     'quote-expired',

@@ -13,9 +13,10 @@ export const simulateIncomingPayment = route({
   path: '/simulations/incoming-payments',
   operationId: 'simulateIncomingPayment',
   tag: 'simulations',
-  summary: 'Let money come in',
+  summary: 'Simulate an incoming payment',
   description:
-    'The sandbox bank reports it within a second. `details.incomingPaymentRef` is the id of the incoming payment that it becomes.',
+    'The sandbox bank reports the credit within a second. `details.incomingPaymentRef` is the id of the ' +
+    'incoming payment.',
   callers: 'key',
   scope: 'payments:write',
   tenant: 'customer',
@@ -23,7 +24,11 @@ export const simulateIncomingPayment = route({
   idempotency: 'optional',
   limits: ['simulate'],
   body: SimIncomingPayment,
-  success: { status: 202, description: 'The bank is about to report it.', schema: SimulationResult },
+  success: {
+    status: 202,
+    description: 'The sandbox bank reports the credit within a second.',
+    schema: SimulationResult,
+  },
   problems: ['simulation-not-possible', 'limit-exceeded'],
   handle: async ({ caller, body, command }, { incomingPayments }) =>
     await incomingPayments.simulate(caller, body, command.idempotency, 'result'),
@@ -34,9 +39,8 @@ export const simulateSandboxIncomingPayment = route({
   path: '/sandbox/incoming-payments',
   operationId: 'simulateSandboxIncomingPayment',
   tag: 'public-api',
-  summary: 'Let money come in',
-  description:
-    'As `simulateIncomingPayment`, for integrations. `objectId` is the id of the incoming payment that it becomes.',
+  summary: 'Simulate an incoming payment',
+  description: 'Like `simulateIncomingPayment`, for API keys. `objectId` is the id of the incoming payment.',
   callers: 'key',
   scope: 'payments:write',
   tenant: 'customer',
@@ -44,7 +48,11 @@ export const simulateSandboxIncomingPayment = route({
   idempotency: 'optional',
   limits: ['simulate'],
   body: SandboxIncomingPayment,
-  success: { status: 202, description: 'The bank is about to report it.', schema: SandboxSimulation },
+  success: {
+    status: 202,
+    description: 'The sandbox bank reports the credit within a second.',
+    schema: SandboxSimulation,
+  },
   problems: ['simulation-not-possible', 'limit-exceeded'],
   handle: async ({ caller, body, command }, { incomingPayments }) =>
     await incomingPayments.simulate(caller, body, command.idempotency, 'receipt'),
@@ -55,9 +63,10 @@ export const simulateIncomingDebit = route({
   path: '/simulations/incoming-debits',
   operationId: 'simulateIncomingDebit',
   tag: 'simulations',
-  summary: 'Let somebody collect from a balance',
+  summary: 'Simulate a collection from a balance',
   description:
-    'For sandboxes of banking partners. The sandbox bank collects for nobody, so on its connections this is not possible.',
+    'For the sandboxes of banking partners. The built-in sandbox bank has no collections, so its connections ' +
+    'answer `simulation-not-possible`.',
   callers: 'key',
   scope: 'payments:write',
   tenant: 'customer',
@@ -65,7 +74,7 @@ export const simulateIncomingDebit = route({
   idempotency: 'optional',
   limits: ['simulate'],
   body: SimIncomingDebit,
-  success: { status: 202, description: 'The partner is about to collect.', schema: SimulationResult },
+  success: { status: 202, description: "The partner's sandbox was asked to collect.", schema: SimulationResult },
   problems: ['simulation-not-possible'],
   handle: async ({ caller, body, command }, { incomingPayments }) =>
     await incomingPayments.simulateDebit(caller, body, command.idempotency),
@@ -76,9 +85,10 @@ export const simulateIncomingRecall = route({
   path: '/simulations/incoming-payments/{incomingPaymentId}/recall',
   operationId: 'simulateIncomingRecall',
   tag: 'simulations',
-  summary: "Let the payer's bank ask for money back",
+  summary: 'Simulate a recall of an incoming payment',
   description:
-    "Opens a case in the operator's queue, `details.caseId`. While it is open, the money is set aside where the balance covers it.",
+    "Opens a case in the operator's queue; `details.caseId` is its id. While the case is open, the amount is " +
+    'held when the balance covers it.',
   callers: 'key',
   scope: 'payments:write',
   tenant: 'customer',
@@ -89,7 +99,7 @@ export const simulateIncomingRecall = route({
   bodyOptional: true,
   exists: async (tenant, { incomingPaymentId }, { incomingPayments }) =>
     (await incomingPayments.getIncomingPayment(tenant, incomingPaymentId)) !== null,
-  success: { status: 202, description: "The operator's people have it.", schema: SimulationResult },
+  success: { status: 202, description: 'The case was opened.', schema: SimulationResult },
   problems: ['not-found', 'simulation-not-possible'],
   handle: async ({ caller, params, body, command }, { incomingPayments }) =>
     await incomingPayments.simulateRecall(caller, params.incomingPaymentId, body, command.idempotency),

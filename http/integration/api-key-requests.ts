@@ -12,7 +12,7 @@ export const listApiKeyRequests = route({
   operationId: 'listApiKeyRequests',
   tag: 'public-api',
   summary: 'List the last calls of an API key',
-  description: 'Newest first; kept for seven days.',
+  description: 'Lists the calls newest first, for seven days.',
   callers: 'session',
   scope: null,
   capability: 'api_keys.manage',
@@ -33,16 +33,17 @@ export const getApiKeyUsage = route({
   path: '/api-keys/{apiKeyId}/usage',
   operationId: 'getApiKeyUsage',
   tag: 'public-api',
-  summary: 'Report what an API key has called',
+  summary: 'Report the usage of an API key',
   description:
-    'Days are in UTC; `to` is included, today unless given, and at most 90 days after `from`, which is 29 days before it unless given.',
+    'Days are in UTC. `to` is inclusive and by default today; `from` is by default 29 days before `to`, and ' +
+    'at most 90.',
   callers: 'session',
   scope: null,
   capability: 'api_keys.manage',
   tenant: 'customer',
   idempotency: 'none',
   query: Type.Object(usageDays),
-  success: { status: 200, description: 'The report, of this key alone.', schema: ApiUsageReport },
+  success: { status: 200, description: 'The report on this key.', schema: ApiUsageReport },
   problems: [],
   handle: async ({ tenant, params, query }, { integration, clock }) => {
     const report = await integration.apiUsage(tenant, {

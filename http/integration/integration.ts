@@ -23,7 +23,12 @@ const WINDOW_DAYS_DEFAULT = 30
 /** Query of a key's request log. */
 export const RequestLogQuery = Type.Object({
   limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: LOG_LIMIT, default: LOG_LIMIT, description: 'Calls to show.' }),
+    Type.Integer({
+      minimum: 1,
+      maximum: LOG_LIMIT,
+      default: LOG_LIMIT,
+      description: 'The largest number of calls to list.',
+    }),
   ),
   outcome: Type.Optional(RequestOutcome),
 })
@@ -83,9 +88,10 @@ export const getOperatorApiUsage = route({
   path: '/integration/api-usage',
   operationId: 'getOperatorApiUsage',
   tag: 'public-api',
-  summary: 'Report what keys have called',
+  summary: 'Report the usage of API keys',
   description:
-    'Days are in UTC; `to` is included, today unless given, and at most 90 days after `from`, which is 29 days before it unless given. Calls are counted within a few seconds.',
+    'Days are in UTC. `to` is inclusive and by default today; `from` is by default 29 days before `to`, and ' +
+    'at most 90. Calls are counted within a few seconds.',
   callers: 'key',
   scope: 'integration:read',
   tenant: 'operator',
@@ -111,7 +117,7 @@ export const listOperatorApiKeyRequests = route({
   operationId: 'listOperatorApiKeyRequests',
   tag: 'public-api',
   summary: 'List the last calls of a key',
-  description: 'Any key of the operator or of its customers. Newest first; kept for seven days.',
+  description: 'Lists the calls of any key of the operator or of its customers, newest first, for seven days.',
   callers: 'key',
   scope: 'integration:read',
   tenant: 'operator',

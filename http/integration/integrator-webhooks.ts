@@ -35,7 +35,7 @@ export const listIntegratorWebhooks = route({
   path: '/integrator-webhooks',
   operationId: 'listIntegratorWebhooks',
   summary: 'List webhook endpoints',
-  description: "Those of the tenant that X-Tenant-Id names: a customer's, or the operator's own.",
+  description: 'Lists the endpoints of the tenant in X-Tenant-Id: a customer, or the operator itself.',
   list: webhookList,
   success: {
     status: 200,
@@ -54,7 +54,8 @@ export const createIntegratorWebhook = route({
   operationId: 'createIntegratorWebhook',
   summary: 'Add a webhook endpoint',
   description:
-    'The signing secret is in this answer and never shown again. A tenant has at most ten endpoints. Its owners are told by mail.',
+    'The signing secret is in this answer and never shown again. A tenant has at most ten endpoints. The ' +
+    'owners of the tenant are notified by mail.',
   stepUp: change,
   body: IntegratorWebhookWrite,
   answersCredential: true,
@@ -90,7 +91,9 @@ export const updateIntegratorWebhook = route({
   operationId: 'updateIntegratorWebhook',
   summary: 'Change a webhook endpoint',
   description:
-    '`enabled: true` makes a paused or disabled endpoint active again, with its counters at zero; what it missed is listed and can be sent again. `enabled: false` disables it, and what waits is discarded.',
+    '`enabled: true` makes a paused or disabled endpoint active again, with its counters at zero; missed ' +
+    'deliveries are listed and can be sent again. `enabled: false` disables the endpoint and discards its ' +
+    'waiting deliveries.',
   stepUp: { ...change, subject: 'webhookId' },
   ifMatch: true,
   current,
@@ -110,7 +113,7 @@ export const deleteIntegratorWebhook = route({
   stepUp: { ...change, subject: 'webhookId' },
   ifMatch: true,
   current,
-  success: { status: 204, description: 'Nothing more is sent to it.' },
+  success: { status: 204, description: 'The endpoint gets no more events.' },
   problems: [],
   handle: async ({ caller, params, expectedVersion }, { webhooks }) => {
     await webhooks.remove(caller, params.webhookId, expectedVersion)
@@ -123,13 +126,13 @@ export const rotateIntegratorWebhookSecret = route({
   method: 'post',
   path: `${ONE}/rotate-secret`,
   operationId: 'rotateIntegratorWebhookSecret',
-  summary: 'Give a webhook endpoint a new secret',
-  description: 'For 24 hours callbacks carry two signatures, one of the secret before.',
+  summary: 'Rotate the secret of a webhook endpoint',
+  description: 'For 24 hours callbacks carry two signatures: one of the new and one of the previous secret.',
   stepUp: { ...change, subject: 'webhookId' },
   answersCredential: true,
   success: {
     status: 200,
-    description: 'The endpoint with its new secret, which is shown this once.',
+    description: 'The endpoint with its new secret, which is shown only in this answer.',
     schema: IntegratorWebhookWithSecret,
     etag: true,
   },
@@ -148,7 +151,8 @@ export const testIntegratorWebhook = route({
   operationId: 'testIntegratorWebhook',
   summary: 'Send a test event to a webhook endpoint',
   description:
-    'Also to one that is paused. Answers with what became of the first attempt; a failed one is repeated like any other.',
+    'A paused endpoint can be tested, too. The answer has the outcome of the first attempt; a failed attempt ' +
+    'is retried like any other.',
   limits: ['webhook-test'],
   success: { status: 200, description: 'The delivery.', schema: WebhookDelivery },
   problems: ['not-found', 'invalid-transition'],
@@ -163,7 +167,8 @@ export const listWebhookDeliveries = route({
   operationId: 'listWebhookDeliveries',
   summary: 'List the deliveries of a webhook endpoint with their attempts',
   description:
-    '`filter[succeeded]=false` lists those that have not arrived, those that were never sent because the endpoint was not active among them.',
+    '`filter[succeeded]=false` lists deliveries that have not arrived, including those discarded because the ' +
+    'endpoint was not active.',
   list: deliveryList,
   success: {
     status: 200,
@@ -182,7 +187,7 @@ export const redeliverWebhook = route({
   path: `${ONE}/deliveries/{deliveryId}/redeliver`,
   operationId: 'redeliverWebhook',
   summary: 'Send a delivery again',
-  description: 'The same event under its own id, tried for another 72 hours. The endpoint must be active.',
+  description: 'Sends the same event with the same id, with retries for another 72 hours. The endpoint must be active.',
   limits: ['webhook-redeliver'],
   success: { status: 202, description: 'The delivery, pending again.', schema: WebhookDelivery },
   problems: ['not-found', 'invalid-transition'],

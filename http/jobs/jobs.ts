@@ -26,7 +26,7 @@ export const getJob = route({
   operationId: 'getJob',
   tag: 'activity',
   summary: 'Read a job',
-  description: 'Ask until it is over. The link in its result is made anew each time.',
+  description: 'Poll the job until it has ended. Every read makes a new link to its result.',
   callers: 'key',
   scope: 'transactions:read',
   tenant: 'any',
@@ -42,12 +42,14 @@ export const cancelJob = route({
   operationId: 'cancelJob',
   tag: 'activity',
   summary: 'Cancel a job',
-  description: 'While it waits or runs. People cancel any job of their tenant, a key what it has asked for.',
+  description:
+    'A job can be cancelled while it is queued or runs. A person can cancel any job of the tenant, a key ' +
+    'only its own jobs.',
   callers: 'key',
   scope: 'transactions:read',
   tenant: 'any',
   idempotency: 'optional',
-  success: { status: 200, description: 'The job, cancelled.', schema: Job },
+  success: { status: 200, description: 'The cancelled job.', schema: Job },
   problems: ['not-found', 'not-cancellable'],
   handle: ({ caller, params, command }, { jobs }) => jobs.cancel(caller, params.jobId, command.idempotency),
 })

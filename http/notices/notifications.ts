@@ -18,7 +18,7 @@ export const listNotifications = route({
   method: 'get',
   path: '/notifications',
   operationId: 'listNotifications',
-  summary: 'List what you were told',
+  summary: 'List your notifications',
   list: notificationList,
   success: {
     status: 200,
@@ -35,7 +35,7 @@ export const readNotification = route({
   method: 'post',
   path: '/notifications/{notificationId}/read',
   operationId: 'readNotification',
-  summary: 'Note that you have read something',
+  summary: 'Mark a notification as read',
   success: { status: 200, description: 'The notification.', schema: Notification },
   handle: async ({ caller, params }, { notices }) =>
     json(200, await notices.readNotification(caller.session.userId, caller.tenant.id, params.notificationId)),
@@ -46,7 +46,7 @@ export const getNotificationPreferences = route({
   method: 'get',
   path: '/notification-preferences',
   operationId: 'getNotificationPreferences',
-  summary: 'Read what you want to hear of',
+  summary: 'Read your notification preferences',
   success: { status: 200, description: 'Your preferences.', schema: NotificationPreferences },
   handle: async ({ caller }, { notices }) => json(200, await notices.notificationPreferences(caller.session.userId)),
 })
@@ -56,7 +56,7 @@ export const updateNotificationPreferences = route({
   method: 'put',
   path: '/notification-preferences',
   operationId: 'updateNotificationPreferences',
-  summary: 'Set what you want to hear of',
+  summary: 'Change your notification preferences',
   body: NotificationPreferences,
   success: { status: 200, description: 'Your preferences.', schema: NotificationPreferences },
   handle: async ({ caller, body }, { notices }) =>

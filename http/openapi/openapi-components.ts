@@ -26,7 +26,7 @@ export const PARAMETERS: Json = {
     in: 'header',
     required: true,
     description:
-      'The customer or operator whose data is meant: the one the API key belongs to, or one that the signed-in person is a member of.',
+      'The customer or operator that the request is about: the owner of the API key, or a tenant that the signed-in person belongs to.',
     schema: { $ref: '#/components/schemas/Uuid' },
   },
   RequestId: {
@@ -61,21 +61,21 @@ export const PARAMETERS: Json = {
     name: 'If-Match',
     in: 'header',
     required: true,
-    description: 'ETag of what is changed, a list of them, or `*`. The prefix `W/` does not count.',
+    description: 'ETag of the resource to change, a list of ETags, or `*`. The prefix `W/` is ignored.',
     schema: { type: 'string' },
   },
   OptionalIfMatch: {
     name: 'If-Match',
     in: 'header',
     required: false,
-    description: 'ETag of what is changed, a list of them, or `*`; compared when sent.',
+    description: 'ETag of the resource to change, a list of ETags, or `*`; compared when sent.',
     schema: { type: 'string' },
   },
   IfNoneMatch: {
     name: 'If-None-Match',
     in: 'header',
     required: false,
-    description: 'ETag of the copy the client has; answered with 304 while it still holds.',
+    description: "ETag of the client's copy; the answer is 304 while that copy is current.",
     schema: { type: 'string' },
   },
   Cursor: {
@@ -96,7 +96,7 @@ export const PARAMETERS: Json = {
     name: 'withTotal',
     in: 'query',
     required: false,
-    description: 'Whether to count all rows; only on the first page, and slower.',
+    description: 'Whether to count all rows; slower, and only possible on the first page.',
     schema: { type: 'boolean', default: false },
   },
 }

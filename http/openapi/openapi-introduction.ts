@@ -1,16 +1,20 @@
 /** The introduction of the contract, for first-time readers: the rules that all operations have in common. */
 export const INTRODUCTION = `Accounts, recipients, payments and foreign exchange for customers of a banking platform.
 
-- **Who asks.** Programs send an API key as \`Authorization: Bearer svc_…\`, people the token that \`POST /sessions\` and its second factor give. \`X-Tenant-Id\`
-  is the customer or the operator that it is about. A sandbox prints a key when it starts for the first time, and keeps it with all ids in \`sandbox.json\`.
-- **Money** is \`{"amountMinor": "1250", "currency": "EUR"}\`: minor units of the currency, as text, so 12.50 EUR. Times are UTC, ids are UUIDs.
-- **Nothing happens twice.** What moves money takes an \`Idempotency-Key\`. The same key with the same body gives the same answer for 24 hours, marked
-  \`Idempotency-Replayed: true\`; after a timeout send the same request again.
-- **Nothing is overwritten unseen.** A change names the \`ETag\` it is based on as \`If-Match\`: 412 when there has been another since. Reads take \`If-None-Match\`.
-- **Lists** are read on with \`page.nextCursor\` and back with \`page.prevCursor\`, as \`cursor\` with the same filters and sort. A filter is \`filter[status]=completed,failed\`.
-- **Errors** are problem documents: go by \`code\`. \`errors[]\` points at each member that is wrong, \`retryable\` says whether the same request may be sent
-  again, and with \`requestId\` we find it in our logs.
-- **What becomes of things** is told by webhooks (\`POST /integrator-webhooks\`): go by the resource, which you then read. \`GET /simulations\` lists what the
-  sandbox can be made to do, by amounts, by words and on demand.
+- **Authentication.** Programs send an API key as \`Authorization: Bearer svc_…\`; people send the token of \`POST /sessions\`
+  after its second factor. \`X-Tenant-Id\` names the customer or the operator that the request is about. A sandbox prints a key
+  at its first start, and stores it with all ids in \`sandbox.json\`.
+- **Money** is \`{"amountMinor": "1250", "currency": "EUR"}\`: minor units of the currency, as text, here 12.50 EUR. Times are
+  UTC, ids are UUIDs.
+- **Idempotency.** A request that moves money takes an \`Idempotency-Key\`. The same key with the same body gets the same answer
+  for 24 hours, with \`Idempotency-Replayed: true\`; after a timeout send the same request again.
+- **Concurrent changes.** A change names the \`ETag\` of the version it is based on as \`If-Match\`; the answer is 412 when the
+  resource has changed since. Reads accept \`If-None-Match\`.
+- **Lists** have pages: send \`page.nextCursor\` or \`page.prevCursor\` as \`cursor\`, with the same filters and sort. A filter is
+  \`filter[status]=completed,failed\`.
+- **Errors** are problem documents. Decide by \`code\`; \`errors[]\` points at each invalid member; \`retryable\` tells whether the
+  same request may be sent again; \`requestId\` finds the request in the logs of the service.
+- **Events.** Webhooks (\`POST /integrator-webhooks\`) report changes of resources; read the resource for its current state.
+  \`GET /simulations\` lists the outcomes that a sandbox can simulate: by amounts, by words in texts and on demand.
 
 Clients must ignore unknown response fields and tolerate new values of enumerations.`

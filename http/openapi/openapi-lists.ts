@@ -7,7 +7,9 @@ function filterSchema(filter: Filter): Json {
     case 'words':
       return {
         type: 'string',
-        description: `One or more of ${filter.values.join(', ')}, separated by commas.${filter.default === undefined ? '' : ` Default: ${filter.default.join(', ')}.`}`,
+        description:
+          `One or more of ${filter.values.join(', ')}, separated by commas.` +
+          (filter.default === undefined ? '' : ` Default: ${filter.default.join(', ')}.`),
       }
     case 'ids':
       return {
@@ -56,7 +58,9 @@ export function listParameters(list: ListDeclaration): Json[] {
     required: false,
     style: 'deepObject',
     explode: true,
-    description: `\`filter[name]=value\`. Different filters are combined with AND.${list.metadata === true ? ' Also `filter[metadata.<key>]`, exact, at most 5.' : ''}`,
+    description:
+      '`filter[name]=value`. Different filters are combined with AND.' +
+      (list.metadata === true ? ' At most five of them `filter[metadata.<key>]`, each an exact match.' : ''),
     schema:
       list.metadata === true
         ? {

@@ -48,7 +48,7 @@ const SECURITY_SCHEMES: Json = {
     type: 'apiKey',
     in: 'cookie',
     name: '__Host-session',
-    description: 'The same as a cookie, for browsers. Requests that write also need `X-CSRF-Token`.',
+    description: 'The session token as a cookie, for browsers. Requests that write also need `X-CSRF-Token`.',
   },
 }
 
@@ -96,7 +96,7 @@ function successResponses(route: Route, schemas: Json): Json {
   }
   if (route.method === 'get' && success.etag === true) {
     responses['304'] = {
-      description: 'The copy of the client still holds.',
+      description: "The client's copy is current.",
       headers: header(...commonHeaders(route), 'ETag'),
     }
   }
@@ -109,9 +109,12 @@ function operation(route: Route, schemas: Json): Json {
     in: 'path',
     required: true,
     ...(name === 'token'
-      ? { description: 'From the mail.', schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{20,128}$' } }
+      ? {
+          description: 'The token of the link in the mail.',
+          schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{20,128}$' },
+        }
       : route.words?.[name] !== undefined
-        ? { description: 'Which one.', schema: { type: 'string', enum: route.words[name] } }
+        ? { description: 'One of the listed values.', schema: { type: 'string', enum: route.words[name] } }
         : { description: 'Id of the resource.', schema: { $ref: '#/components/schemas/Uuid' } }),
   }))
   if (route.tenant !== 'none') parameters.push(parameter('TenantId'))

@@ -57,7 +57,7 @@ export const getOperatorSettings = route({
   method: 'get',
   path: '/operator/settings',
   operationId: 'getOperatorSettings',
-  summary: 'Read what the operator sets for its customers',
+  summary: "Read the operator's settings for its customers",
   success: { status: 200, description: 'The settings.', schema: OperatorSettings, etag: true },
   handle: async ({ tenant }, { operators }) => resource(await operators.getSettings(tenant.id)),
 })
@@ -67,9 +67,11 @@ export const updateOperatorSettings = route({
   method: 'patch',
   path: '/operator/settings',
   operationId: 'updateOperatorSettings',
-  summary: 'Change what the operator sets for its customers',
+  summary: "Change the operator's settings for its customers",
   description:
-    'Only what is given changes; limits of a type and limits of rails are given whole. Effective for whatever is asked after the answer. What customers have paid out in the running day and month counts.',
+    'Members that are left out stay unchanged; the limits of a customer type and the limits of rails are ' +
+    'replaced as a whole. The settings apply to every request after the answer. Payments already made on the ' +
+    'running day and month count against new limits.',
   ifMatch: true,
   current: current(({ operators }, id) => operators.getSettings(id)),
   body: OperatorSettingsUpdate,
@@ -83,7 +85,7 @@ export const getFeatureFlags = route({
   method: 'get',
   path: '/operator/feature-flags',
   operationId: 'getFeatureFlags',
-  summary: 'Read which features are on',
+  summary: 'Read which features are enabled',
   success: { status: 200, description: 'The features.', schema: FeatureFlags, etag: true },
   handle: async ({ tenant }, { operators }) => resource(await operators.getFlags(tenant.id)),
 })
@@ -93,9 +95,10 @@ export const updateFeatureFlags = route({
   method: 'patch',
   path: '/operator/feature-flags',
   operationId: 'updateFeatureFlags',
-  summary: 'Switch features on and off',
+  summary: 'Enable and disable features',
   description:
-    'For the operator and its customers. Operations of a feature that is off answer `404 feature-disabled`. `sandbox` cannot be switched.',
+    'Applies to the operator and its customers. Operations of a disabled feature answer `404 ' +
+    'feature-disabled`. `sandbox` cannot be changed.',
   ifMatch: true,
   current: current(({ operators }, id) => operators.getFlags(id)),
   body: FeatureFlagsUpdate,

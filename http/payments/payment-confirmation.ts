@@ -9,7 +9,8 @@ export const getPaymentConfirmation = route({
   tag: 'payments',
   summary: 'Download the confirmation of a payment',
   description:
-    'A PDF for people. It exists once the payment has completed; a payment that comes back afterwards gets another one, which says so.',
+    'A PDF. It exists once the payment has completed; a payment that is returned later gets a new ' +
+    'confirmation that shows the return.',
   callers: 'key',
   scope: 'statements:read',
   tenant: 'customer',

@@ -14,9 +14,10 @@ export const requestPaymentRecall = route({
   path: '/payments/{paymentId}/recall',
   operationId: 'requestPaymentRecall',
   tag: 'payments',
-  summary: 'Ask for a payment back',
+  summary: 'Request the recall of a payment',
   description:
-    "Once, within 13 months of its completion, where the rail knows recalls. The recipient's bank has 15 business days for its answer; only an accepted recall changes the payment.",
+    'A payment can be recalled once, within 13 months of its completion, when its rail has recalls. The ' +
+    "recipient's bank has 15 business days to answer; only an accepted recall changes the payment.",
   callers: 'key',
   scope: 'payments:write',
   tenant: 'customer',
@@ -24,7 +25,7 @@ export const requestPaymentRecall = route({
   limits: ['money'],
   body: PaymentRecallRequest,
   exists: async (tenant, { paymentId }, { payments }) => (await payments.getPayment(tenant, paymentId)) !== null,
-  success: { status: 202, description: 'The payment, whose recall is on its way.', schema: Payment },
+  success: { status: 202, description: 'The payment with its recall.', schema: Payment },
   problems: ['not-found', 'invalid-transition'],
   handle: ({ caller, params, command }, { payments }) => payments.requestRecall(caller, params.paymentId, command),
 })
@@ -34,7 +35,7 @@ export const listPaymentUpdates = route({
   path: '/payments/{paymentId}/updates',
   operationId: 'listPaymentUpdates',
   tag: 'payments',
-  summary: 'List what has happened to a payment',
+  summary: 'List the status updates of a payment',
   callers: 'key',
   scope: 'payments:read',
   tenant: 'customer',
@@ -42,7 +43,7 @@ export const listPaymentUpdates = route({
   list: paymentStatusUpdateList,
   success: {
     status: 200,
-    description: 'A page of its history.',
+    description: 'A page of status updates.',
     schema: PageOf('PaymentStatusUpdatePage', PaymentStatusUpdate),
     etag: true,
   },

@@ -20,15 +20,19 @@ const SIMULATION = {
 } as const
 const exists = async (tenant: Tenant, { paymentId }: { readonly paymentId: string }, { payments }: ReadServices) =>
   (await payments.getPayment(tenant, paymentId)) !== null
-const queued = { status: 202, description: 'The bank is about to say so.', schema: SimulationResult } as const
+const queued = {
+  status: 202,
+  description: 'The sandbox bank reports the outcome within seconds.',
+  schema: SimulationResult,
+} as const
 
 export const listSimulations = route({
   method: 'get',
   path: '/simulations',
   operationId: 'listSimulations',
   tag: 'simulations',
-  summary: 'What can be simulated',
-  description: 'And what the sandbox does by itself: `rules`.',
+  summary: 'List simulations',
+  description: "The catalogue also lists the sandbox's automatic rules: `rules`.",
   callers: 'key',
   scope: 'balances:read',
   tenant: 'customer',
@@ -46,8 +50,8 @@ export const simulatePaymentStatus = route({
   path: '/simulations/payments/{paymentId}/status',
   operationId: 'simulatePaymentStatus',
   tag: 'simulations',
-  summary: 'Let the bank say what became of a payment',
-  description: 'In place of what was planned. Only for a payment that the sandbox bank has.',
+  summary: 'Simulate the outcome of a payment',
+  description: 'Replaces the planned outcome. Only for a payment that the sandbox bank has.',
   sandbox: 'simulation',
   body: SimPaymentStatus,
   exists,
@@ -63,8 +67,8 @@ export const simulateSandboxPaymentStatus = route({
   path: '/sandbox/payments/{paymentId}/status',
   operationId: 'simulateSandboxPaymentStatus',
   tag: 'public-api',
-  summary: 'Let the bank say what became of a payment',
-  description: 'As `simulatePaymentStatus`, for integrations.',
+  summary: 'Simulate the outcome of a payment',
+  description: 'Like `simulatePaymentStatus`, for API keys.',
   sandbox: 'only',
   body: SandboxPaymentStatus,
   exists,
@@ -80,8 +84,8 @@ export const simulatePaymentReturn = route({
   path: '/simulations/payments/{paymentId}/return',
   operationId: 'simulatePaymentReturn',
   tag: 'simulations',
-  summary: 'Let a payment come back',
-  description: 'In full or in part, after it was completed or before anybody confirmed it.',
+  summary: 'Simulate the return of a payment',
+  description: 'The return is in full or in part, and may come before or after the completion of the payment.',
   sandbox: 'simulation',
   body: SimPaymentReturn,
   bodyOptional: true,
@@ -98,8 +102,8 @@ export const simulatePaymentRecall = route({
   path: '/simulations/payments/{paymentId}/recall',
   operationId: 'simulatePaymentRecall',
   tag: 'simulations',
-  summary: "Let the recipient's bank answer a recall",
-  description: 'Nobody need have asked for it. `accepted`: the money comes back. `rejected`: nothing moves.',
+  summary: 'Simulate the answer to a recall',
+  description: 'The payment needs no open recall. `accepted`: the money comes back. `rejected`: no money moves.',
   sandbox: 'simulation',
   body: SimPaymentRecall,
   exists,

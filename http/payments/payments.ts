@@ -19,7 +19,9 @@ export const createPayment = route({
   tag: 'payments',
   summary: 'Create a payment',
   description:
-    "The money is held at once. Where the customer's policy asks for people, the payment waits for them with its hold. A payment for a later day holds nothing before that day. With `draft` nothing happens until it is submitted. The same Idempotency-Key never pays twice.",
+    "The amount is held at once. When the customer's policy requires approval, the payment waits for it with " +
+    'its hold. A payment for a later day has no hold before that day. With `draft` the payment is only ' +
+    'stored until it is submitted. The same Idempotency-Key never pays twice.',
   callers: 'key',
   scope: 'payments:write',
   tenant: 'customer',
@@ -47,16 +49,17 @@ export const validatePayment = route({
   path: '/payments/validate',
   operationId: 'validatePayment',
   tag: 'payments',
-  summary: 'See what would become of a payment',
+  summary: 'Check a payment without creating it',
   description:
-    'Takes what creating a payment takes and makes nothing. Says by which rail it would go and why, what it would cost, when it would be carried out, who would have to approve it, and everything that speaks against it.',
+    'Takes the body of a new payment and creates nothing. Answers with the rail and the reason for it, the ' +
+    'fees, the execution date, the approvers, and every error that would refuse the payment.',
   callers: 'key',
   scope: 'payments:write',
   tenant: 'customer',
   idempotency: 'none',
   limits: ['verify'],
   body: PaymentCreate,
-  success: { status: 200, description: 'What would become of it.', schema: PaymentCheck },
+  success: { status: 200, description: 'The result of the check.', schema: PaymentCheck },
   problems: [],
   handle: async ({ command }, { payments }) => json(200, await payments.checkPayment(command)),
 })
@@ -99,7 +102,7 @@ export const updatePayment = route({
   tag: 'payments',
   summary: 'Change a payment',
   description:
-    'A draft can be changed in everything it says. Of what was submitted only documentIds, internalNote and metadata can.',
+    'Every member of a draft can be changed. After submission only documentIds, internalNote and metadata can.',
   callers: 'key',
   scope: 'payments:write',
   tenant: 'customer',
@@ -121,8 +124,8 @@ export const deletePayment = route({
   path: '/payments/{paymentId}',
   operationId: 'deletePayment',
   tag: 'payments',
-  summary: 'Throw a draft away',
-  description: 'Only a draft can be deleted; what was submitted is cancelled.',
+  summary: 'Delete a draft',
+  description: 'Only a draft can be deleted; a submitted payment is cancelled instead.',
   callers: 'key',
   scope: 'payments:write',
   tenant: 'customer',
@@ -130,7 +133,7 @@ export const deletePayment = route({
   ifMatch: true,
   current: async ({ tenant, params }, { payments }) =>
     tenant === null ? null : await payments.getPayment(tenant, params.paymentId),
-  success: { status: 204, description: 'It is gone.' },
+  success: { status: 204, description: 'The draft was deleted.' },
   problems: ['invalid-transition'],
   handle: async ({ caller, params, expectedVersion }, { payments }) => {
     await payments.remove(caller, params.paymentId, expectedVersion)
@@ -144,8 +147,7 @@ export const submitPayment = route({
   operationId: 'submitPayment',
   tag: 'payments',
   summary: 'Submit a draft',
-  description:
-    'From here it is a payment like any other: everything that is asked when a payment is created is asked now.',
+  description: 'The submission checks everything that the creation of a payment checks.',
   callers: 'key',
   scope: 'payments:write',
   tenant: 'customer',
@@ -178,7 +180,8 @@ export const cancelPayment = route({
   tag: 'payments',
   summary: 'Cancel a payment',
   description:
-    'Possible while it waits for approval, for its day or for the bank. The held money is free again. A draft is deleted instead.',
+    'A payment can be cancelled while it waits for approval, for its day or for its hand-over to the bank. ' +
+    'Its hold is released. A draft is deleted instead.',
   callers: 'key',
   scope: 'payments:write',
   tenant: 'customer',
@@ -186,7 +189,7 @@ export const cancelPayment = route({
   body: PaymentCancel,
   bodyOptional: true,
   exists: async (tenant, { paymentId }, { payments }) => (await payments.getPayment(tenant, paymentId)) !== null,
-  success: { status: 200, description: 'The payment, cancelled.', schema: Payment },
+  success: { status: 200, description: 'The cancelled payment.', schema: Payment },
   problems: ['not-cancellable'],
   handle: ({ params, command }, { payments }) => payments.cancelPayment(command, params.paymentId),
 })

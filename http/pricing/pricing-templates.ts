@@ -28,11 +28,11 @@ export const listPricingTemplates = route({
   method: 'get',
   path: '/pricing-templates',
   operationId: 'listPricingTemplates',
-  summary: 'List what may be charged',
+  summary: 'List price lists',
   list: pricingTemplateList,
   success: {
     status: 200,
-    description: 'A page of lists.',
+    description: 'A page of price lists.',
     schema: PageOf('PricingTemplatePage', PricingTemplate),
     etag: true,
   },
@@ -45,10 +45,10 @@ export const createPricingTemplate = route({
   method: 'post',
   path: '/pricing-templates',
   operationId: 'createPricingTemplate',
-  summary: 'Write down what may be charged',
-  description: "It holds when the operator's settings name it (`pricing.defaultTemplateId`).",
+  summary: 'Create a price list',
+  description: "A price list is in force when the operator's settings name it (`pricing.defaultTemplateId`).",
   body: PricingTemplateCreate,
-  success: { status: 201, description: 'The list.', schema: PricingTemplate, etag: true, location: true },
+  success: { status: 201, description: 'The price list.', schema: PricingTemplate, etag: true, location: true },
   problems: ['limit-reached'],
   handle: async ({ caller, body }, { pricing }) => {
     const template = await pricing.create(caller, body)
@@ -61,8 +61,8 @@ export const getPricingTemplate = route({
   method: 'get',
   path: '/pricing-templates/{templateId}',
   operationId: 'getPricingTemplate',
-  summary: 'Read what may be charged',
-  success: { status: 200, description: 'The list.', schema: PricingTemplate, etag: true },
+  summary: 'Read a price list',
+  success: { status: 200, description: 'The price list.', schema: PricingTemplate, etag: true },
   problems: [],
   handle: async ({ tenant, params }, { pricing }) => resource(await pricing.get(tenant.id, params.templateId)),
 })
@@ -72,13 +72,14 @@ export const updatePricingTemplate = route({
   method: 'patch',
   path: '/pricing-templates/{templateId}',
   operationId: 'updatePricingTemplate',
-  summary: 'Change what may be charged',
+  summary: 'Change a price list',
   description:
-    'Rules are given whole. They count for payments submitted after the answer; those under way cost what they cost when they were submitted.',
+    'Rules are replaced as a whole. They apply to payments submitted after the answer; a payment under way ' +
+    'keeps its fees.',
   ifMatch: true,
   current,
   body: PricingTemplateUpdate,
-  success: { status: 200, description: 'The list as it is now.', schema: PricingTemplate, etag: true },
+  success: { status: 200, description: 'The price list after the change.', schema: PricingTemplate, etag: true },
   problems: [],
   handle: async ({ caller, params, body, expectedVersion }, { pricing }) =>
     resource(await pricing.update(caller, params.templateId, body, expectedVersion)),
@@ -89,11 +90,11 @@ export const deletePricingTemplate = route({
   method: 'delete',
   path: '/pricing-templates/{templateId}',
   operationId: 'deletePricingTemplate',
-  summary: 'Delete what may be charged',
-  description: 'One that holds cannot be deleted.',
+  summary: 'Delete a price list',
+  description: 'The price list in force cannot be deleted.',
   ifMatch: true,
   current,
-  success: { status: 204, description: 'It is gone.' },
+  success: { status: 204, description: 'The price list was deleted.' },
   problems: ['not-found', 'invalid-transition'],
   handle: async ({ caller, params, expectedVersion }, { pricing }) => {
     await pricing.remove(caller, params.templateId, expectedVersion)

@@ -22,8 +22,8 @@ export const getConnectionCalendar = route({
   method: 'get',
   path: '/provider-connections/{connectionId}/calendar',
   operationId: 'getConnectionCalendar',
-  summary: 'Read by what days a connection works',
-  success: { status: 200, description: 'What is set for it.', schema: ConnectionCalendar, etag: true },
+  summary: 'Read the calendar of a connection',
+  success: { status: 200, description: 'The calendar.', schema: ConnectionCalendar, etag: true },
   problems: [],
   handle: async ({ tenant, params }, { connectionCalendars }) =>
     resource(await connectionCalendars.get(tenant.id, params.connectionId)),
@@ -34,13 +34,14 @@ export const updateConnectionCalendar = route({
   method: 'patch',
   path: '/provider-connections/{connectionId}/calendar',
   operationId: 'updateConnectionCalendar',
-  summary: 'Change by what days a connection works',
+  summary: 'Change the calendar of a connection',
   description:
-    'Only what is given changes; lists are given whole. It counts for whatever is decided after the answer; payments that wait for their day keep it.',
+    'Members that are left out stay unchanged; lists are replaced as a whole. The calendar applies to every ' +
+    'decision after the answer; payments that wait for their day keep their day.',
   ifMatch: true,
   current,
   body: ConnectionCalendarUpdate,
-  success: { status: 200, description: 'What is set for it now.', schema: ConnectionCalendar, etag: true },
+  success: { status: 200, description: 'The calendar after the change.', schema: ConnectionCalendar, etag: true },
   problems: [],
   handle: async ({ caller, params, body, expectedVersion }, { connectionCalendars }) =>
     resource(await connectionCalendars.update(caller, params.connectionId, body, expectedVersion)),

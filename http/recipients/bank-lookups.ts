@@ -11,14 +11,14 @@ const shared = {
   tenant: 'customer',
   idempotency: 'none',
 } as const
-const success = { status: 200, description: 'What is known.', schema: BankLookup } as const
+const success = { status: 200, description: 'The facts about the bank.', schema: BankLookup } as const
 
 export const lookupIban = route({
   ...shared,
   path: '/recipients/lookups/iban',
   operationId: 'lookupIban',
-  summary: 'Read what an IBAN says about its bank',
-  description: 'Checked as it is for a recipient. Nobody is asked whether the account exists.',
+  summary: 'Look up the bank of an IBAN',
+  description: 'The IBAN is checked like that of a recipient. The bank is not asked whether the account exists.',
   query: IbanLookupQuery,
   success,
   problems: ['validation-error'],
@@ -29,7 +29,7 @@ export const lookupBank = route({
   ...shared,
   path: '/recipients/lookups/bank',
   operationId: 'lookupBank',
-  summary: 'Read what is known about a bank by its code',
+  summary: 'Look up a bank by its code',
   description: '404 where a published list of the country’s banks does not have the code.',
   query: BankLookupQuery,
   success,

@@ -23,8 +23,8 @@ export const listRecipientReviews = route({
   method: 'get',
   path: '/recipient-reviews',
   operationId: 'listRecipientReviews',
-  summary: 'List recipients that wait for the operator',
-  description: 'Those that are pending unless `filter[status]` says otherwise.',
+  summary: 'List reviews of recipients',
+  description: 'By default pending reviews.',
   list: recipientReviewList,
   success: {
     status: 200,
@@ -41,7 +41,7 @@ export const getRecipientReview = route({
   method: 'get',
   path: '/recipient-reviews/{reviewId}',
   operationId: 'getRecipientReview',
-  summary: 'Read a review of a recipient',
+  summary: 'Read the review of a recipient by its id',
   success: { status: 200, description: 'The review.', schema: RecipientReview, etag: true },
   problems: [],
   handle: async ({ tenant, params }, { recipients }) =>
@@ -53,7 +53,7 @@ export const approveRecipientReview = route({
   method: 'post',
   path: '/recipient-reviews/{reviewId}/approve',
   operationId: 'approveRecipientReview',
-  summary: 'Let a recipient be paid',
+  summary: 'Approve a recipient',
   body: ReviewApproval,
   bodyOptional: true,
   success: { status: 200, description: 'The review with the decision.', schema: RecipientReview, etag: true },
@@ -72,7 +72,7 @@ export const rejectRecipientReview = route({
   method: 'post',
   path: '/recipient-reviews/{reviewId}/reject',
   operationId: 'rejectRecipientReview',
-  summary: 'Refuse a recipient',
+  summary: 'Reject a recipient',
   body: ReviewRejection,
   success: { status: 200, description: 'The review with the decision.', schema: RecipientReview, etag: true },
   problems: ['not-found', 'invalid-transition'],
@@ -90,10 +90,10 @@ export const blockRecipient = route({
   method: 'post',
   path: '/recipients/{recipientId}/block',
   operationId: 'blockRecipient',
-  summary: 'Stop a recipient from being paid',
+  summary: 'Block a recipient',
   description: 'Payments that wait for approval are cancelled.',
   body: ReviewRejection,
-  success: { status: 204, description: 'It can no longer be paid.' },
+  success: { status: 204, description: 'The recipient can no longer be paid.' },
   problems: ['not-found', 'invalid-transition'],
   handle: async ({ caller, params, body }, { recipients }) => {
     await recipients.block(caller, params.recipientId, {
@@ -109,10 +109,10 @@ export const unblockRecipient = route({
   method: 'post',
   path: '/recipients/{recipientId}/unblock',
   operationId: 'unblockRecipient',
-  summary: 'Let a blocked recipient be paid again',
+  summary: 'Unblock a recipient',
   body: ReviewApproval,
   bodyOptional: true,
-  success: { status: 204, description: 'It can be paid.' },
+  success: { status: 204, description: 'The recipient can be paid.' },
   problems: ['not-found', 'invalid-transition'],
   handle: async ({ caller, params, body }, { recipients }) => {
     await recipients.block(caller, params.recipientId, {

@@ -60,9 +60,12 @@ export const createRecipient = route({
   path: '/recipients',
   operationId: 'createRecipient',
   tag: 'recipients',
-  summary: 'Add someone to pay',
+  summary: 'Create a recipient',
   description:
-    'What is needed depends on the currency and the country of the bank: read the requirements first. Where banks check names, this one does; a name that does not match is refused unless you accept that. Recipients made with an API key always wait for a human, others when the customer’s policy says so.',
+    'The required members depend on the currency and the country of the bank: read the requirements first. ' +
+    'Where banks check account names, the name is checked; a name that does not match is refused unless the ' +
+    'request accepts the outcome. A recipient made with an API key always waits for the approval of a ' +
+    "person, any other recipient when the customer's policy requires approval.",
   callers: 'key',
   scope: 'recipients:write',
   tenant: 'customer',
@@ -88,7 +91,8 @@ export const updateRecipient = route({
   tag: 'recipients',
   summary: 'Change a recipient',
   description:
-    'A new name, type, address or account is looked at as a new recipient is; until then it cannot be paid, and payments that wait for approval are cancelled.',
+    'A new name, type, address or account is reviewed like a new recipient. The recipient cannot be paid ' +
+    'during the review, and payments to it that wait for approval are cancelled.',
   callers: 'key',
   scope: 'recipients:write',
   tenant: 'customer',
@@ -112,7 +116,8 @@ export const deleteRecipient = route({
   tag: 'recipients',
   summary: 'Remove a recipient',
   description:
-    'Refused while payments that are not finished, or scheduled ones, use it. Afterwards it is found only by `filter[status]=deleted`.',
+    'Refused while payments under way or scheduled payments use the recipient. A deleted recipient is listed ' +
+    'only with `filter[status]=deleted`.',
   callers: 'key',
   scope: 'recipients:write',
   tenant: 'customer',
@@ -138,7 +143,7 @@ export const getRecipientApproval = route({
   scope: 'recipients:read',
   tenant: 'customer',
   idempotency: 'none',
-  success: { status: 200, description: 'Its last review.', schema: RecipientApproval, etag: true },
+  success: { status: 200, description: 'The last review of the recipient.', schema: RecipientApproval, etag: true },
   problems: [],
   handle: async ({ tenant, params }, { recipients }) => {
     const found = await recipients.getRecipient(tenant, params.recipientId)
@@ -162,7 +167,7 @@ export const verifyRecipient = route({
   tenant: 'customer',
   idempotency: 'none',
   limits: ['verify'],
-  success: { status: 200, description: 'What the bank said.', schema: RecipientVerification },
+  success: { status: 200, description: 'The outcome of the name check.', schema: RecipientVerification },
   problems: ['not-found', 'verification-unavailable'],
   handle: async ({ caller, params }, { recipients }) => json(200, await recipients.verify(caller, params.recipientId)),
 })
@@ -172,8 +177,8 @@ export const getRecipientRequirements = route({
   path: '/recipients/requirements',
   operationId: 'getRecipientRequirements',
   tag: 'recipients',
-  summary: 'Read what a recipient must have',
-  description: 'For a currency and the country of the bank. The same rules check what you send.',
+  summary: 'Read the requirements for recipients',
+  description: 'The requirements are for a currency and the country of the bank. The same rules check new recipients.',
   callers: 'key',
   scope: 'recipients:read',
   tenant: 'customer',

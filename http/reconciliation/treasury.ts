@@ -29,7 +29,9 @@ export const listReconciliations = route({
   path: '/reconciliations',
   operationId: 'listReconciliations',
   summary: 'List reconciliations',
-  description: "One for each day, connection and currency: the partner's statement compared with the ledger.",
+  description:
+    "There is one reconciliation for each day, connection and currency: it compares the partner's statement " +
+    'with the ledger.',
   list: reconciliationList,
   success: {
     status: 200,
@@ -46,12 +48,17 @@ export const runReconciliations = route({
   method: 'post',
   path: '/reconciliations',
   operationId: 'runReconciliations',
-  summary: 'Compare the days that have ended',
+  summary: 'Start reconciliations',
   description:
-    'Made by itself an hour after midnight UTC; this asks for it now, and again for days that have failed. A month at a time.',
+    'Reconciliations run by themselves an hour after midnight UTC. This operation runs them now, and repeats ' +
+    'days that failed; at most a month per request.',
   body: ReconciliationRun,
   bodyOptional: true,
-  success: { status: 202, description: 'What is being compared.', schema: ReconciliationRunAccepted },
+  success: {
+    status: 202,
+    description: 'The number of reconciliations that were started.',
+    schema: ReconciliationRunAccepted,
+  },
   problems: [],
   handle: async ({ caller, body }, { reconciliation }) =>
     json(202, await reconciliation.runReconciliations(caller, body)),
@@ -74,9 +81,10 @@ export const listReconciliationBreaks = route({
   method: 'get',
   path: '/reconciliations/{reconciliationId}/breaks',
   operationId: 'listReconciliationBreaks',
-  summary: 'List what differs',
+  summary: 'List the items of a reconciliation',
   description:
-    "What was between the partner's balance and ours at the end of the day, as it is now: timing items, and breaks.",
+    "The items that explained or caused a difference between the partner's balance and the ledger at the end " +
+    'of the day, with their present status: timing items and breaks.',
   list: reconciliationBreakList,
   success: {
     status: 200,
@@ -99,14 +107,16 @@ export const resolveReconciliationBreak = route({
   method: 'post',
   path: '/reconciliations/{reconciliationId}/breaks/{breakId}/resolve',
   operationId: 'resolveReconciliationBreak',
-  summary: 'Say what a break was',
+  summary: 'Resolve a break',
   description:
-    "Where money moves and the operator wants two people, the first one's word is noted (202), and the same word of another person is booked. Credits in suspense are given to their owner, or sent back, with `/incoming-suspense`.",
+    'When the outcome moves money and the operator requires two people, the first outcome is recorded as a ' +
+    'proposal (202), and the same outcome of another person is booked. Credits in suspense are allocated or ' +
+    'returned with `/incoming-suspense`.',
   body: BreakResolve,
   exists: async (tenant, params, { reconciliation }) => (await reconciliation.getBreak(tenant, params)) !== null,
   success: {
     status: 200,
-    description: 'The break as it is now.',
+    description: 'The break after the change.',
     schema: ReconciliationBreak,
     etag: true,
     or: { status: 202, description: 'The break, which waits for a second person.' },
@@ -124,7 +134,7 @@ export const getTrialBalance = route({
   path: '/ledger/trial-balance',
   operationId: 'getTrialBalance',
   summary: 'Read the trial balance',
-  description: 'What was debited and credited on every account of the chart, per connection and currency.',
+  description: 'The debits and credits of every account of the chart, per connection and currency.',
   query: Type.Object({ asOf: Type.Optional(Timestamp) }),
   success: { status: 200, description: 'The trial balance.', schema: TrialBalance },
   problems: [],

@@ -49,7 +49,9 @@ export const createScheduledPayment = route({
   tag: 'payments',
   summary: 'Schedule payments',
   description:
-    'From the start date on, as often as the frequency says, a payment is made as if by hand: the same checks, the same approvals, the same limits. It is made on its day at 00:05 where the rail is. Three in a row that come to nothing stop the schedule.',
+    'From the start date on, at the given frequency, the schedule creates payments with the same checks, ' +
+    'approvals and limits as a single payment. A payment is created on its day at 00:05 in the time zone of its ' +
+    'rail. Three failed occurrences in a row stop the schedule.',
   callers: 'key',
   scope: 'payments:write',
   tenant: 'customer',
@@ -93,7 +95,8 @@ export const updateScheduledPayment = route({
   tag: 'payments',
   summary: 'Change a scheduled payment',
   description:
-    'Takes effect from the next occurrence that has no payment yet. A change that leaves none completes the schedule.',
+    'The change applies from the next occurrence that has no payment yet. A change that leaves no occurrence ' +
+    'completes the schedule.',
   callers: 'key',
   scope: 'payments:write',
   tenant: 'customer',
@@ -114,13 +117,13 @@ export const pauseScheduledPayment = route({
   operationId: 'pauseScheduledPayment',
   tag: 'payments',
   summary: 'Pause a scheduled payment',
-  description: 'What would have been due until it is resumed is passed over, not made up for.',
+  description: 'Occurrences that are due before the schedule is resumed are skipped; they are not made up for.',
   callers: 'key',
   scope: 'payments:write',
   tenant: 'customer',
   feature: FEATURE,
   idempotency: 'none',
-  success: { status: 200, description: 'The schedule, paused.', schema: ScheduledPayment, etag: true },
+  success: { status: 200, description: 'The paused schedule.', schema: ScheduledPayment, etag: true },
   problems: ['not-found', 'invalid-transition'],
   handle: async ({ caller, params }, { scheduledPayments }) =>
     resource(await scheduledPayments.pause(caller, params.scheduledPaymentId)),
@@ -133,13 +136,14 @@ export const resumeScheduledPayment = route({
   tag: 'payments',
   summary: 'Resume a scheduled payment',
   description:
-    'It goes on with the first occurrence that has not been due yet; a schedule that has none left is completed.',
+    'The schedule continues with the first occurrence that is not yet due; a schedule without such an ' +
+    'occurrence is completed.',
   callers: 'key',
   scope: 'payments:write',
   tenant: 'customer',
   feature: FEATURE,
   idempotency: 'none',
-  success: { status: 200, description: 'The schedule as it goes on.', schema: ScheduledPayment, etag: true },
+  success: { status: 200, description: 'The resumed schedule.', schema: ScheduledPayment, etag: true },
   problems: ['not-found', 'invalid-transition', 'recipient-not-approved'],
   handle: async ({ caller, params }, { scheduledPayments }) =>
     resource(await scheduledPayments.resume(caller, params.scheduledPaymentId)),
@@ -151,13 +155,13 @@ export const cancelScheduledPayment = route({
   operationId: 'cancelScheduledPayment',
   tag: 'payments',
   summary: 'Cancel a scheduled payment',
-  description: 'Payments that it has made already stay.',
+  description: 'Payments that the schedule has already made stay.',
   callers: 'key',
   scope: 'payments:write',
   tenant: 'customer',
   feature: FEATURE,
   idempotency: 'optional',
-  success: { status: 200, description: 'The schedule, cancelled.', schema: ScheduledPayment },
+  success: { status: 200, description: 'The cancelled schedule.', schema: ScheduledPayment },
   problems: ['not-found', 'invalid-transition'],
   handle: ({ caller, params, command }, { scheduledPayments }) =>
     scheduledPayments.cancel(caller, params.scheduledPaymentId, command.idempotency),
@@ -168,7 +172,7 @@ export const listScheduledPaymentOccurrences = route({
   path: `${PATH}/occurrences`,
   operationId: 'listScheduledPaymentOccurrences',
   tag: 'payments',
-  summary: 'Read what has come of a scheduled payment, and what comes next',
+  summary: 'Read the past and next occurrences of a scheduled payment',
   callers: 'key',
   scope: 'payments:read',
   tenant: 'customer',
@@ -193,7 +197,7 @@ export const simulateScheduledRun = route({
   path: '/simulations/scheduled-payments/{scheduledPaymentId}/run-now',
   operationId: 'simulateScheduledRun',
   tag: 'simulations',
-  summary: 'Make the next occurrence of a scheduled payment due now',
+  summary: 'Simulate the due date of the next occurrence',
   callers: 'key',
   scope: 'payments:write',
   tenant: 'customer',
@@ -201,7 +205,7 @@ export const simulateScheduledRun = route({
   feature: FEATURE,
   idempotency: 'optional',
   limits: ['simulate'],
-  success: { status: 202, description: 'The payment is made within seconds.', schema: SimulationResult },
+  success: { status: 202, description: 'The payment is created within seconds.', schema: SimulationResult },
   problems: ['not-found', 'simulation-not-possible'],
   handle: ({ caller, params, command }, { scheduledPayments }) =>
     scheduledPayments.runNow(caller, params.scheduledPaymentId, command.idempotency),

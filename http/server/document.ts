@@ -14,7 +14,7 @@ export function openapiRoute(document: () => Answer<{ readonly openapi: string }
     path: '/openapi.json',
     operationId: 'getOpenApi',
     tag: 'public-api',
-    summary: 'This document',
+    summary: 'Read the OpenAPI document',
     callers: 'public',
     scope: null,
     tenant: 'none',

@@ -176,7 +176,8 @@ export async function openNode(
     onStanding: (what) =>
       log.error(
         what,
-        'events are not followed beyond a transaction that has been open for long; end it, or pg_terminate_backend(pid)',
+        'events are not followed beyond a transaction that has been open for long; end it, or ' +
+          'pg_terminate_backend(pid)',
       ),
   })
   return { node, server, instance, requestLog, rateLimits, clockWatch, horizonWatch, listener }

@@ -19,7 +19,7 @@ export const listStatements = route({
   operationId: 'listStatements',
   tag: 'accounts',
   summary: 'List the statements of a balance',
-  description: 'Those of a month are made on the first day of the next, at 06:00 UTC.',
+  description: 'Statements of a month are made on the first day of the next month, at 06:00 UTC.',
   callers: 'key',
   scope: 'statements:read',
   tenant: 'customer',
@@ -41,9 +41,10 @@ export const requestStatement = route({
   path: '/balances/{balanceId}/statements',
   operationId: 'requestStatement',
   tag: 'accounts',
-  summary: 'Ask for a statement of any period',
+  summary: 'Create a statement of any period',
   description:
-    'A job makes it; `result.statementId` is the statement. Asking for the same again while the job is under way answers with that job.',
+    'A job makes the statement; its `result.statementId` is the id of the statement. The same request ' +
+    'answers with the same job while that job is under way.',
   callers: 'key',
   scope: 'statements:read',
   tenant: 'customer',
@@ -52,7 +53,7 @@ export const requestStatement = route({
   limits: ['export'],
   body: StatementRequest,
   exists: (tenant, { balanceId }, { statements }) => statements.hasBalance(tenant, balanceId),
-  success: { status: 202, description: 'The job that makes it.', schema: Job, etag: true, location: true },
+  success: { status: 202, description: 'The job that makes the statement.', schema: Job, etag: true, location: true },
   problems: ['not-found'],
   handle: ({ caller, params, command }, { statements }) => statements.request(caller, command, params.balanceId),
 })
@@ -78,8 +79,8 @@ export const downloadStatement = route({
   path: '/balances/{balanceId}/statements/{statementId}/download',
   operationId: 'downloadStatement',
   tag: 'accounts',
-  summary: 'Get a link to the file of a statement',
-  description: 'In the format that is asked for; PDF unless said otherwise.',
+  summary: 'Get a download link for a statement',
+  description: 'The file has the requested format, by default PDF.',
   callers: 'key',
   scope: 'statements:read',
   tenant: 'customer',
@@ -96,8 +97,10 @@ export const simulateStatement = route({
   path: '/simulations/statements',
   operationId: 'simulateStatement',
   tag: 'simulations',
-  summary: 'Let a statement be ready',
-  description: 'That of the month before, which is made when it is missing. Its files are there within seconds.',
+  summary: 'Simulate a statement',
+  description:
+    'Announces the statement of the previous month, and makes it when it is missing. Its files are ready ' +
+    'within seconds.',
   callers: 'key',
   scope: 'webhooks:manage',
   tenant: 'customer',
@@ -105,7 +108,7 @@ export const simulateStatement = route({
   idempotency: 'optional',
   limits: ['simulate'],
   body: SimStatement,
-  success: { status: 202, description: 'The event is on its way.', schema: SimulationResult },
+  success: { status: 202, description: 'The event was written.', schema: SimulationResult },
   problems: ['not-found', 'simulation-not-possible'],
   handle: ({ caller, body, command }, { statements }) => statements.simulate(caller, body, command.idempotency),
 })

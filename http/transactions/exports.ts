@@ -10,7 +10,8 @@ export const exportTransactions = route({
   tag: 'activity',
   summary: 'Export transactions',
   description:
-    'A job makes the file; up to 1 000 rows it is over when this is answered. Signed-in people prove themselves for an export of everything: one that names no balance or no beginning, or that includes attachments.',
+    'A job makes the file; for up to 1 000 rows it has ended when the request is answered. A signed-in ' +
+    'person needs a step-up for a full export: one without a balance or a start date, or with attachments.',
   callers: 'key',
   scope: 'transactions:read',
   tenant: 'customer',
@@ -18,7 +19,7 @@ export const exportTransactions = route({
   idempotency: 'optional',
   limits: ['export'],
   body: ExportRequest,
-  success: { status: 202, description: 'The job that makes it.', schema: Job, etag: true, location: true },
+  success: { status: 202, description: 'The job that makes the file.', schema: Job, etag: true, location: true },
   problems: [],
   handle: ({ caller, command }, { exports }) => exports.create(caller, command),
 })

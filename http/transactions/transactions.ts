@@ -33,9 +33,10 @@ export const listTransactions = route({
   method: 'get',
   path: '/transactions',
   operationId: 'listTransactions',
-  summary: 'List movements of money',
+  summary: 'List transactions',
   description:
-    'Everything that moves a balance, or is about to, whatever made it. `q` finds the beginnings of words in description, counterparty, reference and order number.',
+    'Lists everything that changes a balance or is about to, of every kind. `q` finds the beginnings of ' +
+    'words in description, counterparty, reference and order number.',
   list: transactionList,
   success: {
     status: 200,
@@ -52,7 +53,7 @@ export const getTransaction = route({
   method: 'get',
   path: '/transactions/{transactionId}',
   operationId: 'getTransaction',
-  summary: 'Read a transaction with all that belongs to it',
+  summary: 'Read a transaction with its related objects',
   success: { status: 200, description: 'The transaction.', schema: TransactionDetail, etag: true },
   problems: [],
   handle: async ({ tenant, params }, { transactions }) =>
@@ -64,7 +65,7 @@ export const updateTransaction = route({
   method: 'patch',
   path: '/transactions/{transactionId}',
   operationId: 'updateTransaction',
-  summary: 'File a transaction under a category',
+  summary: 'Categorize a transaction',
   ifMatch: true,
   current: async ({ tenant, params }, { transactions }) =>
     tenant === null ? null : await transactions.get(tenant, params.transactionId),
@@ -80,11 +81,11 @@ export const listTransactionUpdates = route({
   method: 'get',
   path: '/transactions/{transactionId}/updates',
   operationId: 'listTransactionUpdates',
-  summary: 'List what has become of a transaction',
+  summary: 'List the status updates of a transaction',
   list: transactionUpdateList,
   success: {
     status: 200,
-    description: 'A page of its updates.',
+    description: 'A page of status updates.',
     schema: PageOf('TransactionUpdatePage', TransactionUpdate),
     etag: true,
   },
@@ -99,8 +100,7 @@ export const getTransactionConfirmation = route({
   operationId: 'getTransactionConfirmation',
   tag: 'activity',
   summary: 'Download the confirmation of a transaction',
-  description:
-    'A PDF for people. It exists once the transaction is booked for good; what changes afterwards makes another one.',
+  description: 'A PDF. It exists once the transaction is final; a later change makes a new confirmation.',
   callers: 'key',
   scope: 'statements:read',
   tenant: 'customer',
@@ -119,7 +119,7 @@ export const listAnnotations = route({
   method: 'get',
   path: '/transactions/{transactionId}/annotations',
   operationId: 'listAnnotations',
-  summary: 'List what people wrote beside a transaction',
+  summary: 'List the annotations of a transaction',
   list: annotationList,
   success: {
     status: 200,
@@ -137,7 +137,7 @@ export const createAnnotation = route({
   method: 'post',
   path: '/transactions/{transactionId}/annotations',
   operationId: 'createAnnotation',
-  summary: 'Write something beside a transaction',
+  summary: 'Annotate a transaction',
   body: AnnotationWrite,
   exists: (tenant, { transactionId }, { transactions }) => transactions.exists(tenant, transactionId),
   success: { status: 201, description: 'The annotation.', schema: Annotation, etag: true, location: true },
@@ -155,8 +155,8 @@ export const updateAnnotation = route({
   method: 'patch',
   path: '/transactions/{transactionId}/annotations/{annotationId}',
   operationId: 'updateAnnotation',
-  summary: 'Change what was written beside a transaction',
-  description: 'By its author, and by those who run the company.',
+  summary: 'Change an annotation',
+  description: 'Allowed for the author of the annotation and for owners and administrators.',
   ifMatch: true,
   current: async ({ tenant, params }, { transactions }) =>
     tenant === null ? null : await transactions.getAnnotation(tenant, params.transactionId, params.annotationId),
@@ -180,12 +180,12 @@ export const deleteAnnotation = route({
   method: 'delete',
   path: '/transactions/{transactionId}/annotations/{annotationId}',
   operationId: 'deleteAnnotation',
-  summary: 'Delete what was written beside a transaction',
-  description: 'By its author, and by those who run the company.',
+  summary: 'Delete an annotation',
+  description: 'Allowed for the author of the annotation and for owners and administrators.',
   ifMatch: true,
   current: async ({ tenant, params }, { transactions }) =>
     tenant === null ? null : await transactions.getAnnotation(tenant, params.transactionId, params.annotationId),
-  success: { status: 204, description: 'It is gone.' },
+  success: { status: 204, description: 'The annotation was deleted.' },
   problems: [],
   handle: async ({ caller, params, expectedVersion }, { transactions }) => {
     await transactions.deleteAnnotation(caller, params.transactionId, params.annotationId, expectedVersion)

@@ -10,7 +10,7 @@ export const listTransfers = route({
   operationId: 'listTransfers',
   tag: 'payments',
   summary: 'List transfers',
-  description: '`filter[balanceId]` finds those with the balance on either side.',
+  description: '`filter[balanceId]` finds transfers from and to the balance.',
   callers: 'key',
   scope: 'payments:read',
   tenant: 'customer',
@@ -28,7 +28,8 @@ export const createTransfer = route({
   tag: 'payments',
   summary: 'Move money between two balances of the same currency',
   description:
-    'Complete at once, unless the balances are kept at two banks: then it is `processing` until the money has moved between them.',
+    'A transfer between balances at one bank is complete at once. Between two banks it is `processing` until ' +
+    'the money has moved.',
   callers: 'key',
   scope: 'payments:write',
   tenant: 'customer',

@@ -8,8 +8,9 @@ export const simulateWebhookEvent = route({
   path: '/simulations/webhook-events',
   operationId: 'simulateWebhookEvent',
   tag: 'simulations',
-  summary: 'Send an event that did not happen',
-  description: "To the customer's active endpoints that subscribe to its type, with `data.sandbox: true`.",
+  summary: 'Simulate a webhook event',
+  description:
+    "The event goes to the customer's active endpoints that subscribe to its type, with `data.sandbox: true`.",
   callers: 'key',
   scope: 'webhooks:manage',
   tenant: 'customer',
@@ -18,7 +19,7 @@ export const simulateWebhookEvent = route({
   idempotency: 'optional',
   limits: ['simulate'],
   body: SimWebhookEvent,
-  success: { status: 202, description: 'The event is on its way.', schema: SimulationResult },
+  success: { status: 202, description: 'The event was written.', schema: SimulationResult },
   problems: [],
   handle: async ({ caller, body, command }, { webhooks }) => await webhooks.simulate(caller, body, command.idempotency),
 })
@@ -28,7 +29,7 @@ export const resetSandbox = route({
   path: '/sandbox/reset',
   operationId: 'resetSandbox',
   tag: 'public-api',
-  summary: 'Clean up the webhooks of a sandbox',
+  summary: 'Reset the webhooks of a sandbox',
   description: 'Paused endpoints become active and deliveries are deleted. Money is not touched.',
   callers: 'key',
   scope: 'webhooks:manage',
@@ -39,7 +40,11 @@ export const resetSandbox = route({
   limits: ['simulate'],
   body: SandboxReset,
   bodyOptional: true,
-  success: { status: 200, description: 'What was done.', schema: SandboxResetResult },
+  success: {
+    status: 200,
+    description: 'The counts of reactivated endpoints and deleted deliveries.',
+    schema: SandboxResetResult,
+  },
   problems: [],
   handle: async ({ caller, body, command }, { webhooks }) =>
     await webhooks.resetSandbox(caller, body, command.idempotency),

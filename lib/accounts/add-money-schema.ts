@@ -9,10 +9,10 @@ export const AddMoney = Type.Object(
     method: Words('AddMoneyMethod', ['bank_transfer', 'conversion']),
     balanceId: Uuid,
     amount: Type.Optional(Nullable(PositiveMoney)),
-    fromBalanceId: Type.Optional(Nullable(Uuid, { description: 'What is sold; conversions only.' })),
-    quoteId: Type.Optional(Nullable(Uuid, { description: 'A rate that was locked; conversions only.' })),
+    fromBalanceId: Type.Optional(Nullable(Uuid, { description: 'The balance that sells; conversions only.' })),
+    quoteId: Type.Optional(Nullable(Uuid, { description: 'The quote whose rate is used; conversions only.' })),
     fixedSide: Type.Optional(
-      Nullable(Type.Enum(['sell', 'buy']), { description: 'Which side the amount is; conversions only.' }),
+      Nullable(Type.Enum(['sell', 'buy']), { description: 'The side that the amount fixes; conversions only.' }),
     ),
   },
   {
@@ -27,8 +27,8 @@ export type AddMoney = Static<typeof AddMoney>
 export const AddMoneyResult = Type.Object(
   {
     method: Words('AddMoneyMethod', ['bank_transfer', 'conversion']),
-    depositDetails: Type.Array(AccountDetails, { description: 'Where to send it; empty for a conversion.' }),
-    exchange: Nullable(Exchange, { description: 'Null: nothing is exchanged by a bank transfer.' }),
+    depositDetails: Type.Array(AccountDetails, { description: 'The accounts to pay to; empty for a conversion.' }),
+    exchange: Nullable(Exchange, { description: 'Null for a bank transfer, which exchanges nothing.' }),
   },
   { title: 'AddMoneyResult' },
 )

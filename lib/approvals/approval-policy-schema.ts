@@ -31,7 +31,7 @@ const approvers = {
   approverUserIds: Type.Array(Uuid, { maxItems: NAMED_MAX }),
   approverTeamIds: Type.Array(Uuid, { maxItems: NAMED_MAX }),
   allowSelfApproval: Type.Boolean(),
-  distinctTeams: Type.Boolean({ description: 'No two approvals from people of one team.' }),
+  distinctTeams: Type.Boolean({ description: 'Each approval must come from a different team.' }),
   expiresAfterHours: Type.Integer({ minimum: 1, maximum: EXPIRES_HOURS_MAX, default: EXPIRES_HOURS }),
 }
 
@@ -40,7 +40,7 @@ export const ApprovalTier = Type.Object(
   {
     title: 'ApprovalTier',
     additionalProperties: false,
-    description: 'Without roles, people and teams: everybody whose role lets them decide.',
+    description: 'Without roles, people and teams, every person with an approver role can decide.',
   },
 )
 
@@ -71,7 +71,7 @@ export const ApprovalPolicy = Type.Object(
     id: Uuid,
     customerId: Uuid,
     kind: Words('ApprovalPolicyKind', POLICY_KINDS),
-    version: Type.Integer({ description: '0 before it was ever set.' }),
+    version: Type.Integer({ description: '0 for a policy that was never set.' }),
     enabled: Type.Boolean(),
     currency: CurrencyCode,
     tiers: Type.Array(ApprovalTier),

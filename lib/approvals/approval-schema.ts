@@ -24,7 +24,7 @@ export const Approval = Type.Object(
         itemCount: Nullable(Type.Integer()),
         recipientMaskedIdentifier: Nullable(Type.String()),
       },
-      { title: 'ApprovalSubjectSummary', description: 'As it was when the approval opened.' },
+      { title: 'ApprovalSubjectSummary', description: 'The subject at the opening of the approval.' },
     ),
     tier: Type.Integer(),
     status: Words('ApprovalStatus', APPROVAL_STATUSES),
@@ -37,14 +37,13 @@ export const Approval = Type.Object(
           userId: Uuid,
           userName: Type.String(),
           decision: ApprovalDecision,
-          comment: Type.Optional(
-            Nullable(Type.String({ description: 'Shown to those who create, decide or operate.' })),
-          ),
+          comment: Type.Optional(Nullable(Type.String({ description: 'Shown to creators, approvers and staff.' }))),
           decidedAt: Timestamp,
           stepUpMethod: Nullable(Type.String({ description: 'Null for the approver of the sandbox.' })),
           counted: Type.Boolean({
             description:
-              'False for an approval given before the approvals started anew, or by a person who could no longer give it at the last decision.',
+              'False for an approval given before a change that voided all approvals, or by a person who ' +
+              'could no longer approve at the last decision.',
           }),
         },
         { title: 'ApprovalDecisionRecord' },
@@ -54,7 +53,8 @@ export const Approval = Type.Object(
     requestedByName: Type.String(),
     requesters: Type.Array(Uuid, {
       description:
-        'Everyone who shaped the terms: none of them decides unless the tier allows self-approval. People and API keys; whoever made a key counts with it.',
+        'The people and API keys that shaped the terms, and the creators of those keys. They cannot decide ' +
+        'unless the tier allows self-approval.',
     }),
     subjectChanges: Type.Array(
       Type.Object(
@@ -64,11 +64,11 @@ export const Approval = Type.Object(
           changedAt: Timestamp,
           paymentId: Uuid,
           members: Type.Array(Type.String()),
-          restarted: Type.Boolean({ description: 'The approvals given before do not count any more.' }),
+          restarted: Type.Boolean({ description: 'The change voided the approvals given before it.' }),
         },
         { title: 'ApprovalSubjectChange' },
       ),
-      { description: 'What was changed while the approval waited, oldest first; the last 100.' },
+      { description: 'The changes made while the approval waited, oldest first; at most the last 100.' },
     ),
     canDecide: Type.Boolean({ description: 'Whether the caller may decide now.' }),
     expiresAt: Nullable(Timestamp),
@@ -91,7 +91,7 @@ export const Approval = Type.Object(
           }),
         ),
       },
-      { title: 'ApprovalEffectivePolicy', description: 'What the approval goes by.' },
+      { title: 'ApprovalEffectivePolicy', description: 'The policy that the approval follows.' },
     ),
   },
   { title: 'Approval' },
@@ -103,9 +103,18 @@ export const DecisionCreate = Type.Object(
     decision: ApprovalDecision,
     comment: Type.Optional(Nullable(Text(1, 500, { description: 'Required to reject.' }))),
     recipientMaskedIdentifier: Type.Optional(
-      Nullable(Text(0, 64, { description: 'What you were shown; refused when it is another by now.' })),
+      Nullable(
+        Text(0, 64, {
+          description:
+            'The account of the recipient as the person saw it; the decision is refused when it has changed.',
+        }),
+      ),
     ),
-    amount: Type.Optional(Nullable(Money, { description: 'What you were shown; refused when it is another by now.' })),
+    amount: Type.Optional(
+      Nullable(Money, {
+        description: 'The amount as the person saw it; the decision is refused when it has changed.',
+      }),
+    ),
   },
   { title: 'ApprovalDecisionCreate', additionalProperties: false, examples: [{ decision: 'approved' }] },
 )

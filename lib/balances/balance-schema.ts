@@ -18,7 +18,7 @@ import { ACCOUNT_DETAILS_STATUSES } from './details-status.ts'
 export const AccountDetailsStatus = Words(
   'AccountDetailsStatus',
   ACCOUNT_DETAILS_STATUSES,
-  '`replaced` ones are still credited until `validUntil`.',
+  'Details that are `replaced` still credit the balance until `validUntil`.',
 )
 
 const BALANCE_TYPES = ['main', 'sub'] as const
@@ -32,7 +32,7 @@ export const Balance = Type.Object(
     name: Text(1, 60),
     type: Words('BalanceType', BALANCE_TYPES),
     parentBalanceId: Nullable(Uuid),
-    status: Words('BalanceStatus', BALANCE_STATUSES, '`frozen` takes credits only.'),
+    status: Words('BalanceStatus', BALANCE_STATUSES, 'A `frozen` balance accepts credits only.'),
     isDefault: Type.Boolean(),
     bookBalance: Money,
     heldBalance: Money,
@@ -53,9 +53,11 @@ export type Balance = Static<typeof Balance>
 export const BalanceOpen = Type.Object(
   {
     currency: CurrencyCode,
-    name: Type.Optional(Text(1, 60, { description: 'What the balance is called; without it after its currency.' })),
+    name: Type.Optional(Text(1, 60, { description: 'The name of the balance; by default that of its currency.' })),
     parentBalanceId: Type.Optional(
-      Nullable(Uuid, { description: 'Makes it a sub-balance of that one, in the same currency.' }),
+      Nullable(Uuid, {
+        description: 'The main balance of the same currency, which makes the new balance its sub-balance.',
+      }),
     ),
     metadata: Type.Optional(Metadata),
   },
@@ -68,13 +70,14 @@ export const BalanceUpdate = Type.Object(
     name: Type.Optional(Text(1, 60)),
     isDefault: Type.Optional(
       Type.Boolean({
-        description: 'Each currency has one default; it is changed by making another balance the default.',
+        description: 'Each currency has one default balance; to change it, make another balance the default.',
       }),
     ),
     lowBalanceThreshold: Type.Optional(
       Nullable(Money, {
         description:
-          'Not below zero. When what is available falls below it, `balance.low` tells so, once until it has been above again.',
+          'Zero or more. `balance.low` is sent when the available amount falls below the threshold, and ' +
+          'again only after the amount was above it.',
       }),
     ),
     metadata: Type.Optional(MetadataPatch),
@@ -90,7 +93,7 @@ export type BalanceUpdate = Static<typeof BalanceUpdate>
 export const BalanceClose = Type.Object(
   {
     sweepToBalanceId: Type.Optional(
-      Nullable(Uuid, { description: 'Where what is left goes: an active balance of the same currency.' }),
+      Nullable(Uuid, { description: 'An active balance of the same currency, which receives the remaining amount.' }),
     ),
   },
   { title: 'BalanceClose', additionalProperties: false, examples: [{}] },
@@ -103,7 +106,7 @@ export const AccountDetailsRequest = Type.Object(
       minItems: 1,
       maxItems: 20,
       uniqueItems: true,
-      description: "By which money is to come in: those of the currency's own country, or `swift`.",
+      description: "The rails that shall credit the balance: those of the currency's own country, or `swift`.",
     }),
   },
   { title: 'AccountDetailsRequest', additionalProperties: false, examples: [{ rails: ['sepa'] }] },

@@ -34,7 +34,7 @@ export const JournalLine = Type.Object(
   {
     id: Uuid,
     balanceId: Uuid,
-    sequence: Type.Integer({ minimum: 1, description: 'Without gaps per balance.' }),
+    sequence: Type.Integer({ minimum: 1, description: 'The number of the line, without gaps per balance.' }),
     entryId: Uuid,
     direction: Words('JournalDirection', DIRECTIONS, '`debit` lowers the balance, `credit` raises it.'),
     amount: Money,

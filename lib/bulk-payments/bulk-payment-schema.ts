@@ -16,8 +16,8 @@ export const BulkPayment = Type.Object(
     id: Uuid,
     customerId: Uuid,
     number: Type.String(),
-    name: Type.String({ description: 'The name of the file, or the number, where none was given.' }),
-    status: Words('BulkStatus', BULK_STATUSES, '`ready` has at least one valid row.'),
+    name: Type.String({ description: 'The given name, or else the name of the file or the order number.' }),
+    status: Words('BulkStatus', BULK_STATUSES, 'A bulk payment that is `ready` has at least one valid row.'),
     format: BulkFormat,
     fileName: Nullable(Type.String()),
     fileHash: Nullable(Type.String({ description: 'SHA-256 in hex.' })),
@@ -40,7 +40,7 @@ export const BulkPayment = Type.Object(
         fee: Type.String({ description: 'Minor units.' }),
         rows: Count,
       }),
-      { description: 'Of valid rows.' },
+      { description: 'The totals of valid rows.' },
     ),
     fileErrors: Type.Array(
       Type.Object({ line: Nullable(Type.Integer()), code: Type.String(), message: Type.String() }),
@@ -57,7 +57,10 @@ export const BulkPayment = Type.Object(
     createdAt: Timestamp,
     updatedAt: Timestamp,
   },
-  { title: 'BulkPayment', description: 'A file of payments. Counts move while it is read and while it is submitted.' },
+  {
+    title: 'BulkPayment',
+    description: 'A file of payments. Its counts change while it is validated and while it is submitted.',
+  },
 )
 export type BulkPayment = Static<typeof BulkPayment>
 
@@ -113,21 +116,25 @@ const options = {
   sourceBalanceId: Type.Optional(Nullable(Uuid)),
   executionDate: Type.Optional(Nullable(CalendarDate)),
   requireAllValid: Type.Optional(
-    Type.Boolean({ default: false, description: 'One row that is not valid makes the file invalid.' }),
+    Type.Boolean({ default: false, description: 'Whether one invalid row makes the whole file invalid.' }),
   ),
   allowDuplicate: Type.Optional(
-    Type.Boolean({ default: false, description: 'The same content may come again; a warning says so.' }),
+    Type.Boolean({
+      default: false,
+      description: 'Accepts content that was uploaded before; the bulk payment then has a warning.',
+    }),
   ),
   createMissingRecipients: Type.Optional(
     Type.Boolean({
       default: false,
       description:
-        'Recipients that a row describes are made, where there are none with their account; those that need approval make their rows wait for `revalidate`.',
+        'Creates the recipients that rows describe, unless a recipient with the account exists. Rows whose ' +
+        'new recipient needs approval wait for `revalidate`.',
     }),
   ),
-  skipPayeeVerification: Type.Optional(Type.Boolean({ default: false, description: 'For business customers alone.' })),
+  skipPayeeVerification: Type.Optional(Type.Boolean({ default: false, description: 'For business customers only.' })),
   decimalSeparator: Type.Optional(
-    Type.Enum(['.', ','], { default: '.', description: 'Before the decimals of amounts that are text.' }),
+    Type.Enum(['.', ','], { default: '.', description: 'The character before the decimals of amounts that are text.' }),
   ),
 }
 
@@ -156,10 +163,12 @@ export type BulkPaymentCreate = Static<typeof BulkPaymentCreate>
 /** The form fields that accompany the uploaded file. */
 export const BulkPaymentFields = Type.Object(
   {
-    format: Type.Optional(Type.Enum(BULK_FILE_FORMATS, { description: 'By its content where nothing is said.' })),
+    format: Type.Optional(
+      Type.Enum(BULK_FILE_FORMATS, { description: 'The format of the file; by default recognised by its content.' }),
+    ),
     ...options,
     delimiter: Type.Optional(
-      Type.Enum([',', ';', '\t'], { description: 'Of CSV; by its first line where nothing is said.' }),
+      Type.Enum([',', ';', '\t'], { description: 'The separator of CSV; by default recognised in the first line.' }),
     ),
   },
   { title: 'BulkPaymentFields', additionalProperties: false },

@@ -5,6 +5,6 @@ import { Words } from '../contract/primitives.ts'
 
 export const BulkReportQuery = Type.Object({
   format: Type.Optional(
-    Words('BulkReportFormat', REPORT_FORMATS, '`pain002` is pain.002.001.03; `csv` unless said otherwise.'),
+    Words('BulkReportFormat', REPORT_FORMATS, '`pain002` is pain.002.001.03; the default is `csv`.'),
   ),
 })

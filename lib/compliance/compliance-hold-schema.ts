@@ -12,13 +12,13 @@ export const OLDER_THAN_HOURS_MAX = 87_600
 const fields = {
   id: Uuid,
   kind: Words('ComplianceHoldKind', COMPLIANCE_HOLD_KINDS),
-  provider: Type.String({ description: 'Who found something, or asked for it.' }),
+  provider: Type.String({ description: 'The system or authority that caused the hold.' }),
   status: Words('ComplianceHoldStatus', COMPLIANCE_HOLD_STATUSES),
   customerId: Uuid,
   customerName: Type.String(),
   related: Type.Object(
     { object: Words('HeldSubject', HELD_SUBJECTS), id: Uuid },
-    { title: 'HeldObject', description: 'What is held.' },
+    { title: 'HeldObject', description: 'The held payment, transfer or incoming payment.' },
   ),
   amount: Money,
   counterpartyName: Nullable(Type.String()),
@@ -26,7 +26,7 @@ const fields = {
     Type.Object(
       {
         list: Type.String(),
-        name: Type.String({ description: 'As the list has it.' }),
+        name: Type.String({ description: 'The name on the sanctions list.' }),
         score: Type.Integer({ minimum: 0, maximum: 100 }),
       },
       { title: 'ScreeningFinding' },
@@ -44,9 +44,9 @@ const fields = {
       },
       { title: 'HoldProposal' },
     ),
-    { description: 'What the first of two people wants.' },
+    { description: 'The decision that the first of two people proposes.' },
   ),
-  assignee: Nullable(Uuid, { description: 'Who was the first to act on it.' }),
+  assignee: Nullable(Uuid, { description: 'The first person of the staff who acted on it.' }),
   decidedBy: Nullable(Uuid),
   decidedByName: Nullable(Type.String()),
   decidedAt: Nullable(Timestamp),
@@ -67,20 +67,22 @@ export const ComplianceHoldDetail = Type.Object(
         { id: Uuid, text: Type.String(), by: Uuid, byName: Type.String(), at: Timestamp },
         { title: 'ComplianceNote' },
       ),
-      { description: 'The oldest first.' },
+      { description: 'The notes, oldest first.' },
     ),
   },
   { title: 'ComplianceHoldDetail' },
 )
 export type ComplianceHoldDetail = Static<typeof ComplianceHoldDetail>
 
-const reason = Text(1, REASON_MAX, { description: "For the operator's own people; customers never see it." })
+const reason = Text(1, REASON_MAX, { description: "For the operator's staff; never shown to customers." })
 export const HoldRelease = Type.Object({ reason }, { title: 'HoldRelease', additionalProperties: false })
 export type HoldRelease = Static<typeof HoldRelease>
 export const HoldBlock = Type.Object(
   {
     reason,
-    freezeFunds: Type.Optional(Type.Boolean({ description: 'By order of an authority the money stays reserved.' })),
+    freezeFunds: Type.Optional(
+      Type.Boolean({ description: 'Whether the amount stays reserved, by order of an authority.' }),
+    ),
   },
   { title: 'HoldBlock', additionalProperties: false },
 )

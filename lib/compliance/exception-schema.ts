@@ -11,7 +11,7 @@ const STATUSES = ['open', 'resolved'] as const
 const Resolution = Words(
   'ExceptionResolution',
   EXCEPTION_RESOLUTIONS,
-  '`resubmit_forbidden` leaves it open: what became of it is still asked for, and nothing is sent again.',
+  '`resubmit_forbidden` leaves the exception open: the service still asks for the outcome, and sends nothing again.',
 )
 
 export const Exception = Type.Object(
@@ -25,10 +25,10 @@ export const Exception = Type.Object(
     customerName: Type.String(),
     related: Type.Object(
       { object: Words('ExceptionalObject', ['payment', 'transfer', 'exchange']), id: Uuid },
-      { title: 'ExceptionSubject', description: 'What it is about.' },
+      { title: 'ExceptionSubject', description: 'The payment, transfer or exchange in doubt.' },
     ),
     amount: Money,
-    assignee: Nullable(Uuid, { description: 'Who was the first to act on it.' }),
+    assignee: Nullable(Uuid, { description: 'The first person of the staff who acted on it.' }),
     proposal: Nullable(
       Type.Object(
         {
@@ -41,13 +41,13 @@ export const Exception = Type.Object(
         },
         { title: 'ResolutionProposal' },
       ),
-      { description: 'What the first of two people has found out.' },
+      { description: 'The outcome that the first of two people proposes.' },
     ),
-    resubmitForbidden: Type.Boolean({ description: 'It is never sent to the partner again.' }),
+    resubmitForbidden: Type.Boolean({ description: 'Whether the order must never be sent to the partner again.' }),
     outcome: Nullable(Words('ExceptionOutcome', EXCEPTION_OUTCOMES)),
-    outcomeAmount: Nullable(Money, { description: 'What came back, where people have said how much.' }),
+    outcomeAmount: Nullable(Money, { description: 'The amount that came back, when staff have stated it.' }),
     evidence: Nullable(Type.String()),
-    resolvedBy: Nullable(Uuid, { description: "Null also where the partner's word resolved it." }),
+    resolvedBy: Nullable(Uuid, { description: 'Null also when a message of the partner resolved the exception.' }),
     resolvedByName: Nullable(Type.String()),
     resolvedAt: Nullable(Timestamp),
     createdAt: Timestamp,
@@ -61,10 +61,12 @@ export const ExceptionResolve = Type.Object(
   {
     outcome: Resolution,
     evidence: Text(1, EVIDENCE_MAX, {
-      description: 'What it rests on: a line of a statement, a message of the partner.',
+      description: 'The evidence for the outcome: a line of a statement, a message of the partner.',
     }),
     amount: Type.Optional(
-      Nullable(PositiveMoney, { description: 'What came back, where the outcome is `returned`; null for all of it.' }),
+      Nullable(PositiveMoney, {
+        description: 'The amount that came back, when the outcome is `returned`; null for the whole amount.',
+      }),
     ),
   },
   { title: 'ExceptionResolve', additionalProperties: false },

@@ -157,7 +157,7 @@ export const Rate = Type.String({
   examples: ['1.0842'],
 })
 
-export const Rail = Words('Rail', RAIL_NAMES, 'How money travels between banks.')
+export const Rail = Words('Rail', RAIL_NAMES, 'The payment system that carries money between banks.')
 
 export const CREATED_VIA = ['api_key', 'web', 'mobile', 'bulk', 'schedule', 'system', 'operator'] as const
 
@@ -195,7 +195,7 @@ export const Failure = Type.Object(
     message: Type.String(),
     scheme: Nullable(Type.String()),
     schemeCode: Nullable(Type.String()),
-    retryable: Type.Boolean({ description: 'A new payment may succeed unchanged.' }),
+    retryable: Type.Boolean({ description: 'Whether a new payment may succeed unchanged.' }),
     at: Timestamp,
   },
   { title: 'Failure' },

@@ -11,7 +11,9 @@ export const FieldErrorSchema = Type.Object(
     code: Type.String({ examples: ['invalid_type'] }),
     message: Type.String(),
     params: Type.Optional(
-      Type.Record(Type.String(), Type.Unknown(), { description: 'Limits that were broken, such as `{"max": 140}`.' }),
+      Type.Record(Type.String(), Type.Unknown(), {
+        description: 'The values of the broken rule, such as `{"max": 140}`.',
+      }),
     ),
   },
   { title: 'FieldError' },
@@ -20,9 +22,9 @@ export const FieldErrorSchema = Type.Object(
 export const ProblemSchema = Type.Object(
   {
     type: Type.String({ format: 'uri', description: 'Address of the explanation; ends with the slug.' }),
-    title: Type.String({ description: 'Never changes for one type.' }),
+    title: Type.String({ description: 'The same for every problem of a type.' }),
     status: Type.Integer(),
-    detail: Type.String({ description: 'What happened this time. May change; do not parse.' }),
+    detail: Type.String({ description: 'The explanation of this occurrence. The text may change; do not parse it.' }),
     instance: Type.String({ description: 'Path of the request.' }),
     code: Type.String({ description: `The slug, one of: ${Object.keys(PROBLEMS).join(', ')}. New ones may be added.` }),
     requestId: Type.String(),

@@ -27,12 +27,15 @@ export const SimulationResult = Type.Object(
     status: Words(
       'SimulationStatus',
       ['queued', 'submitted', 'applied'],
-      '`queued`: it takes its ordinary way and arrives within seconds.',
+      '`queued`: the message is processed like a message of a real bank, within seconds.',
     ),
     provider: Words('SimulationProvider', PROVIDERS),
     providerEventIds: Type.Array(Uuid),
     providerReference: Nullable(Type.String()),
-    details: Type.Object({}, { additionalProperties: true, description: 'Depends on the kind.' }),
+    details: Type.Object(
+      {},
+      { additionalProperties: true, description: 'Facts that depend on the kind of simulation.' },
+    ),
   },
   { title: 'SimulationResult' },
 )
@@ -42,7 +45,7 @@ export const SandboxSimulation = Type.Object(
   {
     simulationId: Uuid,
     status: Words('SandboxSimulationStatus', ['queued']),
-    objectId: Nullable(Uuid, { description: 'What it is about, or will become.' }),
+    objectId: Nullable(Uuid, { description: 'The id of the object that the simulation changes or creates.' }),
   },
   { title: 'SandboxSimulation' },
 )
@@ -79,12 +82,12 @@ export const SimulationCatalogue = Type.Object(
         path: Type.String(),
         summary: Type.String(),
         providers: Type.Array(Words('SimulationProvider', PROVIDERS)),
-        available: Type.Boolean({ description: 'Whether this version has the operation.' }),
+        available: Type.Boolean({ description: 'Whether this version of the service has the operation.' }),
         rules: Type.Array(Type.String()),
       }),
     ),
     rules: Type.Array(Type.Object({ topic: Type.String(), rule: Type.String() }), {
-      description: 'What the sandbox does by itself.',
+      description: 'The automatic rules of the sandbox.',
     }),
   },
   { title: 'SimulationCatalogue' },

@@ -7,8 +7,8 @@ export const CurrencySetting = Type.Object(
     currency: CurrencyCode,
     name: Type.String(),
     exponent: Type.Integer({ description: 'Decimals of the minor unit.' }),
-    offered: Type.Boolean({ description: 'By the operator.' }),
-    enabled: Type.Boolean({ description: 'By the customer.' }),
+    offered: Type.Boolean({ description: 'Whether the operator offers the currency.' }),
+    enabled: Type.Boolean({ description: 'Whether the customer has enabled the currency.' }),
     capabilities: Type.Object(
       {
         hold: Type.Boolean(),
@@ -23,7 +23,7 @@ export const CurrencySetting = Type.Object(
     ),
     rails: Type.Array(Rail),
     balanceIds: Type.Array(Uuid),
-    withdrawnOn: Nullable(CalendarDate, { description: 'The day it ended, where it has.' }),
+    withdrawnOn: Nullable(CalendarDate, { description: 'The last day of a withdrawn currency; null for any other.' }),
   },
   { title: 'CurrencySetting' },
 )
@@ -31,7 +31,9 @@ export type CurrencySetting = Static<typeof CurrencySetting>
 
 export const CurrencyQuery = Type.Object({
   enabled: Type.Optional(
-    Type.Enum(['true', 'false'], { description: 'Only those that the customer has enabled, or has not.' }),
+    Type.Enum(['true', 'false'], {
+      description: 'Lists only the currencies that the customer has enabled, or has not enabled.',
+    }),
   ),
 })
 

@@ -7,9 +7,9 @@ const CURRENCIES_MAX = 200
 
 const limit = {
   currency: CurrencyCode,
-  single: Nullable(Money, { description: 'Of one payment.' }),
-  daily: Nullable(Money, { description: 'Of a day in UTC.' }),
-  monthly: Nullable(Money, { description: 'Of a month in UTC.' }),
+  single: Nullable(Money, { description: 'The limit of one payment.' }),
+  daily: Nullable(Money, { description: 'The limit of a day in UTC.' }),
+  monthly: Nullable(Money, { description: 'The limit of a month in UTC.' }),
 }
 /** Limits without the amounts already used. */
 export const LimitsShown = Type.Array(Type.Object(limit, { title: 'LimitTerms' }))
@@ -22,7 +22,7 @@ export const CustomerLimits = Type.Object(
     source: Words(
       'LimitSource',
       ['customer', 'operator', 'none'],
-      '`operator`: those of the operator for customers of this type.',
+      "`operator`: the operator's limits for customers of this type.",
     ),
     limits: Type.Array(
       Type.Object(
@@ -58,7 +58,7 @@ export type LimitsWrite = Static<typeof LimitsWrite>
 
 export const CustomerLimitsWrite = Type.Object(
   {
-    limits: Nullable(LimitsWrite, { description: 'Null: those of the operator again.' }),
+    limits: Nullable(LimitsWrite, { description: "Null restores the operator's limits." }),
   },
   {
     title: 'CustomerLimitsWrite',

@@ -24,7 +24,7 @@ const alerts = {
   ),
   login: Type.Object(
     { enabled: Type.Boolean() },
-    { additionalProperties: false, description: 'Somebody signed in from a new device.' },
+    { additionalProperties: false, description: 'A person signed in from a new device.' },
   ),
 }
 export const AlertSettingsWrite = Type.Object(alerts, { title: 'AlertSettingsWrite', additionalProperties: false })
@@ -34,7 +34,7 @@ const domains = {
   domains: Type.Array(Type.String({ pattern: DOMAIN, examples: ['example.com'] }), {
     maxItems: DOMAINS_MAX,
     uniqueItems: true,
-    description: 'In lower case. Empty: nobody can be invited.',
+    description: 'Domains in lower case. With an empty list no invitations are possible.',
   }),
 }
 export const ApprovedDomainsWrite = Type.Object(domains, { title: 'ApprovedDomainsWrite', additionalProperties: false })
@@ -44,19 +44,21 @@ const preferences = {
   timezone: Type.String({
     maxLength: 64,
     description:
-      'IANA name. Confirmations show times in it. Exports name a zone of their own; statements and limits keep days of UTC.',
+      'IANA name of the time zone that confirmations use. Exports name their own time zone; statements and ' +
+      'limits use days in UTC.',
     examples: ['Europe/Amsterdam'],
   }),
-  language: Words('DocumentLanguage', ['en'], 'Of documents and mails. There is only English so far.'),
+  language: Words('DocumentLanguage', ['en'], 'The language of documents and mails; only English is available.'),
   requireVerification: Type.Boolean({
     description:
-      'Whether an account name that cannot be checked stops a recipient or a payment. What the operator requires holds in any case.',
+      'Whether an account name that cannot be checked stops a recipient or a payment. A stricter requirement ' +
+      'of the operator always applies.',
   }),
   preNotificationDays: Type.Integer({
     minimum: 1,
     maximum: 14,
     description:
-      'Days between telling a debtor and collecting. It governs direct debits; without that feature it has no effect.',
+      'Days between the notice to a debtor and the collection of a direct debit; no effect without that feature.',
   }),
   closeEmptyBalances: Type.Boolean({ description: 'Whether a sub-balance that stays empty for a year is closed.' }),
 }

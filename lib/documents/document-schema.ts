@@ -11,7 +11,10 @@ const Sha256 = Type.String({
 })
 const file = {
   fileName: Type.String({ examples: ['invoice-4711.pdf'] }),
-  contentType: Type.String({ description: 'As its bytes say.', examples: ['application/pdf'] }),
+  contentType: Type.String({
+    description: 'The type found in the content of the file.',
+    examples: ['application/pdf'],
+  }),
   sizeBytes: Type.Integer({ minimum: 1 }),
   sha256: Sha256,
   status: DocumentStatus,

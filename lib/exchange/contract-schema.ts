@@ -26,15 +26,17 @@ export const ForwardContractCreate = Type.Object(
       ),
     ),
     drawdownFrom: Type.Optional(
-      Nullable(CalendarDate, { description: 'Of an open forward, before the settlement date.' }),
+      Nullable(CalendarDate, {
+        description: 'The first day of drawdowns of an open forward, before the settlement date.',
+      }),
     ),
     depositBalanceId: Type.Optional(
       Nullable(Uuid, {
-        description: 'Pays the deposit at once; where people have to approve the forward, it is paid afterwards.',
+        description: 'The balance that pays the deposit at once, or after the approval of the forward.',
       }),
     ),
     acceptTerms: Type.Literal(true, {
-      description: 'A forward binds: it is settled, or closed out at what the market makes of it.',
+      description: 'Confirms that a forward is binding: it is settled, or closed out at the market rate.',
     }),
   },
   {
@@ -55,7 +57,7 @@ export type HeldRateCreate = Static<typeof HeldRateCreate>
 export const ForwardDeposit = Type.Object(
   {
     balanceId: Uuid,
-    amount: Type.Optional(Nullable(PositiveMoney, { description: 'All that is missing, unless said otherwise.' })),
+    amount: Type.Optional(Nullable(PositiveMoney, { description: 'By default the whole missing amount.' })),
   },
   {
     title: 'ForwardDeposit',
@@ -68,8 +70,8 @@ export type ForwardDeposit = Static<typeof ForwardDeposit>
 export const DrawdownCreate = Type.Object(
   {
     amount: PositiveMoney,
-    sellBalanceId: Type.Optional(Nullable(Uuid, { description: 'That of the contract unless said otherwise.' })),
-    buyBalanceId: Type.Optional(Nullable(Uuid, { description: 'That of the contract unless said otherwise.' })),
+    sellBalanceId: Type.Optional(Nullable(Uuid, { description: 'By default the balance of the contract.' })),
+    buyBalanceId: Type.Optional(Nullable(Uuid, { description: 'By default the balance of the contract.' })),
     reference: Type.Optional(Nullable(Text(0, 140))),
     externalId: Type.Optional(Nullable(ExternalId)),
     metadata: Type.Optional(Metadata),

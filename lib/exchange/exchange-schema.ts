@@ -22,9 +22,9 @@ import {
 export const FixedSide = Words(
   'FixedSide',
   ['sell', 'buy'],
-  'The side that was asked for; the other one follows from the rate.',
+  'The side that the request fixed; the other side follows from the rate.',
 )
-const ExchangeKind = Words('ExchangeKind', EXCHANGE_KINDS, '`drawdown`: of a forward or a held rate.')
+const ExchangeKind = Words('ExchangeKind', EXCHANGE_KINDS, '`drawdown`: an exchange from a forward or a held rate.')
 
 export const Quote = Type.Object(
   {
@@ -35,7 +35,7 @@ export const Quote = Type.Object(
     inverseRate: Rate,
     fixedSide: FixedSide,
     kind: ExchangeKind,
-    fee: Nullable(Money, { description: 'In the currency sold, beside the amount.' }),
+    fee: Nullable(Money, { description: 'The fee in the sold currency, in addition to the amount.' }),
     settlementDate: Nullable(CalendarDate),
     depositRequired: Nullable(Money),
     expiresAt: Timestamp,
@@ -53,11 +53,13 @@ export const QuoteCreate = Type.Object(
     amount: PositiveMoney,
     fixedSide: FixedSide,
     kind: Type.Optional(ExchangeKind),
-    settlementDate: Type.Optional(Nullable(CalendarDate, { description: 'Of a forward, which needs it.' })),
+    settlementDate: Type.Optional(Nullable(CalendarDate, { description: 'Required for a forward.' })),
     sellBalanceId: Type.Optional(Nullable(Uuid)),
     buyBalanceId: Type.Optional(Nullable(Uuid)),
     holdMinutes: Type.Optional(
-      Nullable(Type.Integer({ minimum: 1 }), { description: 'Of a held rate; the operator says how long otherwise.' }),
+      Nullable(Type.Integer({ minimum: 1 }), {
+        description: "The duration of a held rate; by default the operator's setting.",
+      }),
     ),
   },
   {
@@ -84,7 +86,7 @@ export const Exchange = Type.Object(
     kind: ExchangeKind,
     status: Words('ExchangeStatus', EXCHANGE_STATUSES),
     quoteId: Nullable(Uuid),
-    parentExchangeId: Nullable(Uuid, { description: 'Of a drawdown: its contract.' }),
+    parentExchangeId: Nullable(Uuid, { description: 'The contract of a drawdown.' }),
     sellAmount: Money,
     buyAmount: Money,
     rate: Rate,
@@ -132,12 +134,15 @@ export type Exchange = Static<typeof Exchange>
 export const EXCHANGE_CREATE = {
   quoteId: Uuid,
   sellBalanceId: Type.Optional(
-    Nullable(Uuid, { description: 'That of the quote, or else the default balance of the currency.' }),
+    Nullable(Uuid, {
+      description: 'By default the balance of the quote, or else the default balance of the currency.',
+    }),
   ),
   buyBalanceId: Type.Optional(
     Nullable(Uuid, {
       description:
-        'That of the quote, or else the default balance of the currency, which is opened where there is none.',
+        'By default the balance of the quote, or else the default balance of the currency, which is opened ' +
+        'when it is missing.',
     }),
   ),
   reference: Type.Optional(Nullable(Text(0, 140))),
@@ -166,7 +171,8 @@ export const IndicativeRates = Type.Object(
         },
         {
           title: 'IndicativeRate',
-          description: 'Units of `buyCurrency` for one of `sellCurrency`. Nothing can be done at it: ask for a quote.',
+          description:
+            'Units of `buyCurrency` for one unit of `sellCurrency`. Indicative only: an exchange needs a quote.',
         },
       ),
     ),
@@ -196,7 +202,7 @@ export const exchangeList = list({
 export const SimExchangeStatus = Type.Object(
   {
     status: Words('SimExchangeStatusValue', ['completed', 'failed', 'exception']),
-    reason: Type.Optional(Text(1, 140, { description: 'Of a failure.' })),
+    reason: Type.Optional(Text(1, 140, { description: 'The reason of a failure.' })),
     delaySeconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 300 })),
   },
   { title: 'SimExchangeStatus', additionalProperties: false, examples: [{ status: 'completed' }] },
@@ -210,7 +216,7 @@ export const SimFxRate = Type.Object(
     shiftBps: Type.Integer({
       minimum: -5_000,
       maximum: 5_000,
-      description: 'From the base rate, in hundredths of a per cent; 0 takes it back.',
+      description: 'The shift from the base rate, in hundredths of a per cent; 0 removes the shift.',
     }),
     durationMinutes: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_440 })),
   },

@@ -24,10 +24,10 @@ const FundsRequestStatus = Words(
   '`declined`: the payer refused on the page of the link.',
 )
 const AllowPartial = Type.Boolean({
-  description: 'Whether the payer is offered to pay in parts. Money that comes with the reference counts in any case.',
+  description: 'Whether the payer is offered to pay in parts. Every payment with the reference counts in any case.',
 })
 const Reference = Type.String({
-  description: 'Creditor reference of ISO 11649: money that quotes it is counted.',
+  description: 'Creditor reference of ISO 11649: incoming payments that quote it are counted.',
   examples: ['RF18539007547034'],
 })
 
@@ -53,10 +53,10 @@ export const FundsRequest = Type.Object(
     allowPartial: AllowPartial,
     reference: Reference,
     depositDetails: Type.Array(AccountDetails, {
-      description: 'The accounts of the balance that money can be sent to now.',
+      description: 'The accounts of the balance that accept payments now.',
     }),
     link: Nullable(
-      Type.String({ format: 'uri', description: 'Where the payer sees what is asked, without signing in.' }),
+      Type.String({ format: 'uri', description: 'The page that shows the request to the payer, without sign-in.' }),
     ),
     payments: Type.Array(
       Type.Object({ incomingPaymentId: Uuid, amount: Money, at: Timestamp }, { title: 'FundsRequestPayment' }),
@@ -89,14 +89,10 @@ export const FundsRequestCreate = Type.Object(
     invoiceNumber: Type.Optional(Nullable(Text(1, 35))),
     dueDate: Type.Optional(Nullable(CalendarDate)),
     expiresAt: Type.Optional(
-      Nullable(
-        Type.String({ format: 'date-time', description: 'In thirty days unless said otherwise, within 365 days.' }),
-      ),
+      Nullable(Type.String({ format: 'date-time', description: 'Within 365 days; by default in thirty days.' })),
     ),
     allowPartial: Type.Optional(AllowPartial),
-    send: Type.Optional(
-      Type.Boolean({ description: 'Whether a payer with an address gets a mail; yes unless said otherwise.' }),
-    ),
+    send: Type.Optional(Type.Boolean({ description: 'Whether a payer with an address gets a mail; by default true.' })),
     metadata: Type.Optional(Metadata),
   },
   {
@@ -125,7 +121,9 @@ export const FundsRequestUpdate = Type.Object(
   {
     title: 'FundsRequestUpdate',
     additionalProperties: false,
-    description: 'What is left out stays. `metadata` can be changed at any time, the rest while money may still come.',
+    description:
+      'Members that are left out stay unchanged. `metadata` can be changed at any time, the other members ' +
+      'while the request is open.',
     examples: [{ dueDate: '2026-06-30' }],
   },
 )
@@ -173,7 +171,9 @@ export const PublicFundsRequest = Type.Object(
     expiresAt: Timestamp,
     allowPartial: AllowPartial,
     reference: Reference,
-    depositDetails: Type.Array(PublicDetails, { description: 'Where to pay; empty when nothing is asked any more.' }),
+    depositDetails: Type.Array(PublicDetails, {
+      description: 'The accounts to pay to; empty when the request is no longer open.',
+    }),
     qrPayload: Nullable(
       Type.String({ description: 'Text of a QR code for banking apps (EPC069-12). Only for euros to an IBAN.' }),
     ),

@@ -13,7 +13,7 @@ const Environment = Words('ApiKeyEnvironment', ENVIRONMENTS)
 const Name = Text(1, 80)
 const IpAllowlist = Type.Array(Type.String({ minLength: 2, maxLength: 49 }), {
   maxItems: IP_ALLOWLIST_MAX,
-  description: 'Addresses and CIDR blocks; empty lets every address in.',
+  description: 'Addresses and CIDR blocks that may use the key; an empty list allows every address.',
   examples: [['192.0.2.7', '2001:db8::/32']],
 })
 
@@ -26,7 +26,7 @@ const key = {
   prefix: Type.String({ description: 'The first 17 characters of the key.', examples: ['svc_test_4fT9aZx0'] }),
   scopes: Type.Array(Type.String()),
   ipAllowlist: Type.Array(Type.String()),
-  status: Words('ApiKeyStatus', STATUSES, '`rotating`: replaced, and still working until `graceEndsAt`.'),
+  status: Words('ApiKeyStatus', STATUSES, '`rotating`: the key was replaced and still works until `graceEndsAt`.'),
   expiresAt: Nullable(Timestamp),
   graceEndsAt: Nullable(Timestamp),
   replacedById: Nullable(Uuid),
@@ -45,7 +45,7 @@ export type ApiKeyView = Static<typeof ApiKey>
 export const NewApiKey = Type.Object(
   {
     ...key,
-    secret: Type.String({ description: 'The whole key. Shown this once; only its hash is kept.' }),
+    secret: Type.String({ description: 'The whole key. Shown only in this answer; the service keeps only its hash.' }),
   },
   { title: 'NewApiKey' },
 )

@@ -4,7 +4,7 @@ import { list } from '../contract/list.ts'
 import { Nullable, Timestamp, Uuid, Words } from '../contract/primitives.ts'
 
 const State = Nullable(Type.Record(Type.String(), Type.Unknown()), {
-  description: 'What the change was about, without secrets; null where there was nothing.',
+  description: 'The changed members without secrets; null when the resource did not exist.',
 })
 
 export const AuditEvent = Type.Object(

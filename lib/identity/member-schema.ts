@@ -28,7 +28,8 @@ export const Member = Type.Object(
     teamIds: Type.Array(Uuid),
     limits: Nullable(LimitsShown, {
       description:
-        'What may be paid out in the name of the member, beside the limits of the customer. Null: no more is said of it.',
+        "The limits of payments in the name of the member, in addition to the customer's limits. Null: no " +
+        'additional limit.',
     }),
     mfaEnabled: Type.Boolean(),
     createdAt: Timestamp,
@@ -45,7 +46,9 @@ export const MemberUpdate = Type.Object(
     teamIds: Type.Optional(Teams),
     limits: Type.Optional(
       Nullable(LimitsWrite, {
-        description: 'In place of those before. What was paid out in the running day and month counts. Null: none.',
+        description:
+          'Replaces the previous limits. Payments already made on the running day and month count against ' +
+          'them. Null: no limits.',
       }),
     ),
   },
@@ -149,7 +152,7 @@ export const OpenInvitation = Type.Object(
     expiresAt: Timestamp,
     knownPerson: Type.Boolean({
       description:
-        'Whether somebody has the address already: then their own password is asked for, and no new one chosen.',
+        'Whether a person with the address exists: that person must send their password, and chooses no new one.',
     }),
   },
   { title: 'OpenInvitation' },
@@ -158,7 +161,7 @@ export type OpenInvitation = Static<typeof OpenInvitation>
 
 export const InvitationAccept = Type.Object(
   {
-    name: Type.Optional(Text(1, 100, { description: 'Of a person who is new here.' })),
+    name: Type.Optional(Text(1, 100, { description: 'The name of a new person.' })),
     password: Password,
   },
   { title: 'InvitationAccept', additionalProperties: false },

@@ -15,7 +15,7 @@ export const Password = Type.String({
   minLength: 1,
   maxLength: 256,
   title: 'Password',
-  description: 'Taken exactly as it is sent.',
+  description: 'The password, used exactly as it is sent.',
 })
 
 export const SignIn = Type.Object(
@@ -41,7 +41,7 @@ export const OpenedSession = Type.Object(
         },
         { title: 'SignInChallenge' },
       ),
-      { description: 'What is still owed; null when the session is active.' },
+      { description: 'The step that is still missing; null when the session is active.' },
     ),
     token: Type.String({
       description:
@@ -60,7 +60,7 @@ export const Session = Type.Object(
   {
     id: Uuid,
     status: SessionStatus,
-    current: Type.Boolean({ description: 'Whether it is the one that asks.' }),
+    current: Type.Boolean({ description: 'Whether it is the session of this request.' }),
     deviceName: Nullable(Type.String()),
     deviceId: Nullable(Type.String()),
     address: Type.String(),
@@ -108,7 +108,7 @@ export const CurrentSession = Type.Object(
     user: Type.Object({ id: Uuid, email: Type.String(), name: Type.String() }, { title: 'SessionUser' }),
     memberships: Type.Array(MembershipView),
     capabilities: Type.Array(Type.String(), {
-      description: 'Of all memberships together; each tenant allows its own.',
+      description: 'The capabilities of all memberships together; each tenant allows only its own.',
     }),
     flags: Type.Record(Type.String(), Type.Boolean()),
   },

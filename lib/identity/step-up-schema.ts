@@ -4,7 +4,7 @@ import { STEP_UP_ACTIONS } from './step-up.ts'
 import { Money, Nullable, Timestamp, Uuid, Words } from '../contract/primitives.ts'
 
 export const StepUpAction = Words('StepUpAction', STEP_UP_ACTIONS)
-export const StepUpMethod = Words('StepUpMethod', ['totp'], 'Others are added as the service learns them.')
+export const StepUpMethod = Words('StepUpMethod', ['totp'], 'More methods may be added.')
 
 export const ChallengeCreate = Type.Object(
   {
@@ -38,7 +38,7 @@ export const StepUpChallenge = Type.Object(
         amount: Nullable(Money),
         counterparty: Nullable(Type.String()),
       },
-      { title: 'StepUpDisplay', description: 'To be shown to the person before they answer.' },
+      { title: 'StepUpDisplay', description: 'The text to show to the person before the answer.' },
     ),
     expiresAt: Timestamp,
   },
@@ -82,7 +82,7 @@ export type StepUpProof = { readonly challengeId: string; readonly verifiedAt: s
 export const StepUpVerified = Type.Object(
   {
     ...proof,
-    token: Type.String({ description: "The session's new token; the one before is good for five minutes more." }),
+    token: Type.String({ description: "The session's new token; the previous token works for another five minutes." }),
     csrfToken: Type.String(),
   },
   { title: 'StepUpVerified' },

@@ -70,7 +70,7 @@ export const NewMfaFactor = Type.Object(
   {
     ...factor,
     secret: Type.String({ description: 'Base32, shown once.' }),
-    otpauthUri: Type.String({ description: 'For a QR code; contains the secret.' }),
+    otpauthUri: Type.String({ description: 'An otpauth address for a QR code; it contains the secret.' }),
   },
   { title: 'NewMfaFactor' },
 )

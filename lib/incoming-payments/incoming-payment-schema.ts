@@ -35,7 +35,7 @@ export const IncomingPayment = Type.Object(
     id: Uuid,
     customerId: Uuid,
     balanceId: Uuid,
-    status: Words('IncomingPaymentStatus', SHOWN_STATUSES, 'Customers see `received` and `returned` ones only.'),
+    status: Words('IncomingPaymentStatus', SHOWN_STATUSES, 'Customers see only `received` and `returned` payments.'),
     amount: Money,
     rail: Nullable(Rail),
     payer: Payer,
@@ -79,7 +79,7 @@ export const SuspenseItem = Type.Object(
   {
     id: Uuid,
     status: Words('SuspenseStatus', SUSPENSE_STATUSES),
-    reason: Words('SuspenseReason', SUSPENSE_REASONS, 'Why nobody has the money.'),
+    reason: Words('SuspenseReason', SUSPENSE_REASONS, 'The reason why the amount is in suspense.'),
     amount: Money,
     connectionId: Uuid,
     rail: Nullable(Rail),
@@ -88,9 +88,9 @@ export const SuspenseItem = Type.Object(
     endToEndId: Nullable(Type.String()),
     uetr: Nullable(Uuid),
     valueDate: CalendarDate,
-    customerId: Nullable(Uuid, { description: 'Whose it turned out to be.' }),
+    customerId: Nullable(Uuid, { description: 'The customer that was found to own the amount.' }),
     balanceId: Nullable(Uuid),
-    incomingPaymentId: Nullable(Uuid, { description: 'What its owner sees, once it is allocated.' }),
+    incomingPaymentId: Nullable(Uuid, { description: "The id of the owner's incoming payment, after the allocation." }),
     returnReasonCode: Nullable(Type.String()),
     decidedBy: Nullable(Uuid),
     decidedAt: Nullable(Timestamp),
@@ -145,7 +145,8 @@ const CREDIT = {
   payerName: Type.Optional(
     Text(1, 140, {
       description:
-        'With `SBX:HOLD` in it the payment is reviewed first; with `SBX:UNALLOCATED` the bank does not know whose it is.',
+        'With `SBX:HOLD` in the text the payment is reviewed first; with `SBX:UNALLOCATED` the bank does not ' +
+        'know the owner.',
     }),
   ),
   payerIban: Type.Optional(Nullable(Text(1, 42))),
@@ -207,7 +208,7 @@ export type SimIncomingDebit = Static<typeof SimIncomingDebit>
 export const SimIncomingRecall = Type.Object(
   {
     reasonCode: Type.Optional(RecallReason),
-    amount: Type.Optional(Nullable(PositiveMoney, { description: 'All of it unless said otherwise.' })),
+    amount: Type.Optional(Nullable(PositiveMoney, { description: 'By default the whole amount.' })),
     note: Type.Optional(Nullable(Text(0, 500))),
   },
   { title: 'SimIncomingRecall', additionalProperties: false, examples: [{ reasonCode: 'DUPL' }] },

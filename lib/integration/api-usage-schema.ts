@@ -9,13 +9,13 @@ export const KeyEnvironment = Words('ApiKeyEnvironment', ['live', 'test'], '`tes
 export const RequestOutcome = Words(
   'RequestOutcome',
   ['success', 'client_error', 'server_error', 'rate_limited'],
-  'Status below 400; 4xx but 429; 5xx; 429.',
+  'The class of the status, in this order: below 400; 4xx other than 429; 5xx; 429.',
 )
 
 export const ApiKeyRequestLog = Type.Object(
   {
     apiKeyId: Uuid,
-    retentionDays: Type.Integer({ description: 'How long single calls are kept.', examples: [7] }),
+    retentionDays: Type.Integer({ description: 'The number of days that single calls are kept.', examples: [7] }),
     statusCounts: Type.Record(Type.String({ pattern: '^[1-5][0-9]{2}$' }), Type.Integer({ minimum: 0 }), {
       description: 'Answers per HTTP status over the time that calls are kept.',
       examples: [{ 200: 5120, 201: 240, 409: 3 }],
@@ -25,7 +25,7 @@ export const ApiKeyRequestLog = Type.Object(
         {
           method: Type.String({ examples: ['POST'] }),
           route: Type.String({
-            description: 'The path as the contract has it, without values.',
+            description: 'The path template of the operation, without values.',
             examples: ['/payments/{paymentId}'],
           }),
           status: Type.Integer({ examples: [201] }),
@@ -42,13 +42,16 @@ export const ApiKeyRequestLog = Type.Object(
 export type ApiKeyRequestLog = Static<typeof ApiKeyRequestLog>
 
 const counters = {
-  requests: count('All calls; the sum of the four below.'),
+  requests: count('The number of all calls: the sum of the four counts below.'),
   success: count('Answers below 400.'),
   clientErrors: count('Answers from 400 to 499 but 429.'),
   serverErrors: count('Answers from 500.'),
   rateLimited: count('Answers 429.'),
-  p50Ms: Type.Number({ minimum: 0, description: 'Half of the calls took no longer, within a tenth. 0 without calls.' }),
-  p95Ms: Type.Number({ minimum: 0, description: '95 of 100 calls took no longer, within a tenth. 0 without calls.' }),
+  p50Ms: Type.Number({ minimum: 0, description: 'The median duration of calls, within a tenth; 0 without calls.' }),
+  p95Ms: Type.Number({
+    minimum: 0,
+    description: 'The 95th percentile of the duration of calls, within a tenth; 0 without calls.',
+  }),
   firstUsedAt: Nullable(Timestamp),
   lastUsedAt: Nullable(Timestamp),
 }
@@ -118,11 +121,11 @@ export const IntegrationHome = Type.Object(
       ),
     ),
     apiKeys: Type.Object({
-      active: count('Keys that work now.'),
-      live: count('Of them, for live use.'),
-      test: count('Of them, for the sandbox.'),
-      operatorLevel: count('Of them, keys of the operator itself.'),
-      usedLast24h: count('Keys that called anything within a day.'),
+      active: count('Active keys.'),
+      live: count('Active keys for live use.'),
+      test: count('Active keys for the sandbox.'),
+      operatorLevel: count('Active keys of the operator itself.'),
+      usedLast24h: count('Keys with a call within the last 24 hours.'),
     }),
     usageLast7Days: Type.Array(
       Type.Object({
@@ -135,10 +138,10 @@ export const IntegrationHome = Type.Object(
     ),
     integratorWebhooks: Type.Object({
       endpoints: count('All endpoints.'),
-      active: count('Endpoints that are delivered to.'),
+      active: count('Active endpoints.'),
       paused: count('Endpoints paused by their owner or after failures.'),
       failed: count('Endpoints paused after failures.'),
-      deliveriesPending: count('Deliveries that wait.'),
+      deliveriesPending: count('Waiting deliveries.'),
       deliveriesFailed24h: count('Deliveries that failed within a day.'),
       lastDeliveryAt: Nullable(Timestamp),
     }),

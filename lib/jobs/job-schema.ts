@@ -6,11 +6,7 @@ import { DownloadLink } from '../contract/download-link.ts'
 import { Nullable, Timestamp, Uuid, Words } from '../contract/primitives.ts'
 import { ProblemSchema } from '../contract/problem.ts'
 
-export const JobStatus = Words(
-  'JobStatus',
-  JOB_STATUSES,
-  '`expired`: it succeeded, and its result has been deleted since.',
-)
+export const JobStatus = Words('JobStatus', JOB_STATUSES, '`expired`: the job succeeded, and its result was deleted.')
 
 export const Job = Type.Object(
   {
@@ -20,11 +16,16 @@ export const Job = Type.Object(
     progress: Type.Object({
       processed: Type.Integer({ minimum: 0 }),
       total: Nullable(Type.Integer({ minimum: 0, description: 'Null while it is not known.' })),
-      ratePerSecond: Nullable(Type.Number({ minimum: 0, description: 'While it runs.' })),
-      etaSeconds: Nullable(Type.Integer({ minimum: 0, description: 'While it runs, where `total` is known.' })),
+      ratePerSecond: Nullable(Type.Number({ minimum: 0, description: 'Present while the job runs.' })),
+      etaSeconds: Nullable(
+        Type.Integer({ minimum: 0, description: 'Present while the job runs and `total` is known.' }),
+      ),
     }),
     subject: Nullable(
-      Type.Object({ object: Type.String({ examples: ['balance'] }), id: Uuid }, { description: 'What it is about.' }),
+      Type.Object(
+        { object: Type.String({ examples: ['balance'] }), id: Uuid },
+        { description: 'The object that the job works for.' },
+      ),
     ),
     result: Nullable(
       Type.Object(
@@ -37,7 +38,7 @@ export const Job = Type.Object(
           statementId: Nullable(Uuid),
           counts: Nullable(Type.Record(Type.String(), Type.Integer())),
         },
-        { description: 'Once it has succeeded, for seven days.' },
+        { description: 'Present for seven days after the job has succeeded.' },
       ),
     ),
     error: Nullable(ProblemSchema),

@@ -27,7 +27,7 @@ export const NotificationPreferences = Type.Object(
     mutedInApp: Types,
     mutedByMail: Types,
   },
-  { title: 'NotificationPreferences', additionalProperties: false, description: 'What is not named is told.' },
+  { title: 'NotificationPreferences', additionalProperties: false, description: 'Types that are not named are sent.' },
 )
 export type NotificationPreferences = Static<typeof NotificationPreferences>
 

@@ -21,7 +21,7 @@ const NAME_MAX = 140
 /** The person who made the last change, and its time; null before the first change. */
 const provenance = { updatedBy: Nullable(Uuid), updatedAt: Nullable(Timestamp) }
 
-const name = Text(1, NAME_MAX, { description: 'What the operator is called.', examples: ['Sandbox Operator'] })
+const name = Text(1, NAME_MAX, { description: 'The name of the operator.', examples: ['Sandbox Operator'] })
 export const Operator = Type.Object({ id: Uuid, name, createdAt: Timestamp, ...provenance }, { title: 'Operator' })
 export type Operator = Static<typeof Operator>
 export const OperatorUpdate = Type.Object(
@@ -35,22 +35,25 @@ const recipients = {
   requireVerification: Type.Boolean({ description: 'Whether an account name that cannot be checked stops a payment.' }),
   allowedOverrides: Type.Array(Words('OverridableOutcome', ['close_match', 'no_match', 'unavailable']), {
     uniqueItems: true,
-    description: 'Outcomes of a name check that may be accepted all the same.',
+    description: 'Outcomes of a failed name check that customers may accept.',
   }),
 }
 
-const compliance = { fourEyesRelease: Type.Boolean({ description: 'Two people decide on a compliance hold.' }) }
+const compliance = {
+  fourEyesRelease: Type.Boolean({ description: 'Whether two people must decide on a compliance hold.' }),
+}
 const pricing = {
   defaultTemplateId: Nullable(Uuid, {
-    description: 'The list of prices that holds for its customers. Null: nothing is charged.',
+    description: 'The price list in force for its customers. Null: no fees.',
   }),
 }
 const exchange = {
-  quoteSeconds: Type.Integer({ minimum: 5, maximum: 300, description: 'How long a quote holds.' }),
+  quoteSeconds: Type.Integer({ minimum: 5, maximum: 300, description: 'The validity of a quote.' }),
   marginBps: Type.Integer({
     minimum: 0,
     maximum: 1_000,
-    description: "What a customer's rate is worse than the partner's, in hundredths of a per cent.",
+    description:
+      "The operator's margin: how much worse a customer's rate is than the partner's, in hundredths of a per cent.",
   }),
   approvalToleranceBps: Type.Integer({
     minimum: 0,
@@ -63,12 +66,15 @@ const exchange = {
   marginCallBps: Type.Integer({
     minimum: 1,
     maximum: 10_000,
-    description: "The loss from which a forward's deposit is called for more.",
+    description: 'The loss of a forward from which a margin call is made.',
   }),
   maxTenorMonths: Type.Integer({ minimum: 1, maximum: 24 }),
-  minSellEur: Type.String({ pattern: MONEY_PATTERN, description: 'The least a forward sells, in euro cents.' }),
+  minSellEur: Type.String({
+    pattern: MONEY_PATTERN,
+    description: 'The smallest amount that a forward sells, in euro cents.',
+  }),
 }
-const payments = { fourEyesExceptions: Type.Boolean({ description: 'Two people resolve an exception.' }) }
+const payments = { fourEyesExceptions: Type.Boolean({ description: 'Whether two people must resolve an exception.' }) }
 
 /** More than the number of rails: each rail is named once. */
 const RAIL_LIMITS_MAX = 60
@@ -78,7 +84,7 @@ const rails = {
       {
         rail: Rail,
         limit: Nullable(PositiveMoney, {
-          description: 'Of a single payment, in the currency of the rail. Null: none.',
+          description: 'The limit of a single payment, in the currency of the rail. Null: no limit.',
         }),
       },
       {
@@ -90,7 +96,8 @@ const rails = {
     {
       maxItems: RAIL_LIMITS_MAX,
       description:
-        'What may be paid by a rail, in place of what its scheme allows. Rails that are not named keep that.',
+        'The limit of each rail, in place of the limit of its scheme. Rails that are not named keep the ' +
+        "scheme's limit.",
     },
   ),
 }
@@ -114,7 +121,7 @@ export const OperatorSettings = Type.Object(
   {
     recipients: Type.Object(recipients, {
       title: 'OperatorRecipientSettings',
-      description: "How recipients of customers are looked at. A customer's own policy goes before `approvalMode`.",
+      description: "The review of customers' recipients. A customer's own policy takes precedence over `approvalMode`.",
     }),
     limits: Type.Object(
       {
@@ -122,8 +129,7 @@ export const OperatorSettings = Type.Object(
           { business: Limits, sole_trader: Limits, individual: Limits },
           {
             title: 'LimitsByType',
-            description:
-              'What customers without limits of their own may pay out, by their type. Null: as much as they have.',
+            description: 'The limits of customers without own limits, by customer type. Null: no limit.',
           },
         ),
       },
@@ -204,25 +210,27 @@ export type OperatorSettingsUpdate = Static<typeof OperatorSettingsUpdate>
 /** The switches, by their names in lib/operators/features.ts. */
 const SWITCHES = {
   'exchange.forwards': Type.Boolean({
-    description: 'Forwards can be quoted, agreed on and looked at. Those that exist go on.',
+    description: 'Enables quotes, creation and reads of forwards. Existing forwards continue without it.',
   }),
   'exchange.held_rates': Type.Boolean({
-    description: 'Rates can be quoted to be held, held and looked at. Those that are held go on.',
+    description: 'Enables quotes, creation and reads of held rates. Existing held rates continue without it.',
   }),
   'exchange.spot': Type.Boolean({
-    description: 'Currencies can be quoted and exchanged. What was booked is settled all the same.',
+    description: 'Enables quotes and exchanges. Booked exchanges are settled without it.',
   }),
   'payments.bulk': Type.Boolean({
-    description: 'Bulk payments can be sent in, looked at and submitted. What is being submitted goes on.',
+    description: 'Enables uploads, reads and submissions of bulk payments. Submissions under way continue without it.',
   }),
   'payments.funds_requests': Type.Boolean({
-    description: 'Funds requests can be made and looked at, by payers too. What comes in is counted all the same.',
+    description:
+      'Enables creation and reads of funds requests, also for payers. Incoming payments are counted without it.',
   }),
   'payments.scheduled': Type.Boolean({
-    description: 'Scheduled payments can be set up and looked at. Those that exist are made all the same.',
+    description: 'Enables creation and reads of scheduled payments. Existing schedules continue without it.',
   }),
   webhooks: Type.Boolean({
-    description: 'Integrator webhooks can be set up and looked at. What exists is delivered to all the same.',
+    description:
+      'Enables creation and reads of integrator webhooks. Existing endpoints get their deliveries without it.',
   }),
 } as const satisfies Readonly<Record<Feature, TSchema>>
 export const FeatureFlags = Type.Object(
@@ -230,7 +238,7 @@ export const FeatureFlags = Type.Object(
     flags: Type.Object(
       {
         ...SWITCHES,
-        sandbox: Type.Boolean({ description: 'Follows the environment.' }),
+        sandbox: Type.Boolean({ description: 'Whether the environment is a sandbox.' }),
       },
       { title: 'FeatureSwitches' },
     ),

@@ -24,7 +24,7 @@ export const paymentStatusUpdateList = list({ filters: {}, sorts: ['-at', 'at'] 
 export const PaymentRecallRequest = Type.Object(
   {
     reasonCode: Words('RecallReason', RECALL_REASONS),
-    note: Text(10, 500, { description: 'For the banks.' }),
+    note: Text(10, 500, { description: 'A note for the banks involved.' }),
   },
   {
     title: 'PaymentRecallRequest',

@@ -85,7 +85,7 @@ export const Payment = Type.Object(
         currency: CurrencyCode,
         bankCountry: CountryCode,
       },
-      { description: 'As it was at submission; live in a draft.' },
+      { description: 'The recipient at the submission of the payment; in a draft, the recipient as it is now.' },
     ),
     amount: Money,
     fee: Nullable(Money),
@@ -114,7 +114,7 @@ export const Payment = Type.Object(
           etaSeconds: Nullable(Type.Integer()),
           estimatedAt: Nullable(Timestamp),
         },
-        { description: 'Absent once handed to the partner.' },
+        { description: 'Absent after the hand-over to the partner.' },
       ),
     ),
     exception: Type.Optional(
@@ -187,7 +187,7 @@ export const PaymentCreate = Type.Object(
     recipientId: Uuid,
     amount: PositiveMoney,
     reference: Text(1, REFERENCE_MAX),
-    requestedRail: Type.Optional(Nullable(Rail, { description: 'Null chooses the best available.' })),
+    requestedRail: Type.Optional(Nullable(Rail, { description: 'Null chooses the best available rail.' })),
     quoteId: Type.Optional(Nullable(Uuid)),
     executionDate: Type.Optional(Nullable(CalendarDate)),
     chargeBearer: Type.Optional(ChargeBearer),
@@ -240,7 +240,7 @@ export const PaymentUpdate = Type.Object(
   {
     title: 'PaymentUpdate',
     additionalProperties: false,
-    description: 'A draft takes all of it; what has been submitted takes documentIds, internalNote and metadata.',
+    description: 'A draft accepts every member; a submitted payment only documentIds, internalNote and metadata.',
     examples: [{ internalNote: 'Checked with the supplier.' }],
   },
 )
@@ -253,7 +253,9 @@ export const PaymentSubmit = Type.Object(
       Nullable(
         Type.Integer({
           minimum: 1,
-          description: 'Refused with 412 when the draft is another version: the number at the beginning of its ETag.',
+          description:
+            'The expected version of the draft, the number at the beginning of its ETag; any other version ' +
+            'is refused with 412.',
         }),
       ),
     ),
@@ -264,11 +266,11 @@ export type PaymentSubmit = Static<typeof PaymentSubmit>
 
 export const PaymentCheck = Type.Object(
   {
-    valid: Type.Boolean({ description: 'Whether it would be taken as it is, now.' }),
+    valid: Type.Boolean({ description: 'Whether the payment would be accepted now.' }),
     rail: Nullable(Rail),
     railReason: Nullable(
       Words('RailReason', ['requested', 'on_platform', 'instant', 'same_day', 'batch', 'international']),
-      { description: 'Why this rail.' },
+      { description: 'The reason for the choice of the rail.' },
     ),
     fee: Nullable(Money),
     totalDebit: Nullable(Money),

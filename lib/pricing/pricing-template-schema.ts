@@ -12,13 +12,19 @@ const BPS_MAX = 10_000
 const Kind = Words(
   'PricingRuleKind',
   FEE_KINDS,
-  'What is charged for; `partner_charge` is what the banking partner takes when it confirms a payment.',
+  "The kind of the fee; `partner_charge` is the banking partner's charge when it confirms a payment.",
 )
-const rail = Nullable(Rail, { description: 'Null: every rail that no other rule of the kind names.' })
-const bps = Type.Integer({ minimum: 0, maximum: BPS_MAX, description: 'Of the amount, in hundredths of a per cent.' })
-const refundable = Type.Boolean({ description: 'Of payments: given back when the payment is returned.' })
+const rail = Nullable(Rail, { description: 'The rail of the rule. Null: every rail without a rule of the same kind.' })
+const bps = Type.Integer({
+  minimum: 0,
+  maximum: BPS_MAX,
+  description: 'The fee as a share of the amount, in hundredths of a per cent.',
+})
+const refundable = Type.Boolean({
+  description: 'Whether the fee of a payment is refunded when the payment is returned.',
+})
 const passedOn = Type.Boolean({
-  description: 'Of what the partner takes: charged to senders of payments whose `chargeBearer` is `sender`.',
+  description: "Whether the partner's charge is passed on to senders of payments with `chargeBearer: sender`.",
 })
 
 export const PricingRule = Type.Object(
@@ -64,7 +70,9 @@ export const PricingTemplate = Type.Object(
     id: Uuid,
     name,
     isDefault: Type.Boolean({
-      description: "It holds for the operator's customers (`pricing.defaultTemplateId` of its settings).",
+      description:
+        "Whether the price list is in force for the operator's customers (`pricing.defaultTemplateId` of its " +
+        'settings).',
     }),
     rules: Type.Array(PricingRule),
     createdAt: Timestamp,

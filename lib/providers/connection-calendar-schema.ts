@@ -8,7 +8,7 @@ const RAILS_MAX = 60
 const CLOSED_DAYS_MAX = 200
 
 const realCalendar = Type.Boolean({
-  description: 'Whether cut-offs and calendars are kept. Only in a sandbox may they be left aside.',
+  description: 'Whether cut-offs and calendars apply. Only a sandbox can switch them off.',
 })
 const cutOffs = Type.Array(
   Type.Object(
@@ -16,7 +16,7 @@ const cutOffs = Type.Array(
       rail: Rail,
       time: Type.String({
         pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$',
-        description: 'On a clock where the rail is.',
+        description: 'Local time in the time zone of the rail.',
         examples: ['15:30'],
       }),
     },
@@ -25,7 +25,7 @@ const cutOffs = Type.Array(
   {
     maxItems: RAILS_MAX,
     description:
-      "The latest release that counts as the same day, in place of the scheme's own. Rails that are not named keep that.",
+      "The cut-off of each rail, in place of the scheme's own. Rails that are not named keep the scheme's cut-off.",
   },
 )
 const closedDays = Type.Array(
@@ -38,7 +38,7 @@ const closedDays = Type.Array(
   ),
   {
     maxItems: RAILS_MAX,
-    description: 'Days on which a rail does not work, beside the weekends and holidays of its calendar.',
+    description: 'Days on which a rail is closed, beside the weekends and holidays of its calendar.',
   },
 )
 
@@ -48,7 +48,7 @@ export const ConnectionCalendar = Type.Object(
     realCalendar,
     cutOffs,
     closedDays,
-    updatedBy: Nullable(Uuid, { description: 'Null while nobody has changed it.' }),
+    updatedBy: Nullable(Uuid, { description: 'Null before the first change.' }),
     updatedAt: Nullable(Timestamp),
   },
   { title: 'ConnectionCalendar' },

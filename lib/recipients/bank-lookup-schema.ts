@@ -13,7 +13,8 @@ export const BankLookupQuery = Type.Object({
   country: CountryCode,
   code: Text(1, CODE_MAX, {
     description:
-      'A BIC, or what the country names its banks by: a sort code, a routing number, a BSB and the like. In Mexico the first three digits of a CLABE.',
+      'A BIC or a national bank code, such as a sort code, a routing number or a BSB. In Mexico the first ' +
+      'three digits of a CLABE.',
     examples: ['SBOXNL2A'],
   }),
 })
@@ -36,7 +37,7 @@ export const BankLookup = Type.Object(
         'clearingNumber',
         'branchCode',
       ],
-      'What the code is. `clabe`: the bank code that a CLABE begins with.',
+      'The kind of the code. `clabe`: the bank code at the beginning of a CLABE.',
     ),
     code: Type.String({ description: 'Without spaces, in capitals.' }),
     bankCode: Nullable(Type.String()),
@@ -46,10 +47,11 @@ export const BankLookup = Type.Object(
     vouchedBy: Words(
       'BankLookupSource',
       ['list', 'check_digits', 'form'],
-      'A published list that has the code, its check digits, or no more than its form: a code that looks right need not exist.',
+      'The strength of the check: a published list that has the code, its check digits, or only its form. A ' +
+        'code of the right form need not exist.',
     ),
     rails: Type.Array(Type.Object({ rail: Rail, currency: Nullable(CurrencyCode) }), {
-      description: '`currency` is null where the rail carries any.',
+      description: '`currency` is null when the rail carries every currency.',
     }),
   },
   { title: 'BankLookup' },

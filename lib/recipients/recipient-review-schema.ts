@@ -32,7 +32,7 @@ export const ReviewApproval = Type.Object(
   { title: 'ReviewApproval', additionalProperties: false },
 )
 export const ReviewRejection = Type.Object(
-  { reason: Text(1, 500, { description: 'Shown to the customer.' }) },
+  { reason: Text(1, 500, { description: 'The reason, which the customer can read.' }) },
   { title: 'ReviewRejection', additionalProperties: false },
 )
 

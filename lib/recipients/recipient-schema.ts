@@ -61,7 +61,7 @@ export const RecipientVerification = Type.Object(
     outcome: VerificationOutcome,
     reasonCode: Nullable(Type.String()),
     reason: Type.String(),
-    matchedName: Nullable(Type.String({ description: 'Only for close_match.' })),
+    matchedName: Nullable(Type.String({ description: 'Only present for `close_match`.' })),
     accountTypeMatch: Nullable(Type.Boolean()),
     requestedName: Type.String(),
     checkedAt: Timestamp,
@@ -149,7 +149,8 @@ const BankInput = Type.Object(
     title: 'RecipientBankInput',
     additionalProperties: false,
     description:
-      'Which members are needed depends on the currency and the country of the bank: see the requirements. Spaces and dashes do not matter. `bankCountry` may be left out when `iban` is given.',
+      'The required members depend on the currency and the country of the bank: see the requirements. Spaces ' +
+      'and dashes are ignored. `bankCountry` may be left out when `iban` is given.',
     examples: [{ iban: 'NL77SBOX0100000001' }],
   },
 )
@@ -162,7 +163,7 @@ const VerificationOverride = Type.Object(
   {
     title: 'VerificationOverride',
     additionalProperties: false,
-    description: 'Accepts a name check that is no match, where the operator lets you.',
+    description: 'Accepts a name check without a match, when the operator allows it.',
   },
 )
 
@@ -214,7 +215,8 @@ export const RecipientUpdate = Type.Object(
     title: 'RecipientUpdate',
     additionalProperties: false,
     description:
-      'What is left out stays; null clears. `bank` is replaced whole, `metadata` key by key. The currency cannot change.',
+      'Members that are left out stay unchanged; null clears a member. `bank` is replaced as a whole, ' +
+      '`metadata` key by key. The currency cannot change.',
     examples: [{ nickname: 'Amsterdam', metadata: { vendor: null } }],
   },
 )
@@ -227,15 +229,15 @@ const RequirementField = Type.Object(
     name: Type.String({ description: 'JSON Pointer into the body.' }),
     label: Type.String(),
     required: Type.Boolean(),
-    requiredWhen: Type.Optional(Type.String({ description: 'Required only then.' })),
+    requiredWhen: Type.Optional(Type.String({ description: 'The condition under which the field is required.' })),
     type: Type.Enum(['string', 'enum', 'date', 'object']),
     minLength: Type.Optional(Type.Integer()),
     maxLength: Type.Optional(Type.Integer()),
-    pattern: Type.Optional(Type.String({ description: 'Of the value without spaces and dashes.' })),
+    pattern: Type.Optional(Type.String({ description: 'The pattern of the value without spaces and dashes.' })),
     options: Type.Optional(Type.Array(Type.Object({ value: Type.String(), label: Type.String() }))),
     example: Type.String(),
     description: Type.String(),
-    checks: Type.Array(Type.String({ description: 'What is looked at besides the form.' })),
+    checks: Type.Array(Type.String({ description: 'The check beyond the pattern.' })),
     rails: Type.Array(Rail),
   },
   { title: 'RequirementField' },
@@ -277,7 +279,9 @@ export type RecipientRequirements = Static<typeof RecipientRequirements>
 export const RequirementsQuery = Type.Object({
   currency: CurrencyCode,
   country: CountryCode,
-  type: Type.Optional(Type.Enum([...RECIPIENT_TYPES], { description: 'Whose account it is.' })),
+  type: Type.Optional(
+    Type.Enum([...RECIPIENT_TYPES], { description: 'Whether the account holder is a business or an individual.' }),
+  ),
 })
 
 // ── Lists ─────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -17,7 +17,8 @@ export const JournalBlock = Type.Object(
   {
     title: 'JournalBlock',
     description:
-      'The newest block of the chain of hashes over the journal at the time. Whoever keeps it elsewhere can prove later that nothing before it was changed.',
+      'The newest block of the chain of hashes over the journal at the time of the export. A copy kept ' +
+      'elsewhere proves later that no earlier line was changed.',
   },
 )
 
@@ -30,7 +31,8 @@ export const Reconciliation = Type.Object(
     status: Words(
       'ReconciliationStatus',
       STATUSES,
-      '`breaks`: something is open, or the balances differ by what nothing explains. `failed`: the statement cannot be used; the days behind it wait.',
+      '`breaks`: an item is open, or the balances have an unexplained difference. `failed`: the statement ' +
+        'cannot be used; later days wait.',
     ),
     error: Nullable(Type.String()),
     statement: Nullable(
@@ -44,18 +46,20 @@ export const Reconciliation = Type.Object(
         },
         { title: 'PartnerStatement' },
       ),
-      { description: 'What the partner says.' },
+      { description: 'The statement of the partner.' },
     ),
     nostro: Nullable(Type.Object({ openingBalance: Money, closingBalance: Money }, { title: 'NostroBalances' }), {
-      description: 'What the ledger says.',
+      description: 'The balances of the ledger.',
     }),
-    matched: Type.Integer({ description: 'Lines that are on both sides with the same amount.' }),
-    timing: Type.Integer({ description: 'Items that one side has and the other may have the next day.' }),
-    breaks: Type.Integer({ description: 'Items that are open.' }),
-    difference: Nullable(Money, { description: "What the partner's closing balance is above ours." }),
-    unexplained: Nullable(Money, { description: 'What of the difference no item explains.' }),
+    matched: Type.Integer({ description: 'The number of lines that both sides have with the same amount.' }),
+    timing: Type.Integer({
+      description: 'The number of items that only one side has, and the other may have the next day.',
+    }),
+    breaks: Type.Integer({ description: 'The number of open items.' }),
+    difference: Nullable(Money, { description: "The partner's closing balance minus that of the ledger." }),
+    unexplained: Nullable(Money, { description: 'The part of the difference that no item explains.' }),
     journalBlock: Nullable(JournalBlock),
-    requestedBy: Nullable(Uuid, { description: 'Null where the timer has asked for it.' }),
+    requestedBy: Nullable(Uuid, { description: 'The person who started the reconciliation; null for the timer.' }),
     startedAt: Nullable(Timestamp),
     finishedAt: Nullable(Timestamp),
     createdAt: Timestamp,
@@ -83,7 +87,7 @@ export const ReconciliationRun = Type.Object(
     connectionId: Type.Optional(Nullable(Uuid)),
     currency: Type.Optional(Nullable(CurrencyCode)),
     until: Type.Optional(
-      Nullable(CalendarDate, { description: 'The last day to compare, yesterday at most; yesterday unless given.' }),
+      Nullable(CalendarDate, { description: 'The last day to reconcile: yesterday or earlier, by default yesterday.' }),
     ),
   },
   { title: 'ReconciliationRun', additionalProperties: false },
@@ -96,7 +100,7 @@ export const ReconciliationRunAccepted = Type.Object(
     queued: Type.Integer({
       minimum: 0,
       description:
-        'Days of accounts that are being compared now. Days that were compared before are not compared again.',
+        'The number of account days that are being reconciled. Days that were reconciled before are not repeated.',
     }),
   },
   { title: 'ReconciliationRunAccepted' },
@@ -106,7 +110,8 @@ export type ReconciliationRunAccepted = Static<typeof ReconciliationRunAccepted>
 const Outcome = Words(
   'BreakOutcome',
   BREAK_OUTCOMES,
-  '`explained`: it is known why, and nothing is booked. `charge`: a fee of the partner, which is booked as an expense.',
+  '`explained`: the cause is known, and nothing is booked. `charge`: a fee of the partner, which is booked ' +
+    'as an expense.',
 )
 
 export const ReconciliationBreak = Type.Object(
@@ -123,24 +128,31 @@ export const ReconciliationBreak = Type.Object(
     status: Words(
       'BreakStatus',
       BREAK_STATUSES,
-      '`timing` on its first day, `open` from then on, `in_suspense` when it was booked to suspense, `matched` when the other side has it too.',
+      '`timing`: the first day of an item. `open`: a later day. `in_suspense`: booked to suspense. ' +
+        '`matched`: the other side has the item, too.',
     ),
-    direction: Words('BreakDirection', DIRECTIONS, '`credit` came in at the partner, `debit` went out.'),
+    direction: Words(
+      'BreakDirection',
+      DIRECTIONS,
+      '`credit`: money into the account at the partner. `debit`: money out of it.',
+    ),
     reference: Nullable(Uuid, {
-      description: 'What it is about on either side: a payment, an incoming payment, a transfer, an exchange.',
+      description: 'The id of the object on either side: a payment, an incoming payment, a transfer or an exchange.',
     }),
-    sourceObject: Nullable(Type.String({ description: 'What kind of thing that is in the ledger.' })),
+    sourceObject: Nullable(Type.String({ description: 'The kind of the object in the ledger.' })),
     entryId: Nullable(Uuid, { description: 'The entry of the ledger.' }),
     bankReference: Nullable(Type.String({ description: "The partner's own reference." })),
     text: Nullable(Type.String()),
     ourAmount: Nullable(Money),
     partnerAmount: Nullable(Money),
-    difference: Nullable(Money, { description: "What the partner's balance is above ours because of it." }),
+    difference: Nullable(Money, {
+      description: "The item's part in the difference between the partner's balance and that of the ledger.",
+    }),
     foundOn: CalendarDate,
     ageDays: Type.Integer({ minimum: 0 }),
     clearedOn: Nullable(CalendarDate, { description: 'The day from which both sides agree again.' }),
     suspenseItemId: Nullable(Uuid, {
-      description: 'Where its owner is looked for: the item of the list of money without an owner.',
+      description: 'The suspense item of the credit.',
     }),
     allowedOutcomes: Type.Array(Outcome),
     proposal: Nullable(
@@ -154,11 +166,11 @@ export const ReconciliationBreak = Type.Object(
         },
         { title: 'BreakProposal' },
       ),
-      { description: 'What the first of two people has found out.' },
+      { description: 'The outcome that the first of two people proposes.' },
     ),
     outcome: Nullable(
       Type.String({
-        description: 'As it was resolved by people; `allocated` or `returned` where money in suspense was.',
+        description: 'The outcome set by staff; `allocated` or `returned` for a suspense item.',
       }),
     ),
     evidence: Nullable(Type.String()),
@@ -185,7 +197,7 @@ export const BreakResolve = Type.Object(
   {
     outcome: Outcome,
     evidence: Text(1, EVIDENCE_MAX, {
-      description: 'What it rests on: a message of the partner, a line of its tariff.',
+      description: 'The evidence for the outcome: a message of the partner, a line of its tariff.',
     }),
   },
   { title: 'BreakResolve', additionalProperties: false },
@@ -194,12 +206,12 @@ export type BreakResolve = Static<typeof BreakResolve>
 
 export const TrialBalance = Type.Object(
   {
-    asOf: Nullable(Timestamp, { description: 'Everything booked before it counts; null: everything.' }),
+    asOf: Nullable(Timestamp, { description: 'Only entries booked before this time count; null: all entries.' }),
     generatedAt: Timestamp,
     rows: Type.Array(
       Type.Object(
         {
-          code: Type.Integer({ description: 'As in the chart of accounts.' }),
+          code: Type.Integer({ description: 'The name of the account in the chart of accounts.' }),
           account: Type.String(),
           class: Words('AccountClass', ACCOUNT_CLASSES),
           connectionId: Nullable(Uuid, {
@@ -207,7 +219,7 @@ export const TrialBalance = Type.Object(
           }),
           currency: CurrencyCode,
           accounts: Type.Integer({
-            description: 'How many accounts are in the row: balances of customers are summed up.',
+            description: "The number of accounts in the row: customers' balances are added up.",
           }),
           debits: Money,
           credits: Money,
@@ -215,7 +227,7 @@ export const TrialBalance = Type.Object(
         },
         {
           title: 'TrialBalanceRow',
-          description: 'The balance is on the side on which the account grows; negative where it is on the other.',
+          description: "The balance on the account's normal side; negative when it is on the other side.",
         },
       ),
     ),
@@ -227,7 +239,10 @@ export const TrialBalance = Type.Object(
           credits: Money,
           difference: Money,
         },
-        { title: 'TrialBalanceTotal', description: 'The difference is zero, or the books are wrong.' },
+        {
+          title: 'TrialBalanceTotal',
+          description: 'The difference between debits and credits, always zero in correct books.',
+        },
       ),
     ),
     journalBlock: Nullable(JournalBlock),

@@ -10,14 +10,14 @@ export const DELAY_SECONDS_MAX = 300
 export const SchemeCode = Type.String({
   pattern: '^[A-Z0-9]{1,4}$',
   title: 'SchemeCode',
-  description: 'A reason code of the scheme; one that nobody has listed is shown as `unknown`.',
+  description: 'A reason code of the scheme; an unlisted code is shown as `unknown`.',
 })
 
 export const delaySeconds = Type.Optional(Type.Integer({ minimum: 0, maximum: DELAY_SECONDS_MAX }))
 
 export const STATUS = {
   status: Words('SimulatedPaymentStatus', SIMULATED_STATUSES),
-  reasonCode: Type.Optional(Nullable(SchemeCode, { description: 'With `failed`; AC01 unless said otherwise.' })),
+  reasonCode: Type.Optional(Nullable(SchemeCode, { description: 'The reason of `failed`; by default AC01.' })),
 }
 
 export const SimPaymentStatus = Type.Object(
@@ -36,7 +36,7 @@ export const SandboxPaymentStatus = Type.Object(STATUS, {
 export const SimPaymentReturn = Type.Object(
   {
     reasonCode: Type.Optional(SchemeCode),
-    amount: Type.Optional(Nullable(PositiveMoney, { description: 'All of it unless said otherwise.' })),
+    amount: Type.Optional(Nullable(PositiveMoney, { description: 'By default the whole amount.' })),
     note: Type.Optional(Nullable(Text(0, 500))),
     delaySeconds,
   },
@@ -50,7 +50,7 @@ export const SimPaymentRecall = Type.Object(
     outcome: Words('SimulatedRecallOutcome', ['accepted', 'rejected']),
     reasonCode: Type.Optional(Words('RecallReason', RECALL_REASONS)),
     rejectionCode: Type.Optional(Words('RecallRejection', RECALL_REJECTIONS)),
-    amount: Type.Optional(Nullable(PositiveMoney, { description: 'All of it unless said otherwise.' })),
+    amount: Type.Optional(Nullable(PositiveMoney, { description: 'By default the whole amount.' })),
   },
   {
     title: 'SimPaymentRecall',

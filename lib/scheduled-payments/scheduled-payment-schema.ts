@@ -28,13 +28,13 @@ const OCCURRENCES_MAX = 999
 export const ScheduledPaymentStatus = Words(
   'ScheduledPaymentStatus',
   SCHEDULE_STATUSES,
-  '`completed`: no occurrence is left. `failed`: stopped after three in a row that came to nothing.',
+  '`completed`: no occurrence is left. `failed`: stopped after three failed occurrences in a row.',
 )
 export const ScheduleFrequency = Words('ScheduleFrequency', FREQUENCIES)
 export const ScheduleDayPolicy = Words(
   'ScheduleDayPolicy',
   DAY_POLICIES,
-  'What is done about days on which the rail rests. `exact`: instant rails only.',
+  'The rule for days on which the rail is closed. `exact`: instant rails only.',
 )
 
 const MaxOccurrences = Type.Integer({ minimum: 1, maximum: OCCURRENCES_MAX })
@@ -83,19 +83,21 @@ export const ScheduledPaymentCreate = Type.Object(
     frequency: ScheduleFrequency,
     startDate: CalendarDate,
     endDate: Type.Optional(
-      Nullable(CalendarDate, { description: 'No planned date lies behind it. Not together with `maxOccurrences`.' }),
+      Nullable(CalendarDate, { description: 'The last possible planned date. Not together with `maxOccurrences`.' }),
     ),
     maxOccurrences: Type.Optional(
-      Nullable(MaxOccurrences, { description: 'Occurrences that come to nothing count, too.' }),
+      Nullable(MaxOccurrences, { description: 'The number of occurrences, failed ones included.' }),
     ),
     dayPolicy: Type.Optional(ScheduleDayPolicy),
     lastDayOfMonth: Type.Optional(
       Type.Boolean({
         description:
-          'Only where the frequency counts months. Without it the days 29 to 31 fall back to the last one of a shorter month.',
+          'Only for frequencies in months. Without it, the days 29 to 31 become the last day of a shorter month.',
       }),
     ),
-    requestedRail: Type.Optional(Nullable(Rail, { description: 'Null chooses the best available each time.' })),
+    requestedRail: Type.Optional(
+      Nullable(Rail, { description: 'Null chooses the best available rail for each payment.' }),
+    ),
     purposeCode: Type.Optional(Nullable(Text(1, PURPOSE_CODE_MAX))),
     chargeBearer: Type.Optional(ChargeBearer),
     externalId: Type.Optional(Nullable(ExternalId)),
@@ -140,17 +142,18 @@ export const ScheduledPaymentOccurrence = Type.Object(
   {
     number: Type.Integer({ description: 'Counted from 1.' }),
     plannedDate: CalendarDate,
-    executionDate: Type.String({ format: 'date', description: 'The day after its policy.' }),
+    executionDate: Type.String({ format: 'date', description: 'The planned date, moved by the date policy.' }),
     status: Words(
       'ScheduledPaymentOccurrenceStatus',
       ['due', 'created', 'refused', 'skipped'],
-      '`due`: its payment is being made. `refused`: it could not be made. `skipped`: the schedule was stopped just then.',
+      '`due`: the payment is being created. `refused`: the payment could not be created. `skipped`: the ' +
+        'schedule was stopped.',
     ),
     paymentId: Nullable(Uuid),
     paymentStatus: Nullable(PaymentStatus),
     refusal: Nullable(
       Type.Object({
-        code: Type.String({ description: 'The code of the problem that making the payment by hand would have met.' }),
+        code: Type.String({ description: 'The code of the problem that refused the payment.' }),
         message: Type.String(),
       }),
     ),
@@ -161,7 +164,7 @@ export const ScheduledPaymentOccurrence = Type.Object(
 
 export const ScheduledPaymentOccurrencePage = Type.Object(
   {
-    data: Type.Array(ScheduledPaymentOccurrence, { description: 'What has come so far, the newest first.' }),
+    data: Type.Array(ScheduledPaymentOccurrence, { description: 'Past occurrences, newest first.' }),
     upcoming: Type.Array(Type.Object({ plannedDate: CalendarDate, executionDate: CalendarDate }), {
       maxItems: 12,
       description: 'The next dates; none while the schedule is paused.',

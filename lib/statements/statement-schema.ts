@@ -11,7 +11,10 @@ export const Statement = Type.Object(
     id: Uuid,
     balanceId: Uuid,
     kind: Words('StatementKind', STATEMENT_KINDS),
-    sequenceNumber: Type.Integer({ minimum: 1, description: 'Counted per balance and kind.' }),
+    sequenceNumber: Type.Integer({
+      minimum: 1,
+      description: 'The number of the statement, counted per balance and kind.',
+    }),
     from: CalendarDate,
     to: Type.String({ format: 'date', description: 'The last day, included. Days are those of UTC.' }),
     currency: CurrencyCode,
@@ -20,7 +23,7 @@ export const Statement = Type.Object(
     totalCredits: Money,
     totalDebits: Money,
     lineCount: Type.Integer({ minimum: 0 }),
-    formats: Type.Array(StatementFormat, { description: 'Those that are ready.' }),
+    formats: Type.Array(StatementFormat, { description: 'The formats that are ready.' }),
     status: Words('StatementStatus', STATEMENT_STATUSES),
     jobId: Nullable(Uuid),
     createdAt: Timestamp,
@@ -28,7 +31,8 @@ export const Statement = Type.Object(
   {
     title: 'Statement',
     description:
-      'The lines of a balance that were booked in a period. Never changes: what is booked late for a month is in the statement of the next.',
+      'The lines of a balance that were booked in a period. A statement never changes: a line booked late ' +
+      'for a month is in the statement of the next month.',
   },
 )
 export type Statement = Static<typeof Statement>
@@ -41,7 +45,10 @@ export const StatementRequest = Type.Object(
     to: Type.String({ format: 'date', description: 'Included; not in the future, and at most 366 days in all.' }),
     formats: Type.Array(StatementFormat, { minItems: 1, maxItems: STATEMENT_FORMATS.length, uniqueItems: true }),
     language: Type.Optional(
-      Text(2, LANGUAGE_MAX, { description: 'Of the words in it; there is only English so far.', examples: ['en'] }),
+      Text(2, LANGUAGE_MAX, {
+        description: 'The language of the statement; only English is available.',
+        examples: ['en'],
+      }),
     ),
   },
   {

@@ -18,7 +18,8 @@ export const ExportRequest = Type.Object(
     format: Words(
       'ExportFormat',
       EXPORT_FORMATS,
-      '`camt053` and `mt940` are made of the lines of one balance: only `balanceId`, `bookedFrom` and `bookedTo` narrow them.',
+      '`camt053` and `mt940` contain the lines of one balance; they accept only the filters `balanceId`, ' +
+        '`bookedFrom` and `bookedTo`.',
     ),
     filter: Type.Optional(
       Type.Record(Type.String({ pattern: '^[A-Za-z]{1,40}$' }), FilterValue, {
@@ -44,7 +45,11 @@ export const ExportRequest = Type.Object(
       Text(1, 64, { description: 'IANA name; times of CSV and XLSX are shown in it.', examples: ['Europe/Amsterdam'] }),
     ),
     decimalSeparator: Type.Optional(
-      Words('DecimalSeparator', ['.', ','], 'Of CSV; with a comma the fields are separated by semicolons.'),
+      Words(
+        'DecimalSeparator',
+        ['.', ','],
+        'The decimal separator of CSV; with a comma, fields are separated by semicolons.',
+      ),
     ),
     includeAnnotations: Type.Optional(Type.Boolean()),
     includeAttachments: Type.Optional(

@@ -34,7 +34,9 @@ export const Transaction = Type.Object(
     direction: Words('TransactionDirection', DIRECTIONS),
     amount: Money,
     fee: Nullable(Money),
-    orderId: Nullable(Type.String({ description: 'Number of the order that made it.', examples: ['PAY7K3M9QX2TB'] })),
+    orderId: Nullable(
+      Type.String({ description: 'The number of the order that caused the transaction.', examples: ['PAY7K3M9QX2TB'] }),
+    ),
     description: Type.String({ examples: ['Payment to Acme GmbH'] }),
     counterparty: Nullable(
       Type.Object({
@@ -45,15 +47,23 @@ export const Transaction = Type.Object(
     ),
     reference: Nullable(Type.String()),
     rail: Nullable(Rail),
-    category: Nullable(Type.String({ description: "Of the customer's own.", examples: ['travel'] })),
-    source: Type.Object({ object: Type.String({ description: 'What made it.', examples: ['payment'] }), id: Uuid }),
+    category: Nullable(Type.String({ description: "A category of the customer's own choice.", examples: ['travel'] })),
+    source: Type.Object({
+      object: Type.String({
+        description: 'The kind of the object that caused the transaction.',
+        examples: ['payment'],
+      }),
+      id: Uuid,
+    }),
     exchange: Nullable(Type.Object({ rate: Rate, sellAmount: Money, buyAmount: Money })),
     merchant: Nullable(Type.Object({ name: Type.String(), mcc: Type.String(), country: Type.String() })),
     cardId: Nullable(Uuid),
     hasAttachments: Type.Boolean(),
     attachmentCount: Type.Integer({ minimum: 0 }),
     annotationCount: Type.Integer({ minimum: 0 }),
-    runningBalance: Nullable(Money, { description: 'Of the balance after it; once it is booked for good.' }),
+    runningBalance: Nullable(Money, {
+      description: 'The balance after the transaction; null before the transaction is booked.',
+    }),
     createdAt: Timestamp,
     bookedAt: Nullable(Timestamp),
     valueDate: Nullable(CalendarDate),
@@ -92,7 +102,7 @@ export const TransactionDetail = Type.Object(
         relation: Words(
           'TransactionRelation',
           ['return_of', 'recall_of', 'refund_of', 'fee_of', 'counterpart'],
-          'What this transaction is of the other.',
+          'The relation of this transaction to the other.',
         ),
       }),
     ),

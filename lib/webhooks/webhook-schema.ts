@@ -13,13 +13,16 @@ const EVENTS_MAX = 50
 export const IntegratorEventType = Words(
   'IntegratorEventType',
   EVENT_TYPES,
-  'An event is sent to the endpoints that subscribe to its type. `bulk_payment.status_changed` tells of a file as a whole, first with `previousStatus` null; each of its payments has events of its own. The types of customers, KYB cases, providers, deprecated operations and compliance holds are for operators.',
+  'An event is sent to the endpoints that subscribe to its type. `bulk_payment.status_changed` is about a ' +
+    'file as a whole, first with `previousStatus` null; each of its payments has events of its own. The types ' +
+    'of customers, KYB cases, providers, deprecated operations and compliance holds are for operators.',
 )
 
 const Events = Type.Array(IntegratorEventType, { minItems: 1, maxItems: EVENTS_MAX })
 const Url = Text(1, URL_MAX, {
   description:
-    'Begins with `https://` and names a public host: no private or internal address, no credentials, no fragment, port 443 or 1024 and above.',
+    'Begins with `https://` and names a public host: no private or internal address, no credentials, no ' +
+    'fragment, port 443 or 1024 and above.',
   examples: ['https://hooks.example.com/vostro'],
 })
 const Description = Nullable(Text(0, 200))
@@ -33,7 +36,8 @@ const webhook = {
   description: Description,
   enabled: Type.Boolean({
     description:
-      'False while it is `disabled`. Setting it to true makes the endpoint active again, with its counters at zero.',
+      'False while the endpoint is `disabled`. The value true makes the endpoint active again, with its ' +
+      'counters at zero.',
   }),
   status: Words(
     'WebhookStatus',
@@ -44,7 +48,7 @@ const webhook = {
   statusChangedAt: Nullable(Timestamp),
   secretHint: Type.String({ description: 'The last four characters of the secret.' }),
   previousSecretExpiresAt: Nullable(Timestamp, {
-    description: 'Until then callbacks are signed with the secret before, too.',
+    description: 'Until this time callbacks are also signed with the previous secret.',
   }),
   consecutiveFailures: Type.Integer(),
   lastDeliveryAt: Nullable(Timestamp),
@@ -62,7 +66,7 @@ export const IntegratorWebhookWithSecret = Type.Object(
   {
     ...webhook,
     secret: Type.String({
-      description: 'Signs callbacks. Shown this once.',
+      description: 'The secret that signs callbacks. Shown only in this answer.',
       examples: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw0bF5wM0nT2c='],
     }),
   },
@@ -122,9 +126,9 @@ export const WebhookAttempt = Type.Object(
     errorMessage: Nullable(Type.String()),
     responseSnippet: Nullable(Type.String({ description: 'The first 1024 bytes of the answer.' })),
     requestHeaders: Type.Record(Type.String(), Type.String(), {
-      description: 'As they were sent; signatures are hidden.',
+      description: 'The headers of the request, with hidden signatures.',
     }),
-    resolvedAddress: Nullable(Type.String({ description: 'Where the connection went.' })),
+    resolvedAddress: Nullable(Type.String({ description: 'The address of the server that was called.' })),
   },
   { title: 'WebhookAttempt' },
 )
@@ -160,7 +164,7 @@ export const WebhookDelivery = Type.Object(
     status: Words(
       'DeliveryStatus',
       DELIVERY_STATUSES,
-      `\`failed\`: ${RETRY_WINDOW_MS / HOUR_MS} hours are over. \`discarded\`: the endpoint was not active.`,
+      `\`failed\`: ${RETRY_WINDOW_MS / HOUR_MS} hours passed without a successful attempt. \`discarded\`: the endpoint was not active.`,
     ),
     succeeded: Type.Boolean(),
     test: Type.Boolean(),
@@ -174,7 +178,7 @@ export const WebhookDelivery = Type.Object(
       {},
       { additionalProperties: true, description: 'The body as it is sent (`WebhookEnvelope`); empty after 30 days.' },
     ),
-    attempts: Type.Array(WebhookAttempt, { description: 'The newest first; kept for 30 days.' }),
+    attempts: Type.Array(WebhookAttempt, { description: 'The attempts, newest first, kept for 30 days.' }),
   },
   { title: 'WebhookDelivery' },
 )
@@ -196,7 +200,7 @@ export const deliveryList = list({
 export const SimWebhookEvent = Type.Object(
   {
     type: IntegratorEventType,
-    objectId: Type.Optional(Type.String({ format: 'uuid', description: 'A new one when absent.' })),
+    objectId: Type.Optional(Type.String({ format: 'uuid', description: 'By default a new id.' })),
     status: Type.Optional(Text(1, 80)),
     amount: Type.Optional(Money),
   },
@@ -210,8 +214,8 @@ export type SimWebhookEvent = Static<typeof SimWebhookEvent>
 
 export const SandboxReset = Type.Object(
   {
-    webhooks: Type.Optional(Type.Boolean({ default: true, description: 'Paused endpoints become active.' })),
-    deliveries: Type.Optional(Type.Boolean({ default: true, description: 'Deliveries are deleted.' })),
+    webhooks: Type.Optional(Type.Boolean({ default: true, description: 'Whether paused endpoints become active.' })),
+    deliveries: Type.Optional(Type.Boolean({ default: true, description: 'Whether deliveries are deleted.' })),
   },
   { title: 'SandboxReset', additionalProperties: false },
 )
