@@ -1,24 +1,13 @@
 /** Rows that decisions about transfers write. */
-import type { TransferStatus } from './transfer.ts'
+import type { TransferRecord } from './transfer.ts'
 
-export interface TransferRow {
-  readonly id: string
-  readonly customerId: string
+/** The row of a new transfer. */
+export interface TransferRow
+  extends Omit<TransferRecord, 'version' | 'byPartner' | 'failure' | 'metadata' | 'updatedAt'> {
   readonly operatorId: string
   readonly shard: number
-  readonly number: string
-  readonly externalId: string | null
-  readonly status: TransferStatus
-  readonly fromBalanceId: string
-  readonly toBalanceId: string
-  readonly currency: string
-  readonly amount: bigint
-  readonly reference: string | null
-  readonly createdBy: string
-  readonly createdVia: string
+  /** JSON text, or null. */
   readonly metadata: string | null
-  readonly completedAt: number | null
-  readonly createdAt: number
 }
 
 /** A transfer that the partner makes, between balances on two connections or, in a sandbox, on one. */
@@ -33,9 +22,6 @@ export interface TransferOrderRow {
 }
 
 declare module '../decisions/effects.ts' {
-  interface ObjectStatuses {
-    readonly transfer: TransferStatus
-  }
   interface Effects {
     readonly transfers?: readonly TransferRow[]
     readonly transferOrders?: readonly TransferOrderRow[]

@@ -1,5 +1,8 @@
 /** An account of a customer. Only the commit writes its posted amount, its held amount and its sequence numbers. */
 import { defineEntity, p } from '@mikro-orm/core'
+import type { CurrencyCode } from '../../lib/base/currency.ts'
+import type { BalanceState } from '../../lib/balances/balance.ts'
+import type { Balance as Shown } from '../../lib/balances/balance-schema.ts'
 
 const TELL_LOW = `create trigger balance_low after update of posted, held on balance
   for each row when (new.posted - new.held < new.low_balance_threshold and old.posted - old.held >= new.low_balance_threshold) execute function balance_low()`
@@ -13,19 +16,19 @@ export const Balance = defineEntity({
     operatorId: p.uuid().fieldName('operator_id'),
     connectionId: p.uuid().fieldName('connection_id'),
     shard: p.smallint(),
-    currency: p.string().columnType('char(3)'),
+    currency: p.string().$type<CurrencyCode>().columnType('char(3)'),
     name: p.text(),
-    type: p.text(),
+    type: p.text().$type<Shown['type']>(),
     parentBalanceId: p.uuid().fieldName('parent_balance_id').nullable(),
-    status: p.text(),
+    status: p.text().$type<BalanceState['status']>(),
     isDefault: p.boolean().fieldName('is_default'),
-    detailsStatus: p.text().fieldName('details_status').nullable(),
+    detailsStatus: p.text().$type<NonNullable<Shown['detailsStatus']>>().fieldName('details_status').nullable(),
     posted: p.bigint().defaultRaw('0'),
     held: p.bigint().defaultRaw('0'),
     sequence: p.bigint().defaultRaw('0'),
     version: p.bigint().defaultRaw('1'),
     lowBalanceThreshold: p.bigint().fieldName('low_balance_threshold').nullable(),
-    metadata: p.json().defaultRaw(`'{}'`),
+    metadata: p.json<Readonly<Record<string, string>>>().defaultRaw(`'{}'`),
     createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
     updatedAt: p.datetime().fieldName('updated_at').columnType('timestamptz'),
     closedAt: p.datetime().fieldName('closed_at').columnType('timestamptz').nullable(),

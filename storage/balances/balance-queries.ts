@@ -1,13 +1,15 @@
 /** Balances as the API shows them. */
 import { sql } from 'kysely'
 import { timestamp } from '../../lib/base/clock.ts'
-import type { CurrencyCode } from '../../lib/base/currency.ts'
 import { moneyJson } from '../../lib/base/money.ts'
+import { Balance } from './balance-entity.ts'
 import { BalanceReader } from './balance-reader.ts'
+import { without } from '../db/columns.ts'
 import type { Database } from '../db/database.ts'
 import type { ListResult, RowQuery } from '../../lib/contract/list.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
-import { Conditions, epochMs, readPage, type Branch, type Order, type ReadDatabase, type TimeTo } from '../db/page.ts'
+import { Conditions, readPage, type Branch, type Order, type ReadDatabase, type TimeTo } from '../db/page.ts'
+import { from, select } from '../db/select.ts'
 
 export interface BalanceFilters {
   readonly status?: readonly string[]
@@ -24,33 +26,8 @@ export interface BalanceFilters {
 export type BalanceSort = 'currency' | '-createdAt' | 'name'
 export type BalanceListQuery = RowQuery<BalanceFilters, BalanceSort>
 
-type BalanceStatus = 'active' | 'frozen' | 'closing' | 'closed'
-type DetailsStatus = 'pending' | 'active' | 'replaced' | 'closing' | 'closed' | 'failed'
-
-interface BalanceRow {
-  readonly id: string
-  readonly customer_id: string
-  readonly connection_id: string
-  readonly currency: string
-  readonly name: string
-  readonly type: 'main' | 'sub'
-  readonly parent_balance_id: string | null
-  readonly status: BalanceStatus
-  readonly is_default: boolean
-  readonly details_status: DetailsStatus | null
-  readonly posted: string
-  readonly held: string
-  readonly low_balance_threshold: string | null
-  readonly metadata: Record<string, string>
-  readonly version: string
-  readonly created_ms: number
-  readonly updated_ms: number
-  readonly closed_ms: number | null
-}
-
-const COLUMNS = sql`b.id, b.customer_id, b.connection_id, b.currency, b.name, b.type, b.parent_balance_id, b.status, b.is_default,
-  b.details_status, b.posted, b.held, b.low_balance_threshold, b.metadata, b.version, ${epochMs('b.created_at')} as created_ms,
-  ${epochMs('b.updated_at')} as updated_ms, ${epochMs('b.closed_at')} as closed_ms`
+const BALANCE = select(without(from(Balance, 'b'), ['operatorId', 'shard']))
+type BalanceRow = ReturnType<typeof BALANCE.read>
 
 const ORDERS: Readonly<Record<BalanceSort, Order>> = {
   currency: {
@@ -75,8 +52,8 @@ export async function listBalances(
   db: ReadDatabase,
   query: BalanceListQuery,
 ): Promise<ListResult<ReturnType<typeof balanceJson>>> {
-  const { rows, ...page } = await readPage<BalanceRow>(db, [balanceBranch(query)], query)
-  return { ...page, rows: rows.map((row) => balanceJson(row, query.tenant)) }
+  const { rows, ...page } = await readPage<object>(db, [balanceBranch(query)], query)
+  return { ...page, rows: rows.map((row) => balanceJson(BALANCE.readNamed(row), query.tenant)) }
 }
 
 /** The FROM and WHERE of the list of balances; exported so that a test can check its plan. */
@@ -100,34 +77,8 @@ export function balanceBranch({ tenant, filters, metadata, sort, q }: BalanceLis
       sql`(search_words(b.customer_id, b.name) || search_words(b.operator_id, b.name)) @@ search_query(${tenant.id}::uuid, ${q})`,
     )
   }
-  return { columns: COLUMNS, from: sql`balance b`, where: where.list, order: ORDERS[sort] }
+  return { columns: sql.raw(BALANCE.named), from: sql`balance b`, where: where.list, order: ORDERS[sort] }
 }
-
-const COLUMNS_OF_ONE = `b.id, b.customer_id, b.connection_id, b.currency, b.name, b.type, b.parent_balance_id, b.status, b.is_default, b.details_status,
-    b.posted, b.held, b.low_balance_threshold, b.metadata, b.version, (extract(epoch from b.created_at) * 1000)::float8,
-    (extract(epoch from b.updated_at) * 1000)::float8, (extract(epoch from b.closed_at) * 1000)::float8, b.sequence`
-
-type OneRow = [
-  string,
-  string,
-  string,
-  string,
-  string,
-  'main' | 'sub',
-  string | null,
-  BalanceStatus,
-  boolean,
-  DetailsStatus | null,
-  string,
-  string,
-  string | null,
-  Record<string, string>,
-  string,
-  number,
-  number,
-  number | null,
-  string,
-]
 
 /**
  * A balance as its customer sees it. The same object is returned while the row is unchanged, so derived values can be
@@ -137,60 +88,18 @@ export interface ReadBalance {
   readonly version: bigint
   readonly view: ReturnType<typeof balanceJson>
   /** Number of lines in its journal. */
-  readonly sequence: string
+  readonly sequence: bigint
 }
 
 /** Reads single balances, many at once. */
 export function balanceReader(database: Database): BalanceReader<ReadBalance> {
   return new BalanceReader({
     database,
-    columns: COLUMNS_OF_ONE,
+    columns: BALANCE.sql,
     keep: (columns) => {
-      const [
-        id,
-        customer_id,
-        connection_id,
-        currency,
-        name,
-        type,
-        parent_balance_id,
-        status,
-        is_default,
-        details_status,
-        posted,
-        held,
-        low_balance_threshold,
-        metadata,
-        version,
-        created_ms,
-        updated_ms,
-        closed_ms,
-        sequence,
-      ] = columns as OneRow
-      const view = balanceJson(
-        {
-          id,
-          customer_id,
-          connection_id,
-          currency,
-          name,
-          type,
-          parent_balance_id,
-          status,
-          is_default,
-          details_status,
-          posted,
-          held,
-          low_balance_threshold,
-          metadata,
-          version,
-          created_ms,
-          updated_ms,
-          closed_ms,
-        },
-        { id: customer_id, kind: 'customer' },
-      )
-      return { version: BigInt(version), view, sequence }
+      const row = BALANCE.read(columns)
+      const view = balanceJson(row, { id: row.customerId, kind: 'customer' })
+      return { version: row.version, view, sequence: row.sequence }
     },
   })
 }
@@ -221,29 +130,28 @@ export async function balanceCurrency(database: Database, tenant: Tenant, id: st
 }
 
 function balanceJson(row: BalanceRow, tenant: Tenant) {
-  const money = (amount: bigint) => moneyJson({ amountMinor: amount, currency: row.currency as CurrencyCode })
-  const posted = BigInt(row.posted)
-  const held = BigInt(row.held)
+  const { currency, posted, held } = row
+  const money = (amountMinor: bigint) => moneyJson({ amountMinor, currency })
   return {
     id: row.id,
-    customerId: row.customer_id,
-    currency: row.currency,
+    customerId: row.customerId,
+    currency: currency as string,
     name: row.name,
     type: row.type,
-    parentBalanceId: row.parent_balance_id,
+    parentBalanceId: row.parentBalanceId,
     status: row.status,
-    isDefault: row.is_default,
+    isDefault: row.isDefault,
     bookBalance: money(posted),
     heldBalance: money(held),
     availableBalance: money(posted - held),
     // Money is not announced before it is credited, so this is always zero.
     pendingIncoming: money(0n),
-    detailsStatus: row.details_status,
-    lowBalanceThreshold: row.low_balance_threshold === null ? null : money(BigInt(row.low_balance_threshold)),
-    ...(tenant.kind === 'operator' ? { connectionId: row.connection_id } : {}),
+    detailsStatus: row.detailsStatus,
+    lowBalanceThreshold: row.lowBalanceThreshold === null ? null : money(row.lowBalanceThreshold),
+    ...(tenant.kind === 'operator' ? { connectionId: row.connectionId } : {}),
     metadata: row.metadata,
-    createdAt: timestamp(row.created_ms),
-    updatedAt: timestamp(row.updated_ms),
-    closedAt: row.closed_ms === null ? null : timestamp(row.closed_ms),
+    createdAt: timestamp(row.createdAt),
+    updatedAt: timestamp(row.updatedAt),
+    closedAt: row.closedAt === null ? null : timestamp(row.closedAt),
   }
 }

@@ -6,16 +6,45 @@ import type { BalanceState } from '../../lib/balances/balance.ts'
 import type { CalendarTerms } from '../../lib/rails/business-days.ts'
 import { feeRuleOf, type FeeRule, type FeeRuleJson } from '../../lib/pricing/fees.ts'
 import { plainArray } from '../db/array-literal.ts'
+import { pick } from '../db/columns.ts'
 import { CALENDAR_OF_CONNECTION } from '../providers/connection-calendars.ts'
 import { EFFECTIVE_LIMITS, loadPaymentLimits, MEMBER_LIMITS, type LimitedBalance } from '../customers/payment-limits.ts'
 import { FEES_OF_BALANCE } from '../pricing/pricing.ts'
 import type { Reader } from '../db/connection.ts'
+import { bigintExpression, expression, from, select } from '../db/select.ts'
+import { Balance } from './balance-entity.ts'
 
-const BALANCES = `select b.id, b.customer_id, b.operator_id, b.connection_id, b.shard, b.currency, b.name, b.status, b.posted - b.held, b.version,
-    (select json_object_agg(p.kind, p.terms) from approval_policy p where p.customer_id = b.customer_id and p.kind in ('payment', 'exchange')), ${EFFECTIVE_LIMITS},
-    ${MEMBER_LIMITS}, ${FEES_OF_BALANCE},
-    (select ${CALENDAR_OF_CONNECTION} from provider_connection k where k.id = b.connection_id), (select o.rail_version from operator o where o.id = b.operator_id)
-  from balance b where b.id = any($1::uuid[]) order by b.id`
+/** The columns of the balance that its state has as they are. */
+const STATE = select({
+  ...pick(from(Balance, 'b'), [
+    'id',
+    'customerId',
+    'operatorId',
+    'connectionId',
+    'shard',
+    'currency',
+    'name',
+    'status',
+    'version',
+  ]),
+  available: bigintExpression('b.posted - b.held'),
+  calendar: expression<CalendarTerms | null>(
+    `(select ${CALENDAR_OF_CONNECTION} from provider_connection k where k.id = b.connection_id)`,
+  ),
+  railVersion: expression<number>('(select o.rail_version from operator o where o.id = b.operator_id)'),
+})
+
+/** What policies, limits and fees are computed from. */
+const TERMS = select({
+  policies: expression<Policies | null>(
+    `(select json_object_agg(p.kind, p.terms) from approval_policy p where p.customer_id = b.customer_id and p.kind in ('payment', 'exchange'))`,
+  ),
+  customerTerms: expression<LimitsJson | null>(EFFECTIVE_LIMITS),
+  memberTerms: expression<Readonly<Record<string, LimitsJson>> | null>(MEMBER_LIMITS),
+  fees: expression<FeeRuleJson[] | null>(FEES_OF_BALANCE),
+})
+
+const BALANCES = `select ${STATE.sql}, ${TERMS.sql} from balance b where b.id = any($1::uuid[]) order by b.id`
 
 const LOCK = `select from balance b where b.id = any($1::uuid[]) order by b.id for update of b`
 
@@ -36,60 +65,17 @@ export async function loadBalances(
   const { rows } = await reader.query({ name: 'load_balances', text: BALANCES, values })
   const states = new Map<string, BalanceState>()
   const limited: LimitedBalance[] = []
-  for (const row of rows as [
-    string,
-    string,
-    string,
-    string,
-    number,
-    string,
-    string,
-    BalanceState['status'],
-    string,
-    string,
-    Policies | null,
-    LimitsJson | null,
-    Record<string, LimitsJson> | null,
-    FeeRuleJson[] | null,
-    CalendarTerms | null,
-    number,
-  ][]) {
-    const [
-      id,
-      customerId,
-      operatorId,
-      connectionId,
-      shard,
-      currency,
-      name,
-      status,
-      available,
-      version,
-      policies,
-      customerTerms,
-      memberTerms,
-      fees,
-      calendar,
-      railVersion,
-    ] = row
+  for (const row of rows) {
+    const state = STATE.read(row)
+    const { policies, customerTerms, memberTerms, fees } = TERMS.read(row, STATE.width)
     const stored = policies === null ? NO_POLICIES : storedPolicies(policies)
+    const { id, customerId, currency } = state
     states.set(id, {
-      id,
-      customerId,
-      operatorId,
-      connectionId,
-      shard,
-      currency,
-      name,
-      status,
-      available: BigInt(available),
-      version: BigInt(version),
+      ...state,
       policy: ruleInEffect('payment', stored).terms,
       exchangePolicy: ruleInEffect('exchange', stored).terms,
       limits: null,
       fees: fees?.map(feeRuleOf) ?? NO_FEES,
-      calendar,
-      railVersion,
     })
     if (customerTerms !== null || memberTerms !== null)
       limited.push({ id, customerId, currency, customerTerms, memberTerms })

@@ -1,25 +1,16 @@
 /** The sections of the commit statement for holds, which alone move held amounts. */
 import type { HoldResolution, HoldRow } from '../../lib/decisions/effects.ts'
 import { NO_COLUMN } from '../commit/columns.ts'
-import { gathered, insert, section, type Section } from '../commit/section.ts'
+import { gathered, insertInto, section, type Section } from '../commit/section.ts'
+import { columns, pick, without } from '../db/columns.ts'
 import { balanceDelta } from './balance-section.ts'
+import { Hold } from './hold-entity.ts'
+
+const COLUMNS = columns(Hold)
 
 export const HOLDS: Section<HoldRow> = gathered(
   'holds',
-  insert<HoldRow>(
-    'hold',
-    {
-      id: 'uuid',
-      balanceId: 'uuid',
-      customerId: 'uuid',
-      amount: 'bigint',
-      subjectType: 'text',
-      subjectId: 'uuid',
-      description: 'text',
-      createdAt: 'timestamptz',
-    },
-    { status: `'active'` },
-  ),
+  insertInto(Hold, without(COLUMNS, ['status', 'capturedAmount', 'expiresAt', 'resolvedAt']), { status: `'active'` }),
   (hold, batch) => {
     balanceDelta(batch, hold.balanceId).held += hold.amount
     batch.add(HOLDS, hold)
@@ -32,12 +23,9 @@ export const HOLD_RESOLUTIONS: Section<HoldResolution> = gathered(
   section<HoldResolution>(
     'hold_resolved',
     {
-      id: 'uuid',
+      ...pick(COLUMNS, ['id', 'status', 'capturedAmount', 'resolvedAt']),
       balanceId: NO_COLUMN,
       amount: NO_COLUMN,
-      status: 'text',
-      capturedAmount: 'bigint',
-      resolvedAt: 'timestamptz',
     },
     (source, bound) => `hold_resolved_written as (
   update hold h set status = u.status, captured_amount = u.captured_amount, resolved_at = u.resolved_at

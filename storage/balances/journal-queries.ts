@@ -62,7 +62,7 @@ export class JournalReader {
   readonly #db: ReadDatabase
   readonly #balances: BalanceReader<ReadBalance>
   readonly #stretch: bigint
-  readonly #kept = new LRUCache<string, { readonly sequence: string; readonly page: JournalPage }>({ max: KEPT_MAX })
+  readonly #kept = new LRUCache<string, { readonly sequence: bigint; readonly page: JournalPage }>({ max: KEPT_MAX })
 
   /** `stretch`: lines that a search reads at first. */
   constructor(database: Database, db: ReadDatabase, balances: BalanceReader<ReadBalance>, stretch = STRETCH) {
@@ -79,7 +79,7 @@ export class JournalReader {
     const key = keyOf(query)
     const known = key === null ? undefined : this.#kept.get(key)
     if (known?.sequence === balance.sequence) return known.page
-    const page = await this.#read(query, balance.view.currency, BigInt(balance.sequence))
+    const page = await this.#read(query, balance.view.currency, balance.sequence)
     // Lines added meanwhile are in the page; the next read of the balance has a higher sequence and replaces the page.
     if (key !== null) this.#kept.set(key, { sequence: balance.sequence, page })
     return page

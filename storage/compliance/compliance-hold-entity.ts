@@ -1,5 +1,7 @@
 /** A hold on money for a review by the operator's staff. */
 import { defineEntity, p } from '@mikro-orm/core'
+import type { ComplianceHoldRow } from '../../lib/compliance/hold.ts'
+import { jsonText } from '../db/columns.ts'
 
 export const ComplianceHold = defineEntity({
   name: 'ComplianceHold',
@@ -17,7 +19,7 @@ export const ComplianceHold = defineEntity({
     currency: p.string().columnType('char(3)'),
     amount: p.bigint(),
     counterparty: p.text().nullable(),
-    findings: p.text(),
+    findings: jsonText<ComplianceHoldRow['findings']>(),
     sandboxDecision: p.text().fieldName('sandbox_decision').nullable(),
     wakeAt: p.datetime().fieldName('wake_at').columnType('timestamptz').nullable(),
     assignee: p.uuid().nullable(),

@@ -1,56 +1,63 @@
 /** The sections of the commit statement for compliance holds and exceptions. */
 import type { ExceptionEnd, ExceptionRow } from '../../lib/compliance/exception.ts'
 import type { ComplianceHoldRow } from '../../lib/compliance/hold.ts'
-import { computed, NO_COLUMN } from '../commit/columns.ts'
-import { insert, rowsOf, section } from '../commit/section.ts'
+import { computed, NO_COLUMN, type Columns } from '../commit/columns.ts'
+import { insertInto, rowsOf, section } from '../commit/section.ts'
+import { columns, namesOf, without } from '../db/columns.ts'
+import { ComplianceHold } from './compliance-hold-entity.ts'
+import { ExceptionCase } from './exception-case-entity.ts'
+
+const HOLD_COLUMNS = columns(ComplianceHold)
 
 export const COMPLIANCE_HOLDS = rowsOf(
   'complianceHolds',
-  insert<ComplianceHoldRow, 'sandboxDecision' | 'wakeAt'>(
-    'compliance_hold',
+  insertInto(
+    ComplianceHold,
     {
-      id: 'uuid',
-      kind: 'text',
-      provider: 'text',
-      subjectType: 'text',
-      subjectId: 'uuid',
-      customerId: 'uuid',
-      operatorId: 'uuid',
-      shard: 'smallint',
-      currency: 'text',
-      amount: 'bigint',
-      counterparty: 'text',
-      findings: computed('json', (h) => JSON.stringify(h.findings)),
+      ...without(HOLD_COLUMNS, [
+        'status',
+        'assignee',
+        'proposal',
+        'decidedBy',
+        'decidedByName',
+        'decidedAt',
+        'reason',
+        'freezeFunds',
+        'version',
+        'updatedAt',
+      ]),
+      findings: computed<ComplianceHoldRow>(HOLD_COLUMNS.findings, (h) => JSON.stringify(h.findings)),
       decides: NO_COLUMN,
-      sandboxDecision: computed('text', (h) => h.decides?.decision ?? null),
-      wakeAt: computed('timestamptz', (h) => h.decides?.at ?? null),
-      createdAt: 'timestamptz',
-    },
+      sandboxDecision: computed<ComplianceHoldRow>(HOLD_COLUMNS.sandboxDecision, (h) => h.decides?.decision ?? null),
+      wakeAt: computed<ComplianceHoldRow>(HOLD_COLUMNS.wakeAt, (h) => h.decides?.at ?? null),
+    } satisfies Columns<ComplianceHoldRow, 'sandboxDecision' | 'wakeAt'>,
     { status: `'open'`, updated_at: 'u.created_at' },
   ),
 )
+
+const EXCEPTION_COLUMNS = without(columns(ExceptionCase), [
+  'status',
+  'assignee',
+  'proposal',
+  'resubmitForbidden',
+  'outcome',
+  'outcomeAmount',
+  'evidence',
+  'resolvedBy',
+  'resolvedByName',
+  'resolvedAt',
+  'version',
+  'updatedAt',
+])
 
 /** Opens exceptions; a subject has one at a time. */
 export const EXCEPTIONS = rowsOf(
   'exceptions',
   section<ExceptionRow>(
     'exception_case',
-    {
-      id: 'uuid',
-      kind: 'text',
-      code: 'text',
-      message: 'text',
-      subjectType: 'text',
-      subjectId: 'uuid',
-      customerId: 'uuid',
-      operatorId: 'uuid',
-      shard: 'smallint',
-      currency: 'text',
-      amount: 'bigint',
-      createdAt: 'timestamptz',
-    },
+    EXCEPTION_COLUMNS,
     (source) => `exception_case_written as (
-  insert into exception_case (id, kind, code, message, subject_type, subject_id, customer_id, operator_id, shard, currency, amount, created_at, status, updated_at)
+  insert into exception_case (${namesOf(EXCEPTION_COLUMNS)}, status, updated_at)
   select u.*, 'open', u.created_at from ${source} where (select ok from verdict) on conflict (subject_id) where status = 'open' do nothing)`,
   ),
 )

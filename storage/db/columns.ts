@@ -53,10 +53,10 @@ type ValueOf<Property> = Property extends {
   : never
 
 /** A value as a statement's reader gives it: a time is epoch milliseconds. */
-type Read<Value> = 0 extends 1 & Value ? Value : Value extends Date ? number : Value
+type Read<Value> = unknown extends Value ? Value : Value extends Date ? number : Value
 
 /** A value as it is bound: a time is epoch milliseconds, a document is JSON text. */
-type Bound<Value> = 0 extends 1 & Value
+type Bound<Value> = unknown extends Value
   ? string | null
   : Value extends Date
     ? number
@@ -102,41 +102,56 @@ interface Metadata {
   readonly fieldName?: string
   readonly columnType?: string
   readonly columnTypes?: readonly string[]
-  readonly type: unknown
+  readonly type?: unknown
+}
+
+/** A column as it is declared; the type is null where it is none that commits bind, such as an array. */
+export interface DeclaredColumn {
+  readonly field: string
+  readonly name: string
+  readonly type: ColumnType | null
+}
+
+/** Reads the columns of an entity from MikroORM's metadata, in the order of the entity's declaration. */
+export function declaredColumns({ properties }: Entity<object>): readonly DeclaredColumn[] {
+  return Object.entries(properties as Record<string, Metadata>).map(([field, property]) => ({
+    field,
+    name: property.fieldName ?? columnName(field),
+    type: property.type === JsonText ? 'json' : (TYPES[declaredType(property).replace(/\(.*/, '')] ?? null),
+  }))
 }
 
 /**
  * Returns the columns of an entity by their fields, in the order of its declaration.
  *
- * @throws Error for a type of column that commits do not bind, such as an array
+ * @throws Error for a column that commits cannot bind
  */
-export function columns<Properties extends object>({ properties }: Entity<Properties>): EntityColumns<Properties> {
+export function columns<Properties extends object>(entity: Entity<Properties>): EntityColumns<Properties> {
   return Object.fromEntries(
-    Object.entries(properties as Record<string, Metadata>).map(([field, property]) => [
-      field,
-      columnOf(field, property),
-    ]),
+    declaredColumns(entity).map(({ field, name, type }) => {
+      if (type === null) throw new Error(`The column ${name} has a type that no commit binds.`)
+      return [field, { name, type }]
+    }),
   ) as unknown as EntityColumns<Properties>
 }
 
-function columnOf(field: string, property: Metadata): ColumnFor<never> {
-  const name = property.fieldName ?? columnName(field)
-  if (property.type === JsonText) return { name, type: 'json' }
-  const declared = declaredType(property)
-  const type = TYPES[declared.replace(/\(.*/, '')]
-  if (type === undefined) throw new Error(`The column ${name} has the type ${declared}, which no commit binds.`)
-  return { name, type }
-}
-
+/** The type in SQL as the entity declares it; '' for a relation, whose column has the type of the other's key. */
 function declaredType(property: Metadata): string {
   const [declared = property.columnType] = property.columnTypes ?? []
   if (declared !== undefined) return declared
+  if (property.type === undefined) return ''
   const type = property.type instanceof Type ? property.type : Type.getType(property.type as new () => Type)
   return type.getColumnType(property as never, platform)
 }
 
 /** Returns the name of a field's column: `customerId` is `customer_id`. */
 export const columnName = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+/** SQL of the names of columns, as an insert lists them. */
+export const namesOf = (of: Readonly<Record<string, { readonly name: string }>>): string =>
+  Object.values(of)
+    .map(({ name }) => name)
+    .join(', ')
 
 /** Returns these members of columns, or of expressions, in this order. */
 export const pick = <Members extends object, const Field extends keyof Members & string>(

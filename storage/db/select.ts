@@ -6,7 +6,7 @@
  * (`from`), and SQL text beside them (`expression`). Times are read as epoch milliseconds, days as `YYYY-MM-DD`, amounts
  * as bigint, JSON parsed.
  */
-import { columnName, columns, type EntityColumn, type ColumnType, type Entity } from './columns.ts'
+import { columnName, declaredColumns, type EntityColumn, type ColumnType, type Entity } from './columns.ts'
 
 /** How the driver's value becomes the reader's. */
 type Reading = 'plain' | 'bigint' | 'json'
@@ -44,15 +44,13 @@ export function from<Properties extends object>(
 ): { readonly [Field in keyof Properties]: SelectExpression<ReadFrom<EntityColumn<Properties[Field]>>> } {
   const prefix = alias === '' ? '' : `${alias}.`
   return Object.fromEntries(
-    Object.entries(columns(entity) as Record<string, { readonly name: string; readonly type: ColumnType }>).map(
-      ([field, { name, type }]) => [field, shown(prefix + name, type)],
-    ),
+    declaredColumns(entity).map(({ field, name, type }) => [field, shown(prefix + name, type)]),
   ) as never
 }
 
 type ReadFrom<Of> = Of extends { readonly '~read'?: () => infer Value } ? Value : never
 
-function shown(sql: string, type: ColumnType): SelectExpression<unknown> {
+function shown(sql: string, type: ColumnType | null): SelectExpression<unknown> {
   switch (type) {
     case 'bigint':
       return { sql, reading: 'bigint' }

@@ -1,5 +1,7 @@
 /** A transfer of money between two balances of one customer. Only the commit writes it. */
 import { defineEntity, p } from '@mikro-orm/core'
+import type { TransferRecord } from '../../lib/transfers/transfer.ts'
+import { jsonText } from '../db/columns.ts'
 
 export const Transfer = defineEntity({
   name: 'Transfer',
@@ -11,7 +13,7 @@ export const Transfer = defineEntity({
     shard: p.smallint(),
     number: p.text(),
     externalId: p.text().fieldName('external_id').nullable(),
-    status: p.text(),
+    status: p.text().$type<TransferRecord['status']>(),
     version: p.integer(),
     fromBalanceId: p.uuid().fieldName('from_balance_id'),
     toBalanceId: p.uuid().fieldName('to_balance_id'),
@@ -19,9 +21,9 @@ export const Transfer = defineEntity({
     amount: p.bigint(),
     reference: p.text().nullable(),
     createdBy: p.uuid().fieldName('created_by'),
-    createdVia: p.text().fieldName('created_via'),
-    metadata: p.json().nullable(),
-    failure: p.text().nullable(),
+    createdVia: p.text().$type<TransferRecord['createdVia']>().fieldName('created_via'),
+    metadata: p.json<TransferRecord['metadata']>().nullable(),
+    failure: jsonText<NonNullable<TransferRecord['failure']>>().nullable(),
     completedAt: p.datetime().fieldName('completed_at').columnType('timestamptz').nullable(),
     createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
     updatedAt: p.datetime().fieldName('updated_at').columnType('timestamptz'),

@@ -1,34 +1,17 @@
 /** The sections of the commit statement for transfers and for the orders that the partner carries out. */
 import type { TransferOrderRow, TransferRow } from '../../lib/transfers/effects.ts'
-import { externalIds, gathered, insert, rowsOf, type Section } from '../commit/section.ts'
+import { externalIds, gathered, insert, insertInto, rowsOf, type Section } from '../commit/section.ts'
+import { columns, without } from '../db/columns.ts'
+import { Transfer } from './transfer-entity.ts'
 
 export const EXTERNAL_IDS_OF_TRANSFERS = externalIds('transfer')
 
 export const TRANSFERS: Section<TransferRow> = gathered(
   'transfers',
-  insert<TransferRow>(
-    'transfer',
-    {
-      id: 'uuid',
-      customerId: 'uuid',
-      operatorId: 'uuid',
-      shard: 'smallint',
-      number: 'text',
-      externalId: 'text',
-      status: 'text',
-      fromBalanceId: 'uuid',
-      toBalanceId: 'uuid',
-      currency: 'text',
-      amount: 'bigint',
-      reference: 'text',
-      createdBy: 'uuid',
-      createdVia: 'text',
-      metadata: 'jsonb',
-      completedAt: 'timestamptz',
-      createdAt: 'timestamptz',
-    },
-    { version: '1', updated_at: 'u.created_at' },
-  ),
+  insertInto(Transfer, without(columns(Transfer), ['version', 'failure', 'updatedAt']), {
+    version: '1',
+    updated_at: 'u.created_at',
+  }),
   (transfer, batch) => {
     batch.add(TRANSFERS, transfer)
     const { externalId, customerId } = transfer

@@ -1,8 +1,11 @@
 /** Rows of transfers through the partner: orders, inquiries and moves. Statements only; rules are in lib/payments. */
 import { timestamp } from '../../lib/base/clock.ts'
 import type { MovedTransfer, TransferState } from '../../lib/transfers/transfer-state.ts'
+import { pick } from '../db/columns.ts'
 import type { Database } from '../db/database.ts'
+import { expression, from, select } from '../db/select.ts'
 import type { TransactionClient } from '../db/transaction.ts'
+import { Transfer } from './transfer-entity.ts'
 
 /** An order or inquiry that is due. */
 export interface DueTransfer {
@@ -20,6 +23,41 @@ export interface DueTransfer {
   readonly attempts: number
 }
 
+const COLUMNS = from(Transfer, 't')
+
+/** The partner's order; transfer_order has no entity. */
+const ORDER = {
+  fromConnectionId: expression<string>('o.from_connection_id'),
+  toConnectionId: expression<string>('o.to_connection_id'),
+}
+
+const DUE = select({
+  ...pick(COLUMNS, ['id', 'operatorId', 'currency', 'amount', 'reference']),
+  ...ORDER,
+  sent: expression<boolean>('due.sent_at is not null'),
+  attempts: expression<number>('o.attempts'),
+  isException: expression<boolean>(`t.status = 'exception'`),
+})
+
+const LOCKED = select({
+  ...pick(COLUMNS, [
+    'id',
+    'customerId',
+    'operatorId',
+    'shard',
+    'number',
+    'status',
+    'version',
+    'fromBalanceId',
+    'toBalanceId',
+    'currency',
+    'amount',
+    'reference',
+  ]),
+  ...ORDER,
+  holdId: expression<string>('o.hold_id'),
+})
+
 /**
  * Leases due transfers of these shards (null: all), the longest due first. The lease ends at `until`; then another node
  * may take transfers that are still due. From the lease on, the partner may have received the order.
@@ -33,9 +71,7 @@ export async function takeDueTransfers(
     max,
   }: { readonly now: number; readonly until: number; readonly shards: string | null; readonly max: number },
 ): Promise<readonly DueTransfer[]> {
-  const rows = await database.query<
-    [string, string, string, string, string, boolean, number, string | null, boolean, string]
-  >({
+  const rows = await database.query({
     name: 'take_due_transfers',
     values: [timestamp(now), timestamp(until), shards, max],
     text: `with due as materialized (
@@ -43,22 +79,9 @@ export async function takeDueTransfers(
         order by due_at limit $4 for update skip locked)
       update transfer_order o set due_at = $2, sent_at = coalesce(o.sent_at, $1), attempts = o.attempts + 1
       from due join transfer t on t.id = due.transfer_id where o.transfer_id = due.transfer_id
-      returning o.transfer_id, o.from_connection_id, o.to_connection_id, t.currency, t.amount, due.sent_at is not null, o.attempts, t.reference, t.status = 'exception', t.operator_id`,
+      returning ${DUE.sql}`,
   })
-  return rows.map(
-    ([id, fromConnectionId, toConnectionId, currency, amount, sent, attempts, reference, isException, operatorId]) => ({
-      id,
-      operatorId,
-      fromConnectionId,
-      toConnectionId,
-      currency,
-      amount: BigInt(amount),
-      sent,
-      attempts,
-      reference,
-      isException,
-    }),
-  )
+  return rows.map((row) => DUE.read(row))
 }
 
 /** Sets when the partner is asked next about an open transfer. A transfer that is over is left alone. */
@@ -74,48 +97,13 @@ export async function askTransferAt(database: Database, id: string, at: number):
 export async function lockTransfer(client: TransactionClient, id: string): Promise<TransferState | null> {
   const {
     rows: [row],
-  } = await client.query<{
-    id: string
-    customer_id: string
-    operator_id: string
-    shard: number
-    number: string
-    status: TransferState['status']
-    version: number
-    from_balance_id: string
-    to_balance_id: string
-    currency: string
-    amount: string
-    reference: string | null
-    hold_id: string
-    from_connection_id: string
-    to_connection_id: string
-  }>({
+  } = await client.query({
     name: 'lock_transfer',
     values: [id],
-    text: `select t.id, t.customer_id, t.operator_id, t.shard, t.number, t.status, t.version, t.from_balance_id, t.to_balance_id, t.currency, t.amount, t.reference,
-        o.hold_id, o.from_connection_id, o.to_connection_id
+    text: `select ${LOCKED.named}
       from transfer t join transfer_order o on o.transfer_id = t.id where t.id = $1 for update of t`,
   })
-  return row === undefined
-    ? null
-    : {
-        id: row.id,
-        customerId: row.customer_id,
-        operatorId: row.operator_id,
-        shard: row.shard,
-        number: row.number,
-        status: row.status,
-        version: row.version,
-        fromBalanceId: row.from_balance_id,
-        toBalanceId: row.to_balance_id,
-        currency: row.currency,
-        amount: BigInt(row.amount),
-        reference: row.reference,
-        holdId: row.hold_id,
-        fromConnectionId: row.from_connection_id,
-        toConnectionId: row.to_connection_id,
-      }
+  return row === undefined ? null : LOCKED.readNamed(row)
 }
 
 /** Writes the move of a locked transfer; the commit writes its postings and events. */
