@@ -136,13 +136,17 @@ async function sidesOf(
     errors.push({
       field: '/fromBalanceId',
       code: 'invalid_value',
-      message: 'Both balances are in one currency; there is nothing to convert.',
+      message: 'Both balances have the same currency; there is nothing to convert.',
     })
   if (quoteId == null && amount == null)
     errors.push({ field: '/amount', code: 'required', message: 'Either an amount or a quote is required.' })
   const side = fixedSide === 'sell' ? from?.currency : to.currency
   if (amount != null && side !== undefined && amount.currency !== side)
-    errors.push({ field: '/amount/currency', code: 'currency_mismatch', message: `That side is in ${side}.` })
+    errors.push({
+      field: '/amount/currency',
+      code: 'currency_mismatch',
+      message: `The currency of this side is ${side}.`,
+    })
   if (errors.length > 0) return refuseFields(errors)
   return {
     from: { id: (fromBalanceId as string).toLowerCase(), currency: (from as KnownBalance).currency },

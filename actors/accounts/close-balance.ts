@@ -70,7 +70,7 @@ export async function closeBalance(
     const number = orderNumber('TRF', await world.orderNumbers.take())
     if (await inTransaction(world.database, (client) => tryToClose(world, client, { ...closing, number, rest }, trail)))
       return
-    if (attempt === ATTEMPTS_MAX) throw new Overloaded('What is on the balance keeps changing; try again.')
+    if (attempt === ATTEMPTS_MAX) throw new Overloaded('The amount of the balance keeps changing; try again.')
   }
 }
 
@@ -123,7 +123,7 @@ async function tryToClose(
   if (problem !== null) throw new ProblemError(problem)
   if (balance.posted > 0n && balance.posted !== attempt.rest.amount) return false
   if (attempt.rest.held)
-    refuse('invalid-transition', 'What is left cannot be moved at once; move it by a transfer first.', {
+    refuse('invalid-transition', 'The remaining amount cannot be moved at once; move it by a transfer first.', {
       extra: { currentStatus: balance.status, allowed: [] },
     })
   const transferId =
@@ -153,7 +153,7 @@ async function targetOf(
 ): Promise<BalanceRecord> {
   const wrong = (code: FieldErrorCode, message: string): never =>
     refuse('validation-error', message, { errors: [{ field: '/sweepToBalanceId', code, message }] })
-  if (id === balance.id) return wrong('invalid_value', 'The balance is the one that is closed.')
+  if (id === balance.id) return wrong('invalid_value', 'The balance to close cannot receive its own remaining amount.')
   const target = siblings.find((sibling) => sibling.id === id)
   if (target === undefined) {
     const currency = await currencyOfBalance(client, balance.customerId, id)
@@ -219,7 +219,7 @@ async function sweep(
     now,
   )
   if (reply.kind !== 'transfer_created' || effects === null)
-    throw new Error(`What is left of the balance ${balance.id} could not be moved.`)
+    throw new Error(`The remaining amount of the balance ${balance.id} could not be moved.`)
   await writeEffects({ client, now }, effects, { balanceId: balance.id, version: state.version })
   return reply.transfer.id
 }

@@ -35,7 +35,7 @@ export async function requestAccountDetails(
       })
     const known = await lockDetails(client, balanceId)
     if (known.some(({ scope, status }) => scope === offer.scope && status === 'pending')) {
-      refuse('invalid-transition', 'Details like these have been asked for and are on their way.', {
+      refuse('invalid-transition', 'Details of this kind were already requested and are pending.', {
         extra: { currentStatus: 'pending', allowed: ['active', 'failed', 'closed'] },
       })
     }

@@ -41,7 +41,7 @@ export async function updateBalance(
       metadata: body.metadata === undefined ? before.metadata : patchedMetadata(before.metadata, body.metadata),
     }
     if (!fitsMetadata(after.metadata))
-      refuseField('/metadata', 'too_large', 'There are more than 50 keys, or more than 16 KiB of them.')
+      refuseField('/metadata', 'too_large', 'The metadata has more than 50 keys or more than 16 KiB.')
     checkDefault(before, after.isDefault)
     if (before.status === 'closed')
       refuse('invalid-transition', 'The balance is closed.', {

@@ -94,7 +94,8 @@ export function createApprovalCommands(world: ApprovalDeps, reads: ApprovalReads
       { decision, comment = null, recipientMaskedIdentifier = null, amount = null },
       expected,
     ) {
-      if (decision === 'rejected' && comment === null) refuseField('/comment', 'required', 'Say why it is rejected.')
+      if (decision === 'rejected' && comment === null)
+        refuseField('/comment', 'required', 'A rejection needs a comment with its reason.')
       await approvals.decide({
         approvalId,
         customerId: by.tenant.id,

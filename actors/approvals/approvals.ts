@@ -235,13 +235,13 @@ export class Approvals extends Poller {
     }
     if (approval.status !== 'pending') refuseEnded(approval)
     if (standing.hasDecided)
-      refuse('invalid-transition', 'You have decided already.', {
+      refuse('invalid-transition', 'You have already decided on this approval.', {
         extra: { currentStatus: approval.status, allowed: [] },
       })
     if (standing.teamUsed && decision === 'approved') {
       refuse(
         'insufficient-scope',
-        'Somebody of your team has approved; the next approval has to come from another team.',
+        'A person of your team has approved; the next approval must come from another team.',
         { extra: { requiredCapability: 'approvals.decide' } },
       )
     }
@@ -525,7 +525,7 @@ function refuseEnded({ status }: Pick<ApprovalRecord, 'status'>): never {
 function changedProblem(currentMaskedIdentifier: string | null): Problem {
   return {
     slug: 'approval-subject-changed',
-    detail: 'What is to be approved is not what was shown.',
+    detail: 'The subject has changed since it was shown.',
     extra: { currentMaskedIdentifier },
   }
 }

@@ -35,7 +35,7 @@ export function bulkPaymentSubject({ nudge }: { readonly nudge: () => void }): A
         ? null
         : {
             slug: 'invalid-transition',
-            detail: 'Its payments are still being made.',
+            detail: 'The payments of the bulk payment are still being created.',
             extra: { currentStatus: bulk.status, allowed: AFTER_RUN },
           }
     },

@@ -80,7 +80,7 @@ export function createBulkReportReads(deps: BulkReportDeps): BulkReportReads {
       const bulk = await findBulkPayment(database, tenant, id)
       if (bulk === null) refuseNotFound()
       if (bulk.status === 'validating')
-        refuse('document-not-ready', 'The file is being read; its report is there when that is over.', {
+        refuse('document-not-ready', 'The file is being validated; the report is available afterwards.', {
           retryAfterSeconds: 1,
         })
       return downloads.link(await reports.file(bulk, format))

@@ -113,7 +113,7 @@ export async function beginRun(
   if ((await countSubmissions(client, bulk.operatorId)) >= SUBMISSIONS_MAX) {
     refuse(
       'rate-limited',
-      `At most ${SUBMISSIONS_MAX} bulk payments are submitted at a time. Send it again when one is through.`,
+      `At most ${SUBMISSIONS_MAX} bulk payments are submitted at a time. Repeat the request when another submission has ended.`,
       { retryAfterSeconds: BUSY_RETRY_SECONDS, extra: { violatedPolicies: ['bulk-submit'] } },
     )
   }

@@ -84,7 +84,7 @@ export function bulkValidationJob(world: BulkValidationDeps): JobWork {
       const broken: FileError = {
         line: null,
         code: 'not_well_formed',
-        message: 'The file could not be read to its end.',
+        message: 'The file could not be read completely.',
       }
       await changeBulk(tx, locked, { status: 'invalid', counts: NO_ROWS, totals: [], fileErrors: [broken] })
     },
@@ -216,7 +216,7 @@ async function rowsOfJson(
     }
     for (const [member, value] of Object.entries(cells)) {
       const target = columnOfMember(member)
-      if (target === null) row.fault(member, 'unknown_field', 'There is no such column.')
+      if (target === null) row.fault(member, 'unknown_field', 'The column does not exist.')
       else if (value !== null) row.cell(target, String(value))
     }
     return row.end(nth + 1, null)

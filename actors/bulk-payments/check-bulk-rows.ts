@@ -252,7 +252,7 @@ export class BulkRowChecker {
           draft.faults.push({
             column: 'DbtrAcct',
             code: 'not_found',
-            message: 'The account is none of a balance of yours.',
+            message: 'No balance of the customer has this account.',
           })
       } else {
         draft.sourceBalanceId =
@@ -290,12 +290,16 @@ export class BulkRowChecker {
     const { externalId } = instruction
     if (externalId !== undefined) {
       if (this.#externalIds.has(externalId))
-        faults.push({ column: 'external_id', code: 'duplicate_external_id', message: 'An earlier row has it, too.' })
+        faults.push({
+          column: 'external_id',
+          code: 'duplicate_external_id',
+          message: 'An earlier row has the same value.',
+        })
       this.#externalIds.add(externalId)
     }
     const reference = instruction.reference ?? payee?.defaultReference ?? null
     if (reference === null && payee !== null)
-      faults.push({ column: 'reference', code: 'required', message: 'The recipient has no reference of its own.' })
+      faults.push({ column: 'reference', code: 'required', message: 'The recipient has no default reference.' })
     const rail = railOfRow(instruction, faults)
     const bearer = bearerOfRow(instruction, faults)
     const executionDate = instruction.executionDate ?? this.#bulk.executionDate

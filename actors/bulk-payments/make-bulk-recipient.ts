@@ -35,7 +35,7 @@ export function makeRecipientOfRow(
     const input = recipientOfRow(instruction, faults)
     const { recipientEmail: email = null } = instruction
     if (email !== null && !EMAIL.test(email))
-      faults.push({ column: 'recipient_email', code: 'invalid_format', message: 'This is no e-mail address.' })
+      faults.push({ column: 'recipient_email', code: 'invalid_format', message: 'This is not an e-mail address.' })
     if (faults.length > 0) return { faults }
     const made = await factory.make(maker, { ...input, email }, options)
     if ('id' in made) return made

@@ -94,7 +94,7 @@ export class Exceptions {
           extra: { currentStatus: exception.status, allowed: [] },
         })
       if (exception.kind === 'compliance_hold')
-        refuse('invalid-transition', 'What is held for a review is decided on with its compliance hold.', {
+        refuse('invalid-transition', 'A subject under a compliance hold is decided through that hold.', {
           extra: { currentStatus: exception.status, allowed: [] },
         })
       const amountMinor = amountOf(exception, request)
@@ -170,11 +170,13 @@ export class Exceptions {
 /** Checks the returned amount: given only for a return, in the currency of the exception, and at most its amount. */
 function amountOf({ currency, amount: whole }: ExceptionRecord, { outcome, amount }: Resolution): bigint | null {
   if (amount === null) return outcome === 'returned' ? whole : null
-  if (outcome !== 'returned') refuseField('/amount', 'not_applicable', 'Only what was returned has an amount.')
+  if (outcome !== 'returned') refuseField('/amount', 'not_applicable', 'Only the outcome `returned` has an amount.')
   if (amount.currency !== currency)
     refuseField('/amount/currency', 'currency_mismatch', `The exception is about ${currency}.`)
   if (amount.minor > whole)
-    refuseField('/amount/amountMinor', 'too_large', 'No more can come back than was sent.', { max: whole.toString() })
+    refuseField('/amount/amountMinor', 'too_large', 'The amount is above the amount that was sent.', {
+      max: whole.toString(),
+    })
   return amount.minor
 }
 

@@ -136,7 +136,7 @@ async function checkKind(
     ({ view }) => view.kind === 'registered' && view.id !== id,
   )
   if (others.length === 0) return
-  const message = 'There is a registered address already; change that one.'
+  const message = 'The customer already has a registered address; change that address.'
   refuse('validation-error', message, { errors: [{ field: '/kind', code: 'invalid_value', message }] })
 }
 

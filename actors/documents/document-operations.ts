@@ -81,7 +81,7 @@ function createReads({ database, downloads, transactions }: DocumentDeps): Docum
       if (record.status === 'pending_scan')
         refuse('document-not-ready', 'The file is still being checked.', { retryAfterSeconds: 1 })
       if (record.status !== 'clean')
-        refuse('document-not-clean', 'The file has failed its check.', { extra: { documentIds: [id] } })
+        refuse('document-not-clean', 'The file has failed its scan.', { extra: { documentIds: [id] } })
       return downloads.link({ id: record.fileId, contentType: record.contentType, fileName: record.fileName })
     },
   }

@@ -71,7 +71,7 @@ export function createDownloads({ database, clock, linkKey, origin }: DownloadsD
     async open(token) {
       const { id, expiresAt } = read(token)
       const now = clock.now()
-      if (expiresAt <= now) refuse('link-expired', 'The link has expired. Ask for a new one.')
+      if (expiresAt <= now) refuse('link-expired', 'The link has expired. Request a new link.')
       const file = await findFile(database, id, now)
       if (file === null) refuse('not-found', 'The file is no longer there.')
       return showing({

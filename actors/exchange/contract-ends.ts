@@ -37,7 +37,7 @@ const MESSAGES: Readonly<Record<QuietMove['kind'], string>> = {
   cancel: 'Contract cancelled.',
   deposit_missed: 'Contract cancelled: its deposit was not paid in time.',
   call: 'More is asked for as a deposit.',
-  overdue: 'The settlement date has come, and the money is not there.',
+  overdue: 'The settlement date has come, and the balance does not cover the amount.',
   expire: 'The time of the rate is over.',
 }
 

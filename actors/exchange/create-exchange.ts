@@ -163,7 +163,7 @@ export async function findQuote(
     case 'customer_not_active':
       return refuse('customer-not-active', 'The customer cannot open a balance at present.')
     case 'too_many':
-      return refuse('limit-reached', 'The customer has as many balances as it may have.', {
+      return refuse('limit-reached', 'The customer has the maximum number of balances.', {
         extra: { resource: 'balance' },
       })
     default:

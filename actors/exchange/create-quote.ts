@@ -109,7 +109,7 @@ export async function deskOf(
   customerId: string,
 ): Promise<ExchangeFacts> {
   const desk = await desks.of(customerId)
-  if (desk === null) refuse('provider-error', 'There is no bank to exchange with at present.')
+  if (desk === null) refuse('provider-error', 'No bank offers exchanges at present.')
   return desk
 }
 

@@ -182,7 +182,7 @@ function windowRefusal(contract: Contract, now: number, calendar: ExchangeFacts[
   const today = partnerDate(now)
   const from =
     contract.forwardType === 'open' && contract.drawdownFrom !== null ? contract.drawdownFrom : contract.settlementDate
-  if (today < from) return no(`It can be drawn from ${from} on.`)
-  if (today > contract.settlementDate) return no(`It could be drawn until ${contract.settlementDate}.`)
+  if (today < from) return no(`The contract can be drawn from ${from} on.`)
+  if (today > contract.settlementDate) return no(`The contract could be drawn until ${contract.settlementDate}.`)
   return isPartnerDay(today, calendar) ? null : no('The bank does not work today.')
 }

@@ -59,7 +59,7 @@ export async function acceptInvitation(
   if (invitation.userId !== null && person === null) refuse('unauthenticated', 'The password is wrong.')
   let passwordHash = ''
   if (person === null) {
-    if (name === undefined) refuseField('/name', 'required', 'Say your name.')
+    if (name === undefined) refuseField('/name', 'required', 'A new person must give a name.')
     const fault = passwordFault(password, email)
     if (fault !== null) refuseField('/password', fault.code, fault.message, fault.params)
     passwordHash = await passwords.hash(password)

@@ -103,7 +103,7 @@ export async function transferPrimaryOwner(
       await rows.findMember(client, customerId, membershipId.toLowerCase()),
     ]
     if (mine?.isPrimaryOwner !== true)
-      refuse('insufficient-scope', 'Only the primary owner passes that on.', {
+      refuse('insufficient-scope', 'Only the primary owner can transfer the primary ownership.', {
         extra: { requiredCapability: 'owner' },
       })
     if (next === null || next.status === 'removed') refuseField('/membershipId', 'not_found', 'No such member.')
@@ -130,7 +130,7 @@ async function changeable(
   checkVersion(member, expected)
   if (member.status === 'removed') refuseInState('The member was removed.', 'removed')
   if (member.userId === by.session.userId)
-    refuseInState('Nobody changes their own membership; ask another owner or administrator.', 'own_membership')
+    refuseInState('You cannot change your own membership; ask another owner or administrator.', 'own_membership')
   if (member.role === 'owner') requireOwner(by)
   return member
 }
@@ -146,11 +146,14 @@ async function requireOtherOwner(
   member: rows.MemberRecord,
 ): Promise<void> {
   if (member.isPrimaryOwner)
-    refuseInState('The primary owner stays; transfer that to another member first.', 'primary_owner')
+    refuseInState(
+      'The primary owner cannot be removed; transfer the primary ownership to another member first.',
+      'primary_owner',
+    )
   if (
     member.role === 'owner' &&
     member.status === 'active' &&
     (await rows.otherOwners(client, customerId, member.id)) === 0
   )
-    refuseInState('One active owner remains.', 'last_owner')
+    refuseInState('The last active owner cannot be changed.', 'last_owner')
 }

@@ -62,7 +62,13 @@ function checkKey({ clock, sandbox }: ApiKeyDeps, by: ByInTenant, body: ApiKeyCr
         { field: `/scopes/${index}`, code: 'invalid_value', message: `Is no scope of keys of ${by.tenant.kind}s.` },
       ]
     if (!by.principal.scopes.has(scope))
-      return [{ field: `/scopes/${index}`, code: 'invalid_value', message: 'You may not do this yourself.' }]
+      return [
+        {
+          field: `/scopes/${index}`,
+          code: 'invalid_value',
+          message: 'You do not have this capability yourself, so the key cannot have it.',
+        },
+      ]
     return []
   })
   errors.push(...checkAllowlist(body.ipAllowlist ?? []))

@@ -44,7 +44,9 @@ export async function invite(
       refuseField(
         '/email',
         'invalid_value',
-        taken === 'member' ? 'Is a member already.' : 'Is invited already; send that invitation again.',
+        taken === 'member'
+          ? 'The person is already a member.'
+          : 'The person is already invited; send that invitation again.',
       )
     if ((await rows.countMembers(client, customerId, now)) >= MEMBERS_MAX) {
       refuse('limit-reached', `A customer has at most ${MEMBERS_MAX} members.`, {

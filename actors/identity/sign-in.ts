@@ -100,7 +100,7 @@ export async function verifyMfa(
   const { clock, database, ids, log } = deps
   const { session } = by
   if (session.status === 'active') {
-    refuse('invalid-transition', 'The session has its second factor already.', {
+    refuse('invalid-transition', 'The session already has its second factor.', {
       extra: { currentStatus: 'active', allowed: [] },
     })
   }

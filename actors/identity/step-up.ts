@@ -98,7 +98,7 @@ export function createStepUpCommands(
         case 'locked':
           return refuse('challenge-locked', 'Too many wrong codes. Ask for a new challenge.')
         case 'expired':
-          return refuse('invalid-transition', 'The challenge has expired. Ask for a new one.', {
+          return refuse('invalid-transition', 'The challenge has expired. Create a new challenge.', {
             extra: { currentStatus: 'expired', allowed: [] },
           })
         case 'used':

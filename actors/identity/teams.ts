@@ -136,7 +136,7 @@ async function checkTeamMembers(
   const wanted = await checkMembers(client, by.tenant.id, membershipIds)
   const own = by.session.memberships.find(({ tenantId }) => tenantId === by.tenant.id)?.id
   if (own !== undefined && wanted.includes(own) && !before.includes(own))
-    refuseInState('Nobody puts themselves into a team; ask another owner or administrator.', 'own_membership')
+    refuseInState('You cannot add yourself to a team; ask another owner or administrator.', 'own_membership')
   return wanted
 }
 

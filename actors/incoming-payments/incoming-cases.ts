@@ -226,12 +226,12 @@ export async function requestRecall(
       extra: { currentStatus: record.status, connectionProvider: 'sandbox' },
     })
   if (record.recall !== null)
-    refuse('simulation-not-possible', 'It has been recalled before.', {
+    refuse('simulation-not-possible', 'The incoming payment was recalled before.', {
       extra: { currentStatus: record.status, connectionProvider: 'sandbox' },
     })
   const wanted = amount ?? record.amount
   if (wanted > record.amount) {
-    const message = 'More than came in cannot be recalled.'
+    const message = 'The recalled amount is above the received amount.'
     refuse('validation-error', message, {
       errors: [{ field: '/amount/amountMinor', code: 'too_large', message, params: { max: record.amount.toString() } }],
     })

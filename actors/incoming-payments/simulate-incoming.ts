@@ -96,7 +96,7 @@ export async function simulateDebit(
     if (amount.currency !== currency)
       invalid([{ field: '/amount/currency', code: 'currency_mismatch', message: `The balance is in ${currency}.` }])
     // No connected partner has a sandbox that supports direct debits.
-    return refuse('simulation-not-possible', 'The connection of the balance collects for nobody.', {
+    return refuse('simulation-not-possible', 'The connection of the balance has no collections.', {
       extra: { currentStatus: null, connectionProvider: await providerOfConnection(client, connectionId) },
     })
   })

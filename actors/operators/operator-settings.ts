@@ -27,8 +27,8 @@ export function defaultLimitsOfBody(limits: OperatorSettingsUpdate['limits']) {
 /** Sets the operator's default price list, or none. @throws ProblemError for a list that is not the operator's own */
 export async function charge(client: TransactionClient, operatorId: string, templateId: string | null): Promise<void> {
   if (templateId !== null && (await readTemplate(client, operatorId, templateId, true)) === null) {
-    refuse('validation-error', 'No such list of prices.', {
-      errors: [{ field: '/pricing/defaultTemplateId', code: 'not_found', message: 'No such list of prices.' }],
+    refuse('validation-error', 'No such price list.', {
+      errors: [{ field: '/pricing/defaultTemplateId', code: 'not_found', message: 'No such price list.' }],
     })
   }
   await chooseTemplate(client, operatorId, templateId)
@@ -43,7 +43,8 @@ export function railLimitsOfBody(given: OperatorSettings['rails']['limits']): Ra
     const wrong = (field: string, code: FieldErrorCode, message: string) => {
       errors.push({ field: `/rails/limits/${index}/${field}`, code, message })
     }
-    if (currency === null) wrong('rail', 'not_applicable', `${rail} has no currency of its own to be limited in.`)
+    if (currency === null)
+      wrong('rail', 'not_applicable', `${rail} carries more than one currency, so it has no limit.`)
     else if (limit !== null && limit.currency !== currency)
       wrong('limit/currency', 'currency_mismatch', `${rail} carries ${currency}.`)
     if (rail in limits) wrong('rail', 'invalid_value', 'Each rail once.')

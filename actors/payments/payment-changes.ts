@@ -238,7 +238,7 @@ async function noteChange(
       code: 'read_only_field' as const,
       message: 'Can be changed in a draft only.',
     }))
-  if (errors.length > 0) refuse('validation-error', 'What was submitted cannot be changed.', { errors })
+  if (errors.length > 0) refuse('validation-error', 'A submitted payment cannot be changed.', { errors })
   const { details } = payment
   const metadata = body.metadata === undefined ? payment.metadata : patchedMetadata(payment.metadata, body.metadata)
   checkMetadata(metadata)

@@ -91,7 +91,8 @@ export async function simulateRecallAnswer(
 ): Promise<CommandAnswer<SimulationResult, 202>> {
   return await simulate(world, by, paymentId, command, 'result', 'payment_recall', (found) => {
     const { outcome, reasonCode = 'TECH', rejectionCode, amount } = command.body
-    if (outcome === 'rejected' && amount != null) refuseField('/amount', 'not_applicable', 'Nothing comes back.')
+    if (outcome === 'rejected' && amount != null)
+      refuseField('/amount', 'not_applicable', 'The returned amount is zero.')
     if (outcome === 'accepted' && rejectionCode !== undefined)
       refuseField('/rejectionCode', 'not_applicable', 'Only a rejection has a reason.')
     const event = simulatedRecall(found, outcome, amountOf(found, amount), rejectionCode)
@@ -162,7 +163,7 @@ function amountOf(
   const minor = BigInt(amount.amountMinor)
   return minor <= found.amount
     ? minor
-    : refuseField('/amount/amountMinor', 'too_large', 'No more comes back than was sent.', {
+    : refuseField('/amount/amountMinor', 'too_large', 'The returned amount is above the amount that was sent.', {
         max: String(found.amount),
       })
 }

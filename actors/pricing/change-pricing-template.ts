@@ -179,14 +179,13 @@ function rulesOf(rules: readonly PricingRuleWrite[]): readonly CurrencyFeeRule[]
       if (money.amountMinor.startsWith('-')) wrong(`/${name}/amountMinor`, 'too_small', 'Must not be below zero.')
       return BigInt(money.amountMinor)
     }) as [bigint | null, bigint | null, bigint | null]
-    if (max !== null && max < (min ?? 0n))
-      wrong('/max/amountMinor', 'too_small', 'Must not be below the least that is charged.')
+    if (max !== null && max < (min ?? 0n)) wrong('/max/amountMinor', 'too_small', 'Must not be below the minimum fee.')
     if (refundable && kind !== 'payment')
-      wrong('/refundable', 'not_applicable', 'Only what a payment costs is given back.')
+      wrong('/refundable', 'not_applicable', 'Only the fee of a payment can be refunded.')
     if (passedOn && kind !== 'partner_charge')
-      wrong('/passedOn', 'not_applicable', 'Only what the partner takes is passed on.')
+      wrong('/passedOn', 'not_applicable', "Only the partner's charge can be passed on.")
     const key = `${kind} ${currency} ${rail ?? ''}`
-    if (seen.has(key)) wrong('', 'invalid_value', 'There is a rule for this kind, currency and rail already.')
+    if (seen.has(key)) wrong('', 'invalid_value', 'Another rule has the same kind, currency and rail.')
     seen.add(key)
     return {
       kind,

@@ -91,7 +91,7 @@ function changed(
     errors.push({ field, code, message })
   }
   if (realCalendar === false && !before.sandbox)
-    wrong('/realCalendar', 'not_applicable', 'Only a sandbox can leave its calendar aside.')
+    wrong('/realCalendar', 'not_applicable', 'Only a sandbox can switch its calendar off.')
   const times =
     cutOffs === undefined
       ? (before.terms.cutOffs ?? {})

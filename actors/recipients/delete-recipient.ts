@@ -42,7 +42,7 @@ export async function deleteRecipient(
     })
     const scheduledPaymentIds = await schedulesTo(client, id, NAMED_MAX)
     if (paymentIds.length > 0 || scheduledPaymentIds.length > 0) {
-      refuse('recipient-in-use', 'Payments that are not finished, or scheduled ones, use the recipient.', {
+      refuse('recipient-in-use', 'Payments under way or scheduled payments use the recipient.', {
         extra: { paymentIds, scheduledPaymentIds },
       })
     }

@@ -175,7 +175,7 @@ export async function pauseSchedulesTo(tx: ApprovalTx, recipientId: string): Pro
   return mails
 }
 
-export const RECIPIENT_BLOCKED = 'Its recipient can no longer be paid.'
+export const RECIPIENT_BLOCKED = 'The recipient of the schedule can no longer be paid.'
 
 /** The state of a schedule whose recipient is blocked: active becomes paused, any other status stays. */
 export const blocked = (state: ScheduleState, now: number): ScheduleState =>

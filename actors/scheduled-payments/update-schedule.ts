@@ -69,7 +69,7 @@ function patched(
   const carrier = railOfTerms(recipient, terms, recipient.onPlatform)
   checkSeries(dates, carrier)
   if (dates.maxOccurrences !== null && dates.maxOccurrences < state.occurrencesBegun) {
-    refuseField('/maxOccurrences', 'too_small', 'So many occurrences have been already.', {
+    refuseField('/maxOccurrences', 'too_small', 'The schedule already had more occurrences.', {
       min: state.occurrencesBegun,
     })
   }

@@ -43,7 +43,7 @@ export async function requestStatement(
     checkPeriod(body, now)
     const fails = sandbox && body.language?.includes(FAIL_TOKEN) === true
     if (body.language !== undefined && !fails && !/^en(-[A-Za-z]{2})?$/.test(body.language)) {
-      refuseField('/language', 'invalid_value', 'There are statements in English only.')
+      refuseField('/language', 'invalid_value', 'Statements are available in English only.')
     }
     const formats = STATEMENT_FORMATS.filter((format) => body.formats.includes(format))
     const request: StatementJobRequest = { balanceId, kind: 'custom', from: body.from, to: body.to, formats, fails }

@@ -48,7 +48,8 @@ export function readExportRequest(
   const { amountFrom, amountTo, ...others } = filters as TransactionFilters
   const fails = sandbox && columns?.some((column) => column.includes(FAIL_TOKEN)) === true
   columns?.forEach((column, index) => {
-    if (!isExportColumn(column) && !fails) refuseField(`/columns/${index}`, 'invalid_value', 'There is no such column.')
+    if (!isExportColumn(column) && !fails)
+      refuseField(`/columns/${index}`, 'invalid_value', 'The column does not exist.')
   })
   if (columns !== null && !fails && format !== 'csv' && format !== 'xlsx')
     refuseField('/columns', 'not_applicable', 'Only CSV and XLSX have columns.')
@@ -104,7 +105,7 @@ function checkTimeZone(timezone: string): void {
     Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(timezone)
   } catch {
     // The calendar throws for an unknown zone, without further detail.
-    refuseField('/timezone', 'invalid_value', 'There is no such time zone.')
+    refuseField('/timezone', 'invalid_value', 'No such time zone.')
   }
 }
 

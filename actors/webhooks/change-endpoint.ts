@@ -79,7 +79,7 @@ function news(by: ByCaller, action: keyof typeof VERBS, { id, url }: EndpointJso
       `  Endpoint: ${id}`,
       `  Request:  ${by.requestId}`,
       '',
-      'If nobody of yours did that, disable the endpoint and revoke the API keys that can change it.',
+      'If the change was not made by your company, disable the endpoint and revoke the API keys that can change it.',
     ].join('\r\n'),
   }
 }

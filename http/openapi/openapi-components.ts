@@ -110,22 +110,22 @@ export const HEADERS: Json = {
   }),
   'Cache-Control': text('How the answer may be cached.'),
   'Retry-After': { description: 'Whole seconds to wait.', schema: { type: 'integer', minimum: 1 } },
-  Allow: text('The methods that are supported here.'),
+  Allow: text('The methods that this path supports.'),
   'WWW-Authenticate': text('`Bearer`.'),
   'Set-Cookie': text("The session's cookie `__Host-session`."),
   'Content-Disposition': text('The name of the file.', {
     examples: ['attachment; filename="payment-PAY7K3M9QX2TB.pdf"'],
   }),
   'X-Contract-Version': text('Version of the contract.'),
-  'RateLimit-Policy': text('The policies that this call is under.', {
+  'RateLimit-Policy': text('The rate limit policies of this call.', {
     examples: ['"key-read";q=30000;w=60, "tenant";q=90000;w=60'],
   }),
-  RateLimit: text('What is left of the policy that has the least left, and the seconds until it is full again.', {
+  RateLimit: text('The remaining units of the policy with the fewest left, and the seconds until it is full again.', {
     examples: ['"key-read";r=20412;t=18'],
   }),
   Deprecation: text('When the operation was deprecated, in seconds since 1970.', { examples: ['@1767225600'] }),
   Sunset: text('When the operation stops working.', { examples: ['Thu, 01 Jul 2027 00:00:00 GMT'] }),
-  Link: text('What the documentation says about the deprecation.'),
+  Link: text('The documentation of the deprecation.'),
 }
 
 /** Lists the headers that every answer of an operation carries. */

@@ -149,7 +149,7 @@ export const getRecipientApproval = route({
     const found = await recipients.getRecipient(tenant, params.recipientId)
     if (found === null) return resource(null)
     const { approval } = found.view
-    if (approval === null) refuse('not-found', 'Nobody had to look at this recipient.')
+    if (approval === null) refuse('not-found', 'The recipient needed no review.')
     return resource({ version: found.version, view: approval })
   },
 })

@@ -128,7 +128,7 @@ function unmatched(world: Services): Middleware {
   return (context) => {
     const layers = (context['matched'] ?? []) as readonly { readonly methods: readonly string[] }[]
     const methods = new Set(layers.flatMap((layer) => layer.methods))
-    if (methods.size === 0) refuse('not-found', 'There is nothing at this address.')
+    if (methods.size === 0) refuse('not-found', 'No operation has this path.')
     try {
       refuse('method-not-allowed', `${context.method} is not supported here.`)
     } catch (error) {

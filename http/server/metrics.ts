@@ -115,31 +115,27 @@ export function createRegistry({
   gauge('vostro_webhook_endpoints_busy', 'Webhook endpoints with an actor in memory.', () => relay.endpoints)
   gauge(
     'vostro_journal_chain_lag_lines',
-    'Journal lines that were not chained yet when this node looked last.',
+    'Journal lines without a hash at the last pass of this node.',
     () => journalChain.lag,
   )
-  gauge(
-    'vostro_reconciliation_breaks',
-    'Differences with partners that people have to look at, of all operators.',
-    () => reconciliations.breaks,
-  )
+  gauge('vostro_reconciliation_breaks', 'Open reconciliation breaks of all operators.', () => reconciliations.breaks)
   gauge(
     'vostro_transactions_lag_seconds',
-    'How old the oldest event was that the list of transactions last took up.',
+    'The age of the oldest event in the last pass that updated the list of transactions.',
     () => follower.lagSeconds,
   )
   gauge(
     'vostro_clock_ahead_seconds',
-    'By how much the clock of this node is ahead of the database’s.',
+    'The difference by which the clock of this node is ahead of the clock of the database.',
     () => clockWatch.aheadSeconds,
   )
   gauge(
     'vostro_event_horizon_age_seconds',
-    'How long the oldest transaction of the database is under way; events after it wait for it.',
+    'The age of the oldest open transaction of the database; later events wait for its end.',
     () => horizonWatch.ageSeconds,
   )
   gauge('vostro_shards_held', 'Shards at home on this node.', () => shards.state().held)
-  gauge('vostro_nodes', 'Live nodes that this one knows of, itself included.', () => shards.state().nodes)
+  gauge('vostro_nodes', 'Live nodes that this node knows, itself included.', () => shards.state().nodes)
   return registry
 }
 

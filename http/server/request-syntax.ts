@@ -57,7 +57,7 @@ export class RequestSyntax {
     const sent = req.headers['if-match']
     if (sent !== undefined) return sent
     if (ifMatch === true)
-      refuse('precondition-required', 'Send the ETag of what you change as If-Match, or * to change whatever is there.')
+      refuse('precondition-required', 'Send the ETag of the resource as If-Match, or * to change any version.')
     return null
   }
 

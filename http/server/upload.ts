@@ -83,7 +83,7 @@ async function take(
   if (contentType === null || !types.includes(contentType))
     invalid('/file', 'invalid_type', `The file must be one of ${types.join(', ')}, by its content.`)
   if (!fitsName(contentType, fileName))
-    invalid('/file', 'invalid_value', `The content is ${contentType}, which the name does not say.`)
+    invalid('/file', 'invalid_value', `The content is ${contentType}, which does not fit the name of the file.`)
   return await kept({ contentType, bytes })
 }
 
@@ -131,7 +131,11 @@ export function uploadReader(context: Context, party: Party, arrivals: Arrivals)
         minFileSize: 0,
         filter: (part: { name: string | null }) => {
           if (part.name === 'file') return true
-          errors.push({ field: `/${part.name ?? ''}`, code: 'unknown_field', message: 'Is not a file of this form.' })
+          errors.push({
+            field: `/${part.name ?? ''}`,
+            code: 'unknown_field',
+            message: 'Is not a file of this operation.',
+          })
           return false
         },
         fileWriteStreamHandler: (file: unknown) => {
@@ -170,10 +174,10 @@ export function uploadReader(context: Context, party: Party, arrivals: Arrivals)
         errors.push({
           field: `/${name}`,
           code: name === 'file' ? 'invalid_type' : 'unknown_field',
-          message: name === 'file' ? 'Must be a file with a type.' : 'Is not a field of this form.',
+          message: name === 'file' ? 'Must be a file with a type.' : 'Is not a field of this operation.',
         })
       else if (typeof value !== 'string')
-        errors.push({ field: `/${name}`, code: 'invalid_value', message: 'Must not be given twice.' })
+        errors.push({ field: `/${name}`, code: 'invalid_value', message: 'Must not appear twice.' })
       else fields[name] = value
     }
     if (taking === null && errors.length === 0)
@@ -191,5 +195,5 @@ function parseProblem(error: unknown, maxBytes: number): unknown {
   if (httpCode === 413) return tooLarge(maxBytes)
   // The parser numbers its own errors; a client that hangs up is one of them.
   if (typeof code !== 'number') return error
-  return new ProblemError({ slug: 'malformed-request', detail: 'The form could not be read to its end.' })
+  return new ProblemError({ slug: 'malformed-request', detail: 'The form could not be read completely.' })
 }

@@ -37,7 +37,7 @@ export function scopeOf(rails: readonly string[], offers: readonly Offer[]): Off
       return {
         field: `/rails/${index}`,
         code: 'not_applicable',
-        message: `Nothing comes in by ${rail} in this currency.`,
+        message: `Accounts in this currency cannot receive payments by ${rail}.`,
       }
     }
   }
@@ -46,7 +46,7 @@ export function scopeOf(rails: readonly string[], offers: readonly Offer[]): Off
     offer ?? {
       field: '/rails',
       code: 'invalid_value',
-      message: 'Rails of the own country and of abroad have accounts of their own; ask for them one after the other.',
+      message: 'Domestic and international rails have separate accounts; request them one after the other.',
     }
   )
 }

@@ -167,17 +167,25 @@ export function tiersFault(
     if (tier !== index + 1)
       return { field: `${field}/tier`, code: 'invalid_value', message: 'Tiers are numbered from 1.' }
     if (maxAmount !== null && maxAmount <= minAmount)
-      return { field: `${field}/maxAmount`, code: 'invalid_value', message: 'A tier ends above where it begins.' }
+      return {
+        field: `${field}/maxAmount`,
+        code: 'invalid_value',
+        message: 'The end of a tier must be above its start.',
+      }
     if (before !== undefined && (before.maxAmount === null || minAmount < before.maxAmount)) {
       return {
         field: `${field}/minAmount`,
         code: 'invalid_value',
-        message: 'A tier begins where the one before it has ended.',
+        message: 'A tier must start at the end of the tier before it.',
       }
     }
     const onlyUsers = approverRoles.length === 0 && approverTeamIds.length === 0 && approverUserIds.length > 0
     if (onlyUsers && new Set(approverUserIds).size < requiredApprovals) {
-      return { field: `${field}/approverUserIds`, code: 'invalid_value', message: 'Fewer approvers than approvals.' }
+      return {
+        field: `${field}/approverUserIds`,
+        code: 'invalid_value',
+        message: 'The tier names fewer people than it requires approvals.',
+      }
     }
     if (
       distinctTeams &&
@@ -185,7 +193,11 @@ export function tiersFault(
       onlyTeams({ approverRoles, approverUserIds }) &&
       new Set(approverTeamIds).size < requiredApprovals
     ) {
-      return { field: `${field}/approverTeamIds`, code: 'invalid_value', message: 'Fewer teams than approvals.' }
+      return {
+        field: `${field}/approverTeamIds`,
+        code: 'invalid_value',
+        message: 'The tier names fewer teams than it requires approvals.',
+      }
     }
   }
   return null

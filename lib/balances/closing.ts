@@ -45,7 +45,7 @@ export function closingProblem(
     extra: { currentStatus: status, allowed: ['active', 'closing'] },
   })
   if (status === 'frozen' || (status === 'closed' && posted === 0n)) return refused(`The balance is ${status}.`)
-  if (subBalances > 0) return refused('There are balances below it; close those first.')
+  if (subBalances > 0) return refused('The balance has sub-balances; close them first.')
   if (held > 0n) return refused(`${major(held, balance)} are held on the balance.`)
   if (underWay > 0) return refused('Payments, transfers or exchanges of the balance are under way.')
   if (posted < 0n || (posted > 0n && !sweeps)) return refused(`There are ${major(posted, balance)} on the balance.`)

@@ -38,14 +38,18 @@ export function readHeader(cells: readonly string[], line: number): readonly Cel
       continue
     }
     const name = columnName(target)
-    if (seen.has(name)) errors.push({ line, code: 'duplicate_column', message: `The column ${name} is there twice.` })
+    if (seen.has(name)) errors.push({ line, code: 'duplicate_column', message: `The column ${name} appears twice.` })
     seen.add(name)
     targets.push(target)
   }
   for (const name of REQUIRED)
     if (!seen.has(name)) errors.push({ line, code: 'missing_column', message: `The column ${name} is missing.` })
   if (!PAYEE.some((name) => seen.has(name)))
-    errors.push({ line, code: 'missing_column', message: 'Neither recipient_id nor recipient_name is there.' })
+    errors.push({
+      line,
+      code: 'missing_column',
+      message: 'The file has neither a column recipient_id nor a column recipient_name.',
+    })
   if (targets.filter((target) => 'metadataKey' in target).length > METADATA_COLUMNS_MAX) {
     errors.push({ line, code: 'unknown_column', message: `At most ${METADATA_COLUMNS_MAX} columns of metadata.` })
   }

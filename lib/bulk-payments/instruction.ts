@@ -175,8 +175,8 @@ export class RowReader {
   /** Builds the row. The amount is read last, because its decimals depend on the currency. */
   end(rowNumber: number, line: number | null): BulkRow {
     const { currency, executionDate } = this.#texts
-    if (currency === undefined) this.fault('currency', 'required', 'Say which currency it is.')
-    else if (!isCurrencyCode(currency)) this.fault('currency', 'invalid_value', 'There is no such currency.')
+    if (currency === undefined) this.fault('currency', 'required', 'The currency is required.')
+    else if (!isCurrencyCode(currency)) this.fault('currency', 'invalid_value', 'No such currency.')
     if (executionDate !== undefined && !isDate(executionDate))
       this.fault('execution_date', 'invalid_format', 'A date is written YYYY-MM-DD.')
     const amountMinor = this.#amount(currency)
@@ -199,7 +199,7 @@ export class RowReader {
 
   #amount(currency: string | undefined): string | null {
     if (this.#amountText === null) {
-      this.fault(this.#amountColumn, 'required', 'Say how much it is.')
+      this.fault(this.#amountColumn, 'required', 'The amount is required.')
       return null
     }
     if (currency === undefined || !isCurrencyCode(currency)) return null
@@ -233,7 +233,7 @@ export function minorUnits(
       message: exponent === 0 ? 'This currency has no decimals.' : `This currency has ${exponent} decimals.`,
     }
   const amount = BigInt(match[1]! + decimals.padEnd(exponent, '0'))
-  if (amount === 0n) return { code: 'too_small', message: 'An amount is above zero.' }
+  if (amount === 0n) return { code: 'too_small', message: 'The amount must be above zero.' }
   if (amount > REQUEST_AMOUNT_MAX) return { code: 'too_large', message: `At most ${REQUEST_AMOUNT_MAX} minor units.` }
   return amount.toString()
 }

@@ -19,7 +19,7 @@ export const saysAccount = ({ bank }: BulkInstruction): boolean => Object.keys(b
 export function recipientOfRow(instruction: BulkInstruction, faults: RowFault[]): RecipientInput {
   const { recipientName, recipientType, currency = '', bank, purpose } = instruction
   if (recipientName === undefined)
-    faults.push({ column: 'recipient_name', code: 'required', message: 'Say who the recipient is.' })
+    faults.push({ column: 'recipient_name', code: 'required', message: 'A recipient is required.' })
   else if ([...recipientName].length < 2)
     faults.push({ column: 'recipient_name', code: 'too_short', message: 'At least 2 characters.' })
   if (recipientType !== undefined && recipientType !== 'business' && recipientType !== 'individual') {

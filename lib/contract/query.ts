@@ -154,7 +154,7 @@ function parseQ(text: string): string {
 function parameters(querystring: string): Map<string, string> {
   const found = new Map<string, string>()
   for (const [name, value] of new URLSearchParams(querystring)) {
-    if (found.has(name)) refuseQuery(name, 'invalid_value', 'Must not be given twice.')
+    if (found.has(name)) refuseQuery(name, 'invalid_value', 'Must not appear twice.')
     // Postgres accepts no text with a NUL. An invalid cursor has a problem of its own.
     if (name !== 'cursor' && CONTROL.test(value))
       refuseQuery(name, 'invalid_characters', 'Control characters are not allowed.')

@@ -242,7 +242,7 @@ const REASONS: Readonly<Record<NotCarriedOut, { readonly code: FailureCode; read
   },
   insufficient_funds: {
     code: 'insufficient_funds',
-    message: 'At the rate that holds now there is not enough money for the exchange.',
+    message: 'At the current rate the balance does not cover the exchange.',
   },
 }
 

@@ -159,7 +159,7 @@ export function bookedExchange(exchange: ExchangeRecord): ExchangeRecord {
 export function expiredQuote({ id, expiresAt }: Pick<QuoteRecord, 'id' | 'expiresAt'>): Problem {
   return {
     slug: 'quote-expired',
-    detail: 'The quote has expired; ask for a new one.',
+    detail: 'The quote has expired; create a new quote.',
     extra: { quoteId: id, expiredAt: timestamp(expiresAt) },
   }
 }
@@ -168,7 +168,7 @@ export function expiredQuote({ id, expiresAt }: Pick<QuoteRecord, 'id' | 'expire
 export function usedQuote(quoteId: string, existingId: string | null): Problem {
   return {
     slug: 'invalid-transition',
-    detail: 'The quote is used already.',
+    detail: 'The quote was already used.',
     extra: { currentStatus: 'used', allowed: [], quoteId, ...(existingId === null ? {} : { existingId }) },
   }
 }

@@ -229,7 +229,7 @@ function paid(
   const outstanding = outstandingOf(deposit)
   const amount = asked ?? outstanding
   if (amount > outstanding)
-    return tooLarge(outstanding, contract.sellCurrency, 'More than what is missing of the deposit.')
+    return tooLarge(outstanding, contract.sellCurrency, 'The amount is above the missing deposit.')
   const is: Deposit = {
     ...deposit,
     received: deposit.received + amount,
@@ -262,7 +262,7 @@ function drawn(
     return tooLarge(
       taken.remaining,
       side === 'sell' ? contract.sellCurrency : contract.buyCurrency,
-      'More than what is left of the contract.',
+      'The amount is above the remaining amount of the contract.',
     )
   if (taken.kind === 'too_small') {
     const message = 'It, or what it would leave, is worth less than a minor unit of the other currency.'

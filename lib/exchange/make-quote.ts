@@ -58,14 +58,13 @@ function settlementDateFault(kind: QuoteKind, date: string | null, context: Quot
   if (kind === 'forward') return settlementFault(date, context)
   return date === null
     ? null
-    : invalid('/settlementDate', 'not_applicable', 'Only a forward settles on a day that is chosen.')
+    : invalid('/settlementDate', 'not_applicable', 'Only a forward has a chosen settlement date.')
 }
 
 /** Finds the fault of the time for which a rate is held, in minutes. */
 function holdFault(kind: QuoteKind, minutes: number | null, { heldRateMaxMinutes }: ExchangeTerms): MadeQuote | null {
   if (minutes === null) return null
-  if (kind !== 'held_rate')
-    return invalid('/holdMinutes', 'not_applicable', 'Only a rate that is held is held for so long.')
+  if (kind !== 'held_rate') return invalid('/holdMinutes', 'not_applicable', 'Only a held rate has a duration.')
   if (minutes <= heldRateMaxMinutes) return null
   return invalid('/holdMinutes', 'too_large', `A rate is held for ${heldRateMaxMinutes} minutes at most.`, {
     max: heldRateMaxMinutes,

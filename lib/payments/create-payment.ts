@@ -62,7 +62,7 @@ export function createPayment(
     return invalid(balance, {
       field: '/recipientId',
       code: 'invalid_value',
-      message: 'The recipient is the account of the balance that pays.',
+      message: "The recipient's account belongs to the balance that pays.",
     })
   }
   if (balance.status !== 'active') {
@@ -118,7 +118,7 @@ export function createPayment(
 const NOTHING_TO_BUY = {
   field: '/quoteId',
   code: 'not_applicable',
-  message: 'The balance is in the currency that is paid.',
+  message: 'The balance already has the currency of the payment.',
 } as const
 
 /** The amount that counts against limits, for the person who set it. With an exchange that is the sold amount. */

@@ -29,7 +29,7 @@ export function paymentFieldFault(
     return {
       field: '/purposeCode',
       code: 'required',
-      message: `Payments to ${recipient.bankCountry} say what they are for.`,
+      message: `Payments to ${recipient.bankCountry} need a purpose.`,
     }
   if (rule !== null && !new RegExp(rule.pattern).test(purpose as string))
     return { field: '/purposeCode', code: 'invalid_format', message: rule.description }

@@ -291,7 +291,7 @@ export function currencyFault(currency: string): {
   readonly params?: Readonly<Record<string, string>>
 } | null {
   if (!isCurrencyCode(currency))
-    return { code: 'invalid_value', message: 'Is no currency of ISO 4217 that can be paid.' }
+    return { code: 'invalid_value', message: 'Is not an ISO 4217 currency that can be paid.' }
   const withdrawn = WITHDRAWN_CURRENCIES[currency]
   if (withdrawn === undefined) return null
   return {

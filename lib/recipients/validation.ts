@@ -141,7 +141,7 @@ export function validateRecipient(world: ValidationDeps, input: RecipientInput):
 function countryOf({ bankCountry, iban }: BankInput, errors: FieldError[]): string | null {
   const country = bankCountry ?? (typeof iban === 'string' ? compact(iban).slice(0, 2) : null)
   if (country === null) {
-    errors.push(fault('/bank/bankCountry', 'required', 'Is required where there is no IBAN.'))
+    errors.push(fault('/bank/bankCountry', 'required', 'Is required without an IBAN.'))
     return null
   }
   if (isCountry(country)) return country
@@ -212,7 +212,7 @@ function completed(market: Market, sent: BankValues, errors: FieldError[]): Bank
   const derived = market.complete?.(sent.iban === undefined ? sent : { iban: sent.iban }) ?? {}
   for (const [name, value] of Object.entries(derived) as [BankMember, string][]) {
     if (sent[name] !== undefined && name !== 'iban' && sent.iban !== undefined && sent[name] !== value) {
-      errors.push(fault(`/bank/${name}`, 'invalid_value', 'Differs from what the IBAN says.'))
+      errors.push(fault(`/bank/${name}`, 'invalid_value', 'Differs from the IBAN.'))
     }
   }
   return bank
@@ -291,7 +291,7 @@ function addressErrors(path: string, address: AddressInput): FieldError[] {
   if (!isCountry(address.country)) return [fault(`${path}/country`, 'invalid_value', 'Is no country of ISO 3166.')]
   return addressNeeds(address.country)
     .filter((member) => (address[member] ?? '') === '')
-    .map((member) => fault(`${path}/${member}`, 'required', `Addresses in ${address.country} have one.`))
+    .map((member) => fault(`${path}/${member}`, 'required', `Is required for addresses in ${address.country}.`))
 }
 
 function keptAddress({ line1, line2, buildingNumber, city, postalCode, state, country }: AddressInput): KeptAddress {

@@ -226,12 +226,16 @@ export function seriesFault(
     return {
       field: '/lastDayOfMonth',
       code: 'not_applicable',
-      message: 'Only what recurs by months has a last day of the month.',
+      message: 'Only a frequency in months has a last day of the month.',
     }
   if (frequency === 'once' && endDate !== null)
-    return { field: '/endDate', code: 'not_applicable', message: 'What happens once needs no end.' }
+    return { field: '/endDate', code: 'not_applicable', message: 'A single payment has no end date.' }
   if (frequency === 'once' && maxOccurrences !== null)
-    return { field: '/maxOccurrences', code: 'not_applicable', message: 'What happens once needs no number.' }
+    return {
+      field: '/maxOccurrences',
+      code: 'not_applicable',
+      message: 'A single payment has no number of occurrences.',
+    }
   if (endDate !== null && maxOccurrences !== null)
     return {
       field: '/maxOccurrences',
@@ -242,10 +246,14 @@ export function seriesFault(
     return {
       field: '/endDate',
       code: 'too_small',
-      message: 'The end lies before the start.',
+      message: 'The end date is before the start date.',
       params: { min: startDate },
     }
   if (dayPolicy === 'exact' && !instant)
-    return { field: '/dayPolicy', code: 'not_applicable', message: 'Only a rail that never rests keeps an exact day.' }
+    return {
+      field: '/dayPolicy',
+      code: 'not_applicable',
+      message: 'Only a rail that is always open can keep an exact day.',
+    }
   return null
 }

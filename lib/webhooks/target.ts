@@ -49,11 +49,11 @@ export function checkTarget(text: string, policy: TargetPolicy): Target {
   if (ipaddr.isValid(host)) {
     return policy === 'any' || isPublicAddress(host)
       ? { kind: 'ok', url, host, address: host }
-      : unsafe('address', 'The address is not a public one.')
+      : unsafe('address', 'The address is not public.')
   }
   if (policy === 'public' && (!host.includes('.') || INTERNAL_NAMES.test(host)))
-    return unsafe('host_name', 'The host name is not a public one.')
-  if (host === '' || host.includes('..')) return unsafe('host_name', 'The host name is not a public one.')
+    return unsafe('host_name', 'The host name is not public.')
+  if (host === '' || host.includes('..')) return unsafe('host_name', 'The host name is not public.')
   return { kind: 'ok', url, host, address: null }
 }
 

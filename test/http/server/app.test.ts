@@ -34,7 +34,7 @@ t.test('a problem document has every member and header it promises', async (t) =
     type: 'https://docs.example/problems/not-found',
     title: 'No such resource in this tenant',
     status: 404,
-    detail: 'There is nothing at this address.',
+    detail: 'No operation has this path.',
     instance: '/v1/nothing',
     code: 'not-found',
     requestId: 'mine:1',

@@ -18,7 +18,7 @@ t.test('what keeps a balance open', (t) => {
     ['money that came back to a closed one', { status: 'closed', posted: 1n }, {}, true, null],
     ['that it is closed', { status: 'closed' }, {}, true, 'The balance is closed.'],
     ['that it is frozen', { status: 'frozen' }, {}, false, 'The balance is frozen.'],
-    ['balances below it', {}, { subBalances: 1 }, false, 'There are balances below it; close those first.'],
+    ['balances below it', {}, { subBalances: 1 }, false, 'The balance has sub-balances; close them first.'],
     ['money that is held', { posted: 150n, held: 150n }, {}, true, '1.50 EUR are held on the balance.'],
     ['what is under way', {}, { underWay: 1 }, false, 'Payments, transfers or exchanges of the balance are under way.'],
     ['money', { posted: 150n }, {}, false, 'There are 1.50 EUR on the balance.'],
