@@ -120,7 +120,7 @@ export async function removeTemplate(
       refuse('invalid-transition', "The list holds for the operator's customers.", {
         extra: { currentStatus: 'default', allowed: [] },
       })
-    await deleteTemplate(client, id)
+    await deleteTemplate(client, by.tenant.id, id)
     await audit(world, client, by, 'pricing_template.deleted', id, { before: { name: before.name } })
   })
 }

@@ -63,7 +63,7 @@ export function createConnectionCalendars({
           if (before === null) refuseNotFound()
           checkVersion(before, expected)
           const after = changed(before, body)
-          await writeConnectionCalendar(client, { ...after, by: by.session.userId, now: clock.now() })
+          await writeConnectionCalendar(client, by.tenant.id, { ...after, by: by.session.userId, now: clock.now() })
           await writeAudit(client, {
             ...auditCaller(by),
             id: ids.next(),

@@ -18,7 +18,7 @@ export async function deleteEndpoint(
   await changeEndpoint(world, by, 'deleted', async (client) => {
     const before = await lockEndpoint(client, by, id, expected)
     await endpoints.discardQueued(client, [id], clock.now())
-    await endpoints.deleteEndpoint(client, id)
+    await endpoints.deleteEndpoint(client, by.tenant.id, id)
     return { before: before.view, after: null, result: undefined }
   })
 }

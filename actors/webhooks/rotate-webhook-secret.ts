@@ -28,6 +28,7 @@ export async function rotateWebhookSecret(
     const now = clock.now()
     await endpoints.rotateEndpointSecret(
       client,
+      by.tenant.id,
       id,
       {
         sealed: secrets.seal(secret, secretContext(id)),

@@ -45,7 +45,7 @@ export async function updateEndpoint(
       status === view.status &&
       wanted.events.join() === view.events.join()
     if (same) return { result: before }
-    await endpoints.updateEndpoint(client, id, wanted, clock.now())
+    await endpoints.updateEndpoint(client, by.tenant.id, id, wanted, clock.now())
     if (status === 'disabled') await endpoints.discardQueued(client, [id], clock.now())
     const after = await lockEndpoint(client, by, id)
     return { before: view, after: after.view, result: after }

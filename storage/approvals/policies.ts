@@ -9,9 +9,10 @@ import {
   type PolicyTerms,
   type TermsJson,
 } from '../../lib/approvals/policy.ts'
-import { timestamp } from '../../lib/base/clock.ts'
 import type { TransactionClient } from '../db/transaction.ts'
 import { fenceBalances } from '../commit/fences.ts'
+import { entitiesOf } from '../db/entities.ts'
+import { ApprovalPolicy } from './approval-policy-entity.ts'
 
 /** A policy with its history. Times are epoch milliseconds. */
 export interface PolicyRecord {
@@ -93,7 +94,7 @@ export async function lockPolicies(client: TransactionClient, customerId: string
 }
 
 /**
- * Puts policy terms into effect. Actors that decide on payments or exchanges of the customer learn of the terms before
+ * Puts policy terms into effect, under the lock of the policies. Actors that decide on payments or exchanges of the customer learn of the terms before
  * their next decision.
  */
 export async function writePolicy(
@@ -112,12 +113,13 @@ export async function writePolicy(
     readonly now: number
   },
 ): Promise<void> {
-  await client.query({
-    name: 'write_policy',
-    text: `insert into approval_policy (id, customer_id, kind, version, terms, effective_from, updated_by, updated_at) values ($1, $2, $3, 1, $4, $6, $5, $6)
-      on conflict (customer_id, kind) do update set version = approval_policy.version + 1, terms = excluded.terms, effective_from = excluded.effective_from,
-        updated_by = excluded.updated_by, updated_at = excluded.updated_at`,
-    values: [policyId(customerId, kind), customerId, kind, JSON.stringify(termsJson(terms)), by, timestamp(now)],
-  })
+  const rows = entitiesOf(client, { customerId })
+  const change = { terms: termsJson(terms), effectiveFrom: now, updatedBy: by, updatedAt: now }
+  const found = await rows.findOne(ApprovalPolicy, { kind })
+  if (found === null) await rows.insert(ApprovalPolicy, { id: policyId(customerId, kind), customerId, kind, ...change })
+  else {
+    Object.assign(found, change)
+    await rows.save()
+  }
   if (kind === 'payment' || kind === 'exchange') await fenceBalances(client, [customerId])
 }

@@ -1,42 +1,52 @@
 /** An operator: a company that runs the platform for its own customers. */
 import { defineEntity, p } from '@mikro-orm/core'
+import type { RecipientMode } from '../../lib/approvals/policy.ts'
+import type { VerificationOutcome } from '../../lib/recipients/verification.ts'
+import type { RailLimitsJson } from './rail-limits.ts'
+import { instant, managed } from '../db/entity-types.ts'
 
 /** The trigger as the migration defines it: nodes that cache an operator's settings are notified when they change. */
 const TELL_NODES = `create trigger operator_changed after update on operator
   for each row execute function operator_changed()`
 
-export const Operator = defineEntity({
-  name: 'Operator',
-  tableName: 'operator',
-  properties: {
-    id: p.uuid().primary(),
-    name: p.text(),
-    recipientApprovalMode: p.text().fieldName('recipient_approval_mode').defaultRaw(`'customer_tier'`),
-    recipientRequireVerification: p.boolean().fieldName('recipient_require_verification').defaultRaw('false'),
-    recipientAllowedOverrides: p
-      .array()
-      .columnType('text[]')
-      .fieldName('recipient_allowed_overrides')
-      .defaultRaw(`'{close_match}'`),
-    complianceFourEyesRelease: p.boolean().fieldName('compliance_four_eyes_release').defaultRaw('true'),
-    paymentsFourEyesExceptions: p.boolean().fieldName('payments_four_eyes_exceptions').defaultRaw('true'),
-    pricingTemplateId: p.uuid().fieldName('pricing_template_id').nullable(),
-    exchangeQuoteSeconds: p.integer().fieldName('exchange_quote_seconds').defaultRaw('30'),
-    exchangeMarginBps: p.integer().fieldName('exchange_margin_bps').defaultRaw('50'),
-    exchangeApprovalToleranceBps: p.integer().fieldName('exchange_approval_tolerance_bps').defaultRaw('50'),
-    exchangeHeldRateDefaultMinutes: p.integer().fieldName('exchange_held_rate_default_minutes').defaultRaw('60'),
-    exchangeHeldRateMaxMinutes: p.integer().fieldName('exchange_held_rate_max_minutes').defaultRaw('1440'),
-    exchangeForwardDepositBps: p.integer().fieldName('exchange_forward_deposit_bps').defaultRaw('500'),
-    exchangeMarginCallBps: p.integer().fieldName('exchange_margin_call_bps').defaultRaw('300'),
-    exchangeMaxTenorMonths: p.integer().fieldName('exchange_max_tenor_months').defaultRaw('12'),
-    exchangeMinSellEur: p.bigint().fieldName('exchange_min_sell_eur').defaultRaw('1000000'),
-    railLimits: p.json().fieldName('rail_limits').columnType('jsonb').defaultRaw(`'{}'`),
-    railVersion: p.integer().fieldName('rail_version').defaultRaw('1'),
-    createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
-    version: p.integer().defaultRaw('1'),
-    features: p.json().columnType('jsonb').defaultRaw(`'{}'`),
-    updatedBy: p.uuid().fieldName('updated_by').nullable(),
-    updatedAt: p.datetime().fieldName('updated_at').columnType('timestamptz').nullable(),
-  },
-  triggers: [{ name: 'operator_changed', timing: 'after', events: ['update'], expression: TELL_NODES }],
-})
+export const Operator = managed(
+  defineEntity({
+    name: 'Operator',
+    tableName: 'operator',
+    properties: {
+      id: p.uuid().primary(),
+      name: p.text(),
+      recipientApprovalMode: p
+        .text()
+        .$type<RecipientMode>()
+        .fieldName('recipient_approval_mode')
+        .defaultRaw(`'customer_tier'`),
+      recipientRequireVerification: p.boolean().fieldName('recipient_require_verification').defaultRaw('false'),
+      recipientAllowedOverrides: p
+        .array<VerificationOutcome>()
+        .columnType('text[]')
+        .fieldName('recipient_allowed_overrides')
+        .defaultRaw(`'{close_match}'`),
+      complianceFourEyesRelease: p.boolean().fieldName('compliance_four_eyes_release').defaultRaw('true'),
+      paymentsFourEyesExceptions: p.boolean().fieldName('payments_four_eyes_exceptions').defaultRaw('true'),
+      pricingTemplateId: p.uuid().fieldName('pricing_template_id').nullable(),
+      exchangeQuoteSeconds: p.integer().fieldName('exchange_quote_seconds').defaultRaw('30'),
+      exchangeMarginBps: p.integer().fieldName('exchange_margin_bps').defaultRaw('50'),
+      exchangeApprovalToleranceBps: p.integer().fieldName('exchange_approval_tolerance_bps').defaultRaw('50'),
+      exchangeHeldRateDefaultMinutes: p.integer().fieldName('exchange_held_rate_default_minutes').defaultRaw('60'),
+      exchangeHeldRateMaxMinutes: p.integer().fieldName('exchange_held_rate_max_minutes').defaultRaw('1440'),
+      exchangeForwardDepositBps: p.integer().fieldName('exchange_forward_deposit_bps').defaultRaw('500'),
+      exchangeMarginCallBps: p.integer().fieldName('exchange_margin_call_bps').defaultRaw('300'),
+      exchangeMaxTenorMonths: p.integer().fieldName('exchange_max_tenor_months').defaultRaw('12'),
+      exchangeMinSellEur: p.bigint().fieldName('exchange_min_sell_eur').defaultRaw('1000000'),
+      railLimits: p.json().$type<RailLimitsJson>().fieldName('rail_limits').columnType('jsonb').defaultRaw(`'{}'`),
+      railVersion: p.integer().fieldName('rail_version').defaultRaw('1'),
+      createdAt: instant().fieldName('created_at'),
+      version: p.integer().version(),
+      features: p.json().$type<Readonly<Record<string, boolean>>>().columnType('jsonb').defaultRaw(`'{}'`),
+      updatedBy: p.uuid().fieldName('updated_by').nullable(),
+      updatedAt: instant().fieldName('updated_at').nullable(),
+    },
+    triggers: [{ name: 'operator_changed', timing: 'after', events: ['update'], expression: TELL_NODES }],
+  }),
+)

@@ -2,9 +2,10 @@
  * Pricing templates of operators, as rows. A template is written whole. A change of a template in use moves the
  * versions of its balances.
  */
-import { timestamp } from '../../lib/base/clock.ts'
 import { feeRuleOf, type FeeKind, type FeeRule, type FeeRuleJson } from '../../lib/pricing/fees.ts'
+import { entitiesOf } from '../db/entities.ts'
 import type { TransactionClient } from '../db/transaction.ts'
+import { PricingTemplate } from './pricing-template-entity.ts'
 import { fenceOperator } from '../commit/fences.ts'
 
 /** A fee rule with its currency. */
@@ -115,24 +116,12 @@ export async function hasTemplateNamed(
   name: string,
   except: string,
 ): Promise<boolean> {
-  const { rows } = await client.query({
-    name: 'pricing_template_named',
-    text: 'select from pricing_template where operator_id = $1 and name = $2 and id <> $3',
-    values: [operatorId, name, except],
-  })
-  return rows.length > 0
+  return (await entitiesOf(client, { operatorId }).count(PricingTemplate, { name, id: { $ne: except } })) > 0
 }
 
 /** Counts the templates of an operator. */
 export async function countTemplates(client: Pick<TransactionClient, 'query'>, operatorId: string): Promise<number> {
-  const {
-    rows: [row],
-  } = await client.query<{ count: string }>({
-    name: 'count_pricing_templates',
-    text: 'select count(*) from pricing_template where operator_id = $1',
-    values: [operatorId],
-  })
-  return Number(row?.count)
+  return await entitiesOf(client, { operatorId }).count(PricingTemplate)
 }
 
 interface TemplateWrite extends Pick<PricingTemplateRecord, 'id' | 'operatorId' | 'name' | 'rules'> {
@@ -145,11 +134,8 @@ export async function insertTemplate(
   client: TransactionClient,
   { id, operatorId, name, rules, by, now }: TemplateWrite,
 ): Promise<void> {
-  await client.query({
-    name: 'insert_pricing_template',
-    values: [id, operatorId, name, by, timestamp(now)],
-    text: 'insert into pricing_template (id, operator_id, name, updated_by, created_at, updated_at) values ($1, $2, $3, $4, $5, $5)',
-  })
+  const template = { id, operator: operatorId, name, updatedBy: by, createdAt: now, updatedAt: now }
+  await entitiesOf(client, { operatorId }).insert(PricingTemplate, template)
   await insertRules(client, id, rules)
 }
 
@@ -159,23 +145,18 @@ export async function updateTemplate(
   { id, operatorId, name, rules, by, now }: TemplateWrite,
   isDefault: boolean,
 ): Promise<void> {
-  await client.query({
-    name: 'update_pricing_template',
-    text: 'update pricing_template set name = $2, version = version + 1, updated_by = $3, updated_at = $4 where id = $1',
-    values: [id, name, by, timestamp(now)],
-  })
+  const templates = entitiesOf(client, { operatorId })
+  Object.assign(await templates.get(PricingTemplate, id), { name, updatedBy: by, updatedAt: now })
+  await templates.save()
   await client.query({ name: 'delete_fee_rules', text: 'delete from fee_rule where template_id = $1', values: [id] })
   await insertRules(client, id, rules)
   if (isDefault) await fenceOperator(client, operatorId)
 }
 
 /** Deletes a template with its rules. */
-export async function deleteTemplate(client: TransactionClient, id: string): Promise<void> {
-  await client.query({
-    name: 'delete_pricing_template',
-    text: 'delete from pricing_template where id = $1',
-    values: [id],
-  })
+export async function deleteTemplate(client: TransactionClient, operatorId: string, id: string): Promise<void> {
+  const templates = entitiesOf(client, { operatorId })
+  await templates.remove(await templates.get(PricingTemplate, id))
 }
 
 /** Sets the template that applies to the customers of a locked operator; null: none. */

@@ -1,7 +1,9 @@
 /** Calendars and cut-offs of an operator's connections, as rows. They are part of the connections' configuration. */
-import { timestamp } from '../../lib/base/clock.ts'
 import type { CalendarTerms } from '../../lib/rails/business-days.ts'
+import { entitiesOf } from '../db/entities.ts'
+import type { StatementRunner } from '../db/entity-driver.ts'
 import type { TransactionClient } from '../db/transaction.ts'
+import { ProviderConnection } from './provider-connection-entity.ts'
 
 export interface ConnectionCalendarRecord {
   readonly connectionId: string
@@ -15,49 +17,36 @@ export interface ConnectionCalendarRecord {
   readonly updatedAt: number | null
 }
 
-interface Row {
-  readonly id: string
-  readonly version: number
-  readonly sandbox: boolean
-  readonly kept: boolean
-  readonly terms: CalendarTerms
-  readonly updated_by: string | null
-  readonly updated_ms: number | null
-}
-
-const SELECT = `select k.id, k.version, k.environment = 'sandbox' as sandbox, k.environment <> 'sandbox' or coalesce((k.config->>'realCalendar')::boolean, false) as kept,
-    json_strip_nulls(json_build_object('cutOffs', k.config->'cutOffs', 'closedDays', k.config->'closedDays')) as terms,
-    k.updated_by, (extract(epoch from k.updated_at) * 1000)::float8 as updated_ms
-  from provider_connection k where k.id = $1 and k.operator_id = $2`
-
 /**
  * Reads the calendar of one of an operator's connections; null when the operator has no such connection. `lock` keeps
  * others from changing it until the transaction ends.
  */
 export async function readConnectionCalendar(
-  client: Pick<TransactionClient, 'query'>,
+  client: StatementRunner,
   operatorId: string,
   connectionId: string,
   lock = false,
 ): Promise<ConnectionCalendarRecord | null> {
-  const {
-    rows: [row],
-  } = await client.query<Row>({
-    name: lock ? 'lock_connection_calendar' : 'read_connection_calendar',
-    text: lock ? `${SELECT} for no key update` : SELECT,
-    values: [connectionId, operatorId],
-  })
-  return row === undefined
-    ? null
-    : {
-        connectionId: row.id,
-        version: row.version,
-        sandbox: row.sandbox,
-        kept: row.kept,
-        terms: row.terms,
-        updatedBy: row.updated_by,
-        updatedAt: row.updated_ms,
-      }
+  if (lock)
+    // Weaker than the lock of an entity manager: balances of the connection are opened meanwhile.
+    await client.query({
+      name: 'lock_connection_calendar',
+      text: 'select from provider_connection where id = $1 and operator_id = $2 for no key update',
+      values: [connectionId, operatorId],
+    })
+  const row = await entitiesOf(client, { operatorId }).findOne(ProviderConnection, { id: connectionId })
+  if (row === null) return null
+  const { cutOffs, closedDays, realCalendar = false } = row.config
+  const sandbox = row.environment === 'sandbox'
+  return {
+    connectionId: row.id,
+    version: row.version,
+    sandbox,
+    kept: !sandbox || realCalendar,
+    terms: { ...(cutOffs == null ? {} : { cutOffs }), ...(closedDays == null ? {} : { closedDays }) },
+    updatedBy: row.updatedBy ?? null,
+    updatedAt: row.updatedAt ?? null,
+  }
 }
 
 /**
@@ -66,6 +55,7 @@ export async function readConnectionCalendar(
  */
 export async function writeConnectionCalendar(
   client: TransactionClient,
+  operatorId: string,
   {
     connectionId,
     kept,
@@ -74,11 +64,11 @@ export async function writeConnectionCalendar(
     now,
   }: Pick<ConnectionCalendarRecord, 'connectionId' | 'kept' | 'terms'> & { readonly by: string; readonly now: number },
 ): Promise<void> {
-  await client.query({
-    name: 'write_connection_calendar',
-    values: [connectionId, JSON.stringify({ realCalendar: kept, cutOffs, closedDays }), by, timestamp(now)],
-    text: 'update provider_connection set config = config || $2, version = version + 1, updated_by = $3, updated_at = $4 where id = $1',
-  })
+  const rows = entitiesOf(client, { operatorId })
+  const row = await rows.get(ProviderConnection, connectionId)
+  const config = { ...row.config, realCalendar: kept, cutOffs, closedDays }
+  Object.assign(row, { config, updatedBy: by, updatedAt: now })
+  await rows.save()
   await client.query({
     name: 'fence_connection',
     values: [connectionId],

@@ -5,7 +5,10 @@ import { DISABLE_AFTER_MS } from '../../lib/webhooks/schedule.ts'
 import { plainArray, plainArrayOrNull } from '../db/array-literal.ts'
 import type { Database } from '../db/database.ts'
 import { endpointColumns, versionedEndpoint, type EndpointRow } from './webhook-queries.ts'
-import { inTransaction } from '../db/transaction.ts'
+import { entitiesOf } from '../db/entities.ts'
+import { inTransaction, through } from '../db/transaction.ts'
+import { operatorOfCustomer } from '../customers/customers.ts'
+import { WebhookEndpoint } from './webhook-endpoint-entity.ts'
 import { announcement, WEBHOOK_CHANNEL } from './webhook-relay.ts'
 import type { EndpointStatus } from '../../lib/webhooks/envelope.ts'
 
@@ -34,34 +37,22 @@ export async function lockTenantEndpoints(client: pg.ClientBase, tenantId: strin
 }
 
 export async function countEndpoints(client: pg.ClientBase, tenantId: string): Promise<number> {
-  const { rows } = await client.query<{ endpoints: number }>({
-    name: 'count_endpoints',
-    text: 'select count(*)::int as endpoints from webhook_endpoint where tenant_id = $1',
-    values: [tenantId],
-  })
-  return rows[0]?.endpoints ?? 0
+  return await entitiesOf(client, { tenantId }).count(WebhookEndpoint)
 }
 
-export async function insertEndpoint(client: pg.ClientBase, row: NewEndpoint): Promise<void> {
-  await client.query({
-    name: 'insert_endpoint',
-    text: `insert into webhook_endpoint (id, level, tenant_id, operator_id, customer_id, shard, url, events, description, status, secret, secret_hint, api_version, created_by, created_at, updated_at)
-      select $1, $2, $3, coalesce(c.operator_id, $3), c.id, $4, $5, $6, $7, 'active', $8, $9, $10, $11, $12, $12
-      from (select $3::uuid as id) t left join customer c on c.id = t.id`,
-    values: [
-      row.id,
-      row.level,
-      row.tenantId,
-      row.shard,
-      row.url,
-      row.events,
-      row.description,
-      row.secret,
-      row.secretHint,
-      row.apiVersion,
-      row.createdBy,
-      timestamp(row.now),
-    ],
+export async function insertEndpoint(client: pg.ClientBase, { level, now, ...row }: NewEndpoint): Promise<void> {
+  const { tenantId } = row
+  const operator = level === 'operator' ? tenantId : await operatorOfCustomer(through(client), tenantId)
+  if (operator === null) throw new Error(`The customer ${tenantId} does not exist.`)
+  await entitiesOf(client, { tenantId }).insert(WebhookEndpoint, {
+    ...row,
+    level,
+    operator,
+    customer: level === 'customer' ? tenantId : null,
+    events: [...row.events],
+    status: 'active',
+    createdAt: now,
+    updatedAt: now,
   })
 }
 
@@ -83,41 +74,48 @@ export interface EndpointChange {
   readonly disabledReason: 'owner' | 'delivery_failures' | null
 }
 
-/** Writes the settings. A change of status to `active` resets the counters to zero. */
+/** Writes the settings of a locked endpoint. A change of status to `active` resets the counters to zero. */
 export async function updateEndpoint(
   client: pg.ClientBase,
+  tenantId: string,
   id: string,
-  { url, events, description, status, disabledReason }: EndpointChange,
+  { events, ...change }: EndpointChange,
   now: number,
 ): Promise<void> {
-  await client.query({
-    name: 'update_endpoint',
-    text: `update webhook_endpoint set url = $2, events = $3, description = $4, disabled_reason = $6,
-        status_changed_at = case when status <> $5 then $7 else status_changed_at end,
-        consecutive_failures = case when status <> $5 and $5 = 'active' then 0 else consecutive_failures end,
-        failing_since = case when status <> $5 and $5 = 'active' then null else failing_since end,
-        status = $5, updated_at = $7, version = version + 1
-      where id = $1`,
-    values: [id, url, events, description, status, disabledReason, timestamp(now)],
-  })
+  const rows = entitiesOf(client, { tenantId })
+  const row = await rows.get(WebhookEndpoint, id)
+  if (row.status !== change.status) {
+    row.statusChangedAt = now
+    if (change.status === 'active') Object.assign(row, { consecutiveFailures: 0, failingSince: null })
+  }
+  Object.assign(row, { ...change, events: [...events], updatedAt: now })
+  await rows.save()
 }
 
-/** Sets a new secret; the previous secret also signs until its expiry. */
+/** Sets a new secret of a locked endpoint; the previous secret also signs until its expiry. */
 export async function rotateEndpointSecret(
   client: pg.ClientBase,
+  tenantId: string,
   id: string,
   secret: { readonly sealed: Uint8Array; readonly hint: string; readonly previousUntil: number },
   now: number,
 ): Promise<void> {
-  await client.query({
-    name: 'rotate_endpoint',
-    text: `update webhook_endpoint set previous_secret = secret, previous_secret_expires_at = $4, secret = $2, secret_hint = $3, updated_at = $5, version = version + 1 where id = $1`,
-    values: [id, secret.sealed, secret.hint, timestamp(secret.previousUntil), timestamp(now)],
+  const rows = entitiesOf(client, { tenantId })
+  const row = await rows.get(WebhookEndpoint, id)
+  Object.assign(row, {
+    previousSecret: row.secret,
+    previousSecretExpiresAt: secret.previousUntil,
+    secret: secret.sealed,
+    secretHint: secret.hint,
+    updatedAt: now,
   })
+  await rows.save()
 }
 
-export async function deleteEndpoint(client: pg.ClientBase, id: string): Promise<void> {
-  await client.query({ name: 'delete_endpoint', text: 'delete from webhook_endpoint where id = $1', values: [id] })
+/** Deletes a locked endpoint. */
+export async function deleteEndpoint(client: pg.ClientBase, tenantId: string, id: string): Promise<void> {
+  const rows = entitiesOf(client, { tenantId })
+  await rows.remove(await rows.get(WebhookEndpoint, id))
 }
 
 /** Discards queued deliveries of these endpoints; a user can request them again. */

@@ -202,7 +202,12 @@ t.test('settings that were changed beside a credit are read before the next deci
   t.equal(wordOf(await node.ask(b, pay(ledger, 1n))), 'payment_created', 'the balance is in memory')
   await inTransaction(ledger.database, async (client) => {
     const calendar = (await readConnectionCalendar(client, ledger.operatorId, ledger.connectionId, true))!
-    await writeConnectionCalendar(client, { ...calendar, kept: true, by: ids.next(), now: systemClock.now() })
+    await writeConnectionCalendar(client, ledger.operatorId, {
+      ...calendar,
+      kept: true,
+      by: ids.next(),
+      now: systemClock.now(),
+    })
   })
   const transfer = transferCommand({
     customerId: ledger.customerId,

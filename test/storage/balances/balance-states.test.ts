@@ -27,7 +27,7 @@ t.test('a balance that is loaded under lock', async (t) => {
     await inTransaction(ledger.database, async (client) => {
       const calendar = (await readConnectionCalendar(client, ledger.operatorId, ledger.connectionId, true))!
       const by = createIdSource(systemClock).next()
-      await writeConnectionCalendar(client, { ...calendar, kept: true, by, now: systemClock.now() })
+      await writeConnectionCalendar(client, ledger.operatorId, { ...calendar, kept: true, by, now: systemClock.now() })
       loading = load(true)
       await until('the load waits for the lock', async () => {
         const { rows } = await watcher.query({
