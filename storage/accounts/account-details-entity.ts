@@ -1,5 +1,6 @@
 /** Account details of a balance: one row for each set of bank identifiers by which payers reach the balance. */
 import { defineEntity, p } from '@mikro-orm/core'
+import type { AccountDetailsRecord, AccountIdentifiers } from '../../lib/accounts/details.ts'
 
 const TELL_NODES = `create trigger own_accounts_changed after insert or delete or update of status, identifiers, shared on account_details
   for each row execute function own_accounts_changed()`
@@ -12,18 +13,21 @@ export const AccountDetails = defineEntity({
     customerId: p.uuid().fieldName('customer_id'),
     balanceId: p.uuid().fieldName('balance_id'),
     currency: p.string().columnType('char(3)'),
-    scope: p.text(),
-    rails: p.array().columnType('text[]'),
-    status: p.text(),
+    scope: p.text().$type<AccountDetailsRecord['scope']>(),
+    rails: p.array().$type<AccountDetailsRecord['rails']>().columnType('text[]'),
+    status: p.text().$type<AccountDetailsRecord['status']>(),
     statusReason: p.text().fieldName('status_reason').nullable(),
     accountHolderName: p.text().fieldName('account_holder_name'),
-    identifiers: p.json().nullable(),
+    identifiers: p.json<AccountIdentifiers>().nullable(),
     bankName: p.text().fieldName('bank_name').nullable(),
-    bankAddress: p.json().fieldName('bank_address').nullable(),
+    bankAddress: p.json<NonNullable<AccountDetailsRecord['bankAddress']>>().fieldName('bank_address').nullable(),
     country: p.string().columnType('char(2)').nullable(),
     shared: p.boolean(),
     reference: p.text().nullable(),
-    estimatedArrival: p.json().fieldName('estimated_arrival').nullable(),
+    estimatedArrival: p
+      .json<NonNullable<AccountDetailsRecord['estimatedArrival']>>()
+      .fieldName('estimated_arrival')
+      .nullable(),
     validFrom: p.datetime().fieldName('valid_from').columnType('timestamptz').nullable(),
     validUntil: p.datetime().fieldName('valid_until').columnType('timestamptz').nullable(),
     replacedById: p.uuid().fieldName('replaced_by_id').nullable(),

@@ -1,44 +1,19 @@
 /** Account details as rows: read for display to a payer; the sandbox bank provides its details immediately. */
-import {
-  accountDetailsJson,
-  type AccountDetailsJson,
-  type AccountDetailsRecord,
-  type AccountIdentifiers,
-} from '../../lib/accounts/details.ts'
+import { accountDetailsJson, type AccountDetailsJson } from '../../lib/accounts/details.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { sandboxAccounts } from '../../lib/sandbox/accounts.ts'
 import { plainArray } from '../db/array-literal.ts'
+import { without } from '../db/columns.ts'
 import type { Database } from '../db/database.ts'
+import { from, select } from '../db/select.ts'
 import type { TransactionClient } from '../db/transaction.ts'
+import { AccountDetails } from './account-details-entity.ts'
 
-type Row = [
-  string,
-  string,
-  string,
-  AccountDetailsRecord['scope'],
-  AccountDetailsRecord['rails'],
-  AccountDetailsRecord['status'],
-  string | null,
-  string,
-  AccountIdentifiers | null,
-  string | null,
-  AccountDetailsRecord['bankAddress'],
-  string | null,
-  boolean,
-  string | null,
-  AccountDetailsRecord['estimatedArrival'],
-  number | null,
-  number | null,
-  string | null,
-  number,
-]
+const DETAILS = select(without(from(AccountDetails, ''), ['customerId', 'connectionId', 'shard', 'dueAt']))
 
-const ms = (column: string): string => `(extract(epoch from ${column}) * 1000)::float8`
-const READ = `select id, balance_id, currency, scope, rails, status, status_reason, account_holder_name, identifiers, bank_name, bank_address, country, shared,
-    reference, estimated_arrival, ${ms('valid_from')}, ${ms('valid_until')}, replaced_by_id, ${ms('created_at')}
-  from account_details where balance_id = any($1::uuid[]) order by balance_id, (scope = 'local') desc, id`
+const READ = `select ${DETAILS.sql} from account_details where balance_id = any($1::uuid[]) order by balance_id, (scope = 'local') desc, id`
 
 /**
  * Reads the account details of each balance, local ones first, closed ones included. A balance without details is
@@ -49,56 +24,15 @@ export async function accountDetailsOf(
   balanceIds: readonly string[],
 ): Promise<Map<string, AccountDetailsJson[]>> {
   const found = new Map<string, AccountDetailsJson[]>()
-  for (const row of await database.query<Row>({
+  for (const row of await database.query({
     name: 'account_details_of',
     text: READ,
     values: [plainArray(balanceIds)],
   })) {
-    const [
-      id,
-      balanceId,
-      currency,
-      scope,
-      rails,
-      status,
-      statusReason,
-      accountHolderName,
-      identifiers,
-      bankName,
-      bankAddress,
-      country,
-      shared,
-      reference,
-      estimatedArrival,
-      validFrom,
-      validUntil,
-      replacedById,
-      createdAt,
-    ] = row
-    const details = accountDetailsJson({
-      id,
-      balanceId,
-      currency,
-      scope,
-      rails,
-      status,
-      statusReason,
-      accountHolderName,
-      identifiers,
-      bankName,
-      bankAddress,
-      country,
-      shared,
-      reference,
-      estimatedArrival,
-      validFrom,
-      validUntil,
-      replacedById,
-      createdAt,
-    })
-    const known = found.get(balanceId)
-    if (known === undefined) found.set(balanceId, [details])
-    else known.push(details)
+    const record = DETAILS.read(row)
+    const known = found.get(record.balanceId)
+    if (known === undefined) found.set(record.balanceId, [accountDetailsJson(record)])
+    else known.push(accountDetailsJson(record))
   }
   return found
 }

@@ -1,5 +1,6 @@
 /** One approver's decision on an approval. */
 import { defineEntity, p } from '@mikro-orm/core'
+import type { DecisionRecord } from '../../lib/approvals/approval.ts'
 
 export const ApprovalDecision = defineEntity({
   name: 'ApprovalDecision',
@@ -10,7 +11,7 @@ export const ApprovalDecision = defineEntity({
     customerId: p.uuid().fieldName('customer_id'),
     userId: p.uuid().fieldName('user_id'),
     userName: p.text().fieldName('user_name'),
-    decision: p.text(),
+    decision: p.text().$type<DecisionRecord['decision']>(),
     comment: p.text().nullable(),
     stepUpMethod: p.text().fieldName('step_up_method').nullable(),
     round: p.smallint().defaultRaw('1'),

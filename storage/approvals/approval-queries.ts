@@ -5,7 +5,10 @@ import { timestamp } from '../../lib/base/clock.ts'
 import { tierJson, type PolicyKind } from '../../lib/approvals/policy.ts'
 import { APPROVAL_COLUMNS, approvalRecord, type ApprovalColumns } from './approvals.ts'
 import { IN_TIER, MAY_DECIDE, NOT_OWN } from './approval-standing.ts'
+import { ApprovalDecision } from './approval-decision-entity.ts'
+import { pick } from '../db/columns.ts'
 import type { Database } from '../db/database.ts'
+import { from, select } from '../db/select.ts'
 import { readPolicies, type PolicyRecord } from './policies.ts'
 import type { TransactionClient } from '../db/transaction.ts'
 import type { RowQuery } from '../../lib/contract/list.ts'
@@ -147,8 +150,19 @@ function view(row: ApprovalRow, decisions: readonly DecisionRecord[], { showsCom
   })
 }
 
-const DECISIONS = `select approval_id, id, user_id, user_name, decision, comment, (extract(epoch from decided_at) * 1000)::float8, step_up_method, counted
-  from approval_decision where approval_id = any($1::uuid[]) order by id`
+const DECISION = select(
+  pick(from(ApprovalDecision, ''), [
+    'id',
+    'userId',
+    'userName',
+    'decision',
+    'comment',
+    'decidedAt',
+    'stepUpMethod',
+    'counted',
+  ]),
+)
+const DECISIONS = `select ${DECISION.sql}, approval_id from approval_decision where approval_id = any($1::uuid[]) order by id`
 
 async function decisionsOf(
   database: Database,
@@ -156,12 +170,10 @@ async function decisionsOf(
 ): Promise<ReadonlyMap<string, readonly DecisionRecord[]>> {
   const found = new Map<string, DecisionRecord[]>()
   if (ids.length === 0) return found
-  const rows = await database.query<
-    [string, string, string, string, DecisionRecord['decision'], string | null, number, string | null, boolean]
-  >({ name: 'approval_decisions', text: DECISIONS, values: [ids] })
-  for (const [approvalId, id, userId, userName, decision, comment, decidedAt, stepUpMethod, counted] of rows) {
+  for (const row of await database.query({ name: 'approval_decisions', text: DECISIONS, values: [ids] })) {
+    const approvalId = row[DECISION.width] as string
+    const record = DECISION.read(row)
     const decisions = found.get(approvalId)
-    const record = { id, userId, userName, decision, comment, decidedAt, stepUpMethod, counted }
     if (decisions === undefined) found.set(approvalId, [record])
     else decisions.push(record)
   }

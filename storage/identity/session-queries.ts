@@ -3,7 +3,10 @@ import { sql } from 'kysely'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { Role } from '../../lib/identity/capabilities.ts'
 import { SESSION_IDLE_MS, sessionStatus } from '../../lib/identity/session.ts'
+import { pick } from '../db/columns.ts'
 import type { Database } from '../db/database.ts'
+import { expression, from, select } from '../db/select.ts'
+import { Session } from './session-entity.ts'
 import type { RowQuery } from '../../lib/contract/list.ts'
 import { Conditions, epochMs, readPage, type Order, type ReadDatabase, type TimeTo } from '../db/page.ts'
 
@@ -19,43 +22,39 @@ export interface MembershipRecord {
 
 // Reads in one round trip all facts that decide a session's rights: a changed role or a suspended membership counts
 // from the next request.
-const FIND = `select s.id, s.user_id, u.email, u.name, u.status, s.status,
-    (extract(epoch from s.created_at) * 1000)::float8, (extract(epoch from s.last_seen_at) * 1000)::float8, (extract(epoch from s.expires_at) * 1000)::float8,
-    (select count(*)::int from mfa_factor f where f.user_id = u.id and f.status = 'active'),
-    (select coalesce(json_agg(json_build_object('id', m.id, 'tenantId', m.tenant_id, 'tenantName', coalesce(c.legal_name, o.name), 'level', m.level,
+const SESSION = select({
+  id: expression<string>('s.id'),
+  userId: expression<string>('s.user_id'),
+  email: expression<string>('u.email'),
+  name: expression<string>('u.name'),
+  userStatus: expression<'active' | 'disabled'>('u.status'),
+  status: expression<'mfa_required' | 'active' | 'revoked'>('s.status'),
+  ...pick(from(Session, 's'), ['createdAt', 'lastSeenAt', 'expiresAt']),
+  factors: expression<number>(
+    `(select count(*)::int from mfa_factor f where f.user_id = u.id and f.status = 'active')`,
+  ),
+  memberships: expression<
+    MembershipRecord[]
+  >(`(select coalesce(json_agg(json_build_object('id', m.id, 'tenantId', m.tenant_id, 'tenantName', coalesce(c.legal_name, o.name), 'level', m.level,
         'operatorId', m.operator_id, 'role', m.role) order by m.id), '[]')
       from membership m join operator o on o.id = m.operator_id left join customer c on m.level = 'customer' and c.id = m.tenant_id
-      where m.user_id = u.id and m.status = 'active')
+      where m.user_id = u.id and m.status = 'active')`),
+})
+const FIND = `select ${SESSION.sql}
   from session s join platform_user u on u.id = s.user_id
   where s.token_sha256 = decode($1, 'hex') or (s.previous_token_sha256 = decode($1, 'hex') and s.previous_until > $2::timestamptz)`
-
-type FindRow = [
-  string,
-  string,
-  string,
-  string,
-  'active' | 'disabled',
-  'mfa_required' | 'active' | 'revoked',
-  number,
-  number,
-  number,
-  number,
-  MembershipRecord[],
-]
 
 /**
  * Finds the session, with its user, whose token has this SHA-256, or whose previous token has it and is still valid;
  * null when there is none.
  */
 export async function findSession(database: Database, tokenSha256: string, now: number) {
-  const [row] = await database.query<FindRow>({
+  const [row] = await database.query({
     name: 'find_session',
     text: FIND,
     values: [tokenSha256, timestamp(now)],
   })
-  if (row === undefined) return null
-  const [id, userId, email, name, userStatus, status, createdAt, lastSeenAt, expiresAt, factors, memberships] = row
-  return { id, userId, email, name, userStatus, status, createdAt, lastSeenAt, expiresAt, factors, memberships }
+  return row === undefined ? null : SESSION.read(row)
 }
 
 export interface SessionFilters {

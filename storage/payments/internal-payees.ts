@@ -3,26 +3,32 @@ import type { AccountIdentifiers } from '../../lib/accounts/details.ts'
 import { feeRuleOf, type FeeRuleJson } from '../../lib/pricing/fees.ts'
 import type { InternalPayee } from '../../lib/payments/payment-state.ts'
 import { maskAccountNumber, maskIban } from '../../lib/recipients/masking.ts'
+import { Balance } from '../balances/balance-entity.ts'
 import { plainArray } from '../db/array-literal.ts'
+import { pick } from '../db/columns.ts'
 import type { Database } from '../db/database.ts'
+import { expression, from, select } from '../db/select.ts'
 import { FEES_OF_BALANCE } from '../pricing/pricing.ts'
 
-type Row = [
-  string,
-  string,
-  string,
-  number,
-  string,
-  FeeRuleJson[] | null,
-  string,
-  string | null,
-  AccountIdentifiers | null,
-  string | null,
-  string | null,
-]
+const PAYEE = select({
+  balanceId: expression<string>('b.id'),
+  ...pick(from(Balance, 'b'), ['customerId', 'shard', 'connectionId']),
+  endToEndId: expression<string | null>(`t.details->>'endToEndId'`),
+})
+/** What other members are made of. */
+const TERMS = select({
+  paymentId: expression<string>('p.id'),
+  fees: expression<FeeRuleJson[] | null>(FEES_OF_BALANCE),
+  identifiers: expression<AccountIdentifiers | null>('d.identifiers'),
+})
+const PAYER = select({
+  name: expression<string>('c.legal_name'),
+  bankName: expression<string | null>('d.bank_name'),
+  country: expression<string | null>('d.country'),
+})
 
 /** The payer's account is that of the paying balance; account details of the balance's own country come first. */
-const PAYEES = `select p.id, b.id, b.customer_id, b.shard, b.connection_id, ${FEES_OF_BALANCE}, c.legal_name, t.details->>'endToEndId', d.identifiers, d.bank_name, d.country
+const PAYEES = `select ${PAYEE.sql}, ${TERMS.sql}, ${PAYER.sql}
   from payment p cross join lateral (select p.details::json as details) t
   join balance b on b.id = (t.details->>'payeeBalanceId')::uuid join customer c on c.id = p.customer_id
   left join lateral (select a.identifiers, a.bank_name, a.country from account_details a
@@ -39,34 +45,20 @@ export async function internalPayees(
   database: Pick<Database, 'query'>,
   paymentIds: readonly string[],
 ): Promise<ReadonlyMap<string, InternalPayee>> {
-  const rows = await database.query<Row>({ name: 'internal_payees', text: PAYEES, values: [plainArray(paymentIds)] })
+  const rows = await database.query({ name: 'internal_payees', text: PAYEES, values: [plainArray(paymentIds)] })
   return new Map(
-    rows.map(
-      ([
-        paymentId,
-        balanceId,
-        customerId,
-        shard,
-        connectionId,
-        fees,
-        name,
-        endToEndId,
-        identifiers,
-        bankName,
-        country,
-      ]): [string, InternalPayee] => [
+    rows.map((row): [string, InternalPayee] => {
+      const { paymentId, fees, identifiers } = TERMS.read(row, PAYEE.width)
+      const payer = PAYER.read(row, PAYEE.width + TERMS.width)
+      return [
         paymentId,
         {
-          balanceId,
-          customerId,
-          shard,
-          connectionId,
+          ...PAYEE.read(row),
           fees: fees?.map(feeRuleOf) ?? [],
-          endToEndId,
-          payer: { name, maskedIdentifier: maskedOf(identifiers), bankName, country },
+          payer: { ...payer, maskedIdentifier: maskedOf(identifiers) },
         },
-      ],
-    ),
+      ]
+    }),
   )
 }
 

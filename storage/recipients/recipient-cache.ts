@@ -11,6 +11,9 @@ import { payeeOf } from '../../lib/recipients/payee.ts'
 import type { PayeeQuestion, RecipientVerification, VerificationPolicy } from '../../lib/recipients/verification.ts'
 import { IS_OWN_ACCOUNT, PLATFORM_ACCOUNT, type PlatformAccount } from '../accounts/account-details.ts'
 import { plainArray } from '../db/array-literal.ts'
+import { pick } from '../db/columns.ts'
+import { expression, from, select } from '../db/select.ts'
+import { Recipient } from './recipient-entity.ts'
 import { railLimitsOf, type RailLimitsJson } from '../operators/rail-limits.ts'
 import type { Database } from '../db/database.ts'
 import type { TransactionClient } from '../db/transaction.ts'
@@ -131,35 +134,39 @@ export class RecipientCache {
   }
 }
 
-type PayableColumns = [
-  string,
-  string,
-  string,
-  'business' | 'individual',
-  string,
-  string,
-  string,
-  RecipientStatus,
-  string,
-  Record<string, string | null>,
-  boolean,
-  string | null,
-  string,
-  RecipientVerification | null,
-  boolean,
-  string[],
-  boolean,
-  RailLimitsJson,
-  number,
-  PlatformAccount | null,
-  Editor[],
-]
+const PAYABLE = select({
+  ...pick(from(Recipient, 'r'), [
+    'id',
+    'customerId',
+    'name',
+    'type',
+    'maskedIdentifier',
+    'currency',
+    'bankCountry',
+    'status',
+    'version',
+    'defaultReference',
+    'editors',
+    'verification',
+  ]),
+  digest: expression<string>(REVIEWED_DIGEST),
+  ownAccount: expression<boolean>(IS_OWN_ACCOUNT),
+  platformAccount: expression<PlatformAccount | null>(PLATFORM_ACCOUNT),
+})
+/** The columns that other members are made of. */
+const TERMS = select({
+  ...pick(from(Recipient, 'r'), ['bank']),
+  hasAddress: expression<boolean>('r.address is not null'),
+  requireVerification: expression<boolean>(REQUIRES_VERIFICATION),
+  allowedOverrides: expression<string[]>('o.recipient_allowed_overrides'),
+  railLimits: expression<RailLimitsJson>('o.rail_limits'),
+  railVersion: expression<number>('o.rail_version'),
+})
 
 async function load(database: Database, ids: readonly string[]): Promise<PayableRecipient[]> {
-  const rows = await database.query<PayableColumns>({
+  const rows = await database.query({
     name: 'payable_recipient',
-    text: `select r.id, r.customer_id, r.name, r.type, r.masked_identifier, r.currency, r.bank_country, r.status, r.version, r.bank, r.address is not null,
-        r.default_reference, ${REVIEWED_DIGEST}, r.verification, ${REQUIRES_VERIFICATION}, o.recipient_allowed_overrides, ${IS_OWN_ACCOUNT}, o.rail_limits, o.rail_version, ${PLATFORM_ACCOUNT}, r.editors
+    text: `select ${PAYABLE.sql}, ${TERMS.sql}
       from recipient r join customer c on c.id = r.customer_id join operator o on o.id = c.operator_id where r.id = any($1::uuid[]) and r.status <> 'deleted'`,
     values: [plainArray(ids)],
   })
@@ -176,53 +183,19 @@ function tableOf(limits: RailLimitsJson): RailTable {
   return table
 }
 
-function payableRecipient(row: PayableColumns): PayableRecipient {
-  const [
-    id,
-    customerId,
-    name,
-    type,
-    maskedIdentifier,
-    currency,
-    bankCountry,
-    status,
-    version,
-    bank,
-    hasAddress,
-    defaultReference,
-    digest,
-    verification,
-    requireVerification,
-    allowedOverrides,
-    ownAccount,
-    railLimits,
-    railVersion,
-    platformAccount,
-    editors,
-  ] = row
+function payableRecipient(row: readonly unknown[]): PayableRecipient {
+  const payable = PAYABLE.read(row)
+  const terms = TERMS.read(row, PAYABLE.width)
+  const { bank, requireVerification, allowedOverrides } = terms
   const fields = new Set(Object.keys(bank).filter((field) => bank[field] !== null) as BankField[])
-  if (hasAddress) fields.add('address')
+  if (terms.hasAddress) fields.add('address')
   return {
-    id,
-    customerId,
-    name,
-    type,
-    maskedIdentifier,
-    currency,
-    bankCountry,
-    status,
-    version: BigInt(version),
-    digest,
+    ...payable,
     fields,
-    defaultReference,
-    editors,
-    ownAccount,
-    platformAccount,
     iban: bank['iban'] ?? null,
-    payee: payeeOf({ name, type, currency, bankCountry, bank }),
-    verification,
+    payee: payeeOf({ ...payable, bank }),
     verificationPolicy: { requireVerification, allowedOverrides },
-    rails: { version: railVersion, table: tableOf(railLimits) },
+    rails: { version: terms.railVersion, table: tableOf(terms.railLimits) },
   }
 }
 

@@ -1,5 +1,9 @@
 /** A recipient: a payee of a customer. */
 import { defineEntity, p } from '@mikro-orm/core'
+import type { Editor } from '../../lib/approvals/requesters.ts'
+import type { RecipientSnapshot } from '../../lib/payments/payment.ts'
+import type { RecipientStatus } from '../../lib/recipients/review.ts'
+import type { RecipientVerification } from '../../lib/recipients/verification.ts'
 
 /** The trigger as the migration defines it: nodes that cache a recipient are notified when it changes. */
 const TELL_NODES = `create trigger recipient_changed after update of version, status on recipient
@@ -11,26 +15,26 @@ export const Recipient = defineEntity({
   properties: {
     id: p.uuid().primary(),
     customerId: p.uuid().fieldName('customer_id'),
-    type: p.text(),
+    type: p.text().$type<RecipientSnapshot['type']>(),
     name: p.text(),
     nickname: p.text().nullable(),
     email: p.text().nullable(),
     currency: p.string().columnType('char(3)'),
     bankCountry: p.string().fieldName('bank_country').columnType('char(2)'),
-    bank: p.json(),
+    bank: p.json<Record<string, string | null>>(),
     address: p.json().nullable(),
     maskedIdentifier: p.text().fieldName('masked_identifier'),
     defaultReference: p.text().fieldName('default_reference').nullable(),
     purpose: p.text().nullable(),
     externalId: p.text().fieldName('external_id').nullable(),
     accountIdentity: p.text().fieldName('account_identity').nullable(),
-    verification: p.json().nullable(),
+    verification: p.json<RecipientVerification>().nullable(),
     approval: p.json().nullable(),
-    status: p.text(),
+    status: p.text().$type<RecipientStatus>(),
     metadata: p.json().defaultRaw(`'{}'`),
     version: p.bigint().defaultRaw('1'),
     lastPaidAt: p.datetime().fieldName('last_paid_at').columnType('timestamptz').nullable(),
-    editors: p.json().defaultRaw(`'[]'`),
+    editors: p.json<Editor[]>().defaultRaw(`'[]'`),
     createdBy: p.uuid().fieldName('created_by'),
     createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
     updatedAt: p.datetime().fieldName('updated_at').columnType('timestamptz'),
