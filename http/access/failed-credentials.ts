@@ -12,7 +12,7 @@
  */
 import { LRUCache } from 'lru-cache'
 import { ProblemError, type ProblemSlug, refuse } from '../../lib/base/problems.ts'
-import { addressBlock } from './rate-limits.ts'
+import { addressBlock } from './address-block.ts'
 
 /** Look-ups of one address at a time. More would only wait for a connection of the pool. */
 const LOOK_UPS_MAX = 32

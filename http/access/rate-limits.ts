@@ -20,23 +20,21 @@
  * ten rounds in turn with and without both, on a shared machine), the node took 133 µs with and 139 µs without at best,
  * 173 µs and 192 µs in the median: the difference is less than the machine's variation.
  */
-import { isIPv6 } from 'node:net'
 import type { Clock } from '../../lib/base/clock.ts'
 import { refuse } from '../../lib/base/problems.ts'
 import type { RateCounters } from '../../lib/security/rate-counters.ts'
-import { type Bucket, TokenBuckets } from '../../lib/security/token-buckets.ts'
+import type { Bucket } from '../../lib/security/token-buckets.ts'
 import type { Route } from '../route/route.ts'
-import { type Partition, POLICIES, type Policy, type PolicyId } from '../route/rate-policies.ts'
+import type { Partition, PolicyId } from '../route/rate-policies.ts'
+import { addressBlock } from './address-block.ts'
+import { createMeters, FAILED_CREDENTIALS, type Meter, SHARES_PER_UNIT, shareUnits } from './rate-meters.ts'
 
 /** Calls of one key that one node executes at a time. */
 const CONCURRENCY_MAX = 256
 const CONCURRENCY = 'concurrency'
-const FAILED_CREDENTIALS = 'failed-credentials' satisfies PolicyId
 
 /** How often nodes exchange the units they have taken. */
 const SHARE_MS = 250
-/** A request takes two shares, so that one can be given back for a 304 and the counts in Redis stay whole numbers. */
-const SHARES_PER_UNIT = 2
 
 /** The caller, as limits see it. */
 export interface LimitedCaller {
@@ -71,14 +69,6 @@ export interface RouteLimits {
   readonly sessionSearch: readonly Meter[]
 }
 
-/** A quota of a policy, with all its buckets. */
-interface Meter {
-  readonly name: string
-  readonly partition: Partition
-  readonly buckets: TokenBuckets
-  readonly id: string
-}
-
 const SEARCHES = /(?:^|&)(?:q|withTotal)=/
 const NO_METERS: readonly Meter[] = []
 
@@ -111,7 +101,7 @@ export interface RateLimitsOptions {
 /** The rate limits of one node. */
 export class RateLimits implements Disposable {
   readonly #clock: Clock
-  readonly #meters = new Map<PolicyId, readonly Meter[]>()
+  readonly #meters: ReadonlyMap<PolicyId, readonly Meter[]>
   readonly #underWay = new Map<string, number>()
   readonly #concurrencyMax: number
   readonly #onError: (error: unknown, what: string) => void
@@ -124,22 +114,7 @@ export class RateLimits implements Disposable {
     this.#clock = clock
     this.#onError = onError
     this.#concurrencyMax = CONCURRENCY_MAX * scale
-    for (const [id, policy] of Object.entries(POLICIES) as [PolicyId, Policy][]) {
-      this.#meters.set(
-        id,
-        policy.quotas.map(({ units, windowSeconds }) => ({
-          name: policy.name,
-          partition: policy.partition,
-          id: `${id}:${windowSeconds}`,
-          // A credential is looked up only while one more may fail, so with less than one unit no credential could be
-          // looked up.
-          buckets: new TokenBuckets({
-            units: id === FAILED_CREDENTIALS ? Math.max(1, units * scale) : units * scale,
-            windowSeconds,
-          }),
-        })),
-      )
-    }
+    this.#meters = createMeters(scale)
     if (counters !== null) {
       this.#timer = setInterval(() => void this.#share(counters), SHARE_MS)
       this.#timer.unref()
@@ -364,50 +339,11 @@ export class RateLimits implements Disposable {
     return ['RateLimit-Policy', policies, 'RateLimit', left]
   }
 
-  /** Sends the units taken on this node to the others, and subtracts the units that the others took. */
   async #share(counters: RateCounters): Promise<void> {
-    const work: Promise<void>[] = []
-    for (const meters of this.#meters.values()) {
-      for (const { id, buckets } of meters) {
-        for (const [partition, bucket] of buckets.entries()) {
-          if (bucket.unshared !== 0) work.push(this.#shareOne(counters, id, buckets, partition, bucket))
-        }
-      }
+    try {
+      await shareUnits([...this.#meters.values()].flat(), counters)
+    } catch (error) {
+      this.#onError(error, 'rate limits are counted by each node for itself')
     }
-    const outcomes = await Promise.allSettled(work)
-    const failed = outcomes.find((outcome) => outcome.status === 'rejected')
-    if (failed !== undefined) this.#onError(failed.reason, 'rate limits are counted by each node for itself')
   }
-
-  async #shareOne(
-    counters: RateCounters,
-    policy: string,
-    buckets: TokenBuckets,
-    partition: string,
-    bucket: Bucket,
-  ): Promise<void> {
-    const own = bucket.unshared
-    bucket.unshared = 0
-    const total = await counters.add({ policy, windowSeconds: buckets.quota.windowSeconds, partition, units: own })
-    // The shared count restarts with its window; then all of it is new.
-    const others = (total >= bucket.shared ? total - bucket.shared : total) - own
-    bucket.shared = total
-    if (others > 0) buckets.give(bucket, -others / SHARES_PER_UNIT)
-  }
-}
-
-/**
- * The block that counts as one client: an IPv4 address, or the /64 of an IPv6 address, since one line gets a whole /64.
- */
-export function addressBlock(address: string): string {
-  const mapped = address.startsWith('::ffff:') && address.includes('.') ? address.slice('::ffff:'.length) : address
-  if (!isIPv6(mapped)) return mapped
-  const [head = '', tail] = (mapped.split('%', 1)[0] as string).split('::') as [string, string?]
-  const left = head === '' ? [] : head.split(':')
-  const right = tail === undefined || tail === '' ? [] : tail.split(':')
-  const zeros = tail === undefined ? [] : Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0')
-  return `${[...left, ...zeros, ...right]
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':')}::/64`
 }

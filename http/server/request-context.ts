@@ -11,7 +11,7 @@ import type { AnonymousCaller, ByCaller, SessionIdentity } from '../../lib/ident
 import type { Party } from '../../lib/security/fair-share.ts'
 import type { CallerIdentity } from '../access/caller-identity.ts'
 import type { ForwardedCommand } from '../access/forwarding.ts'
-import { addressBlock } from '../access/rate-limits.ts'
+import { addressBlock } from '../access/address-block.ts'
 
 const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({})
 const NO_QUERY: Readonly<Record<string, string | number>> = Object.freeze({})

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net'
 import { FairShare } from '../../lib/security/fair-share.ts'
 import type { Problem } from '../../lib/base/problems.ts'
 import { problemBody, problemStatus } from '../../lib/base/problem-document.ts'
-import { addressBlock } from '../access/rate-limits.ts'
+import { addressBlock } from '../access/address-block.ts'
 import type { Services } from '../route/services.ts'
 
 /** Size of all header lines together, the request line included. */

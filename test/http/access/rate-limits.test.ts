@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import t from 'tap'
-import { addressBlock, RateLimits } from '../../../http/access/rate-limits.ts'
+import { addressBlock } from '../../../http/access/address-block.ts'
+import { RateLimits } from '../../../http/access/rate-limits.ts'
 import { route } from '../../../http/route/route.ts'
 import { json } from '../../../http/route/answer.ts'
 import { ConfigError, readConfig } from '../../../lib/config/config.ts'
