@@ -21,22 +21,14 @@ import { approvalsThatCount } from '../../lib/approvals/requesters.ts'
 import { HOUR_MS, timestamp, type Clock } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import type { Effects } from '../../lib/decisions/effects.ts'
-import { LIMITS } from '../../lib/base/limits.ts'
 import type { Mailer } from '../../lib/notices/mail.ts'
 import { refuse, type Problem, ProblemError } from '../../lib/base/problems.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
-import {
-  addRequesters,
-  approversOf,
-  givenApprovals,
-  noteCounted,
-  standingOf,
-} from '../../storage/approvals/approval-standing.ts'
+import { givenApprovals, noteCounted } from '../../storage/approvals/approval-standing.ts'
 import {
   dueApprovals,
   endApproval,
   insertDecision,
-  lockApproval,
   noteReceived,
   noteWake,
   type ApprovalTx,
@@ -46,11 +38,12 @@ import {
 import { writeEffects } from '../../storage/sections/write-effects.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { SYSTEM, type AuditBy } from '../../storage/trail/trail.ts'
-import { insertNotices, type Notice } from '../../storage/notices/notices.ts'
-import { decideInTransaction, type Afterwards } from './decision-transaction.ts'
-import { Overloaded } from '../runtime/lane.ts'
+import { admitDecision, changedProblem, type DecideRequest, refuseEnded } from './admit-decision.ts'
+import { ApprovalMailboxes } from './approval-mailboxes.ts'
+import { ApprovalNotices } from './approval-notices.ts'
+import type { ApprovalSubject } from './approval-subject.ts'
+import type { Afterwards } from './decision-transaction.ts'
 import { Poller } from '../runtime/poller.ts'
-import { checkVersion } from '../../lib/commands/etag.ts'
 
 /** The interval between two polls for due approvals, and the number of approvals taken per poll. */
 const TICK_MS = 1_000
@@ -60,35 +53,6 @@ const REMINDER_MS = HOUR_MS
 
 /** The approver recorded for decisions of the sandbox. No person can have this id. */
 export const SANDBOX_APPROVER = { id: '00000000-0000-4000-8000-00000000a99f', name: 'Sandbox approver' } as const
-
-/** The effects to write together with the end of an approval, and a callback to run after the commit. */
-export interface SubjectOutcome {
-  readonly effects?: Effects
-  readonly after?: () => void
-}
-
-/**
- * The behaviour of one kind of subject when its approval ends. Each method runs within the transaction of the decision.
- */
-export interface ApprovalSubject {
-  /** Returns the reason why the approval cannot be decided now; null when it can be decided. */
-  blocked?(tx: ApprovalTx, approval: ApprovalRecord): Promise<Problem | null>
-  /**
-   * Checks, before an approval goes through, whether the subject still has the terms that the approvers were shown.
-   * Returns null when it does. Otherwise the approval is withdrawn for the returned reason, and the approver is told.
-   */
-  changed?(
-    tx: ApprovalTx,
-    approval: ApprovalRecord,
-  ): Promise<{ readonly reason: string; readonly currentMaskedIdentifier: string | null } | null>
-  /**
-   * Returns the ids of the people and keys that have shaped the terms since the approval opened, in addition to those
-   * stored with it.
-   */
-  shapedBy?(tx: ApprovalTx, approval: ApprovalRecord): Promise<readonly string[]>
-  /** Applies the end of the approval to the subject. */
-  ended(tx: ApprovalTx, approval: ApprovalRecord, ending: Ending): Promise<SubjectOutcome>
-}
 
 export interface ApprovalsOptions {
   readonly database: Database
@@ -100,24 +64,10 @@ export interface ApprovalsOptions {
   readonly onError: (error: unknown, what: string) => void
 }
 
-export interface DecideRequest extends Pick<NewDecision, 'userId' | 'userName' | 'decision' | 'comment'> {
-  readonly customerId: string
-  readonly approvalId: string
-  /** The version of the approval that the approver was shown; null accepts any version. */
-  readonly expected?: number | bigint | null
-  /** The details that the approver was shown; null for a detail that the approver did not send back. */
-  readonly shown: {
-    readonly recipientMaskedIdentifier: string | null
-    readonly amount: { readonly amountMinor: string; readonly currency: string } | null
-  }
-  readonly by: AuditBy
-}
-
 export class Approvals extends Poller {
   readonly #options: ApprovalsOptions
-  /** For each approval that is being decided here: its last transaction, and the number of transactions that wait. */
-  readonly #mailboxes = new Map<string, { tail: Promise<unknown>; waiting: number }>()
-  readonly #work = new Set<Promise<unknown>>()
+  readonly #mailboxes: ApprovalMailboxes
+  readonly #notices: ApprovalNotices
 
   constructor(options: ApprovalsOptions) {
     super({
@@ -126,12 +76,14 @@ export class Approvals extends Poller {
       onError: (error) => options.onError(error, 'approvals that are due'),
     })
     this.#options = options
+    this.#mailboxes = new ApprovalMailboxes(options)
+    this.#notices = new ApprovalNotices(options)
   }
 
-  /** Stops polling, and waits for the decisions that have begun. */
+  /** Stops polling, and waits for the mails that have begun. */
   override async stop(): Promise<void> {
     await super.stop()
-    await Promise.allSettled(this.#work)
+    await this.#notices.settled()
   }
 
   /**
@@ -142,12 +94,12 @@ export class Approvals extends Poller {
    *   Nothing was written then, except that an approval whose subject has changed is withdrawn
    */
   async decide(request: DecideRequest): Promise<void> {
-    const problem = await this.#within(
+    const problem = await this.#mailboxes.within(
       request.approvalId,
       async (tx, approval, afterwards): Promise<Problem | null> => {
         if (approval === null || approval.customerId !== request.customerId)
           refuse('not-found', 'No such approval exists in this tenant.')
-        const admitted = await this.#admit(tx, approval, request)
+        const admitted = await admitDecision(tx, approval, this.#subject(approval), request)
         return await this.#take(tx, admitted, { ...request, stepUpMethod: 'totp' }, request.by, afterwards)
       },
     )
@@ -165,7 +117,7 @@ export class Approvals extends Poller {
     readonly by: AuditBy
     readonly effects?: (now: number) => Effects
   }): Promise<boolean> {
-    return await this.#within(request.approvalId, async (tx, approval, afterwards) => {
+    return await this.#mailboxes.within(request.approvalId, async (tx, approval, afterwards) => {
       if (approval === null || approval.status !== 'pending') return false
       await this.#end(
         tx,
@@ -192,7 +144,7 @@ export class Approvals extends Poller {
     readonly approvalId: string
     readonly customerId: string
   }): Promise<void> {
-    await this.#within(approvalId, async (tx, approval, afterwards) => {
+    await this.#mailboxes.within(approvalId, async (tx, approval, afterwards) => {
       if (approval === null || approval.customerId !== customerId)
         refuse('not-found', 'No such approval exists in this tenant.')
       if (approval.status !== 'pending') refuseEnded(approval)
@@ -203,7 +155,7 @@ export class Approvals extends Poller {
           extra: { violatedPolicies: ['approval-reminder'] },
         })
       }
-      await this.#tellApprovers(
+      await this.#notices.tellApprovers(
         tx,
         approval,
         { type: 'approval_requested', text: 'You are asked again to decide.' },
@@ -214,47 +166,6 @@ export class Approvals extends Poller {
   }
 
   // ── A decision ──────────────────────────────────────────────────────────────────────────────────────────────────────
-
-  /** Checks that this person may decide this approval now. @throws ProblemError when the person may not */
-  async #admit(
-    tx: ApprovalTx,
-    asked: ApprovalRecord,
-    { userId, decision, shown, expected = null }: DecideRequest,
-  ): Promise<ApprovalRecord> {
-    checkVersion(asked, expected)
-    const approval = await addRequesters(tx.client, asked, (await this.#subject(asked).shapedBy?.(tx, asked)) ?? [])
-    const standing = await standingOf(tx.client, approval.id, userId)
-    if (standing === null || !standing.inTier || !standing.notOwn) {
-      refuse(
-        'insufficient-scope',
-        standing?.inTier === true
-          ? 'Requesters do not decide on their own request.'
-          : 'You are not an approver of this tier.',
-        { extra: { requiredCapability: 'approvals.decide' } },
-      )
-    }
-    if (approval.status !== 'pending') refuseEnded(approval)
-    if (standing.hasDecided)
-      refuse('invalid-transition', 'You have already decided on this approval.', {
-        extra: { currentStatus: approval.status, allowed: [] },
-      })
-    if (standing.teamUsed && decision === 'approved') {
-      refuse(
-        'insufficient-scope',
-        'A person of your team has approved; the next approval must come from another team.',
-        { extra: { requiredCapability: 'approvals.decide' } },
-      )
-    }
-    const { recipientMaskedIdentifier, amount } = approval.subject
-    const isShown =
-      (shown.recipientMaskedIdentifier === null || shown.recipientMaskedIdentifier === recipientMaskedIdentifier) &&
-      (shown.amount === null ||
-        (shown.amount.amountMinor === amount?.amountMinor && shown.amount.currency === amount.currency))
-    if (!isShown) refuseChanged(recipientMaskedIdentifier)
-    const blocked = (await this.#subject(approval).blocked?.(tx, approval)) ?? null
-    if (blocked !== null) throw new ProblemError(blocked)
-    return approval
-  }
 
   /**
    * Writes a decision and its consequences.
@@ -316,7 +227,7 @@ export class Approvals extends Poller {
       expired: 'not decided in time',
       cancelled: 'withdrawn',
     } as const
-    await this.#tell(
+    await this.#notices.tell(
       tx,
       [approval.requestedBy],
       {
@@ -347,9 +258,9 @@ export class Approvals extends Poller {
     const { database, clock, shards, onError } = this.#options
     // In sequence, because these decisions belong to no request and must not take the connections that requests need.
     for (const id of await dueApprovals(database, { now: clock.now(), owned: shards.owned(), max: DUE_MAX })) {
-      await this.#within(id, (tx, approval, afterwards) => this.#wake(tx, approval, afterwards)).catch(
-        (error: unknown) => onError(error, `approval ${id}`),
-      )
+      await this.#mailboxes
+        .within(id, (tx, approval, afterwards) => this.#wake(tx, approval, afterwards))
+        .catch((error: unknown) => onError(error, `approval ${id}`))
     }
   }
 
@@ -368,7 +279,7 @@ export class Approvals extends Poller {
     }
     let announcedAt = approval.announcedAt
     if (announcedAt === null) {
-      await this.#tellApprovers(
+      await this.#notices.tellApprovers(
         tx,
         approval,
         { type: 'approval_requested', text: `${approval.requestedByName} asks for your approval.` },
@@ -388,7 +299,7 @@ export class Approvals extends Poller {
     let { warnedAt } = approval
     const warning = warningAt(approval)
     if (warning !== null && warning <= now) {
-      await this.#tellApprovers(
+      await this.#notices.tellApprovers(
         tx,
         approval,
         { type: 'approval_expiring', text: `It expires at ${timestamp(approval.expiresAt)}.` },
@@ -432,104 +343,4 @@ export class Approvals extends Poller {
     }
     await this.#take(tx, current, word, SYSTEM, afterwards)
   }
-
-  // ── Telling people ──────────────────────────────────────────────────────────────────────────────────────────────────
-
-  async #tellApprovers(
-    tx: ApprovalTx,
-    approval: ApprovalRecord,
-    { type, text }: Pick<Notice, 'type' | 'text'>,
-    afterwards: Afterwards,
-  ): Promise<void> {
-    const approvers = await approversOf(tx.client, approval.id)
-    await this.#tell(
-      tx,
-      approvers.map(({ userId }) => userId),
-      {
-        tenantId: approval.customerId,
-        type,
-        text,
-        title: `${approval.subject.title} waits for approval`,
-        object: { type: 'approval', id: approval.id },
-      },
-      afterwards,
-    )
-  }
-
-  async #tell(
-    { client, ids, now }: ApprovalTx,
-    userIds: readonly string[],
-    notice: Notice,
-    afterwards: Afterwards,
-  ): Promise<void> {
-    const addresses = await insertNotices(client, ids, userIds, notice, now)
-    const { mailer, onError } = this.#options
-    afterwards.push(() => {
-      for (const to of addresses)
-        this.#background(
-          mailer
-            .send({ to, subject: notice.title, text: notice.text })
-            .catch((error: unknown) => onError(error, 'mail')),
-        )
-    })
-  }
-
-  #background(work: Promise<unknown>): void {
-    const guarded = work.finally(() => this.#work.delete(guarded))
-    this.#work.add(guarded)
-  }
-
-  // ── The mailbox ─────────────────────────────────────────────────────────────────────────────────────────────────────
-
-  /**
-   * Runs one transaction under the lock of an approval, after the earlier ones of this node.
-   *
-   * @throws Overloaded when too many wait
-   */
-  async #within<Result>(
-    id: string,
-    work: (tx: ApprovalTx, approval: ApprovalRecord | null, afterwards: Afterwards) => Promise<Result>,
-  ): Promise<Result> {
-    const mailbox = this.#mailboxes.get(id) ?? { tail: Promise.resolve(), waiting: 0 }
-    if (mailbox.waiting >= LIMITS.approvalMailboxMax)
-      throw new Overloaded('Too many decisions are waiting; try again shortly.')
-    this.#mailboxes.set(id, mailbox)
-    mailbox.waiting += 1
-    const turn = mailbox.tail.then(() => this.#transaction(id, work))
-    mailbox.tail = turn.catch(() => {
-      /* The caller gets the error; the next decision is independent of it. */
-    })
-    try {
-      return await turn
-    } finally {
-      mailbox.waiting -= 1
-      if (mailbox.waiting === 0) this.#mailboxes.delete(id)
-    }
-  }
-
-  #transaction<Result>(
-    id: string,
-    work: (tx: ApprovalTx, approval: ApprovalRecord | null, afterwards: Afterwards) => Promise<Result>,
-  ): Promise<Result> {
-    return decideInTransaction(
-      this.#options,
-      async (tx, afterwards) => await work(tx, await lockApproval(tx.client, id), afterwards),
-    )
-  }
-}
-
-function refuseEnded({ status }: Pick<ApprovalRecord, 'status'>): never {
-  refuse('invalid-transition', `The approval is ${status}.`, { extra: { currentStatus: status, allowed: [] } })
-}
-
-function changedProblem(currentMaskedIdentifier: string | null): Problem {
-  return {
-    slug: 'approval-subject-changed',
-    detail: 'The subject has changed since it was shown.',
-    extra: { currentMaskedIdentifier },
-  }
-}
-
-function refuseChanged(currentMaskedIdentifier: string | null): never {
-  throw new ProblemError(changedProblem(currentMaskedIdentifier))
 }

@@ -33,7 +33,7 @@ import { lockPolicies, policyId, readPolicies, writePolicy } from '../../storage
 import { recipientCustomer } from '../../storage/recipients/recipients.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
-import type { ApprovalSubject } from './approvals.ts'
+import type { ApprovalSubject } from './approval-subject.ts'
 import { checkVersion } from '../../lib/commands/etag.ts'
 
 export interface PolicyChange {

@@ -18,7 +18,7 @@ import {
 } from '../../storage/bulk-payments/bulk-runs.ts'
 import { lockBulk } from '../../storage/bulk-payments/bulk-payments.ts'
 import { readPayments } from '../../storage/payments/payment-states.ts'
-import type { ApprovalSubject } from '../approvals/approvals.ts'
+import type { ApprovalSubject } from '../approvals/approval-subject.ts'
 import { dueOf, withdrawalOf } from '../payments/approve-payment.ts'
 import type { Afterwards } from '../approvals/decision-transaction.ts'
 import type { PaymentQueue } from '../payments/payment-queue.ts'

@@ -28,7 +28,7 @@ import {
 import type { Database } from '../../storage/db/database.ts'
 import { SYSTEM, writeAudit, type AuditBy } from '../../storage/trail/trail.ts'
 import { readOperator } from '../../storage/operators/operators.ts'
-import type { SubjectOutcome } from '../approvals/approvals.ts'
+import type { SubjectOutcome } from '../approvals/approval-subject.ts'
 import { Poller } from '../runtime/poller.ts'
 import { decideInTransaction } from '../approvals/decision-transaction.ts'
 

@@ -26,7 +26,7 @@ import { writeAudit, type AuditBy } from '../../storage/trail/trail.ts'
 import type { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
 import { readOperator } from '../../storage/operators/operators.ts'
 import { readPayment } from '../../storage/payments/payment-states.ts'
-import type { SubjectOutcome } from '../approvals/approvals.ts'
+import type { SubjectOutcome } from '../approvals/approval-subject.ts'
 import { decideInTransaction } from '../approvals/decision-transaction.ts'
 
 /** The code of a payment that staff have resolved as failed. */

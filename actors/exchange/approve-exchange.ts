@@ -32,7 +32,7 @@ import type { ExchangeFactsCache } from '../../storage/exchange/exchange-facts.t
 import { readExchange } from '../../storage/exchange/exchanges.ts'
 import type { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
 import { takeAvailable } from '../../storage/balances/balance-funds.ts'
-import type { ApprovalSubject, SubjectOutcome } from '../approvals/approvals.ts'
+import type { ApprovalSubject, SubjectOutcome } from '../approvals/approval-subject.ts'
 import type { FxPartner } from '../providers/fx.ts'
 
 export interface ExchangeSubjectOptions {

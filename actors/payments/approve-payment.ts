@@ -12,7 +12,7 @@ import { datesOf } from '../../storage/payments/due-payments.ts'
 import { readExchange } from '../../storage/exchange/exchanges.ts'
 import { readReviewed } from '../../storage/recipients/recipient-cache.ts'
 import { readPayment, readPaymentDetails } from '../../storage/payments/payment-states.ts'
-import type { ApprovalSubject, SubjectOutcome } from '../approvals/approvals.ts'
+import type { ApprovalSubject, SubjectOutcome } from '../approvals/approval-subject.ts'
 import { carryOut, type ExchangeSubjectOptions } from '../exchange/approve-exchange.ts'
 import type { PaymentQueue } from './payment-queue.ts'
 

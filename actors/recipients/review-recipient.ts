@@ -34,7 +34,7 @@ import {
   setRecipientState,
   type RecipientCustomer,
 } from '../../storage/recipients/recipients.ts'
-import type { ApprovalSubject } from '../approvals/approvals.ts'
+import type { ApprovalSubject } from '../approvals/approval-subject.ts'
 
 /** The operator's staff have two weeks to decide a review. */
 const REVIEW_EXPIRES_MS = 14 * DAY_MS
