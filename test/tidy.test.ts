@@ -749,6 +749,38 @@ t.test(`no folder has more than ${FOLDER_FILES_MAX} files`, (t) => {
   t.end()
 })
 
+/** Lines of a file of the product. Biome keeps functions at 80 lines (.biome.json). */
+const FILE_LINES_MAX = 400
+/** Files that are longer, with their length: tables, and files that are not split yet. The numbers may only fall. */
+const LONG_FILES: Readonly<Record<string, number>> = {
+  'lib/ledger/postings.ts': 732,
+  'lib/rails/rails.ts': 609,
+  'storage/redis/redis-shards.ts': 691,
+  'actors/bulk-payments/check-bulk-rows.ts': 455,
+}
+
+/** Returns the files that have too many lines, and those of the list that have fewer than it says. */
+function wrongLengths(files: readonly Source[], long: Readonly<Record<string, number>>): string[] {
+  const lengths = new Map(files.filter(isProduct).map(({ path, text }) => [path, text.trimEnd().split('\n').length]))
+  return [
+    ...[...lengths].filter(([path, lines]) => lines > (long[path] ?? FILE_LINES_MAX)).map(([path]) => path),
+    ...Object.entries(long)
+      .filter(([path, lines]) => (lengths.get(path) ?? 0) < lines)
+      .map(([path]) => `${path} is shorter than listed`),
+  ]
+}
+
+t.test(`no file of the product has more than ${FILE_LINES_MAX} lines, but a list that may only shrink`, (t) => {
+  const long = (path: string, lines: number) => source(path, 'const a = 1\n'.repeat(lines))
+  t.strictSame(wrongLengths([long('http/a.ts', 400), long('test/a.ts', 900)], {}), [])
+  t.strictSame(wrongLengths([long('http/a.ts', 401)], {}), ['http/a.ts'], 'finds a file')
+  t.strictSame(wrongLengths([long('lib/a.ts', 501)], { 'lib/a.ts': 500 }), ['lib/a.ts'], 'finds a table that grew')
+  t.strictSame(wrongLengths([long('lib/a.ts', 499)], { 'lib/a.ts': 500 }), ['lib/a.ts is shorter than listed'])
+  t.strictSame(wrongLengths([], { 'lib/a.ts': 500 }), ['lib/a.ts is shorter than listed'], 'finds a file that is gone')
+  t.strictSame(wrongLengths(everything, LONG_FILES), [])
+  t.end()
+})
+
 /** Returns the names of exported types that stand in more than one file, with the files; re-exports count too. */
 function typesDeclaredTwice(files: readonly Source[]): string[] {
   const homes = new Map<string, Set<string>>()

@@ -45,11 +45,9 @@ export async function admitDecision(
       extra: { currentStatus: approval.status, allowed: [] },
     })
   if (standing.teamUsed && decision === 'approved') {
-    refuse(
-      'insufficient-scope',
-      'A person of your team has approved; the next approval must come from another team.',
-      { extra: { requiredCapability: 'approvals.decide' } },
-    )
+    refuse('insufficient-scope', 'A person of your team has approved; the next approval must come from another team.', {
+      extra: { requiredCapability: 'approvals.decide' },
+    })
   }
   const { recipientMaskedIdentifier, amount } = approval.subject
   const isShown =

@@ -83,6 +83,18 @@ const REDACTED = [
   'req.headers["x-csrf-token"]',
 ]
 
+/** Opens the directory in which mails are written. */
+const mailOutboxOf = (config: Config, { clock, ids, log }: Pick<Node, 'clock' | 'ids' | 'log'>): Node['mailer'] =>
+  createMailOutbox({
+    directory: join(config.dataDir, 'outbox'),
+    clock,
+    ids,
+    // Links in mails are credentials, so mails are logged only when the service runs locally.
+    ...(config.appEnv === 'local'
+      ? { announce: ({ to, subject, text }) => log.info({ mail: { to, subject, text } }, 'mail') }
+      : {}),
+  })
+
 /**
  * Opens the machinery. Each part is closed by `opened`, in reverse order.
  *
@@ -146,15 +158,7 @@ export async function openNode(
     system,
     shards: openShards(config, { log, clock, databaseUrl, instance }),
     workers,
-    mailer: createMailOutbox({
-      directory: join(config.dataDir, 'outbox'),
-      clock,
-      ids,
-      // Links in mails are credentials, so mails are logged only when the service runs locally.
-      ...(config.appEnv === 'local'
-        ? { announce: ({ to, subject, text }) => log.info({ mail: { to, subject, text } }, 'mail') }
-        : {}),
-    }),
+    mailer: mailOutboxOf(config, { clock, ids, log }),
     secrets: createSecretBox(masterSecret),
     random: randomBytes,
     accounts: new InternalAccountCache(database, ids),
