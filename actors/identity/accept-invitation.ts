@@ -89,7 +89,7 @@ export async function acceptInvitation(
     })
     const teams = await teamRows.knownTeams(client, customerId, one.teamIds)
     await teamRows.setTeamsOf(client, customerId, id, [...teams])
-    await invitationRows.endInvitation(client, one.id, 'accepted', now)
+    await invitationRows.endInvitation(client, one, 'accepted', now)
     const actor = { type: 'member' as const, id: userId, name: person?.name ?? (name as string) }
     await recordChange(tx, { actor, address: source.address, requestId }, customerId, {
       action: 'invitation.accepted',

@@ -38,7 +38,7 @@ export async function updateMember(
     if (role !== 'owner' || status !== 'active') await requireOtherOwner(client, customerId, member)
     if (teamIds !== undefined)
       await teamRows.setTeamsOf(client, customerId, id, await checkTeams(client, customerId, teamIds))
-    await rows.updateMember(client, id, { role, status }, now)
+    await rows.updateMember(client, customerId, id, { role, status }, now)
     // Last, because this write locks the balances.
     if (limits !== undefined)
       await writeMemberLimits(client, { customerId, membershipId: id, userId: member.userId, limits, now })
@@ -75,7 +75,7 @@ export async function removeMember(
     const member = await changeable(client, by, id, expected)
     await requireOtherOwner(client, customerId, member)
     await teamRows.setTeamsOf(client, customerId, id, [])
-    await rows.updateMember(client, id, { role: member.role, status: 'removed' }, now)
+    await rows.updateMember(client, customerId, id, { role: member.role, status: 'removed' }, now)
     // A person who is invited again starts without the old limits.
     if (member.limits !== null)
       await writeMemberLimits(client, { customerId, membershipId: id, userId: member.userId, limits: null, now })

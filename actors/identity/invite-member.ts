@@ -94,7 +94,7 @@ export async function resendInvitation(deps: MemberDeps, by: ByInTenant, id: str
       (await invitationRows.addressTaken(client, customerId, emailKey(one.email), now)) !== null
     )
       refuseInState('The address has another invitation or is a member.', 'expired')
-    await invitationRows.renewInvitation(client, id, { tokenSha256, expiresAt: now + INVITATION_MS })
+    await invitationRows.renewInvitation(client, one, { tokenSha256, expiresAt: now + INVITATION_MS })
     await recordChange(tx, auditCaller(by), customerId, {
       action: 'invitation.resent',
       object: { type: 'invitation', id },
@@ -115,7 +115,7 @@ export async function revokeInvitation(deps: MemberDeps, by: ByInTenant, id: str
     const one = (await invitationRows.lockInvitation(client, customerId, id)) ?? refuseNotFound()
     if (one.status === 'revoked') return
     if (one.status === 'accepted') refuseInState('The invitation was accepted; remove the member instead.', 'accepted')
-    await invitationRows.endInvitation(client, id, 'revoked', now)
+    await invitationRows.endInvitation(client, one, 'revoked', now)
     await recordChange(tx, auditCaller(by), customerId, {
       action: 'invitation.revoked',
       object: { type: 'invitation', id },

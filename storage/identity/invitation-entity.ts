@@ -1,31 +1,34 @@
 /** An invitation: a link with which a user becomes a member of a customer. */
 import { defineEntity, p } from '@mikro-orm/core'
+import { instant, managed } from '../db/entity-types.ts'
 
-export const Invitation = defineEntity({
-  name: 'Invitation',
-  tableName: 'invitation',
-  properties: {
-    id: p.uuid().primary(),
-    customerId: p.uuid().fieldName('customer_id'),
-    email: p.text(),
-    emailKey: p.text().fieldName('email_key'),
-    role: p.text(),
-    teamIds: p.array().fieldName('team_ids').columnType('uuid[]'),
-    tokenSha256: p.blob().fieldName('token_sha256'),
-    status: p.text(),
-    version: p.integer().version(),
-    invitedBy: p.uuid().fieldName('invited_by'),
-    invitedByName: p.text().fieldName('invited_by_name'),
-    expiresAt: p.datetime().fieldName('expires_at').columnType('timestamptz'),
-    acceptedAt: p.datetime().fieldName('accepted_at').columnType('timestamptz').nullable(),
-    createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
-  },
-  indexes: [{ name: 'invitation_customer', properties: ['customerId', 'id'] }],
-  uniques: [
-    { name: 'invitation_token_unique', properties: ['tokenSha256'] },
-    {
-      name: 'invitation_pending',
-      expression: `create unique index invitation_pending on invitation (customer_id, email_key) where status = 'pending'`,
+export const Invitation = managed(
+  defineEntity({
+    name: 'Invitation',
+    tableName: 'invitation',
+    properties: {
+      id: p.uuid().primary(),
+      customerId: p.uuid().fieldName('customer_id'),
+      email: p.text(),
+      emailKey: p.text().fieldName('email_key'),
+      role: p.text(),
+      teamIds: p.array().fieldName('team_ids').columnType('uuid[]'),
+      tokenSha256: p.blob().fieldName('token_sha256'),
+      status: p.text(),
+      version: p.integer().version(),
+      invitedBy: p.uuid().fieldName('invited_by'),
+      invitedByName: p.text().fieldName('invited_by_name'),
+      expiresAt: instant().fieldName('expires_at'),
+      acceptedAt: instant().fieldName('accepted_at').nullable(),
+      createdAt: instant().fieldName('created_at'),
     },
-  ],
-})
+    indexes: [{ name: 'invitation_customer', properties: ['customerId', 'id'] }],
+    uniques: [
+      { name: 'invitation_token_unique', properties: ['tokenSha256'] },
+      {
+        name: 'invitation_pending',
+        expression: `create unique index invitation_pending on invitation (customer_id, email_key) where status = 'pending'`,
+      },
+    ],
+  }),
+)

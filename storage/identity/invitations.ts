@@ -1,7 +1,9 @@
 /** Rows of invitations, and of the person who accepts an invitation. Statements only; rules are elsewhere. */
 import type { MemberRole } from '../../lib/identity/capabilities.ts'
 import { timestamp } from '../../lib/base/clock.ts'
+import { entitiesOf } from '../db/entities.ts'
 import type { TransactionClient } from '../db/transaction.ts'
+import { Invitation } from './invitation-entity.ts'
 import type { Client } from './members.ts'
 
 export interface InvitationRecord {
@@ -126,51 +128,43 @@ export interface NewInvitation {
   readonly now: number
 }
 
-export async function insertInvitation(client: TransactionClient, invitation: NewInvitation): Promise<void> {
-  await client.query({
-    name: 'insert_invitation',
-    text: `insert into invitation (id, customer_id, email, email_key, role, team_ids, token_sha256, status, version, invited_by, invited_by_name, expires_at, created_at)
-      values ($1, $2, $3, $4, $5, $6, decode($7, 'hex'), 'pending', 1, $8, $9, $10, $11)`,
-    values: [
-      invitation.id,
-      invitation.customerId,
-      invitation.email,
-      invitation.emailKey,
-      invitation.role,
-      invitation.teamIds,
-      invitation.tokenSha256,
-      invitation.by.id,
-      invitation.by.name,
-      timestamp(invitation.expiresAt),
-      timestamp(invitation.now),
-    ],
+export async function insertInvitation(
+  client: TransactionClient,
+  { by, now, tokenSha256, teamIds, ...invitation }: NewInvitation,
+): Promise<void> {
+  await entitiesOf(client, { customerId: invitation.customerId }).insert(Invitation, {
+    ...invitation,
+    teamIds: [...teamIds],
+    tokenSha256: Buffer.from(tokenSha256, 'hex'),
+    status: 'pending',
+    invitedBy: by.id,
+    invitedByName: by.name,
+    createdAt: now,
   })
 }
 
-/** Sets a new link for an invitation; the previous link becomes void. */
+/** Sets a new link for a locked invitation; the previous link becomes void. */
 export async function renewInvitation(
   client: TransactionClient,
-  id: string,
+  { id, customerId }: Pick<InvitationRecord, 'id' | 'customerId'>,
   { tokenSha256, expiresAt }: { readonly tokenSha256: string; readonly expiresAt: number },
 ): Promise<void> {
-  await client.query({
-    name: 'renew_invitation',
-    text: `update invitation set token_sha256 = decode($2, 'hex'), status = 'pending', expires_at = $3, version = version + 1 where id = $1`,
-    values: [id, tokenSha256, timestamp(expiresAt)],
-  })
+  const rows = entitiesOf(client, { customerId })
+  const change = { tokenSha256: Buffer.from(tokenSha256, 'hex'), status: 'pending', expiresAt }
+  Object.assign(await rows.get(Invitation, id), change)
+  await rows.save()
 }
 
+/** Ends a locked invitation. */
 export async function endInvitation(
   client: TransactionClient,
-  id: string,
+  { id, customerId }: Pick<InvitationRecord, 'id' | 'customerId'>,
   status: 'accepted' | 'revoked',
   now: number,
 ): Promise<void> {
-  await client.query({
-    name: 'end_invitation',
-    text: `update invitation set status = $2, accepted_at = case when $2 = 'accepted' then $3::timestamptz end, version = version + 1 where id = $1`,
-    values: [id, status, timestamp(now)],
-  })
+  const rows = entitiesOf(client, { customerId })
+  Object.assign(await rows.get(Invitation, id), { status, acceptedAt: status === 'accepted' ? now : null })
+  await rows.save()
 }
 
 export async function insertPerson(

@@ -2,7 +2,9 @@
 import { limitsOf, type CurrencyLimits, type LimitsJson } from '../../lib/customers/limits.ts'
 import type { MemberRole } from '../../lib/identity/capabilities.ts'
 import { timestamp } from '../../lib/base/clock.ts'
+import { entitiesOf } from '../db/entities.ts'
 import type { TransactionClient } from '../db/transaction.ts'
+import { Membership } from './membership-entity.ts'
 
 export type Client = Pick<TransactionClient, 'query'>
 
@@ -63,12 +65,8 @@ export async function findMember(client: Client, customerId: string, id: string)
 
 /** Counts active owners of a customer other than one membership. */
 export async function otherOwners(client: Client, customerId: string, exceptId: string): Promise<number> {
-  const { rows } = await client.query<{ owners: number }>({
-    name: 'other_owners',
-    text: `select count(*)::int as owners from membership where tenant_id = $1 and role = 'owner' and status = 'active' and id <> $2`,
-    values: [customerId, exceptId],
-  })
-  return rows[0]!.owners
+  const owners = { role: 'owner', status: 'active', id: { $ne: exceptId } }
+  return await entitiesOf(client, { customerId }).count(Membership, owners)
 }
 
 /** Counts members that are not removed, and open invitations. */
@@ -84,15 +82,14 @@ export async function countMembers(client: Client, customerId: string, now: numb
 
 export async function updateMember(
   client: TransactionClient,
+  customerId: string,
   id: string,
   { role, status }: { readonly role: string; readonly status: string },
   now: number,
 ): Promise<void> {
-  await client.query({
-    name: 'update_member',
-    text: 'update membership set role = $2, status = $3, version = version + 1, updated_at = $4 where id = $1',
-    values: [id, role, status, timestamp(now)],
-  })
+  const rows = entitiesOf(client, { customerId })
+  Object.assign(await rows.get(Membership, id), { role, status, updatedAt: now })
+  await rows.save()
 }
 
 /** Makes a membership the customer's primary owner, in place of the present one. */
@@ -102,14 +99,11 @@ export async function setPrimaryOwner(
   id: string,
   now: number,
 ): Promise<void> {
-  await client.query({
-    name: 'no_primary_owner',
-    text: 'update membership set is_primary_owner = false, version = version + 1, updated_at = $2 where tenant_id = $1 and is_primary_owner',
-    values: [customerId, timestamp(now)],
-  })
-  await client.query({
-    name: 'set_primary_owner',
-    text: `update membership set is_primary_owner = true, role = 'owner', version = version + 1, updated_at = $2 where id = $1`,
-    values: [id, timestamp(now)],
-  })
+  const rows = entitiesOf(client, { customerId })
+  const present = await rows.findOne(Membership, { isPrimaryOwner: true })
+  if (present !== null) Object.assign(present, { isPrimaryOwner: false, updatedAt: now })
+  // Written first: a customer has one primary owner at any moment.
+  await rows.save()
+  Object.assign(await rows.get(Membership, id), { isPrimaryOwner: true, role: 'owner', updatedAt: now })
+  await rows.save()
 }
