@@ -2,6 +2,7 @@
  * Payments as the ledger is asked for them, without HTTP: what the flow behind `POST /payments` would hand to the paying
  * balance for the smallest body. The engine and the ceiling are both measured with these.
  */
+import { NO_MARKET } from '../lib/exchange/market.ts'
 import type { ProblemRequest } from '../lib/base/problem-document.ts'
 import { NO_REQUEST } from '../lib/balances/decision.ts'
 import { randomInt, randomUUID } from 'node:crypto'
@@ -32,7 +33,7 @@ const SHOWN: CreatePayment['shown'] = {
 }
 const QUEUED = { position: 1, etaSeconds: 1, estimatedAt: '2026-05-04T09:30:00.000Z' }
 const METADATA = {}
-const APPROVING = { ids, sandboxDecision: null }
+const APPROVING = { ids, sandboxDecision: null, rates: NO_MARKET }
 /** Idempotency records are uuids of a hash in life: random, so that their index is used as in life. */
 const FINGERPRINT = randomUUID()
 

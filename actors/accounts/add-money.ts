@@ -6,7 +6,7 @@ import { bookSpot, findQuote, type ExchangeDeps } from '../exchange/create-excha
 import { createQuote } from '../exchange/create-quote.ts'
 import type { Caller } from '../commands/caller.ts'
 import type { ExchangeBooked } from '../../lib/exchange/book-exchange.ts'
-import { exchangeJson, type ExchangeRecord } from '../../lib/exchange/exchange.ts'
+import { moneyConverted } from '../../lib/exchange/exchange.ts'
 import type { QuoteRecord } from '../../lib/exchange/quote.ts'
 import { ProblemError, refuse, type FieldError, type Problem } from '../../lib/base/problems.ts'
 import { depositDetailsOf } from '../../storage/accounts/account-details.ts'
@@ -40,7 +40,7 @@ export function createAddMoney(deps: AddMoneyDeps): AddMoneyCommand {
         if (outcome.kind === 'refused') return { ...outcome, problem: inWordsOfBody(outcome.problem) }
         return outcome
       },
-      ({ exchange }) => done(converted(exchange), false),
+      ({ exchange }) => done(moneyConverted(exchange), false),
     )
   }
 }
@@ -109,7 +109,7 @@ async function convert(deps: AddMoneyDeps, caller: Caller, body: AddMoney) {
     externalId: null,
     metadata: {},
     rule: 'L81',
-    answer: (exchange) => JSON.stringify(converted(exchange)),
+    operation: 'add_money',
   })
 }
 
@@ -170,12 +170,6 @@ interface Side {
   readonly id: string
   readonly currency: string
 }
-
-const converted = (exchange: ExchangeRecord): AddMoneyResult => ({
-  method: 'conversion' as const,
-  depositDetails: [],
-  exchange: exchangeJson(exchange),
-})
 
 /**
  * Checks that an amount given beside a quote is the quoted amount of that side.

@@ -5,6 +5,7 @@
  * bulk payment. Once a run has ended, none of its rows can become a payment any more, even if a worker still works on a
  * row.
  */
+import { converterAt } from '../../lib/exchange/worth.ts'
 import { sandboxDecisionIn } from '../../lib/sandbox/approvals.ts'
 import type { ApprovalRecord } from '../../lib/approvals/approval.ts'
 import { opening, summary } from '../../lib/approvals/opening.ts'
@@ -39,7 +40,6 @@ import { endJob, insertJob, lockJob, resumeJob, type JobRecord } from '../../sto
 import type { TransactionClient } from '../../storage/db/transaction.ts'
 import type { FxPartner } from '../providers/fx.ts'
 import { writeBulkTrail } from './bulk-trail.ts'
-import { marketConvert } from '../exchange/create-exchange.ts'
 
 /**
  * Retry-After of a refused submission: a fixed guess, because the end of the operator's other runs is not known ahead.
@@ -82,7 +82,7 @@ export const standsStill = ({ lastProgressAt, submittedAt }: BulkRecord, forMs: 
 // ── The beginning ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 export interface BeginDeps {
-  readonly market: Pick<FxPartner, 'mid'>
+  readonly market: Pick<FxPartner, 'rates'>
   readonly sandbox: boolean
 }
 
@@ -161,7 +161,7 @@ async function openBatchApproval(
   const { terms: policy, from } = ruleInEffect('bulk_payment', await readStoredPolicies(client, bulk.customerId))
   if (policy === null) return null
   const { totals, connectionId } = await totalsUnder(client, bulk.id, policy)
-  const convert = connectionId === null ? NO_RATES : marketConvert(market, connectionId)
+  const convert = connectionId === null ? NO_RATES : converterAt(market.rates(), connectionId, now)
   const match = batchTier(policy, totals, convert)
   if (match === null) return null
   const amount = totalIn(policy.currency, bulk.totals, convert)

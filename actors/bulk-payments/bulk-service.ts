@@ -23,7 +23,7 @@ export interface BulkServiceParts {
   readonly recipients: { readonly commands: Pick<RecipientCommands, 'make'> }
   /** The tables for checks of bank details. */
   readonly validation: Pick<ValidationDeps, 'ukModulus' | 'banks'>
-  readonly exchanges: { readonly deps: { readonly market: Pick<FxPartner, 'mid'> } }
+  readonly exchanges: { readonly deps: { readonly market: Pick<FxPartner, 'rates'> } }
   readonly queue: PaymentQueue
   readonly approvals: Pick<ApprovalService, 'addSubjects'>
   readonly jobs: Pick<JobService, 'jobs' | 'addKinds'>

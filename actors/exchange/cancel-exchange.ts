@@ -6,7 +6,7 @@
 import { dateIn } from '../../lib/base/clock.ts'
 import { isContract, moveContract } from '../../lib/exchange/contract.ts'
 import { contractAfter, contractEffects } from '../../lib/exchange/contract-effects.ts'
-import { exchangeJson, type ExchangeKind, type ExchangeRecord } from '../../lib/exchange/exchange.ts'
+import { exchangeBody, type ExchangeKind, type ExchangeRecord } from '../../lib/exchange/exchange.ts'
 import { together } from '../../lib/decisions/merge.ts'
 import { LIMITS } from '../../lib/base/limits.ts'
 import { refuseNotFound } from '../../lib/base/problems.ts'
@@ -84,7 +84,7 @@ async function endApproval(
       by: auditBy(caller),
       effects: (now) => {
         cancelled = { ...exchange, status: 'cancelled', version: exchange.version + 1, updatedAt: now }
-        return outcomeRecord(caller.key, 200, exchange.id, answerOf(cancelled), now)
+        return outcomeRecord(caller.key, 200, exchange.id, exchangeBody(cancelled), now)
       },
     })
     return ended ? { kind: 'exchange_cancelled' as const, exchange: cancelled } : 'moved_on'
@@ -124,7 +124,7 @@ async function endContract(
           await writeOrSuspend({ client, ids, now }, (suspenseId) => ({
             effects: together(
               contractEffects(contract, moved, { ...context, suspenseId }),
-              outcomeRecord(caller.key, 200, id, answerOf(after), now),
+              outcomeRecord(caller.key, 200, id, exchangeBody(after), now),
             ),
           }))
           return { kind: 'exchange_cancelled' as const, exchange: after }
@@ -137,5 +137,3 @@ async function endContract(
     throw error
   }
 }
-
-const answerOf = (exchange: ExchangeRecord): string => JSON.stringify(exchangeJson(exchange))

@@ -5,12 +5,10 @@
  */
 import { sandboxDecisionIn } from '../../lib/sandbox/approvals.ts'
 import { dateIn } from '../../lib/base/clock.ts'
-import type { Convert } from '../../lib/approvals/policy.ts'
 import { expiredQuote, takenExternalId, usedQuote, type BookExchange } from '../../lib/exchange/book-exchange.ts'
 import type { BookingRule } from '../../lib/exchange/booking.ts'
 import type { ExchangeRecord } from '../../lib/exchange/exchange.ts'
 import { isExpired, type QuoteKind, type QuoteRecord } from '../../lib/exchange/quote.ts'
-import { converterOf } from '../../lib/exchange/worth.ts'
 import { orderNumber } from '../../lib/base/ids.ts'
 import { LIMITS } from '../../lib/base/limits.ts'
 import { inStoredOrder } from '../../lib/base/metadata.ts'
@@ -27,7 +25,6 @@ import type { ExchangeFacts } from '../../storage/exchange/exchange-facts.ts'
 import type { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
 import type { OrderNumbers } from '../../storage/payments/order-numbers.ts'
 import { exchangingBalance, type ExchangeBookReply } from '../balances/balance.ts'
-import type { FxPartner } from '../providers/fx.ts'
 import { Overloaded } from '../runtime/lane.ts'
 import { deskOf, mustHave, type QuoteDeps } from './create-quote.ts'
 import type { ContractOutcome } from './exchange-contracts.ts'
@@ -92,7 +89,7 @@ export async function createExchange(
     reference,
     externalId,
     metadata,
-    convert: marketConvert(world.market, quote.connectionId),
+    rates: world.market.rates(),
   })
 }
 
@@ -177,8 +174,8 @@ export interface ExchangeDetails {
   readonly externalId: string | null
   readonly metadata: Readonly<Record<string, string>>
   readonly rule?: BookingRule
-  /** The answer recorded under the key, where it is not the exchange itself. */
-  readonly answer?: BookExchange['answer']
+  /** The operation whose answer is recorded under the key, where that is not the exchange itself. */
+  readonly operation?: BookExchange['operation']
 }
 
 /**
@@ -228,7 +225,7 @@ async function commandOf(
   world: ExchangeDeps,
   caller: Caller,
   { quote, desk, sellBalance, buyBalanceId }: FoundQuote,
-  { reference, externalId, metadata, rule, answer }: ExchangeDetails,
+  { reference, externalId, metadata, rule, operation }: ExchangeDetails,
   { refusal, creditRefused }: Pick<BookExchange, 'refusal' | 'creditRefused'>,
 ): Promise<BookExchange> {
   const { ids, clock, accounts, sandbox, market } = world
@@ -302,18 +299,13 @@ async function commandOf(
     valueDate,
     refusal,
     creditRefused,
-    answer,
+    operation,
     ...(rule === undefined ? {} : { rule }),
     approving: {
       ids,
       requestedByName: caller.createdByName,
       sandboxDecision: sandbox ? sandboxDecisionIn([reference ?? '']) : null,
-      convert: marketConvert(market, connectionId),
+      rates: market.rates(),
     },
   }
-}
-
-/** Values an amount in another currency at the mid-market rate; null where a pair is not quoted. */
-export function marketConvert(market: Pick<FxPartner, 'mid'>, connectionId: string): Convert {
-  return converterOf((from, to) => market.mid(connectionId, from, to))
 }

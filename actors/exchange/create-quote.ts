@@ -22,7 +22,7 @@ export interface QuoteDeps {
   readonly desks: Pick<ExchangeFactsCache, 'of' | 'within'>
   readonly quotes: QuoteCache
   readonly balances: BalanceCache
-  readonly market: Pick<FxPartner, 'mid'>
+  readonly market: Pick<FxPartner, 'mid' | 'rates'>
   readonly hasFeature: (customerId: string, feature: Feature) => Promise<boolean>
   readonly ids: IdSource
   readonly clock: Clock

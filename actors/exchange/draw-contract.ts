@@ -19,7 +19,6 @@ import { contractBalance, type ContractCommand } from '../balances/balance.ts'
 import { Overloaded } from '../runtime/lane.ts'
 import {
   accountsOfContract,
-  answerOf,
   contractOfCustomer,
   refuseError,
   type ContractAsker,
@@ -146,7 +145,6 @@ async function draw(
       },
       refusal: refusal ?? (move.automatic === true ? null : windowRefusal(contract, now, calendar)),
       creditRefused,
-      answer: answerOf,
     }
     const outcome = await world.system.ask(contractBalance, order.sellBalanceId, caller.shard, command, caller.deadline)
     switch (outcome.kind) {

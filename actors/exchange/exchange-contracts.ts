@@ -7,7 +7,7 @@
 import { NO_REQUEST } from '../../lib/balances/decision.ts'
 import type { Clock } from '../../lib/base/clock.ts'
 import { isContract, type Contract } from '../../lib/exchange/contract.ts'
-import { exchangeJson, type ExchangeRecord } from '../../lib/exchange/exchange.ts'
+import type { ExchangeRecord } from '../../lib/exchange/exchange.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import type { InternalAccounts } from '../../lib/ledger/entry.ts'
 import { refuse, refuseNotFound, type FieldError } from '../../lib/base/problems.ts'
@@ -77,9 +77,6 @@ export async function accountsOfContract(
     ? await accounts.accountsWith(scope, 'fx_deposit', customerId)
     : await accounts.accounts(scope)
 }
-
-/** The answer that is stored under a key with a contract or a drawdown. */
-export const answerOf = (exchange: ExchangeRecord): string => JSON.stringify(exchangeJson(exchange))
 
 /**
  * Makes the service the caller, for the contract's customer and under the name of its creator. It has no key to record

@@ -32,6 +32,9 @@ import type { Database } from '../../storage/db/database.ts'
 import { findExchanges, readExchange } from '../../storage/exchange/exchanges.ts'
 import { askFxOrdersAt, keepFxMessages, takeDueFxOrders, type DueFxOrder } from '../../storage/exchange/fx-orders.ts'
 import type { InternalAccountCache, InternalAccountReader } from '../../storage/journal/internal-account-cache.ts'
+import type { Reader } from '../../storage/db/connection.ts'
+import { readerOf, through } from '../../storage/db/transaction.ts'
+import { loadPayments } from '../../storage/payments/payment-states.ts'
 import { isKeptAlready } from '../../storage/providers/provider-events.ts'
 import { exchangeActor } from './exchange.ts'
 import type { ExceptionSubjectKind } from '../compliance/resolve-exception.ts'
@@ -239,7 +242,7 @@ export class FxOrders extends Poller {
     suspenseId: string | undefined,
   ): Promise<Outcome<ExchangeReply>> {
     const { system } = this.#options
-    const context = await exchangeContext(this.#options, exchange)
+    const context = await exchangeContext({ ...this.#options, reader: readerOf(this.#options.database) }, exchange)
     const command: ExchangeCommand = {
       ...move,
       message: message === null ? null : { id: message.id, type: message.type },
@@ -260,10 +263,14 @@ export async function exchangeContext(
     ids,
     clock,
     sandbox,
-  }: Pick<FxOrdersOptions, 'ids' | 'clock' | 'sandbox'> & { readonly accounts: InternalAccountReader },
+    reader,
+  }: Pick<FxOrdersOptions, 'ids' | 'clock' | 'sandbox'> & {
+    readonly accounts: InternalAccountReader
+    readonly reader: Reader
+  },
   exchange: ExchangeRecord,
 ): Promise<ExchangeMoveContext> {
-  const { operatorId, connectionId, customerId, sellCurrency, buyCurrency, depositUsed } = exchange
+  const { operatorId, connectionId, customerId, sellCurrency, buyCurrency, depositUsed, paymentId } = exchange
   const scope = { operatorId, connectionId, currency: sellCurrency }
   const [sell, buy] = await Promise.all([
     depositUsed > 0n ? accounts.accountsWith(scope, 'fx_deposit', customerId) : accounts.accounts(scope),
@@ -274,11 +281,17 @@ export async function exchangeContext(
     accounts: { sell, buy },
     valueDate: dateIn(clock.now(), 'UTC'),
     sandbox,
-    queueDelayMs: sandbox ? queueDelayMs : NO_DELAY,
+    queueDelayMs: sandbox && paymentId !== null ? await delayOf(reader, paymentId) : 0,
   }
 }
 
-const NO_DELAY = (): number => 0
+/** Reads how long the sandbox keeps a payment in the queue, milliseconds. */
+async function delayOf(reader: Reader, paymentId: string): Promise<number> {
+  const payment = (await loadPayments(reader, [paymentId], false)).get(paymentId)
+  if (payment === undefined) return 0
+  const { amount: amountMinor, reference, recipientName } = payment
+  return queueDelayMs({ amountMinor, reference, recipientName })
+}
 
 function moveOf({ type, sold, bought, reason }: FxMessage): Move {
   switch (type) {
@@ -344,7 +357,13 @@ export function exchangeExceptions({
       if (state === null) throw new Error(`The exchange ${subjectId} does not exist.`)
       const { exchange } = state
       const context = await exchangeContext(
-        { accounts: accounts.within(client), sandbox, ids, clock: { now: () => now } },
+        {
+          accounts: accounts.within(client),
+          sandbox,
+          ids,
+          clock: { now: () => now },
+          reader: readerOf(through(client)),
+        },
         exchange,
       )
       const move: Move =

@@ -14,7 +14,6 @@ import { contractBalance, type ContractCommand } from '../balances/balance.ts'
 import { Overloaded } from '../runtime/lane.ts'
 import {
   accountsOfContract,
-  answerOf,
   contractOfCustomer,
   refuseError,
   type ContractAsker,
@@ -77,7 +76,6 @@ export async function moveAtBalance(
       problemRequest: caller.problemRequest,
       contract,
       move,
-      answer: answerOf,
       context: {
         ids: world.ids,
         accounts,

@@ -4,8 +4,8 @@
  * The contract as it was read travels with the command, and its version is the fence. When another change came in
  * between, the commit reports it, and the flow reads and asks again.
  */
+import type { MarketRates } from '../../lib/exchange/market.ts'
 import { MINUTE_MS, dateIn } from '../../lib/base/clock.ts'
-import type { Convert } from '../../lib/approvals/policy.ts'
 import { takenExternalId, usedQuote } from '../../lib/exchange/book-exchange.ts'
 import type { Contract } from '../../lib/exchange/contract.ts'
 import type { ForwardType } from '../../lib/exchange/exchange.ts'
@@ -23,7 +23,6 @@ import { contractBalance, type ContractCommand } from '../balances/balance.ts'
 import { Overloaded } from '../runtime/lane.ts'
 import {
   accountsOfContract,
-  answerOf,
   refuseError,
   type ContractAsker,
   type ContractDeps,
@@ -51,7 +50,7 @@ export interface ContractInput {
   readonly reference: string | null
   readonly externalId: string | null
   readonly metadata: Readonly<Record<string, string>>
-  readonly convert: Convert
+  readonly rates: MarketRates
 }
 
 /**
@@ -87,12 +86,11 @@ export async function openExchangeContract(
       pays,
       sellBalance: input.sellBalance,
       refusal,
-      answer: answerOf,
       approving: {
         ids,
         requestedByName: caller.createdByName,
         sandboxDecision: sandbox ? sandboxDecisionIn([input.reference ?? '']) : null,
-        convert: input.convert,
+        rates: input.rates,
       },
       context: { ids, accounts: await accountsOfContract(world, contract), valueDate: dateIn(now, 'UTC'), sandbox },
     }

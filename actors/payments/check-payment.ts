@@ -2,6 +2,8 @@
  * Checks a payment without making it: asks the same questions and makes the same decision, and writes nothing. Reports
  * every reason against the payment that can be known at once, not only the first.
  */
+import { NO_MARKET } from '../../lib/exchange/market.ts'
+import { converterAt } from '../../lib/exchange/worth.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import { tierFor, type Convert } from '../../lib/approvals/policy.ts'
@@ -21,7 +23,7 @@ import { paymentWithExternalId } from '../../storage/payments/drafts.ts'
 import type { PayableRecipient } from '../../storage/recipients/recipient-cache.ts'
 import { loadBalances } from '../../storage/balances/balance-states.ts'
 import type { CancelDeps } from './cancel-payment.ts'
-import { commandOf, convertAt, payeeOnPlatform, type PaymentInput, type PayDeps } from './submit-payment.ts'
+import { commandOf, payeeOnPlatform, type PaymentInput, type PayDeps } from './submit-payment.ts'
 import type { Caller } from '../commands/caller.ts'
 import { readerOf } from '../../storage/db/transaction.ts'
 
@@ -128,7 +130,7 @@ export async function examinePayment(
             rail: choice.rail,
             toOwnAccount: payee.ownAccount,
             quote: conversion?.quote,
-            convert: convertAt(world, payer.connectionId),
+            convert: converterAt(world.market?.rates() ?? NO_MARKET, payer.connectionId, clock.now()),
           },
           input,
           clock.now(),

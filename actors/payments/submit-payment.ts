@@ -5,7 +5,7 @@
  * read may be stale; the commit reports it then, and the flow reads and asks again.
  */
 import { sandboxDecisionIn } from '../../lib/sandbox/approvals.ts'
-import { NO_RATES, type Convert } from '../../lib/approvals/policy.ts'
+import { NO_MARKET } from '../../lib/exchange/market.ts'
 import { timestamp, type Clock } from '../../lib/base/clock.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import { orderNumber, type IdSource } from '../../lib/base/ids.ts'
@@ -30,7 +30,6 @@ import type { StoredOutcome } from '../../storage/commit/idempotency-section.ts'
 import type { OrderNumbers } from '../../storage/payments/order-numbers.ts'
 import type { PayableRecipient, RecipientCache } from '../../storage/recipients/recipient-cache.ts'
 import { balanceActor, type BalanceReply } from '../balances/balance.ts'
-import { marketConvert } from '../exchange/create-exchange.ts'
 import type { Conversions } from './payment-conversions.ts'
 import type { PayeeVerifier } from '../providers/bank.ts'
 import type { FxPartner } from '../providers/fx.ts'
@@ -66,7 +65,7 @@ export interface PayDeps extends FlowDeps {
    * Converts amounts to the currency of an approval tier; absent where no exchange is offered, so that nothing can be
    * compared.
    */
-  readonly market?: Pick<FxPartner, 'mid'>
+  readonly market?: Pick<FxPartner, 'rates'>
   /** The documents that customers attach to payments; absent where documents are not supported. */
   readonly documents?: PaymentDocuments
   readonly queue: Pick<PaymentQueue, 'place' | 'offer'>
@@ -250,7 +249,7 @@ export async function commandOf(
     approving: {
       ids: world.ids,
       sandboxDecision: world.sandbox ? sandboxDecisionIn([input.reference, recipient.name]) : null,
-      convertAt: (connectionId) => convertAt(world, connectionId),
+      rates: world.market?.rates() ?? NO_MARKET,
     },
     ...givenOf(input),
     externalIdOwner,
@@ -344,11 +343,6 @@ function shapersOf(
   if (draft !== null)
     return requestersOf([draft.createdBy], draft.details.editors ?? [], editorsSince(editors, draft.createdAt))
   return termsSince === undefined ? shapedBy : requestersOf(shapedBy ?? [], editorsSince(editors, termsSince))
-}
-
-/** Converts amounts to other currencies, at the mid-market rate of a connection. */
-export function convertAt({ market }: Pick<PayDeps, 'market'>, connectionId: string): Convert {
-  return market === undefined ? NO_RATES : marketConvert(market, connectionId)
 }
 
 /**

@@ -4,6 +4,7 @@
  * and each has an id of its own.
  */
 import type { CurrencyCode } from '../../lib/base/currency.ts'
+import type { MarketRates } from '../../lib/exchange/market.ts'
 import type { Fraction, FixedSide, Rate } from '../../lib/exchange/rate.ts'
 
 /** An exchange, as sent to the partner. Amounts are minor units. */
@@ -52,6 +53,8 @@ export interface FxPartner {
    * Read from memory, so that a quote never waits.
    */
   mid(connectionId: string, sell: CurrencyCode, buy: CurrencyCode): Fraction | null
+  /** Returns the rates of all connections as data, for commands. Read from memory. */
+  rates(): MarketRates
   /**
    * Sends orders. An order without a result timed out.
    *

@@ -9,7 +9,7 @@
  */
 import type { Clock } from '../../lib/base/clock.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
-import { marketRate, type RateShift } from '../../lib/exchange/market.ts'
+import { marketRate, midRate, sandboxRates, type MarketRates, type RateShift } from '../../lib/exchange/market.ts'
 import { boughtFor, soldFor, type Fraction } from '../../lib/exchange/rate.ts'
 import { LIMITS } from '../../lib/base/limits.ts'
 import { planExchange } from '../../lib/sandbox/exchanges.ts'
@@ -52,7 +52,7 @@ export class SandboxFx implements FxPartner {
   readonly #options: SandboxFxOptions
   readonly #poller: Poller
   /** Shifts of rates, by connection. */
-  #shifts: ReadonlyMap<string, readonly RateShift[]> = new Map()
+  #rates: MarketRates = sandboxRates(new Map())
   #inbox: FxInbox | undefined
   /** Times at which messages were sent that are not acknowledged yet, by reference. */
   readonly #sent = new Map<string, number>()
@@ -82,7 +82,7 @@ export class SandboxFx implements FxPartner {
    * @throws what the driver throws
    */
   async readShifts(): Promise<void> {
-    this.#shifts = await readRateShifts(this.#options.database)
+    this.#rates = sandboxRates(await readRateShifts(this.#options.database))
   }
 
   /**
@@ -103,7 +103,11 @@ export class SandboxFx implements FxPartner {
   }
 
   mid(connectionId: string, sell: CurrencyCode, buy: CurrencyCode): Fraction | null {
-    return marketRate(sell, buy, this.#shifts.get(connectionId) ?? [], this.#options.clock.now())
+    return midRate(this.#rates, { connectionId, sell, buy }, this.#options.clock.now())
+  }
+
+  rates(): MarketRates {
+    return this.#rates
   }
 
   async submit(orders: readonly FxOrder[]): Promise<ReadonlyMap<string, FxSubmission>> {

@@ -10,7 +10,7 @@
  * hold; their moves on approval are in actors/exchange/exchange-contracts.ts.
  */
 import { opening, type SandboxDecision } from '../approvals/opening.ts'
-import { tierFor, type Convert } from '../approvals/policy.ts'
+import { tierFor } from '../approvals/policy.ts'
 import { timestamp } from '../base/clock.ts'
 import type { IdSource } from '../base/ids.ts'
 import type { BalanceState } from '../balances/balance.ts'
@@ -19,7 +19,9 @@ import type { PaymentPart } from './effects.ts'
 import { failureOf, type FailureReason, type FailureCode } from '../rails/failure-codes.ts'
 import { bookingOf, exchangeEvents, exchangeUpdate, neededFor, type BookingContext } from './booking.ts'
 import type { ExchangeRecord, ExchangeStatus } from './exchange.ts'
+import type { MarketRates } from './market.ts'
 import type { Priced } from './pricing.ts'
+import { converterAt } from './worth.ts'
 import type { QuoteRecord } from './quote.ts'
 import { formatRate } from './rate.ts'
 
@@ -29,8 +31,8 @@ export interface ExchangeApproving {
   readonly requestedByName: string
   /** The decision of the sandbox's simulated approver, when the reference asks for it. */
   readonly sandboxDecision: SandboxDecision | null
-  /** Converts an amount to the currency of a policy, at the market rates read for this request. */
-  readonly convert: Convert
+  /** The market rates read for this request; they convert an amount to the currency of a policy. */
+  readonly rates: MarketRates
 }
 
 /**
@@ -58,7 +60,7 @@ export function approvalOf(
   const match = tierFor(
     policy,
     { amount: exchange.sellAmount, currency: exchange.sellCurrency, balanceId },
-    approving.convert,
+    converterAt(approving.rates, exchange.connectionId, now),
   )
   if (policy === null || match === null) return null
   const approvalId = approving.ids.next()

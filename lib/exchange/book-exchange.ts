@@ -14,7 +14,7 @@ import type { Problem } from '../base/problems.ts'
 import { approvalOf, exchangeHold, type ExchangeApproving } from './approval.ts'
 import { bookingOf, exchangeEvents, exchangeRow, exchangeUpdate, neededFor, type BookingRule } from './booking.ts'
 import type { ExchangeAccounts } from './entries.ts'
-import { exchangeJson, type ExchangeRecord } from './exchange.ts'
+import { exchangeBody, moneyConverted, type ExchangeRecord } from './exchange.ts'
 import { isExpired, type QuoteRecord } from './quote.ts'
 
 export interface BookExchange extends Recorded {
@@ -28,8 +28,8 @@ export interface BookExchange extends Recorded {
   /** The business day for which the money counts. */
   readonly valueDate: string
   readonly rule?: BookingRule
-  /** Builds the stored body of a 200 answer, for operations that do not answer with the exchange itself. */
-  readonly answer?: ((exchange: ExchangeRecord) => string) | undefined
+  /** The operation that books the exchange; the answer stored with the key is its own. Without it: an exchange. */
+  readonly operation?: 'add_money' | undefined
   readonly approving: ExchangeApproving
   /**
    * A refusal found before the balance decided, or by a commit: the quote is already used, or the externalId is taken.
@@ -132,12 +132,12 @@ export function bookExchange(
  * from its row.
  */
 function kept(
-  { answer }: BookExchange,
+  { operation }: BookExchange,
   exchange: ExchangeRecord,
   atOnce: boolean,
 ): { readonly status: number; readonly answer: string | null } {
-  if (answer !== undefined) return { status: 200, answer: answer(exchange) }
-  return { status: 201, answer: atOnce ? null : JSON.stringify(exchangeJson(exchange)) }
+  if (operation === 'add_money') return { status: 200, answer: JSON.stringify(moneyConverted(exchange)) }
+  return { status: 201, answer: atOnce ? null : exchangeBody(exchange) }
 }
 
 /** Restores the exchange as it was when it was booked, whatever its present state. */

@@ -21,12 +21,8 @@ export interface BoughtFor {
 /** Further data that a move needs besides the state. */
 export interface BoughtForContext {
   readonly ids: IdSource
-  /** Returns how long a sandbox keeps a payment in the queue, milliseconds; 0 outside a sandbox. */
-  readonly queueDelayMs: (payment: {
-    readonly amountMinor: bigint
-    readonly reference: string
-    readonly recipientName: string
-  }) => number
+  /** The time for which a sandbox keeps the exchange's payment in the queue, milliseconds; 0 outside a sandbox. */
+  readonly queueDelayMs: number
 }
 
 /**

@@ -9,7 +9,7 @@ import type { Problem } from '../base/problems.ts'
 import { bookingOf, exchangeEvents, exchangeRow, exchangeUpdate, neededFor, type BookingContext } from './booking.ts'
 import { moveContract, type Contract, type ContractMove } from './contract.ts'
 import { contractAfter, contractEffects, type ContractContext } from './contract-effects.ts'
-import type { ExchangeRecord } from './exchange.ts'
+import { exchangeBody, type ExchangeRecord } from './exchange.ts'
 
 /** The members of a drawdown that are known before the decision. */
 export type DrawdownOrder = Pick<
@@ -37,7 +37,6 @@ export interface DrawContract extends Recorded {
   readonly refusal: Problem | null
   /** Whether a commit found that the buying balance accepts no money. */
   readonly creditRefused: boolean
-  readonly answer: (drawdown: ExchangeRecord) => string
 }
 
 export interface ContractDrawn {
@@ -78,7 +77,7 @@ export function drawContract(
   if (balance.available < needed)
     return { ...refuse(balance, command, now, insufficientFunds(balance, needed)), refused: true }
   const after = contractAfter(contract, moved, now)
-  const body = command.answer(drawdown)
+  const body = exchangeBody(drawdown)
   const effects = together(
     contractEffects(contract, moved, { ...context, message: `Drawdown ${drawdown.number} made.`, now }),
     {

@@ -183,3 +183,13 @@ export function exchangeJson(exchange: ExchangeRecord) {
     updatedAt: timestamp(exchange.updatedAt),
   }
 }
+
+/** Writes the body of the answer to a command about the exchange. */
+export const exchangeBody = (exchange: ExchangeRecord): string => JSON.stringify(exchangeJson(exchange))
+
+/** Converts the exchange of money that a customer adds to a balance from another balance to the answer's JSON. */
+export const moneyConverted = (exchange: ExchangeRecord) => ({
+  method: 'conversion' as const,
+  depositDetails: [],
+  exchange: exchangeJson(exchange),
+})

@@ -48,6 +48,41 @@ export interface RateShift {
   readonly until: number | null
 }
 
+/**
+ * The mid-market rates of all connections as data: a command carries the rates as they were when it was made, and its
+ * decision converts by them. The table is shared, and replaced as a whole when a rate changes.
+ */
+export interface MarketRates {
+  /** Units of each quoted currency for one euro. */
+  readonly perEuro: ReadonlyMap<CurrencyCode, Fraction>
+  /** By connection: the pairs whose rate is not the cross rate. */
+  readonly shifts: ReadonlyMap<string, readonly RateShift[]>
+}
+
+/** A market that quotes no currency. */
+export const NO_MARKET: MarketRates = { perEuro: new Map(), shifts: new Map() }
+
+/** Builds the rates of the sandbox's market with the shifts of each connection. */
+export function sandboxRates(shifts: MarketRates['shifts']): MarketRates {
+  return { perEuro: BASE, shifts }
+}
+
+/** Returns the mid-market rate of a pair at a connection, units bought for one sold; null where it is not quoted. */
+export function midRate(
+  { perEuro, shifts }: MarketRates,
+  {
+    connectionId,
+    sell,
+    buy,
+  }: { readonly connectionId: string; readonly sell: CurrencyCode; readonly buy: CurrencyCode },
+  now: number,
+): Fraction | null {
+  const [sold, bought] = [perEuro.get(sell), perEuro.get(buy)]
+  if (sold === undefined || bought === undefined) return null
+  const cross = multiply(bought, invert(sold))
+  return shifted(cross, { sell, buy }, shifts.get(connectionId) ?? [], now)
+}
+
 /** Returns the base rate of a pair, units bought for one sold; null when either currency is not quoted. */
 export function baseRate(sell: CurrencyCode, buy: CurrencyCode): Fraction | null {
   const [sold, bought] = [BASE.get(sell), BASE.get(buy)]
@@ -62,7 +97,15 @@ export function marketRate(
   now: number,
 ): Fraction | null {
   const base = baseRate(sell, buy)
-  if (base === null) return null
+  return base === null ? null : shifted(base, { sell, buy }, shifts, now)
+}
+
+function shifted(
+  base: Fraction,
+  { sell, buy }: { readonly sell: CurrencyCode; readonly buy: CurrencyCode },
+  shifts: readonly RateShift[],
+  now: number,
+): Fraction {
   for (const { sellCurrency, buyCurrency, shiftBps, until } of shifts) {
     if (until !== null && until <= now) continue
     if (sellCurrency === sell && buyCurrency === buy) return moveByBps(base, BigInt(shiftBps))

@@ -5,6 +5,7 @@
 import type { BalanceState } from '../balances/balance.ts'
 import { insufficientFunds, invalid, refuse, type BalanceDecision, type Recorded } from '../balances/decision.ts'
 import { moveContract, type Contract, type ContractMove } from './contract.ts'
+import { exchangeBody } from './exchange.ts'
 import { contractAfter, contractEffects, type ContractContext } from './contract-effects.ts'
 
 export interface MoveContract extends Recorded {
@@ -13,8 +14,6 @@ export interface MoveContract extends Recorded {
   readonly contract: Contract
   readonly move: Extract<ContractMove, { kind: 'deposit' | 'close_out' }>
   readonly context: Omit<ContractContext, 'now'>
-  /** Builds the body of the answer, which is stored with the key. */
-  readonly answer: (contract: Contract) => string
 }
 
 export interface ContractMovedReply {
@@ -52,7 +51,7 @@ export function moveContractOf(
   if (balance.available < taken)
     return { ...refuse(balance, command, now, insufficientFunds(balance, taken)), refused: true }
   const after = contractAfter(contract, moved, now)
-  const body = command.answer(after)
+  const body = exchangeBody(after)
   const effects = contractEffects(contract, moved, { ...command.context, payingBalanceId: balance.id, now })
   const debited = (effects.postings ?? []).reduce(
     (sum, { debit, credit, amount }) =>

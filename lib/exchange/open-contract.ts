@@ -17,6 +17,7 @@ import { expiredQuote } from './book-exchange.ts'
 import { exchangeEvents, exchangeRow, exchangeUpdate } from './booking.ts'
 import { asContract, begun, firstDeposit, moveContract, type Contract } from './contract.ts'
 import { contractAfter, contractEffects, dueAtOf, type ContractContext } from './contract-effects.ts'
+import { exchangeBody } from './exchange.ts'
 import { DEPOSIT_MS } from './forward-terms.ts'
 import { isExpired, type QuoteRecord } from './quote.ts'
 import { formatRate } from './rate.ts'
@@ -37,8 +38,6 @@ export interface OpenContract extends Recorded {
    * A refusal found before the balance decided, or by a commit: the quote is already used, or the externalId is taken.
    */
   readonly refusal: Problem | null
-  /** Builds the body of the answer, which is stored with the key. */
-  readonly answer: (contract: Contract) => string
 }
 
 export interface ContractOpened {
@@ -134,7 +133,7 @@ export function openContract(
   // A contract that is opened with its deposit paid is written once: one row, one update, one event.
   const made: Contract = paid === null ? opened : { ...contractAfter(opened, paid, now), version: 1 }
   const written: Contract = paid === null ? made : { ...made, dueAt: dueAtOf(made, now, command.context) }
-  const body = command.answer(written)
+  const body = exchangeBody(written)
   const { postings = [] } =
     paid === null
       ? {}

@@ -4,6 +4,7 @@
  */
 import type { Convert } from '../approvals/policy.ts'
 import { exponentOf, isCurrencyCode, type CurrencyCode } from '../base/currency.ts'
+import { midRate, type MarketRates } from './market.ts'
 import { divideHalfEven, type Fraction } from './rate.ts'
 
 /**
@@ -19,6 +20,11 @@ export function worthOf(
     amount * numerator * 10n ** BigInt(exponentOf(to)),
     denominator * 10n ** BigInt(exponentOf(from)),
   )
+}
+
+/** Creates a converter at the mid-market rates of a connection at `now`, epoch milliseconds. */
+export function converterAt(rates: MarketRates, connectionId: string, now: number): Convert {
+  return converterOf((sell, buy) => midRate(rates, { connectionId, sell, buy }, now))
 }
 
 /** Creates a converter at the rates of a market; a currency that the market does not quote cannot be converted. */

@@ -41,9 +41,9 @@ export class BoughtPayment implements BoughtFor {
    * end of the sandbox's queue delay. Undefined: at once.
    */
   #notBefore({ queueDelayMs }: BoughtForContext, now: number): number | undefined {
-    const { rail, amount, reference, recipientName } = this.payment
+    const { rail } = this.payment
     const dueAt = this.calendar === null ? now : dueTiming(rail, this.executionDate, this.calendar, now).dueAt
-    const at = Math.max(dueAt, now + queueDelayMs({ amountMinor: amount, reference, recipientName }))
+    const at = Math.max(dueAt, now + queueDelayMs)
     return at > now ? at : undefined
   }
 }

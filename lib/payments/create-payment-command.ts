@@ -3,9 +3,9 @@
  * input of the decision beside the balance (create-payment.ts).
  */
 import type { SandboxDecision } from '../approvals/opening.ts'
-import type { Convert } from '../approvals/policy.ts'
 import type { Recorded } from '../balances/decision.ts'
 import type { Problem } from '../base/problems.ts'
+import type { MarketRates } from '../exchange/market.ts'
 import type { Rail } from '../rails/rails.ts'
 import type { ConversionOrder } from './conversion.ts'
 import type { Given } from './given-schema.ts'
@@ -48,13 +48,13 @@ export interface CreatePayment extends Recorded, Given {
   /** The person or key that set the amount, where that is not `createdBy`: the payment counts for their limits. */
   readonly spenderId?: string | undefined
   /**
-   * Input of the approval, if one is needed: its ids, the decision of the sandbox's approver, and the conversion of
-   * amounts at a connection.
+   * Input of the approval, if one is needed: its ids, the decision of the sandbox's approver, and the market's rates
+   * for thresholds in other currencies.
    */
   readonly approving: {
     readonly ids: { next(): string }
     readonly sandboxDecision: SandboxDecision | null
-    readonly convertAt?: (connectionId: string) => Convert
+    readonly rates: MarketRates
   }
   /** The payment that already has the command's external id. The commit reports it, and the payment is decided again. */
   readonly externalIdOwner: string | null

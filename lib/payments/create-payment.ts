@@ -136,7 +136,7 @@ function accept(
   terms: AcceptedTerms,
 ): BalanceDecision<PaymentCreated> {
   const { draft } = command
-  const tier = approvalTier(balance, command)
+  const tier = approvalTier(balance, command, now)
   const approval = tier === null ? null : openApproval(balance, command, tier, now)
   const approvalId = approval?.approvals[0]?.id ?? command.batchApprovalId
   const bought =

@@ -3,10 +3,11 @@ import { opening } from '../approvals/opening.ts'
 import { tierFor, type TierMatch } from '../approvals/policy.ts'
 import type { BalanceState } from '../balances/balance.ts'
 import type { ExchangePayload } from '../exchange/approval.ts'
+import { converterAt } from '../exchange/worth.ts'
 import type { CreatePayment } from './create-payment-command.ts'
 
 /** Finds the tier that the payment needs; null where it needs none, or waits for the approval of its bulk file. */
-export function approvalTier(balance: BalanceState, command: CreatePayment): TierMatch | null {
+export function approvalTier(balance: BalanceState, command: CreatePayment, now: number): TierMatch | null {
   if (balance.policy === null || command.batchApprovalId !== undefined) return null
   return tierFor(
     balance.policy,
@@ -18,7 +19,7 @@ export function approvalTier(balance: BalanceState, command: CreatePayment): Tie
       recipientId: command.recipient.id,
       toOwnAccount: command.recipient.ownAccount,
     },
-    command.approving.convertAt?.(balance.connectionId),
+    converterAt(command.approving.rates, balance.connectionId, now),
   )
 }
 

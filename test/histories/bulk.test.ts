@@ -6,6 +6,7 @@
  *
  *   SEED=123 npm test -- test/histories/bulk.test.ts
  */
+import { NO_MARKET } from '../../lib/exchange/market.ts'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
@@ -236,7 +237,7 @@ async function run(t: Test, seed: number): Promise<void> {
     new Random(seed),
     nodes.map((node) => {
       const downloads = createDownloads({ ...node.world, linkKey, origin: () => 'http://127.0.0.1' })
-      const world = { ...node.world, jobs: node.jobs, downloads, sandbox: true, market: { mid: () => null } }
+      const world = { ...node.world, jobs: node.jobs, downloads, sandbox: true, market: { rates: () => NO_MARKET } }
       return {
         ...node,
         commands: { ...createBulkPaymentCommands(world), ...createBulkUploads(world), ...createBulkSubmissions(world) },

@@ -171,7 +171,7 @@ class Histories {
     const { id, quote } = this.#random.pick(this.exchanges)
     const selling = quote.sellCurrency === 'EUR'
     const accounts = selling ? { sell: this.#euros, buy: this.#dollars } : { sell: this.#dollars, buy: this.#euros }
-    const context = { ids, accounts, valueDate: '2026-05-04', sandbox: false, queueDelayMs: () => 0 }
+    const context = { ids, accounts, valueDate: '2026-05-04', sandbox: false, queueDelayMs: 0 }
     const words: (() => ExchangeCommand)[] = [
       () => ({
         kind: 'settle',

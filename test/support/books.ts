@@ -1,4 +1,5 @@
 /** A ledger to read and audit: a seeded sandbox whose payments and transfers are decided and committed as in production. */
+import { NO_MARKET } from '../../lib/exchange/market.ts'
 import { NO_REQUEST } from '../../lib/balances/decision.ts'
 import pg from 'pg'
 import type { Test } from 'tap'
@@ -117,7 +118,7 @@ export async function openBooks(t: Test) {
         createdBy: sandbox.customer.id,
         createdByName: 'Key',
         createdVia: 'api_key',
-        approving: { ids, sandboxDecision: null },
+        approving: { ids, sandboxDecision: null, rates: NO_MARKET },
         ...NONE_GIVEN,
         externalIdOwner: null,
         shown: {

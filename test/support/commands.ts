@@ -1,4 +1,5 @@
 /** Commands as the flows pass them to a balance's actor, with defaults for members that a test does not set. */
+import { NO_MARKET } from '../../lib/exchange/market.ts'
 import type { ProblemRequest } from '../../lib/base/problem-document.ts'
 import { randomUUID } from 'node:crypto'
 import type { Idempotency } from '../../lib/commands/command.ts'
@@ -63,7 +64,7 @@ export function paymentCommand(overrides: Payment): CreatePayment {
     createdBy: overrides.customerId,
     createdByName: 'Key',
     createdVia: 'api_key',
-    approving: { ids, sandboxDecision: null },
+    approving: { ids, sandboxDecision: null, rates: NO_MARKET },
     ...NONE_GIVEN,
     externalIdOwner: null,
     policyRefusal: null,

@@ -1,4 +1,5 @@
 /** Exchanges as the flows pass them to a balance's actor, with defaults for members that a test does not set. */
+import { NO_MARKET } from '../../lib/exchange/market.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import type { BookExchange } from '../../lib/exchange/book-exchange.ts'
 import type { ExchangeAccounts } from '../../lib/exchange/entries.ts'
@@ -123,7 +124,7 @@ export function exchangeCommand(
     valueDate: '2026-05-04',
     refusal: null,
     creditRefused: false,
-    approving: { ids, requestedByName: 'Key', sandboxDecision: null, convert: () => null },
+    approving: { ids, requestedByName: 'Key', sandboxDecision: null, rates: NO_MARKET },
     key: newKey(),
     problemRequest,
   }

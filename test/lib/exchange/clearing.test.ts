@@ -137,7 +137,7 @@ t.test(`whatever becomes of an exchange, nothing is left between (SEED=${SEED})`
       }
       const move = {
         message: null,
-        context: { ids, accounts, valueDate: '2026-05-04', sandbox: false, queueDelayMs: () => 0 },
+        context: { ids, accounts, valueDate: '2026-05-04', sandbox: false, queueDelayMs: 0 },
       }
       const balanced = (found: Map<string, bigint>, what: string) => {
         for (const currency of [sell, buy]) {

@@ -18,7 +18,7 @@ const context = {
   accounts: { sell: accounts, buy: accounts },
   valueDate: '2026-05-04',
   sandbox: false,
-  queueDelayMs: () => 0,
+  queueDelayMs: 0,
 }
 
 const EXCHANGE: ExchangeRecord = {
