@@ -33,7 +33,7 @@ const SHOWN: CreatePayment['shown'] = {
 }
 const QUEUED = { position: 1, etaSeconds: 1, estimatedAt: '2026-05-04T09:30:00.000Z' }
 const METADATA = {}
-const APPROVING = { ids, sandboxDecision: null, rates: NO_MARKET }
+const APPROVING = { sandboxDecision: null, rates: NO_MARKET }
 /** Idempotency records are uuids of a hash in life: random, so that their index is used as in life. */
 const FINGERPRINT = randomUUID()
 
@@ -48,7 +48,7 @@ export function nextPaymentCommand({ customerId, recipient }: Payer): CreatePaym
     customerId,
     paymentId: ids.next(),
     holdId: ids.next(),
-    eventId: ids.next(),
+    seed: ids.next(),
     number: orderNumber('PAY', orders),
     recipient,
     amount: AMOUNT,

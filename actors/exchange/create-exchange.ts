@@ -301,8 +301,8 @@ async function commandOf(
     creditRefused,
     operation,
     ...(rule === undefined ? {} : { rule }),
+    seed: ids.next(),
     approving: {
-      ids,
       requestedByName: caller.createdByName,
       sandboxDecision: sandbox ? sandboxDecisionIn([reference ?? '']) : null,
       rates: market.rates(),

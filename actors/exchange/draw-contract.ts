@@ -135,8 +135,8 @@ async function draw(
       contract,
       move,
       order: { ...order, id: world.ids.next(), number, createdBy: caller.createdBy, createdVia: caller.createdVia },
+      seed: world.ids.next(),
       context: {
-        ids: world.ids,
         accounts,
         exchangeAccounts,
         by: move.automatic === true ? 'system' : 'member',

@@ -13,6 +13,7 @@
  *    message is stored.
  *  * On a connection whose partner does not exchange, the operator itself is the counterparty (L36).
  */
+import type { Seeded } from '../../lib/decisions/seeded.ts'
 import { queueDelayMs } from '../../lib/sandbox/triggers.ts'
 import { MINUTE_MS, dateIn, type Clock } from '../../lib/base/clock.ts'
 import type { ExchangeRecord } from '../../lib/exchange/exchange.ts'
@@ -241,10 +242,11 @@ export class FxOrders extends Poller {
     message: FxMessage | null,
     suspenseId: string | undefined,
   ): Promise<Outcome<ExchangeReply>> {
-    const { system } = this.#options
+    const { system, ids } = this.#options
     const context = await exchangeContext({ ...this.#options, reader: readerOf(this.#options.database) }, exchange)
-    const command: ExchangeCommand = {
+    const command: Seeded<ExchangeCommand> = {
       ...move,
+      seed: ids.next(),
       message: message === null ? null : { id: message.id, type: message.type },
       context,
       ...(suspenseId === undefined ? {} : { suspenseId }),
@@ -260,16 +262,15 @@ export class FxOrders extends Poller {
 export async function exchangeContext(
   {
     accounts,
-    ids,
     clock,
     sandbox,
     reader,
-  }: Pick<FxOrdersOptions, 'ids' | 'clock' | 'sandbox'> & {
+  }: Pick<FxOrdersOptions, 'clock' | 'sandbox'> & {
     readonly accounts: InternalAccountReader
     readonly reader: Reader
   },
   exchange: ExchangeRecord,
-): Promise<ExchangeMoveContext> {
+): Promise<Omit<ExchangeMoveContext, 'ids'>> {
   const { operatorId, connectionId, customerId, sellCurrency, buyCurrency, depositUsed, paymentId } = exchange
   const scope = { operatorId, connectionId, currency: sellCurrency }
   const [sell, buy] = await Promise.all([
@@ -277,7 +278,6 @@ export async function exchangeContext(
     accounts.accounts({ operatorId, connectionId, currency: buyCurrency }),
   ])
   return {
-    ids,
     accounts: { sell, buy },
     valueDate: dateIn(clock.now(), 'UTC'),
     sandbox,
@@ -360,7 +360,6 @@ export function exchangeExceptions({
         {
           accounts: accounts.within(client),
           sandbox,
-          ids,
           clock: { now: () => now },
           reader: readerOf(through(client)),
         },
@@ -372,7 +371,7 @@ export function exchangeExceptions({
           : { kind: 'settle', ...promised(exchange), netted: false }
       const { reply, effects } = moveExchange(
         state,
-        { ...move, message: null, context, ...(suspenseId === undefined ? {} : { suspenseId }) },
+        { ...move, message: null, context: { ...context, ids }, ...(suspenseId === undefined ? {} : { suspenseId }) },
         now,
       )
       if (reply.kind === 'moved') return { effects: effects ?? {}, after: () => offer({ queue }, reply) }

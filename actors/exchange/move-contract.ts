@@ -76,8 +76,8 @@ export async function moveAtBalance(
       problemRequest: caller.problemRequest,
       contract,
       move,
+      seed: world.ids.next(),
       context: {
-        ids: world.ids,
         accounts,
         by,
         message,

@@ -86,13 +86,13 @@ export async function openExchangeContract(
       pays,
       sellBalance: input.sellBalance,
       refusal,
+      seed: ids.next(),
       approving: {
-        ids,
         requestedByName: caller.createdByName,
         sandboxDecision: sandbox ? sandboxDecisionIn([input.reference ?? '']) : null,
         rates: input.rates,
       },
-      context: { ids, accounts: await accountsOfContract(world, contract), valueDate: dateIn(now, 'UTC'), sandbox },
+      context: { accounts: await accountsOfContract(world, contract), valueDate: dateIn(now, 'UTC'), sandbox },
     }
     const outcome = await world.system.ask(
       contractBalance,

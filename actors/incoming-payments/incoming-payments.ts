@@ -121,7 +121,7 @@ export class IncomingPayments {
       event: { id, type },
       credit,
       hit,
-      ids,
+      seed: ids.next(),
     }
     if (balance === null || account === null) {
       await this.#suspend({ ...command, accounts: await accounts.accounts(scope) }, { operatorId, connectionId, shard })
@@ -143,13 +143,13 @@ export class IncomingPayments {
     command: ReceiveCredit,
     owner: { readonly operatorId: string; readonly connectionId: string; readonly shard: number },
   ): Promise<void> {
-    const { database, clock } = this.#options
+    const { database, clock, ids } = this.#options
     const now = clock.now()
     await unlessRecorded(() =>
       inTransaction(database, (client) =>
         writeEffects(
           { client, now },
-          suspend({ ...owner, customerId: null, balanceId: null }, 'owner_unknown', command, now),
+          suspend({ ...owner, customerId: null, balanceId: null }, 'owner_unknown', { ...command, ids }, now),
         ),
       ),
     )

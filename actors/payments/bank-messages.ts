@@ -1,6 +1,6 @@
 /** Turns the bank's messages, and its answers to status requests, into moves of payments. */
-import type { PaymentMoveContext, PaymentCommand } from '../../lib/payments/payment-state.ts'
-import type { RecallCommand } from '../../lib/payments/recall.ts'
+import type { PaymentMoveContext } from '../../lib/payments/payment-state.ts'
+import type { PaymentMove } from './payment-mover.ts'
 import type { BankMessage, OrderStatus } from '../providers/bank.ts'
 
 /** The scheme's reason code for a refusal without a reason. */
@@ -11,9 +11,9 @@ const NO_REASON = 'NARR'
  */
 export function moveOf(
   { id, type, schemeCode, amount }: BankMessage,
-  context: PaymentMoveContext,
+  context: Omit<PaymentMoveContext, 'ids'>,
   askAgainAtMs: number,
-): PaymentCommand | RecallCommand {
+): PaymentMove {
   const event = { id, type }
   switch (type) {
     case 'settled':
@@ -26,14 +26,17 @@ export function moveOf(
     case 'unclear':
       return { kind: type, context, askAgainAt: askAgainAtMs, event }
     case 'recall_rejected':
-      return { kind: type, schemeCode: schemeCode ?? NO_REASON, context, event }
+      return { kind: type, schemeCode: schemeCode ?? NO_REASON, event }
     default:
       return type satisfies never
   }
 }
 
 /** The move that an answer requires; null where the answer does not end the payment. */
-export function outcomeOf(status: OrderStatus | undefined, context: PaymentMoveContext): PaymentCommand | null {
+export function outcomeOf(
+  status: OrderStatus | undefined,
+  context: Omit<PaymentMoveContext, 'ids'>,
+): PaymentMove | null {
   switch (status?.kind) {
     case 'settled':
       return { kind: 'settled', schemeCode: null, context, event: null }

@@ -99,7 +99,7 @@ async function leaveQueue(
     paymentActor,
     payment.id,
     caller.shard,
-    { kind: 'withdraw', from: 'processing', withdrawal, context: { ids }, key: caller.key },
+    { kind: 'withdraw', from: 'processing', withdrawal, key: caller.key, seed: ids.next() },
     caller.deadline,
   )
   switch (outcome.kind) {

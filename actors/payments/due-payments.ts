@@ -89,7 +89,7 @@ export class DuePayments extends Poller {
       payment,
       recipient,
       holdId: ids.next(),
-      ids,
+      seed: ids.next(),
       until,
       ...(delayMs === 0 ? {} : { notBefore: clock.now() + delayMs }),
     })

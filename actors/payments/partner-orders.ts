@@ -4,7 +4,7 @@
  */
 import { HOUR_MS, type Clock } from '../../lib/base/clock.ts'
 import { LIMITS } from '../../lib/base/limits.ts'
-import type { PaymentMoveContext, PaymentState } from '../../lib/payments/payment-state.ts'
+import type { PaymentState } from '../../lib/payments/payment-state.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
 import type { Database } from '../../storage/db/database.ts'
 import {
@@ -15,7 +15,7 @@ import {
 } from '../../storage/payments/partner-instructions.ts'
 import type { BankPartner, PaymentOrder, Submission } from '../providers/bank.ts'
 import { outcomeOf } from './bank-messages.ts'
-import type { PaymentMover } from './payment-mover.ts'
+import type { PaymentContext, PaymentMover } from './payment-mover.ts'
 
 /** A bank that does not know the outcome of a payment yet is asked again after this time. */
 export const ASK_AGAIN_MS = 5_000
@@ -56,7 +56,7 @@ export class PartnerOrders {
    *
    * @throws what the moves throw; the bank is asked about these payments
    */
-  async submit(payments: readonly PaymentState[], contexts: ReadonlyMap<string, PaymentMoveContext>): Promise<void> {
+  async submit(payments: readonly PaymentState[], contexts: ReadonlyMap<string, PaymentContext>): Promise<void> {
     const { bank, clock, mover, onError } = this.#options
     const submissions = await bank.submit(payments.map(orderOf)).catch((error: unknown) => {
       // The outcome of the whole batch is unknown: each payment becomes an exception, and the bank is asked about it.
@@ -65,7 +65,7 @@ export class PartnerOrders {
     })
     const booked = await Promise.allSettled(
       payments.map(async (payment) => {
-        const context = contexts.get(payment.id) as PaymentMoveContext
+        const context = contexts.get(payment.id) as PaymentContext
         const submission = submissions.get(payment.id) ?? { kind: 'timeout' as const }
         if (submission.kind === 'refused')
           await mover.ask(payment.id, payment.shard, { kind: 'refused', schemeCode: submission.schemeCode, context })
@@ -183,7 +183,7 @@ export class PartnerOrders {
    * Submits payments again under the same reference: the bank was asked about them often enough to be sure that they
    * never arrived.
    */
-  async #sendAgain(ids: readonly string[], contexts: ReadonlyMap<string, PaymentMoveContext>): Promise<void> {
+  async #sendAgain(ids: readonly string[], contexts: ReadonlyMap<string, PaymentContext>): Promise<void> {
     const { database, bank, mover, onError } = this.#options
     const states = [...(await mover.statesOf(await resubmittablePayments(database, ids))).values()].filter(
       ({ status }) => status === 'exception',
@@ -196,7 +196,7 @@ export class PartnerOrders {
     })
     await Promise.all(
       states.map(async ({ id, shard }) => {
-        const context = contexts.get(id) as PaymentMoveContext
+        const context = contexts.get(id) as PaymentContext
         const submission = submissions.get(id)
         if (submission?.kind === 'accepted') await mover.ask(id, shard, { kind: 'accepted', context })
         if (submission?.kind === 'refused')

@@ -1,4 +1,5 @@
 /** Moves payments through their actors, for the queue and for the orders at the bank. */
+import type { Described } from '../../lib/decisions/seeded.ts'
 import type { Clock } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { railDate } from '../../lib/rails/business-days.ts'
@@ -19,9 +20,12 @@ import type { ActorSystem } from '../runtime/system.ts'
 import { readerOf } from '../../storage/db/transaction.ts'
 
 /** The facts that a move of a payment needs beside its state, with the payment's rail. */
-export interface PaymentContext extends PaymentMoveContext {
+export interface PaymentContext extends Omit<PaymentMoveContext, 'ids'> {
   readonly rail: string
 }
+
+/** A move of a payment or of its recall, before it gets its seed. */
+export type PaymentMove = Described<PaymentCommand | RecallCommand>
 
 export interface PaymentMoverOptions {
   readonly system: ActorSystem
@@ -44,14 +48,15 @@ export class PaymentMover {
    *
    * @throws what the actor system throws
    */
-  async ask(id: string, shard: number, command: PaymentCommand | RecallCommand): Promise<Outcome<PaymentReply>> {
-    const outcome = await this.#options.system.ask(paymentActor, id, shard, command)
+  async ask(id: string, shard: number, command: PaymentMove): Promise<Outcome<PaymentReply>> {
+    const { system, ids } = this.#options
+    const outcome = await system.ask(paymentActor, id, shard, { ...command, seed: ids.next() })
     if (outcome.kind === 'credit_refused' && command.kind === 'book')
-      return await this.ask(id, shard, { kind: 'payee_closed', context: command.context })
+      return await this.ask(id, shard, { kind: 'payee_closed' })
     if (outcome.kind === 'credit_refused' && 'suspenseId' in command === false && givesBack(command))
-      return await this.ask(id, shard, { ...command, suspenseId: this.#options.ids.next() })
+      return await this.ask(id, shard, { ...command, suspenseId: ids.next() })
     if (outcome.kind === 'decided' && outcome.reply.kind === 'moved' && isAtRest(outcome.reply.state))
-      this.#options.system.forget('payment', id)
+      system.forget('payment', id)
     return outcome
   }
 
@@ -62,14 +67,13 @@ export class PaymentMover {
 
   /** Reads the context that a move of each payment needs beside its state. Payments that do not exist are absent. */
   async contextsOf(ids: readonly string[]): Promise<Map<string, PaymentContext>> {
-    const { database, accounts, ids: idSource, clock } = this.#options
+    const { database, accounts, clock } = this.#options
     const places = await placesOfPayments(database, ids)
     const now = clock.now()
     const contexts = new Map<string, PaymentContext>()
     for (const { id, operatorId, connectionId, currency, rail } of places) {
       contexts.set(id, {
         accounts: await accounts.accounts({ operatorId, connectionId, currency }),
-        ids: idSource,
         valueDate: railDate(rail, now),
         rail,
       })
@@ -80,8 +84,8 @@ export class PaymentMover {
 
 /** Whether a command credits the paying balance with returned money; the balance may have been closed since. */
 const givesBack = (
-  command: PaymentCommand | RecallCommand,
-): command is Extract<PaymentCommand, { kind: 'returned' | 'rejected' | 'refused' }> =>
+  command: PaymentMove,
+): command is Extract<PaymentMove, { kind: 'returned' | 'rejected' | 'refused' }> =>
   command.kind === 'returned' || command.kind === 'rejected' || command.kind === 'refused'
 
 /** Whether the queue has nothing more to do for the payment, at least for a while. */

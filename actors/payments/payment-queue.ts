@@ -323,7 +323,7 @@ export class PaymentQueue {
         const context = contexts.get(id)
         const hit = outgoing.get(id) ?? incoming.get(id)
         if (context === undefined) return Promise.resolve(null)
-        if (hit !== undefined) return this.#mover.ask(id, shard, { kind: 'hold', hit, context })
+        if (hit !== undefined) return this.#mover.ask(id, shard, { kind: 'hold', hit })
         const payee = payees.get(id)
         return this.#mover.ask(
           id,

@@ -3,6 +3,7 @@
  * payment, polled by the node that owns its shard. The bank takes a recall of one reference once, so after a crash the
  * recall is passed on again without harm.
  */
+import type { Described } from '../../lib/decisions/seeded.ts'
 import type { Clock } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import type { RecallCommand } from '../../lib/payments/recall.ts'
@@ -40,14 +41,14 @@ export class Recalls extends Poller {
   }
 
   async #poll(): Promise<void> {
-    const { database, bank, clock, ids, shards } = this.#options
+    const { database, bank, clock, shards } = this.#options
     const now = clock.now()
     for (const { paymentId, shard, reasonCode, note, expiresAt } of await dueRecalls(database, {
       now,
       owned: shards.owned(),
     })) {
       if (now >= Date.parse(expiresAt)) {
-        await this.#ask(paymentId, shard, { kind: 'recall_expired', context: { ids } })
+        await this.#ask(paymentId, shard, { kind: 'recall_expired' })
         continue
       }
       // When this call fails, the recall may or may not have arrived: it stays due, and is passed on again.
@@ -56,8 +57,9 @@ export class Recalls extends Poller {
     }
   }
 
-  async #ask(id: string, shard: number, command: RecallCommand): Promise<void> {
-    await this.#options.system.ask(paymentActor, id, shard, command)
-    this.#options.system.forget('payment', id)
+  async #ask(id: string, shard: number, command: Described<RecallCommand>): Promise<void> {
+    const { system, ids } = this.#options
+    await system.ask(paymentActor, id, shard, { ...command, seed: ids.next() })
+    system.forget('payment', id)
   }
 }

@@ -231,7 +231,7 @@ export async function commandOf(
     problemRequest: caller.problemRequest,
     paymentId: draft?.id ?? caller.paymentId ?? world.ids.next(),
     holdId: world.ids.next(),
-    eventId: world.ids.next(),
+    seed: world.ids.next(),
     number,
     recipient,
     amount,
@@ -247,7 +247,6 @@ export async function commandOf(
     shapedBy: shapersOf(caller, recipient, draft),
     spenderId: draft === null ? caller.spenderId : (draft.details.amountSetBy ?? draft.createdBy),
     approving: {
-      ids: world.ids,
       sandboxDecision: world.sandbox ? sandboxDecisionIn([input.reference, recipient.name]) : null,
       rates: world.market?.rates() ?? NO_MARKET,
     },

@@ -5,8 +5,9 @@
  *  * turn: all asks that wait for one activation, decided one after the other. commit: the turns that are ready
  *    together.
  *
- * `decide` is pure: the same state, command and time give the same decision. Only `load` reads from the database, and
- * only the lane's commit writes to it.
+ * A command is data, without functions. `decide` is pure: the same state, command and time give the same decision, the
+ * ids of its rows included, which derive from the command's seed (lib/base/ids.ts). Only `load` reads from the
+ * database, and only the lane's commit writes to it.
  */
 import type { LIMITS } from '../../lib/base/limits.ts'
 import type { BalanceAfter } from '../../storage/balances/balance-section.ts'

@@ -94,6 +94,29 @@ export function createIdSource(clock: Clock, fillRandom: (block: Uint8Array) => 
   return { next }
 }
 
+const DERIVED_MAX = 0xfff
+
+/**
+ * Derives the ids of a decision's rows from the seed of its command, so that the same command gives the same ids. They
+ * ascend, and lie in order where the seed lies: time and counter are the seed's, its first twelve random bits give way
+ * to the number of the id, and fifty random bits remain, which keep the ids of different seeds apart.
+ *
+ * @param seed an id of `createIdSource` that was drawn for this one command, and is itself the id of no row. A derived
+ *   id is no seed: it would give the ids of its own seed again
+ */
+export function idsFrom(seed: string): IdSource {
+  let number = 0
+  const head = seed.slice(0, 20)
+  const tail = seed.slice(23)
+  return {
+    next() {
+      number += 1
+      if (number > DERIVED_MAX) throw new RangeError(`The decision of ${seed} makes more than ${DERIVED_MAX} ids.`)
+      return `${head}${number.toString(16).padStart(3, '0')}${tail}`
+    },
+  }
+}
+
 // Positions of the twelve timestamp digits, least significant first.
 const TIME_DIGITS = [12, 11, 10, 9, 7, 6, 5, 4, 3, 2, 1, 0] as const
 

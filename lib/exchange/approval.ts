@@ -27,7 +27,6 @@ import { formatRate } from './rate.ts'
 
 /** The data needed to open an approval, should the policy require it. */
 export interface ExchangeApproving {
-  readonly ids: IdSource
   readonly requestedByName: string
   /** The decision of the sandbox's simulated approver, when the reference asks for it. */
   readonly sandboxDecision: SandboxDecision | null
@@ -55,6 +54,7 @@ export function approvalOf(
   exchange: ExchangeRecord,
   quote: Pick<QuoteRecord, 'expiresAt' | 'holdMinutes'>,
   approving: ExchangeApproving,
+  ids: IdSource,
   now: number,
 ): (Required<Pick<Effects, 'approvals' | 'events'>> & { readonly approvalId: string }) | null {
   const match = tierFor(
@@ -63,14 +63,14 @@ export function approvalOf(
     converterAt(approving.rates, exchange.connectionId, now),
   )
   if (policy === null || match === null) return null
-  const approvalId = approving.ids.next()
+  const approvalId = ids.next()
   const payload: ExchangePayload = { quoteExpiresAt: quote.expiresAt, holdMinutes: quote.holdMinutes }
   return {
     approvalId,
     ...opening(
       {
         id: approvalId,
-        eventId: approving.ids.next(),
+        eventId: ids.next(),
         customerId: exchange.customerId,
         operatorId: exchange.operatorId,
         shard: exchange.shard,

@@ -5,6 +5,7 @@
  *
  * The checks are in the order of precedence that the API promises: body, state, limits, funds.
  */
+import { idsFrom } from '../base/ids.ts'
 import { timestamp } from '../base/clock.ts'
 import type { BalanceState } from '../balances/balance.ts'
 import { insufficientFunds, invalid, refuse, type BalanceDecision, type Recorded } from '../balances/decision.ts'
@@ -31,6 +32,8 @@ export interface BookExchange extends Recorded {
   /** The operation that books the exchange; the answer stored with the key is its own. Without it: an exchange. */
   readonly operation?: 'add_money' | undefined
   readonly approving: ExchangeApproving
+  /** The seed of the ids of the rows (`idsFrom`). */
+  readonly seed: string
   /**
    * A refusal found before the balance decided, or by a commit: the quote is already used, or the externalId is taken.
    */
@@ -74,8 +77,8 @@ export function bookExchange(
   const needed = neededFor(command.exchange)
   if (balance.available < needed)
     return { ...refuse(balance, command, now, insufficientFunds(balance, needed)), refused: true }
-  const { ids } = command.approving
-  const approval = approvalOf(balance, command.exchange, quote, command.approving, now)
+  const ids = idsFrom(command.seed)
+  const approval = approvalOf(balance, command.exchange, quote, command.approving, ids, now)
   const exchange: ExchangeRecord = {
     ...command.exchange,
     createdAt: now,

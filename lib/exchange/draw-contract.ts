@@ -2,6 +2,7 @@
  * A drawdown, decided by the balance that sells: in one commit the money leaves the balance, the drawdown is written as
  * an exchange of its own, and the contract's remaining amounts fall. The contract's version is the fence.
  */
+import { idsFrom } from '../base/ids.ts'
 import type { BalanceState } from '../balances/balance.ts'
 import { insufficientFunds, invalid, refuse, type BalanceDecision, type Recorded } from '../balances/decision.ts'
 import { together } from '../decisions/merge.ts'
@@ -31,7 +32,9 @@ export interface DrawContract extends Recorded {
   readonly contract: Contract
   readonly move: Extract<ContractMove, { kind: 'draw' }>
   readonly order: DrawdownOrder
-  readonly context: Omit<ContractContext, 'now' | 'message'> &
+  /** The seed of the ids of the rows (`idsFrom`). */
+  readonly seed: string
+  readonly context: Omit<ContractContext, 'now' | 'message' | 'ids'> &
     Pick<BookingContext, 'valueDate'> & { readonly exchangeAccounts: BookingContext['accounts'] }
   /** A refusal found before the balance decided, or by a commit. */
   readonly refusal: Problem | null
@@ -78,18 +81,19 @@ export function drawContract(
     return { ...refuse(balance, command, now, insufficientFunds(balance, needed)), refused: true }
   const after = contractAfter(contract, moved, now)
   const body = exchangeBody(drawdown)
+  const ids = idsFrom(command.seed)
   const effects = together(
-    contractEffects(contract, moved, { ...context, message: `Drawdown ${drawdown.number} made.`, now }),
+    contractEffects(contract, moved, { ...context, ids, message: `Drawdown ${drawdown.number} made.`, now }),
     {
       exchanges: [exchangeRow(drawdown)],
       ...bookingOf(drawdown, {
-        ids: context.ids,
+        ids,
         accounts: context.exchangeAccounts,
         valueDate: context.valueDate,
         now,
       }),
       statusUpdates: [exchangeUpdate(drawdown, null, 'Drawdown made.', context.by, now)],
-      events: exchangeEvents(drawdown, null, context.ids, now),
+      events: exchangeEvents(drawdown, null, ids, now),
       credits: [{ balanceId: drawdown.buyBalanceId, currency: drawdown.buyCurrency }],
     },
   )

@@ -2,6 +2,7 @@
  * Moves of a contract that debit a balance, decided by that balance: a deposit payment, and the loss of an unwound
  * contract. The contract's state travels with the command; its version is the fence.
  */
+import { idsFrom } from '../base/ids.ts'
 import type { BalanceState } from '../balances/balance.ts'
 import { insufficientFunds, invalid, refuse, type BalanceDecision, type Recorded } from '../balances/decision.ts'
 import { moveContract, type Contract, type ContractMove } from './contract.ts'
@@ -13,7 +14,9 @@ export interface MoveContract extends Recorded {
   readonly customerId: string
   readonly contract: Contract
   readonly move: Extract<ContractMove, { kind: 'deposit' | 'close_out' }>
-  readonly context: Omit<ContractContext, 'now'>
+  /** The seed of the ids of the rows (`idsFrom`). */
+  readonly seed: string
+  readonly context: Omit<ContractContext, 'now' | 'ids'>
 }
 
 export interface ContractMovedReply {
@@ -52,7 +55,12 @@ export function moveContractOf(
     return { ...refuse(balance, command, now, insufficientFunds(balance, taken)), refused: true }
   const after = contractAfter(contract, moved, now)
   const body = exchangeBody(after)
-  const effects = contractEffects(contract, moved, { ...command.context, payingBalanceId: balance.id, now })
+  const effects = contractEffects(contract, moved, {
+    ...command.context,
+    ids: idsFrom(command.seed),
+    payingBalanceId: balance.id,
+    now,
+  })
   const debited = (effects.postings ?? []).reduce(
     (sum, { debit, credit, amount }) =>
       sum +

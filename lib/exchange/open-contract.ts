@@ -9,7 +9,7 @@ import { MINUTE_MS } from '../base/clock.ts'
 import type { BalanceState } from '../balances/balance.ts'
 import { insufficientFunds, invalid, refuse, type BalanceDecision, type Recorded } from '../balances/decision.ts'
 import type { Effects } from '../decisions/effects.ts'
-import type { IdSource } from '../base/ids.ts'
+import { idsFrom, type IdSource } from '../base/ids.ts'
 import { together } from '../decisions/merge.ts'
 import type { Problem } from '../base/problems.ts'
 import { approvalOf, type ExchangeApproving } from './approval.ts'
@@ -33,7 +33,9 @@ export interface OpenContract extends Recorded {
   readonly pays: { readonly places: boolean } | null
   readonly sellBalance: { readonly id: string; readonly name: string }
   readonly approving: ExchangeApproving
-  readonly context: Omit<ContractContext, 'now' | 'by' | 'message'>
+  /** The seed of the ids of the rows (`idsFrom`). */
+  readonly seed: string
+  readonly context: Omit<ContractContext, 'now' | 'by' | 'message' | 'ids'>
   /**
    * A refusal found before the balance decided, or by a commit: the quote is already used, or the externalId is taken.
    */
@@ -102,12 +104,13 @@ export function openContract(
   if (isExpired(quote, now)) {
     return refuse(balance, command, now, expiredQuote(quote))
   }
-  const { ids } = command.approving
+  const ids = idsFrom(command.seed)
   const approval = approvalOf(
     { ...command.sellBalance, exchangePolicy: balance.exchangePolicy },
     contract,
     quote,
     command.approving,
+    ids,
     now,
   )
   const opened: Contract =
@@ -139,6 +142,7 @@ export function openContract(
       ? {}
       : contractEffects(opened, paid, {
           ...command.context,
+          ids,
           by: 'member',
           message: '',
           payingBalanceId: balance.id,

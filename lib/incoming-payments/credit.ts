@@ -4,7 +4,7 @@
  */
 import { opensComplianceHold } from '../compliance/hold.ts'
 import type { ScreeningHit } from '../compliance/screening.ts'
-import type { IdSource } from '../base/ids.ts'
+import { idsFrom, type IdSource } from '../base/ids.ts'
 import type { BalanceState } from '../balances/balance.ts'
 import type { CommandKey } from '../balances/decision.ts'
 import type { Effects } from '../decisions/effects.ts'
@@ -46,7 +46,8 @@ export interface ReceiveCredit {
    * Accounts of the credit's connection and currency; with a hit, also the customer's account for money under review.
    */
   readonly accounts: InternalAccounts
-  readonly ids: IdSource
+  /** The seed of the ids of the rows (`idsFrom`). */
+  readonly seed: string
 }
 
 export interface CreditReceived {
@@ -74,9 +75,10 @@ export function receiveCredit(balance: BalanceState | null, command: ReceiveCred
     connectionId: balance.connectionId,
     shard: balance.shard,
   }
+  const received = { ...command, ids: idsFrom(command.seed) }
   const refusal = refusalOf(balance, credit)
   if (refusal !== null) {
-    const effects = suspend(owner, refusal, command, now)
+    const effects = suspend(owner, refusal, received, now)
     return {
       state: balance,
       reply: { kind: 'credit_received' as const, status: 'unallocated' as const },
@@ -85,7 +87,7 @@ export function receiveCredit(balance: BalanceState | null, command: ReceiveCred
     }
   }
   const fee = incomingFee(balance.fees, credit)
-  const written = hit === null ? book(owner, fee, command, now) : review(owner, hit, command, now)
+  const written = hit === null ? book(owner, fee, received, now) : review(owner, hit, received, now)
   const status: IncomingStatus = hit === null ? 'received' : 'under_review'
   const state = hit === null ? { ...balance, available: balance.available + credit.amount - fee } : balance
   return { state, reply: { kind: 'credit_received' as const, status }, effects: written }
@@ -96,7 +98,7 @@ function refusalOf({ status, currency }: BalanceState, credit: CreditFacts): Sus
   return currency === credit.currency ? null : 'currency_mismatch'
 }
 
-type Received = Pick<ReceiveCredit, 'credit' | 'key' | 'event' | 'accounts' | 'ids'>
+type Received = Pick<ReceiveCredit, 'credit' | 'key' | 'event' | 'accounts'> & { readonly ids: IdSource }
 
 /** Credits the balance (L01), and charges the fee where there is one (L02). */
 function book(owner: CreditOwner, fee: bigint, command: Received, now: number): Effects {

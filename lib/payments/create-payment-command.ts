@@ -17,7 +17,8 @@ export interface CreatePayment extends Recorded, Given {
   readonly customerId: string
   readonly paymentId: string
   readonly holdId: string
-  readonly eventId: string
+  /** The seed of the ids of the rows (`idsFrom`). */
+  readonly seed: string
   readonly number: string
   readonly recipient: RecipientSnapshot & {
     readonly id: string
@@ -48,11 +49,10 @@ export interface CreatePayment extends Recorded, Given {
   /** The person or key that set the amount, where that is not `createdBy`: the payment counts for their limits. */
   readonly spenderId?: string | undefined
   /**
-   * Input of the approval, if one is needed: its ids, the decision of the sandbox's approver, and the market's rates
+   * Input of the approval, if one is needed: the decision of the sandbox's approver, and the market's rates
    * for thresholds in other currencies.
    */
   readonly approving: {
-    readonly ids: { next(): string }
     readonly sandboxDecision: SandboxDecision | null
     readonly rates: MarketRates
   }

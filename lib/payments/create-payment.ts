@@ -5,6 +5,7 @@
  * The checks are in the order of precedence that the API promises: body, state, limits, funds. The command carries
  * every input beside the balance, so the same command on the same balance is always decided in the same way.
  */
+import { idsFrom, type IdSource } from '../base/ids.ts'
 import { brokenLimit, countOutflow, unusedLimits } from '../customers/limits.ts'
 import type { BalanceState } from '../balances/balance.ts'
 import type { Effects } from '../decisions/effects.ts'
@@ -136,11 +137,13 @@ function accept(
   terms: AcceptedTerms,
 ): BalanceDecision<PaymentCreated> {
   const { draft } = command
+  const ids = idsFrom(command.seed)
+  const eventId = ids.next()
   const tier = approvalTier(balance, command, now)
-  const approval = tier === null ? null : openApproval(balance, command, tier, now)
+  const approval = tier === null ? null : openApproval(balance, command, tier, ids, now)
   const approvalId = approval?.approvals[0]?.id ?? command.batchApprovalId
   const bought =
-    command.conversion === undefined ? null : buyAmount(balance, command, command.conversion, approvalId, now)
+    command.conversion === undefined ? null : buyAmount(balance, command, command.conversion, approvalId, ids, now)
   const payment = newPayment(balance, command, terms, approvalId, bought === null ? null : bought.exchange, now)
   // The bought money is held on the balance that receives it; until then the payment has no hold of its own.
   const holdId = terms.later || bought !== null ? null : command.holdId
@@ -153,7 +156,7 @@ function accept(
       : { paymentRewrites: [rewriteOf(payment, { holdId, payingBalanceId, version: draft.version })] }),
     ...(holdId === null ? {} : { holds: [paymentHold(payment, holdId, terms.need)] }),
     statusUpdates: [creationUpdate(payment, draft !== undefined)],
-    events: [creationEvent(payment, balance, command.eventId), ...(approval?.events ?? [])],
+    events: [creationEvent(payment, balance, eventId), ...(approval?.events ?? [])],
     ...(approval !== null
       ? { approvals: approval.approvals }
       : approvalId !== undefined || bought !== null
@@ -186,6 +189,7 @@ const buyAmount = (
   command: CreatePayment,
   conversion: ConversionOrder,
   approvalId: string | undefined,
+  ids: IdSource,
   now: number,
 ): ReturnType<typeof exchangeFor> =>
   exchangeFor(
@@ -199,7 +203,7 @@ const buyAmount = (
       waits: approvalId !== undefined,
       approvalId: approvalId ?? null,
     },
-    command.approving.ids,
+    ids,
     now,
   )
 

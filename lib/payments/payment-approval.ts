@@ -1,4 +1,5 @@
 /** The approval of a new payment: the tier of the policy that the payment meets, and the opening of its approval. */
+import type { IdSource } from '../base/ids.ts'
 import { opening } from '../approvals/opening.ts'
 import { tierFor, type TierMatch } from '../approvals/policy.ts'
 import type { BalanceState } from '../balances/balance.ts'
@@ -28,13 +29,14 @@ export function openApproval(
   balance: BalanceState,
   command: CreatePayment,
   { tier, converted }: TierMatch,
+  ids: IdSource,
   now: number,
 ): ReturnType<typeof opening> {
   const { recipient, approving } = command
   return opening(
     {
-      id: approving.ids.next(),
-      eventId: approving.ids.next(),
+      id: ids.next(),
+      eventId: ids.next(),
       customerId: balance.customerId,
       operatorId: balance.operatorId,
       shard: balance.shard,

@@ -6,6 +6,7 @@
  *       ├──▶ failed                     the funds are missing at the end of the wait
  *       └──▶ cancelled                  the recipient has changed
  */
+import { idsFrom } from '../base/ids.ts'
 import { brokenLimit, countOutflow } from '../customers/limits.ts'
 import type { BalanceState } from '../balances/balance.ts'
 import type { Effects } from '../decisions/effects.ts'
@@ -27,7 +28,8 @@ export interface ReleasePayment {
     readonly digest: string
   } | null
   readonly holdId: string
-  readonly ids: { next(): string }
+  /** The seed of the ids of the rows (`idsFrom`). */
+  readonly seed: string
   /** The end of the wait for missing money, epoch milliseconds. */
   readonly until: number
   /** The earliest hand-over to the partner, epoch milliseconds. */
@@ -169,7 +171,7 @@ function end(balance: BalanceState, command: ReleasePayment, ending: Ending, now
 /** Makes the rows that every move out of `scheduled` writes. */
 function moved(
   { operatorId, shard }: BalanceState,
-  { payment, ids }: ReleasePayment,
+  { payment, seed }: ReleasePayment,
   { status, message, changes }: Ending,
   now: number,
 ): Effects {
@@ -188,7 +190,7 @@ function moved(
         at: now,
       },
     ],
-    events: changeEvents({ ...after, status: payment.status }, after, { ids }, now),
+    events: changeEvents({ ...after, status: payment.status }, after, { ids: idsFrom(seed) }, now),
     paymentsDueDone: [payment.id],
   }
 }

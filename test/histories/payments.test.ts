@@ -187,7 +187,9 @@ class Histories {
     const word = this.#random.pick(words)
     const nodes = hearers(this.#random, this.#nodes)
     for (const outcome of await Promise.all(
-      nodes.map((node) => node.ask(exchangeActor, id, this.#ledger.shard, word()).catch(overloaded)),
+      nodes.map((node) =>
+        node.ask(exchangeActor, id, this.#ledger.shard, { ...word(), seed: ids.next() }).catch(overloaded),
+      ),
     )) {
       if (outcome === null) continue
       if (outcome.kind !== 'decided') throw new Error(`a word met ${outcome.kind}`)

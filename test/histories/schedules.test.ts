@@ -218,7 +218,7 @@ class Schedules extends Client<Hearer> {
     const word = this.random.pick(words)
     for (const outcome of await Promise.all(
       hearers(this.random, this.nodes).map(({ system }) =>
-        system.ask(paymentActor, id, this.ledger.shard, word()).catch(overloaded),
+        system.ask(paymentActor, id, this.ledger.shard, { ...word(), seed: ids.next() }).catch(overloaded),
       ),
     )) {
       if (outcome === null) continue

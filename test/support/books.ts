@@ -1,4 +1,5 @@
 /** A ledger to read and audit: a seeded sandbox whose payments and transfers are decided and committed as in production. */
+import type { Described } from '../../lib/decisions/seeded.ts'
 import { NO_MARKET } from '../../lib/exchange/market.ts'
 import { NO_REQUEST } from '../../lib/balances/decision.ts'
 import pg from 'pg'
@@ -95,7 +96,7 @@ export async function openBooks(t: Test) {
         customerId: sandbox.customer.id,
         paymentId,
         holdId: ids.next(),
-        eventId: ids.next(),
+        seed: ids.next(),
         number: orderNumber('PAY', numbers),
         recipient: {
           id: sandbox.customer.recipients.EUR,
@@ -118,7 +119,7 @@ export async function openBooks(t: Test) {
         createdBy: sandbox.customer.id,
         createdByName: 'Key',
         createdVia: 'api_key',
-        approving: { ids, sandboxDecision: null, rates: NO_MARKET },
+        approving: { sandboxDecision: null, rates: NO_MARKET },
         ...NONE_GIVEN,
         externalIdOwner: null,
         shown: {
@@ -145,10 +146,10 @@ export async function openBooks(t: Test) {
     return paymentId
   }
 
-  async function move(id: string, command: PaymentCommand | RecallCommand): Promise<void> {
+  async function move(id: string, command: Described<PaymentCommand | RecallCommand>): Promise<void> {
     clock.advance(1)
     const state = (await loadPayments(connection, [id], false)).get(id)!
-    await write(null, { effects: paymentActor.decide(state, command, clock.now()).effects! })
+    await write(null, { effects: paymentActor.decide(state, { ...command, seed: ids.next() }, clock.now()).effects! })
   }
 
   const handOver = async (id: string) => move(id, { kind: 'hand_over', context: await context('EUR') })
@@ -162,13 +163,11 @@ export async function openBooks(t: Test) {
     move(id, {
       kind: 'request_recall',
       recall: newRecall('sepa', 'DUPL', 'Paid twice by mistake.', clock.now()),
-      context: { ids },
     })
   const time = async (id: string) =>
     move(id, { kind: 'timeout', context: await context('EUR'), askAgainAt: clock.now() + 1000 })
 
-  const hold = async (id: string) =>
-    move(id, { kind: 'hold', hit: { provider: 'test', findings: [], decides: null }, context: { ids } })
+  const hold = async (id: string) => move(id, { kind: 'hold', hit: { provider: 'test', findings: [], decides: null } })
 
   /** Opens another EUR balance of the same customer, empty. */
   async function openBalance(name: string): Promise<string> {

@@ -42,7 +42,7 @@ export function paymentCommand(overrides: Payment): CreatePayment {
     kind: 'create_payment',
     paymentId: ids.next(),
     holdId: ids.next(),
-    eventId: ids.next(),
+    seed: ids.next(),
     number: orderNumber('PAY', orders),
     recipient: {
       id: ids.next(),
@@ -64,7 +64,7 @@ export function paymentCommand(overrides: Payment): CreatePayment {
     createdBy: overrides.customerId,
     createdByName: 'Key',
     createdVia: 'api_key',
-    approving: { ids, sandboxDecision: null, rates: NO_MARKET },
+    approving: { sandboxDecision: null, rates: NO_MARKET },
     ...NONE_GIVEN,
     externalIdOwner: null,
     policyRefusal: null,

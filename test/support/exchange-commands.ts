@@ -124,7 +124,8 @@ export function exchangeCommand(
     valueDate: '2026-05-04',
     refusal: null,
     creditRefused: false,
-    approving: { ids, requestedByName: 'Key', sandboxDecision: null, rates: NO_MARKET },
+    seed: ids.next(),
+    approving: { requestedByName: 'Key', sandboxDecision: null, rates: NO_MARKET },
     key: newKey(),
     problemRequest,
   }

@@ -383,7 +383,7 @@ t.test(
           { kind: 'settled', schemeCode: null, context, event: null },
           { kind: 'still_unknown', askAgainAt: clock.now() + SECOND },
         ] as const
-      ).map((command) => node.system.ask(paymentActor, id, ledger.shard, command)),
+      ).map((command) => node.system.ask(paymentActor, id, ledger.shard, { ...command, seed: ids.next() })),
     )
     t.match(outcomes, [{ reply: { kind: 'moved' } }, { reply: { kind: 'moved' } }, { reply: { kind: 'ignored' } }])
     t.equal((await see(ledger, id)).status, 'completed')

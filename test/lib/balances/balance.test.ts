@@ -1,3 +1,4 @@
+import { idsFrom } from '../../../lib/base/ids.ts'
 import fc from 'fast-check'
 import t from 'tap'
 import type { Test } from 'tap'
@@ -320,7 +321,7 @@ t.test(
     ])
     t.match(effects?.events, [
       {
-        id: command.eventId,
+        id: idsFrom(command.seed).next(),
         type: 'payment.created',
         objectId: command.paymentId,
         status: 'processing',

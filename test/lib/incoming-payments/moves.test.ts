@@ -59,6 +59,7 @@ const command = {
   hit: null,
   accounts,
   ids,
+  seed: ids.next(),
 }
 const HIT = { provider: 'sandbox', findings: [], decides: { decision: 'released' as const, afterMs: 30_000 } }
 

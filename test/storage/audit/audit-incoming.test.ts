@@ -49,7 +49,7 @@ async function incoming(books: Books) {
       event: { id, type: 'account.credited' },
       credit: facts,
       accounts: internal,
-      ids,
+      seed: ids.next(),
     }
   }
 
@@ -74,7 +74,12 @@ async function incoming(books: Books) {
     const facts = credit(amount)
     await writeEffects(
       tx(),
-      suspend({ ...scope, balanceId: null, customerId: null }, 'owner_unknown', command(facts), clock.now()),
+      suspend(
+        { ...scope, balanceId: null, customerId: null },
+        'owner_unknown',
+        { ...command(facts), ids },
+        clock.now(),
+      ),
     )
     return facts.reference
   }
