@@ -203,14 +203,7 @@ class Histories {
     const word = this.#word(amount)
     const nodes = hearers(this.#random, this.#nodes)
     const answers = await Promise.allSettled(
-      nodes.map((node) =>
-        node.ask<unknown, PaymentCommand | RecallCommand, { readonly kind: string }>(
-          paymentActor as never,
-          id,
-          this.#ledger.shard,
-          word(),
-        ),
-      ),
+      nodes.map((node) => node.ask(paymentActor, id, this.#ledger.shard, { ...word(), seed: ids.next() })),
     )
     for (const answer of answers) {
       if (answer.status === 'rejected') throw answer.reason
