@@ -69,8 +69,11 @@ function shown(sql: string, type: ColumnType | null): SelectExpression<unknown> 
 /** An expression whose values are as the driver gives them. */
 export const expression = <Value>(sql: string): SelectExpression<Value> => ({ sql, reading: 'plain' })
 
-/** An expression of type bigint. */
+/** An expression of type bigint that is never null. */
 export const bigintExpression = (sql: string): SelectExpression<bigint> => ({ sql, reading: 'bigint' })
+
+/** An expression of type bigint that may be null. */
+export const bigintOrNull = (sql: string): SelectExpression<bigint | null> => ({ sql, reading: 'bigint' })
 
 /** Makes the select list of these expressions, in their order. */
 export function select<Selected extends Readonly<Record<string, SelectExpression<unknown>>>>(

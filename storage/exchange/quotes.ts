@@ -9,6 +9,7 @@ import type { QuoteKind, QuoteRecord } from '../../lib/exchange/quote.ts'
 import { parseRate, type FixedSide } from '../../lib/exchange/rate.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import type { Database } from '../db/database.ts'
+import { bigintExpression, bigintOrNull, expression, select } from '../db/select.ts'
 
 /** About 500 bytes each: more than a node makes in the half minute that a quote lives, even if it does little else. */
 const REMEMBERED_MAX = 50_000
@@ -48,84 +49,42 @@ export class QuoteCache {
   }
 }
 
-type Row = [
-  string,
-  string,
-  string,
-  QuoteKind,
-  CurrencyCode,
-  CurrencyCode,
-  string,
-  string,
-  string,
-  string,
-  FixedSide,
-  string,
-  string | null,
-  string | null,
-  number | null,
-  string | null,
-  string | null,
-  number,
-  number,
-]
+/** A quote's table is partitioned by day and has no entity. */
+const QUOTE = select({
+  id: expression<string>('id'),
+  customerId: expression<string>('customer_id'),
+  connectionId: expression<string>('connection_id'),
+  kind: expression<QuoteKind>('kind'),
+  sellCurrency: expression<CurrencyCode>('sell_currency'),
+  buyCurrency: expression<CurrencyCode>('buy_currency'),
+  sellAmount: bigintExpression('sell_amount'),
+  buyAmount: bigintExpression('buy_amount'),
+  rate: expression<string>('rate::text'),
+  partnerRate: expression<string>('partner_rate::text'),
+  fixedSide: expression<FixedSide>('fixed_side'),
+  fee: bigintExpression('fee'),
+  settlementDate: expression<string | null>('settlement_date::text'),
+  depositRequired: bigintOrNull('deposit_required'),
+  holdMinutes: expression<number | null>('hold_minutes'),
+  sellBalanceId: expression<string | null>('sell_balance_id'),
+  buyBalanceId: expression<string | null>('buy_balance_id'),
+  expiresAt: expression<number>('(extract(epoch from expires_at) * 1000)::float8'),
+  createdAt: expression<number>('(extract(epoch from created_at) * 1000)::float8'),
+})
 
 /** Finds a quote by its id, of any customer; null when it does not exist. */
 export async function findQuote(database: Database, id: string): Promise<QuoteRecord | null> {
   const ms = isUuid(id) ? uuidTime(id) : null
   // An id of another kind belongs to no quote.
   if (ms === null) return null
-  const [row] = await database.query<Row>({
+  const [row] = await database.query({
     name: 'find_quote',
     values: [id, timestamp(ms).slice(0, 10)],
-    text: `select id, customer_id, connection_id, kind, sell_currency, buy_currency, sell_amount, buy_amount, rate::text, partner_rate::text, fixed_side, fee,
-        settlement_date::text, deposit_required, hold_minutes, sell_balance_id, buy_balance_id, (extract(epoch from expires_at) * 1000)::float8,
-        (extract(epoch from created_at) * 1000)::float8
-      from quote where id = $1 and day = $2::date`,
+    text: `select ${QUOTE.sql} from quote where id = $1 and day = $2::date`,
   })
   if (row === undefined) return null
-  const [
-    ,
-    customerId,
-    connectionId,
-    kind,
-    sellCurrency,
-    buyCurrency,
-    sellAmount,
-    buyAmount,
-    rate,
-    partnerRate,
-    fixedSide,
-    fee,
-    settlementDate,
-    depositRequired,
-    holdMinutes,
-    sellBalanceId,
-    buyBalanceId,
-    expiresAt,
-    createdAt,
-  ] = row
-  return {
-    id,
-    customerId,
-    connectionId,
-    kind,
-    sellCurrency,
-    buyCurrency,
-    sellAmount: BigInt(sellAmount),
-    buyAmount: BigInt(buyAmount),
-    rate: parseRate(rate) as bigint,
-    partnerRate: parseRate(partnerRate) as bigint,
-    fixedSide,
-    fee: BigInt(fee),
-    settlementDate,
-    depositRequired: depositRequired === null ? null : BigInt(depositRequired),
-    holdMinutes,
-    sellBalanceId,
-    buyBalanceId,
-    expiresAt,
-    createdAt,
-  }
+  const quote = QUOTE.read(row)
+  return { ...quote, rate: parseRate(quote.rate) as bigint, partnerRate: parseRate(quote.partnerRate) as bigint }
 }
 
 /** Whether an exchange has used the quote. */

@@ -4,7 +4,10 @@
  */
 import { timestamp } from '../../lib/base/clock.ts'
 import { plainArray, plainArrayOrNull } from '../db/array-literal.ts'
+import { pick } from '../db/columns.ts'
+import { expression, from, select } from '../db/select.ts'
 import type { Queries } from '../db/transaction.ts'
+import { Payment } from './payment-entity.ts'
 
 /** A payment in the queue, with the shard where it is decided. */
 export interface QueuedPayment {
@@ -116,18 +119,18 @@ export interface PaymentPlace {
   readonly rail: string
 }
 
+const PLACE = select({
+  ...pick(from(Payment, ''), ['id', 'operatorId', 'connectionId', 'currency']),
+  // A draft has no rail, and is in no queue.
+  rail: expression<string>('rail'),
+})
+
 /** Reads the place of each of these payments; payments that do not exist are absent. @throws DatabaseUnavailable, and what the driver throws */
 export async function placesOfPayments(database: Queries, ids: readonly string[]): Promise<readonly PaymentPlace[]> {
-  const rows = await database.query<[string, string, string, string, string]>({
+  const rows = await database.query({
     name: 'queue_contexts',
-    text: `select id, operator_id, connection_id, currency, rail from payment where id = any($1::uuid[])`,
+    text: `select ${PLACE.sql} from payment where id = any($1::uuid[])`,
     values: [plainArray(ids)],
   })
-  return rows.map(([id, operatorId, connectionId, currency, rail]) => ({
-    id,
-    operatorId,
-    connectionId,
-    currency,
-    rail,
-  }))
+  return rows.map((row) => PLACE.read(row))
 }
