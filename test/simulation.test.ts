@@ -14,7 +14,7 @@ import type { Test } from 'tap'
 import { ComplianceGate } from '../actors/payments/payment-compliance.ts'
 import { PaymentQueue } from '../actors/payments/payment-queue.ts'
 import { type FlowOutcome, submitPayment } from '../actors/payments/submit-payment.ts'
-import type { Caller } from '../actors/commands/caller.ts'
+import type { CommandOrigin } from '../actors/commands/command-origin.ts'
 import { submitTransfer } from '../actors/transfers/submit-transfer.ts'
 import { SandboxBank } from '../actors/sandbox/sandbox-bank.ts'
 import { InProcessShards } from '../actors/runtime/in-process-shards.ts'
@@ -133,7 +133,7 @@ interface Order {
   readonly to: string
   readonly amount: bigint
   readonly fails: boolean
-  readonly caller: Caller
+  readonly caller: CommandOrigin
 }
 
 /** What a client was told: the resource that was made, or the no in its very words. */

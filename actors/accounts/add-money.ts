@@ -4,7 +4,7 @@
  */
 import { bookSpot, findQuote, type ExchangeDeps } from '../exchange/create-exchange.ts'
 import { createQuote } from '../exchange/create-quote.ts'
-import type { Caller } from '../commands/caller.ts'
+import type { CommandOrigin } from '../commands/command-origin.ts'
 import type { ExchangeBooked } from '../../lib/exchange/book-exchange.ts'
 import { moneyConverted } from '../../lib/exchange/exchange.ts'
 import type { QuoteRecord } from '../../lib/exchange/quote.ts'
@@ -72,7 +72,7 @@ async function answerDeposit(
 }
 
 /** Books the exchange of a conversion. @throws ProblemError `validation-error`, and what `bookSpot` throws */
-async function convert(deps: AddMoneyDeps, caller: Caller, body: AddMoney) {
+async function convert(deps: AddMoneyDeps, caller: CommandOrigin, body: AddMoney) {
   const { from, to } = await sidesOf(deps, caller, body)
   const { amount = null, fixedSide = null } = body
   let { quoteId = null } = body
@@ -120,7 +120,7 @@ async function convert(deps: AddMoneyDeps, caller: Caller, body: AddMoney) {
  */
 async function sidesOf(
   deps: AddMoneyDeps,
-  { customerId }: Caller,
+  { customerId }: CommandOrigin,
   { balanceId, fromBalanceId, amount, quoteId, fixedSide }: AddMoney,
 ): Promise<{ readonly from: Side; readonly to: Side }> {
   const to = await requireBalance(deps, customerId, balanceId)

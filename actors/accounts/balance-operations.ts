@@ -1,7 +1,7 @@
 /** The operations on balances: open, change and close balances, and request the accounts behind them. */
 import { closeBalance } from './close-balance.ts'
 import type { AccountDetailsJson } from '../../lib/accounts/details.ts'
-import type { ByInTenant } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import { auditCaller } from '../commands/trail.ts'
 import type {
   AccountDetailsRequest,
@@ -19,10 +19,15 @@ import { updateBalance } from './update-balance.ts'
 
 /** The writes. Every refusal is thrown as a problem. */
 export interface BalanceCommands {
-  open(by: ByInTenant, body: BalanceOpen): Promise<Versioned<Balance>>
-  update(by: ByInTenant, id: string, body: BalanceUpdate, expected: number | bigint | null): Promise<Versioned<Balance>>
-  close(by: ByInTenant, id: string, body: BalanceClose): Promise<Versioned<Balance>>
-  requestDetails(by: ByInTenant, id: string, body: AccountDetailsRequest): Promise<AccountDetailsJson>
+  open(by: Caller<'person'>, body: BalanceOpen): Promise<Versioned<Balance>>
+  update(
+    by: Caller<'person'>,
+    id: string,
+    body: BalanceUpdate,
+    expected: number | bigint | null,
+  ): Promise<Versioned<Balance>>
+  close(by: Caller<'person'>, id: string, body: BalanceClose): Promise<Versioned<Balance>>
+  requestDetails(by: Caller<'person'>, id: string, body: AccountDetailsRequest): Promise<AccountDetailsJson>
 }
 
 /** Creates the commands of balances. */
@@ -42,7 +47,7 @@ export function createBalanceCommands(deps: BalanceDeps): BalanceCommands {
  */
 async function closeAndRecord(
   deps: BalanceDeps,
-  by: ByInTenant,
+  by: Caller<'person'>,
   id: string,
   { sweepToBalanceId = null }: BalanceClose,
 ): Promise<Versioned<Balance>> {

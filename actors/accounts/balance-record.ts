@@ -3,7 +3,7 @@ import type { CloseBalanceDeps } from './close-balance.ts'
 import type { AccountPartner } from '../providers/account-partner.ts'
 import { refuseNotFound } from '../../lib/base/problems.ts'
 import type { BalanceRecord } from '../../storage/balances/balance-changes.ts'
-import type { ByInTenant } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import type { Balance } from '../../lib/balances/balance-schema.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
@@ -38,6 +38,10 @@ export function state({
 }
 
 /** Reads a balance as it is answered. @throws ProblemError `not-found` */
-export async function rereadBalance({ queries }: BalanceDeps, by: ByInTenant, id: string): Promise<Versioned<Balance>> {
+export async function rereadBalance(
+  { queries }: BalanceDeps,
+  by: Caller<'person'>,
+  id: string,
+): Promise<Versioned<Balance>> {
   return (await queries.getBalance(by.tenant, id)) ?? refuseNotFound()
 }

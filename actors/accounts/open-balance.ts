@@ -12,7 +12,7 @@ import {
 import { lockCustomer } from '../../storage/balances/closure.ts'
 import { readSetting } from '../../storage/customers/settings.ts'
 import type { TransactionClient } from '../../storage/db/transaction.ts'
-import type { ByInTenant } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import { auditCaller } from '../commands/trail.ts'
 import type { Balance, BalanceOpen } from '../../lib/balances/balance-schema.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
@@ -32,7 +32,7 @@ const BALANCES_MAX = 200
  */
 export async function openBalance(
   deps: BalanceDeps,
-  by: ByInTenant,
+  by: Caller<'person'>,
   { currency, name = `${currency} account`, parentBalanceId = null, metadata = {} }: BalanceOpen,
 ): Promise<Versioned<Balance>> {
   const customerId = by.tenant.id

@@ -6,7 +6,7 @@ import { refuse, refuseNotFound } from '../../lib/base/problems.ts'
 import { accountDetailsOf } from '../../storage/accounts/account-details.ts'
 import { insertDetailsRequest, lockDetails } from '../../storage/accounts/account-requests.ts'
 import { lockOneBalance, setDetailsStatus } from '../../storage/balances/balance-changes.ts'
-import type { ByInTenant } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import { auditCaller } from '../commands/trail.ts'
 import type { AccountDetailsRequest } from '../../lib/balances/balance-schema.ts'
 import { recordChange, runChange } from '../commands/changes.ts'
@@ -19,7 +19,7 @@ import type { BalanceDeps } from './balance-record.ts'
  */
 export async function requestAccountDetails(
   deps: BalanceDeps,
-  by: ByInTenant,
+  by: Caller<'person'>,
   balanceId: string,
   { rails }: AccountDetailsRequest,
 ): Promise<AccountDetailsJson> {

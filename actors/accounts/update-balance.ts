@@ -7,7 +7,7 @@ import {
   updateBalance as writeBalance,
   type BalanceRecord,
 } from '../../storage/balances/balance-changes.ts'
-import type { ByInTenant } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import { auditCaller } from '../commands/trail.ts'
 import type { Balance, BalanceUpdate } from '../../lib/balances/balance-schema.ts'
 import { fitsMetadata } from '../../lib/contract/primitives.ts'
@@ -23,7 +23,7 @@ import { checkVersion } from '../../lib/commands/etag.ts'
  */
 export async function updateBalance(
   deps: BalanceDeps,
-  by: ByInTenant,
+  by: Caller<'person'>,
   id: string,
   body: BalanceUpdate,
   expected: number | bigint | null,

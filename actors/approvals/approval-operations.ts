@@ -13,7 +13,7 @@ import {
   listApprovalPolicies,
   listApprovals,
 } from '../../storage/approvals/approval-queries.ts'
-import type { ByInTenant } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import { auditCaller } from '../commands/trail.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
 import type { Approval, approvalList, DecisionCreate } from '../../lib/approvals/approval-schema.ts'
@@ -33,15 +33,15 @@ export interface ApprovalReads {
 /** The writes. Every refusal is thrown as a problem. */
 export interface ApprovalCommands {
   decide(
-    by: ByInTenant,
+    by: Caller<'person'>,
     approvalId: string,
     body: DecisionCreate,
     expected: number | bigint | null,
   ): Promise<Versioned<Approval>>
-  remind(by: ByInTenant, approvalId: string): Promise<void>
+  remind(by: Caller<'person'>, approvalId: string): Promise<void>
   /** Returns the policy, and the approval that its change waits for; null when the change is effective. */
   changePolicy(
-    by: ByInTenant,
+    by: Caller<'person'>,
     kind: PolicyKind,
     body: ApprovalPolicyWrite,
     expected: number | bigint | null,

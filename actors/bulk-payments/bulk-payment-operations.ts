@@ -19,7 +19,7 @@ import {
 import { readDatabase } from '../../storage/db/read-database.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import { auditCaller } from '../commands/trail.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
 import { runOnce, type RunOnceDeps } from '../commands/run-once.ts'
 import type {
@@ -43,9 +43,9 @@ export interface BulkPaymentReads {
 /** The writes. Every refusal is thrown as a problem. */
 export interface BulkPaymentCommands {
   /** @throws ProblemError `not-found`, `invalid-transition` */
-  revalidate(by: ByCaller, id: string): Promise<Versioned<BulkPayment>>
+  revalidate(by: Caller, id: string): Promise<Versioned<BulkPayment>>
   /** @throws ProblemError `not-found`, `not-cancellable` */
-  cancel(by: ByCaller, id: string, idempotency: Idempotency | null): Promise<CommandAnswer<BulkPayment, 200>>
+  cancel(by: Caller, id: string, idempotency: Idempotency | null): Promise<CommandAnswer<BulkPayment, 200>>
 }
 
 export interface BulkPaymentDeps extends RunOnceDeps {
@@ -78,7 +78,7 @@ export function createBulkPaymentReads({ database }: { readonly database: Databa
 export function createBulkPaymentCommands(world: BulkPaymentDeps): BulkPaymentCommands {
   const { database, ids, clock, jobs } = world
 
-  async function locked(tx: ApprovalTx, by: ByCaller, id: string): Promise<Run> {
+  async function locked(tx: ApprovalTx, by: Caller, id: string): Promise<Run> {
     const run = await lockRun(tx.client, id)
     if (run === null || run.bulk.customerId !== by.tenant.id) refuseNotFound()
     return run

@@ -26,7 +26,7 @@ import { inTransaction } from '../../storage/db/transaction.ts'
 import { endRun, lockRun } from './bulk-runs.ts'
 import { paymentInput } from './check-bulk-rows.ts'
 import { type PayDeps, submitPayment } from '../payments/submit-payment.ts'
-import type { Caller } from '../commands/caller.ts'
+import type { CommandOrigin } from '../commands/command-origin.ts'
 import { JobPaused, type JobContext, type JobOutcome, type JobWork } from '../jobs/jobs.ts'
 
 /** The number of rows per lot, alone and while others pay. */
@@ -216,7 +216,7 @@ class Submission {
 async function submitRow(world: BulkSubmissionJobDeps, bulk: BulkRecord, row: RowToSubmit): Promise<RowEnd | null> {
   const { clock, ids, problemBase } = world
   const { instruction, rowNumber } = row
-  const caller: Caller = {
+  const caller: CommandOrigin = {
     customerId: bulk.customerId,
     shard: bulk.shard,
     createdBy: bulk.submittedBy!,

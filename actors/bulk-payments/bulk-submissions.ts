@@ -14,7 +14,7 @@ import type { Database } from '../../storage/db/database.ts'
 import { viewerOf } from '../approvals/approval-operations.ts'
 import { bulkPaymentView } from './bulk-payment-operations.ts'
 import { auditCaller } from '../commands/trail.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import { createJobView, type JobDeps } from '../jobs/job-operations.ts'
 import { decideOnce, type RunOnceDeps } from '../commands/run-once.ts'
 import type { Command, CommandAnswer } from '../../lib/commands/command.ts'
@@ -24,7 +24,7 @@ export interface BulkSubmissionCommands {
    * @throws ProblemError `not-found`, `rate-limited` when too many run; `invalid-transition` is recorded under its key
    */
   submit(
-    by: ByCaller,
+    by: Caller,
     command: Omit<Command<null>, 'body'>,
     id: string,
   ): Promise<CommandAnswer<BulkPaymentSubmitAccepted, 202>>
@@ -58,7 +58,7 @@ export function createBulkSubmissions(world: BulkSubmissionDeps): BulkSubmission
     })
   }
 
-  async function begin(tx: ApprovalTx, by: ByCaller, run: Run): Promise<Run> {
+  async function begin(tx: ApprovalTx, by: Caller, run: Run): Promise<Run> {
     const { id, name, createdVia: via } = by.principal
     const begun = await beginRun(world, tx, run.bulk, { id, name, via, requestId: by.requestId })
     await writeBulkTrail(tx, auditCaller(by), 'submitted', run.bulk, begun.bulk)

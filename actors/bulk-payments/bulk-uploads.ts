@@ -10,7 +10,7 @@ import { BULK_FILE_BYTES_MAX } from '../../lib/bulk-payments/limits.ts'
 import { ProblemError, type FieldError } from '../../lib/base/problems.ts'
 import { formatOf, messageHeadOf } from '../../workers/bulk-payments/readers.ts'
 import { fingerprintOf } from '../../lib/commands/idempotency.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import {
   type BulkPayment,
   BulkPaymentFields,
@@ -27,8 +27,8 @@ import { openOnce, storeFile, type BulkUploadDeps } from './open-bulk-payment.ts
  */
 export interface BulkUploadCommands {
   /** @throws ProblemError `payload-too-large`, `validation-error`; `duplicate-file` is recorded under its key */
-  upload(by: ByCaller, command: Omit<Command<null>, 'body'>, read: ReadUpload): Promise<CommandAnswer<BulkPayment, 202>>
-  create(by: ByCaller, command: Command<BulkPaymentCreate>): Promise<CommandAnswer<BulkPayment, 202>>
+  upload(by: Caller, command: Omit<Command<null>, 'body'>, read: ReadUpload): Promise<CommandAnswer<BulkPayment, 202>>
+  create(by: Caller, command: Command<BulkPaymentCreate>): Promise<CommandAnswer<BulkPayment, 202>>
 }
 
 /**
@@ -55,7 +55,7 @@ export function createBulkUploads(deps: BulkUploadDeps): BulkUploadCommands {
  */
 async function uploadBulkFile(
   deps: BulkUploadDeps,
-  by: ByCaller,
+  by: Caller,
   command: Omit<Command<null>, 'body'>,
   read: ReadUpload,
 ): Promise<CommandAnswer<BulkPayment, 202>> {
@@ -102,7 +102,7 @@ async function uploadBulkFile(
 /** Takes rows in a request. @throws ProblemError `validation-error`; `duplicate-file` is recorded under its key */
 async function createBulkPayment(
   deps: BulkUploadDeps,
-  by: ByCaller,
+  by: Caller,
   command: Command<BulkPaymentCreate>,
 ): Promise<CommandAnswer<BulkPayment, 202>> {
   const { rows, ...options } = command.body

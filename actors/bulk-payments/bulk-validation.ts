@@ -28,7 +28,7 @@ import { inTransaction } from '../../storage/db/transaction.ts'
 import type { BulkFiles } from '../../workers/bulk-payments/bulk-files.ts'
 import { BulkRowChecker, type BulkCheckDeps } from './check-bulk-rows.ts'
 import { makeRecipientOfRow, type RecipientFactory } from './make-bulk-recipient.ts'
-import type { Caller } from '../commands/caller.ts'
+import type { CommandOrigin } from '../commands/command-origin.ts'
 import type { JobContext, JobWork } from '../jobs/jobs.ts'
 
 /** The person or key for whom rows are checked and recipients created. */
@@ -125,7 +125,7 @@ async function readRows(
 ): Promise<Checked> {
   const { database, ids, clock, files } = world
   const { actor } = job.request as BulkValidationRequest
-  const caller: Caller = {
+  const caller: CommandOrigin = {
     customerId: bulk.customerId,
     shard: bulk.shard,
     createdBy: actor.id,

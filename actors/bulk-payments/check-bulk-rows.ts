@@ -38,7 +38,7 @@ import type { PayableRecipient } from '../../storage/recipients/recipient-cache.
 import { loadBalances } from '../../storage/balances/balance-states.ts'
 import { examinePayment, type PaymentIssue } from '../payments/check-payment.ts'
 import type { PaymentInput, PayDeps } from '../payments/submit-payment.ts'
-import type { Caller } from '../commands/caller.ts'
+import type { CommandOrigin } from '../commands/command-origin.ts'
 import { readerOf } from '../../storage/db/transaction.ts'
 
 /** The number of rows between two turns of the event loop: about two milliseconds. */
@@ -73,14 +73,14 @@ interface Draft {
 export class BulkRowChecker {
   readonly #world: BulkCheckDeps
   readonly #bulk: BulkRecord
-  readonly #caller: Caller
+  readonly #caller: CommandOrigin
   readonly #makeRecipient: MakeRecipient
   readonly #balances = new Map<string, BalanceState | null>()
   readonly #defaults = new Map<string, string | null>()
   readonly #externalIds = new Set<string>()
   readonly #seen = new Set<string>()
 
-  constructor(world: BulkCheckDeps, bulk: BulkRecord, caller: Caller, makeRecipient: MakeRecipient) {
+  constructor(world: BulkCheckDeps, bulk: BulkRecord, caller: CommandOrigin, makeRecipient: MakeRecipient) {
     this.#world = world
     this.#bulk = bulk
     this.#caller = caller

@@ -29,7 +29,7 @@ import { keepFile, writeFile, type StoredFile } from '../../storage/documents/fi
 import type { OrderNumbers } from '../../storage/payments/order-numbers.ts'
 import { bulkPaymentView } from './bulk-payment-operations.ts'
 import { auditCaller } from '../commands/trail.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import { decideOnce, type RunOnceDeps } from '../commands/run-once.ts'
 import type { BulkPaymentFields, BulkPaymentCreate } from '../../lib/bulk-payments/bulk-payment-schema.ts'
 import type { Command, CommandAnswer } from '../../lib/commands/command.ts'
@@ -78,7 +78,7 @@ export function storeFile(
  */
 export async function openOnce(
   deps: BulkUploadDeps,
-  by: ByCaller,
+  by: Caller,
   command: Omit<Command<unknown>, 'body'>,
   arrived: () => Promise<ArrivedBulkFile>,
   options: () => BulkUploadOptions,
@@ -101,7 +101,7 @@ export async function openOnce(
 /** Creates the bulk payment of a file, with the job that checks its rows. */
 async function openBulkPayment(
   tx: ApprovalTx,
-  by: ByCaller,
+  by: Caller,
   { file, fileName, format, messageId }: ArrivedBulkFile,
   options: BulkUploadOptions,
   number: bigint,

@@ -2,7 +2,7 @@
  * Answers of commands that actors decide: the result becomes bytes, and a repeat under the same Idempotency-Key gets
  * the same bytes (I5).
  */
-import type { Caller } from './caller.ts'
+import type { CommandOrigin } from './command-origin.ts'
 import { bookedExchange } from '../../lib/exchange/book-exchange.ts'
 import { exchangeJson, type ExchangeRecord } from '../../lib/exchange/exchange.ts'
 import { quoteJson, type QuoteRecord } from '../../lib/exchange/quote.ts'
@@ -155,7 +155,7 @@ export interface Answers {
    */
   answer<Body, Made extends { readonly kind: string }, View, Status extends number>(
     command: Command<Body>,
-    submit: (caller: Caller, body: Body) => Promise<Made | Unmade>,
+    submit: (caller: CommandOrigin, body: Body) => Promise<Made | Unmade>,
     render: (made: Made) => CommandAnswer<View, Status>,
   ): Promise<CommandAnswer<View, Status>>
   /**
@@ -163,7 +163,7 @@ export interface Answers {
    * what the operation shows.
    */
   recordedAnswer<View, Status extends number>(idempotency: Idempotency): Promise<CommandAnswer<View, Status> | null>
-  callerOf(command: Command<unknown>): Caller
+  callerOf(command: Command<unknown>): CommandOrigin
 }
 
 export interface AnswersDeps {
@@ -178,7 +178,7 @@ export function createAnswers(world: AnswersDeps): Answers {
 
   async function answer<Body, Made extends { readonly kind: string }, View, Status extends number>(
     command: Command<Body>,
-    submit: (caller: Caller, body: Body) => Promise<Made | Unmade>,
+    submit: (caller: CommandOrigin, body: Body) => Promise<Made | Unmade>,
     render: (made: Made) => CommandAnswer<View, Status>,
   ): Promise<CommandAnswer<View, Status>> {
     const { idempotency } = command
@@ -199,7 +199,7 @@ export function createAnswers(world: AnswersDeps): Answers {
 
   async function decide<Body, Made extends { readonly kind: string }, View, Status extends number>(
     command: Command<Body>,
-    submit: (caller: Caller, body: Body) => Promise<Made | Unmade>,
+    submit: (caller: CommandOrigin, body: Body) => Promise<Made | Unmade>,
     render: (made: Made) => CommandAnswer<View, Status>,
   ): Promise<CommandAnswer<View, Status>> {
     const outcome = await submit(callerOf(command), command.body)
@@ -230,7 +230,14 @@ export function createAnswers(world: AnswersDeps): Answers {
     return record.answer === null ? null : showing(record.answer)
   }
 
-  function callerOf({ tenantId, principal, idempotency, requestId, instance, deadline }: Command<unknown>): Caller {
+  function callerOf({
+    tenantId,
+    principal,
+    idempotency,
+    requestId,
+    instance,
+    deadline,
+  }: Command<unknown>): CommandOrigin {
     return {
       customerId: tenantId,
       shard: shardOf(tenantId),

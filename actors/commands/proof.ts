@@ -3,7 +3,7 @@ import { STEP_UP_FRESH_MS, type StepUpAction } from '../../lib/identity/step-up.
 import { refuse } from '../../lib/base/problems.ts'
 import type { Queries } from '../../storage/db/transaction.ts'
 import { hasProof } from '../../storage/identity/identity-sessions.ts'
-import type { ByInTenant } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 
 /**
  * Refuses a request whose session has no step-up proof for the action from the last five minutes. A route that calls
@@ -13,7 +13,7 @@ import type { ByInTenant } from '../../lib/identity/caller.ts'
  */
 export async function requireProof(
   { database, clock }: { readonly database: Queries; readonly clock: { now(): number } },
-  { session, tenant }: Pick<ByInTenant, 'session' | 'tenant'>,
+  { session, tenant }: Pick<Caller<'person'>, 'session' | 'tenant'>,
   action: StepUpAction,
 ): Promise<void> {
   const proven = await hasProof(database, {

@@ -6,7 +6,7 @@ import type { Problem } from '../../lib/base/problems.ts'
 import { CommitConflict, writeEffects } from '../../storage/sections/write-effects.ts'
 import type { AuditBy } from '../../storage/trail/trail.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
-import type { Caller } from './caller.ts'
+import type { CommandOrigin } from './command-origin.ts'
 import type { Unmade } from './answers.ts'
 import type { Database } from '../../storage/db/database.ts'
 import type { Clock } from '../../lib/base/clock.ts'
@@ -14,7 +14,7 @@ import type { Clock } from '../../lib/base/clock.ts'
 /** Records a refusal under its key, as a success is recorded. */
 export async function recordRefusal(
   { database, clock }: { readonly database: Database; readonly clock: Clock },
-  caller: Caller,
+  caller: CommandOrigin,
   problem: Problem,
 ): Promise<Unmade> {
   if (caller.key === null) return { kind: 'refused', problem, body: null }
@@ -57,7 +57,7 @@ export async function unlessRecorded<Result>(
 }
 
 /** Converts the caller for the trail. */
-export function auditBy({ createdBy, createdByName, createdVia }: Caller): AuditBy {
+export function auditBy({ createdBy, createdByName, createdVia }: CommandOrigin): AuditBy {
   return {
     actor: { type: createdVia === 'api_key' ? 'key' : 'member', id: createdBy, name: createdByName },
     address: null,

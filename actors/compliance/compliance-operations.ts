@@ -11,7 +11,7 @@ import { getComplianceHold, listComplianceHolds } from '../../storage/compliance
 import { getException, listExceptions } from '../../storage/compliance/exception-queries.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
 import { auditCaller } from '../commands/trail.ts'
-import type { ByInTenant } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
 import type {
   ComplianceHold,
@@ -33,13 +33,13 @@ export interface ComplianceReads {
 /** The decisions of the operator's staff. `waits`: a second person is needed. Every refusal is thrown as a problem. */
 export interface ComplianceCommands {
   decide(
-    by: ByInTenant,
+    by: Caller<'person'>,
     holdId: string,
     decision: { readonly decision: ComplianceDecision; readonly reason: string; readonly freezeFunds: boolean },
   ): Promise<{ readonly hold: Versioned<ComplianceHoldDetail>; readonly waits: boolean }>
-  note(by: ByInTenant, holdId: string, text: string): Promise<Versioned<ComplianceHoldDetail>>
+  note(by: Caller<'person'>, holdId: string, text: string): Promise<Versioned<ComplianceHoldDetail>>
   resolve(
-    by: ByInTenant,
+    by: Caller<'person'>,
     exceptionId: string,
     body: ExceptionResolve,
   ): Promise<{ readonly exception: Versioned<Exception>; readonly waits: boolean }>

@@ -4,7 +4,7 @@ import { lockCustomer } from '../../storage/balances/closure.ts'
 import * as rows from '../../storage/customers/customer-addresses.ts'
 import type { TransactionClient } from '../../storage/db/transaction.ts'
 import type { SettingsDeps } from './settings-deps.ts'
-import type { ByInTenant } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import { auditCaller } from '../commands/trail.ts'
 import type {
   CustomerAddress,
@@ -24,7 +24,7 @@ const OPTIONAL_MEMBERS = { line2: null, buildingNumber: null, postalCode: null, 
 /** Adds an address to a customer. @throws ProblemError `limit-reached`, `validation-error` */
 export async function createAddress(
   deps: SettingsDeps,
-  by: ByInTenant,
+  by: Caller<'person'>,
   customerId: string,
   { kind, address: given }: CustomerAddressCreate,
 ): Promise<Versioned<CustomerAddress>> {
@@ -56,7 +56,7 @@ export async function createAddress(
  */
 export async function updateAddress(
   deps: SettingsDeps,
-  by: ByInTenant,
+  by: Caller<'person'>,
   customerId: string,
   id: string,
   body: CustomerAddressUpdate,
@@ -82,7 +82,7 @@ export async function updateAddress(
 /** Deletes an address. @throws ProblemError `not-found`, `precondition-failed` */
 export async function removeAddress(
   deps: SettingsDeps,
-  by: ByInTenant,
+  by: Caller<'person'>,
   customerId: string,
   id: string,
   expected: number | bigint | null,

@@ -10,7 +10,7 @@ import { writeAudit } from '../../storage/trail/trail.ts'
 import { readSetting, writeSetting } from '../../storage/customers/settings.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import type { SettingsDeps } from './settings-deps.ts'
-import type { ByInTenant } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import { auditCaller } from '../commands/trail.ts'
 import type { CurrenciesWrite, CurrencySetting } from '../../lib/customers/currency-setting-schema.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
@@ -44,7 +44,7 @@ export async function listCurrencies(
 /** Enables exactly these currencies. A currency in which the customer has an open balance stays enabled. */
 export async function updateCurrencies(
   world: SettingsDeps,
-  by: ByInTenant,
+  by: Caller<'person'>,
   { enabled }: CurrenciesWrite,
   expected: number | bigint | null,
 ): Promise<Versioned<readonly CurrencySetting[]>> {

@@ -1,7 +1,7 @@
 /** The addresses of a customer, and its closure. */
 import { findAddress, listAddresses } from '../../storage/customers/customer-addresses.ts'
 import type { SettingsDeps } from './settings-deps.ts'
-import type { ByInTenant } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import type {
   CustomerAddress,
   CustomerAddressCreate,
@@ -20,18 +20,22 @@ export interface CustomerLifeReads {
 
 /** The writes, for a customer that the caller may access. Every refusal is thrown as a problem. */
 export interface CustomerLifeCommands {
-  createAddress(by: ByInTenant, customerId: string, body: CustomerAddressCreate): Promise<Versioned<CustomerAddress>>
+  createAddress(
+    by: Caller<'person'>,
+    customerId: string,
+    body: CustomerAddressCreate,
+  ): Promise<Versioned<CustomerAddress>>
   updateAddress(
-    by: ByInTenant,
+    by: Caller<'person'>,
     customerId: string,
     id: string,
     body: CustomerAddressUpdate,
     expected: number | bigint | null,
   ): Promise<Versioned<CustomerAddress>>
-  deleteAddress(by: ByInTenant, customerId: string, id: string, expected: number | bigint | null): Promise<void>
+  deleteAddress(by: Caller<'person'>, customerId: string, id: string, expected: number | bigint | null): Promise<void>
   /** Requests the closure. From then on the customer's balances take no money in and pay none out. */
-  requestClosure(by: ByInTenant): Promise<CustomerClosure>
-  withdrawClosure(by: ByInTenant): Promise<void>
+  requestClosure(by: Caller<'person'>): Promise<CustomerClosure>
+  withdrawClosure(by: Caller<'person'>): Promise<void>
 }
 
 /** Creates the reads and commands of addresses and closures. */

@@ -8,7 +8,7 @@ import { readLimits, readUsed, writeLimits, type LimitsRecord } from '../../stor
 import { writeAudit } from '../../storage/trail/trail.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import type { SettingsDeps } from './settings-deps.ts'
-import type { ByInTenant } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import { auditCaller } from '../commands/trail.ts'
 import type { CustomerLimits, CustomerLimitsWrite, LimitsWrite } from '../../lib/customers/customer-limits-schema.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
@@ -28,7 +28,7 @@ export async function getCustomerLimits(
 /** Sets the limits of a customer. Effective at once, on every node. */
 export async function updateCustomerLimits(
   world: SettingsDeps,
-  by: ByInTenant,
+  by: Caller<'person'>,
   customerId: string,
   { limits }: CustomerLimitsWrite,
 ): Promise<Versioned<CustomerLimits>> {

@@ -7,7 +7,7 @@ import { inTransaction } from '../../storage/db/transaction.ts'
 import { listCurrencies, updateCurrencies } from './customer-currencies.ts'
 import { getCustomerLimits, updateCustomerLimits } from './customer-limits.ts'
 import type { CurrenciesWrite, CurrencySetting } from '../../lib/customers/currency-setting-schema.ts'
-import type { ByInTenant } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import { auditCaller } from '../commands/trail.ts'
 import type { CustomerLimits, CustomerLimitsWrite } from '../../lib/customers/customer-limits-schema.ts'
 import { SETTING_DEFAULTS, type SettingName } from '../../lib/customers/customer-settings-schema.ts'
@@ -29,18 +29,18 @@ export interface SettingsReads {
 /** Commands of settings. Every refusal is thrown as a problem. */
 export interface SettingsCommands {
   updateCustomerLimits(
-    by: ByInTenant,
+    by: Caller<'person'>,
     customerId: string,
     body: CustomerLimitsWrite,
   ): Promise<Versioned<CustomerLimits>>
   updateCurrencies(
-    by: ByInTenant,
+    by: Caller<'person'>,
     body: CurrenciesWrite,
     expected: number | bigint | null,
   ): Promise<Versioned<readonly CurrencySetting[]>>
   /** Changes the given members of a settings document; the other members stay. */
   updateSetting(
-    by: ByInTenant,
+    by: Caller<'person'>,
     name: SettingName,
     change: object,
     expected: number | bigint | null,

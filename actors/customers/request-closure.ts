@@ -10,7 +10,7 @@ import {
 } from '../../storage/balances/closure.ts'
 import type { TransactionClient } from '../../storage/db/transaction.ts'
 import type { SettingsDeps } from './settings-deps.ts'
-import type { ByInTenant } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import { auditCaller } from '../commands/trail.ts'
 import type { CustomerClosure } from '../../lib/customers/customer-address-schema.ts'
 import { recordChange, runChange } from '../commands/changes.ts'
@@ -20,7 +20,7 @@ import { recordChange, runChange } from '../commands/changes.ts'
  *
  * @throws ProblemError `invalid-transition`
  */
-export async function requestClosure(deps: SettingsDeps, by: ByInTenant): Promise<CustomerClosure> {
+export async function requestClosure(deps: SettingsDeps, by: Caller<'person'>): Promise<CustomerClosure> {
   const customerId = by.tenant.id
   await runChange(deps, async (tx) => {
     const { client, ids, now } = tx
@@ -55,7 +55,7 @@ export async function requestClosure(deps: SettingsDeps, by: ByInTenant): Promis
  *
  * @throws ProblemError `invalid-transition`
  */
-export async function withdrawClosure(deps: SettingsDeps, by: ByInTenant): Promise<void> {
+export async function withdrawClosure(deps: SettingsDeps, by: Caller<'person'>): Promise<void> {
   const customerId = by.tenant.id
   await runChange(deps, async (tx) => {
     const { client, ids, now } = tx

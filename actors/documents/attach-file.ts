@@ -2,7 +2,7 @@
 import { ATTACHMENTS_MAX, CONTENT_TYPES, maxBytesOf } from '../../lib/documents/document.ts'
 import { refuse, refuseNotFound } from '../../lib/base/problems.ts'
 import { countAttachment, findDocument } from '../../storage/documents/documents.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import type { Attachment } from '../../lib/documents/document-schema.ts'
 import type { ReadUpload } from './uploads.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
@@ -19,7 +19,7 @@ import {
 /** Attaches a file to a transaction of the tenant. @throws ProblemError `not-found`, `limit-reached` */
 export async function attachFile(
   deps: DocumentDeps,
-  by: ByCaller,
+  by: Caller,
   transactionId: string,
   read: ReadUpload,
 ): Promise<Versioned<Attachment>> {
@@ -44,7 +44,7 @@ export async function attachFile(
 /** Deletes an attachment. @throws ProblemError `not-found`, `precondition-failed` */
 export async function deleteAttachment(
   deps: DocumentDeps,
-  by: ByCaller,
+  by: Caller,
   id: string,
   expected: number | bigint | null,
 ): Promise<void> {

@@ -3,7 +3,7 @@ import { refuse } from '../../lib/base/problems.ts'
 import { findDocument, isUsed } from '../../storage/documents/documents.ts'
 import { listAttachments, listDocuments, listTransactionAttachments } from '../../storage/documents/document-queries.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
 import type {
   Attachment,
@@ -36,10 +36,10 @@ export interface DocumentReads {
 
 /** The writes. Every refusal is thrown as a problem. */
 export interface DocumentCommands {
-  upload(by: ByCaller, read: ReadUpload): Promise<Versioned<Document>>
-  attach(by: ByCaller, transactionId: string, read: ReadUpload): Promise<Versioned<Attachment>>
-  delete(by: ByCaller, id: string, expected: number | bigint | null): Promise<void>
-  deleteAttachment(by: ByCaller, id: string, expected: number | bigint | null): Promise<void>
+  upload(by: Caller, read: ReadUpload): Promise<Versioned<Document>>
+  attach(by: Caller, transactionId: string, read: ReadUpload): Promise<Versioned<Attachment>>
+  delete(by: Caller, id: string, expected: number | bigint | null): Promise<void>
+  deleteAttachment(by: Caller, id: string, expected: number | bigint | null): Promise<void>
 }
 
 /** Creates the reads and commands of documents and attachments. */
@@ -94,7 +94,7 @@ function createReads({ database, downloads, transactions }: DocumentDeps): Docum
  */
 async function removeDocument(
   deps: DocumentDeps,
-  by: ByCaller,
+  by: Caller,
   id: string,
   expected: number | bigint | null,
 ): Promise<void> {

@@ -10,7 +10,7 @@ import { deleteDocument, findDocument, insertDocument, shardOfCustomer } from '.
 import { dropFile, keepFile, writeFile, type StoredFile } from '../../storage/documents/files.ts'
 import type { DownloadReads } from './downloads.ts'
 import { auditCaller } from '../commands/trail.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import type { Attachment, Document } from '../../lib/documents/document-schema.ts'
 import type { ArrivingFile } from './uploads.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
@@ -48,7 +48,7 @@ export const keepUpload =
 /** Writes the row of an uploaded file, and keeps the file with it. */
 export async function registerFile(
   { client, ids, now }: ChangeTransaction,
-  by: ByCaller,
+  by: Caller,
   file: StoredFile,
   belongs: Pick<DocumentRecord, 'transactionId' | 'purpose'>,
 ): Promise<DocumentRecord> {
@@ -76,7 +76,7 @@ export async function registerFile(
 /** Locks the row of a file until the transaction ends. @throws ProblemError `not-found`, `precondition-failed` */
 export async function lockFile(
   { client }: ChangeTransaction,
-  by: ByCaller,
+  by: Caller,
   kind: 'document' | 'attachment',
   id: string,
   expected: number | bigint | null,
@@ -87,7 +87,7 @@ export async function lockFile(
 }
 
 /** Deletes the row of a file; the file itself is deleted later. */
-export async function removeFile(tx: ChangeTransaction, by: ByCaller, record: DocumentRecord): Promise<void> {
+export async function removeFile(tx: ChangeTransaction, by: Caller, record: DocumentRecord): Promise<void> {
   const { client, now } = tx
   await deleteDocument(client, record.id)
   await dropFile(client, record.fileId, now)
@@ -96,7 +96,7 @@ export async function removeFile(tx: ChangeTransaction, by: ByCaller, record: Do
 
 async function recordFileChange(
   tx: ChangeTransaction,
-  by: ByCaller,
+  by: Caller,
   record: DocumentRecord,
   change: 'uploaded' | 'deleted',
 ): Promise<void> {

@@ -9,7 +9,7 @@ import {
   type DocumentPurpose,
 } from '../../lib/documents/document.ts'
 import { refuse, refuseField } from '../../lib/base/problems.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import type { Document } from '../../lib/documents/document-schema.ts'
 import type { ReadUpload } from './uploads.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
@@ -21,7 +21,7 @@ import { keepUpload, registerFile, shownDocument, type DocumentDeps } from './st
  *
  * @throws ProblemError `validation-error`, `insufficient-scope`, `payload-too-large`
  */
-export async function uploadDocument(deps: DocumentDeps, by: ByCaller, read: ReadUpload): Promise<Versioned<Document>> {
+export async function uploadDocument(deps: DocumentDeps, by: Caller, read: ReadUpload): Promise<Versioned<Document>> {
   // The purpose may follow the file, so the widest terms apply until it is known.
   const {
     file,
@@ -41,7 +41,7 @@ export async function uploadDocument(deps: DocumentDeps, by: ByCaller, read: Rea
 }
 
 /** Checks the purpose of a document. @throws ProblemError `validation-error`, `insufficient-scope` */
-function checkPurpose(purpose: string | undefined, { principal }: ByCaller): asserts purpose is DocumentPurpose {
+function checkPurpose(purpose: string | undefined, { principal }: Caller): asserts purpose is DocumentPurpose {
   if (purpose === undefined) refuseField('/purpose', 'required', 'Is required.')
   if (!(PURPOSES as readonly string[]).includes(purpose))
     refuseField('/purpose', 'invalid_value', `Must be one of ${PURPOSES.join(', ')}.`)

@@ -18,7 +18,7 @@ import { Overloaded } from '../runtime/lane.ts'
 import type { Unmade } from '../commands/answers.ts'
 import { auditBy, outcomeRecord, recordRefusal, unlessRecorded } from '../commands/recorded-outcomes.ts'
 import { accountsOfContract, type ContractDeps } from './exchange-contracts.ts'
-import type { Caller } from '../commands/caller.ts'
+import type { CommandOrigin } from '../commands/command-origin.ts'
 
 export interface CancelExchangeDeps extends ContractDeps {
   readonly approvals: Pick<Approvals, 'cancel'>
@@ -40,7 +40,7 @@ export type CancelExchangeOutcome =
  */
 export async function cancelExchange(
   world: CancelExchangeDeps,
-  caller: Caller,
+  caller: CommandOrigin,
   exchangeId: string,
   kind?: Extract<ExchangeKind, 'held_rate'>,
 ): Promise<CancelExchangeOutcome> {
@@ -73,7 +73,7 @@ export async function cancelExchange(
 /** Ends the approval, and returns the exchange as that leaves it. */
 async function endApproval(
   { approvals }: CancelExchangeDeps,
-  caller: Caller,
+  caller: CommandOrigin,
   exchange: ExchangeRecord,
 ): Promise<CancelExchangeOutcome | 'moved_on'> {
   let cancelled = exchange
@@ -93,7 +93,7 @@ async function endApproval(
 
 async function endContract(
   world: CancelExchangeDeps,
-  caller: Caller,
+  caller: CommandOrigin,
   known: ExchangeRecord,
 ): Promise<CancelExchangeOutcome | 'moved_on' | 'refused'> {
   const { database, clock, ids, sandbox } = world

@@ -29,7 +29,7 @@ import { Overloaded } from '../runtime/lane.ts'
 import { deskOf, mustHave, type QuoteDeps } from './create-quote.ts'
 import type { ContractOutcome } from './exchange-contracts.ts'
 import { openExchangeContract, PLAIN_TERMS, type ForwardTerms } from './open-contract.ts'
-import type { Caller } from '../commands/caller.ts'
+import type { CommandOrigin } from '../commands/command-origin.ts'
 
 /** The further dependencies of exchanges. */
 export interface ExchangeDeps extends QuoteDeps {
@@ -71,7 +71,7 @@ export interface FoundQuote {
  */
 export async function createExchange(
   world: ExchangeDeps,
-  caller: Caller,
+  caller: CommandOrigin,
   input: ExchangeInput,
   kind?: QuoteKind,
   terms: ForwardTerms = PLAIN_TERMS,
@@ -96,7 +96,7 @@ export async function createExchange(
 /** Finds the quote and its balances. @throws ProblemError when the quote does not exist, or its balances do not fit */
 export async function findQuote(
   world: ExchangeDeps,
-  caller: Pick<Caller, 'customerId' | 'key'>,
+  caller: Pick<CommandOrigin, 'customerId' | 'key'>,
   input: Pick<ExchangeInput, 'quoteId' | 'sellBalanceId' | 'buyBalanceId'>,
   kind?: QuoteKind,
 ): Promise<FoundQuote> {
@@ -185,7 +185,7 @@ export interface ExchangeDetails {
  */
 export async function bookSpot(
   world: ExchangeDeps,
-  caller: Caller,
+  caller: CommandOrigin,
   found: FoundQuote,
   details: ExchangeDetails,
 ): Promise<ExchangeBookReply | { readonly kind: 'recorded'; readonly outcome: StoredOutcome }> {
@@ -223,7 +223,7 @@ export async function bookSpot(
 
 async function commandOf(
   world: ExchangeDeps,
-  caller: Caller,
+  caller: CommandOrigin,
   { quote, desk, sellBalance, buyBalanceId }: FoundQuote,
   { reference, externalId, metadata, rule, operation }: ExchangeDetails,
   { refusal, creditRefused }: Pick<BookExchange, 'refusal' | 'creditRefused'>,

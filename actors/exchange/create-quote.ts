@@ -14,7 +14,7 @@ import type { QuoteCache } from '../../storage/exchange/quotes.ts'
 import type { FxPartner } from '../providers/fx.ts'
 import { quoteActor } from './quote.ts'
 import type { ActorSystem } from '../runtime/system.ts'
-import type { Caller } from '../commands/caller.ts'
+import type { CommandOrigin } from '../commands/command-origin.ts'
 
 /** The dependencies of quotes. */
 export interface QuoteDeps {
@@ -46,7 +46,7 @@ const FEATURE_OF: Readonly<Record<QuoteKind, Feature>> = {
  * @throws ProblemError when the body refers to something that it may not use; Overloaded, DatabaseUnavailable or
  *   OutcomeUnknown, safe to repeat under the same key
  */
-export async function createQuote(world: QuoteDeps, caller: Caller, input: QuoteInput): Promise<QuoteOutcome> {
+export async function createQuote(world: QuoteDeps, caller: CommandOrigin, input: QuoteInput): Promise<QuoteOutcome> {
   const { ids, clock, market, sandbox } = world
   if (input.kind !== 'drawdown') await mustHave(world, caller.customerId, input.kind ?? 'spot')
   const desk = await deskOf(world, caller.customerId)
@@ -85,7 +85,7 @@ export async function createQuote(world: QuoteDeps, caller: Caller, input: Quote
  *
  * @throws ProblemError `not-found`, `invalid-transition` for a used quote, and the errors of `createQuote`
  */
-export async function refreshQuote(world: QuoteDeps, caller: Caller, quoteId: string): Promise<QuoteOutcome> {
+export async function refreshQuote(world: QuoteDeps, caller: CommandOrigin, quoteId: string): Promise<QuoteOutcome> {
   const found = await world.quotes.findWithUse(caller.customerId, quoteId)
   if (found === null) refuseNotFound()
   if (found.used) throw new ProblemError(usedQuote(quoteId, null))

@@ -19,7 +19,7 @@ import type { InternalAccountCache } from '../../storage/journal/internal-accoun
 import type { OrderNumbers } from '../../storage/payments/order-numbers.ts'
 import type { ContractReply } from '../balances/balance.ts'
 import type { ActorSystem } from '../runtime/system.ts'
-import type { Caller } from '../commands/caller.ts'
+import type { CommandOrigin } from '../commands/command-origin.ts'
 
 export interface ContractDeps {
   readonly system: ActorSystem
@@ -34,7 +34,7 @@ export interface ContractDeps {
 
 /** The caller: a person, a key, or the service itself for a contract that is due. */
 export type ContractAsker = Pick<
-  Caller,
+  CommandOrigin,
   'customerId' | 'shard' | 'createdBy' | 'createdByName' | 'key' | 'deadline' | 'problemRequest'
 > & { readonly createdVia: ExchangeRecord['createdVia'] }
 

@@ -4,7 +4,7 @@ import { ProblemError, refuse, refuseField, refuseNotFound } from '../../lib/bas
 import * as rows from '../../storage/funds-requests/funds-requests.ts'
 import { through } from '../../storage/db/transaction.ts'
 import { auditCaller } from '../commands/trail.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import type { FundsRequest } from '../../lib/funds-requests/funds-request-schema.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
 import { runChange } from '../commands/changes.ts'
@@ -18,7 +18,7 @@ import { recordRequestChange, rereadRequest, state, type FundsRequestCommandDeps
  */
 export async function allocatePayment(
   deps: FundsRequestCommandDeps,
-  by: ByCaller,
+  by: Caller,
   incomingPaymentId: string,
   id: string,
 ): Promise<Versioned<FundsRequest>> {

@@ -7,7 +7,7 @@ import * as rows from '../../storage/funds-requests/funds-requests.ts'
 import { through } from '../../storage/db/transaction.ts'
 import { etagOf, refuseChanged, isCurrent } from '../../lib/commands/etag.ts'
 import { auditCaller } from '../commands/trail.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import { decideOnce } from '../commands/run-once.ts'
 import type { FundsRequest, FundsRequestUpdate } from '../../lib/funds-requests/funds-request-schema.ts'
 import { fitsMetadata } from '../../lib/contract/primitives.ts'
@@ -32,7 +32,7 @@ import {
  */
 export async function updateFundsRequest(
   deps: FundsRequestCommandDeps,
-  by: ByCaller,
+  by: Caller,
   id: string,
   body: FundsRequestUpdate,
   expected: number | bigint | null,
@@ -69,7 +69,7 @@ export async function updateFundsRequest(
 /** Cancels a waiting request. @throws ProblemError `not-found`, `invalid-transition` */
 export async function cancelFundsRequest(
   deps: FundsRequestCommandDeps,
-  by: ByCaller,
+  by: Caller,
   id: string,
   command: Pick<Command<unknown>, 'idempotency' | 'requestId' | 'instance'>,
 ): Promise<CommandAnswer<FundsRequest, 200>> {
@@ -92,7 +92,7 @@ export async function cancelFundsRequest(
 /** Mails the link to the payer again. @throws ProblemError `not-found`, or when it is too early or too often */
 export async function remindPayer(
   deps: FundsRequestCommandDeps,
-  by: ByCaller,
+  by: Caller,
   id: string,
 ): Promise<Versioned<FundsRequest>> {
   const { record, payee } = await runChange(deps, async (tx) => {

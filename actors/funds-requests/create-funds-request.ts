@@ -11,7 +11,7 @@ import * as rows from '../../storage/funds-requests/funds-requests.ts'
 import type * as reads from '../../storage/funds-requests/funds-request-queries.ts'
 import { through, type TransactionClient } from '../../storage/db/transaction.ts'
 import { auditCaller } from '../commands/trail.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import { decideOnce } from '../commands/run-once.ts'
 import type { FundsRequest, FundsRequestCreate } from '../../lib/funds-requests/funds-request-schema.ts'
 import type { Command, CommandAnswer } from '../../lib/commands/command.ts'
@@ -32,7 +32,7 @@ import {
  */
 export async function createFundsRequest(
   deps: FundsRequestCommandDeps,
-  by: ByCaller,
+  by: Caller,
   command: Command<FundsRequestCreate>,
 ): Promise<CommandAnswer<FundsRequest, 201>> {
   const { ids, clock } = deps

@@ -16,7 +16,7 @@ import type { AuditBy } from '../../storage/trail/trail.ts'
 import type { OrderNumbers } from '../../storage/payments/order-numbers.ts'
 import type * as reads from '../../storage/funds-requests/funds-request-queries.ts'
 import type { TransactionClient } from '../../storage/db/transaction.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import type { Log } from '../../lib/base/log.ts'
 import type { IdempotencyRecord } from '../../lib/commands/command.ts'
 import { recordChange, type ChangeTransaction } from '../commands/changes.ts'
@@ -94,7 +94,7 @@ export async function rereadRequest({ client }: ChangeTransaction, id: string): 
 /** Locks a request of the tenant until the transaction ends. @throws ProblemError `not-found` */
 export async function lockRequest(
   { client }: ChangeTransaction,
-  by: ByCaller,
+  by: Caller,
   id: string,
 ): Promise<reads.FundsRequestRecord> {
   return (await rows.lockFundsRequest(client, by.tenant.id, id)) ?? refuseNotFound()

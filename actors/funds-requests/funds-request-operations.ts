@@ -7,7 +7,7 @@
 import { hash } from 'node:crypto'
 import * as reads from '../../storage/funds-requests/funds-request-queries.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
 import type {
   FundsRequest,
@@ -34,21 +34,21 @@ export interface FundsRequestReads {
 
 /** Commands of funds requests. Refusals are thrown as problems, except those stored under an Idempotency-Key. */
 export interface FundsRequestCommands {
-  create(by: ByCaller, command: Command<FundsRequestCreate>): Promise<CommandAnswer<FundsRequest, 201>>
+  create(by: Caller, command: Command<FundsRequestCreate>): Promise<CommandAnswer<FundsRequest, 201>>
   update(
-    by: ByCaller,
+    by: Caller,
     id: string,
     body: FundsRequestUpdate,
     expected: number | bigint | null,
   ): Promise<Versioned<FundsRequest>>
   cancel(
-    by: ByCaller,
+    by: Caller,
     id: string,
     command: Pick<Command<unknown>, 'idempotency' | 'requestId' | 'instance'>,
   ): Promise<CommandAnswer<FundsRequest, 200>>
-  remind(by: ByCaller, id: string): Promise<Versioned<FundsRequest>>
+  remind(by: Caller, id: string): Promise<Versioned<FundsRequest>>
   /** Counts an incoming payment without the request's reference towards a funds request. */
-  allocate(by: ByCaller, incomingPaymentId: string, id: string): Promise<Versioned<FundsRequest>>
+  allocate(by: Caller, incomingPaymentId: string, id: string): Promise<Versioned<FundsRequest>>
   /** Declines a request for the payer, who has the token of its link. */
   decline(token: string, from: { readonly address: string; readonly requestId: string }): Promise<PublicFundsRequest>
 }

@@ -8,7 +8,7 @@ import { emailKey, passwordFault } from '../../lib/identity/password-rules.ts'
 import { refuse, refuseField } from '../../lib/base/problems.ts'
 import * as teamRows from '../../storage/identity/teams.ts'
 import * as invitationRows from '../../storage/identity/invitations.ts'
-import type { By } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import type { Source } from '../../lib/commands/caller.ts'
 import type { IdentityDeps } from './identity-world.ts'
 import { recordChange } from '../commands/changes.ts'
@@ -47,7 +47,7 @@ export async function acceptInvitation(
   deps: IdentityDeps,
   token: string,
   { name, password }: InvitationAccept,
-  { source, requestId }: Pick<By, 'requestId'> & { readonly source: Source },
+  { source, requestId }: Pick<Caller<'self'>, 'requestId'> & { readonly source: Source },
 ): Promise<AcceptedInvitation> {
   const { database, clock, ids, passwords } = deps
   const tokenSha256 = hash('sha256', token, 'hex')

@@ -7,7 +7,7 @@ import * as rows from '../../storage/identity/identity-api-keys.ts'
 import { insertNotices, peopleInRoles } from '../../storage/notices/notices.ts'
 import type { TransactionClient } from '../../storage/db/transaction.ts'
 import type { MadeApiKey } from './identity.ts'
-import type { ByInTenant } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import type { IdentityDeps } from './identity-world.ts'
 import { auditCaller } from '../commands/trail.ts'
 import { recordChange, type ChangeTransaction } from '../commands/changes.ts'
@@ -54,7 +54,7 @@ export function checkAllowlist(entries: readonly string[]): FieldError[] {
 /** Writes a change of a key into the trail. */
 export async function recordKeyChange(
   tx: ChangeTransaction,
-  by: ByInTenant,
+  by: Caller<'person'>,
   action: string,
   id: string,
   before: ApiKeyView | null,
@@ -71,7 +71,7 @@ export async function recordKeyChange(
 /** Locks the tenant's key until the transaction ends. @throws ProblemError `not-found`, `precondition-failed` */
 export async function lockKey(
   { client, now }: ChangeTransaction,
-  by: ByInTenant,
+  by: Caller<'person'>,
   id: string,
   expected: number | bigint | null = null,
 ): Promise<rows.StoredApiKey> {
@@ -83,7 +83,7 @@ export async function lockKey(
 /** Reads a key again after its change. */
 export async function rereadKey(
   { client, now }: ChangeTransaction,
-  by: ByInTenant,
+  by: Caller<'person'>,
   id: string,
 ): Promise<rows.StoredApiKey> {
   const found = await rows.lockApiKey(client, by.tenant.id, id, now)
@@ -95,7 +95,7 @@ export async function rereadKey(
 export async function insertKey(
   { random }: IdentityDeps,
   tx: ChangeTransaction,
-  by: ByInTenant,
+  by: Caller<'person'>,
   key: Pick<rows.NewApiKeyRow, 'name' | 'environment' | 'scopes' | 'ipAllowlist' | 'expiresAt' | 'replacesId'>,
 ): Promise<MadeApiKey> {
   const { client, ids, now } = tx
@@ -121,7 +121,7 @@ export async function insertKey(
 export async function tellManagers(
   { mailer, log }: IdentityDeps,
   { client, ids, now }: ChangeTransaction,
-  by: ByInTenant,
+  by: Caller<'person'>,
   { id, name, prefix, environment }: ApiKeyView,
 ): Promise<() => void> {
   const title = `A ${environment} API key was created`
@@ -149,7 +149,7 @@ export async function tellManagers(
  */
 export async function checkLive(
   client: TransactionClient,
-  by: ByInTenant,
+  by: Caller<'person'>,
   environment: 'live' | 'test',
 ): Promise<void> {
   if (environment !== 'live' || by.tenant.kind !== 'customer') return

@@ -11,7 +11,7 @@ import { widensAllowlist } from '../../lib/security/ip-allowlist.ts'
 import * as rows from '../../storage/identity/identity-api-keys.ts'
 import { through } from '../../storage/db/transaction.ts'
 import type { IdentityCommands } from './identity.ts'
-import type { ByInTenant } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import { runChange } from '../commands/changes.ts'
 import type { IdentityDeps } from './identity-world.ts'
 import { requireProof } from '../commands/proof.ts'
@@ -48,7 +48,7 @@ export function createApiKeyCommands(
 /** Renames a key, and replaces the addresses it works from. */
 async function updateApiKey(
   deps: ApiKeyDeps,
-  by: ByInTenant,
+  by: Caller<'person'>,
   id: string,
   body: ApiKeyUpdate,
   expected: number | bigint | null,
@@ -75,7 +75,7 @@ async function updateApiKey(
 /** Revokes a key at once. */
 async function revokeApiKey(
   deps: ApiKeyDeps,
-  by: ByInTenant,
+  by: Caller<'person'>,
   id: string,
   expected: number | bigint | null,
 ): Promise<void> {

@@ -11,7 +11,7 @@ import * as rows from '../../storage/identity/members.ts'
 import * as teamRows from '../../storage/identity/teams.ts'
 import type { TransactionClient } from '../../storage/db/transaction.ts'
 import { limitsOfBody } from '../customers/customer-limits.ts'
-import type { ByInTenant } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import { auditCaller } from '../commands/trail.ts'
 import { recordChange } from '../commands/changes.ts'
 import type { Member, MemberUpdate } from '../../lib/identity/member-schema.ts'
@@ -23,7 +23,7 @@ import { checkVersion } from '../../lib/commands/etag.ts'
 /** Changes the role, the status, the teams and the limits of a member. */
 export async function updateMember(
   deps: MemberDeps,
-  by: ByInTenant,
+  by: Caller<'person'>,
   id: string,
   body: MemberUpdate,
   expected: number | bigint | null,
@@ -65,7 +65,7 @@ export async function updateMember(
 /** Ends a membership, with its teams and its limits. */
 export async function removeMember(
   deps: MemberDeps,
-  by: ByInTenant,
+  by: Caller<'person'>,
   id: string,
   expected: number | bigint | null,
 ): Promise<void> {
@@ -91,7 +91,7 @@ export async function removeMember(
 /** Makes another member the primary owner. Only the primary owner may do this. */
 export async function transferPrimaryOwner(
   deps: MemberDeps,
-  by: ByInTenant,
+  by: Caller<'person'>,
   membershipId: string,
 ): Promise<Versioned<Member>> {
   const customerId = by.tenant.id
@@ -122,7 +122,7 @@ export async function transferPrimaryOwner(
 /** Reads the member to be changed. @throws ProblemError when the caller may not change them */
 async function changeable(
   client: TransactionClient,
-  by: ByInTenant,
+  by: Caller<'person'>,
   id: string,
   expected: number | bigint | null,
 ): Promise<rows.MemberRecord> {

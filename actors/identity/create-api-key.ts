@@ -4,7 +4,7 @@ import { timestamp } from '../../lib/base/clock.ts'
 import { refuse, type FieldError } from '../../lib/base/problems.ts'
 import * as rows from '../../storage/identity/identity-api-keys.ts'
 import type { MadeApiKey } from './identity.ts'
-import type { ByInTenant } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import { runChange } from '../commands/changes.ts'
 import type { ApiKeyCreate } from '../../lib/identity/api-key-schema.ts'
 import {
@@ -25,7 +25,7 @@ export const ACTIVE_KEYS_MAX = 50
  *
  * @throws ProblemError `validation-error`, `customer-not-active`, `limit-reached`
  */
-export async function createApiKey(deps: ApiKeyDeps, by: ByInTenant, body: ApiKeyCreate): Promise<MadeApiKey> {
+export async function createApiKey(deps: ApiKeyDeps, by: Caller<'person'>, body: ApiKeyCreate): Promise<MadeApiKey> {
   checkKey(deps, by, body)
   const scopes = [...new Set(body.scopes)]
   const expiresAt = body.expiresAt == null ? null : Date.parse(body.expiresAt)
@@ -54,7 +54,7 @@ export async function createApiKey(deps: ApiKeyDeps, by: ByInTenant, body: ApiKe
 }
 
 /** Checks the scopes, the addresses, the environment and the end of a new key. @throws ProblemError `validation-error` */
-function checkKey({ clock, sandbox }: ApiKeyDeps, by: ByInTenant, body: ApiKeyCreate): void {
+function checkKey({ clock, sandbox }: ApiKeyDeps, by: Caller<'person'>, body: ApiKeyCreate): void {
   const offered: readonly string[] = by.tenant.kind === 'customer' ? CUSTOMER_SCOPES : OPERATOR_SCOPES
   const errors = body.scopes.flatMap((scope, index): FieldError[] => {
     if (!offered.includes(scope))

@@ -29,7 +29,7 @@ import type {
 } from '../../lib/identity/member-schema.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
 import type { Source, Tenant } from '../../lib/commands/caller.ts'
-import type { By, ByInTenant, FoundSession } from '../../lib/identity/caller.ts'
+import type { Caller, FoundSession } from '../../lib/identity/caller.ts'
 
 /** A session with a new token. */
 export interface OpenedSession {
@@ -91,20 +91,30 @@ export interface IdentityReads {
 /** The commands of people for themselves and for the keys of their tenants. Every refusal is thrown as a problem. */
 export interface IdentityCommands {
   signIn(body: SignIn, from: { readonly source: Source; readonly requestId: string }): Promise<OpenedSession>
-  verifyMfa(by: By, body: ChallengeVerify & { readonly challengeId: string }): Promise<OpenedSession>
-  refresh(by: By): Promise<OpenedSession>
-  signOut(by: By): Promise<void>
+  verifyMfa(by: Caller<'self'>, body: ChallengeVerify & { readonly challengeId: string }): Promise<OpenedSession>
+  refresh(by: Caller<'self'>): Promise<OpenedSession>
+  signOut(by: Caller<'self'>): Promise<void>
   /** False when the person has no such session. */
-  revokeSession(by: By, sessionId: string): Promise<boolean>
+  revokeSession(by: Caller<'self'>, sessionId: string): Promise<boolean>
 
-  createChallenge(by: ByInTenant, body: ChallengeCreate, display: StepUpChallenge['display']): Promise<StepUpChallenge>
-  verifyChallenge(by: By, challengeId: string, body: ChallengeVerify): Promise<ProvenStepUp>
+  createChallenge(
+    by: Caller<'person'>,
+    body: ChallengeCreate,
+    display: StepUpChallenge['display'],
+  ): Promise<StepUpChallenge>
+  verifyChallenge(by: Caller<'self'>, challengeId: string, body: ChallengeVerify): Promise<ProvenStepUp>
 
-  updateUser(by: By, body: UserUpdate, expected: number | bigint | null): Promise<Versioned<User>>
-  changePassword(by: By, body: { readonly currentPassword: string; readonly newPassword: string }): Promise<void>
-  addFactor(by: By, body: FactorCreate): Promise<MfaFactor & { readonly secret: string; readonly otpauthUri: string }>
-  confirmFactor(by: By, factorId: string, code: string): Promise<MfaFactor>
-  removeFactor(by: By, factorId: string): Promise<void>
+  updateUser(by: Caller<'self'>, body: UserUpdate, expected: number | bigint | null): Promise<Versioned<User>>
+  changePassword(
+    by: Caller<'self'>,
+    body: { readonly currentPassword: string; readonly newPassword: string },
+  ): Promise<void>
+  addFactor(
+    by: Caller<'self'>,
+    body: FactorCreate,
+  ): Promise<MfaFactor & { readonly secret: string; readonly otpauthUri: string }>
+  confirmFactor(by: Caller<'self'>, factorId: string, code: string): Promise<MfaFactor>
+  removeFactor(by: Caller<'self'>, factorId: string): Promise<void>
   /** Returns at once, so that the caller cannot tell whether the address has an account. */
   requestPasswordReset(email: string, from: { readonly source: Source; readonly requestId: string }): void
   completePasswordReset(
@@ -113,15 +123,15 @@ export interface IdentityCommands {
     from: { readonly source: Source; readonly requestId: string },
   ): Promise<void>
 
-  createApiKey(by: ByInTenant, body: ApiKeyCreate): Promise<MadeApiKey>
+  createApiKey(by: Caller<'person'>, body: ApiKeyCreate): Promise<MadeApiKey>
   updateApiKey(
-    by: ByInTenant,
+    by: Caller<'person'>,
     id: string,
     body: ApiKeyUpdate,
     expected: number | bigint | null,
   ): Promise<Versioned<ApiKeyView>>
-  rotateApiKey(by: ByInTenant, id: string, gracePeriodHours: number): Promise<MadeApiKey>
-  revokeApiKey(by: ByInTenant, id: string, expected: number | bigint | null): Promise<void>
+  rotateApiKey(by: Caller<'person'>, id: string, gracePeriodHours: number): Promise<MadeApiKey>
+  revokeApiKey(by: Caller<'person'>, id: string, expected: number | bigint | null): Promise<void>
 }
 
 /** The reads of members, teams and invitations. Null: no such row of the customer. */
@@ -142,22 +152,27 @@ export interface MemberReads {
  */
 export interface MemberCommands {
   updateMember(
-    by: ByInTenant,
+    by: Caller<'person'>,
     id: string,
     body: MemberUpdate,
     expected: number | bigint | null,
   ): Promise<Versioned<Member>>
-  removeMember(by: ByInTenant, id: string, expected: number | bigint | null): Promise<void>
-  transferPrimaryOwner(by: ByInTenant, membershipId: string): Promise<Versioned<Member>>
-  createTeam(by: ByInTenant, body: TeamCreate): Promise<Versioned<Team>>
-  updateTeam(by: ByInTenant, id: string, body: TeamUpdate, expected: number | bigint | null): Promise<Versioned<Team>>
-  deleteTeam(by: ByInTenant, id: string, expected: number | bigint | null): Promise<void>
-  invite(by: ByInTenant, body: InvitationCreate): Promise<Versioned<Invitation>>
-  resendInvitation(by: ByInTenant, id: string): Promise<Versioned<Invitation>>
-  revokeInvitation(by: ByInTenant, id: string): Promise<void>
+  removeMember(by: Caller<'person'>, id: string, expected: number | bigint | null): Promise<void>
+  transferPrimaryOwner(by: Caller<'person'>, membershipId: string): Promise<Versioned<Member>>
+  createTeam(by: Caller<'person'>, body: TeamCreate): Promise<Versioned<Team>>
+  updateTeam(
+    by: Caller<'person'>,
+    id: string,
+    body: TeamUpdate,
+    expected: number | bigint | null,
+  ): Promise<Versioned<Team>>
+  deleteTeam(by: Caller<'person'>, id: string, expected: number | bigint | null): Promise<void>
+  invite(by: Caller<'person'>, body: InvitationCreate): Promise<Versioned<Invitation>>
+  resendInvitation(by: Caller<'person'>, id: string): Promise<Versioned<Invitation>>
+  revokeInvitation(by: Caller<'person'>, id: string): Promise<void>
   acceptInvitation(
     token: string,
     body: InvitationAccept,
-    from: Pick<By, 'requestId'> & { readonly source: Source },
+    from: Pick<Caller<'self'>, 'requestId'> & { readonly source: Source },
   ): Promise<AcceptedInvitation>
 }

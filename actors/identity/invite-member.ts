@@ -10,7 +10,7 @@ import * as rows from '../../storage/identity/members.ts'
 import * as invitationRows from '../../storage/identity/invitations.ts'
 import { readSetting } from '../../storage/customers/settings.ts'
 import type { TransactionClient } from '../../storage/db/transaction.ts'
-import type { ByInTenant } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import type { IdentityDeps } from './identity-world.ts'
 import { auditCaller } from '../commands/trail.ts'
 import { recordChange } from '../commands/changes.ts'
@@ -29,7 +29,7 @@ const APPROVED_DOMAINS = 'approved_domains'
 /** Invites a person to the customer, and mails the link. */
 export async function invite(
   deps: MemberDeps,
-  by: ByInTenant,
+  by: Caller<'person'>,
   { email, role, teamIds = [] }: InvitationCreate,
 ): Promise<Versioned<Invitation>> {
   const customerId = by.tenant.id
@@ -79,7 +79,11 @@ export async function invite(
 }
 
 /** Renews an open or expired invitation, and mails a new link; the link before no longer works. */
-export async function resendInvitation(deps: MemberDeps, by: ByInTenant, id: string): Promise<Versioned<Invitation>> {
+export async function resendInvitation(
+  deps: MemberDeps,
+  by: Caller<'person'>,
+  id: string,
+): Promise<Versioned<Invitation>> {
   const customerId = by.tenant.id
   const { token, tokenSha256 } = newLink(deps)
   const invitation = await changeMembers(deps, customerId, async (tx) => {
@@ -108,7 +112,7 @@ export async function resendInvitation(deps: MemberDeps, by: ByInTenant, id: str
 }
 
 /** Withdraws an invitation. Withdrawing a withdrawn invitation succeeds and changes nothing. */
-export async function revokeInvitation(deps: MemberDeps, by: ByInTenant, id: string): Promise<void> {
+export async function revokeInvitation(deps: MemberDeps, by: Caller<'person'>, id: string): Promise<void> {
   const customerId = by.tenant.id
   await changeMembers(deps, customerId, async (tx) => {
     const { client, now } = tx
@@ -134,7 +138,7 @@ function sendLink(
   { mailer, log }: IdentityDeps,
   email: string,
   customerName: string,
-  by: ByInTenant,
+  by: Caller<'person'>,
   token: string,
 ): void {
   mailer

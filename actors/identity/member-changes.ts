@@ -2,7 +2,7 @@
 import { refuse, refuseNotFound } from '../../lib/base/problems.ts'
 import * as rows from '../../storage/identity/members.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
-import type { ByInTenant } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import type { IdentityDeps } from './identity-world.ts'
 import type { ChangeTransaction } from '../commands/changes.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
@@ -35,7 +35,7 @@ export const refuseInState = (detail: string, currentStatus: string): never =>
   refuse('invalid-transition', detail, { extra: { currentStatus, allowed: [] } })
 
 /** Refuses a change that only owners may make. @throws ProblemError `insufficient-scope` */
-export function requireOwner(by: ByInTenant): void {
+export function requireOwner(by: Caller<'person'>): void {
   if (!by.principal.capabilities.has('owner'))
     refuse('insufficient-scope', 'Only owners make, change and remove owners.', {
       extra: { requiredCapability: 'owner' },

@@ -10,7 +10,7 @@ import { auditPerson } from '../commands/trail.ts'
 import { recordPersonalChange } from '../commands/changes.ts'
 import { factorContext, takeCode } from './second-factor.ts'
 import type { FactorCreate, MfaFactor } from '../../lib/identity/user-schema.ts'
-import type { By } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 
 /** The maximum number of factors of one person: a telephone, a spare, and some that were never confirmed. */
 const FACTORS_MAX = 10
@@ -18,7 +18,7 @@ const FACTORS_MAX = 10
 /** Adds a factor, which works once it is confirmed. The answer alone has its secret. */
 export async function addFactor(
   { database, clock, ids, random, secrets }: IdentityDeps,
-  by: By,
+  by: Caller<'self'>,
   { kind, name = 'Authenticator app' }: FactorCreate,
 ): Promise<MfaFactor & { readonly secret: string; readonly otpauthUri: string }> {
   const { userId, email } = by.session
@@ -55,7 +55,12 @@ export async function addFactor(
 }
 
 /** Confirms a factor with a code of it. */
-export async function confirmFactor(deps: IdentityDeps, by: By, factorId: string, code: string): Promise<MfaFactor> {
+export async function confirmFactor(
+  deps: IdentityDeps,
+  by: Caller<'self'>,
+  factorId: string,
+  code: string,
+): Promise<MfaFactor> {
   const { database, clock, ids } = deps
   const { userId } = by.session
   const now = clock.now()
@@ -87,7 +92,11 @@ export async function confirmFactor(deps: IdentityDeps, by: By, factorId: string
 }
 
 /** Removes a factor, unless it is the last confirmed factor. */
-export async function removeFactor({ database, clock, ids }: IdentityDeps, by: By, factorId: string): Promise<void> {
+export async function removeFactor(
+  { database, clock, ids }: IdentityDeps,
+  by: Caller<'self'>,
+  factorId: string,
+): Promise<void> {
   const { userId } = by.session
   const now = clock.now()
   await inTransaction(database, async (client) => {

@@ -17,7 +17,7 @@ import type { IdentityDeps } from './identity-world.ts'
 import { auditPerson } from '../commands/trail.ts'
 import { recordPersonalChange } from '../commands/changes.ts'
 import { attemptKey, provePassword } from './password-proof.ts'
-import type { By } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import type { Source } from '../../lib/commands/caller.ts'
 import type { Log } from '../../lib/base/log.ts'
 
@@ -80,7 +80,7 @@ export function createPasswordCommands(world: IdentityDeps): {
 /** Changes the password of the person, and ends their other sessions. */
 async function changePassword(
   deps: PasswordDeps,
-  by: By,
+  by: Caller<'self'>,
   { currentPassword, newPassword }: { readonly currentPassword: string; readonly newPassword: string },
 ): Promise<void> {
   const { database, clock, ids, passwords } = deps

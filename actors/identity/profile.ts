@@ -10,7 +10,7 @@ import { auditPerson } from '../commands/trail.ts'
 import { recordPersonalChange } from '../commands/changes.ts'
 import type { User, UserUpdate } from '../../lib/identity/user-schema.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
-import type { By } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import { addFactor, confirmFactor, removeFactor } from './mfa-factors.ts'
 
 /** Creates the commands of profiles and second factors. */
@@ -28,7 +28,7 @@ export function createProfileCommands(
 /** Changes the name, the telephone number and the locale of the person. */
 async function updateUser(
   { database, clock, ids }: IdentityDeps,
-  by: By,
+  by: Caller<'self'>,
   body: UserUpdate,
   expected: number | bigint | null,
 ): Promise<Versioned<User>> {

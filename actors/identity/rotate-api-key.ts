@@ -3,7 +3,7 @@ import { HOUR_MS } from '../../lib/base/clock.ts'
 import { refuse } from '../../lib/base/problems.ts'
 import * as rows from '../../storage/identity/identity-api-keys.ts'
 import type { MadeApiKey } from './identity.ts'
-import type { ByInTenant } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import { runChange } from '../commands/changes.ts'
 import {
   checkLive,
@@ -22,7 +22,7 @@ import {
  */
 export async function rotateApiKey(
   deps: ApiKeyDeps,
-  by: ByInTenant,
+  by: Caller<'person'>,
   id: string,
   gracePeriodHours: number,
 ): Promise<MadeApiKey> {

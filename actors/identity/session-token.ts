@@ -8,14 +8,14 @@ import { refuse } from '../../lib/base/problems.ts'
 import { renewSession } from '../../storage/identity/identity-sessions.ts'
 import type { TransactionClient } from '../../storage/db/transaction.ts'
 import type { OpenedSession } from './identity.ts'
-import type { By } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import type { IdentityDeps } from './identity-world.ts'
 
 /** Replaces the token of a session by a new one. @throws ProblemError `session-expired` */
 export async function renewToken(
   { random }: IdentityDeps,
   client: TransactionClient,
-  { session }: By,
+  { session }: Caller<'self'>,
   now: number,
 ): Promise<string> {
   const token = generateSessionToken(random)

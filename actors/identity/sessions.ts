@@ -2,7 +2,7 @@
 import { endSessions, hasSession } from '../../storage/identity/identity-sessions.ts'
 import { inTransaction, type TransactionClient } from '../../storage/db/transaction.ts'
 import type { IdentityCommands } from './identity.ts'
-import type { By } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import type { IdentityDeps } from './identity-world.ts'
 import { auditPerson } from '../commands/trail.ts'
 import { recordPersonalChange } from '../commands/changes.ts'
@@ -40,7 +40,7 @@ export function createSessionCommands(
 async function endSession(
   { clock, ids }: IdentityDeps,
   client: TransactionClient,
-  by: By,
+  by: Caller<'self'>,
   sessionId: string,
 ): Promise<void> {
   const now = clock.now()

@@ -8,7 +8,7 @@ import { tellOfNewLogin } from '../../storage/identity/new-login.ts'
 import { insertChallenge, insertSession, SIGN_IN } from '../../storage/identity/identity-sessions.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import type { OpenedSession } from './identity.ts'
-import type { By } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import type { IdentityDeps } from './identity-world.ts'
 import { auditPerson } from '../commands/trail.ts'
 import { recordPersonalChange } from '../commands/changes.ts'
@@ -94,7 +94,7 @@ export async function signIn(
  */
 export async function verifyMfa(
   deps: IdentityDeps,
-  by: By,
+  by: Caller<'self'>,
   { challengeId, code }: ChallengeVerify & { readonly challengeId: string },
 ): Promise<OpenedSession> {
   const { clock, database, ids, log } = deps

@@ -5,7 +5,7 @@
 import { refuse, refuseField, refuseNotFound } from '../../lib/base/problems.ts'
 import * as teamRows from '../../storage/identity/teams.ts'
 import type { TransactionClient } from '../../storage/db/transaction.ts'
-import type { ByInTenant } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import { auditCaller } from '../commands/trail.ts'
 import { recordChange } from '../commands/changes.ts'
 import { requireProof } from '../commands/proof.ts'
@@ -19,7 +19,7 @@ const TEAMS_MAX = 50
 /** Creates a team. */
 export async function createTeam(
   deps: MemberDeps,
-  by: ByInTenant,
+  by: Caller<'person'>,
   { name, membershipIds = [] }: TeamCreate,
 ): Promise<Versioned<Team>> {
   const customerId = by.tenant.id
@@ -46,7 +46,7 @@ export async function createTeam(
 /** Renames a team, and replaces its members. */
 export async function updateTeam(
   deps: MemberDeps,
-  by: ByInTenant,
+  by: Caller<'person'>,
   id: string,
   body: TeamUpdate,
   expected: number | bigint | null,
@@ -80,7 +80,7 @@ export async function updateTeam(
 /** Deletes a team. */
 export async function deleteTeam(
   deps: MemberDeps,
-  by: ByInTenant,
+  by: Caller<'person'>,
   id: string,
   expected: number | bigint | null,
 ): Promise<void> {
@@ -129,7 +129,7 @@ export async function checkTeams(
  */
 async function checkTeamMembers(
   client: TransactionClient,
-  by: ByInTenant,
+  by: Caller<'person'>,
   membershipIds: readonly string[],
   before: readonly string[],
 ): Promise<readonly string[]> {

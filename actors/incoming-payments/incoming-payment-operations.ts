@@ -6,7 +6,7 @@ import { allocateSuspense, returnSuspense } from './incoming-cases.ts'
 import { refuseNotFound } from '../../lib/base/problems.ts'
 import { getSuspenseItem } from '../../storage/incoming-payments/incoming-payment-queries.ts'
 import { auditCaller } from '../commands/trail.ts'
-import type { ByCaller, ByInTenant } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import type {
   SimIncomingDebit,
   SimIncomingPayment,
@@ -23,26 +23,26 @@ import { simulateCredit, simulateDebit, simulateRecall, type IncomingCommandsDep
 export interface IncomingCommands {
   /** Simulates a payment into a balance: the sandbox bank announces the credit within a second. */
   simulate<Form extends SimulationForm>(
-    by: ByCaller,
+    by: Caller,
     body: SimIncomingPayment,
     idempotency: Idempotency | null,
     form: Form,
   ): Promise<CommandAnswer<SimulationIn<Form>, 202>>
   /** Simulates a direct debit from a balance, where the partner's sandbox supports it. */
   simulateDebit(
-    by: ByCaller,
+    by: Caller,
     body: SimIncomingDebit,
     idempotency: Idempotency | null,
   ): Promise<CommandAnswer<SimulationResult, 202>>
   /** Simulates a recall of an incoming payment by the payer's bank. */
   simulateRecall(
-    by: ByCaller,
+    by: Caller,
     id: string,
     body: SimIncomingRecall,
     idempotency: Idempotency | null,
   ): Promise<CommandAnswer<SimulationResult, 202>>
-  allocate(by: ByInTenant, id: string, body: SuspenseAllocation): Promise<Versioned<SuspenseItem>>
-  giveBack(by: ByInTenant, id: string, body: SuspenseReturn): Promise<Versioned<SuspenseItem>>
+  allocate(by: Caller<'person'>, id: string, body: SuspenseAllocation): Promise<Versioned<SuspenseItem>>
+  giveBack(by: Caller<'person'>, id: string, body: SuspenseReturn): Promise<Versioned<SuspenseItem>>
 }
 
 /** The reason of a return that names none: the account number is wrong. */
@@ -50,7 +50,7 @@ const RETURN_REASON = 'AC01'
 
 /** Creates the commands of incoming payments. */
 export function createIncomingCommands(world: IncomingCommandsDeps): IncomingCommands {
-  async function suspenseItem(by: ByInTenant, id: string): Promise<Versioned<SuspenseItem>> {
+  async function suspenseItem(by: Caller<'person'>, id: string): Promise<Versioned<SuspenseItem>> {
     return (await getSuspenseItem(world.database, by.tenant, id)) ?? refuseNotFound()
   }
 

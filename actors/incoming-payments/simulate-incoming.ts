@@ -9,7 +9,7 @@ import type { KnownBalance } from '../../storage/balances/balance-cache.ts'
 import { lockIncoming } from '../../storage/incoming-payments/incoming-payments.ts'
 import { providerOfConnection } from '../../storage/providers/provider-connections.ts'
 import type { TransactionClient } from '../../storage/db/transaction.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import { runOnce, type RunOnceDeps } from '../commands/run-once.ts'
 import type {
   SimIncomingDebit,
@@ -41,7 +41,7 @@ const RECALL_REASON = 'FRAD'
  */
 export async function simulateCredit<Form extends SimulationForm>(
   world: IncomingCommandsDeps,
-  by: ByCaller,
+  by: Caller,
   body: SimIncomingPayment,
   idempotency: Idempotency | null,
   form: Form,
@@ -86,7 +86,7 @@ export async function simulateCredit<Form extends SimulationForm>(
  */
 export async function simulateDebit(
   world: IncomingCommandsDeps,
-  by: ByCaller,
+  by: Caller,
   { balanceId, amount }: SimIncomingDebit,
   idempotency: Idempotency | null,
 ): Promise<CommandAnswer<SimulationResult, 202>> {
@@ -109,7 +109,7 @@ export async function simulateDebit(
  */
 export async function simulateRecall(
   world: IncomingCommandsDeps,
-  by: ByCaller,
+  by: Caller,
   id: string,
   { reasonCode = RECALL_REASON, amount = null }: SimIncomingRecall,
   idempotency: Idempotency | null,
@@ -151,7 +151,7 @@ const findBalance = async (
 ): Promise<KnownBalance | null> => (balanceId == null ? null : await balances.find(balanceId.toLowerCase()))
 
 /** Checks that a balance is the customer's own. @throws ProblemError `validation-error` */
-function mustOwn(by: ByCaller, balance: KnownBalance | null): KnownBalance {
+function mustOwn(by: Caller, balance: KnownBalance | null): KnownBalance {
   if (balance === null || balance.customerId !== by.tenant.id)
     invalid([{ field: '/balanceId', code: 'not_found', message: 'No such balance.' }])
   return balance

@@ -14,7 +14,7 @@ import { findJob, listJobs } from '../../storage/jobs/job-queries.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
 import type { DownloadReads } from '../documents/downloads.ts'
 import { auditCaller } from '../commands/trail.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
 import { problemBody } from '../../lib/base/problem-document.ts'
 import { runOnce, type RunOnceDeps } from '../commands/run-once.ts'
@@ -30,7 +30,7 @@ export interface JobReads {
 
 export interface JobCommands {
   /** @throws ProblemError `not-found`, `insufficient-scope`, `not-cancellable` */
-  cancel(by: ByCaller, id: string, idempotency: Idempotency | null): Promise<CommandAnswer<Job, 200>>
+  cancel(by: Caller, id: string, idempotency: Idempotency | null): Promise<CommandAnswer<Job, 200>>
 }
 
 export interface JobDeps extends RunOnceDeps {

@@ -13,8 +13,9 @@ import { FeatureCache } from '../../storage/operators/feature-cache.ts'
 import { readRailLimits, writeRailLimits } from '../../storage/operators/rail-limits.ts'
 import { readOperator, writeOperator, type OperatorRecord } from '../../storage/operators/operators.ts'
 import { inTransaction, type TransactionClient } from '../../storage/db/transaction.ts'
-import type { ByInTenant } from '../../lib/identity/caller.ts'
-import { writeCallerTrail } from '../commands/trail.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
+import { auditCaller } from '../commands/trail.ts'
+import { recordChange } from '../commands/changes.ts'
 import type { Node } from '../runtime/node.ts'
 import type {
   FeatureFlags,
@@ -46,14 +47,18 @@ export interface OperatorReads {
 
 /** The writes: absent members stay as they are. Every refusal is thrown as a problem. */
 export interface OperatorCommands {
-  updateOperator(by: ByInTenant, body: OperatorUpdate, expected: number | bigint | null): Promise<Versioned<Operator>>
+  updateOperator(
+    by: Caller<'person'>,
+    body: OperatorUpdate,
+    expected: number | bigint | null,
+  ): Promise<Versioned<Operator>>
   updateSettings(
-    by: ByInTenant,
+    by: Caller<'person'>,
     body: OperatorSettingsUpdate,
     expected: number | bigint | null,
   ): Promise<Versioned<OperatorSettings>>
   updateFlags(
-    by: ByInTenant,
+    by: Caller<'person'>,
     body: FeatureFlagsUpdate,
     expected: number | bigint | null,
   ): Promise<Versioned<FeatureFlags>>
@@ -81,7 +86,7 @@ export function createOperatorService(node: Node): OperatorService {
 
   /** Writes the next version in one transaction with its trail entry, and waits until every node knows. */
   async function change(
-    by: ByInTenant,
+    by: Caller<'person'>,
     action: string,
     expected: number | bigint | null,
     work: (client: TransactionClient, before: OperatorRecord, now: number) => Promise<Change>,
@@ -93,7 +98,7 @@ export function createOperatorService(node: Node): OperatorService {
       checkVersion(before, expected)
       const { next, was, is } = await work(client, before, now)
       await writeOperator(client, { ...before, ...next, by: by.session.userId, now })
-      await writeCallerTrail({ client, ids, now }, by, {
+      await recordChange({ client, ids, now }, auditCaller(by), by.tenant.id, {
         action,
         object: { type: 'operator', id },
         before: was,

@@ -19,7 +19,7 @@ import type { Approvals } from '../approvals/approvals.ts'
 import { paymentActor } from './payment.ts'
 import { Overloaded } from '../runtime/lane.ts'
 import type { PayDeps } from './submit-payment.ts'
-import type { Caller } from '../commands/caller.ts'
+import type { CommandOrigin } from '../commands/command-origin.ts'
 import { auditBy, outcomeRecord, recordRefusal, unlessRecorded } from '../commands/recorded-outcomes.ts'
 
 export interface CancelDeps extends PayDeps {
@@ -44,7 +44,7 @@ const CANCELLED = 'The payment was cancelled.'
  */
 export async function cancelPayment(
   world: CancelDeps,
-  caller: Caller,
+  caller: CommandOrigin,
   paymentId: string,
   reason: string | null,
 ): Promise<CancelOutcome> {
@@ -77,7 +77,7 @@ export async function cancelPayment(
 
 type Attempt = 'cancelled' | 'moved_on' | Extract<CancelOutcome, { kind: 'recorded' }>
 
-async function endApproval({ approvals }: CancelDeps, caller: Caller, payment: PaymentRecord): Promise<Attempt> {
+async function endApproval({ approvals }: CancelDeps, caller: CommandOrigin, payment: PaymentRecord): Promise<Attempt> {
   return await unlessRecorded(async () => {
     const ended = await approvals.cancel({
       approvalId: payment.details.approvalId as string,
@@ -91,7 +91,7 @@ async function endApproval({ approvals }: CancelDeps, caller: Caller, payment: P
 
 async function leaveQueue(
   { system, ids }: CancelDeps,
-  caller: Caller,
+  caller: CommandOrigin,
   payment: PaymentRecord,
   withdrawal: Withdrawal,
 ): Promise<Attempt> {
@@ -146,7 +146,7 @@ export async function withdrawWaiting(
 
 async function refuseCancellation(
   world: CancelDeps,
-  caller: Caller,
+  caller: CommandOrigin,
   { status }: PaymentRecord,
 ): Promise<CancelOutcome> {
   return await recordRefusal(world, caller, {

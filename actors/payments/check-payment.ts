@@ -24,7 +24,7 @@ import type { PayableRecipient } from '../../storage/recipients/recipient-cache.
 import { loadBalances } from '../../storage/balances/balance-states.ts'
 import type { CancelDeps } from './cancel-payment.ts'
 import { commandOf, payeeOnPlatform, type PaymentInput, type PayDeps } from './submit-payment.ts'
-import type { Caller } from '../commands/caller.ts'
+import type { CommandOrigin } from '../commands/command-origin.ts'
 import { readerOf } from '../../storage/db/transaction.ts'
 
 export interface PaymentIssue {
@@ -61,7 +61,7 @@ const WITHOUT: Partial<
  *
  * @throws CalendarUnknown; database errors
  */
-export async function checkPayment(world: CancelDeps, caller: Caller, input: PaymentInput) {
+export async function checkPayment(world: CancelDeps, caller: CommandOrigin, input: PaymentInput) {
   const { database } = world
   const externalId = input.externalId ?? null
   const balance =
@@ -91,7 +91,7 @@ export interface PaymentCheckFacts {
 /** Checks a payment whose data the caller has read, as for files of many payments. */
 export async function examinePayment(
   world: PayDeps,
-  caller: Caller,
+  caller: CommandOrigin,
   input: PaymentInput,
   { payee, payer, externalIdOwner }: PaymentCheckFacts,
 ) {
@@ -154,7 +154,7 @@ export async function examinePayment(
 
 async function command(
   world: PayDeps,
-  caller: Caller,
+  caller: CommandOrigin,
   input: PaymentInput,
   payee: PayableRecipient,
   externalIdOwner: string | null,

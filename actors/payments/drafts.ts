@@ -24,7 +24,7 @@ import { outcomeRecord, recordRefusal, unlessRecorded } from '../commands/record
 import { checkedDocuments, type PaymentDocuments } from '../documents/named-documents.ts'
 import { checkDate } from '../../lib/payments/payment-request.ts'
 import { askBalance, type FlowOutcome, type PaymentInput } from './submit-payment.ts'
-import type { Caller } from '../commands/caller.ts'
+import type { CommandOrigin } from '../commands/command-origin.ts'
 import { checkVersion } from '../../lib/commands/etag.ts'
 
 /** The last time zone in which a day ends is half a day behind UTC. */
@@ -59,7 +59,7 @@ export async function draftFacts(
  * @throws ProblemError when the body refers to something that it may not use; DatabaseUnavailable or OutcomeUnknown,
  *   safe to repeat under the same key
  */
-export async function createDraft(world: CancelDeps, caller: Caller, input: PaymentInput): Promise<FlowOutcome> {
+export async function createDraft(world: CancelDeps, caller: CommandOrigin, input: PaymentInput): Promise<FlowOutcome> {
   const { database, clock, ids, orderNumbers } = world
   const number = orderNumber('PAY', await orderNumbers.take())
   for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
@@ -159,7 +159,7 @@ export type SubmitOutcome =
  */
 export async function submitDraft(
   world: CancelDeps,
-  caller: Caller,
+  caller: CommandOrigin,
   paymentId: string,
   {
     verificationOverride = null,

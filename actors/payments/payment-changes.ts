@@ -24,7 +24,7 @@ import { deleteDraft, paymentWithExternalId } from '../../storage/payments/draft
 import { writeAudit } from '../../storage/trail/trail.ts'
 import { findPayment } from '../../storage/payments/payment-queries.ts'
 import { inTransaction, type TransactionClient } from '../../storage/db/transaction.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import { auditCaller } from '../commands/trail.ts'
 import type { PaymentUpdate } from '../../lib/payments/payment-schema.ts'
 import { fitsMetadata } from '../../lib/contract/primitives.ts'
@@ -41,12 +41,12 @@ export interface PaymentChangesDeps {
 
 /** The writes. Every refusal is thrown as a problem. */
 export interface PaymentChanges {
-  update(by: ByCaller, id: string, body: PaymentUpdate, expected: number | bigint | null): Promise<void>
-  remove(by: ByCaller, id: string, expected: number | bigint | null): Promise<void>
+  update(by: Caller, id: string, body: PaymentUpdate, expected: number | bigint | null): Promise<void>
+  remove(by: Caller, id: string, expected: number | bigint | null): Promise<void>
 }
 
 export function createPaymentChanges({ database, clock, ids }: PaymentChangesDeps): PaymentChanges {
-  async function read(by: ByCaller, id: string, expected: number | bigint | null): Promise<PaymentRecord> {
+  async function read(by: Caller, id: string, expected: number | bigint | null): Promise<PaymentRecord> {
     const payment = await findPayment(database, id)
     if (payment === null || payment.customerId !== by.tenant.id) refuseNotFound()
     checkVersion(payment, expected)
@@ -54,7 +54,7 @@ export function createPaymentChanges({ database, clock, ids }: PaymentChangesDep
   }
 
   /** Writes one change to the version of a payment that was read. @returns false when the payment has changed since */
-  async function change(by: ByCaller, payment: PaymentRecord, body: PaymentUpdate): Promise<boolean> {
+  async function change(by: Caller, payment: PaymentRecord, body: PaymentUpdate): Promise<boolean> {
     const now = clock.now()
     try {
       return await inTransaction(database, async (client) => {
@@ -173,7 +173,7 @@ function messageOf({ status }: PaymentRecord, members: readonly string[]): strin
  */
 async function noteWaiting(
   client: TransactionClient,
-  { principal }: ByCaller,
+  { principal }: Caller,
   { id, details }: PaymentRecord,
   members: readonly string[],
   now: number,

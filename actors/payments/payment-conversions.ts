@@ -11,7 +11,7 @@ import { defaultBalances } from '../../storage/exchange/exchange-balances.ts'
 import { feeRulesOf } from '../../storage/pricing/pricing.ts'
 import { findQuote, type ExchangeDeps, type FoundQuote } from '../exchange/create-exchange.ts'
 import { deskOf } from '../exchange/create-quote.ts'
-import type { Caller } from '../commands/caller.ts'
+import type { CommandOrigin } from '../commands/command-origin.ts'
 
 /** Turns customers' quotes into conversion orders. */
 export interface Conversions {
@@ -23,7 +23,7 @@ export interface Conversions {
    * @throws ProblemError when the quote does not exist, or no balance can receive the bought currency
    */
   orderOf(
-    caller: Pick<Caller, 'customerId' | 'key'>,
+    caller: Pick<CommandOrigin, 'customerId' | 'key'>,
     quoteId: string,
     options: { readonly usedBy: string | null; readonly draw: boolean },
   ): Promise<ConversionOrder>
@@ -38,7 +38,7 @@ export function createConversions(world: ExchangeDeps): Conversions {
    * have to be opened, its id is null.
    */
   async function found(
-    caller: Pick<Caller, 'customerId' | 'key'>,
+    caller: Pick<CommandOrigin, 'customerId' | 'key'>,
     quoteId: string,
     draw: boolean,
   ): Promise<Pick<FoundQuote, 'quote'> & { readonly buyBalanceId: string | null }> {

@@ -3,7 +3,7 @@ import { sandboxRules, SIMULATIONS } from '../../lib/sandbox/catalogue.ts'
 import { listPaymentUpdates } from '../../storage/payments/payment-update-queries.ts'
 import { findConnection } from '../../storage/sandbox/sandbox-connection.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
 import type {
   PaymentRecallRequest,
@@ -35,23 +35,23 @@ export interface PaymentOutcomeReads {
 /** The commands. Every refusal is thrown as a problem, except the outcomes recorded under an idempotency key. */
 export interface PaymentOutcomeCommands {
   requestRecall(
-    by: ByCaller,
+    by: Caller,
     paymentId: string,
     command: Asked<PaymentRecallRequest>,
   ): Promise<CommandAnswer<Payment, 202>>
   simulateStatus<Form extends SimulationForm>(
-    by: ByCaller,
+    by: Caller,
     paymentId: string,
     command: Asked<SimPaymentStatus>,
     form: Form,
   ): Promise<CommandAnswer<SimulationIn<Form>, 202>>
   simulateReturn(
-    by: ByCaller,
+    by: Caller,
     paymentId: string,
     command: Asked<SimPaymentReturn>,
   ): Promise<CommandAnswer<SimulationResult, 202>>
   simulateRecall(
-    by: ByCaller,
+    by: Caller,
     paymentId: string,
     command: Asked<SimPaymentRecall>,
   ): Promise<CommandAnswer<SimulationResult, 202>>

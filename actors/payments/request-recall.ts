@@ -10,8 +10,9 @@ import type { Database } from '../../storage/db/database.ts'
 import { findPayment } from '../../storage/payments/payment-queries.ts'
 import { loadPayments } from '../../storage/payments/payment-states.ts'
 import { through, type Queries } from '../../storage/db/transaction.ts'
-import { writeCallerTrail } from '../commands/trail.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import { auditCaller } from '../commands/trail.ts'
+import { recordChange } from '../commands/changes.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import { decideOnce } from '../commands/run-once.ts'
 import type { PaymentRecallRequest } from '../../lib/payments/payment-outcome-schema.ts'
 import type { Payment } from '../../lib/payments/payment-schema.ts'
@@ -41,7 +42,7 @@ export type Asked<Body> = Pick<Command<Body>, 'body' | 'idempotency' | 'requestI
  */
 export async function requestRecall(
   world: PaymentOutcomeDeps,
-  by: ByCaller,
+  by: Caller,
   paymentId: string,
   command: Asked<PaymentRecallRequest>,
 ): Promise<CommandAnswer<Payment, 202>> {
@@ -68,7 +69,7 @@ export async function requestRecall(
     if (effects === null)
       throw new Error(`The payment ${paymentId} cannot be recalled, though nothing stands in its way.`)
     await writeEffects({ client, now }, effects)
-    await writeCallerTrail({ client, ids, now }, by, {
+    await recordChange({ client, ids, now }, auditCaller(by), by.tenant.id, {
       action: 'payment.recall_requested',
       object: { type: 'payment', id: paymentId },
       before: null,
@@ -80,7 +81,7 @@ export async function requestRecall(
 }
 
 /** Finds a payment of the caller's customer. @throws ProblemError `not-found` */
-export async function paymentOf(rows: Queries, { tenant }: ByCaller, id: string): Promise<PaymentRecord> {
+export async function paymentOf(rows: Queries, { tenant }: Caller, id: string): Promise<PaymentRecord> {
   const found = await findPayment(rows, id)
   return found === null || found.customerId !== tenant.id ? refuseNotFound() : found
 }

@@ -11,7 +11,7 @@ import {
 } from '../../lib/sandbox/payment-simulations.ts'
 import { findConnection, type ConnectionRow } from '../../storage/sandbox/sandbox-connection.ts'
 import { through } from '../../storage/db/transaction.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import { decideOnce } from '../commands/run-once.ts'
 import type {
   SimPaymentRecall,
@@ -34,7 +34,7 @@ import { paymentOf, type Asked, type PaymentOutcomeDeps } from './request-recall
  */
 export async function simulateStatus<Form extends SimulationForm>(
   world: PaymentOutcomeDeps,
-  by: ByCaller,
+  by: Caller,
   paymentId: string,
   command: Asked<SimPaymentStatus>,
   form: Form,
@@ -58,7 +58,7 @@ export async function simulateStatus<Form extends SimulationForm>(
  */
 export async function simulateReturn(
   world: PaymentOutcomeDeps,
-  by: ByCaller,
+  by: Caller,
   paymentId: string,
   command: Asked<SimPaymentReturn>,
 ): Promise<CommandAnswer<SimulationResult, 202>> {
@@ -85,7 +85,7 @@ export async function simulateReturn(
  */
 export async function simulateRecallAnswer(
   world: PaymentOutcomeDeps,
-  by: ByCaller,
+  by: Caller,
   paymentId: string,
   command: Asked<SimPaymentRecall>,
 ): Promise<CommandAnswer<SimulationResult, 202>> {
@@ -103,7 +103,7 @@ export async function simulateRecallAnswer(
 /** Tells the bank which message to send; the answer names that message. */
 async function simulate<Form extends SimulationForm>(
   world: PaymentOutcomeDeps,
-  by: ByCaller,
+  by: Caller,
   paymentId: string,
   command: Asked<unknown>,
   form: Form,

@@ -39,7 +39,7 @@ import { checkedDocuments, type PaymentDocuments } from '../documents/named-docu
 import type { PaymentQueue } from './payment-queue.ts'
 import { paymentActor } from './payment.ts'
 import { payeeGate } from './verify-payee.ts'
-import type { Caller } from '../commands/caller.ts'
+import type { CommandOrigin } from '../commands/command-origin.ts'
 import { checkDate, policyRefusal, queuedState } from '../../lib/payments/payment-request.ts'
 
 /** The dependencies that the flows share. */
@@ -87,7 +87,7 @@ export type FlowOutcome =
  * @throws ProblemError when the body refers to something that it may not use; Overloaded, DatabaseUnavailable or
  *   OutcomeUnknown, safe to repeat under the same key.
  */
-export async function submitPayment(world: PayDeps, caller: Caller, input: PaymentInput): Promise<FlowOutcome> {
+export async function submitPayment(world: PayDeps, caller: CommandOrigin, input: PaymentInput): Promise<FlowOutcome> {
   const outcome = await askBalance(world, caller, input, null)
   // A payment that does not exist yet has no version that could be stale.
   if (outcome.kind === 'payment_stale') throw new Error('A payment that is new was changed.')
@@ -102,7 +102,7 @@ export async function submitPayment(world: PayDeps, caller: Caller, input: Payme
  */
 export async function askBalance(
   world: PayDeps,
-  caller: Caller,
+  caller: CommandOrigin,
   input: PaymentInput,
   draft: PaymentRecord | null,
 ): Promise<FlowOutcome | { readonly kind: 'payment_stale' }> {
@@ -173,7 +173,7 @@ function refuseLaterDate({ executionDate }: PaymentInput, rail: Rail | null, now
 /** Builds the command for the balance. @throws ProblemError when the body refers to something that it may not use */
 export async function commandOf(
   world: PayDeps,
-  caller: Caller,
+  caller: CommandOrigin,
   input: PaymentInput,
   recipient: PayableRecipient,
   {
@@ -335,7 +335,7 @@ export async function payeeOnPlatform(
  * from nothing else.
  */
 function shapersOf(
-  { shapedBy, termsSince }: Caller,
+  { shapedBy, termsSince }: CommandOrigin,
   { editors }: PayableRecipient,
   draft: PaymentRecord | null,
 ): readonly string[] | undefined {
@@ -351,7 +351,7 @@ function shapersOf(
  */
 async function conversionFor(
   { conversions }: PayDeps,
-  caller: Caller,
+  caller: CommandOrigin,
   quoteId: string,
   options: Parameters<Conversions['orderOf']>[2],
 ): Promise<ConversionOrder> {

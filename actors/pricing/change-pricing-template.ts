@@ -17,8 +17,9 @@ import {
   type PricingTemplateRecord,
 } from '../../storage/pricing/pricing.ts'
 import { inTransaction, type TransactionClient } from '../../storage/db/transaction.ts'
-import { writeCallerTrail } from '../commands/trail.ts'
-import type { ByInTenant } from '../../lib/identity/caller.ts'
+import { auditCaller } from '../commands/trail.ts'
+import { recordChange } from '../commands/changes.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import type {
   PricingRuleWrite,
   PricingTemplateCreate,
@@ -44,7 +45,7 @@ export interface PricingDeps {
  */
 export async function createTemplate(
   world: PricingDeps,
-  by: ByInTenant,
+  by: Caller<'person'>,
   { name, rules = [] }: PricingTemplateCreate,
 ): Promise<string> {
   const { database, clock } = world
@@ -77,7 +78,7 @@ export async function createTemplate(
  */
 export async function changeTemplate(
   world: PricingDeps,
-  by: ByInTenant,
+  by: Caller<'person'>,
   id: string,
   { name, rules }: PricingTemplateUpdate,
   expected: number | bigint | null,
@@ -109,7 +110,7 @@ export async function changeTemplate(
  */
 export async function removeTemplate(
   world: PricingDeps,
-  by: ByInTenant,
+  by: Caller<'person'>,
   id: string,
   expected: number | bigint | null,
 ): Promise<void> {
@@ -127,7 +128,7 @@ export async function removeTemplate(
 
 async function lockTemplate(
   client: TransactionClient,
-  by: ByInTenant,
+  by: Caller<'person'>,
   id: string,
   expected: number | bigint | null,
 ): Promise<PricingTemplateRecord> {
@@ -140,16 +141,21 @@ async function lockTemplate(
 async function audit(
   { ids, clock }: PricingDeps,
   client: TransactionClient,
-  by: ByInTenant,
+  by: Caller<'person'>,
   action: string,
   id: string,
   { before = null, after = null }: { readonly before?: object | null; readonly after?: object | null },
 ): Promise<void> {
   const object = { type: 'pricing_template', id }
-  await writeCallerTrail({ client, ids, now: clock.now() }, by, { action, object, before, after })
+  await recordChange({ client, ids, now: clock.now() }, auditCaller(by), by.tenant.id, {
+    action,
+    object,
+    before,
+    after,
+  })
 }
 
-async function mustBeNew(client: TransactionClient, by: ByInTenant, name: string, id: string): Promise<void> {
+async function mustBeNew(client: TransactionClient, by: Caller<'person'>, name: string, id: string): Promise<void> {
   if (await hasTemplateNamed(client, by.tenant.id, name, id))
     invalid([{ field: '/name', code: 'invalid_value', message: 'Another list has this name.' }])
 }

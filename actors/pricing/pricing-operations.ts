@@ -3,7 +3,7 @@ import { refuseNotFound } from '../../lib/base/problems.ts'
 import { readTemplate } from '../../storage/pricing/pricing.ts'
 import { listTemplates } from '../../storage/pricing/pricing-queries.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
-import type { ByInTenant } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
 import type {
   PricingTemplate,
@@ -23,14 +23,14 @@ export interface PricingReads {
 
 /** Commands of price lists. Every refusal is thrown as a problem. */
 export interface PricingCommands {
-  create(by: ByInTenant, body: PricingTemplateCreate): Promise<Versioned<PricingTemplate>>
+  create(by: Caller<'person'>, body: PricingTemplateCreate): Promise<Versioned<PricingTemplate>>
   update(
-    by: ByInTenant,
+    by: Caller<'person'>,
     id: string,
     body: PricingTemplateUpdate,
     expected: number | bigint | null,
   ): Promise<Versioned<PricingTemplate>>
-  remove(by: ByInTenant, id: string, expected: number | bigint | null): Promise<void>
+  remove(by: Caller<'person'>, id: string, expected: number | bigint | null): Promise<void>
 }
 
 /** Creates the reads and commands of price lists. */
@@ -44,7 +44,7 @@ export function createPricing(world: PricingDeps): {
     return record === null ? null : { version: record.version, view: templateJson(record) }
   }
 
-  async function shown(by: ByInTenant, id: string): Promise<Versioned<PricingTemplate>> {
+  async function shown(by: Caller<'person'>, id: string): Promise<Versioned<PricingTemplate>> {
     return (await get(by.tenant.id, id)) ?? refuseNotFound()
   }
 

@@ -17,7 +17,7 @@ import type { Database } from '../../storage/db/database.ts'
 import { writeAudit } from '../../storage/trail/trail.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import { auditCaller } from '../commands/trail.ts'
-import type { ByInTenant } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import type { ConnectionCalendar, ConnectionCalendarUpdate } from '../../lib/providers/connection-calendar-schema.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
 import { checkVersion } from '../../lib/commands/etag.ts'
@@ -30,7 +30,7 @@ export interface ConnectionCalendarReads {
 export interface ConnectionCalendarCommands {
   /** Changes a calendar; absent members stay as they are. @throws ProblemError */
   update(
-    by: ByInTenant,
+    by: Caller<'person'>,
     connectionId: string,
     body: ConnectionCalendarUpdate,
     expected: number | bigint | null,

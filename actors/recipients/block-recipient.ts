@@ -4,8 +4,9 @@ import { pauseSchedulesTo } from '../scheduled-payments/change-schedule.ts'
 import { refuse, refuseNotFound } from '../../lib/base/problems.ts'
 import { writeEffects } from '../../storage/sections/write-effects.ts'
 import * as rows from '../../storage/recipients/recipients.ts'
-import { writeCallerTrail } from '../commands/trail.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import { auditCaller } from '../commands/trail.ts'
+import { recordChange } from '../commands/changes.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import { recipientTransaction, type RecipientDeps } from './change-recipient.ts'
 import { cancelWaiting, NOTHING_WAITS, waitingFor } from './waiting-payments.ts'
 
@@ -17,7 +18,7 @@ import { cancelWaiting, NOTHING_WAITS, waitingFor } from './waiting-payments.ts'
  */
 export async function blockRecipient(
   world: RecipientDeps,
-  by: ByCaller,
+  by: Caller,
   id: string,
   { blocked, reason }: { readonly blocked: boolean; readonly reason: string | null },
 ): Promise<void> {
@@ -35,7 +36,7 @@ export async function blockRecipient(
     await writeEffects(tx, {
       events: [statusEvent(tx, customer, { id, customerId, status: to, previousStatus: from })],
     })
-    await writeCallerTrail(tx, by, {
+    await recordChange(tx, auditCaller(by), by.tenant.id, {
       action: blocked ? 'recipient.blocked' : 'recipient.unblocked',
       object: { type: 'recipient', id },
       before: { status: from },

@@ -16,7 +16,7 @@ import { lostRace } from '../../storage/db/sqlstates.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import { checkVersion } from '../../lib/commands/etag.ts'
 import { auditCaller } from '../commands/trail.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import type { IdempotencyRecord } from '../../lib/commands/command.ts'
 
 /** Attempts of a change that loses races against other changes of the same recipient. */
@@ -106,13 +106,13 @@ export async function writeRecipientTrail(
 }
 
 /** Returns the caller in the form that a review and the trail need. */
-export const makerOf = (by: ByCaller): RecipientMaker => ({
+export const makerOf = (by: Caller): RecipientMaker => ({
   customerId: by.tenant.id,
   requester: requesterOf(by),
   trail: auditCaller(by),
 })
 
-const requesterOf = ({ principal }: ByCaller) => ({
+const requesterOf = ({ principal }: Caller) => ({
   id: principal.id,
   name: principal.name,
   byKey: principal.kind === 'key',
@@ -125,7 +125,7 @@ const requesterOf = ({ principal }: ByCaller) => ({
  */
 export async function lockRecipientOf(
   { client }: ApprovalTx,
-  by: ByCaller,
+  by: Caller,
   id: string,
   expected: number | bigint | null,
 ): Promise<RecipientRecord> {
@@ -136,7 +136,7 @@ export async function lockRecipientOf(
 }
 
 /** Reads a recipient of the caller's customer. @throws ProblemError `not-found` */
-export async function readRecipient(world: RecipientDeps, by: ByCaller, id: string): Promise<RecipientRecord> {
+export async function readRecipient(world: RecipientDeps, by: Caller, id: string): Promise<RecipientRecord> {
   return await recipientTransaction(world, async (tx) => lockRecipientOf(tx, by, id, null))
 }
 

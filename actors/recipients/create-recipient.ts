@@ -4,7 +4,7 @@ import { CommitConflict, writeEffects } from '../../storage/sections/write-effec
 import type { ApprovalTx } from '../../storage/approvals/approvals.ts'
 import { showing } from '../../lib/commands/answer.ts'
 import { etagOf } from '../../lib/commands/etag.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import { problemBody, problemStatus } from '../../lib/base/problem-document.ts'
 import type { Recipient, RecipientCreate } from '../../lib/recipients/recipient-schema.ts'
 import type { Command, CommandAnswer, Idempotency } from '../../lib/commands/command.ts'
@@ -30,7 +30,7 @@ export class CreateRecipient {
    * @throws ProblemError `validation-error`, `idempotency-key-in-use`, `idempotency-key-reused`; other refusals are
    *   answers
    */
-  async create(by: ByCaller, command: Command<RecipientCreate>): Promise<Created> {
+  async create(by: Caller, command: Command<RecipientCreate>): Promise<Created> {
     const { idempotency } = command
     if (idempotency === null) return await create(this.#world, by, command, remembering(this.#world, command, null))
     if (this.#underWay.has(idempotency.id))
@@ -46,7 +46,7 @@ export class CreateRecipient {
 
 async function create(
   world: RecipientDeps,
-  by: ByCaller,
+  by: Caller,
   { body }: Command<RecipientCreate>,
   remember: MakingEnd<Created>,
 ): Promise<Created> {
@@ -57,7 +57,7 @@ async function create(
 
 async function createOnce(
   world: RecipientDeps,
-  by: ByCaller,
+  by: Caller,
   command: Command<RecipientCreate>,
   idempotency: Idempotency,
 ): Promise<Created> {

@@ -4,7 +4,7 @@ import { refuse } from '../../lib/base/problems.ts'
 import { writeEffects } from '../../storage/sections/write-effects.ts'
 import * as rows from '../../storage/recipients/recipients.ts'
 import { schedulesTo } from '../../storage/scheduled-payments/scheduled-payments.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import {
   lockRecipientOf,
   recipientTransaction,
@@ -23,7 +23,7 @@ const NAMED_MAX = 20
  */
 export async function deleteRecipient(
   world: RecipientDeps,
-  by: ByCaller,
+  by: Caller,
   id: string,
   expected: number | bigint | null,
 ): Promise<void> {

@@ -13,7 +13,7 @@ import type { RecipientMaker } from './review-recipient.ts'
 import type { Problem } from '../../lib/base/problems.ts'
 import type { RecipientVerification } from '../../lib/recipients/verification.ts'
 import { auditCaller } from '../commands/trail.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import type { Recipient, RecipientCreate, RecipientUpdate } from '../../lib/recipients/recipient-schema.ts'
 import type { Command, CommandAnswer, Versioned } from '../../lib/commands/command.ts'
 import { blockRecipient } from './block-recipient.ts'
@@ -26,7 +26,7 @@ import { verifyRecipient } from './verify-recipient.ts'
 
 /** Write operations. Every refusal is thrown as a problem, except the outcomes recorded under an idempotency key. */
 export interface RecipientCommands {
-  create(by: ByCaller, command: Command<RecipientCreate>): Promise<CommandAnswer<Recipient, 201>>
+  create(by: Caller, command: Command<RecipientCreate>): Promise<CommandAnswer<Recipient, 201>>
   /**
    * Creates a recipient on behalf of other work. A repeated call for a recipient that it has created is a
    * `duplicate-recipient`.
@@ -36,22 +36,17 @@ export interface RecipientCommands {
     body: NewRecipient,
     options: { readonly verify: boolean },
   ): Promise<{ readonly id: string } | { readonly refused: Problem }>
-  update(
-    by: ByCaller,
-    id: string,
-    body: RecipientUpdate,
-    expected: number | bigint | null,
-  ): Promise<Versioned<Recipient>>
-  remove(by: ByCaller, id: string, expected: number | bigint | null): Promise<void>
-  verify(by: ByCaller, id: string): Promise<RecipientVerification>
+  update(by: Caller, id: string, body: RecipientUpdate, expected: number | bigint | null): Promise<Versioned<Recipient>>
+  remove(by: Caller, id: string, expected: number | bigint | null): Promise<void>
+  verify(by: Caller, id: string): Promise<RecipientVerification>
   /** Records a staff decision on a review that waits for staff. */
   review(
-    by: ByCaller,
+    by: Caller,
     reviewId: string,
     decision: { readonly decision: 'approved' | 'rejected'; readonly reason: string | null },
   ): Promise<void>
   /** Blocks an active recipient from being paid, or unblocks it. For staff. */
-  block(by: ByCaller, id: string, change: { readonly blocked: boolean; readonly reason: string | null }): Promise<void>
+  block(by: Caller, id: string, change: { readonly blocked: boolean; readonly reason: string | null }): Promise<void>
 }
 
 /** Creates the commands of recipients. */

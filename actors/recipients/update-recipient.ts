@@ -8,7 +8,7 @@ import { accountIdentityOf, type CheckedRecipient, type RecipientInput } from '.
 import { writeEffects } from '../../storage/sections/write-effects.ts'
 import type { RecipientRecord } from '../../storage/recipients/recipient-queries.ts'
 import * as rows from '../../storage/recipients/recipients.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import { fitsMetadata } from '../../lib/contract/primitives.ts'
 import type { Recipient, RecipientUpdate } from '../../lib/recipients/recipient-schema.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
@@ -35,7 +35,7 @@ import { cancelWaiting, NOTHING_WAITS, waitingFor } from './waiting-payments.ts'
  */
 export async function updateRecipient(
   world: RecipientDeps,
-  by: ByCaller,
+  by: Caller,
   id: string,
   body: RecipientUpdate,
   expected: number | bigint | null,
@@ -111,7 +111,7 @@ function changed(
 async function updateFrom(
   world: RecipientDeps,
   seen: RecipientRecord,
-  by: ByCaller,
+  by: Caller,
   body: RecipientUpdate,
   expected: number | bigint | null,
 ): Promise<RecipientRecord | null> {

@@ -5,7 +5,7 @@ import { verificationOf } from '../../lib/recipients/requirements.ts'
 import type { CheckedRecipient } from '../../lib/recipients/validation.ts'
 import { withStandingOverride, type RecipientVerification } from '../../lib/recipients/verification.ts'
 import * as rows from '../../storage/recipients/recipients.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import {
   lockRecipientOf,
   recipientTransaction,
@@ -24,7 +24,7 @@ import { checkPayee } from './check-recipient.ts'
  *
  * @throws ProblemError `not-found`; `verification-unavailable` where no bank checks names
  */
-export async function verifyRecipient(world: RecipientDeps, by: ByCaller, id: string): Promise<RecipientVerification> {
+export async function verifyRecipient(world: RecipientDeps, by: Caller, id: string): Promise<RecipientVerification> {
   const { tenant } = by
   const seen = await readRecipient(world, by, id)
   const { currency, name, type } = seen.view

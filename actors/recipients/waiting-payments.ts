@@ -6,7 +6,7 @@ import { pendingPaymentApprovals } from '../../storage/approvals/approvals.ts'
 import { scheduledPaymentsTo } from '../../storage/payments/due-payments.ts'
 import type { TransactionClient } from '../../storage/db/transaction.ts'
 import { auditCaller } from '../commands/trail.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import type { RecipientDeps } from './change-recipient.ts'
 
 /**
@@ -31,7 +31,7 @@ export async function waitingFor(client: TransactionClient, customerId: string, 
 }
 
 /** Cancels the payments that wait, because the recipient has changed. */
-export async function cancelWaiting(world: RecipientDeps, by: ByCaller, waiting: Waiting): Promise<void> {
+export async function cancelWaiting(world: RecipientDeps, by: Caller, waiting: Waiting): Promise<void> {
   for (const approvalId of waiting.approvals)
     await world.approvals.cancel({ approvalId, reason: 'recipient_changed', by: auditCaller(by) })
   const withdrawal = { status: 'cancelled', reason: RECIPIENT_CHANGED, by: 'system' } as const

@@ -20,7 +20,7 @@ import { trialBalance } from '../../storage/reconciliation/trial-balance.ts'
 import { queueReconciliations } from '../../storage/reconciliation/reconciliations.ts'
 import { instantOf } from '../../lib/contract/formats.ts'
 import { auditCaller } from '../commands/trail.ts'
-import type { ByInTenant } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
 import type {
   BreakResolve,
@@ -61,7 +61,7 @@ export interface TreasuryCommands {
     body: ReconciliationRun,
   ): Promise<ReconciliationRunAccepted>
   resolveBreak(
-    by: ByInTenant,
+    by: Caller<'person'>,
     path: BreakPath,
     body: BreakResolve,
   ): Promise<{ readonly found: Versioned<ReconciliationBreak>; readonly waits: boolean }>

@@ -10,7 +10,7 @@ import type * as reads from '../../storage/scheduled-payments/scheduled-payment-
 import * as rows from '../../storage/scheduled-payments/scheduled-payments.ts'
 import type { TransactionClient } from '../../storage/db/transaction.ts'
 import { auditCaller } from '../commands/trail.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import { decideOnce } from '../commands/run-once.ts'
 import { checkSeries, firstOccurrence, railOfTerms } from './schedule-terms.ts'
 import type { ScheduledPayment, ScheduledPaymentCreate } from '../../lib/scheduled-payments/scheduled-payment-schema.ts'
@@ -28,7 +28,7 @@ const SCHEDULES_MAX = 20_000
  */
 export async function createSchedule(
   world: ScheduledPaymentDeps,
-  by: ByCaller,
+  by: Caller,
   command: Command<ScheduledPaymentCreate>,
 ): Promise<CommandAnswer<ScheduledPayment, 201>> {
   const [seen, number] = await Promise.all([
@@ -48,7 +48,7 @@ export async function createSchedule(
  */
 async function insertNewSchedule(
   tx: ApprovalTx,
-  by: ByCaller,
+  by: Caller,
   body: ScheduledPaymentCreate,
   seen: ScheduleRecipient | null,
   number: bigint,

@@ -6,7 +6,7 @@ import { cancelled, paused, resumed } from '../../lib/scheduled-payments/schedul
 import * as reads from '../../storage/scheduled-payments/scheduled-payment-queries.ts'
 import * as rows from '../../storage/scheduled-payments/scheduled-payments.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import { runOnce } from '../commands/run-once.ts'
 import type { ScheduledPayment } from '../../lib/scheduled-payments/scheduled-payment-schema.ts'
 import type { CommandAnswer, Idempotency, Versioned } from '../../lib/commands/command.ts'
@@ -20,7 +20,7 @@ import { checkPayable } from './schedule-recipient.ts'
  */
 export async function pauseSchedule(
   world: ScheduledPaymentDeps,
-  by: ByCaller,
+  by: Caller,
   id: string,
 ): Promise<Versioned<ScheduledPayment>> {
   const { database } = world
@@ -41,7 +41,7 @@ export async function pauseSchedule(
  */
 export async function resumeSchedule(
   world: ScheduledPaymentDeps,
-  by: ByCaller,
+  by: Caller,
   id: string,
 ): Promise<Versioned<ScheduledPayment>> {
   const { database } = world
@@ -73,7 +73,7 @@ export async function resumeSchedule(
  */
 export async function cancelSchedule(
   world: ScheduledPaymentDeps,
-  by: ByCaller,
+  by: Caller,
   id: string,
   idempotency: Idempotency | null,
 ): Promise<CommandAnswer<ScheduledPayment, 200>> {

@@ -5,7 +5,7 @@ import { refuse } from '../../lib/base/problems.ts'
 import { dueNow } from '../../lib/scheduled-payments/schedule.ts'
 import * as rows from '../../storage/scheduled-payments/scheduled-payments.ts'
 import * as occurrences from '../../storage/scheduled-payments/scheduled-occurrences.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import { runOnce } from '../commands/run-once.ts'
 import type { CommandAnswer, Idempotency } from '../../lib/commands/command.ts'
 import { lockScheduleOf, txOf, type ScheduledPaymentDeps } from './write-schedule.ts'
@@ -17,7 +17,7 @@ import { lockScheduleOf, txOf, type ScheduledPaymentDeps } from './write-schedul
  */
 export async function runScheduleNow(
   world: ScheduledPaymentDeps,
-  by: ByCaller,
+  by: Caller,
   id: string,
   idempotency: Idempotency | null,
 ): Promise<CommandAnswer<SimulationResult, 202>> {

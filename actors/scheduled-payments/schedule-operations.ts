@@ -5,7 +5,7 @@
 import type { SimulationResult } from '../../lib/contract/simulation.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
 import * as reads from '../../storage/scheduled-payments/scheduled-payment-queries.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
 import type {
   occurrenceList,
@@ -33,18 +33,18 @@ export interface ScheduledPaymentReads {
 
 /** The writes. Every refusal is thrown as a problem, except the outcomes recorded under an idempotency key. */
 export interface ScheduledPaymentCommands {
-  create(by: ByCaller, command: Command<ScheduledPaymentCreate>): Promise<CommandAnswer<ScheduledPayment, 201>>
+  create(by: Caller, command: Command<ScheduledPaymentCreate>): Promise<CommandAnswer<ScheduledPayment, 201>>
   update(
-    by: ByCaller,
+    by: Caller,
     id: string,
     body: ScheduledPaymentUpdate,
     expected: number | bigint | null,
   ): Promise<Versioned<ScheduledPayment>>
-  pause(by: ByCaller, id: string): Promise<Versioned<ScheduledPayment>>
-  resume(by: ByCaller, id: string): Promise<Versioned<ScheduledPayment>>
-  cancel(by: ByCaller, id: string, idempotency: Idempotency | null): Promise<CommandAnswer<ScheduledPayment, 200>>
+  pause(by: Caller, id: string): Promise<Versioned<ScheduledPayment>>
+  resume(by: Caller, id: string): Promise<Versioned<ScheduledPayment>>
+  cancel(by: Caller, id: string, idempotency: Idempotency | null): Promise<CommandAnswer<ScheduledPayment, 200>>
   /** Makes the next occurrence due now. */
-  runNow(by: ByCaller, id: string, idempotency: Idempotency | null): Promise<CommandAnswer<SimulationResult, 202>>
+  runNow(by: Caller, id: string, idempotency: Idempotency | null): Promise<CommandAnswer<SimulationResult, 202>>
 }
 
 /** Creates the reads of scheduled payments. */

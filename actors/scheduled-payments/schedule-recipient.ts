@@ -2,7 +2,7 @@
 import { payeeOnPlatform } from '../payments/submit-payment.ts'
 import { refuse, refuseField } from '../../lib/base/problems.ts'
 import type { PayableRecipient } from '../../storage/recipients/recipient-cache.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import type { ScheduledPaymentDeps } from './write-schedule.ts'
 import type { RecipientStatus } from '../../lib/recipients/review.ts'
 
@@ -26,7 +26,7 @@ export async function readRecipient(
 }
 
 /** Refuses a recipient that is not the customer's own. @throws ProblemError `validation-error` */
-export function ofCustomer(by: ByCaller, found: ScheduleRecipient | null): ScheduleRecipient {
+export function ofCustomer(by: Caller, found: ScheduleRecipient | null): ScheduleRecipient {
   return found === null || found.customerId !== by.tenant.id
     ? refuseField('/recipientId', 'not_found', 'No such recipient.')
     : found

@@ -7,7 +7,7 @@ import { calendarOf } from '../../lib/scheduled-payments/rail-calendar.ts'
 import { changed } from '../../lib/scheduled-payments/schedule.ts'
 import * as reads from '../../storage/scheduled-payments/scheduled-payment-queries.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import { checkSeries, railOfTerms } from './schedule-terms.ts'
 import { fitsMetadata } from '../../lib/contract/primitives.ts'
 import type { ScheduledPayment, ScheduledPaymentUpdate } from '../../lib/scheduled-payments/scheduled-payment-schema.ts'
@@ -22,7 +22,7 @@ import { ofCustomer, readRecipient, type ScheduleRecipient } from './schedule-re
  */
 export async function updateSchedule(
   world: ScheduledPaymentDeps,
-  by: ByCaller,
+  by: Caller,
   id: string,
   body: ScheduledPaymentUpdate,
   expected: number | bigint | null,

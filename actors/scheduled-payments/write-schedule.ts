@@ -13,7 +13,7 @@ import * as rows from '../../storage/scheduled-payments/scheduled-payments.ts'
 import type { TransactionClient } from '../../storage/db/transaction.ts'
 import { checkVersion } from '../../lib/commands/etag.ts'
 import { auditCaller } from '../commands/trail.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import type { ScheduledPayment } from '../../lib/scheduled-payments/scheduled-payment-schema.ts'
 import type { IdempotencyRecord, Versioned } from '../../lib/commands/command.ts'
 
@@ -52,7 +52,7 @@ export const versioned = (record: reads.ScheduleRecord): Versioned<ScheduledPaym
  */
 export async function lockScheduleOf(
   { client }: ApprovalTx,
-  by: ByCaller,
+  by: Caller,
   id: string,
   expected: number | bigint | null = null,
 ): Promise<reads.ScheduleRecord> {
@@ -65,7 +65,7 @@ export async function lockScheduleOf(
 /** Writes a locked schedule with the caller's change, its event and its trail entry. @returns the schedule as stored */
 export async function writeSchedule(
   asked: ApprovalTx,
-  by: ByCaller,
+  by: Caller,
   action: string,
   before: reads.ScheduleRecord,
   after: reads.ScheduleRecord,

@@ -8,7 +8,7 @@ import type { Database } from '../../storage/db/database.ts'
 import { insertJob } from '../../storage/jobs/jobs.ts'
 import { statementBalance, type StatementBalance } from '../../storage/statements/statements.ts'
 import type { DownloadReads } from '../documents/downloads.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import type { RunOnceDeps } from '../commands/run-once.ts'
 import type { TransactionClient } from '../../storage/db/transaction.ts'
 import type { JobRecord } from '../../storage/jobs/jobs.ts'
@@ -34,7 +34,7 @@ function fingerprintOf(question: unknown): string {
 /** Finds a balance of the caller's customer. @throws ProblemError `not-found` */
 export async function balanceOf(
   { database }: Pick<StatementDeps, 'database'>,
-  by: ByCaller,
+  by: Caller,
   balanceId: string,
 ): Promise<StatementBalance> {
   const balance = await statementBalance(database, by.tenant.id, balanceId)
@@ -44,7 +44,7 @@ export async function balanceOf(
 /** Inserts the job that makes a statement, or finds the job of an equal request that has not ended. */
 export async function insertStatementJob(
   client: TransactionClient,
-  by: ByCaller,
+  by: Caller,
   balance: StatementBalance,
   { id, request, now }: { readonly id: string; readonly request: StatementJobRequest; readonly now: number },
 ): Promise<JobRecord> {

@@ -4,8 +4,9 @@ import { DAY_MS, dateIn } from '../../lib/base/clock.ts'
 import { FAIL_TOKEN } from '../../lib/jobs/job.ts'
 import { refuseField } from '../../lib/base/problems.ts'
 import { STATEMENT_DAYS_MAX, STATEMENT_FORMATS } from '../../lib/statements/statement.ts'
-import { writeCallerTrail } from '../commands/trail.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import { auditCaller } from '../commands/trail.ts'
+import { recordChange } from '../commands/changes.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import { createJobView } from '../jobs/job-operations.ts'
 import { decideOnce } from '../commands/run-once.ts'
 import type { StatementRequest } from '../../lib/statements/statement-schema.ts'
@@ -31,7 +32,7 @@ function checkPeriod({ from, to }: Pick<StatementRequest, 'from' | 'to'>, now: n
  */
 export async function requestStatement(
   world: StatementDeps,
-  by: ByCaller,
+  by: Caller,
   command: Command<StatementRequest>,
   balanceId: string,
 ): Promise<CommandAnswer<Job, 202>> {
@@ -50,7 +51,7 @@ export async function requestStatement(
     const id = ids.next()
     const job = await insertStatementJob(client, by, balance, { id, request, now })
     if (job.id === id) {
-      await writeCallerTrail({ client, ids, now }, by, {
+      await recordChange({ client, ids, now }, auditCaller(by), by.tenant.id, {
         action: 'statement.requested',
         object: { type: 'balance', id: balanceId },
         before: null,

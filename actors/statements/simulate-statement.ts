@@ -11,7 +11,7 @@ import {
   type StatementRecord,
 } from '../../storage/statements/statements.ts'
 import { planStatement } from '../../storage/statements/statement-plan.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import { runOnce } from '../commands/run-once.ts'
 import type { SimStatement } from '../../lib/statements/statement-schema.ts'
 import type { SimulationResult } from '../../lib/contract/simulation.ts'
@@ -25,7 +25,7 @@ import { balanceOf, insertStatementJob, type StatementDeps } from './insert-stat
  */
 export async function simulateStatement(
   world: StatementDeps,
-  by: ByCaller,
+  by: Caller,
   { balanceId }: SimStatement,
   idempotency: Idempotency | null,
 ): Promise<CommandAnswer<SimulationResult, 202>> {

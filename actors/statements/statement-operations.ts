@@ -7,7 +7,7 @@ import { findFile } from '../../storage/documents/files.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
 import { findStatement, listStatements } from '../../storage/statements/statement-queries.ts'
 import { statementBalance, statementFile, type StatementRecord } from '../../storage/statements/statements.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
 import type { DownloadLink } from '../../lib/contract/download-link.ts'
 import type { SimStatement, Statement, statementList, StatementRequest } from '../../lib/statements/statement-schema.ts'
@@ -30,9 +30,9 @@ export interface StatementReads {
 
 /** The writes. Every refusal is thrown as a problem, except the outcomes recorded under an idempotency key. */
 export interface StatementCommands {
-  request(by: ByCaller, command: Command<StatementRequest>, balanceId: string): Promise<CommandAnswer<Job, 202>>
+  request(by: Caller, command: Command<StatementRequest>, balanceId: string): Promise<CommandAnswer<Job, 202>>
   simulate(
-    by: ByCaller,
+    by: Caller,
     body: SimStatement,
     idempotency: Idempotency | null,
   ): Promise<CommandAnswer<SimulationResult, 202>>

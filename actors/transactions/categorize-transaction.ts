@@ -2,8 +2,9 @@
 import { refuseNotFound } from '../../lib/base/problems.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import { setCategory } from '../../storage/transactions/transactions.ts'
-import { writeCallerTrail } from '../commands/trail.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import { auditCaller } from '../commands/trail.ts'
+import { recordChange } from '../commands/changes.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import type { TransactionDeps } from './change-annotation.ts'
 import { refuseChanged } from '../../lib/commands/etag.ts'
 
@@ -14,7 +15,7 @@ import { refuseChanged } from '../../lib/commands/etag.ts'
  */
 export async function categorizeTransaction(
   { database, clock, ids }: TransactionDeps,
-  by: ByCaller,
+  by: Caller,
   id: string,
   category: string | null | undefined,
   expected: number | bigint | null,
@@ -30,7 +31,7 @@ export async function categorizeTransaction(
     })
     if (before === null) refuseNotFound()
     if (before === 'stale') refuseChanged()
-    await writeCallerTrail({ client, ids, now }, by, {
+    await recordChange({ client, ids, now }, auditCaller(by), by.tenant.id, {
       action: 'transaction.updated',
       object: { type: 'transaction', id },
       before: { category: before.category },

@@ -11,8 +11,9 @@ import {
 } from '../../storage/transactions/annotations.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { inTransaction, type TransactionClient } from '../../storage/db/transaction.ts'
-import { writeCallerTrail } from '../commands/trail.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import { auditCaller } from '../commands/trail.ts'
+import { recordChange } from '../commands/changes.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import type { Annotation } from '../../lib/transactions/annotation-schema.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
 import { checkVersion } from '../../lib/commands/etag.ts'
@@ -37,7 +38,7 @@ export const annotationView = (record: AnnotationRecord): Versioned<Annotation> 
  */
 export async function createAnnotation(
   { database, clock, ids }: TransactionDeps,
-  by: ByCaller,
+  by: Caller,
   transactionId: string,
   text: string,
 ): Promise<Versioned<Annotation>> {
@@ -54,7 +55,7 @@ export async function createAnnotation(
       updatedAt: now,
     }
     if (!(await insertAnnotation(client, tenant.id, annotation))) refuseNotFound()
-    await writeCallerTrail({ client, ids, now }, by, {
+    await recordChange({ client, ids, now }, auditCaller(by), by.tenant.id, {
       action: 'annotation.created',
       object: { type: 'annotation', id: annotation.id },
       before: null,
@@ -71,7 +72,7 @@ export async function createAnnotation(
  */
 export async function updateAnnotation(
   { database, clock, ids }: TransactionDeps,
-  by: ByCaller,
+  by: Caller,
   transactionId: string,
   id: string,
   text: string,
@@ -82,7 +83,7 @@ export async function updateAnnotation(
     const before = await lockAnnotationOf(client, by, transactionId, id, expected)
     if (before.text === text) return annotationView(before)
     await rewriteAnnotation(client, before, text, now)
-    await writeCallerTrail({ client, ids, now }, by, {
+    await recordChange({ client, ids, now }, auditCaller(by), by.tenant.id, {
       action: 'annotation.updated',
       object: { type: 'annotation', id },
       before: { text: before.text },
@@ -99,7 +100,7 @@ export async function updateAnnotation(
  */
 export async function removeAnnotation(
   { database, clock, ids }: TransactionDeps,
-  by: ByCaller,
+  by: Caller,
   transactionId: string,
   id: string,
   expected: number | bigint | null,
@@ -108,7 +109,7 @@ export async function removeAnnotation(
     const now = clock.now()
     const before = await lockAnnotationOf(client, by, transactionId, id, expected)
     await deleteAnnotation(client, before)
-    await writeCallerTrail({ client, ids, now }, by, {
+    await recordChange({ client, ids, now }, auditCaller(by), by.tenant.id, {
       action: 'annotation.deleted',
       object: { type: 'annotation', id },
       before: { transactionId, text: before.text },
@@ -124,7 +125,7 @@ export async function removeAnnotation(
  */
 async function lockAnnotationOf(
   client: TransactionClient,
-  { tenant, principal }: ByCaller,
+  { tenant, principal }: Caller,
   transactionId: string,
   id: string,
   expected: number | bigint | null,

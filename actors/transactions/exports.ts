@@ -16,9 +16,10 @@ import { statementBalance } from '../../storage/statements/statements.ts'
 import type { DocumentPool } from '../../workers/documents/pool.ts'
 import { createCursors } from '../../lib/contract/cursor.ts'
 import type { DownloadReads } from '../documents/downloads.ts'
-import { writeCallerTrail } from '../commands/trail.ts'
+import { auditCaller } from '../commands/trail.ts'
+import { recordChange } from '../commands/changes.ts'
 import type { IdentityReads } from '../identity/identity.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import { createJobView } from '../jobs/job-operations.ts'
 import { compileList } from '../../lib/contract/query.ts'
 import { decideOnce, type RunOnceDeps } from '../commands/run-once.ts'
@@ -35,7 +36,7 @@ const ROWS_MAX = 500_000
 const AT_ONCE_MAX = 1_000
 export interface ExportCommands {
   /** @throws ProblemError */
-  create(by: ByCaller, command: Command<ExportRequest>): Promise<CommandAnswer<Job, 202>>
+  create(by: Caller, command: Command<ExportRequest>): Promise<CommandAnswer<Job, 202>>
 }
 
 export interface ExportDeps extends RunOnceDeps {
@@ -58,7 +59,7 @@ export function createExportCommands(world: ExportDeps): ExportCommands {
 }
 
 /** Requires a fresh step-up proof for full exports requested by people. @throws ProblemError `step-up-required` */
-async function checkProof({ identity }: Pick<ExportDeps, 'identity'>, { session, tenant }: ByCaller): Promise<void> {
+async function checkProof({ identity }: Pick<ExportDeps, 'identity'>, { session, tenant }: Caller): Promise<void> {
   if (session === null) return
   const action = 'statement.full_export'
   if (await identity.hasProof({ sessionId: session.id, tenantId: tenant.id, action, subjectId: null, bound: false }))
@@ -94,7 +95,7 @@ async function makeAtOnce(
 async function createExport(
   world: ExportDeps,
   parse: ListParser,
-  by: ByCaller,
+  by: Caller,
   command: Command<ExportRequest>,
 ): Promise<CommandAnswer<Job, 202>> {
   const { database, clock, ids, identity, sandbox, findIdempotencyRecord } = world
@@ -146,7 +147,7 @@ async function createExport(
       requestId: by.requestId,
       now,
     })
-    await writeCallerTrail({ client, ids, now }, by, {
+    await recordChange({ client, ids, now }, auditCaller(by), by.tenant.id, {
       action: 'transactions.exported',
       object: { type: 'job', id },
       before: null,

@@ -5,7 +5,7 @@ import { isExportColumn } from '../../lib/transactions/transaction-table.ts'
 import { FAIL_TOKEN } from '../../lib/jobs/job.ts'
 import { ProblemError, refuseField } from '../../lib/base/problems.ts'
 import type { TransactionFilters } from '../../storage/transactions/transaction-queries.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import type { ExportRequest } from '../../lib/transactions/export-schema.ts'
 import type { ListParser } from '../../lib/contract/query.ts'
 
@@ -32,7 +32,7 @@ export function readExportRequest(
     sandbox,
     parse,
   }: { readonly clock: { now(): number }; readonly sandbox: boolean; readonly parse: ListParser },
-  by: ByCaller,
+  by: Caller,
   body: ExportRequest,
 ): ReadExport {
   const {
@@ -110,7 +110,7 @@ function checkTimeZone(timezone: string): void {
 }
 
 /** Parses the filters with the parser of the transaction list. */
-function filtersOf(parse: ListParser, by: ByCaller, { filter = {}, q = null }: ExportRequest) {
+function filtersOf(parse: ListParser, by: Caller, { filter = {}, q = null }: ExportRequest) {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(filter))
     query.append(`filter[${name}]`, Array.isArray(value) ? value.join(',') : String(value))

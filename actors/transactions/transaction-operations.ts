@@ -8,7 +8,7 @@ import { readDatabase } from '../../storage/db/read-database.ts'
 import { findTransaction, listTransactions } from '../../storage/transactions/transaction-queries.ts'
 import { getTransaction } from '../../storage/transactions/transaction-details.ts'
 import { listTransactionUpdates } from '../../storage/transactions/transaction-update-queries.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
 import type { Annotation, annotationList } from '../../lib/transactions/annotation-schema.ts'
 import type {
@@ -47,20 +47,20 @@ export interface TransactionReads {
 /** The writes. Every refusal is thrown as a problem. */
 export interface TransactionCommands {
   setCategory(
-    by: ByCaller,
+    by: Caller,
     id: string,
     category: string | null | undefined,
     expected: number | bigint | null,
   ): Promise<Versioned<TransactionDetail>>
-  annotate(by: ByCaller, transactionId: string, text: string): Promise<Versioned<Annotation>>
+  annotate(by: Caller, transactionId: string, text: string): Promise<Versioned<Annotation>>
   rewriteAnnotation(
-    by: ByCaller,
+    by: Caller,
     transactionId: string,
     id: string,
     text: string,
     expected: number | bigint | null,
   ): Promise<Versioned<Annotation>>
-  deleteAnnotation(by: ByCaller, transactionId: string, id: string, expected: number | bigint | null): Promise<void>
+  deleteAnnotation(by: Caller, transactionId: string, id: string, expected: number | bigint | null): Promise<void>
 }
 
 /** Creates the reads and commands of transactions. */

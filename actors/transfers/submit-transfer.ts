@@ -17,7 +17,7 @@ import type { ActorSystem } from '../runtime/system.ts'
 import type { StoredOutcome } from '../../storage/commit/idempotency-section.ts'
 import type { Refused } from '../../lib/balances/decision.ts'
 import type { OrderNumbers } from '../../storage/payments/order-numbers.ts'
-import type { Caller } from '../commands/caller.ts'
+import type { CommandOrigin } from '../commands/command-origin.ts'
 
 /** A transfer as the API takes it, checked for shape. */
 export interface TransferInput {
@@ -56,7 +56,7 @@ export type TransferOutcome =
  */
 export async function submitTransfer(
   world: TransferDeps,
-  caller: Caller,
+  caller: CommandOrigin,
   input: TransferInput,
 ): Promise<TransferOutcome> {
   const { currency } = input.amount

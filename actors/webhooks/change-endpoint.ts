@@ -15,8 +15,9 @@ import type { EndpointJson } from '../../storage/webhooks/webhook-queries.ts'
 import { inTransaction, type TransactionClient } from '../../storage/db/transaction.ts'
 import * as endpoints from '../../storage/webhooks/webhook-endpoints.ts'
 import { checkVersion } from '../../lib/commands/etag.ts'
-import { writeCallerTrail } from '../commands/trail.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import { auditCaller } from '../commands/trail.ts'
+import { recordChange } from '../commands/changes.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import type { Log } from '../../lib/base/log.ts'
 import type { IdempotencyRecord, Versioned } from '../../lib/commands/command.ts'
 import type { EndpointNews, EndpointOwners } from './endpoint-owners.ts'
@@ -60,7 +61,7 @@ const VERBS = {
  */
 export async function lockEndpoint(
   client: TransactionClient,
-  by: ByCaller,
+  by: Caller,
   id: string,
   expected: number | bigint | null = null,
 ): Promise<Versioned<EndpointJson>> {
@@ -70,7 +71,7 @@ export async function lockEndpoint(
   return found
 }
 
-function news(by: ByCaller, action: keyof typeof VERBS, { id, url }: EndpointJson): EndpointNews {
+function news(by: Caller, action: keyof typeof VERBS, { id, url }: EndpointJson): EndpointNews {
   return {
     type: 'webhook_endpoint_changed',
     text: [
@@ -99,7 +100,7 @@ interface EndpointChange<Result> {
  */
 export async function changeEndpoint<Result>(
   { database, ids, clock, owners }: WebhookCommandDeps,
-  by: ByCaller,
+  by: Caller,
   action: keyof typeof VERBS,
   work: (client: TransactionClient) => Promise<EndpointChange<Result> | { readonly result: Result }>,
 ): Promise<Result> {
@@ -108,7 +109,7 @@ export async function changeEndpoint<Result>(
     if (!('before' in done)) return { result: done.result, mail: null }
     const { before, after, result } = done
     const endpoint = (after ?? before) as EndpointJson
-    await writeCallerTrail({ client, ids, now: clock.now() }, by, {
+    await recordChange({ client, ids, now: clock.now() }, auditCaller(by), by.tenant.id, {
       action: `integrator_webhook.${action}`,
       object: { type: 'integrator_webhook', id: endpoint.id },
       before: before === null ? null : state(before),

@@ -6,7 +6,7 @@ import { shardOf } from '../../lib/shards/shard.ts'
 import { generateSecret } from '../../lib/webhooks/signature.ts'
 import type { EndpointJson } from '../../storage/webhooks/webhook-queries.ts'
 import * as endpoints from '../../storage/webhooks/webhook-endpoints.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import { CONTRACT_VERSION } from '../../lib/contract/version.ts'
 import type { IntegratorWebhookWrite } from '../../lib/webhooks/webhook-schema.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
@@ -20,7 +20,7 @@ import { checkEvents, checkUrl } from './check-endpoint.ts'
  */
 export async function createEndpoint(
   world: WebhookCommandDeps,
-  by: ByCaller,
+  by: Caller,
   body: IntegratorWebhookWrite,
 ): Promise<Versioned<EndpointJson> & { readonly secret: string }> {
   const { clock, ids, random, secrets } = world

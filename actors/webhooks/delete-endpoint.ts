@@ -1,6 +1,6 @@
 /** Deletes a webhook endpoint. */
 import * as endpoints from '../../storage/webhooks/webhook-endpoints.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import { changeEndpoint, lockEndpoint, type WebhookCommandDeps } from './change-endpoint.ts'
 
 /**
@@ -10,7 +10,7 @@ import { changeEndpoint, lockEndpoint, type WebhookCommandDeps } from './change-
  */
 export async function deleteEndpoint(
   world: WebhookCommandDeps,
-  by: ByCaller,
+  by: Caller,
   id: string,
   expected: number | bigint | null,
 ): Promise<void> {

@@ -6,13 +6,13 @@ import { getDelivery, type DeliveryJson } from '../../storage/webhooks/webhook-q
 import { inTransaction } from '../../storage/db/transaction.ts'
 import * as deliveries from '../../storage/webhooks/webhook-deliveries.ts'
 import * as endpoints from '../../storage/webhooks/webhook-endpoints.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import { lockEndpoint, type WebhookCommandDeps } from './change-endpoint.ts'
 
 /** Reads a delivery of an endpoint of the caller's tenant. @throws ProblemError `not-found` */
 export async function readDelivery(
   { database, clock }: Pick<WebhookCommandDeps, 'database' | 'clock'>,
-  by: ByCaller,
+  by: Caller,
   id: string,
   deliveryId: string,
 ): Promise<DeliveryJson> {
@@ -28,7 +28,7 @@ export async function readDelivery(
  */
 export async function redeliverEvent(
   world: WebhookCommandDeps,
-  by: ByCaller,
+  by: Caller,
   id: string,
   deliveryId: string,
 ): Promise<DeliveryJson> {

@@ -4,7 +4,7 @@ import { secretContext } from './endpoint.ts'
 import { generateSecret } from '../../lib/webhooks/signature.ts'
 import type { EndpointJson } from '../../storage/webhooks/webhook-queries.ts'
 import * as endpoints from '../../storage/webhooks/webhook-endpoints.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
 import { changeEndpoint, lockEndpoint, type WebhookCommandDeps } from './change-endpoint.ts'
 
@@ -18,7 +18,7 @@ const OLD_SECRET_MS = DAY_MS
  */
 export async function rotateWebhookSecret(
   world: WebhookCommandDeps,
-  by: ByCaller,
+  by: Caller,
   id: string,
 ): Promise<Versioned<EndpointJson> & { readonly secret: string }> {
   const { clock, random, secrets } = world

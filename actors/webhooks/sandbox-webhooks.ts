@@ -5,7 +5,7 @@ import { maySubscribe, objectOf } from '../../lib/base/event-types.ts'
 import { writeEvent } from '../../storage/outbox/outbox.ts'
 import * as deliveries from '../../storage/webhooks/webhook-deliveries.ts'
 import * as endpoints from '../../storage/webhooks/webhook-endpoints.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import { runOnce } from '../commands/run-once.ts'
 import type { SandboxResetResult, SandboxReset, SimWebhookEvent } from '../../lib/webhooks/webhook-schema.ts'
 import type { CommandAnswer, Idempotency } from '../../lib/commands/command.ts'
@@ -19,7 +19,7 @@ import { refuseWebhookField } from './check-endpoint.ts'
  */
 export async function simulateEvent(
   world: WebhookCommandDeps,
-  by: ByCaller,
+  by: Caller,
   { type, objectId, status, amount }: SimWebhookEvent,
   idempotency: Idempotency | null,
 ): Promise<CommandAnswer<SimulationResult, 202>> {
@@ -70,7 +70,7 @@ export async function simulateEvent(
  */
 export async function resetSandbox(
   world: WebhookCommandDeps,
-  by: ByCaller,
+  by: Caller,
   { webhooks: reactivate = true, deliveries: forget = true }: SandboxReset,
   idempotency: Idempotency | null,
 ): Promise<CommandAnswer<SandboxResetResult, 200>> {

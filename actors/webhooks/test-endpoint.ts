@@ -7,7 +7,7 @@ import { writeEvent } from '../../storage/outbox/outbox.ts'
 import type { DeliveryJson } from '../../storage/webhooks/webhook-queries.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import * as deliveries from '../../storage/webhooks/webhook-deliveries.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import { lockEndpoint, type WebhookCommandDeps } from './change-endpoint.ts'
 import { readDelivery } from './redeliver-event.ts'
 
@@ -20,7 +20,7 @@ const TEST_PATIENCE_MS = LIMITS.webhookTimeoutMs + 2_000
  *
  * @throws ProblemError `not-found`, `invalid-transition` for a disabled endpoint
  */
-export async function testEndpoint(world: WebhookCommandDeps, by: ByCaller, id: string): Promise<DeliveryJson> {
+export async function testEndpoint(world: WebhookCommandDeps, by: Caller, id: string): Promise<DeliveryJson> {
   const { database, clock, ids, webhooks } = world
   const { tenant } = by
   const deliveryId = ids.next()

@@ -1,7 +1,7 @@
 /** Changes a webhook endpoint. */
 import { getEndpoint, type EndpointJson } from '../../storage/webhooks/webhook-queries.ts'
 import * as endpoints from '../../storage/webhooks/webhook-endpoints.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import type { IntegratorWebhookUpdate } from '../../lib/webhooks/webhook-schema.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
 import { changeEndpoint, lockEndpoint, type WebhookCommandDeps } from './change-endpoint.ts'
@@ -14,7 +14,7 @@ import { checkEvents, checkUrl } from './check-endpoint.ts'
  */
 export async function updateEndpoint(
   world: WebhookCommandDeps,
-  by: ByCaller,
+  by: Caller,
   id: string,
   body: IntegratorWebhookUpdate,
   expected: number | bigint | null,

@@ -16,7 +16,7 @@ import {
   type DeliveryJson,
   type EndpointJson,
 } from '../../storage/webhooks/webhook-queries.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
 import type {
   SandboxResetResult,
@@ -49,26 +49,26 @@ export interface WebhookReads {
 
 /** The commands. Every refusal is thrown as a problem. */
 export interface WebhookCommands {
-  create(by: ByCaller, body: IntegratorWebhookWrite): Promise<Versioned<EndpointJson> & { readonly secret: string }>
+  create(by: Caller, body: IntegratorWebhookWrite): Promise<Versioned<EndpointJson> & { readonly secret: string }>
   update(
-    by: ByCaller,
+    by: Caller,
     id: string,
     body: IntegratorWebhookUpdate,
     expected: number | bigint | null,
   ): Promise<Versioned<EndpointJson>>
-  rotateSecret(by: ByCaller, id: string): Promise<Versioned<EndpointJson> & { readonly secret: string }>
-  remove(by: ByCaller, id: string, expected: number | bigint | null): Promise<void>
+  rotateSecret(by: Caller, id: string): Promise<Versioned<EndpointJson> & { readonly secret: string }>
+  remove(by: Caller, id: string, expected: number | bigint | null): Promise<void>
   /** Sends a test event and answers with the result of its delivery. */
-  test(by: ByCaller, id: string): Promise<DeliveryJson>
-  redeliver(by: ByCaller, id: string, deliveryId: string): Promise<DeliveryJson>
+  test(by: Caller, id: string): Promise<DeliveryJson>
+  redeliver(by: Caller, id: string, deliveryId: string): Promise<DeliveryJson>
   /** Emits an event that a customer has chosen, as if it had happened. */
   simulate(
-    by: ByCaller,
+    by: Caller,
     body: SimWebhookEvent,
     idempotency: Idempotency | null,
   ): Promise<CommandAnswer<SimulationResult, 202>>
   resetSandbox(
-    by: ByCaller,
+    by: Caller,
     body: SandboxReset,
     idempotency: Idempotency | null,
   ): Promise<CommandAnswer<SandboxResetResult, 200>>

@@ -11,7 +11,7 @@ import type { ListDeclaration, ListQuery } from '../../lib/contract/list.ts'
 import type { RoutePolicy } from './rate-policies.ts'
 import type { ReadUpload } from '../../actors/documents/uploads.ts'
 import type { ReadServices, Services } from './services.ts'
-import type { AnonymousCaller, ByCaller, ByInTenant } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import type { Command, Versioned } from '../../lib/commands/command.ts'
 import type { Principal, Tenant } from '../../lib/commands/caller.ts'
 import type { Answer, AnswerBytes, FileBytes } from '../../lib/commands/answer.ts'
@@ -48,10 +48,10 @@ export type PathParameter<Path extends string> = Path extends `${string}{${infer
 
 /** The caller as a handler gets it: anonymous for a public route, a signed-in person, or a key or person of a tenant. */
 export type CallerOf<Access extends Callers> = Access extends 'public'
-  ? AnonymousCaller
+  ? Caller<'anonymous'>
   : Access extends 'session' | 'staff'
-    ? ByInTenant
-    : ByCaller
+    ? Caller<'person'>
+    : Caller
 
 /** The input of a handler. All of it has been checked. */
 export interface RouteContext<Path extends string, Access extends Callers, List, Query, Body> {

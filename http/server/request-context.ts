@@ -7,7 +7,7 @@ import type { ReadUpload } from '../../actors/documents/uploads.ts'
 import type { Principal, Source, Tenant } from '../../lib/commands/caller.ts'
 import type { Command, Idempotency } from '../../lib/commands/command.ts'
 import type { ListDeclaration, ListQuery } from '../../lib/contract/list.ts'
-import type { AnonymousCaller, ByCaller, SessionIdentity } from '../../lib/identity/caller.ts'
+import type { Caller, SessionIdentity } from '../../lib/identity/caller.ts'
 import type { Party } from '../../lib/security/fair-share.ts'
 import type { CallerIdentity } from '../access/caller-identity.ts'
 import type { ForwardedCommand } from '../access/forwarding.ts'
@@ -51,9 +51,9 @@ export class RequestContext {
   }
 
   /** The caller, as commands and the audit trail take it. Made when a handler asks for it: most reads do not. */
-  get caller(): ByCaller | AnonymousCaller {
+  get caller(): Caller | Caller<'anonymous'> {
     const { tenant, principal, session, source, requestId } = this
-    return { tenant, principal, session, source, requestId } as ByCaller | AnonymousCaller
+    return { tenant, principal, session, source, requestId } as Caller | Caller<'anonymous'>
   }
 
   /** The body as a command of the caller; null for a public route, or an operation without a tenant. */

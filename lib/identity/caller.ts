@@ -40,34 +40,34 @@ export interface SessionIdentity extends FoundSession {
   readonly via: 'web' | 'mobile'
 }
 
-/** The person who makes a change, and the request's origin. */
-export interface By {
-  readonly session: SessionIdentity
-  readonly source: Source
-  readonly requestId: string
+/** The kinds of callers of a request, and what is known of each. */
+interface Callers {
+  /** A person or a key that uses the data of a tenant. */
+  readonly tenant: {
+    readonly tenant: Tenant
+    readonly principal: Principal
+    /** Null for a key. */
+    readonly session: SessionIdentity | null
+    readonly source: Source | null
+    readonly requestId: string
+  }
+  /** A person with a session who uses the data of a tenant. */
+  readonly person: Callers['tenant'] & Callers['self']
+  /** A person with a session, in what concerns themselves and no tenant. */
+  readonly self: {
+    readonly session: SessionIdentity
+    readonly source: Source
+    readonly requestId: string
+  }
+  /** A client that has not signed in, where the operation permits anyone. */
+  readonly anonymous: {
+    readonly tenant: null
+    readonly principal: null
+    readonly session: null
+    readonly source: Source
+    readonly requestId: string
+  }
 }
 
-/** The person or key that changes something of a tenant, and the request's origin. */
-export interface ByCaller {
-  readonly tenant: Tenant
-  readonly principal: Principal
-  /** Null for a key. */
-  readonly session: SessionIdentity | null
-  readonly source: Source | null
-  readonly requestId: string
-}
-
-/** A caller that must be a person with a session. */
-export interface ByInTenant extends By, ByCaller {
-  readonly session: SessionIdentity
-  readonly source: Source
-}
-
-/** A client that has not signed in, where the operation permits anyone. */
-export interface AnonymousCaller {
-  readonly tenant: null
-  readonly principal: null
-  readonly session: null
-  readonly source: Source
-  readonly requestId: string
-}
+/** The caller of a request with its origin: a person or a key of a tenant, where no kind is named. */
+export type Caller<Kind extends keyof Callers = 'tenant'> = Callers[Kind]

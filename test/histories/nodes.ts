@@ -22,7 +22,7 @@ import { ActorSystem } from '../../actors/runtime/system.ts'
 import { ScheduledPayments } from '../../actors/scheduled-payments/scheduled-payments.ts'
 import { createBulkJobs } from '../../actors/bulk-payments/bulk-jobs.ts'
 import { createIdempotencyRecords } from '../../actors/commands/answers.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import { createRecipientService } from '../../actors/recipients/recipient-service.ts'
 import type { Command, Idempotency } from '../../lib/commands/command.ts'
 import { sandboxScreener } from '../../lib/sandbox/sandbox-screener.ts'
@@ -160,7 +160,7 @@ async function openNode(ledger: Ledger, bugs: string[]) {
 }
 
 /** The customer of a ledger, calling with its key. */
-function caller({ customerId, apiKeyId }: Pick<Ledger, 'customerId' | 'apiKeyId'>): ByCaller {
+function caller({ customerId, apiKeyId }: Pick<Ledger, 'customerId' | 'apiKeyId'>): Caller {
   return {
     tenant: { id: customerId, kind: 'customer' },
     session: null,
@@ -184,7 +184,7 @@ export const freshKey = (): Idempotency => ({
 })
 
 /** A command of the customer under a new key, with time until it is decided. */
-export function command<Body>(by: ByCaller, path: string, body: Body, clock: Clock): Command<Body> {
+export function command<Body>(by: Caller, path: string, body: Body, clock: Clock): Command<Body> {
   const { tenant, principal, requestId } = by
   return {
     tenantId: tenant.id,
@@ -241,7 +241,7 @@ export abstract class Client<Hearer> {
   protected readonly clock: ManualClock
   protected readonly random: Random
   protected readonly nodes: readonly Hearer[]
-  protected readonly by: ByCaller
+  protected readonly by: Caller
 
   constructor(ledger: Ledger, clock: ManualClock, random: Random, nodes: readonly Hearer[]) {
     this.ledger = ledger

@@ -13,7 +13,7 @@ import {
   createScheduledPaymentCommands,
   type ScheduledPaymentCommands,
 } from '../../actors/scheduled-payments/schedule-operations.ts'
-import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 import type { ScheduledPayment, ScheduledPaymentUpdate } from '../../lib/scheduled-payments/scheduled-payment-schema.ts'
 import { addDays, dateIn, ManualClock } from '../../lib/base/clock.ts'
 import type { PaymentMoveContext, PaymentCommand } from '../../lib/payments/payment-state.ts'
@@ -230,7 +230,7 @@ class Schedules extends Client<Hearer> {
   /** Staff stop the recipient of all schedules from being paid, or let it be paid again. */
   async #block(): Promise<void> {
     const { operatorId, recipient } = this.ledger
-    const staff: ByCaller = { ...this.by, tenant: { id: operatorId, kind: 'operator' } }
+    const staff: Caller = { ...this.by, tenant: { id: operatorId, kind: 'operator' } }
     // Never twice in a row: while the recipient is blocked no schedule pays, and a history of refusals proves little.
     const blocked = !this.#isBlocked && this.random.chance(0.3)
     this.#isBlocked = blocked

@@ -3,7 +3,7 @@ import type { CommandKey } from '../../lib/balances/decision.ts'
 import type { ProblemRequest } from '../../lib/base/problem-document.ts'
 
 /** The caller, its key, and the rendering of refusals. */
-export interface Caller {
+export interface CommandOrigin {
   readonly customerId: string
   readonly shard: number
   readonly createdBy: string
