@@ -15,7 +15,7 @@ import type { Test } from 'tap'
 import { systemClock } from '../../lib/base/clock.ts'
 import { SHARD_COUNT } from '../../lib/shards/shard.ts'
 import type { ShardHome, Shards } from '../../lib/shards/shards.ts'
-import type { RedisShardsOptions } from '../../storage/redis/redis-shards.ts'
+import type { RedisShardsOptions } from '../../storage/redis/redis-shards-options.ts'
 
 const ALL = Array.from({ length: SHARD_COUNT }, (_, shard) => shard)
 
