@@ -24,7 +24,7 @@ import { endRows, takeRows, type RowEnd, type RowToSubmit } from '../../storage/
 import type { Database } from '../../storage/db/database.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import { endRun, lockRun } from './bulk-runs.ts'
-import { paymentInput } from './check-bulk-rows.ts'
+import { paymentInput } from './payment-of-row.ts'
 import { type PayDeps, submitPayment } from '../payments/submit-payment.ts'
 import type { CommandOrigin } from '../commands/command-origin.ts'
 import { JobPaused, type JobContext, type JobOutcome, type JobWork } from '../jobs/jobs.ts'

@@ -6,7 +6,6 @@
  * The data for hundreds of rows is read from the database at once. Between small groups of rows the event loop gets a
  * turn, so that a file of a hundred thousand rows delays no other request.
  */
-import { DAY_MS } from '../../lib/base/clock.ts'
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { BulkRow, BulkInstruction, RowFault, RowWarning } from '../../lib/bulk-payments/instruction.ts'
 import {
@@ -24,10 +23,8 @@ import {
   accountKey,
   accountsOfRecipients,
   balancesWithAccounts,
-  paymentsAlike,
   paymentsWithExternalIds,
   recipientsWithAccounts,
-  traitsKey,
   type PaymentTraits,
 } from '../../storage/bulk-payments/bulk-lookups.ts'
 import type { BulkRecord } from '../../storage/bulk-payments/bulk-payments.ts'
@@ -38,13 +35,13 @@ import type { PayableRecipient } from '../../storage/recipients/recipient-cache.
 import { loadBalances } from '../../storage/balances/balance-states.ts'
 import { examinePayment, type PaymentIssue } from '../payments/check-payment.ts'
 import type { PaymentInput, PayDeps } from '../payments/submit-payment.ts'
+import { DuplicateRows } from './duplicate-rows.ts'
+import { paymentInput } from './payment-of-row.ts'
 import type { CommandOrigin } from '../commands/command-origin.ts'
 import { readerOf } from '../../storage/db/transaction.ts'
 
 /** The number of rows between two turns of the event loop: about two milliseconds. */
 const ROWS_PER_TURN = 25
-/** Payments made within this time can count as duplicates, milliseconds. */
-const DUPLICATE_MS = 10 * DAY_MS
 /** The refusals that are left to the payment and are no fault of the file. */
 const LEFT_TO_PAYMENT: ReadonlySet<string> = new Set(['insufficient-funds'])
 
@@ -78,13 +75,14 @@ export class BulkRowChecker {
   readonly #balances = new Map<string, BalanceState | null>()
   readonly #defaults = new Map<string, string | null>()
   readonly #externalIds = new Set<string>()
-  readonly #seen = new Set<string>()
+  readonly #duplicates: DuplicateRows
 
   constructor(world: BulkCheckDeps, bulk: BulkRecord, caller: CommandOrigin, makeRecipient: MakeRecipient) {
     this.#world = world
     this.#bulk = bulk
     this.#caller = caller
     this.#makeRecipient = makeRecipient
+    this.#duplicates = new DuplicateRows({ database: world.database, clock: world.clock, customerId: bulk.customerId })
   }
 
   /** @throws only database errors; faults of a row are part of the result */
@@ -124,7 +122,7 @@ export class BulkRowChecker {
         traits.push(alike)
       }
     }
-    return await this.#withDuplicates(checked, traits)
+    return await this.#duplicates.warn(checked, traits)
   }
 
   /** Finds the payees of the rows: by id, else by account, else by creating them. */
@@ -388,68 +386,5 @@ export class BulkRowChecker {
         ],
       }
     }
-  }
-
-  /** Adds a warning to valid rows when a similar payment was made before, or a similar row stands above. */
-  async #withDuplicates(rows: readonly CheckedRow[], traits: readonly (PaymentTraits | null)[]): Promise<CheckedRow[]> {
-    const asked = traits.filter((each) => each !== null)
-    const paid =
-      asked.length === 0
-        ? new Set<string>()
-        : await paymentsAlike(
-            this.#world.database,
-            this.#bulk.customerId,
-            asked,
-            this.#world.clock.now() - DUPLICATE_MS,
-          )
-    return rows.map((row, nth) => {
-      const alike = traits[nth] ?? null
-      if (alike === null) return row
-      const key = traitsKey(alike)
-      const message = paid.has(key)
-        ? 'A payment like this was made in the last ten days.'
-        : this.#seen.has(key)
-          ? 'An earlier row is like this one.'
-          : null
-      this.#seen.add(key)
-      return message === null
-        ? row
-        : { ...row, warnings: [...row.warnings, { column: '', code: 'possible_duplicate', message }] }
-    })
-  }
-}
-
-/** Turns a row into the payment that it requests. */
-export function paymentInput(
-  instruction: BulkInstruction,
-  {
-    recipientId,
-    sourceBalanceId,
-    reference,
-  }: { readonly recipientId: string; readonly sourceBalanceId: string; readonly reference: string },
-): PaymentInput {
-  const {
-    amountMinor,
-    currency,
-    purposeCode,
-    purpose,
-    endToEndId,
-    externalId,
-    internalNote,
-    notifyRecipient,
-    metadata,
-  } = instruction
-  return {
-    sourceBalanceId,
-    recipientId,
-    amount: { amountMinor: amountMinor!, currency: currency! },
-    reference,
-    purposeCode: purposeCode ?? null,
-    purpose: purpose ?? null,
-    externalId: externalId ?? null,
-    internalNote: internalNote ?? null,
-    notifyRecipient: notifyRecipient ?? false,
-    metadata,
-    ...(endToEndId === undefined ? {} : { endToEndId }),
   }
 }
