@@ -29,12 +29,9 @@ const STOP_PATIENCE_MS = 10_000
 /** A whole file may take this long. The longest take a minute on two quiet cores, and neighbours make that three. */
 const FILE_TIMEOUT_S = 300
 
-/**
- * Files at once, on two cores, of two groups beside each other. Files that start nodes of their own wait for leases and
- * restarts half of their time, which the other group uses; more than two of them would not keep their deadlines.
- */
+/** Files at once, on two cores. Those that start nodes of their own have deadlines to keep; the others often wait for something. */
 const MANY_PROCESSES = /^test\/(?:faults|start)\//
-const GROUPS = [
+const PHASES = [
   { jobs: 2, holds: (file: string) => MANY_PROCESSES.test(file) },
   { jobs: 3, holds: (file: string) => !MANY_PROCESSES.test(file) },
 ] as const
@@ -56,8 +53,8 @@ const TEST_SETTINGS = {
   min_wal_size: '64MB',
   max_wal_size: '512MB',
   shared_buffers: '128MB',
-  // Five files at once, each with several pools.
-  max_connections: '300',
+  // Three files at once, each with several pools.
+  max_connections: '200',
 }
 
 /** A disk in memory, and how much of it and of the memory has to be free for a run. */
@@ -147,13 +144,14 @@ async function runFiles(files: readonly string[]): Promise<boolean> {
       const temporary = join(directory, 'tmp')
       await mkdir(temporary)
       await chmod(temporary, 0o711)
-      const groups = GROUPS.map(({ jobs, holds }) => ({ jobs, files: files.filter(holds) }))
-      const passed = await Promise.all(
-        groups
-          .filter((group) => group.files.length > 0)
-          .map((group) => runTap({ ...group, postgresUrl: server.url, sandbox, compiled, temporary })),
-      )
-      return !passed.includes(false)
+      let passed = true
+      for (const { jobs, holds } of PHASES) {
+        const some = files.filter(holds)
+        if (some.length > 0 && !stopped.signal.aborted)
+          passed =
+            (await runTap({ files: some, jobs, postgresUrl: server.url, sandbox, compiled, temporary })) && passed
+      }
+      return passed
     } finally {
       await server.stop()
     }
