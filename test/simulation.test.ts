@@ -8,6 +8,7 @@
  * The seed decides what is asked and what is broken; when exactly the machine gets there it cannot decide, so a failure
  * may need a few runs of its seed.
  */
+import { createWakes } from './support/wakes.ts'
 import pg from 'pg'
 import t from 'tap'
 import type { Test } from 'tap'
@@ -71,7 +72,8 @@ async function openNode(ledger: Ledger): Promise<Node> {
   const shards = new InProcessShards('simulated')
   // What the world does to a node is its business; what it makes of it is asserted at the end.
   const onError = () => undefined
-  const bank = new SandboxBank({ database, clock, shards, onError })
+  const wakes = createWakes({ clock, shards }, system)
+  const bank = new SandboxBank({ database, clock, wakes, shards, onError })
   const queue = new PaymentQueue({
     system,
     database,
@@ -80,6 +82,7 @@ async function openNode(ledger: Ledger): Promise<Node> {
     screener: sandboxScreener,
     ids,
     clock,
+    wakes,
     shards,
     onError,
   })

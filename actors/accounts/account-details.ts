@@ -41,6 +41,7 @@ import { writeEvent } from '../../storage/outbox/outbox.ts'
 import { inTransaction, type TransactionClient } from '../../storage/db/transaction.ts'
 import type { AccountPartner } from '../providers/account-partner.ts'
 import { DueRowPoller } from '../runtime/due-row-poller.ts'
+import type { Wakes } from '../runtime/wakes.ts'
 
 /** The poll interval, and the number of account details taken per poll. */
 const TICK_MS = 500
@@ -53,6 +54,7 @@ const TAKEN_MS = 15_000
 const ASK_MS = 1_000
 
 export interface AccountDetailsUpkeepOptions {
+  readonly wakes: Wakes
   readonly database: Database
   readonly partner: AccountPartner
   readonly clock: Clock
@@ -67,6 +69,7 @@ export class AccountDetailsUpkeep extends DueRowPoller<DueDetails> {
   constructor(options: AccountDetailsUpkeepOptions) {
     super({
       ...options,
+      work: 'account_details',
       everyMs: TICK_MS,
       max: TAKEN_MAX,
       takenMs: TAKEN_MS,

@@ -44,6 +44,8 @@ import { ApprovalNotices } from './approval-notices.ts'
 import type { ApprovalSubject } from './approval-subject.ts'
 import type { Afterwards } from './decision-transaction.ts'
 import { Poller } from '../runtime/poller.ts'
+import { untilDue } from '../runtime/rest.ts'
+import type { Wakes } from '../runtime/wakes.ts'
 
 /** The interval between two polls for due approvals, and the number of approvals taken per poll. */
 const TICK_MS = 1_000
@@ -55,6 +57,7 @@ const REMINDER_MS = HOUR_MS
 export const SANDBOX_APPROVER = { id: '00000000-0000-4000-8000-00000000a99f', name: 'Sandbox approver' } as const
 
 export interface ApprovalsOptions {
+  readonly wakes: Wakes
   readonly database: Database
   readonly clock: Clock
   readonly ids: IdSource
@@ -73,6 +76,7 @@ export class Approvals extends Poller {
     super({
       everyMs: TICK_MS,
       poll: () => this.#poll(),
+      rest: untilDue(options, ['approval']),
       onError: (error) => options.onError(error, 'approvals that are due'),
     })
     this.#options = options

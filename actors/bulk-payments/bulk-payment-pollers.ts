@@ -13,6 +13,7 @@ import { followApproval, type FollowDeps } from './approve-bulk-payment.ts'
 import { lockRun, overseeRun } from './bulk-runs.ts'
 import { decideInTransaction } from '../approvals/decision-transaction.ts'
 import { DueRowPoller } from '../runtime/due-row-poller.ts'
+import type { Wakes } from '../runtime/wakes.ts'
 
 const TICK_MS = 1_000
 /** The number of bulk payments followed at a time: each takes a connection. */
@@ -21,6 +22,7 @@ const DUE_MAX = 2
 const TAKEN_MS = 20_000
 
 export interface BulkPaymentsOptions extends FollowDeps {
+  readonly wakes: Wakes
   readonly database: Database
   readonly clock: Clock
   readonly ids: IdSource
@@ -35,6 +37,7 @@ export class BulkPayments extends DueRowPoller<BulkRecord> {
   constructor(options: BulkPaymentsOptions) {
     super({
       ...options,
+      work: 'bulk_payment',
       everyMs: TICK_MS,
       max: DUE_MAX,
       takenMs: TAKEN_MS,

@@ -30,6 +30,8 @@ import { SYSTEM, writeAudit, type AuditBy } from '../../storage/trail/trail.ts'
 import { readOperator } from '../../storage/operators/operators.ts'
 import type { SubjectOutcome } from '../approvals/approval-subject.ts'
 import { Poller } from '../runtime/poller.ts'
+import { untilDue } from '../runtime/rest.ts'
+import type { Wakes } from '../runtime/wakes.ts'
 import { decideInTransaction } from '../approvals/decision-transaction.ts'
 
 /** The poll interval, and the number of due holds taken per poll. */
@@ -52,6 +54,7 @@ export interface HeldSubjectKind {
 export type HeldSubjects = Readonly<Partial<Record<HeldSubject, HeldSubjectKind>>>
 
 export interface ComplianceHoldsOptions {
+  readonly wakes: Wakes
   readonly database: Database
   readonly clock: Clock
   readonly ids: IdSource
@@ -80,6 +83,7 @@ export class ComplianceHolds extends Poller {
     super({
       everyMs: TICK_MS,
       poll: () => this.#poll(),
+      rest: untilDue(options, ['compliance_hold']),
       onError: (error) => options.onError(error, 'holds that are due'),
     })
     this.#options = options

@@ -34,12 +34,15 @@ import { announceChange, discardQueued } from '../../storage/webhooks/webhook-en
 import { beginClosing } from '../accounts/account-details.ts'
 import { moveSchedule } from '../scheduled-payments/change-schedule.ts'
 import { Poller } from '../runtime/poller.ts'
+import { untilDue } from '../runtime/rest.ts'
+import type { Wakes } from '../runtime/wakes.ts'
 
 /** Time between two polls, and the most customers that one poll takes. */
 const TICK_MS = 500
 const TAKEN_MAX = 16
 
 export interface ClosuresOptions {
+  readonly wakes: Wakes
   readonly database: Database
   readonly clock: Clock
   readonly ids: IdSource
@@ -54,6 +57,7 @@ export class Closures extends Poller {
     super({
       everyMs: TICK_MS,
       poll: () => this.#poll(),
+      rest: untilDue(options, ['customer_closure']),
       onError: (error) => options.onError(error, 'closing customers'),
     })
     this.#options = options

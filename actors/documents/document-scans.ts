@@ -9,6 +9,7 @@ import type { Database } from '../../storage/db/database.ts'
 import { endScan, scanAgainAt, takeDueScans, type DueScan } from '../../storage/documents/documents.ts'
 import { readFile } from '../../storage/documents/files.ts'
 import { DueRowPoller } from '../runtime/due-row-poller.ts'
+import type { Wakes } from '../runtime/wakes.ts'
 
 /** The poll interval, and the number of files taken per poll. */
 const TICK_MS = 250
@@ -20,6 +21,7 @@ const RETRY_MS = 1_000
 const RETRY_MS_MAX = MINUTE_MS
 
 export interface DocumentScansOptions {
+  readonly wakes: Wakes
   readonly database: Database
   readonly scanner: Scanner
   readonly clock: Clock
@@ -33,6 +35,7 @@ export class DocumentScans extends DueRowPoller<DueScan> {
   constructor(options: DocumentScansOptions) {
     super({
       ...options,
+      work: 'document',
       everyMs: TICK_MS,
       max: TAKEN_MAX,
       takenMs: TAKEN_MS,

@@ -31,6 +31,8 @@ import { moveAtBalance } from './move-contract.ts'
 import { moveWhenDue, type EndsDeps, type QuietMove } from './contract-ends.ts'
 import type { FxPartner } from '../providers/fx.ts'
 import { Poller } from '../runtime/poller.ts'
+import { untilDue } from '../runtime/rest.ts'
+import type { Wakes } from '../runtime/wakes.ts'
 
 /**
  * The poll interval, and the number of contracts per poll: with one check a minute per contract, about fifteen thousand
@@ -45,6 +47,7 @@ const DUE_MAX = 256
 const AGAIN_MS = 10_000
 
 export interface ContractsOptions extends ContractDeps, EndsDeps {
+  readonly wakes: Wakes
   /** The partner whose market values the contracts. */
   readonly partner: Pick<FxPartner, 'mid'>
   readonly shards: Shards
@@ -57,6 +60,7 @@ export class Contracts extends Poller {
     super({
       everyMs: TICK_MS,
       poll: () => this.#poll(),
+      rest: untilDue(options, ['exchange'], ['events']),
       onError: (error) => options.onError(error, 'contracts that are due'),
     })
     this.#options = options

@@ -42,6 +42,8 @@ import type { ExceptionSubjectKind } from '../compliance/resolve-exception.ts'
 import type { FxInbox, FxMessage, FxOrder, FxPartner, FxStatus, FxSubmission } from '../providers/fx.ts'
 import type { Outcome } from '../runtime/actor.ts'
 import { Poller } from '../runtime/poller.ts'
+import { untilDue } from '../runtime/rest.ts'
+import type { Wakes } from '../runtime/wakes.ts'
 import type { ActorSystem } from '../runtime/system.ts'
 
 /** The interval between two polls: less than a tenth of the time that an exchange takes. */
@@ -59,6 +61,7 @@ const ASK_MS_MAX = 15 * MINUTE_MS
 const ATTEMPTS_MAX = 2
 
 export interface FxOrdersOptions {
+  readonly wakes: Wakes
   readonly system: ActorSystem
   readonly database: Database
   readonly accounts: InternalAccountCache
@@ -87,6 +90,7 @@ export class FxOrders extends Poller {
     super({
       everyMs: TICK_MS,
       poll: () => this.#poll(),
+      rest: untilDue(options, ['fx_order'], ['events']),
       onError: (error) => options.onError(error, 'exchanges that are due'),
     })
     this.#options = options

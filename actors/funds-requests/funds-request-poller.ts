@@ -12,12 +12,15 @@ import { expiredFundsRequests, lockAnyFundsRequest, writeMove } from '../../stor
 import { SYSTEM, writeAudit } from '../../storage/trail/trail.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import { Poller } from '../runtime/poller.ts'
+import { untilDue, untilEvents } from '../runtime/rest.ts'
+import type { Wakes } from '../runtime/wakes.ts'
 
 /** The poll interval for due requests and for arrivals, and the number of requests taken per poll. */
 const TICK_MS = 1_000
 const DUE_MAX = 256
 
 export interface FundsRequestsOptions {
+  readonly wakes: Wakes
   readonly database: Database
   readonly clock: Clock
   readonly ids: IdSource
@@ -36,11 +39,13 @@ export class FundsRequests {
     this.#due = new Poller({
       everyMs: TICK_MS,
       poll: () => this.#expireDue(),
+      rest: untilDue(options, ['funds_request']),
       onError: (error) => options.onError(error, 'funds requests that are due'),
     })
     this.#arrivals = new Poller({
       everyMs: TICK_MS,
       poll: () => this.#match(),
+      rest: untilEvents(options, 'funds_request_matching'),
       onError: (error) => options.onError(error, 'arrivals for funds requests'),
     })
   }

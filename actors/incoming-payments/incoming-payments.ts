@@ -30,12 +30,15 @@ import { inTransaction } from '../../storage/db/transaction.ts'
 import { creditedBalance } from '../balances/balance.ts'
 import type { CreditInbox, CreditMessage, CreditPartner } from '../providers/credits.ts'
 import { Poller } from '../runtime/poller.ts'
+import { untilDue } from '../runtime/rest.ts'
+import type { Wakes } from '../runtime/wakes.ts'
 import type { ActorSystem } from '../runtime/system.ts'
 
 /** The poll interval for money to be returned. */
 const RETURNS_TICK_MS = 1_000
 
 export interface IncomingPaymentsOptions {
+  readonly wakes: Wakes
   readonly system: ActorSystem
   readonly database: Database
   readonly accounts: InternalAccountCache
@@ -60,6 +63,7 @@ export class IncomingPayments {
     this.#returns = new Poller({
       everyMs: RETURNS_TICK_MS,
       poll: () => this.#giveBack(),
+      rest: untilDue(options, ['incoming_payment'], ['events']),
       onError: (error) => options.onError(error, 'returned credits'),
     })
   }

@@ -29,6 +29,8 @@ import {
 } from '../../storage/jobs/jobs.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import { Poller } from '../runtime/poller.ts'
+import { untilDue } from '../runtime/rest.ts'
+import type { Wakes } from '../runtime/wakes.ts'
 
 /** The interval between two polls. A job that is requested on this node starts a poll at once. */
 const TICK_MS = 500
@@ -89,6 +91,7 @@ export interface JobWork {
 }
 
 export interface JobsOptions {
+  readonly wakes: Wakes
   readonly database: Database
   readonly clock: Clock
   readonly ids: IdSource
@@ -116,6 +119,7 @@ export class Jobs {
     this.#poller = new Poller({
       everyMs: TICK_MS,
       poll: () => this.#pollOnce(),
+      rest: untilDue(options, ['job']),
       onError: (error) => options.onError(error, 'jobs that are due'),
     })
     this.#expiry = new Poller({

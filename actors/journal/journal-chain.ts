@@ -7,9 +7,13 @@
 import { HOUR_MS, type Clock } from '../../lib/base/clock.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { chainJournal } from '../../storage/journal/journal-chain.ts'
+import { REST_MS } from '../runtime/poller.ts'
+import type { Wakes } from '../runtime/wakes.ts'
 
 /** The pause between two passes. */
 const PAUSE_MS = 5_000
+/** Passes go on for this time after the last commit of this node: a pass of another node may have begun before it. */
+const SETTLED_MS = 2 * PAUSE_MS
 /** While little is found, passes may take one part in this many of the time. */
 const SHARE = 50
 /** A pass that chained this many lines has left more behind. */
@@ -18,6 +22,7 @@ const MUCH = 8_192
 const TELL_MS = HOUR_MS
 
 export interface JournalChainOptions {
+  readonly wakes: Pick<Wakes, 'add'>
   readonly database: Database
   readonly clock: Clock
   readonly log: { info(fields: object, message: string): void }
@@ -27,6 +32,11 @@ export interface JournalChainOptions {
 export class JournalChain {
   readonly #options: JournalChainOptions
   #timer: NodeJS.Timeout | undefined
+  /** Whether the next pass waits for a commit. */
+  #resting = false
+  /** When this node last committed, by the monotonic clock. */
+  #wokenAt = Number.NEGATIVE_INFINITY
+  #leave: (() => void) | undefined
   #running = false
   #pass: Promise<void> | undefined
   #lookedAt: number | null = null
@@ -46,17 +56,27 @@ export class JournalChain {
   /** Starts polling after a pause. Does not keep the process alive. */
   start(): void {
     this.#running = true
+    this.#leave = this.#options.wakes.add(['events'], () => this.#wake())
     this.#wait(PAUSE_MS)
   }
 
   /** Stops polling; finishes the pass in progress. */
   async stop(): Promise<void> {
     this.#running = false
+    this.#leave?.()
     clearTimeout(this.#timer)
     await this.#pass
   }
 
+  #wake(): void {
+    this.#wokenAt = performance.now()
+    if (!this.#resting) return
+    clearTimeout(this.#timer)
+    this.#wait(PAUSE_MS)
+  }
+
   #wait(ms: number): void {
+    this.#resting = false
     this.#timer = setTimeout(() => {
       this.#pass = this.#look()
     }, ms).unref()
@@ -68,7 +88,12 @@ export class JournalChain {
       this.#options.onError(error, 'journal chain')
       return 0
     })
-    if (this.#running) this.#wait(lines >= MUCH ? 0 : Math.max(PAUSE_MS, (performance.now() - begin) * SHARE))
+    if (!this.#running) return
+    // All that was committed is chained: the next commit ends a long pause.
+    const settled = lines === 0 && performance.now() - this.#wokenAt >= SETTLED_MS
+    const pauseMs = settled ? REST_MS : PAUSE_MS
+    this.#wait(lines >= MUCH ? 0 : Math.max(pauseMs, (performance.now() - begin) * SHARE))
+    this.#resting = settled
   }
 
   async #once(): Promise<number> {

@@ -14,6 +14,8 @@ import { findPayment } from '../../storage/payments/payment-queries.ts'
 import type { RecipientCache } from '../../storage/recipients/recipient-cache.ts'
 import { balanceActor } from '../balances/balance.ts'
 import { Poller } from '../runtime/poller.ts'
+import { untilDue } from '../runtime/rest.ts'
+import type { Wakes } from '../runtime/wakes.ts'
 import type { ActorSystem } from '../runtime/system.ts'
 import { MINUTE_MS, type Clock } from '../../lib/base/clock.ts'
 import type { PaymentQueue } from './payment-queue.ts'
@@ -31,6 +33,7 @@ const RETRY_MS = 15 * MINUTE_MS
 const FAILED_RETRY_MS = 10_000
 
 export interface DuePaymentsOptions {
+  readonly wakes: Wakes
   readonly system: ActorSystem
   readonly database: Database
   readonly recipients: RecipientCache
@@ -49,6 +52,7 @@ export class DuePayments extends Poller {
     super({
       everyMs: TICK_MS,
       poll: () => this.#poll(),
+      rest: untilDue(options, ['payment_due'], ['events']),
       onError: (error) => options.onError(error, 'payments that are due'),
     })
     this.#options = options

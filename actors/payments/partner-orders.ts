@@ -89,6 +89,11 @@ export class PartnerOrders {
     if (this.#doubtful.size < LIMITS.dispatchQueueMax) this.#doubtful.set(id, shard)
   }
 
+  /** Whether there are payments that may have been handed over. */
+  get isDoubtful(): boolean {
+    return this.#doubtful.size > 0
+  }
+
   /** Asks the bank about the payments whose commit got no answer. */
   async askAboutDoubtful(): Promise<void> {
     const doubtful = Array.from(this.#doubtful, ([id, shard]) => ({ id, shard })).slice(0, LIMITS.partnerBatchMax)

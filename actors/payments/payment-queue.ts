@@ -31,6 +31,8 @@ import type { BankInbox, BankMessage, BankPartner } from '../providers/bank.ts'
 import { moveOf } from './bank-messages.ts'
 import { ComplianceGate } from './payment-compliance.ts'
 import type { ActorSystem } from '../runtime/system.ts'
+import type { Wakes } from '../runtime/wakes.ts'
+import { QueueUpkeep } from './queue-upkeep.ts'
 import { ASK_AGAIN_MS, PartnerOrders } from './partner-orders.ts'
 import { PaymentMover, type PaymentContext } from './payment-mover.ts'
 
@@ -38,15 +40,6 @@ import { PaymentMover, type PaymentContext } from './payment-mover.ts'
 const BATCHES_MAX = 2
 /** Pause of the queue after a failure of the database or the bank. */
 const PAUSE_MS = 500
-/** Time between two polls for payments whose outcome is unknown. */
-const ATTENTION_TICK_MS = 1_000
-/** The bank is asked about a payment handed over this long ago without any message; also the time between two polls. */
-const SILENCE_MS = 30_000
-/**
- * Time between two polls of the rows for payments that were never offered to this queue: payments whose commit got no
- * answer, and payments of a shard that moved to this node during their commit.
- */
-const LOOK_MS = 5_000
 /**
  * Lowest rate, in payments a second, also used before the first measurement: the sandbox bank takes at least this many.
  */
@@ -55,6 +48,7 @@ const RATE_MIN = 50
 const RATE_WINDOW_MS = 5_000
 
 export interface PaymentQueueOptions {
+  readonly wakes: Wakes
   readonly system: ActorSystem
   readonly database: Database
   readonly accounts: InternalAccountCache
@@ -86,7 +80,7 @@ export class PaymentQueue {
   #batches = 0
   #running = false
   #pausedUntil = 0
-  #timers = new Set<NodeJS.Timeout>()
+  readonly #upkeep: QueueUpkeep
   #work = new Set<Promise<void>>()
   /** Ids of the payments that this process is handing over: a refill must not take them twice. */
   readonly #moving = new Set<string>()
@@ -102,6 +96,14 @@ export class PaymentQueue {
       mover: this.#mover,
       isMoving: (id) => this.#moving.has(id),
       isRunning: () => this.#running,
+    })
+    this.#upkeep = new QueueUpkeep({
+      ...options,
+      tick: () => this.#tick(),
+      look: () => this.look(),
+      recover: (sentBefore) => this.#orders.recover(sentBefore),
+      isBusy: () => this.#more || this.#waiting.length > 0 || this.#orders.isDoubtful,
+      onError: (error) => options.onError(error, 'payment queue'),
     })
   }
 
@@ -121,20 +123,14 @@ export class PaymentQueue {
     this.#running = true
     shards.onChange((change) => this.#moved(change))
     this.#background(this.#orders.recover(this.#options.clock.now()))
-    const silence = setInterval(
-      () => this.#background(this.#orders.recover(this.#options.clock.now() - SILENCE_MS)),
-      SILENCE_MS,
-    )
-    this.#timers.add(silence)
-    this.#timers.add(setInterval(() => this.#tick(), ATTENTION_TICK_MS))
-    this.#timers.add(setInterval(() => this.look(), LOOK_MS))
+    this.#upkeep.start()
     this.#pump()
   }
 
   /** Stops taking payments, and waits until the work already begun is finished. */
   async stop(): Promise<void> {
     this.#running = false
-    for (const timer of this.#timers) clearTimeout(timer)
+    await this.#upkeep.stop()
     await this.#idle()
   }
 
@@ -280,6 +276,7 @@ export class PaymentQueue {
     } catch (error) {
       this.#pausedUntil = this.#options.clock.now() + PAUSE_MS
       this.#more = true
+      this.#upkeep.wake()
       throw error
     } finally {
       for (const { id } of batch) this.#moving.delete(id)

@@ -6,20 +6,26 @@ import type { ComplianceService } from '../compliance/compliance-service.ts'
 import { exceptionalPayment } from '../compliance/resolve-exception.ts'
 import type { ExchangeDeps } from '../exchange/create-exchange.ts'
 import type { PayeeVerifier } from '../providers/bank.ts'
+import { followUpPayments } from '../../storage/payments/payment-follow-up.ts'
 import { background, type Node } from '../runtime/node.ts'
+import { Poller } from '../runtime/poller.ts'
+import { untilEvents } from '../runtime/rest.ts'
 import { paymentSubject } from './approve-payment.ts'
 import { heldPayment } from './payment-compliance.ts'
 import { DuePayments } from './due-payments.ts'
 import { createPaymentChanges } from './payment-changes.ts'
 import { createConfirmations } from './payment-confirmations.ts'
 import { createConversions } from './payment-conversions.ts'
-import { PaymentFollowUp } from './payment-follow-up.ts'
 import { createPaymentCommands } from './payment-operations.ts'
 import { createPaymentOutcomeCommands, createPaymentOutcomeReads } from './payment-outcomes.ts'
 import type { PaymentOutcomeDeps } from './request-recall.ts'
 import type { PaymentQueue } from './payment-queue.ts'
 import { createPaymentReads } from './payment-reads.ts'
 import type { PayDeps } from './submit-payment.ts'
+
+/** The shortest time between two runs of the follow-up, and the most passes of a run. */
+const FOLLOW_UP_MS = 1_000
+const FOLLOW_UP_PASSES_MAX = 16
 
 /** The nouns and partners that payments need. */
 export interface PaymentServiceParts {
@@ -67,11 +73,33 @@ export function createPaymentService(
       ...createPaymentOutcomeCommands(outcomes),
     },
     background: [
-      background('follow-up of payments', new PaymentFollowUp(node)),
+      background('follow-up of payments', followUpOf(node)),
       background('due payments', new DuePayments({ ...node, queue, recipients: recipients.directory })),
     ],
     /** The dependencies for making payments, for nouns that make them in another way. */
     paying,
     confirmations: { reads: createConfirmations({ database, clock, render: node.workers.renderConfirmation }) },
   }
+}
+
+/**
+ * Follows payments that have ended, one second later: sets `lastPaidAt` of recipients, and tells people of failures and
+ * returns. Every node polls and one at a time writes (storage/payments/payment-follow-up.ts). After a stop or a crash,
+ * the next pass of any node does the rest. A mail that a dying node had not sent is lost; its notice within the service
+ * is not.
+ */
+function followUpOf(node: Node): Poller {
+  const { database, ids, clock, mailer, onError } = node
+  return new Poller({
+    everyMs: FOLLOW_UP_MS,
+    rest: untilEvents(node, 'payment_follow_up'),
+    onError: (error) => onError(error, 'payment follow-up'),
+    poll: async () => {
+      for (let pass = 0; pass < FOLLOW_UP_PASSES_MAX; pass++) {
+        const { more, mails } = await followUpPayments(database, ids, clock.now())
+        for (const mail of mails) await mailer.send(mail).catch((error: unknown) => onError(error, 'mail'))
+        if (!more) return
+      }
+    },
+  })
 }

@@ -13,12 +13,15 @@ import { dueRecalls } from '../../storage/payments/due-recalls.ts'
 import type { RecallPartner } from '../providers/bank.ts'
 import { paymentActor } from './payment.ts'
 import { Poller } from '../runtime/poller.ts'
+import { untilDue } from '../runtime/rest.ts'
+import type { Wakes } from '../runtime/wakes.ts'
 import type { ActorSystem } from '../runtime/system.ts'
 
 /** Time between two polls for recalls that are due. */
 const TICK_MS = 1_000
 
 export interface RecallsOptions {
+  readonly wakes: Wakes
   readonly database: Database
   readonly system: ActorSystem
   readonly bank: RecallPartner
@@ -35,6 +38,7 @@ export class Recalls extends Poller {
     super({
       everyMs: TICK_MS,
       poll: () => this.#poll(),
+      rest: untilDue(options, ['payment'], ['events']),
       onError: (error) => options.onError(error, 'recalls that are due'),
     })
     this.#options = options

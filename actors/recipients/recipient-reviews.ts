@@ -24,12 +24,15 @@ import { inTransaction } from '../../storage/db/transaction.ts'
 import { SANDBOX_APPROVER } from '../approvals/approvals.ts'
 import { applyRecipientApproval } from './review-recipient.ts'
 import { Poller } from '../runtime/poller.ts'
+import { untilDue } from '../runtime/rest.ts'
+import type { Wakes } from '../runtime/wakes.ts'
 
 /** The poll interval, and the number of due reviews taken per poll. */
 const TICK_MS = 1_000
 const DUE_MAX = 256
 
 export interface RecipientReviewsOptions {
+  readonly wakes: Wakes
   readonly database: Database
   readonly clock: Clock
   readonly ids: IdSource
@@ -63,6 +66,7 @@ export class RecipientReviews extends Poller {
     super({
       everyMs: TICK_MS,
       poll: () => this.#poll(),
+      rest: untilDue(options, ['recipient_review']),
       onError: (error) => options.onError(error, 'reviews that are due'),
     })
     this.#options = options

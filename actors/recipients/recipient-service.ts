@@ -27,6 +27,7 @@ type RecipientNode = Pick<
   Node,
   | 'database'
   | 'listener'
+  | 'wakes'
   | 'clock'
   | 'ids'
   | 'shards'

@@ -31,6 +31,7 @@ import type { ReadPartnerStatement } from '../../workers/reconciliation/statemen
 import type { BankInbox } from '../providers/bank.ts'
 import type { StatementPartner } from '../providers/statements.ts'
 import { Poller } from '../runtime/poller.ts'
+import type { Wakes } from '../runtime/wakes.ts'
 
 /** The poll intervals for days to compare, and for days that have ended. */
 const TICK_MS = 2_000
@@ -45,6 +46,7 @@ const TAKEN_MS = 15 * MINUTE_MS
 const ROLES = ['operator_admin', 'treasury']
 
 export interface ReconciliationsOptions {
+  readonly wakes: Wakes
   readonly database: Database
   readonly accounts: InternalAccountCache
   readonly partner: StatementPartner
@@ -73,6 +75,12 @@ export class Reconciliations {
     this.#working = new Poller({
       everyMs: TICK_MS,
       poll: () => this.#poll(),
+      rest: {
+        clock: options.clock,
+        wakes: options.wakes,
+        on: ['reconciliation'],
+        next: () => rows.nextReconciliation(options.database),
+      },
       onError: (error) => options.onError(error, 'reconciliations'),
     })
     this.#scheduling = new Poller({

@@ -3,10 +3,12 @@
  * another node may claim it, so that the row of a dead node is taken again. The code that follows a row sets its next
  * due time.
  */
-import type { Clock } from '../../lib/base/clock.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
 import { plainArrayOrNull } from '../../storage/db/array-literal.ts'
+import type { DueWork } from '../../storage/db/due-work.ts'
 import { Poller } from './poller.ts'
+import { untilDue, type RestDeps } from './rest.ts'
+import type { Wake } from './wakes.ts'
 
 /** The rows to claim, and the end of the claim. Times are epoch milliseconds. */
 export interface DueClaim {
@@ -17,8 +19,11 @@ export interface DueClaim {
   readonly max: number
 }
 
-export interface DueRowPollerOptions<Row> {
-  readonly clock: Clock
+export interface DueRowPollerOptions<Row> extends RestDeps {
+  /** The table of the rows. */
+  readonly work: DueWork
+  /** What else ends the rest, for a table without a trigger. */
+  readonly also?: readonly Wake[]
   readonly shards: Shards
   readonly onError: (error: unknown, what: string) => void
   /** The poll interval, and the number of rows taken per poll. */
@@ -40,6 +45,7 @@ export abstract class DueRowPoller<Row> extends Poller {
     super({
       everyMs: options.everyMs,
       poll: () => this.#poll(),
+      rest: untilDue(options, [options.work], options.also),
       onError: (error) => options.onError(error, options.what),
     })
     this.#options = options

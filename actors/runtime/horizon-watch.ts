@@ -8,7 +8,7 @@ import type { Database } from '../../storage/db/database.ts'
 import { readHorizon } from '../../storage/outbox/event-horizon.ts'
 import { Poller } from './poller.ts'
 
-const TICK_MS = 5_000
+const TICK_MS = 30_000
 /** Our own transactions end within 20 s; an older one is stuck or belongs to another program. */
 const ALARM_MS = 30_000
 /** The interval between two reports of the same transaction. */

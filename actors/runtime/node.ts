@@ -19,6 +19,7 @@ import type { OrderNumbers } from '../../storage/payments/order-numbers.ts'
 import type { WorkerPool } from '../../workers/pool/pool.ts'
 import type { Answers } from '../commands/answers.ts'
 import type { ActorSystem } from './system.ts'
+import type { Wakes } from './wakes.ts'
 
 /** The machinery of a node. Its members have the names under which the options of the parts of a noun ask for them. */
 export interface Node {
@@ -33,6 +34,8 @@ export interface Node {
   readonly databaseUrl: string
   /** Receives the messages of other nodes; the nouns subscribe to its channels while they are built. */
   readonly listener: Pick<PgListener, 'subscribe'>
+  /** Wakes the pollers that rest. */
+  readonly wakes: Wakes
   /**
    * Connections for snapshots, which read many rows as of one moment while their results are written through other
    * connections.

@@ -32,6 +32,8 @@ import {
 import type { Queries } from '../../storage/db/transaction.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
 import { Poller } from '../runtime/poller.ts'
+import { untilDue } from '../runtime/rest.ts'
+import type { Wakes } from '../runtime/wakes.ts'
 import type {
   BankInbox,
   BankPartner,
@@ -64,6 +66,7 @@ const RESEND_MS = 5_000
 const ATTEMPTS_MAX = 8
 
 export interface SandboxBankOptions {
+  readonly wakes: Wakes
   readonly database: Database
   readonly clock: Clock
   /** Only the node that owns a shard sends the messages about its orders. */
@@ -105,6 +108,7 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
     this.#poller = new Poller({
       everyMs: TICK_MS,
       poll: () => this.#report(),
+      rest: untilDue(options, ['sandbox_order']),
       onError: (error) => options.onError(error, 'sandbox bank'),
     })
   }
@@ -152,6 +156,8 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
         })),
         now,
       )
+      // The trigger of the table tells only of orders whose message is hastened.
+      this.#poller.wake()
     }
     return submissions
   }

@@ -20,6 +20,8 @@ import {
 } from '../../storage/sandbox/sandbox-messages.ts'
 import { through, type TransactionClient } from '../../storage/db/transaction.ts'
 import { Poller } from '../runtime/poller.ts'
+import { untilDue } from '../runtime/rest.ts'
+import type { Wakes } from '../runtime/wakes.ts'
 import type { CreditInbox, CreditMessage, CreditPartner, CreditReturn } from '../providers/credits.ts'
 
 /** Time between two polls for due messages: a credit arrives well within a second. */
@@ -28,6 +30,7 @@ const TICK_MS = 200
 const RETURN_MS = 2_000
 
 export interface SandboxCreditsOptions {
+  readonly wakes: Wakes
   readonly database: Database
   readonly clock: Clock
   /** Only the node that owns a shard sends the messages of that shard. */
@@ -54,6 +57,7 @@ export class SandboxCredits implements CreditPartner {
     this.#poller = new Poller({
       everyMs: TICK_MS,
       poll: () => this.#report(),
+      rest: untilDue(options, ['sandbox_message']),
       onError: (error) => options.onError(error, 'sandbox bank'),
     })
   }

@@ -25,6 +25,8 @@ import {
 } from '../../storage/sandbox/sandbox-fx-orders.ts'
 import { readRateShifts, writeRateShift } from '../../storage/exchange/rate-shifts.ts'
 import { Poller } from '../runtime/poller.ts'
+import { untilDue } from '../runtime/rest.ts'
+import type { Wakes } from '../runtime/wakes.ts'
 import type { FxInbox, FxMessage, FxOrder, FxPartner, FxStatus, FxSubmission } from '../providers/fx.ts'
 import { messageId } from './sandbox-order-plan.ts'
 
@@ -34,6 +36,7 @@ const TICK_MS = 100
 const RESEND_MS = 5_000
 
 export interface SandboxFxOptions {
+  readonly wakes: Wakes
   readonly database: Database
   readonly clock: Clock
   /** Only the node that owns a shard sends the messages about its orders. */
@@ -62,6 +65,7 @@ export class SandboxFx implements FxPartner {
     this.#poller = new Poller({
       everyMs: TICK_MS,
       poll: () => this.#report(),
+      rest: untilDue(options, ['sandbox_fx_order']),
       onError: (error) => options.onError(error, 'sandbox exchanges'),
     })
   }
@@ -131,6 +135,8 @@ export class SandboxFx implements FxPartner {
       })),
       now,
     )
+    // The trigger of the table tells only of orders whose message is hastened.
+    this.#poller.wake()
     return new Map(planned.map(({ order, plan }) => [order.reference, plan.submit]))
   }
 

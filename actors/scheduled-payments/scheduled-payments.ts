@@ -32,7 +32,10 @@ import * as occurrences from '../../storage/scheduled-payments/scheduled-occurre
 import { inTransaction } from '../../storage/db/transaction.ts'
 import { blocked, moveSchedule, RECIPIENT_BLOCKED, STOPPED_STATUSES } from './change-schedule.ts'
 import { submitPayment, type FlowDeps, type PayDeps } from '../payments/submit-payment.ts'
-import { Poller } from '../runtime/poller.ts'
+import { Poller, type Rest } from '../runtime/poller.ts'
+import { earliest, untilDue, untilEvents } from '../runtime/rest.ts'
+import { nextDue } from '../../storage/db/due-work.ts'
+import type { Wakes } from '../runtime/wakes.ts'
 
 /** The poll interval, and the number of due schedules taken per poll. */
 const TICK_MS = 1_000
@@ -46,6 +49,7 @@ const AT_ONCE = 4
 const LEFT_AFTER_MS = LIMITS.requestDeadlineMs * 4
 
 export interface ScheduledPaymentsOptions {
+  readonly wakes: Wakes
   readonly database: Database
   readonly clock: Clock
   readonly ids: IdSource
@@ -88,13 +92,28 @@ export class ScheduledPayments {
     this.#making = new Poller({
       everyMs: TICK_MS,
       poll: () => this.#poll(),
+      rest: this.#untilDue(),
       onError: onError('scheduled payments that are due'),
     })
     this.#following = new Poller({
       everyMs: TICK_MS,
       poll: () => this.#follow(),
+      rest: untilEvents(options, 'scheduled_payment_follow_up'),
       onError: onError('outcomes of scheduled payments'),
     })
+  }
+
+  /** Rests until a schedule is due, or until an occurrence that a node has claimed counts as left. */
+  #untilDue(): Rest {
+    const { database, shards } = this.#options
+    const schedules = untilDue(this.#options, ['scheduled_payment'])
+    return {
+      ...schedules,
+      next: async () => {
+        const taken = await nextDue(database, 'scheduled_occurrence', shards.owned())
+        return earliest([await schedules.next(), taken === null ? null : taken + LEFT_AFTER_MS])
+      },
+    }
   }
 
   /** Starts polling. */

@@ -21,12 +21,15 @@ import {
 import type { TransactionClient } from '../../storage/db/transaction.ts'
 import type { StatementJobRequest } from './statement-job.ts'
 import { Poller } from '../runtime/poller.ts'
+import { untilDue } from '../runtime/rest.ts'
+import type { Wakes } from '../runtime/wakes.ts'
 
 const TICK_MS = 1_000
 /** The number of balances handled in one transaction. */
 const BALANCES_MAX = 200
 
 export interface StatementCalendarOptions {
+  readonly wakes: Wakes
   readonly database: Database
   readonly clock: Clock
   readonly ids: IdSource
@@ -43,6 +46,7 @@ export class StatementCalendar {
     this.#poller = new Poller({
       everyMs: TICK_MS,
       poll: () => this.#poll(),
+      rest: untilDue(options, ['statement_calendar']),
       onError: (error) => options.onError(error, 'monthly statements'),
     })
   }

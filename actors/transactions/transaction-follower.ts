@@ -10,6 +10,8 @@ import type { Clock } from '../../lib/base/clock.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { followTransactions } from '../../storage/transactions/transactions.ts'
 import { Poller } from '../runtime/poller.ts'
+import { untilEvents } from '../runtime/rest.ts'
+import type { Wakes } from '../runtime/wakes.ts'
 
 const TICK_MS = 250
 /** The number of commands per second of this node that counts as a flood. A follower with rests keeps up with fewer. */
@@ -26,6 +28,7 @@ export function restAfter(passMs: number, commands: number, elapsedMs: number): 
 }
 
 export interface TransactionFollowerOptions {
+  readonly wakes: Wakes
   readonly database: Database
   readonly clock: Clock
   /** Returns the number of commands that this node has committed so far. */
@@ -48,6 +51,7 @@ export class TransactionFollower {
     this.#poller = new Poller({
       everyMs: TICK_MS,
       poll: () => this.#follow(),
+      rest: untilEvents(options, 'transaction_following'),
       onError: (error) => options.onError(error, 'transactions'),
     })
   }

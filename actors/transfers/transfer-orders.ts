@@ -31,6 +31,7 @@ import type { HeldSubjectKind } from '../compliance/compliance-holds.ts'
 import type { ExceptionSubjectKind } from '../compliance/resolve-exception.ts'
 import type { BookTransferPartner } from '../providers/book-transfers.ts'
 import { DueRowPoller } from '../runtime/due-row-poller.ts'
+import type { Wakes } from '../runtime/wakes.ts'
 
 /** Time between two polls, and the most transfers that one poll takes. */
 const TICK_MS = 250
@@ -47,6 +48,7 @@ const ASK_MS_MAX = 10_000
 const FAILED_CODE = 'TECH'
 
 export interface TransferOrdersOptions {
+  readonly wakes: Wakes
   readonly database: Database
   /** Internal accounts, read within the transaction of each move. */
   readonly accounts: Pick<InternalAccountCache, 'within'>
@@ -65,6 +67,8 @@ export class TransferOrders extends DueRowPoller<DueTransfer> {
   constructor(options: TransferOrdersOptions) {
     super({
       ...options,
+      work: 'transfer_order',
+      also: ['events'],
       everyMs: TICK_MS,
       max: TAKEN_MAX,
       takenMs: TAKEN_MS,

@@ -7,7 +7,7 @@
  *    relay's progress. A delivery leaves the queue only together with its outcome. Deliveries that a dead node had in
  *    flight are sent again with the same event id.
  *  * Payments never wait for callbacks: a commit only tells the relay of its own process that there may be events. The
- *    relay informs the nodes by NOTIFY, and every node polls as well, so a lost notification costs half a second.
+ *    relay informs the nodes by NOTIFY, and every node looks as well when a delivery is due.
  *  * Endpoints do not wait for each other: each has its own queue, sockets and pace.
  */
 import { MINUTE_MS, type Clock } from '../../lib/base/clock.ts'
@@ -32,12 +32,15 @@ import { readAnnouncement, relayEvents, WEBHOOK_CHANNEL } from '../../storage/we
 import type { SignBatch } from '../../workers/pool/pool.ts'
 import { EndpointActor, type EndpointDeps } from './endpoint.ts'
 import { createResolve, type ResolveHost } from './sender.ts'
+import { Poller, type Rest } from '../runtime/poller.ts'
+import { untilDelivery, untilHopeless } from './relay-rests.ts'
+import type { Wakes } from '../runtime/wakes.ts'
 
 /** The time that the relay waits for more events after the first one, so that a burst needs one pass. */
 const GATHER_MS = 20
 /** While there are events, the relay polls again after this time, because not every writer of events notifies it. */
 const BUSY_MS = 50
-/** The poll interval of the relay and the queue without a notification. */
+/** The poll interval of the relay and the queue without a notification, while there is work. */
 const LOOK_MS = 500
 /** The interval of the search for endpoints that have failed for too long. */
 const TIDY_MS = 5_000
@@ -55,6 +58,7 @@ const IDLE_MS = 30_000
 const CLOSE_MS = 1_500
 
 export interface WebhooksOptions {
+  readonly wakes: Wakes
   readonly databaseUrl: string
   readonly listener: Pick<PgListener, 'subscribe'>
   readonly ids: IdSource
@@ -91,7 +95,9 @@ export class Webhooks {
   /** Actors of shards that have left this node, until their deliveries in flight end. */
   readonly #leaving = new Set<EndpointActor>()
   readonly #work = new Set<Promise<void>>()
-  readonly #timers = new Set<NodeJS.Timeout>()
+  readonly #looks: Poller
+  readonly #tidying: Poller
+  readonly #sweeps: Poller
   readonly #written = new Map<string, (() => void)[]>()
   #finished: Finished[] = []
   #finishing = false
@@ -124,6 +130,12 @@ export class Webhooks {
       finish: (attempt) => this.#finish(attempt),
       sockets: { take: (onFree) => this.#takeSocket(onFree), give: () => this.#giveSocket() },
     }
+    const poller = (what: string, everyMs: number, poll: () => Promise<void>, rest?: Rest) =>
+      new Poller({ everyMs, poll, onError: (error) => onError(error, what), ...(rest === undefined ? {} : { rest }) })
+    const deps = { ...options, database: this.#database }
+    this.#looks = poller('due webhook deliveries', LOOK_MS, async () => this.#lookAll(), untilDelivery(deps))
+    this.#tidying = poller('webhook endpoints', TIDY_MS, () => this.#tidy(), untilHopeless(deps))
+    this.#sweeps = poller('webhook queue', SWEEP_MS, () => dropOrphans(this.#database, clock.now()))
     options.listener.subscribe(WEBHOOK_CHANNEL, {
       onMessage: (payload) => this.#heard(payload),
       onGap: () => this.#look(),
@@ -145,21 +157,14 @@ export class Webhooks {
       if (lost.length > 0) this.#leave(new Set(lost))
       if (gained.length > 0) this.#look()
     })
-    this.#every(LOOK_MS, () => {
-      this.#relaySoon(0)
-      this.#look()
-    })
-    this.#every(TIDY_MS, () => this.#background(this.#tidy(), 'webhook endpoints'))
-    this.#every(SWEEP_MS, () =>
-      this.#background(dropOrphans(this.#database, this.#options.clock.now()), 'webhook queue'),
-    )
+    for (const poller of [this.#looks, this.#tidying, this.#sweeps]) poller.start()
     this.#relaySoon(0)
   }
 
   /** Stops taking deliveries. Deliveries in flight may end; otherwise they are given back. */
   async stop(): Promise<void> {
     this.#running = false
-    for (const timer of this.#timers) clearInterval(timer)
+    await Promise.all([this.#looks, this.#tidying, this.#sweeps].map((poller) => poller.stop()))
     clearTimeout(this.#relayTimer)
     await Promise.all([...this.#actors.values(), ...this.#leaving].map((actor) => actor.close(CLOSE_MS)))
     this.#actors.clear()
@@ -208,10 +213,6 @@ export class Webhooks {
       clearTimeout(timer)
       this.#written.delete(deliveryId)
     }
-  }
-
-  #every(ms: number, work: () => void): void {
-    this.#timers.add(setInterval(work, ms))
   }
 
   #background(work: Promise<void>, what: string): void {
@@ -270,6 +271,11 @@ export class Webhooks {
       if (kind === 'changed' && actor !== undefined) this.#background(actor.changed(), 'a changed webhook endpoint')
       else if (this.#options.shards.owns(shard)) this.#actor(id, shard).wake()
     }
+  }
+
+  #lookAll(): void {
+    this.#relaySoon(0)
+    this.#look()
   }
 
   /** Polls for endpoints with due deliveries, and drops the actors that have been idle for a while. */
@@ -381,5 +387,7 @@ export class Webhooks {
     const paused = await finishAttempts(this.#database, batch, streaks)
     for (const { delivery } of batch) for (const written of this.#written.get(delivery.id) ?? []) written()
     for (const { id, tenantId } of paused) this.#options.onStatus({ endpointId: id, tenantId, status: 'paused' })
+    // A delivery that failed is due again later.
+    this.#looks.wake()
   }
 }

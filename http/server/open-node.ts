@@ -9,6 +9,7 @@ import { HorizonWatch } from '../../actors/runtime/horizon-watch.ts'
 import { background, type Background, type Node } from '../../actors/runtime/node.ts'
 import { Poller } from '../../actors/runtime/poller.ts'
 import { ActorSystem } from '../../actors/runtime/system.ts'
+import { Wakes } from '../../actors/runtime/wakes.ts'
 import { HOUR_MS, systemClock, type Clock } from '../../lib/base/clock.ts'
 import { createIdSource } from '../../lib/base/ids.ts'
 import type { Screener } from '../../lib/compliance/screening.ts'
@@ -145,6 +146,10 @@ export async function openNode(
   const findIdempotencyRecord = createIdempotencyRecords({ database, clock })
   const server = createHttpServer({ ids, problemBase })
   const listener = new PgListener({ url: databaseUrl, onError })
+  const shards = openShards(config, { log, clock, databaseUrl, instance })
+  const wakes = new Wakes({ listener, clock, shards })
+  system.onCommitted(() => wakes.wake('events'))
+  database.onEvents(() => wakes.wake('events'))
   const node: Node = {
     config,
     clock,
@@ -156,7 +161,8 @@ export async function openNode(
     listener,
     snapshots,
     system,
-    shards: openShards(config, { log, clock, databaseUrl, instance }),
+    shards,
+    wakes,
     workers,
     mailer: mailOutboxOf(config, { clock, ids, log }),
     secrets: createSecretBox(masterSecret),

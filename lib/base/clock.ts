@@ -12,6 +12,11 @@ export const DAY_MS = 24 * HOUR_MS
 export interface Clock {
   /** Milliseconds since 1970-01-01T00:00:00Z. */
   now(): number
+  /**
+   * Registers a listener, which is called when the clock was moved. Clocks that run evenly have none; a sleep of 30 s
+   * at most (actors/runtime/poller.ts) bounds what a moved clock of the machine delays.
+   */
+  onJump?(listener: () => void): void
 }
 
 /** The clock of the machine. */
@@ -29,6 +34,7 @@ export function laterThan(last: number, now: number): number {
 /** A clock that stands still until it is moved: for tests and simulations. */
 export class ManualClock implements Clock {
   #ms: number
+  readonly #onJump: (() => void)[] = []
 
   /** Starts at the given epoch milliseconds. */
   constructor(ms: number) {
@@ -42,6 +48,11 @@ export class ManualClock implements Clock {
   /** Moves the clock forward, or back when `ms` is negative. */
   advance(ms: number): void {
     this.#ms += ms
+    for (const listener of this.#onJump) listener()
+  }
+
+  onJump(listener: () => void): void {
+    this.#onJump.push(listener)
   }
 }
 

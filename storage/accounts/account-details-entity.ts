@@ -1,6 +1,7 @@
 /** Account details of a balance: one row for each set of bank identifiers by which payers reach the balance. */
 import { defineEntity, p } from '@mikro-orm/core'
 import type { AccountDetailsRecord, AccountIdentifiers } from '../../lib/accounts/details.ts'
+import { dueTriggers } from '../db/due-work.ts'
 
 const TELL_NODES = `create trigger own_accounts_changed after insert or delete or update of status, identifiers, shared on account_details
   for each row execute function own_accounts_changed()`
@@ -54,6 +55,8 @@ export const AccountDetails = defineEntity({
     { name: 'account_details_due', properties: ['dueAt'], where: 'due_at is not null' },
   ],
   triggers: [
+    ...dueTriggers('account_details', 'due_at'),
+
     { name: 'own_accounts_changed', timing: 'after', events: ['insert', 'delete', 'update'], expression: TELL_NODES },
   ],
 })

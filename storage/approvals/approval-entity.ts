@@ -3,10 +3,12 @@
  * lock of its row.
  */
 import { defineEntity, p } from '@mikro-orm/core'
+import { dueTriggers } from '../db/due-work.ts'
 
 export const Approval = defineEntity({
   name: 'Approval',
   tableName: 'approval',
+  triggers: dueTriggers('approval', 'wake_at'),
   properties: {
     id: p.uuid().primary(),
     customerId: p.uuid().fieldName('customer_id'),

@@ -1,5 +1,6 @@
 /** Files of payments, and their rows. */
 import { defineEntity, p } from '@mikro-orm/core'
+import { dueTriggers } from '../db/due-work.ts'
 
 const at = (column: string) => p.datetime().fieldName(column).columnType('timestamptz')
 const count = () => p.integer().defaultRaw('0')
@@ -7,6 +8,7 @@ const count = () => p.integer().defaultRaw('0')
 export const BulkPayment = defineEntity({
   name: 'BulkPayment',
   tableName: 'bulk_payment',
+  triggers: dueTriggers('bulk_payment', 'due_at'),
   properties: {
     id: p.uuid().primary(),
     customerId: p.uuid().fieldName('customer_id'),

@@ -2,10 +2,12 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import type { ComplianceHoldRow } from '../../lib/compliance/hold.ts'
 import { jsonText } from '../db/columns.ts'
+import { dueTriggers } from '../db/due-work.ts'
 
 export const ComplianceHold = defineEntity({
   name: 'ComplianceHold',
   tableName: 'compliance_hold',
+  triggers: dueTriggers('compliance_hold', 'wake_at'),
   properties: {
     id: p.uuid().primary(),
     kind: p.text(),

@@ -46,6 +46,7 @@ export class Database {
   readonly pool: Pool
 
   readonly #onSecond: (error: SecondConnection) => void
+  readonly #onEvents: (() => void)[] = []
 
   /**
    * `onSecond` receives the error when code requests a second connection while it holds one; without it, the request
@@ -109,6 +110,16 @@ export class Database {
       held.open = false
       client.release(failure)
     }
+  }
+
+  /** Registers a listener, which is called after each transaction that has written events. It must be quick. */
+  onEvents(listener: () => void): void {
+    this.#onEvents.push(listener)
+  }
+
+  /** Tells the listeners that a transaction with events has committed. */
+  noteEvents(): void {
+    for (const listener of this.#onEvents) listener()
   }
 
   async close(): Promise<void> {

@@ -25,6 +25,14 @@ export function through(client: Pick<TransactionClient, 'query'>): Queries {
   }
 }
 
+/** The connections whose transaction has written events. */
+const EVENTFUL = new WeakSet<TransactionClient>()
+
+/** Notes that the transaction of a connection writes events: the listeners of its database hear of the commit. */
+export function writesEvents(client: TransactionClient): void {
+  EVENTFUL.add(client)
+}
+
 /**
  * Runs the work between `begin` and `commit`; when the work throws, everything is rolled back. Within the work, and
  * within all code that it calls, requests to the pool throw SecondConnection: all statements go through `client`.
@@ -44,9 +52,11 @@ export async function inTransaction<Result>(
       const result = await work(client)
       committing = true
       await client.query('commit')
+      if (EVENTFUL.delete(client)) database.noteEvents()
       return result
     } catch (error) {
       // An error of the work leaves the connection usable; only a failed rollback closes it.
+      EVENTFUL.delete(client)
       await client.query('rollback').catch(broken)
       if (committing && !provesRollback(error))
         throw new OutcomeUnknown('The connection was lost during a commit.', { cause: error })

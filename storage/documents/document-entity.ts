@@ -1,9 +1,11 @@
 /** An uploaded file: a document with a purpose, or the attachment of a transaction. */
 import { defineEntity, p } from '@mikro-orm/core'
+import { dueTriggers } from '../db/due-work.ts'
 
 export const Document = defineEntity({
   name: 'Document',
   tableName: 'document',
+  triggers: dueTriggers('document', 'scan_due_at'),
   properties: {
     id: p.uuid().primary(),
     customerId: p.uuid().fieldName('customer_id'),

@@ -1,11 +1,13 @@
 /** A request for money that a customer sends to an outside payer. */
 import { defineEntity, p } from '@mikro-orm/core'
+import { dueTriggers } from '../db/due-work.ts'
 
 const WAITING = `where status in ('open', 'partially_paid')`
 
 export const FundsRequest = defineEntity({
   name: 'FundsRequest',
   tableName: 'funds_request',
+  triggers: dueTriggers('funds_request', 'expires_at'),
   properties: {
     id: p.uuid().primary(),
     customerId: p.uuid().fieldName('customer_id'),

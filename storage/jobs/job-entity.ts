@@ -1,11 +1,13 @@
 /** A job: work that is requested now and done soon. */
 import { defineEntity, p } from '@mikro-orm/core'
+import { dueTriggers } from '../db/due-work.ts'
 
 const at = (column: string) => p.datetime().fieldName(column).columnType('timestamptz')
 
 export const Job = defineEntity({
   name: 'Job',
   tableName: 'job',
+  triggers: dueTriggers('job', 'due_at'),
   properties: {
     id: p.uuid().primary(),
     tenantId: p.uuid().fieldName('tenant_id'),

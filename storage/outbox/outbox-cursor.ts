@@ -9,7 +9,7 @@
  */
 import { DAY_MS, timestamp } from '../../lib/base/clock.ts'
 import { eventHorizon, SNAPSHOT_COLUMNS } from './event-horizon.ts'
-import { through, type TransactionClient } from '../db/transaction.ts'
+import { through, type Queries, type TransactionClient } from '../db/transaction.ts'
 import { FOLLOWERS, type Follower } from './followers.ts'
 import { renumberEvents } from './restored-outbox.ts'
 
@@ -139,6 +139,22 @@ export class OutboxCursor {
       values: [position, timestamp(this.#now)],
     })
   }
+}
+
+/**
+ * Tells whether there are events that a follower has not followed: those of transactions that were not over at its last
+ * pass, and those of a pass that is under way. `now` is epoch milliseconds.
+ *
+ * @throws the driver's errors
+ */
+export async function hasUnfollowedEvents(database: Queries, follower: Follower, now: number): Promise<boolean> {
+  const [row] = await database.query<[boolean]>({
+    name: `${follower}_left`,
+    values: [timestamp(now), CLOCK_SLACK_MS / 1_000],
+    text: `select exists (select from outbox o where o.written_in >= f.position
+        and o.created_at >= least(f.moved_at, $1::timestamptz) - make_interval(secs => $2)) from ${follower} f`,
+  })
+  return row?.[0] === true
 }
 
 const after = (transaction: string): string => String(BigInt(transaction) + 1n)

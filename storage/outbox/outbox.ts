@@ -1,5 +1,6 @@
 /** Writes events of changes that do not go through the commit statement, in the transaction of their cause. */
 import type pg from 'pg'
+import { writesEvents } from '../db/transaction.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { OutboxEvent } from '../../lib/decisions/effects.ts'
 
@@ -23,6 +24,7 @@ export interface WrittenEvent extends Omit<OutboxEvent, 'customerId'> {
 
 /** Writes one event. Times are epoch milliseconds, amounts minor units. */
 export async function writeEvent(client: pg.ClientBase, event: WrittenEvent): Promise<void> {
+  writesEvents(client)
   await client.query({
     name: 'write_event',
     text: `insert into outbox (id, created_at, customer_id, operator_id, shard, type, object, object_id, status, previous_status, amount, currency, sandbox, related_object, related_id)

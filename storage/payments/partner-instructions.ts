@@ -134,3 +134,22 @@ export async function placesOfPayments(database: Queries, ids: readonly string[]
   })
   return rows.map((row) => PLACE.read(row))
 }
+
+/**
+ * Returns when the bank is next asked about a payment of unknown outcome, or a payment may next be handed over that
+ * waits for its time; epoch milliseconds, for these shards (null: for all). Null: no payment waits.
+ *
+ * @throws DatabaseUnavailable, and what the driver throws
+ */
+export async function nextInstruction(
+  database: Queries,
+  { now, owned }: { readonly now: number; readonly owned: readonly number[] | null },
+): Promise<number | null> {
+  const [row] = await database.query<[number | null]>({
+    name: 'next_instruction',
+    values: [timestamp(now), plainArrayOrNull(owned)],
+    text: `select ceil(extract(epoch from least(min(attention_at), min(not_before) filter (where not_before > $1::timestamptz))) * 1000)::float8
+      from partner_instruction where $2::smallint[] is null or shard = any($2)`,
+  })
+  return row?.[0] ?? null
+}

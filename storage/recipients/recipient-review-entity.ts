@@ -1,9 +1,11 @@
 /** A review of a recipient by the operator's staff. */
 import { defineEntity, p } from '@mikro-orm/core'
+import { dueTriggers } from '../db/due-work.ts'
 
 export const RecipientReview = defineEntity({
   name: 'RecipientReview',
   tableName: 'recipient_review',
+  triggers: dueTriggers('recipient_review', 'wake_at'),
   properties: {
     id: p.uuid().primary(),
     recipientId: p.uuid().fieldName('recipient_id'),

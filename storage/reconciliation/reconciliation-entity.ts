@@ -3,12 +3,14 @@
  * entity.
  */
 import { defineEntity, p } from '@mikro-orm/core'
+import { workTriggers } from '../db/due-work.ts'
 
 const time = () => p.datetime().columnType('timestamptz')
 
 export const Reconciliation = defineEntity({
   name: 'Reconciliation',
   tableName: 'reconciliation',
+  triggers: workTriggers('reconciliation', 'true', ['status', 'new.status is distinct from old.status']),
   properties: {
     id: p.uuid().primary(),
     operatorId: p.uuid().fieldName('operator_id'),

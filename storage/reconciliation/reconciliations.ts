@@ -86,6 +86,22 @@ export async function queueReconciliations(
 }
 
 /**
+ * Returns when the next day can be taken, epoch milliseconds, which may have passed; null when none waits.
+ *
+ * @throws the driver's errors
+ */
+export async function nextReconciliation(database: Database): Promise<number | null> {
+  const [row] = await database.query<[number | null]>({
+    name: 'next_reconciliation',
+    values: [COMMITTED_AFTER_MS / 1_000],
+    text: `select ceil(extract(epoch from min(greatest(r.taken_until, (r.day + 1)::timestamp at time zone 'UTC' + make_interval(secs => $1)))) * 1000)::float8
+      from reconciliation r where status in ('queued', 'running')
+        and not exists (select from reconciliation e where e.connection_id = r.connection_id and e.currency = r.currency and e.day < r.day and e.status in ('queued', 'running', 'failed'))`,
+  })
+  return row?.[0] ?? null
+}
+
+/**
  * Takes the oldest day of an account that no node works on, without unfinished earlier days, and with all its decisions
  * committed. Null when there is none.
  */

@@ -1,9 +1,14 @@
 /** A scheduled payment: a schedule that makes payments on its days. */
 import { defineEntity, p } from '@mikro-orm/core'
+import { workTriggers } from '../db/due-work.ts'
 
 export const ScheduledPayment = defineEntity({
   name: 'ScheduledPayment',
   tableName: 'scheduled_payment',
+  triggers: workTriggers('scheduled_payment', 'new.next_occurrence_at is not null', [
+    'status, next_occurrence_at',
+    "new.status = 'active'",
+  ]),
   properties: {
     id: p.uuid().primary(),
     customerId: p.uuid().fieldName('customer_id'),

@@ -2,7 +2,7 @@
 import type { IdSource } from '../../lib/base/ids.ts'
 import type { Effects } from '../../lib/decisions/effects.ts'
 import type { TurnFence } from '../commit/turn.ts'
-import type { TransactionClient } from '../db/transaction.ts'
+import { writesEvents, type TransactionClient } from '../db/transaction.ts'
 import { commit, type Conflict } from './commit.ts'
 
 /** An open transaction and its time, epoch milliseconds. */
@@ -55,6 +55,7 @@ export async function writeEffects(
   effects: Effects,
   fence: TurnFence | null = null,
 ): Promise<void> {
+  writesEvents(client)
   const connection = {
     query: async (statement: { name: string; text: string; values: unknown[]; rowMode: 'array' }) =>
       (await client.query(statement)) as unknown as { rows: unknown[][] },

@@ -1,5 +1,6 @@
 /** A webhook endpoint of an integrator; its secrets are stored encrypted. */
 import { defineEntity, p } from '@mikro-orm/core'
+import { workTriggers } from '../db/due-work.ts'
 import { bigVersion, instant, managed } from '../db/entity-types.ts'
 import { Customer } from '../customers/customer-entity.ts'
 import { Operator } from '../operators/operator-entity.ts'
@@ -8,6 +9,10 @@ export const WebhookEndpoint = managed(
   defineEntity({
     name: 'WebhookEndpoint',
     tableName: 'webhook_endpoint',
+    triggers: workTriggers('webhook_endpoint', null, [
+      'failing_since',
+      'old.failing_since is null and new.failing_since is not null',
+    ]),
     properties: {
       id: p.uuid().primary(),
       level: p.text(),

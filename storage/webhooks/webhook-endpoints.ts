@@ -189,6 +189,23 @@ export async function readEndpointSettings(database: Database, id: string): Prom
 }
 
 /**
+ * Returns when the next endpoint of these shards (null: of all) has failed for too long, epoch milliseconds; null when
+ * none fails.
+ *
+ * @throws DatabaseUnavailable, and what the driver throws
+ */
+export async function nextHopeless(database: Database, shards: readonly number[] | null): Promise<number | null> {
+  const [row] = await database.query<[number | null]>({
+    name: 'next_hopeless',
+    values: [plainArrayOrNull(shards)],
+    text: `select ceil(extract(epoch from min(failing_since)) * 1000)::float8 from webhook_endpoint
+      where failing_since is not null and status in ('active', 'paused') and ($1::smallint[] is null or shard = any($1))`,
+  })
+  const since = row?.[0] ?? null
+  return since === null ? null : since + DISABLE_AFTER_MS
+}
+
+/**
  * Disables the endpoints of these shards (null: of all) that have failed for too long. The time counts from the first
  * failure since the last success, so a time without deliveries before that failure does not count.
  */

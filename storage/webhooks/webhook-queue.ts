@@ -281,12 +281,30 @@ const ORPHAN_MS = DAY_MS
 
 // Jumps from endpoint to endpoint through the index: the cost depends on the number of endpoints with work, not on the
 // amount of work.
-const HEADS = `with recursive head as (
+const HEAD = `with recursive head as (
     (select q.endpoint_id, q.shard, q.due_at from webhook_queue q order by q.endpoint_id, q.due_at limit 1)
     union all
     select n.endpoint_id, n.shard, n.due_at from head h cross join lateral (
-      select q.endpoint_id, q.shard, q.due_at from webhook_queue q where q.endpoint_id > h.endpoint_id order by q.endpoint_id, q.due_at limit 1) n)
+      select q.endpoint_id, q.shard, q.due_at from webhook_queue q where q.endpoint_id > h.endpoint_id order by q.endpoint_id, q.due_at limit 1) n)`
+
+const HEADS = `${HEAD}
   select endpoint_id, shard from head where due_at <= $1 and ($2::smallint[] is null or shard = any($2)) order by due_at limit $3`
+
+/**
+ * Returns when the next delivery of these shards (null: of all) is due, epoch milliseconds, which may have passed; null
+ * when none waits.
+ *
+ * @throws DatabaseUnavailable, and what the driver throws
+ */
+export async function nextDelivery(database: Database, shards: readonly number[] | null): Promise<number | null> {
+  const [row] = await database.query<[number | null]>({
+    name: 'next_delivery',
+    values: [plainArrayOrNull(shards)],
+    text: `${HEAD}
+  select ceil(extract(epoch from min(due_at)) * 1000)::float8 from head where $1::smallint[] is null or shard = any($1)`,
+  })
+  return row?.[0] ?? null
+}
 
 /** Finds endpoints of these shards (null: of all) with due deliveries, the longest waiting first. */
 export async function dueEndpoints(

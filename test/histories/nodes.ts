@@ -4,6 +4,7 @@
  * due when it is told to, so a history decides when, and how many look at once. They hold no leases and know nothing of each
  * other.
  */
+import { createWakes } from '../support/wakes.ts'
 import { randomUUID } from 'node:crypto'
 import type { Test } from 'tap'
 import { Approvals, type ApprovalsOptions } from '../../actors/approvals/approvals.ts'
@@ -67,7 +68,8 @@ async function openNode(ledger: Ledger, bugs: string[]) {
   const onError = (error: unknown, what: string): void => {
     if (!(error instanceof OperatingError)) bugs.push(`${what}: ${(error as Error).stack}`)
   }
-  const shared = { database, clock, ids, shards, onError }
+  const wakes = createWakes({ clock, shards })
+  const shared = { database, clock, ids, shards, wakes, onError }
   const system = new ActorSystem({ databaseUrl, lanes: 1, clock, onBug: onError })
   const accounts = new InternalAccountCache(database, ids)
   const bank = new SandboxBank(shared)

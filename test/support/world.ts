@@ -20,7 +20,7 @@ import pino from 'pino'
 
 import type { Overrides, Service } from '../../http/server/service.ts'
 import { createService } from '../../http/server/service.ts'
-import { systemClock } from '../../lib/base/clock.ts'
+import { systemClock, type Clock } from '../../lib/base/clock.ts'
 import { readConfig } from '../../lib/config/config.ts'
 import { createIdSource } from '../../lib/base/ids.ts'
 import { audit } from '../../storage/audit/audit.ts'
@@ -130,12 +130,16 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     },
   )
   let offset = 0
-  const clock = { now: () => systemClock.now() + offset }
-  made.defer(
-    hurryWhileWaiting((ms) => {
-      offset += ms
-    }),
-  )
+  const jumps: (() => void)[] = []
+  const clock: Clock = {
+    now: () => systemClock.now() + offset,
+    onJump: (listener) => void jumps.push(listener),
+  }
+  const advance = (ms: number): void => {
+    offset += ms
+    for (const jumped of jumps) jumped()
+  }
+  made.defer(hurryWhileWaiting(advance))
   const config = readConfig({
     PORT: '0',
     DATABASE_URL: databaseUrl,
@@ -212,9 +216,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     },
     query: async <Row extends object>(sql: string, values: readonly unknown[] = []) =>
       (await admin.query<Row>(sql, [...values])).rows,
-    advance(ms) {
-      offset += ms
-    },
+    advance,
     async pollOnce() {
       await Promise.all(services.map((service) => service.pollOnce()))
     },

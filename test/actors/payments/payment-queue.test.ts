@@ -16,6 +16,7 @@ import { BalanceCache } from '../../../storage/balances/balance-cache.ts'
 import { RecipientCache } from '../../../storage/recipients/recipient-cache.ts'
 import { ids, MONDAY, newKey, problemRequest } from '../../support/commands.ts'
 import { auditIsClean, openLedger, type Ledger } from '../../support/ledger.ts'
+import { createWakes } from '../../support/wakes.ts'
 import { until } from '../../support/until.ts'
 
 const OPENING = 1_000_000n
@@ -44,7 +45,8 @@ async function openNode(
     errors.push(`${what}: ${(error as Error).message}`)
   }
   const system = new ActorSystem({ databaseUrl: ledger.url, lanes: 1, clock, onBug: onError })
-  const bank = new SandboxBank({ database, clock, shards, onError })
+  const wakes = createWakes({ clock, shards }, system)
+  const bank = new SandboxBank({ database, clock, wakes, shards, onError })
   const queue = new PaymentQueue({
     system,
     database,
@@ -53,6 +55,7 @@ async function openNode(
     screener: sandboxScreener,
     ids,
     clock,
+    wakes,
     shards,
     onError,
   })
@@ -228,6 +231,8 @@ t.test('the work of a shard is done where it is at home, and nowhere else', asyn
   homes[1].move([ledger.shard])
   await atTheBank(ledger, one)
   const two = await first.pay(20n)
+  // As the bell of the shard does.
+  second.queue.look()
   await atTheBank(ledger, two)
   t.strictSame(handed, [[], [one, two]], 'also what another node has committed')
   homes[1].move([])
@@ -235,6 +240,7 @@ t.test('the work of a shard is done where it is at home, and nowhere else', asyn
   clock.advance(2 * SECOND)
   for (const id of [one, two]) await reaches(ledger, id, 'completed')
   const three = await second.pay(30n)
+  first.queue.look()
   await atTheBank(ledger, three)
   t.strictSame(handed, [[three], [one, two]])
   t.strictSame([...first.errors, ...second.errors], [])
@@ -639,7 +645,9 @@ async function openDyingNode(
   const { database, clock, accounts } = ledger
   const ignore = () => undefined
   const system = new ActorSystem({ databaseUrl: ledger.url, lanes: 1, clock, onBug: ignore })
-  const bank = new SandboxBank({ database, clock, shards: new InProcessShards('dying'), onError: ignore })
+  const shards = new InProcessShards('dying')
+  const wakes = createWakes({ clock, shards }, system)
+  const bank = new SandboxBank({ database, clock, wakes, shards, onError: ignore })
   const queue = new PaymentQueue({
     system,
     database,
@@ -647,7 +655,8 @@ async function openDyingNode(
     screener: sandboxScreener,
     ids,
     clock,
-    shards: new InProcessShards('dying'),
+    wakes,
+    shards,
     onError: ignore,
     bank: {
       async submit(orders) {

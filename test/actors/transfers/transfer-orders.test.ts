@@ -15,6 +15,7 @@ import { createIdSource } from '../../../lib/base/ids.ts'
 import { Database } from '../../../storage/db/database.ts'
 import { InternalAccountCache } from '../../../storage/journal/internal-account-cache.ts'
 import { apart, becomes, events } from '../../http/transfers/support.ts'
+import { createWakes } from '../../support/wakes.ts'
 import { until } from '../../support/until.ts'
 import { createWorld, transferBody, type World } from '../../support/world.ts'
 
@@ -37,6 +38,10 @@ async function orders(world: World, partner: BookTransferPartner, nodes: number)
   const database = new Database(world.databaseUrl, 4)
   const ids = createIdSource(systemClock)
   const errors: unknown[] = []
+  const clock = { now: () => world.now() }
+  const wakes = createWakes({ clock, shards: new InProcessShards('all') })
+  // The transfers are made by the service of the world, which does not tell these.
+  const timer = setInterval(() => wakes.wakeAll(), 100)
   const running = Array.from(
     { length: nodes },
     (_, nth) =>
@@ -45,7 +50,8 @@ async function orders(world: World, partner: BookTransferPartner, nodes: number)
         accounts: new InternalAccountCache(database, ids),
         partner,
         gate: { screen: async () => new Map() },
-        clock: { now: () => world.now() },
+        clock,
+        wakes,
         ids,
         shards: new InProcessShards(`node ${nth}`),
         onError: (error) => {
@@ -57,6 +63,7 @@ async function orders(world: World, partner: BookTransferPartner, nodes: number)
   return {
     errors,
     [Symbol.asyncDispose]: async () => {
+      clearInterval(timer)
       await Promise.all(running.map((each) => each.stop()))
       await database.close()
     },
