@@ -33,13 +33,22 @@ export function untilDue(
   }
 }
 
-/** Rests until this node commits events. While there are events that the follower has not followed, it polls on. */
+/** After a commit of this node a follower polls on for this time without asking whether there are events. */
+const FLOOD_MS = 2_000
+
+/**
+ * Rests until this node commits events. While there are events that the follower has not followed, it polls on. In a
+ * flood the answer is known, and the question would read many events of the flood.
+ */
 export function untilEvents({ database, clock, wakes }: RestDeps, follower: Follower): Rest {
   return {
     clock,
     wakes,
     on: ['events'],
-    next: async () => ((await hasUnfollowedEvents(database, follower, clock.now())) ? clock.now() : null),
+    next: async () =>
+      wakes.hasEventsWithin(FLOOD_MS) || (await hasUnfollowedEvents(database, follower, clock.now()))
+        ? clock.now()
+        : null,
   }
 }
 

@@ -22,6 +22,7 @@ export interface WakesOptions {
 }
 
 export class Wakes {
+  #eventsAt = Number.NEGATIVE_INFINITY
   readonly #sleepers = new Set<{ readonly on: readonly Wake[]; readonly wake: () => void }>()
 
   /** Begins to hear of due work once the listener starts. */
@@ -45,7 +46,13 @@ export class Wakes {
 
   /** Wakes the sleepers for one kind of work of this node. */
   wake(work: Wake): void {
+    if (work === 'events') this.#eventsAt = performance.now()
     for (const { on, wake } of this.#sleepers) if (on.includes(work)) wake()
+  }
+
+  /** Whether this node has committed events within the last `ms` milliseconds. */
+  hasEventsWithin(ms: number): boolean {
+    return performance.now() - this.#eventsAt < ms
   }
 
   wakeAll(): void {
