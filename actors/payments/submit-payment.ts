@@ -250,6 +250,7 @@ export async function commandOf(
       sandboxDecision: world.sandbox ? sandboxDecisionIn([input.reference, recipient.name]) : null,
       rates: world.market?.rates() ?? NO_MARKET,
     },
+    ...givenOf(input),
     externalIdOwner,
     policyRefusal:
       policyRefusal(amount, currency, choice) ?? (gate !== null && 'refused' in gate ? gate.refused : null),
@@ -261,7 +262,6 @@ export async function commandOf(
     },
     metadata: inStoredOrder(input.metadata ?? {}),
     queued: delayMs === 0 ? world.queue.place(now) : placeAfter(world.queue.place(now), now, delayMs),
-    ...givenOf(input),
     ...(recipient.platformAccount === null ? {} : { payeeBalanceId: recipient.platformAccount.balanceId }),
     ...(delayMs === 0 ? {} : { notBefore: now + delayMs }),
     ...(caller.scheduledPaymentId === undefined ? {} : { scheduledPaymentId: caller.scheduledPaymentId }),

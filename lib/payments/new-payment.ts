@@ -5,8 +5,8 @@ import { chargesOf } from '../pricing/fees.ts'
 import { arrivalText, type Timing } from '../rails/timing.ts'
 import { conversionOf } from './conversion.ts'
 import type { CreatePayment } from './create-payment-command.ts'
-import { withGiven, type Given } from './given-schema.ts'
-import type { PaymentDetails, PaymentRecord } from './payment.ts'
+import { givenOf } from './given-schema.ts'
+import { NO_PROGRESS, type PaymentDetails, type PaymentRecord } from './payment.ts'
 
 /** The terms on which a balance accepts a payment. Amounts are minor units. */
 export interface AcceptedTerms {
@@ -32,11 +32,12 @@ export function newPayment(
   now: number,
 ): PaymentRecord {
   const { draft } = command
-  const payment = {
+  return {
     id: command.paymentId,
     customerId: balance.customerId,
     connectionId: command.conversion?.buyBalance.connectionId ?? balance.connectionId,
     number: command.number,
+    ...givenOf(command),
     status: statusOf(terms, approvalId),
     version: draft === undefined ? 1 : draft.version + 1,
     sourceBalanceId: balance.id,
@@ -51,22 +52,10 @@ export function newPayment(
     scheduledPaymentId: draft?.scheduledPaymentId ?? command.scheduledPaymentId ?? null,
     details: detailsOf(balance, command, terms, approvalId, exchange, now),
     metadata: command.metadata,
+    ...NO_PROGRESS,
     createdAt: draft?.createdAt ?? now,
     updatedAt: now,
-    failure: null,
-    statusReason: null,
-    returnedAmount: null,
-    returnInfo: null,
-    recall: null,
-    exception: null,
-    providerRef: null,
-    sentAt: null,
-    completedAt: null,
-    failedAt: null,
-    approvedAt: null,
-    cancelledAt: null,
-  } satisfies Omit<PaymentRecord, keyof Given>
-  return withGiven(payment, command)
+  }
 }
 
 const statusOf = ({ later }: AcceptedTerms, approvalId: string | undefined) =>

@@ -3,7 +3,7 @@ import type { BalanceState } from '../balances/balance.ts'
 import type { CommandKey } from '../balances/decision.ts'
 import type { HoldRow, IdempotencyRow, OutboxEvent, StatusUpdate } from '../decisions/effects.ts'
 import type { PaymentRewrite, PaymentRow } from './effects.ts'
-import { withGiven } from './given-schema.ts'
+import { givenOf } from './given-schema.ts'
 import { paymentJson, type PaymentRecord } from './payment.ts'
 
 /** Makes the row of a new payment. */
@@ -13,13 +13,14 @@ export function paymentRow(
   holdId: string | null,
   payingBalanceId: string,
 ): PaymentRow {
-  const row = {
+  return {
     id: payment.id,
     customerId: payment.customerId,
     operatorId,
     connectionId: payment.connectionId,
     shard,
     number: payment.number,
+    ...givenOf(payment),
     status: payment.status,
     sourceBalanceId: payment.sourceBalanceId,
     payingBalanceId,
@@ -35,9 +36,8 @@ export function paymentRow(
     details: JSON.stringify(payment.details),
     metadata: hasMembers(payment.metadata) ? JSON.stringify(payment.metadata) : null,
     createdAt: payment.createdAt,
+    ...(payment.scheduledPaymentId === null ? {} : { scheduledPaymentId: payment.scheduledPaymentId }),
   }
-  const { scheduledPaymentId } = payment
-  return withGiven(scheduledPaymentId === null ? row : { ...row, scheduledPaymentId }, payment)
 }
 
 /** Makes the row that replaces a draft. */
@@ -45,10 +45,11 @@ export function rewriteOf(
   payment: PaymentRecord,
   { holdId, payingBalanceId, version }: Pick<PaymentRewrite, 'holdId' | 'payingBalanceId' | 'version'>,
 ): PaymentRewrite {
-  const row = {
+  return {
     id: payment.id,
     version,
     connectionId: payment.connectionId,
+    ...givenOf(payment),
     status: payment.status,
     sourceBalanceId: payment.sourceBalanceId,
     payingBalanceId,
@@ -63,7 +64,6 @@ export function rewriteOf(
     metadata: hasMembers(payment.metadata) ? JSON.stringify(payment.metadata) : null,
     updatedAt: payment.updatedAt,
   }
-  return withGiven(row, payment)
 }
 
 /** Makes the hold of the payment's money, `amount` minor units, on the balance that pays. */

@@ -11,7 +11,7 @@ import type { CurrencyCode } from '../base/currency.ts'
 import type { ExceptionKind } from '../compliance/exception.ts'
 import type { FailureReason } from '../rails/failure-codes.ts'
 import { costOf, type Conversion } from './conversion.ts'
-import { withGiven, type Given } from './given-schema.ts'
+import { givenOf, type Given } from './given-schema.ts'
 import type { PaymentCharges } from '../pricing/fees.ts'
 import type { ChargeBearer, Rail } from '../rails/rails.ts'
 import { transactionId } from '../ledger/transaction-id.ts'
@@ -254,12 +254,11 @@ export function paymentJson(payment: PaymentRecord, queued: QueuePlace | null) {
   const { details } = payment
   const money = (amountMinor: bigint): MoneyJson =>
     moneyJson({ amountMinor, currency: payment.currency as CurrencyCode })
-  const view = {
+  return {
     id: payment.id,
     customerId: payment.customerId,
     number: payment.number,
-    // Named for its place in the JSON; other given fields follow at the end.
-    externalId: payment.externalId,
+    ...givenOf(payment),
     status: payment.status,
     statusReason:
       payment.failure === null
@@ -323,7 +322,6 @@ export function paymentJson(payment: PaymentRecord, queued: QueuePlace | null) {
     createdAt: timestamp(payment.createdAt),
     updatedAt: timestamp(payment.updatedAt),
   }
-  return withGiven(view, payment)
 }
 
 /** The fee and the total debit, in the currency of the source balance. */
