@@ -22,7 +22,7 @@ export interface DueClaim {
 export interface DueRowPollerOptions<Row> extends RestDeps {
   /** The table of the rows. */
   readonly work: DueWork
-  /** What else ends the rest, for a table without a trigger. */
+  /** Further wakes that end the rest, for a table without a trigger. */
   readonly also?: readonly Wake[]
   readonly shards: Shards
   readonly onError: (error: unknown, what: string) => void

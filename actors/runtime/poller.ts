@@ -2,7 +2,7 @@
  * Runs work again and again; runs never overlap.
  *
  * A poller with a `rest` sleeps while nothing is due: until the next due time that Postgres knows, or until it is woken.
- * It looks every `REST_MS` all the same, in case a wake was lost. Without a `rest` it runs at a fixed beat.
+ * Such a poller runs every `REST_MS` all the same, in case a wake was lost. A poller without a `rest` runs at a fixed beat.
  */
 import type { Clock } from '../../lib/base/clock.ts'
 import type { Wake, Wakes } from './wakes.ts'
@@ -14,7 +14,7 @@ export const REST_MS = 30_000
 export interface Rest {
   readonly clock: Clock
   readonly wakes: Wakes
-  /** What it is woken for. */
+  /** The wakes that end the rest. */
   readonly on: readonly Wake[]
   /** Returns when the next row is due, epoch milliseconds, which may have passed; null: none is known. */
   readonly next: () => Promise<number | null>

@@ -8,7 +8,7 @@ import { hasUnfollowedEvents } from '../../storage/outbox/outbox-cursor.ts'
 import type { Rest } from './poller.ts'
 import type { Wake, Wakes } from './wakes.ts'
 
-/** What a poller needs to rest. */
+/** Dependencies of a poller's rest. */
 export interface RestDeps {
   readonly database: Pick<Database, 'query'>
   readonly clock: Clock

@@ -12,7 +12,7 @@ import type { Shards } from '../../lib/shards/shards.ts'
 import { WORK_CHANNEL, type DueWork, type OtherWork } from '../../storage/db/due-work.ts'
 import type { PgListener } from '../../storage/db/pg-listener.ts'
 
-/** What a poller wakes for: rows of one table of due work, or events that this node has committed. */
+/** The cause of a wake: rows of one table of due work, or events that this node has committed. */
 export type Wake = DueWork | OtherWork | 'events'
 
 export interface WakesOptions {

@@ -31,5 +31,5 @@ export function givenOf(source: Partial<Given>): Given {
   return given as Given
 }
 
-/** What is kept where the caller gave nothing. */
+/** The given fields of a payment for which the caller gave nothing. */
 export const NONE_GIVEN: Given = givenOf({})
