@@ -35,6 +35,8 @@ export class Wire {
   #toLose = 0
   /** Number of lost answers to commits. */
   lost = 0
+  /** Number of bytes of the node that were dropped since the silence began. */
+  dropped = 0
   readonly url: string
 
   private constructor(server: Server, databaseUrl: string) {
@@ -68,6 +70,7 @@ export class Wire {
   /** Drops all bytes in both directions without closing connections, as a network that drops packets, until `mend`. */
   silence(): void {
     this.#silent = true
+    this.dropped = 0
   }
 
   mend(): void {
@@ -99,7 +102,10 @@ export class Wire {
         .on('error', () => this.#end(line))
         .on('close', () => this.#end(line))
     node.on('data', (bytes: Buffer) => {
-      if (this.#silent) return
+      if (this.#silent) {
+        this.dropped += bytes.length
+        return
+      }
       this.#listen(line, bytes)
       server.write(bytes)
     })
