@@ -66,6 +66,8 @@ export class PgListener {
   #timer: NodeJS.Timeout | undefined
   #stopped = false
   #failures = 0
+  /** Settles when the last statement of the connection has ended. */
+  #turn: Promise<unknown> = Promise.resolve()
   /** The connections that have acted on a message, by `<channel> <payload>`. */
   readonly #heard = new Map<string, Set<number>>()
 
@@ -100,10 +102,14 @@ export class PgListener {
 
   async #awaitConfirmations(message: string, withinMs: number): Promise<boolean> {
     const until = performance.now() + withinMs
-    const others = await this.#client?.query<{ pid: number }>(OTHER_LISTENERS, [APPLICATION_NAME]).then(
-      ({ rows }) => rows,
-      () => undefined,
-    )
+    const client = this.#client
+    const others =
+      client === null
+        ? undefined
+        : await this.#run<{ pid: number }>(client, OTHER_LISTENERS, [APPLICATION_NAME]).then(
+            ({ rows }) => rows,
+            () => undefined,
+          )
     while (!this.#stopped) {
       const by = this.#heard.get(message)
       if (others?.every(({ pid }) => by?.has(pid) === true) === true) {
@@ -138,12 +144,28 @@ export class PgListener {
     if (subscriber === undefined) return
     subscriber.onMessage(payload)
     if (subscriber.confirms === true)
-      client.query('select pg_notify($1, $2)', [CONFIRMATIONS, `${channel} ${payload}`]).catch(() => {
+      this.#run(client, 'select pg_notify($1, $2)', [CONFIRMATIONS, `${channel} ${payload}`]).catch(() => {
         /* The connection is lost; the sender's wait ends by itself, and `onGap` follows the reconnect. */
       })
   }
 
+  /**
+   * Runs a statement when those before it have ended: messages arrive while a statement runs, and the driver's next
+   * major version refuses a statement then.
+   */
+  #run<Row extends pg.QueryResultRow>(
+    client: pg.Client,
+    text: string,
+    values: readonly unknown[] = [],
+  ): Promise<pg.QueryResult<Row>> {
+    const result = this.#turn.then(() => client.query<Row>(text, [...values]))
+    this.#turn = result.catch(ignore)
+    return result
+  }
+
   async #connect(): Promise<void> {
+    // Statements that wait for a lost connection do not hold up those of the next.
+    this.#turn = Promise.resolve()
     const client = new pg.Client({
       connectionString: this.#options.url,
       application_name: APPLICATION_NAME,
@@ -156,7 +178,8 @@ export class PgListener {
     client.on('end', () => this.#lost(client, null))
     try {
       await client.connect()
-      await client.query(
+      await this.#run(
+        client,
         [CONFIRMATIONS, ...this.#channels.keys()].map((channel) => `listen ${pg.escapeIdentifier(channel)}`).join('; '),
       )
     } catch (error) {
@@ -176,7 +199,7 @@ export class PgListener {
 
   #probe(client: pg.Client): void {
     this.#timer = setTimeout(() => {
-      client.query('select 1').then(
+      this.#run(client, 'select 1').then(
         () => {
           if (this.#client === client) this.#probe(client)
         },
@@ -205,6 +228,8 @@ export class PgListener {
     this.#timer.unref()
   }
 }
+
+const ignore = (): void => undefined
 
 /** Closes a connection that may be closed or may never have been established. */
 async function closeQuietly(client: pg.Client | null): Promise<void> {

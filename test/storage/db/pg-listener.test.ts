@@ -37,6 +37,9 @@ async function createSender(url: string) {
   await client.connect()
   return {
     send: (channel: string, payload: string) => client.query('select pg_notify($1, $2)', [channel, payload]),
+    /** Sends messages in one transaction, so that they arrive together. */
+    sendAll: (channel: string, payloads: readonly string[]) =>
+      client.query('select pg_notify($1, payload) from unnest($2::text[]) payload', [channel, payloads]),
     connections: async () =>
       (
         await client.query<{ pid: number }>(
@@ -71,6 +74,23 @@ t.test('a sender waits until every other node has acted', async (t) => {
   await sender.send('payment_waits', '3')
   await until('all have heard it', async () => three.heard.filter((each) => each.endsWith('payment 3')).length === 3)
   t.equal(await three.nodes[0]!.keys.heard('3', 50), false, 'a channel without confirmations confirms nothing')
+})
+
+t.test('statements of a connection run one after the other, however many messages arrive at once', async (t) => {
+  await using database = await createEmptyDatabase()
+  await using sender = await createSender(database.url)
+  await using two = await createNodes(database.url, ['a', 'b'])
+  const warnings: string[] = []
+  const note = (warning: Error) => warnings.push(warning.message)
+  process.on('warning', note)
+  t.teardown(() => process.off('warning', note))
+  const payloads = Array.from({ length: 50 }, (_, nth) => String(nth))
+  await sender.sendAll('key_changed', payloads)
+  const { keys } = two.nodes[0]!
+  const confirmed = await Promise.all(payloads.map((payload) => keys.heard(payload, 10_000)))
+  t.ok(confirmed.every(Boolean), 'each message is confirmed')
+  t.equal(two.heard.length, 2 * payloads.length, 'and each node has acted once')
+  t.strictSame(warnings, [], 'the driver warns of a statement that is sent while others wait')
 })
 
 t.test('after a lost connection every channel is told of the gap, and listens again', async (t) => {
