@@ -50,6 +50,9 @@ export interface BulkCheckDeps extends PayDeps {
   readonly validation: ValidationDeps
 }
 
+const minorOf = (money: { readonly amountMinor: string } | null | undefined): bigint | null =>
+  money == null ? null : BigInt(money.amountMinor)
+
 /** Creates a recipient from the description in a row; a refusal becomes faults of the row. */
 export type MakeRecipient = (
   instruction: BulkInstruction,
@@ -358,7 +361,8 @@ export class BulkRowChecker {
       executionDate:
         examined?.executionDate ?? (faults.some(({ column }) => column === 'execution_date') ? null : executionDate),
       sourceBalanceId: draft.sourceBalanceId,
-      fee: examined?.fee == null ? null : BigInt(examined.fee.amountMinor),
+      fee: minorOf(examined?.fee),
+      feeTax: minorOf(examined?.feeTax),
       estimatedArrival: examined?.estimatedArrival == null ? null : Date.parse(examined.estimatedArrival),
       errors: faults,
       warnings,

@@ -13,7 +13,7 @@ import type { QuoteRecord } from '../../lib/exchange/quote.ts'
 import type { ConversionOrder } from '../../lib/payments/conversion.ts'
 import { createPayment } from '../../lib/payments/create-payment.ts'
 import type { CreatePayment } from '../../lib/payments/create-payment-command.ts'
-import { feeOf } from '../../lib/pricing/fees.ts'
+import { feeOf, feeTaxOf } from '../../lib/pricing/fees.ts'
 import { chooseRail, type RailReason } from '../../lib/rails/choose-rail.ts'
 import { RAILS, speedOf, type Rail } from '../../lib/rails/rails.ts'
 import { arrivalOf, timingOf } from '../../lib/rails/timing.ts'
@@ -142,6 +142,7 @@ export async function examinePayment(
     railReason: choice?.reason ?? null,
     ...(terms ?? {
       fee: null,
+      feeTax: null,
       totalDebit: null,
       executionDate: null,
       estimatedArrival: null,
@@ -229,6 +230,7 @@ function termsOf(
   const amount = BigInt(input.amount.amountMinor)
   const money = (amountMinor: bigint) => moneyJson({ amountMinor, currency: payer.currency as CurrencyCode })
   const fee = quote?.fee ?? feeOf(payer.fees, rail, amount)
+  const tax = quote === undefined ? feeTaxOf(payer.fees, rail, fee) : 0n
   const timing = timingOf(rail, input.executionDate ?? null, payer.calendar, now)
   const row = RAILS.get(rail)
   const match =
@@ -248,6 +250,7 @@ function termsOf(
         )
   return {
     fee: fee === 0n ? null : money(fee),
+    feeTax: tax === 0n ? null : money(tax),
     totalDebit: money((quote?.sellAmount ?? amount) + fee),
     executionDate: timing.executionDate,
     estimatedArrival: timestamp(

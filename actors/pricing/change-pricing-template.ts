@@ -2,6 +2,7 @@
 import type { Clock } from '../../lib/base/clock.ts'
 import { isCurrencyCode } from '../../lib/base/currency.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
+import { FEE_TERMS, type FeeTerm } from '../../lib/pricing/fees.ts'
 import { RAILS, type Rail } from '../../lib/rails/rails.ts'
 import { refuse, type FieldError, type FieldErrorCode, refuseNotFound } from '../../lib/base/problems.ts'
 import type { Database } from '../../storage/db/database.ts'
@@ -160,6 +161,13 @@ async function mustBeNew(client: TransactionClient, by: Caller<'person'>, name: 
     invalid([{ field: '/name', code: 'invalid_value', message: 'Another list has this name.' }])
 }
 
+const NOT_OF_KIND: Readonly<Record<FeeTerm, string>> = {
+  rail: 'An exchange travels by no rail.',
+  tax: 'Only the fee of a payment includes tax.',
+  refundable: 'Only the fee of a payment can be refunded.',
+  passedOn: "Only the partner's charge can be passed on.",
+}
+
 /**
  * Reads the fee rules of a body.
  *
@@ -172,12 +180,11 @@ function rulesOf(rules: readonly PricingRuleWrite[]): readonly CurrencyFeeRule[]
     const wrong = (field: string, code: FieldErrorCode, message: string) => {
       errors.push({ field: `/rules/${index}${field}`, code, message })
     }
-    const { kind, currency, rail = null, bps = 0, refundable = false, passedOn = false } = rule
+    const { kind, currency, rail = null, bps = 0, taxBps = 0, refundable = false, passedOn = false } = rule
     if (!isCurrencyCode(currency)) wrong('/currency', 'invalid_value', 'No such currency.')
     const of = rail === null ? null : RAILS.get(rail as Rail)?.currency
     if (of === undefined || (of !== null && of !== currency))
       wrong('/rail', 'invalid_value', `${rail} does not carry ${currency}.`)
-    if (rail !== null && kind === 'exchange') wrong('/rail', 'not_applicable', 'An exchange travels by no rail.')
     const [fixed, min, max] = (['fixed', 'min', 'max'] as const).map((name) => {
       const money = rule[name]
       if (money == null) return null
@@ -186,10 +193,13 @@ function rulesOf(rules: readonly PricingRuleWrite[]): readonly CurrencyFeeRule[]
       return BigInt(money.amountMinor)
     }) as [bigint | null, bigint | null, bigint | null]
     if (max !== null && max < (min ?? 0n)) wrong('/max/amountMinor', 'too_small', 'Must not be below the minimum fee.')
-    if (refundable && kind !== 'payment')
-      wrong('/refundable', 'not_applicable', 'Only the fee of a payment can be refunded.')
-    if (passedOn && kind !== 'partner_charge')
-      wrong('/passedOn', 'not_applicable', "Only the partner's charge can be passed on.")
+    for (const [term, field, isGiven] of [
+      ['rail', '/rail', rail !== null],
+      ['tax', '/taxBps', taxBps > 0],
+      ['refundable', '/refundable', refundable],
+      ['passedOn', '/passedOn', passedOn],
+    ] as const)
+      if (isGiven && !FEE_TERMS[kind].has(term)) wrong(field, 'not_applicable', NOT_OF_KIND[term])
     const key = `${kind} ${currency} ${rail ?? ''}`
     if (seen.has(key)) wrong('', 'invalid_value', 'Another rule has the same kind, currency and rail.')
     seen.add(key)
@@ -201,6 +211,7 @@ function rulesOf(rules: readonly PricingRuleWrite[]): readonly CurrencyFeeRule[]
       bps: BigInt(bps),
       min: min ?? 0n,
       max,
+      taxBps: BigInt(taxBps),
       refundable,
       passedOn,
     }

@@ -14,6 +14,7 @@ export function ruleJson({
   bps,
   min,
   max,
+  taxBps,
   refundable,
   passedOn,
 }: CurrencyFeeRule): PricingTemplate['rules'][number] {
@@ -26,6 +27,7 @@ export function ruleJson({
     bps: Number(bps),
     min: money(min),
     max: max === null ? null : money(max),
+    taxBps: Number(taxBps),
     refundable,
     passedOn,
   }

@@ -4,6 +4,7 @@ import { BULK_FILE_FORMATS, BULK_FORMAT_NAMES } from './formats.ts'
 import { BULK_STATUSES, ROW_FAILURES, ROW_STATUSES } from './bulk-payment.ts'
 import { COLUMNS } from './columns.ts'
 import { BULK_JSON_ROWS_MAX, BULK_NAME_CHARACTERS_MAX } from './limits.ts'
+import { FeeTax } from '../pricing/pricing-template-schema.ts'
 import { list } from '../contract/list.ts'
 import { CalendarDate, CurrencyCode, Money, Nullable, Text, Timestamp, Uuid, Words } from '../contract/primitives.ts'
 
@@ -82,6 +83,7 @@ export const BulkPaymentRow = Type.Object(
     executionDate: Nullable(CalendarDate),
     sourceBalanceId: Nullable(Uuid),
     fee: Nullable(Money),
+    feeTax: FeeTax,
     estimatedArrival: Nullable(Timestamp),
     errors: Type.Array(RowError),
     warnings: Type.Array(RowError),

@@ -31,6 +31,8 @@ export interface ReportRow {
   /** Minor units. */
   readonly amount: bigint | null
   readonly fee: bigint | null
+  /** The tax within the fee. */
+  readonly feeTax: bigint | null
   readonly feeCurrency: CurrencyCode | null
   readonly rail: string | null
   readonly reference: string | null
@@ -131,6 +133,7 @@ export const REPORT_COLUMNS: readonly string[] = [
   'currency',
   'amount',
   'fee',
+  'fee_tax',
   'fee_currency',
   'rail',
   'reference',
@@ -159,6 +162,7 @@ export function reportCells(row: ReportRow): readonly Cell[] {
     row.currency,
     money(row.amount, row.currency),
     money(row.fee, row.feeCurrency),
+    money(row.feeTax, row.feeCurrency),
     row.feeCurrency,
     row.rail,
     row.reference,

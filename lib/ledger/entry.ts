@@ -4,6 +4,12 @@ import type { AccountKey } from './chart.ts'
 import type { Posting } from './posting.ts'
 import { post, reversalOf, type Amounts, type Pair, type RuleId } from './postings.ts'
 
+/**
+ * What the description of a pair says after that of its entry, by the account on either side: a customer reads tax as a
+ * line of its own.
+ */
+const PAIR_DESCRIPTIONS: { readonly [key in AccountKey]?: string } = { fee_tax: ', tax in the fee' }
+
 /** The internal accounts of one operator, connection and currency, by their key in the chart. */
 export type InternalAccounts = Readonly<Partial<Record<AccountKey, string>>>
 
@@ -56,7 +62,7 @@ export function entry(options: EntryOptions): Posting[] {
     amount: pair.amount,
     debit: pair.debit === 'cust' ? debitRef(options.balances.from) : account(pair, 'debit', options),
     credit: pair.credit === 'cust' ? creditRef(options.balances.to) : account(pair, 'credit', options),
-    description: options.description,
+    description: options.description + (PAIR_DESCRIPTIONS[pair.debit] ?? PAIR_DESCRIPTIONS[pair.credit] ?? ''),
     reference: options.reference ?? null,
     counterparty: options.counterparty ?? null,
     reversalOf: options.reverses?.entryId ?? null,

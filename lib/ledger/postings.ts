@@ -376,12 +376,12 @@ const RULE_TABLE = {
   L71: {
     event: 'Card transaction settled',
     debit: [cust('c', S_PLUS_F, 'card_payment')],
-    credit: [line('card_payable', 'c', S), line('inc_fee', 'c', F)],
+    credit: [line('card_payable', 'c', S), line('inc_fee', 'c', F_MINUS_T), line('fee_tax', 'c', T)],
     variants: {
       withdrawal: {
         currency: 'c',
         debit: [cust('c', S_PLUS_F, 'card_withdrawal')],
-        credit: [line('card_payable', 'c', S), line('inc_fee', 'c', F)],
+        credit: [line('card_payable', 'c', S), line('inc_fee', 'c', F_MINUS_T), line('fee_tax', 'c', T)],
       },
     },
     notes:

@@ -7,6 +7,7 @@ import { entry } from '../ledger/entry.ts'
 import { intoSuspense, suspenseItem, type SuspenseOrigin } from '../incoming-payments/suspense.ts'
 import { failureFor } from '../rails/failure-codes.ts'
 import {
+  amountsOf,
   changeEvents,
   heldBy,
   moved,
@@ -56,7 +57,7 @@ export function handOver(payment: PaymentState, context: PaymentMoveContext, now
     ],
     postings: entry({
       rule: 'L10',
-      amounts: { A: payment.amount, F: payment.fee },
+      amounts: amountsOf(payment),
       currency: payment.currency,
       accounts: context.accounts,
       balances: ownBalance(payment),
@@ -262,7 +263,7 @@ export function fail(
     postings: entry({
       rule: 'L12',
       reverses: { rule: 'L10', entryId: handOverEntryId(payment) },
-      amounts: { A: payment.amount, F: payment.fee },
+      amounts: amountsOf(payment),
       currency: payment.currency,
       accounts: context.accounts,
       balances: ownBalance(payment),

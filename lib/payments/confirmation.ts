@@ -10,6 +10,7 @@ import {
   type Confirmation,
   type ConfirmationParty,
 } from '../documents/confirmation-page.ts'
+import { taxWithin } from '../pricing/fees.ts'
 import { costOf } from './conversion.ts'
 import type { PaymentRecord } from './payment.ts'
 
@@ -19,19 +20,20 @@ const CHARGES: Readonly<Record<ChargeBearer, string>> = {
   recipient: 'Borne by the recipient (CRED)',
 }
 
-/** Lists the fee and the total debit, in the currency of the source balance. */
+/** Lists the fee, the tax in it, and the total debit, in the currency of the source balance. */
 function costs({
   amount,
   fee,
   currency,
-  details: { conversion },
+  details: { conversion, charges },
 }: PaymentRecord): readonly (readonly [string, string | null])[] {
-  const [cost, total, paidIn] =
+  const [cost, tax, total, paidIn] =
     conversion === undefined
-      ? [fee, amount + fee, currency]
-      : [BigInt(conversion.feeMinor), costOf(conversion), conversion.sellCurrency]
+      ? [fee, taxWithin(charges), amount + fee, currency]
+      : [BigInt(conversion.feeMinor), 0n, costOf(conversion), conversion.sellCurrency]
   return [
     ['Fee', cost === 0n ? null : grouped(cost, paidIn)],
+    ['Tax in the fee', tax === 0n ? null : grouped(tax, paidIn)],
     ['Total debit', grouped(total, paidIn)],
   ]
 }

@@ -9,7 +9,7 @@ import { feePostings, incomingEvent, incomingFee } from '../incoming-payments/po
 import type { IncomingPaymentRow } from '../incoming-payments/effects.ts'
 import { entry } from '../ledger/entry.ts'
 import { transactionId } from '../ledger/transaction-id.ts'
-import { changeEvents, heldBy, holdReleased, moved, outflowReturn, UNCHANGED, update } from './move-parts.ts'
+import { amountsOf, changeEvents, heldBy, holdReleased, moved, outflowReturn, UNCHANGED, update } from './move-parts.ts'
 import type { InternalPayee, PaymentMoveContext, PaymentDecision, PaymentState } from './payment-state.ts'
 
 /** The bank scheme's code for a closed account. */
@@ -55,7 +55,7 @@ export function book(
       ...entry({
         rule: 'L20',
         variant: 'payment',
-        amounts: { A: payment.amount, F: payment.fee },
+        amounts: amountsOf(payment),
         currency: payment.currency,
         accounts: context.accounts,
         balances: { from: payment.payingBalanceId, to: { id: payee.balanceId, fence: 'open' } },

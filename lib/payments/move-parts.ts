@@ -3,6 +3,8 @@ import { dateIn } from '../base/clock.ts'
 import type { EventType } from '../base/event-types.ts'
 import type { Effects, HoldResolution, HoldRow, OutboxEvent } from '../decisions/effects.ts'
 import type { EntryOptions } from '../ledger/entry.ts'
+import type { Amounts } from '../ledger/postings.ts'
+import { taxWithin } from '../pricing/fees.ts'
 import type { PaymentRecall } from './payment.ts'
 import type { PaymentMoveContext, PartnerMessage, PaymentDecision, PaymentState } from './payment-state.ts'
 
@@ -13,6 +15,13 @@ import type { PaymentMoveContext, PartnerMessage, PaymentDecision, PaymentState 
 export const ownBalance = ({ payingBalanceId }: Pick<PaymentState, 'payingBalanceId'>): EntryOptions['balances'] => ({
   from: payingBalanceId,
   to: { id: payingBalanceId, fence: 'open' },
+})
+
+/** The amounts of the entry that takes the money of a payment, or gives all of it back: L10, L12, L20. */
+export const amountsOf = ({ amount, fee, charges }: PaymentState): Amounts => ({
+  A: amount,
+  F: fee,
+  T: taxWithin(charges),
 })
 
 /** The balance and the amount of the payment's hold. */

@@ -6,6 +6,7 @@
 import type { Posting } from '../ledger/posting.ts'
 import { entry } from '../ledger/entry.ts'
 import type { Amounts, RuleId } from '../ledger/postings.ts'
+import { taxWithin } from '../pricing/fees.ts'
 import { ownBalance } from './move-parts.ts'
 import type { PaymentMoveContext, PaymentState } from './payment-state.ts'
 
@@ -21,7 +22,9 @@ export function returnCharges(payment: PaymentState, context: PaymentMoveContext
   const { charges } = payment
   if (charges === undefined) return NOTHING
   return [
-    ...(charges.feeRefundable === true ? charge('L14', { F: payment.fee }, payment, context, now) : NOTHING),
+    ...(charges.feeRefundable === true
+      ? charge('L14', { F: payment.fee, T: taxWithin(charges) }, payment, context, now)
+      : NOTHING),
     ...(charges.return === undefined ? NOTHING : charge('L15', { P: BigInt(charges.return) }, payment, context, now)),
   ]
 }

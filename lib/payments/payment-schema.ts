@@ -21,6 +21,7 @@ import {
   Uuid,
   Words,
 } from '../contract/primitives.ts'
+import { FeeTax } from '../pricing/pricing-template-schema.ts'
 import { GIVEN, GIVEN_OPTIONAL } from './given-schema.ts'
 import { RecipientType, RecipientVerification, VerificationOutcome } from '../recipients/recipient-schema.ts'
 
@@ -89,6 +90,7 @@ export const Payment = Type.Object(
     ),
     amount: Money,
     fee: Nullable(Money),
+    feeTax: FeeTax,
     fees: Type.Array(FeeLine),
     totalDebit: Money,
     quoteId: Nullable(Uuid),
@@ -273,6 +275,7 @@ export const PaymentCheck = Type.Object(
       { description: 'The reason for the choice of the rail.' },
     ),
     fee: Nullable(Money),
+    feeTax: FeeTax,
     totalDebit: Nullable(Money),
     executionDate: Nullable(CalendarDate),
     estimatedArrival: Nullable(Timestamp),

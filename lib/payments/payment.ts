@@ -12,7 +12,7 @@ import type { ExceptionKind } from '../compliance/exception.ts'
 import type { FailureReason } from '../rails/failure-codes.ts'
 import { costOf, type Conversion } from './conversion.ts'
 import { givenOf, type Given } from './given-schema.ts'
-import type { PaymentCharges } from '../pricing/fees.ts'
+import { taxWithin, type PaymentCharges } from '../pricing/fees.ts'
 import type { ChargeBearer, Rail } from '../rails/rails.ts'
 import { transactionId } from '../ledger/transaction-id.ts'
 import { shownVerification, type KeptVerification } from '../recipients/verification.ts'
@@ -92,7 +92,7 @@ export interface PaymentDetails {
   readonly editors?: readonly string[]
   /** For a draft: the person or key that set its amount; absent where that is its creator. */
   readonly amountSetBy?: string
-  /** Charges that it may cost beside its fee; absent where there are none. */
+  /** Charges that it may cost beside its fee, and the tax within its fee; absent where there are none. */
   readonly charges?: PaymentCharges
   /** For a draft: the quote that its submission uses. */
   readonly quoteId?: string
@@ -324,11 +324,16 @@ export function paymentJson(payment: PaymentRecord, queued: QueuePlace | null) {
   }
 }
 
-/** The fee and the total debit, in the currency of the source balance. */
-function costJson({ amount, fee, details: { conversion } }: PaymentRecord, money: (amountMinor: bigint) => MoneyJson) {
+/** The fee with the tax in it, and the total debit, in the currency of the source balance. */
+function costJson(
+  { amount, fee, details: { conversion, charges } }: PaymentRecord,
+  money: (amountMinor: bigint) => MoneyJson,
+) {
   if (conversion === undefined) {
+    const tax = taxWithin(charges)
     return {
       fee: fee === 0n ? null : money(fee),
+      feeTax: tax === 0n ? null : money(tax),
       fees: fee === 0n ? [] : [{ type: 'payment' as 'payment' | 'fx', amount: money(fee), description: 'Payment fee' }],
       totalDebit: money(amount + fee),
     }
@@ -338,6 +343,7 @@ function costJson({ amount, fee, details: { conversion } }: PaymentRecord, money
   const cost = BigInt(conversion.feeMinor)
   return {
     fee: cost === 0n ? null : sold(cost),
+    feeTax: null,
     fees: cost === 0n ? [] : [{ type: 'fx' as 'payment' | 'fx', amount: sold(cost), description: 'Exchange fee' }],
     totalDebit: sold(costOf(conversion)),
   }

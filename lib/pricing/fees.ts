@@ -9,6 +9,21 @@ import { ON_PLATFORM_RAIL, type Rail } from '../rails/rails.ts'
 export const FEE_KINDS = ['payment', 'incoming_payment', 'payment_return', 'exchange', 'partner_charge'] as const
 export type FeeKind = (typeof FEE_KINDS)[number]
 
+/** The terms that rules of only some kinds can have. */
+export type FeeTerm = 'rail' | 'refundable' | 'tax' | 'passedOn'
+
+/**
+ * The terms that rules of each kind can have. `tax`: the posting rule of the fee has a line for tax within it (L10 for
+ * payments, L71 for cards), so a new kind of fee that carries tax is a row here.
+ */
+export const FEE_TERMS: Readonly<Record<FeeKind, ReadonlySet<FeeTerm>>> = {
+  payment: new Set<FeeTerm>(['rail', 'refundable', 'tax']),
+  incoming_payment: new Set<FeeTerm>(['rail']),
+  payment_return: new Set<FeeTerm>(['rail']),
+  exchange: new Set<FeeTerm>(),
+  partner_charge: new Set<FeeTerm>(['rail', 'passedOn']),
+}
+
 export interface FeeRule {
   readonly kind: FeeKind
   /** Null: any rail that no other rule of the same kind names. */
@@ -19,6 +34,8 @@ export interface FeeRule {
   readonly min: bigint
   /** Null: no cap. */
   readonly max: bigint | null
+  /** The rate of the tax that the fee includes, in hundredths of a per cent; 0 where it includes none. */
+  readonly taxBps: bigint
   /** For payments: the fee is given back when the payment is returned. */
   readonly refundable: boolean
   /** For the partner's charge: senders who bear all charges of a payment pay it. */
@@ -33,17 +50,29 @@ export interface FeeRuleJson {
   readonly bps: number
   readonly min: string
   readonly max: string | null
+  readonly taxBps: number
   readonly refundable: boolean
   readonly passedOn: boolean
 }
 
-export const feeRuleOf = ({ kind, rail, fixed, bps, min, max, refundable, passedOn }: FeeRuleJson): FeeRule => ({
+export const feeRuleOf = ({
+  kind,
+  rail,
+  fixed,
+  bps,
+  min,
+  max,
+  taxBps,
+  refundable,
+  passedOn,
+}: FeeRuleJson): FeeRule => ({
   kind,
   rail: rail === '' ? null : (rail as Rail),
   fixed: BigInt(fixed),
   bps: BigInt(bps),
   min: BigInt(min),
   max: max === null ? null : BigInt(max),
+  taxBps: BigInt(taxBps),
   refundable,
   passedOn,
 })
@@ -77,11 +106,23 @@ export function feeOf(
 }
 
 /**
- * Charges that a payment may cost beside its fee. They are agreed at its submission and stored with it, so that a
- * change of prices does not change a payment in progress. Amounts are minor units as text; absent members are not
- * charged.
+ * Computes the tax within a fee of its payment rule, minor units: the fee is what the customer pays, tax included, so a
+ * rate of 20 per cent is a sixth of the fee. Fractions of a minor unit are rounded half up; 0 where no rule has a rate.
+ */
+export function feeTaxOf(rules: readonly FeeRule[], rail: string | null, fee: bigint): bigint {
+  const rate = fee === 0n ? 0n : (ruleFor(rules, 'payment', rail)?.taxBps ?? 0n)
+  const whole = BPS + rate
+  return (fee * rate + whole / 2n) / whole
+}
+
+/**
+ * Charges that a payment may cost beside its fee, and the tax within its fee. They are agreed at its submission and
+ * stored with it, so that a change of prices does not change a payment in progress. Amounts are minor units as text;
+ * absent members are not charged.
  */
 export interface PaymentCharges {
+  /** The tax within the fee (L10, L12, L14). */
+  readonly feeTax?: string
   /** The fee is given back when the payment is returned (L14). */
   readonly feeRefundable?: true
   /** Charged when the payment is returned (L15). */
@@ -90,7 +131,10 @@ export interface PaymentCharges {
   readonly partner?: { readonly amountMinor: string; readonly passedOn: boolean }
 }
 
-/** Returns the charges of a payment beside its fee; undefined where there are none. */
+/** Returns the tax within the fee of a payment, minor units. */
+export const taxWithin = (charges: PaymentCharges | undefined): bigint => BigInt(charges?.feeTax ?? 0)
+
+/** Returns the charges of a payment beside its fee, and the tax within its fee; undefined where there are none. */
 export function chargesOf(
   rules: readonly FeeRule[],
   {
@@ -100,12 +144,16 @@ export function chargesOf(
     chargeBearer,
   }: { readonly rail: string; readonly amount: bigint; readonly fee: bigint; readonly chargeBearer: string },
 ): PaymentCharges | undefined {
+  if (rules.length === 0) return undefined
+  const tax = feeTaxOf(rules, rail, fee)
+  const taxed = tax === 0n ? {} : { feeTax: tax.toString() }
   // No partner takes part within the platform, and such a payment is never returned.
-  if (rules.length === 0 || rail === ON_PLATFORM_RAIL) return undefined
+  if (rail === ON_PLATFORM_RAIL) return tax === 0n ? undefined : taxed
   const returned = feeOf(rules, rail, amount, 'payment_return')
   const partner = ruleFor(rules, 'partner_charge', rail)
   const taken = partner === undefined ? 0n : priceOf(partner, amount)
   const charges: PaymentCharges = {
+    ...taxed,
     ...(fee > 0n && ruleFor(rules, 'payment', rail)?.refundable === true ? { feeRefundable: true } : {}),
     ...(returned === 0n ? {} : { return: returned.toString() }),
     ...(partner === undefined || taken === 0n

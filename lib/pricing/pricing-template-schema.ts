@@ -20,6 +20,17 @@ const bps = Type.Integer({
   maximum: BPS_MAX,
   description: 'The fee as a share of the amount, in hundredths of a per cent.',
 })
+const taxBps = Type.Integer({
+  minimum: 0,
+  maximum: BPS_MAX,
+  description:
+    'The rate of the tax that the fee includes (value-added tax, for example), in hundredths of a per cent: of a fee ' +
+    'of 1.20 with the rate 2000, 0.20 is tax. Only for `payment`.',
+})
+/** The tax within a fee, wherever a fee is shown. */
+export const FeeTax = Nullable(Money, {
+  description: 'The tax that the fee includes; null where it includes none.',
+})
 const refundable = Type.Boolean({
   description: 'Whether the fee of a payment is refunded when the payment is returned.',
 })
@@ -36,6 +47,7 @@ export const PricingRule = Type.Object(
     bps,
     min: Money,
     max: Nullable(Money),
+    taxBps,
     refundable,
     passedOn,
   },
@@ -52,6 +64,7 @@ const PricingRuleWrite = Type.Object(
     bps: Type.Optional(bps),
     min: Type.Optional(Money),
     max: Type.Optional(Nullable(Money)),
+    taxBps: Type.Optional(taxBps),
     refundable: Type.Optional(refundable),
     passedOn: Type.Optional(passedOn),
   },

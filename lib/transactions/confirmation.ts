@@ -50,6 +50,7 @@ export function transactionConfirmation(
           ['Reference', record.reference],
           [record.direction === 'in' ? 'Amount credited' : 'Amount debited', amountOf(record.amount)],
           ['Fee', record.fee === 0n ? null : amountOf(record.fee)],
+          ['Tax in the fee', record.feeTax === 0n ? null : amountOf(record.feeTax)],
           ['Balance afterwards', record.runningBalance === null ? null : amountOf(record.runningBalance)],
         ),
       },

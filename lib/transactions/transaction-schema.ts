@@ -6,6 +6,7 @@ import { Annotation } from './annotation-schema.ts'
 import { Attachment } from '../documents/document-schema.ts'
 import { Hold } from '../balances/hold-schema.ts'
 import { JournalLine, TRANSACTION_TYPES, TransactionType } from '../balances/journal-line-schema.ts'
+import { FeeTax } from '../pricing/pricing-template-schema.ts'
 import { PaymentReturn } from '../payments/payment-schema.ts'
 import {
   CalendarDate,
@@ -34,6 +35,7 @@ export const Transaction = Type.Object(
     direction: Words('TransactionDirection', DIRECTIONS),
     amount: Money,
     fee: Nullable(Money),
+    feeTax: FeeTax,
     orderId: Nullable(
       Type.String({ description: 'The number of the order that caused the transaction.', examples: ['PAY7K3M9QX2TB'] }),
     ),

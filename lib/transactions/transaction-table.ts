@@ -34,6 +34,7 @@ const COLUMNS = {
   direction: (row: Row): Cell => row.direction,
   amount: (row: Row): Cell => amount(row.direction === 'out' ? -row.amount : row.amount, row),
   fee: (row: Row): Cell => amount(row.fee === 0n ? null : row.fee, row),
+  feeTax: (row: Row): Cell => amount(row.feeTax === 0n ? null : row.feeTax, row),
   currency: (row: Row): Cell => row.currency,
   runningBalance: (row: Row): Cell => amount(row.runningBalance, row),
   description: (row: Row): Cell => row.description,

@@ -42,6 +42,8 @@ export interface TransactionRecord {
   readonly currency: CurrencyCode
   readonly amount: bigint
   readonly fee: bigint
+  /** The tax within the fee. */
+  readonly feeTax: bigint
   readonly orderId: string | null
   readonly description: string
   readonly counterpartyName: string | null
@@ -82,6 +84,7 @@ export function transactionJson(record: TransactionRecord) {
     direction: record.direction,
     amount: money(record.amount),
     fee: record.fee === 0n ? null : money(record.fee),
+    feeTax: record.feeTax === 0n ? null : money(record.feeTax),
     orderId: record.orderId,
     description: record.description,
     counterparty: name === null && maskedIdentifier === null ? null : { name, maskedIdentifier, recipientId },

@@ -1,4 +1,5 @@
 /** Audit checks of payments: their money, charges, holds, and what they wait for. */
+import { RULE_IDS, RULES } from '../../lib/ledger/postings.ts'
 import { EVENTS_KEPT_FROM, type Check } from './audit-check.ts'
 
 /** Statuses of payments under way. A payment on hold waits for staff, not for the partner, so it is not among them. */
@@ -6,6 +7,13 @@ const OPEN_STATUSES = ['processing', 'exception']
 const HELD_STATUSES = ['processing', 'exception', 'on_hold', 'pending_approval']
 /** Statuses of payments that have moved no money. */
 const UNSUBMITTED_STATUSES = ['draft', 'pending_approval', 'scheduled', 'rejected', 'cancelled']
+
+/** The rules with a line for the tax within a fee, in any of their variants. */
+const TAXED_RULES = RULE_IDS.filter((id) =>
+  [RULES[id], ...Object.values(RULES[id].variants ?? {})].some(({ debit, credit }) =>
+    [...debit, ...credit].some(({ account }) => account === 'fee_tax'),
+  ),
+)
 
 export const PAYMENT_CHECKS: readonly Check[] = [
   {
@@ -102,6 +110,22 @@ export const PAYMENT_CHECKS: readonly Check[] = [
         or coalesce(m.returning, 0) <> case when is_.is_returned then coalesce((c.terms->>'return')::bigint, 0) else 0 end
         or coalesce(m.taken, 0) <> case when is_.is_settled and not is_.to_sender then is_.partner else 0 end
         or coalesce(m.passed_on, 0) <> case when is_.is_settled and is_.to_sender then 2 * is_.partner else 0 end)`,
+  },
+  {
+    name: 'tax in fees',
+    promise:
+      'each entry of a payment that takes its fee or gives it back posts the tax agreed at its submission, and no other entry posts tax',
+    sql: `select p.id as payment_id, p.status, e.rule, e.posted, is_.agreed from payment p
+      join (
+        select l.source_id, l.rule, l.entry_id, coalesce(sum(l.amount) filter (where a.id is not null), 0) as posted from posting l
+        left join account a on a.key = 'fee_tax' and a.id in (l.debit_account, l.credit_account)
+        where l.source_object = 'payment' and (a.id is not null or l.rule = any($1::text[])) group by 1, 2, 3) e on e.source_id = p.id
+      cross join lateral (select case when p.details like '%"feeTax":%' then coalesce((p.details::jsonb#>>'{charges,feeTax}')::bigint, 0) else 0 end as agreed) is_
+      where e.posted <> case when e.rule = any($1::text[]) then is_.agreed else 0 end
+      union all
+      select null, null, l.rule, l.amount, 0 from posting l join account a on a.key = 'fee_tax' and a.id in (l.debit_account, l.credit_account)
+      where l.rule <> all($1::text[])`,
+    values: [TAXED_RULES],
   },
   {
     name: 'money in transit',

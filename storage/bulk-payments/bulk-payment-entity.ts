@@ -99,6 +99,7 @@ export const BulkPaymentRow = defineEntity({
     executionDate: p.date().fieldName('execution_date').nullable(),
     sourceBalanceId: p.uuid().fieldName('source_balance_id').nullable(),
     fee: p.bigint().nullable(),
+    feeTax: p.bigint().fieldName('fee_tax').nullable(),
     estimatedArrival: at('estimated_arrival').nullable(),
     externalId: p.text().fieldName('external_id').nullable(),
     errors: p.text().defaultRaw(`'[]'::text`),

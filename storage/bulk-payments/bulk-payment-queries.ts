@@ -120,6 +120,7 @@ interface RowColumns {
   readonly execution_day: string | null
   readonly source_balance_id: string | null
   readonly fee: string | null
+  readonly fee_tax: string | null
   readonly fee_currency: string | null
   readonly estimated_arrival: Date | null
   readonly errors: string
@@ -133,7 +134,7 @@ interface RowColumns {
 
 // A row has the id of its payment before the payment exists; the id is shown only once the payment exists.
 const ROW_COLUMNS = `r.id, r.bulk_payment_id, r.row_number, r.status, r.external_id, r.recipient_id, r.recipient_name, r.masked_identifier, r.currency, r.amount, r.rail, r.reference,
-  r.execution_date::text as execution_day, r.source_balance_id, r.fee, (select s.currency from balance s where s.id = r.source_balance_id) as fee_currency, r.estimated_arrival, r.errors, r.warnings,
+  r.execution_date::text as execution_day, r.source_balance_id, r.fee, r.fee_tax, (select s.currency from balance s where s.id = r.source_balance_id) as fee_currency, r.estimated_arrival, r.errors, r.warnings,
   r.payment_id, (select p.status from payment p where p.id = r.payment_id) as payment_status, r.failure_code, r.created_at, r.updated_at`
 
 function bulkRowJson(row: RowColumns) {
@@ -156,6 +157,7 @@ function bulkRowJson(row: RowColumns) {
     executionDate: row.execution_day,
     sourceBalanceId: row.source_balance_id,
     fee: money(row.fee, row.fee_currency),
+    feeTax: money(row.fee_tax, row.fee_currency),
     estimatedArrival: row.estimated_arrival === null ? null : timestamp(row.estimated_arrival.getTime()),
     errors: JSON.parse(row.errors) as RowFault[],
     warnings: JSON.parse(row.warnings) as RowWarning[],

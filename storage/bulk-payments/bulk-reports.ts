@@ -111,6 +111,7 @@ interface Columns {
   readonly currency: CurrencyCode | null
   readonly amount: string | null
   readonly fee: string | null
+  readonly fee_tax: string | null
   readonly fee_currency: CurrencyCode | null
   readonly rail: string | null
   readonly reference: string | null
@@ -125,7 +126,7 @@ interface Columns {
 // A row has the id of its payment before the payment exists, so only columns of the payment itself prove that it
 // exists.
 const ROWS = `select r.row_number, r.line, r.status, r.failure_code, p.id as payment_id, p.number as payment_number, p.status as payment_status, p.failure::json->>'code' as payment_failure,
-    p.return_info::json->>'reasonCode' as return_reason, r.recipient_name, r.masked_identifier, r.currency, r.amount, coalesce(p.fee, r.fee) as fee, s.currency as fee_currency,
+    p.return_info::json->>'reasonCode' as return_reason, r.recipient_name, r.masked_identifier, r.currency, r.amount, coalesce(p.fee, r.fee) as fee, case when p.id is null then r.fee_tax else (p.details::json#>>'{charges,feeTax}')::bigint end as fee_tax, s.currency as fee_currency,
     coalesce(p.rail, r.rail) as rail, r.reference, coalesce(p.execution_date, r.execution_date)::text as execution_day, r.external_id, r.instruction::json->>'endToEndId' as end_to_end_id,
     r.instruction::json->>'paymentInformationId' as payment_information_id, r.errors, r.warnings
   from bulk_payment_row r left join payment p on p.id = r.payment_id left join balance s on s.id = r.source_balance_id
@@ -167,6 +168,7 @@ function reportRow(row: Columns): ReportRow {
     currency: row.currency,
     amount: bigintOf(row.amount),
     fee: bigintOf(row.fee),
+    feeTax: bigintOf(row.fee_tax),
     feeCurrency: row.fee_currency,
     rail: row.rail,
     reference: row.reference,

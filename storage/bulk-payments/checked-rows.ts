@@ -23,6 +23,7 @@ export interface CheckedRow {
   readonly executionDate: string | null
   readonly sourceBalanceId: string | null
   readonly fee: bigint | null
+  readonly feeTax: bigint | null
   /** Epoch milliseconds. */
   readonly estimatedArrival: number | null
   readonly errors: readonly RowFault[]
@@ -45,16 +46,16 @@ export async function writeCheckedRows(
   await client.query({
     name: 'bulk_rows_write',
     text: `insert into bulk_payment_row as r (bulk_payment_id, row_number, id, line, status, instruction, recipient_id, recipient_name, masked_identifier, currency, amount, rail, reference, execution_date,
-        source_balance_id, fee, estimated_arrival, external_id, errors, error_codes, warnings, created_at, updated_at)
+        source_balance_id, fee, fee_tax, estimated_arrival, external_id, errors, error_codes, warnings, created_at, updated_at)
       select $1, v.row_number, v.id, v.line, v.status, v.instruction, v.recipient_id, v.recipient_name, v.masked_identifier, v.currency, v.amount, v.rail, v.reference, v.execution_date,
-        v.source_balance_id, v.fee, v.estimated_arrival, v.external_id, v.errors, string_to_array(v.error_codes, ' '), v.warnings, $2, $2
+        v.source_balance_id, v.fee, v.fee_tax, v.estimated_arrival, v.external_id, v.errors, string_to_array(v.error_codes, ' '), v.warnings, $2, $2
       from unnest($3::int[], $4::uuid[], $5::int[], $6::text[], $7::text[], $8::uuid[], $9::text[], $10::text[], $11::text[], $12::bigint[], $13::text[], $14::text[], $15::date[], $16::uuid[], $17::bigint[],
-        $18::timestamptz[], $19::text[], $20::text[], $21::text[], $22::text[])
-        as v (row_number, id, line, status, instruction, recipient_id, recipient_name, masked_identifier, currency, amount, rail, reference, execution_date, source_balance_id, fee, estimated_arrival,
+        $18::bigint[], $19::timestamptz[], $20::text[], $21::text[], $22::text[], $23::text[])
+        as v (row_number, id, line, status, instruction, recipient_id, recipient_name, masked_identifier, currency, amount, rail, reference, execution_date, source_balance_id, fee, fee_tax, estimated_arrival,
           external_id, errors, error_codes, warnings)
       on conflict (bulk_payment_id, row_number) do update set line = excluded.line, status = excluded.status, instruction = excluded.instruction, recipient_id = excluded.recipient_id,
         recipient_name = excluded.recipient_name, masked_identifier = excluded.masked_identifier, currency = excluded.currency, amount = excluded.amount, rail = excluded.rail, reference = excluded.reference,
-        execution_date = excluded.execution_date, source_balance_id = excluded.source_balance_id, fee = excluded.fee, estimated_arrival = excluded.estimated_arrival, external_id = excluded.external_id,
+        execution_date = excluded.execution_date, source_balance_id = excluded.source_balance_id, fee = excluded.fee, fee_tax = excluded.fee_tax, estimated_arrival = excluded.estimated_arrival, external_id = excluded.external_id,
         errors = excluded.errors, error_codes = excluded.error_codes, warnings = excluded.warnings, updated_at = excluded.updated_at`,
     values: [
       bulkPaymentId,
@@ -74,6 +75,7 @@ export async function writeCheckedRows(
       plain((row) => row.executionDate),
       plain((row) => row.sourceBalanceId),
       plain((row) => row.fee),
+      plain((row) => row.feeTax),
       plain((row) => at(row.estimatedArrival)),
       text((row) => row.instruction.externalId ?? null),
       text((row) => JSON.stringify(row.errors)),

@@ -80,7 +80,7 @@ interface Terms extends Omit<ExchangeTerms, 'minSellEur'> {
 const READ = `select c.operator_id, c.shard, k.id, ${CALENDAR_OF_CONNECTION}, s.value->'enabled',
     ${EXCHANGE_TERMS},
     (select json_agg(json_build_object('kind', f.kind, 'currency', f.currency, 'rail', f.rail, 'fixed', f.fixed_minor::text, 'bps', f.bps, 'min', f.min_minor::text,
-        'max', f.max_minor::text, 'refundable', f.refundable, 'passedOn', f.passed_on)) from fee_rule f where f.template_id = o.pricing_template_id and f.kind = 'exchange')
+        'max', f.max_minor::text, 'taxBps', f.tax_bps, 'refundable', f.refundable, 'passedOn', f.passed_on)) from fee_rule f where f.template_id = o.pricing_template_id and f.kind = 'exchange')
   from customer c join operator o on o.id = c.operator_id
   join provider_connection k on k.id = coalesce((select b.connection_id from balance b where b.customer_id = c.id order by b.id limit 1),
     (select p.id from provider_connection p where p.operator_id = c.operator_id and p.status = 'active' and p.role = 'primary' order by p.id limit 1))

@@ -29,7 +29,7 @@ export interface PricingTemplateRecord {
 }
 
 const RULE_JSON = `json_build_object('kind', f.kind, 'currency', f.currency, 'rail', f.rail, 'fixed', f.fixed_minor::text, 'bps', f.bps, 'min', f.min_minor::text,
-  'max', f.max_minor::text, 'refundable', f.refundable, 'passedOn', f.passed_on)`
+  'max', f.max_minor::text, 'taxBps', f.tax_bps, 'refundable', f.refundable, 'passedOn', f.passed_on)`
 
 /** Locks the templates of an operator until the transaction ends, those not yet made included. @throws what the driver throws */
 export async function lockTemplatesOf(client: TransactionClient, operatorId: string): Promise<void> {
@@ -181,8 +181,8 @@ async function insertRules(
   const column = (value: (rule: CurrencyFeeRule) => string | number | boolean | null) => rules.map(value)
   await client.query({
     name: 'insert_fee_rules',
-    text: `insert into fee_rule (template_id, kind, currency, rail, fixed_minor, bps, min_minor, max_minor, refundable, passed_on)
-      select $1, u.* from unnest($2::text[], $3::text[], $4::text[], $5::bigint[], $6::int[], $7::bigint[], $8::bigint[], $9::boolean[], $10::boolean[]) u`,
+    text: `insert into fee_rule (template_id, kind, currency, rail, fixed_minor, bps, min_minor, max_minor, tax_bps, refundable, passed_on)
+      select $1, u.* from unnest($2::text[], $3::text[], $4::text[], $5::bigint[], $6::int[], $7::bigint[], $8::bigint[], $9::int[], $10::boolean[], $11::boolean[]) u`,
     values: [
       templateId,
       column(({ kind }): FeeKind => kind),
@@ -192,6 +192,7 @@ async function insertRules(
       column(({ bps }) => Number(bps)),
       column(({ min }) => min.toString()),
       column(({ max }) => max?.toString() ?? null),
+      column(({ taxBps }) => Number(taxBps)),
       column(({ refundable }) => refundable),
       column(({ passedOn }) => passedOn),
     ],

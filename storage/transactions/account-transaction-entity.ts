@@ -16,6 +16,7 @@ export const AccountTransaction = defineEntity({
     currency: p.string().columnType('char(3)'),
     amount: p.bigint(),
     fee: p.bigint().defaultRaw('0'),
+    feeTax: p.bigint().fieldName('fee_tax').defaultRaw('0'),
     orderId: p.text().fieldName('order_id').nullable(),
     description: p.text(),
     counterpartyName: p.text().fieldName('counterparty_name').nullable(),

@@ -10,9 +10,9 @@ const TRANSFER_STATUS = `case t.status when 'completed' then 'completed' when 'f
 const EXCHANGE_STATUS = `case x.status when 'completed' then 'completed' when 'failed' then 'failed' when 'rejected' then 'failed' when 'cancelled' then 'cancelled'
     when 'expired' then 'cancelled' else 'pending' end`
 
-/** SQL of a row in the order of the columns of `made`; absent fields are null. */
+/** SQL of a row in the order of the columns of `made`; absent fields are null, and absent tax is 0. */
 const made = (row: Readonly<Record<string, string>>): string =>
-  MADE.map((name) => `${row[name] ?? 'null'} as ${name}`).join(', ')
+  MADE.map((name) => `${row[name] ?? (name === 'fee_tax' ? '0::bigint' : 'null')} as ${name}`).join(', ')
 const MADE = [
   'id',
   'customer_id',
@@ -23,6 +23,7 @@ const MADE = [
   'currency',
   'amount',
   'fee',
+  'fee_tax',
   'order_id',
   'description',
   'counterparty_name',
@@ -72,6 +73,7 @@ const FOLLOWED = [
   'status',
   'amount',
   'fee',
+  'fee_tax',
   'description',
   'counterparty_name',
   'counterparty_identifier',
@@ -118,6 +120,7 @@ caused as (
     currency: 'p.currency',
     amount: 'p.amount',
     fee: 'p.fee',
+    fee_tax: `coalesce((d.details->'charges'->>'feeTax')::bigint, 0)`,
     order_id: 'p.number',
     description: `'Payment to ' || (d.details->'recipient'->>'name')`,
     counterparty_name: `d.details->'recipient'->>'name'`,
@@ -181,7 +184,7 @@ rest as (
     amount: 'sum(l.amount)::bigint',
     fee: '0::bigint',
     order_id: 'max(coalesce(p.number, t.number, x.number))',
-    description: 'coalesce(max(l.description), initcap(max(m.type)))',
+    description: 'coalesce((array_agg(l.description order by l.sequence))[1], initcap(max(m.type)))',
     counterparty_name: 'max(l.counterparty)',
     recipient_id: `case when bool_or(l.rule = 'L13') then (array_agg(p.recipient_id))[1] end`,
     reference: 'max(l.reference)',

@@ -52,6 +52,7 @@ export interface TransactionRow {
   readonly currency: CurrencyCode
   readonly amount: string
   readonly fee: string
+  readonly fee_tax: string
   readonly order_id: string | null
   readonly description: string
   readonly counterparty_name: string | null
@@ -77,7 +78,7 @@ export interface TransactionRow {
   readonly updated_ms: number
 }
 
-const COLUMNS = sql`t.id, t.customer_id, t.balance_id, t.type, t.status, t.direction, t.currency, t.amount, t.fee, t.order_id, t.description, t.counterparty_name,
+const COLUMNS = sql`t.id, t.customer_id, t.balance_id, t.type, t.status, t.direction, t.currency, t.amount, t.fee, t.fee_tax, t.order_id, t.description, t.counterparty_name,
   t.counterparty_identifier, t.recipient_id, t.reference, t.rail, t.category, t.source_object, t.source_id, trim_scale(x.rate)::text as rate, x.sell_amount, x.sell_currency,
   x.buy_amount, x.buy_currency, t.running_balance, ${epochMs('t.booked_at')} as booked_ms, t.value_date::text as value_day, t.attachment_count, t.annotation_count, t.version,
   ${epochMs('t.created_at')} as created_ms, ${epochMs('t.updated_at')} as updated_ms`
@@ -200,6 +201,7 @@ export function transactionRecord(row: TransactionRow): TransactionRecord {
     currency: row.currency,
     amount: BigInt(row.amount),
     fee: BigInt(row.fee),
+    feeTax: BigInt(row.fee_tax),
     orderId: row.order_id,
     description: row.description,
     counterpartyName: row.counterparty_name,

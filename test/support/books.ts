@@ -79,7 +79,7 @@ export async function openBooks(t: Test) {
   }
 
   /** Makes a payment in EUR and returns its id. */
-  async function pay(options: Partial<CreatePayment> = {}): Promise<string> {
+  async function pay(options: Partial<CreatePayment> = {}, taxBps = 0n): Promise<string> {
     clock.advance(1)
     const balance = await balanceState(sandbox.customer.balances.EUR)
     const paymentId = ids.next()
@@ -88,7 +88,17 @@ export async function openBooks(t: Test) {
       {
         ...balance,
         fees: [
-          { kind: 'payment', rail: null, fixed: 15n, bps: 0n, min: 0n, max: null, refundable: false, passedOn: false },
+          {
+            kind: 'payment',
+            rail: null,
+            fixed: 15n,
+            bps: 0n,
+            min: 0n,
+            max: null,
+            taxBps,
+            refundable: false,
+            passedOn: false,
+          },
         ],
       },
       {

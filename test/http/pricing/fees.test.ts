@@ -159,6 +159,7 @@ t.test('lists of prices are written by those who may', async (t) => {
         bps: 5,
         min: eur(0),
         max: eur(1_000),
+        taxBps: 0,
         refundable: false,
         passedOn: false,
       },
@@ -193,6 +194,8 @@ t.test('lists of prices are written by those who may', async (t) => {
       '/rules/0/refundable',
       'not_applicable',
     ],
+    [{ name: 'B', rules: [{ kind: 'exchange', currency: 'EUR', taxBps: 1_000 }] }, '/rules/0/taxBps', 'not_applicable'],
+    [{ name: 'B', rules: [{ kind: 'payment', currency: 'EUR', taxBps: 10_001 }] }, '/rules/0/taxBps', 'too_large'],
     [
       { name: 'B', rules: [{ kind: 'payment', currency: 'EUR', passedOn: true }] },
       '/rules/0/passedOn',

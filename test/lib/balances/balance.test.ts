@@ -30,7 +30,7 @@ function outcomeOf({ reply, effects, refused }: Decision): string {
 }
 
 const flatFee = (fixed: bigint): BalanceState['fees'] => [
-  { kind: 'payment', rail: null, fixed, bps: 0n, min: 0n, max: null, refundable: false, passedOn: false },
+  { kind: 'payment', rail: null, fixed, bps: 0n, min: 0n, max: null, taxBps: 0n, refundable: false, passedOn: false },
 ]
 
 /** Runs a table over balances that exist only in it. */

@@ -23,6 +23,7 @@ const row = (change: Partial<ReportRow> = {}): ReportRow => ({
   currency: 'EUR',
   amount: 12_345n,
   fee: 0n,
+  feeTax: null,
   feeCurrency: 'EUR',
   rail: 'sepa',
   reference: 'Invoice 42',

@@ -187,6 +187,28 @@ const TABLE: readonly (readonly [RuleId, string | undefined, Amounts, readonly s
     { S: 100n, F: 2n },
     ['cust -> card_payable EUR 100 card_withdrawal -', 'cust -> inc_fee EUR 2 fee -'],
   ],
+  [
+    'L71',
+    undefined,
+    { S: 100n, F: 12n, T: 2n },
+    ['cust -> card_payable EUR 100 card_payment -', 'cust -> inc_fee EUR 10 fee -', 'cust -> fee_tax EUR 2 fee -'],
+  ],
+  [
+    'L71',
+    'withdrawal',
+    { S: 100n, F: 12n, T: 2n },
+    ['cust -> card_payable EUR 100 card_withdrawal -', 'cust -> inc_fee EUR 10 fee -', 'cust -> fee_tax EUR 2 fee -'],
+  ],
+  [
+    'L20',
+    'payment',
+    { A: 7n, F: 12n, T: 2n },
+    [
+      'cust.from -> cust.to EUR 7 outgoing_payment incoming_payment',
+      'cust.from -> inc_fee EUR 10 fee -',
+      'cust.from -> fee_tax EUR 2 fee -',
+    ],
+  ],
   ['L74', 'scheme_pays', { A: 5n }, ['nostro -> card_payable EUR 5 - -']],
   ['L90', 'against_customer', { A: 5n }, ['cust -> exp_loss EUR 5 adjustment -']],
   ['L93', 'explained_as_charge', { A: 5n }, ['exp_partner -> nostro_suspense EUR 5 - -']],

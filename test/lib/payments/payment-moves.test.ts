@@ -7,7 +7,7 @@ import type { PaymentMoveContext, PaymentCommand, PaymentState } from '../../../
 import type { PaymentStatus } from '../../../lib/payments/payment.ts'
 import { ids, MONDAY } from '../../support/commands.ts'
 
-const ACCOUNTS = { nostro: 'nostro', out_transit: 'out_transit', inc_fee: 'inc_fee' }
+const ACCOUNTS = { nostro: 'nostro', out_transit: 'out_transit', inc_fee: 'inc_fee', fee_tax: 'fee_tax' }
 const context: PaymentMoveContext = { accounts: ACCOUNTS, ids, valueDate: '2026-05-04' }
 const event = { id: ids.next(), type: 'settled' }
 
@@ -257,6 +257,25 @@ t.test('the hand-over captures the whole hold and leaves what is available as it
   t.equal(netOf(effects, 'out_transit'), 100n)
   t.equal(netOf(effects, 'inc_fee'), 25n)
   t.match(effects?.paymentChanges, [{ sentAt: MONDAY }])
+  t.end()
+})
+
+t.test('the tax within a fee goes with it: taken, given back by a rejection, and by a return that refunds', (t) => {
+  const taxed = { charges: { feeTax: '5', feeRefundable: true as const } }
+  const taken = movePayment(payment(taxed), COMMANDS['hand_over']!, MONDAY).effects
+  t.strictSame([netOf(taken, 'inc_fee'), netOf(taken, 'fee_tax'), netOf(taken, 'out_transit')], [20n, 5n, 100n])
+  t.match(
+    taken?.postings?.map(({ description }) => description),
+    ['Payment PAY0000000001', 'Payment PAY0000000001', 'Payment PAY0000000001, tax in the fee'],
+  )
+  const back = movePayment(payment({ ...taxed, sent: true }), COMMANDS['rejected']!, MONDAY).effects
+  t.strictSame([netOf(back, 'inc_fee'), netOf(back, 'fee_tax'), netOf(back, 'out_transit')], [-20n, -5n, -100n])
+  const returned = movePayment(
+    payment({ ...taxed, sent: true, status: 'completed' }),
+    COMMANDS['returned']!,
+    MONDAY,
+  ).effects
+  t.strictSame([netOf(returned, 'inc_fee'), netOf(returned, 'fee_tax')], [-20n, -5n])
   t.end()
 })
 

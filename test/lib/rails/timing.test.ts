@@ -63,7 +63,7 @@ t.test('fees: the rule of the rail before the one for any, never below or above 
     { rail: '', fixed: '20', bps: 0, min: '0', max: null },
     { rail: 'sepa', fixed: '0', bps: 15, min: '10', max: '500' },
     { rail: 'swift', fixed: '1000', bps: 10, min: '0', max: null },
-  ].map((rule) => feeRuleOf({ kind: 'payment', refundable: true, passedOn: false, ...rule }))
+  ].map((rule) => feeRuleOf({ kind: 'payment', taxBps: 0, refundable: true, passedOn: false, ...rule }))
   t.equal(feeOf([], 'sepa', 1_000_000n), 0n, 'without rules nothing is charged')
   t.equal(feeOf(rules, 'sepa_instant', 5n), 20n)
   t.equal(feeOf(rules, 'sepa', 100_000n), 150n)
@@ -78,7 +78,7 @@ t.test('fees: the rule of the rail before the one for any, never below or above 
 })
 
 t.test('what a payment costs later is agreed on when it is submitted', (t) => {
-  const rule = { rail: '', fixed: '20', bps: 0, min: '0', max: null, refundable: false, passedOn: false }
+  const rule = { rail: '', fixed: '20', bps: 0, min: '0', max: null, taxBps: 0, refundable: false, passedOn: false }
   const rules = [
     { ...rule, kind: 'payment' as const, refundable: true },
     { ...rule, kind: 'payment_return' as const, fixed: '500' },

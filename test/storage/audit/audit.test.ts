@@ -96,6 +96,12 @@ t.test('a payment whose outcome was unknown for a while is right, too', async (t
 t.test('every kind of corruption is found', async (t) => {
   const books = await openBooks(t)
   const made = await fill(books)
+  const taxed = await books.pay({}, 2_000n)
+  await books.handOver(taxed)
+  const untaken = await books.pay({}, 2_000n)
+  await books.handOver(untaken)
+  await books.reject(untaken)
+  t.strictSame(await broken(books), [])
   const eur = books.sandbox.customer.balances.EUR
   const cases: readonly (readonly [name: string, sql: string, found: readonly string[]])[] = [
     [
@@ -333,6 +339,28 @@ t.test('every kind of corruption is found', async (t) => {
       'a command made nothing',
       `update idempotency set resource_id = gen_random_uuid() where resource_id = '${made.queued}'`,
       ['remembered commands'],
+    ],
+    [
+      'less tax than agreed is in a fee',
+      `with fee as (update posting set amount = amount + 1 where source_id = '${taxed}' and rule = 'L10' and ordinal = 1)
+        update posting set amount = amount - 1 where source_id = '${taxed}' and rule = 'L10' and ordinal = 2`,
+      ['tax in fees'],
+    ],
+    [
+      'tax is given back in part',
+      `with fee as (update posting set amount = amount + 1 where source_id = '${untaken}' and rule = 'L12' and ordinal = 1)
+        update posting set amount = amount - 1 where source_id = '${untaken}' and rule = 'L12' and ordinal = 2`,
+      ['tax in fees'],
+    ],
+    [
+      'the tax agreed on is another',
+      `update payment set details = replace(details, '"feeTax":"3"', '"feeTax":"2"') where id = '${taxed}'`,
+      ['tax in fees'],
+    ],
+    [
+      'a fee without tax is posted as tax',
+      `update posting set credit_account = (select id from account where key = 'fee_tax' and currency = 'EUR') where source_id = '${made.completed}' and rule = 'L10' and ordinal = 1`,
+      ['tax in fees'],
     ],
     [
       'two commands made the same',
