@@ -1,4 +1,5 @@
 /** Writes changes of bulk payments into the trail. */
+import type { AuditVerb } from '../../lib/base/audit-actions.ts'
 import type { ApprovalTx } from '../../storage/approvals/approvals.ts'
 import type { BulkRecord } from '../../storage/bulk-payments/bulk-payments.ts'
 import { writeAudit, type AuditBy } from '../../storage/trail/trail.ts'
@@ -35,7 +36,7 @@ function trailOf({
 export async function writeBulkTrail(
   { client, ids, now }: ApprovalTx,
   by: AuditBy,
-  action: string,
+  action: AuditVerb<'bulk_payment'>,
   before: BulkRecord | null,
   after: BulkRecord,
 ): Promise<void> {

@@ -9,6 +9,7 @@
  * Due times are a column, as with approvals: the node that owns a hold's shard polls for holds that the sandbox
  * decides.
  */
+import type { AuditVerb } from '../../lib/base/audit-actions.ts'
 import { timestamp, type Clock } from '../../lib/base/clock.ts'
 import { complianceHoldEvent, type ComplianceDecision, type HeldSubject } from '../../lib/compliance/hold.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
@@ -164,7 +165,7 @@ export class ComplianceHolds extends Poller {
     tx: ApprovalTx,
     hold: ComplianceHoldRecord,
     by: AuditBy,
-    what: string,
+    verb: AuditVerb<'compliance_hold'>,
     before: object | null,
     after: object,
   ): Promise<void> {
@@ -174,7 +175,7 @@ export class ComplianceHolds extends Poller {
       id: tx.ids.next(),
       tenantId: hold.operatorId,
       at: tx.now,
-      action: `compliance_hold.${what}`,
+      action: `compliance_hold.${verb}`,
       object: { type: 'compliance_hold', id: hold.id },
       before,
       after: { ...after, ...about },

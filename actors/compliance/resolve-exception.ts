@@ -4,6 +4,7 @@
  *
  * The partner may report the outcome in between; the later of the two finds the exception resolved.
  */
+import type { AuditVerb } from '../../lib/base/audit-actions.ts'
 import { timestamp, type Clock } from '../../lib/base/clock.ts'
 import type { ExceptionResolution } from '../../lib/compliance/exception.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
@@ -151,7 +152,7 @@ export class Exceptions {
     tx: ApprovalTx,
     { id, operatorId, subjectType, subjectId, customerId, proposal }: ExceptionRecord,
     { outcome, evidence, by }: Resolution,
-    what: string,
+    verb: AuditVerb<'exception'>,
     amountMinor: bigint | null,
   ): Promise<void> {
     await writeAudit(tx.client, {
@@ -159,7 +160,7 @@ export class Exceptions {
       id: tx.ids.next(),
       tenantId: operatorId,
       at: tx.now,
-      action: `exception.${what}`,
+      action: `exception.${verb}`,
       object: { type: 'exception', id },
       before: { status: 'open', proposal },
       after: { outcome, evidence, amountMinor: amountMinor?.toString() ?? null, subjectType, subjectId, customerId },

@@ -9,6 +9,7 @@
  */
 import { isEmpty } from '../../lib/balances/closing.ts'
 import type { Clock } from '../../lib/base/clock.ts'
+import type { CustomerStatus } from '../../lib/customers/status.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { cancelled } from '../../lib/scheduled-payments/schedule.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
@@ -147,8 +148,8 @@ export async function tellCustomerStatus(
     now,
   }: {
     readonly customerId: string
-    readonly status: string
-    readonly previousStatus: string
+    readonly status: CustomerStatus
+    readonly previousStatus: CustomerStatus
     readonly id: string
     readonly now: number
   },

@@ -1,4 +1,5 @@
 /** Requests the closure of a customer, and withdraws it. */
+import type { CustomerStatus } from '../../lib/customers/status.ts'
 import { refuse } from '../../lib/base/problems.ts'
 import { tellCustomerStatus } from './closures.ts'
 import {
@@ -86,7 +87,11 @@ export async function withdrawClosure(deps: SettingsDeps, by: Caller<'person'>):
 }
 
 /** Refuses while payments, transfers or exchanges of the customer are under way. */
-async function requireNoOpenBusiness(client: TransactionClient, customerId: string, status: string): Promise<void> {
+async function requireNoOpenBusiness(
+  client: TransactionClient,
+  customerId: string,
+  status: CustomerStatus,
+): Promise<void> {
   const { payments, transfers, exchanges } = await openBusiness(client, customerId)
   if (payments > 0)
     refuse('invalid-transition', `${payments} payments are under way; wait for them or cancel them first.`, {

@@ -2,6 +2,7 @@
  * The steps that changes of funds requests share: each change is one transaction with its event and its trail entry, and
  * mails are sent after the commit of the change that they report.
  */
+import type { AuditVerb } from '../../lib/base/audit-actions.ts'
 import { moveFundsRequest, remainingOf, type FundsRequestMove } from '../../lib/funds-requests/funds-request.ts'
 import { payerMail } from '../../lib/funds-requests/payer-mail.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
@@ -74,13 +75,13 @@ export function state({
 export async function recordRequestChange(
   tx: ChangeTransaction,
   by: AuditBy,
-  action: string,
+  action: AuditVerb<'funds_request'>,
   customerId: string,
   id: string,
   before: object | null,
   after: object | null,
 ): Promise<void> {
-  const object = { type: 'funds_request', id }
+  const object = { type: 'funds_request' as const, id }
   await recordChange(tx, by, customerId, { action: `funds_request.${action}`, object, before, after })
 }
 
@@ -139,7 +140,7 @@ export async function moveRequest(
   tx: ChangeTransaction,
   before: reads.FundsRequestRecord,
   kind: Exclude<FundsRequestMove['kind'], 'pay'>,
-  action: string,
+  action: AuditVerb<'funds_request'>,
 ): Promise<reads.FundsRequestRecord> {
   const moved = moveFundsRequest(before, { kind })
   if ('refused' in moved) throw new ProblemError(moved.refused)

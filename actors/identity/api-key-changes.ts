@@ -1,4 +1,5 @@
 /** The steps that changes of API keys share: lock a key, make one, write its trail entry and its notices. */
+import type { AuditAction } from '../../lib/base/audit-actions.ts'
 import { generateApiKey } from '../../lib/identity/api-key.ts'
 import { grantOfRole, MEMBER_ROLES, STAFF_ROLES } from '../../lib/identity/capabilities.ts'
 import { isAllowlistEntry } from '../../lib/security/ip-allowlist.ts'
@@ -55,7 +56,7 @@ export function checkAllowlist(entries: readonly string[]): FieldError[] {
 export async function recordKeyChange(
   tx: ChangeTransaction,
   by: Caller<'person'>,
-  action: string,
+  action: AuditAction<'api_key'>,
   id: string,
   before: ApiKeyView | null,
   after: ApiKeyView | null,

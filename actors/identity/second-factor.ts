@@ -17,6 +17,7 @@ import {
   lockChallenge,
   noteVerified,
   noteWrongCode,
+  type ChallengeAction,
   type ChallengeRecord,
 } from '../../storage/identity/identity-sessions.ts'
 import type { TransactionClient } from '../../storage/db/transaction.ts'
@@ -79,7 +80,7 @@ export async function answerChallenge(
     readonly code: string
     readonly now: number
     /** Returns true when a challenge for this action is accepted. */
-    readonly action: (action: string) => boolean
+    readonly action: (action: ChallengeAction) => boolean
   },
 ): Promise<CodeOutcome> {
   const challenge = await lockChallenge(client, sessionId, challengeId)

@@ -8,6 +8,7 @@ import { inTransaction } from '../../storage/db/transaction.ts'
 import type { IdentityCommands } from './identity.ts'
 import type { IdentityDeps } from './identity-world.ts'
 import { auditPerson } from '../commands/trail.ts'
+import type { AuditChange } from '../../storage/trail/trail.ts'
 import { recordChange, recordPersonalChange } from '../commands/changes.ts'
 import { answerChallenge } from './second-factor.ts'
 
@@ -76,7 +77,7 @@ export function createStepUpCommands(
           refuse('session-expired', 'The session has ended. Sign in again.', { extra: { reason: 'revoked' } })
         }
         const { action, tenantId } = answered.challenge
-        const change = {
+        const change: AuditChange = {
           action: 'step_up.verified',
           object: { type: 'challenge', id: challengeId },
           before: null,

@@ -4,6 +4,7 @@
  * An operator is one row with one version. Each change is announced to all nodes, which cache parts of it. A command
  * waits for the announcement, so that every request after its answer uses the new settings on any node.
  */
+import type { AuditAction } from '../../lib/base/audit-actions.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import { flagsOf, type Feature } from '../../lib/operators/features.ts'
 import type { RailLimits } from '../../lib/rails/rail-limits.ts'
@@ -87,7 +88,7 @@ export function createOperatorService(node: Node): OperatorService {
   /** Writes the next version in one transaction with its trail entry, and waits until every node knows. */
   async function change(
     by: Caller<'person'>,
-    action: string,
+    action: AuditAction<'operator'>,
     expected: number | bigint | null,
     work: (client: TransactionClient, before: OperatorRecord, now: number) => Promise<Change>,
   ): Promise<void> {

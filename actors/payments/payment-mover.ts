@@ -18,10 +18,11 @@ import { paymentActor } from './payment.ts'
 import type { Outcome } from '../runtime/actor.ts'
 import type { ActorSystem } from '../runtime/system.ts'
 import { readerOf } from '../../storage/db/transaction.ts'
+import type { Rail } from '../../lib/rails/rails.ts'
 
 /** The facts that a move of a payment needs beside its state, with the payment's rail. */
 export interface PaymentContext extends Omit<PaymentMoveContext, 'ids'> {
-  readonly rail: string
+  readonly rail: Rail
 }
 
 /** A move of a payment or of its recall, before it gets its seed. */

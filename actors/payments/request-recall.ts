@@ -3,7 +3,6 @@ import type { BankSimulation } from '../sandbox/sandbox-bank.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { paymentJson, type PaymentRecord } from '../../lib/payments/payment.ts'
 import { moveRecall, newRecall, recallObstacle } from '../../lib/payments/recall.ts'
-import type { Rail } from '../../lib/rails/rails.ts'
 import { ProblemError, refuseNotFound } from '../../lib/base/problems.ts'
 import { writeEffects } from '../../storage/sections/write-effects.ts'
 import type { Database } from '../../storage/db/database.ts'
@@ -64,7 +63,7 @@ export async function requestRecall(
     const now = clock.now()
     const obstacle = recallObstacle(found, now)
     if (obstacle !== null) throw new ProblemError(obstacle)
-    const recall = newRecall(found.rail as Rail, command.body.reasonCode, command.body.note, now)
+    const recall = newRecall(found.rail!, command.body.reasonCode, command.body.note, now)
     const { effects } = moveRecall(state, { kind: 'request_recall', recall, context: { ids } }, now)
     if (effects === null)
       throw new Error(`The payment ${paymentId} cannot be recalled, though nothing stands in its way.`)

@@ -1,4 +1,5 @@
 /** Changes of an operator's price lists: each is one transaction with its trail entry. */
+import type { AuditAction } from '../../lib/base/audit-actions.ts'
 import type { Clock } from '../../lib/base/clock.ts'
 import { isCurrencyCode } from '../../lib/base/currency.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
@@ -143,11 +144,11 @@ async function audit(
   { ids, clock }: PricingDeps,
   client: TransactionClient,
   by: Caller<'person'>,
-  action: string,
+  action: AuditAction<'pricing_template'>,
   id: string,
   { before = null, after = null }: { readonly before?: object | null; readonly after?: object | null },
 ): Promise<void> {
-  const object = { type: 'pricing_template', id }
+  const object = { type: 'pricing_template' as const, id }
   await recordChange({ client, ids, now: clock.now() }, auditCaller(by), by.tenant.id, {
     action,
     object,

@@ -4,14 +4,16 @@
  * A partner knows our payments by our reference (the payment's id) and must accept a reference only once, however often
  * it is sent. The partner's messages arrive at least once, in any order, and each has an id of its own.
  */
+import type { BankMessageType } from '../../lib/providers/messages.ts'
 import type { PayeeAnswer, PayeeQuestion } from '../../lib/recipients/verification.ts'
+import type { Rail } from '../../lib/rails/rails.ts'
 
 export interface PaymentOrder {
   readonly reference: string
   readonly shard: number
   /** Our connection, through which the payment is sent. */
   readonly connectionId: string
-  readonly rail: string
+  readonly rail: Rail
   readonly currency: string
   /** Minor units. */
   readonly amount: bigint
@@ -39,11 +41,7 @@ export type OrderStatus =
 export interface BankMessage {
   /** The partner's id of this message; the same when the message is repeated. */
   readonly id: string
-  /**
-   * `pending`: the partner has the payment after its outcome was unknown. `unclear`: the partner cannot tell the
-   * outcome.
-   */
-  readonly type: 'settled' | 'rejected' | 'returned' | 'pending' | 'unclear' | 'recall_rejected'
+  readonly type: BankMessageType
   readonly reference: string
   readonly shard: number
   readonly schemeCode: string | null

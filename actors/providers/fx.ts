@@ -3,6 +3,7 @@
  * exchange) and accepts it once, however often it is sent. The partner's messages arrive at least once, in any order,
  * and each has an id of its own.
  */
+import type { FxMessageType } from '../../lib/providers/messages.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import type { MarketRates } from '../../lib/exchange/market.ts'
 import type { Fraction, FixedSide, Rate } from '../../lib/exchange/rate.ts'
@@ -34,8 +35,7 @@ export type FxStatus =
 export interface FxMessage {
   /** The partner's id of this message; the same when the message is repeated. */
   readonly id: string
-  /** `unclear`: the partner cannot tell the outcome. */
-  readonly type: 'settled' | 'refused' | 'unclear'
+  readonly type: FxMessageType
   readonly reference: string
   readonly shard: number
   /** The amounts that the partner took and gave, minor units; null unless the exchange has settled. */

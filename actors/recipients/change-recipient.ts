@@ -1,4 +1,5 @@
 /** A change of a recipient: its transaction, its lock and its trail entry. */
+import type { AuditAction } from '../../lib/base/audit-actions.ts'
 import type { RecipientMaker, ReviewDeps } from './review-recipient.ts'
 import type { PayeeDeps } from '../payments/verify-payee.ts'
 import type { Approvals } from '../approvals/approvals.ts'
@@ -89,7 +90,7 @@ export async function recipientTransaction<Result>(
 export async function writeRecipientTrail(
   { client, ids, now }: ApprovalTx,
   { customerId, trail }: Pick<RecipientMaker, 'customerId' | 'trail'>,
-  action: `recipient.${string}`,
+  action: AuditAction<'recipient'>,
   id: string,
   { before, after }: { readonly before: RecipientRecord | null; readonly after: RecipientRecord | null },
 ): Promise<void> {

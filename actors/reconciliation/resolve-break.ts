@@ -2,6 +2,7 @@
  * Resolves breaks of reconciliations by staff: a first person reports the cause with evidence; where money moves, a
  * second person has to confirm it before it is booked.
  */
+import type { AuditVerb } from '../../lib/base/audit-actions.ts'
 import { timestamp, type Clock } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { entry, NO_BALANCE } from '../../lib/ledger/entry.ts'
@@ -64,13 +65,13 @@ export class Breaks {
       }
       const operator = await readOperator(tx.client, item.operatorId)
       const { outcome, evidence, by, operatorId } = request
-      const trail = (what: string) =>
+      const trail = (verb: AuditVerb<'reconciliation_break'>) =>
         writeAudit(tx.client, {
           ...by,
           id: tx.ids.next(),
           tenantId: operatorId,
           at: tx.now,
-          action: `reconciliation_break.${what}`,
+          action: `reconciliation_break.${verb}`,
           object: { type: 'reconciliation_break', id: item.id },
           before: { status: item.status, proposal: item.proposal },
           after: { outcome, evidence },

@@ -1,7 +1,7 @@
 /** The plan of an order at the sandbox bank: the answer to it, its messages and its status. */
 import { decodeSteps, encodeSteps, type PlanStep } from '../../lib/sandbox/plan-steps.ts'
 import { planOutcome } from '../../lib/sandbox/triggers.ts'
-import { RAILS, speedOf, type Rail } from '../../lib/rails/rails.ts'
+import { RAILS, speedOf } from '../../lib/rails/rails.ts'
 import type { SandboxOrderState } from '../../storage/sandbox/sandbox-orders.ts'
 import type { OrderStatus, PaymentOrder, Submission } from '../providers/bank.ts'
 
@@ -59,7 +59,7 @@ export function statusOf({ state, nextEvent, schemeCode, isDue, steps }: Sandbox
 
 /** Plans the answer to an order and the messages about it, from its amount and the tokens in its texts. */
 export function planOrder(order: PaymentOrder): PlannedOrder {
-  const terms = RAILS.get(order.rail as Rail)
+  const terms = RAILS.get(order.rail)
   const instant = terms !== undefined && speedOf(terms, order.amount) === 'instant'
   const { submit, refusalCode, steps, reconcile } = planOutcome({
     amountMinor: order.amount,

@@ -2,6 +2,7 @@
  * Moves a scheduled payment from one state to another, and writes the change together with its event and its trail
  * entry, and a notice to the people who pay when time or another person has stopped the schedule.
  */
+import type { AuditVerb } from '../../lib/base/audit-actions.ts'
 import { laterThan } from '../../lib/base/clock.ts'
 import { grantOfRole, MEMBER_ROLES } from '../../lib/identity/capabilities.ts'
 import {
@@ -10,6 +11,7 @@ import {
   paused,
   type ScheduleMove,
   type ScheduleState,
+  type ScheduleStatus,
 } from '../../lib/scheduled-payments/schedule.ts'
 import type { Mail } from '../../lib/notices/mail.ts'
 import { refuse } from '../../lib/base/problems.ts'
@@ -70,7 +72,7 @@ export const STOPPED_STATUSES: ReadonlySet<string> = new Set(['paused', 'cancell
 export async function tellStatus(
   { client, ids, now }: ApprovalTx,
   { id, customerId, operatorId, shard, state }: ScheduleRecord,
-  previousStatus: string | null,
+  previousStatus: ScheduleStatus | null,
 ): Promise<void> {
   if (state.status === previousStatus) return
   if (STOPPED_STATUSES.has(state.status)) await giveUpDue(client, id, now)
@@ -94,7 +96,7 @@ export async function tellStatus(
 export async function writeTrail(
   { client, ids, now }: ApprovalTx,
   by: AuditBy,
-  action: string,
+  action: AuditVerb<'scheduled_payment'>,
   before: ScheduleRecord | null,
   after: ScheduleRecord,
 ): Promise<void> {

@@ -1,4 +1,5 @@
 /** A change of a schedule by a caller: its lock, its row, its event and its trail entry. */
+import type { AuditVerb } from '../../lib/base/audit-actions.ts'
 import { tellStatus, writeTrail } from './change-schedule.ts'
 import { laterThan } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
@@ -66,7 +67,7 @@ export async function lockScheduleOf(
 export async function writeSchedule(
   asked: ApprovalTx,
   by: Caller,
-  action: string,
+  action: AuditVerb<'scheduled_payment'>,
   before: reads.ScheduleRecord,
   after: reads.ScheduleRecord,
 ): Promise<reads.ScheduleRecord> {

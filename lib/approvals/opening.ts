@@ -81,11 +81,11 @@ export interface ApprovalRow {
   readonly customerId: string
   readonly operatorId: string
   readonly shard: number
-  readonly subjectType: string
+  readonly subjectType: SubjectType
   readonly subjectId: string
   readonly subject: string
   readonly payload: string | null
-  readonly kind: string | null
+  readonly kind: PolicyKind | null
   readonly source: string
   readonly tier: string
   readonly tierNumber: number

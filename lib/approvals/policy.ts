@@ -90,7 +90,7 @@ export interface PolicySubject {
   readonly amount: bigint | null
   readonly currency: string | null
   readonly balanceId?: string
-  readonly rail?: string
+  readonly rail?: Rail
   readonly recipientId?: string
   /** Whether the money goes to an account that the customer owns. */
   readonly toOwnAccount?: boolean

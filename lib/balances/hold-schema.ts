@@ -1,21 +1,10 @@
 /** Holds: money that is set aside and still on the balance. */
 import Type, { type Static } from 'typebox'
+import { HOLD_SUBJECT_TYPES } from '../decisions/effects.ts'
 import { list } from '../contract/list.ts'
 import { Money, Nullable, Timestamp, Uuid, Words } from '../contract/primitives.ts'
 
 const HOLD_STATUSES = ['active', 'captured', 'released', 'expired'] as const
-const HOLD_SUBJECT_TYPES = [
-  'payment',
-  'payment_review',
-  'exchange',
-  'forward_deposit',
-  'card_authorisation',
-  'collection_reserve',
-  'recall',
-  'legal_order',
-  'manual',
-  'transfer',
-] as const
 
 export const Hold = Type.Object(
   {

@@ -5,6 +5,7 @@ import type { PaymentStatus } from '../payments/payment.ts'
 import type { Cell } from '../statements/table.ts'
 import type { RowFailure, RowStatus } from './bulk-payment.ts'
 import type { RowFault, RowWarning } from './instruction.ts'
+import type { Rail } from '../rails/rails.ts'
 
 export const REPORT_FORMATS = ['csv', 'pain002'] as const
 export type ReportFormat = (typeof REPORT_FORMATS)[number]
@@ -34,7 +35,7 @@ export interface ReportRow {
   /** The tax within the fee. */
   readonly feeTax: bigint | null
   readonly feeCurrency: CurrencyCode | null
-  readonly rail: string | null
+  readonly rail: Rail | null
   readonly reference: string | null
   readonly executionDate: string | null
   readonly externalId: string | null

@@ -2,7 +2,7 @@
  * Exceptions: money that staff must investigate, opened and ended by the same moves that change the subject's status.
  * Only the operator's staff see them.
  */
-import type { Effects } from '../decisions/effects.ts'
+import type { Effects, ObjectStatus } from '../decisions/effects.ts'
 
 export const EXCEPTION_KINDS = [
   'compliance_hold',
@@ -58,7 +58,7 @@ export interface Exceptional {
   readonly shard: number
   readonly currency: string
   readonly amount: bigint
-  readonly status: string
+  readonly status: ObjectStatus
 }
 
 /** Builds the rows that open an exception of a payment, transfer or exchange. */

@@ -13,7 +13,7 @@ export interface HoldRow {
   readonly balanceId: string
   readonly customerId: string
   readonly amount: bigint
-  readonly subjectType: string
+  readonly subjectType: HoldSubjectType
   readonly subjectId: string
   readonly description: string
   readonly createdAt: number
@@ -28,6 +28,21 @@ export interface HoldResolution {
   readonly capturedAmount: bigint | null
   readonly resolvedAt: number
 }
+
+/** The kinds of objects that holds are placed for. */
+export const HOLD_SUBJECT_TYPES = [
+  'payment',
+  'payment_review',
+  'exchange',
+  'forward_deposit',
+  'card_authorisation',
+  'collection_reserve',
+  'recall',
+  'legal_order',
+  'manual',
+  'transfer',
+] as const
+export type HoldSubjectType = (typeof HOLD_SUBJECT_TYPES)[number]
 
 /** The statuses of the objects that have a history, by object; each noun adds its own in its `effects.ts`. */
 // biome-ignore lint/suspicious/noEmptyInterface: the nouns add its members.

@@ -9,6 +9,7 @@
  *
  * A message that fits no row changes nothing: partners repeat themselves, are late, and contradict themselves.
  */
+import type { FxMessageType } from '../providers/messages.ts'
 import { timestamp } from '../base/clock.ts'
 import { endsException, opensException, type Exceptional, type ExceptionKind } from '../compliance/exception.ts'
 import type { Effects } from '../decisions/effects.ts'
@@ -44,7 +45,7 @@ export interface ExchangeMoveContext extends BoughtForContext {
 /** A message of the partner, logged once under the partner's own id. */
 export interface FxPartnerMessage {
   readonly id: string
-  readonly type: string
+  readonly type: FxMessageType
 }
 
 /**

@@ -2,6 +2,7 @@
  * The decision about a credit that the partner reports: it goes to its balance (L01), waits for a review (L05), or
  * waits for its owner in suspense (L03). The balance decides, because only the balance knows whether it is still open.
  */
+import type { PartnerMessageType } from '../providers/messages.ts'
 import { opensComplianceHold } from '../compliance/hold.ts'
 import type { ScreeningHit } from '../compliance/screening.ts'
 import { idsFrom, type IdSource } from '../base/ids.ts'
@@ -13,6 +14,7 @@ import { entry, type InternalAccounts } from '../ledger/entry.ts'
 import type { RuleId } from '../ledger/postings.ts'
 import { feePostings, INCOMING_SOURCE, incomingEvent, incomingFee, incomingText, SUSPENSE_SOURCE } from './postings.ts'
 import type { IncomingStatus, SuspenseReason } from './incoming-payment.ts'
+import type { Rail } from '../rails/rails.ts'
 
 /** The facts of a credit as the partner reports them. */
 export interface CreditFacts {
@@ -27,7 +29,7 @@ export interface CreditFacts {
   readonly payerBankName: string | null
   readonly payerCountry: string | null
   readonly remittance: string | null
-  readonly rail: string | null
+  readonly rail: Rail | null
   readonly endToEndId: string | null
   readonly uetr: string | null
   /** `YYYY-MM-DD` */
@@ -38,7 +40,7 @@ export interface ReceiveCredit {
   readonly kind: 'receive_credit'
   /** The key under which the answer to the partner's message is recorded. */
   readonly key: CommandKey
-  readonly event: { readonly id: string; readonly type: string }
+  readonly event: { readonly id: string; readonly type: PartnerMessageType }
   readonly credit: CreditFacts
   /** The result of screening the payer; null: no hit. */
   readonly hit: ScreeningHit | null

@@ -1,5 +1,6 @@
 /** Rows that decisions about incoming payments write. */
 import type { IncomingStatus } from './incoming-payment.ts'
+import type { Rail } from '../rails/rails.ts'
 
 /** Money that arrived from outside, as it is first written. */
 export interface IncomingPaymentRow {
@@ -19,7 +20,7 @@ export interface IncomingPaymentRow {
   readonly payerBankName: string | null
   readonly payerCountry: string | null
   readonly reference: string | null
-  readonly rail: string | null
+  readonly rail: Rail | null
   readonly endToEndId: string | null
   readonly uetr: string | null
   readonly valueDate: string

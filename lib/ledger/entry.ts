@@ -1,7 +1,7 @@
 /** One entry of the ledger: the pairs of a posting rule with their accounts, as rows to write. */
 import { creditRef, debitRef, internalRef, type CreditedBalance, type CreditRef, type DebitRef } from './account-ref.ts'
 import type { AccountKey } from './chart.ts'
-import type { Posting } from './posting.ts'
+import type { Posting, SourceObject } from './posting.ts'
 import { post, reversalOf, type Amounts, type Pair, type RuleId } from './postings.ts'
 
 /**
@@ -26,7 +26,7 @@ export interface EntryOptions {
   readonly balances: { readonly from: string; readonly to: CreditedBalance }
   readonly entryId: string
   readonly customerId: string
-  readonly source: { readonly object: string; readonly id: string }
+  readonly source: { readonly object: SourceObject; readonly id: string }
   readonly occurrence?: number
   readonly description: string
   readonly reference?: string | null

@@ -2,7 +2,8 @@
  * The customer's view of a posting. A posting is one debit and one credit, so it is one line in the journal of each
  * balance that it touches. The type and the id of a line follow from the posting and are not stored.
  */
-import { COUNTERPART_TYPES, RULE_IDS, RULES, type Line, type TransactionType } from './postings.ts'
+import type { SourceObject } from './posting.ts'
+import { COUNTERPART_TYPES, RULE_IDS, RULES, type Line, type RuleId, type TransactionType } from './postings.ts'
 
 /** The side of the posting that the balance is on. A debit lowers a balance, a credit raises it. */
 export type JournalSide = 'debit' | 'credit'
@@ -30,10 +31,10 @@ export function journalLineId(entryId: string, ordinal: number, side: JournalSid
  * (`cust` for a balance), and the kind of object that caused it.
  */
 export interface JournalSource {
-  readonly rule: string
+  readonly rule: RuleId
   readonly side: JournalSide
   readonly counterpart: string
-  readonly sourceObject: string
+  readonly sourceObject: SourceObject
 }
 
 /**

@@ -1,15 +1,24 @@
 /** A posting: one debit and one credit of one amount. */
+import type { RuleId } from './postings.ts'
 import type { CreditRef, DebitRef } from './account-ref.ts'
+
+/** The kinds of objects that cause entries. */
+export type SourceObject =
+  | 'payment'
+  | 'transfer'
+  | 'exchange'
+  | 'incoming_payment'
+  | 'incoming_suspense'
+  | 'reconciliation_break'
 
 /** One debit and one credit of the same amount, so that the sum is always zero (I6). */
 export interface Posting {
   readonly entryId: string
   readonly ordinal: number
   readonly customerId: string
-  /** The posting rule, L01…L97. */
-  readonly rule: string
+  readonly rule: RuleId
   readonly occurrence: number
-  readonly sourceObject: string
+  readonly sourceObject: SourceObject
   readonly sourceId: string
   readonly currency: string
   readonly amount: bigint

@@ -8,9 +8,10 @@ import { railDate } from '../rails/business-days.ts'
 import { EXECUTION_DAYS_MAX, latestDate } from '../rails/timing.ts'
 import type { chooseRail } from '../rails/choose-rail.ts'
 import { refuseField, type Problem } from '../base/problems.ts'
+import type { Rail } from '../rails/rails.ts'
 
 /** Refuses a date that is in the past at the place of the rail, or too far in the future. @throws ProblemError */
-export function checkDate(date: string | null, rail: string, now: number): void {
+export function checkDate(date: string | null, rail: Rail, now: number): void {
   if (date === null) return
   const today = railDate(rail, now)
   if (date < today) refuseField('/executionDate', 'in_past', 'The execution date has passed.')

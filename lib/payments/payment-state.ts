@@ -1,4 +1,5 @@
 /** The state of payment actors, the commands that move it, and the result of a move. */
+import type { BankMessageType } from '../providers/messages.ts'
 import type { ScreeningHit } from '../compliance/screening.ts'
 import type { CommandKey } from '../balances/decision.ts'
 import type { Effects } from '../decisions/effects.ts'
@@ -7,6 +8,7 @@ import type { InternalAccounts } from '../ledger/entry.ts'
 import type { Conversion } from './conversion.ts'
 import type { FeeRule, PaymentCharges } from '../pricing/fees.ts'
 import type { PaymentRecall, PaymentStatus, StatusReason } from './payment.ts'
+import type { Rail } from '../rails/rails.ts'
 
 /** The state that the payment's actor keeps in memory. */
 export interface PaymentState {
@@ -30,7 +32,7 @@ export interface PaymentState {
   readonly currency: string
   readonly amount: bigint
   readonly fee: bigint
-  readonly rail: string
+  readonly rail: Rail
   readonly reference: string
   readonly recipientName: string
   /** The person or key whose limits the payment counts for: the one that set its amount. */
@@ -152,7 +154,7 @@ export type PaymentCommand =
 /** A message of the partner; it is logged once, under the partner's own id. */
 export interface PartnerMessage {
   readonly id: string
-  readonly type: string
+  readonly type: BankMessageType
 }
 
 export type PaymentReply =

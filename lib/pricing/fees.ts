@@ -3,7 +3,7 @@
  * the partner's charges for payments, which the operator bears or passes on. Amounts are minor units of the currency
  * moved; for exchanges, of the sold currency.
  */
-import { ON_PLATFORM_RAIL, type Rail } from '../rails/rails.ts'
+import { ON_PLATFORM_RAIL, type ChargeBearer, type Rail } from '../rails/rails.ts'
 
 /** The kinds of fees; `partner_charge` is the partner's charge. */
 export const FEE_KINDS = ['payment', 'incoming_payment', 'payment_return', 'exchange', 'partner_charge'] as const
@@ -45,7 +45,8 @@ export interface FeeRule {
 /** A rule as storage reads it: amounts as text. */
 export interface FeeRuleJson {
   readonly kind: FeeKind
-  readonly rail: string
+  /** Empty: the rule of every rail. */
+  readonly rail: Rail | ''
   readonly fixed: string
   readonly bps: number
   readonly min: string
@@ -67,7 +68,7 @@ export const feeRuleOf = ({
   passedOn,
 }: FeeRuleJson): FeeRule => ({
   kind,
-  rail: rail === '' ? null : (rail as Rail),
+  rail: rail === '' ? null : rail,
   fixed: BigInt(fixed),
   bps: BigInt(bps),
   min: BigInt(min),
@@ -79,7 +80,7 @@ export const feeRuleOf = ({
 
 const BPS = 10_000n
 
-function ruleFor(rules: readonly FeeRule[], kind: FeeKind, rail: string | null): FeeRule | undefined {
+function ruleFor(rules: readonly FeeRule[], kind: FeeKind, rail: Rail | null): FeeRule | undefined {
   return (
     rules.find((one) => one.kind === kind && one.rail === rail && rail !== null) ??
     rules.find((one) => one.kind === kind && one.rail === null)
@@ -94,12 +95,7 @@ function priceOf(rule: FeeRule, amount: bigint): bigint {
 }
 
 /** Computes the fee for an amount; 0 where no rule fits. `rail` is null where it is not known. */
-export function feeOf(
-  rules: readonly FeeRule[],
-  rail: string | null,
-  amount: bigint,
-  kind: FeeKind = 'payment',
-): bigint {
+export function feeOf(rules: readonly FeeRule[], rail: Rail | null, amount: bigint, kind: FeeKind = 'payment'): bigint {
   if (rules.length === 0) return 0n
   const rule = ruleFor(rules, kind, rail)
   return rule === undefined ? 0n : priceOf(rule, amount)
@@ -109,7 +105,7 @@ export function feeOf(
  * Computes the tax within a fee of its payment rule, minor units: the fee is what the customer pays, tax included, so a
  * rate of 20 per cent is a sixth of the fee. Fractions of a minor unit are rounded half up; 0 where no rule has a rate.
  */
-export function feeTaxOf(rules: readonly FeeRule[], rail: string | null, fee: bigint): bigint {
+export function feeTaxOf(rules: readonly FeeRule[], rail: Rail | null, fee: bigint): bigint {
   const rate = fee === 0n ? 0n : (ruleFor(rules, 'payment', rail)?.taxBps ?? 0n)
   const whole = BPS + rate
   return (fee * rate + whole / 2n) / whole
@@ -142,7 +138,7 @@ export function chargesOf(
     amount,
     fee,
     chargeBearer,
-  }: { readonly rail: string; readonly amount: bigint; readonly fee: bigint; readonly chargeBearer: string },
+  }: { readonly rail: Rail; readonly amount: bigint; readonly fee: bigint; readonly chargeBearer: ChargeBearer },
 ): PaymentCharges | undefined {
   if (rules.length === 0) return undefined
   const tax = feeTaxOf(rules, rail, fee)

@@ -40,11 +40,11 @@ function holidaysOf(calendar: BusinessCalendar, year: number): ReadonlySet<strin
 }
 
 /** Tells whether a rail works on a date. Rails that are open around the clock always do. @throws CalendarUnknown */
-export function isBusinessDay(rail: string, date: string, { closedDays }: CalendarTerms = PLAIN_CALENDAR): boolean {
+export function isBusinessDay(rail: Rail, date: string, { closedDays }: CalendarTerms = PLAIN_CALENDAR): boolean {
   const { calendar } = railDays(rail)
   if (calendar === null) return true
   const { year, dayOfWeek } = Temporal.PlainDate.from(date)
-  const closed = closedDays?.[rail as Rail] ?? []
+  const closed = closedDays?.[rail] ?? []
   if (year > (calendar.announcedTo ?? year) && !closed.some((day) => day.startsWith(`${year}-`))) {
     throw new CalendarUnknown(
       `The holidays of ${calendar.name} in ${year} are announced; none has been set for the connection yet.`,
@@ -55,7 +55,7 @@ export function isBusinessDay(rail: string, date: string, { closedDays }: Calend
 }
 
 /** Returns the date itself if it is a business day, else the first business day after it. @throws CalendarUnknown */
-export function businessDayFrom(rail: string, date: string, terms: CalendarTerms = PLAIN_CALENDAR): string {
+export function businessDayFrom(rail: Rail, date: string, terms: CalendarTerms = PLAIN_CALENDAR): string {
   let day = date
   for (let closed = 0; closed <= CLOSED_DAYS_MAX; closed++, day = addDays(day, 1))
     if (isBusinessDay(rail, day, terms)) return day
@@ -63,12 +63,12 @@ export function businessDayFrom(rail: string, date: string, terms: CalendarTerms
 }
 
 /** Returns the first business day after a date. @throws CalendarUnknown */
-export function nextBusinessDay(rail: string, date: string, terms: CalendarTerms = PLAIN_CALENDAR): string {
+export function nextBusinessDay(rail: Rail, date: string, terms: CalendarTerms = PLAIN_CALENDAR): string {
   return businessDayFrom(rail, addDays(date, 1), terms)
 }
 
 /** Returns the last business day before a date. @throws CalendarUnknown */
-export function previousBusinessDay(rail: string, date: string, terms: CalendarTerms = PLAIN_CALENDAR): string {
+export function previousBusinessDay(rail: Rail, date: string, terms: CalendarTerms = PLAIN_CALENDAR): string {
   let day = addDays(date, -1)
   for (let closed = 0; closed <= CLOSED_DAYS_MAX; closed++, day = addDays(day, -1))
     if (isBusinessDay(rail, day, terms)) return day
@@ -80,7 +80,7 @@ export function previousBusinessDay(rail: string, date: string, terms: CalendarT
  * next one. @throws CalendarUnknown
  */
 export function addBusinessDays(
-  rail: string,
+  rail: Rail,
   date: string,
   count: number,
   terms: CalendarTerms = PLAIN_CALENDAR,
@@ -91,7 +91,7 @@ export function addBusinessDays(
 }
 
 /** Returns the date at `now` in the zone of a rail. */
-export function railDate(rail: string, now: number): string {
+export function railDate(rail: Rail, now: number): string {
   return dateIn(now, railDays(rail).zone)
 }
 
@@ -99,7 +99,7 @@ export function railDate(rail: string, now: number): string {
  * Returns the moment of a wall-clock time (`HH:mm`) on a date in a rail's zone. A time that a clock change skips is
  * moved forward by the length of the change.
  */
-export function momentOf(rail: string, date: string, time: string): number {
+export function momentOf(rail: Rail, date: string, time: string): number {
   return Temporal.PlainDate.from(date).toZonedDateTime({
     timeZone: railDays(rail).zone,
     plainTime: Temporal.PlainTime.from(time),
@@ -110,12 +110,12 @@ export function momentOf(rail: string, date: string, time: string): number {
  * Returns the latest moment of a date at which a release still counts as that day: the cut-off, or else the end of the
  * day.
  */
-export function cutOffOf(rail: string, date: string, { cutOffs }: CalendarTerms = PLAIN_CALENDAR): number {
-  const time = cutOffs?.[rail as Rail] ?? RAILS.get(rail as Rail)?.cutOff?.time
+export function cutOffOf(rail: Rail, date: string, { cutOffs }: CalendarTerms = PLAIN_CALENDAR): number {
+  const time = cutOffs?.[rail] ?? RAILS.get(rail)?.cutOff?.time
   return time === undefined ? endOfDay(rail, date) : momentOf(rail, date, time)
 }
 
 /** Returns the first moment after a date in a rail's zone. */
-export function endOfDay(rail: string, date: string): number {
+export function endOfDay(rail: Rail, date: string): number {
   return momentOf(rail, addDays(date, 1), '00:00')
 }

@@ -23,6 +23,6 @@ const RAIL_DAYS: ReadonlyMap<Rail, RailDays> = new Map(
 const UNKNOWN: RailDays = { zone: 'UTC', calendar: null }
 
 /** Returns the days of a rail. A rail that is not known is open every day, in UTC. */
-export function railDays(rail: string): RailDays {
-  return RAIL_DAYS.get(rail as Rail) ?? UNKNOWN
+export function railDays(rail: Rail): RailDays {
+  return RAIL_DAYS.get(rail) ?? UNKNOWN
 }

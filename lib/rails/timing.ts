@@ -47,7 +47,7 @@ export interface Timing {
  * @param calendar null where cut-offs and calendars are ignored
  * @throws CalendarUnknown
  */
-export function timingOf(rail: string, wanted: string | null, calendar: CalendarTerms | null, now: number): Timing {
+export function timingOf(rail: Rail, wanted: string | null, calendar: CalendarTerms | null, now: number): Timing {
   const today = railDate(rail, now)
   const executionDate =
     calendar === null
@@ -64,7 +64,7 @@ export function timingOf(rail: string, wanted: string | null, calendar: Calendar
  * day that is still possible.
  */
 export function dueTiming(
-  rail: string,
+  rail: Rail,
   executionDate: string,
   calendar: CalendarTerms | null,
   now: number,
@@ -77,7 +77,7 @@ export function dueTiming(
 
 /** Estimates when the money arrives, epoch milliseconds. */
 export function arrivalOf(
-  rail: string,
+  rail: Rail,
   instant: boolean,
   { executionDate, dueAt }: Timing,
   calendar: CalendarTerms | null,
@@ -85,7 +85,7 @@ export function arrivalOf(
 ): number {
   const from = dueAt ?? now
   if (instant || calendar === null) return from + (instant ? INSTANT_MS : ORDINARY_MS)
-  const days = RAILS.get(rail as Rail)?.businessDays.max ?? 0
+  const days = RAILS.get(rail)?.businessDays.max ?? 0
   return endOfDay(rail, addBusinessDays(rail, executionDate, days, calendar))
 }
 
@@ -95,11 +95,11 @@ export const arrivalText = (...args: Parameters<typeof arrivalOf>): string => ti
 /** Returns the last execution date that may be requested. */
 export const latestDate = (today: string): string => addDays(today, EXECUTION_DAYS_MAX)
 
-function releaseDay(rail: string, wanted: string | null, today: string, calendar: CalendarTerms, now: number): string {
+function releaseDay(rail: Rail, wanted: string | null, today: string, calendar: CalendarTerms, now: number): string {
   const open = businessDayFrom(rail, today, calendar)
   const first = open === today && now > cutOffOf(rail, today, calendar) ? nextBusinessDay(rail, today, calendar) : open
   return wanted === null || wanted <= first ? first : businessDayFrom(rail, wanted, calendar)
 }
 
-const lastChance = (rail: string, date: string, calendar: CalendarTerms | null): number =>
+const lastChance = (rail: Rail, date: string, calendar: CalendarTerms | null): number =>
   calendar === null ? endOfDay(rail, date) : cutOffOf(rail, date, calendar)

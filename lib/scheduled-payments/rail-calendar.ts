@@ -10,6 +10,7 @@ import {
 } from '../rails/business-days.ts'
 import { following, type Occurrence, type Series } from './occurrences.ts'
 import type { RailCalendar } from './schedule.ts'
+import type { Rail } from '../rails/rails.ts'
 
 /**
  * A time in the rail's zone on the day of the payment. Not midnight, when the clocks of two machines may still show two
@@ -21,7 +22,7 @@ const DUE_TIME = '00:05'
  * Makes the calendar of a rail, with the settings of the connection that sends the payment. Its functions throw
  * CalendarUnknown for years that the calendar does not cover.
  */
-export function calendarOf(rail: string, terms: CalendarTerms | null = null): RailCalendar {
+export function calendarOf(rail: Rail, terms: CalendarTerms | null = null): RailCalendar {
   const set = terms ?? PLAIN_CALENDAR
   return {
     days: {
@@ -37,7 +38,7 @@ export function foreseeable(
   series: Series,
   first: Occurrence | null,
   count: number,
-  rail: string,
+  rail: Rail,
   terms: CalendarTerms | null = null,
 ): readonly Occurrence[] {
   const found: Occurrence[] = []

@@ -1,4 +1,5 @@
 /** The content of a transaction confirmation. */
+import type { TransactionType } from '../ledger/postings.ts'
 import {
   at,
   day,
@@ -17,7 +18,7 @@ export function isBooked({ status }: Pick<TransactionRecord, 'status'>): boolean
 }
 
 /** Writes a type in words: Outgoing payment. */
-function titled(type: string): string {
+function titled(type: TransactionType): string {
   const words = type.replaceAll('_', ' ')
   return words.charAt(0).toUpperCase() + words.slice(1)
 }

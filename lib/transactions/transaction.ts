@@ -2,9 +2,13 @@
  * Transactions: every movement of money as its customer sees it, with its status, its form in the API and its relations
  * to others.
  */
+import type { ObjectStatus } from '../decisions/effects.ts'
+import type { SourceObject } from '../ledger/posting.ts'
+import type { TransactionType } from '../ledger/postings.ts'
 import { timestamp } from '../base/clock.ts'
 import type { CurrencyCode } from '../base/currency.ts'
 import { moneyJson } from '../base/money.ts'
+import type { Rail } from '../rails/rails.ts'
 
 export const TRANSACTION_STATUSES = ['pending', 'on_hold', 'completed', 'failed', 'cancelled', 'returned'] as const
 export type TransactionStatus = (typeof TRANSACTION_STATUSES)[number]
@@ -12,7 +16,7 @@ export type TransactionStatus = (typeof TRANSACTION_STATUSES)[number]
 /**
  * Converts the status of a payment, exchange or other cause to that of its transaction; the database computes the same.
  */
-export function transactionStatus(status: string): TransactionStatus {
+export function transactionStatus(status: ObjectStatus): TransactionStatus {
   switch (status) {
     case 'completed':
     case 'returned':
@@ -36,7 +40,7 @@ export interface TransactionRecord {
   readonly id: string
   readonly customerId: string
   readonly balanceId: string
-  readonly type: string
+  readonly type: TransactionType
   readonly status: TransactionStatus
   readonly direction: 'in' | 'out'
   readonly currency: CurrencyCode
@@ -50,9 +54,9 @@ export interface TransactionRecord {
   readonly counterpartyIdentifier: string | null
   readonly recipientId: string | null
   readonly reference: string | null
-  readonly rail: string | null
+  readonly rail: Rail | null
   readonly category: string | null
-  readonly sourceObject: string
+  readonly sourceObject: SourceObject
   readonly sourceId: string
   readonly exchange: {
     readonly rate: string
@@ -116,7 +120,7 @@ export function transactionJson(record: TransactionRecord) {
 /** Another transaction with the same cause. */
 export interface Sibling {
   readonly id: string
-  readonly type: string
+  readonly type: TransactionType
 }
 
 /**
@@ -138,7 +142,7 @@ export function relatedOf(
   return [...(relation === 'counterpart' ? [] : [{ object: sourceObject, id: sourceId, relation }]), ...others]
 }
 
-function relationOf(type: string): 'return_of' | 'recall_of' | 'refund_of' | 'fee_of' | 'counterpart' {
+function relationOf(type: TransactionType): 'return_of' | 'recall_of' | 'refund_of' | 'fee_of' | 'counterpart' {
   switch (type) {
     case 'payment_return':
       return 'return_of'

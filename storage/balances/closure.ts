@@ -1,14 +1,15 @@
 /** The closure of a customer: requested, revoked and completed. Statements only; rules are elsewhere. */
 import { timestamp } from '../../lib/base/clock.ts'
+import type { CustomerStatus } from '../../lib/customers/status.ts'
 import type { Database } from '../db/database.ts'
 import { fenceBalances } from '../commit/fences.ts'
 import type { TransactionClient } from '../db/transaction.ts'
 
 /** Locks a customer until the transaction ends and reads its status; null when the customer does not exist. */
-export async function lockCustomer(client: TransactionClient, id: string): Promise<string | null> {
+export async function lockCustomer(client: TransactionClient, id: string): Promise<CustomerStatus | null> {
   const {
     rows: [row],
-  } = await client.query<{ status: string }>({
+  } = await client.query<{ status: CustomerStatus }>({
     name: 'lock_customer',
     text: 'select status from customer where id = $1 for update',
     values: [id],

@@ -12,6 +12,7 @@ import type { ListResult, RowQuery } from '../../lib/contract/list.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 import { Conditions, EMPTY, readPage, type Branch, type ReadDatabase, type TimeTo } from '../db/page.ts'
 import type { PaymentStatus } from '../../lib/payments/payment.ts'
+import type { Rail } from '../../lib/rails/rails.ts'
 
 export type BulkPaymentListQuery = RowQuery<
   {
@@ -115,7 +116,7 @@ interface RowColumns {
   readonly masked_identifier: string | null
   readonly currency: string | null
   readonly amount: string | null
-  readonly rail: string | null
+  readonly rail: Rail | null
   readonly reference: string | null
   readonly execution_day: string | null
   readonly source_balance_id: string | null

@@ -8,6 +8,7 @@ import type { FailureCode } from '../../lib/rails/failure-codes.ts'
 import type { PaymentStatus } from '../../lib/payments/payment.ts'
 import type { Database } from '../db/database.ts'
 import { inTransaction, type TransactionClient } from '../db/transaction.ts'
+import type { Rail } from '../../lib/rails/rails.ts'
 
 /** Rows per batch: some milliseconds of the event loop. */
 const ROWS_AT_ONCE = 500
@@ -113,7 +114,7 @@ interface Columns {
   readonly fee: string | null
   readonly fee_tax: string | null
   readonly fee_currency: CurrencyCode | null
-  readonly rail: string | null
+  readonly rail: Rail | null
   readonly reference: string | null
   readonly execution_day: string | null
   readonly external_id: string | null

@@ -6,6 +6,7 @@ import type { IdSource } from '../../lib/base/ids.ts'
 import { plainArray, textArray } from '../db/array-literal.ts'
 import type { TransactionClient } from '../db/transaction.ts'
 import { at } from './bulk-payments.ts'
+import type { Rail } from '../../lib/rails/rails.ts'
 
 /** A row with the results of its validation. */
 export interface CheckedRow {
@@ -18,7 +19,7 @@ export interface CheckedRow {
   readonly maskedIdentifier: string | null
   readonly currency: string | null
   readonly amount: bigint | null
-  readonly rail: string | null
+  readonly rail: Rail | null
   readonly reference: string | null
   readonly executionDate: string | null
   readonly sourceBalanceId: string | null

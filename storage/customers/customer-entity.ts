@@ -1,5 +1,6 @@
 /** A customer of an operator: a tenant with its own balances, recipients and payments. */
 import { defineEntity, p } from '@mikro-orm/core'
+import type { CustomerStatus } from '../../lib/customers/status.ts'
 import { Operator } from '../operators/operator-entity.ts'
 
 export const Customer = defineEntity({
@@ -17,8 +18,8 @@ export const Customer = defineEntity({
         .index(false),
     number: p.text(),
     legalName: p.text().fieldName('legal_name'),
-    customerType: p.text().fieldName('customer_type'),
-    status: p.text(),
+    customerType: p.text().$type<'business' | 'sole_trader' | 'individual'>().fieldName('customer_type'),
+    status: p.text().$type<CustomerStatus>(),
     shard: p.smallint(),
     version: p.bigint().defaultRaw('1'),
     createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),

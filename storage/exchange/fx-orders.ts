@@ -2,6 +2,7 @@
  * Rows of orders and inquiries that the partner must receive about exchanges. Statements only; rules are in
  * lib/exchange.
  */
+import type { FxMessageType } from '../../lib/providers/messages.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import { plainArray, textArray } from '../db/array-literal.ts'
 import type { Database } from '../db/database.ts'
@@ -55,7 +56,7 @@ export async function askFxOrdersAt(database: Database, at: ReadonlyMap<string, 
 /** A message of the partner that caused no change. */
 export interface KeptFxMessage {
   readonly id: string
-  readonly type: string
+  readonly type: FxMessageType
   /** The id of its exchange. */
   readonly reference: string
   readonly reason: string | null

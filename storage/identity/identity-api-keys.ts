@@ -1,4 +1,5 @@
 /** Rows of API keys for the users who manage them. Statements only; rules are elsewhere. */
+import type { CustomerStatus } from '../../lib/customers/status.ts'
 import type pg from 'pg'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { SqlStatement } from '../db/connection.ts'
@@ -54,8 +55,8 @@ export async function countActiveKeys(client: pg.ClientBase, tenantId: string, n
 }
 
 /** Reads the status of a customer; null when the tenant is an operator. */
-export async function customerStatus(client: pg.ClientBase, tenantId: string): Promise<string | null> {
-  const { rows } = await client.query<{ status: string }>({
+export async function customerStatus(client: pg.ClientBase, tenantId: string): Promise<CustomerStatus | null> {
+  const { rows } = await client.query<{ status: CustomerStatus }>({
     name: 'customer_status',
     text: 'select status from customer where id = $1',
     values: [tenantId],

@@ -1,4 +1,5 @@
 /** Rows of sessions and of the challenges that belong to them. Statements only; rules are elsewhere. */
+import type { StepUpAction } from '../../lib/identity/step-up.ts'
 import type pg from 'pg'
 import { DAY_MS, timestamp } from '../../lib/base/clock.ts'
 import type { Database } from '../db/database.ts'
@@ -121,12 +122,15 @@ export async function hasSession(client: pg.ClientBase, userId: string, id: stri
 /** The action of the challenge that finishes signing in. */
 export const SIGN_IN = 'sign_in'
 
+/** The purpose of a challenge: signing in, or the proof for a sensitive operation. */
+export type ChallengeAction = typeof SIGN_IN | StepUpAction
+
 export interface NewChallenge {
   readonly id: string
   readonly sessionId: string
   readonly userId: string
   readonly tenantId: string | null
-  readonly action: string
+  readonly action: ChallengeAction
   readonly subject: { readonly type: string; readonly id: string } | null
   readonly now: number
   readonly expiresAt: number
@@ -163,7 +167,7 @@ export async function insertChallenge(client: pg.ClientBase, challenge: NewChall
 }
 
 export interface ChallengeRecord {
-  readonly action: string
+  readonly action: ChallengeAction
   readonly tenantId: string | null
   readonly wrongCodes: number
   readonly expiresAt: number
@@ -182,7 +186,7 @@ export async function lockChallenge(
   const {
     rows: [row],
   } = await client.query<{
-    action: string
+    action: ChallengeAction
     tenant_id: string | null
     wrong_codes: number
     expires_ms: number
@@ -238,7 +242,7 @@ export async function hasProof(
   database: Queries,
   question: {
     readonly sessionId: string
-    readonly action: string
+    readonly action: ChallengeAction
     readonly since: number
     readonly tenantId: string | null
     readonly subjectId: string | null

@@ -120,7 +120,7 @@ export interface NewInvitation {
   readonly customerId: string
   readonly email: string
   readonly emailKey: string
-  readonly role: string
+  readonly role: MemberRole
   readonly teamIds: readonly string[]
   readonly tokenSha256: string
   readonly by: { readonly id: string; readonly name: string }
@@ -200,7 +200,7 @@ export async function insertMember(
     readonly userId: string
     readonly customerId: string
     readonly operatorId: string
-    readonly role: string
+    readonly role: MemberRole
     readonly now: number
   },
 ): Promise<string> {

@@ -84,7 +84,7 @@ export async function updateMember(
   client: TransactionClient,
   customerId: string,
   id: string,
-  { role, status }: { readonly role: string; readonly status: string },
+  { role, status }: { readonly role: MemberRole; readonly status: 'active' | 'suspended' | 'removed' },
   now: number,
 ): Promise<void> {
   const rows = entitiesOf(client, { customerId })

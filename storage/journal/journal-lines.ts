@@ -2,6 +2,8 @@
  * Lines of a balance's journal, derived from the postings: read by pages, exports and statements. Each side of a
  * posting that touches a balance is a line of it; both sides are ranges of an index, by account and sequence.
  */
+import type { RuleId } from '../../lib/ledger/postings.ts'
+import type { SourceObject } from '../../lib/ledger/posting.ts'
 import { journalDescription, journalLineId, journalType, type JournalSide } from '../../lib/ledger/journal-line.ts'
 import type { StatementLine } from '../../lib/statements/statement.ts'
 import { timestamp } from '../../lib/base/clock.ts'
@@ -18,9 +20,9 @@ export interface LineRow {
   readonly sequence: string
   readonly running: string
   readonly amount: string
-  readonly rule: string
+  readonly rule: RuleId
   readonly counterpart: string
-  readonly source_object: string
+  readonly source_object: SourceObject
   readonly source_id: string
   readonly description: string | null
   readonly reference: string | null

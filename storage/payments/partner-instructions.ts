@@ -8,6 +8,7 @@ import { pick } from '../db/columns.ts'
 import { expression, from, select } from '../db/select.ts'
 import type { Queries } from '../db/transaction.ts'
 import { Payment } from './payment-entity.ts'
+import type { Rail } from '../../lib/rails/rails.ts'
 
 /** A payment in the queue, with the shard where it is decided. */
 export interface QueuedPayment {
@@ -116,13 +117,13 @@ export interface PaymentPlace {
   readonly operatorId: string
   readonly connectionId: string
   readonly currency: string
-  readonly rail: string
+  readonly rail: Rail
 }
 
 const PLACE = select({
   ...pick(from(Payment, ''), ['id', 'operatorId', 'connectionId', 'currency']),
   // A draft has no rail, and is in no queue.
-  rail: expression<string>('rail'),
+  rail: expression<Rail>('rail'),
 })
 
 /** Reads the place of each of these payments; payments that do not exist are absent. @throws DatabaseUnavailable, and what the driver throws */

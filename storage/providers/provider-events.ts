@@ -1,11 +1,12 @@
 /** Messages of partners that caused no change. They are recorded too: each once, under the partner's own id. */
+import type { BankMessageType } from '../../lib/providers/messages.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import { plainArray, textArray } from '../db/array-literal.ts'
 import type { Database } from '../db/database.ts'
 
 export interface KeptMessage {
   readonly id: string
-  readonly type: string
+  readonly type: BankMessageType
   /** The id of its payment. */
   readonly reference: string
   readonly schemeCode: string | null

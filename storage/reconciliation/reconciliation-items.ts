@@ -1,4 +1,5 @@
 /** The differences that a reconciliation left: their decisions, and the statuses of those decisions. */
+import type { SourceObject } from '../../lib/ledger/posting.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { BreakKind, BreakOutcome, BreakStatus } from '../../lib/reconciliation/item.ts'
 import type { Direction } from '../../lib/reconciliation/statement.ts'
@@ -7,7 +8,7 @@ import type { TransactionClient } from '../db/transaction.ts'
 import type { TakenReconciliation } from './reconciliations.ts'
 
 /** The object that corrections of a reconciliation name as their cause. */
-export const BREAK_SOURCE = 'reconciliation_break'
+export const BREAK_SOURCE = 'reconciliation_break' as const satisfies SourceObject
 
 /** The outcome that the first of two staff members proposes. */
 export interface BreakProposal {

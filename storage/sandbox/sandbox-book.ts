@@ -4,6 +4,7 @@
  */
 import { timestamp } from '../../lib/base/clock.ts'
 import type { CreditFacts } from '../../lib/incoming-payments/credit.ts'
+import type { Rail } from '../../lib/rails/rails.ts'
 import type { Direction } from '../../lib/reconciliation/statement.ts'
 import { plainArray, textArray } from '../db/array-literal.ts'
 import type { Database } from '../db/database.ts'
@@ -67,7 +68,7 @@ export async function sandboxDeliveries(
   valueDate: string,
 ): Promise<readonly SandboxDelivery[]> {
   const rows = await database.query<
-    [string, number, string, string, string, string, string, string, string, string | null]
+    [string, number, string, string, string, string, string, string, Rail, string | null]
   >({
     name: 'sandbox_deliveries',
     values: [plainArray(references)],

@@ -2,11 +2,12 @@
  * Exchange orders of the sandbox's dealer: rows of sandbox_fx_order. `next_event` is the next message about an order and `due_at`
  * its time. Amounts are minor units. Statements only.
  */
+import type { FxMessageType } from '../../lib/providers/messages.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import { plainArray, plainArrayOrNull, textArray } from '../db/array-literal.ts'
 import type { Queries } from '../db/transaction.ts'
 
-export type SandboxFxEvent = 'settled' | 'refused' | 'unclear'
+export type SandboxFxEvent = FxMessageType
 
 /** An order as the dealer accepts it. */
 export interface NewSandboxFxOrder {

@@ -2,6 +2,7 @@
  * Messages of the sandbox bank about incoming credits: rows of sandbox_message, sent until they are acknowledged.
  * Statements only.
  */
+import type { CreditMessageType } from '../../lib/providers/messages.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import { plainArray, plainArrayOrNull, textArray } from '../db/array-literal.ts'
 import type { Queries, TransactionClient } from '../db/transaction.ts'
@@ -81,7 +82,7 @@ export async function insertReturnMessages(
 
 /** A message that is not acknowledged yet. */
 export interface SandboxMessage extends CreditAnnouncement {
-  readonly type: 'account.credited' | 'account.credit_returned'
+  readonly type: CreditMessageType
 }
 
 /**

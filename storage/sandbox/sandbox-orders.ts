@@ -2,6 +2,7 @@
  * Payment orders of the sandbox bank: rows of sandbox_order. `next_event` is the next message about an order and `due_at` its time;
  * `steps` is the text of all messages still to come, where those two columns do not suffice. Statements only.
  */
+import type { BankMessageType } from '../../lib/providers/messages.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { BankEvent } from '../../lib/sandbox/plan-steps.ts'
 import { plainArray, plainArrayOrNull, textArray } from '../db/array-literal.ts'
@@ -67,8 +68,8 @@ export async function insertSandboxOrders(
 /** The state of an order, for the bank's answer to a status request. */
 export interface SandboxOrderState {
   readonly reference: string
-  readonly state: string
-  readonly nextEvent: string | null
+  readonly state: 'accepted' | 'unanswered' | BankMessageType
+  readonly nextEvent: BankMessageType | null
   readonly schemeCode: string | null
   /** Whether the next event is due. */
   readonly isDue: boolean
@@ -85,7 +86,9 @@ export async function sandboxOrderStates(
   references: readonly string[],
   now: number,
 ): Promise<readonly SandboxOrderState[]> {
-  const rows = await database.query<[string, string, string | null, string | null, boolean | null, string | null]>({
+  const rows = await database.query<
+    [string, SandboxOrderState['state'], SandboxOrderState['nextEvent'], string | null, boolean | null, string | null]
+  >({
     name: 'sandbox_status',
     text: `select reference, state, next_event, scheme_code, due_at <= $2::timestamptz, steps from sandbox_order where reference = any($1::uuid[])`,
     values: [plainArray(references), timestamp(now)],

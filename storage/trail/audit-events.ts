@@ -1,4 +1,5 @@
 /** The audit trail of changes, newest first. */
+import type { AuditAction, AuditedObject } from '../../lib/base/audit-actions.ts'
 import { sql } from 'kysely'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { RowQuery } from '../../lib/contract/list.ts'
@@ -21,8 +22,8 @@ interface AuditEventRow {
   readonly actor_type: 'member' | 'staff' | 'key' | 'system'
   readonly actor_id: string
   readonly actor_name: string
-  readonly action: string
-  readonly object_type: string
+  readonly action: AuditAction
+  readonly object_type: AuditedObject
   readonly object_id: string
   readonly before: string | null
   readonly after: string | null

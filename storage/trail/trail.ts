@@ -1,4 +1,5 @@
 /** The audit trail of changes, written in the transaction of the change: either both are committed or neither. */
+import type { AuditAction, AuditedObject } from '../../lib/base/audit-actions.ts'
 import type pg from 'pg'
 import { timestamp } from '../../lib/base/clock.ts'
 
@@ -18,9 +19,8 @@ export const SYSTEM: AuditBy = {
 
 /** The changed object. Neither state may hold a secret. */
 export interface AuditChange {
-  /** Noun and past participle, for example `api_key.created`. */
-  readonly action: string
-  readonly object: { readonly type: string; readonly id: string }
+  readonly action: AuditAction
+  readonly object: { readonly type: AuditedObject; readonly id: string }
   readonly before: object | null
   readonly after: object | null
 }

@@ -1,4 +1,6 @@
 /** Transactions as the customer sees them. */
+import type { SourceObject } from '../../lib/ledger/posting.ts'
+import type { TransactionType } from '../../lib/ledger/postings.ts'
 import { sql } from 'kysely'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import { transactionJson, type TransactionRecord } from '../../lib/transactions/transaction.ts'
@@ -17,6 +19,7 @@ import {
   type ReadDatabase,
   type TimeTo,
 } from '../db/page.ts'
+import type { Rail } from '../../lib/rails/rails.ts'
 
 export interface TransactionFilters {
   readonly status?: readonly string[]
@@ -46,7 +49,7 @@ export interface TransactionRow {
   readonly id: string
   readonly customer_id: string
   readonly balance_id: string
-  readonly type: string
+  readonly type: TransactionType
   readonly status: TransactionRecord['status']
   readonly direction: TransactionRecord['direction']
   readonly currency: CurrencyCode
@@ -59,9 +62,9 @@ export interface TransactionRow {
   readonly counterparty_identifier: string | null
   readonly recipient_id: string | null
   readonly reference: string | null
-  readonly rail: string | null
+  readonly rail: Rail | null
   readonly category: string | null
-  readonly source_object: string
+  readonly source_object: SourceObject
   readonly source_id: string
   readonly rate: string | null
   readonly sell_amount: string | null

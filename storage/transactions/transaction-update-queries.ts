@@ -1,4 +1,5 @@
 /** The updates of a transaction. */
+import type { ObjectStatus } from '../../lib/decisions/effects.ts'
 import { sql } from 'kysely'
 import { timestamp } from '../../lib/base/clock.ts'
 import { type TransactionRecord, transactionStatus } from '../../lib/transactions/transaction.ts'
@@ -15,8 +16,8 @@ export type TransactionUpdateQuery = RowQuery<object, '-at' | 'at'> & { readonly
 
 interface UpdateRow {
   readonly version: number
-  readonly status: string
-  readonly previous_status: string | null
+  readonly status: ObjectStatus
+  readonly previous_status: ObjectStatus | null
   readonly message: string
   readonly actor: 'system' | 'member' | 'partner'
   readonly at_ms: number

@@ -178,10 +178,10 @@ class Histories {
         sold: quote.sellAmount,
         bought: quote.buyAmount + BigInt(this.#random.int(0, 9)),
         netted: this.#random.chance(0.2),
-        message: { id: ids.next(), type: 'said' },
+        message: { id: ids.next(), type: 'settled' },
         context,
       }),
-      () => ({ kind: 'refuse', reason: 'FX01', message: { id: ids.next(), type: 'said' }, context }),
+      () => ({ kind: 'refuse', reason: 'FX01', message: { id: ids.next(), type: 'refused' }, context }),
       () => ({ kind: 'doubt', why: 'timeout', message: null, context }),
     ]
     const word = this.#random.pick(words)
@@ -216,7 +216,7 @@ class Histories {
   /** Something to say; each time it is said it is another message. */
   #word(amount: bigint): () => PaymentCommand | RecallCommand {
     const context = this.#context
-    const event = () => ({ id: ids.next(), type: 'said' })
+    const event = () => ({ id: ids.next(), type: 'settled' as const })
     const words: (() => PaymentCommand | RecallCommand)[] = [
       () => ({ kind: 'hand_over', context }),
       () => ({ kind: 'hand_over', context }),

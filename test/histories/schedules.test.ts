@@ -195,7 +195,7 @@ class Schedules extends Client<Hearer> {
     if (rows.length === 0) return
     const [id, amount] = this.random.pick(rows)
     const context = this.#context
-    const event = () => ({ id: ids.next(), type: 'said' })
+    const event = () => ({ id: ids.next(), type: 'settled' as const })
     const words: readonly (() => PaymentCommand)[] = [
       () => ({ kind: 'hand_over', context }),
       () => ({ kind: 'hand_over', context }),

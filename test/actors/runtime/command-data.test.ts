@@ -214,7 +214,7 @@ const PAYMENT: PaymentState = {
 }
 const recall = newRecall('sepa', 'DUPL', 'Paid twice.', MONDAY)
 const context = { accounts: INTERNAL, valueDate: '2026-05-04' }
-const event = { id: ids.next(), type: 'message' }
+const event = { id: ids.next(), type: 'settled' as const }
 const hit = { provider: 'list', findings: [], decides: null }
 const withdrawal = {
   status: 'cancelled',
@@ -302,7 +302,7 @@ const CASES: readonly Case[] = [
     receive_credit: {
       kind: 'receive_credit',
       key: { id, fingerprint: id },
-      event: { id, type: 'account.credited' },
+      event: { id, type: 'account.credited' as const },
       credit: {
         reference: id,
         amount: 700n,

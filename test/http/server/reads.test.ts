@@ -24,7 +24,7 @@ import {
   journalMarks,
   journalType,
 } from '../../../lib/ledger/journal-line.ts'
-import { post, RULE_IDS } from '../../../lib/ledger/postings.ts'
+import { post, RULE_IDS, type RuleId } from '../../../lib/ledger/postings.ts'
 import { balanceBranch } from '../../../storage/balances/balance-queries.ts'
 import { journalBranches } from '../../../storage/balances/journal-queries.ts'
 import type { CursorKey, ListResult, Position } from '../../../lib/contract/list.ts'
@@ -509,7 +509,7 @@ t.test('every line that a rule can make has a type, and is found by it', (t) => 
       ] as const
       for (const [side, own, counterpart, type] of sides) {
         if (accountOf(own).per !== 'balance') continue
-        const source = { rule, side, counterpart, sourceObject: 'x' }
+        const source = { rule, side, counterpart, sourceObject: 'transfer' as const }
         t.equal(journalType(source), type, journalMark(source))
         t.ok(journalMarks([type!]).includes(journalMark(source)))
       }
@@ -517,7 +517,7 @@ t.test('every line that a rule can make has a type, and is found by it', (t) => 
   }
   t.ok(JOURNAL_TYPES.size > 30)
   t.equal(journalType({ rule: 'L20', side: 'debit', counterpart: 'cust', sourceObject: 'payment' }), 'outgoing_payment')
-  t.throws(() => journalType({ rule: 'L99', side: 'debit', counterpart: 'cust', sourceObject: 'x' }))
+  t.throws(() => journalType({ rule: 'L99' as RuleId, side: 'debit', counterpart: 'cust', sourceObject: 'transfer' }))
   t.end()
 })
 

@@ -9,6 +9,7 @@ import {
   type PolicyTerms,
   type Tier,
 } from '../../../lib/approvals/policy.ts'
+import type { Rail } from '../../../lib/rails/rails.ts'
 
 const tier = (overrides: Partial<Tier>): Tier => ({ ...DEFAULT_TIER, approverRoles: [], ...overrides })
 const policy = (overrides: Partial<PolicyTerms> = {}): PolicyTerms => ({
@@ -64,7 +65,7 @@ t.test('a policy that is limited to some things says nothing of others', (t) => 
     tiers: [tier({})],
     appliesTo: { balanceIds: ['a', 'b'], rails: ['sepa'], recipientIds: null },
   })
-  const asked = (balanceId: string, rail: string) =>
+  const asked = (balanceId: string, rail: Rail) =>
     tierFor(limited, { amount: 1n, currency: 'EUR', balanceId, rail, recipientId: 'r' }) !== null
   t.ok(asked('a', 'sepa'))
   t.notOk(asked('c', 'sepa'))

@@ -54,7 +54,7 @@ const credit: CreditFacts = {
 const command = {
   kind: 'receive_credit' as const,
   key: { id: ids.next(), fingerprint: ids.next() },
-  event: { id: ids.next(), type: 'account.credited' },
+  event: { id: ids.next(), type: 'account.credited' as const },
   credit,
   hit: null,
   accounts,

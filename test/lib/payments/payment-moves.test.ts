@@ -9,7 +9,7 @@ import { ids, MONDAY } from '../../support/commands.ts'
 
 const ACCOUNTS = { nostro: 'nostro', out_transit: 'out_transit', inc_fee: 'inc_fee', fee_tax: 'fee_tax' }
 const context: PaymentMoveContext = { accounts: ACCOUNTS, ids, valueDate: '2026-05-04' }
-const event = { id: ids.next(), type: 'settled' }
+const event = { id: ids.next(), type: 'settled' as const }
 
 const reason = { code: 'cancelled_by_user', message: 'The payment was cancelled.' }
 const COMMANDS: { readonly [name: string]: PaymentCommand } = {

@@ -6,7 +6,7 @@ import { ids, MONDAY } from '../../support/commands.ts'
 
 const DAY = 86_400_000
 const context = { ids }
-const event = { id: ids.next(), type: 'recall_rejected' }
+const event = { id: ids.next(), type: 'recall_rejected' as const }
 const requested = newRecall('sepa', 'DUPL', 'The invoice was paid twice.', MONDAY)
 
 const COMMANDS: { readonly [name: string]: RecallCommand } = {

@@ -48,7 +48,7 @@ t.test('the rate is that of the rule for the fee: of the rail before any, and of
 
 t.test('a payment keeps its tax with its charges, also within the platform', async (t) => {
   const rules = [rule({ taxBps: 2_000, refundable: true })]
-  const payment = { rail: 'sepa', amount: 1_000n, fee: 120n, chargeBearer: 'shared' }
+  const payment = { rail: 'sepa', amount: 1_000n, fee: 120n, chargeBearer: 'shared' } as const
   t.strictSame(chargesOf(rules, payment), { feeTax: '20', feeRefundable: true })
   t.strictSame(chargesOf(rules, { ...payment, rail: 'internal' }), { feeTax: '20' })
   t.equal(chargesOf(rules, { ...payment, fee: 0n }), undefined)

@@ -14,9 +14,9 @@ import {
 import { railDays } from '../../../lib/rails/calendars.ts'
 import { easterSunday, orthodoxEaster } from '../../../lib/rails/holidays.ts'
 import { ENGLAND, FEDERAL_RESERVE, TARGET } from '../../../lib/rails/national-calendars.ts'
-import { RAILS } from '../../../lib/rails/rails.ts'
+import { RAILS, type Rail } from '../../../lib/rails/rails.ts'
 
-const closedIn = (rail: string, year: number): string[] => {
+const closedIn = (rail: Rail, year: number): string[] => {
   const days: string[] = []
   for (let day = Temporal.PlainDate.from({ year, month: 1, day: 1 }); day.year === year; day = day.add({ days: 1 })) {
     if (day.dayOfWeek < 6 && !isBusinessDay(rail, day.toString())) days.push(day.toString().slice(5))
@@ -44,7 +44,7 @@ t.test('Easter falls where the church says', (t) => {
 })
 
 t.test('holidays are kept as each clearing keeps them', (t) => {
-  const table: readonly (readonly [string, number, string])[] = [
+  const table: readonly (readonly [Rail, number, string])[] = [
     ['sepa', 2026, '01-01 04-03 04-06 05-01 12-25'],
     ['sepa', 2027, '01-01 03-26 03-29'],
     ['target2', 2025, '01-01 04-18 04-21 05-01 12-25 12-26'],
@@ -178,7 +178,7 @@ t.test('every rail of the table has a zone that exists, and a calendar exactly w
   }
   t.notOk(isBusinessDay('swift', '2026-04-04'), 'where only the weekends are known')
   t.ok(isBusinessDay('nz_becs', '2026-04-04'), 'where banks exchange on Saturdays')
-  t.strictSame(railDays('no_such_rail'), { zone: 'UTC', calendar: null })
+  t.strictSame(railDays('no_such_rail' as Rail), { zone: 'UTC', calendar: null })
   t.ok([TARGET, ENGLAND, FEDERAL_RESERVE].every(({ from, to }) => from < to))
   t.end()
 })

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { chargesOf, feeOf, feeRuleOf } from '../../../lib/pricing/fees.ts'
+import { chargesOf, feeOf, feeRuleOf, type FeeRuleJson } from '../../../lib/pricing/fees.ts'
+import type { Rail } from '../../../lib/rails/rails.ts'
 import { arrivalOf, dueTiming, timingOf } from '../../../lib/rails/timing.ts'
 import { queueDelayMs } from '../../../lib/sandbox/triggers.ts'
 
@@ -8,7 +9,7 @@ const shown = (ms: number | null) => (ms === null ? null : new Date(ms).toISOStr
 
 t.test('the execution date follows from the rail, the wish, the calendar and the time', (t) => {
   // rail, wish, whether calendars are kept, now, and: execution date, due, waits for money until
-  const table: readonly (readonly [string, string | null, boolean, string, string, string | null, string | null])[] = [
+  const table: readonly (readonly [Rail, string | null, boolean, string, string, string | null, string | null])[] = [
     ['sepa', null, false, '2026-04-04T12:00Z', '2026-04-04', null, null],
     ['sepa', '2026-04-05', false, '2026-04-04T12:00Z', '2026-04-05', '2026-04-04T22:05', '2026-04-05T22:00'],
     ['sepa', '2026-04-01', false, '2026-04-04T12:00Z', '2026-04-04', null, null],
@@ -59,11 +60,14 @@ t.test('the money is there seconds after an instant release, and at the end of t
 })
 
 t.test('fees: the rule of the rail before the one for any, never below or above its bounds', (t) => {
-  const rules = [
+  const rows: readonly Pick<FeeRuleJson, 'rail' | 'fixed' | 'bps' | 'min' | 'max'>[] = [
     { rail: '', fixed: '20', bps: 0, min: '0', max: null },
     { rail: 'sepa', fixed: '0', bps: 15, min: '10', max: '500' },
     { rail: 'swift', fixed: '1000', bps: 10, min: '0', max: null },
-  ].map((rule) => feeRuleOf({ kind: 'payment', taxBps: 0, refundable: true, passedOn: false, ...rule }))
+  ]
+  const rules = rows.map((rule) =>
+    feeRuleOf({ kind: 'payment', taxBps: 0, refundable: true, passedOn: false, ...rule }),
+  )
   t.equal(feeOf([], 'sepa', 1_000_000n), 0n, 'without rules nothing is charged')
   t.equal(feeOf(rules, 'sepa_instant', 5n), 20n)
   t.equal(feeOf(rules, 'sepa', 100_000n), 150n)
@@ -78,13 +82,22 @@ t.test('fees: the rule of the rail before the one for any, never below or above 
 })
 
 t.test('what a payment costs later is agreed on when it is submitted', (t) => {
-  const rule = { rail: '', fixed: '20', bps: 0, min: '0', max: null, taxBps: 0, refundable: false, passedOn: false }
+  const rule = {
+    rail: '' as const,
+    fixed: '20',
+    bps: 0,
+    min: '0',
+    max: null,
+    taxBps: 0,
+    refundable: false,
+    passedOn: false,
+  }
   const rules = [
     { ...rule, kind: 'payment' as const, refundable: true },
     { ...rule, kind: 'payment_return' as const, fixed: '500' },
     { ...rule, kind: 'partner_charge' as const, fixed: '300', passedOn: true },
   ].map(feeRuleOf)
-  const payment = { rail: 'swift', amount: 1_000n, fee: 20n, chargeBearer: 'shared' }
+  const payment = { rail: 'swift', amount: 1_000n, fee: 20n, chargeBearer: 'shared' } as const
   t.strictSame(chargesOf(rules, payment), {
     feeRefundable: true,
     return: '500',

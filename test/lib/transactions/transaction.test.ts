@@ -1,5 +1,5 @@
 import t from 'tap'
-import { relatedOf, transactionStatus } from '../../../lib/transactions/transaction.ts'
+import { relatedOf, transactionStatus, type TransactionRecord } from '../../../lib/transactions/transaction.ts'
 import { transactionId } from '../../../lib/ledger/transaction-id.ts'
 
 const ID = '01980d6e-7f3a-7c21-9f58-0a1b2c3d4e5f'
@@ -33,10 +33,11 @@ t.test('what a status means to somebody who looks at movements', async (t) => {
 t.test('what belongs together is named, with what this is of the other', async (t) => {
   const back = transactionId(ID, 'return')
   const siblings = [
-    { id: ID, type: 'outgoing_payment' },
-    { id: back, type: 'payment_return' },
+    { id: ID, type: 'outgoing_payment' as const },
+    { id: back, type: 'payment_return' as const },
   ]
-  const of = (id: string, type: string) => relatedOf({ id, type, sourceObject: 'payment', sourceId: ID }, siblings)
+  const of = (id: string, type: TransactionRecord['type']) =>
+    relatedOf({ id, type, sourceObject: 'payment', sourceId: ID }, siblings)
   t.strictSame(of(ID, 'outgoing_payment'), [{ object: 'transaction', id: back, relation: 'counterpart' }])
   t.strictSame(of(back, 'payment_return'), [
     { object: 'payment', id: ID, relation: 'return_of' },

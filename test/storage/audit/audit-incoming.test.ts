@@ -46,7 +46,7 @@ async function incoming(books: Books) {
     return {
       kind: 'receive_credit' as const,
       key: { id, fingerprint: id },
-      event: { id, type: 'account.credited' },
+      event: { id, type: 'account.credited' as const },
       credit: facts,
       accounts: internal,
       seed: ids.next(),

@@ -1,0 +1,30 @@
+/**
+ * The types of the messages that partners send, by port. Each message is recorded once, under the partner's id, with
+ * its type; the adapters translate a partner's own words to these.
+ */
+
+/**
+ * A bank about a payment. `pending`: the bank has the payment after its outcome was unknown. `unclear`: the bank cannot
+ * tell the outcome.
+ */
+export const BANK_MESSAGE_TYPES = ['settled', 'rejected', 'returned', 'pending', 'unclear', 'recall_rejected'] as const
+export type BankMessageType = (typeof BANK_MESSAGE_TYPES)[number]
+
+/** A partner that exchanges currencies, about an exchange. `unclear`: the partner cannot tell the outcome. */
+export const FX_MESSAGE_TYPES = ['settled', 'refused', 'unclear'] as const
+export type FxMessageType = (typeof FX_MESSAGE_TYPES)[number]
+
+/** A bank about money that arrived on an account. */
+export const CREDIT_MESSAGE_TYPES = ['account.credited', 'account.credit_returned'] as const
+export type CreditMessageType = (typeof CREDIT_MESSAGE_TYPES)[number]
+
+/**
+ * Every type that is recorded: also a recall of money that arrived, and a credit that was found in a statement and came
+ * without a message.
+ */
+export type PartnerMessageType =
+  | BankMessageType
+  | FxMessageType
+  | CreditMessageType
+  | 'account.credit_recalled'
+  | 'statement.credit'
