@@ -88,7 +88,7 @@ export function createBulkSubmissions(world: BulkSubmissionDeps): BulkSubmission
               approval: approval === null ? null : await showApproval(client, tenant, approval.id, viewerOf(principal)),
             },
           },
-          made: { id: job.id, location: `/v1/jobs/${job.id}` },
+          made: { type: 'job', id: job.id },
         }
       })
       jobs.nudge()

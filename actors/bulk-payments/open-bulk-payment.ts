@@ -92,7 +92,7 @@ export async function openOnce(
       options(),
       number,
     )
-    return { shown: bulkPaymentView(record), made: { id: record.id, location: `/v1/bulk-payments/${record.id}` } }
+    return { shown: bulkPaymentView(record), made: { type: 'bulk_payment', id: record.id } }
   })
   deps.jobs.nudge()
   return answer

@@ -8,13 +8,16 @@ import { exchangeJson, type ExchangeRecord } from '../../lib/exchange/exchange.t
 import { quoteJson, type QuoteRecord } from '../../lib/exchange/quote.ts'
 import { createdPayment, paymentJson, type PaymentRecord } from '../../lib/payments/payment.ts'
 import { createdTransfer, transferJson, type TransferRecord } from '../../lib/transfers/transfer.ts'
+import { locationOf, type ResourceRef, type ResourceType } from '../../lib/base/resource-types.ts'
 import { ProblemError, refuse } from '../../lib/base/problems.ts'
 import { shardOf } from '../../lib/shards/shard.ts'
 import type { StoredOutcome } from '../../storage/commit/idempotency-section.ts'
 import {
   findIdempotencyRecord,
+  recordedAnswer as recordedAnswerOf,
+  type MadeResource,
+  type RecordedAnswer,
   type RecordedCommand,
-  recordedResource,
 } from '../../storage/replay/recorded-commands.ts'
 import { FUNDS_REQUEST_UNTAGGED } from '../../storage/funds-requests/funds-request-queries.ts'
 import { RECIPIENT_UNTAGGED } from '../../storage/recipients/recipient-queries.ts'
@@ -36,7 +39,7 @@ import type { Refused } from '../../lib/balances/decision.ts'
 
 /** The 201 of a payment; every repeat for the same payment has the same bytes. */
 export function paymentAnswer(payment: PaymentRecord, replayed: boolean): CommandAnswer<Payment, 201> {
-  return created(`/v1/payments/${payment.id}`, paymentJson(payment, payment.details.queued), replayed)
+  return created({ type: 'payment', id: payment.id }, paymentJson(payment, payment.details.queued), replayed)
 }
 
 /** The 200 of a cancelled payment. The payment is final, so a repeat has the same bytes. */
@@ -46,16 +49,20 @@ export function cancelledAnswer(payment: PaymentRecord, replayed: boolean): Comm
 
 /** The 201 of a transfer. */
 export function transferAnswer(transfer: TransferRecord, replayed: boolean): CommandAnswer<Transfer, 201> {
-  return created(`/v1/transfers/${transfer.id}`, transferJson(transfer), replayed)
+  return created({ type: 'transfer', id: transfer.id }, transferJson(transfer), replayed)
 }
 
 /** The 201 of a new resource, with its tag. */
-function created<View extends object>(location: string, view: View, replayed: boolean): CommandAnswer<View, 201> {
-  return showing(createdBytes(location, JSON.stringify(view), replayed))
-}
-
-function createdBytes(location: string, body: string, replayed: boolean): CommandBytes {
-  return { status: 201, body, contentType: 'application/json', etag: resourceETag(1, body), location, replayed }
+function created<View extends object>(resource: ResourceRef, view: View, replayed: boolean): CommandAnswer<View, 201> {
+  const body = JSON.stringify(view)
+  return showing({
+    status: 201,
+    body,
+    contentType: 'application/json',
+    etag: resourceETag(1, body),
+    location: locationOf(resource),
+    replayed,
+  })
 }
 
 /** The 200 of a resource that a command has changed. */
@@ -65,51 +72,51 @@ export function done<View extends object>(view: View, replayed: boolean): Comman
 
 /** The 201 of a quote. A quote never changes, and was unused when it was created. */
 export function quoteAnswer(quote: QuoteRecord, replayed: boolean): CommandAnswer<Quote, 201> {
-  return created(`/v1/exchanges/quotes/${quote.id}`, quoteJson(quote, false), replayed)
+  return created({ type: 'quote', id: quote.id }, quoteJson(quote, false), replayed)
 }
 
 /** The 201 of an exchange that was booked at once. */
 export function exchangeAnswer(exchange: ExchangeRecord, replayed: boolean): CommandAnswer<Exchange, 201> {
-  return created(`/v1/exchanges/${exchange.id}`, exchangeJson(exchange), replayed)
+  return created({ type: 'exchange', id: exchange.id }, exchangeJson(exchange), replayed)
 }
 
-/** The resources whose first answer is stored: their path, and the members that their ETag does not cover. */
-export const KEPT = {
-  recipient: { path: 'recipients', untagged: RECIPIENT_UNTAGGED },
-  funds_request: { path: 'funds-requests', untagged: FUNDS_REQUEST_UNTAGGED },
-  scheduled_payment: { path: 'scheduled-payments', untagged: [] },
-  bulk_payment: { path: 'bulk-payments', untagged: [] },
-  job: { path: 'jobs', untagged: [] },
-} as const
+/** The members of a resource that its ETag does not cover. */
+const UNTAGGED: Partial<Readonly<Record<ResourceType, readonly string[]>>> = {
+  recipient: RECIPIENT_UNTAGGED,
+  funds_request: FUNDS_REQUEST_UNTAGGED,
+}
 
 /** Answers a repeat from the record: the resource as it was created, or the stored answer, which may be a problem. */
-export function storedAnswer({
+export function storedAnswer(recorded: RecordedAnswer & Pick<RecordedCommand, 'status'>): CommandBytes {
+  return recorded.answer === null ? answerOf(recorded.resource, recorded.status) : answerAsGiven(recorded)
+}
+
+/** The stored answer, with the ETag and Location of the resource that the command has created. */
+function answerAsGiven({
   status,
   answer,
   resource,
-}: Pick<RecordedCommand, 'status' | 'answer' | 'resource'>): CommandBytes {
-  if (answer !== null) {
-    // The draft has been overwritten or deleted since, so its first answer is stored.
-    if (status === 201 && resource?.kind === 'payment')
-      return createdBytes(`/v1/payments/${resource.payment.id}`, answer, true)
-    if (status === 201 && resource?.kind === 'exchange')
-      return createdBytes(`/v1/exchanges/${resource.exchange.id}`, answer, true)
-    const made =
-      resource === null || !('id' in resource)
-        ? {}
-        : {
-            etag: etagOf({ version: 1n, view: JSON.parse(answer) as unknown, untagged: KEPT[resource.kind].untagged }),
-            location: `/v1/${KEPT[resource.kind].path}/${resource.id}`,
-          }
-    return {
-      status,
-      body: answer,
-      contentType: status < 400 ? 'application/json' : 'application/problem+json',
-      replayed: true,
-      ...made,
-    }
+}: Extract<RecordedAnswer, { answer: string }> & Pick<RecordedCommand, 'status'>): CommandBytes {
+  const isCreated = resource !== null && (status === 201 || status === 202)
+  return {
+    status,
+    body: answer,
+    contentType: status < 400 ? 'application/json' : 'application/problem+json',
+    replayed: true,
+    ...(isCreated ? { etag: firstTag(resource.type, answer), location: locationOf(resource) } : {}),
   }
-  switch (resource?.kind) {
+}
+
+/** The ETag of a resource as it was created. */
+function firstTag(type: ResourceType, body: string): string {
+  const untagged = UNTAGGED[type]
+  return untagged === undefined
+    ? resourceETag(1, body)
+    : etagOf({ version: 1n, view: JSON.parse(body) as unknown, untagged })
+}
+
+function answerOf(resource: MadeResource, status: number): CommandBytes {
+  switch (resource.kind) {
     case 'payment':
       return status === 200
         ? cancelledAnswer(resource.payment, true)
@@ -121,7 +128,7 @@ export function storedAnswer({
     case 'quote':
       return quoteAnswer(resource.quote, true)
     default:
-      throw new Error('An idempotency record names a resource that does not exist.')
+      return resource satisfies never
   }
 }
 
@@ -218,7 +225,7 @@ export function createAnswers(world: AnswersDeps): Answers {
 
   async function replay(outcome: StoredOutcome, idempotency: Idempotency): Promise<CommandBytes> {
     if (outcome.fingerprint !== idempotency.fingerprint) reused(outcome.decidedAt)
-    return storedAnswer({ ...outcome, resource: await recordedResource(world.database, outcome.resourceId) })
+    return storedAnswer({ ...(await recordedAnswerOf(world.database, outcome)), status: outcome.status })
   }
 
   async function recordedAnswer<View, Status extends number>(

@@ -1,7 +1,6 @@
 /** Outcomes of commands that are decided in a transaction: recorded under their key, and answered from the record. */
-import type { CommandKey } from '../../lib/balances/decision.ts'
-import type { Effects } from '../../lib/decisions/effects.ts'
 import { problemBody, problemStatus } from '../../lib/base/problem-document.ts'
+import { outcomeRecord } from '../../lib/decisions/outcome-record.ts'
 import type { Problem } from '../../lib/base/problems.ts'
 import { CommitConflict, writeEffects } from '../../storage/sections/write-effects.ts'
 import type { AuditBy } from '../../storage/trail/trail.ts'
@@ -29,17 +28,6 @@ export async function recordRefusal(
     return 'moved_on' as const
   })
   return typeof outcome === 'string' ? { kind: 'refused', problem, body } : outcome
-}
-
-/** Builds the record of an outcome under its key. */
-export function outcomeRecord(
-  key: CommandKey | null,
-  status: number,
-  resourceId: string | null,
-  answer: string | null,
-  now: number,
-): Effects {
-  return key === null ? {} : { idempotency: { ...key, status, resourceId, answer, createdAt: now } }
 }
 
 /** Runs the work and returns its result, or the outcome that the key already has. */

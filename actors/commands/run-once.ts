@@ -2,6 +2,7 @@
  * Runs commands of one transaction under an optional Idempotency-Key. The answer is stored in the transaction of the
  * effect, so a request with the same key gets the same bytes again, and its effect happens once (I5).
  */
+import { locationOf, type ResourceRef } from '../../lib/base/resource-types.ts'
 import { ProblemError, refuse, type Problem } from '../../lib/base/problems.ts'
 import {
   hasIdempotencyRecord,
@@ -39,7 +40,7 @@ export async function runOnce<View extends object, const Status extends 200 | 20
 ): Promise<CommandAnswer<View, Status>> {
   return await underKey(world, idempotency, async (client) => {
     const body = JSON.stringify(await work(client))
-    await remember(world, client, idempotency, { status, body, resourceId: null })
+    await remember(world, client, idempotency, { status, body, resource: null })
     return showing({ status, body, contentType: 'application/json', replayed: false })
   })
 }
@@ -47,8 +48,8 @@ export async function runOnce<View extends object, const Status extends 200 | 20
 /** The object that a command has made or changed. */
 export interface Done<View extends object> {
   readonly shown: Versioned<View>
-  /** For a new object: its Location, and its id, by which a repeated request finds its ETag and Location again. */
-  readonly made?: { readonly id: string; readonly location: string }
+  /** For a new object: what it is, by which a repeated request finds its ETag and Location again. */
+  readonly made?: ResourceRef
 }
 
 /**
@@ -65,13 +66,13 @@ export async function decideOnce<View extends object, const Status extends 200 |
   return await underKey(world, idempotency, async (client) => {
     const { shown, made } = await work(client)
     const body = JSON.stringify(shown.view)
-    await remember(world, client, idempotency, { status, body, resourceId: made?.id ?? null })
+    await remember(world, client, idempotency, { status, body, resource: made ?? null })
     return showing({
       status,
       body,
       contentType: 'application/json',
       replayed: false,
-      ...(made === undefined ? {} : { etag: etagOf(shown, body), location: made.location }),
+      ...(made === undefined ? {} : { etag: etagOf(shown, body), location: locationOf(made) }),
     })
   })
 }
@@ -91,7 +92,7 @@ async function keepRefusal<View, Status extends number>(
     await rollBackToCommandSavepoint(client)
     const status = problemStatus(error.problem)
     const body = problemBody(error.problem, idempotency.problemRequest)
-    await remember(world, client, idempotency, { status, body, resourceId: null })
+    await remember(world, client, idempotency, { status, body, resource: null })
     return showing({ status, body, contentType: 'application/problem+json', replayed: false })
   }
 }
@@ -144,7 +145,7 @@ async function remember(
   { clock }: RunOnceDeps,
   client: TransactionClient,
   idempotency: Idempotency | null,
-  kept: { readonly status: number; readonly body: string; readonly resourceId: string | null },
+  kept: { readonly status: number; readonly body: string; readonly resource: ResourceRef | null },
 ): Promise<void> {
   if (idempotency === null) return
   await insertIdempotencyRecord(

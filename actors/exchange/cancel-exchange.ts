@@ -16,7 +16,8 @@ import { inTransaction } from '../../storage/db/transaction.ts'
 import type { Approvals } from '../approvals/approvals.ts'
 import { Overloaded } from '../runtime/lane.ts'
 import type { Unmade } from '../commands/answers.ts'
-import { auditBy, outcomeRecord, recordRefusal, unlessRecorded } from '../commands/recorded-outcomes.ts'
+import { auditBy, recordRefusal, unlessRecorded } from '../commands/recorded-outcomes.ts'
+import { outcomeRecord } from '../../lib/decisions/outcome-record.ts'
 import { accountsOfContract, type ContractDeps } from './exchange-contracts.ts'
 import type { CommandOrigin } from '../commands/command-origin.ts'
 
@@ -84,7 +85,7 @@ async function endApproval(
       by: auditBy(caller),
       effects: (now) => {
         cancelled = { ...exchange, status: 'cancelled', version: exchange.version + 1, updatedAt: now }
-        return outcomeRecord(caller.key, 200, exchange.id, exchangeBody(cancelled), now)
+        return outcomeRecord(caller.key, 200, { type: 'exchange', id: exchange.id }, exchangeBody(cancelled), now)
       },
     })
     return ended ? { kind: 'exchange_cancelled' as const, exchange: cancelled } : 'moved_on'
@@ -124,7 +125,7 @@ async function endContract(
           await writeOrSuspend({ client, ids, now }, (suspenseId) => ({
             effects: together(
               contractEffects(contract, moved, { ...context, suspenseId }),
-              outcomeRecord(caller.key, 200, id, exchangeBody(after), now),
+              outcomeRecord(caller.key, 200, { type: 'exchange', id }, exchangeBody(after), now),
             ),
           }))
           return { kind: 'exchange_cancelled' as const, exchange: after }

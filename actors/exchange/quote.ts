@@ -2,6 +2,7 @@
  * The actor that writes quotes: one per customer, without state, so that thousands of quotes share commits with other
  * work. A quote is decided before it comes here: it depends on the market only, and needs no read from Postgres.
  */
+import { outcomeRecord } from '../../lib/decisions/outcome-record.ts'
 import type { CommandKey } from '../../lib/balances/decision.ts'
 import type { QuoteRecord } from '../../lib/exchange/quote.ts'
 import { formatRate } from '../../lib/exchange/rate.ts'
@@ -27,9 +28,7 @@ export const quoteActor: ActorKind<null, KeepQuote, QuoteKept> = {
     reply: { kind: 'quote_kept', quote },
     effects: {
       quotes: [{ ...quote, rate: formatRate(quote.rate), partnerRate: formatRate(quote.partnerRate) }],
-      ...(key === null
-        ? {}
-        : { idempotency: { ...key, status: 201, resourceId: quote.id, answer: null, createdAt: now } }),
+      ...outcomeRecord(key, 201, { type: 'quote', id: quote.id }, null, now),
     },
   }),
   fence: () => null,

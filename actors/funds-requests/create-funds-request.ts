@@ -73,7 +73,7 @@ export async function createFundsRequest(
     await recordRequestChange(tx, auditCaller(by), 'created', customerId, id, null, state(record))
     made.record = record
     made.payee = await payeeNameOf(client, customerId)
-    return { shown: await keptView(deps.links, client, record), made: { id, location: `/v1/funds-requests/${id}` } }
+    return { shown: await keptView(deps.links, client, record), made: { type: 'funds_request', id } }
   })
   if (made.record !== undefined && made.payee !== undefined && (body.send ?? true))
     mailPayer(deps, made.record, made.payee, false)

@@ -20,7 +20,8 @@ import { paymentActor } from './payment.ts'
 import { Overloaded } from '../runtime/lane.ts'
 import type { PayDeps } from './submit-payment.ts'
 import type { CommandOrigin } from '../commands/command-origin.ts'
-import { auditBy, outcomeRecord, recordRefusal, unlessRecorded } from '../commands/recorded-outcomes.ts'
+import { auditBy, recordRefusal, unlessRecorded } from '../commands/recorded-outcomes.ts'
+import { outcomeRecord } from '../../lib/decisions/outcome-record.ts'
 
 export interface CancelDeps extends PayDeps {
   readonly database: Database
@@ -83,7 +84,7 @@ async function endApproval({ approvals }: CancelDeps, caller: CommandOrigin, pay
       approvalId: payment.details.approvalId as string,
       reason: 'cancelled_by_user',
       by: auditBy(caller),
-      effects: (now) => outcomeRecord(caller.key, 200, payment.id, null, now),
+      effects: (now) => outcomeRecord(caller.key, 200, { type: 'payment', id: payment.id }, null, now),
     })
     return ended ? 'cancelled' : 'moved_on'
   })

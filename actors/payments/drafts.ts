@@ -20,7 +20,8 @@ import { findPayment } from '../../storage/payments/payment-queries.ts'
 import { inTransaction, type TransactionClient } from '../../storage/db/transaction.ts'
 import { Overloaded } from '../runtime/lane.ts'
 import type { CancelDeps } from './cancel-payment.ts'
-import { outcomeRecord, recordRefusal, unlessRecorded } from '../commands/recorded-outcomes.ts'
+import { recordRefusal, unlessRecorded } from '../commands/recorded-outcomes.ts'
+import { outcomeRecord } from '../../lib/decisions/outcome-record.ts'
 import { checkedDocuments, type PaymentDocuments } from '../documents/named-documents.ts'
 import { checkDate } from '../../lib/payments/payment-request.ts'
 import { askBalance, type FlowOutcome, type PaymentInput } from './submit-payment.ts'
@@ -88,7 +89,13 @@ export async function createDraft(world: CancelDeps, caller: CommandOrigin, inpu
               {
                 ...draftRow(draft, facts.balance),
                 ...documentUsesOf(draft),
-                ...outcomeRecord(caller.key, 201, draft.id, JSON.stringify(paymentJson(draft, null)), now),
+                ...outcomeRecord(
+                  caller.key,
+                  201,
+                  { type: 'payment', id: draft.id },
+                  JSON.stringify(paymentJson(draft, null)),
+                  now,
+                ),
               },
             )
             return { kind: 'payment_created' as const, payment: draft, operatorId }

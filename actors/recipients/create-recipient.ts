@@ -6,6 +6,7 @@ import { showing } from '../../lib/commands/answer.ts'
 import { etagOf } from '../../lib/commands/etag.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
 import { problemBody, problemStatus } from '../../lib/base/problem-document.ts'
+import type { IdempotencyRow } from '../../lib/decisions/effects.ts'
 import type { Recipient, RecipientCreate } from '../../lib/recipients/recipient-schema.ts'
 import type { Command, CommandAnswer, Idempotency } from '../../lib/commands/command.ts'
 import { makerOf, type RecipientDeps } from './change-recipient.ts'
@@ -92,7 +93,7 @@ function remembering(
 ): MakingEnd<Created> {
   async function record(
     tx: ApprovalTx,
-    kept: { readonly status: number; readonly resourceId: string | null; readonly answer: string },
+    kept: Pick<IdempotencyRow, 'status' | 'resourceType' | 'resourceId' | 'answer'>,
   ): Promise<void> {
     if (key !== null)
       await writeEffects(tx, { idempotency: { id: key.id, fingerprint: key.fingerprint, createdAt: tx.now, ...kept } })
@@ -100,7 +101,7 @@ function remembering(
   return {
     async made(tx, made) {
       const body = JSON.stringify(made.view)
-      await record(tx, { status: 201, resourceId: made.view.id, answer: body })
+      await record(tx, { status: 201, resourceType: 'recipient', resourceId: made.view.id, answer: body })
       return showing({
         status: 201,
         body,
@@ -113,7 +114,7 @@ function remembering(
     async refused(tx, problem) {
       const body = problemBody(problem, { problemBase, instance, requestId })
       const status = problemStatus(problem)
-      await record(tx, { status, resourceId: null, answer: body })
+      await record(tx, { status, resourceType: null, resourceId: null, answer: body })
       return showing({ status, body, contentType: 'application/problem+json', replayed: false })
     },
   }

@@ -37,7 +37,7 @@ export async function createSchedule(
   ])
   return await decideOnce(world, command, 201, async (client) => {
     const made = await insertNewSchedule(txOf(world, client), by, command.body, seen, number)
-    return { shown: versioned(made), made: { id: made.id, location: `/v1/scheduled-payments/${made.id}` } }
+    return { shown: versioned(made), made: { type: 'scheduled_payment', id: made.id } }
   })
 }
 

@@ -58,7 +58,7 @@ export async function requestStatement(
         after: { jobId: id, from: body.from, to: body.to, formats },
       })
     }
-    return { shown: createJobView(world)(job), made: { id: job.id, location: `/v1/jobs/${job.id}` } }
+    return { shown: createJobView(world)(job), made: { type: 'job', id: job.id } }
   })
   world.jobs.nudge()
   return answer

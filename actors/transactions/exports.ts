@@ -161,7 +161,7 @@ async function createExport(
             { ...waiting, status: 'running' },
             { move: 'succeed', result: made.result, fileId: made.fileId },
           )
-    return { shown: createJobView(world)(job ?? waiting), made: { id, location: `/v1/jobs/${id}` } }
+    return { shown: createJobView(world)(job ?? waiting), made: { type: 'job', id } }
   })
   world.jobs.nudge()
   return answer

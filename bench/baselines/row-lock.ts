@@ -140,20 +140,21 @@ export class RowLockPayments {
       const [recorded] = await query(
         client,
         'find_idempotency',
-        `select fingerprint, status, resource_id, answer, created_at from idempotency where id = $1 and day >= $2::date - ${RETENTION_DAYS}`,
+        `select fingerprint, status, resource_type, resource_id, answer, created_at from idempotency where id = $1 and day >= $2::date - ${RETENTION_DAYS}`,
         [command.key.id, timestamp(now).slice(0, 10)],
       )
       if (recorded !== undefined) {
-        const [fingerprint, status, resourceId, answer, createdAt] = recorded as [
+        const [fingerprint, status, resourceType, resourceId, answer, createdAt] = recorded as [
           string,
           number,
+          StoredOutcome['resourceType'],
           string | null,
           string | null,
           Date,
         ]
         return {
           kind: 'recorded',
-          outcome: { fingerprint, status, resourceId, answer, decidedAt: timestamp(createdAt.getTime()) },
+          outcome: { fingerprint, status, resourceType, resourceId, answer, decidedAt: timestamp(createdAt.getTime()) },
         }
       }
     }
@@ -283,6 +284,7 @@ async function write(client: pg.PoolClient, effects: Effects, now: number): Prom
       day: at.slice(0, 10),
       fingerprint: i.fingerprint,
       status: i.status,
+      resource_type: i.resourceType,
       resource_id: i.resourceId,
       answer: i.answer,
       created_at: at,

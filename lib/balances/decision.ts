@@ -1,6 +1,7 @@
 /**
  * Parts shared by all decisions of a balance: the key under which a command is stored, and the two kinds of refusal.
  */
+import { outcomeRecord } from '../decisions/outcome-record.ts'
 import { problemBody, problemStatus, type ProblemRequest } from '../base/problem-document.ts'
 import type { BalanceState } from './balance.ts'
 import type { Effects } from '../decisions/effects.ts'
@@ -65,15 +66,7 @@ export function refuse(
   return {
     state: balance,
     reply: { kind: 'refused', problem, body },
-    effects: {
-      idempotency: {
-        ...command.key,
-        status: problemStatus(problem),
-        resourceId: null,
-        answer: body,
-        createdAt: now,
-      },
-    },
+    effects: outcomeRecord(command.key, problemStatus(problem), null, body, now),
   }
 }
 

@@ -6,6 +6,7 @@
  * Amounts are bigint minor units; times are epoch milliseconds of the clock that was passed in.
  */
 import type { EventObject, EventType } from '../base/event-types.ts'
+import type { ResourceType } from '../base/resource-types.ts'
 import type { Posting } from '../ledger/posting.ts'
 
 export interface HoldRow {
@@ -80,6 +81,8 @@ export interface IdempotencyRow {
   readonly id: string
   readonly fingerprint: string
   readonly status: number
+  /** The resource that the command made or changed; null for both members where there is none. */
+  readonly resourceType: ResourceType | null
   readonly resourceId: string | null
   readonly answer: string | null
   readonly createdAt: number

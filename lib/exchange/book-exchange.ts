@@ -118,6 +118,7 @@ export function bookExchange(
           idempotency: {
             ...key,
             ...kept(command, exchange, approval === null),
+            resourceType: 'exchange',
             resourceId: exchange.id,
             createdAt: now,
           },

@@ -2,6 +2,7 @@
  * A drawdown, decided by the balance that sells: in one commit the money leaves the balance, the drawdown is written as
  * an exchange of its own, and the contract's remaining amounts fall. The contract's version is the fence.
  */
+import { outcomeRecord } from '../decisions/outcome-record.ts'
 import { idsFrom } from '../base/ids.ts'
 import type { BalanceState } from '../balances/balance.ts'
 import { insufficientFunds, invalid, refuse, type BalanceDecision, type Recorded } from '../balances/decision.ts'
@@ -103,9 +104,7 @@ export function drawContract(
     reply: { kind: 'contract_drawn', drawdown, contract: after, body },
     effects: {
       ...effects,
-      ...(key === null
-        ? {}
-        : { idempotency: { ...key, status: 201, resourceId: drawdown.id, answer: body, createdAt: now } }),
+      ...outcomeRecord(key, 201, { type: 'exchange', id: drawdown.id }, body, now),
     },
   }
 }

@@ -2,6 +2,7 @@
  * Moves of a contract that debit a balance, decided by that balance: a deposit payment, and the loss of an unwound
  * contract. The contract's state travels with the command; its version is the fence.
  */
+import { outcomeRecord } from '../decisions/outcome-record.ts'
 import { idsFrom } from '../base/ids.ts'
 import type { BalanceState } from '../balances/balance.ts'
 import { insufficientFunds, invalid, refuse, type BalanceDecision, type Recorded } from '../balances/decision.ts'
@@ -73,7 +74,7 @@ export function moveContractOf(
     reply: { kind: 'contract_moved', contract: after, body },
     effects: {
       ...effects,
-      ...(key === null ? {} : { idempotency: { ...key, status: 200, resourceId: null, answer: body, createdAt: now } }),
+      ...outcomeRecord(key, 200, null, body, now),
     },
   }
 }

@@ -5,6 +5,7 @@
  * The decision is made by the balance that pays the deposit, otherwise by the balance that would sell, because a
  * balance knows the approval policy of its customer.
  */
+import { outcomeRecord } from '../decisions/outcome-record.ts'
 import { MINUTE_MS } from '../base/clock.ts'
 import type { BalanceState } from '../balances/balance.ts'
 import { insufficientFunds, invalid, refuse, type BalanceDecision, type Recorded } from '../balances/decision.ts'
@@ -162,9 +163,7 @@ export function openContract(
     reply: { kind: 'contract_opened', contract: written, body },
     effects: {
       ...effects,
-      ...(key === null
-        ? {}
-        : { idempotency: { ...key, status: 201, resourceId: contract.id, answer: body, createdAt: now } }),
+      ...outcomeRecord(key, 201, { type: 'exchange', id: contract.id }, body, now),
     },
   }
 }

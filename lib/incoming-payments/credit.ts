@@ -244,6 +244,13 @@ function posted(
       valueDate: row.valueDate,
     }),
     providerEvents: [{ id: event.id, connectionId, type: event.type, objectId: row.id, code: null, receivedAt: now }],
-    idempotency: { ...key, status: 200, resourceId: row.id, answer: null, createdAt: now },
+    idempotency: {
+      ...key,
+      status: 200,
+      resourceType: 'incoming_payment',
+      resourceId: row.id,
+      answer: null,
+      createdAt: now,
+    },
   }
 }

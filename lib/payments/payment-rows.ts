@@ -116,6 +116,7 @@ export const creationEvent = (
  */
 export const creationKey = (key: CommandKey, payment: PaymentRecord, isDraft: boolean): IdempotencyRow => ({
   ...key,
+  resourceType: 'payment',
   resourceId: payment.id,
   createdAt: payment.updatedAt,
   status: isDraft ? 200 : 201,

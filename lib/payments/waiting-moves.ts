@@ -2,6 +2,7 @@
  * Decides what a payment's moves write before the partner has it: while it waits for approval, for its exchange, for
  * its day or for compliance.
  */
+import { outcomeRecord } from '../decisions/outcome-record.ts'
 import { timestamp } from '../base/clock.ts'
 import { endsException, opensException } from '../compliance/exception.ts'
 import { opensComplianceHold, UNDER_REVIEW } from '../compliance/hold.ts'
@@ -96,9 +97,7 @@ export function withdraw(
     events: changeEvents(payment, next, context, now),
     ...(payment.status === 'processing' ? { instructionsDone: [payment.id] } : {}),
     ...(payment.status === 'scheduled' ? { paymentsDueDone: [payment.id] } : {}),
-    ...(key === null
-      ? {}
-      : { idempotency: { ...key, status: 200, resourceId: payment.id, answer: null, createdAt: now } }),
+    ...outcomeRecord(key, 200, { type: 'payment', id: payment.id }, null, now),
   })
 }
 

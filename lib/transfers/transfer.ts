@@ -2,6 +2,7 @@
  * Transfers between two balances of one customer: their stored form, their form in the API, and the decision to make
  * one.
  */
+import { outcomeRecord } from '../decisions/outcome-record.ts'
 import { timestamp } from '../base/clock.ts'
 import type { CurrencyCode } from '../base/currency.ts'
 import type { BalanceState } from '../balances/balance.ts'
@@ -188,9 +189,7 @@ export function createTransfer(
       },
     ],
     ...(byPartner ? handedOver(balance, transfer, command) : booked(balance, transfer, command)),
-    ...(command.key === null
-      ? {}
-      : { idempotency: { ...command.key, status: 201, resourceId: transfer.id, answer: null, createdAt: now } }),
+    ...outcomeRecord(command.key, 201, { type: 'transfer', id: transfer.id }, null, now),
   }
   return {
     state: { ...balance, available: balance.available - command.amount },

@@ -115,12 +115,13 @@ export const LEDGER_CHECKS: readonly Check[] = [
   },
   {
     name: 'remembered commands',
-    promise: 'a command that was answered with 201 made what exists, and no other command made it',
-    sql: `select i.id as idempotency_id, i.status, i.resource_id, i.times from (
+    promise:
+      'a command that was answered with 201 made what exists and is of the recorded type, and no other command made it',
+    sql: `select i.id as idempotency_id, i.status, i.resource_type, i.resource_id, i.times from (
         select *, count(*) over (partition by resource_id) as times from idempotency where status = 201) i
-      left join (select id from payment union all select id from transfer union all select id from recipient
-        union all select id from funds_request union all select id from scheduled_payment
-        union all select id from exchange union all select id from quote) o on o.id = i.resource_id
+      left join (select 'payment' as type, id from payment union all select 'transfer', id from transfer union all select 'recipient', id from recipient
+        union all select 'funds_request', id from funds_request union all select 'scheduled_payment', id from scheduled_payment
+        union all select 'exchange', id from exchange union all select 'quote', id from quote) o on o.id = i.resource_id and o.type = i.resource_type
       -- A draft may have been deleted since, which its customer's trail says.
       where (o.id is null and not exists (select from audit_event a where a.object_id = i.resource_id and a.action = 'payment.deleted')) or i.times > 1`,
   },

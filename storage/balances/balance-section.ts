@@ -71,13 +71,13 @@ export const BALANCES: AnsweredSection<BalanceAfter> = {
   where b.id = any(${ids}) order by b.id for update`,
   },
   kind: 'balance',
-  sql: `select 'balance', null, null, id, null, null, null, version, posted, held, sequence from balance_written`,
+  sql: `select 'balance', null, null, null, id, null, null, null, version, posted, held, sequence from balance_written`,
   read: (row) => ({
-    id: row[3] as string,
-    version: BigInt(row[7] as string),
-    posted: BigInt(row[8] as string),
-    held: BigInt(row[9] as string),
-    sequence: BigInt(row[10] as string),
+    id: row[4] as string,
+    version: BigInt(row[8] as string),
+    posted: BigInt(row[9] as string),
+    held: BigInt(row[10] as string),
+    sequence: BigInt(row[11] as string),
   }),
 }
 

@@ -113,4 +113,11 @@ export class GatheredBatch<C> implements Batch {
   }
 }
 
-const NOT_FOUND = { fingerprint: null, resourceId: null, status: null, answer: null, decidedAt: null }
+const NOT_FOUND = {
+  fingerprint: null,
+  resourceType: null,
+  resourceId: null,
+  status: null,
+  answer: null,
+  decidedAt: null,
+}

@@ -71,7 +71,7 @@ export type Commit<Written, C> = (
 const SHAPES_MAX = 256
 
 /** The columns of the answer: those of a conflict, and the amounts of a balance. */
-const CONFLICT_COLUMNS = 'kind, nth, fingerprint, resource_id, status, answer, decided_at'
+const CONFLICT_COLUMNS = 'kind, nth, fingerprint, resource_type, resource_id, status, answer, decided_at'
 
 /**
  * Returns the commit that writes these sections.
@@ -123,8 +123,11 @@ function conflictsByKind<C>(fences: readonly Fence<never, C>[]): ReadonlyMap<str
 }
 
 function conflictOf<C>(conflict: Conflicts<C>, row: readonly unknown[], commands: readonly CommitCommand[]): C {
-  const [, nth, fingerprint, resourceId, status, answer, decidedAt] = row as [string, ...Found[keyof Found][]]
-  return conflict.of({ nth, fingerprint, resourceId, status, answer, decidedAt } as Found, commands)
+  const [, nth, fingerprint, resourceType, resourceId, status, answer, decidedAt] = row as [
+    string,
+    ...Found[keyof Found][],
+  ]
+  return conflict.of({ nth, fingerprint, resourceType, resourceId, status, answer, decidedAt } as Found, commands)
 }
 
 interface Statement {

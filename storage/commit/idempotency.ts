@@ -3,6 +3,7 @@
  * which the transaction goes back before it records a refusal (I5).
  */
 import { timestamp } from '../../lib/base/clock.ts'
+import type { ResourceRef } from '../../lib/base/resource-types.ts'
 import type { TransactionClient } from '../db/transaction.ts'
 import { IDEMPOTENCY_RETENTION_MS } from './idempotency-section.ts'
 
@@ -44,20 +45,20 @@ export interface IdempotencyAnswer {
   readonly fingerprint: string
   readonly status: number
   /** Null unless the command has made a resource. */
-  readonly resourceId: string | null
+  readonly resource: ResourceRef | null
   readonly body: string
 }
 
 /** Records the answer of a key; `now` is epoch milliseconds. @throws what the driver throws */
 export async function insertIdempotencyRecord(
   client: TransactionClient,
-  { id, fingerprint, status, resourceId, body }: IdempotencyAnswer,
+  { id, fingerprint, status, resource, body }: IdempotencyAnswer,
   now: number,
 ): Promise<void> {
   const at = timestamp(now)
   await client.query({
     name: 'remember_answer',
-    values: [id, at.slice(0, 10), fingerprint, status, resourceId, body, at],
-    text: 'insert into idempotency (id, day, fingerprint, status, resource_id, answer, created_at) values ($1, $2, $3, $4, $5, $6, $7)',
+    values: [id, at.slice(0, 10), fingerprint, status, resource?.type ?? null, resource?.id ?? null, body, at],
+    text: 'insert into idempotency (id, day, fingerprint, status, resource_type, resource_id, answer, created_at) values ($1, $2, $3, $4, $5, $6, $7, $8)',
   })
 }

@@ -6,6 +6,7 @@
  * says which conflict each of them is.
  */
 import type { Effects } from '../../lib/decisions/effects.ts'
+import type { ResourceType } from '../../lib/base/resource-types.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { ColumnFor, Entity } from '../db/columns.ts'
 import { columnsOf, computed, NO_COLUMN, type SectionColumn, type Columns, type RowFor, type Value } from './columns.ts'
@@ -201,6 +202,7 @@ export interface Found {
   /** The index of the turn or of the command. */
   readonly nth: number
   readonly fingerprint: string | null
+  readonly resourceType: ResourceType | null
   readonly resourceId: string | null
   readonly status: number | null
   readonly answer: string | null
@@ -244,8 +246,13 @@ export const existingConflict = <Kind extends string>(
   }),
 })
 
+/** The detail columns of a conflict with a resource that exists. */
+export function existingDetail(id: string): string {
+  return `null::uuid, null::text, ${id}, null::smallint, null::text, null::timestamptz`
+}
+
 /** The detail columns of a conflict that consists of its kind and its command only. */
-export const NO_DETAIL = 'null::uuid, null::uuid, null::smallint, null::text, null::timestamptz'
+export const NO_DETAIL = existingDetail('null::uuid')
 
 /**
  * A fence. Its first column is the index of the turn or command; `sql` returns what follows `select` of the conflict's
@@ -292,6 +299,6 @@ export const externalIds = (table: string) =>
     EXTERNAL_ID_USED,
     `${table}_external_id`,
     { command: 'integer', externalId: 'text', customerId: 'uuid' },
-    (source) => `null::uuid, x.id, null::smallint, null::text, null::timestamptz
+    (source) => `${existingDetail('x.id')}
     from ${source} join ${table} x on x.customer_id = u.customer_id and x.external_id = u.external_id`,
   )

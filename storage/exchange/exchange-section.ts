@@ -13,6 +13,7 @@ import {
   insert,
   insertInto,
   moves,
+  existingDetail,
   NO_DETAIL,
   rowsOf,
   section,
@@ -203,6 +204,6 @@ export const QUOTE_FENCES = fence<CommandRef, ReturnType<typeof QUOTE_USED.of>>(
   QUOTE_USED,
   'quote_fence',
   { command: 'integer', id: 'uuid' },
-  (source, bound) => `null::uuid, x.id, null::smallint, null::text, null::timestamptz
+  (source, bound) => `${existingDetail('x.id')}
   from ${source} join (select e.id, e.quote_id from exchange e where e.quote_id = any(${bound('id')})) x on x.quote_id = u.id`,
 )

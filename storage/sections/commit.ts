@@ -8,7 +8,7 @@ import { BALANCE_FENCES, BALANCES, CREDIT_FENCES, type BalanceAfter } from '../b
 import { HOLD_RESOLUTIONS, HOLDS } from '../balances/hold-section.ts'
 import { POSTINGS } from '../balances/posting-section.ts'
 import { commitOf, type Commit } from '../commit/commit.ts'
-import { IDEMPOTENCY, RECORDED } from '../commit/idempotency-section.ts'
+import { IDEMPOTENCY, IDEMPOTENCY_OF_OTHERS, RECORDED } from '../commit/idempotency-section.ts'
 import type { Fence } from '../commit/section.ts'
 import { COMPLIANCE_HOLDS, EXCEPTION_ENDS, EXCEPTIONS } from '../compliance/compliance-section.ts'
 import { OUTFLOW_RETURNS, OUTFLOWS } from '../customers/outflow-section.ts'
@@ -60,6 +60,7 @@ const WRITES = [
   STATUS_UPDATES,
   OUTBOX,
   IDEMPOTENCY,
+  IDEMPOTENCY_OF_OTHERS,
   PROVIDER_EVENTS,
   INSTRUCTIONS,
   INSTRUCTIONS_DONE,

@@ -363,8 +363,13 @@ t.test('every kind of corruption is found', async (t) => {
       ['tax in fees'],
     ],
     [
+      'a command made something else',
+      `update idempotency set resource_type = 'transfer' where resource_id = '${made.queued}'`,
+      ['remembered commands'],
+    ],
+    [
       'two commands made the same',
-      `insert into idempotency select gen_random_uuid(), day, fingerprint, status, resource_id, answer, created_at
+      `insert into idempotency select gen_random_uuid(), day, fingerprint, status, resource_id, answer, created_at, resource_type
       from idempotency where resource_id = '${made.queued}'`,
       ['remembered commands'],
     ],

@@ -256,6 +256,7 @@ for (const zone of ['UTC', 'Pacific/Kiritimati', 'America/Los_Angeles']) {
             outcome: {
               fingerprint: first.key!.fingerprint,
               status: 201,
+              resourceType: 'payment',
               resourceId: first.paymentId,
               answer: null,
               decidedAt: timestamp(BEFORE_MIDNIGHT),

@@ -1,0 +1,24 @@
+/** The resources that commands under an Idempotency-Key make or change, and their paths in the API. */
+const PATHS = {
+  payment: 'payments',
+  transfer: 'transfers',
+  exchange: 'exchanges',
+  quote: 'exchanges/quotes',
+  recipient: 'recipients',
+  funds_request: 'funds-requests',
+  scheduled_payment: 'scheduled-payments',
+  bulk_payment: 'bulk-payments',
+  job: 'jobs',
+  incoming_payment: 'incoming-payments',
+} as const
+
+export type ResourceType = keyof typeof PATHS
+
+/** A resource by its kind and id. */
+export interface ResourceRef {
+  readonly type: ResourceType
+  readonly id: string
+}
+
+/** Returns the path of a resource, as the Location of the answer that makes it. */
+export const locationOf = ({ type, id }: ResourceRef): string => `/v1/${PATHS[type]}/${id}`
