@@ -1,5 +1,6 @@
 /** Account details of a balance: one row for each set of bank identifiers by which payers reach the balance. */
 import { defineEntity, p } from '@mikro-orm/core'
+import { instant } from '../db/entity-types.ts'
 import type { AccountDetailsRecord, AccountIdentifiers } from '../../lib/accounts/details.ts'
 import { dueTriggers } from '../db/due-work.ts'
 
@@ -29,13 +30,13 @@ export const AccountDetails = defineEntity({
       .json<NonNullable<AccountDetailsRecord['estimatedArrival']>>()
       .fieldName('estimated_arrival')
       .nullable(),
-    validFrom: p.datetime().fieldName('valid_from').columnType('timestamptz').nullable(),
-    validUntil: p.datetime().fieldName('valid_until').columnType('timestamptz').nullable(),
+    validFrom: instant().fieldName('valid_from').nullable(),
+    validUntil: instant().fieldName('valid_until').nullable(),
     replacedById: p.uuid().fieldName('replaced_by_id').nullable(),
-    createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
+    createdAt: instant().fieldName('created_at'),
     connectionId: p.uuid().fieldName('connection_id'),
     shard: p.smallint(),
-    dueAt: p.datetime().fieldName('due_at').columnType('timestamptz').nullable(),
+    dueAt: instant().fieldName('due_at').nullable(),
   },
   indexes: [
     { name: 'account_details_balance', properties: ['balanceId', 'id'] },

@@ -1,5 +1,6 @@
 /** One approver's decision on an approval. */
 import { defineEntity, p } from '@mikro-orm/core'
+import { instant } from '../db/entity-types.ts'
 import type { DecisionRecord } from '../../lib/approvals/approval.ts'
 
 export const ApprovalDecision = defineEntity({
@@ -16,7 +17,7 @@ export const ApprovalDecision = defineEntity({
     stepUpMethod: p.text().fieldName('step_up_method').nullable(),
     round: p.smallint().defaultRaw('1'),
     counted: p.boolean().defaultRaw('true'),
-    decidedAt: p.datetime().fieldName('decided_at').columnType('timestamptz'),
+    decidedAt: instant().fieldName('decided_at'),
   },
   indexes: [{ name: 'approval_decision_approval', properties: ['approvalId', 'id'] }],
   uniques: [

@@ -3,6 +3,7 @@
  * lock of its row.
  */
 import { defineEntity, p } from '@mikro-orm/core'
+import { instant } from '../db/entity-types.ts'
 import { dueTriggers } from '../db/due-work.ts'
 
 export const Approval = defineEntity({
@@ -34,13 +35,13 @@ export const Approval = defineEntity({
     version: p.integer(),
     reason: p.text().nullable(),
     sandboxDecision: p.text().fieldName('sandbox_decision').nullable(),
-    expiresAt: p.datetime().fieldName('expires_at').columnType('timestamptz'),
-    wakeAt: p.datetime().fieldName('wake_at').columnType('timestamptz'),
-    announcedAt: p.datetime().fieldName('announced_at').columnType('timestamptz').nullable(),
-    warnedAt: p.datetime().fieldName('warned_at').columnType('timestamptz').nullable(),
-    remindedAt: p.datetime().fieldName('reminded_at').columnType('timestamptz').nullable(),
-    decidedAt: p.datetime().fieldName('decided_at').columnType('timestamptz').nullable(),
-    createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
+    expiresAt: instant().fieldName('expires_at'),
+    wakeAt: instant().fieldName('wake_at'),
+    announcedAt: instant().fieldName('announced_at').nullable(),
+    warnedAt: instant().fieldName('warned_at').nullable(),
+    remindedAt: instant().fieldName('reminded_at').nullable(),
+    decidedAt: instant().fieldName('decided_at').nullable(),
+    createdAt: instant().fieldName('created_at'),
   },
   indexes: [
     { name: 'approval_customer', properties: ['customerId', 'id'] },

@@ -1,5 +1,6 @@
 /** An account of a customer. Only the commit writes its posted amount, its held amount and its sequence numbers. */
 import { defineEntity, p } from '@mikro-orm/core'
+import { instant } from '../db/entity-types.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import type { BalanceState } from '../../lib/balances/balance.ts'
 import type { Balance as Shown } from '../../lib/balances/balance-schema.ts'
@@ -29,9 +30,9 @@ export const Balance = defineEntity({
     version: p.bigint().defaultRaw('1'),
     lowBalanceThreshold: p.bigint().fieldName('low_balance_threshold').nullable(),
     metadata: p.json<Readonly<Record<string, string>>>().defaultRaw(`'{}'`),
-    createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
-    updatedAt: p.datetime().fieldName('updated_at').columnType('timestamptz'),
-    closedAt: p.datetime().fieldName('closed_at').columnType('timestamptz').nullable(),
+    createdAt: instant().fieldName('created_at'),
+    updatedAt: instant().fieldName('updated_at'),
+    closedAt: instant().fieldName('closed_at').nullable(),
   },
   indexes: [
     { name: 'balance_customer', properties: ['customerId', 'currency', 'id'] },

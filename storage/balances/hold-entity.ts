@@ -1,5 +1,6 @@
 /** A hold: money reserved on its balance. Only the commit writes it. */
 import { defineEntity, p } from '@mikro-orm/core'
+import { instant } from '../db/entity-types.ts'
 
 export const Hold = defineEntity({
   name: 'Hold',
@@ -14,9 +15,9 @@ export const Hold = defineEntity({
     subjectId: p.uuid().fieldName('subject_id'),
     description: p.text(),
     capturedAmount: p.bigint().fieldName('captured_amount').nullable(),
-    createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
-    expiresAt: p.datetime().fieldName('expires_at').columnType('timestamptz').nullable(),
-    resolvedAt: p.datetime().fieldName('resolved_at').columnType('timestamptz').nullable(),
+    createdAt: instant().fieldName('created_at'),
+    expiresAt: instant().fieldName('expires_at').nullable(),
+    resolvedAt: instant().fieldName('resolved_at').nullable(),
   },
   indexes: [
     { name: 'hold_active', expression: `create index hold_active on hold (balance_id, id) where status = 'active'` },

@@ -1,8 +1,9 @@
 /** Files of payments, and their rows. */
 import { defineEntity, p } from '@mikro-orm/core'
+import { instant } from '../db/entity-types.ts'
 import { dueTriggers } from '../db/due-work.ts'
 
-const at = (column: string) => p.datetime().fieldName(column).columnType('timestamptz')
+const at = (column: string) => instant().fieldName(column)
 const count = () => p.integer().defaultRaw('0')
 
 export const BulkPayment = defineEntity({

@@ -1,5 +1,6 @@
 /** A hold on money for a review by the operator's staff. */
 import { defineEntity, p } from '@mikro-orm/core'
+import { instant } from '../db/entity-types.ts'
 import type { ComplianceHoldRow } from '../../lib/compliance/hold.ts'
 import { jsonText } from '../db/columns.ts'
 import { dueTriggers } from '../db/due-work.ts'
@@ -23,17 +24,17 @@ export const ComplianceHold = defineEntity({
     counterparty: p.text().nullable(),
     findings: jsonText<ComplianceHoldRow['findings']>(),
     sandboxDecision: p.text().fieldName('sandbox_decision').nullable(),
-    wakeAt: p.datetime().fieldName('wake_at').columnType('timestamptz').nullable(),
+    wakeAt: instant().fieldName('wake_at').nullable(),
     assignee: p.uuid().nullable(),
     proposal: p.text().nullable(),
     decidedBy: p.uuid().fieldName('decided_by').nullable(),
     decidedByName: p.text().fieldName('decided_by_name').nullable(),
-    decidedAt: p.datetime().fieldName('decided_at').columnType('timestamptz').nullable(),
+    decidedAt: instant().fieldName('decided_at').nullable(),
     reason: p.text().nullable(),
     freezeFunds: p.boolean().fieldName('freeze_funds').nullable(),
     version: p.integer().defaultRaw('1'),
-    createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
-    updatedAt: p.datetime().fieldName('updated_at').columnType('timestamptz'),
+    createdAt: instant().fieldName('created_at'),
+    updatedAt: instant().fieldName('updated_at'),
   },
   indexes: [
     { name: 'compliance_hold_operator', properties: ['operatorId', 'id'] },
@@ -66,7 +67,7 @@ export const ComplianceNote = defineEntity({
     authorId: p.uuid().fieldName('author_id'),
     authorName: p.text().fieldName('author_name'),
     text: p.text(),
-    createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
+    createdAt: instant().fieldName('created_at'),
   },
   indexes: [{ name: 'compliance_note_hold', properties: ['holdId', 'id'] }],
 })

@@ -1,5 +1,6 @@
 /** A payment or transfer whose outcome is unknown, or that waits for the operator's staff. */
 import { defineEntity, p } from '@mikro-orm/core'
+import { instant } from '../db/entity-types.ts'
 
 export const ExceptionCase = defineEntity({
   name: 'ExceptionCase',
@@ -25,10 +26,10 @@ export const ExceptionCase = defineEntity({
     evidence: p.text().nullable(),
     resolvedBy: p.uuid().fieldName('resolved_by').nullable(),
     resolvedByName: p.text().fieldName('resolved_by_name').nullable(),
-    resolvedAt: p.datetime().fieldName('resolved_at').columnType('timestamptz').nullable(),
+    resolvedAt: instant().fieldName('resolved_at').nullable(),
     version: p.integer().defaultRaw('1'),
-    createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
-    updatedAt: p.datetime().fieldName('updated_at').columnType('timestamptz'),
+    createdAt: instant().fieldName('created_at'),
+    updatedAt: instant().fieldName('updated_at'),
   },
   indexes: [
     { name: 'exception_case_operator', properties: ['operatorId', 'id'] },

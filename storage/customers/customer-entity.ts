@@ -1,5 +1,6 @@
 /** A customer of an operator: a tenant with its own balances, recipients and payments. */
 import { defineEntity, p } from '@mikro-orm/core'
+import { instant } from '../db/entity-types.ts'
 import type { CustomerStatus } from '../../lib/customers/status.ts'
 import { Operator } from '../operators/operator-entity.ts'
 
@@ -22,9 +23,9 @@ export const Customer = defineEntity({
     status: p.text().$type<CustomerStatus>(),
     shard: p.smallint(),
     version: p.bigint().defaultRaw('1'),
-    createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
-    updatedAt: p.datetime().fieldName('updated_at').columnType('timestamptz'),
-    closedAt: p.datetime().fieldName('closed_at').columnType('timestamptz').nullable(),
+    createdAt: instant().fieldName('created_at'),
+    updatedAt: instant().fieldName('updated_at'),
+    closedAt: instant().fieldName('closed_at').nullable(),
   },
   uniques: [{ name: 'customer_number_unique', properties: ['operator', 'number'] }],
 })

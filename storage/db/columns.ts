@@ -52,17 +52,12 @@ type ValueOf<Property> = Property extends {
   ? Value | (Options extends { nullable: true } ? null : never)
   : never
 
-/** A value as a statement's reader gives it: a time is epoch milliseconds. */
-type Read<Value> = unknown extends Value ? Value : Value extends Date ? number : Value
-
-/** A value as it is bound: a time is epoch milliseconds, a document is JSON text. */
+/** A value as it is bound: a document is JSON text. */
 type Bound<Value> = unknown extends Value
   ? string | null
-  : Value extends Date
-    ? number
-    : Value extends string | number | bigint | boolean | null
-      ? Value
-      : string
+  : Value extends string | number | bigint | boolean | null
+    ? Value
+    : string
 
 /** A column that takes values of a type. */
 export interface ColumnFor<in Bound> {
@@ -75,7 +70,7 @@ export interface ColumnFor<in Bound> {
 /** A column of an entity, for a property of this type. */
 export interface EntityColumn<Property> extends ColumnFor<Bound<ValueOf<Property>>> {
   /** Of the types alone. */
-  readonly '~read'?: () => Read<ValueOf<Property>>
+  readonly '~read'?: () => ValueOf<Property>
 }
 
 /** The columns of an entity by their fields. */

@@ -1,5 +1,6 @@
 /** An uploaded file: a document with a purpose, or the attachment of a transaction. */
 import { defineEntity, p } from '@mikro-orm/core'
+import { instant } from '../db/entity-types.ts'
 import { dueTriggers } from '../db/due-work.ts'
 
 export const Document = defineEntity({
@@ -18,13 +19,13 @@ export const Document = defineEntity({
     sizeBytes: p.bigint().fieldName('size_bytes'),
     sha256: p.blob(),
     status: p.text(),
-    scanDueAt: p.datetime().fieldName('scan_due_at').columnType('timestamptz').nullable(),
+    scanDueAt: instant().fieldName('scan_due_at').nullable(),
     attempts: p.smallint().defaultRaw('0'),
     createdBy: p.uuid().fieldName('created_by'),
     createdByName: p.text().fieldName('created_by_name'),
     version: p.bigint().defaultRaw('1'),
-    createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
-    updatedAt: p.datetime().fieldName('updated_at').columnType('timestamptz'),
+    createdAt: instant().fieldName('created_at'),
+    updatedAt: instant().fieldName('updated_at'),
   },
   indexes: [
     {

@@ -1,5 +1,6 @@
 /** A file of a tenant. Its bytes are in a table of pieces, which only hand-written statements use. */
 import { defineEntity, p } from '@mikro-orm/core'
+import { instant } from '../db/entity-types.ts'
 
 export const StoredFile = defineEntity({
   name: 'StoredFile',
@@ -11,8 +12,8 @@ export const StoredFile = defineEntity({
     contentType: p.text().fieldName('content_type'),
     sizeBytes: p.bigint().fieldName('size_bytes').nullable(),
     sha256: p.blob().nullable(),
-    expiresAt: p.datetime().fieldName('expires_at').columnType('timestamptz').nullable(),
-    createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
+    expiresAt: instant().fieldName('expires_at').nullable(),
+    createdAt: instant().fieldName('created_at'),
   },
   indexes: [
     {

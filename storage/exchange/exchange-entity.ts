@@ -1,5 +1,6 @@
 /** An exchange of one currency for another, of every kind. Only the commit writes it. */
 import { defineEntity, p } from '@mikro-orm/core'
+import { instant } from '../db/entity-types.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import type {
   DepositStatus,
@@ -42,21 +43,21 @@ export const Exchange = defineEntity({
     approvalId: p.uuid().fieldName('approval_id').nullable(),
     tradeDate: p.date().fieldName('trade_date'),
     settlementDate: p.date().fieldName('settlement_date'),
-    settledAt: p.datetime().fieldName('settled_at').columnType('timestamptz').nullable(),
+    settledAt: instant().fieldName('settled_at').nullable(),
     reference: p.text().nullable(),
     drawdownCount: p.integer().fieldName('drawdown_count').defaultRaw('0'),
     remainingSell: p.bigint().fieldName('remaining_sell').nullable(),
     remainingBuy: p.bigint().fieldName('remaining_buy').nullable(),
     forwardType: p.text().$type<ForwardType>().fieldName('forward_type').nullable(),
     drawdownFrom: p.date().fieldName('drawdown_from').nullable(),
-    heldUntil: p.datetime().fieldName('held_until').columnType('timestamptz').nullable(),
+    heldUntil: instant().fieldName('held_until').nullable(),
     depositStatus: p.text().$type<DepositStatus>().fieldName('deposit_status').nullable(),
     depositCurrency: p.string().$type<CurrencyCode>().fieldName('deposit_currency').columnType('char(3)').nullable(),
     depositRequired: p.bigint().fieldName('deposit_required').nullable(),
     depositReceived: p.bigint().fieldName('deposit_received').defaultRaw('0'),
     depositPlaced: p.bigint().fieldName('deposit_placed').defaultRaw('0'),
-    depositDueAt: p.datetime().fieldName('deposit_due_at').columnType('timestamptz').nullable(),
-    dueAt: p.datetime().fieldName('due_at').columnType('timestamptz').nullable(),
+    depositDueAt: instant().fieldName('deposit_due_at').nullable(),
+    dueAt: instant().fieldName('due_at').nullable(),
     depositUsed: p.bigint().fieldName('deposit_used').defaultRaw('0'),
     depositPlacedUsed: p.bigint().fieldName('deposit_placed_used').defaultRaw('0'),
     failure: jsonText<NonNullable<ExchangeRecord['failure']>>().nullable(),
@@ -67,8 +68,8 @@ export const Exchange = defineEntity({
     createdBy: p.uuid().fieldName('created_by'),
     createdVia: p.text().$type<ExchangeRecord['createdVia']>().fieldName('created_via'),
     metadata: p.json<ExchangeRecord['metadata']>().nullable(),
-    createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
-    updatedAt: p.datetime().fieldName('updated_at').columnType('timestamptz'),
+    createdAt: instant().fieldName('created_at'),
+    updatedAt: instant().fieldName('updated_at'),
   },
   indexes: [
     { name: 'exchange_customer', properties: ['customerId', 'id'] },

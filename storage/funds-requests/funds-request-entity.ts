@@ -1,5 +1,6 @@
 /** A request for money that a customer sends to an outside payer. */
 import { defineEntity, p } from '@mikro-orm/core'
+import { instant } from '../db/entity-types.ts'
 import { dueTriggers } from '../db/due-work.ts'
 
 const WAITING = `where status in ('open', 'partially_paid')`
@@ -27,16 +28,16 @@ export const FundsRequest = defineEntity({
     description: p.text(),
     invoiceNumber: p.text().fieldName('invoice_number').nullable(),
     dueDate: p.string().fieldName('due_date').columnType('date').nullable(),
-    expiresAt: p.datetime().fieldName('expires_at').columnType('timestamptz'),
+    expiresAt: instant().fieldName('expires_at'),
     allowPartial: p.boolean().fieldName('allow_partial'),
     reference: p.text(),
     linkSha256: p.blob().fieldName('link_sha256'),
     remindersSent: p.smallint().fieldName('reminders_sent').defaultRaw('0'),
-    lastRemindedAt: p.datetime().fieldName('last_reminded_at').columnType('timestamptz').nullable(),
+    lastRemindedAt: instant().fieldName('last_reminded_at').nullable(),
     metadata: p.json().defaultRaw(`'{}'`),
     createdBy: p.uuid().fieldName('created_by'),
-    createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
-    updatedAt: p.datetime().fieldName('updated_at').columnType('timestamptz'),
+    createdAt: instant().fieldName('created_at'),
+    updatedAt: instant().fieldName('updated_at'),
   },
   indexes: [
     { name: 'funds_request_customer', properties: ['customerId', 'id'] },
@@ -76,7 +77,7 @@ export const FundsRequestPayment = defineEntity({
     incomingPaymentId: p.uuid().fieldName('incoming_payment_id').primary(),
     fundsRequestId: p.uuid().fieldName('funds_request_id'),
     amount: p.bigint(),
-    at: p.datetime().columnType('timestamptz'),
+    at: instant(),
   },
   indexes: [{ name: 'funds_request_payment_request', properties: ['fundsRequestId'] }],
   checks: [{ name: 'funds_request_payment_amount_positive', expression: 'amount > 0' }],

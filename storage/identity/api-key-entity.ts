@@ -1,5 +1,6 @@
 /** A key of a customer or of the operator itself. Only the hash of its text is stored. */
 import { defineEntity, p } from '@mikro-orm/core'
+import { instant } from '../db/entity-types.ts'
 import { workTriggers } from '../db/due-work.ts'
 import { Operator } from '../operators/operator-entity.ts'
 
@@ -28,17 +29,17 @@ export const ApiKey = defineEntity({
     sha256: p.uint8array(),
     scopes: p.array().columnType('text[]'),
     status: p.text(),
-    expiresAt: p.datetime().fieldName('expires_at').columnType('timestamptz').nullable(),
+    expiresAt: instant().fieldName('expires_at').nullable(),
     createdBy: p.uuid().fieldName('created_by'),
-    createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
+    createdAt: instant().fieldName('created_at'),
     ipAllowlist: p.array().fieldName('ip_allowlist').columnType('text[]').defaultRaw(`'{}'`),
     version: p.bigint().defaultRaw('1'),
-    graceEndsAt: p.datetime().fieldName('grace_ends_at').columnType('timestamptz').nullable(),
+    graceEndsAt: instant().fieldName('grace_ends_at').nullable(),
     replacedById: p.uuid().fieldName('replaced_by_id').nullable(),
     replacesId: p.uuid().fieldName('replaces_id').nullable(),
-    lastUsedAt: p.datetime().fieldName('last_used_at').columnType('timestamptz').nullable(),
+    lastUsedAt: instant().fieldName('last_used_at').nullable(),
     lastUsedIp: p.text().fieldName('last_used_ip').nullable(),
-    revokedAt: p.datetime().fieldName('revoked_at').columnType('timestamptz').nullable(),
+    revokedAt: instant().fieldName('revoked_at').nullable(),
     revokedBy: p.uuid().fieldName('revoked_by').nullable(),
     expiryWarnedDays: p.smallint().fieldName('expiry_warned_days').nullable(),
   },

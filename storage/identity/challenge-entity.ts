@@ -1,5 +1,6 @@
 /** A challenge: the proof of identity that a session must give. */
 import { defineEntity, p } from '@mikro-orm/core'
+import { instant } from '../db/entity-types.ts'
 import { Session } from './session-entity.ts'
 
 export const Challenge = defineEntity({
@@ -21,9 +22,9 @@ export const Challenge = defineEntity({
     subjectType: p.text().fieldName('subject_type').nullable(),
     subjectId: p.uuid().fieldName('subject_id').nullable(),
     wrongCodes: p.smallint().fieldName('wrong_codes').defaultRaw('0'),
-    createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
-    expiresAt: p.datetime().fieldName('expires_at').columnType('timestamptz'),
-    verifiedAt: p.datetime().fieldName('verified_at').columnType('timestamptz').nullable(),
+    createdAt: instant().fieldName('created_at'),
+    expiresAt: instant().fieldName('expires_at'),
+    verifiedAt: instant().fieldName('verified_at').nullable(),
   },
   indexes: [
     { name: 'challenge_session', properties: ['session', 'action'] },

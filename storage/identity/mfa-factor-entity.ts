@@ -1,5 +1,6 @@
 /** A second factor of a user; its secret is stored encrypted. */
 import { defineEntity, p } from '@mikro-orm/core'
+import { instant } from '../db/entity-types.ts'
 import { PlatformUser } from './platform-user-entity.ts'
 
 export const MfaFactor = defineEntity({
@@ -20,8 +21,8 @@ export const MfaFactor = defineEntity({
     status: p.text(),
     secret: p.uint8array(),
     lastStep: p.bigint().fieldName('last_step').defaultRaw('0'),
-    createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
-    lastUsedAt: p.datetime().fieldName('last_used_at').columnType('timestamptz').nullable(),
+    createdAt: instant().fieldName('created_at'),
+    lastUsedAt: instant().fieldName('last_used_at').nullable(),
   },
   indexes: [{ name: 'mfa_factor_user', properties: ['user', 'id'] }],
 })

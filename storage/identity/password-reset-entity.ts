@@ -1,5 +1,6 @@
 /** A link with which a user may choose a new password; only its hash is stored. */
 import { defineEntity, p } from '@mikro-orm/core'
+import { instant } from '../db/entity-types.ts'
 import { PlatformUser } from './platform-user-entity.ts'
 
 export const PasswordReset = defineEntity({
@@ -15,9 +16,9 @@ export const PasswordReset = defineEntity({
         .updateRule('no action')
         .deleteRule('no action')
         .index(false),
-    createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
-    expiresAt: p.datetime().fieldName('expires_at').columnType('timestamptz'),
-    usedAt: p.datetime().fieldName('used_at').columnType('timestamptz').nullable(),
+    createdAt: instant().fieldName('created_at'),
+    expiresAt: instant().fieldName('expires_at'),
+    usedAt: instant().fieldName('used_at').nullable(),
   },
   indexes: [{ name: 'password_reset_user', properties: ['user'] }],
 })

@@ -1,5 +1,6 @@
 /** A user who can sign in. */
 import { defineEntity, p } from '@mikro-orm/core'
+import { instant } from '../db/entity-types.ts'
 
 export const PlatformUser = defineEntity({
   name: 'PlatformUser',
@@ -12,11 +13,11 @@ export const PlatformUser = defineEntity({
     phone: p.text().nullable(),
     locale: p.text().default('en'),
     passwordHash: p.text().fieldName('password_hash').nullable(),
-    passwordChangedAt: p.datetime().fieldName('password_changed_at').columnType('timestamptz').nullable(),
+    passwordChangedAt: instant().fieldName('password_changed_at').nullable(),
     status: p.text(),
     version: p.bigint().defaultRaw('1'),
-    createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
-    updatedAt: p.datetime().fieldName('updated_at').columnType('timestamptz'),
+    createdAt: instant().fieldName('created_at'),
+    updatedAt: instant().fieldName('updated_at'),
   },
   uniques: [{ name: 'platform_user_email_unique', properties: ['emailKey'] }],
 })

@@ -1,5 +1,6 @@
 /** A session of a user; only the hash of its token is stored. */
 import { defineEntity, p } from '@mikro-orm/core'
+import { instant } from '../db/entity-types.ts'
 import { PlatformUser } from './platform-user-entity.ts'
 
 export const Session = defineEntity({
@@ -17,16 +18,16 @@ export const Session = defineEntity({
         .index(false),
     tokenSha256: p.uint8array().fieldName('token_sha256'),
     previousTokenSha256: p.uint8array().fieldName('previous_token_sha256').nullable(),
-    previousUntil: p.datetime().fieldName('previous_until').columnType('timestamptz').nullable(),
+    previousUntil: instant().fieldName('previous_until').nullable(),
     status: p.text(),
     deviceName: p.text().fieldName('device_name').nullable(),
     deviceId: p.text().fieldName('device_id').nullable(),
     address: p.text(),
     userAgent: p.text().fieldName('user_agent').nullable(),
-    createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
-    lastSeenAt: p.datetime().fieldName('last_seen_at').columnType('timestamptz'),
-    expiresAt: p.datetime().fieldName('expires_at').columnType('timestamptz'),
-    endedAt: p.datetime().fieldName('ended_at').columnType('timestamptz').nullable(),
+    createdAt: instant().fieldName('created_at'),
+    lastSeenAt: instant().fieldName('last_seen_at'),
+    expiresAt: instant().fieldName('expires_at'),
+    endedAt: instant().fieldName('ended_at').nullable(),
   },
   uniques: [{ name: 'session_token_unique', properties: ['tokenSha256'] }],
   indexes: [

@@ -1,5 +1,6 @@
 /** An incoming payment: money that arrived from outside. */
 import { defineEntity, p } from '@mikro-orm/core'
+import { instant } from '../db/entity-types.ts'
 
 export const IncomingPayment = defineEntity({
   name: 'IncomingPayment',
@@ -25,20 +26,20 @@ export const IncomingPayment = defineEntity({
     valueDate: p.date().fieldName('value_date'),
     suspense: p.text().nullable(),
     suspenseReason: p.text().fieldName('suspense_reason').nullable(),
-    creditedAt: p.datetime().fieldName('credited_at').columnType('timestamptz').nullable(),
-    receivedAt: p.datetime().fieldName('received_at').columnType('timestamptz'),
+    creditedAt: instant().fieldName('credited_at').nullable(),
+    receivedAt: instant().fieldName('received_at'),
     originId: p.uuid().fieldName('origin_id').nullable(),
     version: p.integer().defaultRaw('1'),
     fundsRequestId: p.uuid().fieldName('funds_request_id').nullable(),
     decidedBy: p.uuid().fieldName('decided_by').nullable(),
-    decidedAt: p.datetime().fieldName('decided_at').columnType('timestamptz').nullable(),
+    decidedAt: instant().fieldName('decided_at').nullable(),
     decisionReason: p.text().fieldName('decision_reason').nullable(),
     recall: p.text().nullable(),
     recallHoldId: p.uuid().fieldName('recall_hold_id').nullable(),
     returnedAmount: p.bigint().fieldName('returned_amount').nullable(),
     returnReason: p.text().fieldName('return_reason').nullable(),
     returnState: p.text().fieldName('return_state').nullable(),
-    updatedAt: p.datetime().fieldName('updated_at').columnType('timestamptz'),
+    updatedAt: instant().fieldName('updated_at'),
   },
   indexes: [
     { name: 'incoming_payment_customer', properties: ['customerId', 'id'] },

@@ -1,8 +1,9 @@
 /** A job: work that is requested now and done soon. */
 import { defineEntity, p } from '@mikro-orm/core'
+import { instant } from '../db/entity-types.ts'
 import { dueTriggers } from '../db/due-work.ts'
 
-const at = (column: string) => p.datetime().fieldName(column).columnType('timestamptz')
+const at = (column: string) => instant().fieldName(column)
 
 export const Job = defineEntity({
   name: 'Job',

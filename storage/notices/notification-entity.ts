@@ -1,5 +1,6 @@
 /** A notice to a user within the service. */
 import { defineEntity, p } from '@mikro-orm/core'
+import { instant } from '../db/entity-types.ts'
 
 export const Notification = defineEntity({
   name: 'Notification',
@@ -13,8 +14,8 @@ export const Notification = defineEntity({
     text: p.text(),
     object: p.text().nullable(),
     objectId: p.uuid().fieldName('object_id').nullable(),
-    readAt: p.datetime().fieldName('read_at').columnType('timestamptz').nullable(),
-    createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
+    readAt: instant().fieldName('read_at').nullable(),
+    createdAt: instant().fieldName('created_at'),
   },
   indexes: [{ name: 'notification_user', properties: ['userId', 'id'] }],
 })

@@ -1,5 +1,6 @@
 /** A payment from a balance to a recipient. Only the commit writes it. */
 import { defineEntity, p } from '@mikro-orm/core'
+import { instant } from '../db/entity-types.ts'
 import type {
   PaymentDetails,
   PaymentException,
@@ -46,15 +47,15 @@ export const Payment = defineEntity({
     returnInfo: jsonText<PaymentReturn>().fieldName('return_info').nullable(),
     recall: jsonText<PaymentRecall>().nullable(),
     scheduledPaymentId: p.uuid().fieldName('scheduled_payment_id').nullable(),
-    recallDueAt: p.datetime().fieldName('recall_due_at').columnType('timestamptz').nullable(),
+    recallDueAt: instant().fieldName('recall_due_at').nullable(),
     providerRef: p.text().fieldName('provider_ref').nullable(),
-    sentAt: p.datetime().fieldName('sent_at').columnType('timestamptz').nullable(),
-    completedAt: p.datetime().fieldName('completed_at').columnType('timestamptz').nullable(),
-    failedAt: p.datetime().fieldName('failed_at').columnType('timestamptz').nullable(),
-    approvedAt: p.datetime().fieldName('approved_at').columnType('timestamptz').nullable(),
-    cancelledAt: p.datetime().fieldName('cancelled_at').columnType('timestamptz').nullable(),
-    createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
-    updatedAt: p.datetime().fieldName('updated_at').columnType('timestamptz'),
+    sentAt: instant().fieldName('sent_at').nullable(),
+    completedAt: instant().fieldName('completed_at').nullable(),
+    failedAt: instant().fieldName('failed_at').nullable(),
+    approvedAt: instant().fieldName('approved_at').nullable(),
+    cancelledAt: instant().fieldName('cancelled_at').nullable(),
+    createdAt: instant().fieldName('created_at'),
+    updatedAt: instant().fieldName('updated_at'),
   },
   indexes: [
     { name: 'payment_customer', properties: ['customerId', 'id'] },

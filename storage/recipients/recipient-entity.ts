@@ -1,5 +1,6 @@
 /** A recipient: a payee of a customer. */
 import { defineEntity, p } from '@mikro-orm/core'
+import { instant } from '../db/entity-types.ts'
 import type { Editor } from '../../lib/approvals/requesters.ts'
 import type { RecipientSnapshot } from '../../lib/payments/payment.ts'
 import type { RecipientStatus } from '../../lib/recipients/review.ts'
@@ -33,11 +34,11 @@ export const Recipient = defineEntity({
     status: p.text().$type<RecipientStatus>(),
     metadata: p.json().defaultRaw(`'{}'`),
     version: p.bigint().defaultRaw('1'),
-    lastPaidAt: p.datetime().fieldName('last_paid_at').columnType('timestamptz').nullable(),
+    lastPaidAt: instant().fieldName('last_paid_at').nullable(),
     editors: p.json<Editor[]>().defaultRaw(`'[]'`),
     createdBy: p.uuid().fieldName('created_by'),
-    createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
-    updatedAt: p.datetime().fieldName('updated_at').columnType('timestamptz'),
+    createdAt: instant().fieldName('created_at'),
+    updatedAt: instant().fieldName('updated_at'),
   },
   indexes: [
     {

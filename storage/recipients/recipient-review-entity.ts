@@ -1,5 +1,6 @@
 /** A review of a recipient by the operator's staff. */
 import { defineEntity, p } from '@mikro-orm/core'
+import { instant } from '../db/entity-types.ts'
 import { dueTriggers } from '../db/due-work.ts'
 
 export const RecipientReview = defineEntity({
@@ -19,10 +20,10 @@ export const RecipientReview = defineEntity({
     decidedBy: p.uuid().fieldName('decided_by').nullable(),
     reason: p.text().nullable(),
     sandboxDecision: p.text().fieldName('sandbox_decision').nullable(),
-    wakeAt: p.datetime().fieldName('wake_at').columnType('timestamptz'),
-    expiresAt: p.datetime().fieldName('expires_at').columnType('timestamptz'),
-    decidedAt: p.datetime().fieldName('decided_at').columnType('timestamptz').nullable(),
-    createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
+    wakeAt: instant().fieldName('wake_at'),
+    expiresAt: instant().fieldName('expires_at'),
+    decidedAt: instant().fieldName('decided_at').nullable(),
+    createdAt: instant().fieldName('created_at'),
   },
   indexes: [
     { name: 'recipient_review_operator', properties: ['operatorId', 'id'] },

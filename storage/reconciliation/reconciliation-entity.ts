@@ -3,9 +3,10 @@
  * entity.
  */
 import { defineEntity, p } from '@mikro-orm/core'
+import { instant } from '../db/entity-types.ts'
 import { workTriggers } from '../db/due-work.ts'
 
-const time = () => p.datetime().columnType('timestamptz')
+const time = () => instant()
 
 export const Reconciliation = defineEntity({
   name: 'Reconciliation',

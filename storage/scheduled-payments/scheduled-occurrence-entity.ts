@@ -1,5 +1,6 @@
 /** One occurrence of a scheduled payment. */
 import { defineEntity, p } from '@mikro-orm/core'
+import { instant } from '../db/entity-types.ts'
 
 export const ScheduledOccurrence = defineEntity({
   name: 'ScheduledOccurrence',
@@ -16,8 +17,8 @@ export const ScheduledOccurrence = defineEntity({
     status: p.text(),
     outcome: p.text().nullable(),
     refusal: p.text().nullable(),
-    takenAt: p.datetime().fieldName('taken_at').columnType('timestamptz'),
-    createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
+    takenAt: instant().fieldName('taken_at'),
+    createdAt: instant().fieldName('created_at'),
   },
   indexes: [
     {

@@ -1,5 +1,6 @@
 /** A scheduled payment: a schedule that makes payments on its days. */
 import { defineEntity, p } from '@mikro-orm/core'
+import { instant } from '../db/entity-types.ts'
 import { workTriggers } from '../db/due-work.ts'
 
 export const ScheduledPayment = defineEntity({
@@ -36,19 +37,19 @@ export const ScheduledPayment = defineEntity({
     nextIndex: p.integer().fieldName('next_index').nullable(),
     nextPlannedDate: p.date().fieldName('next_planned_date').nullable(),
     nextExecutionDate: p.date().fieldName('next_execution_date').nullable(),
-    nextOccurrenceAt: p.datetime().fieldName('next_occurrence_at').columnType('timestamptz').nullable(),
+    nextOccurrenceAt: instant().fieldName('next_occurrence_at').nullable(),
     occurrencesBegun: p.integer().fieldName('occurrences_begun').defaultRaw('0'),
     occurrencesCreated: p.integer().fieldName('occurrences_created').defaultRaw('0'),
     consecutiveFailures: p.integer().fieldName('consecutive_failures').defaultRaw('0'),
     lastPaymentId: p.uuid().fieldName('last_payment_id').nullable(),
-    pausedAt: p.datetime().fieldName('paused_at').columnType('timestamptz').nullable(),
+    pausedAt: instant().fieldName('paused_at').nullable(),
     metadata: p.json().defaultRaw(`'{}'`),
     editors: p.json().defaultRaw(`'[]'`),
     amountSetBy: p.uuid().fieldName('amount_set_by').nullable(),
     createdBy: p.uuid().fieldName('created_by'),
     createdByName: p.text().fieldName('created_by_name'),
-    createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
-    updatedAt: p.datetime().fieldName('updated_at').columnType('timestamptz'),
+    createdAt: instant().fieldName('created_at'),
+    updatedAt: instant().fieldName('updated_at'),
   },
   indexes: [
     { name: 'scheduled_payment_customer', properties: ['customerId', 'id'] },

@@ -1,5 +1,6 @@
 /** A statement of a balance for a period. Its figures never change. */
 import { defineEntity, p } from '@mikro-orm/core'
+import { instant } from '../db/entity-types.ts'
 
 export const Statement = defineEntity({
   name: 'Statement',
@@ -27,7 +28,7 @@ export const Statement = defineEntity({
     status: p.text(),
     version: p.integer().defaultRaw('1'),
     jobId: p.uuid().fieldName('job_id').nullable(),
-    createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
+    createdAt: instant().fieldName('created_at'),
   },
   indexes: [
     { name: 'statement_balance', properties: ['balanceId', 'periodTo', 'id'] },

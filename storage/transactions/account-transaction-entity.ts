@@ -1,5 +1,6 @@
 /** A movement of money as its customer sees it, and the users' notes on it. */
 import { defineEntity, p } from '@mikro-orm/core'
+import { instant } from '../db/entity-types.ts'
 
 const KEYSET = '(customer_id, created_at, id)'
 
@@ -29,13 +30,13 @@ export const AccountTransaction = defineEntity({
     sourceId: p.uuid().fieldName('source_id'),
     sourceVersion: p.bigint().fieldName('source_version'),
     runningBalance: p.bigint().fieldName('running_balance').nullable(),
-    bookedAt: p.datetime().fieldName('booked_at').columnType('timestamptz').nullable(),
+    bookedAt: instant().fieldName('booked_at').nullable(),
     valueDate: p.string().fieldName('value_date').columnType('date').nullable(),
     attachmentCount: p.integer().fieldName('attachment_count').defaultRaw('0'),
     annotationCount: p.integer().fieldName('annotation_count').defaultRaw('0'),
     version: p.bigint().defaultRaw('1'),
-    createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
-    updatedAt: p.datetime().fieldName('updated_at').columnType('timestamptz'),
+    createdAt: instant().fieldName('created_at'),
+    updatedAt: instant().fieldName('updated_at'),
   },
   indexes: [
     { name: 'account_transaction_created', properties: ['customerId', 'createdAt', 'id'] },
@@ -103,8 +104,8 @@ export const Annotation = defineEntity({
     authorId: p.uuid().fieldName('author_id'),
     authorName: p.text().fieldName('author_name'),
     version: p.bigint().defaultRaw('1'),
-    createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
-    updatedAt: p.datetime().fieldName('updated_at').columnType('timestamptz'),
+    createdAt: instant().fieldName('created_at'),
+    updatedAt: instant().fieldName('updated_at'),
   },
   indexes: [{ name: 'annotation_transaction', properties: ['transactionId', 'id'] }],
 })

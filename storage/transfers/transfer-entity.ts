@@ -1,5 +1,6 @@
 /** A transfer of money between two balances of one customer. Only the commit writes it. */
 import { defineEntity, p } from '@mikro-orm/core'
+import { instant } from '../db/entity-types.ts'
 import type { TransferRecord } from '../../lib/transfers/transfer.ts'
 import { jsonText } from '../db/columns.ts'
 
@@ -24,9 +25,9 @@ export const Transfer = defineEntity({
     createdVia: p.text().$type<TransferRecord['createdVia']>().fieldName('created_via'),
     metadata: p.json<TransferRecord['metadata']>().nullable(),
     failure: jsonText<NonNullable<TransferRecord['failure']>>().nullable(),
-    completedAt: p.datetime().fieldName('completed_at').columnType('timestamptz').nullable(),
-    createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
-    updatedAt: p.datetime().fieldName('updated_at').columnType('timestamptz'),
+    completedAt: instant().fieldName('completed_at').nullable(),
+    createdAt: instant().fieldName('created_at'),
+    updatedAt: instant().fieldName('updated_at'),
   },
   indexes: [{ name: 'transfer_customer', properties: ['customerId', 'id'] }],
   uniques: [
