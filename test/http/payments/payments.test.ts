@@ -38,6 +38,7 @@ const FIELDS = [
   'failedAt',
   'failure',
   'fee',
+  'feeTax',
   'fees',
   'fundsRequestId',
   'id',
