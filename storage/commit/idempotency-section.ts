@@ -89,7 +89,8 @@ const ALREADY_RECORDED: Conflicts<Recorded> = {
 /**
  * Finds recorded answers of idempotency keys. A key lives for a day, so its record is in the partition of this day or
  * the one before. Days are in UTC, whatever the session's time zone: a time zone ahead of UTC would skip yesterday's
- * records, and a repeated command would move money again.
+ * records, and a repeated command would move money again. The upper day leaves out the partitions that are made ahead,
+ * of which each commit would open the index; another node's clock may already be in the next day, by less than an hour.
  */
 export const RECORDED = fence<RecordedKey, Recorded>(
   ALREADY_RECORDED,
@@ -97,5 +98,6 @@ export const RECORDED = fence<RecordedKey, Recorded>(
   { command: 'integer', id: 'uuid', since: 'timestamptz' },
   (source, bound) => `i.fingerprint, i.resource_type, i.resource_id, i.status, i.answer, i.created_at
   from ${source} join idempotency i on i.id = u.id and i.id = any(${bound('id')}) and i.created_at > u.since
-  where i.day >= ((${bound('since')})[1] at time zone 'UTC')::date`,
+  where i.day between ((${bound('since')})[1] at time zone 'UTC')::date
+    and (($1::timestamptz + interval '1 hour') at time zone 'UTC')::date`,
 )
