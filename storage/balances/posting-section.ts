@@ -2,7 +2,7 @@
 import type { CreditRef, DebitRef } from '../../lib/ledger/account-ref.ts'
 import type { Posting } from '../../lib/ledger/posting.ts'
 import { computed, NO_COLUMN } from '../commit/columns.ts'
-import { gathered, section, type Batch, type Section } from '../commit/section.ts'
+import { alike, gathered, section, type Batch, type Section } from '../commit/section.ts'
 import { balanceDelta, CREDIT_FENCES } from './balance-section.ts'
 
 /** A posting with the offsets of its two sides from the locked rows; null for an internal account. */
@@ -19,33 +19,34 @@ type PostingColumn = Exclude<keyof Posting, 'debit' | 'credit'> | 'debitAccount'
 
 export const POSTINGS: Section<PostingLine> = gathered(
   'postings',
-  section<PostingLine, PostingColumn>(
-    'posting',
-    {
-      posting: NO_COLUMN,
-      entryId: computed('uuid', (l) => l.posting.entryId),
-      ordinal: computed('smallint', (l) => l.posting.ordinal),
-      customerId: computed('uuid', (l) => l.posting.customerId),
-      rule: computed('text', (l) => l.posting.rule),
-      occurrence: computed('smallint', (l) => l.posting.occurrence),
-      sourceObject: computed('text', (l) => l.posting.sourceObject),
-      sourceId: computed('uuid', (l) => l.posting.sourceId),
-      currency: computed('text', (l) => l.posting.currency),
-      amount: computed('bigint', (l) => l.posting.amount),
-      debitAccount: computed('uuid', (l) => l.posting.debit.id),
-      creditAccount: computed('uuid', (l) => l.posting.credit.id),
-      debitNth: 'bigint',
-      debitSum: 'bigint',
-      creditNth: 'bigint',
-      creditSum: 'bigint',
-      description: computed('text', (l) => l.posting.description),
-      reference: computed('text', (l) => l.posting.reference),
-      counterparty: computed('text', (l) => l.posting.counterparty),
-      reversalOf: computed('uuid', (l) => l.posting.reversalOf),
-      bookedAt: computed('timestamptz', (l) => l.posting.bookedAt),
-      valueDate: computed('date', (l) => l.posting.valueDate),
-    },
-    (source) => `posting_written as (
+  alike(
+    section<PostingLine, PostingColumn>(
+      'posting',
+      {
+        posting: NO_COLUMN,
+        entryId: computed('uuid', (l) => l.posting.entryId),
+        ordinal: computed('smallint', (l) => l.posting.ordinal),
+        customerId: computed('uuid', (l) => l.posting.customerId),
+        rule: computed('text', (l) => l.posting.rule),
+        occurrence: computed('smallint', (l) => l.posting.occurrence),
+        sourceObject: computed('text', (l) => l.posting.sourceObject),
+        sourceId: computed('uuid', (l) => l.posting.sourceId),
+        currency: computed('text', (l) => l.posting.currency),
+        amount: computed('bigint', (l) => l.posting.amount),
+        debitAccount: computed('uuid', (l) => l.posting.debit.id),
+        creditAccount: computed('uuid', (l) => l.posting.credit.id),
+        debitNth: 'bigint',
+        debitSum: 'bigint',
+        creditNth: 'bigint',
+        creditSum: 'bigint',
+        description: computed('text', (l) => l.posting.description),
+        reference: computed('text', (l) => l.posting.reference),
+        counterparty: computed('text', (l) => l.posting.counterparty),
+        reversalOf: computed('uuid', (l) => l.posting.reversalOf),
+        bookedAt: computed('timestamptz', (l) => l.posting.bookedAt),
+        valueDate: computed('date', (l) => l.posting.valueDate),
+      },
+      (source) => `posting_written as (
   insert into posting (entry_id, ordinal, customer_id, rule, occurrence, source_object, source_id, currency, amount,
     debit_account, credit_account, debit_sequence, debit_balance, credit_sequence, credit_balance,
     description, reference, counterparty, reversal_of, booked_at, value_date)
@@ -56,6 +57,8 @@ export const POSTINGS: Section<PostingLine> = gathered(
   left join locked d on d.id = u.debit_account and u.debit_nth is not null
   left join locked c on c.id = u.credit_account and u.credit_nth is not null
   where (select ok from verdict))`,
+    ),
+    ['source_object', 'occurrence', 'currency', 'value_date', 'reversal_of'],
   ),
   (posting, batch) => {
     const debit = side(batch, posting.debit, -posting.amount)

@@ -56,6 +56,8 @@ export interface SectionColumn<Row> {
   readonly name: string
   readonly type: ColumnType
   readonly read: (rows: readonly Row[]) => Value[]
+  /** Whether all rows, of which there is at least one, have the same value. */
+  readonly isAlike: (rows: readonly Row[]) => boolean
 }
 
 /** A member of a declaration, whatever its row. */
@@ -79,12 +81,17 @@ type ComputedFrom<Member> = (Member extends Computed<infer Row> ? (row: Row) => 
 export function columnsOf<Row>(declared: object): SectionColumn<Row>[] {
   return Object.entries(declared as Record<string, Declared>).flatMap(([field, column]) => {
     if (column === NO_COLUMN) return []
-    if (typeof column === 'string') return { name: columnName(field), type: column, read: readerOf<Row>(field) }
+    if (typeof column === 'string') return { name: columnName(field), type: column, ...readersOf<Row>(field) }
     if ('value' in column) {
       const { type, value } = column as Computed<Row>
-      return { name: columnName(field), type, read: (rows) => valuesOf(rows, value) }
+      const read = (rows: readonly Row[]) => valuesOf(rows, value)
+      const isAlike = (rows: readonly Row[]) => {
+        const first = value(rows[0] as Row)
+        return rows.every((row) => value(row) === first)
+      }
+      return { name: columnName(field), type, read, isAlike }
     }
-    return { name: column.name, type: column.type, read: readerOf<Row>(field) }
+    return { name: column.name, type: column.type, ...readersOf<Row>(field) }
   })
 }
 
@@ -106,26 +113,45 @@ export function arrayOf(type: ColumnType, number: number): string {
   }
 }
 
+/** SQL of a parameter as the value that a column has in all rows. */
+export function valueOf(type: ColumnType, number: number): string {
+  return `$${number}::${type === 'json' ? 'text' : type}`
+}
+
 /**
- * Compiles the function that reads a field of all rows. A commit reads some seventy fields of each command, of rows of
+ * Compiles the functions that read a field of all rows. A commit reads some seventy fields of each command, of rows of
  * many shapes: a function for each field reads its rows at a known place, where one function for all of them looks
  * every field up by its name, which took a tenth of the time of building a statement. Fields are named by declarations
  * alone, never by data.
  */
-function readerOf<Row>(field: string): (rows: readonly Row[]) => Value[] {
+function readersOf<Row>(field: string): Pick<SectionColumn<Row>, 'read' | 'isAlike'> {
   if (!/^[a-zA-Z]+$/.test(field)) throw new Error(`${field} is no field of a row.`)
-  return new Function(
-    'rows',
-    `const values = new Array(rows.length)
+  return {
+    read: new Function(
+      'rows',
+      `const values = new Array(rows.length)
 for (let i = 0; i < rows.length; i++) values[i] = rows[i].${field}
 return values`,
-  ) as (rows: readonly Row[]) => Value[]
+    ) as SectionColumn<Row>['read'],
+    isAlike: new Function(
+      'rows',
+      `const first = rows[0].${field}
+for (let i = 1; i < rows.length; i++) if (rows[i].${field} !== first) return false
+return true`,
+    ) as SectionColumn<Row>['isAlike'],
+  }
 }
 
 function valuesOf<Row>(rows: readonly Row[], value: (row: Row) => Value): Value[] {
   const values = new Array<Value>(rows.length)
   for (let i = 0; i < rows.length; i++) values[i] = value(rows[i] as Row)
   return values
+}
+
+/** Encodes the value that a column has in all rows; null is sent as null. */
+export function encodeOne(type: ColumnType, value: Value): string | null {
+  if (value === null) return null
+  return type === 'timestamptz' ? timestamp(value as number) : String(value)
 }
 
 /** Encodes the values of a column for its parameter. */

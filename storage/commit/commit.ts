@@ -20,7 +20,7 @@
  */
 import { timestamp } from '../../lib/base/clock.ts'
 import { GatheredBatch, Sections } from './batch.ts'
-import { arrayOf, type SectionColumn } from './columns.ts'
+import { arrayOf, valueOf, type SectionColumn, type Value } from './columns.ts'
 import { Parameters } from './parameters.ts'
 import { NO_DETAIL, type Conflicts, type Fence, type Found, type Lock, type Section } from './section.ts'
 import type { CommitCommand, CommitConnection, CommitTurn } from './turn.ts'
@@ -74,11 +74,14 @@ const SHAPES_MAX = 256
 const CONFLICT_COLUMNS = 'kind, nth, fingerprint, resource_type, resource_id, status, answer, decided_at'
 
 /**
- * Returns the commit that writes these sections.
+ * Returns the commit that writes these sections, of at most `shapesMax` statements in which columns share parameters.
  *
  * @throws Error when two sections have one name, or two fences tell one kind of conflict differently, which is a bug
  */
-export function commitOf<Written, C>({ answered, writes, fences }: CommitSections<Written, C>): Commit<Written, C> {
+export function commitOf<Written, C>(
+  { answered, writes, fences }: CommitSections<Written, C>,
+  shapesMax = SHAPES_MAX,
+): Commit<Written, C> {
   const sections = new Sections([answered.part, ...writes], fences)
   const statements = new Statements(sections, answered)
   const conflicts = conflictsByKind(fences)
@@ -89,13 +92,12 @@ export function commitOf<Written, C>({ answered, writes, fences }: CommitSection
     if (batch.late.length > 0) return { ok: false, conflicts: batch.late }
     /** Indexes of the sections that have rows, ascending. */
     const present: number[] = []
-    const parameters = new Parameters(timestamp(nowMs), statements.size < SHAPES_MAX)
+    const parameters = new Parameters(timestamp(nowMs), statements.size < shapesMax)
     for (let index = 0; index < sections.all.length; index++) {
       const rows = batch.rowsAt(index)
       if (rows === undefined || rows.length === 0) continue
       present.push(index)
-      for (const column of sections.columns[index] as readonly SectionColumn<unknown>[])
-        parameters.bind(column.type, column.read(rows))
+      bindRows(parameters, sections.all[index] as Section<unknown>, rows)
     }
     const { rows } = await connection.query({
       ...statements.statementFor(present, parameters.numbers),
@@ -109,6 +111,23 @@ export function commitOf<Written, C>({ answered, writes, fences }: CommitSection
       else found.push(conflictOf(conflicts.get(row[0] as string) as Conflicts<C>, row, batch.commands))
     }
     return found.length > 0 ? { ok: false, conflicts: found } : { ok: true, balances }
+  }
+}
+
+/** Binds the rows of a section, of which there is at least one. */
+function bindRows(parameters: Parameters, { columns, alike }: Section<unknown>, rows: readonly unknown[]): void {
+  if (alike === undefined || !parameters.shares) {
+    for (const column of columns) parameters.bind(column.type, column.read(rows))
+    return
+  }
+  const once = new Set<number>()
+  for (const group of alike)
+    if (group.every((index) => (columns[index] as SectionColumn<unknown>).isAlike(rows)))
+      for (const index of group) once.add(index)
+  for (let index = 0; index < columns.length; index++) {
+    const { type, read } = columns[index] as SectionColumn<unknown>
+    if (once.has(index)) parameters.bindOne(type, read(rows.slice(0, 1))[0] as Value)
+    else parameters.bind(type, read(rows))
   }
 }
 
@@ -128,6 +147,13 @@ function conflictOf<C>(conflict: Conflicts<C>, row: readonly unknown[], commands
     ...Found[keyof Found][],
   ]
   return conflict.of({ nth, fingerprint, resourceType, resourceId, status, answer, decidedAt } as Found, commands)
+}
+
+/** SQL of the rows of a section: unnested arrays, and the columns that have one value in all rows. */
+function sourceOf(bound: ReadonlyMap<string, string>, once: readonly string[]): string {
+  const unnested = (alias: string) =>
+    `unnest(${[...bound.values()].join(', ')}) as ${alias}(${[...bound.keys()].join(', ')})`
+  return once.length === 0 ? unnested('u') : `(select r.*, ${once.join(', ')} from ${unnested('r')}) as u`
 }
 
 interface Statement {
@@ -167,8 +193,14 @@ class Statements<Written, C> {
     const locks = new Map<Lock, string>([[this.#answered.lock, 'array[]::uuid[]']])
     for (const index of present) {
       const part = this.#sections.all[index] as Section<never>
-      const bound = new Map(part.columns.map((c) => [c.name, arrayOf(c.type, numbers[next++] as number)]))
-      const source = `unnest(${[...bound.values()].join(', ')}) as u(${[...bound.keys()].join(', ')})`
+      const bound = new Map<string, string>()
+      const once: string[] = []
+      for (const { name, type } of part.columns) {
+        const number = numbers[next++] as number
+        if (number > 0) bound.set(name, arrayOf(type, number))
+        else once.push(`${valueOf(type, -number)} as ${name}`)
+      }
+      const source = sourceOf(bound, once)
       const sql = part.sql(source, (name) => bound.get(name) as string)
       const lock = index === 0 ? this.#answered.lock : part.lock
       if (lock !== undefined) locks.set(lock, bound.get('id') as string)

@@ -1,16 +1,15 @@
 /**
- * The sections of the commit statement for idempotency records (I5).
+ * The section of the commit statement for idempotency records (I5).
  *
- * A record names the type of its resource. Nearly all are records of payments and of refusals, so these have a section
- * that writes the type as a constant: a commit of payments sends no byte more for it, and Postgres spent the same 37 µs
- * on a payment before and after (commits of 100; the log grew from 2 335 to 2 343 bytes a payment). Records of other
- * resources have a section with the type among its columns.
+ * A record names the type of its resource. The records of a commit are nearly always of payments alone, so their status
+ * and type are sent once (`alike`), and a commit of payments sends no array for them.
  */
 import { timestamp } from '../../lib/base/clock.ts'
 import type { IdempotencyRow } from '../../lib/decisions/effects.ts'
 import type { ResourceType } from '../../lib/base/resource-types.ts'
-import { computed, NO_COLUMN, type Columns } from './columns.ts'
+import { computed } from './columns.ts'
 import {
+  alike,
   fence,
   gathered,
   insert,
@@ -34,34 +33,24 @@ export interface StoredOutcome {
   readonly decidedAt: string
 }
 
-const COLUMNS: Columns<IdempotencyRow, 'day'> = {
-  id: 'uuid',
-  day: computed('date', (i) => timestamp(i.createdAt).slice(0, 10)),
-  fingerprint: 'uuid',
-  status: 'smallint',
-  resourceType: NO_COLUMN,
-  resourceId: 'uuid',
-  answer: 'text',
-  createdAt: 'timestamptz',
-}
-
-/** Records of resources other than payments. */
-export const IDEMPOTENCY_OF_OTHERS: Section<IdempotencyRow> = insert<IdempotencyRow, 'day'>(
-  'idempotency',
-  { ...COLUMNS, resourceType: 'text' },
-  {},
-  'idempotency_of_others',
-)
-
-/** Records of payments, and of refusals, which have no resource. */
 export const IDEMPOTENCY: Section<IdempotencyRow> = gathered(
   'idempotency',
-  insert<IdempotencyRow, 'day'>('idempotency', COLUMNS, {
-    resource_type: `case when u.resource_id is not null then 'payment' end`,
-  }),
+  alike(
+    insert<IdempotencyRow, 'day'>('idempotency', {
+      id: 'uuid',
+      day: computed('date', (i) => timestamp(i.createdAt).slice(0, 10)),
+      fingerprint: 'uuid',
+      status: 'smallint',
+      resourceType: 'text',
+      resourceId: 'uuid',
+      answer: 'text',
+      createdAt: 'timestamptz',
+    }),
+    ['day'],
+    ['status', 'resource_type', 'answer'],
+  ),
   (record, batch) => {
-    const { resourceType } = record
-    batch.add(resourceType === null || resourceType === 'payment' ? IDEMPOTENCY : IDEMPOTENCY_OF_OTHERS, record)
+    batch.add(IDEMPOTENCY, record)
     batch.add(RECORDED, { command: batch.nth, id: record.id, since: record.createdAt - IDEMPOTENCY_RETENTION_MS })
   },
 )

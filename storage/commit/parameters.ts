@@ -1,6 +1,6 @@
 /** The parameters of a commit statement. */
 import type { ColumnType } from '../db/columns.ts'
-import { encode, type Value } from './columns.ts'
+import { encode, encodeOne, type Value } from './columns.ts'
 
 interface Shared {
   readonly type: ColumnType
@@ -16,19 +16,25 @@ interface Shared {
  */
 export class Parameters {
   readonly values: unknown[]
-  /** The parameter number of every column of every present section. */
+  /** The parameter number of every column of every present section; negative where the parameter is no array. */
   readonly numbers: number[] = []
-  readonly #shares: boolean
+  /** Whether columns share parameters, and columns of one value are sent once. */
+  readonly shares: boolean
   readonly #shared: Shared[] = []
 
-  /** `now` is the first parameter, RFC 3339; `shares`: whether columns share parameters. */
+  /** `now` is the first parameter, RFC 3339. */
   constructor(now: string, shares: boolean) {
     this.values = [now]
-    this.#shares = shares
+    this.shares = shares
+  }
+
+  /** Binds the value that a column has in all rows. */
+  bindOne(type: ColumnType, value: Value): void {
+    this.numbers.push(-this.values.push(encodeOne(type, value)))
   }
 
   bind(type: ColumnType, values: readonly Value[]): void {
-    if ((type !== 'uuid' && type !== 'timestamptz') || !this.#shares) {
+    if ((type !== 'uuid' && type !== 'timestamptz') || !this.shares) {
       this.numbers.push(this.values.push(encode(type, values)))
       return
     }

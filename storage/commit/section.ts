@@ -16,6 +16,8 @@ import type { CommitCommand, TurnFence } from './turn.ts'
 export interface Section<Row> {
   readonly name: string
   readonly columns: readonly SectionColumn<Row>[]
+  /** Indexes of columns that have one value in all rows of most commits, in groups (`alike`). */
+  readonly alike?: readonly (readonly number[])[]
   /** `source` is the unnested rows as `u`; `bound(column)` is that column's array, for use in an index condition. */
   readonly sql: (source: string, bound: (column: string) => string) => string
   /** The member of Effects that brings rows; absent where the rows come with those of another section. */
@@ -121,6 +123,22 @@ function insertOf<Row>(
     sql: (source) =>
       `${name}_written as (insert into ${table} (${names}) select ${values} from ${source} where (select ok from verdict))`,
   }
+}
+
+/**
+ * Declares columns that have one value in all rows of most commits. When every column of a group has one value in the
+ * rows of a commit, each of them is sent once instead of as an array; otherwise all of the group are arrays. Groups
+ * follow what makes rows differ (the kind of change, the balance), because each combination is one more statement.
+ *
+ * @throws Error when the section has no column of a name, which is a bug
+ */
+export function alike<Row>(part: Section<Row>, ...groups: readonly (readonly string[])[]): Section<Row> {
+  const indexOf = (name: string): number => {
+    const index = part.columns.findIndex((column) => column.name === name)
+    if (index < 0) throw new Error(`The section ${part.name} has no column ${name}.`)
+    return index
+  }
+  return { ...part, alike: groups.map((names) => names.map(indexOf)) }
 }
 
 /** Binds a section to a member of Effects: each row of the member is a row of the section. */

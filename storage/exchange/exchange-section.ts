@@ -4,6 +4,7 @@ import { uuidTime } from '../../lib/base/ids.ts'
 import type { ExchangeChange, ExchangeRow, FxOrderRow, QuoteRow } from '../../lib/exchange/effects.ts'
 import { computed, type Columns } from '../commit/columns.ts'
 import {
+  alike,
   changed,
   commandConflict,
   existingConflict,
@@ -35,28 +36,32 @@ export function quoteDay(id: string): string {
 
 export const QUOTES = rowsOf(
   'quotes',
-  insert<QuoteRow, 'day'>('quote', {
-    id: 'uuid',
-    day: computed('date', (q) => quoteDay(q.id)),
-    customerId: 'uuid',
-    connectionId: 'uuid',
-    kind: 'text',
-    sellCurrency: 'text',
-    buyCurrency: 'text',
-    sellAmount: 'bigint',
-    buyAmount: 'bigint',
-    rate: 'numeric',
-    partnerRate: 'numeric',
-    fixedSide: 'text',
-    fee: 'bigint',
-    settlementDate: 'date',
-    depositRequired: 'bigint',
-    holdMinutes: 'integer',
-    sellBalanceId: 'uuid',
-    buyBalanceId: 'uuid',
-    expiresAt: 'timestamptz',
-    createdAt: 'timestamptz',
-  }),
+  alike(
+    insert<QuoteRow, 'day'>('quote', {
+      id: 'uuid',
+      day: computed('date', (q) => quoteDay(q.id)),
+      customerId: 'uuid',
+      connectionId: 'uuid',
+      kind: 'text',
+      sellCurrency: 'text',
+      buyCurrency: 'text',
+      sellAmount: 'bigint',
+      buyAmount: 'bigint',
+      rate: 'numeric',
+      partnerRate: 'numeric',
+      fixedSide: 'text',
+      fee: 'bigint',
+      settlementDate: 'date',
+      depositRequired: 'bigint',
+      holdMinutes: 'integer',
+      sellBalanceId: 'uuid',
+      buyBalanceId: 'uuid',
+      expiresAt: 'timestamptz',
+      createdAt: 'timestamptz',
+    }),
+    ['day', 'kind', 'fixed_side', 'deposit_required', 'hold_minutes'],
+    ['sell_currency', 'buy_currency', 'settlement_date'],
+  ),
 )
 
 export const EXTERNAL_IDS_OF_EXCHANGES = externalIds('exchange')

@@ -2,6 +2,7 @@
 import type { PaymentChange, PaymentDecisionRow, PaymentRewrite, PaymentRow } from '../../lib/payments/effects.ts'
 import { computed, NO_COLUMN, type Columns } from '../commit/columns.ts'
 import {
+  alike,
   changed,
   commandConflict,
   externalIds,
@@ -48,10 +49,16 @@ const SCHEDULED_PAYMENT = computed<PaymentRow>(COLUMNS.scheduledPaymentId, (p) =
 
 export const PAYMENTS: Section<PaymentRow> = gathered(
   'payments',
-  insertInto(
-    Payment,
-    { ...CREATED, payingBalanceId: NO_COLUMN, scheduledPaymentId: NO_COLUMN } satisfies Columns<PaymentRow>,
-    PAID_BY_SOURCE,
+  alike(
+    insertInto(
+      Payment,
+      { ...CREATED, payingBalanceId: NO_COLUMN, scheduledPaymentId: NO_COLUMN } satisfies Columns<PaymentRow>,
+      PAID_BY_SOURCE,
+    ),
+    ['status', 'created_via'],
+    ['currency', 'rail', 'execution_date'],
+    ['external_id', 'fee'],
+    ['customer_id', 'operator_id', 'connection_id', 'shard', 'source_balance_id', 'created_by'],
   ),
   (payment, batch) => {
     batch.add(sectionOf(payment), payment)
@@ -115,28 +122,31 @@ export const PAYMENT_REWRITES: Section<PaymentRewrite> = gathered(
 
 export const PAYMENT_CHANGES: Section<PaymentChange> = gathered(
   'paymentChanges',
-  section<PaymentChange>(
-    'payment_changed',
-    {
-      version: NO_COLUMN,
-      ...pick(COLUMNS, [
-        'id',
-        'status',
-        'providerRef',
-        'failure',
-        'exception',
-        'sentAt',
-        'completedAt',
-        'failedAt',
-        'updatedAt',
-      ]),
-    },
-    (source, bound) => `payment_changed_written as (
+  alike(
+    section<PaymentChange>(
+      'payment_changed',
+      {
+        version: NO_COLUMN,
+        ...pick(COLUMNS, [
+          'id',
+          'status',
+          'providerRef',
+          'failure',
+          'exception',
+          'sentAt',
+          'completedAt',
+          'failedAt',
+          'updatedAt',
+        ]),
+      },
+      (source, bound) => `payment_changed_written as (
   update payment p set status = u.status, version = p.version + 1, updated_at = u.updated_at,
     provider_ref = coalesce(u.provider_ref, p.provider_ref), failure = coalesce(u.failure, p.failure),
     exception = u.exception, sent_at = coalesce(u.sent_at, p.sent_at),
     completed_at = coalesce(u.completed_at, p.completed_at), failed_at = coalesce(u.failed_at, p.failed_at)
   from ${source} where p.id = u.id and p.id = any(${bound('id')}) and (select ok from verdict))`,
+    ),
+    ['status', 'failure', 'exception', 'failed_at'],
   ),
   (change, batch) => {
     batch.add(PAYMENT_CHANGES, change)

@@ -7,8 +7,8 @@ import { APPROVALS } from '../approvals/approval-section.ts'
 import { BALANCE_FENCES, BALANCES, CREDIT_FENCES, type BalanceAfter } from '../balances/balance-section.ts'
 import { HOLD_RESOLUTIONS, HOLDS } from '../balances/hold-section.ts'
 import { POSTINGS } from '../balances/posting-section.ts'
-import { commitOf, type Commit } from '../commit/commit.ts'
-import { IDEMPOTENCY, IDEMPOTENCY_OF_OTHERS, RECORDED } from '../commit/idempotency-section.ts'
+import { commitOf, type Commit, type CommitSections } from '../commit/commit.ts'
+import { IDEMPOTENCY, RECORDED } from '../commit/idempotency-section.ts'
 import type { Fence } from '../commit/section.ts'
 import { COMPLIANCE_HOLDS, EXCEPTION_ENDS, EXCEPTIONS } from '../compliance/compliance-section.ts'
 import { OUTFLOW_RETURNS, OUTFLOWS } from '../customers/outflow-section.ts'
@@ -60,7 +60,6 @@ const WRITES = [
   STATUS_UPDATES,
   OUTBOX,
   IDEMPOTENCY,
-  IDEMPOTENCY_OF_OTHERS,
   PROVIDER_EVENTS,
   INSTRUCTIONS,
   INSTRUCTIONS_DONE,
@@ -109,12 +108,10 @@ type ConflictOf<Listed> = Listed extends Fence<never, infer C> ? C : never
 /** The reason why a commit wrote nothing: what a fence found, about a turn or a command of the caller's list. */
 export type Conflict = ConflictOf<(typeof FENCES)[number]>
 
+export const SECTIONS: CommitSections<BalanceAfter, Conflict> = { answered: BALANCES, writes: WRITES, fences: FENCES }
+
 /** Commits turns together, or writes nothing; see `Commit`. */
-export const commit: Commit<BalanceAfter, Conflict> = commitOf<BalanceAfter, Conflict>({
-  answered: BALANCES,
-  writes: WRITES,
-  fences: FENCES,
-})
+export const commit: Commit<BalanceAfter, Conflict> = commitOf(SECTIONS)
 
 /** The result of a commit: the balances as Postgres now holds them, or every reason why nothing was written. */
 export type CommitResult = Awaited<ReturnType<typeof commit>>

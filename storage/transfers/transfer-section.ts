@@ -1,6 +1,6 @@
 /** The sections of the commit statement for transfers and for the orders that the partner carries out. */
 import type { TransferOrderRow, TransferRow } from '../../lib/transfers/effects.ts'
-import { externalIds, gathered, insert, insertInto, rowsOf, type Section } from '../commit/section.ts'
+import { alike, externalIds, gathered, insert, insertInto, rowsOf, type Section } from '../commit/section.ts'
 import { columns, without } from '../db/columns.ts'
 import { Transfer } from './transfer-entity.ts'
 
@@ -8,10 +8,14 @@ export const EXTERNAL_IDS_OF_TRANSFERS = externalIds('transfer')
 
 export const TRANSFERS: Section<TransferRow> = gathered(
   'transfers',
-  insertInto(Transfer, without(columns(Transfer), ['version', 'failure', 'updatedAt']), {
-    version: '1',
-    updated_at: 'u.created_at',
-  }),
+  alike(
+    insertInto(Transfer, without(columns(Transfer), ['version', 'failure', 'updatedAt']), {
+      version: '1',
+      updated_at: 'u.created_at',
+    }),
+    ['status', 'created_via'],
+    ['currency'],
+  ),
   (transfer, batch) => {
     batch.add(TRANSFERS, transfer)
     const { externalId, customerId } = transfer

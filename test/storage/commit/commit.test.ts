@@ -10,8 +10,9 @@ import type { CreatePayment } from '../../../lib/payments/create-payment-command
 import { movePayment } from '../../../lib/payments/payment-moves.ts'
 import type { PaymentCommand } from '../../../lib/payments/payment-state.ts'
 import { createTransfer, type CreateTransfer } from '../../../lib/transfers/transfer.ts'
-import { commit, type CommitResult } from '../../../storage/sections/commit.ts'
-import type { CommitCommand, CommitTurn } from '../../../storage/commit/turn.ts'
+import { commitOf } from '../../../storage/commit/commit.ts'
+import { commit, SECTIONS, type CommitResult } from '../../../storage/sections/commit.ts'
+import type { CommitCommand, CommitConnection, CommitTurn } from '../../../storage/commit/turn.ts'
 import { Connection } from '../../../storage/db/connection.ts'
 import { provesRollback, sqlState } from '../../../storage/db/sqlstates.ts'
 import { maintainPartitions } from '../../../storage/db/partitions.ts'
@@ -702,4 +703,86 @@ t.test('only an error of the server with a state that is final proves that nothi
   t.notOk(provesRollback(null))
   t.notOk(provesRollback(error(newKey().id)))
   t.end()
+})
+
+/** The rows that the running transaction of a connection has written, of all tables, as JSON in a fixed order; the number of the transaction is left out. */
+async function writtenRows(connection: Connection): Promise<string[]> {
+  const { rows: tables } = (await connection.query({
+    name: '',
+    text: `select c.oid::regclass::text from pg_class c where c.relnamespace = 'public'::regnamespace
+      and c.relkind in ('r', 'p') and not c.relispartition order by 1`,
+    values: [],
+  })) as { rows: [string][] }
+  const { rows } = (await connection.query({
+    name: '',
+    text: tables
+      .map(
+        ([table]) =>
+          `select '${table}', (to_jsonb(r) - 'written_in')::text from ${table} r where r.xmin = pg_current_xact_id()::xid`,
+      )
+      .join(' union all ')
+      .concat(' order by 1, 2'),
+    values: [],
+  })) as { rows: [string, string][] }
+  return rows.map((row) => row.join(' '))
+}
+
+t.test('columns that are sent once write the same rows as arrays', async (t) => {
+  const ledger = await openLedger(t, [1_000_000n, 1_000_000n, 1_000_000n])
+  // Both forms name their statements alike, so each has a connection of its own.
+  const [connection, other] = [await connect(t, ledger), await connect(t, ledger)]
+  const asOnce = commitOf(SECTIONS)
+  const asArrays = commitOf(SECTIONS, 0)
+  const random = new Random(19)
+  const context = await moveContext(ledger)
+  const waiting: string[] = []
+  const sent = { once: 0, arrays: 0 }
+  const recording = (kind: keyof typeof sent, to: Connection): CommitConnection => ({
+    query: (statement) => {
+      sent[kind] += statement.values.join('').length
+      return to.query(statement)
+    },
+  })
+
+  /** Writes the turns in both forms, compares the rows, and keeps those of the second. */
+  async function writeTwice(turns: readonly CommitTurn[]): Promise<void> {
+    await connection.begin()
+    const once = await asOnce(recording('once', connection), turns, MONDAY)
+    const rows = await writtenRows(connection)
+    await connection.end(false)
+    await other.begin()
+    const arrays = await asArrays(recording('arrays', other), turns, MONDAY)
+    t.strictSame(await writtenRows(other), rows)
+    await other.end(true)
+    t.strictSame(arrays, once)
+    t.ok(once.ok && rows.length > 0)
+  }
+
+  for (let round = 0; round < 40; round++) {
+    const payers = [...new Set(Array.from({ length: 1 + random.int(0, 2) }, () => random.pick(ledger.balances)))]
+    const states = await loadBalances(connection, payers, false)
+    const turns = payers.map((id) => {
+      const commands = Array.from({ length: random.int(1, 4) }, () => {
+        if (random.chance(0.25)) return move(ledger, random.pick(ledger.balances.filter((to) => to !== id)), 1n)
+        const command = pay(ledger, random.pick([1n, 2n, 10_000_000n]), random.pick([{}, { rail: 'sepa' as const }]))
+        waiting.push(command.paymentId)
+        return command
+      })
+      return turnOf(states.get(id)!, commands, MONDAY)
+    })
+    await writeTwice(turns)
+    const chosen = [...new Set(Array.from({ length: 4 }, () => random.pick([...waiting, ''])))].filter(
+      (id) => id !== '',
+    )
+    const moves = [...(await loadPayments(connection, chosen, false)).values()].flatMap((state) => {
+      const command: PaymentCommand = state.sent
+        ? { kind: random.pick(['settled', 'rejected'] as const), context, schemeCode: 'AC04', event: null }
+        : { kind: 'hand_over', context }
+      const { effects } = movePayment(state, command, MONDAY)
+      return effects === null ? [] : [credits(effects)]
+    })
+    if (moves.length > 0) await writeTwice(moves)
+  }
+  t.ok(sent.once < sent.arrays, `${sent.once} characters, as arrays ${sent.arrays}`)
+  await auditIsClean(t, ledger)
 })
