@@ -89,7 +89,7 @@ export async function lockFile(
 /** Deletes the row of a file; the file itself is deleted later. */
 export async function removeFile(tx: ChangeTransaction, by: Caller, record: DocumentRecord): Promise<void> {
   const { client, now } = tx
-  await deleteDocument(client, record.id)
+  await deleteDocument(client, record)
   await dropFile(client, record.fileId, now)
   await recordFileChange(tx, by, record, 'deleted')
 }

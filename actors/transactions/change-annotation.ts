@@ -82,7 +82,7 @@ export async function updateAnnotation(
     const now = clock.now()
     const before = await lockAnnotationOf(client, by, transactionId, id, expected)
     if (before.text === text) return annotationView(before)
-    await rewriteAnnotation(client, before, text, now)
+    await rewriteAnnotation(client, by.tenant.id, before, text, now)
     await recordChange({ client, ids, now }, auditCaller(by), by.tenant.id, {
       action: 'annotation.updated',
       object: { type: 'annotation', id },
@@ -108,7 +108,7 @@ export async function removeAnnotation(
   await inTransaction(database, async (client) => {
     const now = clock.now()
     const before = await lockAnnotationOf(client, by, transactionId, id, expected)
-    await deleteAnnotation(client, before)
+    await deleteAnnotation(client, by.tenant.id, before)
     await recordChange({ client, ids, now }, auditCaller(by), by.tenant.id, {
       action: 'annotation.deleted',
       object: { type: 'annotation', id },

@@ -1,6 +1,9 @@
 /** Settings documents of customers and users: each has a name, a version, and the fields of its schema. */
-import { timestamp } from '../../lib/base/clock.ts'
+import type { InferEntity } from '@mikro-orm/core'
+import { entitiesOf } from '../db/entities.ts'
+import type { StatementRunner } from '../db/entity-driver.ts'
 import type { TransactionClient } from '../db/transaction.ts'
+import { Setting } from './setting-entity.ts'
 
 export interface StoredSetting {
   /** Zero before the document is first set. */
@@ -12,29 +15,17 @@ export interface StoredSetting {
 
 /** Reads a document; null when it was never set. `lock` keeps others from writing it until the transaction ends. */
 export async function readSetting(
-  client: Pick<TransactionClient, 'query'>,
+  client: StatementRunner,
   ownerId: string,
   name: string,
   lock = false,
 ): Promise<StoredSetting | null> {
-  if (lock)
-    await client.query({
-      name: 'lock_setting',
-      text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))',
-      values: [`setting ${name} of ${ownerId}`],
-    })
-  const {
-    rows: [row],
-  } = await client.query<{ version: number; value: unknown; updated_by: string; updated_ms: number }>({
-    name: 'read_setting',
-    text: 'select version, value, updated_by, (extract(epoch from updated_at) * 1000)::float8 as updated_ms from setting where owner_id = $1 and name = $2',
-    values: [ownerId, name],
-  })
-  return row === undefined
-    ? null
-    : { version: row.version, value: row.value, updatedBy: row.updated_by, updatedAt: row.updated_ms }
+  return lock
+    ? await lockSetting(client, ownerId, name)
+    : await entitiesOf(client, { ownerId }).findOne(Setting, { name })
 }
 
+/** Writes a document as its next version. */
 export async function writeSetting(
   client: TransactionClient,
   {
@@ -51,10 +42,24 @@ export async function writeSetting(
     readonly now: number
   },
 ): Promise<void> {
+  const rows = entitiesOf(client, { ownerId })
+  const found = await lockSetting(client, ownerId, name)
+  const written = { value, updatedBy: by, updatedAt: now }
+  if (found === null) await rows.insert(Setting, { ...written, ownerId, name })
+  else Object.assign(found, written)
+  await rows.save()
+}
+
+/** Locks a document until the transaction ends, one that was never set included. */
+async function lockSetting(
+  client: StatementRunner,
+  ownerId: string,
+  name: string,
+): Promise<InferEntity<typeof Setting> | null> {
   await client.query({
-    name: 'write_setting',
-    text: `insert into setting (owner_id, name, version, value, updated_by, updated_at) values ($1, $2, 1, $3, $4, $5)
-      on conflict (owner_id, name) do update set version = setting.version + 1, value = excluded.value, updated_by = excluded.updated_by, updated_at = excluded.updated_at`,
-    values: [ownerId, name, JSON.stringify(value), by, timestamp(now)],
+    name: 'lock_setting',
+    text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))',
+    values: [`setting ${name} of ${ownerId}`],
   })
+  return await entitiesOf(client, { ownerId }).lock(Setting, { name })
 }

@@ -32,11 +32,15 @@ import { listManaged } from './entity-types.ts'
 import { Pool } from './pool.ts'
 import { inUnit } from './unit.ts'
 
-/** Whose rows are meant: those of a customer, of an operator, or of a tenant that may be either. */
+/**
+ * Whose rows are meant: those of a customer, of an operator, of a tenant that may be either, or of an owner that may be
+ * a customer or a person.
+ */
 export type TenantScope =
   | { readonly customerId: string }
   | { readonly operatorId: string }
   | { readonly tenantId: string }
+  | { readonly ownerId: string }
 
 /** Work of the service itself. The words say which, for readers of the code. */
 interface SystemScope {
@@ -44,13 +48,14 @@ interface SystemScope {
 }
 
 type Scope = TenantScope | SystemScope
-type TenantKey = 'customerId' | 'operatorId' | 'tenantId'
+type TenantKey = 'customerId' | 'operatorId' | 'tenantId' | 'ownerId'
 
 /** The columns that say whose a row is, the closest first. */
 const TENANT_COLUMNS: Readonly<Record<TenantKey, readonly string[]>> = {
   customerId: ['customer_id', 'tenant_id'],
   operatorId: ['operator_id', 'tenant_id'],
   tenantId: ['tenant_id'],
+  ownerId: ['owner_id'],
 }
 /** The tables whose rows are tenants themselves. */
 const TENANT_TABLES: Readonly<Record<string, TenantKey>> = { customer: 'customerId', operator: 'operatorId' }

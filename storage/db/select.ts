@@ -105,7 +105,7 @@ function compiled<Reader>(
   valueOf: (name: string, place: number) => string,
 ): Reader {
   const members = expressions.map(([name, { reading }], place) => {
-    if (!/^[a-zA-Z]+$/.test(name)) throw new Error(`${name} is no name of a value.`)
+    if (!/^[a-zA-Z][a-zA-Z0-9]*$/.test(name)) throw new Error(`${name} is no name of a value.`)
     return `${name}: ${READINGS[reading](valueOf(name, place))}`
   })
   return new Function(parameters, `return { ${members.join(', ')} }`) as Reader

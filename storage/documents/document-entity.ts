@@ -1,49 +1,53 @@
 /** An uploaded file: a document with a purpose, or the attachment of a transaction. */
 import { defineEntity, p } from '@mikro-orm/core'
-import { instant } from '../db/entity-types.ts'
+import { bigVersion, instant, managed } from '../db/entity-types.ts'
+import type { DocumentPurpose, DocumentStatus } from '../../lib/documents/document.ts'
 import { dueTriggers } from '../db/due-work.ts'
 
-export const Document = defineEntity({
-  name: 'Document',
-  tableName: 'document',
-  triggers: dueTriggers('document', 'scan_due_at'),
-  properties: {
-    id: p.uuid().primary(),
-    customerId: p.uuid().fieldName('customer_id'),
-    shard: p.smallint(),
-    transactionId: p.uuid().fieldName('transaction_id').nullable(),
-    purpose: p.text().nullable(),
-    fileId: p.uuid().fieldName('file_id'),
-    fileName: p.text().fieldName('file_name'),
-    contentType: p.text().fieldName('content_type'),
-    sizeBytes: p.bigint().fieldName('size_bytes'),
-    sha256: p.blob(),
-    status: p.text(),
-    scanDueAt: instant().fieldName('scan_due_at').nullable(),
-    attempts: p.smallint().defaultRaw('0'),
-    createdBy: p.uuid().fieldName('created_by'),
-    createdByName: p.text().fieldName('created_by_name'),
-    version: p.bigint().defaultRaw('1'),
-    createdAt: instant().fieldName('created_at'),
-    updatedAt: instant().fieldName('updated_at'),
-  },
-  indexes: [
-    {
-      name: 'document_customer',
-      expression: 'create index document_customer on document (customer_id, id) where purpose is not null',
+export const Document = managed(
+  defineEntity({
+    name: 'Document',
+    tableName: 'document',
+    triggers: dueTriggers('document', 'scan_due_at'),
+    properties: {
+      id: p.uuid().primary(),
+      customerId: p.uuid().fieldName('customer_id'),
+      shard: p.smallint(),
+      transactionId: p.uuid().fieldName('transaction_id').nullable(),
+      purpose: p.text().$type<DocumentPurpose>().nullable(),
+      fileId: p.uuid().fieldName('file_id'),
+      fileName: p.text().fieldName('file_name'),
+      contentType: p.text().fieldName('content_type'),
+      sizeBytes: p.bigint().fieldName('size_bytes'),
+      sha256: p.blob(),
+      status: p.text().$type<DocumentStatus>(),
+      scanDueAt: instant().fieldName('scan_due_at').nullable(),
+      attempts: p.smallint().defaultRaw('0'),
+      createdBy: p.uuid().fieldName('created_by'),
+      createdByName: p.text().fieldName('created_by_name'),
+      version: bigVersion(),
+      createdAt: instant().fieldName('created_at'),
+      updatedAt: instant().fieldName('updated_at'),
     },
-    {
-      name: 'document_attached',
-      expression: 'create index document_attached on document (customer_id, id) where transaction_id is not null',
-    },
-    {
-      name: 'document_transaction',
-      expression: 'create index document_transaction on document (transaction_id, id) where transaction_id is not null',
-    },
-    {
-      name: 'document_scan_due',
-      expression: 'create index document_scan_due on document (scan_due_at) where scan_due_at is not null',
-    },
-  ],
-  checks: [{ name: 'document_belongs', expression: '(transaction_id is null) <> (purpose is null)' }],
-})
+    indexes: [
+      {
+        name: 'document_customer',
+        expression: 'create index document_customer on document (customer_id, id) where purpose is not null',
+      },
+      {
+        name: 'document_attached',
+        expression: 'create index document_attached on document (customer_id, id) where transaction_id is not null',
+      },
+      {
+        name: 'document_transaction',
+        expression:
+          'create index document_transaction on document (transaction_id, id) where transaction_id is not null',
+      },
+      {
+        name: 'document_scan_due',
+        expression: 'create index document_scan_due on document (scan_due_at) where scan_due_at is not null',
+      },
+    ],
+    checks: [{ name: 'document_belongs', expression: '(transaction_id is null) <> (purpose is null)' }],
+  }),
+)

@@ -1,7 +1,7 @@
 /** Documents and attachments as the API shows them. */
 import { sql } from 'kysely'
 import { attachmentJson, documentJson } from '../../lib/documents/document.ts'
-import { DOCUMENT_COLUMNS, documentRecord, type DocumentRow } from './documents.ts'
+import { DOCUMENT, documentRecord } from './documents.ts'
 import type { ListResult, RowQuery } from '../../lib/contract/list.ts'
 import { Conditions, EMPTY, readPage, type Branch, type ReadDatabase, type TimeTo } from '../db/page.ts'
 
@@ -29,7 +29,7 @@ export type TransactionAttachmentQuery = RowQuery<object, 'createdAt' | '-create
 }
 
 const branch = (where: Conditions, descending: boolean): Branch => ({
-  columns: sql.raw(DOCUMENT_COLUMNS),
+  columns: sql.raw(DOCUMENT.named),
   from: sql`document d`,
   where: where.list,
   order: { keys: [{ expression: sql`d.id`, type: 'uuid' }], descending },
@@ -47,8 +47,8 @@ export async function listDocuments(
     .anyOf(sql`d.purpose`, filters.purpose, 'text')
     .anyOf(sql`d.status`, filters.status, 'text')
     .created('d', filters.createdFrom, filters.createdTo)
-  const { rows, ...page } = await readPage<DocumentRow>(db, [branch(where, sort === '-createdAt')], query)
-  return { ...page, rows: rows.map((row) => documentJson(documentRecord(row))) }
+  const { rows, ...page } = await readPage<object>(db, [branch(where, sort === '-createdAt')], query)
+  return { ...page, rows: rows.map((row) => documentJson(documentRecord(DOCUMENT.readNamed(row)))) }
 }
 
 /** Lists the attachments of all transactions of a customer. */
@@ -70,8 +70,8 @@ export async function listAttachments(
     where.add(
       sql`exists (select from account_transaction t where t.id = d.transaction_id and t.balance_id = any(${balanceId}::uuid[]))`,
     )
-  const { rows, ...page } = await readPage<DocumentRow>(db, [branch(where, true)], query)
-  return { ...page, rows: rows.map((row) => attachmentJson(documentRecord(row))) }
+  const { rows, ...page } = await readPage<object>(db, [branch(where, true)], query)
+  return { ...page, rows: rows.map((row) => attachmentJson(documentRecord(DOCUMENT.readNamed(row)))) }
 }
 
 /** Lists the attachments of one transaction. The caller has checked that the transaction is the tenant's. */
@@ -80,6 +80,6 @@ export async function listTransactionAttachments(
   query: TransactionAttachmentQuery,
 ): Promise<ListResult<ReturnType<typeof attachmentJson>>> {
   const where = new Conditions().add(sql`d.transaction_id = ${query.transactionId}::uuid`)
-  const { rows, ...page } = await readPage<DocumentRow>(db, [branch(where, query.sort === '-createdAt')], query)
-  return { ...page, rows: rows.map((row) => attachmentJson(documentRecord(row))) }
+  const { rows, ...page } = await readPage<object>(db, [branch(where, query.sort === '-createdAt')], query)
+  return { ...page, rows: rows.map((row) => attachmentJson(documentRecord(DOCUMENT.readNamed(row)))) }
 }

@@ -1,45 +1,49 @@
-/** Rows of documents and attachments, and of the objects that use them. Statements only; rules are in lib/documents. */
+/**
+ * Rows of documents and attachments, and of the objects that use them. Statements only; rules are in lib/documents.
+ *
+ * Statements about the uses of many documents, about counts in rows of transactions and about due scans of many
+ * customers are written by hand.
+ */
+import type { InferEntity } from '@mikro-orm/core'
 import { timestamp } from '../../lib/base/clock.ts'
-import type { DocumentPurpose, DocumentRecord, DocumentStatus } from '../../lib/documents/document.ts'
+import type { DocumentRecord, DocumentStatus } from '../../lib/documents/document.ts'
+import { pick, without } from '../db/columns.ts'
 import type { Database } from '../db/database.ts'
+import { entitiesOf } from '../db/entities.ts'
+import type { StatementRunner } from '../db/entity-driver.ts'
+import { expression, from, select } from '../db/select.ts'
 import type { TransactionClient } from '../db/transaction.ts'
+import { Document } from './document-entity.ts'
 
-export interface DocumentRow {
-  readonly id: string
-  readonly customer_id: string
-  readonly transaction_id: string | null
-  readonly purpose: DocumentPurpose | null
-  readonly file_id: string
-  readonly file_name: string
-  readonly content_type: string
-  readonly size_bytes: string
-  readonly sha256: string
-  readonly status: DocumentStatus
-  readonly created_by: string
-  readonly created_by_name: string
-  readonly version: string
-  readonly created_ms: number
+/** The columns of a document in lists. */
+export const DOCUMENT = select({
+  ...without(from(Document, 'd'), ['shard', 'scanDueAt', 'attempts', 'updatedAt']),
+  sha256: expression<string>(`encode(d.sha256, 'hex')`),
+})
+
+type SelectedDocument = ReturnType<typeof DOCUMENT.readNamed>
+
+/** Makes the record of a row. */
+export function documentRecord(row: SelectedDocument): DocumentRecord {
+  return { ...row, sizeBytes: Number(row.sizeBytes), version: BigInt(row.version) }
 }
 
-export const DOCUMENT_COLUMNS = `d.id, d.customer_id, d.transaction_id, d.purpose, d.file_id, d.file_name, d.content_type, d.size_bytes, encode(d.sha256, 'hex') as sha256, d.status,
-  d.created_by, d.created_by_name, d.version, (extract(epoch from d.created_at) * 1000)::float8 as created_ms`
-
-export function documentRecord(row: DocumentRow): DocumentRecord {
+function recordOf(row: InferEntity<typeof Document>): DocumentRecord {
   return {
     id: row.id,
-    customerId: row.customer_id,
-    transactionId: row.transaction_id,
-    purpose: row.purpose,
-    fileId: row.file_id,
-    fileName: row.file_name,
-    contentType: row.content_type,
-    sizeBytes: Number(row.size_bytes),
-    sha256: row.sha256,
+    customerId: row.customerId,
+    transactionId: row.transactionId ?? null,
+    purpose: row.purpose ?? null,
+    fileId: row.fileId,
+    fileName: row.fileName,
+    contentType: row.contentType,
+    sizeBytes: Number(row.sizeBytes),
+    sha256: Buffer.from(row.sha256).toString('hex'),
     status: row.status,
-    createdBy: row.created_by,
-    createdByName: row.created_by_name,
+    createdBy: row.createdBy,
+    createdByName: row.createdByName,
     version: BigInt(row.version),
-    createdAt: row.created_ms,
+    createdAt: row.createdAt,
   }
 }
 
@@ -47,59 +51,44 @@ type Asking = Pick<TransactionClient, 'query'>
 
 /** Writes a new document. Its scan is due at `scanDueAt`, epoch milliseconds; null for a document that needs none. */
 export async function insertDocument(
-  client: Asking,
-  document: DocumentRecord & { readonly shard: number; readonly scanDueAt: number | null },
+  client: TransactionClient,
+  {
+    version: _,
+    sizeBytes,
+    sha256,
+    ...document
+  }: DocumentRecord & { readonly shard: number; readonly scanDueAt: number | null },
 ): Promise<void> {
-  await client.query({
-    name: 'document_insert',
-    text: `insert into document (id, customer_id, shard, transaction_id, purpose, file_id, file_name, content_type, size_bytes, sha256, status, scan_due_at, created_by, created_by_name, created_at, updated_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, decode($10, 'hex'), $11, $12, $13, $14, $15, $15)`,
-    values: [
-      document.id,
-      document.customerId,
-      document.shard,
-      document.transactionId,
-      document.purpose,
-      document.fileId,
-      document.fileName,
-      document.contentType,
-      document.sizeBytes,
-      document.sha256,
-      document.status,
-      document.scanDueAt === null ? null : timestamp(document.scanDueAt),
-      document.createdBy,
-      document.createdByName,
-      timestamp(document.createdAt),
-    ],
+  await entitiesOf(client, { customerId: document.customerId }).insert(Document, {
+    ...document,
+    sizeBytes: BigInt(sizeBytes),
+    sha256: Buffer.from(sha256, 'hex'),
+    updatedAt: document.createdAt,
   })
 }
 
 /** Finds a customer's document or attachment, as `kind` states; null when it does not exist. */
 export async function findDocument(
-  client: Asking,
+  client: StatementRunner,
   kind: 'document' | 'attachment',
   customerId: string,
   id: string,
   lock = false,
 ): Promise<DocumentRecord | null> {
-  const {
-    rows: [row],
-  } = await client.query<DocumentRow>({
-    name: `${kind}_find${lock ? '_lock' : ''}`,
-    values: [id, customerId],
-    text: `select ${DOCUMENT_COLUMNS} from document d where d.id = $1 and d.customer_id = $2 and d.${kind === 'document' ? 'purpose' : 'transaction_id'} is not null${lock ? ' for update' : ''}`,
-  })
-  return row === undefined ? null : documentRecord(row)
+  const rows = entitiesOf(client, { customerId })
+  const where = { id, [kind === 'document' ? 'purpose' : 'transactionId']: { $ne: null } }
+  const row = lock ? await rows.lock(Document, where) : await rows.findOne(Document, where)
+  return row === null ? null : recordOf(row)
 }
 
 /** Lists the attachments of a transaction, oldest first. */
 export async function attachmentsOf(database: Database, transactionId: string): Promise<DocumentRecord[]> {
-  const { rows } = await database.pool.query<DocumentRow>({
+  const rows = await database.query({
     name: 'attachments_of',
-    text: `select ${DOCUMENT_COLUMNS} from document d where d.transaction_id = $1 order by d.id`,
+    text: `select ${DOCUMENT.sql} from document d where d.transaction_id = $1 order by d.id`,
     values: [transactionId],
   })
-  return rows.map(documentRecord)
+  return rows.map((row) => documentRecord(DOCUMENT.read(row)))
 }
 
 /**
@@ -123,8 +112,13 @@ export async function countAttachment(
   return row?.attachment_count ?? null
 }
 
-export async function deleteDocument(client: Asking, id: string): Promise<void> {
-  await client.query({ name: 'document_delete', text: 'delete from document where id = $1', values: [id] })
+/** Deletes a document that this transaction has locked. */
+export async function deleteDocument(
+  client: TransactionClient,
+  { customerId, id }: Pick<DocumentRecord, 'customerId' | 'id'>,
+): Promise<void> {
+  const rows = entitiesOf(client, { customerId })
+  await rows.remove(await rows.get(Document, id))
 }
 
 /** Reads the shard of a customer. */
@@ -180,6 +174,8 @@ export async function keepUses(client: Asking, objectId: string, ids: readonly s
 
 // ── Scans ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
+const DUE_SCAN = select(pick(from(Document, 'd'), ['id', 'fileId', 'fileName', 'sizeBytes', 'createdAt', 'attempts']))
+
 /** A file whose scan is due. */
 export interface DueScan {
   readonly id: string
@@ -203,21 +199,17 @@ export async function takeDueScans(
     max,
   }: { readonly now: number; readonly until: number; readonly shards: string | null; readonly max: number },
 ): Promise<DueScan[]> {
-  const rows = await database.query<[string, string, string, string, number, number]>({
+  const rows = await database.query({
     name: 'scans_take',
     values: [timestamp(now), timestamp(until), shards, max],
     text: `update document d set scan_due_at = $2, attempts = least(d.attempts + 1, 32000) from (
         select id from document where scan_due_at <= $1 and ($3::smallint[] is null or shard = any($3::smallint[])) order by scan_due_at limit $4 for update skip locked) due
-      where d.id = due.id returning d.id, d.file_id, d.file_name, d.size_bytes, (extract(epoch from d.created_at) * 1000)::float8, d.attempts`,
+      where d.id = due.id returning ${DUE_SCAN.sql}`,
   })
-  return rows.map(([id, fileId, fileName, sizeBytes, createdAt, attempts]) => ({
-    id,
-    fileId,
-    fileName,
-    sizeBytes: Number(sizeBytes),
-    createdAt,
-    attempts,
-  }))
+  return rows.map((row) => {
+    const due = DUE_SCAN.read(row)
+    return { ...due, sizeBytes: Number(due.sizeBytes) }
+  })
 }
 
 /** Sets when the scan is tried again. */

@@ -7,12 +7,17 @@
  *   the lease.
  * - A file whose upload broke off is never found.
  * - Expired files are not found either, whether or not they have been removed yet.
+ *
+ * Writing and reading of bytes are single statements on the pool, because a client's upload or download may take
+ * minutes between two of them.
  */
 import { createHash } from 'node:crypto'
 import { HOUR_MS, timestamp } from '../../lib/base/clock.ts'
 import { OperatingError } from '../../lib/base/errors.ts'
 import type { Database } from '../db/database.ts'
+import { entitiesOfEveryTenant } from '../db/entities.ts'
 import type { TransactionClient } from '../db/transaction.ts'
+import { StoredFile as FileRow } from './stored-file-entity.ts'
 
 /** Bytes of one piece: the memory of a reader, and the most that is hashed at once (a fifth of a millisecond). */
 const PIECE_BYTES = 256 * 1024
@@ -109,6 +114,9 @@ export async function writeFile(
   return { id, tenantId, fileName, contentType, sizeBytes, sha256: digest.toString('hex'), expiresAt, createdAt: now }
 }
 
+/** A file is kept, dropped and served by the row that names it, whose tenant has been checked. */
+const NAMED = 'files that rows name'
+
 /**
  * Keeps a written file, in the transaction of the row that needs it: permanently, or until a time in epoch
  * milliseconds.
@@ -116,12 +124,11 @@ export async function writeFile(
  * @throws Error when the file no longer exists; the transaction must then be rolled back
  */
 export async function keepFile(client: TransactionClient, id: string, until: number | null): Promise<void> {
-  const { rowCount } = await client.query({
-    name: 'file_keep',
-    text: 'update stored_file set expires_at = $2 where id = $1 and size_bytes is not null',
-    values: [id, until === null ? null : timestamp(until)],
-  })
-  if (rowCount !== 1) throw new Error(`The file ${id} is gone.`)
+  const rows = entitiesOfEveryTenant(client, NAMED)
+  const file = await rows.lock(FileRow, { id, sizeBytes: { $ne: null } })
+  if (file === null) throw new Error(`The file ${id} is gone.`)
+  file.expiresAt = until
+  await rows.save()
 }
 
 /**
@@ -129,32 +136,28 @@ export async function keepFile(client: TransactionClient, id: string, until: num
  * removed later.
  */
 export async function dropFile(client: TransactionClient, id: string, now: number): Promise<void> {
-  await client.query({
-    name: 'file_drop',
-    text: 'update stored_file set expires_at = $2 where id = $1',
-    values: [id, timestamp(now)],
-  })
+  const rows = entitiesOfEveryTenant(client, NAMED)
+  const file = await rows.lock(FileRow, { id })
+  if (file === null) return
+  file.expiresAt = now
+  await rows.save()
 }
 
 /** Finds a written file that has not expired; null when there is none. `now` is epoch milliseconds. */
-export async function findFile(database: Pick<Database, 'query'>, id: string, now: number): Promise<StoredFile | null> {
-  const [row] = await database.query<[string, string, string, string, string, Buffer, Date | null, Date]>({
-    name: 'file_find',
-    values: [id, timestamp(now)],
-    text: `select id, tenant_id, file_name, content_type, size_bytes, sha256, expires_at, created_at from stored_file
-      where id = $1 and size_bytes is not null and (expires_at is null or expires_at > $2)`,
-  })
-  if (row === undefined) return null
-  const [, tenantId, fileName, contentType, sizeBytes, sha256, expiresAt, createdAt] = row
+export async function findFile({ pool }: Pick<Database, 'pool'>, id: string, now: number): Promise<StoredFile | null> {
+  const row = await entitiesOfEveryTenant(pool, NAMED).findOne(FileRow, { id })
+  if (row === null || row.sizeBytes == null || row.sha256 == null) return null
+  const { tenantId, fileName, contentType, sizeBytes, sha256, createdAt, expiresAt = null } = row
+  if (expiresAt !== null && expiresAt <= now) return null
   return {
-    id: row[0],
+    id,
     tenantId,
     fileName,
     contentType,
     sizeBytes: Number(sizeBytes),
-    sha256: sha256.toString('hex'),
-    expiresAt: expiresAt?.getTime() ?? null,
-    createdAt: createdAt.getTime(),
+    sha256: Buffer.from(sha256).toString('hex'),
+    expiresAt,
+    createdAt,
   }
 }
 

@@ -1,8 +1,13 @@
-/** Notices to users within the service. Mails about the same subject go out after the transaction. */
+/**
+ * Notices to users within the service. Mails about the same subject go out after the transaction. One statement writes
+ * the notices of all users that a change concerns, with a look at the preferences of each.
+ */
 import { timestamp } from '../../lib/base/clock.ts'
 import { NOTICE_PREFERENCES, type NoticeType } from '../../lib/notices/notices.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
+import { entitiesOf } from '../db/entities.ts'
 import type { TransactionClient } from '../db/transaction.ts'
+import { Notification } from './notification-entity.ts'
 
 /** The text and the subject of a notice. */
 export interface Notice {
@@ -66,7 +71,7 @@ export async function peopleInRoles(
 
 /** Marks a notice as read by its user. @returns false when the notice is not the user's */
 export async function readNotice(
-  client: Pick<TransactionClient, 'query'>,
+  client: TransactionClient,
   {
     id,
     userId,
@@ -74,10 +79,10 @@ export async function readNotice(
     now,
   }: { readonly id: string; readonly userId: string; readonly tenantId: string; readonly now: number },
 ): Promise<boolean> {
-  const { rowCount } = await client.query({
-    name: 'read_notice',
-    text: 'update notification set read_at = coalesce(read_at, $4) where id = $1 and user_id = $2 and tenant_id = $3',
-    values: [id, userId, tenantId, timestamp(now)],
-  })
-  return rowCount === 1
+  const rows = entitiesOf(client, { tenantId })
+  const notice = await rows.lock(Notification, { id, userId })
+  if (notice === null) return false
+  notice.readAt ??= now
+  await rows.save()
+  return true
 }

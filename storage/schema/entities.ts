@@ -40,6 +40,7 @@ import { RecipientReview } from '../recipients/recipient-review-entity.ts'
 import { Recipient } from '../recipients/recipient-entity.ts'
 import { ScheduledOccurrence } from '../scheduled-payments/scheduled-occurrence-entity.ts'
 import { ScheduledPayment } from '../scheduled-payments/scheduled-payment-entity.ts'
+import { Setting } from '../customers/setting-entity.ts'
 import { Session } from '../identity/session-entity.ts'
 import { Statement } from '../statements/statement-entity.ts'
 import { StoredFile } from '../documents/stored-file-entity.ts'
@@ -90,6 +91,7 @@ export const ENTITIES = [
   ScheduledOccurrence,
   ScheduledPayment,
   Session,
+  Setting,
   Statement,
   StoredFile,
   Team,

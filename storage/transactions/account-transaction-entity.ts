@@ -1,6 +1,6 @@
 /** A movement of money as its customer sees it, and the users' notes on it. */
 import { defineEntity, p } from '@mikro-orm/core'
-import { instant } from '../db/entity-types.ts'
+import { bigVersion, instant, managed } from '../db/entity-types.ts'
 
 const KEYSET = '(customer_id, created_at, id)'
 
@@ -93,19 +93,21 @@ export const AccountTransaction = defineEntity({
 })
 
 /** A user's note on a transaction. */
-export const Annotation = defineEntity({
-  name: 'Annotation',
-  tableName: 'annotation',
-  properties: {
-    id: p.uuid().primary(),
-    transactionId: p.uuid().fieldName('transaction_id'),
-    customerId: p.uuid().fieldName('customer_id'),
-    text: p.text(),
-    authorId: p.uuid().fieldName('author_id'),
-    authorName: p.text().fieldName('author_name'),
-    version: p.bigint().defaultRaw('1'),
-    createdAt: instant().fieldName('created_at'),
-    updatedAt: instant().fieldName('updated_at'),
-  },
-  indexes: [{ name: 'annotation_transaction', properties: ['transactionId', 'id'] }],
-})
+export const Annotation = managed(
+  defineEntity({
+    name: 'Annotation',
+    tableName: 'annotation',
+    properties: {
+      id: p.uuid().primary(),
+      transactionId: p.uuid().fieldName('transaction_id'),
+      customerId: p.uuid().fieldName('customer_id'),
+      text: p.text(),
+      authorId: p.uuid().fieldName('author_id'),
+      authorName: p.text().fieldName('author_name'),
+      version: bigVersion(),
+      createdAt: instant().fieldName('created_at'),
+      updatedAt: instant().fieldName('updated_at'),
+    },
+    indexes: [{ name: 'annotation_transaction', properties: ['transactionId', 'id'] }],
+  }),
+)

@@ -1,12 +1,6 @@
 /** Reads users' notes on transactions. */
 import { sql } from 'kysely'
-import {
-  ANNOTATION_COLUMNS,
-  annotationJson,
-  annotationRecord,
-  type AnnotationRecord,
-  type AnnotationRow,
-} from './annotations.ts'
+import { ANNOTATION, annotationJson, annotationRecord, type AnnotationRecord } from './annotations.ts'
 import type { ListResult, RowQuery } from '../../lib/contract/list.ts'
 import { readPage, type ReadDatabase } from '../db/page.ts'
 
@@ -17,11 +11,11 @@ export async function listAnnotations(
   db: ReadDatabase,
   query: AnnotationListQuery,
 ): Promise<ListResult<ReturnType<typeof annotationJson>>> {
-  const { rows, ...page } = await readPage<AnnotationRow>(
+  const { rows, ...page } = await readPage<object>(
     db,
     [
       {
-        columns: sql.raw(ANNOTATION_COLUMNS),
+        columns: sql.raw(ANNOTATION.named),
         from: sql`annotation a`,
         where: [sql`a.transaction_id = ${query.transactionId}::uuid`],
         order: { keys: [{ expression: sql`a.id`, type: 'uuid' }], descending: query.sort === '-createdAt' },
@@ -29,7 +23,7 @@ export async function listAnnotations(
     ],
     query,
   )
-  return { ...page, rows: rows.map((row) => annotationJson(annotationRecord(row))) }
+  return { ...page, rows: rows.map((row) => annotationJson(annotationRecord(ANNOTATION.readNamed(row)))) }
 }
 
 /** Finds one note on a customer's transaction; null when it does not exist. */
@@ -43,9 +37,9 @@ export async function findAnnotation(
 ): Promise<AnnotationRecord | null> {
   const {
     rows: [row],
-  } = await sql<AnnotationRow>`select ${sql.raw(ANNOTATION_COLUMNS)} from annotation a
+  } = await sql<object>`select ${sql.raw(ANNOTATION.named)} from annotation a
     where a.id = ${id}::uuid and a.transaction_id = ${transactionId}::uuid and a.customer_id = ${customerId}::uuid`.execute(
     db.kysely,
   )
-  return row === undefined ? null : annotationRecord(row)
+  return row === undefined ? null : annotationRecord(ANNOTATION.readNamed(row))
 }

@@ -1,7 +1,14 @@
-/** Rows of annotations, written together with the count in their transaction's row. Statements only. */
+/**
+ * Rows of annotations, written together with the count in their transaction's row. That row belongs to the follower of
+ * events, which writes many at once, so its counts are changed by statements of their own.
+ */
 import { timestamp } from '../../lib/base/clock.ts'
+import { without } from '../db/columns.ts'
 import type { Database } from '../db/database.ts'
+import { entitiesOf } from '../db/entities.ts'
+import { from, select } from '../db/select.ts'
 import type { TransactionClient } from '../db/transaction.ts'
+import { Annotation } from './account-transaction-entity.ts'
 
 /** A user's note. Times are epoch milliseconds. */
 export interface AnnotationRecord {
@@ -14,31 +21,30 @@ export interface AnnotationRecord {
   readonly updatedAt: number
 }
 
-export interface AnnotationRow {
-  readonly id: string
-  readonly transaction_id: string
-  readonly text: string
-  readonly author_id: string
-  readonly author_name: string
-  readonly version: string
-  readonly created_ms: number
-  readonly updated_ms: number
-}
+/** The columns of an annotation in lists. */
+export const ANNOTATION = select(without(from(Annotation, 'a'), ['customerId']))
 
-export const ANNOTATION_COLUMNS = `a.id, a.transaction_id, a.text, a.author_id, a.author_name, a.version,
-  (extract(epoch from a.created_at) * 1000)::float8 as created_ms, (extract(epoch from a.updated_at) * 1000)::float8 as updated_ms`
 /** Annotations shown with a transaction, at most; their own list has all of them. */
 const SHOWN_MAX = 100
 
-export function annotationRecord(row: AnnotationRow): AnnotationRecord {
+export function annotationRecord({
+  id,
+  transactionId,
+  text,
+  authorId,
+  authorName,
+  version,
+  createdAt,
+  updatedAt,
+}: ReturnType<typeof ANNOTATION.readNamed>): AnnotationRecord {
   return {
-    id: row.id,
-    transactionId: row.transaction_id,
-    text: row.text,
-    author: { id: row.author_id, name: row.author_name },
-    version: BigInt(row.version),
-    createdAt: row.created_ms,
-    updatedAt: row.updated_ms,
+    id,
+    transactionId,
+    text,
+    author: { id: authorId, name: authorName },
+    version: BigInt(version),
+    createdAt,
+    updatedAt,
   }
 }
 
@@ -52,12 +58,12 @@ export async function annotationsOf(
   database: Database,
   transactionId: string,
 ): Promise<ReturnType<typeof annotationJson>[]> {
-  const { rows } = await database.pool.query<AnnotationRow>({
+  const rows = await database.query({
     name: 'annotations_of',
-    text: `select ${ANNOTATION_COLUMNS} from annotation a where a.transaction_id = $1 order by a.id desc limit ${SHOWN_MAX}`,
+    text: `select ${ANNOTATION.sql} from annotation a where a.transaction_id = $1 order by a.id desc limit ${SHOWN_MAX}`,
     values: [transactionId],
   })
-  return rows.map((row) => annotationJson(annotationRecord(row)))
+  return rows.map((row) => annotationJson(annotationRecord(ANNOTATION.read(row))))
 }
 
 /** Locks one note on a customer's transaction until the transaction ends; null when it does not exist. */
@@ -69,14 +75,8 @@ export async function lockAnnotation(
     id,
   }: { readonly customerId: string; readonly transactionId: string; readonly id: string },
 ): Promise<AnnotationRecord | null> {
-  const {
-    rows: [row],
-  } = await client.query<AnnotationRow>({
-    name: 'annotation_lock',
-    values: [id, transactionId, customerId],
-    text: `select ${ANNOTATION_COLUMNS} from annotation a where a.id = $1 and a.transaction_id = $2 and a.customer_id = $3 for update`,
-  })
-  return row === undefined ? null : annotationRecord(row)
+  const row = await entitiesOf(client, { customerId }).lock(Annotation, { id, transactionId })
+  return row === null ? null : annotationRecord(row)
 }
 
 /** Writes a new annotation and counts it. @returns whether its transaction is the customer's */
@@ -91,26 +91,30 @@ export async function insertAnnotation(
     values: [transactionId, customerId],
   })
   if (rowCount !== 1) return false
-  await client.query({
-    name: 'annotation_insert',
-    values: [id, transactionId, customerId, text, author.id, author.name, timestamp(createdAt)],
-    text: 'insert into annotation (id, transaction_id, customer_id, text, author_id, author_name, created_at, updated_at) values ($1, $2, $3, $4, $5, $6, $7, $7)',
+  await entitiesOf(client, { customerId }).insert(Annotation, {
+    id,
+    transactionId,
+    customerId,
+    text,
+    authorId: author.id,
+    authorName: author.name,
+    createdAt,
+    updatedAt: createdAt,
   })
   return true
 }
 
-/** Replaces the text of an annotation. `now` is epoch milliseconds. */
+/** Replaces the text of an annotation that this transaction has locked. `now` is epoch milliseconds. */
 export async function rewriteAnnotation(
   client: TransactionClient,
+  customerId: string,
   { id, transactionId }: AnnotationRecord,
   text: string,
   now: number,
 ): Promise<void> {
-  await client.query({
-    name: 'annotation_rewrite',
-    text: 'update annotation set text = $2, version = version + 1, updated_at = $3 where id = $1',
-    values: [id, text, timestamp(now)],
-  })
+  const rows = entitiesOf(client, { customerId })
+  Object.assign(await rows.get(Annotation, id), { text, updatedAt: now })
+  await rows.save()
   await client.query({
     name: 'annotated_changed',
     text: 'update account_transaction set version = version + 1 where id = $1',
@@ -118,11 +122,14 @@ export async function rewriteAnnotation(
   })
 }
 
+/** Deletes an annotation that this transaction has locked. */
 export async function deleteAnnotation(
   client: TransactionClient,
+  customerId: string,
   { id, transactionId }: AnnotationRecord,
 ): Promise<void> {
-  await client.query({ name: 'annotation_delete', text: 'delete from annotation where id = $1', values: [id] })
+  const rows = entitiesOf(client, { customerId })
+  await rows.remove(await rows.get(Annotation, id))
   await client.query({
     name: 'annotation_uncounted',
     text: 'update account_transaction set annotation_count = annotation_count - 1, version = version + 1 where id = $1',

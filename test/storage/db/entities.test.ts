@@ -72,6 +72,7 @@ const SCOPES: Readonly<Record<string, (id: string) => TenantScope>> = {
   customer_id: (customerId) => ({ customerId }),
   operator_id: (operatorId) => ({ operatorId }),
   tenant_id: (tenantId) => ({ tenantId }),
+  owner_id: (ownerId) => ({ ownerId }),
 }
 
 /**
