@@ -1,5 +1,6 @@
 /**
- * `npm test`: one embedded Postgres for the whole run, template databases in it, then tap over the files.
+ * `npm test`: one embedded Postgres for the whole run, template databases in it, then the test files, many in one process
+ * (test/runner).
  *
  *   npm test                              every test/**\/*.test.ts
  *   npm test -- test/http test/lib/x.test.ts   only these folders and files
@@ -19,8 +20,8 @@ import { parseArgs } from 'node:util'
 import { startEmbeddedPostgres } from '../storage/embedded/embedded.ts'
 import { isQuick } from './quick.ts'
 import { makeSandboxTemplate, makeTemplate, POSTGRES_ENV, SANDBOX_ENV } from './support/postgres.ts'
-import { createReport } from './support/report.ts'
-import type { Counts } from './support/report.ts'
+import { createReport } from './runner/report.ts'
+import type { Counts } from './runner/report.ts'
 import { until } from './support/until.ts'
 
 /** Past this, a run that was told to stop is stopped hard, so that the server is never left behind. */
@@ -29,18 +30,23 @@ const STOP_PATIENCE_MS = 10_000
 /** A whole file may take this long. The longest take a minute on two quiet cores, and neighbours make that three. */
 const FILE_TIMEOUT_S = 300
 
-/** Files at once, on two cores. Those that start nodes of their own have deadlines to keep; the others often wait for something. */
+/**
+ * Files at once, on two cores, in turn: one that compares times of answers runs alone; those that start nodes of their
+ * own have deadlines to keep; the others wait for something half of their time.
+ */
+const COMPARES_TIMES = 'test/faults/slow-requests.test.ts'
 const MANY_PROCESSES = /^test\/(?:faults|start)\//
 const PHASES = [
-  { jobs: 2, holds: (file: string) => MANY_PROCESSES.test(file) },
-  { jobs: 3, holds: (file: string) => !MANY_PROCESSES.test(file) },
+  { jobs: 1, holds: (file: string) => file === COMPARES_TIMES },
+  { jobs: 2, holds: (file: string) => MANY_PROCESSES.test(file) && file !== COMPARES_TIMES },
+  { jobs: 4, holds: (file: string) => !MANY_PROCESSES.test(file) },
 ] as const
 
 /**
- * The order in which files begin, so that a run does not end with a long file alone: those that repeat long histories,
- * then the largest, then those of pure code.
+ * The order in which files begin, so that a run does not end with a long file alone: those that repeat long histories
+ * and those that look at the whole API, then the largest, then those of pure code.
  */
-const RANKS = [/^test\/(?:histories|simulation|contract)\b/, /^test\/(?!lib\/|workers\/|tidy)/]
+const RANKS = [/^test\/(?:histories|simulation|contract|http\/openapi)\b/, /^test\/(?!lib\/|workers\/|tidy)/]
 
 /** What the tests need and no ledger may have: nothing here has to survive a power cut. */
 const TEST_SETTINGS = {
@@ -53,8 +59,8 @@ const TEST_SETTINGS = {
   min_wal_size: '64MB',
   max_wal_size: '512MB',
   shared_buffers: '128MB',
-  // Three files at once, each with several pools.
-  max_connections: '200',
+  // Four files at once, each with several pools.
+  max_connections: '250',
 }
 
 /** A disk in memory, and how much of it and of the memory has to be free for a run. */
@@ -134,7 +140,7 @@ async function runFiles(files: readonly string[]): Promise<boolean> {
       settings: TEST_SETTINGS,
     })
     try {
-      // Every test file is a process, and most of them load the whole service: compiled once, it loads in a third of the time.
+      // The processes of test files and the nodes that they start load the whole service: compiled once, it loads in a third of the time.
       const compiled = join(directory, 'compiled')
       enableCompileCache(compiled)
       await makeTemplate(server.url)
@@ -181,7 +187,7 @@ async function runTap(options: {
   readonly compiled: string
   readonly temporary: string
 }): Promise<boolean> {
-  const tapFiles = join(projectRoot, 'test/support/tap-files.ts')
+  const tapFiles = join(projectRoot, 'test/runner/tap-files.ts')
   const child = spawn(process.execPath, [tapFiles, String(options.jobs), String(FILE_TIMEOUT_S), ...options.files], {
     cwd: projectRoot,
     stdio: ['ignore', 'pipe', 'inherit'],
