@@ -29,7 +29,10 @@ import { command, freshKey, openNodes, Client, type Node } from './nodes.ts'
 
 const WORDS = 450
 const ASKERS = 10
+/** Files of a round. */
 const FILES_MAX = 24
+/** On a slow machine fewer runs come to their end in a round, so fewer changes are met: then there is another round. */
+const ROUNDS_MAX = 8
 const ROWS_MAX = 50
 /** So little that some rows have none left. */
 const OPENINGS = [60_000n, 8_000n]
@@ -50,6 +53,8 @@ const LEGAL = new Set([
   'submitting→partially_submitted',
   'submitting→cancelled',
 ])
+/** Of these changes so many have to be met. */
+const MET_MIN = LEGAL.size - 5
 const LEGAL_OF_PAYMENTS = new Set([
   '→processing',
   '→pending_approval',
@@ -118,10 +123,27 @@ type Hearer = Node & { readonly commands: BulkPaymentCommands & BulkUploadComman
 
 class Files extends Client<Hearer> {
   #made = 0
+  #filesMax = FILES_MAX
+
+  /** Allows as many files again. */
+  nextRound(): void {
+    this.#filesMax = this.#made + FILES_MAX
+  }
+
+  /** The changes of status that files have been through. */
+  async met(): Promise<ReadonlySet<string>> {
+    return new Set((await this.changes()).map(([, from, to]) => `${from}→${to}`))
+  }
+
+  async changes(): Promise<Change[]> {
+    return await this.ledger.read<[...Change]>(
+      `select object_id, coalesce(previous_status, ''), status from outbox where type = 'bulk_payment.status_changed'`,
+    )
+  }
 
   async next(): Promise<void> {
     const random = this.random
-    if (this.#made < 4 || (this.#made < FILES_MAX && random.chance(0.08))) await this.#send()
+    if (this.#made < 4 || (this.#made < this.#filesMax && random.chance(0.08))) await this.#send()
     // Seconds end an approval, half a minute a lease, minutes let a run be cancelled, and half an hour ends it.
     else if (random.chance(0.03)) this.clock.advance(random.pick([6_000, 6_000, 30_000, 3 * MINUTE_MS, 31 * MINUTE_MS]))
     else if (random.chance(0.3)) this.look()
@@ -244,8 +266,11 @@ async function run(t: Test, seed: number): Promise<void> {
       }
     }),
   )
-  await tell({ words: WORDS, askers: ASKERS, clock }, () => history.next())
-  await history.settle()
+  for (let round = 1; round === 1 || (round <= ROUNDS_MAX && (await history.met()).size < MET_MIN); round++) {
+    history.nextRound()
+    await tell({ words: WORDS, askers: ASKERS, clock }, () => history.next())
+    await history.settle()
+  }
   await Promise.all(
     nodes.map(({ jobs, bulkPayments, approvals }) => Promise.all([jobs.stop(), bulkPayments.stop(), approvals.stop()])),
   )
@@ -259,9 +284,7 @@ async function run(t: Test, seed: number): Promise<void> {
   const { read } = ledger
   const now = new Map(await read<[string, string]>('select id, status from bulk_payment'))
   t.equal(now.size, tally.of('made'))
-  const events = await read<[...Change]>(
-    `select object_id, coalesce(previous_status, ''), status from outbox where type = 'bulk_payment.status_changed'`,
-  )
+  const events = await history.changes()
   t.strictSame(
     faultsOf(events, LEGAL, now),
     [],
@@ -313,8 +336,8 @@ async function run(t: Test, seed: number): Promise<void> {
     `select (select coalesce(sum(amount + fee), 0) from payment where status = 'processing')::text, (select sum(held) from balance)::text`,
   )
   t.equal(sums![0], sums![1], 'what is held is what is still to be paid')
-  const met = new Set(events.map(([, from, to]) => `${from}→${to}`))
-  t.ok(met.size >= LEGAL.size - 5, `${[...met].join(' ')} were met`)
+  const met = await history.met()
+  t.ok(met.size >= MET_MIN, `${[...met].join(' ')} were met`)
   await auditIsClean(t, ledger)
 }
 

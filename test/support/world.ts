@@ -7,6 +7,9 @@
  * With TEST_NODES=2 in the environment every world has that many nodes. The nodes know nothing of each other and hold
  * no leases, and each request goes to the next node: the claims of a test must hold all the same (I3).
  *
+ * With TEST_START=2026-02-28T23:58:00Z in the environment the clock of every world begins at that time, which has to be
+ * within a few days: for tests whose result must not depend on the day and the hour of the run.
+ *
  * At its disposal the service is stopped and two things are asserted for every test: the books are right
  * (storage/audit/audit.ts), and the service has logged no error, which is how it reports a bug.
  */
@@ -93,6 +96,9 @@ export interface World extends AsyncDisposable {
 /** Number of nodes of each world. */
 export const NODES = Number(process.env['TEST_NODES'] ?? 1)
 
+/** How far the clock of a world is ahead of the machine's when it starts, milliseconds. */
+const AHEAD_MS = process.env['TEST_START'] === undefined ? 0 : Date.parse(process.env['TEST_START']) - systemClock.now()
+
 /** pino's level of an error. */
 const ERROR_LEVEL = 50
 
@@ -129,7 +135,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       },
     },
   )
-  let offset = 0
+  let offset = AHEAD_MS
   const jumps: (() => void)[] = []
   const clock: Clock = {
     now: () => systemClock.now() + offset,

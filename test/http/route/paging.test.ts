@@ -306,7 +306,7 @@ t.test('every filter of every list', async (t) => {
   await Promise.all(
     early.map(({ id, amount }) => client.paymentReaching(id, amount.amountMinor === '1301' ? 'failed' : 'completed')),
   )
-  const middle = new Date(Date.now()).toISOString()
+  const middle = new Date(world.now()).toISOString()
   await world.restart({ dispatch: false })
   const late = await Promise.all([
     pay({ ...paymentBody(balances.EUR, recipients.EUR, 2600), requestedRail: 'sepa', metadata: { run: '2' } }),
@@ -314,7 +314,7 @@ t.test('every filter of every list', async (t) => {
     pay(paymentBody(balances.EUR, recipients.EUR, 9000)),
   ])
   await world.query('update payment set execution_date = execution_date - 3 where amount = 9000')
-  const day = (offset: number) => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10)
+  const day = (offset: number) => new Date(world.now() + offset * 86_400_000).toISOString().slice(0, 10)
   const created = late[0]!.createdAt
 
   await t.test('payments', async (t) => {
