@@ -15,10 +15,10 @@ import type { FileEnded, FromFile, RunFile } from './messages.ts'
 const GRACE_MS = 40_000
 
 /**
- * Files that need a process of their own: they change the environment before they load what reads it, and run the tests
- * of another file, which a process loads once.
+ * Files that need a process of their own. Some change the environment before they load what reads it, and run the tests
+ * of another file, which a process loads once; one compares the names of statements, which the process numbers.
  */
-const ALONE = /-on-two-nodes\.test\.ts$/
+const ALONE = /(-on-two-nodes|\/commit-statements)\.test\.ts$/
 
 const [jobs, timeoutSeconds, ...files] = process.argv.slice(2)
 const timeoutMs = Number(timeoutSeconds) * 1_000
