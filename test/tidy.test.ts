@@ -754,7 +754,7 @@ const FILE_LINES_MAX = 400
 /** Files that are longer, with their length: tables, and a file that is not split yet. The numbers may only fall. */
 const LONG_FILES: Readonly<Record<string, number>> = {
   'lib/ledger/postings.ts': 732,
-  'lib/rails/rails.ts': 609,
+  'lib/rails/rails.ts': 590,
 }
 
 /** Returns the files that have too many lines, and those of the list that have fewer than it says. */

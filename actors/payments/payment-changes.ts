@@ -8,11 +8,12 @@ import { timestamp, type Clock } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import type { Effects } from '../../lib/decisions/effects.ts'
 import { LIMITS } from '../../lib/base/limits.ts'
+import { metadataFault } from '../../lib/recipients/payment-fields.ts'
 import { patchedMetadata } from '../../lib/base/metadata.ts'
 import { rewriteOf } from '../../lib/payments/payment-rows.ts'
 import { inputOfDraft, patchedDraft, rewrittenDraft } from '../../lib/payments/draft.ts'
 import type { PaymentDetails, PaymentRecord } from '../../lib/payments/payment.ts'
-import { refuse, refuseNotFound } from '../../lib/base/problems.ts'
+import { refuse, refuseField, refuseNotFound } from '../../lib/base/problems.ts'
 import { Overloaded } from '../runtime/lane.ts'
 import { CommitConflict, writeEffects } from '../../storage/sections/write-effects.ts'
 import { lockApproval } from '../../storage/approvals/approvals.ts'
@@ -242,6 +243,8 @@ async function noteChange(
   const { details } = payment
   const metadata = body.metadata === undefined ? payment.metadata : patchedMetadata(payment.metadata, body.metadata)
   checkMetadata(metadata)
+  const wrong = body.metadata === undefined ? null : metadataFault(payment.rail, metadata)
+  if (wrong !== null) refuseField(wrong.field, wrong.code, wrong.message)
   const internalNote = body.internalNote === undefined ? details.internalNote : body.internalNote
   const documentIds =
     body.documentIds === undefined

@@ -280,8 +280,9 @@ function checkForRail(input: PaymentInput, recipient: PayableRecipient, rail: Ra
   if (rail !== null && fault !== null)
     refuseField('/reference', fault.code, referenceMessage(rail, fault), fault.params)
   checkDate(input.executionDate ?? null, rail ?? 'internal', now)
-  const paymentFault = rail === null ? null : paymentFieldFault(recipient, input)
-  if (paymentFault !== null) refuseField(paymentFault.field, paymentFault.code, paymentFault.message)
+  const terms = rail === null ? undefined : RAILS.get(rail)
+  const wrong = terms === undefined ? null : paymentFieldFault(recipient, terms, input)
+  if (wrong !== null) refuseField(wrong.field, wrong.code, wrong.message, wrong.params)
 }
 
 /** The instruction as the API shows it, in the form in which the rail carries it. */
@@ -307,7 +308,7 @@ function instructionOf(
     chargeBearer: chargeBearerOf(terms, input.chargeBearer),
     requestedRail: input.requestedRail ?? null,
     reference: rail === null ? input.reference : railReference(rail, input.reference),
-    endToEndId: input.endToEndId ?? number,
+    endToEndId: rail === null ? (input.endToEndId ?? number) : railReference(rail, input.endToEndId ?? number),
     uetr: terms?.uetr === true ? ids.next() : null,
     purposeCode: input.purposeCode ?? null,
     purpose: input.purpose ?? null,

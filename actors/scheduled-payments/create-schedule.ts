@@ -105,12 +105,19 @@ async function insertNewSchedule(
   return record
 }
 
-const termsOf = ({ amount, reference, requestedRail = null, purposeCode = null }: ScheduledPaymentCreate) => ({
+const termsOf = ({
+  amount,
+  reference,
+  requestedRail = null,
+  purposeCode = null,
+  metadata = {},
+}: ScheduledPaymentCreate) => ({
   amount: BigInt(amount.amountMinor),
   currency: amount.currency,
   requestedRail,
   reference,
   purposeCode,
+  metadata,
 })
 
 const datesOf = ({

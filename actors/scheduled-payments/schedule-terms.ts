@@ -23,6 +23,7 @@ export interface PaymentTerms {
   readonly requestedRail: Rail | null
   readonly reference: string
   readonly purposeCode: string | null
+  readonly metadata: Readonly<Record<string, string>>
 }
 
 /** The rail that carries the payments today, and whether it works on every day, holidays included. */
@@ -38,7 +39,7 @@ export interface RailOfTerms {
  */
 export function railOfTerms(
   recipient: PayableRecipient,
-  { amount, currency, requestedRail, reference, purposeCode }: PaymentTerms,
+  { amount, currency, requestedRail, reference, purposeCode, metadata }: PaymentTerms,
   onPlatform: boolean,
 ): RailOfTerms {
   if (currency !== recipient.currency)
@@ -59,9 +60,10 @@ export function railOfTerms(
   const { rail } = choice as { readonly rail: Rail }
   const fault = checkReference(rail, reference)
   if (fault !== null) refuseField('/reference', fault.code, referenceMessage(rail, fault), fault.params)
-  const missing = paymentFieldFault(recipient, { reference, purposeCode })
-  if (missing !== null) refuseField(missing.field, missing.code, missing.message)
-  return { rail, instant: speedOf(RAILS.get(rail) as RailTerms, amount) === 'instant' }
+  const row = RAILS.get(rail) as RailTerms
+  const wrong = paymentFieldFault(recipient, row, { reference, purposeCode, metadata })
+  if (wrong !== null) refuseField(wrong.field, wrong.code, wrong.message, wrong.params)
+  return { rail, instant: speedOf(row, amount) === 'instant' }
 }
 
 /** Refuses dates that contradict one another or the rail. @throws ProblemError */

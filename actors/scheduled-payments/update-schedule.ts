@@ -8,6 +8,7 @@ import { changed } from '../../lib/scheduled-payments/schedule.ts'
 import * as reads from '../../storage/scheduled-payments/scheduled-payment-queries.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
+import { metadataFault } from '../../lib/recipients/payment-fields.ts'
 import { checkSeries, railOfTerms } from './schedule-terms.ts'
 import { fitsMetadata } from '../../lib/contract/primitives.ts'
 import type { ScheduledPayment, ScheduledPaymentUpdate } from '../../lib/scheduled-payments/scheduled-payment-schema.ts'
@@ -60,12 +61,17 @@ function patched(
     requestedRail: body.requestedRail === undefined ? before.requestedRail : body.requestedRail,
     reference: body.reference ?? before.reference,
     purposeCode: body.purposeCode === undefined ? before.purposeCode : body.purposeCode,
+    metadata,
   }
   const dates = {
     series: { ...state.series, endDate: body.endDate === undefined ? state.series.endDate : body.endDate },
     maxOccurrences: body.maxOccurrences === undefined ? state.maxOccurrences : body.maxOccurrences,
   }
-  if (!TERMS.some((member) => body[member] !== undefined)) return { ...before, metadata }
+  if (!TERMS.some((member) => body[member] !== undefined)) {
+    const wrong = body.metadata === undefined ? null : metadataFault(before.rail, metadata)
+    if (wrong !== null) refuseField(wrong.field, wrong.code, wrong.message)
+    return { ...before, metadata }
+  }
   const carrier = railOfTerms(recipient, terms, recipient.onPlatform)
   checkSeries(dates, carrier)
   if (dates.maxOccurrences !== null && dates.maxOccurrences < state.occurrencesBegun) {
@@ -77,7 +83,6 @@ function patched(
     ...before,
     ...terms,
     rail: carrier.rail,
-    metadata,
     state: changed(state, dates, calendarOf(carrier.rail, before.calendar)),
   }
 }

@@ -4,20 +4,12 @@
  * capitals.
  */
 
+import { creditorReferenceValid, modulo97 } from '../recipients/check-digits.ts'
+
 const FORM = /^RF[0-9]{2}[A-Z0-9]{1,21}$/
 
 /** The pattern that finds the service's own references in a text, as `referenceOf` makes them from an order number. */
 const OURS = /RF[0-9]{2}FRQ[0-9A-Z]{10}/g
-
-/** Computes the remainder of a text of capitals and digits by 97, with letters counting 10 to 35 as in an IBAN. */
-function modulo97(text: string): number {
-  let rest = 0
-  for (const character of text) {
-    const value = Number.parseInt(character, 36)
-    rest = (rest * (value < 10 ? 10 : 100) + value) % 97
-  }
-  return rest
-}
 
 const compact = (text: string): string => text.replace(/\s+/gu, '').toUpperCase()
 
@@ -35,7 +27,7 @@ export function referenceOf(orderNumber: string): string {
 /** Whether a text is a creditor reference with the right check digits, whatever its spaces and case. */
 export function isCreditorReference(text: string): boolean {
   const reference = compact(text)
-  return FORM.test(reference) && modulo97(reference.slice(4) + reference.slice(0, 4)) === 1
+  return FORM.test(reference) && creditorReferenceValid(reference)
 }
 
 /** Finds the references of funds requests in a payer's text, in their order in the text, each once. */

@@ -14,10 +14,13 @@ export interface RailDays {
   readonly calendar: BusinessCalendar | null
 }
 
+/** The zone of the partner's own country, in which its cut-offs are: that of the sandbox bank. */
+const PARTNERS_OWN_ZONE = 'UTC'
+
 const RAIL_DAYS: ReadonlyMap<Rail, RailDays> = new Map(
   [...RAILS.values()].map(({ rail, zone, calendar }) => [
     rail,
-    { zone: zone === PARTNER_ZONE ? 'UTC' : zone, calendar },
+    { zone: zone === PARTNER_ZONE ? PARTNERS_OWN_ZONE : zone, calendar },
   ]),
 )
 const UNKNOWN: RailDays = { zone: 'UTC', calendar: null }

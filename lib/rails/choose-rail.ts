@@ -1,15 +1,7 @@
 /** The choice between the rails. */
 import { WITHDRAWN_CURRENCIES, type CurrencyCode } from '../base/currency.ts'
-import {
-  ON_PLATFORM_RAIL,
-  RAILS,
-  speedOf,
-  type BankField,
-  type Rail,
-  type RailTable,
-  type RailTerms,
-  type Speed,
-} from './rails.ts'
+import type { BankField } from './bank-field.ts'
+import { ON_PLATFORM_RAIL, RAILS, speedOf, type Rail, type RailTable, type RailTerms, type Speed } from './rails.ts'
 
 /** The reason why a rail cannot carry a payment. */
 export type RailRefusal =

@@ -5,6 +5,7 @@
  * Limits, cut-offs and lengths are the schemes' own where they are published, and ours where they are not. An operator
  * may replace the table, so every function takes one. Amounts are minor units of the rail's currency.
  */
+import type { BankField } from './bank-field.ts'
 import type { CurrencyCode } from '../base/currency.ts'
 import {
   AUSTRALIA,
@@ -85,26 +86,6 @@ export type Rail = (typeof RAIL_NAMES)[number]
  * take.
  */
 export type Speed = 'instant' | 'same_day' | 'batch' | 'international'
-
-/** A bank detail that can identify an account, or the recipient's full address. */
-export type BankField =
-  | 'iban'
-  | 'bic'
-  | 'accountNumber'
-  | 'accountType'
-  | 'sortCode'
-  | 'routingNumber'
-  | 'bsb'
-  | 'institutionNumber'
-  | 'transitNumber'
-  | 'bankCode'
-  | 'branchCode'
-  | 'clearingNumber'
-  | 'ifsc'
-  | 'clabe'
-  | 'bankgiro'
-  | 'fpsId'
-  | 'address'
 
 /** The characters that a rail carries, see `CHARACTERS`. */
 export type CharacterSet = 'epc' | 'epc_polish' | 'swift_x' | 'bacs' | 'bacs_mixed' | 'ascii' | 'half_width' | 'latin'
@@ -578,7 +559,7 @@ const ROWS: { readonly [rail in Exclude<Rail, 'card'>]: Row } = {
     speed: 'international', instantMaxMinor: null, cost: 9,
     zone: PARTNER_ZONE, cutOff: '16:00', calendar: WEEKENDS, businessDays: { min: 1, max: 4 },
     minMinor: 1n, limitMinor: null, multipleMinor: 1n, reference: { max: 140, characters: 'swift_x' }, nameMax: 140,
-    needs: [['bic', 'iban', 'address'], ['bic', 'accountNumber', 'address']],
+    needs: [['bic', 'iban', 'address'], ['bic', 'accountWithoutIban', 'address']],
     chargeBearers: ANY_BEARER, localInstrument: null, serviceLevels: [], sepa: false, payeeCheck: null, uetr: true,
     returnWindow: null, recallDays: 'swift', withdrawnSince: null,
   },

@@ -4,11 +4,12 @@ import { RAILS, type CharacterSet, type Rail, type RailTable } from './rails.ts'
 /**
  * The characters of each set. `epc` is the Latin set of the European Payments Council, `swift_x` the X set of SWIFT
  * (with line breaks), `bacs` that of Bacs, `half_width` the characters that Japanese clearing prints, `latin` printable
- * letters and signs of the Latin script.
+ * letters and signs of the Latin script. The European sets allow no double slash, which separates fields in the
+ * clearing files.
  */
 export const CHARACTERS: { readonly [set in CharacterSet]: RegExp } = {
-  epc: /^[A-Za-z0-9/\-?:().,'+ ]*$/,
-  epc_polish: /^[A-Za-z0-9/\-?:().,'+ ĄąĆćĘęŁłŃńÓóŚśŹźŻż]*$/,
+  epc: /^(?!.*\/\/)[A-Za-z0-9/\-?:().,'+ ]*$/,
+  epc_polish: /^(?!.*\/\/)[A-Za-z0-9/\-?:().,'+ ĄąĆćĘęŁłŃńÓóŚśŹźŻż]*$/,
   swift_x: /^[A-Za-z0-9/\-?:().,'+ \r\n]*$/,
   bacs: /^[A-Z0-9.&/\- ]*$/,
   bacs_mixed: /^[A-Za-z0-9.&/\- ]*$/,
@@ -18,7 +19,7 @@ export const CHARACTERS: { readonly [set in CharacterSet]: RegExp } = {
 }
 
 /** The character sets, described for people. */
-const CHARACTERS_IN_WORDS: { readonly [set in CharacterSet]: string } = {
+export const CHARACTERS_IN_WORDS: { readonly [set in CharacterSet]: string } = {
   epc: "plain letters, digits, spaces and / - ? : ( ) . , ' +, and no two slashes in a row",
   epc_polish: "plain and Polish letters, digits, spaces and / - ? : ( ) . , ' +, and no two slashes in a row",
   swift_x: "plain letters, digits, spaces and / - ? : ( ) . , ' +",
@@ -47,9 +48,8 @@ export function railReference(rail: Rail, text: string, rails: RailTable = RAILS
 }
 
 /**
- * Checks a payment reference against the rail's length and characters. Null when it fits. References of the European
- * sets may not contain a double slash, which separates fields in the clearing files. For a rail without terms nothing
- * is checked.
+ * Checks a payment reference against the rail's length and characters. Null when it fits. For a rail without terms
+ * nothing is checked.
  */
 export function checkReference(rail: Rail, text: string, rails: RailTable = RAILS): ReferenceFault | null {
   const row = rails.get(rail)
@@ -58,7 +58,6 @@ export function checkReference(rail: Rail, text: string, rails: RailTable = RAIL
   const carried = railReference(rail, text, rails)
   // Counts code points, not UTF-16 units; only a text that is too long in units can be too long in code points.
   if (carried.length > max && [...carried].length > max) return { code: 'too_long', params: { max } }
-  const slashes = (characters === 'epc' || characters === 'epc_polish') && carried.includes('//')
-  if (slashes || !CHARACTERS[characters].test(carried)) return { code: 'invalid_characters', params: { characters } }
+  if (!CHARACTERS[characters].test(carried)) return { code: 'invalid_characters', params: { characters } }
   return null
 }

@@ -3,7 +3,7 @@
  * knows them; the table of requirements uses the same names.
  */
 import type { FieldErrorCode } from '../base/problems.ts'
-import type { BankField } from '../rails/rails.ts'
+import type { BankField } from '../rails/bank-field.ts'
 import {
   abaPrefixKnown,
   abaValid,
@@ -18,7 +18,11 @@ import { MEXICAN_BANKS } from './mexican-banks.ts'
 import { ukAccountValid, type UkModulusTable } from './uk-modulus.ts'
 
 /** Members of bank details; those of `BankField` identify an account, the others describe it. */
-export type BankMember = Exclude<BankField, 'address'> | 'bankName' | 'secondaryReference' | 'intermediaryBic'
+export type BankMember =
+  | Exclude<BankField, 'address' | 'accountWithoutIban'>
+  | 'bankName'
+  | 'secondaryReference'
+  | 'intermediaryBic'
 
 /** Bank details in their normal form: no spaces, capitals, padded; absent members are left out. */
 export type BankValues = { readonly [member in BankMember]?: string }

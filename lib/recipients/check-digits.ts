@@ -95,3 +95,32 @@ export function qrReferenceValid(reference: string): boolean {
   const carry = digits.slice(0, -1).reduce((state, digit) => RECURSIVE[(state + digit) % 10] as number, 0)
   return (10 - carry) % 10 === digits.at(-1)
 }
+
+/** Computes the remainder of a text of capitals and digits by 97, with letters counting 10 to 35 as in an IBAN. */
+export function modulo97(text: string): number {
+  let rest = 0
+  for (const character of text) {
+    const value = Number.parseInt(character, 36)
+    rest = (rest * (value < 10 ? 10 : 100) + value) % 97
+  }
+  return rest
+}
+
+/** Checks a creditor reference of ISO 11649, `RF` in front: modulus 97, the first four characters moved to the end. */
+export function creditorReferenceValid(reference: string): boolean {
+  return modulo97(reference.slice(4) + reference.slice(0, 4)) === 1
+}
+
+const KID_WEIGHTS = [2, 3, 4, 5, 6, 7]
+
+/**
+ * Checks a Norwegian KID by modulus 10 (Luhn) or modulus 11, of which the payee has chosen one. A check digit of ten is
+ * written as a dash; only modulus 11 has it.
+ */
+export function kidValid(kid: string): boolean {
+  const sum = digitsOf(kid.slice(0, -1))
+    .reverse()
+    .reduce((total, digit, index) => total + digit * (KID_WEIGHTS[index % KID_WEIGHTS.length] as number), 0)
+  const check = (11 - (sum % 11)) % 11
+  return kid.endsWith('-') ? check === 10 : check === Number(kid.at(-1)) || luhnValid(kid)
+}

@@ -14,7 +14,8 @@ export function addressNeeds(country: string): readonly ('postalCode' | 'state')
   ]
 }
 
-interface PurposeRule {
+/** The form of the purpose codes of a central bank. */
+export interface PurposeRule {
   readonly pattern: string
   readonly maxLength: number
   readonly example: string
@@ -51,9 +52,4 @@ export const PURPOSES: Readonly<Record<string, PurposeRule>> = {
   ...Object.fromEntries(
     ['CN', 'MY', 'PH', 'TH', 'BH', 'JO', 'KZ', 'KW', 'OM', 'QA'].map((country) => [country, PARTNER_PURPOSE]),
   ),
-}
-
-/** Returns the rule for purpose codes of payments to a country's banks; null where none is required. */
-export function purposeRuleOf(country: string): PurposeRule | null {
-  return PURPOSES[country] ?? null
 }

@@ -5,8 +5,10 @@
  * rails that need the address; the form of each member is here.
  */
 import type { CurrencyCode } from '../base/currency.ts'
-import { CROSS_BORDER_RAIL, RAILS, type BankField, type RailTerms } from '../rails/rails.ts'
+import type { BankField } from '../rails/bank-field.ts'
+import { CROSS_BORDER_RAIL, RAILS, type RailTerms } from '../rails/rails.ts'
 import type { BankMember, BankValues, CheckName } from './bank-checks.ts'
+import { IBAN_EXAMPLES } from './iban-examples.ts'
 import { bankingCountry, ibanLength, ibanOf, usesIban } from './iban.ts'
 
 /** The form of one member of the bank details in one market. */
@@ -34,11 +36,23 @@ export interface Market {
   readonly complete?: (bank: BankValues) => BankValues
   /** Checks of the recipient's name. */
   readonly nameChecks?: readonly CheckName[]
-  /** Returns a further required field, depending on the bank details; null when nothing is missing. */
-  readonly extra?: (
-    bank: BankValues,
-    recipient: { readonly purpose: string | null },
-  ) => { readonly field: string; readonly message: string } | null
+  /** Fields of the recipient that only some of the market's accounts need. */
+  readonly conditional?: readonly ConditionalField[]
+}
+
+/** A field of the recipient that some accounts of a market need. */
+export interface ConditionalField {
+  readonly name: '/purpose'
+  readonly label: string
+  /** The accounts that need it, in words. */
+  readonly requiredWhen: string
+  readonly neededBy: (bank: BankValues) => boolean
+  readonly minLength: number
+  readonly maxLength: number
+  /** Pattern that is found in the value. */
+  readonly pattern: string
+  readonly example: string
+  readonly description: string
 }
 
 function rule(
@@ -76,11 +90,10 @@ function iban(example: string, checks: readonly CheckName[] = [], country?: stri
 }
 
 const BIC_PATTERN = '^[A-Z]{6}[A-Z0-9]{2}([A-Z0-9]{3})?$'
-const bic = (example: string): MemberRule =>
-  rule('bic', 'BIC', [8, 11], BIC_PATTERN, example, {
-    checks: ['bic', 'country_match'],
-    description: 'Of the bank, with or without its branch.',
-  })
+const BIC = rule('bic', 'BIC', [8, 11], BIC_PATTERN, 'SBOXNL2A', {
+  checks: ['bic', 'country_match'],
+  description: 'Of the bank, with or without its branch.',
+})
 
 function accountType(values: readonly ('checking' | 'savings' | 'current')[], description = ''): MemberRule {
   const labels = { checking: 'Checking', savings: 'Savings', current: 'Current' }
@@ -119,7 +132,7 @@ function withLongSuffix(bank: BankValues): BankValues {
 
 /** The markets with rails of their own, by currency; their countries are those of the rails. */
 export const LOCAL_MARKETS: { readonly [currency in CurrencyCode]?: Market } = {
-  EUR: { members: [iban('NL77SBOX0100000001'), bic('SBOXNL2A')] },
+  EUR: { members: [iban('NL77SBOX0100000001'), BIC] },
   GBP: {
     members: [
       digits('sortCode', 'Sort code', 6, 6, '990001', { checks: ['uk_modulus'] }),
@@ -182,10 +195,19 @@ export const LOCAL_MARKETS: { readonly [currency in CurrencyCode]?: Market } = {
   },
   RON: {
     members: [iban('RO49AAAA1B31007593840000', [], 'RO')],
-    extra: ({ iban: account }, { purpose }) =>
-      account?.slice(4, 8) === 'TREZ' && !/[0-9]{2,13}/.test(purpose ?? '')
-        ? { field: '/purpose', message: 'Payments to the treasury need the tax id of the payer in the purpose.' }
-        : null,
+    conditional: [
+      {
+        name: '/purpose',
+        label: 'Purpose',
+        requiredWhen: '/bank/iban is an account of the treasury (TREZ)',
+        neededBy: ({ iban: account }) => account?.slice(4, 8) === 'TREZ',
+        minLength: 2,
+        maxLength: 140,
+        pattern: '[0-9]{2,13}',
+        example: 'CUI 14399840',
+        description: 'Payments to the treasury need the tax id of the payer in the purpose.',
+      },
+    ],
   },
   AUD: { members: [digits('bsb', 'BSB', 6, 6, '062000'), accountNumber(5, 9, '123456789')] },
   NZD: {
@@ -201,7 +223,7 @@ export const LOCAL_MARKETS: { readonly [currency in CurrencyCode]?: Market } = {
   },
   SGD: {
     members: [
-      bic('DBSSSGSG'),
+      BIC,
       digits('bankCode', 'Bank code', 4, 4, '7171'),
       digits('branchCode', 'Branch code', 3, 3, '001'),
       accountNumber(4, 19, '0010000001'),
@@ -243,42 +265,96 @@ export const LOCAL_MARKETS: { readonly [currency in CurrencyCode]?: Market } = {
 export const INTERNATIONAL_ACCOUNT = rule('accountNumber', 'Account number', [1, 34], '^[A-Z0-9]{1,34}$', '1234567890')
 
 /**
- * Makes the market of all other countries, which SWIFT reaches: with an IBAN where the country has IBANs; in dollars an
+ * Returns the members by which SWIFT reaches a country: the BIC, with an IBAN where the country has IBANs; in dollars an
  * account number is possible, too.
  */
-function international(currency: CurrencyCode, country: string): Market {
-  const hasIban = usesIban(country)
-  return {
-    members: [
-      bic(`SBOX${bankingCountry(country)}2A`),
-      ...(hasIban ? [iban('DE89370400440532013000')] : []),
-      ...(hasIban && currency !== 'USD' ? [] : [INTERNATIONAL_ACCOUNT]),
-      rule('intermediaryBic', 'BIC of the intermediary bank', [8, 11], BIC_PATTERN, 'SBOXUS33', { checks: ['bic'] }),
-    ],
+function crossBorderMembers(currency: CurrencyCode, country: string): readonly MemberRule[] {
+  return [
+    BIC,
+    ...(usesIban(country) ? [iban('DE89370400440532013000')] : []),
+    ...(needsIban(currency, country) ? [] : [INTERNATIONAL_ACCOUNT]),
+    rule('intermediaryBic', 'BIC of the intermediary bank', [8, 11], BIC_PATTERN, 'SBOXUS33', { checks: ['bic'] }),
+  ]
+}
+
+/** Tells whether SWIFT takes no account without its IBAN. */
+const needsIban = (currency: string, country: string): boolean => usesIban(country) && currency !== 'USD'
+
+/**
+ * Returns the rails that reach a country's banks in a currency: the currency's own rails, then SWIFT, which reaches all
+ * of them.
+ */
+export function reachableRails(currency: CurrencyCode, country: string): readonly RailTerms[] {
+  return [...ownRails(currency, country), RAILS.get(CROSS_BORDER_RAIL) as RailTerms]
+}
+
+const ownRails = (currency: CurrencyCode, country: string): readonly RailTerms[] =>
+  [...RAILS.values()].filter(
+    (row) => row.currency === currency && row.countries?.has(country) === true && row.withdrawnSince === null,
+  )
+
+/**
+ * Returns the rules of a market: the members of its own rails, then those that only SWIFT needs. A member has one form
+ * in a market, whichever rail carries the payment.
+ */
+export function marketOf(currency: CurrencyCode, country: string): Market {
+  const local: Market | undefined = ownRails(currency, country).length > 0 ? LOCAL_MARKETS[currency] : undefined
+  const own = local?.members ?? []
+  const more = crossBorderMembers(currency, country).filter(
+    ({ member }) => !own.some((known) => known.member === member),
+  )
+  const members = [...own, ...more].map((known) => ofCountry(known, country))
+  return { ...local, members: [...members, BANK_NAME] }
+}
+
+/** Returns the rule with an example of the country: an IBAN or BIC of another country would be refused. */
+function ofCountry(known: MemberRule, country: string): MemberRule {
+  const home = bankingCountry(country)
+  switch (known.member) {
+    case 'iban':
+      return { ...known, example: IBAN_EXAMPLES.get(home) ?? known.example }
+    case 'bic':
+      return { ...known, example: `SBOX${home}2A` }
+    default:
+      return known
   }
 }
 
-/** Returns the rails that reach a country's banks in a currency: its own rails, or SWIFT where there are none. */
-export function reachableRails(currency: CurrencyCode, country: string): readonly RailTerms[] {
-  const own = [...RAILS.values()].filter(
-    (row) => row.currency === currency && row.countries?.has(country) === true && row.withdrawnSince === null,
-  )
-  return own.length > 0 ? own : [RAILS.get(CROSS_BORDER_RAIL) as RailTerms]
-}
-
-/** Returns the rules of a market. */
-export function marketOf(currency: CurrencyCode, country: string): Market {
-  const local = reachableRails(currency, country).some(({ rail }) => rail !== CROSS_BORDER_RAIL)
-    ? LOCAL_MARKETS[currency]
-    : undefined
-  const market = local ?? international(currency, country)
-  return { ...market, members: [...market.members, BANK_NAME] }
+/**
+ * Returns the details by which rails can identify an account, of the members that are present.
+ *
+ * @param country ISO 3166 alpha-2, of the bank
+ */
+export function bankFields(
+  currency: string,
+  country: string,
+  members: Iterable<string>,
+  hasAddress: boolean,
+): ReadonlySet<BankField> {
+  const fields = new Set(members as Iterable<BankField>)
+  if (fields.has('accountNumber') && !needsIban(currency, country)) fields.add('accountWithoutIban')
+  if (hasAddress) fields.add('address')
+  return fields
 }
 
 /** Returns the groups of a rail's `needs` that the members of a market can satisfy. */
-export function groupsOf(row: RailTerms, market: Market): readonly (readonly BankField[])[] {
-  const known = new Set<string>(['address', ...market.members.map(({ member }) => member)])
+export function groupsOf(
+  row: RailTerms,
+  { currency, country }: { readonly currency: string; readonly country: string },
+  { members }: Market,
+): readonly (readonly BankField[])[] {
+  const known = bankFields(
+    currency,
+    country,
+    members.map(({ member }) => member),
+    true,
+  )
   return row.needs.filter((group) => group.every((field) => known.has(field)))
+}
+
+/** Returns the JSON Pointer of the field of a recipient's body that a rail needs. */
+export function pointerOf(field: BankField): string {
+  return field === 'address' ? '/address' : `/bank/${field === 'accountWithoutIban' ? 'accountNumber' : field}`
 }
 
 /**

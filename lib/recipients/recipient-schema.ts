@@ -256,6 +256,9 @@ export const RecipientRequirements = Type.Object(
           available: Type.Boolean(),
           reason: Type.Optional(Type.String()),
           fields: Type.Array(Type.String()),
+          alternatives: Type.Array(Type.Array(Type.String()), {
+            description: 'Groups of fields; any group is enough for the rail.',
+          }),
           referenceRule: Type.Object({ maxLength: Type.Integer(), characters: Type.String(), pattern: Type.String() }),
           limit: Nullable(Money),
           cutOff: Nullable(Type.Object({ time: Type.String(), zone: Type.String() })),

@@ -7,19 +7,24 @@ import { hash } from 'node:crypto'
 import { isCurrencyCode, WITHDRAWN_CURRENCIES, type CurrencyCode } from '../base/currency.ts'
 import { moneyJson, type MoneyJson } from '../base/money.ts'
 import { underLimits, type RailLimits } from '../rails/rail-limits.ts'
-import { PARTNER_ZONE, RAILS, type BankField, type ChargeBearer, type Rail, type RailTerms } from '../rails/rails.ts'
+import type { BankField } from '../rails/bank-field.ts'
+import { railDays } from '../rails/calendars.ts'
+import { CROSS_BORDER_RAIL, RAILS, type ChargeBearer, type Rail, type RailTerms } from '../rails/rails.ts'
 import { CHARACTERS } from '../rails/reference.ts'
 import type { CheckName } from './bank-checks.ts'
-import { addressNeeds, POSTAL_CODES, PURPOSES, purposeRuleOf, STATES } from './country-rules.ts'
+import { addressNeeds, POSTAL_CODES, STATES } from './country-rules.ts'
 import {
   groupsOf,
   INTERNATIONAL_ACCOUNT,
   LOCAL_MARKETS,
   marketOf,
+  pointerOf,
   reachableRails,
   type Market,
   type MemberRule,
 } from './markets.ts'
+import { PAYMENT_RULES, paymentRulesOf, type PaymentCheckName, type PaymentFieldRule } from './payment-fields.ts'
+import { PURPOSE_CODES_DATE } from './purpose-codes.ts'
 
 export type VerificationScheme = 'cop' | 'vop' | 'none'
 
@@ -45,7 +50,7 @@ export interface RequirementField {
   readonly options?: readonly { readonly value: string; readonly label: string }[]
   readonly example: string
   readonly description: string
-  readonly checks: readonly CheckName[]
+  readonly checks: readonly (CheckName | PaymentCheckName)[]
   readonly rails: readonly Rail[]
 }
 
@@ -54,6 +59,8 @@ export interface RequirementRail {
   readonly available: boolean
   readonly reason?: string
   readonly fields: readonly string[]
+  /** Each group of fields is enough for the rail. */
+  readonly alternatives: readonly (readonly string[])[]
   readonly referenceRule: { readonly maxLength: number; readonly characters: string; readonly pattern: string }
   readonly limit: MoneyJson | null
   readonly cutOff: { readonly time: string; readonly zone: string } | null
@@ -96,7 +103,9 @@ export function requirementsOf(
   const rows = reachableRails(currency, country).map((row) => underLimits(row, set.limits))
   const market = marketOf(currency, country)
   const rails = rows.map(({ rail }) => rail)
-  const members = market.members.map((member) => memberField(member, rows, market))
+  const place = { currency, country }
+  const ways = rows.flatMap((row) => groupsOf(row, place, market).map((group): Way => ({ rail: row.rail, group })))
+  const members = market.members.map((member) => memberField(member, rails, ways))
   const always = (
     name: string,
     label: string,
@@ -118,7 +127,7 @@ export function requirementsOf(
     country,
     type,
     version: set.version === NO_LIMITS.version ? REQUIREMENTS_VERSION : `${REQUIREMENTS_VERSION}-${set.version}`,
-    rails: rows.map((row) => railJson(row, market, currency)),
+    rails: rows.map((row) => railJson(row, ways, currency)),
     fields: [
       always('/name', 'Name', 'Amsterdam Trading BV', {
         ...NAME_LENGTH,
@@ -134,29 +143,43 @@ export function requirementsOf(
         ...(members.some(({ name }) => name === '/bank/iban') ? { requiredWhen: '/bank/iban is null' } : {}),
       }),
       ...members,
-      ...addressFields(rows, market, country),
+      ...addressFields(rails, ways, country),
+      ...conditionalFields(market, always),
     ],
-    paymentFields: paymentFields(rails, market, country),
+    paymentFields: paymentFields(rows, country),
     verification: verificationOf(currency, country),
   }
 }
 
-function memberField(member: MemberRule, rows: readonly RailTerms[], market: Market): RequirementField {
+/** A way of paying: a rail, and fields that are enough for it. */
+interface Way {
+  readonly rail: Rail
+  readonly group: readonly BankField[]
+}
+
+/**
+ * Makes the field of a member. Where the currency has rails of its own, a member that only SWIFT needs is optional: a
+ * recipient must satisfy one rail.
+ */
+function memberField(member: MemberRule, rails: readonly Rail[], all: readonly Way[]): RequirementField {
   const { member: name, label, minLength, maxLength, pattern, options, example, description, checks } = member
-  const groups = rows.flatMap((row) => groupsOf(row, market).map((group) => ({ rail: row.rail, group })))
-  const using = groups.filter(({ group }) => group.includes(name as BankField))
+  const pointer = `/bank/${name}`
+  const has = ({ group }: Way): boolean => group.some((field) => pointerOf(field) === pointer)
+  const own = all.filter(({ rail }) => rail !== CROSS_BORDER_RAIL)
+  const ways = own.length > 0 ? own : all
+  const using = ways.filter(has)
   // The alternatives to this member: for each, a member that the other way needs and this way does not.
-  const ways = groups
-    .filter(({ group }) => !group.includes(name as BankField))
+  const others = ways
+    .filter((way) => !has(way))
     .map(
       ({ group }) =>
         group.find((field) => field !== 'address' && !using.some((own) => own.group.includes(field))) ??
         (group[0] as BankField),
     )
-  const requiredWhen = [...new Set(ways)].map((field) => `/bank/${field} is null`).join(' and ')
-  const named = using.length === 0 ? rows.map(({ rail }) => rail) : [...new Set(using.map(({ rail }) => rail))]
+  const requiredWhen = [...new Set(others)].map((field) => `${pointerOf(field)} is null`).join(' and ')
+  const named = all.filter(has).map(({ rail }) => rail)
   return {
-    name: `/bank/${name}`,
+    name: pointer,
     label,
     required: using.length > 0,
     ...(using.length > 0 && requiredWhen !== '' ? { requiredWhen } : {}),
@@ -168,19 +191,30 @@ function memberField(member: MemberRule, rows: readonly RailTerms[], market: Mar
     example,
     description,
     checks,
-    rails: named,
+    rails: named.length === 0 ? rails : [...new Set(named)],
   }
 }
 
+/** Makes the fields that only some accounts of the market need. */
+function conditionalFields(
+  market: Market,
+  field: (name: string, label: string, example: string, rest: Partial<RequirementField>) => RequirementField,
+): RequirementField[] {
+  return (market.conditional ?? []).map(
+    ({ name, label, example, requiredWhen, minLength, maxLength, pattern, description }) =>
+      field(name, label, example, { required: false, requiredWhen, minLength, maxLength, pattern, description }),
+  )
+}
+
 /** Makes the fields of the address for the rails that need one: required when all rails need it. */
-function addressFields(rows: readonly RailTerms[], market: Market, country: string): RequirementField[] {
-  const needing = rows.filter((row) => groupsOf(row, market).some((group) => group.includes('address')))
+function addressFields(rails: readonly Rail[], ways: readonly Way[], country: string): RequirementField[] {
+  const needing = rails.filter((rail) => ways.some((way) => way.rail === rail && way.group.includes('address')))
   if (needing.length === 0) return []
   const shared = {
-    required: needing.length === rows.length,
+    required: needing.length === rails.length,
     type: 'string' as const,
     checks: [],
-    rails: needing.map(({ rail }) => rail),
+    rails: needing,
     description: '',
   }
   const more = new Set<string>(addressNeeds(country))
@@ -224,61 +258,45 @@ function addressFields(rows: readonly RailTerms[], market: Market, country: stri
   ]
 }
 
-function paymentFields(rails: readonly Rail[], market: Market, country: string): RequirementField[] {
-  const fields: RequirementField[] = []
-  const purpose = purposeRuleOf(country)
-  if (purpose !== null) {
-    fields.push({
-      name: '/purposeCode',
-      label: 'Purpose code',
-      required: true,
+/** Makes the fields of payments: each rule once, with the rails that have it. */
+function paymentFields(rows: readonly RailTerms[], country: string): RequirementField[] {
+  const rails = new Map<PaymentFieldRule, Rail[]>()
+  for (const row of rows)
+    for (const rule of paymentRulesOf(row, country)) rails.set(rule, [...(rails.get(rule) ?? []), row.rail])
+  return [...rails].map(([rule, having]) => {
+    const { name, label, required, requiredWhen, minLength, maxLength, pattern, example, description, checks } = rule
+    return {
+      name,
+      label,
+      required,
+      ...(requiredWhen === undefined ? {} : { requiredWhen }),
       type: 'string',
-      minLength: 1,
-      maxLength: purpose.maxLength,
-      pattern: purpose.pattern,
-      example: purpose.example,
-      description: purpose.description,
-      checks: [],
-      rails,
-    })
-  }
-  if (market.members.some(({ checks }) => checks.includes('qr_iban'))) {
-    fields.push({
-      name: '/reference',
-      label: 'QR reference',
-      required: false,
-      requiredWhen: '/bank/iban is a QR-IBAN',
-      type: 'string',
-      minLength: 27,
-      maxLength: 27,
-      pattern: '^[0-9]{27}$',
-      example: '210000000003139471430009017',
-      description: 'Printed on the bill.',
-      checks: ['qr_iban'],
-      rails,
-    })
-  }
-  return fields
+      minLength,
+      maxLength,
+      pattern,
+      example,
+      description,
+      checks,
+      rails: having,
+    }
+  })
 }
 
-function railJson(row: RailTerms, market: Market, currency: CurrencyCode): RequirementRail {
+function railJson(row: RailTerms, ways: readonly Way[], currency: CurrencyCode): RequirementRail {
   const { rail, reference, limitMinor, cutOff, speed, chargeBearers } = row
-  const fields = new Set(
-    groupsOf(row, market)
-      .flat()
-      .map((field) => (field === 'address' ? '/address' : `/bank/${field}`)),
-  )
+  const alternatives = ways.filter((way) => way.rail === rail).map(({ group }) => group.map(pointerOf))
   return {
     rail,
     available: true,
-    fields: ['/name', '/type', '/currency', '/bank/bankCountry', ...fields],
+    fields: ['/name', '/type', '/currency', '/bank/bankCountry', ...new Set(alternatives.flat())],
+    alternatives,
     referenceRule: {
       maxLength: reference.max,
       characters: reference.characters,
       pattern: CHARACTERS[reference.characters].source,
     },
     limit: limitMinor === null ? null : moneyJson({ amountMinor: limitMinor, currency }),
-    cutOff: cutOff === null || cutOff.zone === PARTNER_ZONE ? null : cutOff,
+    cutOff: cutOff === null ? null : { time: cutOff.time, zone: railDays(rail).zone },
     speed,
     chargeBearers,
   }
@@ -310,7 +328,15 @@ function ruleOf({ calendar: _calendar, ...row }: RailTerms): Omit<RailTerms, 'ca
 export const REQUIREMENTS_VERSION = hash(
   'sha256',
   JSON.stringify(
-    [LOCAL_MARKETS, INTERNATIONAL_ACCOUNT, PURPOSES, [...STATES], [...POSTAL_CODES], [...RAILS.values()].map(ruleOf)],
+    [
+      LOCAL_MARKETS,
+      INTERNATIONAL_ACCOUNT,
+      PAYMENT_RULES,
+      PURPOSE_CODES_DATE,
+      [...STATES],
+      [...POSTAL_CODES],
+      [...RAILS.values()].map(ruleOf),
+    ],
     (_, value: unknown) =>
       typeof value === 'bigint'
         ? String(value)

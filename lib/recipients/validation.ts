@@ -2,7 +2,7 @@
  * Validates recipients against the table of requirements, and makes their stored form. This file has no rule of its
  * own: every length, pattern, check and need is read from the table.
  */
-import type { BankField } from '../rails/rails.ts'
+import { CROSS_BORDER_RAIL } from '../rails/rails.ts'
 import type { CurrencyCode } from '../base/currency.ts'
 import type { FieldError, FieldErrorCode } from '../base/problems.ts'
 import { CHECKS, SANDBOX_CODES, type BankMember, type BankValues, type CheckContext } from './bank-checks.ts'
@@ -12,7 +12,16 @@ import { halfWidthName } from './kana.ts'
 import { maskAccountNumber, maskIban } from './masking.ts'
 import { addressNeeds } from './country-rules.ts'
 import { currencyFault } from './requirements.ts'
-import { domesticIban, groupsOf, marketOf, reachableRails, type Market, type MemberRule } from './markets.ts'
+import {
+  bankFields,
+  domesticIban,
+  groupsOf,
+  marketOf,
+  pointerOf,
+  reachableRails,
+  type Market,
+  type MemberRule,
+} from './markets.ts'
 import type { UkModulusTable } from './uk-modulus.ts'
 
 /** An address as clients send it. */
@@ -122,8 +131,9 @@ export function validateRecipient(world: ValidationDeps, input: RecipientInput):
       fault('/name', 'invalid_characters', 'Must be in kana or Latin letters, which is what Japanese banks print.'),
     )
   }
-  const extra = market.extra?.(bank, input) ?? null
-  if (extra !== null) errors.push(fault(extra.field, 'required', extra.message))
+  for (const { name, neededBy, pattern, description } of market.conditional ?? [])
+    if (neededBy(bank) && !new RegExp(pattern).test(input.purpose ?? ''))
+      errors.push(fault(name, 'required', description))
   if (errors.length > 0) return { errors }
   const bankAddress = input.bank.bankAddress ?? null
   return {
@@ -276,15 +286,26 @@ interface Held {
   readonly hasAddress: boolean
 }
 
-/** Returns a `required` error for each field that the nearest way of paying lacks; none when one way is complete. */
+/**
+ * Returns a `required` error for each field that the nearest way of paying lacks; none when one way is complete. The
+ * nearest way lacks the fewest fields; of several, it is one of the currency's own rails, and has the most fields.
+ */
 function missingErrors({ currency, bankCountry, market, bank, hasAddress }: Held): FieldError[] {
-  const has = (field: BankField): boolean => (field === 'address' ? hasAddress : bank[field] !== undefined)
-  const ways = reachableRails(currency, bankCountry).flatMap((row) => groupsOf(row, market))
-  if (ways.some((way) => way.every(has))) return []
-  const nearest = ways.toSorted((left, right) => right.filter(has).length - left.filter(has).length)[0] ?? []
-  return nearest
-    .filter((field) => !has(field))
-    .map((field) => fault(field === 'address' ? '/address' : `/bank/${field}`, 'required', 'Is required.'))
+  const given = bankFields(currency, bankCountry, Object.keys(bank), hasAddress)
+  const ways = reachableRails(currency, bankCountry).flatMap((row) =>
+    groupsOf(row, { currency, country: bankCountry }, market).map((group) => ({
+      isCrossBorder: row.rail === CROSS_BORDER_RAIL,
+      had: group.filter((field) => given.has(field)).length,
+      missing: group.filter((field) => !given.has(field)),
+    })),
+  )
+  const nearest = ways.toSorted(
+    (left, right) =>
+      left.missing.length - right.missing.length ||
+      Number(left.isCrossBorder) - Number(right.isCrossBorder) ||
+      right.had - left.had,
+  )[0]
+  return (nearest?.missing ?? []).map((field) => fault(pointerOf(field), 'required', 'Is required.'))
 }
 
 function addressErrors(path: string, address: AddressInput): FieldError[] {
@@ -325,7 +346,9 @@ export function accountIdentityOf(bankCountry: string, bank: BankValues): string
   if (iban !== null) return iban
   const account = IDENTIFIERS.map((member) => bank[member]).find((value) => value !== undefined) ?? ''
   const beside = BESIDE.map((member) => bank[member]).filter((value) => value !== undefined)
-  // The BIC of a head office may be written with or without its branch `XXX`.
-  const bic = bank.bic === undefined ? [] : [bank.bic.endsWith('XXX') ? bank.bic.slice(0, 8) : bank.bic]
+  // A national code names the bank already, so there a BIC makes no other account of it. The BIC of a head office may be
+  // written with or without its branch `XXX`.
+  const bic =
+    bank.bic === undefined || beside.length > 0 ? [] : [bank.bic.endsWith('XXX') ? bank.bic.slice(0, 8) : bank.bic]
   return [country, ...bic, ...beside, account].join(':')
 }

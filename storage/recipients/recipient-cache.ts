@@ -6,7 +6,9 @@ import { LRUCache } from 'lru-cache'
 import type { Editor } from '../../lib/approvals/requesters.ts'
 import type { RecipientSnapshot } from '../../lib/payments/payment.ts'
 import { railTable } from '../../lib/rails/rail-limits.ts'
-import type { BankField, RailTable } from '../../lib/rails/rails.ts'
+import type { BankField } from '../../lib/rails/bank-field.ts'
+import type { RailTable } from '../../lib/rails/rails.ts'
+import { bankFields } from '../../lib/recipients/markets.ts'
 import { payeeOf } from '../../lib/recipients/payee.ts'
 import type { PayeeQuestion, RecipientVerification, VerificationPolicy } from '../../lib/recipients/verification.ts'
 import { IS_OWN_ACCOUNT, PLATFORM_ACCOUNT, type PlatformAccount } from '../accounts/account-details.ts'
@@ -187,11 +189,10 @@ function payableRecipient(row: readonly unknown[]): PayableRecipient {
   const payable = PAYABLE.read(row)
   const terms = TERMS.read(row, PAYABLE.width)
   const { bank, requireVerification, allowedOverrides } = terms
-  const fields = new Set(Object.keys(bank).filter((field) => bank[field] !== null) as BankField[])
-  if (terms.hasAddress) fields.add('address')
+  const members = Object.keys(bank).filter((member) => bank[member] !== null)
   return {
     ...payable,
-    fields,
+    fields: bankFields(payable.currency, payable.bankCountry, members, terms.hasAddress),
     iban: bank['iban'] ?? null,
     payee: payeeOf({ ...payable, bank }),
     verificationPolicy: { requireVerification, allowedOverrides },

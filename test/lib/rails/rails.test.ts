@@ -3,7 +3,8 @@ import type { CurrencyCode } from '../../../lib/base/currency.ts'
 import { checkReference, railReference, referenceMessage } from '../../../lib/rails/reference.ts'
 import { chooseRail } from '../../../lib/rails/choose-rail.ts'
 import { RAILS, SEPA_COUNTRIES, speedOf } from '../../../lib/rails/rails.ts'
-import type { BankField, Rail } from '../../../lib/rails/rails.ts'
+import type { BankField } from '../../../lib/rails/bank-field.ts'
+import type { Rail } from '../../../lib/rails/rails.ts'
 import type { RailRefusal } from '../../../lib/rails/choose-rail.ts'
 
 const UK = 'sortCode accountNumber'
@@ -29,7 +30,7 @@ t.test('the fastest rail that fits is chosen, then the cheapest', (t) => {
   const table: readonly (readonly [CurrencyCode, bigint, string, string, Rail, string])[] = [
     ['EUR', 100n, 'NL', 'iban', 'sepa_instant', 'instant'],
     ['EUR', 10n ** 14n, 'DE', 'iban', 'sepa_instant', 'instant'],
-    ['EUR', 100n, 'US', 'bic accountNumber address', 'swift', 'international'],
+    ['EUR', 100n, 'US', 'bic accountWithoutIban address', 'swift', 'international'],
     ['GBP', 1_000_000_00n, 'GB', UK, 'faster_payments', 'instant'],
     ['GBP', 1_000_000_01n, 'GB', `${UK} address`, 'chaps', 'same_day'],
     ['GBP', 1_000_000_01n, 'GB', UK, 'bacs', 'batch'],
@@ -61,7 +62,7 @@ t.test('the fastest rail that fits is chosen, then the cheapest', (t) => {
     ['MXN', 100n, 'MX', 'clabe', 'mx_spei', 'instant'],
     ['ZAR', 5_000_000_01n, 'ZA', 'branchCode accountNumber accountType address', 'za_eft', 'batch'],
     ['AED', 100n, 'AE', 'iban address', 'ae_uaefts', 'same_day'],
-    ['THB', 100n, 'TH', 'bic accountNumber address', 'swift', 'international'],
+    ['THB', 100n, 'TH', 'bic accountWithoutIban address', 'swift', 'international'],
   ]
   for (const [currency, amount, country, fields, rail, reason] of table) {
     t.strictSame(ask(currency, amount, country, fields), { rail, reason }, `${currency} ${amount} ${country} ${fields}`)

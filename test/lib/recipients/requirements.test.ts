@@ -2,12 +2,14 @@
 import t from 'tap'
 import type { CurrencyCode } from '../../../lib/base/currency.ts'
 import type { FieldErrorCode } from '../../../lib/base/problems.ts'
+import { RAILS } from '../../../lib/rails/rails.ts'
 import { halfWidthName } from '../../../lib/recipients/kana.ts'
 import { paymentFieldFault } from '../../../lib/recipients/payment-fields.ts'
 import { REQUIREMENTS_VERSION, requirementsOf } from '../../../lib/recipients/requirements.ts'
 import { loadUkModulusTable } from '../../../storage/recipients/uk-modulus-files.ts'
 import { validateRecipient, type BankInput, type RecipientInput } from '../../../lib/recipients/validation.ts'
 
+const SWIFT = RAILS.get('swift')!
 const ukModulus = await loadUkModulusTable(null)
 const sandbox = { ukModulus, sandbox: true }
 const live = { ukModulus, sandbox: false }
@@ -124,6 +126,7 @@ const SAMPLES: readonly Sample[] = [
       iban('GB48SBOX99000112345678'),
       { sortCode: '990001', accountNumber: '345678' },
       { sortCode: '134020', accountNumber: '63849203', secondaryReference: 'ROLL-1' },
+      { sortCode: '990001', accountNumber: '12345678', bic: 'SBOXGB2A' },
     ],
     wrong: [
       [{ accountNumber: '66374959' }, '/bank/accountNumber', 'invalid_checksum'],
@@ -131,7 +134,8 @@ const SAMPLES: readonly Sample[] = [
       [{ sortCode: '08999A' }, '/bank/sortCode', 'invalid_format'],
       [{ accountNumber: '12345' }, '/bank/accountNumber', 'too_short'],
       [{ accountNumber: null }, '/bank/accountNumber', 'required'],
-      [{ bic: 'SBOXGB2A' }, '/bank/bic', 'not_applicable'],
+      [{ bic: 'SBOXNL2A' }, '/bank/bic', 'invalid_value'],
+      [{ clabe: '032180000118359719' }, '/bank/clabe', 'not_applicable'],
       [{ iban: 'GB48SBOX99000112345678' }, '/bank/sortCode', 'invalid_value'],
     ],
   },
@@ -387,64 +391,8 @@ t.test('the lev has ended', async (t) => {
   })
 })
 
-/** Bodies made of nothing but what the requirements show: for each field that has an alternative, one without it. */
-t.test('what is shown is what is checked', async (t) => {
-  for (const {
-    market: [currency, country],
-    right,
-  } of SAMPLES) {
-    const shown = requirementsOf({ currency: currency as CurrencyCode, country, type: null })
-    t.equal(shown.version, REQUIREMENTS_VERSION)
-    for (const rail of shown.rails) {
-      const wanted = shown.fields.filter(({ name }) =>
-        rail.fields.some((field) => name === field || name.startsWith(`${field}/`)),
-      )
-      for (const { name, example, pattern, minLength, maxLength } of wanted) {
-        if (pattern !== undefined) t.match(example, new RegExp(pattern), `${currency}/${country} ${name}`)
-        if (minLength !== undefined)
-          t.ok(
-            example.length >= minLength && example.length <= (maxLength ?? Infinity),
-            `${currency}/${country} ${name}: ${example}`,
-          )
-      }
-      const alternatives = wanted.filter(
-        ({ name, requiredWhen }) =>
-          name.startsWith('/bank/') && requiredWhen !== undefined && name !== '/bank/bankCountry',
-      )
-      const excludes = (one: { readonly requiredWhen?: string }, name: string) =>
-        one.requiredWhen?.includes(`${name} `) === true
-      const ways =
-        alternatives.length === 0
-          ? [wanted]
-          : alternatives.map((one) =>
-              wanted.filter((field) => !excludes(one, field.name) && !excludes(field, one.name)),
-            )
-      for (const way of ways) {
-        const bank: Record<string, string> = Object.fromEntries(
-          way.filter(({ name }) => name.startsWith('/bank/')).map(({ name, example }) => [name.slice(6), example]),
-        )
-        // One example of an IBAN stands for many countries.
-        bank['bankCountry'] = country
-        if (bank['iban'] !== undefined && bank['iban'].slice(0, 2) !== country)
-          bank['iban'] = right.find(({ iban }) => iban !== undefined)?.iban as string
-        t.match(
-          validateRecipient(sandbox, input(currency, country, bank)),
-          { recipient: {} },
-          `${currency}/${country} ${rail.rail} ${JSON.stringify(bank)}`,
-        )
-        for (const missing of way.filter(
-          ({ name, required }) => required && name.startsWith('/bank/') && !name.endsWith('bankCountry'),
-        )) {
-          const { [missing.name.slice(6)]: _left, ...rest } = bank
-          const found = validateRecipient(sandbox, input(currency, country, rest))
-          t.ok(
-            'errors' in found && found.errors.some(({ code }) => code === 'required'),
-            `${currency}/${country} without ${missing.name}`,
-          )
-        }
-      }
-    }
-  }
+t.test('a field says when it is required, its form, its checks and its rails', async (t) => {
+  t.equal(requirementsOf({ currency: 'EUR', country: 'NL', type: null }).version, REQUIREMENTS_VERSION)
   t.match(
     requirementsOf({ currency: 'GBP', country: 'GB', type: null }).fields.find(({ name }) => name === '/bank/sortCode'),
     {
@@ -464,7 +412,8 @@ t.test('what is shown is what is checked', async (t) => {
 
 t.test('what a payment says it is for is a code that its country knows, or one of ISO 20022', async (t) => {
   const fault = (bankCountry: string, purposeCode: string | null) =>
-    paymentFieldFault({ bankCountry, iban: null }, { reference: 'Invoice 42', purposeCode })?.code ?? null
+    paymentFieldFault({ bankCountry, iban: null, fields: new Set() }, SWIFT, { reference: 'Invoice 42', purposeCode })
+      ?.code ?? null
   for (const [country, code, expected] of [
     ['NL', null, null],
     ['NL', 'SALA', null],
@@ -472,6 +421,9 @@ t.test('what a payment says it is for is a code that its country knows, or one o
     ['NL', 'SAL', 'invalid_format'],
     ['NL', '!!!!', 'invalid_format'],
     ['NL', 'P0103', 'invalid_format'],
+    ['NL', 'ZZZZ', 'invalid_value'],
+    ['NL', 'B112', null],
+    ['NL', 'DIVI', null],
     ['IN', 'P0103', null],
     ['IN', 'SALA', 'invalid_format'],
     ['IN', null, 'required'],
@@ -484,23 +436,62 @@ t.test('rails, purposes and verification by market', async (t) => {
   const of = (currency: CurrencyCode, country: string) => requirementsOf({ currency, country, type: 'business' })
   t.same(
     of('EUR', 'NL').rails.map(({ rail }) => rail),
-    ['sepa', 'sepa_instant', 'target2'],
+    ['sepa', 'sepa_instant', 'target2', 'swift'],
+  )
+  t.same(
+    of('PLN', 'PL').rails.map(({ rail, cutOff }) => [rail, cutOff]),
+    [
+      ['pl_express_elixir', null],
+      ['pl_elixir', { time: '14:30', zone: 'Europe/Warsaw' }],
+      ['swift', { time: '16:00', zone: 'UTC' }],
+    ],
+    'SWIFT reaches every country, with the cut-off of the partner',
+  )
+  t.same(
+    of('PLN', 'PL').rails.map(({ alternatives }) => alternatives),
+    [
+      [['/bank/iban'], ['/bank/accountNumber']],
+      [['/bank/iban'], ['/bank/accountNumber']],
+      [['/bank/bic', '/bank/iban', '/address']],
+    ],
+  )
+  t.match(
+    of('PLN', 'PL').fields.find(({ name }) => name === '/bank/bic'),
+    { required: false, rails: ['swift'] },
+    'a recipient must satisfy one rail, so what only SWIFT needs is optional',
+  )
+  t.match(
+    of('RON', 'RO').fields.find(({ name }) => name === '/purpose'),
+    {
+      required: false,
+      requiredWhen: '/bank/iban is an account of the treasury (TREZ)',
+      pattern: '[0-9]{2,13}',
+    },
   )
   t.same(
     of('EUR', 'US').rails.map(({ rail }) => rail),
     ['swift'],
   )
   t.same(
-    of('INR', 'IN').paymentFields.map(({ name, pattern }) => [name, pattern]),
-    [['/purposeCode', '^P[0-9]{4}$']],
+    of('INR', 'IN')
+      .paymentFields.filter(({ name }) => name === '/purposeCode')
+      .map(({ required, pattern }) => [required, pattern]),
+    [[true, '^P[0-9]{4}$']],
   )
   t.same(
-    of('USD', 'AE').paymentFields.map(({ name, pattern }) => [name, pattern]),
-    [['/purposeCode', '^[A-Z]{3}$']],
+    of('USD', 'AE')
+      .paymentFields.filter(({ name }) => name === '/purposeCode')
+      .map(({ required, pattern }) => [required, pattern]),
+    [[true, '^[A-Z]{3}$']],
   )
   t.same(
-    of('CHF', 'CH').paymentFields.map(({ name }) => name),
-    ['/reference'],
+    of('CHF', 'CH')
+      .paymentFields.filter(({ name }) => name === '/reference')
+      .map(({ checks, rails }) => [checks, rails]),
+    [
+      [['qr_iban'], ['ch_sic', 'swift']],
+      [['mod97_rf'], ['ch_sic']],
+    ],
   )
   t.same(
     [of('GBP', 'GB').verification, of('EUR', 'BG').verification, of('EUR', 'TR').verification],
@@ -513,9 +504,9 @@ t.test('rails, purposes and verification by market', async (t) => {
   t.equal(
     of('EUR', 'NL').fields.find(({ name }) => name === '/address/line1')?.required,
     false,
-    'only the gross settlement needs it',
+    'only gross settlement and SWIFT need it',
   )
-  t.same(of('EUR', 'NL').fields.find(({ name }) => name === '/address/line1')?.rails, ['target2'])
+  t.same(of('EUR', 'NL').fields.find(({ name }) => name === '/address/line1')?.rails, ['target2', 'swift'])
   t.equal(of('USD', 'US').fields.find(({ name }) => name === '/address/state')?.required, true)
 })
 
@@ -544,6 +535,12 @@ t.test('what is kept is one spelling of one account', async (t) => {
     ['HUF', 'HU', iban('HU42117730161111101800000000'), { accountNumber: '1177301611111018' }],
     ['PLN', 'PL', iban('PL61109010140000071219812874'), { accountNumber: '61109010140000071219812874' }],
     ['EUR', 'US', { bic: 'SBOXUS33XXX', accountNumber: '1' }, { bic: 'SBOXUS33', accountNumber: '1' }],
+    [
+      'AUD',
+      'AU',
+      { bsb: '062000', accountNumber: '123456' },
+      { bsb: '062000', accountNumber: '123456', bic: 'SBOXAU2A' },
+    ],
   ]
   for (const [currency, country, one, other] of pairs)
     t.equal(kept(currency, country, one).accountIdentity, kept(currency, country, other).accountIdentity, currency)
