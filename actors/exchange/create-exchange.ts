@@ -10,7 +10,6 @@ import type { BookingRule } from '../../lib/exchange/booking.ts'
 import type { ExchangeRecord } from '../../lib/exchange/exchange.ts'
 import { isExpired, type QuoteKind, type QuoteRecord } from '../../lib/exchange/quote.ts'
 import { orderNumber } from '../../lib/base/ids.ts'
-import { LIMITS } from '../../lib/base/limits.ts'
 import { inStoredOrder } from '../../lib/base/metadata.ts'
 import { ProblemError, refuse, refuseField, type Problem } from '../../lib/base/problems.ts'
 import {
@@ -25,7 +24,7 @@ import type { ExchangeFacts } from '../../storage/exchange/exchange-facts.ts'
 import type { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
 import type { OrderNumbers } from '../../storage/payments/order-numbers.ts'
 import { exchangingBalance, type ExchangeBookReply } from '../balances/balance.ts'
-import { Overloaded } from '../runtime/lane.ts'
+import { askUntilDecided } from '../commands/ask-until-decided.ts'
 import { deskOf, mustHave, type QuoteDeps } from './create-quote.ts'
 import type { ContractOutcome } from './exchange-contracts.ts'
 import { openExchangeContract, PLAIN_TERMS, type ForwardTerms } from './open-contract.ts'
@@ -191,34 +190,26 @@ export async function bookSpot(
 ): Promise<ExchangeBookReply | { readonly kind: 'recorded'; readonly outcome: StoredOutcome }> {
   let refusal: Problem | null = null
   let creditRefused = false
-  for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
-    const command = await commandOf(world, caller, found, details, { refusal, creditRefused })
-    const outcome = await world.system.ask(
-      exchangingBalance,
-      found.sellBalance.id,
-      caller.shard,
-      command,
-      caller.deadline,
-    )
-    switch (outcome.kind) {
-      case 'decided':
-        return outcome.reply
-      case 'recorded':
-        return outcome
-      case 'quote_used':
-        refusal = usedQuote(found.quote.id, outcome.existingId)
-        break
-      case 'external_id_used':
-        refusal = takenExternalId(details.externalId, outcome.existingId)
-        break
-      case 'credit_refused':
-        creditRefused = true
-        break
-      default:
-        throw new Error(`Booking an exchange met ${outcome.kind}.`)
-    }
-  }
-  throw new Overloaded('The balance keeps changing; try again.')
+  return await askUntilDecided(
+    { ...caller, system: world.system, actor: exchangingBalance, id: found.sellBalance.id },
+    () => commandOf(world, caller, found, details, { refusal, creditRefused }),
+    (conflict) => {
+      switch (conflict.kind) {
+        case 'quote_used':
+          refusal = usedQuote(found.quote.id, conflict.existingId)
+          return 'again'
+        case 'external_id_used':
+          refusal = takenExternalId(details.externalId, conflict.existingId)
+          return 'again'
+        case 'credit_refused':
+          creditRefused = true
+          return 'again'
+        default:
+          throw new Error(`Booking an exchange met ${conflict.kind}.`)
+      }
+    },
+    'balance',
+  )
 }
 
 async function commandOf(

@@ -6,21 +6,20 @@
  */
 import { dateIn, timestamp } from '../../lib/base/clock.ts'
 import { takenExternalId } from '../../lib/exchange/book-exchange.ts'
-import { asContract, notNow, type Contract, type ContractMove } from '../../lib/exchange/contract.ts'
+import { notNow, type Contract, type ContractMove } from '../../lib/exchange/contract.ts'
 import type { DrawdownOrder } from '../../lib/exchange/draw-contract.ts'
 import { isPartnerDay, partnerDate } from '../../lib/exchange/forward-terms.ts'
 import { orderNumber } from '../../lib/base/ids.ts'
-import { LIMITS } from '../../lib/base/limits.ts'
 import { inStoredOrder } from '../../lib/base/metadata.ts'
-import { refuseNotFound, type Problem } from '../../lib/base/problems.ts'
+import type { Problem } from '../../lib/base/problems.ts'
 import type { ExchangeFacts } from '../../storage/exchange/exchange-facts.ts'
-import { findExchange } from '../../storage/exchange/exchanges.ts'
 import { contractBalance, type ContractCommand } from '../balances/balance.ts'
-import { Overloaded } from '../runtime/lane.ts'
+import { askUntilDecided } from '../commands/ask-until-decided.ts'
 import {
   accountsOfContract,
   contractOfCustomer,
   refuseError,
+  rereadContract,
   type ContractAsker,
   type ContractDeps,
   type ContractOutcome,
@@ -125,9 +124,9 @@ async function draw(
   let contract = known
   let refusal: Problem | null = null
   let creditRefused = false
-  for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
+  const makeCommand = (): ContractCommand => {
     const now = world.clock.now()
-    const command: ContractCommand = {
+    return {
       kind: 'draw_contract',
       customerId: caller.customerId,
       key: caller.key,
@@ -146,28 +145,27 @@ async function draw(
       refusal: refusal ?? (move.automatic === true ? null : windowRefusal(contract, now, calendar)),
       creditRefused,
     }
-    const outcome = await world.system.ask(contractBalance, order.sellBalanceId, caller.shard, command, caller.deadline)
-    switch (outcome.kind) {
-      case 'decided':
-        return outcome.reply
-      case 'recorded':
-        return outcome
-      case 'exchange_stale': {
-        contract = asContract((await findExchange(world.database, known.id)) ?? refuseNotFound())
-        if (move.automatic === true) return { kind: 'refused', problem: notNow(contract).refused, body: null }
-        break
-      }
-      case 'external_id_used':
-        refusal = takenExternalId(order.externalId, outcome.existingId)
-        break
-      case 'credit_refused':
-        creditRefused = true
-        break
-      default:
-        throw new Error(`Drawing from a contract met ${outcome.kind}.`)
-    }
   }
-  throw new Overloaded('The contract keeps changing; try again.')
+  return await askUntilDecided(
+    { ...caller, system: world.system, actor: contractBalance, id: order.sellBalanceId },
+    makeCommand,
+    async (conflict) => {
+      switch (conflict.kind) {
+        case 'exchange_stale':
+          contract = await rereadContract(world.database, known.id)
+          return move.automatic === true ? { kind: 'refused', problem: notNow(contract).refused, body: null } : 'again'
+        case 'external_id_used':
+          refusal = takenExternalId(order.externalId, conflict.existingId)
+          return 'again'
+        case 'credit_refused':
+          creditRefused = true
+          return 'again'
+        default:
+          throw new Error(`Drawing from a contract met ${conflict.kind}.`)
+      }
+    },
+    'contract',
+  )
 }
 
 /** Returns the reason why a contract cannot be drawn from today or any more; null when it can. */

@@ -6,7 +6,7 @@
  */
 import { NO_REQUEST } from '../../lib/balances/decision.ts'
 import type { Clock } from '../../lib/base/clock.ts'
-import { isContract, type Contract } from '../../lib/exchange/contract.ts'
+import { asContract, isContract, type Contract } from '../../lib/exchange/contract.ts'
 import type { ExchangeRecord } from '../../lib/exchange/exchange.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import type { InternalAccounts } from '../../lib/ledger/entry.ts'
@@ -59,6 +59,11 @@ export async function contractOfCustomer(
   if (found === null || found.customerId !== customerId || found.kind !== kind || !isContract(found))
     return refuseNotFound()
   return found
+}
+
+/** Reads a contract again that another change came in between. @throws ProblemError `not-found` */
+export async function rereadContract(database: Database, id: string): Promise<Contract> {
+  return asContract((await findExchange(database, id)) ?? refuseNotFound())
 }
 
 /** Reads the internal accounts of the sold currency, for a forward including the customer's deposits. */

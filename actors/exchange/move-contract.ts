@@ -5,17 +5,15 @@
  * between, the commit reports it, and the flow reads and asks again.
  */
 import { dateIn } from '../../lib/base/clock.ts'
-import { asContract, notNow, type Contract, type ContractMove } from '../../lib/exchange/contract.ts'
-import { LIMITS } from '../../lib/base/limits.ts'
-import { refuseNotFound } from '../../lib/base/problems.ts'
+import { notNow, type Contract, type ContractMove } from '../../lib/exchange/contract.ts'
 import { partnerKeepsDeposits } from '../../storage/exchange/contracts.ts'
-import { findExchange } from '../../storage/exchange/exchanges.ts'
 import { contractBalance, type ContractCommand } from '../balances/balance.ts'
-import { Overloaded } from '../runtime/lane.ts'
+import { askUntilDecided } from '../commands/ask-until-decided.ts'
 import {
   accountsOfContract,
   contractOfCustomer,
   refuseError,
+  rereadContract,
   type ContractAsker,
   type ContractDeps,
   type ContractOutcome,
@@ -68,8 +66,9 @@ export async function moveAtBalance(
   const accounts = await accountsOfContract(world, known)
   let contract = known
   let suspenseId: string | undefined
-  for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
-    const command: ContractCommand = {
+  return await askUntilDecided(
+    { ...caller, system: world.system, actor: contractBalance, id: balanceId },
+    (): ContractCommand => ({
       kind: 'move_contract',
       customerId: caller.customerId,
       key: caller.key,
@@ -85,26 +84,23 @@ export async function moveAtBalance(
         sandbox: world.sandbox,
         suspenseId,
       },
-    }
-    const outcome = await world.system.ask(contractBalance, balanceId, caller.shard, command, caller.deadline)
-    switch (outcome.kind) {
-      case 'decided':
-        return outcome.reply
-      case 'recorded':
-        return outcome
-      case 'exchange_stale': {
-        contract = asContract((await findExchange(world.database, known.id)) ?? refuseNotFound())
-        // A close-out was due on the contract as it was read; the changed contract is judged again.
-        if (move.kind === 'close_out') return { kind: 'refused', problem: notNow(contract).refused, body: null }
-        break
+    }),
+    async (conflict) => {
+      switch (conflict.kind) {
+        case 'exchange_stale':
+          contract = await rereadContract(world.database, known.id)
+          // A close-out was due on the contract as it was read; the changed contract is judged again.
+          return move.kind === 'close_out'
+            ? { kind: 'refused', problem: notNow(contract).refused, body: null }
+            : 'again'
+        // The suspense id for the returned deposit, used when the contract's balance is closed.
+        case 'credit_refused':
+          suspenseId ??= world.ids.next()
+          return 'again'
+        default:
+          throw new Error(`Moving a contract met ${conflict.kind}.`)
       }
-      // The suspense id for the returned deposit, used when the contract's balance is closed.
-      case 'credit_refused':
-        suspenseId ??= world.ids.next()
-        break
-      default:
-        throw new Error(`Moving a contract met ${outcome.kind}.`)
-    }
-  }
-  throw new Overloaded('The contract keeps changing; try again.')
+    },
+    'contract',
+  )
 }

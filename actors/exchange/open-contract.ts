@@ -13,14 +13,13 @@ import { drawdownFromRefusal, settlementDateRefusal } from '../../lib/exchange/f
 import type { QuoteRecord } from '../../lib/exchange/quote.ts'
 import { contractOf } from '../../lib/exchange/open-contract.ts'
 import { orderNumber } from '../../lib/base/ids.ts'
-import { LIMITS } from '../../lib/base/limits.ts'
 import { sandboxDecisionIn } from '../../lib/sandbox/approvals.ts'
 import { inStoredOrder } from '../../lib/base/metadata.ts'
 import type { Problem } from '../../lib/base/problems.ts'
 import { partnerKeepsDeposits } from '../../storage/exchange/contracts.ts'
 import type { ExchangeFacts } from '../../storage/exchange/exchange-facts.ts'
 import { contractBalance, type ContractCommand } from '../balances/balance.ts'
-import { Overloaded } from '../runtime/lane.ts'
+import { askUntilDecided } from '../commands/ask-until-decided.ts'
 import {
   accountsOfContract,
   refuseError,
@@ -72,11 +71,11 @@ export async function openExchangeContract(
       ? { places: await partnerKeepsDeposits(world.database, desk.connectionId) }
       : null
   let refusal: Problem | null = null
-  for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
+  const makeCommand = async (): Promise<ContractCommand> => {
     const now = world.clock.now()
     const { ids, sandbox } = world
     const contract = newContract(world, caller, input, number, now)
-    const command: ContractCommand = {
+    return {
       kind: 'open_contract',
       customerId: caller.customerId,
       key: caller.key,
@@ -94,29 +93,25 @@ export async function openExchangeContract(
       },
       context: { accounts: await accountsOfContract(world, contract), valueDate: dateIn(now, 'UTC'), sandbox },
     }
-    const outcome = await world.system.ask(
-      contractBalance,
-      pays === null ? input.sellBalance.id : (terms.depositBalanceId as string),
-      caller.shard,
-      command,
-      caller.deadline,
-    )
-    switch (outcome.kind) {
-      case 'decided':
-        return outcome.reply
-      case 'recorded':
-        return outcome
-      case 'quote_used':
-        refusal = usedQuote(quote.id, outcome.existingId)
-        break
-      case 'external_id_used':
-        refusal = takenExternalId(input.externalId, outcome.existingId)
-        break
-      default:
-        throw new Error(`Opening a contract met ${outcome.kind}.`)
-    }
   }
-  throw new Overloaded('The balance keeps changing; try again.')
+  const id = pays === null ? input.sellBalance.id : (terms.depositBalanceId as string)
+  return await askUntilDecided(
+    { ...caller, system: world.system, actor: contractBalance, id },
+    makeCommand,
+    (conflict) => {
+      switch (conflict.kind) {
+        case 'quote_used':
+          refusal = usedQuote(quote.id, conflict.existingId)
+          return 'again'
+        case 'external_id_used':
+          refusal = takenExternalId(input.externalId, conflict.existingId)
+          return 'again'
+        default:
+          throw new Error(`Opening a contract met ${conflict.kind}.`)
+      }
+    },
+    'balance',
+  )
 }
 
 /** Builds the contract that is to be opened. */
