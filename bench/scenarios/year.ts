@@ -234,74 +234,26 @@ export const year: Scenario = {
     say(await walk(treasurer, 'transactions', transactions))
     const firstLines = median(await repeat(() => treasurer.get(journal)))
     const firstTransactions = median(await repeat(() => treasurer.get(transactions)))
-    const ofLines = { firstPage: firstLines, rows: true }
-    const ofTransactions = { firstPage: firstTransactions, rows: true }
-    say(
-      await find(
-        treasurer,
-        'journal: an amount of one in 5 000',
-        `${journal}&filter[amountFrom]=${RARE.amount}&filter[amountTo]=${RARE.amount}`,
-        ofLines,
-      ),
-    )
-    say(
-      await find(
-        treasurer,
-        'journal: an amount that none has',
-        `${journal}&filter[amountFrom]=${RARE.amount + 1}&filter[amountTo]=${RARE.amount + 1}`,
-        { ...ofLines, rows: false },
-      ),
-    )
-    say(
-      await find(treasurer, 'journal: a type that none has', `${journal}&filter[type]=fee`, {
-        ...ofLines,
-        rows: false,
-      }),
-    )
-    say(
-      await find(
-        treasurer,
-        'journal: a day half a year ago',
-        `${journal}&filter[bookedFrom]=${dayAgo(183)}&filter[bookedTo]=${dayAgo(183)}`,
-        ofLines,
-      ),
-    )
-    say(
-      await find(
-        treasurer,
-        'transactions: an amount of one in 5 000',
-        `${transactions}&filter[amountFrom]=${RARE.amount}&filter[amountTo]=${RARE.amount}`,
-        ofTransactions,
-      ),
-    )
-    say(
-      await find(
-        treasurer,
-        'transactions: an amount that none has',
-        `${transactions}&filter[amountFrom]=${RARE.amount + 1}&filter[amountTo]=${RARE.amount + 1}`,
-        { ...ofTransactions, rows: false },
-      ),
-    )
-    say(
-      await find(treasurer, 'transactions: a type that none has', `${transactions}&filter[type]=fee`, {
-        ...ofTransactions,
-        rows: false,
-      }),
-    )
-    say(
-      await find(treasurer, 'transactions: a rail that none has', `${transactions}&filter[rail]=sepa_instant`, {
-        ...ofTransactions,
-        rows: false,
-      }),
-    )
-    say(await find(treasurer, 'search: a word that all have', '/transactions?q=invoice', ofTransactions))
-    say(await find(treasurer, 'search: a word of one in 5 000', `/transactions?q=${RARE.word}`, ofTransactions))
-    say(
-      await find(treasurer, 'search: a word that none has', '/transactions?q=zeppelin', {
-        ...ofTransactions,
-        rows: false,
-      }),
-    )
+    const amounts = (amount: number) => `filter[amountFrom]=${amount}&filter[amountTo]=${amount}`
+    const bookedThen = `filter[bookedFrom]=${dayAgo(183)}&filter[bookedTo]=${dayAgo(183)}`
+    /** The filters of each list, and whether any row matches. */
+    const finds: readonly (readonly [list: string, filter: string, path: string, rows: boolean])[] = [
+      ['journal', 'an amount of one in 5 000', `${journal}&${amounts(RARE.amount)}`, true],
+      ['journal', 'an amount that none has', `${journal}&${amounts(RARE.amount + 1)}`, false],
+      ['journal', 'a type that none has', `${journal}&filter[type]=fee`, false],
+      ['journal', 'a day half a year ago', `${journal}&${bookedThen}`, true],
+      ['transactions', 'an amount of one in 5 000', `${transactions}&${amounts(RARE.amount)}`, true],
+      ['transactions', 'an amount that none has', `${transactions}&${amounts(RARE.amount + 1)}`, false],
+      ['transactions', 'a type that none has', `${transactions}&filter[type]=fee`, false],
+      ['transactions', 'a rail that none has', `${transactions}&filter[rail]=sepa_instant`, false],
+      ['search', 'a word that all have', '/transactions?q=invoice', true],
+      ['search', 'a word of one in 5 000', `/transactions?q=${RARE.word}`, true],
+      ['search', 'a word that none has', '/transactions?q=zeppelin', false],
+    ]
+    for (const [list, filter, path, rows] of finds) {
+      const firstPage = list === 'journal' ? firstLines : firstTransactions
+      say(await find(treasurer, `${list}: ${filter}`, path, { firstPage, rows }))
+    }
 
     const memory = (grownMb: number): Condition => ({
       name: `at most ${MEMORY_MB_MAX} MB more memory`,

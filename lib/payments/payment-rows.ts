@@ -6,6 +6,23 @@ import type { PaymentRewrite, PaymentRow } from './effects.ts'
 import { givenOf } from './given-schema.ts'
 import { paymentJson, type PaymentRecord } from './payment.ts'
 
+/** The columns that a new payment and a draft that is submitted write alike. */
+const termsOf = (payment: PaymentRecord) => ({
+  id: payment.id,
+  connectionId: payment.connectionId,
+  ...givenOf(payment),
+  status: payment.status,
+  sourceBalanceId: payment.sourceBalanceId,
+  recipientId: payment.recipientId,
+  currency: payment.currency,
+  amount: payment.amount,
+  fee: payment.fee,
+  rail: payment.rail,
+  executionDate: payment.executionDate,
+  details: JSON.stringify(payment.details),
+  metadata: hasMembers(payment.metadata) ? JSON.stringify(payment.metadata) : null,
+})
+
 /** Makes the row of a new payment. */
 export function paymentRow(
   payment: PaymentRecord,
@@ -14,27 +31,15 @@ export function paymentRow(
   payingBalanceId: string,
 ): PaymentRow {
   return {
-    id: payment.id,
+    ...termsOf(payment),
     customerId: payment.customerId,
     operatorId,
-    connectionId: payment.connectionId,
     shard,
     number: payment.number,
-    ...givenOf(payment),
-    status: payment.status,
-    sourceBalanceId: payment.sourceBalanceId,
     payingBalanceId,
-    recipientId: payment.recipientId,
     holdId,
-    currency: payment.currency,
-    amount: payment.amount,
-    fee: payment.fee,
-    rail: payment.rail,
-    executionDate: payment.executionDate,
     createdBy: payment.createdBy,
     createdVia: payment.createdVia,
-    details: JSON.stringify(payment.details),
-    metadata: hasMembers(payment.metadata) ? JSON.stringify(payment.metadata) : null,
     createdAt: payment.createdAt,
     ...(payment.scheduledPaymentId === null ? {} : { scheduledPaymentId: payment.scheduledPaymentId }),
   }
@@ -46,22 +51,10 @@ export function rewriteOf(
   { holdId, payingBalanceId, version }: Pick<PaymentRewrite, 'holdId' | 'payingBalanceId' | 'version'>,
 ): PaymentRewrite {
   return {
-    id: payment.id,
+    ...termsOf(payment),
     version,
-    connectionId: payment.connectionId,
-    ...givenOf(payment),
-    status: payment.status,
-    sourceBalanceId: payment.sourceBalanceId,
     payingBalanceId,
-    recipientId: payment.recipientId,
     holdId,
-    currency: payment.currency,
-    amount: payment.amount,
-    fee: payment.fee,
-    rail: payment.rail,
-    executionDate: payment.executionDate,
-    details: JSON.stringify(payment.details),
-    metadata: hasMembers(payment.metadata) ? JSON.stringify(payment.metadata) : null,
     updatedAt: payment.updatedAt,
   }
 }

@@ -68,8 +68,24 @@ export const EXTERNAL_IDS_OF_EXCHANGES = externalIds('exchange')
 
 const COLUMNS = columns(Exchange)
 
+/** The columns of a contract's deposit, and of the time at which the contract is due. */
+const OF_DEPOSITS = [
+  'depositStatus',
+  'depositCurrency',
+  'depositRequired',
+  'depositReceived',
+  'depositPlaced',
+  'depositDueAt',
+  'dueAt',
+  'depositUsed',
+  'depositPlacedUsed',
+] as const
+
+/** The columns that the partner's answer sets. */
+const OF_PARTNER = ['failure', 'exception', 'providerRef', 'partnerSold', 'partnerBought'] as const
+
 /** The columns that moves write, and no creation. */
-const MOVED = ['settledAt', 'failure', 'exception', 'providerRef', 'partnerSold', 'partnerBought'] as const
+const MOVED = ['settledAt', ...OF_PARTNER] as const
 
 /** The columns that contracts and their drawdowns have, and no spot exchange. */
 const OF_CONTRACTS = [
@@ -80,15 +96,7 @@ const OF_CONTRACTS = [
   'forwardType',
   'drawdownFrom',
   'heldUntil',
-  'depositStatus',
-  'depositCurrency',
-  'depositRequired',
-  'depositReceived',
-  'depositPlaced',
-  'depositDueAt',
-  'dueAt',
-  'depositUsed',
-  'depositPlacedUsed',
+  ...OF_DEPOSITS,
 ] as const
 const CREATED = without(COLUMNS, [...OF_CONTRACTS, ...MOVED, 'version', 'updatedAt'])
 const CONSTANTS = { version: '1', updated_at: 'u.created_at' }
@@ -127,20 +135,8 @@ const CHANGEABLE = pick(COLUMNS, [
   'remainingSell',
   'remainingBuy',
   'heldUntil',
-  'depositStatus',
-  'depositCurrency',
-  'depositRequired',
-  'depositReceived',
-  'depositPlaced',
-  'depositDueAt',
-  'dueAt',
-  'depositUsed',
-  'depositPlacedUsed',
-  'failure',
-  'exception',
-  'providerRef',
-  'partnerSold',
-  'partnerBought',
+  ...OF_DEPOSITS,
+  ...OF_PARTNER,
   'metadata',
 ]) satisfies Changeable<ExchangeChange>
 
