@@ -7,7 +7,7 @@ import { sandboxDecisionIn } from '../../lib/sandbox/approvals.ts'
 import { dateIn } from '../../lib/base/clock.ts'
 import { expiredQuote, takenExternalId, usedQuote, type BookExchange } from '../../lib/exchange/book-exchange.ts'
 import type { BookingRule } from '../../lib/exchange/booking.ts'
-import type { ExchangeRecord } from '../../lib/exchange/exchange.ts'
+import { NEW_EXCHANGE, type ExchangeRecord } from '../../lib/exchange/exchange.ts'
 import { isExpired, type QuoteKind, type QuoteRecord } from '../../lib/exchange/quote.ts'
 import { orderNumber } from '../../lib/base/ids.ts'
 import { inStoredOrder } from '../../lib/base/metadata.ts'
@@ -228,6 +228,7 @@ async function commandOf(
     [sellCurrency, buyCurrency].map((currency) => accounts.accounts({ operatorId, connectionId, currency })),
   )
   const exchange: ExchangeRecord = {
+    ...NEW_EXCHANGE,
     id: ids.next(),
     customerId: caller.customerId,
     operatorId,
@@ -237,10 +238,7 @@ async function commandOf(
     externalId,
     kind: 'spot',
     status: 'processing',
-    version: 1,
     quoteId: quote.id,
-    parentExchangeId: null,
-    paymentId: null,
     sellBalanceId: sellBalance.id,
     buyBalanceId,
     sellCurrency,
@@ -251,27 +249,9 @@ async function commandOf(
     partnerRate: quote.partnerRate,
     fixedSide: quote.fixedSide,
     fee: quote.fee,
-    holdId: null,
-    approvalId: null,
     tradeDate: valueDate,
     settlementDate: valueDate,
-    settledAt: null,
     reference,
-    drawdownCount: 0,
-    remainingSell: null,
-    remainingBuy: null,
-    forwardType: null,
-    drawdownFrom: null,
-    heldUntil: null,
-    deposit: null,
-    dueAt: null,
-    depositUsed: 0n,
-    depositPlacedUsed: 0n,
-    failure: null,
-    exception: null,
-    providerRef: null,
-    partnerSold: null,
-    partnerBought: null,
     createdBy: caller.createdBy,
     createdVia: caller.createdVia,
     metadata: inStoredOrder(metadata),

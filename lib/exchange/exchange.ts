@@ -125,6 +125,31 @@ export interface ExchangeRecord {
   readonly updatedAt: number
 }
 
+/** The members of a new exchange that nothing has happened to: no hold, no terms of a contract, no settlement. */
+export const NEW_EXCHANGE = {
+  version: 1,
+  parentExchangeId: null,
+  paymentId: null,
+  holdId: null,
+  approvalId: null,
+  settledAt: null,
+  drawdownCount: 0,
+  remainingSell: null,
+  remainingBuy: null,
+  forwardType: null,
+  drawdownFrom: null,
+  heldUntil: null,
+  deposit: null,
+  dueAt: null,
+  depositUsed: 0n,
+  depositPlacedUsed: 0n,
+  failure: null,
+  exception: null,
+  providerRef: null,
+  partnerSold: null,
+  partnerBought: null,
+} as const satisfies Partial<ExchangeRecord>
+
 /** Returns the ids of the two transactions, one for each balance. Contracts move no money themselves and have none. */
 function transactionIdsOf({ id, kind }: Pick<ExchangeRecord, 'id' | 'kind'>): string[] {
   return kind === 'spot' || kind === 'drawdown' ? [transactionId(id), transactionId(id, 'other_side')] : []

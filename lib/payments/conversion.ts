@@ -21,7 +21,7 @@
 import { exchangeHold } from '../exchange/approval.ts'
 import { expiredQuote, usedQuote } from '../exchange/book-exchange.ts'
 import { bookingOf, exchangeEvents, exchangeRow, exchangeUpdate, type BookingContext } from '../exchange/booking.ts'
-import type { ExchangeRecord } from '../exchange/exchange.ts'
+import { NEW_EXCHANGE, type ExchangeRecord } from '../exchange/exchange.ts'
 import { isExpired, type QuoteRecord } from '../exchange/quote.ts'
 import type { CurrencyCode } from '../base/currency.ts'
 import type { IdSource } from '../base/ids.ts'
@@ -103,6 +103,7 @@ export function exchangeFor(
 ): { readonly exchange: ExchangeRecord; readonly effects: Effects } {
   const holdId = payment.waits ? ids.next() : null
   const exchange: ExchangeRecord = {
+    ...NEW_EXCHANGE,
     id,
     customerId: balance.customerId,
     operatorId: balance.operatorId,
@@ -112,9 +113,7 @@ export function exchangeFor(
     externalId: null,
     kind: 'spot',
     status: payment.waits ? 'pending_approval' : 'processing',
-    version: 1,
     quoteId: quote.id,
-    parentExchangeId: null,
     paymentId: payment.id,
     sellBalanceId: balance.id,
     buyBalanceId: buyBalance.id,
@@ -130,23 +129,7 @@ export function exchangeFor(
     approvalId: payment.approvalId,
     tradeDate: booking.valueDate,
     settlementDate: quote.settlementDate ?? booking.valueDate,
-    settledAt: null,
     reference: `Payment ${payment.number}`,
-    drawdownCount: 0,
-    remainingSell: null,
-    remainingBuy: null,
-    forwardType: null,
-    drawdownFrom: null,
-    heldUntil: null,
-    deposit: null,
-    dueAt: null,
-    depositUsed: 0n,
-    depositPlacedUsed: 0n,
-    failure: null,
-    exception: null,
-    providerRef: null,
-    partnerSold: null,
-    partnerBought: null,
     createdBy: payment.createdBy,
     createdVia: payment.createdVia,
     metadata: {},

@@ -3,7 +3,7 @@ import { NO_MARKET } from '../../lib/exchange/market.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import type { BookExchange } from '../../lib/exchange/book-exchange.ts'
 import type { ExchangeAccounts } from '../../lib/exchange/entries.ts'
-import type { ExchangeRecord } from '../../lib/exchange/exchange.ts'
+import { NEW_EXCHANGE, type ExchangeRecord } from '../../lib/exchange/exchange.ts'
 import { baseRate } from '../../lib/exchange/market.ts'
 import { price } from '../../lib/exchange/pricing.ts'
 import type { QuoteRecord } from '../../lib/exchange/quote.ts'
@@ -64,6 +64,7 @@ export function exchangeCommand(
 ): BookExchange {
   orders += 1n
   const exchange: ExchangeRecord = {
+    ...NEW_EXCHANGE,
     id: ids.next(),
     customerId,
     operatorId,
@@ -73,10 +74,7 @@ export function exchangeCommand(
     externalId: null,
     kind: 'spot',
     status: 'processing',
-    version: 1,
     quoteId: quote.id,
-    parentExchangeId: null,
-    paymentId: null,
     sellBalanceId: from,
     buyBalanceId: to,
     sellCurrency: quote.sellCurrency,
@@ -87,27 +85,9 @@ export function exchangeCommand(
     partnerRate: quote.partnerRate,
     fixedSide: quote.fixedSide,
     fee: quote.fee,
-    holdId: null,
-    approvalId: null,
     tradeDate: '2026-05-04',
     settlementDate: '2026-05-04',
-    settledAt: null,
     reference: null,
-    drawdownCount: 0,
-    remainingSell: null,
-    remainingBuy: null,
-    forwardType: null,
-    drawdownFrom: null,
-    heldUntil: null,
-    deposit: null,
-    dueAt: null,
-    depositUsed: 0n,
-    depositPlacedUsed: 0n,
-    failure: null,
-    exception: null,
-    providerRef: null,
-    partnerSold: null,
-    partnerBought: null,
     createdBy: customerId,
     createdVia: 'api_key',
     metadata: {},

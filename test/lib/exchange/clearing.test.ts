@@ -8,7 +8,7 @@ import t from 'tap'
 import { bookApproved, withdrawExchange, notCarriedOut } from '../../../lib/exchange/approval.ts'
 import { bookingOf, neededFor, type BookingContext } from '../../../lib/exchange/booking.ts'
 import type { ExchangeAccounts } from '../../../lib/exchange/entries.ts'
-import type { ExchangeRecord } from '../../../lib/exchange/exchange.ts'
+import { NEW_EXCHANGE, type ExchangeRecord } from '../../../lib/exchange/exchange.ts'
 import { marketRate, MARKET_CURRENCIES } from '../../../lib/exchange/market.ts'
 import { moveExchange, type ExchangeCommand } from '../../../lib/exchange/moves.ts'
 import { price, type Priced } from '../../../lib/exchange/pricing.ts'
@@ -33,6 +33,7 @@ function exchangeOf(
   priced: Priced,
 ): ExchangeRecord {
   return {
+    ...NEW_EXCHANGE,
     id: ids.next(),
     customerId: 'customer',
     operatorId: 'operator',
@@ -42,10 +43,7 @@ function exchangeOf(
     externalId: null,
     kind: 'spot',
     status: 'processing',
-    version: 1,
     quoteId: ids.next(),
-    parentExchangeId: null,
-    paymentId: null,
     sellBalanceId: 'sell',
     buyBalanceId: 'buy',
     sellCurrency,
@@ -56,27 +54,9 @@ function exchangeOf(
     partnerRate: priced.partnerRate,
     fixedSide: 'sell',
     fee: random.chance(0.5) ? 0n : BigInt(random.int(1, 5_000)),
-    holdId: null,
-    approvalId: null,
     tradeDate: '2026-05-04',
     settlementDate: '2026-05-04',
-    settledAt: null,
     reference: null,
-    drawdownCount: 0,
-    remainingSell: null,
-    remainingBuy: null,
-    forwardType: null,
-    drawdownFrom: null,
-    heldUntil: null,
-    deposit: null,
-    dueAt: null,
-    depositUsed: 0n,
-    depositPlacedUsed: 0n,
-    failure: null,
-    exception: null,
-    providerRef: null,
-    partnerSold: null,
-    partnerBought: null,
     createdBy: 'key',
     createdVia: 'api_key',
     metadata: {},

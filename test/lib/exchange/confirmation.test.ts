@@ -1,5 +1,6 @@
 /** What confirmations of exchanges say. */
 import t from 'tap'
+import { NEW_EXCHANGE } from '../../../lib/exchange/exchange.ts'
 import { exchangeConfirmation, isExchangeConfirmed } from '../../../lib/exchange/confirmation.ts'
 import { EXCHANGE_STATUSES, type ExchangeRecord } from '../../../lib/exchange/exchange.ts'
 import { parseRate } from '../../../lib/exchange/rate.ts'
@@ -23,6 +24,7 @@ const PARTIES = {
 }
 
 const exchange = (change: Partial<ExchangeRecord> = {}): ExchangeRecord => ({
+  ...NEW_EXCHANGE,
   id: '01980d6e-0000-7000-8000-00000000e001',
   customerId: 'c',
   operatorId: 'o',
@@ -34,8 +36,6 @@ const exchange = (change: Partial<ExchangeRecord> = {}): ExchangeRecord => ({
   status: 'completed',
   version: 2,
   quoteId: null,
-  parentExchangeId: null,
-  paymentId: null,
   sellBalanceId: 's',
   buyBalanceId: 'b',
   sellCurrency: 'EUR',
@@ -46,27 +46,10 @@ const exchange = (change: Partial<ExchangeRecord> = {}): ExchangeRecord => ({
   partnerRate: parseRate('160') as bigint,
   fixedSide: 'sell',
   fee: 0n,
-  holdId: null,
-  approvalId: null,
   tradeDate: '2026-05-04',
   settlementDate: '2026-05-04',
   settledAt: AT + 5_000,
   reference: 'Treasury 7',
-  drawdownCount: 0,
-  remainingSell: null,
-  remainingBuy: null,
-  forwardType: null,
-  drawdownFrom: null,
-  heldUntil: null,
-  deposit: null,
-  dueAt: null,
-  depositUsed: 0n,
-  depositPlacedUsed: 0n,
-  failure: null,
-  exception: null,
-  providerRef: null,
-  partnerSold: null,
-  partnerBought: null,
   createdBy: 'u',
   createdVia: 'api_key',
   metadata: {},

@@ -2,7 +2,7 @@
 import { BoughtPayment } from '../../../lib/payments/bought-payment.ts'
 import t from 'tap'
 
-import type { ExchangeRecord } from '../../../lib/exchange/exchange.ts'
+import { NEW_EXCHANGE, type ExchangeRecord } from '../../../lib/exchange/exchange.ts'
 import { forItself } from '../../../lib/exchange/bought-for.ts'
 import { moveExchange, type ExchangeCommand } from '../../../lib/exchange/moves.ts'
 import { parseRate } from '../../../lib/exchange/rate.ts'
@@ -22,6 +22,7 @@ const context = {
 }
 
 const EXCHANGE: ExchangeRecord = {
+  ...NEW_EXCHANGE,
   id: ids.next(),
   customerId: ids.next(),
   operatorId: ids.next(),
@@ -31,10 +32,7 @@ const EXCHANGE: ExchangeRecord = {
   externalId: null,
   kind: 'spot',
   status: 'processing',
-  version: 1,
   quoteId: ids.next(),
-  parentExchangeId: null,
-  paymentId: null,
   sellBalanceId: 'sold',
   buyBalanceId: 'bought',
   sellCurrency: 'EUR',
@@ -45,27 +43,9 @@ const EXCHANGE: ExchangeRecord = {
   partnerRate: parseRate('1.08')!,
   fixedSide: 'sell',
   fee: 25n,
-  holdId: null,
-  approvalId: null,
   tradeDate: '2026-05-04',
   settlementDate: '2026-05-04',
-  settledAt: null,
   reference: null,
-  drawdownCount: 0,
-  remainingSell: null,
-  remainingBuy: null,
-  forwardType: null,
-  drawdownFrom: null,
-  heldUntil: null,
-  deposit: null,
-  dueAt: null,
-  depositUsed: 0n,
-  depositPlacedUsed: 0n,
-  failure: null,
-  exception: null,
-  providerRef: null,
-  partnerSold: null,
-  partnerBought: null,
   createdBy: ids.next(),
   createdVia: 'api_key',
   metadata: {},
