@@ -1,4 +1,5 @@
 /** The operators and customers of a sandbox: their rows, keys and opening credits. */
+import { incomingEvent } from '../../lib/incoming-payments/postings.ts'
 import { strict as assert } from 'node:assert'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
@@ -221,20 +222,16 @@ async function credit(
         valueDate: timestamp(tx.now).slice(0, 10),
       }),
       events: [
-        {
-          id: tx.ids.next(),
-          createdAt: tx.now,
-          customerId,
-          operatorId,
-          shard,
-          type: 'incoming_payment.received',
-          object: 'incoming_payment',
-          objectId: id,
-          status: 'received',
-          previousStatus: null,
-          amount,
-          currency,
-        },
+        incomingEvent(
+          { id, customerId, operatorId, shard, amount, currency },
+          {
+            id: tx.ids.next(),
+            type: 'incoming_payment.received',
+            status: 'received',
+            previousStatus: null,
+            at: tx.now,
+          },
+        ),
       ],
     }
     turns.push({ fence: null, commands: [{ effects }] })

@@ -60,15 +60,11 @@ export interface Followed {
  */
 export async function followTransactions(database: Database, now: number): Promise<Followed> {
   return await inTransaction(database, async (client) => {
-    let restored = false
-    const place = await OutboxCursor.take(client, 'transaction_following', now, () => {
-      restored = true
-    })
+    const place = await OutboxCursor.take(client, 'transaction_following', now)
     if (place === null) return { more: false, lagMs: null }
     // A server crash loses the last rows together with the cursor's position, so they are made again.
     await client.query('set local synchronous_commit = off')
     const stretch = await place.next(EVENTS_MAX)
-    if (restored) await beginBackfill(client)
     let lagMs = 0
     if (stretch !== null) {
       const { rows } = await client.query<[string, number]>({
@@ -129,13 +125,6 @@ async function backfill(client: TransactionClient): Promise<boolean> {
     await client.query('delete from transaction_backfill where object = $1', [object])
   else await client.query('update transaction_backfill set after_id = $2 where object = $1', [object, last])
   return true
-}
-
-/** Queues all transactions to be made again after a restore, which leaves correct rows unchanged. */
-async function beginBackfill(client: TransactionClient): Promise<void> {
-  await client.query(`insert into transaction_backfill (object, after_id)
-    select object, '00000000-0000-0000-0000-000000000000'::uuid from unnest(array['payment', 'transfer', 'incoming_payment', 'exchange']) object
-    on conflict (object) do update set after_id = excluded.after_id`)
 }
 
 /**

@@ -1,4 +1,5 @@
 /** Funds requests in tests: made, read, and paid. */
+import { incomingEvent } from '../../../lib/incoming-payments/postings.ts'
 import type { FundsRequest } from '../../../lib/funds-requests/funds-request-schema.ts'
 import { systemClock } from '../../../lib/base/clock.ts'
 import { createIdSource } from '../../../lib/base/ids.ts'
@@ -106,20 +107,16 @@ export async function arrive(
             valueDate: at.slice(0, 10),
           }),
           events: [
-            {
-              id: ids.next(),
-              createdAt: world.now(),
-              customerId,
-              operatorId,
-              shard,
-              type: 'incoming_payment.received',
-              object: 'incoming_payment',
-              objectId: id,
-              status: 'received',
-              previousStatus: null,
-              amount,
-              currency,
-            },
+            incomingEvent(
+              { id, customerId, operatorId, shard, amount, currency },
+              {
+                id: ids.next(),
+                type: 'incoming_payment.received',
+                status: 'received',
+                previousStatus: null,
+                at: world.now(),
+              },
+            ),
           ],
           credits: [{ balanceId, currency }],
         },
