@@ -14,7 +14,7 @@ import { inStoredOrder } from '../../lib/base/metadata.ts'
 import type { Problem } from '../../lib/base/problems.ts'
 import type { ExchangeFacts } from '../../storage/exchange/exchange-facts.ts'
 import { contractBalance, type ContractCommand } from '../balances/balance.ts'
-import { askUntilDecided } from '../commands/ask-until-decided.ts'
+import { askUntilDecided } from '../runtime/ask-until-decided.ts'
 import {
   accountsOfContract,
   contractOfCustomer,

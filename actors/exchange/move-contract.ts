@@ -8,7 +8,7 @@ import { dateIn } from '../../lib/base/clock.ts'
 import { notNow, type Contract, type ContractMove } from '../../lib/exchange/contract.ts'
 import { partnerKeepsDeposits } from '../../storage/exchange/contracts.ts'
 import { contractBalance, type ContractCommand } from '../balances/balance.ts'
-import { askUntilDecided } from '../commands/ask-until-decided.ts'
+import { askUntilDecided } from '../runtime/ask-until-decided.ts'
 import {
   accountsOfContract,
   contractOfCustomer,

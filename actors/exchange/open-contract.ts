@@ -19,7 +19,7 @@ import type { Problem } from '../../lib/base/problems.ts'
 import { partnerKeepsDeposits } from '../../storage/exchange/contracts.ts'
 import type { ExchangeFacts } from '../../storage/exchange/exchange-facts.ts'
 import { contractBalance, type ContractCommand } from '../balances/balance.ts'
-import { askUntilDecided } from '../commands/ask-until-decided.ts'
+import { askUntilDecided } from '../runtime/ask-until-decided.ts'
 import {
   accountsOfContract,
   refuseError,

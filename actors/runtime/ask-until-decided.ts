@@ -3,12 +3,12 @@
  * resolve: an external id that is taken, a row that has changed since it was read, a balance that takes no credits.
  */
 import { LIMITS } from '../../lib/base/limits.ts'
-import type { ActorKind, Outcome } from '../runtime/actor.ts'
-import { Overloaded } from '../runtime/lane.ts'
-import type { ActorSystem } from '../runtime/system.ts'
+import type { ActorKind, Outcome } from './actor.ts'
+import { Overloaded } from './lane.ts'
+import type { ActorSystem } from './system.ts'
 
 /** The actor to ask. The deadline is in epoch milliseconds. */
-export interface Asked<State, Command, Reply> {
+export interface AskedActor<State, Command, Reply> {
   readonly system: ActorSystem
   readonly actor: ActorKind<State, Command, Reply>
   readonly id: string
@@ -31,7 +31,7 @@ export type Resolve<Reply> = (conflict: AskConflict) => 'again' | Reply | Promis
  * @throws Overloaded when every attempt met a conflict; DatabaseUnavailable or OutcomeUnknown; the errors of `resolve`
  */
 export async function askUntilDecided<State, Command, Reply>(
-  { system, actor, id, shard, deadline }: Asked<State, Command, Reply>,
+  { system, actor, id, shard, deadline }: AskedActor<State, Command, Reply>,
   makeCommand: () => Command | Promise<Command>,
   resolve: Resolve<NoInfer<Reply>>,
   noun: 'balance' | 'contract',
