@@ -35,13 +35,13 @@ export interface Payer {
   readonly dollarBalanceId: string
 }
 
-/** One subject's database. */
+/** The database of a subject. */
 export interface BenchDatabase extends AsyncDisposable {
   readonly url: string
   /** Writes out what is dirty, so that a measurement does not pay for the one before it. */
   checkpoint(): Promise<void>
   query<Row>(text: string): Promise<Row[]>
-  /** What is wrong with the books, as one sentence; null when they are right. */
+  /** The fault of the books, as one sentence; null when they are right. */
   audit(): Promise<string | null>
 }
 

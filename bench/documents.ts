@@ -1,5 +1,5 @@
 /**
- * What writing documents costs, and what it holds in memory: a statement of so many lines through the threads, without a
+ * The cost of writing documents, in time and in memory: a statement of so many lines through the threads, without a
  * database. `node bench/documents.ts 1000000 csv,camt053` prints one line per format.
  */
 import type { StatementFormat, StatementHead, StatementLine } from '../lib/statements/statement.ts'

@@ -11,7 +11,7 @@ import { Histogram } from './histogram.ts'
 import { nextPaymentCommand } from './payment-commands.ts'
 import { answerParent } from './process.ts'
 
-/** What the engine and the ceiling are asked to do. */
+/** The work of the engine and of the ceiling. */
 export interface EnginePlan {
   readonly databaseUrl: string
   /** One is drawn at random for each payment, evenly. */

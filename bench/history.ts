@@ -16,9 +16,9 @@ const CHUNK_TRANSFERS = 100_000
 /** Cents, from one upwards; a prime, so that neighbours differ. */
 const AMOUNT_STEP = 7_919
 const AMOUNT_MAX = 100_000
-/** What few lines have, so that somebody can look for it. */
+/** The amount and the word that few lines have, so that a search for them finds few. */
 export const RARE = { every: 5_000, amount: 777_777, word: 'deposit' } as const
-/** Who follows events: the tables that say how far each has come. */
+/** The tables with the positions of the followers of events. */
 const FOLLOWERS = [
   'webhook_relay',
   'payment_follow_up',
@@ -49,7 +49,7 @@ export async function loadHistory(
   const begin = performance.now()
   const storage = new Database(database.url)
   try {
-    // What is there is followed to its end, so that the place can be moved past what comes now.
+    // The existing events are followed first, so that the position can be moved past the events inserted next.
     while ((await followTransactions(storage, Date.now())).more);
     const written = await write(database, { lines, days, pairsMax: pairsMax ?? null })
     log(`  ${written} journal lines written in ${((performance.now() - begin) / 1000).toFixed(0)} s`)

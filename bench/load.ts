@@ -32,7 +32,7 @@ export interface LoadRequest {
   readonly capture?: boolean
 }
 
-/** What is counted once: mostly one request, or several that follow one another on one connection. */
+/** The unit that is counted: mostly one request, or several that follow one another on one connection. */
 export type Operation = readonly LoadRequest[]
 
 export interface LoadPlan {
@@ -59,7 +59,7 @@ export interface LoadReport {
   /** Answers by status, during the measurement and, in `allStatuses`, during the warm-up as well. */
   readonly statuses: Readonly<Record<string, number>>
   readonly allStatuses: Readonly<Record<string, number>>
-  /** What went wrong with connections, by message. */
+  /** Faults of connections, by message. */
   readonly errors: Readonly<Record<string, number>>
   readonly p50Ms: number
   readonly p99Ms: number
@@ -140,7 +140,7 @@ class KeySource {
   }
 }
 
-/** One run: what all connections share. */
+/** The state of a run that all connections share. */
 interface Run {
   readonly operations: readonly (readonly Rendered[])[]
   readonly requestBytesMax: number
@@ -385,7 +385,7 @@ export async function runLoad(plan: LoadPlan): Promise<LoadReport> {
   clearTimeout(atUntil)
   clearTimeout(patience)
   clearInterval(ticker)
-  // What was not answered is as bad as what it would have to wait at least: it counts, and it counts as failed.
+  // A request without an answer counts with the time that it has waited, and as failed.
   const end = performance.now()
   for (const connection of connections) {
     if (connection.busy) {

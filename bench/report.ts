@@ -21,7 +21,7 @@ export function describeMachine(postgres: string): Machine {
   }
 }
 
-/** One line about where the figures come from. */
+/** A line about the origin of the figures. */
 export function machineText({ processor, cores, memoryGb, node, postgres }: Machine): string {
   return `${cores} cores (${processor}), ${memoryGb} GB, Node ${node}, Postgres ${postgres}; server, Postgres and load generator share them`
 }
@@ -94,7 +94,7 @@ export function textTable(results: readonly Result[]): string {
     .join('\n')
 }
 
-/** What did not hold, one sentence each. */
+/** The conditions that did not hold, one sentence each. */
 export function brokenConditions(results: readonly Result[]): string[] {
   return results.flatMap(({ id, conditions }) =>
     conditions

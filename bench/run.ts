@@ -137,7 +137,7 @@ async function main(): Promise<void> {
   if (failed || results.some(({ met }) => !met)) process.exitCode = 1
 }
 
-/** What the children logged as warnings and worse, the first lines of it. */
+/** The first lines that the child processes logged as warnings or worse. */
 async function complaints(file: string): Promise<string[]> {
   const lines = (await readFile(file, 'utf8')).split('\n')
   return lines

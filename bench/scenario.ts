@@ -1,5 +1,5 @@
 /**
- * What a scenario is and what it gives back. A new one is a file in `scenarios/` and a line in `scenarios/index.ts`.
+ * The interface of a scenario, and its results. A new one is a file in `scenarios/` and a line in `scenarios/index.ts`.
  */
 import type { BenchDatabases } from './database.ts'
 import type { LoadPlan, LoadReport } from './load.ts'
@@ -12,7 +12,7 @@ export interface Scenario {
   run(bench: Bench): Promise<readonly Result[]>
 }
 
-/** What a scenario works with. */
+/** The tools of a scenario. */
 export interface Bench {
   readonly databases: BenchDatabases
   readonly generator: BenchProcess<LoadPlan, LoadReport>
@@ -39,7 +39,7 @@ export type Baseline =
   | 'csvParse'
   | 'idle'
 
-/** What the value should be, as a multiple of a baseline. */
+/** The wanted value, as a multiple of a baseline. */
 export interface Target {
   readonly baseline: Baseline
   readonly times: number
@@ -50,7 +50,7 @@ export interface Target {
 export interface Condition {
   readonly name: string
   readonly holds: boolean
-  /** What was found, where there is more to say than yes or no. */
+  /** The value that was found, where a condition has one. */
   readonly found?: string
 }
 

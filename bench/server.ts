@@ -16,7 +16,7 @@ export interface ServerPlan {
   readonly dispatch: boolean
   /** Where it tells its metrics. */
   readonly metricsPort?: number
-  /** One of several nodes; absent: the only one. */
+  /** The settings of a node among several; absent: the only node. */
   readonly node?: { readonly port: number; readonly redisUrl: string; readonly nodeSecret: string }
   /** Connections of the row-lock baseline; absent: the service as it is. */
   readonly rowLock?: number

@@ -8,7 +8,7 @@ import { open } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { createInflateRaw } from 'node:zlib'
 
-/** What a file comes to, in minor units. A list that has no edges is told by its lines alone. */
+/** The sums of a file, minor units. A list without opening and closing balances is summed by its lines alone. */
 export interface Sums {
   readonly opening: bigint | null
   readonly lines: number

@@ -1,4 +1,4 @@
-/** What is measured over HTTP: the service, the row-lock baseline and the bare server, behind one interface. */
+/** The subjects measured over HTTP, behind one interface: the service, the row-lock baseline and the bare server. */
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
@@ -21,7 +21,7 @@ const SETTLE_POLL_MS = 50
 /** A machine at rest keeps less than this busy with itself. */
 const DISTURBED_CORES = 0.15
 
-/** What a measurement may leave open. */
+/** The options of a measurement. */
 export type SubjectLoad = Omit<LoadPlan, 'targets' | 'warmupSeconds'> & { readonly warmupSeconds?: number }
 
 export interface Subject extends AsyncDisposable {
@@ -35,7 +35,7 @@ export interface Subject extends AsyncDisposable {
   /** Lets a new server reach its pace; the first measurement does so by itself. */
   heat(load: Pick<SubjectLoad, 'operations' | 'connections'>): Promise<void>
   measure(load: SubjectLoad): Promise<LoadReport>
-  /** What must hold after money was moved: clean books, and a payment for every 201. */
+  /** Checks after money was moved: clean books, and a payment for every 201. */
   conditions(): Promise<Condition[]>
 }
 

@@ -48,7 +48,7 @@ const PHASES = [
  */
 const RANKS = [/^test\/(?:histories|simulation|contract|http\/openapi)\b/, /^test\/(?!lib\/|workers\/|tidy)/]
 
-/** What the tests need and no ledger may have: nothing here has to survive a power cut. */
+/** Settings that tests need and no ledger may have: nothing here has to survive a power cut. */
 const TEST_SETTINGS = {
   fsync: 'off',
   synchronous_commit: 'off',
@@ -198,7 +198,7 @@ async function runTap(options: {
       [POSTGRES_ENV]: options.postgresUrl,
       ...(options.sandbox === null ? {} : { [SANDBOX_ENV]: options.sandbox }),
       NODE_COMPILE_CACHE: options.compiled,
-      // What a test that is cut short leaves is deleted with everything else.
+      // The files of a test that is cut short are deleted with all others.
       TMPDIR: options.temporary,
     },
   })

@@ -70,7 +70,7 @@ async function openNode(ledger: Ledger): Promise<Node> {
     onBug: (error, what) => bugs.push(`${what}: ${(error as Error).stack}`),
   })
   const shards = new InProcessShards('simulated')
-  // What the world does to a node is its business; what it makes of it is asserted at the end.
+  // Faults may fail any command of a node; the state that results is asserted at the end.
   const onError = () => undefined
   const wakes = createWakes({ clock, shards }, system)
   const bank = new SandboxBank({ database, clock, wakes, shards, onError })
@@ -139,7 +139,7 @@ interface Order {
   readonly caller: CommandOrigin
 }
 
-/** What a client was told: the resource that was made, or the no in its very words. */
+/** The answer to a client: the resource that was created, or the exact text of the refusal. */
 type Answer = { readonly made: string } | { readonly refused: string }
 
 function answerOf(outcome: FlowOutcome): Answer {

@@ -51,7 +51,7 @@ class BatchMaker {
     for (const [balanceId, own] of commands) {
       const state = this.#states.get(balanceId) as BalanceState
       turns.push({ fence: { balanceId, version: state.version }, commands: own })
-      // Nobody else writes here, so the version after the commit is known before it.
+      // No other process writes here, so the version after the commit is known before it.
       this.#states.set(balanceId, { ...state, version: state.version + 1n })
     }
     let encoded: Encoded | undefined

@@ -94,7 +94,7 @@ export function rowLockCommands({ database, databaseUrl, poolMax, ids, clock, pr
   }
 }
 
-/** What becomes of one payment. `recorded` is the outcome of an earlier request under the same key. */
+/** The outcome of one payment. `recorded` is the outcome of an earlier request under the same key. */
 export type RowLockOutcome =
   | { readonly kind: 'decided'; readonly reply: PaymentCreated | Refused }
   | { readonly kind: 'recorded'; readonly outcome: StoredOutcome }

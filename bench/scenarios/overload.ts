@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { judge, type Scenario } from '../scenario.ts'
 import { paymentOperation, startService } from '../subject.ts'
 
-/** What the service has under way at most (http/access/admission.ts). */
+/** The most requests that the service has under way (http/access/admission.ts). */
 const PEAK_CONNECTIONS = 256
 /** Enough for everything that is under way and everything that is being turned away. */
 const CONNECTIONS = 1_024

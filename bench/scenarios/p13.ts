@@ -54,7 +54,7 @@ export const p13: Scenario = {
       if (held !== null) break
       rate *= STEP_DOWN
     }
-    // What held for a few seconds may grow over a minute.
+    // Latency that holds for a few seconds may grow over a minute.
     rate = held?.arrivalsPerSecond ?? rate
     let life = await hold(bench, service, database, { ...load, arrivalsPerSecond: rate, seconds })
     for (let retry = 0; retry < RETRIES_MAX && !life.keptUp; retry++) {
@@ -117,7 +117,7 @@ async function hold(
   const watch = watchBacklog(database)
   const report = await service.measure({ ...load, warmupSeconds: SETTLE_SECONDS })
   const growth = growthOf(await watch.stop(), load.seconds)
-  // What was taken and is not more under way has ended.
+  // Payments that were taken and are no longer under way have ended.
   const completedPerSecond = report.rate - Math.max(0, growth)
   const keptUp =
     growth <= GROWTH_MAX * load.arrivalsPerSecond &&

@@ -120,7 +120,7 @@ async function register(service: string, { customerId, apiKey }: Payer, url: str
   if (response.status !== 201) throw new Error(`The endpoint was not made: ${response.status} ${await response.text()}`)
 }
 
-/** What a callback looks like on the wire, for the loop to send the same. */
+/** The bytes of a callback, so that the loop sends the same. */
 function sample({ customerId }: Payer): Pick<PostLoopPlan, 'headers' | 'body'> {
   const eventId = '01980d6e-7f3a-7c21-9f58-0a1b2c3d4e5f'
   const body = JSON.stringify(

@@ -22,7 +22,7 @@ const EDGE_PAGES = 100
 const SAMPLES = 5
 /** Of one export. */
 const EXPORT_ROWS_MAX = 500_000
-/** What the process may hold beyond what it held before, while it writes: the threads' own memory with it. */
+/** The most memory that the process may add while it writes, the threads' own memory included. */
 const MEMORY_MB_MAX = 500
 const POLL_MS = 50
 const TRIES_MAX = 10
@@ -178,7 +178,7 @@ async function find(
   })
 }
 
-/** What must hold of a file's sums. */
+/** The conditions on the sums of a file. */
 function agrees(
   { opening, lines, total, closing }: Sums,
   wanted: { readonly lines: number; readonly total: bigint; readonly opening: bigint | null },

@@ -5,7 +5,7 @@ import type { Posting, SourceObject } from './posting.ts'
 import { post, reversalOf, type Amounts, type Pair, type RuleId } from './postings.ts'
 
 /**
- * What the description of a pair says after that of its entry, by the account on either side: a customer reads tax as a
+ * The part of a pair's description that follows that of its entry, by the account on either side: a customer reads tax as a
  * line of its own.
  */
 const PAIR_DESCRIPTIONS: { readonly [key in AccountKey]?: string } = { fee_tax: ', tax in the fee' }

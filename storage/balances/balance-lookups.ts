@@ -63,7 +63,7 @@ export async function currencyOfBalance(
   return other?.currency ?? null
 }
 
-// Whatever changes a balance moves its updated_at, so nothing has come or gone since.
+// Every change of a balance moves its updated_at, so no row has come or gone since.
 const IDLE = `select b.id, b.customer_id from balance b
     join setting s on s.owner_id = b.customer_id and s.name = 'preferences' and (s.value->>'closeEmptyBalances')::boolean
   where b.parent_balance_id is not null and b.status = 'active' and b.posted = 0 and b.held = 0 and b.updated_at <= $1::timestamptz

@@ -34,7 +34,7 @@ const STATE = select({
   railVersion: expression<number>('(select o.rail_version from operator o where o.id = b.operator_id)'),
 })
 
-/** What policies, limits and fees are computed from. */
+/** The facts from which policies, limits and fees are computed. */
 const TERMS = select({
   policies: expression<Policies | null>(
     `(select json_object_agg(p.kind, p.terms) from approval_policy p where p.customer_id = b.customer_id and p.kind in ('payment', 'exchange'))`,

@@ -184,7 +184,7 @@ export class Entities {
   }
 }
 
-/** One for the process: it knows the entities and holds no connection. */
+/** The process has a single instance: it knows the entities and holds no connection. */
 let theOrm: { readonly orm: MikroORM<EntityDriver>; readonly entities: number } | undefined
 
 /** Discovers the managed entities at the first use, and again where modules that were loaded since declare more. */

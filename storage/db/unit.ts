@@ -1,4 +1,4 @@
-/** What a transaction remembers until it ends: the entity managers that were opened on its connection. */
+/** The state of a transaction until it ends: the entity managers that were opened on its connection. */
 const units = new WeakMap<object, Map<string, object>>()
 
 /** Begins to remember for the transaction on `client`. */

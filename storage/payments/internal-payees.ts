@@ -15,7 +15,7 @@ const PAYEE = select({
   ...pick(from(Balance, 'b'), ['customerId', 'shard', 'connectionId']),
   endToEndId: expression<string | null>(`t.details->>'endToEndId'`),
 })
-/** What other members are made of. */
+/** The columns from which members of a payee are computed. */
 const TERMS = select({
   paymentId: expression<string>('p.id'),
   fees: expression<FeeRuleJson[] | null>(FEES_OF_BALANCE),

@@ -60,7 +60,7 @@ t.test('response reader', async (t) => {
     })
     reader.keepBody = keepBody
     const places = [0, ...[...cuts].sort((a, b) => a - b), stream.length]
-    // One buffer for all reads, as on a socket: whatever is needed later must have been copied.
+    // A single buffer for all reads, as on a socket: bytes that are needed later must have been copied.
     const buffer = Buffer.alloc(stream.length)
     for (let i = 1; i < places.length; i++) {
       const length = stream.copy(buffer, 0, places[i - 1], places[i])

@@ -56,7 +56,7 @@ function factsOf(route: Route): Partial<ContractOperation> {
   return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined))
 }
 
-/** What the contract leaves open, and a declaration may have more of. */
+/** Members that the contract leaves open, and of which a declaration may have more. */
 const MAY_ADD: readonly (keyof ContractOperation)[] = ['conditional']
 
 t.test('declarations say what the contract says', async (t) => {

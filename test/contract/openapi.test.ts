@@ -33,7 +33,7 @@ interface Operation {
     >
   >
 }
-/** What the journey tells; the journey itself is compiled apart, since what it is made from exists only then. */
+/** The report of the journey; the journey itself is compiled apart, since what it is made from exists only then. */
 interface Travelled {
   readonly unchanged: number
   readonly payment: { readonly id: string }

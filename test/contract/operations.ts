@@ -4,7 +4,7 @@
  */
 import type { Method, Tag } from '../../http/route/route.ts'
 
-/** What is said of one operation. What is absent does not apply. */
+/** The facts of one operation. A member that is absent does not apply. */
 export interface ContractOperation {
   readonly id: string
   readonly method: Method
@@ -27,7 +27,7 @@ export interface ContractOperation {
   readonly withTotal?: true
   /** `filter[id]` and `filter[metadata.<key>]`. */
   readonly idAndMetadata?: true
-  /** What people must prove themselves for. */
+  /** The action for which people need a step-up proof. */
   readonly stepUp?: string
   readonly feature?: string
   readonly sandboxOnly?: true

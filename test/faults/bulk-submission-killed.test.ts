@@ -45,7 +45,7 @@ t.test('kill -9 in the middle of a submission, of both nodes that run it, one af
       deadlineMs: 60_000,
       pollMs: 5,
     })
-  /** Nobody comes further while the work goes on; what was asked for before it is answered all the same. */
+  /** No request passes while the work goes on; requests from before it are answered all the same. */
   const standingStill = async (work: () => Promise<void>) => {
     const lock = new pg.Client({ connectionString: await dataDir.databaseUrl() })
     await lock.connect()
@@ -74,7 +74,7 @@ t.test('kill -9 in the middle of a submission, of both nodes that run it, one af
       return now.lease !== lease && now.lease !== null
     })
   })
-  // Whoever had it goes on until it hears of it, so for a while both are at the same rows.
+  // The former owner goes on until it learns of the loss, so for a while both nodes work on the same rows.
   await made(FIRST_KILL)
   await standingStill(async () => {
     t.equal((await state()).status, 'submitting', 'it is not over')

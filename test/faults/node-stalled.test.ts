@@ -23,7 +23,7 @@ t.test('one node stalls for three leases and comes back, another is killed, Redi
     await answers()
     await killed!.start()
     await cluster.settled()
-    // What the stalled node still had to say has been said by now.
+    // The stalled node has sent its remaining messages by now.
     await pause(500)
   })
 })

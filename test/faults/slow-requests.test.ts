@@ -11,7 +11,7 @@ import { percentile } from '../torture/flood.ts'
 
 /** Of each kind of slow client; there are eight kinds. */
 const OF_A_KIND = 160
-/** What the other tenant sends in a round: enough for a p99, from so many connections. */
+/** The requests of the other tenant in a round, enough for a p99, and their connections. */
 const PAYMENTS = 400
 const CONNECTIONS = 4
 /** Quiet and disturbed rounds in turn. The machine is shared, so a median of pairs is judged; more pairs are taken when it is too high. */
@@ -98,7 +98,7 @@ for (const nodes of [1, 2]) {
       await using cluster = await Cluster.open({ nodes, redis: nodes > 1 })
       const urls = cluster.nodes.map(({ url }) => url)
       const [slow, other] = [await cluster.customer([1_000_000n]), await cluster.customer([1_000_000n])]
-      // What the first requests compile and load belongs to no round.
+      // The first requests compile and load code, so they belong to no round.
       await pay(urls, other)
       const ratios: number[] = []
       while (ratios.length < PAIRS || (ratios.length < PAIRS_MAX && median(ratios) > TIMES_MAX)) {

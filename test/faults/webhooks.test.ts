@@ -38,7 +38,7 @@ const deliveries = async (client: Client, id: string) =>
 const simulate = (client: Client) =>
   persistently(() => client.post('/simulations/webhook-events', { type: 'balance.low' }))
 
-/** What becomes of a callback to each, and how much of what they pour may get through. */
+/** The outcome of a callback to each receiver, and the most bytes of its answer that may be read. */
 const EXPECTED: readonly (readonly [Misbehaviour, Partial<WebhookDelivery['attempts'][number]>])[] = [
   ['hangs', { errorKind: 'timeout', responseStatus: null }],
   ['drips headers', { errorKind: 'timeout', responseStatus: null }],

@@ -85,7 +85,7 @@ const POLICY = {
   ],
 }
 
-/** What is asked for in each status, the likely more often. */
+/** The requests for each status, the likely ones more often. */
 const MOVES: Readonly<Record<BulkStatus, readonly ('submit' | 'revalidate' | 'cancel')[]>> = {
   validating: [
     'submit',
@@ -200,7 +200,7 @@ class Files extends Client<Hearer> {
     this.tally.add('made', made.size)
   }
 
-  /** Somebody asks something of a file; what is asked of both nodes at once is two requests. */
+  /** Sends a request about a file; the same request to both nodes at once counts as two. */
   async #ask(): Promise<void> {
     const random = this.random
     const { tally } = this
@@ -221,7 +221,7 @@ class Files extends Client<Hearer> {
     await Promise.all(hearers(random, this.nodes).map(({ commands }) => words[move](commands)))
   }
 
-  /** Nobody asks for anything any more: what was begun comes to its end, what waits for people in vain, too. */
+  /** Sends no more requests: work that was begun ends, and so does work that waits for people in vain. */
   async settle(): Promise<void> {
     await until(
       'every run and every approval has come to its end',
@@ -235,7 +235,7 @@ class Files extends Client<Hearer> {
           [new Date(this.clock.now())],
         )
         const [left, running] = found!
-        // What is being worked on is left in peace.
+        // Files with a job under way are left alone.
         if (running === 0) this.clock.advance(MINUTE_MS)
         return left === 0
       },

@@ -65,7 +65,7 @@ class Requests extends Client<Hearer> {
     for (const { fundsRequests } of hearers(this.random, this.nodes)) fundsRequests.nudge()
   }
 
-  /** One that was made lately, or any: talk is about what is new, but not only. */
+  /** Picks a recent request, or any: requests are mostly, but not only, about new ones. */
   #pick(): Made {
     return this.random.chance(0.6) ? this.random.pick(this.#made.slice(-12)) : this.random.pick(this.#made)
   }
@@ -168,7 +168,7 @@ class Requests extends Client<Hearer> {
     await Promise.all(hearers(random, this.nodes).map(({ commands }) => word(commands)))
   }
 
-  /** Nobody says anything any more: what has arrived is matched, what is over expires. */
+  /** Sends no more requests: money that has arrived is matched, requests past their end expire. */
   async settle(): Promise<void> {
     await until('all that has arrived is matched, and what is over has expired', async () => {
       for (const { fundsRequests } of this.nodes) fundsRequests.nudge()

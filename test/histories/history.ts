@@ -1,5 +1,5 @@
 /**
- * What histories share: thousands of words said by many askers at once, under chance that can be repeated, to either of two
+ * The parts that histories share: thousands of commands from many clients at once, drawn from a seed, to either of two
  * nodes or to both at the same moment.
  *
  *   SEED=123 npm test -- test/histories
@@ -31,7 +31,7 @@ export async function tell(
   )
 }
 
-/** One of the nodes; half of the time all of them hear it at once. */
+/** Picks one of the nodes; half of the time all of them get the command at once. */
 export function hearers<Node>(random: Random, nodes: readonly Node[]): readonly Node[] {
   return random.chance(0.5) ? nodes : [random.pick(nodes)]
 }

@@ -114,7 +114,7 @@ async function openNode(ledger: Ledger, bugs: string[]) {
     problemBase: PROBLEM_BASE,
   })
   const parts = {
-    /** What commands are made with. */
+    /** The dependencies with which commands are made. */
     world: {
       ...shared,
       problemBase: PROBLEM_BASE,
@@ -236,7 +236,7 @@ export function credited(
   }
 }
 
-/** Who says whatever comes to mind to some nodes, of the customer of one ledger, while a clock that everybody goes by is moved by hand. */
+/** A client that sends random commands of one ledger's customer to several nodes, whose common clock is set by hand. */
 export abstract class Client<Hearer> {
   readonly tally = new Tally()
   protected readonly ledger: Ledger

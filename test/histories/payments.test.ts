@@ -136,7 +136,7 @@ class Histories {
     await this.#random.pick(this.#nodes).ask(balanceActor, from, shard, command)
   }
 
-  /** One quote, sometimes wanted by two at once. */
+  /** Makes an exchange from a quote, which sometimes two commands use at once. */
   async #exchange(): Promise<void> {
     const { balances, shard } = this.#ledger
     const [dollars, euros] = [balances.at(-1) as string, this.#random.pick(balances.slice(0, -1))]
@@ -197,7 +197,7 @@ class Histories {
     }
   }
 
-  /** Somebody says something of a payment; half of the time both nodes hear it at once. */
+  /** Sends a command about a payment; half of the time both nodes get it at once. */
   async #say(): Promise<void> {
     const { id, amount } = this.#random.pick(this.payments)
     const word = this.#word(amount)

@@ -60,7 +60,7 @@ const LEGAL_OF_PAYMENTS = new Set([
 ])
 
 const ALL_MOVES = ['pause', 'resume', 'run', 'change', 'cancel'] as const
-/** What is asked for in each status, the likely more often. */
+/** The requests for each status, the likely ones more often. */
 const MOVES: Readonly<Record<ScheduleStatus, readonly (typeof ALL_MOVES)[number][]>> = {
   active: ['run', 'run', 'run', 'run', 'run', 'change', 'change', 'change', 'pause', 'pause', 'cancel'],
   paused: ['resume', 'resume', 'resume', 'resume', 'resume', 'resume', 'resume', 'resume', 'change', 'cancel'],
@@ -150,7 +150,7 @@ class Schedules extends Client<Hearer> {
     this.tally.add('made', isMade)
   }
 
-  /** Somebody asks something of a schedule; what is asked of both nodes at once is two requests. */
+  /** Sends a request about a schedule; the same request to both nodes at once counts as two. */
   async #ask(): Promise<void> {
     // Mostly what can be, of schedules that go on.
     const schedules = await this.ledger.read<[string, ScheduleStatus]>(
@@ -250,7 +250,7 @@ class Schedules extends Client<Hearer> {
     await Promise.all(hearers(this.random, this.nodes).map(({ incoming }) => incoming.inbox([message])))
   }
 
-  /** Nobody says anything any more: what was begun comes to its end. */
+  /** Sends no more requests: work that was begun ends. */
   async settle(): Promise<void> {
     await until('nothing is left lying', async () => {
       this.clock.advance(61_000)

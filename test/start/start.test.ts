@@ -21,10 +21,10 @@ import { paymentBody } from '../support/world.ts'
 
 const run = promisify(execFile)
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/
-/** What the contract gives a service to stop. */
+/** The time that the contract gives a service to stop. */
 const STOP_MS = 10_000
 
-/** One sentence on one line, with nothing of the inside. */
+/** A sentence on one line, without internal details. */
 const SENTENCE = /^[A-Z/][^\n]*\.\n$/
 
 async function clientOf(dataDir: DataDir, node: NodeProcess): Promise<Client> {

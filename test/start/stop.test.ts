@@ -83,7 +83,7 @@ t.test('a service is ready when it has written down its sandbox', async (t) => {
   await once(taken, 'listening')
   const port = String((taken.address() as AddressInfo).port)
   await new Promise((resolve) => taken.close(resolve))
-  // Who writes into a pipe waits for a reader.
+  // A process that writes into a full pipe waits for a reader.
   const pipe = join(dataDir.path, 'sandbox.json.new')
   await promisify(execFile)('bash', ['-c', `mkdir -p '${dataDir.path}' && mkfifo '${pipe}'`])
   const config = readConfig({

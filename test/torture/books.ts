@@ -67,7 +67,7 @@ export async function readBooks(
   }
 }
 
-/** What balances were opened with, which nobody asked for. */
+/** The opening amounts of balances, for which no command was sent. */
 const IS_OPENING = `i.reference = 'Opening balance'`
 
 /** The money that has moved, under the names that those who want it gave it. */

@@ -102,7 +102,7 @@ function checkTimes(
       report('C3', 'money moved before anybody asked for it', { effect, asked: asked.get(effect.name) })
 }
 
-/** Whatever was refused for want of funds: by the answer to its command, or later, where the answer was kept. */
+/** The commands refused for want of funds: by their answer, or later, where the answer was kept. */
 function denialsOf({ commands }: History, { decisions, failures }: Books, outcomes: Outcomes): Denial[] {
   const decided = new Map(decisions.map((decision) => [decision.key, decision]))
   const prompt = commands.filter(isPrompt).flatMap((command): Denial[] => {
@@ -127,7 +127,7 @@ function denialsOf({ commands }: History, { decisions, failures }: Books, outcom
   return [...prompt, ...later].filter(({ answer }) => problemOf(answer)?.code === 'insufficient-funds')
 }
 
-/** What was taken of a balance within a transaction, change by change; less than nothing was given. */
+/** The amounts taken from a balance within a transaction, change by change; credits are negative. */
 function takenIn({ changes }: Books): (balanceId: string, transaction: string) => bigint[] {
   const byTransaction = Map.groupBy(changes, ({ transaction }) => transaction)
   return (balanceId, transaction) =>
@@ -208,7 +208,7 @@ function momentsOf(balanceId: string, changes: readonly Change[], report: Report
   return moments
 }
 
-/** What any of these may come to together. The few of one balance in one transaction have few sums. */
+/** The possible sums of these amounts. The few of one balance in one transaction have few sums. */
 function partialSums(amounts: readonly bigint[]): ReadonlySet<bigint> {
   const sums = new Set([0n])
   for (const amount of amounts) for (const sum of [...sums]) sums.add(sum + amount)

@@ -1,4 +1,4 @@
-/** What was made, and what was promised (C2). */
+/** Created resources against promised ones (C2). */
 import { problemOf, type Books, type Command, type Effect, type History, type Rest, type Wanted } from './history.ts'
 import type { Outcome, Outcomes, Report } from './outcomes.ts'
 
@@ -10,7 +10,7 @@ export const isPrompt = ({ kind }: Pick<Command, 'kind'>): boolean =>
   kind === 'exchange' ||
   kind === 'draft_submission'
 
-/** Somebody who wants the same money. */
+/** Another command that competes for the same money. */
 interface Asked {
   readonly command: Command
   readonly wanted: Wanted

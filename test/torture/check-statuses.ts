@@ -39,7 +39,7 @@ export function checkStatuses(
   for (const update of updates)
     if ((last.get(update.objectId)?.version ?? 0) < update.version) last.set(update.objectId, update)
   for (const effect of effects) {
-    // What comes in has no moves of its own: it is there, or it is not.
+    // An incoming payment has no moves of its own: it exists, or it does not.
     if (effect.kind !== 'arrival' && last.get(effect.id)?.status !== effect.status)
       report('C4', 'the last update is not the status', { effect, last: last.get(effect.id) })
     const { kind, ends } = wanted.get(effect.name ?? '') ?? {}

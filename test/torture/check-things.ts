@@ -3,7 +3,7 @@ import type { Books, Effect, History, Thing, ThingKind } from './history.ts'
 import type { Outcome, Outcomes, Report } from './outcomes.ts'
 
 const KINDS: ReadonlySet<string> = new Set<ThingKind>(['file', 'schedule', 'request'])
-/** What something that was cancelled may be: a file whose payments were made already is not taken back. */
+/** The statuses after a cancellation: a file whose payments were made already is not taken back. */
 const AFTER_CANCELLATION: Readonly<Record<ThingKind, readonly string[]>> = {
   file: ['cancelled', 'submitted', 'partially_submitted'],
   schedule: ['cancelled'],
@@ -48,7 +48,7 @@ export function checkThings(
   }
 }
 
-/** What was answered yes is there once; what is there was asked for. */
+/** A resource that an answer promised exists once; a resource that exists was requested. */
 function checkMade({ commands }: History, { things }: Books, outcomes: Outcomes, report: Report): void {
   const asked = new Map(commands.filter(({ kind }) => KINDS.has(kind)).map((command) => [command.key, command]))
   const made = Map.groupBy(things, ({ key }) => key)

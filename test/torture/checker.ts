@@ -2,7 +2,7 @@
  * The judge of a torture: given everything that clients sent and heard, and everything that the books say, it lists what
  * cannot both be true. Pure, so that it is tested itself with made-up histories, good and bad.
  *
- * What it holds the service to
+ * The rules that it checks
  *  * C1 A key has one final answer for ever, byte for byte; everything else is 503 with Retry-After, 409 or no answer.
  *  * C2 acknowledged ⊆ journal ⊆ acknowledged ∪ unknown: what was answered yes is there once, and what is there was
  *    answered yes or not at all. What was promised for later has come by then, or a reason is written down, never both; only a

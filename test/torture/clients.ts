@@ -38,7 +38,7 @@ const RESOLVE_MS = 400
 const STORY_SHARE = 0.12
 const STORIES_MAX = 24
 
-/** What the bank makes of a payment, and how often one is sent. */
+/** The bank's outcomes of payments, and how often each is requested. */
 const TRIGGERS: readonly (readonly [share: number, reference: string, ends: string])[] = [
   [0.45, 'Invoice 42', 'completed'],
   [0.35, 'Invoice 42 SBX/AC04', 'failed'],
@@ -53,7 +53,7 @@ const TRIGGERS: readonly (readonly [share: number, reference: string, ends: stri
 /** Never answered at all; kept to few, for they take their money with them. */
 const SILENT: (typeof TRIGGERS)[number] = [0, 'Invoice 42 SBX/TIMEOUT', 'exception']
 
-/** What is sold in an exchange whose end the sandbox is told: refused, or a minute without a word. */
+/** The amount sold that tells the sandbox the outcome of an exchange: refused, or no answer for a minute. */
 const REFUSED = 1_309n
 const DOUBTED = 1_501n
 
@@ -360,7 +360,7 @@ export class Clients {
 
   async #post(customer: CreatedCustomer, path: string): Promise<number | null> {
     const answer = await this.#fetch(customer, path, { method: 'POST' })
-    // What failed on its way may have been done.
+    // A command whose connection failed may have been done.
     return answer === null || answer.status >= 500 ? null : answer.status
   }
 
@@ -433,7 +433,7 @@ export class Clients {
         this.#decided.add(key)
         return final
       }
-      // What is unexpected is judged by the checker.
+      // The checker judges unexpected answers.
       const end = calls.find((call) => classOf(kind, call) !== 'later') ?? (this.#abandoned ? calls[0] : undefined)
       if (end !== undefined) return end
       if (now() > deadline)
@@ -495,7 +495,7 @@ export class Clients {
         held: BigInt(heldBalance.amountMinor),
       })
     } catch {
-      // Nobody has seen anything.
+      // No answer was read.
     }
   }
 }
@@ -514,7 +514,7 @@ const jsonOf = (method: string, body: object): RequestInit => ({
 
 const credentials = ({ id, apiKey }: CreatedCustomer) => ({ authorization: `Bearer ${apiKey}`, 'x-tenant-id': id })
 
-/** What is to be made from a quote. */
+/** The resource to create from a quote. */
 interface Exchanging {
   readonly customer: CreatedCustomer
   readonly quoteId: string

@@ -1,5 +1,5 @@
 /**
- * What a torture is judged by: what clients sent and heard (the history), and what is written down (the books).
+ * The material of a verdict: the requests and answers of clients (the history), and the rows of Postgres (the books).
  *
  * A command may leave two things behind: something that was made under its key (a file, a schedule, a request for money), and
  * money that it wants moved. Money moves at once, or later by itself: by the row of a file, a day of a schedule, the bank's
@@ -10,7 +10,7 @@
 
 export type MoneyKind = 'payment' | 'transfer' | 'exchange' | 'arrival'
 export type ThingKind = 'file' | 'schedule' | 'request'
-/** What is asked for under a key. */
+/** The command under a key. */
 export type CommandKind =
   | MoneyKind
   | ThingKind
@@ -29,7 +29,7 @@ export interface Wanted {
   readonly from: string | null
   /** The balance credited by a transfer, by an arrival, or by an exchange in the end; null for a payment. */
   readonly to: string | null
-  /** What leaves the balance, of an exchange what is sold; of an arrival what comes. */
+  /** The amount that leaves the balance; of an exchange the amount sold, of an arrival the amount credited. */
   readonly amount: bigint
   /** Another amount that it may have, because it was edited at the same moment. */
   readonly or?: bigint
@@ -46,11 +46,11 @@ export interface Command {
   readonly wants: readonly Wanted[]
   /** The key under which the thing was made that it is about: the file that is submitted, the request that money quotes. */
   readonly about?: string
-  /** What an exchange is made from. */
+  /** The quote of an exchange. */
   readonly quoteId?: string
 }
 
-/** One sending of a command, and what came back. */
+/** A request that sent a command, and its answer. */
 export interface Call {
   readonly key: string
   readonly node: string
@@ -62,7 +62,7 @@ export interface Call {
   readonly retryAfter: boolean
 }
 
-/** What somebody saw who looked at a balance. */
+/** The amounts that a read of a balance showed. */
 export interface Look {
   readonly balanceId: string
   readonly node: string
@@ -85,7 +85,7 @@ export interface Rest {
   readonly cancelled: boolean
 }
 
-/** What a person of the operator said of an exchange in doubt. */
+/** The resolution of an exchange of unknown outcome by the operator's staff. */
 export interface Resolution {
   readonly exchangeId: string
   readonly outcome: 'completed' | 'failed'
@@ -117,7 +117,7 @@ interface Written {
   readonly at: number
 }
 
-/** What a transaction changed about a balance: one line of its journal, or a hold. */
+/** A change of a balance by a transaction: one line of its journal, or a hold. */
 export interface Change extends Written {
   readonly balanceId: string
   readonly posted: bigint
@@ -171,7 +171,7 @@ export interface Thing {
   readonly made: bigint
   /** Rows, or days, that came to nothing. */
   readonly failed: bigint
-  /** What a request asks for, minor units. */
+  /** The requested amount, minor units. */
   readonly amount: bigint | null
 }
 
@@ -196,7 +196,7 @@ export interface Books {
   }[]
 }
 
-/** What answers to a kind of command mean: the status of a yes, and the codes of problems that are a no. */
+/** The meaning of answers to a kind of command: the status of a success, and the problem codes of refusals. */
 interface Answers {
   readonly yes: 200 | 201 | 202
   readonly noes: readonly string[]

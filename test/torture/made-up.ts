@@ -1,7 +1,7 @@
-/** What made-up histories are made of. */
+/** The parts of made-up histories. */
 import type { Books, Call, Change, Command, Decided, Effect, History, Wanted } from './history.ts'
 
-/** What makes a good history a bad one. */
+/** A change that makes a good history a bad one. */
 export type Spoil = (good: { history: History; books: Books }) => { history?: Partial<History>; books?: Partial<Books> }
 
 export const yes = (id: string): string => JSON.stringify({ id })

@@ -1,4 +1,4 @@
-/** What the clients know of each command (C1), and how violations are told. */
+/** The outcomes of commands as the clients know them (C1), and the report of violations. */
 import { ANSWERS, classOf, type Call, type Command, type History } from './history.ts'
 
 export interface Violation {
@@ -9,7 +9,7 @@ export interface Violation {
 
 export type Report = (rule: Violation['rule'], what: string, evidence: unknown) => void
 
-/** What the clients know of one command. */
+/** The outcome of one command as its client knows it. */
 export interface Outcome {
   readonly calls: readonly Call[]
   /** The first final answer to arrive. */

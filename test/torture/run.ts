@@ -53,7 +53,7 @@ if (!Number.isInteger(seed) || !(minutes > 0) || !(Number.isInteger(nodes) && no
   console.error('Usage: npm run torture -- [--minutes 5] [--seed N] [--nodes 3]')
   process.exit(2)
 }
-// What it holds is let go of at `exit`, which a signal by itself does not cause.
+// Resources are released at `exit`, which a signal by itself does not cause.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 console.log(`seed ${seed}, ${minutes} minutes, ${nodes} nodes`)
 // A client that was given up may wait for an answer for good.

@@ -1,5 +1,5 @@
 /**
- * What integrators do in several steps: files that are sent in, checked and submitted; schedules that are run, paused and
+ * Tasks of integrators with several steps: files that are sent in, checked and submitted; schedules that are run, paused and
  * cancelled; requests for money that is paid in parts. A story yields where it has to wait for the service, and is gone on with
  * when somebody comes back to it; when the run ends it is left where it is. Whatever it asks for is decided before it yields.
  */
@@ -348,12 +348,12 @@ async function* requestStory(desk: Desk): Story {
 
 // ── Payments whose money is bought first, and the balances that pay them ──────────────────────────────────────────────
 
-/** What is sold where the partner refuses, and where it says nothing for a minute: the operator's people may be quicker. */
+/** Amounts sold that the partner refuses, or leaves without an answer for a minute, so that staff may be quicker. */
 const REFUSED = 1_309n
 const DOUBTED = 1_501n
 /** How often the owner tries to close the balance before leaving it open. */
 const CLOSINGS_MAX = 40
-/** What the bank makes of the payment once it has it; what comes back may find the balance closed. */
+/** The bank's outcome of a payment; money that comes back may find the balance closed. */
 const ENDS: readonly (readonly [reference: string, ends: string])[] = [
   ['Invoice 42', 'completed'],
   ['Invoice 42', 'completed'],

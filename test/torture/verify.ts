@@ -8,7 +8,7 @@ import type { Clients } from './clients.ts'
 
 /** A backend may be kept from the processor for this long between its commit's time and everybody's seeing it. */
 const TOLERANCE_MS = 150
-/** What was handed over without a word is looked into every 30 s, and asked about again after 5 s. */
+/** Longer than a lost payment can take: such payments are looked for every 30 s, and asked about again after 5 s. */
 const DRAIN_MS = 120_000
 
 export interface Trial {
@@ -16,7 +16,7 @@ export interface Trial {
   readonly brokenBooks: readonly object[]
   /** Payments and exchanges that came to no end in time, and what else was still to come. */
   readonly stuck: readonly object[]
-  /** What nodes have logged as errors: bugs by their own word. */
+  /** The errors that nodes have logged: bugs. */
   readonly errors: readonly string[]
 }
 
@@ -44,7 +44,7 @@ async function drain(
       ids,
     )),
   ]
-  // What the bank would know in a minute it knows now, and is asked for it now.
+  // The bank's outcomes of the next minute are made due now, and asked for now.
   const hurry = async () => {
     await cluster.bankRemembers()
     await cluster.askBankNow()
@@ -63,7 +63,7 @@ async function drain(
   return await open()
 }
 
-/** What is still to come of files, schedules, and money that the bank has spoken of. */
+/** The open work of files, schedules, and money that the bank has announced. */
 async function promised(cluster: Cluster, ids: readonly unknown[]): Promise<readonly object[]> {
   return [
     ...(await cluster.query(

@@ -719,7 +719,7 @@ t.test('money may come back while nobody knows what became of it', async (t) => 
   const back = message(told, ledger, { type: 'returned', schemeCode: 'AC04', amount: 1_000n })
   t.strictSame(await node.queue.inbox([back]), [back.id])
   await reaches(ledger, told, 'returned')
-  // What the bank says when it is asked: its own book.
+  // The bank's answer to a status request: its own book.
   await ledger.read(
     `update sandbox_order set state = 'returned', next_event = 'returned', scheme_code = 'AC06', steps = 'returned@0:AC06:1503' where reference = $1`,
     [asked],

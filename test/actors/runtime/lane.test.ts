@@ -60,7 +60,7 @@ const pay = (ledger: Ledger, amount: bigint, overrides: Partial<CreatePayment> =
     ...overrides,
   })
 
-/** What came of an ask, in words a test can compare. */
+/** The result of an ask, as text that a test can compare. */
 function wordOf(outcome: Outcome<BalanceReply>): string {
   if (outcome.kind !== 'decided') return outcome.kind
   return outcome.reply.kind === 'refused'

@@ -1,5 +1,5 @@
 /**
- * What an integrator writes against a client that was generated from the document, and nothing else of ours: signing in,
+ * The program of an integrator, written against a client that was generated from the document alone: signing in,
  * making a key, paying with it. It is compiled against the document of the day and run against a live service.
  */
 import createClient, { type Middleware } from 'openapi-fetch'
@@ -12,7 +12,7 @@ export interface Traveller {
   readonly baseUrl: string
   readonly email: string
   readonly password: string
-  /** What the authenticator shows now. */
+  /** The code that the authenticator shows now. */
   readonly code: () => string
   readonly customerId: string
   readonly balanceId: string

@@ -68,7 +68,7 @@ async function openNode(
   return { world, instance, ...service }
 }
 
-/** What lies between two nodes: it keeps what passes, and may change it. */
+/** A proxy between two nodes: it records the bytes that pass, and may change them. */
 async function openWire(t: Test, home: { readonly port: number; readonly instance: string }) {
   const sent: Buffer[] = []
   const sockets = new Set<Socket>()
@@ -79,7 +79,7 @@ async function openWire(t: Test, home: { readonly port: number; readonly instanc
     sockets,
     /** Everything that was sent towards the home. */
     sent: () => Buffer.concat(sent).toString('latin1'),
-    /** What becomes of the bytes that come back; null cuts the connection. */
+    /** Changes the bytes of an answer; null cuts the connection. */
     answering: (bytes: Buffer): Buffer | null => bytes,
   }
   const server = createTcpServer((near) => {

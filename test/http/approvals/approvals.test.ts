@@ -342,7 +342,7 @@ t.test('a tier names people, roles and teams, and says whether requesters decide
   const who = async (approvers: Partial<Parameters<typeof tier>[3]>) => {
     await owner.stepUp('settings.change')
     const sent = await putPolicy(owner, 'payment', { tiers: [tier(1, 0, null, approvers)] })
-    // Whoever is named instead of somebody else makes it looser, so somebody else agrees.
+    // Another named approver makes the policy looser, so a second person has to agree.
     if (sent.status === 202)
       t.equal((await decide(approver, sent.body.pendingChange!.approvalId, { decision: 'approved' })).status, 200)
     await owner.stepUp('payment.above_threshold')

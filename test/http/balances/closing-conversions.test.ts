@@ -12,7 +12,7 @@ import { until } from '../../support/until.ts'
 import { createWorld, type World } from '../../support/world.ts'
 
 const DOLLARS = 10_000
-/** What is sold or moved, in cents: the partner says nothing of it for a minute. */
+/** The amount sold or moved, in cents: the partner gives no answer about it for a minute. */
 const SILENT = 1_501
 
 /** A payment in dollars out of euros that the bank has, and never answers. */

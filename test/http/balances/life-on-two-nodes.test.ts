@@ -1,4 +1,4 @@
-/** What the API promises about balances that people open, change and close, once more against two nodes that know nothing of each other. */
+/** The API's promises about balances that people open, change and close, against two nodes without leases. */
 process.env['TEST_NODES'] = '2'
 
 await import('./life.test.ts')

@@ -1,4 +1,4 @@
-/** What tests of submitted bulk payments share. */
+/** The parts that tests of submitted bulk payments share. */
 import { randomUUID } from 'node:crypto'
 import type { Approval } from '../../../lib/approvals/approval-schema.ts'
 import type { BulkPayment } from '../../../lib/bulk-payments/bulk-payment-schema.ts'

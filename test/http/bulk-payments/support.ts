@@ -1,4 +1,4 @@
-/** What tests of bulk payments share: files sent in, and waited for. */
+/** The parts that tests of bulk payments share: they upload files and wait for them. */
 import { randomUUID } from 'node:crypto'
 import type { BulkPayment, BulkPaymentRow } from '../../../lib/bulk-payments/bulk-payment-schema.ts'
 import type { Client, PageBody, Reply } from '../../support/client.ts'
@@ -77,7 +77,7 @@ export async function rowsOf(
   return rows
 }
 
-/** What was found wrong with each row: `column code`. */
+/** The faults of each row: `column code`. */
 export const faults = (rows: readonly BulkPaymentRow[]): string[][] =>
   rows.map(({ errors }) => errors.map(({ column, code }) => `${column} ${code}`))
 

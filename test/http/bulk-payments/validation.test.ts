@@ -46,7 +46,7 @@ const rowOf = (change: object = {}) => ({
 })
 let files = 0
 let person: Person | null = null
-/** Somebody of the customer who decides. */
+/** A member of the customer who decides. */
 async function owner(): Promise<Person> {
   if (person === null) {
     person = world.person('owner')

@@ -1,4 +1,4 @@
-/** Who is told of a compliance hold: the operator's endpoints, and never a customer's. */
+/** The endpoints that are told of a compliance hold: the operator's endpoints, and never a customer's. */
 import t from 'tap'
 import type { IntegratorWebhook } from '../../../lib/webhooks/webhook-schema.ts'
 import { Receiver } from '../../support/receiver.ts'

@@ -1,4 +1,4 @@
-/** What is promised about holds, once more against two nodes that hold no leases and know nothing of each other. */
+/** The promises about holds, against two nodes that hold no leases. */
 process.env['TEST_NODES'] = '2'
 
 await import('./holds.test.ts')

@@ -8,7 +8,7 @@ import { until } from '../../support/until.ts'
 import { createWorld } from '../../support/world.ts'
 import { eur, eventsOf, exceptionOf, holdOf, pay, setFourEyes, updatesOf } from './staff.ts'
 
-/** What must not be in anything that a customer reads. */
+/** Words that no answer to a customer may contain. */
 const TELLING = /complian|sanction|screen|legal|compliance_hold|frozen|sandbox-triggers/i
 
 t.test('a payment in which something is found is under review, and the customer reads no more than that', async (t) => {

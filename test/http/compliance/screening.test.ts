@@ -1,4 +1,4 @@
-/** Whoever screens may be slow or away: nothing leaves without its answer, and what people have released is not stopped again. */
+/** No payment leaves without the screening provider's answer, however late; a released one is not stopped again. */
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import type { Screener } from '../../../lib/compliance/screening.ts'

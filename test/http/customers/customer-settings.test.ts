@@ -1,4 +1,4 @@
-/** What a customer sets about itself, and what its people are told, over HTTP. */
+/** The settings of a customer, and the notices of its members, over HTTP. */
 import t from 'tap'
 import type { CurrencySetting } from '../../../lib/customers/currency-setting-schema.ts'
 import type { Notification, NotificationPreferences } from '../../../lib/notices/notification-schema.ts'

@@ -14,7 +14,7 @@ export interface Form {
   readonly fields?: Readonly<Record<string, string>>
 }
 
-/** What a caller shows of themselves. */
+/** The credentials of a caller. */
 export interface Caller {
   readonly token: string
   readonly tenantId: string

@@ -301,7 +301,7 @@ t.test('when its quote has run out the rate is taken anew, and has to be near', 
   t.match(tight, { status: 'pending_approval', sellAmount: eur(100_000) })
   world.advance(RUN_OUT_MS)
   await shift(client, -40)
-  // Whoever approves is of the first customer; here it is the sandbox's own approver that is told to.
+  // The approvers belong to the first customer; here the sandbox's own approver is told to approve.
   await world.query(`update approval set sandbox_decision = 'approved', wake_at = now() where id = $1`, [
     tight.approvalId,
   ])
@@ -437,7 +437,7 @@ t.test('ten approvers and the customer at once, on two nodes', async (t) => {
   t.equal((await postings(world, contested.id)).length, status === 'cancelled' ? 0 : 1)
   t.equal(await heldOf(client, balances.EUR), '0')
 
-  // One quote, tried ten times at once on both.
+  // The same quote, tried ten times at once on both nodes.
   const { id: quoteId } = await quote(client)
   await world.query(`update approval_policy set terms = jsonb_set(terms, '{enabled}', 'false')`)
   await world.query('update balance set version = version + 1')

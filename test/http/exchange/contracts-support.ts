@@ -116,7 +116,7 @@ export async function rules(world: World, id: string): Promise<string[]> {
   return rows.map(({ rule, amount, debit, credit }) => `${rule} ${debit} ${credit} ${amount}`)
 }
 
-/** What was told of an exchange, in order. */
+/** The events of an exchange, in order. */
 export async function events(world: World, id: string): Promise<string[]> {
   const rows = await world.query<{ type: string; previous_status: string | null; status: string }>(
     'select type, previous_status, status from outbox where object_id = $1 order by created_at, id',

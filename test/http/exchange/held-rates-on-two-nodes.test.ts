@@ -1,4 +1,4 @@
-/** What the API promises about contracts, once more against two nodes that hold no leases; transfers-on-two-nodes.test.ts says how. */
+/** The API's promises about contracts, against two nodes that hold no leases; see transfers-on-two-nodes.test.ts. */
 process.env['TEST_NODES'] = '2'
 
 await import('./held-rates.test.ts')

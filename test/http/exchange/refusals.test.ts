@@ -1,4 +1,4 @@
-/** What quotes and exchanges refuse, and that nothing has changed then. */
+/** The refusals of quotes and exchanges, none of which changes a row. */
 import { randomUUID } from 'node:crypto'
 
 import t from 'tap'

@@ -1,4 +1,4 @@
-/** What members and time make of funds requests. */
+/** The ends of funds requests, by members and by time. */
 import { randomUUID } from 'node:crypto'
 
 import t from 'tap'

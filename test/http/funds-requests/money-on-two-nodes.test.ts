@@ -1,4 +1,4 @@
-/** What the API promises about money for funds requests, once more against two nodes that hold no leases and know nothing of each other. */
+/** The API's promises about money for funds requests, against two nodes that hold no leases. */
 process.env['TEST_NODES'] = '2'
 
 await import('./money.test.ts')

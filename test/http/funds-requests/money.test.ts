@@ -1,4 +1,4 @@
-/** What money that arrives makes of funds requests. */
+/** Incoming money pays funds requests. */
 import t from 'tap'
 
 import { printedReference } from '../../../lib/funds-requests/creditor-reference.ts'

@@ -1,4 +1,4 @@
-/** Who hears that there is a new key. */
+/** The people who are told of a new key. */
 import t from 'tap'
 import type { ApiKeyView } from '../../../lib/identity/api-key-schema.ts'
 import type { Notification } from '../../../lib/notices/notification-schema.ts'

@@ -50,7 +50,7 @@ t.test('every change by a person is in the trail: who, what, from where, before 
     half.token,
   )
   await owner.send('DELETE', `/sessions/${half.sessionId}`)
-  // What is refused has changed nothing.
+  // A refused request has changed no row.
   await owner.send('PATCH', `/api-keys/${made.body.id}`, { name: '' }, { 'if-match': '*' })
   await owner.send('DELETE', '/api-keys/01980d6e-0000-7000-8000-00000000ffff')
   shown.push(made.body.secret, next.secret, factor.secret, half.token, owner.token)

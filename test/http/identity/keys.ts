@@ -1,4 +1,4 @@
-/** What tests of API keys have in common. */
+/** The parts that tests of API keys share. */
 import type { ApiKeyView } from '../../../lib/identity/api-key-schema.ts'
 import { Client } from '../../support/client.ts'
 import type { Person } from '../../support/person.ts'

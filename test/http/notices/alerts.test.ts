@@ -1,4 +1,4 @@
-/** What people are told because their customer wants to be alerted, over HTTP. */
+/** The notices that people get by the alert settings of their customer, over HTTP. */
 import t from 'tap'
 import type { Notification } from '../../../lib/notices/notification-schema.ts'
 import { mailsIn } from '../../support/mails.ts'

@@ -188,7 +188,7 @@ t.test('every operation answers junk with what it declares, and never with an er
     const forStaff = route.callers === 'staff' || route.tenant === 'operator' || !ofOwner(route)
     const role = forStaff ? 'operator_admin' : 'owner'
     let person = signedIn.get(role)
-    // What was called before may have ended their session.
+    // An earlier call may have ended their session.
     if (person === undefined || (await person.get('/sessions/current')).status !== 200) {
       person = await world.person(role).signIn()
       signedIn.set(role, person)
@@ -378,7 +378,7 @@ t.test('what is read is what its schema says, to the last member', async (t) => 
     ...[...payments, dollars].map((id) => ['getPayment', client, `/payments/${id}`] as const),
     ['getTransfer', second.client, `/transfers/${transfer}`],
   ]
-  // Whatever else can be read without making something first; the rest is held against its schema where it is made.
+  // The other reads that need no resource first; the rest is checked against its schema where it is created.
   const read = new Set(operations.map(([operationId]) => operationId))
   const others = routes
     .filter(({ method, operationId }) => method === 'get' && !read.has(operationId))

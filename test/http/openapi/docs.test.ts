@@ -34,7 +34,7 @@ async function findChromium(): Promise<string | null> {
 
 /** Half a window down; true at the end. */
 const SCROLL = '(() => { const before = scrollY; scrollBy(0, innerHeight / 2); return scrollY === before })()'
-/** What came into view is drawn with the next frame but one. */
+/** An element that came into view is drawn with the second frame after. */
 const NEXT_FRAME = 'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))'
 
 /** Every operation that the page shows from its top to its bottom: of a list this long it holds only what is in view. */

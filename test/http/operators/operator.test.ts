@@ -1,4 +1,4 @@
-/** What an operator sets about itself and for its customers, over HTTP: each setting is read by what it is about. */
+/** An operator's settings for itself and its customers, over HTTP: each takes effect where it is read. */
 import t, { type Test } from 'tap'
 import type { AuditEvent } from '../../../lib/identity/audit-event-schema.ts'
 import type { CustomerLimits } from '../../../lib/customers/customer-limits-schema.ts'

@@ -24,7 +24,7 @@ async function download(world: World, paymentId: string, headers: Record<string,
   return { status: response.status, headers: response.headers, bytes: new Uint8Array(await response.arrayBuffer()) }
 }
 
-/** What a confirmation says, piece by piece. */
+/** The text of a confirmation, piece by piece. */
 function linesOf(bytes: Uint8Array): string {
   return pdfText(bytes).join('\n')
 }
@@ -140,7 +140,7 @@ async function rendersOnce(t: Test, world: World, paymentId: string): Promise<vo
     const asked = Promise.allSettled(Array.from({ length: 5 }, () => confirmations.ofPayment(tenant, paymentId)))
     const before = rendered
     await until('the first is being rendered', () => rendered > before)
-    // Whoever has asked by now has been heard: their questions were before this one.
+    // Earlier requests have been handled by now: they were sent before this one.
     await database.query({ name: 'heard', text: 'select 1', values: [] })
     end()
     return await asked

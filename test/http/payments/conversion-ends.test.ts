@@ -10,7 +10,7 @@ import type { Person } from '../../support/person.ts'
 import { until } from '../../support/until.ts'
 import { createWorld, type World } from '../../support/world.ts'
 
-/** What is sold, in cents: the partner says nothing of it for a minute. */
+/** The amount sold, in cents: the partner gives no answer about it for a minute. */
 const SILENT = 1_501
 const MINUTE_MS = 60_000
 

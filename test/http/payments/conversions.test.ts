@@ -57,7 +57,7 @@ const reaching = async (world: World, id: string, status: Payment['status']): Pr
     { deadlineMs: 20_000 },
   )
 
-/** What two balances have at the bank, and what of it is held. */
+/** The posted and held amounts of two balances. */
 async function funds(world: World): Promise<Record<'eur' | 'usd' | 'eurHeld' | 'usdHeld', number>> {
   const { client, balances } = world.seeded
   const [one, other] = [await client.balance(balances.EUR), await client.balance(balances.USD)]
@@ -228,7 +228,7 @@ t.test('the exchange comes first, and the payment out of what was bought', async
     ['L30', 'L35'],
   )
 
-  // Nobody knows: the payment waits with its exchange, and goes on with it.
+  // The outcome is unknown: the payment waits with its exchange, and goes on with it.
   const doubtful = (await pay(world, (await quote(client, { amount: eur(1501), fixedSide: 'sell' })).body)).body
   await becomes(world, client, doubtful.exchangeId!, 'exception')
   t.match(await client.payment(doubtful.id), { status: 'processing', exception: null })

@@ -1,4 +1,4 @@
-/** What is promised about payments within the platform, once more against two nodes that hold no leases and know nothing of each other. */
+/** The promises about payments within the platform, against two nodes that hold no leases. */
 process.env['TEST_NODES'] = '2'
 
 await import('./internal.test.ts')

@@ -13,7 +13,7 @@ import { until } from '../../support/until.ts'
 import { createWorld, NODES, paymentBody, transferBody } from '../../support/world.ts'
 import type { World } from '../../support/world.ts'
 
-/** What the contract documents for customers; `processing` is there while the payment is queued. */
+/** The members that the contract documents for customers; `processing` exists while the payment is queued. */
 const FIELDS = [
   'amount',
   'approvalId',
@@ -92,7 +92,7 @@ async function snapshot(world: World, client: Client): Promise<unknown> {
     await world.query(`select (select count(*) from payment) as payments, (select count(*) from posting) as postings,
     (select count(*) from hold) as holds, (select count(*) from transfer) as transfers, (select count(*) from outbox) as events,
     (select count(*) from status_update) as updates, (select count(*) from partner_instruction) as instructions`)
-  // What a queued payment tells of its place is an estimate, and moves with time. About midnight (UTC) a recorded
+  // The place of a queued payment is an estimate, and moves with time. About midnight (UTC) a recorded
   // refusal moves the version of the balance, and with it the time of its change.
   return {
     balances: balances.map((balance) => ({ ...balance, updatedAt: null })),

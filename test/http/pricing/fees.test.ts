@@ -1,4 +1,4 @@
-/** What payments cost, and what comes in: rules that the operator may change. */
+/** The fees of payments and of incoming money: rules that the operator may change. */
 import t from 'tap'
 import type { PricingTemplate } from '../../../lib/pricing/pricing-template-schema.ts'
 import { addDays } from '../../../lib/base/clock.ts'
@@ -53,7 +53,7 @@ t.test('what is charged is data: it is held, taken, and given back with the paym
   await client.paymentReaching(later.id, 'completed', 20_000)
   t.match(await client.balance(balanceId!), { bookBalance: eur(49_750) })
 
-  // What the partner takes, who bears it, and what a return costs and gives back.
+  // The partner's charge and its bearer, and the fee and refund of a return.
   const { admin } = await charge(world, [
     { kind: 'payment', currency: 'EUR', fixed: eur(30), refundable: true },
     { kind: 'payment_return', currency: 'EUR', fixed: eur(250) },

@@ -1,4 +1,4 @@
-/** What an operator sets for rails: limits of its own, and the days and cut-offs of its connections. */
+/** An operator's settings for rails: limits of its own, and the days and cut-offs of its connections. */
 import t, { type Test } from 'tap'
 import type { AuditEvent } from '../../../lib/identity/audit-event-schema.ts'
 import type { ConnectionCalendar, ConnectionCalendarUpdate } from '../../../lib/providers/connection-calendar-schema.ts'

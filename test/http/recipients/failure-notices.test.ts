@@ -1,4 +1,4 @@
-/** Whoever made a payment hears when it fails or comes back; a key has its callbacks. */
+/** The person who made a payment is told when it fails or comes back; a key has its callbacks. */
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import type { Notification } from '../../../lib/notices/notification-schema.ts'

@@ -1,4 +1,4 @@
-/** What is known about a bank by an IBAN or a code, and what is said where nothing is. */
+/** The facts about a bank by an IBAN or a code, and the answer where there are none. */
 import t from 'tap'
 import type { BankLookup } from '../../../lib/recipients/bank-lookup-schema.ts'
 import { CUSTOMER_SCOPES } from '../../../lib/identity/api-key.ts'

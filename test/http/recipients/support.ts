@@ -1,4 +1,4 @@
-/** What tests of recipients share. */
+/** The parts that tests of recipients share. */
 import { randomUUID } from 'node:crypto'
 import type { Test } from 'tap'
 import type { Recipient, RecipientCreate } from '../../../lib/recipients/recipient-schema.ts'

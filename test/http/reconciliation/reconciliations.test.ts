@@ -1,4 +1,4 @@
-/** What the partner's statement says and what the ledger says, compared day by day; the differences, and what becomes of them. */
+/** The partner's statement and the ledger, compared day by day; the differences and their resolution. */
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import type {
@@ -280,7 +280,7 @@ t.test('a payment whose outcome nobody knew is completed by the statement', asyn
 t.test('a statement that does not add up is refused, and tried again when asked', async (t) => {
   await bankBooks(world, 'CRDT', 10)
   const earlier = endDay(world)
-  // What the bank says of the day before has changed since it said it.
+  // The bank's statement of the day before has changed since it was read.
   await world.query(
     `update sandbox_booking set amount = amount + 1 where text = 'Opening balance' and currency = 'EUR'`,
   )

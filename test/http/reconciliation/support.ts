@@ -33,7 +33,7 @@ export async function reconcile(world: World, day: string, currency = 'EUR'): Pr
   return found!
 }
 
-/** What differed at the end of its day, as it is now, oldest first. */
+/** The differences at the end of their day, in their present state, oldest first. */
 export async function breaksOf(
   world: World,
   { id }: Pick<Reconciliation, 'id'>,
@@ -58,7 +58,7 @@ export async function bankBooks(
   return reference
 }
 
-/** What is on an account of the chart in euro, by its side. */
+/** The amount on an account of the chart in euro, by its side. */
 export async function onAccount(world: World, account: string): Promise<bigint> {
   const { rows } = (
     await world.operator.get<{

@@ -523,7 +523,7 @@ t.test('every filter of every list', async (t) => {
     })
     const six = Object.fromEntries(Array.from({ length: 6 }, (_, nth) => [`filter[metadata.k${nth}]`, 'x']))
     t.match((await client.list('/balances', six)).problem, { status: 400, code: 'too_many_filter_values', max: 5 })
-    // What the test wrote by hand is not what the books say of it.
+    // Rows that the test wrote by hand do not agree with the books.
     await world.query('delete from balance where id = $1', [child])
   })
 

@@ -1,4 +1,4 @@
-/** What tests of scheduled payments share. */
+/** The parts that tests of scheduled payments share. */
 import type { Payment } from '../../../lib/payments/payment-schema.ts'
 import type {
   ScheduledPayment,
@@ -97,7 +97,7 @@ export async function statusEvents(world: World, id: string): Promise<string[]> 
   return rows.map(({ previous_status, status }) => `${previous_status ?? 'none'} ${status}`)
 }
 
-/** What the trail of a schedule tells: what was done, and by what kind of somebody. */
+/** The trail of a schedule: each action, and the kind of its actor. */
 export const trail = async (world: World, id: string): Promise<string[]> =>
   (
     await world.query<{ action: string; actor_type: string }>(

@@ -219,7 +219,7 @@ export type Reply = Omit<Response, 'json'> & { json(): Promise<any> }
 /** `fetch` for tests. */
 export const request = fetch as unknown as (url: string, init?: RequestInit) => Promise<Reply>
 
-/** What a test has besides its world. */
+/** The options of a test beside its services. */
 export interface FakeOptions {
   readonly app?: AppOptions
   /** Operations that a test makes up. */

@@ -1,4 +1,4 @@
-/** What a node finds when it starts: rows from clocks that were ahead, and its own clock. */
+/** The state that a node finds when it starts: rows from clocks that were ahead, and its own clock. */
 import t from 'tap'
 import { systemClock } from '../../../lib/base/clock.ts'
 import { createWorld, paymentBody } from '../../support/world.ts'

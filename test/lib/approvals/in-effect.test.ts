@@ -285,7 +285,7 @@ function probesOf(kind: PolicyKind): readonly PolicySubject[] {
 }
 const PROBES = new Map(POLICY_KINDS.map((kind) => [kind, probesOf(kind)] as const))
 
-/** What a tier leaves to one person, or to later; no tier leaves everything. */
+/** Tells whether a tier asks for less than before: fewer approvals or later ones, or no approval at all. */
 function asksLess(was: Tier | null, is: Tier | null): boolean {
   if (was === null) return false
   return (

@@ -100,7 +100,7 @@ class Model {
   #changes: Change[] = []
   #recipients = new Map<string, readonly Editor[]>()
   #now = 1
-  /** What went through, and what was stopped: so that a run that stops nothing is seen. */
+  /** Counts of subjects that passed and were stopped, so that a run that stops none is noticed. */
   readonly counts = { through: 0, alone: 0, refused: 0 }
 
   constructor(
@@ -182,7 +182,7 @@ class Model {
     plan.editors = withEditor(plan.editors, ANN, this.#now)
   }
 
-  /** What waits to pay the recipient is withdrawn, as the service does. */
+  /** Withdraws the subjects that wait to pay the recipient, as the service does. */
   #editRecipient(recipientId: string): void {
     this.#recipients.set(recipientId, withEditor(this.#recipients.get(recipientId) ?? [], ANN, this.#now))
     this.#waiting = this.#waiting.filter(({ terms }) => terms.recipientId !== recipientId)

@@ -68,7 +68,7 @@ export const termsOfKind = (kind: PolicyKind): fc.Arbitrary<PolicyTerms> =>
     recipientMode: kind === 'recipient' ? fc.constantFrom(...RECIPIENT_MODES) : fc.constant(NO_POLICY.recipientMode),
   })
 
-/** What is stored of a customer: each kind set or not. */
+/** The stored policies of a customer: each kind set or not. */
 export const stored: fc.Arbitrary<StoredPolicies> = fc.record(
   {
     payment: termsOfKind('payment'),

@@ -19,7 +19,7 @@ const CUSTOMER = ids.next()
 const CONNECTION = ids.next()
 
 /**
- * What a decision comes to: `ok`, `refused <slug>` (remembered under its key) or `invalid <code>` (answered, and nothing
+ * The result of a decision: `ok`, `refused <slug>` (remembered under its key) or `invalid <code>` (answered, and nothing
  * is remembered). `again` follows where fresher state could turn the no into a yes (I4).
  */
 function outcomeOf({ reply, effects, refused }: Decision): string {

@@ -63,7 +63,7 @@ t.test('what cannot be converted is in the highest tier; no rows, or no policy, 
   t.equal(tierOf(), null)
   t.equal(batchTier({ ...policy, enabled: false }, [{ currency: 'CHF', amount: 1n }], convert), null)
   t.equal(batchTier({ ...policy, tiers: [] }, [{ currency: 'CHF', amount: 1n }], convert), null)
-  // What the policy applies to has chosen the rows already.
+  // The rows are those that the policy applies to.
   t.equal(
     batchTier(
       { ...policy, appliesTo: { balanceIds: ['another'], rails: null, recipientIds: null } },

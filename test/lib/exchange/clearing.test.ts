@@ -65,7 +65,7 @@ function exchangeOf(
   }
 }
 
-/** What every account has gained, by its id; credits count up. */
+/** The gain of every account, by its id; credits count up. */
 function gains(postings: readonly Posting[]): Map<string, bigint> {
   const found = new Map<string, bigint>()
   for (const { debit, credit, amount } of postings) {
@@ -76,7 +76,7 @@ function gains(postings: readonly Posting[]): Map<string, bigint> {
   return found
 }
 
-/** What an amount of the partner may come to: what was agreed on, a little more or a little less. */
+/** An amount that the partner may book: the agreed amount, or slightly more or less. */
 const nearly = (random: Random, amount: bigint): bigint => {
   const moved = amount + BigInt(random.int(-3, 3)) * (amount / 1_000n + 1n)
   return random.chance(0.3) ? amount : moved < 1n ? 1n : moved

@@ -1,4 +1,4 @@
-/** What confirmations of exchanges say. */
+/** The text of confirmations of exchanges. */
 import t from 'tap'
 import { NEW_EXCHANGE } from '../../../lib/exchange/exchange.ts'
 import { exchangeConfirmation, isExchangeConfirmed } from '../../../lib/exchange/confirmation.ts'

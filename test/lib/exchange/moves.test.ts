@@ -1,4 +1,4 @@
-/** What the partner's words make of an exchange, row by row. */
+/** The moves of an exchange by the partner's messages, row by row. */
 import { BoughtPayment } from '../../../lib/payments/bought-payment.ts'
 import t from 'tap'
 

@@ -1,5 +1,5 @@
 /**
- * What both sides of an exchange are, for every pair of currencies, both sides fixed and amounts from one minor unit to 10^15: the
+ * Both sides of an exchange, for every pair of currencies, either side fixed, amounts from one minor unit to 10^15: the
  * fixed side stays as it is, the other is the exact value rounded half to even. Here nothing is divided: a value is the right
  * one when it is at most half a minor unit away from the exact fraction, and even when it is just that far.
  *
@@ -32,7 +32,7 @@ function isRounded(value: bigint, numerator: bigint, denominator: bigint): boole
   return distance < denominator || (distance === denominator && value % 2n === 0n)
 }
 
-/** What is wrong with the sides of one exchange; null when nothing is. */
+/** The fault of the sides of an exchange; null when they are right. */
 function fault(sell: Currency, buy: Currency, fixedSide: FixedSide, amount: bigint, rate: bigint): string | null {
   const sides = sidesAt({ fixedSide, amount, sellCurrency: sell.code, buyCurrency: buy.code }, rate)
   // A rate is so many units bought for one sold, and has ten places.

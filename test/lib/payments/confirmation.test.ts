@@ -1,4 +1,4 @@
-/** What confirmations of payments say. */
+/** The text of confirmations of payments. */
 import t from 'tap'
 import { isConfirmed, paymentConfirmation } from '../../../lib/payments/confirmation.ts'
 import type { PaymentRecord, PaymentStatus } from '../../../lib/payments/payment.ts'

@@ -83,7 +83,7 @@ const PLACES: { readonly [name: string]: Partial<PaymentState> | null } = {
   returned: { status: 'returned', sent: true },
 }
 
-// What each command does in each place: the new status and the rule that is posted. A dot: nothing at all.
+// The effect of each command in each place: the new status and the rule that is posted. A dot: no effect.
 const TABLE = `
                     approve       reject      cancel       hand_over       settled        rejected    refused     timeout     still_unknown  unclear      accepted      returned          hold       release       block
   none              .             .           .            .               .              .           .           .           .              .            .             .                 .          .             .
@@ -520,7 +520,7 @@ t.test(
         (order, waits) => {
           let state: PaymentState | null = payment(waits ? { status: 'pending_approval' } : {})
           const nets = { source: 0n, transit: 0n, fee: 0n, nostro: 0n }
-          // What is instructed less what is done: a payment that did not wait for people is instructed from the start.
+          // Instructions less resolutions: a payment that did not wait for people is instructed from the start.
           let instructed = waits ? 0 : 1
           let resolved = 0
           let exceptions = 0

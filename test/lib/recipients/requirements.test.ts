@@ -55,7 +55,7 @@ interface Sample {
 }
 
 const iban = (value: string): BankInput => ({ iban: value })
-/** What every IBAN market refuses: wrong check digits, one digit short, another country's, none at all. */
+/** The inputs that every IBAN market refuses: wrong check digits, one digit short, another country's, none at all. */
 const ibanWrongs = (right: string, change: BankInput = {}): Wrong[] => {
   const digit = right.at(-1) as string
   return [

@@ -1,4 +1,4 @@
-/** Who looks at a recipient, and what the end of a look makes of it. */
+/** The reviewers of a recipient, and the effect of a review's end. */
 import t from 'tap'
 import { RECIPIENT_MODES } from '../../../lib/approvals/policy.ts'
 import {

@@ -1,4 +1,4 @@
-/** What a bank's answer means, and who is let through after it. */
+/** The meaning of a bank's answer, and the payments that it lets through. */
 import t from 'tap'
 import { verifyPayee } from '../../../actors/payments/verify-payee.ts'
 import {

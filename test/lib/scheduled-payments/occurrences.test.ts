@@ -154,7 +154,7 @@ t.test('days of execution rise, keep their policy, and come from the plans in or
         if (of.dayPolicy === 'next_business_day' && occurrence.executionDate < occurrence.plannedDate) return false
         if (of.dayPolicy === 'previous_business_day' && occurrence.executionDate > occurrence.plannedDate) return false
         if (Math.abs(day.until(occurrence.plannedDate).days) > 5) return false
-        // What was passed over fell on the day of the one before.
+        // The skipped occurrence fell on the day of the one before.
         for (let skipped = index + 1; skipped < occurrence.index; skipped++) {
           const planned = plannedDate(of, skipped) as string
           const moved =

@@ -94,7 +94,7 @@ async function incoming(books: Books) {
     await changeIncoming(client, id, change, clock.now())
   }
 
-  /** Somebody wants it back, and it is set aside. */
+  /** The payer's bank recalls the credit, and its amount is held. */
   async function recall(id: string, amount: bigint): Promise<void> {
     const hold = moves.recallHold((await lockIncoming(client, id))!, amount, tx())
     await writeEffects(tx(), { holds: [hold] })

@@ -47,7 +47,7 @@ const fenceOf = ({ id, version }: BalanceState) => ({ balanceId: id, version })
 const only = (effects: Effects | null): CommitCommand => ({ effects: effects! })
 const credits = (effects: Effects): CommitTurn => ({ fence: null, commands: [{ effects }] })
 
-/** One balance's commands, decided one after the other. */
+/** The commands of one balance, decided one after the other. */
 function turnOf(balance: BalanceState, commands: readonly (CreatePayment | CreateTransfer)[], now: number): CommitTurn {
   let state: BalanceState | null = balance
   const decided = commands.map((command) => {

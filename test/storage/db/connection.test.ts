@@ -1,4 +1,4 @@
-/** What a node holds towards Postgres, when Postgres goes away at the worst moment. */
+/** The connections of a node, when Postgres goes away at the worst moment. */
 import t from 'tap'
 import { Connection, DatabaseUnavailable } from '../../../storage/db/connection.ts'
 import { Database } from '../../../storage/db/database.ts'

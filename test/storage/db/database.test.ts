@@ -1,4 +1,4 @@
-/** What a pool says of a database that is gone, of a statement that is wrong, and of code that would take two of its connections. */
+/** The errors of a pool: a database that is gone, a wrong statement, and code that would take two connections. */
 import t from 'tap'
 import { DatabaseUnavailable } from '../../../storage/db/connection.ts'
 import { Database, SecondConnection } from '../../../storage/db/database.ts'

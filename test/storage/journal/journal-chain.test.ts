@@ -15,7 +15,7 @@ function chain(books: Books) {
   return chainJournal(books.database, { now: books.clock.now(), lookedAt: books.clock.now() })
 }
 
-/** What the checks of the chain find, by their names. */
+/** The faults that the checks of the chain find, by their names. */
 async function found(books: Books, kept: readonly KeptBlock[] = []): Promise<Record<string, readonly AuditRow[]>> {
   const { checks } = await audit(books.client, kept)
   const broken = checks.filter(

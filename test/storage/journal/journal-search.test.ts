@@ -16,7 +16,7 @@ t.test('pages of a search are the same whatever the stretches are', async (t) =>
     await books.handOver(id)
     if (nth % 3 !== 0) await books.settle(id)
     else await books.reject(id)
-    // What is chained is passed by where it cannot have what is looked for; the last lines are not chained.
+    // Chained lines are skipped where they cannot match; the last lines are not chained.
     if (nth < 5) await chainJournal(books.database, { now: Date.now(), lookedAt: null })
   }
   const db = readDatabase(books.database)

@@ -33,7 +33,7 @@ async function open(t: Test) {
     return id
   }
   const followed: string[] = []
-  /** One pass of a follower. */
+  /** Makes a pass of a follower. */
   const follow = (role?: string) =>
     inTransaction(database, async (client) => {
       if (role !== undefined) await client.query(`set local role ${role}`)

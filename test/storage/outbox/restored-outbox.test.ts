@@ -24,7 +24,7 @@ async function open(t: Test) {
     return id
   }
   let renumbered = 0
-  /** One pass of a follower over at most `max` transactions. */
+  /** Makes a pass of a follower over at most `max` transactions. */
   const pass = (follower: Follower, max: number) =>
     inTransaction(database, async (client) => {
       const cursor = await OutboxCursor.take(client, follower, systemClock.now(), () => {

@@ -1,4 +1,4 @@
-/** What a node remembers of recipients, and forgets in time. */
+/** The recipients that a node caches, and forgets in time. */
 import t from 'tap'
 import type { Database } from '../../../storage/db/database.ts'
 import { RecipientCache } from '../../../storage/recipients/recipient-cache.ts'

@@ -124,7 +124,7 @@ t.test(
     const changes = countChanges(nodes)
     await until('all leases end', () => nodes.every(({ shards }) => shards.owned()?.length === 0), LEASE_MS + LATE_MS)
     await until('listeners hear of it', () => changes() === SHARD_COUNT, LATE_MS)
-    // What the last heartbeat said of the others is a little younger than the last extension.
+    // The last heartbeat's view of the others is a little younger than the last extension.
     await until('the others are unknown', () =>
       nodes.every(({ shards }) => shards.homeOf(0).kind === 'nowhere' && shards.state().nodes === 1),
     )
@@ -453,7 +453,7 @@ async function executableOf(url: string): Promise<string> {
   const client = new Redis(url)
   const path = /^executable:(.+)$/m.exec((await client.info('server')).replaceAll('\r', ''))?.[1] ?? ''
   client.disconnect()
-  // One that was found on the PATH says that it lies in its working directory.
+  // A server that was found on the PATH reports its working directory as its own.
   return existsSync(path) ? path : basename(path)
 }
 

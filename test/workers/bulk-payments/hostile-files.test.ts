@@ -5,7 +5,7 @@ import { HOSTILE_FILES } from '../../support/hostile-files.ts'
 const reader = bulkReader()
 t.teardown(() => reader[Symbol.asyncDispose]())
 const GOOD = 'recipient_name,currency,amount\nA,EUR,1\n'
-/** What a thread may take for a moment, beside the file itself; what it may not do is grow with what a file claims to hold. */
+/** The most memory of a thread beside the file itself; it must not grow with the size that a file claims to have. */
 const MEMORY_MAX = 300 * 1024 * 1024
 
 t.test('each is refused whole, in bounded memory, and the next file is read', async (t) => {

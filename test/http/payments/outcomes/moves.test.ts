@@ -8,9 +8,9 @@ interface Story {
   readonly reference?: string
   /** The statuses of the update log, one after the other. */
   readonly statuses: readonly string[]
-  /** What was posted; a debit of the balance is negative. */
+  /** The posted amount; a debit of the balance is negative. */
   readonly journal: readonly (readonly [rule: string, amount: number])[]
-  /** What became of the hold that it has, or had last. */
+  /** The state of the payment's current or last hold. */
   readonly hold: string
   readonly failure?: string
 }
@@ -122,7 +122,7 @@ const STORIES: Readonly<Record<string, Story>> = {
   stuck: { amount: 1_701, statuses: HELD_AND_SENT, journal: moved(1_701, 'L10'), hold: 'captured' },
 }
 
-/** What was written of each payment, by its id. */
+/** The rows of each payment, by its id. */
 async function written(world: World, ids: readonly string[]) {
   const rows = async <Row extends { readonly id: string }>(sql: string) =>
     Map.groupBy(await world.query<Row>(sql, [ids]), ({ id }) => id)
