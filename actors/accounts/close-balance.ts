@@ -7,11 +7,11 @@
  * the state in its cache.
  */
 import { NO_REQUEST } from '../../lib/balances/decision.ts'
-import { closingProblem } from '../../lib/balances/closing.ts'
+import { CLOSABLE_STATUSES, closingProblem } from '../../lib/balances/closing.ts'
 import { dateIn, type Clock } from '../../lib/base/clock.ts'
 import { orderNumber, type IdSource } from '../../lib/base/ids.ts'
 import { createTransfer } from '../../lib/transfers/transfer.ts'
-import { ProblemError, refuse, type FieldErrorCode, refuseNotFound } from '../../lib/base/problems.ts'
+import { ProblemError, refuse, type FieldErrorCode, refuseNotFound, refuseTransition } from '../../lib/base/problems.ts'
 import { writeEffects } from '../../storage/sections/write-effects.ts'
 import { lockSiblings, setDefault, type BalanceRecord } from '../../storage/balances/balance-changes.ts'
 import { currencyOfBalance, postedOfBalance } from '../../storage/balances/balance-lookups.ts'
@@ -123,9 +123,11 @@ async function tryToClose(
   if (problem !== null) throw new ProblemError(problem)
   if (balance.posted > 0n && balance.posted !== attempt.rest.amount) return false
   if (attempt.rest.held)
-    refuse('invalid-transition', 'The remaining amount cannot be moved at once; move it by a transfer first.', {
-      extra: { currentStatus: balance.status, allowed: [] },
-    })
+    refuseTransition(
+      'The remaining amount cannot be moved at once; move it by a transfer first.',
+      balance.status,
+      CLOSABLE_STATUSES,
+    )
   const transferId =
     balance.posted > 0n && target !== null ? await sweep(world, client, { ...attempt, balance, target, now }) : null
   const status = await beginClosing(client, balance, { ids, now })

@@ -2,7 +2,7 @@
 import type { AccountDetailsJson } from '../../lib/accounts/details.ts'
 import { scopeOf, standingOf } from '../../lib/accounts/requests.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
-import { refuse, refuseNotFound } from '../../lib/base/problems.ts'
+import { refuse, refuseNotFound, refuseTransition } from '../../lib/base/problems.ts'
 import { accountDetailsOf } from '../../storage/accounts/account-details.ts'
 import { insertDetailsRequest, lockDetails } from '../../storage/accounts/account-requests.ts'
 import { lockOneBalance, setDetailsStatus } from '../../storage/balances/balance-changes.ts'
@@ -29,15 +29,14 @@ export async function requestAccountDetails(
     const balance = (await lockOneBalance(client, by.tenant.id, balanceId)) ?? refuseNotFound()
     const offer = scopeOf(rails, deps.accountPartner.offers(balance.currency as CurrencyCode))
     if ('field' in offer) refuse('validation-error', offer.message, { errors: [offer] })
-    if (balance.status !== 'active')
-      refuse('invalid-transition', `The balance is ${balance.status}.`, {
-        extra: { currentStatus: balance.status, allowed: ['active'] },
-      })
+    if (balance.status !== 'active') refuseTransition(`The balance is ${balance.status}.`, balance.status, ['active'])
     const known = await lockDetails(client, balanceId)
     if (known.some(({ scope, status }) => scope === offer.scope && status === 'pending')) {
-      refuse('invalid-transition', 'Details of this kind were already requested and are pending.', {
-        extra: { currentStatus: 'pending', allowed: ['active', 'failed', 'closed'] },
-      })
+      refuseTransition('Details of this kind were already requested and are pending.', 'pending', [
+        'active',
+        'failed',
+        'closed',
+      ])
     }
     await insertDetailsRequest(client, {
       id,

@@ -1,6 +1,6 @@
 /** Changes a balance: its name, its threshold, its metadata, and which balance of a currency is the default. */
 import { patchedMetadata } from '../../lib/base/metadata.ts'
-import { refuse, refuseField, refuseNotFound } from '../../lib/base/problems.ts'
+import { refuseField, refuseNotFound, refuseTransition } from '../../lib/base/problems.ts'
 import {
   lockSiblings,
   setDefault,
@@ -44,14 +44,9 @@ export async function updateBalance(
       refuseField('/metadata', 'too_large', 'The metadata has more than 50 keys or more than 16 KiB.')
     checkDefault(before, after.isDefault)
     if (before.status === 'closed')
-      refuse('invalid-transition', 'The balance is closed.', {
-        extra: { currentStatus: 'closed', allowed: ['active', 'frozen', 'closing'] },
-      })
+      refuseTransition('The balance is closed.', 'closed', ['active', 'frozen', 'closing'])
     if (after.isDefault && !before.isDefault) {
-      if (before.status !== 'active')
-        refuse('invalid-transition', `The balance is ${before.status}.`, {
-          extra: { currentStatus: before.status, allowed: ['active'] },
-        })
+      if (before.status !== 'active') refuseTransition(`The balance is ${before.status}.`, before.status, ['active'])
       const old = siblings.find((sibling) => sibling.isDefault)
       if (old !== undefined) await setDefault(client, old.id, false, now)
     }

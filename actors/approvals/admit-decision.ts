@@ -1,6 +1,6 @@
 /** Whether a person may decide an approval now, and the refusals of a decision. */
 import type { ApprovalRecord } from '../../lib/approvals/approval.ts'
-import { type Problem, ProblemError, refuse } from '../../lib/base/problems.ts'
+import { type Problem, ProblemError, refuse, refuseTransition } from '../../lib/base/problems.ts'
 import { checkVersion } from '../../lib/commands/etag.ts'
 import { addRequesters, standingOf } from '../../storage/approvals/approval-standing.ts'
 import type { ApprovalTx, NewDecision } from '../../storage/approvals/approvals.ts'
@@ -40,10 +40,7 @@ export async function admitDecision(
     )
   }
   if (approval.status !== 'pending') refuseEnded(approval)
-  if (standing.hasDecided)
-    refuse('invalid-transition', 'You have already decided on this approval.', {
-      extra: { currentStatus: approval.status, allowed: [] },
-    })
+  if (standing.hasDecided) refuseTransition('You have already decided on this approval.', approval.status, ['pending'])
   if (standing.teamUsed && decision === 'approved') {
     refuse('insufficient-scope', 'A person of your team has approved; the next approval must come from another team.', {
       extra: { requiredCapability: 'approvals.decide' },
@@ -62,7 +59,7 @@ export async function admitDecision(
 
 /** @throws ProblemError `invalid-transition`: the approval has ended */
 export function refuseEnded({ status }: Pick<ApprovalRecord, 'status'>): never {
-  refuse('invalid-transition', `The approval is ${status}.`, { extra: { currentStatus: status, allowed: [] } })
+  refuseTransition(`The approval is ${status}.`, status, ['pending'])
 }
 
 /** The problem of an approver who was shown other terms than the subject has. */

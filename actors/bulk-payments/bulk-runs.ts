@@ -22,7 +22,7 @@ import {
   SUBMISSIONS_MAX,
   type RowFailure,
 } from '../../lib/bulk-payments/bulk-payment.ts'
-import { refuse } from '../../lib/base/problems.ts'
+import { refuse, refuseTransition } from '../../lib/base/problems.ts'
 import { endApproval, lockApproval, readStoredPolicies, type ApprovalTx } from '../../storage/approvals/approvals.ts'
 import { writeEffects } from '../../storage/sections/write-effects.ts'
 import { changeBulk, lockBulk, type BulkRecord } from '../../storage/bulk-payments/bulk-payments.ts'
@@ -107,9 +107,7 @@ export async function beginRun(
 ): Promise<Run> {
   const { client, ids, now } = tx
   if (!canMove(bulk.status, 'submit'))
-    refuse('invalid-transition', `The bulk payment is ${bulk.status}.`, {
-      extra: { currentStatus: bulk.status, allowed: statusesFor('submit') },
-    })
+    refuseTransition(`The bulk payment is ${bulk.status}.`, bulk.status, statusesFor('submit'))
   if ((await countSubmissions(client, bulk.operatorId)) >= SUBMISSIONS_MAX) {
     refuse(
       'rate-limited',

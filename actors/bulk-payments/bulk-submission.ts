@@ -11,7 +11,8 @@
 import { DAY_MS } from '../../lib/base/clock.ts'
 import { requestersOf } from '../../lib/approvals/requesters.ts'
 import { setTimeout as pause } from 'node:timers/promises'
-import { GIVEN_UP_MS, STALL_TOKEN, type RowCounts, type RowFailure } from '../../lib/bulk-payments/bulk-payment.ts'
+import { hasSandboxToken } from '../../lib/sandbox/triggers.ts'
+import { GIVEN_UP_MS, STALL_CODE, type RowCounts, type RowFailure } from '../../lib/bulk-payments/bulk-payment.ts'
 import type { RowFault } from '../../lib/bulk-payments/instruction.ts'
 import { bearerOfRow, faultOfIssue, railOfRow } from '../../lib/bulk-payments/payment-of-row.ts'
 import { OperatingError } from '../../lib/base/errors.ts'
@@ -94,7 +95,10 @@ class Submission {
     this.#jobId = jobId
     this.#counts = bulk.counts
     this.#stalls =
-      world.sandbox && bulk.name?.includes(STALL_TOKEN) === true && bulk.counts.submitted + bulk.counts.failed === 0
+      world.sandbox &&
+      bulk.name !== null &&
+      hasSandboxToken(bulk.name, STALL_CODE) &&
+      bulk.counts.submitted + bulk.counts.failed === 0
   }
 
   /**

@@ -4,7 +4,7 @@
  */
 import { withEditor } from '../../lib/approvals/requesters.ts'
 import { canMove, statusesFor } from '../../lib/bulk-payments/bulk-payment.ts'
-import { refuse } from '../../lib/base/problems.ts'
+import { refuse, refuseTransition } from '../../lib/base/problems.ts'
 import type { ApprovalTx } from '../../storage/approvals/approvals.ts'
 import { changeBulk, NO_FINDINGS, type BulkRecord } from '../../storage/bulk-payments/bulk-payments.ts'
 import { resetRows } from '../../storage/bulk-payments/checked-rows.ts'
@@ -51,9 +51,7 @@ export async function beginValidation(
  */
 export async function revalidate(tx: ApprovalTx, bulk: BulkRecord, by: Asking): Promise<BulkRecord> {
   if (!canMove(bulk.status, 'revalidate'))
-    refuse('invalid-transition', `The bulk payment is ${bulk.status}.`, {
-      extra: { currentStatus: bulk.status, allowed: statusesFor('revalidate') },
-    })
+    refuseTransition(`The bulk payment is ${bulk.status}.`, bulk.status, statusesFor('revalidate'))
   const { total } = bulk.counts
   await resetRows(tx.client, bulk.id, tx.now)
   return await changeBulk(tx, bulk, {

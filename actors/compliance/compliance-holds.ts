@@ -13,7 +13,7 @@ import type { AuditVerb } from '../../lib/base/audit-actions.ts'
 import { timestamp, type Clock } from '../../lib/base/clock.ts'
 import { complianceHoldEvent, type ComplianceDecision, type HeldSubject } from '../../lib/compliance/hold.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
-import { refuse } from '../../lib/base/problems.ts'
+import { refuse, refuseTransition } from '../../lib/base/problems.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
 import { writeEffects } from '../../storage/sections/write-effects.ts'
 import type { ApprovalTx } from '../../storage/approvals/approvals.ts'
@@ -213,8 +213,7 @@ async function lockOf(
 
 async function lockOpen(tx: ApprovalTx, acting: Pick<Acting, 'holdId' | 'operatorId'>): Promise<ComplianceHoldRecord> {
   const hold = await lockOf(tx, acting)
-  if (hold.status !== 'open')
-    refuse('invalid-transition', `The hold is ${hold.status}.`, { extra: { currentStatus: hold.status, allowed: [] } })
+  if (hold.status !== 'open') refuseTransition(`The hold is ${hold.status}.`, hold.status, ['open'])
   return hold
 }
 

@@ -8,7 +8,7 @@ import type { AuditVerb } from '../../lib/base/audit-actions.ts'
 import { timestamp, type Clock } from '../../lib/base/clock.ts'
 import type { ExceptionResolution } from '../../lib/compliance/exception.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
-import { refuse, refuseField } from '../../lib/base/problems.ts'
+import { refuse, refuseField, refuseTransition } from '../../lib/base/problems.ts'
 import { railDate } from '../../lib/rails/business-days.ts'
 import { movePayment } from '../../lib/payments/payment-moves.ts'
 import type { PaymentMoveContext, PaymentCommand } from '../../lib/payments/payment-state.ts'
@@ -90,14 +90,9 @@ export class Exceptions {
       const exception = await lockException(tx.client, request.exceptionId)
       if (exception === null || exception.operatorId !== request.operatorId)
         refuse('not-found', 'No such exception exists in this tenant.')
-      if (exception.status !== 'open')
-        refuse('invalid-transition', 'The exception is resolved.', {
-          extra: { currentStatus: exception.status, allowed: [] },
-        })
+      if (exception.status !== 'open') refuseTransition('The exception is resolved.', exception.status, ['open'])
       if (exception.kind === 'compliance_hold')
-        refuse('invalid-transition', 'A subject under a compliance hold is decided through that hold.', {
-          extra: { currentStatus: exception.status, allowed: [] },
-        })
+        refuseTransition('A subject under a compliance hold is decided through that hold.', exception.status, ['open'])
       const amountMinor = amountOf(exception, request)
       const operator = await readOperator(tx.client, exception.operatorId)
       if (
@@ -212,9 +207,7 @@ export function exceptionalPayment({
       }
       const { reply, effects } = movePayment(payment, commandOf(outcome, amount, context, suspenseId), now)
       if (reply.kind === 'moved') return { effects: effects ?? {} }
-      refuse('invalid-transition', `The payment is ${reply.status ?? 'gone'}.`, {
-        extra: { currentStatus: reply.status, allowed: [] },
-      })
+      refuseTransition(`The payment is ${reply.status ?? 'gone'}.`, reply.status, ['exception'])
     },
   }
 }

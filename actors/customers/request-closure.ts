@@ -1,6 +1,6 @@
 /** Requests the closure of a customer, and withdraws it. */
 import type { CustomerStatus } from '../../lib/customers/status.ts'
-import { refuse } from '../../lib/base/problems.ts'
+import { refuseTransition } from '../../lib/base/problems.ts'
 import { tellCustomerStatus } from './closures.ts'
 import {
   deleteClosure,
@@ -16,6 +16,9 @@ import { auditCaller } from '../commands/trail.ts'
 import type { CustomerClosure } from '../../lib/customers/customer-address-schema.ts'
 import { recordChange, runChange } from '../commands/changes.ts'
 
+/** The statuses in which a customer may request its closure. */
+const CLOSABLE = ['active', 'restricted']
+
 /**
  * Requests the closure. From then on the customer's balances take no money in and pay none out.
  *
@@ -27,9 +30,7 @@ export async function requestClosure(deps: SettingsDeps, by: Caller<'person'>): 
     const { client, ids, now } = tx
     const status = await lockCustomer(client, customerId)
     if (status !== 'active' && status !== 'restricted') {
-      refuse('invalid-transition', `The customer is ${status}.`, {
-        extra: { currentStatus: status, allowed: status === 'closing' ? ['active'] : [] },
-      })
+      refuseTransition(`The customer is ${status}.`, status, CLOSABLE)
     }
     await moveCustomer(client, customerId, { from: 'active', to: 'closing', now })
     await requireNoOpenBusiness(client, customerId, status)
@@ -61,14 +62,9 @@ export async function withdrawClosure(deps: SettingsDeps, by: Caller<'person'>):
   await runChange(deps, async (tx) => {
     const { client, ids, now } = tx
     const status = await lockCustomer(client, customerId)
-    if (status !== 'closing')
-      refuse('invalid-transition', `The customer is ${status}.`, {
-        extra: { currentStatus: status, allowed: [] },
-      })
+    if (status !== 'closing') refuseTransition(`The customer is ${status}.`, status, ['closing'])
     if (await deleteClosure(client, customerId))
-      refuse('invalid-transition', 'The accounts of the customer are being closed.', {
-        extra: { currentStatus: status, allowed: [] },
-      })
+      refuseTransition('The accounts of the customer are being closed.', status, ['closing'])
     await moveCustomer(client, customerId, { from: 'closing', to: 'active', now })
     await tellCustomerStatus(client, {
       customerId,
@@ -94,15 +90,7 @@ async function requireNoOpenBusiness(
 ): Promise<void> {
   const { payments, transfers, exchanges } = await openBusiness(client, customerId)
   if (payments > 0)
-    refuse('invalid-transition', `${payments} payments are under way; wait for them or cancel them first.`, {
-      extra: { currentStatus: status, allowed: [] },
-    })
-  if (transfers > 0)
-    refuse('invalid-transition', `${transfers} transfers are under way.`, {
-      extra: { currentStatus: status, allowed: [] },
-    })
-  if (exchanges > 0)
-    refuse('invalid-transition', `${exchanges} exchanges or contracts are not over.`, {
-      extra: { currentStatus: status, allowed: [] },
-    })
+    refuseTransition(`${payments} payments are under way; wait for them or cancel them first.`, status, CLOSABLE)
+  if (transfers > 0) refuseTransition(`${transfers} transfers are under way.`, status, CLOSABLE)
+  if (exchanges > 0) refuseTransition(`${exchanges} exchanges or contracts are not over.`, status, CLOSABLE)
 }

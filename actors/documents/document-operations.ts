@@ -1,5 +1,6 @@
 /** The reads and commands of documents and attachments. */
-import { refuse } from '../../lib/base/problems.ts'
+import { refuse, refuseTransition } from '../../lib/base/problems.ts'
+import { DOCUMENT_STATUSES } from '../../lib/documents/document.ts'
 import { findDocument, isUsed } from '../../storage/documents/documents.ts'
 import { listAttachments, listDocuments, listTransactionAttachments } from '../../storage/documents/document-queries.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
@@ -102,9 +103,11 @@ async function removeDocument(
     const { client } = tx
     const record = await lockFile(tx, by, 'document', id, expected)
     if (await isUsed(client, id))
-      refuse('invalid-transition', 'Something refers to the document.', {
-        extra: { currentStatus: record.status, allowed: [] },
-      })
+      refuseTransition(
+        'Something refers to the document.',
+        record.status,
+        DOCUMENT_STATUSES.filter((status) => status !== 'deleted'),
+      )
     await removeFile(tx, by, record)
   })
 }

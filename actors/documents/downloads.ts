@@ -1,7 +1,7 @@
 /**
  * Signed links to files. The holder of a link may download the file, without signing in, until the link expires. Links
  * are for browsers, which send no key. They live for a short time, and a new link is made for each request of a caller
- * who may read the file.
+ * who may read the file; a resource that shows a link with its other members shows the same link for a minute.
  *
  * A link's token consists of the file's id, the expiry time and an HMAC over both. Nothing is stored: every node
  * accepts links that any node has signed, and the links of a removed file stop working.
@@ -18,6 +18,8 @@ import type { DownloadLink } from '../../lib/contract/download-link.ts'
 
 /** The lifetime of a link: long enough to click, too short to be passed on; milliseconds. */
 export const LINK_MS = 5 * MINUTE_MS
+/** The time for which reads of a resource show the same link, milliseconds. */
+const STEADY_MS = MINUTE_MS
 const ID_BYTES = 16
 const EXPIRY_BYTES = 6
 const SIGNED_BYTES = ID_BYTES + EXPIRY_BYTES
@@ -32,6 +34,12 @@ const FILE_CONTENT_POLICY = 'sandbox'
 export interface DownloadReads {
   /** Creates a new link to a file that the caller may read. */
   link(file: Pick<StoredFile, 'id' | 'contentType' | 'fileName'>): DownloadLink
+  /**
+   * Returns a link that stays the same for a minute, so that reads of an unchanged resource that shows it have one tag.
+   * Minutes count from `since`, the time when the file was made, epoch milliseconds; a link that is read at the end of
+   * its minute lives for four more.
+   */
+  steadyLink(file: Pick<StoredFile, 'id' | 'contentType' | 'fileName'>, since: number): DownloadLink
   /** Opens the file of a link. @throws ProblemError `not-found`, `link-expired` */
   open(token: string): Promise<Answer<FileBytes, 200>>
 }
@@ -59,14 +67,19 @@ export function createDownloads({ database, clock, linkKey, origin }: DownloadsD
     return { id, expiresAt: bytes.readUIntBE(ID_BYTES, EXPIRY_BYTES) }
   }
 
+  function linkUntil({ id, contentType, fileName }: Parameters<DownloadReads['link']>[0], expiresAt: number) {
+    const signed = Buffer.alloc(SIGNED_BYTES)
+    signed.write(id.replaceAll('-', ''), 'hex')
+    signed.writeUIntBE(expiresAt, ID_BYTES, EXPIRY_BYTES)
+    const token = Buffer.concat([signed, sign(signed)]).toString('base64url')
+    return { url: `${origin()}/v1/downloads/${token}`, expiresAt: timestamp(expiresAt), contentType, fileName }
+  }
+
   return {
-    link({ id, contentType, fileName }) {
-      const expiresAt = clock.now() + LINK_MS
-      const signed = Buffer.alloc(SIGNED_BYTES)
-      signed.write(id.replaceAll('-', ''), 'hex')
-      signed.writeUIntBE(expiresAt, ID_BYTES, EXPIRY_BYTES)
-      const token = Buffer.concat([signed, sign(signed)]).toString('base64url')
-      return { url: `${origin()}/v1/downloads/${token}`, expiresAt: timestamp(expiresAt), contentType, fileName }
+    link: (file) => linkUntil(file, clock.now() + LINK_MS),
+    steadyLink(file, since) {
+      const now = clock.now()
+      return linkUntil(file, now - Math.max(0, (now - since) % STEADY_MS) + LINK_MS)
     },
     async open(token) {
       const { id, expiresAt } = read(token)

@@ -153,7 +153,9 @@ async function draw(
       switch (conflict.kind) {
         case 'exchange_stale':
           contract = await rereadContract(world.database, known.id)
-          return move.automatic === true ? { kind: 'refused', problem: notNow(contract).refused, body: null } : 'again'
+          return move.automatic === true
+            ? { kind: 'refused', problem: notNow(contract, 'draw').refused, body: null }
+            : 'again'
         case 'external_id_used':
           refusal = takenExternalId(order.externalId, conflict.existingId)
           return 'again'
@@ -170,7 +172,7 @@ async function draw(
 
 /** Returns the reason why a contract cannot be drawn from today or any more; null when it can. */
 function windowRefusal(contract: Contract, now: number, calendar: ExchangeFacts['calendar']): Problem | null {
-  const no = (detail: string) => notNow(contract, detail).refused
+  const no = (detail: string) => notNow(contract, 'draw', detail).refused
   if (contract.kind === 'held_rate')
     return contract.heldUntil !== null && contract.heldUntil <= now
       ? no(`The rate was held until ${timestamp(contract.heldUntil)}.`)

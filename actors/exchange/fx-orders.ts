@@ -26,7 +26,7 @@ import {
 import { boughtFor, soldFor } from '../../lib/exchange/rate.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { LIMITS } from '../../lib/base/limits.ts'
-import { refuse } from '../../lib/base/problems.ts'
+import { refuse, refuseTransition } from '../../lib/base/problems.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
 import { plainArrayOrNull } from '../../storage/db/array-literal.ts'
 import type { Database } from '../../storage/db/database.ts'
@@ -379,9 +379,7 @@ export function exchangeExceptions({
         now,
       )
       if (reply.kind === 'moved') return { effects: effects ?? {}, after: () => offer({ queue }, reply) }
-      refuse('invalid-transition', `The exchange is ${reply.status ?? 'gone'}.`, {
-        extra: { currentStatus: reply.status, allowed: [] },
-      })
+      refuseTransition(`The exchange is ${reply.status ?? 'gone'}.`, reply.status, ['exception'])
     },
   }
 }

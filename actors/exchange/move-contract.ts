@@ -91,7 +91,7 @@ export async function moveAtBalance(
           contract = await rereadContract(world.database, known.id)
           // A close-out was due on the contract as it was read; the changed contract is judged again.
           return move.kind === 'close_out'
-            ? { kind: 'refused', problem: notNow(contract).refused, body: null }
+            ? { kind: 'refused', problem: notNow(contract, move.kind).refused, body: null }
             : 'again'
         // The suspense id for the returned deposit, used when the contract's balance is closed.
         case 'credit_refused':

@@ -1,6 +1,6 @@
 /** Counts an incoming payment without the request's reference towards a funds request. */
 import { invalidTransition } from '../../lib/funds-requests/funds-request.ts'
-import { ProblemError, refuse, refuseField, refuseNotFound } from '../../lib/base/problems.ts'
+import { ProblemError, refuseField, refuseNotFound, refuseTransition } from '../../lib/base/problems.ts'
 import * as rows from '../../storage/funds-requests/funds-requests.ts'
 import { through } from '../../storage/db/transaction.ts'
 import { auditCaller } from '../commands/trail.ts'
@@ -37,9 +37,10 @@ export async function allocatePayment(
         arrival.status === 'received'
           ? 'The payment counts towards a funds request already.'
           : `The payment is ${arrival.status}.`
-      refuse('invalid-transition', detail, { extra: { currentStatus: arrival.status, allowed: [] } })
+      refuseTransition(detail, arrival.status, ['received'])
     }
-    if (!(await rows.countArrival(tx, request, arrival))) throw new ProblemError(invalidTransition(request.status))
+    if (!(await rows.countArrival(tx, request, arrival)))
+      throw new ProblemError(invalidTransition(request.status, 'pay'))
     const after = await rereadRequest(tx, id)
     await recordRequestChange(tx, auditCaller(by), 'allocated', by.tenant.id, id, state(request), {
       ...state(after),

@@ -43,7 +43,7 @@ export async function updateFundsRequest(
       refuseChanged(etagOf(await fundsRequestView(through(tx.client), before, deps.links)))
     const { description = before.description, dueDate = before.dueDate, expiresAt, metadata } = body
     const terms = body.description !== undefined || body.dueDate !== undefined || expiresAt !== undefined
-    if (terms && !isWaiting(before.status)) throw new ProblemError(invalidTransition(before.status))
+    if (terms && !isWaiting(before.status)) throw new ProblemError(invalidTransition(before.status, 'update'))
     if (body.dueDate !== undefined && dueDate !== null && dueDate < dateIn(tx.now, 'UTC'))
       refuseField('/dueDate', 'in_past', 'Must not be in the past.')
     const expiry = expiresAt === undefined ? before : expiryOf(expiresAt, tx.now)

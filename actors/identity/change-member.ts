@@ -5,7 +5,7 @@
  *  * Only owners make owners, and members cannot change their own membership.
  */
 import { limitsJson } from '../../lib/customers/limits.ts'
-import { refuse, refuseField, refuseNotFound } from '../../lib/base/problems.ts'
+import { refuse, refuseField, refuseNotFound, refuseTransition } from '../../lib/base/problems.ts'
 import { writeMemberLimits } from '../../storage/customers/customer-limits.ts'
 import * as rows from '../../storage/identity/members.ts'
 import * as teamRows from '../../storage/identity/teams.ts'
@@ -16,7 +16,7 @@ import { auditCaller } from '../commands/trail.ts'
 import { recordChange } from '../commands/changes.ts'
 import type { Member, MemberUpdate } from '../../lib/identity/member-schema.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
-import { changeMembers, found, refuseInState, requireOwner, type MemberDeps } from './member-changes.ts'
+import { changeMembers, found, requireOwner, type MemberDeps } from './member-changes.ts'
 import { checkTeams } from './teams.ts'
 import { checkVersion } from '../../lib/commands/etag.ts'
 
@@ -128,9 +128,9 @@ async function changeable(
 ): Promise<rows.MemberRecord> {
   const member = (await rows.findMember(client, by.tenant.id, id)) ?? refuseNotFound()
   checkVersion(member, expected)
-  if (member.status === 'removed') refuseInState('The member was removed.', 'removed')
+  if (member.status === 'removed') refuseTransition('The member was removed.', 'removed', ['active', 'suspended'])
   if (member.userId === by.session.userId)
-    refuseInState('You cannot change your own membership; ask another owner or administrator.', 'own_membership')
+    refuseTransition('You cannot change your own membership; ask another owner or administrator.', 'own_membership', [])
   if (member.role === 'owner') requireOwner(by)
   return member
 }
@@ -146,14 +146,15 @@ async function requireOtherOwner(
   member: rows.MemberRecord,
 ): Promise<void> {
   if (member.isPrimaryOwner)
-    refuseInState(
+    refuseTransition(
       'The primary owner cannot be removed; transfer the primary ownership to another member first.',
       'primary_owner',
+      [],
     )
   if (
     member.role === 'owner' &&
     member.status === 'active' &&
     (await rows.otherOwners(client, customerId, member.id)) === 0
   )
-    refuseInState('The last active owner cannot be changed.', 'last_owner')
+    refuseTransition('The last active owner cannot be changed.', 'last_owner', [])
 }

@@ -5,7 +5,7 @@
 import { DAY_MS } from '../../lib/base/clock.ts'
 import { hash } from 'node:crypto'
 import { emailKey } from '../../lib/identity/password-rules.ts'
-import { refuse, refuseField, refuseNotFound } from '../../lib/base/problems.ts'
+import { refuse, refuseField, refuseNotFound, refuseTransition } from '../../lib/base/problems.ts'
 import * as rows from '../../storage/identity/members.ts'
 import * as invitationRows from '../../storage/identity/invitations.ts'
 import { readSetting } from '../../storage/customers/settings.ts'
@@ -16,7 +16,7 @@ import { auditCaller } from '../commands/trail.ts'
 import { recordChange } from '../commands/changes.ts'
 import type { Invitation, InvitationCreate } from '../../lib/identity/member-schema.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
-import { changeMembers, found, refuseInState, requireOwner, type MemberDeps } from './member-changes.ts'
+import { changeMembers, found, requireOwner, type MemberDeps } from './member-changes.ts'
 import { checkTeams } from './teams.ts'
 
 /** The maximum number of members and open invitations of one customer. */
@@ -90,14 +90,14 @@ export async function resendInvitation(
     const { client, now } = tx
     const one = (await invitationRows.lockInvitation(client, customerId, id)) ?? refuseNotFound()
     if (one.status === 'accepted' || one.status === 'revoked')
-      refuseInState(`The invitation is ${one.status}.`, one.status)
+      refuseTransition(`The invitation is ${one.status}.`, one.status, ['pending', 'expired'])
     if (one.role === 'owner') requireOwner(by)
     await checkDomain(client, customerId, one.email)
     if (
       one.status === 'expired' &&
       (await invitationRows.addressTaken(client, customerId, emailKey(one.email), now)) !== null
     )
-      refuseInState('The address has another invitation or is a member.', 'expired')
+      refuseTransition('The address has another invitation or is a member.', 'expired', ['pending', 'expired'])
     await invitationRows.renewInvitation(client, one, { tokenSha256, expiresAt: now + INVITATION_MS })
     await recordChange(tx, auditCaller(by), customerId, {
       action: 'invitation.resent',
@@ -118,7 +118,12 @@ export async function revokeInvitation(deps: MemberDeps, by: Caller<'person'>, i
     const { client, now } = tx
     const one = (await invitationRows.lockInvitation(client, customerId, id)) ?? refuseNotFound()
     if (one.status === 'revoked') return
-    if (one.status === 'accepted') refuseInState('The invitation was accepted; remove the member instead.', 'accepted')
+    if (one.status === 'accepted')
+      refuseTransition('The invitation was accepted; remove the member instead.', 'accepted', [
+        'pending',
+        'expired',
+        'revoked',
+      ])
     await invitationRows.endInvitation(client, one, 'revoked', now)
     await recordChange(tx, auditCaller(by), customerId, {
       action: 'invitation.revoked',

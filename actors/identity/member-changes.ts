@@ -30,10 +30,6 @@ export async function found<View>(reading: Promise<Versioned<View> | null>): Pro
   return (await reading) ?? refuseNotFound()
 }
 
-/** Refuses a change that the state of a member, a team or an invitation does not allow. */
-export const refuseInState = (detail: string, currentStatus: string): never =>
-  refuse('invalid-transition', detail, { extra: { currentStatus, allowed: [] } })
-
 /** Refuses a change that only owners may make. @throws ProblemError `insufficient-scope` */
 export function requireOwner(by: Caller<'person'>): void {
   if (!by.principal.capabilities.has('owner'))

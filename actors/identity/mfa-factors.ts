@@ -1,7 +1,7 @@
 /** Adds, confirms and removes second factors of a person. */
 import { timestamp } from '../../lib/base/clock.ts'
 import { totpSecret, totpUri } from '../../lib/identity/totp.ts'
-import { refuse } from '../../lib/base/problems.ts'
+import { refuse, refuseTransition } from '../../lib/base/problems.ts'
 import { deleteFactor, insertFactor, lockFactors, lockProfile } from '../../storage/identity/identity-people.ts'
 import { listFactors } from '../../storage/identity/user-queries.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
@@ -78,10 +78,7 @@ export async function confirmFactor(
     return 'confirmed'
   })
   if (outcome === 'absent') refuse('not-found', 'No such second factor.')
-  if (outcome === 'active')
-    refuse('invalid-transition', 'The second factor is confirmed already.', {
-      extra: { currentStatus: 'active', allowed: [] },
-    })
+  if (outcome === 'active') refuseTransition('The second factor is confirmed already.', 'active', ['pending'])
   if (outcome === 'wrong') {
     const message = 'The code is wrong.'
     refuse('validation-error', message, { errors: [{ field: '/code', code: 'invalid_value', message }] })
@@ -104,9 +101,7 @@ export async function removeFactor(
     const factor = factors.find(({ id }) => id === factorId)
     if (factor === undefined) refuse('not-found', 'No such second factor.')
     if (factor.status === 'active' && factors.filter(({ status }) => status === 'active').length === 1) {
-      refuse('invalid-transition', 'The last second factor cannot be removed; add another one first.', {
-        extra: { currentStatus: 'last_factor', allowed: [] },
-      })
+      refuseTransition('The last second factor cannot be removed; add another one first.', 'last_factor', [])
     }
     await deleteFactor(client, factorId)
     await recordPersonalChange({ client, ids, now }, auditPerson(by), {

@@ -1,6 +1,6 @@
 /** Rotates an API key. */
 import { HOUR_MS } from '../../lib/base/clock.ts'
-import { refuse } from '../../lib/base/problems.ts'
+import { refuseTransition } from '../../lib/base/problems.ts'
 import * as rows from '../../storage/identity/identity-api-keys.ts'
 import type { MadeApiKey } from './identity.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
@@ -31,10 +31,7 @@ export async function rotateApiKey(
     await rows.lockTenantKeys(client, by.tenant.id)
     const old = await lockKey(tx, by, id)
     const { status, name, environment, scopes, ipAllowlist, expiresAt } = old.view
-    if (status !== 'active')
-      refuse('invalid-transition', 'Only an active key can be rotated.', {
-        extra: { currentStatus: status, allowed: [] },
-      })
+    if (status !== 'active') refuseTransition('Only an active key can be rotated.', status, ['active'])
     await checkLive(client, by, environment)
     const made = await insertKey(deps, tx, by, { name, environment, scopes, ipAllowlist, expiresAt, replacesId: id })
     const sha256 =

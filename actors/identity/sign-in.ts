@@ -1,7 +1,7 @@
 /** Signs a person in: by address and password, and by the second factor when they have one. */
 import { generateSessionToken, SESSION_ABSOLUTE_MS, tokenHash } from '../../lib/identity/session.ts'
 import { CHALLENGE_MS } from '../../lib/identity/step-up.ts'
-import { refuse } from '../../lib/base/problems.ts'
+import { refuse, refuseTransition } from '../../lib/base/problems.ts'
 import type { AlertMail } from '../../storage/customers/alerts.ts'
 import { clearFailures, lockFactors } from '../../storage/identity/identity-people.ts'
 import { tellOfNewLogin } from '../../storage/identity/new-login.ts'
@@ -100,9 +100,7 @@ export async function verifyMfa(
   const { clock, database, ids, log } = deps
   const { session } = by
   if (session.status === 'active') {
-    refuse('invalid-transition', 'The session already has its second factor.', {
-      extra: { currentStatus: 'active', allowed: [] },
-    })
+    refuseTransition('The session already has its second factor.', 'active', ['mfa_required'])
   }
   const now = clock.now()
   const outcome = await inTransaction(database, async (client) => {

@@ -2,7 +2,7 @@
 import { timestamp } from '../../lib/base/clock.ts'
 import { generateSessionToken, tokenHash } from '../../lib/identity/session.ts'
 import { CHALLENGE_MS, STEP_UP_ACTIONS, STEP_UP_FRESH_MS, STEP_UP_OVERLAP_MS } from '../../lib/identity/step-up.ts'
-import { refuse } from '../../lib/base/problems.ts'
+import { refuse, refuseTransition } from '../../lib/base/problems.ts'
 import { insertChallenge, renewSession } from '../../storage/identity/identity-sessions.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import type { IdentityCommands } from './identity.ts'
@@ -22,9 +22,7 @@ export function createStepUpCommands(
   return {
     async createChallenge({ session, tenant }, { action, subject }, display) {
       if (session.factors === 0) {
-        refuse('invalid-transition', 'Add a second factor first: POST /v1/users/me/mfa-factors.', {
-          extra: { currentStatus: 'no_factor', allowed: [] },
-        })
+        refuseTransition('Add a second factor first: POST /v1/users/me/mfa-factors.', 'no_factor', [])
       }
       const now = clock.now()
       const challengeId = ids.next()
@@ -99,13 +97,9 @@ export function createStepUpCommands(
         case 'locked':
           return refuse('challenge-locked', 'Too many wrong codes. Ask for a new challenge.')
         case 'expired':
-          return refuse('invalid-transition', 'The challenge has expired. Create a new challenge.', {
-            extra: { currentStatus: 'expired', allowed: [] },
-          })
+          return refuseTransition('The challenge has expired. Create a new challenge.', 'expired', ['pending'])
         case 'used':
-          return refuse('invalid-transition', 'The challenge has been answered.', {
-            extra: { currentStatus: 'verified', allowed: [] },
-          })
+          return refuseTransition('The challenge has been answered.', 'verified', ['pending'])
         default: {
           const message = 'The code is wrong.'
           return refuse('validation-error', message, { errors: [{ field: '/code', code: 'invalid_value', message }] })

@@ -2,7 +2,7 @@
  * Creates, changes and deletes teams. Approval policies name teams, so members cannot add themselves to a team, and a
  * change of the members of a team needs a step-up proof.
  */
-import { refuse, refuseField, refuseNotFound } from '../../lib/base/problems.ts'
+import { refuse, refuseField, refuseNotFound, refuseTransition } from '../../lib/base/problems.ts'
 import * as teamRows from '../../storage/identity/teams.ts'
 import type { TransactionClient } from '../../storage/db/transaction.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
@@ -11,7 +11,7 @@ import { recordChange } from '../commands/changes.ts'
 import { requireProof } from '../commands/proof.ts'
 import type { Team, TeamCreate, TeamUpdate } from '../../lib/identity/member-schema.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
-import { changeMembers, found, refuseInState, type MemberDeps } from './member-changes.ts'
+import { changeMembers, found, type MemberDeps } from './member-changes.ts'
 import { checkVersion } from '../../lib/commands/etag.ts'
 
 const TEAMS_MAX = 50
@@ -136,7 +136,7 @@ async function checkTeamMembers(
   const wanted = await checkMembers(client, by.tenant.id, membershipIds)
   const own = by.session.memberships.find(({ tenantId }) => tenantId === by.tenant.id)?.id
   if (own !== undefined && wanted.includes(own) && !before.includes(own))
-    refuseInState('You cannot add yourself to a team; ask another owner or administrator.', 'own_membership')
+    refuseTransition('You cannot add yourself to a team; ask another owner or administrator.', 'own_membership', [])
   return wanted
 }
 

@@ -10,7 +10,7 @@ import type { IdSource } from '../../lib/base/ids.ts'
 import type { IncomingRecord } from '../../lib/incoming-payments/incoming-payment.ts'
 import * as moves from '../../lib/incoming-payments/moves.ts'
 import { incomingFee } from '../../lib/incoming-payments/postings.ts'
-import { refuse, ProblemError, refuseNotFound } from '../../lib/base/problems.ts'
+import { refuse, ProblemError, refuseNotFound, refuseTransition } from '../../lib/base/problems.ts'
 import { shardOf } from '../../lib/shards/shard.ts'
 import { CommitConflict, writeEffects } from '../../storage/sections/write-effects.ts'
 import type { ApprovalTx } from '../../storage/approvals/approvals.ts'
@@ -185,9 +185,11 @@ export function heldIncoming(world: Pick<IncomingCasesDeps, 'accounts'>): HeldSu
 async function mustTakeMoney({ client }: ApprovalTx, balanceId: string): Promise<void> {
   const balance = await lockBalance(client, balanceId)
   if (balance === null || (balance.status !== 'active' && balance.status !== 'frozen')) {
-    refuse('invalid-transition', 'The balance does not accept money any more; the payment can only be sent back.', {
-      extra: { currentStatus: 'open', allowed: ['blocked'] },
-    })
+    refuseTransition(
+      'The balance does not accept money any more; the payment can only be sent back.',
+      balance?.status ?? 'closed',
+      ['active', 'frozen'],
+    )
   }
 }
 

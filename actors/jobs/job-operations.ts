@@ -5,7 +5,7 @@
 import type { Jobs } from './jobs.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
-import { paceOf } from '../../lib/jobs/job.ts'
+import { mayRepeat, paceOf } from '../../lib/jobs/job.ts'
 import { refuse, refuseNotFound } from '../../lib/base/problems.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { writeAudit } from '../../storage/trail/trail.ts'
@@ -42,7 +42,7 @@ export interface JobDeps extends RunOnceDeps {
   readonly jobs: Pick<Jobs, 'cancel'>
 }
 
-/** Renders a job, with a new link to its file for the current caller. */
+/** Renders a job, with a link to its file for the current caller. */
 export function createJobView({
   downloads,
   problemBase,
@@ -68,13 +68,18 @@ export function createJobView({
                 download:
                   fileId === null || fileName === null || contentType === null
                     ? null
-                    : downloads.link({ id: fileId, fileName, contentType }),
+                    : downloads.steadyLink({ id: fileId, fileName, contentType }, job.finishedAt ?? job.createdAt),
               },
         error:
           error === null
             ? null
             : (JSON.parse(
-                problemBody(error, { problemBase, instance: `/v1/jobs/${id}`, requestId: job.requestId ?? id }),
+                problemBody(error, {
+                  problemBase,
+                  instance: `/v1/jobs/${id}`,
+                  requestId: job.requestId ?? id,
+                  reading: mayRepeat(kind),
+                }),
               ) as Job['error']),
         requestedBy,
         createdAt: timestamp(job.createdAt),

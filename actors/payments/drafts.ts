@@ -10,7 +10,7 @@ import type { Effects } from '../../lib/decisions/effects.ts'
 import { inputOfDraft, newDraft, type DraftFacts, type DraftInput } from '../../lib/payments/draft.ts'
 import { paymentRow } from '../../lib/payments/payment-rows.ts'
 import { paymentJson, type PaymentRecord } from '../../lib/payments/payment.ts'
-import { refuseField, refuseNotFound } from '../../lib/base/problems.ts'
+import { refuseField, refuseNotFound, transitionProblem } from '../../lib/base/problems.ts'
 import type { OverrideInput } from '../../lib/recipients/verification.ts'
 import { CommitConflict, writeEffects } from '../../storage/sections/write-effects.ts'
 import { sqlState, UNIQUE_VIOLATION } from '../../storage/db/sqlstates.ts'
@@ -177,11 +177,11 @@ export async function submitDraft(
     const draft = await findPayment(world.database, paymentId)
     if (draft === null || draft.customerId !== caller.customerId) refuseNotFound()
     if (draft.status !== 'draft') {
-      return await recordRefusal(world, caller, {
-        slug: 'invalid-transition',
-        detail: 'Only a draft can be submitted.',
-        extra: { currentStatus: draft.status, allowed: [] },
-      })
+      return await recordRefusal(
+        world,
+        caller,
+        transitionProblem('Only a draft can be submitted.', draft.status, ['draft']),
+      )
     }
     checkVersion(draft, expectedVersion)
     const written = inputOfDraft(draft)

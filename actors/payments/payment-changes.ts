@@ -13,7 +13,7 @@ import { patchedMetadata } from '../../lib/base/metadata.ts'
 import { rewriteOf } from '../../lib/payments/payment-rows.ts'
 import { inputOfDraft, patchedDraft, rewrittenDraft } from '../../lib/payments/draft.ts'
 import type { PaymentDetails, PaymentRecord } from '../../lib/payments/payment.ts'
-import { refuse, refuseField, refuseNotFound } from '../../lib/base/problems.ts'
+import { refuse, refuseField, refuseNotFound, refuseTransition } from '../../lib/base/problems.ts'
 import { Overloaded } from '../runtime/lane.ts'
 import { CommitConflict, writeEffects } from '../../storage/sections/write-effects.ts'
 import { lockApproval } from '../../storage/approvals/approvals.ts'
@@ -119,10 +119,7 @@ export function createPaymentChanges({ database, clock, ids }: PaymentChangesDep
       for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
         const payment = await read(by, id, expected)
         const { status, version, number } = payment
-        if (status !== 'draft')
-          refuse('invalid-transition', 'Only a draft can be deleted.', {
-            extra: { currentStatus: status, allowed: [] },
-          })
+        if (status !== 'draft') refuseTransition('Only a draft can be deleted.', status, ['draft'])
         const gone = await inTransaction(database, async (client) => {
           if (!(await deleteDraft(client, id, version))) return false
           await writeAudit(client, {

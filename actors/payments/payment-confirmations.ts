@@ -1,6 +1,7 @@
 /**
- * Confirmations of payments and exchanges. A confirmation is rendered on the first request and then stored, one for
- * each version of the payment or exchange. Requests at the same time wait for one rendering.
+ * Confirmations of payments, exchanges and transactions. A confirmation is rendered on the first request and then
+ * stored, one for each version of its object. Requests at the same time wait for one rendering, which alone is counted
+ * against the customer's limit of exports.
  */
 import type { Confirmation } from '../../lib/documents/confirmation-page.ts'
 import { exchangeConfirmation, isExchangeConfirmed } from '../../lib/exchange/confirmation.ts'
@@ -24,13 +25,16 @@ export interface ConfirmationDocument {
   readonly pdf: Uint8Array
 }
 
+/** Counts a rendering. @throws ProblemError `rate-limited` */
+export type CountRendering = (customerId: string) => void
+
 export interface Confirmations {
   /** Null when the payment is not the tenant's. @throws ProblemError `confirmation-not-available` */
-  ofPayment(tenant: Tenant, paymentId: string): Promise<ConfirmationDocument | null>
+  ofPayment(tenant: Tenant, paymentId: string, count: CountRendering): Promise<ConfirmationDocument | null>
   /** Null when the exchange is not the tenant's. @throws ProblemError `confirmation-not-available` */
-  ofExchange(tenant: Tenant, exchangeId: string): Promise<ConfirmationDocument | null>
+  ofExchange(tenant: Tenant, exchangeId: string, count: CountRendering): Promise<ConfirmationDocument | null>
   /** Confirms any booked transaction, with the same rules. */
-  ofTransaction(tenant: Tenant, transactionId: string): Promise<ConfirmationDocument | null>
+  ofTransaction(tenant: Tenant, transactionId: string, count: CountRendering): Promise<ConfirmationDocument | null>
 }
 
 export interface ConfirmationDeps {
@@ -55,9 +59,11 @@ export function createConfirmations({ database, clock, render }: ConfirmationDep
   async function make(
     { id: objectId, version, customerId }: Subject,
     content: () => Promise<Confirmation>,
+    count: CountRendering,
   ): Promise<Uint8Array> {
     const kept = await findConfirmation(database, objectId, version)
     if (kept !== null) return kept
+    count(customerId)
     return await keepConfirmation(
       database,
       { objectId, version, customerId, now: clock.now() },
@@ -65,16 +71,20 @@ export function createConfirmations({ database, clock, render }: ConfirmationDep
     )
   }
 
-  async function documentOf(subject: Subject, content: () => Promise<Confirmation>): Promise<ConfirmationDocument> {
+  async function documentOf(
+    subject: Subject,
+    content: () => Promise<Confirmation>,
+    count: CountRendering,
+  ): Promise<ConfirmationDocument> {
     const { version, number } = subject
     const key = `${subject.id} ${version}`
-    const making = underWay.get(key) ?? make(subject, content).finally(() => underWay.delete(key))
+    const making = underWay.get(key) ?? make(subject, content, count).finally(() => underWay.delete(key))
     underWay.set(key, making)
     return { version, number, pdf: await making }
   }
 
   return {
-    async ofTransaction(tenant, transactionId) {
+    async ofTransaction(tenant, transactionId, count) {
       const record = await findTransaction(database, db, tenant, transactionId, clock.now())
       if (record === null) return null
       if (!isBooked(record))
@@ -85,21 +95,21 @@ export function createConfirmations({ database, clock, render }: ConfirmationDep
         number: record.orderId ?? record.id,
         customerId: record.customerId,
       }
-      return await documentOf(subject, async () => {
+      const content = async () => {
         const party = await partyOf(database, record.balanceId)
         return transactionConfirmation(record, party.accountName, party)
-      })
+      }
+      return await documentOf(subject, content, count)
     },
-    async ofPayment(tenant, paymentId) {
+    async ofPayment(tenant, paymentId, count) {
       const payment = await findPayment(database, paymentId)
       if (payment === null || payment.customerId !== tenant.id) return null
       if (!isConfirmed(payment))
         refuse('confirmation-not-available', `The payment is ${payment.status}; it is confirmed when it has completed.`)
-      return await documentOf(payment, async () =>
-        paymentConfirmation(payment, await partyOf(database, payment.sourceBalanceId)),
-      )
+      const content = async () => paymentConfirmation(payment, await partyOf(database, payment.sourceBalanceId))
+      return await documentOf(payment, content, count)
     },
-    async ofExchange(tenant, exchangeId) {
+    async ofExchange(tenant, exchangeId, count) {
       const exchange = await findExchange(database, exchangeId)
       if (exchange === null || exchange.customerId !== tenant.id) return null
       if (!isExchangeConfirmed(exchange))
@@ -107,12 +117,12 @@ export function createConfirmations({ database, clock, render }: ConfirmationDep
           'confirmation-not-available',
           `The exchange is ${exchange.status}; it is confirmed when it has completed.`,
         )
-      return await documentOf(exchange, async () =>
+      const content = async () =>
         exchangeConfirmation(exchange, {
           sell: await partyOf(database, exchange.sellBalanceId),
           buy: await partyOf(database, exchange.buyBalanceId),
-        }),
-      )
+        })
+      return await documentOf(exchange, content, count)
     },
   }
 }

@@ -5,7 +5,13 @@ import { isCurrencyCode } from '../../lib/base/currency.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { FEE_TERMS, type FeeTerm } from '../../lib/pricing/fees.ts'
 import { RAILS, type Rail } from '../../lib/rails/rails.ts'
-import { refuse, type FieldError, type FieldErrorCode, refuseNotFound } from '../../lib/base/problems.ts'
+import {
+  refuse,
+  type FieldError,
+  type FieldErrorCode,
+  refuseNotFound,
+  refuseTransition,
+} from '../../lib/base/problems.ts'
 import type { Database } from '../../storage/db/database.ts'
 import {
   countTemplates,
@@ -119,10 +125,7 @@ export async function removeTemplate(
   const { database } = world
   await inTransaction(database, async (client) => {
     const before = await lockTemplate(client, by, id, expected)
-    if (before.isDefault)
-      refuse('invalid-transition', "The list holds for the operator's customers.", {
-        extra: { currentStatus: 'default', allowed: [] },
-      })
+    if (before.isDefault) refuseTransition("The list holds for the operator's customers.", 'default', [])
     await deleteTemplate(client, by.tenant.id, id)
     await audit(world, client, by, 'pricing_template.deleted', id, { before: { name: before.name } })
   })

@@ -1,7 +1,7 @@
 /** Blocks and unblocks a recipient. */
 import { statusEvent } from './review-recipient.ts'
 import { pauseSchedulesTo } from '../scheduled-payments/change-schedule.ts'
-import { refuse, refuseNotFound } from '../../lib/base/problems.ts'
+import { refuseNotFound, refuseTransition } from '../../lib/base/problems.ts'
 import { writeEffects } from '../../storage/sections/write-effects.ts'
 import * as rows from '../../storage/recipients/recipients.ts'
 import { auditCaller } from '../commands/trail.ts'
@@ -29,8 +29,7 @@ export async function blockRecipient(
     if (customerId === null || before === null) refuseNotFound()
     const { status } = before.view
     const [from, to] = blocked ? (['active', 'blocked'] as const) : (['blocked', 'active'] as const)
-    if (status !== from)
-      refuse('invalid-transition', `The recipient is ${status}.`, { extra: { currentStatus: status, allowed: [] } })
+    if (status !== from) refuseTransition(`The recipient is ${status}.`, status, [from])
     await rows.setRecipientState(client, id, { status: to, approval: before.view.approval, now })
     const customer = await rows.recipientCustomer(client, customerId)
     await writeEffects(tx, {

@@ -61,7 +61,7 @@ export async function writeNewRecipient<Result>(
       tx,
       world,
       { id, customerId, name, maskedIdentifier: checked.maskedIdentifier },
-      { customer, requester, wasRejected: false },
+      { customer, requester, wasRejected: false, kind: 'new_recipient' },
     )
     const status = review === null ? 'active' : 'pending_approval'
     await rows.insertRecipient(

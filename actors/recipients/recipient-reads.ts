@@ -10,12 +10,18 @@ import {
 } from '../../storage/recipients/recipient-review-queries.ts'
 
 /** Creates the reads. They throw DatabaseUnavailable while Postgres is slow or gone. */
-export function createRecipientReads({ database }: { readonly database: Database }) {
+export function createRecipientReads({
+  database,
+  clock,
+}: {
+  readonly database: Database
+  readonly clock: { now(): number }
+}) {
   const db = readDatabase(database)
   return {
     listRecipients: (query: RecipientListQuery) => listRecipients(db, query),
     getRecipient: (tenant: Tenant, id: string) => getRecipient(database, tenant, id),
-    listRecipientReviews: (query: RecipientReviewListQuery) => listRecipientReviews(db, query),
+    listRecipientReviews: (query: RecipientReviewListQuery) => listRecipientReviews(db, query, clock.now()),
     getRecipientReview: (tenant: Tenant, id: string) => getRecipientReview(database, tenant, id),
   }
 }

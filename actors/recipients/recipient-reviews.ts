@@ -6,7 +6,7 @@
 import type { Clock } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import type { Mailer } from '../../lib/notices/mail.ts'
-import { refuse } from '../../lib/base/problems.ts'
+import { refuse, refuseTransition } from '../../lib/base/problems.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
 import { writeEffects } from '../../storage/sections/write-effects.ts'
 import type { ApprovalTx } from '../../storage/approvals/approvals.ts'
@@ -82,10 +82,7 @@ export class RecipientReviews extends Poller {
       const review = await lockReview(tx.client, reviewId)
       if (review === null || review.operatorId !== operatorId)
         refuse('not-found', 'No such review exists in this tenant.')
-      if (review.status !== 'pending')
-        refuse('invalid-transition', `The review is ${review.status}.`, {
-          extra: { currentStatus: review.status, allowed: [] },
-        })
+      if (review.status !== 'pending') refuseTransition(`The review is ${review.status}.`, review.status, ['pending'])
       return await this.#end(tx, review, { status: decision, reason }, by)
     })
   }

@@ -15,6 +15,7 @@ import {
   type RecipientApproval,
   type RecipientStatus,
   type ReviewEnd,
+  type ReviewKind,
 } from '../../lib/recipients/review.ts'
 import { sandboxTokens } from '../../lib/sandbox/triggers.ts'
 import {
@@ -88,18 +89,20 @@ export async function beginReview(
     requester,
     shapedBy = [],
     wasRejected,
+    kind,
   }: {
     readonly customer: RecipientCustomer
     readonly requester: Requester
     readonly shapedBy?: readonly string[]
     readonly wasRejected: boolean
+    readonly kind: ReviewKind
   },
 ): Promise<RecipientApproval | null> {
   const { rules, recipientMode: mode } = await recipientRulesOf(tx, recipient.customerId, customer)
   const stage = firstStage(mode, { byKey: requester.byKey, wasRejected })
   if (stage === null) return null
   if (stage === 'operator') {
-    await openOperatorReview(tx, world, recipient, { customer, requester })
+    await openOperatorReview(tx, world, recipient, { kind, customer, requester })
     return openedReview(mode, stage, null, tx.now)
   }
   const { tier, fromPolicy } = tierInEffect(rules.recipient, {
@@ -133,7 +136,15 @@ async function openOperatorReview(
   { client, ids, now }: ApprovalTx,
   { sandbox }: ReviewDeps,
   recipient: Reviewed,
-  { customer, requester }: { readonly customer: RecipientCustomer; readonly requester: Pick<Requester, 'id' | 'name'> },
+  {
+    kind,
+    customer,
+    requester,
+  }: {
+    readonly kind: ReviewKind
+    readonly customer: RecipientCustomer
+    readonly requester: Pick<Requester, 'id' | 'name'>
+  },
 ): Promise<void> {
   const token = sandbox
     ? sandboxTokens(recipient.name).find((code) => code === 'APPROVE' || code === 'REJECT')
@@ -145,6 +156,7 @@ async function openOperatorReview(
     customerId: recipient.customerId,
     operatorId: customer.operatorId,
     shard: customer.shard,
+    kind,
     requestedBy: requester.id,
     requestedByName: requester.name,
     sandboxDecision: token === undefined ? null : token === 'APPROVE' ? 'approved' : 'rejected',
@@ -245,12 +257,15 @@ export async function applyRecipientApproval(
   if (recipient === null || recipient.view.status !== 'pending_approval' || recipient.view.approval === null) return {}
   const { view } = recipient
   const customer = await recipientCustomer(tx.client, customerId)
-  const after = afterStage(view.status, view.approval as RecipientApproval, end, tx.now)
+  const approval = view.approval as RecipientApproval
+  const after = afterStage(view.status, approval, end, tx.now)
   if (after.next === 'operator') {
-    await openOperatorReview(tx, world, view, { customer, requester })
+    // The first stage of a new recipient began with the recipient itself.
+    const kind = approval.requestedAt === view.createdAt ? 'new_recipient' : 'changed_recipient'
+    await openOperatorReview(tx, world, view, { kind, customer, requester })
     await setRecipientState(tx.client, recipientId, {
       status: view.status,
-      approval: { ...(view.approval as RecipientApproval), stage: 'operator' },
+      approval: { ...approval, stage: 'operator' },
       now: tx.now,
     })
     return {}

@@ -2,8 +2,8 @@
 import { withEditor } from '../../lib/approvals/requesters.ts'
 import { withdrawReviews, beginReview, lockPendingReviews, statusEvent } from './review-recipient.ts'
 import { patchedMetadata } from '../../lib/base/metadata.ts'
-import { refuse, refuseField } from '../../lib/base/problems.ts'
-import { canChange } from '../../lib/recipients/review.ts'
+import { refuse, refuseField, refuseTransition } from '../../lib/base/problems.ts'
+import { canChange, changeableIn } from '../../lib/recipients/review.ts'
 import { accountIdentityOf, type CheckedRecipient, type RecipientInput } from '../../lib/recipients/validation.ts'
 import { writeEffects } from '../../storage/sections/write-effects.ts'
 import type { RecipientRecord } from '../../storage/recipients/recipient-queries.ts'
@@ -130,7 +130,7 @@ async function updateFrom(
     if (!planned.isChanged) return { after: before, waiting: NOTHING_WAITS }
     const { status } = before.view
     if (!canChange(status, planned.needsReview))
-      refuse('invalid-transition', `The recipient is ${status}.`, { extra: { currentStatus: status, allowed: [] } })
+      refuseTransition(`The recipient is ${status}.`, status, changeableIn(planned.needsReview))
     await checkUnique(client, customerId, planned.values, id)
     const customer = await rows.recipientCustomer(client, customerId)
     let next: Pick<rows.RecipientValues, 'status' | 'verification' | 'approval'> = before.view
@@ -153,6 +153,7 @@ async function updateFrom(
           requester: maker.requester,
           shapedBy: [before.view.createdBy, ...before.editors.map((editor) => editor.id)],
           wasRejected: status === 'rejected',
+          kind: 'changed_recipient',
         },
       )
       next = { status: review === null ? 'active' : 'pending_approval', verification: admitted, approval: review }

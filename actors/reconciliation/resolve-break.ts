@@ -6,8 +6,8 @@ import type { AuditVerb } from '../../lib/base/audit-actions.ts'
 import { timestamp, type Clock } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { entry, NO_BALANCE } from '../../lib/ledger/entry.ts'
-import { refuse } from '../../lib/base/problems.ts'
-import { differenceOf, outcomesOf, type BreakOutcome } from '../../lib/reconciliation/item.ts'
+import { refuse, refuseTransition } from '../../lib/base/problems.ts'
+import { differenceOf, outcomesOf, statusesFor, type BreakOutcome } from '../../lib/reconciliation/item.ts'
 import { writeEffects } from '../../storage/sections/write-effects.ts'
 import type { ApprovalTx } from '../../storage/approvals/approvals.ts'
 import type { Database } from '../../storage/db/database.ts'
@@ -57,11 +57,12 @@ export class Breaks {
       const item = await lockItem(tx.client, request.breakId)
       if (item === null || item.operatorId !== request.operatorId)
         refuse('not-found', 'No such break exists in this tenant.')
-      const allowed = outcomesOf(item)
-      if (!allowed.includes(request.outcome)) {
-        refuse('invalid-transition', `A break that is ${item.status} cannot be resolved as ${request.outcome}.`, {
-          extra: { currentStatus: item.status, allowed },
-        })
+      if (!outcomesOf(item).includes(request.outcome)) {
+        refuseTransition(
+          `A break that is ${item.status} cannot be resolved as ${request.outcome}.`,
+          item.status,
+          statusesFor(item, request.outcome),
+        )
       }
       const operator = await readOperator(tx.client, item.operatorId)
       const { outcome, evidence, by, operatorId } = request

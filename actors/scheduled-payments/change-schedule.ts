@@ -14,7 +14,7 @@ import {
   type ScheduleStatus,
 } from '../../lib/scheduled-payments/schedule.ts'
 import type { Mail } from '../../lib/notices/mail.ts'
-import { refuse } from '../../lib/base/problems.ts'
+import { refuseTransition } from '../../lib/base/problems.ts'
 import type { ApprovalTx } from '../../storage/approvals/approvals.ts'
 import { SYSTEM, writeAudit, type AuditBy } from '../../storage/trail/trail.ts'
 import { insertNotices, peopleInRoles } from '../../storage/notices/notices.ts'
@@ -114,10 +114,7 @@ export async function writeTrail(
 
 /** Refuses a move that people may not make now. */
 export function checkAllowed(move: ScheduleMove, { state: { status } }: ScheduleRecord): void {
-  if (!isAllowed(move, status))
-    refuse('invalid-transition', `The scheduled payment is ${status}.`, {
-      extra: { currentStatus: status, allowed: ALLOWED_IN[move] },
-    })
+  if (!isAllowed(move, status)) refuseTransition(`The scheduled payment is ${status}.`, status, ALLOWED_IN[move])
 }
 
 /** Writes a locked schedule whose state was changed by time or by another person. @returns the mails to send */

@@ -1,7 +1,8 @@
 /** Requests a statement. */
 import type { StatementJobRequest } from './statement-job.ts'
+import { hasSandboxToken } from '../../lib/sandbox/triggers.ts'
 import { DAY_MS, dateIn } from '../../lib/base/clock.ts'
-import { FAIL_TOKEN } from '../../lib/jobs/job.ts'
+import { FAIL_CODE } from '../../lib/jobs/job.ts'
 import { refuseField } from '../../lib/base/problems.ts'
 import { STATEMENT_DAYS_MAX, STATEMENT_FORMATS } from '../../lib/statements/statement.ts'
 import { auditCaller } from '../commands/trail.ts'
@@ -42,7 +43,7 @@ export async function requestStatement(
   const answer = await decideOnce(world, command, 202, async (client) => {
     const now = clock.now()
     checkPeriod(body, now)
-    const fails = sandbox && body.language?.includes(FAIL_TOKEN) === true
+    const fails = sandbox && body.language !== undefined && hasSandboxToken(body.language, FAIL_CODE)
     if (body.language !== undefined && !fails && !/^en(-[A-Za-z]{2})?$/.test(body.language)) {
       refuseField('/language', 'invalid_value', 'Statements are available in English only.')
     }

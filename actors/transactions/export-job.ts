@@ -2,6 +2,7 @@
  * The job that exports transactions: reads batch by batch, formats in a worker thread, stores one file. camt.053 and
  * MT940 are statements by nature, so they are made from the journal lines of one balance and not from the list.
  */
+import { hasSandboxToken } from '../../lib/sandbox/triggers.ts'
 import { type Clock, dateIn } from '../../lib/base/clock.ts'
 import {
   defaultColumns,
@@ -11,7 +12,7 @@ import {
   type ExportFormat,
 } from '../../lib/transactions/transaction-table.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
-import { FAIL_TOKEN, NO_RESULT } from '../../lib/jobs/job.ts'
+import { FAIL_CODE, NO_RESULT } from '../../lib/jobs/job.ts'
 import { refuse } from '../../lib/base/problems.ts'
 import { fitsMt940 } from '../../lib/statements/mt940.ts'
 import { FORMATS } from '../../lib/statements/statement.ts'
@@ -113,7 +114,7 @@ export interface ExportOrder {
  */
 export async function makeExport(world: ExportJobDeps, order: ExportOrder, context: JobContext): Promise<JobOutcome> {
   const { request } = order
-  if (request.sandbox && request.columns?.some((column) => column.includes(FAIL_TOKEN)) === true)
+  if (request.sandbox && request.columns?.some((column) => hasSandboxToken(column, FAIL_CODE)) === true)
     refuse('internal-error', 'The sandbox was asked to let this job fail.')
   const exported =
     request.format === 'camt053' || request.format === 'mt940'

@@ -2,10 +2,11 @@
  * Exports of transactions: a checked request becomes a job. A small export runs at once: its file is written before the
  * job's row, which is inserted as succeeded. After a crash in between, only a temporary file remains, which expires.
  */
+import { hasSandboxToken } from '../../lib/sandbox/triggers.ts'
 import { makeExport, questionOf } from './export-job.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
-import { FAIL_TOKEN } from '../../lib/jobs/job.ts'
+import { FAIL_CODE } from '../../lib/jobs/job.ts'
 import { refuse, refuseField } from '../../lib/base/problems.ts'
 import { shardOf } from '../../lib/shards/shard.ts'
 import type { Database } from '../../storage/db/database.ts'
@@ -79,7 +80,7 @@ async function makeAtOnce(
   deadline: number,
 ): Promise<Awaited<ReturnType<typeof makeExport>> | null> {
   const { request } = asked
-  const fails = world.sandbox && request.columns?.some((column) => column.includes(FAIL_TOKEN)) === true
+  const fails = world.sandbox && request.columns?.some((column) => hasSandboxToken(column, FAIL_CODE)) === true
   if (request.includeAttachments || fails) return null
   return await makeExport(world, asked, {
     progress: () => undefined,

@@ -1,8 +1,9 @@
 /** Reads a request of an export: what a client may ask for, and the form in which its job runs. */
+import { hasSandboxToken } from '../../lib/sandbox/triggers.ts'
 import { DAY_MS } from '../../lib/base/clock.ts'
 import type { ExportJobRequest } from './export-job.ts'
 import { isExportColumn } from '../../lib/transactions/transaction-table.ts'
-import { FAIL_TOKEN } from '../../lib/jobs/job.ts'
+import { FAIL_CODE } from '../../lib/jobs/job.ts'
 import { ProblemError, refuseField } from '../../lib/base/problems.ts'
 import type { TransactionFilters } from '../../storage/transactions/transaction-queries.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
@@ -46,7 +47,7 @@ export function readExportRequest(
   const { filters, q } = filtersOf(parse, by, body)
   // The type comes from the declaration of this list; the parser is generic for all lists.
   const { amountFrom, amountTo, ...others } = filters as TransactionFilters
-  const fails = sandbox && columns?.some((column) => column.includes(FAIL_TOKEN)) === true
+  const fails = sandbox && columns?.some((column) => hasSandboxToken(column, FAIL_CODE)) === true
   columns?.forEach((column, index) => {
     if (!isExportColumn(column) && !fails)
       refuseField(`/columns/${index}`, 'invalid_value', 'The column does not exist.')

@@ -11,7 +11,7 @@ import type { ScreeningSubject } from '../../lib/compliance/screening.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { moveTransfer, type TransferMove } from '../../lib/transfers/transfer-moves.ts'
 import type { MovedTransfer, TransferState } from '../../lib/transfers/transfer-state.ts'
-import { refuse } from '../../lib/base/problems.ts'
+import { refuse, refuseTransition } from '../../lib/base/problems.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
 import { writeEffects } from '../../storage/sections/write-effects.ts'
 import type { ApprovalTx } from '../../storage/approvals/approvals.ts'
@@ -203,9 +203,7 @@ export function transferExceptions(options: Pick<TransferOrdersOptions, 'account
           : { kind: 'refuse', schemeCode: FAILED_CODE }
       const moved = transfer === null ? null : await decide(tx, options, transfer, move)
       if (moved === null)
-        refuse('invalid-transition', 'The transfer is over.', {
-          extra: { currentStatus: transfer?.status ?? 'unknown', allowed: [] },
-        })
+        refuseTransition('The transfer is over.', transfer?.status ?? 'unknown', ['processing', 'exception'])
       return { effects: moved.effects }
     },
   }

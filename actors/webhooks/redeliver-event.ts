@@ -1,5 +1,5 @@
 /** Delivers an event to a webhook endpoint again. */
-import { refuse, refuseNotFound } from '../../lib/base/problems.ts'
+import { refuse, refuseNotFound, refuseTransition } from '../../lib/base/problems.ts'
 import { shardOf } from '../../lib/shards/shard.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
 import { getDelivery, type DeliveryJson } from '../../storage/webhooks/webhook-queries.ts'
@@ -39,15 +39,16 @@ export async function redeliverEvent(
   await inTransaction(database, async (client) => {
     const { view } = await lockEndpoint(client, by, id)
     if (view.status !== 'active')
-      refuse('invalid-transition', 'Only an active endpoint gets deliveries again.', {
-        extra: { currentStatus: view.status, allowed: ['active'] },
-      })
+      refuseTransition('Only an active endpoint gets deliveries again.', view.status, ['active'])
     const found = await deliveries.lockDelivery(client, id, deliveryId)
     if (found === null) refuseNotFound()
     if (found.status === 'pending') {
-      refuse('invalid-transition', 'The delivery is about to be sent.', {
-        extra: { currentStatus: found.status, allowed: ['succeeded', 'failed', 'discarded', 'retrying'] },
-      })
+      refuseTransition('The delivery is about to be sent.', found.status, [
+        'succeeded',
+        'failed',
+        'discarded',
+        'retrying',
+      ])
     }
     await deliveries.requeueDelivery(client, {
       id: deliveryId,

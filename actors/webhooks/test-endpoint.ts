@@ -1,6 +1,6 @@
 /** Tests a webhook endpoint with an event of its own. */
 import { LIMITS } from '../../lib/base/limits.ts'
-import { refuse } from '../../lib/base/problems.ts'
+import { refuseTransition } from '../../lib/base/problems.ts'
 import { shardOf } from '../../lib/shards/shard.ts'
 import { objectOf, TEST_EVENT_TYPE } from '../../lib/base/event-types.ts'
 import { writeEvent } from '../../storage/outbox/outbox.ts'
@@ -28,9 +28,7 @@ export async function testEndpoint(world: WebhookCommandDeps, by: Caller, id: st
   await inTransaction(database, async (client) => {
     const { view } = await lockEndpoint(client, by, id)
     if (view.status === 'disabled')
-      refuse('invalid-transition', 'A disabled endpoint is not tested; enable it first.', {
-        extra: { currentStatus: view.status, allowed: ['active', 'paused'] },
-      })
+      refuseTransition('A disabled endpoint is not tested; enable it first.', view.status, ['active', 'paused'])
     const now = clock.now()
     const eventId = ids.next()
     await writeEvent(client, {

@@ -202,6 +202,20 @@ export class RateLimits implements Disposable {
     )
   }
 
+  /**
+   * Counts a document that is rendered for a customer. A stored document is sent again without being counted.
+   *
+   * @throws ProblemError `rate-limited`
+   */
+  admitRendering(customerId: string): void {
+    this.#take(
+      this.#meters.get('export') as readonly Meter[],
+      () => customerId,
+      null,
+      () => undefined,
+    )
+  }
+
   /** How many more credentials of an address may fail now; failures on all nodes count. */
   failuresLeft(address: string): number {
     const { bucket } = this.#failures(address)

@@ -34,10 +34,9 @@ const shared = {
   idempotency: 'none',
   capability: ['settings.manage', 'customers.manage'],
 } as const
-const readable = { ...shared, capability: ['settings.manage', 'settings.read', 'customers.manage'] } as const
 
 export const listCustomerAddresses = route({
-  ...readable,
+  ...shared,
   method: 'get',
   path: '/customers/{customerId}/settings/addresses',
   operationId: 'listCustomerAddresses',
@@ -73,7 +72,7 @@ export const createCustomerAddress = route({
 })
 
 export const getCustomerAddress = route({
-  ...readable,
+  ...shared,
   method: 'get',
   path: '/customers/{customerId}/settings/addresses/{addressId}',
   operationId: 'getCustomerAddress',

@@ -82,7 +82,7 @@ export const getAlertSettings = route({
   path: '/customers/{customerId}/settings/alerts',
   operationId: 'getAlertSettings',
   summary: 'Read the alert settings',
-  capability: ['settings.read', 'settings.manage'],
+  capability: 'settings.manage',
   success: { status: 200, description: 'The alerts.', schema: AlertSettings, etag: true },
   handle: async ({ tenant, params }, { customers }) =>
     unchecked(resource(await customers.getSetting(own(tenant, params), 'alerts'))),
@@ -109,7 +109,7 @@ export const getApprovedDomains = route({
   path: '/customers/{customerId}/settings/approved-domains',
   operationId: 'getApprovedDomains',
   summary: 'Read the invitation domains',
-  capability: ['settings.read', 'settings.manage'],
+  capability: 'settings.manage',
   success: { status: 200, description: 'The domains.', schema: ApprovedDomains, etag: true },
   handle: async ({ tenant, params }, { customers }) =>
     unchecked(resource(await customers.getSetting(own(tenant, params), 'approved_domains'))),
@@ -138,7 +138,7 @@ export const getCustomerPreferences = route({
   path: '/customers/{customerId}/settings/preferences',
   operationId: 'getCustomerPreferences',
   summary: 'Read the preferences',
-  capability: ['settings.read', 'settings.manage'],
+  capability: 'settings.manage',
   success: { status: 200, description: 'The preferences.', schema: CustomerPreferences, etag: true },
   handle: async ({ tenant, params }, { customers }) =>
     unchecked(resource(await customers.getSetting(own(tenant, params), 'preferences'))),

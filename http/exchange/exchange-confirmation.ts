@@ -8,15 +8,16 @@ export const getExchangeConfirmation = route({
   operationId: 'getExchangeConfirmation',
   tag: 'payments',
   summary: 'Download the confirmation of an exchange',
-  description: 'A PDF. It exists once the exchange has completed.',
+  description:
+    'A PDF, rendered on the first request; only that request counts against the limit of exports. It exists once the exchange has completed.',
   callers: 'key',
   scope: 'statements:read',
   tenant: 'customer',
   idempotency: 'none',
   success: { status: 200, description: 'The confirmation.', contentType: 'application/pdf', etag: true },
   problems: ['not-found', 'confirmation-not-available'],
-  handle: async ({ tenant, params }, { confirmations }) => {
-    const found = await confirmations.ofExchange(tenant, params.exchangeId)
+  handle: async ({ tenant, params }, { confirmations, limitRendering }) => {
+    const found = await confirmations.ofExchange(tenant, params.exchangeId, limitRendering)
     return document(found, found === null ? '' : `exchange-${found.number}.pdf`)
   },
 })

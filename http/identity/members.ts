@@ -114,7 +114,7 @@ export const transferPrimaryOwner = route({
 })
 
 export const listTeams = route({
-  ...read,
+  ...managed,
   method: 'get',
   path: '/customers/{customerId}/teams',
   operationId: 'listTeams',
@@ -145,7 +145,7 @@ export const createTeam = route({
 })
 
 export const getTeam = route({
-  ...read,
+  ...managed,
   method: 'get',
   path: '/customers/{customerId}/teams/{teamId}',
   operationId: 'getTeam',

@@ -2,7 +2,7 @@
 import { csrfToken, SESSION_IDLE_MS, setSessionCookie } from '../../lib/identity/session.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import { refuse } from '../../lib/base/problems.ts'
-import { empty, json, page } from '../route/answer.ts'
+import { empty, page, resource } from '../route/answer.ts'
 import type { OpenedSession as Opened } from '../../actors/identity/identity.ts'
 import type { SessionIdentity } from '../../lib/identity/caller.ts'
 import { route } from '../route/route.ts'
@@ -11,13 +11,16 @@ import { PageOf } from '../../lib/contract/page.ts'
 import { CurrentSession, OpenedSession, Session, sessionList, SignIn } from '../../lib/identity/session-schema.ts'
 import { MfaVerify } from '../../lib/identity/step-up-schema.ts'
 
+/** The members of an opened session that are secrets, which its tag leaves out. */
+const SECRETS = ['token', 'csrfToken'] as const
+
 /** Answers with a session and its new token, in the body and as the browser's cookie. */
 function opened<const Status extends 200 | 201>(
   status: Status,
   session: Opened,
 ): Answer<Opened & { readonly csrfToken: string }, Status> {
   return {
-    ...json(status, { ...session, csrfToken: csrfToken(session.token) }),
+    ...resource({ version: 1, view: { ...session, csrfToken: csrfToken(session.token) }, untagged: SECRETS }, status),
     headers: ['Set-Cookie', setSessionCookie(session.token)],
   }
 }
@@ -51,6 +54,7 @@ export const createSession = route({
     status: 201,
     description: 'The session. The token is in the body and, for browsers, in the cookie `__Host-session`.',
     schema: OpenedSession,
+    etag: true,
     location: true,
   },
   problems: ['unauthenticated'],
@@ -77,6 +81,7 @@ export const verifySessionMfa = route({
     status: 200,
     description: 'The active session with a new token; the previous token no longer works.',
     schema: OpenedSession,
+    etag: true,
   },
   problems: ['challenge-locked', 'invalid-transition'],
   handle: async ({ caller, body }, { identity }) => opened(200, await identity.verifyMfa(caller, body)),
@@ -111,27 +116,30 @@ export const getCurrentSession = route({
   scope: null,
   tenant: 'none',
   idempotency: 'none',
-  success: { status: 200, description: 'The session.', schema: CurrentSession },
+  success: { status: 200, description: 'The session.', schema: CurrentSession, etag: true },
   problems: [],
   handle: ({ caller: { session, principal } }, { identity, sandbox }) =>
-    json(200, {
-      id: session.id,
-      status: 'active',
-      createdAt: timestamp(session.createdAt),
-      expiresAt: timestamp(session.expiresAt),
-      idleTimeoutSeconds: SESSION_IDLE_MS / 1000,
-      csrfToken: csrfToken(shownToken(session)),
-      user: { id: session.userId, email: session.email, name: session.name },
-      memberships: session.memberships.map(({ id, tenantId, tenantName, level, role }) => ({
-        id,
-        tenantId,
-        tenantName,
-        level,
-        role,
-        capabilities: identity.capabilitiesOf(role),
-      })),
-      capabilities: [...principal.capabilities],
-      flags: { sandbox },
+    resource({
+      version: 1,
+      view: {
+        id: session.id,
+        status: 'active',
+        createdAt: timestamp(session.createdAt),
+        expiresAt: timestamp(session.expiresAt),
+        idleTimeoutSeconds: SESSION_IDLE_MS / 1000,
+        csrfToken: csrfToken(shownToken(session)),
+        user: { id: session.userId, email: session.email, name: session.name },
+        memberships: session.memberships.map(({ id, tenantId, tenantName, level, role }) => ({
+          id,
+          tenantId,
+          tenantName,
+          level,
+          role,
+          capabilities: identity.capabilitiesOf(role),
+        })),
+        capabilities: [...principal.capabilities],
+        flags: { sandbox },
+      },
     }),
 })
 
@@ -169,6 +177,7 @@ export const refreshSession = route({
     status: 200,
     description: 'The session with a new token; the previous token no longer works.',
     schema: OpenedSession,
+    etag: true,
   },
   problems: [],
   handle: async ({ caller }, { identity }) => opened(200, await identity.refresh(caller)),

@@ -2,7 +2,7 @@
 import { csrfToken, setSessionCookie } from '../../lib/identity/session.ts'
 import { ACTION_TITLES } from '../../lib/identity/step-up.ts'
 import { refuse } from '../../lib/base/problems.ts'
-import { json } from '../route/answer.ts'
+import { created, json } from '../route/answer.ts'
 import { route } from '../route/route.ts'
 import { ChallengeCreate, ChallengeVerify, StepUpChallenge, StepUpVerified } from '../../lib/identity/step-up-schema.ts'
 import type { ReadServices } from '../route/services.ts'
@@ -52,7 +52,7 @@ export const createStepUpChallenge = route({
   tenant: 'any',
   idempotency: 'none',
   body: ChallengeCreate,
-  success: { status: 201, description: 'The challenge.', schema: StepUpChallenge, location: true },
+  success: { status: 201, description: 'The challenge.', schema: StepUpChallenge, etag: true, location: true },
   problems: ['invalid-transition'],
   handle: async ({ caller, body }, { identity, payments, recipients, approvals }) => {
     const challenge = await identity.createChallenge(
@@ -60,7 +60,7 @@ export const createStepUpChallenge = route({
       body,
       await display(caller.tenant, caller.principal, body, { payments, recipients, approvals }),
     )
-    return { ...json(201, challenge), location: `/v1/step-up/challenges/${challenge.challengeId}` }
+    return created({ version: 1, view: challenge }, `/v1/step-up/challenges/${challenge.challengeId}`)
   },
 })
 

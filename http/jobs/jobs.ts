@@ -26,7 +26,9 @@ export const getJob = route({
   operationId: 'getJob',
   tag: 'activity',
   summary: 'Read a job',
-  description: 'Poll the job until it has ended. Every read makes a new link to its result.',
+  description:
+    'Poll the job until it has ended. The link to its result stays the same for a minute, so that `If-None-Match` ' +
+    'is answered with 304 while nothing has changed; read the job again for a new link.',
   callers: 'key',
   scope: 'transactions:read',
   tenant: 'any',

@@ -1,6 +1,6 @@
 /**
  * The interactive reference at `/docs`: Swagger UI from its package, for the contract that this service serves. Nothing
- * is loaded from another host, and only the files named here are served.
+ * is loaded from another host, and only the files named here are served, with the pages of docs-pages.ts.
  *
  * Why swagger-ui-dist: it is released every few weeks, under Apache-2.0, with one dependency (telemetry of its
  * installation, switched off in package.json), and a page needs only three of its files. @scalar/api-reference brings
@@ -16,6 +16,7 @@ import { gzip } from 'node:zlib'
 import type { Context, Middleware } from 'koa'
 import { send } from '../route/answer.ts'
 import type { AnswerBytes } from '../../lib/commands/answer.ts'
+import { DOCS_PAGES, docsPage } from './docs-pages.ts'
 import { securityHeaders, type SecurityOptions } from '../access/security.ts'
 
 const PREFIX = '/docs'
@@ -129,14 +130,15 @@ function allowed(): ReadonlyMap<string, File> {
     `${PREFIX}/${name}`,
     { contentType, cacheControl: FILE_CACHE, read: () => readFile(join(home, name)) },
   ]
-  const ours = (path: string, contentType: string, text: string): [string, File] => [
+  const ours = (path: string, contentType: string, text: () => string): [string, File] => [
     path,
-    { contentType, cacheControl: PAGE_CACHE, read: async () => Buffer.from(text) },
+    { contentType, cacheControl: PAGE_CACHE, read: async () => Buffer.from(text()) },
   ]
   return new Map([
-    ours(PREFIX, 'text/html; charset=utf-8', PAGE),
-    ours(`${PREFIX}/`, 'text/html; charset=utf-8', PAGE),
-    ours(`${PREFIX}/start.js`, 'text/javascript; charset=utf-8', START),
+    ours(PREFIX, 'text/html; charset=utf-8', () => PAGE),
+    ours(`${PREFIX}/`, 'text/html; charset=utf-8', () => PAGE),
+    ...DOCS_PAGES.map((page) => ours(`${PREFIX}/${page}`, 'text/html; charset=utf-8', () => docsPage(page))),
+    ours(`${PREFIX}/start.js`, 'text/javascript; charset=utf-8', () => START),
     fromPackage('swagger-ui.css', 'text/css; charset=utf-8'),
     fromPackage('swagger-ui-bundle.js', 'text/javascript; charset=utf-8'),
     fromPackage('favicon-32x32.png', 'image/png'),

@@ -41,6 +41,7 @@ const PROBLEM_MEMBERS: Partial<Record<ProblemSlug, Json>> = {
   'session-expired': { reason: 'idle' },
   'insufficient-scope': { requiredScope: 'payments:write' },
   'step-up-required': { action: 'api_key.create', challengeUrl: '/v1/step-up/challenges' },
+  'invalid-transition': { currentStatus: 'completed', allowed: ['draft'] },
   'insufficient-funds': {
     available: { amountMinor: '9000', currency: 'EUR' },
     required: { amountMinor: '10035', currency: 'EUR' },

@@ -4,6 +4,7 @@
  */
 import type { Middleware } from 'koa'
 import type { IntegrationLinks } from '../../storage/integration/integration-queries.ts'
+import type { DocsPage } from '../openapi/docs-pages.ts'
 import type { Deprecated, Route } from '../route/route.ts'
 
 /** Minimum notice promised to integrators, who need time for releases of their own. */
@@ -35,14 +36,15 @@ export function documentation(page: string, problemBase: string): string {
   return new URL(page, problemBase).href
 }
 
-/** Returns the links of the documentation for an operator's developers. */
-export function integrationLinks(baseUrl: string, problemBase: string): IntegrationLinks {
+/** Returns the links of the documentation for an operator's developers: pages that this service serves. */
+export function integrationLinks(baseUrl: string): IntegrationLinks {
+  const page = (name: DocsPage) => `${baseUrl}/docs/${name}`
   return {
-    portal: documentation('', problemBase),
+    portal: `${baseUrl}/docs`,
     reference: `${baseUrl}/docs`,
-    gettingStarted: documentation('getting-started', problemBase),
-    sandbox: documentation('sandbox', problemBase),
-    changelog: documentation('changelog', problemBase),
+    gettingStarted: page('getting-started'),
+    sandbox: page('sandbox'),
+    changelog: page('changelog'),
     openapi: `${baseUrl}/v1/openapi.json`,
   }
 }

@@ -63,7 +63,7 @@ const loadValidation = async ({ ukModulusDir, bankDirectory }: Node['config']) =
  * @throws StartError when a file of the settings cannot be read
  */
 export async function createNouns(node: Node, table: readonly Route[], overrides: NounOverrides) {
-  const { config, problemBase } = node
+  const { config } = node
   const validation = await loadValidation(config)
   const operationIds = new Set(table.map(({ operationId }) => operationId))
   const { bank, credits, bookTransfers, statements: partner, accountBook } = createSandboxPartners(node)
@@ -114,7 +114,7 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
   const reconciliation = createReconciliationService(node, { partner, inbox: queue.inbox })
   const integration = createIntegrationService(node, {
     deprecated: deprecatedOperations(table),
-    links: () => integrationLinks(node.origin(), problemBase),
+    links: () => integrationLinks(node.origin()),
   })
 
   return {

@@ -89,6 +89,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     payments: { ...served.payments, ...overrides.commands?.(database, node) },
     isWorkspace: (customerId) => customerId === sandbox?.customer.id,
     limitSignIn: (email) => rateLimits?.admitLogin(email),
+    limitRendering: (customerId) => rateLimits?.admitRendering(customerId),
     health: () => ({ status: 'ok', version: BUILD.version, commit: BUILD.commit, time: timestamp(clock.now()) }),
     readiness: () => startOfNode.readiness(node),
     findApiKey: (sha256) => findApiKey(database, sha256),

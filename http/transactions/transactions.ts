@@ -100,16 +100,16 @@ export const getTransactionConfirmation = route({
   operationId: 'getTransactionConfirmation',
   tag: 'activity',
   summary: 'Download the confirmation of a transaction',
-  description: 'A PDF. It exists once the transaction is final; a later change makes a new confirmation.',
+  description:
+    'A PDF, rendered on the first request; only that request counts against the limit of exports. It exists once the transaction is final; a later change makes a new confirmation.',
   callers: 'key',
   scope: 'statements:read',
   tenant: 'customer',
   idempotency: 'none',
-  limits: ['export'],
   success: { status: 200, description: 'The confirmation.', contentType: 'application/pdf', etag: true },
   problems: ['confirmation-not-available'],
-  handle: async ({ tenant, params }, { confirmations }) => {
-    const found = await confirmations.ofTransaction(tenant, params.transactionId)
+  handle: async ({ tenant, params }, { confirmations, limitRendering }) => {
+    const found = await confirmations.ofTransaction(tenant, params.transactionId, limitRendering)
     return document(found, found === null ? '' : `transaction-${found.number}.pdf`)
   },
 })
@@ -148,6 +148,18 @@ export const createAnnotation = route({
     const made = await transactions.annotate(caller, transactionId, body.text)
     return created(made, `/v1/transactions/${transactionId}/annotations/${made.view.id}`)
   },
+})
+
+export const getAnnotation = route({
+  ...read,
+  method: 'get',
+  path: '/transactions/{transactionId}/annotations/{annotationId}',
+  operationId: 'getAnnotation',
+  summary: 'Read an annotation',
+  success: { status: 200, description: 'The annotation.', schema: Annotation, etag: true },
+  problems: [],
+  handle: async ({ tenant, params }, { transactions }) =>
+    resource(await transactions.getAnnotation(tenant, params.transactionId, params.annotationId)),
 })
 
 export const updateAnnotation = route({

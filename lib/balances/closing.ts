@@ -28,6 +28,9 @@ export interface Ties {
   readonly underWay: number
 }
 
+/** The statuses in which a balance may be closed. */
+export const CLOSABLE_STATUSES = ['active', 'closing'] as const
+
 /**
  * Checks whether a balance may be closed; null when it may, after its remaining money has been moved to another
  * balance. `sweeps` is true when such a balance is named. A late return may credit a closed balance: closing it again
@@ -42,7 +45,7 @@ export function closingProblem(
   const refused = (detail: string): Problem => ({
     slug: 'invalid-transition',
     detail,
-    extra: { currentStatus: status, allowed: ['active', 'closing'] },
+    extra: { currentStatus: status, allowed: CLOSABLE_STATUSES },
   })
   if (status === 'frozen' || (status === 'closed' && posted === 0n)) return refused(`The balance is ${status}.`)
   if (subBalances > 0) return refused('The balance has sub-balances; close them first.')

@@ -8,7 +8,10 @@ export interface ProblemRequest {
   /** Path of the request. */
   readonly instance: string
   readonly requestId: string
-  /** True for a read. Reads may be repeated even after failures that leave the outcome of a write unknown. */
+  /**
+   * True for a read, and for a job that moves no money. Both may be repeated even after failures that leave the outcome
+   * of a write unknown.
+   */
   readonly reading?: boolean
 }
 

@@ -148,6 +148,27 @@ export function refuse(slug: ProblemSlug, detail: string, rest: Omit<Problem, 's
   throw new ProblemError({ slug, detail, ...rest })
 }
 
+/**
+ * Builds the problem of a request that the state of its resource does not permit.
+ *
+ * @param currentStatus the status of the resource
+ * @param allowed the statuses in which the resource would permit this request. It may contain the current status, where
+ *   something else stands in the way, which `detail` tells; empty when no status would do.
+ */
+export function transitionProblem(
+  detail: string,
+  currentStatus: string | null,
+  allowed: readonly string[],
+  more: Problem['extra'] = {},
+): Problem {
+  return { slug: 'invalid-transition', detail, extra: { currentStatus, allowed, ...more } }
+}
+
+/** Refuses a request that the state of its resource does not permit. @throws ProblemError `invalid-transition` */
+export function refuseTransition(detail: string, currentStatus: string | null, allowed: readonly string[]): never {
+  throw new ProblemError(transitionProblem(detail, currentStatus, allowed))
+}
+
 /** Refuses because the tenant has no such resource. @throws ProblemError `not-found` */
 export function refuseNotFound(): never {
   refuse('not-found', 'No such resource exists in this tenant.')

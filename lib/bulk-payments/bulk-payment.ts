@@ -122,5 +122,5 @@ export function addTotals(
   return [...by.values()].sort((left, right) => (left.currency < right.currency ? -1 : 1))
 }
 
-/** A token in a bulk payment's name that makes its submission stall, in the sandbox only. */
-export const STALL_TOKEN = 'SBX:STALL'
+/** With `SBX:STALL` in its name the submission of a bulk payment stalls, in the sandbox only. */
+export const STALL_CODE = 'STALL'

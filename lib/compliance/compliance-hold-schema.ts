@@ -1,13 +1,11 @@
 /** Compliance holds: money that waits until the operator's staff have decided. */
 import Type, { type Static } from 'typebox'
 import { COMPLIANCE_HOLD_KINDS, COMPLIANCE_HOLD_STATUSES, HELD_SUBJECTS } from './hold.ts'
-import { list } from '../contract/list.ts'
+import { list, OLDER_THAN_HOURS_MAX } from '../contract/list.ts'
 import { Money, Nullable, Text, Timestamp, Uuid, Words } from '../contract/primitives.ts'
 
 const REASON_MAX = 500
 const NOTE_MAX = 2_000
-/** Ten years, in hours. */
-export const OLDER_THAN_HOURS_MAX = 87_600
 
 const fields = {
   id: Uuid,

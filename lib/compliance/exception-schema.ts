@@ -1,8 +1,7 @@
 /** Exceptions: money that the operator's staff must investigate. */
 import Type, { type Static } from 'typebox'
 import { EXCEPTION_KINDS, EXCEPTION_OUTCOMES, EXCEPTION_RESOLUTIONS } from './exception.ts'
-import { list } from '../contract/list.ts'
-import { OLDER_THAN_HOURS_MAX } from './compliance-hold-schema.ts'
+import { list, OLDER_THAN_HOURS_MAX } from '../contract/list.ts'
 import { Money, Nullable, PositiveMoney, Text, Timestamp, Uuid, Words } from '../contract/primitives.ts'
 
 const EVIDENCE_MAX = 2_000

@@ -48,6 +48,9 @@ export interface ListDeclaration {
   readonly metadata?: boolean
 }
 
+/** The largest `olderThanHours` of the queues of staff: ten years, in hours. */
+export const OLDER_THAN_HOURS_MAX = 87_600
+
 /** Declares a list; keeps the literal types, so that handlers know their filters by name. */
 export function list<const Declaration extends ListDeclaration>(declaration: Declaration): Declaration {
   return declaration

@@ -1,5 +1,6 @@
 /** The schemas of problem documents, with which every error is answered. */
 import Type from 'typebox'
+import { Nullable } from './primitives.ts'
 import { PROBLEMS } from '../base/problems.ts'
 
 export const FieldErrorSchema = Type.Object(
@@ -31,6 +32,18 @@ export const ProblemSchema = Type.Object(
     retryable: Type.Boolean({ description: 'Whether the same request may be sent again unchanged.' }),
     errors: Type.Optional(Type.Array(FieldErrorSchema)),
     reason: Type.Optional(Type.String()),
+    currentStatus: Type.Optional(
+      Nullable(Type.String(), {
+        description: 'Of `invalid-transition` and `not-cancellable`: the status of the resource.',
+      }),
+    ),
+    allowed: Type.Optional(
+      Type.Array(Type.String(), {
+        description:
+          'Of `invalid-transition`: the statuses in which the resource permits this request. When `currentStatus` is ' +
+          'one of them, `detail` tells what else stands in the way; empty when no status would do.',
+      }),
+    ),
     retryAfterSeconds: Type.Optional(Type.Integer()),
     docUrl: Type.Optional(Type.String({ format: 'uri' })),
   },

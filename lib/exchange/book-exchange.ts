@@ -173,7 +173,7 @@ export function usedQuote(quoteId: string, existingId: string | null): Problem {
   return {
     slug: 'invalid-transition',
     detail: 'The quote was already used.',
-    extra: { currentStatus: 'used', allowed: [], quoteId, ...(existingId === null ? {} : { existingId }) },
+    extra: { currentStatus: 'used', allowed: ['unused'], quoteId, ...(existingId === null ? {} : { existingId }) },
   }
 }
 

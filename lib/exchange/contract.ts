@@ -15,9 +15,9 @@
  */
 import type { CurrencyCode } from '../base/currency.ts'
 import { formatMajor } from '../base/money.ts'
-import type { Problem } from '../base/problems.ts'
+import { type Problem, transitionProblem } from '../base/problems.ts'
 import { draw, giveBack } from './drawdown.ts'
-import type { Deposit, ExchangeRecord } from './exchange.ts'
+import type { Deposit, ExchangeRecord, ExchangeStatus } from './exchange.ts'
 import type { FixedSide, Sides } from './rate.ts'
 
 /** An exchange that is a contract. */
@@ -90,34 +90,25 @@ export interface Kept {
 
 export type ContractDecision = ContractMoved | { readonly refused: Problem }
 
-/** The operations that people may use on a contract in its present state. */
-export function allowedOf(contract: Pick<Contract, 'kind' | 'status' | 'deposit'>): readonly string[] {
-  switch (contract.status) {
-    case 'pending_approval':
-      return ['cancel']
-    case 'awaiting_deposit':
-      return isCalled(contract) ? ['deposit', 'drawdown'] : ['deposit', 'cancel']
-    case 'active':
-      return contract.kind === 'held_rate' ? ['drawdown', 'cancel'] : ['drawdown']
-    case 'partially_drawn':
-      return ['drawdown']
-    default:
-      return []
-  }
-}
+/** The statuses in which each move of a contract is allowed; after a margin call it can be drawn from as well. */
+export const ALLOWED_IN = {
+  deposit: ['awaiting_deposit'],
+  draw: ['active', 'partially_drawn'],
+  drawdown_failed: ['active', 'partially_drawn', 'awaiting_deposit', 'completed', 'overdue'],
+  deposit_missed: ['awaiting_deposit'],
+  call: ['active', 'partially_drawn'],
+  overdue: ['active', 'partially_drawn'],
+  close_out: ['overdue', 'awaiting_deposit'],
+  expire: ['active', 'partially_drawn'],
+} as const satisfies Readonly<Partial<Record<ContractMove['kind'], readonly ExchangeStatus[]>>>
 
 /** Refuses a move that the present state does not allow, with a 409. */
 export function notNow(
-  contract: Pick<Contract, 'kind' | 'status' | 'deposit'>,
+  contract: Pick<Contract, 'status'>,
+  move: keyof typeof ALLOWED_IN,
   detail = `The contract is ${contract.status}.`,
 ): { readonly refused: Problem } {
-  return {
-    refused: {
-      slug: 'invalid-transition',
-      detail,
-      extra: { currentStatus: contract.status, allowed: allowedOf(contract) },
-    },
-  }
+  return { refused: transitionProblem(detail, contract.status, ALLOWED_IN[move]) }
 }
 
 const notCancellable = ({ status }: Pick<Contract, 'status'>): { readonly refused: Problem } => ({
@@ -184,9 +175,9 @@ export function moveContract(contract: Contract, move: ContractMove): ContractDe
         ? released(same, 'cancelled')
         : notCancellable(contract)
     case 'deposit_missed':
-      return waitsForFirst ? released(same, 'cancelled') : notNow(contract)
+      return waitsForFirst ? released(same, 'cancelled') : notNow(contract, move.kind)
     case 'call': {
-      if (!isOpen(contract) || deposit === null) return notNow(contract)
+      if (!isOpen(contract) || deposit === null) return notNow(contract, move.kind)
       const { amount: received, placed } = keptOf(deposit)
       return {
         change: {
@@ -206,13 +197,13 @@ export function moveContract(contract: Contract, move: ContractMove): ContractDe
     case 'overdue':
       return isOpen(contract) && contract.kind === 'forward'
         ? { change: { ...same, status: 'overdue' } }
-        : notNow(contract)
+        : notNow(contract, move.kind)
     case 'close_out':
-      return status === 'overdue' || isCalled(contract) ? closedOut(same, move.loss) : notNow(contract)
+      return status === 'overdue' || isCalled(contract) ? closedOut(same, move.loss) : notNow(contract, move.kind)
     case 'expire':
       return isOpen(contract) && contract.kind === 'held_rate'
         ? { change: { ...same, status: 'expired' } }
-        : notNow(contract)
+        : notNow(contract, move.kind)
     default:
       return move satisfies never
   }
@@ -225,7 +216,8 @@ function paid(
   { amount: asked, places }: Extract<ContractMove, { kind: 'deposit' }>,
 ): ContractDecision {
   const { deposit } = contract
-  if (contract.status !== 'awaiting_deposit' || deposit === null) return notNow(contract, 'No deposit is due.')
+  if (contract.status !== 'awaiting_deposit' || deposit === null)
+    return notNow(contract, 'deposit', 'No deposit is due.')
   const outstanding = outstandingOf(deposit)
   const amount = asked ?? outstanding
   if (amount > outstanding)
@@ -253,7 +245,8 @@ function drawn(
   { side, amount, automatic }: Extract<ContractMove, { kind: 'draw' }>,
 ): ContractDecision {
   const { status, deposit } = contract
-  if (!isOpen(contract) && !isCalled(contract) && !(status === 'overdue' && automatic === true)) return notNow(contract)
+  if (!isOpen(contract) && !isCalled(contract) && !(status === 'overdue' && automatic === true))
+    return notNow(contract, 'draw')
   const taken = draw(
     { sell: contract.remainingSell, buy: contract.remainingBuy },
     { ...contract, fixedSide: side, amount },

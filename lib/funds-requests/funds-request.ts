@@ -11,7 +11,7 @@
  * minor units of the request's currency; times are epoch milliseconds.
  */
 import { DAY_MS } from '../base/clock.ts'
-import type { Problem } from '../base/problems.ts'
+import { type Problem, transitionProblem } from '../base/problems.ts'
 
 export const FUNDS_REQUEST_STATUSES = ['open', 'partially_paid', 'paid', 'expired', 'cancelled', 'declined'] as const
 export type FundsRequestStatus = (typeof FUNDS_REQUEST_STATUSES)[number]
@@ -42,11 +42,14 @@ export type FundsRequestMove =
 /** The result of a move, or the problem that refuses it. */
 export type Moved = { readonly status: FundsRequestStatus; readonly paidAmount: bigint } | { readonly refused: Problem }
 
-const FROM: Readonly<Record<FundsRequestMove['kind'], readonly FundsRequestStatus[]>> = {
+/** The statuses in which each move, and each change of a request that is no move, is allowed. */
+const FROM: Readonly<Record<FundsRequestMove['kind'] | 'update' | 'remind', readonly FundsRequestStatus[]>> = {
   pay: WAITING_STATUSES,
   expire: WAITING_STATUSES,
   cancel: WAITING_STATUSES,
   decline: ['open'],
+  update: WAITING_STATUSES,
+  remind: WAITING_STATUSES,
 }
 
 const REACHED = { expire: 'expired', cancel: 'cancelled', decline: 'declined' } as const
@@ -55,7 +58,7 @@ const REACHED = { expire: 'expired', cancel: 'cancelled', decline: 'declined' } 
 export function moveFundsRequest(state: FundsRequestState, move: FundsRequestMove): Moved {
   const { status, paidAmount } = state
   if (!FROM[move.kind].includes(status))
-    return { refused: move.kind === 'cancel' ? notCancellable(status) : invalidTransition(status) }
+    return { refused: move.kind === 'cancel' ? notCancellable(status) : invalidTransition(status, move.kind) }
   if (move.kind !== 'pay') return { status: REACHED[move.kind], paidAmount }
   const paid = paidAmount + move.amount
   return { status: paid < state.amount ? 'partially_paid' : 'paid', paidAmount: paid }
@@ -68,7 +71,7 @@ export function remainingOf({ amount, paidAmount }: Pick<FundsRequestState, 'amo
 
 /** Checks whether the payer can be reminded now; null when they can. At most once a day, and five times in all. */
 export function reminderRefusal(state: FundsRequestState, now: number): Problem | null {
-  if (!isWaiting(state.status)) return invalidTransition(state.status)
+  if (!isWaiting(state.status)) return invalidTransition(state.status, 'remind')
   if (state.payerEmail === null) {
     const message = 'The payer has no e-mail address.'
     return { slug: 'validation-error', detail: message, errors: [{ field: '/payer/email', code: 'required', message }] }
@@ -95,14 +98,9 @@ export function isWaiting(status: FundsRequestStatus): boolean {
   return (WAITING_STATUSES as readonly FundsRequestStatus[]).includes(status)
 }
 
-/** Builds the problem of a move that the present status does not allow. */
-export function invalidTransition(status: FundsRequestStatus): Problem {
-  const allowed = FUNDS_REQUEST_STATUSES.filter((to) => reaches(status, to))
-  return {
-    slug: 'invalid-transition',
-    detail: `The funds request is ${status.replace('_', ' ')}.`,
-    extra: { currentStatus: status, allowed },
-  }
+/** Builds the problem of a move or a change that the present status does not allow. */
+export function invalidTransition(status: FundsRequestStatus, what: keyof typeof FROM): Problem {
+  return transitionProblem(`The funds request is ${status.replace('_', ' ')}.`, status, FROM[what])
 }
 
 function notCancellable(status: FundsRequestStatus): Problem {
@@ -110,24 +108,6 @@ function notCancellable(status: FundsRequestStatus): Problem {
     slug: 'not-cancellable',
     detail: `The funds request is ${status.replace('_', ' ')}.`,
     extra: { currentStatus: status },
-  }
-}
-
-function reaches(from: FundsRequestStatus, to: FundsRequestStatus): boolean {
-  switch (to) {
-    case 'open':
-      return false
-    case 'partially_paid':
-    case 'paid':
-      return FROM.pay.includes(from)
-    case 'expired':
-      return FROM.expire.includes(from)
-    case 'cancelled':
-      return FROM.cancel.includes(from)
-    case 'declined':
-      return FROM.decline.includes(from)
-    default:
-      return to satisfies never
   }
 }
 

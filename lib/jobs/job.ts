@@ -14,6 +14,21 @@ export type JobKind = (typeof JOB_KINDS)[number]
 export const JOB_STATUSES = ['queued', 'running', 'succeeded', 'failed', 'cancelled', 'expired'] as const
 export type JobStatus = (typeof JOB_STATUSES)[number]
 
+/** The kinds of jobs that move money: a failed one may have had an effect, so it is not simply requested again. */
+const MOVES_MONEY: Readonly<Record<JobKind, boolean>> = {
+  transaction_export: false,
+  statement: false,
+  bulk_payment_submit: true,
+  bulk_payment_validate: false,
+  usage_export: false,
+  developer_provision: false,
+}
+
+/** Tells whether a job that failed for a reason on our side may be requested again unchanged. */
+export function mayRepeat(kind: JobKind): boolean {
+  return !MOVES_MONEY[kind]
+}
+
 /** The moves of a job. */
 export type JobMove = 'start' | 'succeed' | 'fail' | 'cancel' | 'expire'
 
@@ -93,5 +108,5 @@ export const NO_RESULT: JobResult = {
   counts: null,
 }
 
-/** With this token a job fails, where there is a sandbox. */
-export const FAIL_TOKEN = 'SBX:FAIL'
+/** With `SBX:FAIL` in its request a job fails, where there is a sandbox. */
+export const FAIL_CODE = 'FAIL'

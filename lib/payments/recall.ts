@@ -33,7 +33,7 @@ export function recallObstacle({ status, rail, recall, completedAt }: PaymentRec
   const no = (detail: string): Problem => ({
     slug: 'invalid-transition',
     detail,
-    extra: { currentStatus: status, allowed: [] },
+    extra: { currentStatus: status, allowed: ['completed'] },
   })
   if (recall !== null) return no('The payment has been recalled before.')
   if (status !== 'completed' || completedAt === null) return no('Only a completed payment can be recalled.')

@@ -1,13 +1,14 @@
 /** Schemas of reviews: recipients that wait for a decision by staff. */
 import Type, { type Static } from 'typebox'
-import { REVIEW_STATUSES } from './review.ts'
-import { list } from '../contract/list.ts'
+import { REVIEW_KINDS, REVIEW_STATUSES } from './review.ts'
+import { list, OLDER_THAN_HOURS_MAX } from '../contract/list.ts'
 import { Nullable, Text, Timestamp, Uuid, Words } from '../contract/primitives.ts'
 import { Recipient } from './recipient-schema.ts'
 
 export const RecipientReview = Type.Object(
   {
     id: Uuid,
+    kind: Words('RecipientReviewKind', REVIEW_KINDS),
     customerId: Uuid,
     customerName: Type.String(),
     status: Words('RecipientReviewStatus', REVIEW_STATUSES),
@@ -17,6 +18,7 @@ export const RecipientReview = Type.Object(
     }),
     requestedBy: Uuid,
     requestedByName: Type.String(),
+    assignee: Nullable(Uuid, { description: 'The first person of the staff who acted on it.' }),
     decidedBy: Nullable(Uuid),
     decidedAt: Nullable(Timestamp),
     reason: Nullable(Type.String()),
@@ -39,7 +41,10 @@ export const ReviewRejection = Type.Object(
 export const recipientReviewList = list({
   filters: {
     status: { kind: 'words', values: REVIEW_STATUSES, default: ['pending'] },
+    kind: { kind: 'words', values: REVIEW_KINDS },
     customerId: { kind: 'ids' },
+    assignee: { kind: 'ids' },
+    olderThanHours: { kind: 'integer', min: 0, max: OLDER_THAN_HOURS_MAX },
     createdFrom: { kind: 'timeFrom' },
     createdTo: { kind: 'timeTo' },
   },

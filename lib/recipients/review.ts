@@ -112,7 +112,16 @@ export function afterStage(
  * a rejected one.
  */
 export function canChange(status: RecipientStatus, reviewed: boolean): boolean {
-  return status === 'active' || status === 'pending_approval' || (status === 'rejected' && reviewed)
+  return changeableIn(reviewed).includes(status)
 }
+
+/** Lists the statuses in which a change of reviewed members, or of other members, is allowed. */
+export function changeableIn(reviewed: boolean): readonly RecipientStatus[] {
+  return reviewed ? ['active', 'pending_approval', 'rejected'] : ['active', 'pending_approval']
+}
+
+/** The occasion of a review by staff: the recipient is new, or its reviewed members were changed. */
+export const REVIEW_KINDS = ['new_recipient', 'changed_recipient'] as const
+export type ReviewKind = (typeof REVIEW_KINDS)[number]
 
 export const REVIEW_STATUSES = ['pending', 'approved', 'rejected', 'expired', 'cancelled'] as const

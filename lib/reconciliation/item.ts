@@ -53,6 +53,11 @@ export function outcomesOf(item: BreakFacts): readonly BreakOutcome[] {
   return kind === 'amount_differs' && differenceOf(item) < 0n ? ['explained', 'charge'] : ['explained']
 }
 
+/** Lists the statuses in which a break of this kind can be resolved as `outcome`. */
+export function statusesFor(item: BreakFacts, outcome: BreakOutcome): readonly BreakFacts['status'][] {
+  return BREAK_STATUSES.filter((status) => outcomesOf({ ...item, status }).includes(outcome))
+}
+
 /** Tells whether an open break is booked to suspense: only whole entries that the ledger does not have. */
 export function goesToSuspense({ kind, status }: BreakFacts): boolean {
   return status === 'open' && (kind === 'missing_with_us' || kind === 'duplicate')

@@ -1,12 +1,12 @@
 /** The sandbox's rules for incoming money, chosen by the payer's name. */
-import { sandboxTokens, type CatalogueRule } from './triggers.ts'
+import { hasSandboxToken, type CatalogueRule } from './triggers.ts'
 
 /** With this token the bank does not know the owner of the money. */
 const UNALLOCATED = 'UNALLOCATED'
 
 /** Tells whether the bank knows the owner of a credit. */
 export function sandboxKnowsOwner(payerName: string | null): boolean {
-  return payerName === null || !sandboxTokens(payerName).includes(UNALLOCATED)
+  return payerName === null || !hasSandboxToken(payerName, UNALLOCATED)
 }
 
 /** Describes these rules and the screening of the same name, for the catalogue that integrators read. */

@@ -14,7 +14,10 @@ export const sandboxScanner: Scanner = {
 
 /** Describes these rules, for the catalogue that integrators read. */
 export function scannerRules(): readonly CatalogueRule[] {
-  return [`any file: clean after ${SCAN_MS / 1_000} s`, 'SBX:INFECTED in the name of a file: infected'].map((rule) => ({
+  return [
+    `any file: clean after ${SCAN_MS / 1_000} s`,
+    'SBX:INFECTED in the name of a file, or SBX_INFECTED, because a name has no slash and many systems allow no colon: infected',
+  ].map((rule) => ({
     topic: 'documents',
     rule,
   }))

@@ -241,6 +241,11 @@ export function sandboxTokens(text: string): readonly string[] {
   return Array.from(text.toUpperCase().matchAll(TOKEN), (match) => match[1]!)
 }
 
+/** Tells whether a text has the token `SBX:<code>` or `SBX/<code>`, in any case. `code` is upper-case. */
+export function hasSandboxToken(text: string, code: string): boolean {
+  return sandboxTokens(text).includes(code)
+}
+
 // RET-<code> returns the payment with any listed code, as a bare code fails it.
 function outcomeOf(token: string): Outcome | null {
   const known = BY_TOKEN.get(token)

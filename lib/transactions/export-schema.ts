@@ -18,8 +18,10 @@ export const ExportRequest = Type.Object(
     format: Words(
       'ExportFormat',
       EXPORT_FORMATS,
-      '`camt053` and `mt940` contain the lines of one balance; they accept only the filters `balanceId`, ' +
-        '`bookedFrom` and `bookedTo`.',
+      '`camt053` and `mt940` are bank statements of one balance: their lines lead from the opening to the ' +
+        'closing balance, so no line may be left out. Therefore they accept only the filters `balanceId`, ' +
+        '`bookedFrom` and `bookedTo`, and neither `q` nor `includeAnnotations`; every other filter is refused ' +
+        'with `not_applicable`.',
     ),
     filter: Type.Optional(
       Type.Record(Type.String({ pattern: '^[A-Za-z]{1,40}$' }), FilterValue, {

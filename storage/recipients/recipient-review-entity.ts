@@ -13,6 +13,7 @@ export const RecipientReview = defineEntity({
     customerId: p.uuid().fieldName('customer_id'),
     operatorId: p.uuid().fieldName('operator_id'),
     shard: p.smallint(),
+    kind: p.text(),
     status: p.text(),
     version: p.bigint().defaultRaw('1'),
     requestedBy: p.uuid().fieldName('requested_by'),

@@ -1,6 +1,7 @@
 /** Reviews of recipients as the API shows them to the operator's staff. */
 import { sql } from 'kysely'
-import { timestamp } from '../../lib/base/clock.ts'
+import { HOUR_MS, timestamp } from '../../lib/base/clock.ts'
+import type { ReviewKind } from '../../lib/recipients/review.ts'
 import type { ReviewStatus } from './recipient-reviews.ts'
 import type { Database } from '../db/database.ts'
 import type { ListResult, RowQuery } from '../../lib/contract/list.ts'
@@ -10,7 +11,10 @@ import { recipientColumns, recipientRecord, type RecipientColumns } from './reci
 
 export interface RecipientReviewFilters {
   readonly status?: readonly string[]
+  readonly kind?: readonly string[]
   readonly customerId?: readonly string[]
+  readonly assignee?: readonly string[]
+  readonly olderThanHours?: number
   readonly createdFrom?: string
   readonly createdTo?: TimeTo
 }
@@ -20,6 +24,7 @@ export type RecipientReviewListQuery = RowQuery<RecipientReviewFilters, 'created
 interface ReviewRow extends RecipientColumns {
   readonly review_id: string
   readonly customer_name: string
+  readonly review_kind: ReviewKind
   readonly review_status: ReviewStatus
   readonly review_version: string
   readonly requested_by: string
@@ -32,23 +37,30 @@ interface ReviewRow extends RecipientColumns {
 }
 
 const ms = (column: string, name: string) => `(extract(epoch from v.${column}) * 1000)::float8 as ${name}`
-const COLUMNS = `v.id as review_id, c.legal_name as customer_name, v.status as review_status, v.version as review_version, v.requested_by, v.requested_by_name,
+const COLUMNS = `v.id as review_id, c.legal_name as customer_name, v.kind as review_kind, v.status as review_status, v.version as review_version, v.requested_by, v.requested_by_name,
   v.decided_by, v.reason, ${ms('decided_at', 'decided_ms')}, ${ms('expires_at', 'expires_ms')}, ${ms('created_at', 'opened_ms')}, ${recipientColumns}`
 const FROM = 'recipient_review v join recipient r on r.id = v.recipient_id join customer c on c.id = v.customer_id'
 
 const order = (descending: boolean): Order => ({ keys: [{ expression: sql`v.id`, type: 'uuid' }], descending })
 
-/** Lists the reviews of an operator. Customers see none. */
+/** Lists the reviews of an operator at `now`, epoch milliseconds. Customers see none. */
 export async function listRecipientReviews(
   db: ReadDatabase,
   { tenant, filters, sort, ...query }: RecipientReviewListQuery,
+  now: number,
 ): Promise<ListResult<ReturnType<typeof reviewJson>>> {
   if (tenant.kind !== 'operator') return query.withTotal ? { ...EMPTY, total: 0 } : EMPTY
   const where = new Conditions()
     .add(sql`v.operator_id = ${tenant.id}::uuid`)
     .anyOf(sql`v.status`, filters.status, 'text')
+    .anyOf(sql`v.kind`, filters.kind, 'text')
     .anyOf(sql`v.customer_id`, filters.customerId, 'uuid')
+    // Staff act on a review by deciding it, so its assignee is the person who decided.
+    .anyOf(sql`v.decided_by`, filters.assignee, 'uuid')
     .created('v', filters.createdFrom, filters.createdTo)
+  const { olderThanHours } = filters
+  if (olderThanHours !== undefined)
+    where.add(sql`v.created_at < ${timestamp(now - olderThanHours * HOUR_MS)}::timestamptz`)
   const branch = {
     columns: sql.raw(COLUMNS),
     from: sql.raw(FROM),
@@ -75,12 +87,14 @@ export async function getRecipientReview(database: Database, tenant: Tenant, id:
 function reviewJson(row: ReviewRow) {
   return {
     id: row.review_id,
+    kind: row.review_kind,
     customerId: row.customer_id,
     customerName: row.customer_name,
     status: row.review_status,
     recipient: recipientRecord(row).view,
     requestedBy: row.requested_by,
     requestedByName: row.requested_by_name,
+    assignee: row.decided_by,
     decidedBy: row.decided_by,
     decidedAt: row.decided_ms === null ? null : timestamp(row.decided_ms),
     reason: row.reason,

@@ -2,7 +2,7 @@
 import { timestamp } from '../../lib/base/clock.ts'
 import { plainArrayOrNull } from '../db/array-literal.ts'
 import type { Queries, TransactionClient } from '../db/transaction.ts'
-import type { REVIEW_STATUSES } from '../../lib/recipients/review.ts'
+import type { REVIEW_STATUSES, ReviewKind } from '../../lib/recipients/review.ts'
 
 export type ReviewStatus = (typeof REVIEW_STATUSES)[number]
 
@@ -24,6 +24,7 @@ export interface NewReview {
   readonly customerId: string
   readonly operatorId: string
   readonly shard: number
+  readonly kind: ReviewKind
   readonly requestedBy: string
   readonly requestedByName: string
   readonly sandboxDecision: 'approved' | 'rejected' | null
@@ -35,14 +36,15 @@ export interface NewReview {
 export async function insertReview(client: TransactionClient, review: NewReview): Promise<void> {
   await client.query({
     name: 'insert_recipient_review',
-    text: `insert into recipient_review (id, recipient_id, customer_id, operator_id, shard, status, requested_by, requested_by_name, sandbox_decision, wake_at, expires_at, created_at)
-      values ($1, $2, $3, $4, $5, 'pending', $6, $7, $8, $9, $10, $11)`,
+    text: `insert into recipient_review (id, recipient_id, customer_id, operator_id, shard, kind, status, requested_by, requested_by_name, sandbox_decision, wake_at, expires_at, created_at)
+      values ($1, $2, $3, $4, $5, $6, 'pending', $7, $8, $9, $10, $11, $12)`,
     values: [
       review.id,
       review.recipientId,
       review.customerId,
       review.operatorId,
       review.shard,
+      review.kind,
       review.requestedBy,
       review.requestedByName,
       review.sandboxDecision,

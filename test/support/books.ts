@@ -54,7 +54,7 @@ export async function openBooks(t: Test) {
     ...createBalanceReads({ database }),
     ...createIncomingPaymentReads({ database }),
     ...createPaymentReads({ database, clock, drainPerSecond: () => 10 }),
-    ...createRecipientReads({ database }),
+    ...createRecipientReads({ database, clock }),
     ...createTransferReads({ database }),
     findApiKey: (sha256: string) => findApiKey(database, sha256),
     findIdempotencyRecord: (id: string) => findIdempotencyRecord(database, id, clock.now()),

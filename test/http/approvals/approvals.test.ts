@@ -151,7 +151,7 @@ t.test('a payment in a tier waits with its hold, and goes on when it is approved
     status: 409,
     code: 'invalid-transition',
     currentStatus: 'approved',
-    allowed: [],
+    allowed: ['pending'],
   })
   const [trail] = (
     await owner.get<PageBody<{ action: string; actor: { name: string } }>>(

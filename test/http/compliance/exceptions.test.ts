@@ -97,7 +97,7 @@ t.test('two people say what became of a payment, and the ledger takes that step'
     status: 409,
     code: 'invalid-transition',
     currentStatus: 'resolved',
-    allowed: [],
+    allowed: ['open'],
   })
   t.strictSame((await eventsOf(world, payment.id)).slice(1), [
     'payment.status_changed processing exception',

@@ -174,7 +174,7 @@ t.test('two people let a payment go on, and it is not stopped again', async (t) 
     status: 409,
     code: 'invalid-transition',
     currentStatus: 'released',
-    allowed: [],
+    allowed: ['open'],
   })
 
   const done = await client.paymentReaching(payment.id, 'completed')

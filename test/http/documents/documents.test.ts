@@ -315,6 +315,10 @@ t.test('documents and attachments', async (t) => {
     const mine = reply.body
     t.match(mine, { transactionId: opening!.id, text: 'Checked with the bank.' })
     t.equal(reply.headers.get('location'), `/v1${path}/${mine.id}`)
+    const read = await client.get<Annotation>(`${path}/${mine.id}`)
+    t.strictSame([read.status, read.text], [200, reply.text], 'its location leads to it')
+    t.equal(read.headers.get('etag'), reply.headers.get('etag'))
+    t.equal((await client.get(`${path}/${MISSING_ID}`)).status, 404)
     t.strictSame(
       (await client.list<Annotation>(path, { sort: '-createdAt' })).body.data.map(({ id }) => id)[0],
       mine.id,

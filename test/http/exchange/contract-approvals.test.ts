@@ -25,7 +25,7 @@ t.test('a contract waits for people with nothing of it running, and begins when 
   t.match((await client.post(`/forward-contracts/${agreed.id}/deposit`, { balanceId: balances.EUR })).problem, {
     code: 'invalid-transition',
     currentStatus: 'pending_approval',
-    allowed: ['cancel'],
+    allowed: ['awaiting_deposit'],
   })
   t.match((await draw(client, held, { amount: eur(5) })).problem, { code: 'invalid-transition' })
   t.equal((await client.post<Exchange>(`/held-rates/${withdrawn.id}/cancel`, {})).body.status, 'cancelled')

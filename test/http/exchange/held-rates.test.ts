@@ -100,7 +100,7 @@ await t.test('given up while nothing is drawn; drawn at once by many, once', asy
     status: 409,
     code: 'invalid-transition',
     currentStatus: 'cancelled',
-    allowed: [],
+    allowed: ['active', 'partially_drawn'],
   })
 
   const held = await heldRate(two.client, { amount: 1_000_000 })

@@ -127,6 +127,7 @@ async function rendersOnce(t: Test, world: World, paymentId: string): Promise<vo
   t.teardown(() => database.close())
   let outcome = Promise.withResolvers<Uint8Array>()
   let rendered = 0
+  let counted = 0
   const confirmations = createConfirmations({
     database,
     clock: world,
@@ -137,7 +138,9 @@ async function rendersOnce(t: Test, world: World, paymentId: string): Promise<vo
   })
   const tenant = { id: world.seeded.client.tenantId, kind: 'customer' } as const
   const ask = async (end: () => void) => {
-    const asked = Promise.allSettled(Array.from({ length: 5 }, () => confirmations.ofPayment(tenant, paymentId)))
+    const asked = Promise.allSettled(
+      Array.from({ length: 5 }, () => confirmations.ofPayment(tenant, paymentId, () => (counted += 1))),
+    )
     const before = rendered
     await until('the first is being rendered', () => rendered > before)
     // Earlier requests have been handled by now: they were sent before this one.
@@ -154,8 +157,9 @@ async function rendersOnce(t: Test, world: World, paymentId: string): Promise<vo
     Array.from({ length: 5 }, () => [1, 2, 3]),
   )
   t.equal(rendered, 2)
-  await confirmations.ofPayment(tenant, paymentId)
+  await confirmations.ofPayment(tenant, paymentId, () => (counted += 1))
   t.equal(rendered, 2, 'then it is kept')
+  t.equal(counted, 2, 'and what is kept is not counted')
 }
 
 t.test('a payment that comes back gets another one', async (t) => {
@@ -173,4 +177,18 @@ t.test('a payment that comes back gets another one', async (t) => {
   for (const shown of ['Returned on ', 'Return', 'Amount returned', '1,234.56 EUR', 'AC04'])
     t.ok(text.includes(shown), shown)
   t.equal((await world.query('select from confirmation')).length, 2, 'the first one is kept')
+})
+
+t.test('only the first request for a confirmation counts against the limit of exports', async (t) => {
+  await using world = await createWorld({ settings: { RATE_LIMITS: 'on' } })
+  const { client, balances } = world.seeded
+  const payment = await completed(world)
+  const another = await completed(world)
+  const exported = () => client.post('/transactions/exports', { format: 'json', filter: { balanceId: balances.EUR } })
+  for (let nth = 1; nth < 20; nth++) t.equal((await exported()).status, 202, `export ${nth}`)
+  for (let nth = 0; nth < 3; nth++) t.equal((await download(world, payment.id)).status, 200, 'rendered once, the 20th')
+  t.match((await exported()).problem, { status: 429, violatedPolicies: ['export'] })
+  const refused = await download(world, another.id)
+  t.equal(refused.status, 429, 'another one is not rendered')
+  t.equal((await download(world, payment.id)).status, 200, 'what is kept is sent')
 })

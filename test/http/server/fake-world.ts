@@ -143,6 +143,7 @@ export function fakeWorld(change: { readonly sandbox?: boolean } = {}): FakeWorl
     readiness: async () => ({ status: 'ready', checks: [] }),
     isWorkspace: () => false,
     limitSignIn: () => undefined,
+    limitRendering: () => undefined,
     findApiKey: async (sha256) => {
       world.lookUps++
       return world.keys.get(sha256) ?? null

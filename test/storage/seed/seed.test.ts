@@ -30,7 +30,7 @@ async function setUp(t: Test) {
   })
   const clock = new ManualClock(Date.parse('2026-05-04T09:30:00.000Z'))
   const world = { database, clock, ids: createIdSource(clock) }
-  const reads = { ...createBalanceReads({ database }), ...createRecipientReads({ database }) }
+  const reads = { ...createBalanceReads({ database }), ...createRecipientReads({ database, clock }) }
   const keyOf = async (secret: string) => findApiKey(database, apiKeyHash(secret))
   const audited = async () => {
     const client = await database.pool.connect()

@@ -1,0 +1,24 @@
+/** The changelog of the contract: each release with its changes, the newest first. */
+import { CONTRACT_VERSION } from './version.ts'
+
+/** A release of the contract. */
+export interface Release {
+  readonly version: string
+  readonly changes: readonly string[]
+  /** The work that the release asks of integrators; null: none. */
+  readonly required: string | null
+}
+
+export const CHANGELOG: readonly Release[] = [
+  {
+    version: CONTRACT_VERSION,
+    changes: [
+      'The first public draft: accounts, recipients, payments, exchange, incoming money, approvals, webhooks, sandbox.',
+      'The member allowed of the problem invalid-transition lists the statuses in which the request is permitted.',
+      'A job shows the same download link for a minute, so that reads of an ended job are answered with 304.',
+      'Recipient reviews have kind and assignee, and are filtered by both and by olderThanHours.',
+      'An annotation is read by its own address, GET /transactions/{transactionId}/annotations/{annotationId}.',
+    ],
+    required: null,
+  },
+]
