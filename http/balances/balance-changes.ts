@@ -53,9 +53,10 @@ export const updateBalance = route({
   operationId: 'updateBalance',
   summary: 'Change a balance',
   description:
-    'The ETag covers the amounts of the balance, so it may be outdated by the time the change arrives; ' +
-    '`If-Match: *` changes any version.',
+    'An ETag of the balance stays good for `If-Match` while money moves; it is outdated when a person has changed ' +
+    'the balance since.',
   ifMatch: true,
+  ifMatchesVersion: true,
   current,
   body: BalanceUpdate,
   success: { status: 200, description: 'The balance as it is now.', schema: Balance, etag: true },

@@ -171,6 +171,11 @@ export interface RouteDeclaration<
    * compared if the client sends it. Needs `current`.
    */
   readonly ifMatch?: true | 'when sent'
+  /**
+   * The version in the tag of `If-Match` is compared, and the rest of the tag is not: for a resource that shows members
+   * which move by themselves. Its version counts the changes by people alone.
+   */
+  readonly ifMatchesVersion?: true
   /** Loads the resource in the path as a read would show it; null when the tenant has no such resource. */
   readonly current?: (context: CurrentContext<Path>, world: ReadServices) => Promise<Versioned<unknown> | null>
   readonly tenant: 'customer' | 'operator' | 'any' | 'none'

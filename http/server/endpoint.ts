@@ -20,7 +20,7 @@ import { type FieldError, ProblemError, refuse, refuseNotFound } from '../../lib
 import type { AnswerBytes } from '../../lib/commands/answer.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 import type { Idempotency, IdempotencyRecord } from '../../lib/commands/command.ts'
-import { etagOf, matchesETag, refuseChanged } from '../../lib/commands/etag.ts'
+import { etagOf, matchesETag, matchesVersion, refuseChanged } from '../../lib/commands/etag.ts'
 import { idempotencyOf } from '../../lib/commands/idempotency.ts'
 import type { Cursors } from '../../lib/contract/cursor.ts'
 import { type BodyValidator, compileBody } from '../../lib/contract/validation.ts'
@@ -165,7 +165,9 @@ class Endpoint {
     if (found === null) refuseNotFound()
     if (sent === null) return null
     const etag = etagOf(found)
-    if (!matchesETag(sent, etag)) refuseChanged(etag)
+    const matches =
+      this.#route.ifMatchesVersion === true ? matchesVersion(sent, found.version) : matchesETag(sent, etag)
+    if (!matches) refuseChanged(etag)
     return sent.trim() === '*' ? null : found.version
   }
 

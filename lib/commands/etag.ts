@@ -68,6 +68,14 @@ function opaquePart(tag: string): string {
   return text.startsWith('W/') ? text.slice(2) : text
 }
 
+/**
+ * Whether `If-Match` names the version of a resource, whatever the rest of it showed: lists of tags and `*` allowed. For
+ * resources with members that move by themselves, such as the amounts of a balance.
+ */
+export function matchesVersion(header: string, version: number | bigint): boolean {
+  return header.trim() === '*' || header.split(',').some((tag) => opaquePart(tag).startsWith(`"${version}-`))
+}
+
 /** Whether `If-None-Match` (or `If-Match`) names the tag: weak comparison, lists of tags and `*` allowed. */
 export function matchesETag(header: string, etag: string): boolean {
   if (header === etag || header === '*') return true

@@ -20,7 +20,8 @@ export interface BalanceRecord {
   readonly held: bigint
   readonly lowBalanceThreshold: bigint | null
   readonly metadata: Readonly<Record<string, string>>
-  readonly version: bigint
+  /** Counts the changes by people. */
+  readonly version: number
 }
 
 interface Row {
@@ -39,11 +40,11 @@ interface Row {
   readonly held: string
   readonly low_balance_threshold: string | null
   readonly metadata: Record<string, string>
-  readonly version: string
+  readonly terms_version: number
 }
 
 const COLUMNS = `b.id, b.customer_id, b.operator_id, b.connection_id, b.shard, b.currency, b.name, b.type, b.parent_balance_id, b.status, b.is_default,
-  b.posted, b.held, b.low_balance_threshold, b.metadata, b.version`
+  b.posted, b.held, b.low_balance_threshold, b.metadata, b.terms_version`
 
 function recordOf(row: Row): BalanceRecord {
   return {
@@ -62,7 +63,7 @@ function recordOf(row: Row): BalanceRecord {
     held: BigInt(row.held),
     lowBalanceThreshold: row.low_balance_threshold === null ? null : BigInt(row.low_balance_threshold),
     metadata: row.metadata,
-    version: BigInt(row.version),
+    version: row.terms_version,
   }
 }
 
@@ -156,7 +157,8 @@ export async function updateBalance(
 ): Promise<void> {
   await client.query({
     name: 'update_balance',
-    text: `update balance set name = $2, is_default = $3, low_balance_threshold = $4, metadata = $5, version = version + 1, updated_at = greatest(updated_at, $6::timestamptz)
+    text: `update balance set name = $2, is_default = $3, low_balance_threshold = $4, metadata = $5, version = version + 1, terms_version = terms_version + 1,
+      updated_at = greatest(updated_at, $6::timestamptz)
       where id = $1`,
     values: [
       id,
@@ -179,7 +181,8 @@ export async function setDefault(
   await client.query({
     name: 'set_default_balance',
     values: [id, isDefault, timestamp(now)],
-    text: 'update balance set is_default = $2, version = version + 1, updated_at = greatest(updated_at, $3::timestamptz) where id = $1',
+    text: `update balance set is_default = $2, version = version + 1, terms_version = terms_version + 1,
+      updated_at = greatest(updated_at, $3::timestamptz) where id = $1`,
   })
 }
 
@@ -193,7 +196,7 @@ export async function closeBalance(
   await client.query({
     name: 'close_balance',
     values: [id, status, timestamp(now)],
-    text: `update balance set status = $2, is_default = false, closed_at = case when $2 = 'closed' then $3::timestamptz end, version = version + 1,
+    text: `update balance set status = $2, is_default = false, closed_at = case when $2 = 'closed' then $3::timestamptz end, version = version + 1, terms_version = terms_version + 1,
       updated_at = greatest(updated_at, $3::timestamptz) where id = $1`,
   })
 }

@@ -28,6 +28,8 @@ export const Balance = defineEntity({
     held: p.bigint().defaultRaw('0'),
     sequence: p.bigint().defaultRaw('0'),
     version: p.bigint().defaultRaw('1'),
+    // Counts the changes by people, which `version` counts with all others.
+    termsVersion: p.integer().fieldName('terms_version').defaultRaw('1'),
     lowBalanceThreshold: p.bigint().fieldName('low_balance_threshold').nullable(),
     metadata: p.json<Readonly<Record<string, string>>>().defaultRaw(`'{}'`),
     createdAt: instant().fieldName('created_at'),

@@ -26,7 +26,7 @@ export interface BalanceFilters {
 export type BalanceSort = 'currency' | '-createdAt' | 'name'
 export type BalanceListQuery = RowQuery<BalanceFilters, BalanceSort>
 
-const BALANCE = select(without(from(Balance, 'b'), ['operatorId', 'shard']))
+const BALANCE = select(without(from(Balance, 'b'), ['operatorId', 'shard', 'version']))
 type BalanceRow = ReturnType<typeof BALANCE.read>
 
 const ORDERS: Readonly<Record<BalanceSort, Order>> = {
@@ -81,11 +81,11 @@ export function balanceBranch({ tenant, filters, metadata, sort, q }: BalanceLis
 }
 
 /**
- * A balance as its customer sees it. The same object is returned while the row is unchanged, so derived values can be
+ * A balance as its customer sees it; its version counts the changes by people. The same object is returned while the row is unchanged, so derived values can be
  * cached with it.
  */
 export interface ReadBalance {
-  readonly version: bigint
+  readonly version: number
   readonly view: ReturnType<typeof balanceJson>
   /** Number of lines in its journal. */
   readonly sequence: bigint
@@ -99,7 +99,7 @@ export function balanceReader(database: Database): BalanceReader<ReadBalance> {
     keep: (columns) => {
       const row = BALANCE.read(columns)
       const view = balanceJson(row, { id: row.customerId, kind: 'customer' })
-      return { version: row.version, view, sequence: row.sequence }
+      return { version: row.termsVersion, view, sequence: row.sequence }
     },
   })
 }

@@ -99,6 +99,21 @@ t.test('sub-balances are below a balance of their currency', async (t) => {
   t.equal((await owner.post<Balance>(`/balances/${sub.id}/close`)).body.status, 'closed', 'nothing was behind it')
 })
 
+t.test('a change does not fight with movements of money, and only with other changes by people', async (t) => {
+  const etag = await etagOf(balances.EUR)
+  const payment = await client.createPayment(paymentBody(balances.EUR, recipients.EUR, 4_200))
+  t.equal(payment.status, 201)
+  t.not(await etagOf(balances.EUR), etag, 'the amounts are another representation')
+  const renamed = await patch(balances.EUR, { name: 'Operations' }, etag)
+  t.equal(renamed.status, 200, renamed.text)
+  await client.createTransfer(transferBody(balances.EUR, (await open({ currency: 'EUR' })).id, 100))
+  t.equal((await patch(balances.EUR, { name: 'Mine' }, etag)).problem.code, 'precondition-failed', 'a person was first')
+  const later = renamed.headers.get('etag') as string
+  t.equal((await patch(balances.EUR, { name: 'EUR account' }, `"1-000000000000", ${later}`)).status, 200, 'a list')
+  t.equal((await client.get(`/balances/${balances.EUR}`, { 'if-none-match': later })).status, 200)
+  await client.paymentsSettled()
+})
+
 t.test('a change needs the tag, and moves the version', async (t) => {
   const { id } = await open({ currency: 'SEK', metadata: { a: '1', b: '2' } })
   t.equal((await owner.send('PATCH', `/balances/${id}`, { name: 'x' })).problem.code, 'precondition-required')
