@@ -43,7 +43,8 @@ t.test('settings are documents with versions', async (t) => {
       { timezone: 'Mars/Olympus' },
     ],
   ] as const) {
-    const before = await preparer.get<{ updatedBy: string | null }>(`${base}/${name}`)
+    t.equal((await preparer.get(`${base}/${name}`)).problem.code, 'insufficient-scope', 'nor read by those without it')
+    const before = await owner.get<{ updatedBy: string | null }>(`${base}/${name}`)
     t.equal(before.body.updatedBy, null, `${name} was never set`)
     const etag = before.headers.get('etag')!
     t.equal(
