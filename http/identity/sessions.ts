@@ -2,7 +2,7 @@
 import { csrfToken, SESSION_IDLE_MS, setSessionCookie } from '../../lib/identity/session.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import { refuse } from '../../lib/base/problems.ts'
-import { empty, page, resource } from '../route/answer.ts'
+import { empty, json, page, resource } from '../route/answer.ts'
 import type { OpenedSession as Opened } from '../../actors/identity/identity.ts'
 import type { SessionIdentity } from '../../lib/identity/caller.ts'
 import { route } from '../route/route.ts'
@@ -116,30 +116,27 @@ export const getCurrentSession = route({
   scope: null,
   tenant: 'none',
   idempotency: 'none',
-  success: { status: 200, description: 'The session.', schema: CurrentSession, etag: true },
+  success: { status: 200, description: 'The session.', schema: CurrentSession },
   problems: [],
   handle: ({ caller: { session, principal } }, { identity, sandbox }) =>
-    resource({
-      version: 1,
-      view: {
-        id: session.id,
-        status: 'active',
-        createdAt: timestamp(session.createdAt),
-        expiresAt: timestamp(session.expiresAt),
-        idleTimeoutSeconds: SESSION_IDLE_MS / 1000,
-        csrfToken: csrfToken(shownToken(session)),
-        user: { id: session.userId, email: session.email, name: session.name },
-        memberships: session.memberships.map(({ id, tenantId, tenantName, level, role }) => ({
-          id,
-          tenantId,
-          tenantName,
-          level,
-          role,
-          capabilities: identity.capabilitiesOf(role),
-        })),
-        capabilities: [...principal.capabilities],
-        flags: { sandbox },
-      },
+    json(200, {
+      id: session.id,
+      status: 'active',
+      createdAt: timestamp(session.createdAt),
+      expiresAt: timestamp(session.expiresAt),
+      idleTimeoutSeconds: SESSION_IDLE_MS / 1000,
+      csrfToken: csrfToken(shownToken(session)),
+      user: { id: session.userId, email: session.email, name: session.name },
+      memberships: session.memberships.map(({ id, tenantId, tenantName, level, role }) => ({
+        id,
+        tenantId,
+        tenantName,
+        level,
+        role,
+        capabilities: identity.capabilitiesOf(role),
+      })),
+      capabilities: [...principal.capabilities],
+      flags: { sandbox },
     }),
 })
 

@@ -35,7 +35,7 @@ t.test('settings and teams are read by those who manage them; policies, limits a
     for (const person of people) t.equal((await person.get(path)).status, 200, path)
 })
 
-t.test('a session and a challenge carry a tag, and the session can be read with it', async (t) => {
+t.test('a new session and a new challenge carry a tag', async (t) => {
   await using world = await createWorld()
   const person = world.person('owner')
   const opened = await person.send(
@@ -51,9 +51,4 @@ t.test('a session and a challenge carry a tag, and the session can be read with 
   const challenge = await person.post('/step-up/challenges', { action: 'settings.change' })
   t.equal(challenge.status, 201, challenge.text)
   t.match(challenge.headers.get('etag'), /^W\/"1-[0-9a-f]{12}"$/)
-  const current = await person.get('/sessions/current')
-  t.equal(
-    (await person.get('/sessions/current', { 'if-none-match': current.headers.get('etag') as string })).status,
-    304,
-  )
 })
