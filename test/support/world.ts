@@ -217,7 +217,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       recipients: sandbox.customer.recipients,
     },
     async customer(spec) {
-      const customer = await addCustomer(databaseUrl, sandbox.operator.id, spec)
+      const customer = await addCustomer(databaseUrl, sandbox.operator.id, spec, clock)
       return { ...customer, client: new Client({ url, apiKey: customer.apiKey, tenantId: customer.id }) }
     },
     query: async <Row extends object>(sql: string, values: readonly unknown[] = []) =>
@@ -243,6 +243,7 @@ export async function addCustomer(
   databaseUrl: string,
   operatorId: string,
   spec: Omit<CustomerSpec, 'legalName' | 'number'>,
+  clock: Clock = systemClock,
 ) {
   const database = new Database(databaseUrl, 1)
   try {
@@ -254,8 +255,8 @@ export async function addCustomer(
     const number = randomBytes(6).toString('hex')
     const seeding = {
       database,
-      clock: systemClock,
-      ids: createIdSource(systemClock),
+      clock,
+      ids: createIdSource(clock),
       operatorId,
       connectionId: row![0],
     }
