@@ -1,4 +1,5 @@
 /** Payments. */
+import { errorsWithKinds, idsOf } from '../../lib/integration/id-kinds.ts'
 import { empty, json, page, resource } from '../route/answer.ts'
 import { route } from '../route/route.ts'
 import { PageOf } from '../../lib/contract/page.ts'
@@ -61,7 +62,14 @@ export const validatePayment = route({
   body: PaymentCreate,
   success: { status: 200, description: 'The result of the check.', schema: PaymentCheck },
   problems: [],
-  handle: async ({ command }, { payments }) => json(200, await payments.checkPayment(command)),
+  handle: async ({ command, params }, { payments, integration }) => {
+    const checked = await payments.checkPayment(command)
+    const request = { params, body: command.body }
+    const ids = idsOf({ slug: 'validation-error', errors: checked.issues }, request)
+    if (ids.length === 0) return json(200, checked)
+    const kinds = await integration.kindsOfIds(command.tenantId, ids)
+    return json(200, { ...checked, issues: errorsWithKinds(checked.issues, request, kinds) })
+  },
 })
 
 export const listPayments = route({

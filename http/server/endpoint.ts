@@ -24,6 +24,7 @@ import { etagOf, matchesETag, matchesVersion, refuseChanged } from '../../lib/co
 import { idempotencyOf } from '../../lib/commands/idempotency.ts'
 import type { Cursors } from '../../lib/contract/cursor.ts'
 import { type BodyValidator, compileBody } from '../../lib/contract/validation.ts'
+import { idsOf, problemWithKinds } from '../../lib/integration/id-kinds.ts'
 import type { Party } from '../../lib/security/fair-share.ts'
 import { type CommandPlaces, Place } from '../access/admission.ts'
 import type { Arrivals } from '../access/arrivals.ts'
@@ -88,8 +89,14 @@ class Endpoint {
   }
 
   /** Checks a request, handles it and sends its answer. @throws ProblemError every refusal */
-  async answer(context: Context, place: Place | null): Promise<void> {
+  answer(context: Context, place: Place | null): Promise<void> {
     const request = new RequestContext(context)
+    return this.#handle(context, request, place).catch(async (error: unknown) => {
+      throw error instanceof ProblemError ? await this.#withKinds(error, request) : error
+    })
+  }
+
+  async #handle(context: Context, request: RequestContext, place: Place | null): Promise<void> {
     const entering = this.#entrance.enter(context, request)
     if (entering !== undefined) await entering
     this.#syntax.read(context, request)
@@ -185,6 +192,21 @@ class Endpoint {
       refuseNotFound()
     }
     throw new ProblemError({ slug: 'validation-error', detail: 'Some fields of the body are not valid.', errors })
+  }
+
+  /** Says of the ids that a problem refuses what they are, where they belong to the caller's tenant. */
+  async #withKinds(error: ProblemError, request: RequestContext): Promise<ProblemError> {
+    const { problem } = error
+    const ids = request.tenant === null ? [] : idsOf(problem, request)
+    if (request.tenant === null || ids.length === 0) return error
+    try {
+      const kinds = await this.#world.integration.kindsOfIds(request.tenant.id, ids)
+      return kinds.size === 0 ? error : new ProblemError(problemWithKinds(problem, request, kinds))
+    } catch (failure) {
+      // The refusal is right without the words, so a database that is away does not make a 503 of it.
+      this.#world.log.warn({ err: failure, requestId: request.requestId }, 'the kinds of refused ids are not known')
+      return error
+    }
   }
 
   /** Wraps the upload so that the command is under way from the moment when its file has arrived. */

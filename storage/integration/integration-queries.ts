@@ -1,6 +1,7 @@
 /** The overview of an operator's integrations. */
 import { DAY_MS, timestamp, type Clock } from '../../lib/base/clock.ts'
 import type { Database } from '../db/database.ts'
+import { findKinds } from './id-kinds.ts'
 import {
   keysUsedLately,
   listRequests,
@@ -37,6 +38,7 @@ export function createIntegrationReads({ database, clock, deprecated, links }: I
       listRequests(database, owner, apiKeyId, { ...question, now: clock.now() }),
     apiUsage: (owner: KeyOwner, question: UsageReportQuery) =>
       reportUsage(database, owner, { ...question, deprecated, now: clock.now() }),
+    kindsOfIds: (tenantId: string, ids: readonly string[]) => findKinds(database, tenantId, ids),
     integrationHome: (operatorId: string) =>
       integrationHome(database, operatorId, { now: clock.now(), links: links() }),
   }
