@@ -260,7 +260,7 @@ async function run(t: Test, seed: number): Promise<void> {
   )
   await ledger.read('update operator set pricing_template_id = id', [])
   await ledger.read(
-    `insert into fee_rule (template_id, kind, currency, fixed_minor, refundable) values ($1, 'payment', 'EUR', $2, true)`,
+    `insert into fee_rule (template_id, kind, currency, fixed_minor, tax_bps, refundable) values ($1, 'payment', 'EUR', $2, 2000, true)`,
     [ledger.operatorId, FEE.toString()],
   )
   const bugs: string[] = []
