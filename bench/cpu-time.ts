@@ -47,7 +47,8 @@ function busySeconds(): number {
 function ownSeconds(): number {
   const stats = allStats()
   const ours = new Set([process.pid])
-  // Children have higher numbers than their parents but for a wrap-around; going round until nothing is added needs no order.
+  // Children have higher numbers than their parents but for a wrap-around; going round until nothing is added needs no
+  // order.
   for (let before = 0; before < ours.size; ) {
     before = ours.size
     for (const { pid, parent } of stats) if (ours.has(parent)) ours.add(pid)

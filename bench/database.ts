@@ -1,6 +1,6 @@
 /**
- * The databases of a bench: one embedded Postgres in a temporary directory, a template in it that is migrated and seeded
- * once, and a clone of that for every subject of every scenario, so that all of them begin alike.
+ * The databases of a bench: one embedded Postgres in a temporary directory, a template in it that is migrated and
+ * seeded once, and a clone of that for every subject of every scenario, so that all of them begin alike.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,6 @@
-/** Draws from 0 to `count` - 1, evenly. A linear congruence is random enough to spread load and costs next to nothing. */
+/**
+ * Draws from 0 to `count` - 1, evenly. A linear congruence is random enough to spread load and costs next to nothing.
+ */
 export class Draw {
   readonly #count: number
   #state: number

@@ -1,10 +1,10 @@
 /**
  * A past for a ledger: as many journal lines as are asked for, written by a few statements instead of by requests, with
- * everything that belongs to them (transfers, their updates and events, transactions, the journal's chain), so that the books
- * are right and nobody who follows them has to catch up.
+ * everything that belongs to them (transfers, their updates and events, transactions, the journal's chain), so that the
+ * books are right and nobody who follows them has to catch up.
  *
- * Two balances of a customer pass amounts to and fro, often: each goes there in one round and comes back in the next, so every
- * balance ends with what it had and only its sequence has moved on.
+ * Two balances of a customer pass amounts to and fro, often: each goes there in one round and comes back in the next,
+ * so every balance ends with what it had and only its sequence has moved on.
  */
 import { Database } from '../storage/db/database.ts'
 import { chainJournal } from '../storage/journal/journal-chain.ts'
@@ -110,7 +110,9 @@ async function write(
   return rounds * pairs * 2
 }
 
-/** The transfers of some rounds: in odd ones the one balance pays the other, in even ones it gets the same amount back. */
+/**
+ * The transfers of some rounds: in odd ones the one balance pays the other, in even ones it gets the same amount back.
+ */
 function chunk(from: number, to: number, { rounds, days }: { readonly rounds: number; readonly days: number }): string {
   const at = `(current_date - ${days + 1})::timestamptz + ((round - 1)::float8 / ${rounds}) * ${days} * interval '1 day'`
   const there = '((round + 1) / 2)'

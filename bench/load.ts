@@ -1,12 +1,13 @@
 /**
  * The load generator. It runs in a process of its own and shares the machine with what it measures, so it is written
  * for little work per request: raw sockets, requests rendered beforehand, a parser that reads two numbers, and one
- * array for all latencies. On two cores it takes 13 to 18 µs of processor time a request, two thirds of it in the kernel,
- * against 52 µs of the bare server: it drives 35 000 requests a second from one core.
+ * array for all latencies. On two cores it takes 13 to 18 µs of processor time a request, two thirds of it in the
+ * kernel, against 52 µs of the bare server: it drives 35 000 requests a second from one core.
  *
  * Two ways to load a server:
  *  * closed loop: every connection sends its next request when the answer to the last has come. It finds the peak.
- *  * open loop: requests fall due at a fixed rate, whatever the server does. A request's latency counts from when it was
+ *  * open loop: requests fall due at a fixed rate, whatever the server does. A request's latency counts from when it
+ * was
  *    due, also when it had to wait for a free connection, so a server that falls behind cannot hide it.
  */
 import { randomBytes } from 'node:crypto'
@@ -288,7 +289,8 @@ export async function runLoad(plan: LoadPlan): Promise<LoadReport> {
     requestBytesMax: Math.max(...operations.flat().map(({ bytes }) => bytes.length)),
     onStatus(status) {
       allStatuses.set(status, (allStatuses.get(status) ?? 0) + 1)
-      // Answers of the warm-up's last requests may fall into the measurement; in a count of tens of thousands it is no matter.
+      // Answers of the warm-up's last requests may fall into the measurement; in a count of tens of thousands it is no
+      // matter.
       if (performance.now() >= from) statuses.set(status, (statuses.get(status) ?? 0) + 1)
     },
     onDone(connection, good, status) {

@@ -1,6 +1,6 @@
 /**
- * Comparing on a noisy machine: subjects are measured in turn, A B A B, each for a part of its time, and their medians are
- * compared. Whatever slows the machine for a while slows all of them.
+ * Comparing on a noisy machine: subjects are measured in turn, A B A B, each for a part of its time, and their medians
+ * are compared. Whatever slows the machine for a while slows all of them.
  */
 import { Histogram, type SparseHistogram } from './histogram.ts'
 

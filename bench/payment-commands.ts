@@ -1,6 +1,6 @@
 /**
- * Payments as the ledger is asked for them, without HTTP: what the flow behind `POST /payments` would hand to the paying
- * balance for the smallest body. The engine and the ceiling are both measured with these.
+ * Payments as the ledger is asked for them, without HTTP: what the flow behind `POST /payments` would hand to the
+ * paying balance for the smallest body. The engine and the ceiling are both measured with these.
  */
 import { NO_MARKET } from '../lib/exchange/market.ts'
 import type { ProblemRequest } from '../lib/base/problem-document.ts'
@@ -37,7 +37,9 @@ const APPROVING = { sandboxDecision: null, rates: NO_MARKET }
 /** Idempotency records are uuids of a hash in life: random, so that their index is used as in life. */
 const FINGERPRINT = randomUUID()
 
-/** Every process numbers from a place of its own, so that several may write to one database: four million numbers each. */
+/**
+ * Every process numbers from a place of its own, so that several may write to one database: four million numbers each.
+ */
 let orders = BigInt(randomInt(2 ** 28)) << 22n
 
 /** A payment nobody has asked for before. */

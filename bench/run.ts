@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- [--only P1,P2] [--seconds 10] [--scale 1] [--json FILE]`: measures the scenarios against their baselines, in this
- * run and on this machine, prints a table and writes `bench/results/`. It brings its own Postgres and cleans up after
- * itself. Exits 1 when a target is missed or the books are wrong.
+ * `npm run bench -- [--only P1,P2] [--seconds 10] [--scale 1] [--json FILE]`: measures the scenarios against their
+ * baselines, in this run and on this machine, prints a table and writes `bench/results/`. It brings its own Postgres
+ * and cleans up after itself. Exits 1 when a target is missed or the books are wrong.
  */
 import { mkdir, open, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
 /**
- * The service under test, in a process of its own: the real composition root with its own defaults, on a database of the
- * bench. With `rowLock` the same service has the baseline's commands behind the same routes.
+ * The service under test, in a process of its own: the real composition root with its own defaults, on a database of
+ * the bench. With `rowLock` the same service has the baseline's commands behind the same routes.
  */
 import { RateLimits } from '../http/access/rate-limits.ts'
 import { createService, type Overrides, type Service } from '../http/server/service.ts'

@@ -1,6 +1,7 @@
 /**
- * Opening, lines and closing of statements and exports as their files tell them, read piece by piece: files of a million
- * lines are no larger in memory than small ones. For the files of the bench alone: one currency, plain references.
+ * Opening, lines and closing of statements and exports as their files tell them, read piece by piece: files of a
+ * million lines are no larger in memory than small ones. For the files of the bench alone: one currency, plain
+ * references.
  */
 import { once } from 'node:events'
 import { createReadStream, createWriteStream } from 'node:fs'
@@ -27,7 +28,10 @@ export async function downloadTo(url: string, path: string): Promise<number> {
   return file.bytesWritten
 }
 
-/** Adds up a file. `columns` are the amount's and the balance's in a table; the balance's is null where no row is an edge. */
+/**
+ * Adds up a file. `columns` are the amount's and the balance's in a table; the balance's is null where no row is an
+ * edge.
+ */
 export async function sumsOf(
   path: string,
   format: SummedFormat,

@@ -14,7 +14,9 @@ import type { Bench, Condition } from './scenario.ts'
 import type { ServerPlan } from './server.ts'
 
 const HERE = import.meta.dirname
-/** Before its first measurement a server runs this long under load, so that the first to be measured is not the coldest. */
+/**
+ * Before its first measurement a server runs this long under load, so that the first to be measured is not the coldest.
+ */
 const HEAT_SECONDS = 3
 const SETTLE_MS = 20_000
 const SETTLE_POLL_MS = 50

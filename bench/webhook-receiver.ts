@@ -1,6 +1,6 @@
 /**
- * The receiver of P8: the cheapest Node has to offer, in a process of its own. Counts callbacks, remembers which events came,
- * and how long after their making.
+ * The receiver of P8: the cheapest Node has to offer, in a process of its own. Counts callbacks, remembers which events
+ * came, and how long after their making.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

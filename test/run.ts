@@ -1,6 +1,6 @@
 /**
- * `npm test`: one embedded Postgres for the whole run, template databases in it, then the test files, many in one process
- * (test/runner).
+ * `npm test`: one embedded Postgres for the whole run, template databases in it, then the test files, many in one
+ * process (test/runner).
  *
  *   npm test                              every test/**\/*.test.ts
  *   npm test -- test/http test/lib/x.test.ts   only these folders and files
@@ -140,7 +140,8 @@ async function runFiles(files: readonly string[]): Promise<boolean> {
       settings: TEST_SETTINGS,
     })
     try {
-      // The processes of test files and the nodes that they start load the whole service: compiled once, it loads in a third of the time.
+      // The processes of test files and the nodes that they start load the whole service: compiled once, it loads in a
+      // third of the time.
       const compiled = join(directory, 'compiled')
       enableCompileCache(compiled)
       await makeTemplate(server.url)

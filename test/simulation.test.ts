@@ -1,7 +1,7 @@
 /**
- * Two nodes without leases over one Postgres, tight balances, every command sent up to three times at once under one key
- * to either node, answers lost, backends terminated, nodes that die and are replaced. Afterwards the books must be right
- * and everything anybody was told must be true.
+ * Two nodes without leases over one Postgres, tight balances, every command sent up to three times at once under one
+ * key to either node, answers lost, backends terminated, nodes that die and are replaced. Afterwards the books must be
+ * right and everything anybody was told must be true.
  *
  *   SEED=123 npm test -- test/simulation.test.ts
  *
@@ -285,8 +285,8 @@ async function simulate(t: Test, seed: number): Promise<void> {
     }),
   )
   await dying
-  // A payment whose hand-over was answered to nobody is looked into at a start, and otherwise after half a minute of silence.
-  // So both are started once more, on wires that nobody will cut.
+  // A payment whose hand-over was answered to nobody is looked into at a start, and otherwise after half a minute of
+  // silence. So both are started once more, on wires that nobody will cut.
   for (const nth of [0, 1]) await simulation.replace(nth)
   await until('every payment has ended', async () => {
     clock.advance(1_000)

@@ -29,7 +29,8 @@ const isCode = ({ path }: Source): boolean => path.endsWith('.ts')
 const isProduct = (source: Source): boolean =>
   isCode(source) && ['lib', 'actors', 'storage', 'workers', 'http'].includes(folderOf(source.path))
 
-// ── Imports ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Imports
+// ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /**
  * Folders that each folder may import. `bench` and `test` may import every folder; no product folder may import them.
@@ -133,7 +134,10 @@ const MACHINERY: Readonly<Record<Layer, ReadonlySet<string>>> = {
   http: new Set(['access', 'openapi', 'route']),
 }
 
-/** Folders that put the nouns of their layer together: they may import all of it, and no other folder of the layer imports them. */
+/**
+ * Folders that put the nouns of their layer together: they may import all of it, and no other folder of the layer
+ * imports them.
+ */
 const ROOTS: Readonly<Record<Layer, ReadonlySet<string>>> = {
   lib: new Set([]),
   storage: new Set(['audit', 'replay', 'schema', 'sections', 'seed']),
@@ -214,7 +218,8 @@ const circlesBetweenFolders = (files: readonly Source[]): string[] =>
     ),
   )
 
-// ── Words ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Words
+// ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** Returns the lines of code, without comments, that match the pattern. */
 function linesWith(source: Source, word: RegExp): string[] {

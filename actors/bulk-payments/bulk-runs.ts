@@ -79,7 +79,8 @@ export const lostApproval = ({ approval }: Pick<Run, 'approval'>): boolean =>
 export const standsStill = ({ lastProgressAt, submittedAt }: BulkRecord, forMs: number, now: number): boolean =>
   (lastProgressAt ?? submittedAt ?? now) + forMs <= now
 
-// ── The beginning ─────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── The beginning
+// ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 export interface BeginDeps {
   readonly market: Pick<FxPartner, 'rates'>
@@ -207,7 +208,8 @@ export async function resumeRun({ client, now }: ApprovalTx, { bulk, job }: Run,
   await resumeJob(client, job.id, { now, evenIfHeld: standsStill(bulk, STALLED_MS, now) })
 }
 
-// ── The end ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── The end
+// ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /**
  * Ends a locked run. `failure` is the failure of the rows that are left; null when none is left. `gaveUp` is true when

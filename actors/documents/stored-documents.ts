@@ -1,6 +1,6 @@
 /**
- * The storage steps that documents and attachments share. A file is stored as it arrives, before the transaction that writes its
- * row and its entry in the trail. When an error comes in between, the temporary file expires.
+ * The storage steps that documents and attachments share. A file is stored as it arrives, before the transaction that
+ * writes its row and its entry in the trail. When an error comes in between, the temporary file expires.
  */
 import { attachmentJson, documentJson, type DocumentRecord } from '../../lib/documents/document.ts'
 import type { IdSource } from '../../lib/base/ids.ts'

@@ -108,7 +108,8 @@ export class FxOrders extends Poller {
     await Promise.all(
       messages.map(async (message) => {
         const exchange = exchanges.get(message.reference)
-        // An unknown reference is logged once and acknowledged; otherwise the partner would repeat the message for ever.
+        // An unknown reference is logged once and acknowledged; otherwise the partner would repeat the message for
+        // ever.
         if (exchange === undefined) {
           onError(
             new Error(`The partner reports on ${message.reference}, which is not an exchange of ours.`),
@@ -122,7 +123,8 @@ export class FxOrders extends Poller {
           if (moved) acknowledged.push(message.id)
           else ignored.push(message)
         } catch (error) {
-          // Not acknowledged, so the partner repeats it. A repeat of a message that was committed meanwhile fits no row.
+          // Not acknowledged, so the partner repeats it. A repeat of a message that was committed meanwhile fits no
+          // row.
           if (isKeptAlready(error)) acknowledged.push(message.id)
           else onError(error, `message about exchange ${message.reference}`)
         }

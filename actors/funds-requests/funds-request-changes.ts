@@ -1,6 +1,6 @@
 /**
- * The steps that changes of funds requests share: each change is one transaction with its event and its trail entry, and
- * mails are sent after the commit of the change that they report.
+ * The steps that changes of funds requests share: each change is one transaction with its event and its trail entry,
+ * and mails are sent after the commit of the change that they report.
  */
 import type { AuditVerb } from '../../lib/base/audit-actions.ts'
 import { moveFundsRequest, remainingOf, type FundsRequestMove } from '../../lib/funds-requests/funds-request.ts'

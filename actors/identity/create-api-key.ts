@@ -53,7 +53,9 @@ export async function createApiKey(deps: ApiKeyDeps, by: Caller<'person'>, body:
   return made
 }
 
-/** Checks the scopes, the addresses, the environment and the end of a new key. @throws ProblemError `validation-error` */
+/**
+ * Checks the scopes, the addresses, the environment and the end of a new key. @throws ProblemError `validation-error`
+ */
 function checkKey({ clock, sandbox }: ApiKeyDeps, by: Caller<'person'>, body: ApiKeyCreate): void {
   const offered: readonly string[] = by.tenant.kind === 'customer' ? CUSTOMER_SCOPES : OPERATOR_SCOPES
   const errors = body.scopes.flatMap((scope, index): FieldError[] => {

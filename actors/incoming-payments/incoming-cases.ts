@@ -40,7 +40,8 @@ interface Acting {
   readonly by: AuditBy
 }
 
-// ── Without an owner ──────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Without an owner
+// ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 /**
  * Allocates money without an owner to a balance of one of the operator's customers (L04).
@@ -137,7 +138,8 @@ function invalidBalance(
   refuse('validation-error', message, { errors: [{ field: '/balanceId', code, message }] })
 }
 
-// ── Under review, and recalled ────────────────────────────────────────────────────────────────────────────────────────
+// ── Under review, and recalled
+// ────────────────────────────────────────────────────────────────────────────────────────
 
 /** Codes of the refusal of a recall: the customer does not agree; the balance does not hold the money any more. */
 const NOT_AGREED = 'CUST'

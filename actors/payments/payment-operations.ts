@@ -38,7 +38,10 @@ export function createPaymentCommands(
   world: CommandDeps,
   { answer, recordedAnswer, callerOf }: Answers,
 ): PaymentCommands {
-  /** Submissions of this node by draft. Without it many submissions of one draft make each other stale until they give up. */
+  /**
+   * Submissions of this node by draft. Without it many submissions of one draft make each other stale until they give
+   * up.
+   */
   const submissions = new InTurn()
 
   return {

@@ -195,7 +195,8 @@ export class PaymentQueue {
     await Promise.all(
       messages.map(async (message) => {
         const context = contexts.get(message.reference)
-        // A reference of no payment here: logged once and acknowledged, because the bank would send the message for ever.
+        // A reference of no payment here: logged once and acknowledged, because the bank would send the message for
+        // ever.
         if (context === undefined) {
           this.#options.onError(
             new Error(`The bank reports on ${message.reference}, which is not a payment of ours.`),

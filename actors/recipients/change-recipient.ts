@@ -86,7 +86,9 @@ export async function recipientTransaction<Result>(
   }
 }
 
-/** Writes a change of a recipient into the trail of its customer; null stands for a recipient that does not exist then. */
+/**
+ * Writes a change of a recipient into the trail of its customer; null stands for a recipient that does not exist then.
+ */
 export async function writeRecipientTrail(
   { client, ids, now }: ApprovalTx,
   { customerId, trail }: Pick<RecipientMaker, 'customerId' | 'trail'>,

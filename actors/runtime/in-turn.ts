@@ -1,6 +1,6 @@
 /**
- * Runs the work on each key one after the other within this node, so that commands about one row do not meet in one commit, which
- * refuses all but one of them. Between nodes the versions of the rows decide (I3).
+ * Runs the work on each key one after the other within this node, so that commands about one row do not meet in one
+ * commit, which refuses all but one of them. Between nodes the versions of the rows decide (I3).
  */
 export class InTurn {
   /** The last work on each key. */

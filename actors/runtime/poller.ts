@@ -1,8 +1,9 @@
 /**
  * Runs work again and again; runs never overlap.
  *
- * A poller with a `rest` sleeps while nothing is due: until the next due time that Postgres knows, or until it is woken.
- * Such a poller runs every `REST_MS` all the same, in case a wake was lost. A poller without a `rest` runs at a fixed beat.
+ * A poller with a `rest` sleeps while nothing is due: until the next due time that Postgres knows, or until it is
+ * woken. Such a poller runs every `REST_MS` all the same, in case a wake was lost. A poller without a `rest` runs at a
+ * fixed beat.
  */
 import type { Clock } from '../../lib/base/clock.ts'
 import type { Wake, Wakes } from './wakes.ts'

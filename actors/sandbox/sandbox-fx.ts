@@ -90,7 +90,8 @@ export class SandboxFx implements FxPartner {
   }
 
   /**
-   * Shifts the rate of a pair from its base rate, within a transaction. Nodes use the new rate once they have read it after the commit.
+   * Shifts the rate of a pair from its base rate, within a transaction. Nodes use the new rate once they have read it
+   * after the commit.
    *
    * @returns the middle rate that this makes; null for a pair that is not quoted
    */

@@ -1,4 +1,6 @@
-/** Money that the messages about orders move in the book of the sandbox bank: returns, and credits of its own accounts. */
+/**
+ * Money that the messages about orders move in the book of the sandbox bank: returns, and credits of its own accounts.
+ */
 import type { Clock } from '../../lib/base/clock.ts'
 import { dateIn } from '../../lib/base/clock.ts'
 import type { PlanStep } from '../../lib/sandbox/plan-steps.ts'

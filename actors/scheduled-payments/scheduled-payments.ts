@@ -143,7 +143,8 @@ export class ScheduledPayments {
       await this.#options.mailer.send(mail).catch((error: unknown) => this.#options.onError(error, 'mail'))
   }
 
-  // ── Due rows ────────────────────────────────────────────────────────────────────────────────────────────────────────
+  // ── Due rows
+  // ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
   async #poll(): Promise<void> {
     const { database, clock, shards, onError } = this.#options
@@ -278,7 +279,8 @@ export class ScheduledPayments {
       : CREATED
   }
 
-  // ── Ends of payments ────────────────────────────────────────────────────────────────────────────────────────────────
+  // ── Ends of payments
+  // ────────────────────────────────────────────────────────────────────────────────────────────────
 
   async #follow(): Promise<void> {
     const { database, clock } = this.#options

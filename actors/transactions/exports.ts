@@ -71,8 +71,8 @@ async function checkProof({ identity }: Pick<ExportDeps, 'identity'>, { session,
 }
 
 /**
- * Makes a small export by `deadline`, in epoch milliseconds; null for an export with attachments, or one that is to fail
- * in the sandbox, which its job makes.
+ * Makes a small export by `deadline`, in epoch milliseconds; null for an export with attachments, or one that is to
+ * fail in the sandbox, which its job makes.
  */
 async function makeAtOnce(
   world: ExportDeps,

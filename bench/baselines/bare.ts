@@ -1,7 +1,7 @@
 /**
- * The *bare* baseline: the HTTP stack the service stands on, doing nothing. Koa, a router and a body parser; a POST that
- * parses the same JSON and sends it back with 201, and a GET that sends a balance-sized constant. What is left between
- * this and the service is what the service costs.
+ * The *bare* baseline: the HTTP stack the service stands on, doing nothing. Koa, a router and a body parser; a POST
+ * that parses the same JSON and sends it back with 201, and a GET that sends a balance-sized constant. What is left
+ * between this and the service is what the service costs.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

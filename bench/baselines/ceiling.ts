@@ -1,10 +1,10 @@
 /**
- * The *ceiling* baseline: what Postgres can do with the rows of a payment's creation, on one connection, with no actor and
- * no HTTP around it.
+ * The *ceiling* baseline: what Postgres can do with the rows of a payment's creation, on one connection, with no actor
+ * and no HTTP around it.
  *
- * The statement is the service's own (storage/commit/commit.ts), 200 payments at a time. Decisions and arrays of the next batch
- * are made while the one before is in flight, so the connection waits for nothing but Postgres: this is a stricter
- * ceiling than a loop that prepares and sends in turn.
+ * The statement is the service's own (storage/commit/commit.ts), 200 payments at a time. Decisions and arrays of the
+ * next batch are made while the one before is in flight, so the connection waits for nothing but Postgres: this is a
+ * stricter ceiling than a loop that prepares and sends in turn.
  */
 import { systemClock } from '../../lib/base/clock.ts'
 import type { BalanceState } from '../../lib/balances/balance.ts'

@@ -1,6 +1,6 @@
 /**
- * The *post loop* baseline: undici posting the same body with the same number of headers over as many connections, as fast
- * as it can, remembering nothing. What the wire and the receiver allow.
+ * The *post loop* baseline: undici posting the same body with the same number of headers over as many connections, as
+ * fast as it can, remembering nothing. What the wire and the receiver allow.
  */
 import { Pool } from 'undici'
 import { answerParent } from '../process.ts'

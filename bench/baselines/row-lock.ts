@@ -1,7 +1,7 @@
 /**
  * The *row-lock* baseline: what a competent team writes first. The same HTTP stack, the same schema, the same decision
- * and the same rows as the service, but every payment is a transaction of its own over a pool: the key is looked up, the
- * balance is locked with `select … for update`, the rows are written one table after the other, and it commits.
+ * and the same rows as the service, but every payment is a transaction of its own over a pool: the key is looked up,
+ * the balance is locked with `select … for update`, the rows are written one table after the other, and it commits.
  *
  * Statements are prepared by name on every connection, as the service's are, so that the comparison is about the
  * transactions and not about parsing.
@@ -27,9 +27,9 @@ import { OrderNumbers } from '../../storage/payments/order-numbers.ts'
 import { RecipientCache } from '../../storage/recipients/recipient-cache.ts'
 
 /**
- * The size that served it best. Payments a second over 64 requests on two cores, hot balance: 696 with 4 connections, 715
- * with 8, 569 with 12, 577 with 20 (the last two with a fifth of a core busy elsewhere). Over a thousand balances, without
- * HTTP, sizes from 4 to 16 lie within the noise (1 400 to 1 740) and 20 is the slowest (1 310).
+ * The size that served it best. Payments a second over 64 requests on two cores, hot balance: 696 with 4 connections,
+ * 715 with 8, 569 with 12, 577 with 20 (the last two with a fifth of a core busy elsewhere). Over a thousand balances,
+ * without HTTP, sizes from 4 to 16 lie within the noise (1 400 to 1 740) and 20 is the slowest (1 310).
  */
 export const ROW_LOCK_POOL = 8
 

@@ -1,6 +1,6 @@
 /**
- * Overload: three times as much as the service can take, from clients that do not wait for answers. What it takes must be
- * answered as quickly as at the peak, what it turns away must hear so at once, and nothing may pile up in memory.
+ * Overload: three times as much as the service can take, from clients that do not wait for answers. What it takes must
+ * be answered as quickly as at the peak, what it turns away must hear so at once, and nothing may pile up in memory.
  *
  * At the peak as many commands are under way as the service lets in, which is more than P2's 64 connections keep busy.
  */

@@ -18,7 +18,9 @@ const BALANCES = 100_000
 const BALANCES_PER_CUSTOMER = 100
 const RESIDENT_MAX_MB = 600
 const CONCURRENCY = 64
-/** Before anything is touched the service runs under load for a moment, or its first memory would be a cold process's. */
+/**
+ * Before anything is touched the service runs under load for a moment, or its first memory would be a cold process's.
+ */
 const HEAT_CONNECTIONS = 64
 /** Forgetting takes the idle time and a look, and giving memory back takes the engine a while after it. */
 const PASSIVATION_MS = LIMITS.activationIdleMs * 1.5

@@ -2,7 +2,8 @@
  * P13: whole lives. Payments are accepted, handed to the sandbox bank, settled and booked, and everything keeps up: the
  * number of payments under way stays what the bank's own two seconds make it.
  *
- * The rate that can be kept up is searched for first, step by step, with short runs; then it is held for the whole time.
+ * The rate that can be kept up is searched for first, step by step, with short runs; then it is held for the whole
+ * time.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { BenchDatabase } from '../database.ts'

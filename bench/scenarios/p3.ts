@@ -1,6 +1,6 @@
 /**
- * P3: latency under a steady load. Each side gets requests at half of the rate that it reached over a thousand balances,
- * whatever it does with them, so the service has to be as quick as the baseline at several times its load.
+ * P3: latency under a steady load. Each side gets requests at half of the rate that it reached over a thousand
+ * balances, whatever it does with them, so the service has to be as quick as the baseline at several times its load.
  */
 import { alternate } from '../measurement.ts'
 import { judge, type Bench, type Scenario } from '../scenario.ts'
@@ -43,7 +43,10 @@ export const p3: Scenario = {
   },
 }
 
-/** Measured on the very processes whose latency is asked for, which are warm then: their first seconds are their compiler's. */
+/**
+ * Measured on the very processes whose latency is asked for, which are warm then: their first seconds are their
+ * compiler's.
+ */
 async function peak(bench: Bench, subject: Subject): Promise<number> {
   const { rate } = await subject.measure({
     operations: bench.databases.payers.map(paymentOperation),

@@ -1,7 +1,7 @@
 /**
- * P5: a file of a hundred thousand payments. Its rows are read and checked, against a CSV parser alone on the same file; they
- * are made payments, against what one connection to Postgres can do; and another customer pays meanwhile, against the same
- * payments while nobody else is there.
+ * P5: a file of a hundred thousand payments. Its rows are read and checked, against a CSV parser alone on the same
+ * file; they are made payments, against what one connection to Postgres can do; and another customer pays meanwhile,
+ * against the same payments while nobody else is there.
  */
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'

@@ -1,6 +1,7 @@
 /**
- * P6: what treasury systems poll all day. A balance with and without a tag that still holds, and a journal page of 25, each against
- * the bare server's GET; then a thousand pollers beside a load of payments, none of whom may be turned away.
+ * P6: what treasury systems poll all day. A balance with and without a tag that still holds, and a journal page of 25,
+ * each against the bare server's GET; then a thousand pollers beside a load of payments, none of whom may be turned
+ * away.
  */
 import { loadHistory } from '../history.ts'
 import type { Payer } from '../database.ts'

@@ -1,7 +1,7 @@
 /**
- * P7: a quote, and the exchange that uses it, one after the other: from a thousand balances of a hundred customers, and all from one
- * balance. What the partner makes of the exchanges comes seconds later and is not waited for; like the payments of P1 and P2
- * they are left with it.
+ * P7: a quote, and the exchange that uses it, one after the other: from a thousand balances of a hundred customers, and
+ * all from one balance. What the partner makes of the exchanges comes seconds later and is not waited for; like the
+ * payments of P1 and P2 they are left with it.
  *
  * Two requests are counted as one pair, and held against single requests of the bare server.
  */

@@ -1,7 +1,7 @@
 /**
- * P8: webhooks to a local receiver. Events are written as a payment writes them, in transactions of their own, as fast as
- * callbacks leave: a backlog is kept so that the service never waits, and never grows past what the window holds. Then the
- * same at half the rate that was reached, where what counts is how long after its event a callback arrives.
+ * P8: webhooks to a local receiver. Events are written as a payment writes them, in transactions of their own, as fast
+ * as callbacks leave: a backlog is kept so that the service never waits, and never grows past what the window holds.
+ * Then the same at half the rate that was reached, where what counts is how long after its event a callback arrives.
  *
  * It also prints where signing in a thread begins to pay, for the limit that says so.
  */

@@ -1,6 +1,6 @@
 /**
- * YEAR: a year of a million lines on one balance. Paging it costs the same at both ends, what few lines have is found soon, and its
- * exports and statements are written in memory that does not grow with it and agree to the cent.
+ * YEAR: a year of a million lines on one balance. Paging it costs the same at both ends, what few lines have is found
+ * soon, and its exports and statements are written in memory that does not grow with it and agree to the cent.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'

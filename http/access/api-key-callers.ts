@@ -116,7 +116,9 @@ export class ApiKeyCallers {
     })
   }
 
-  /** Finds a key through the cache. If the key changes during the look-up, the cache abandons it and it is loaded anew. */
+  /**
+   * Finds a key through the cache. If the key changes during the look-up, the cache abandons it and it is loaded anew.
+   */
   async #fetch(sha256: string): Promise<KeyCaller | undefined> {
     try {
       return await this.#callers.fetch(sha256)

@@ -12,8 +12,8 @@ import type { Tenant } from '../../lib/commands/caller.ts'
 const CurrencyPage = PageOf('CurrencyPage', CurrencySetting)
 
 /**
- * Answers with all rows in one page. The tag is that of the unfiltered list, however the rows were asked for: `If-Match` of a
- * change compares it with the whole.
+ * Answers with all rows in one page. The tag is that of the unfiltered list, however the rows were asked for:
+ * `If-Match` of a change compares it with the whole.
  */
 function rows(
   { version, view }: Versioned<readonly CurrencySetting[]>,

@@ -40,8 +40,8 @@ export function resource<View>(found: Versioned<View> | null, status = 200): Ans
 }
 
 /**
- * Passes an answer whose view is not typed by its schema yet. `test/tidy.test.ts` lists the files that may call this; the
- * list only shrinks.
+ * Passes an answer whose view is not typed by its schema yet. `test/tidy.test.ts` lists the files that may call this;
+ * the list only shrinks.
  */
 export function unchecked<Status extends number>(answer: Answer<unknown, Status>): Answer<never, Status> {
   return answer as Answer<never, Status>

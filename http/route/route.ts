@@ -46,7 +46,9 @@ export type PathParameter<Path extends string> = Path extends `${string}{${infer
   ? Name | PathParameter<Rest>
   : never
 
-/** The caller as a handler gets it: anonymous for a public route, a signed-in person, or a key or person of a tenant. */
+/**
+ * The caller as a handler gets it: anonymous for a public route, a signed-in person, or a key or person of a tenant.
+ */
 export type CallerOf<Access extends Callers> = Access extends 'public'
   ? Caller<'anonymous'>
   : Access extends 'session' | 'staff'

@@ -56,8 +56,8 @@ const loadValidation = async ({ ukModulusDir, bankDirectory }: Node['config']) =
 })
 
 /**
- * Builds the nouns, in the order in which they need each other. A noun names those that it needs; it adds its subjects of approvals and holds, and its kinds of
- * jobs, to theirs. Nothing works in the background yet.
+ * Builds the nouns, in the order in which they need each other. A noun names those that it needs; it adds its subjects
+ * of approvals and holds, and its kinds of jobs, to theirs. Nothing works in the background yet.
  *
  * @param table all routes, for the reads that name operations
  * @throws StartError when a file of the settings cannot be read
@@ -165,8 +165,9 @@ export function servedNouns(nouns: BuiltNouns): Nouns {
 }
 
 /**
- * Returns the work in the background, in the order of its start. It is stopped in reverse: work stops before the queues,
- * caches and tables that it uses, so approvals, holds and jobs, which work on the subjects of other nouns, stand last.
+ * Returns the work in the background, in the order of its start. It is stopped in reverse: work stops before the
+ * queues, caches and tables that it uses, so approvals, holds and jobs, which work on the subjects of other nouns,
+ * stand last.
  */
 export function backgroundOf(nouns: BuiltNouns): readonly Background[] {
   return [

@@ -12,8 +12,8 @@ export class Start {
   }
 
   /**
-   * Reports whether the node is ready: the start is over and the sandbox is stored, the database answers, and the shards
-   * of this node are known.
+   * Reports whether the node is ready: the start is over and the sandbox is stored, the database answers, and the
+   * shards of this node are known.
    */
   async readiness({ database, shards }: { readonly database: Database; readonly shards: Shards }): Promise<Readiness> {
     const from = performance.now()

@@ -63,7 +63,9 @@ export class RequestContext {
     return { tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }
   }
 
-  /** The party whose share a request uses: a key, a tenant's person, a person, or the address of an anonymous client. */
+  /**
+   * The party whose share a request uses: a key, a tenant's person, a person, or the address of an anonymous client.
+   */
   partyAt(address: string): Party {
     const { keyParty, principal, tenant } = this
     if (keyParty !== null) return keyParty

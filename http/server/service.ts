@@ -54,8 +54,8 @@ export interface Service extends AsyncDisposable {
   readonly queue: PaymentQueue
   readonly shards: Shards
   /**
-   * Runs the pollers of payments, recalls, transfers, callbacks and the sandbox's bank once, as their timers do; resolves
-   * when what was due is done. A test that proves that something is not done yet runs them before it looks.
+   * Runs the pollers of payments, recalls, transfers, callbacks and the sandbox's bank once, as their timers do;
+   * resolves when what was due is done. A test that proves that something is not done yet runs them before it looks.
    */
   pollOnce(): Promise<void>
   /** Finishes the accepted requests and work, then stops. Takes at most 10 s. */

@@ -118,7 +118,8 @@ export function tierInEffect(
   return rule.otherwise === null ? null : { tier: rule.otherwise, converted: true, fromPolicy: false }
 }
 
-// ── Comparison ────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Comparison
+// ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /**
  * Whether `after` lets a subject pass that `before` would have stopped, or lets it pass with fewer or other approvers,

@@ -206,7 +206,8 @@ export function tiersFault(
 const onlyTeams = ({ approverRoles, approverUserIds }: Pick<Tier, 'approverRoles' | 'approverUserIds'>): boolean =>
   approverRoles.length === 0 && approverUserIds.length === 0
 
-// ── Stored form and API form ──────────────────────────────────────────────────────────────────────────────────────────
+// ── Stored form and API form
+// ──────────────────────────────────────────────────────────────────────────────────────────
 
 /** A tier as JSON, with amounts as money; the API and the stored snapshots share this form. */
 export interface TierJson

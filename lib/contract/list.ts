@@ -32,7 +32,8 @@ export type FilterValue<F extends Filter> = F extends { kind: 'words' | 'ids' | 
             F extends { kind: 'timeFrom' }
             ? string
             : /**
-               * The first instant that no longer matches: clients send an inclusive end, storage compares with an exclusive one.
+               * The first instant that no longer matches: clients send an inclusive end, storage compares with an
+               * exclusive one.
                */
               F extends { kind: 'timeTo' }
               ? { readonly before: string }

@@ -70,7 +70,9 @@ export interface OutboxEvent {
   readonly type: EventType
   readonly object: EventObject
   readonly objectId: string
-  /** The object's status after the event, or the kind of its change. Free text, because a simulated event may show any. */
+  /**
+   * The object's status after the event, or the kind of its change. Free text, because a simulated event may show any.
+   */
   readonly status: string | null
   readonly previousStatus: string | null
   readonly amount: bigint | null

@@ -137,7 +137,8 @@ export const SuspenseReturn = Type.Object(
 )
 export type SuspenseReturn = Static<typeof SuspenseReturn>
 
-// ── The sandbox ───────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── The sandbox
+// ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 const CREDIT = {
   balanceId: Uuid,
@@ -215,4 +216,5 @@ export const SimIncomingRecall = Type.Object(
 )
 export type SimIncomingRecall = Static<typeof SimIncomingRecall>
 
-// ── Adding money ──────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Adding money
+// ──────────────────────────────────────────────────────────────────────────────────────────────────────

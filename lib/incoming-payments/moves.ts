@@ -119,7 +119,8 @@ export function block(record: IncomingRecord, context: IncomingMoveContext): Inc
   return { effects: posting('L07', record, record.amount, context), change: goesBack(record.amount, BLOCKED_REASON) }
 }
 
-// ── Recalls ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Recalls
+// ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** Makes the hold on recalled money. The caller places it only where the balance covers it. */
 export function recallHold(
@@ -258,7 +259,8 @@ export function rejectRecall(
   }
 }
 
-// ── Returns ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Returns
+// ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** Settles the return (L11): the money has left the partner. */
 export function settleReturn(record: IncomingRecord, context: IncomingMoveContext): IncomingMove {

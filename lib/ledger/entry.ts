@@ -5,8 +5,8 @@ import type { Posting, SourceObject } from './posting.ts'
 import { post, reversalOf, type Amounts, type Pair, type RuleId } from './postings.ts'
 
 /**
- * The part of a pair's description that follows that of its entry, by the account on either side: a customer reads tax as a
- * line of its own.
+ * The part of a pair's description that follows that of its entry, by the account on either side: a customer reads tax
+ * as a line of its own.
  */
 const PAIR_DESCRIPTIONS: { readonly [key in AccountKey]?: string } = { fee_tax: ', tax in the fee' }
 

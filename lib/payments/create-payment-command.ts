@@ -56,7 +56,9 @@ export interface CreatePayment extends Recorded, Given {
     readonly sandboxDecision: SandboxDecision | null
     readonly rates: MarketRates
   }
-  /** The payment that already has the command's external id. The commit reports it, and the payment is decided again. */
+  /**
+   * The payment that already has the command's external id. The commit reports it, and the payment is decided again.
+   */
   readonly externalIdOwner: string | null
   /** A refusal by limits or rails that was found before the balance decides. */
   readonly policyRefusal: Problem | null

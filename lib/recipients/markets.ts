@@ -265,8 +265,8 @@ export const LOCAL_MARKETS: { readonly [currency in CurrencyCode]?: Market } = {
 export const INTERNATIONAL_ACCOUNT = rule('accountNumber', 'Account number', [1, 34], '^[A-Z0-9]{1,34}$', '1234567890')
 
 /**
- * Returns the members by which SWIFT reaches a country: the BIC, with an IBAN where the country has IBANs; in dollars an
- * account number is possible, too.
+ * Returns the members by which SWIFT reaches a country: the BIC, with an IBAN where the country has IBANs; in dollars
+ * an account number is possible, too.
  */
 function crossBorderMembers(currency: CurrencyCode, country: string): readonly MemberRule[] {
   return [

@@ -59,7 +59,8 @@ export interface PaymentFieldRule {
   readonly check?: (value: string) => { readonly code: FieldErrorCode; readonly message: string } | null
 }
 
-// ── Purpose codes ─────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Purpose codes
+// ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 const purposeRule = (country: string, purpose: PurposeRule): PaymentFieldRule => ({
   name: '/purposeCode',
@@ -102,7 +103,8 @@ const ISO_PURPOSE: PaymentFieldRule = {
         },
 }
 
-// ── Structured references ─────────────────────────────────────────────────────────────────────────────────────────────
+// ── Structured references
+// ─────────────────────────────────────────────────────────────────────────────────────────────
 
 /** A reference with check digits, and where it is known as such. */
 interface StructuredReference {
@@ -196,7 +198,8 @@ const STRUCTURED_REFERENCES: readonly StructuredReference[] = [
   },
 ]
 
-// ── Symbols of Czech payments ─────────────────────────────────────────────────────────────────────────────────────────
+// ── Symbols of Czech payments
+// ─────────────────────────────────────────────────────────────────────────────────────────
 
 function symbolRule(key: string, label: string, min: number, example: string): PaymentFieldRule {
   return {
@@ -224,7 +227,8 @@ const SYMBOLS: ReadonlyMap<Rail, readonly PaymentFieldRule[]> = new Map([
   ],
 ])
 
-// ── End-to-end ids ────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── End-to-end ids
+// ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 const END_TO_END_ID_MAX = 35
 

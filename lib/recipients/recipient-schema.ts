@@ -115,7 +115,8 @@ export const Recipient = Type.Object(
 )
 export type Recipient = Static<typeof Recipient>
 
-// ── Requests ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Requests
+// ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** Leaves room for the spaces and dashes that people write; the form of an identifier depends on its market. */
 const IDENTIFIER_MAX = 64
@@ -222,7 +223,8 @@ export const RecipientUpdate = Type.Object(
 )
 export type RecipientUpdate = Static<typeof RecipientUpdate>
 
-// ── Requirements ──────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Requirements
+// ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 const RequirementField = Type.Object(
   {
@@ -287,7 +289,8 @@ export const RequirementsQuery = Type.Object({
   ),
 })
 
-// ── Lists ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Lists
+// ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 export const recipientList = list({
   filters: {

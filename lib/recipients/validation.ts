@@ -346,8 +346,8 @@ export function accountIdentityOf(bankCountry: string, bank: BankValues): string
   if (iban !== null) return iban
   const account = IDENTIFIERS.map((member) => bank[member]).find((value) => value !== undefined) ?? ''
   const beside = BESIDE.map((member) => bank[member]).filter((value) => value !== undefined)
-  // A national code names the bank already, so there a BIC makes no other account of it. The BIC of a head office may be
-  // written with or without its branch `XXX`.
+  // A national code names the bank already, so there a BIC makes no other account of it. The BIC of a head office may
+  // be written with or without its branch `XXX`.
   const bic =
     bank.bic === undefined || beside.length > 0 ? [] : [bank.bic.endsWith('XXX') ? bank.bic.slice(0, 8) : bank.bic]
   return [country, ...bic, ...beside, account].join(':')

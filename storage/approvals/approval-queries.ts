@@ -180,7 +180,8 @@ async function decisionsOf(
   return found
 }
 
-// ── Policies ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Policies
+// ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** Reads all policies of a customer, including kinds that were never set. */
 export async function listApprovalPolicies(database: Database, customerId: string) {

@@ -70,7 +70,8 @@ export async function readStoredPolicies(
   return storedPolicies(Object.fromEntries(rows.map(({ kind, terms }) => [kind, terms])))
 }
 
-// ── Rows ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Rows
+// ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 const ms = (column: string) => `(extract(epoch from a.${column}) * 1000)::float8 as ${column}_ms`
 
@@ -299,14 +300,15 @@ export async function withdrawApproval(
   return await endApproval(tx, approval, { status: 'cancelled', received: approval.received, reason }, by)
 }
 
-// ── Due approvals ─────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Due approvals
+// ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 const DUE_APPROVALS = `select id, shard from approval where status = 'pending' and wake_at <= $1::timestamptz
   and ($2::smallint[] is null or shard = any($2)) order by wake_at limit $3`
 
 /**
- * Reads the pending approvals of these shards (null: all) that are due at `now` (epoch milliseconds), the longest due first,
- * `max` at most, as ids.
+ * Reads the pending approvals of these shards (null: all) that are due at `now` (epoch milliseconds), the longest due
+ * first, `max` at most, as ids.
  *
  * @throws DatabaseUnavailable, and what the driver throws
  */
@@ -341,7 +343,9 @@ export async function noteWake(
   })
 }
 
-/** Reads the user who made the last decision on an approval; null while there is none. @throws what the driver throws */
+/**
+ * Reads the user who made the last decision on an approval; null while there is none. @throws what the driver throws
+ */
 export async function lastDeciderOf(client: TransactionClient, approvalId: string): Promise<string | null> {
   const {
     rows: [last],

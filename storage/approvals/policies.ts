@@ -94,8 +94,8 @@ export async function lockPolicies(client: TransactionClient, customerId: string
 }
 
 /**
- * Puts policy terms into effect, under the lock of the policies. Actors that decide on payments or exchanges of the customer learn of the terms before
- * their next decision.
+ * Puts policy terms into effect, under the lock of the policies. Actors that decide on payments or exchanges of the
+ * customer learn of the terms before their next decision.
  */
 export async function writePolicy(
   client: TransactionClient,

@@ -1,4 +1,6 @@
-/** Audit checks of status updates and events: each change has its update and its events, and none is without its change. */
+/**
+ * Audit checks of status updates and events: each change has its update and its events, and none is without its change.
+ */
 import { EVENTS_KEPT_FROM, type Check } from './audit-check.ts'
 
 export const EVENT_CHECKS: readonly Check[] = [

@@ -18,7 +18,10 @@ export async function balanceBelongsToOperator(
   return rows.length === 1
 }
 
-/** Reads the status of a balance, within a transaction; null when there is no such balance. @throws what the driver throws */
+/**
+ * Reads the status of a balance, within a transaction; null when there is no such balance. @throws what the driver
+ * throws
+ */
 export async function statusOfBalance(
   client: Pick<TransactionClient, 'query'>,
   balanceId: string,
@@ -33,7 +36,10 @@ export async function statusOfBalance(
   return row?.status ?? null
 }
 
-/** Reads the posted amount of a customer's balance, in minor units; null when the customer has no such balance. @throws DatabaseUnavailable, and what the driver throws */
+/**
+ * Reads the posted amount of a customer's balance, in minor units; null when the customer has no such balance. @throws
+ * DatabaseUnavailable, and what the driver throws
+ */
 export async function postedOfBalance(
   database: Queries,
   customerId: string,
@@ -47,7 +53,10 @@ export async function postedOfBalance(
   return row === undefined ? null : BigInt(row[0])
 }
 
-/** Reads the currency of a customer's balance, within a transaction; null when the customer has no such balance. @throws what the driver throws */
+/**
+ * Reads the currency of a customer's balance, within a transaction; null when the customer has no such balance. @throws
+ * what the driver throws
+ */
 export async function currencyOfBalance(
   client: TransactionClient,
   customerId: string,
@@ -70,8 +79,8 @@ const IDLE = `select b.id, b.customer_id from balance b
     and ($2::smallint[] is null or b.shard = any($2)) order by b.id limit $3`
 
 /**
- * Reads the empty sub-balances of these shards (null: all) that have not changed since `before` (epoch milliseconds) and whose
- * customers want them closed, by id, `max` at most.
+ * Reads the empty sub-balances of these shards (null: all) that have not changed since `before` (epoch milliseconds)
+ * and whose customers want them closed, by id, `max` at most.
  *
  * @throws DatabaseUnavailable, and what the driver throws
  */

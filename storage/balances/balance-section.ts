@@ -89,7 +89,8 @@ export function balanceDelta(batch: Batch, id: string): BalanceDelta {
   return delta
 }
 
-// ── Fences and stale facts ────────────────────────────────────────────────────────────────────────────────────────────
+// ── Fences and stale facts
+// ────────────────────────────────────────────────────────────────────────────────────────────
 
 interface BalanceVersion {
   readonly turn: number

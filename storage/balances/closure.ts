@@ -69,7 +69,8 @@ export async function hasMoneyUnderReview(client: TransactionClient, customerId:
   return rowCount !== 0
 }
 
-// ── Closure ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Closure
+// ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** Writes a customer's request for closure; the poller checks from now on whether the customer can be closed. */
 export async function insertClosure(

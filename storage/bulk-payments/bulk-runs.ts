@@ -329,9 +329,13 @@ export async function totalsUnder(
   }
 }
 
-// ── Locks of a run ────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Locks of a run
+// ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** Reads the job and the approval of a bulk payment without a lock; null when there is no such bulk payment. @throws what the driver throws */
+/**
+ * Reads the job and the approval of a bulk payment without a lock; null when there is no such bulk payment. @throws
+ * what the driver throws
+ */
 export async function readRun(
   client: TransactionClient,
   id: string,

@@ -1,5 +1,6 @@
 /**
- * Columns of a section (section.ts), declared by the fields of its rows, and the arrays in which their values are bound.
+ * Columns of a section (section.ts), declared by the fields of its rows, and the arrays in which their values are
+ * bound.
  *
  * A declaration has a member for each field of the row type, in the order of the statement; a field without one does
  * not compile. The columns of an entity's table come from the entity (storage/db/columns.ts); for a table without

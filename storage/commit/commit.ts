@@ -25,7 +25,10 @@ import { Parameters } from './parameters.ts'
 import { NO_DETAIL, type Conflicts, type Fence, type Found, type Lock, type Section } from './section.ts'
 import type { CommitCommand, CommitConnection, CommitTurn } from './turn.ts'
 
-/** `balances`: the rows of the first section as Postgres now holds them; `conflicts`: every reason why nothing was written. */
+/**
+ * `balances`: the rows of the first section as Postgres now holds them; `conflicts`: every reason why nothing was
+ * written.
+ */
 export type CommitAnswer<Written, C> =
   | { readonly ok: true; readonly balances: readonly Written[] }
   | { readonly ok: false; readonly conflicts: readonly C[] }

@@ -1,6 +1,6 @@
 /**
- * Idempotency records of commands that one transaction decides: the lock of a key, the record of its answer, and the savepoint to
- * which the transaction goes back before it records a refusal (I5).
+ * Idempotency records of commands that one transaction decides: the lock of a key, the record of its answer, and the
+ * savepoint to which the transaction goes back before it records a refusal (I5).
  */
 import { timestamp } from '../../lib/base/clock.ts'
 import type { ResourceRef } from '../../lib/base/resource-types.ts'
@@ -17,7 +17,10 @@ export async function rollBackToCommandSavepoint(client: TransactionClient): Pro
   await client.query('rollback to savepoint command')
 }
 
-/** Locks a key until the transaction ends, without waiting. @returns false when another transaction has it. @throws what the driver throws */
+/**
+ * Locks a key until the transaction ends, without waiting. @returns false when another transaction has it. @throws what
+ * the driver throws
+ */
 export async function tryLockIdempotencyKey(client: TransactionClient, id: string): Promise<boolean> {
   const { rows } = await client.query<{ free: boolean }>({
     name: 'idempotency_lock',
@@ -27,7 +30,10 @@ export async function tryLockIdempotencyKey(client: TransactionClient, id: strin
   return rows[0]?.free === true
 }
 
-/** Returns whether a key has a record that is kept at `now` (epoch milliseconds): one younger than 24 hours. @throws what the driver throws */
+/**
+ * Returns whether a key has a record that is kept at `now` (epoch milliseconds): one younger than 24 hours. @throws
+ * what the driver throws
+ */
 export async function hasIdempotencyRecord(client: TransactionClient, id: string, now: number): Promise<boolean> {
   const since = timestamp(now - IDEMPOTENCY_RETENTION_MS)
   const { rowCount } = await client.query({

@@ -96,8 +96,8 @@ export function insert<Row, Extra extends string = never>(
 }
 
 /**
- * An insert of whole rows into an entity's table. `declared` is made of the entity's columns: each of them is a field of
- * the rows, so a column that the entity has and the rows lack does not compile.
+ * An insert of whole rows into an entity's table. `declared` is made of the entity's columns: each of them is a field
+ * of the rows, so a column that the entity has and the rows lack does not compile.
  */
 export function insertInto<Declaration extends object>(
   { tableName }: Pick<Entity<unknown>, 'tableName'>,
@@ -158,7 +158,8 @@ export function gathered<Member extends keyof Effects, Part extends Section<neve
   return { ...part, effect: { member, gather } }
 }
 
-// ── Changes of some columns ───────────────────────────────────────────────────────────────────────────────────────────
+// ── Changes of some columns
+// ───────────────────────────────────────────────────────────────────────────────────────────
 
 /** The members that each rare move has. */
 interface MoveRow {
@@ -174,8 +175,8 @@ export type Changeable<Row> = {
 type AnyChangeable = Readonly<Record<string, ColumnFor<never>>>
 
 /**
- * A section of rare moves. Its column `changes` holds the fields that are present in a move, as JSON: one parameter tells
- * cleared columns (null) from unchanged ones (absent).
+ * A section of rare moves. Its column `changes` holds the fields that are present in a move, as JSON: one parameter
+ * tells cleared columns (null) from unchanged ones (absent).
  */
 export function moves<Row>(name: string, changeable: Changeable<Row>, sql: Section<Row>['sql']): Section<Row> {
   const fields = Object.entries(changeable as AnyChangeable)
@@ -213,9 +214,12 @@ export function changed<Row>(changeable: Changeable<Row>, alias: string): string
     .join(', ')
 }
 
-// ── Fences ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Fences
+// ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** The finding of a fence: the turn or command that it belongs to, and the detail columns (null where it selects none). */
+/**
+ * The finding of a fence: the turn or command that it belongs to, and the detail columns (null where it selects none).
+ */
 export interface Found {
   /** The index of the turn or of the command. */
   readonly nth: number

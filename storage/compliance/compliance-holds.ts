@@ -139,8 +139,8 @@ const DUE_HOLDS = `select id from compliance_hold where status = 'open' and wake
   and ($2::smallint[] is null or shard = any($2)) order by wake_at limit $3`
 
 /**
- * Reads the open holds of these shards (null: all) that the sandbox decides at `now` (epoch milliseconds), the longest due first,
- * `max` at most, as ids.
+ * Reads the open holds of these shards (null: all) that the sandbox decides at `now` (epoch milliseconds), the longest
+ * due first, `max` at most, as ids.
  *
  * @throws DatabaseUnavailable, and what the driver throws
  */
@@ -156,7 +156,10 @@ export async function dueComplianceHolds(
   return rows.map(([id]) => id)
 }
 
-/** Reads which of these subjects staff have released from outbound screening, by id. @throws DatabaseUnavailable, and what the driver throws */
+/**
+ * Reads which of these subjects staff have released from outbound screening, by id. @throws DatabaseUnavailable, and
+ * what the driver throws
+ */
 export async function releasedSubjects(database: Queries, ids: readonly string[]): Promise<ReadonlySet<string>> {
   const rows = await database.query<[string]>({
     name: 'gate_released',

@@ -1,7 +1,10 @@
 /** Single facts about a customer: its operator, its shard, its name. Statements only. */
 import type { Queries, TransactionClient } from '../db/transaction.ts'
 
-/** Reads the operator of a customer, by id; null when there is no such customer. @throws DatabaseUnavailable, and what the driver throws */
+/**
+ * Reads the operator of a customer, by id; null when there is no such customer. @throws DatabaseUnavailable, and what
+ * the driver throws
+ */
 export async function operatorOfCustomer(database: Queries, customerId: string): Promise<string | null> {
   const [row] = await database.query<[string]>({
     name: 'operator_of',
@@ -21,7 +24,10 @@ export async function belongsToOperator(database: Queries, customerId: string, o
   return rows.length === 1
 }
 
-/** Reads the operator and the shard of a customer, within a transaction; null when there is no such customer. @throws what the driver throws */
+/**
+ * Reads the operator and the shard of a customer, within a transaction; null when there is no such customer. @throws
+ * what the driver throws
+ */
 export async function homeOfCustomer(
   client: TransactionClient,
   customerId: string,
@@ -36,7 +42,10 @@ export async function homeOfCustomer(
   return row === undefined ? null : { operatorId: row.operator_id, shard: row.shard }
 }
 
-/** Reads the legal name of a customer, within a transaction; null when there is no such customer. @throws what the driver throws */
+/**
+ * Reads the legal name of a customer, within a transaction; null when there is no such customer. @throws what the
+ * driver throws
+ */
 export async function nameOfCustomer(client: TransactionClient, customerId: string): Promise<string | null> {
   const {
     rows: [row],

@@ -4,7 +4,10 @@
  * uuids and numbers.
  */
 
-/** Joins values that never contain a brace, quote, comma, backslash or space: uuids, numbers, booleans, timestamps, dates. */
+/**
+ * Joins values that never contain a brace, quote, comma, backslash or space: uuids, numbers, booleans, timestamps,
+ * dates.
+ */
 export function plainArray(values: readonly (string | number | bigint | boolean | null)[]): string {
   let text = '{'
   for (let i = 0; i < values.length; i++) {

@@ -2,9 +2,9 @@
  * The tables of work that becomes due, and when the next of their rows is due: a poller sleeps until then. Each has an
  * index of its due times, so that the answer reads one entry, and its rows have a shard.
  *
- * `notifies`: triggers of the table (migration 0045) notify all nodes when a row becomes due earlier than before; for the
- * orders of the sandbox only when a simulation hastens them, since the sandbox itself knows of new ones. The commit of
- * payments writes the other tables, and a transaction that notifies keeps other transactions from committing; their
+ * `notifies`: triggers of the table (migration 0045) notify all nodes when a row becomes due earlier than before; for
+ * the orders of the sandbox only when a simulation hastens them, since the sandbox itself knows of new ones. The commit
+ * of payments writes the other tables, and a transaction that notifies keeps other transactions from committing; their
  * pollers wake with the events of the commit.
  */
 import { plainArrayOrNull } from './array-literal.ts'

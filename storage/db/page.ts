@@ -241,7 +241,8 @@ async function count(db: ReadDatabase, branches: readonly Branch[]): Promise<num
   }
 }
 
-// ── Conditions ────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Conditions
+// ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** Joins conditions with `and`; true when there are none. */
 export function all(conditions: readonly Fragment[]): Fragment {

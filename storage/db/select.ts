@@ -3,8 +3,8 @@
  * counting its columns.
  *
  * A list is an object of expressions by the names that the reader gives their values: the columns of an entity
- * (`from`), and SQL text beside them (`expression`). Times are read as epoch milliseconds, days as `YYYY-MM-DD`, amounts
- * as bigint, JSON parsed.
+ * (`from`), and SQL text beside them (`expression`). Times are read as epoch milliseconds, days as `YYYY-MM-DD`,
+ * amounts as bigint, JSON parsed.
  */
 import { columnName, declaredColumns, type EntityColumn, type ColumnType, type Entity } from './columns.ts'
 
@@ -30,7 +30,9 @@ export interface Selection<Row> {
   readonly sql: string
   /** The list with a name for each expression, for rows that the driver gives as objects. */
   readonly named: string
-  /** `first` is the place of the list's first expression in the row, where it is not the first list of the statement. */
+  /**
+   * `first` is the place of the list's first expression in the row, where it is not the first list of the statement.
+   */
   readonly read: (row: readonly unknown[], first?: number) => Row
   readonly readNamed: (row: object) => Row
   /** The number of its expressions. */

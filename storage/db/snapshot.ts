@@ -3,8 +3,8 @@ import type { Database } from './database.ts'
 import type { TransactionClient } from './transaction.ts'
 
 /**
- * Runs `read` in a transaction that only reads and sees one moment, on a connection of its own, and yields what it yields. The
- * connection is taken at the first item, and goes back to the pool when the caller stops or fails.
+ * Runs `read` in a transaction that only reads and sees one moment, on a connection of its own, and yields what it
+ * yields. The connection is taken at the first item, and goes back to the pool when the caller stops or fails.
  *
  * @throws DatabaseUnavailable, and what `read` throws
  */

@@ -12,7 +12,10 @@ export type TransactionClient = pg.ClientBase
 /** Runs named statements, with rows as arrays: on any connection of the pool, or on the connection of a transaction. */
 export type Queries = Pick<Database, 'query'>
 
-/** Wraps the pool for loaders that also read through the connection of a lane. @throws DatabaseUnavailable, and what the driver throws */
+/**
+ * Wraps the pool for loaders that also read through the connection of a lane. @throws DatabaseUnavailable, and what the
+ * driver throws
+ */
 export function readerOf(database: Queries): Reader {
   return { query: async (statement) => ({ rows: await database.query(statement) }) }
 }

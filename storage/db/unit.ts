@@ -11,7 +11,10 @@ export function endUnit(client: object): void {
   units.delete(client)
 }
 
-/** Returns what `make` made for this key in the running transaction; makes it anew on a connection that remembers nothing. */
+/**
+ * Returns what `make` made for this key in the running transaction; makes it anew on a connection that remembers
+ * nothing.
+ */
 export function inUnit<Kept extends object>(client: object, key: string, make: () => Kept): Kept {
   const unit = units.get(client)
   if (unit === undefined) return make()

@@ -134,7 +134,8 @@ export async function shardOfCustomer(client: Asking, customerId: string): Promi
   return row.shard
 }
 
-// ── Uses ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Uses
+// ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** Whether any object uses the document. */
 export async function isUsed(client: Asking, id: string): Promise<boolean> {
@@ -172,7 +173,8 @@ export async function keepUses(client: Asking, objectId: string, ids: readonly s
   })
 }
 
-// ── Scans ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Scans
+// ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 const DUE_SCAN = select(pick(from(Document, 'd'), ['id', 'fileId', 'fileName', 'sizeBytes', 'createdAt', 'attempts']))
 

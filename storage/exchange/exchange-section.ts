@@ -173,7 +173,8 @@ export const FX_ORDERS_DONE = rowsOf(
   ),
 )
 
-// ── Fences and stale facts ────────────────────────────────────────────────────────────────────────────────────────────
+// ── Fences and stale facts
+// ────────────────────────────────────────────────────────────────────────────────────────────
 
 const EXCHANGE_STALE = commandConflict('exchange_stale')
 

@@ -348,8 +348,8 @@ const DUE_FUNDS_REQUESTS = `select id from funds_request where status in ('open'
   and ($2::smallint[] is null or shard = any($2)) order by expires_at limit $3`
 
 /**
- * Reads the open requests of these shards (null: all) that have expired at `now` (epoch milliseconds), the longest expired first,
- * `max` at most, as ids.
+ * Reads the open requests of these shards (null: all) that have expired at `now` (epoch milliseconds), the longest
+ * expired first, `max` at most, as ids.
  *
  * @throws DatabaseUnavailable, and what the driver throws
  */

@@ -117,7 +117,8 @@ export async function hasSession(client: pg.ClientBase, userId: string, id: stri
   return rowCount === 1
 }
 
-// ── Challenges ────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Challenges
+// ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** The action of the challenge that finishes signing in. */
 export const SIGN_IN = 'sign_in'

@@ -90,7 +90,8 @@ function member(row: MemberRow) {
   }
 }
 
-// ── Teams ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Teams
+// ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 export type TeamListQuery = RowQuery<
   { readonly createdFrom?: string; readonly createdTo?: TimeTo },
@@ -151,7 +152,8 @@ function team(row: TeamRow) {
   }
 }
 
-// ── Invitations ───────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Invitations
+// ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 export interface InvitationFilters {
   readonly status?: readonly string[]

@@ -56,8 +56,8 @@ export const linesFrom = (side: JournalSide): string =>
   `posting p left join account a on a.id = p.${side === 'debit' ? 'credit' : 'debit'}_account`
 
 /**
- * Whether a line credits the payee of a payment on the rail `internal`. The payee's incoming payment is its cause and its
- * transaction.
+ * Whether a line credits the payee of a payment on the rail `internal`. The payee's incoming payment is its cause and
+ * its transaction.
  */
 export const isArrival = ({
   side,

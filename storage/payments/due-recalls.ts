@@ -30,7 +30,8 @@ export interface DueRecall {
 }
 
 /**
- * Reads the recalls of these shards (null: all) that are due at `now` (epoch milliseconds), the longest due first, 64 at most.
+ * Reads the recalls of these shards (null: all) that are due at `now` (epoch milliseconds), the longest due first, 64
+ * at most.
  *
  * @throws DatabaseUnavailable, and what the driver throws
  */

@@ -1,6 +1,6 @@
 /**
- * Payments on their way to the bank: rows of partner_instruction, written with the payment and deleted with its outcome.
- * These reads find the rows that the payment queue of a node works on.
+ * Payments on their way to the bank: rows of partner_instruction, written with the payment and deleted with its
+ * outcome. These reads find the rows that the payment queue of a node works on.
  */
 import { timestamp } from '../../lib/base/clock.ts'
 import { plainArray, plainArrayOrNull } from '../db/array-literal.ts'
@@ -16,7 +16,10 @@ export interface QueuedPayment {
   readonly shard: number
 }
 
-/** Counts the payments of these shards (null: all) that have not been handed to the bank. @throws DatabaseUnavailable, and what the driver throws */
+/**
+ * Counts the payments of these shards (null: all) that have not been handed to the bank. @throws DatabaseUnavailable,
+ * and what the driver throws
+ */
 export async function countUnsentPayments(database: Queries, owned: readonly number[] | null): Promise<number> {
   const [row] = await database.query<[string]>({
     name: 'queue_backlog',
@@ -28,8 +31,8 @@ export async function countUnsentPayments(database: Queries, owned: readonly num
 }
 
 /**
- * Reads the payments of these shards (null: all) that may be handed to the bank at `now` (epoch milliseconds), the oldest
- * first, `max` at most.
+ * Reads the payments of these shards (null: all) that may be handed to the bank at `now` (epoch milliseconds), the
+ * oldest first, `max` at most.
  *
  * @throws DatabaseUnavailable, and what the driver throws
  */
@@ -48,8 +51,8 @@ export async function unsentPayments(
 }
 
 /**
- * Reads payments of these shards (null: all) that were handed over at `sentBefore` (epoch milliseconds) or earlier and are still
- * processing: those with an id greater than `after`, by id, `max` at most.
+ * Reads payments of these shards (null: all) that were handed over at `sentBefore` (epoch milliseconds) or earlier and
+ * are still processing: those with an id greater than `after`, by id, `max` at most.
  *
  * @throws DatabaseUnavailable, and what the driver throws
  */
@@ -83,8 +86,8 @@ export interface UnknownPayment extends QueuedPayment {
 }
 
 /**
- * Reads the payments of these shards (null: all) about which the bank is to be asked at `now` (epoch milliseconds), the longest
- * due first, `max` at most.
+ * Reads the payments of these shards (null: all) about which the bank is to be asked at `now` (epoch milliseconds), the
+ * longest due first, `max` at most.
  *
  * @throws DatabaseUnavailable, and what the driver throws
  */
@@ -101,7 +104,10 @@ export async function unknownPayments(
   return rows.map(([id, shard, attempts]) => ({ id, shard, attempts }))
 }
 
-/** Reads which of these payments staff have not forbidden to submit again, by id. @throws DatabaseUnavailable, and what the driver throws */
+/**
+ * Reads which of these payments staff have not forbidden to submit again, by id. @throws DatabaseUnavailable, and what
+ * the driver throws
+ */
 export async function resubmittablePayments(database: Queries, ids: readonly string[]): Promise<readonly string[]> {
   const rows = await database.query<[string]>({
     name: 'queue_sendable',
@@ -126,7 +132,10 @@ const PLACE = select({
   rail: expression<Rail>('rail'),
 })
 
-/** Reads the place of each of these payments; payments that do not exist are absent. @throws DatabaseUnavailable, and what the driver throws */
+/**
+ * Reads the place of each of these payments; payments that do not exist are absent. @throws DatabaseUnavailable, and
+ * what the driver throws
+ */
 export async function placesOfPayments(database: Queries, ids: readonly string[]): Promise<readonly PaymentPlace[]> {
   const rows = await database.query({
     name: 'queue_contexts',

@@ -82,7 +82,10 @@ export async function readPayments(
   return await loadPayments(reader, ids, false)
 }
 
-/** Reads the details of a payment, within a transaction; empty when there is no such payment. @throws what the driver throws */
+/**
+ * Reads the details of a payment, within a transaction; empty when there is no such payment. @throws what the driver
+ * throws
+ */
 export async function readPaymentDetails(client: TransactionClient, id: string): Promise<PaymentDetails> {
   const {
     rows: [row],

@@ -31,7 +31,10 @@ export interface PricingTemplateRecord {
 const RULE_JSON = `json_build_object('kind', f.kind, 'currency', f.currency, 'rail', f.rail, 'fixed', f.fixed_minor::text, 'bps', f.bps, 'min', f.min_minor::text,
   'max', f.max_minor::text, 'taxBps', f.tax_bps, 'refundable', f.refundable, 'passedOn', f.passed_on)`
 
-/** Locks the templates of an operator until the transaction ends, those not yet made included. @throws what the driver throws */
+/**
+ * Locks the templates of an operator until the transaction ends, those not yet made included. @throws what the driver
+ * throws
+ */
 export async function lockTemplatesOf(client: TransactionClient, operatorId: string): Promise<void> {
   await client.query({
     name: 'lock_pricing',

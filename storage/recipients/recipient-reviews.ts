@@ -135,8 +135,8 @@ const DUE_REVIEWS = `select id from recipient_review where status = 'pending' an
   and ($2::smallint[] is null or shard = any($2)) order by wake_at limit $3`
 
 /**
- * Reads the pending reviews of these shards (null: all) that are due at `now` (epoch milliseconds), the longest due first, `max`
- * at most, as ids.
+ * Reads the pending reviews of these shards (null: all) that are due at `now` (epoch milliseconds), the longest due
+ * first, `max` at most, as ids.
  *
  * @throws DatabaseUnavailable, and what the driver throws
  */

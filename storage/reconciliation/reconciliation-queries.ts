@@ -132,7 +132,8 @@ function reconciliationJson(row: ReconciliationRow) {
   }
 }
 
-// ── Breaks ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Breaks
+// ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 export interface BreakFilters {
   readonly status?: readonly string[]

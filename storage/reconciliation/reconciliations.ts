@@ -181,7 +181,8 @@ export async function giveBackReconciliation(
   return rows.length > 0
 }
 
-// ── The statement ─────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── The statement
+// ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /**
  * SQL of the reconciliation of an attempt ($1, $2), share-locked while the statement that begins with it runs: a node
@@ -264,7 +265,8 @@ export async function entriesTotal(
   return { count: Number(row!.count), total: BigInt(row!.total) }
 }
 
-// ── The result ────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── The result
+// ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** Counts the remaining items at the end of a day. */
 export async function itemsLeft(

@@ -1,4 +1,6 @@
-/** Accounts of customers at the sandbox bank: rows of sandbox_account. Times are epoch milliseconds. Statements only. */
+/**
+ * Accounts of customers at the sandbox bank: rows of sandbox_account. Times are epoch milliseconds. Statements only.
+ */
 import { timestamp } from '../../lib/base/clock.ts'
 import type { Queries } from '../db/transaction.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Exchange orders of the sandbox's dealer: rows of sandbox_fx_order. `next_event` is the next message about an order and `due_at`
- * its time. Amounts are minor units. Statements only.
+ * Exchange orders of the sandbox's dealer: rows of sandbox_fx_order. `next_event` is the next message about an order
+ * and `due_at` its time. Amounts are minor units. Statements only.
  */
 import type { FxMessageType } from '../../lib/providers/messages.ts'
 import { timestamp } from '../../lib/base/clock.ts'
@@ -128,8 +128,8 @@ export interface DueSandboxFxOrder {
 }
 
 /**
- * Reads the orders of these shards (null: all) with a message that is due at `now` (epoch milliseconds), the longest due first,
- * `max` at most.
+ * Reads the orders of these shards (null: all) with a message that is due at `now` (epoch milliseconds), the longest
+ * due first, `max` at most.
  *
  * @throws DatabaseUnavailable, and what the driver throws
  */

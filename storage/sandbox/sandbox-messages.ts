@@ -42,7 +42,9 @@ export async function insertCreditAnnouncements(
   })
 }
 
-/** Inserts one announcement, due at `dueAt` (epoch milliseconds), within a transaction. @throws what the driver throws */
+/**
+ * Inserts one announcement, due at `dueAt` (epoch milliseconds), within a transaction. @throws what the driver throws
+ */
 export async function announceCredit(
   client: TransactionClient,
   { id, shard, reference, body }: CreditAnnouncement,
@@ -86,8 +88,8 @@ export interface SandboxMessage extends CreditAnnouncement {
 }
 
 /**
- * Reads the messages of these shards (null: all) that are due at `now` (epoch milliseconds) and not acknowledged, the longest due
- * first, `max` at most.
+ * Reads the messages of these shards (null: all) that are due at `now` (epoch milliseconds) and not acknowledged, the
+ * longest due first, `max` at most.
  *
  * @throws DatabaseUnavailable, and what the driver throws
  */

@@ -1,6 +1,7 @@
 /**
- * Payment orders of the sandbox bank: rows of sandbox_order. `next_event` is the next message about an order and `due_at` its time;
- * `steps` is the text of all messages still to come, where those two columns do not suffice. Statements only.
+ * Payment orders of the sandbox bank: rows of sandbox_order. `next_event` is the next message about an order and
+ * `due_at` its time; `steps` is the text of all messages still to come, where those two columns do not suffice.
+ * Statements only.
  */
 import type { BankMessageType } from '../../lib/providers/messages.ts'
 import { timestamp } from '../../lib/base/clock.ts'
@@ -185,8 +186,8 @@ export interface DueSandboxOrder {
 }
 
 /**
- * Reads the orders of these shards (null: all) with a message that is due at `now` (epoch milliseconds), the longest due first,
- * `max` at most.
+ * Reads the orders of these shards (null: all) with a message that is due at `now` (epoch milliseconds), the longest
+ * due first, `max` at most.
  *
  * @throws DatabaseUnavailable, and what the driver throws
  */

@@ -15,8 +15,8 @@ const ABANDONED_OCCURRENCES = `select scheduled_payment_id from scheduled_occurr
   and ($2::smallint[] is null or shard = any($2)) order by taken_at limit $3`
 
 /**
- * Reads the active schedules of these shards (null: all) that are due at `now` (epoch milliseconds), the longest due first, `max`
- * at most, as ids.
+ * Reads the active schedules of these shards (null: all) that are due at `now` (epoch milliseconds), the longest due
+ * first, `max` at most, as ids.
  *
  * @throws DatabaseUnavailable, and what the driver throws
  */

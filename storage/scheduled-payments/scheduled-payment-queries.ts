@@ -266,7 +266,8 @@ export async function getScheduledPayment(database: Database, tenant: Tenant, id
   return record === null ? null : { version: record.version, view: scheduleJson(record) }
 }
 
-// ── Occurrences ───────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Occurrences
+// ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** Foreseeable dates shown, at most. */
 const UPCOMING_MAX = 12

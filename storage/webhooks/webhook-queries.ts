@@ -119,7 +119,8 @@ export async function getEndpoint(database: Database, tenant: Tenant, id: string
   return rows[0] === undefined ? null : versionedEndpoint(rows[0])
 }
 
-// ── Deliveries ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Deliveries
+// ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** Time during which the request and the answer of a delivery can be read. */
 const SHOWN_MS = 30 * DAY_MS

@@ -80,7 +80,8 @@ t.test('declarations say what the contract says', async (t) => {
   }
 })
 
-// ── The same of a live service ──────────────────────────────────────────────────────────────────────────────────────────
+// ── The same of a live service
+// ──────────────────────────────────────────────────────────────────────────────────────────
 
 interface Known {
   readonly world: World

@@ -1,4 +1,7 @@
-/** The document of the whole table: sound for linters, true in its examples, and good for generating a client that works. */
+/**
+ * The document of the whole table: sound for linters, true in its examples, and good for generating a client that
+ * works.
+ */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rename, writeFile } from 'node:fs/promises'

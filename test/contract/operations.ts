@@ -1,6 +1,6 @@
 /**
- * The operations that the contract names, as facts to hold declarations and answers against. This table is not made from
- * the code: it is what the code is measured by.
+ * The operations that the contract names, as facts to hold declarations and answers against. This table is not made
+ * from the code: it is what the code is measured by.
  */
 import type { Method, Tag } from '../../http/route/route.ts'
 

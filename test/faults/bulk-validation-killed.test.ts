@@ -1,4 +1,6 @@
-/** Nodes that die in the middle of a bulk payment's validation: all of its rows are looked at, and none is there twice. */
+/**
+ * Nodes that die in the middle of a bulk payment's validation: all of its rows are looked at, and none is there twice.
+ */
 import t from 'tap'
 import { rowsOf, sendFile, table, validated } from '../http/bulk-payments/support.ts'
 import { newIban } from '../http/recipients/support.ts'
@@ -55,7 +57,8 @@ t.test('kill -9 in the middle of a validation, and another node while two are at
         bulk.jobId,
       ])
     )[0]!
-  // Nobody has to wait for this lease to end; whoever has taken the job meanwhile keeps it. Nor does it count as a try, of which there are three.
+  // Nobody has to wait for this lease to end; whoever has taken the job meanwhile keeps it. Nor does it count as a try,
+  // of which there are three.
   const free = (lease: string | null) =>
     dataDir.query(
       `update job set due_at = now() - interval '1 second', attempts = 0 where id = $1 and status = 'running' and lease = $2`,

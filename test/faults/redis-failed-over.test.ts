@@ -10,7 +10,10 @@ import { ensureRedisServer } from '../support/redis.ts'
 import { trial } from '../support/trial.ts'
 import { until } from '../support/until.ts'
 
-/** Sentinel takes half a second to miss the master, and two or three to promote the replica; where processors are short it tries again after six. */
+/**
+ * Sentinel takes half a second to miss the master, and two or three to promote the replica; where processors are short
+ * it tries again after six.
+ */
 const HOME_MS = 60_000
 
 t.test(

@@ -14,7 +14,10 @@ const OF_A_KIND = 160
 /** The requests of the other tenant in a round, enough for a p99, and their connections. */
 const PAYMENTS = 400
 const CONNECTIONS = 4
-/** Quiet and disturbed rounds in turn. The machine is shared, so a median of pairs is judged; more pairs are taken when it is too high. */
+/**
+ * Quiet and disturbed rounds in turn. The machine is shared, so a median of pairs is judged; more pairs are taken when
+ * it is too high.
+ */
 const PAIRS = 3
 const PAIRS_MAX = 9
 const TIMES_MAX = 2

@@ -1,4 +1,6 @@
-/** Receivers that hang, lie and flood; names that lead elsewhere when asked again; a node that dies with its hands full. */
+/**
+ * Receivers that hang, lie and flood; names that lead elsewhere when asked again; a node that dies with its hands full.
+ */
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -300,7 +302,8 @@ t.test('two nodes that both believe to be alone send each event once', async (t)
   t.equal(row?.made, 2 * count)
 })
 
-// ── kill -9 ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── kill -9
+// ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 const EVENTS_PER_SECOND = 1_000
 const BATCH_MS = 50

@@ -1,8 +1,9 @@
 /**
- * Files of payments at the hands of people, of time and of two nodes that work on the same ones: sent in, checked again, given up
- * while they are checked, submitted twice at once, stalled, shaken and cancelled, with nights that pass while a lot is being paid, so
- * that a run is taken up by the other node while the first is still at it; approved, rejected or forgotten as a whole. No file is
- * ever in a state that its table does not have, no row is paid twice or without being told, and each change is told once.
+ * Files of payments at the hands of people, of time and of two nodes that work on the same ones: sent in, checked
+ * again, given up while they are checked, submitted twice at once, stalled, shaken and cancelled, with nights that pass
+ * while a lot is being paid, so that a run is taken up by the other node while the first is still at it; approved,
+ * rejected or forgotten as a whole. No file is ever in a state that its table does not have, no row is paid twice or
+ * without being told, and each change is told once.
  *
  *   SEED=123 npm test -- test/histories/bulk.test.ts
  */

@@ -1,8 +1,8 @@
 /**
- * Funds requests at the hands of members, payers, banks and time, on two nodes at once: money that quotes a request in full, in
- * part, too much of it, too late, twice or beside others; requests that are given more time, reminded, cancelled and declined at
- * the moment the money comes. No request is ever in a state that its table does not have, all money that came for it and no other
- * is counted, once, and each change is told once.
+ * Funds requests at the hands of members, payers, banks and time, on two nodes at once: money that quotes a request in
+ * full, in part, too much of it, too late, twice or beside others; requests that are given more time, reminded,
+ * cancelled and declined at the moment the money comes. No request is ever in a state that its table does not have, all
+ * money that came for it and no other is counted, once, and each change is told once.
  *
  *   SEED=123 npm test -- test/histories/funds-requests.test.ts
  */

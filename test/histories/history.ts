@@ -60,8 +60,8 @@ export class Tally {
 }
 
 /**
- * What people ask for: a yes is counted by its name, a no of these kinds as well, thrown or kept under its key; any other no is
- * a bug.
+ * What people ask for: a yes is counted by its name, a no of these kinds as well, thrown or kept under its key; any
+ * other no is a bug.
  *
  * @returns what was answered; null for a no
  */
@@ -95,8 +95,8 @@ export async function asked<Answer>(
 export type Change = readonly [object: string, from: string, to: string]
 
 /**
- * What is wrong with the changes of one kind of thing: one that its table does not have, and things whose changes, in some
- * order, do not lead from nothing to what they are now, each begun where another ended.
+ * What is wrong with the changes of one kind of thing: one that its table does not have, and things whose changes, in
+ * some order, do not lead from nothing to what they are now, each begun where another ended.
  */
 export function faultsOf(
   changes: readonly Change[],

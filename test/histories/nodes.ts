@@ -1,8 +1,8 @@
 /**
- * Nodes without a port: everything that works on schedules, funds requests and files of payments, composed as the service
- * composes it, over one database and one clock that stands until it is moved. Nothing looks by itself: a node looks for what is
- * due when it is told to, so a history decides when, and how many look at once. They hold no leases and know nothing of each
- * other.
+ * Nodes without a port: everything that works on schedules, funds requests and files of payments, composed as the
+ * service composes it, over one database and one clock that stands until it is moved. Nothing looks by itself: a node
+ * looks for what is due when it is told to, so a history decides when, and how many look at once. They hold no leases
+ * and know nothing of each other.
  */
 import { createWakes } from '../support/wakes.ts'
 import { randomUUID } from 'node:crypto'
@@ -47,7 +47,10 @@ const CONNECTIONS = 6
 
 export type Node = Awaited<ReturnType<typeof openNode>>
 
-/** Opens nodes over a ledger; they are gone when the test ends. What they log that the world is not to blame for is a bug. */
+/**
+ * Opens nodes over a ledger; they are gone when the test ends. What they log that the world is not to blame for is a
+ * bug.
+ */
 export async function openNodes(
   t: Test,
   ledger: Ledger,

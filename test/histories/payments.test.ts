@@ -1,7 +1,8 @@
 /**
- * Thousands of commands in whatever order: payments, transfers and exchanges of tight balances, and everything that partners,
- * gates and customers may say of a payment or an exchange, at any moment of its life and to either of two nodes at once. None is
- * ever in a state that its table does not have, none is moved twice by one word, no quote is used twice, and the books are right.
+ * Thousands of commands in whatever order: payments, transfers and exchanges of tight balances, and everything that
+ * partners, gates and customers may say of a payment or an exchange, at any moment of its life and to either of two
+ * nodes at once. None is ever in a state that its table does not have, none is moved twice by one word, no quote is
+ * used twice, and the books are right.
  *
  *   SEED=123 npm test -- test/histories/payments.test.ts
  */

@@ -1,8 +1,9 @@
 /**
- * Scheduled payments at the hands of people, of time and of two nodes that look at once: made, paused, resumed, changed,
- * cancelled and run at any moment, days that pass while an occurrence is being made, recipients that are blocked, balances
- * that have no money for a while, and payments that end well and badly. Whatever happens, no schedule is ever in a state that
- * its table does not have, no occurrence is made twice or left lying, and each change is told once.
+ * Scheduled payments at the hands of people, of time and of two nodes that look at once: made, paused, resumed,
+ * changed, cancelled and run at any moment, days that pass while an occurrence is being made, recipients that are
+ * blocked, balances that have no money for a while, and payments that end well and badly. Whatever happens, no schedule
+ * is ever in a state that its table does not have, no occurrence is made twice or left lying, and each change is told
+ * once.
  *
  *   SEED=123 npm test -- test/histories/schedules.test.ts
  */
@@ -34,7 +35,10 @@ const ZONE = 'Europe/Brussels'
 /** Words between one night and the next, so that no request lasts for two. */
 const WORDS_A_DAY = 30
 
-/** Every change of a status that there may be. One that has nothing left to come is completed, also when it is changed or resumed. */
+/**
+ * Every change of a status that there may be. One that has nothing left to come is completed, also when it is changed
+ * or resumed.
+ */
 const LEGAL = new Set([
   '→active',
   'active→paused',

@@ -213,7 +213,8 @@ t.test('SIGTERM under load: what was accepted is answered, and the process is go
     })
     await until('the load is running', () => answered.length >= 100)
 
-    // A request whose header was acknowledged with 100 Continue is accepted beyond doubt; its body comes after the signal.
+    // A request whose header was acknowledged with 100 Continue is accepted beyond doubt; its body comes after the
+    // signal.
     const accepted = await Promise.all(
       Array.from({ length: 20 }, async () => {
         const key = randomUUID()

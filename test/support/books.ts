@@ -1,4 +1,6 @@
-/** A ledger to read and audit: a seeded sandbox whose payments and transfers are decided and committed as in production. */
+/**
+ * A ledger to read and audit: a seeded sandbox whose payments and transfers are decided and committed as in production.
+ */
 import type { Described } from '../../lib/decisions/seeded.ts'
 import { NO_MARKET } from '../../lib/exchange/market.ts'
 import { NO_REQUEST } from '../../lib/balances/decision.ts'

@@ -27,8 +27,8 @@ export interface UntilOptions {
 }
 
 /**
- * Polls `condition`, and resolves with its first value that is not false, null or undefined. The deadline is time of the
- * machine.
+ * Polls `condition`, and resolves with its first value that is not false, null or undefined. The deadline is time of
+ * the machine.
  *
  * @throws Error when time is up; and every error of `condition`
  */

@@ -1,7 +1,7 @@
 /**
- * The books of some customers as the checker wants them: every change of every balance with the transaction that made it
- * and the time at which that was committed. The rows it reads are written once and never again, so the transaction that
- * made them is the one that they name (xmin).
+ * The books of some customers as the checker wants them: every change of every balance with the transaction that made
+ * it and the time at which that was committed. The rows it reads are written once and never again, so the transaction
+ * that made them is the one that they name (xmin).
  */
 import { idempotencyId } from '../../lib/commands/idempotency.ts'
 import type { CreatedCustomer } from '../../storage/seed/seed-customers.ts'
@@ -32,9 +32,10 @@ export async function readBooks(
      from posting p where p.customer_id = any($1) and p.credit_sequence is not null`,
     ids,
   )
-  // A hold is resolved later, so its own row has another transaction; the payment's first update has the one of both, or, of one that had
-  // to wait for its money, the one with which that was over. While it is under review another hold takes its place, of the same amount;
-  // blocked, it is free again without having been sent. A draft holds nothing, nor does a payment whose money is still to be bought.
+  // A hold is resolved later, so its own row has another transaction; the payment's first update has the one of both,
+  // or, of one that had to wait for its money, the one with which that was over. While it is under review another hold
+  // takes its place, of the same amount; blocked, it is free again without having been sent. A draft holds nothing, nor
+  // does a payment whose money is still to be bought.
   const holds = await cluster.query<ChangeRow>(
     `select p.paying_balance_id as balance_id, ${written('u')}, 0 as posted, h.amount as held, null as sequence, null as running
      from payment p join hold h on h.id = p.hold_id

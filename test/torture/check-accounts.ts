@@ -151,7 +151,8 @@ function checkDenial(
     report('C3', 'a no for want of funds that were there', { wanted, answer })
     return
   }
-  // Decided one after the other on what was read: yeses before it in the same transaction have taken theirs, or brought it.
+  // Decided one after the other on what was read: yeses before it in the same transaction have taken theirs, or brought
+  // it.
   const taken = partialSums(takenBy(wanted.from as string, decision.transaction))
   const possible = momentsWithin(moments, asked - toleranceMs, decision.at + toleranceMs)
   if (!possible.some(({ posted, held }) => taken.has(posted - held - available))) {
@@ -218,7 +219,9 @@ function partialSums(amounts: readonly bigint[]): ReadonlySet<bigint> {
 const firstLine = (changes: readonly Change[]): bigint | undefined =>
   changes.find(({ line }) => line !== null)?.line?.sequence
 
-/** The moments of which some instant lies between the two times. They are in order, so the first is searched by halves. */
+/**
+ * The moments of which some instant lies between the two times. They are in order, so the first is searched by halves.
+ */
 function momentsWithin(moments: readonly Moment[], start: number, end: number): Moment[] {
   let low = 0
   let high = moments.length

@@ -51,7 +51,10 @@ function checkRecord(
     report('C2', 'what is remembered is not what was answered', { command, final, record })
 }
 
-/** Money that moves because of something else that was asked for: the exchange of a payment, the rest of a balance that is closed. */
+/**
+ * Money that moves because of something else that was asked for: the exchange of a payment, the rest of a balance that
+ * is closed.
+ */
 function isConsequence({ name }: Effect, asked: ReadonlyMap<string, unknown>, closings: History['closings']): boolean {
   const [because, of = ''] = name?.split('/', 2) ?? []
   return (

@@ -2,7 +2,10 @@
 import type { Books, Effect, History, Resolution, ThingKind } from './history.ts'
 import type { Report } from './outcomes.ts'
 
-/** How an exchange ended, or the payment that it buys for, by the word of the operator's people; `ends` is the partner's. */
+/**
+ * How an exchange ended, or the payment that it buys for, by the word of the operator's people; `ends` is the
+ * partner's.
+ */
 function endsOf(
   effect: Effect,
   ends: string,
@@ -100,7 +103,10 @@ function checkEvents(
 /** How things begin; of a request no event tells, it is open when it is there. */
 const BEGINNINGS: Readonly<Record<ThingKind, string | null>> = { file: null, schedule: null, request: 'open' }
 
-/** The events of a thing lead from its beginning to its status, whatever order they are read in: whoever enters a status leaves it, but for the last. */
+/**
+ * The events of a thing lead from its beginning to its status, whatever order they are read in: whoever enters a status
+ * leaves it, but for the last.
+ */
 function checkPath(thing: Books['things'][number], events: Books['events'], report: Report): void {
   const entered = count(events.map(({ status }) => status))
   const left = count(events.map(({ previous }) => previous ?? ''))

@@ -63,9 +63,9 @@ const ended = (id: string) => [
 ]
 
 /**
- * A account opens with 100. A file of three rows is submitted twice: one row takes 10, one is refused with 90 there, one is
- * nobody's. A schedule pays 5 and is run once more, paused before that comes to anything, and cancelled. Two sums come for a
- * request and pay it, a third comes too late. A file that nobody submits has a bad row and no payment.
+ * A account opens with 100. A file of three rows is submitted twice: one row takes 10, one is refused with 90 there,
+ * one is nobody's. A schedule pays 5 and is run once more, paused before that comes to anything, and cancelled. Two
+ * sums come for a request and pay it, a third comes too late. A file that nobody submits has a bad row and no payment.
  */
 function good(): { history: History; books: Books } {
   const rows = [wanted('r1', 10n), wanted('r2', 500n), wanted('r3', 1n)]

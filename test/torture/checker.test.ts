@@ -4,8 +4,8 @@ import type { Books, Call, Command, History } from './history.ts'
 import { call, decided, event, hold, line, made, no, pay, yes, type Spoil } from './made-up.ts'
 
 /**
- * A account opens with 100. p1 takes 60 and completes; p2 asks for 50 and is refused with 40 there; t1 moves 30 to B, its
- * answer is lost and found again; p3 asks for 20 in the same transaction and is refused with the 10 that t1 left.
+ * A account opens with 100. p1 takes 60 and completes; p2 asks for 50 and is refused with 40 there; t1 moves 30 to B,
+ * its answer is lost and found again; p3 asks for 20 in the same transaction and is refused with the 10 that t1 left.
  */
 function good(): { history: History; books: Books } {
   const commands = [pay('p1', 60n), pay('p2', 50n), pay('t1', 30n, { kind: 'transfer', to: 'B' }), pay('p3', 20n)]

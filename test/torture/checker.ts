@@ -1,6 +1,6 @@
 /**
- * The judge of a torture: given everything that clients sent and heard, and everything that the books say, it lists what
- * cannot both be true. Pure, so that it is tested itself with made-up histories, good and bad.
+ * The judge of a torture: given everything that clients sent and heard, and everything that the books say, it lists
+ * what cannot both be true. Pure, so that it is tested itself with made-up histories, good and bad.
  *
  * The rules that it checks
  *  * C1 A key has one final answer for ever, byte for byte; everything else is 503 with Retry-After, 409 or no answer.
@@ -8,12 +8,14 @@
  *    answered yes or not at all. What was promised for later has come by then, or a reason is written down, never both; only a
  *    schedule that was stopped owes nothing. A no never moved money. A quote is used once, and nobody is told that it was
  *    when it was not.
- *  * C3 Every balance is one that a single account could have had: its changes in the order in which they were committed
+ *  * C3 Every balance is one that a single account could have had: its changes in the order in which they were
+ * committed
  *    number their lines without a gap, continue each other's running balance and never fall below zero; whatever was
  *    decided was decided between the question and the answer; a no told what was available at a moment between the two;
  *    and so did whoever looked at the balance.
  *  * C4 Every change of a status has exactly one event, and all money ends as its trigger says.
- *  * C5 A file, a schedule and a request say of themselves what has become of them. Nothing is made for one while it is at
+ *  * C5 A file, a schedule and a request say of themselves what has become of them. Nothing is made for one while it is
+ * at
  *    rest. Money counts towards one request at most, one that it quotes, and towards it as long as it is asked for.
  */
 import { checkAccounts } from './check-accounts.ts'

@@ -1,10 +1,10 @@
 /**
- * Impatient integrators: they send payments, transfers and exchanges against tight balances to any node, and whatever else they
- * do takes several steps (stories.ts). They repeat each command under its one key until it is decided, some of them twice at
- * once to two nodes, and write down everything that was said.
+ * Impatient integrators: they send payments, transfers and exchanges against tight balances to any node, and whatever
+ * else they do takes several steps (stories.ts). They repeat each command under its one key until it is decided, some
+ * of them twice at once to two nodes, and write down everything that was said.
  *
- * A customer has a purse that fills and two balances that are tight, so that there is always something to refuse, and one in
- * dollars, which are bought from the others and sold to them.
+ * A customer has a purse that fills and two balances that are tight, so that there is always something to refuse, and
+ * one in dollars, which are bought from the others and sold to them.
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -34,7 +34,9 @@ const DECIDED_MS = 90_000
 const COMMANDS_MAX = 150_000
 /** How often the operator's people look at exchanges in doubt. */
 const RESOLVE_MS = 400
-/** How often somebody goes on with a story rather than sending something by itself, and how many there are at a time. */
+/**
+ * How often somebody goes on with a story rather than sending something by itself, and how many there are at a time.
+ */
 const STORY_SHARE = 0.12
 const STORIES_MAX = 24
 
@@ -60,7 +62,9 @@ const DOUBTED = 1_501n
 export interface ClientsOptions {
   readonly nodes: readonly Pick<ClusterNode, 'url' | 'name'>[]
   readonly customers: readonly CreatedCustomer[]
-  /** For stories: customers whose larger payments wait for people, the owners of all, and two people of the operator. */
+  /**
+   * For stories: customers whose larger payments wait for people, the owners of all, and two people of the operator.
+   */
   readonly people?: People
   readonly workers: number
   readonly seed: number
@@ -319,7 +323,10 @@ export class Clients {
     }
   }
 
-  /** A quote and what is made from it, some of them by two who do not know of each other; null when no quote was to be had. */
+  /**
+   * A quote and what is made from it, some of them by two who do not know of each other; null when no quote was to be
+   * had.
+   */
   async #exchange(): Promise<Single | null> {
     const random = this.#random
     const again = random.chance(0.2) ? this.#usedOnce.pop() : undefined

@@ -1,11 +1,12 @@
 /**
  * The material of a verdict: the requests and answers of clients (the history), and the rows of Postgres (the books).
  *
- * A command may leave two things behind: something that was made under its key (a file, a schedule, a request for money), and
- * money that it wants moved. Money moves at once, or later by itself: by the row of a file, a day of a schedule, the bank's
- * message. Either way it has a name of its own, by which it is found in the books.
+ * A command may leave two things behind: something that was made under its key (a file, a schedule, a request for
+ * money), and money that it wants moved. Money moves at once, or later by itself: by the row of a file, a day of a
+ * schedule, the bank's message. Either way it has a name of its own, by which it is found in the books.
  *
- * Times are epoch milliseconds of one machine: the clients' and those of the commits (Postgres, track_commit_timestamp).
+ * Times are epoch milliseconds of one machine: the clients' and those of the commits (Postgres,
+ * track_commit_timestamp).
  */
 
 export type MoneyKind = 'payment' | 'transfer' | 'exchange' | 'arrival'
@@ -33,7 +34,10 @@ export interface Wanted {
   readonly amount: bigint
   /** Another amount that it may have, because it was edited at the same moment. */
   readonly or?: bigint
-  /** The status that it comes to. A payment of a schedule waits as `scheduled` before, as long as there is no money for it. */
+  /**
+   * The status that it comes to. A payment of a schedule waits as `scheduled` before, as long as there is no money for
+   * it.
+   */
   readonly ends: string
 }
 
@@ -44,7 +48,9 @@ export interface Command {
   readonly path: string
   readonly kind: CommandKind
   readonly wants: readonly Wanted[]
-  /** The key under which the thing was made that it is about: the file that is submitted, the request that money quotes. */
+  /**
+   * The key under which the thing was made that it is about: the file that is submitted, the request that money quotes.
+   */
   readonly about?: string
   /** The quote of an exchange. */
   readonly quoteId?: string
@@ -76,7 +82,10 @@ export interface Look {
 export interface Rest {
   /** The key under which the thing was made. */
   readonly about: string
-  /** When it was first asked for: from then on what was promised before need not come any more. Infinity when nobody can say. */
+  /**
+   * When it was first asked for: from then on what was promised before need not come any more. Infinity when nobody can
+   * say.
+   */
   readonly asked: number
   /** When that was answered; Infinity when it was not. */
   readonly from: number
@@ -126,7 +135,10 @@ export interface Change extends Written {
   readonly line: { readonly sequence: bigint; readonly running: bigint } | null
 }
 
-/** A decided command, yes or no, as it is remembered. In which order those of a transaction were decided is not written down. */
+/**
+ * A decided command, yes or no, as it is remembered. In which order those of a transaction were decided is not written
+ * down.
+ */
 export interface Decided extends Written {
   readonly key: string
   readonly yes: boolean
@@ -167,7 +179,10 @@ export interface Thing {
   readonly key: string
   readonly kind: ThingKind
   readonly status: string
-  /** Of a file the payments made from its rows, of a schedule those of its days; of a request what was paid, minor units. */
+  /**
+   * Of a file the payments made from its rows, of a schedule those of its days; of a request what was paid, minor
+   * units.
+   */
   readonly made: bigint
   /** Rows, or days, that came to nothing. */
   readonly failed: bigint

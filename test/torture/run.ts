@@ -4,8 +4,8 @@
  *   npm run torture -- [--minutes 5] [--seed N] [--nodes 3] [--only 'node killed'] [--calm]
  *
  * Prints the seed first: the same seed makes the same faults in the same order with the same clients, though not at the
- * same instant. Ends with a drain, the checker, the audit and a table of what was survived. Exits 1 on any violation, with
- * the evidence.
+ * same instant. Ends with a drain, the checker, the audit and a table of what was survived. Exits 1 on any violation,
+ * with the evidence.
  */
 import { parseArgs } from 'node:util'
 import { setTimeout as pause } from 'node:timers/promises'

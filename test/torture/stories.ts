@@ -1,7 +1,8 @@
 /**
- * Tasks of integrators with several steps: files that are sent in, checked and submitted; schedules that are run, paused and
- * cancelled; requests for money that is paid in parts. A story yields where it has to wait for the service, and is gone on with
- * when somebody comes back to it; when the run ends it is left where it is. Whatever it asks for is decided before it yields.
+ * Tasks of integrators with several steps: files that are sent in, checked and submitted; schedules that are run,
+ * paused and cancelled; requests for money that is paid in parts. A story yields where it has to wait for the service,
+ * and is gone on with when somebody comes back to it; when the run ends it is left where it is. Whatever it asks for is
+ * decided before it yields.
  */
 import { randomUUID } from 'node:crypto'
 
@@ -38,7 +39,10 @@ export interface Desk {
   /** The texts that tell the bank what to make of a payment, and how that ends. */
   trigger(): { readonly reference: string; readonly ends: string }
   rest(rest: Rest): void
-  /** Sends once what has no key, with the customer's own key or as the customer's owner; null when nothing was said for certain. */
+  /**
+   * Sends once what has no key, with the customer's own key or as the customer's owner; null when nothing was said for
+   * certain.
+   */
   write(
     customer: CreatedCustomer,
     request: {
@@ -98,7 +102,8 @@ async function cancel(
   return isDone
 }
 
-// ── Files ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Files
+// ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 interface File {
   readonly id: string
@@ -193,7 +198,8 @@ async function formOf({ file, ...fields }: Readonly<Record<string, string>> & { 
   return { type: written.headers.get('content-type') as string, bytes: new Uint8Array(await written.arrayBuffer()) }
 }
 
-// ── Schedules ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Schedules
+// ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** Far enough off that no day of it comes by itself. */
 const START_DAYS = [3, 40] as const
@@ -242,7 +248,10 @@ async function* scheduleStory(desk: Desk): Story {
       about: key,
       wants: [{ name: `${key}/${last + 1}`, kind: 'payment', from, to: null, amount, ends }],
     })
-  /** Edits the schedule between two of its days. @returns false without an answer: the edit may have been made, or may still be */
+  /**
+   * Edits the schedule between two of its days. @returns false without an answer: the edit may have been made, or may
+   * still be
+   */
   const edit = async () => {
     const next = BigInt(random.int(100, 1_000))
     const answer = await desk.write(customer, { method: 'PATCH', path, body: { amount: euros(next) } })
@@ -298,7 +307,8 @@ async function* pauseAndResume(
   return (await desk.send(customer, `${path}/resume`)) === 200
 }
 
-// ── Requests for money ────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Requests for money
+// ────────────────────────────────────────────────────────────────────────────────────────────────
 
 const PARTS = [1, 5] as const
 
@@ -346,7 +356,8 @@ async function* requestStory(desk: Desk): Story {
   }
 }
 
-// ── Payments whose money is bought first, and the balances that pay them ──────────────────────────────────────────────
+// ── Payments whose money is bought first, and the balances that pay them
+// ──────────────────────────────────────────────
 
 /** Amounts sold that the partner refuses, or leaves without an answer for a minute, so that staff may be quicker. */
 const REFUSED = 1_309n
@@ -416,11 +427,13 @@ async function* conversionStory(desk: Desk): Story {
     return answer?.status === 200
   }
   if (!isYes('conversion', await pay())) return
-  // From here on at any moment: while the exchange is in doubt, while the bank has the payment, before it gives the money back.
+  // From here on at any moment: while the exchange is in doubt, while the bank has the payment, before it gives the
+  // money back.
   for (let left = CLOSINGS_MAX; left > 0 && !(await close()); left--) yield
 }
 
-// ── Drafts, and what is edited while it waits for people ──────────────────────────────────────────────────────────────
+// ── Drafts, and what is edited while it waits for people
+// ──────────────────────────────────────────────────────────────
 
 async function* draftStory(desk: Desk): Story {
   const { random } = desk
@@ -428,7 +441,10 @@ async function* draftStory(desk: Desk): Story {
   const [purse, one, other] = eurosOf(customer)
   const from = random.pick([purse, one, other])
   const key = randomUUID()
-  /** Above 1 000 a draft waits for an approver, which is the sandbox here; from 1 301 on amounts tell the sandbox what to do. */
+  /**
+   * Above 1 000 a draft waits for an approver, which is the sandbox here; from 1 301 on amounts tell the sandbox what
+   * to do.
+   */
   const anyAmount = () => BigInt(random.int(100, 1_300))
   const { reference, ends } = desk.trigger()
   const made = await desk.ask(customer, {
@@ -454,7 +470,8 @@ async function* draftStory(desk: Desk): Story {
   const draft = await desk.read<{ readonly amount: { readonly amountMinor: string } }>(customer, path)
   if (draft === null) return
   const [amount, or] = [BigInt(draft.amount.amountMinor), anyAmount()]
-  // Submitted and edited at one moment: the payment has one amount or the other, and whichever it has is what people are shown.
+  // Submitted and edited at one moment: the payment has one amount or the other, and whichever it has is what people
+  // are shown.
   const [submitted] = await Promise.all([
     desk.ask(customer, {
       kind: 'draft_submission',

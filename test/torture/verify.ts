@@ -20,7 +20,10 @@ export interface Trial {
   readonly errors: readonly string[]
 }
 
-/** Waits until everything that was promised has come, and every payment and exchange has ended, but for those that the bank never answers. */
+/**
+ * Waits until everything that was promised has come, and every payment and exchange has ended, but for those that the
+ * bank never answers.
+ */
 async function drain(
   cluster: Cluster,
   customers: readonly CreatedCustomer[],

@@ -31,7 +31,8 @@ import {
 } from '../../support/commands.ts'
 import { exchangeCommand, quoteOf } from '../../support/exchange-commands.ts'
 
-// ── Types ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Types
+// ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** The type without what is no data: functions, at any depth, are `never`. */
 type Data<T> = T extends string | number | bigint | boolean | null | undefined
@@ -60,7 +61,8 @@ false satisfies IsData<{ readonly a: 1 } | { readonly context?: { readonly ids: 
 false satisfies IsData<{ readonly list: readonly (() => void)[] }>
 false satisfies IsData<{ readonly rates: ReadonlyMap<string, (amount: bigint) => bigint> }>
 
-// ── Decisions ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Decisions
+// ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** A kind of actor, a command and the states on which it is decided. */
 interface Case {

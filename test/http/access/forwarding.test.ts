@@ -115,7 +115,10 @@ async function openWire(t: Test, home: { readonly port: number; readonly instanc
   return wire
 }
 
-/** Two nodes with a wire between them; the shard is at home on the second, which knows no key of the first one's callers. */
+/**
+ * Two nodes with a wire between them; the shard is at home on the second, which knows no key of the first one's
+ * callers.
+ */
 async function openPair(
   t: Test,
   options: { readonly owner?: Parameters<typeof openNode>[2]; readonly front?: Parameters<typeof openNode>[2] } = {},

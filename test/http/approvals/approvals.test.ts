@@ -1,4 +1,6 @@
-/** Approvals of payments, over HTTP: who is asked, who may decide, what becomes of the payment and its money, and when. */
+/**
+ * Approvals of payments, over HTTP: who is asked, who may decide, what becomes of the payment and its money, and when.
+ */
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import type { Approval } from '../../../lib/approvals/approval-schema.ts'

@@ -1,4 +1,6 @@
-/** Limits of customers over HTTP: what they refuse, that they are exact whoever pays from wherever, and what gives back. */
+/**
+ * Limits of customers over HTTP: what they refuse, that they are exact whoever pays from wherever, and what gives back.
+ */
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import type { CustomerLimits, CustomerLimitsWrite } from '../../../lib/customers/customer-limits-schema.ts'

@@ -1,4 +1,7 @@
-/** Limits of single members over HTTP: what they refuse, in whose name they count, and that they are exact on every node. */
+/**
+ * Limits of single members over HTTP: what they refuse, in whose name they count, and that they are exact on every
+ * node.
+ */
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import type { Test } from 'tap'

@@ -1,11 +1,11 @@
 /**
- * No sequence of acts of one person moves money that two must approve: random acts of the owner against the service itself,
- * while nobody else does anything.
+ * No sequence of acts of one person moves money that two must approve: random acts of the owner against the service
+ * itself, while nobody else does anything.
  *
  *   SEED=123 npm test -- test/http/approvals/one-person.test.ts
  *
- * The preparer has made payments, schedules and drafts before. Every payment that leaves must be one that the policies of the
- * beginning let one person make, or that the preparer wrote alone and the owner approved.
+ * The preparer has made payments, schedules and drafts before. Every payment that leaves must be one that the policies
+ * of the beginning let one person make, or that the preparer wrote alone and the owner approved.
  */
 import { randomUUID } from 'node:crypto'
 import t from 'tap'

@@ -1,4 +1,7 @@
-/** Payments to the customer's own accounts, over HTTP: a policy that leaves them out asks nobody about them, and about everything else. */
+/**
+ * Payments to the customer's own accounts, over HTTP: a policy that leaves them out asks nobody about them, and about
+ * everything else.
+ */
 import t from 'tap'
 import type { AccountDetails } from '../../../lib/accounts/account-details-schema.ts'
 import type { PaymentCheck } from '../../../lib/payments/payment-schema.ts'

@@ -62,8 +62,8 @@ export async function decide(person: Person, approvalId: string, body: object): 
 }
 
 /**
- * Another member of the sandbox customer, signed in. They have the password and the second factor of its approver, whose
- * secret is sealed for one factor; so their factor is the same row under another person.
+ * Another member of the sandbox customer, signed in. They have the password and the second factor of its approver,
+ * whose secret is sealed for one factor; so their factor is the same row under another person.
  */
 export async function addMember(world: World, role: MemberRole): Promise<Person> {
   const { approver } = world.service.sandbox!.customer.members

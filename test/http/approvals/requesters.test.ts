@@ -1,6 +1,6 @@
 /**
- * Who may not approve: everyone who shaped the terms. Which approvals count: those whose givers could still give them. And what
- * an approver has seen does not change under them.
+ * Who may not approve: everyone who shaped the terms. Which approvals count: those whose givers could still give them.
+ * And what an approver has seen does not change under them.
  */
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'

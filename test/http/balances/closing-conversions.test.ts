@@ -1,4 +1,7 @@
-/** Balances that pay what was bought for them: not closed while the money may come back, and no money comes to one that is closed. */
+/**
+ * Balances that pay what was bought for them: not closed while the money may come back, and no money comes to one that
+ * is closed.
+ */
 import t from 'tap'
 import type { Balance } from '../../../lib/balances/balance-schema.ts'
 import type { Exception } from '../../../lib/compliance/exception-schema.ts'
@@ -45,7 +48,10 @@ async function resolve(staff: Person, paymentId: string, body: object): Promise<
   ).status
 }
 
-/** What no client can do: the balance is closed whatever is on its way, as it was by versions that did not know which balance pays. */
+/**
+ * What no client can do: the balance is closed whatever is on its way, as it was by versions that did not know which
+ * balance pays.
+ */
 async function closeByForce(world: World, id: string): Promise<void> {
   await world.query(`update account_details set status = 'closed' where balance_id = $1`, [id])
   await world.query(
@@ -157,7 +163,8 @@ t.test(
         .map(({ amount, reference }) => `${amount.currency} ${amount.amountMinor} ${reference?.split(' ')[0]}`)
         .sort()
 
-    // Bought for the one, and for a payment, sold from the other: neither is there any more when the partner's word comes.
+    // Bought for the one, and for a payment, sold from the other: neither is there any more when the partner's word
+    // comes.
     const exchanged = (
       await exchange(client, (await quote(client, { amount: money(SILENT, 'EUR') })).body.id, {
         sellBalanceId: euros,

@@ -1,4 +1,6 @@
-/** Balances and journals as those who poll them see them: a tag that holds until something changes, and never longer. */
+/**
+ * Balances and journals as those who poll them see them: a tag that holds until something changes, and never longer.
+ */
 import t from 'tap'
 import { createWorld, paymentBody, transferBody } from '../../support/world.ts'
 

@@ -1,4 +1,7 @@
-/** Approval of bulk payments: one for all payments of a file, decided once they are made, and what each of them does then. */
+/**
+ * Approval of bulk payments: one for all payments of a file, decided once they are made, and what each of them does
+ * then.
+ */
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import type { Approval } from '../../../lib/approvals/approval-schema.ts'

@@ -27,7 +27,9 @@ async function report(
   return { link: reply.body, text: await file.text() }
 }
 
-/** Lines of a table as objects by its first line; no cell of these tests has a comma of its own outside the last two. */
+/**
+ * Lines of a table as objects by its first line; no cell of these tests has a comma of its own outside the last two.
+ */
 function lines(text: string): Record<string, string>[] {
   const [head, ...rest] = text
     .trimEnd()
@@ -56,7 +58,8 @@ t.test('a template is read without a fault as it is, and paid when it is filled 
       fileName: `payments.${format}`,
       fields: { createMissingRecipients: 'true' },
     })
-    // Two of the accounts are recipients already; the one that a key makes waits for its approval, and that is all there is against it.
+    // Two of the accounts are recipients already; the one that a key makes waits for its approval, and that is all
+    // there is against it.
     t.strictSame(faults(await rowsOf(client, bulk)), [
       format === 'csv' ? [] : ['recipient_id recipient_not_found'],
       [],

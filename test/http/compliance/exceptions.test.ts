@@ -1,4 +1,6 @@
-/** Outcomes that nobody knows, resolved by two people of the operator: what they see, and what the ledger makes of it. */
+/**
+ * Outcomes that nobody knows, resolved by two people of the operator: what they see, and what the ledger makes of it.
+ */
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import type { AuditEvent } from '../../../lib/identity/audit-event-schema.ts'

@@ -1,4 +1,7 @@
-/** The compliance gate and what staff do about it, over HTTP: what they see, what the customer does not, and where the money is. */
+/**
+ * The compliance gate and what staff do about it, over HTTP: what they see, what the customer does not, and where the
+ * money is.
+ */
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import type { AuditEvent } from '../../../lib/identity/audit-event-schema.ts'

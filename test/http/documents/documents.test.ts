@@ -1,4 +1,7 @@
-/** Documents, attachments and annotations: what may come in, what becomes of it, who sees it, and that hostile files do not. */
+/**
+ * Documents, attachments and annotations: what may come in, what becomes of it, who sees it, and that hostile files do
+ * not.
+ */
 import { createHash, randomBytes } from 'node:crypto'
 import { connect } from 'node:net'
 import { once } from 'node:events'

@@ -1,4 +1,7 @@
-/** Exchanges that wait for people, over HTTP: their money, their rate when everybody has approved, and every way in which they may end without. */
+/**
+ * Exchanges that wait for people, over HTTP: their money, their rate when everybody has approved, and every way in
+ * which they may end without.
+ */
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import type { Approval } from '../../../lib/approvals/approval-schema.ts'

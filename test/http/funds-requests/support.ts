@@ -66,7 +66,9 @@ export interface Money {
   readonly balanceId?: string
 }
 
-/** Money that arrives at the seeded customer's balance, as the service books it. @returns the id of the incoming payment */
+/**
+ * Money that arrives at the seeded customer's balance, as the service books it. @returns the id of the incoming payment
+ */
 export async function arrive(
   world: World,
   { amount, reference, currency = 'EUR', balanceId = world.seeded.balances[currency] }: Money,

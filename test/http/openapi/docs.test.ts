@@ -1,6 +1,6 @@
 /**
- * The interactive reference, as a browser sees it. Needs a Chromium on the PATH (or CHROMIUM naming one); where there is none
- * the part in the browser says so and is left out.
+ * The interactive reference, as a browser sees it. Needs a Chromium on the PATH (or CHROMIUM naming one); where there
+ * is none the part in the browser says so and is left out.
  */
 import { access, constants } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
@@ -37,7 +37,9 @@ const SCROLL = '(() => { const before = scrollY; scrollBy(0, innerHeight / 2); r
 /** An element that came into view is drawn with the second frame after. */
 const NEXT_FRAME = 'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))'
 
-/** Every operation that the page shows from its top to its bottom: of a list this long it holds only what is in view. */
+/**
+ * Every operation that the page shows from its top to its bottom: of a list this long it holds only what is in view.
+ */
 async function operationsShown(page: Page): Promise<string[]> {
   const shown = new Set<string>()
   for (let end = false; !end && shown.size < routes.length; ) {

@@ -241,7 +241,8 @@ t.test('limits that change under payments are never exceeded', async (t) => {
     ],
   })
   const nodes = [customer.client, customer.client.with({ url: () => other.url })]
-  // Each node has a balance that the other does not touch, so only the change of limits can make what it remembers stale.
+  // Each node has a balance that the other does not touch, so only the change of limits can make what it remembers
+  // stale.
   const pay = async (nth: number): Promise<number> => {
     const { status } = await nodes[nth % 2]!.createPayment(
       paymentBody(customer.balanceIds[nth % 2]!, customer.recipients.EUR, 100),

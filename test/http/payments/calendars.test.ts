@@ -1,4 +1,7 @@
-/** Connections that keep cut-offs and bank holidays: when a payment without a date is carried out, and until when money is waited for. */
+/**
+ * Connections that keep cut-offs and bank holidays: when a payment without a date is carried out, and until when money
+ * is waited for.
+ */
 import t from 'tap'
 import type { PaymentCheck } from '../../../lib/payments/payment-schema.ts'
 import {

@@ -1,4 +1,6 @@
-/** Drafts over HTTP: written, changed, thrown away and submitted; and what can be known of a payment before it is made. */
+/**
+ * Drafts over HTTP: written, changed, thrown away and submitted; and what can be known of a payment before it is made.
+ */
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import type { Payment, PaymentCheck } from '../../../lib/payments/payment-schema.ts'

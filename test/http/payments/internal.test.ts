@@ -1,4 +1,7 @@
-/** Payments to balances on this platform, over HTTP: the rail `internal`, by every way of making a payment, and the payee's side of it. */
+/**
+ * Payments to balances on this platform, over HTTP: the rail `internal`, by every way of making a payment, and the
+ * payee's side of it.
+ */
 import t from 'tap'
 import type { AccountDetails } from '../../../lib/accounts/account-details-schema.ts'
 import type { IncomingPayment } from '../../../lib/incoming-payments/incoming-payment-schema.ts'

@@ -1,4 +1,6 @@
-/** References, symbols, purposes and end-to-end ids of payments, over HTTP: creation, check, drafts, schedules, notes. */
+/**
+ * References, symbols, purposes and end-to-end ids of payments, over HTTP: creation, check, drafts, schedules, notes.
+ */
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { addDays } from '../../../lib/base/clock.ts'

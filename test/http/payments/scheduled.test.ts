@@ -1,4 +1,7 @@
-/** Payments for a later day, over HTTP: what is held when, what becomes of them on their day, and who can stop them before. */
+/**
+ * Payments for a later day, over HTTP: what is held when, what becomes of them on their day, and who can stop them
+ * before.
+ */
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import type { Approval } from '../../../lib/approvals/approval-schema.ts'

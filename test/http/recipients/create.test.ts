@@ -1,4 +1,7 @@
-/** Making, listing and changing recipients over HTTP: what is refused, what is kept, what is shown, and that a key answers once. */
+/**
+ * Making, listing and changing recipients over HTTP: what is refused, what is kept, what is shown, and that a key
+ * answers once.
+ */
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import type { Recipient } from '../../../lib/recipients/recipient-schema.ts'

@@ -22,7 +22,8 @@ async function leave(world: World, id: string): Promise<string> {
 
 t.test('several nodes look at once, and many are due', async (t) => {
   await using first = await createWorld()
-  // Nodes that know nothing of one another: each believes that every shard is its own. The last one has made the keys that hold.
+  // Nodes that know nothing of one another: each believes that every shard is its own. The last one has made the keys
+  // that hold.
   await using second = await createWorld({ databaseUrl: first.databaseUrl })
   await using world = await createWorld({ databaseUrl: first.databaseUrl })
   t.equal(new Set([first.url, second.url, world.url]).size, 3)

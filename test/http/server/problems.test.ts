@@ -1,7 +1,7 @@
 /**
- * Every problem that keys, sessions, tenants, limits and the shared conventions can end in, produced over HTTP: its status,
- * its title, the members it promises beyond the common ones, and its headers. The problems of payments and of other
- * resources are produced where those are tested.
+ * Every problem that keys, sessions, tenants, limits and the shared conventions can end in, produced over HTTP: its
+ * status, its title, the members it promises beyond the common ones, and its headers. The problems of payments and of
+ * other resources are produced where those are tested.
  */
 import { connect } from 'node:net'
 import { randomUUID } from 'node:crypto'

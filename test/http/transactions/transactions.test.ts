@@ -1,4 +1,7 @@
-/** Transactions: that every movement is one, what each says while it is under way and afterwards, and how they are found. */
+/**
+ * Transactions: that every movement is one, what each says while it is under way and afterwards, and how they are
+ * found.
+ */
 import t from 'tap'
 import type { JournalLine } from '../../../lib/balances/journal-line-schema.ts'
 import type { Transaction, TransactionDetail, TransactionUpdate } from '../../../lib/transactions/transaction-schema.ts'

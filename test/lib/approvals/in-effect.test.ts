@@ -252,7 +252,8 @@ t.test(
   },
 )
 
-// ── Every kind, compared with what the readers of policies would ask ──────────────────────────────────────────────────
+// ── Every kind, compared with what the readers of policies would ask
+// ──────────────────────────────────────────────────
 
 const CONVERT: Convert = (amount, from, to) => (from === to ? amount : from === 'BGN' || to === 'BGN' ? null : amount)
 const AMOUNTS = Array.from({ length: AMOUNT_MAX + 10 }, (_, minor) => BigInt(minor))

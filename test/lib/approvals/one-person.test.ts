@@ -1,9 +1,10 @@
 /**
  * No sequence of acts of one person moves money that two must approve.
  *
- * A model of one customer, decided by the service's own functions: Ann acts, Ben has prepared things before and does nothing
- * any more. Ann changes policies, decides what she may, makes things herself and by her API key, changes Ben's schedules,
- * drafts, files and recipients, and approves. Whatever goes through is compared with the rules that held at the beginning.
+ * A model of one customer, decided by the service's own functions: Ann acts, Ben has prepared things before and does
+ * nothing any more. Ann changes policies, decides what she may, makes things herself and by her API key, changes Ben's
+ * schedules, drafts, files and recipients, and approves. Whatever goes through is compared with the rules that held at
+ * the beginning.
  *
  *   SEED=123 npm test -- test/lib/approvals/one-person.test.ts
  *

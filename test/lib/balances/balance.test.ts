@@ -19,8 +19,8 @@ const CUSTOMER = ids.next()
 const CONNECTION = ids.next()
 
 /**
- * The result of a decision: `ok`, `refused <slug>` (remembered under its key) or `invalid <code>` (answered, and nothing
- * is remembered). `again` follows where fresher state could turn the no into a yes (I4).
+ * The result of a decision: `ok`, `refused <slug>` (remembered under its key) or `invalid <code>` (answered, and
+ * nothing is remembered). `again` follows where fresher state could turn the no into a yes (I4).
  */
 function outcomeOf({ reply, effects, refused }: Decision): string {
   const again = refused === true ? ' again' : ''
@@ -156,7 +156,8 @@ t.test('a balance that may not pay does not, whatever it holds', (t) => {
   t.end()
 })
 
-// The order of precedence: body, state, duplicates, recipient, limits, funds. Of two things that are wrong, the earlier is told.
+// The order of precedence: body, state, duplicates, recipient, limits, funds. Of two things that are wrong, the earlier
+// is told.
 interface Fault<Command> {
   readonly outcome: string
   readonly state?: (balance: BalanceState) => BalanceState | null
@@ -403,7 +404,8 @@ t.test('without a key an accepted command remembers none', (t) => {
   t.end()
 })
 
-// ── Properties ────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Properties
+// ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 const command = fc.record({
   transfer: fc.boolean(),

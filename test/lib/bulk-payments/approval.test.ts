@@ -1,4 +1,6 @@
-/** The tier of a whole file: by what its rows come to in the policy's currency, the highest where that cannot be said. */
+/**
+ * The tier of a whole file: by what its rows come to in the policy's currency, the highest where that cannot be said.
+ */
 import t from 'tap'
 import { DEFAULT_TIER, NO_POLICY, type Convert, type PolicyTerms } from '../../../lib/approvals/policy.ts'
 import { batchTier, totalIn } from '../../../lib/bulk-payments/approval.ts'

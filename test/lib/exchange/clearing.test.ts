@@ -1,6 +1,6 @@
 /**
- * The money of exchanges, all pairs of the market: what is booked, settled, taken back and approved leaves nothing in fx_clearing,
- * balances in each currency, and is for the customer exactly what the exchange says.
+ * The money of exchanges, all pairs of the market: what is booked, settled, taken back and approved leaves nothing in
+ * fx_clearing, balances in each currency, and is for the customer exactly what the exchange says.
  *
  *   SEED=123 npm test -- test/lib/exchange/clearing.test.ts
  */

@@ -1,7 +1,7 @@
 /**
  * Both sides of an exchange, for every pair of currencies, either side fixed, amounts from one minor unit to 10^15: the
- * fixed side stays as it is, the other is the exact value rounded half to even. Here nothing is divided: a value is the right
- * one when it is at most half a minor unit away from the exact fraction, and even when it is just that far.
+ * fixed side stays as it is, the other is the exact value rounded half to even. Here nothing is divided: a value is the
+ * right one when it is at most half a minor unit away from the exact fraction, and even when it is just that far.
  *
  *   SEED=123 npm test -- test/lib/exchange/properties.test.ts
  */

@@ -1,4 +1,7 @@
-/** A rate that is taken anew for an exchange which has waited for people: what stays fixed, and how far it may have moved. */
+/**
+ * A rate that is taken anew for an exchange which has waited for people: what stays fixed, and how far it may have
+ * moved.
+ */
 import t from 'tap'
 import { baseRate } from '../../../lib/exchange/market.ts'
 import { price } from '../../../lib/exchange/pricing.ts'

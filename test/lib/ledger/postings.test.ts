@@ -257,7 +257,8 @@ t.test('whatever the amounts, pairs are positive and net per account what the ru
       const applies = ([, variant]: readonly [string, { readonly when?: Expression }]) =>
         variant.when !== undefined && worth(variant.when, amounts) > 0n
       const named = each.variant === undefined ? undefined : rule.variants![each.variant]!
-      // Variants decided by the amounts are left to the amounts: naming one by hand would be the contradiction post refuses.
+      // Variants decided by the amounts are left to the amounts: naming one by hand would be the contradiction post
+      // refuses.
       const variant = named?.when === undefined ? each.variant : undefined
       let debit = named?.when === undefined ? each.debit : rule.debit
       let credit = named?.when === undefined ? each.credit : rule.credit

@@ -3,7 +3,10 @@ import { failureFor } from '../../../lib/rails/failure-codes.ts'
 import { catalogueRules, planOutcome, planTransfer, sandboxTokens } from '../../../lib/sandbox/triggers.ts'
 import { decodeSteps, encodeSteps } from '../../../lib/sandbox/plan-steps.ts'
 
-/** A plan in words: hold, queue, the answer to the submission, the steps, and what reconciliation and a recall would find. */
+/**
+ * A plan in words: hold, queue, the answer to the submission, the steps, and what reconciliation and a recall would
+ * find.
+ */
 function plan(
   amountMinor: bigint,
   reference: string | null = null,

@@ -1,4 +1,6 @@
-/** Reads of balances that go in one statement: each is as new as its question, and unchanged rows are the same object. */
+/**
+ * Reads of balances that go in one statement: each is as new as its question, and unchanged rows are the same object.
+ */
 import t, { type Test } from 'tap'
 import { randomUUID } from 'node:crypto'
 import { BalanceReader } from '../../../storage/balances/balance-reader.ts'

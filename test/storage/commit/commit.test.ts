@@ -705,7 +705,10 @@ t.test('only an error of the server with a state that is final proves that nothi
   t.end()
 })
 
-/** The rows that the running transaction of a connection has written, of all tables, as JSON in a fixed order; the number of the transaction is left out. */
+/**
+ * The rows that the running transaction of a connection has written, of all tables, as JSON in a fixed order; the
+ * number of the transaction is left out.
+ */
 async function writtenRows(connection: Connection): Promise<string[]> {
   const { rows: tables } = (await connection.query({
     name: '',

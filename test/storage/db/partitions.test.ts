@@ -1,4 +1,6 @@
-/** Partitions: rows that are there before their partition, tables that cannot be locked, and rows whose time is over. */
+/**
+ * Partitions: rows that are there before their partition, tables that cannot be locked, and rows whose time is over.
+ */
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { addDays } from '../../../lib/base/clock.ts'

@@ -1,4 +1,7 @@
-/** Lines that no index finds are searched for in stretches: whatever their length, a page is what it would be without them. */
+/**
+ * Lines that no index finds are searched for in stretches: whatever their length, a page is what it would be without
+ * them.
+ */
 import t from 'tap'
 
 import { chainJournal } from '../../../storage/journal/journal-chain.ts'

@@ -1,4 +1,7 @@
-/** Followers of events and transactions that stay open: those of other databases hold nothing up, those of this one skip nothing. */
+/**
+ * Followers of events and transactions that stay open: those of other databases hold nothing up, those of this one skip
+ * nothing.
+ */
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import t, { type Test } from 'tap'
@@ -49,7 +52,10 @@ async function open(t: Test) {
   return { database, url, clientOf, write, followed, follow }
 }
 
-/** A transaction with a number, left open in a database; others have come and gone since, or no snapshot would know of it. */
+/**
+ * A transaction with a number, left open in a database; others have come and gone since, or no snapshot would know of
+ * it.
+ */
 async function begun(client: pg.Client): Promise<void> {
   await client.query('begin')
   await client.query('select pg_current_xact_id()')

@@ -1,4 +1,7 @@
-/** Databases that were restored into another cluster: every event is followed once, whatever the numbers of transactions there. */
+/**
+ * Databases that were restored into another cluster: every event is followed once, whatever the numbers of transactions
+ * there.
+ */
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../../lib/base/clock.ts'
@@ -39,7 +42,9 @@ async function open(t: Test) {
       await cursor.move(range)
       return rows.map(({ id }) => id)
     })
-  /** Passes until so many events were followed: transactions of other tests in the cluster may hold single passes up. */
+  /**
+   * Passes until so many events were followed: transactions of other tests in the cluster may hold single passes up.
+   */
   const follow = async (follower: Follower, max: number, count = max) => {
     const followed: string[] = []
     await until(`${follower} has followed ${count}`, async () => {
@@ -54,7 +59,10 @@ async function open(t: Test) {
     ...(await pass(follower, 10)),
     ...(await pass(follower, 10)),
   ]
-  /** Every number of the old cluster was `by` higher than here: what a dump keeps of it, and its rows are written by other transactions. */
+  /**
+   * Every number of the old cluster was `by` higher than here: what a dump keeps of it, and its rows are written by
+   * other transactions.
+   */
   const restore = async (by: number) => {
     for (const table of ['webhook_relay', 'transaction_following']) {
       await database.pool.query(

@@ -1,4 +1,7 @@
-/** Every move that a payment makes once it was submitted, each as its trigger causes it: status, update log, holds, journal, events. */
+/**
+ * Every move that a payment makes once it was submitted, each as its trigger causes it: status, update log, holds,
+ * journal, events.
+ */
 import t from 'tap'
 import { until } from '../../../support/until.ts'
 import { createWorld, paymentBody, type World } from '../../../support/world.ts'
