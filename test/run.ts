@@ -31,8 +31,8 @@ const STOP_PATIENCE_MS = 10_000
 const FILE_TIMEOUT_S = 300
 
 /**
- * Files at once, on two cores, in turn: one that compares times of answers runs alone; those that start nodes or Redis of their
- * own have deadlines to keep; the others wait for something half of their time.
+ * Files at once, on two cores, in turn: one that compares times of answers runs alone; those that start nodes or Redis
+ * of their own have deadlines to keep; the others wait for something half of their time.
  */
 const COMPARES_TIMES = 'test/faults/slow-requests.test.ts'
 const MANY_PROCESSES = /^test\/(?:faults|start|storage\/redis)\//
