@@ -52,7 +52,7 @@ export async function admitDecision(
     (shown.amount === null ||
       (shown.amount.amountMinor === amount?.amountMinor && shown.amount.currency === amount.currency))
   if (!isShown) refuseChanged(recipientMaskedIdentifier)
-  const blocked = (await subject.blocked?.(tx, approval)) ?? null
+  const blocked = (await subject.blocked?.(tx, approval, decision)) ?? null
   if (blocked !== null) throw new ProblemError(blocked)
   return approval
 }

@@ -14,8 +14,8 @@ export interface SubjectOutcome {
  * The behaviour of one kind of subject when its approval ends. Each method runs within the transaction of the decision.
  */
 export interface ApprovalSubject {
-  /** Returns the reason why the approval cannot be decided now; null when it can be decided. */
-  blocked?(tx: ApprovalTx, approval: ApprovalRecord): Promise<Problem | null>
+  /** Returns the reason why the approval cannot be decided so now; null when it can. */
+  blocked?(tx: ApprovalTx, approval: ApprovalRecord, decision: 'approved' | 'rejected'): Promise<Problem | null>
   /**
    * Checks, before an approval goes through, whether the subject still has the terms that the approvers were shown.
    * Returns null when it does. Otherwise the approval is withdrawn for the returned reason, and the approver is told.

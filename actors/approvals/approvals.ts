@@ -297,7 +297,8 @@ export class Approvals extends Poller {
     if (
       sandboxAt !== null &&
       sandboxAt <= now &&
-      ((await this.#subject(approval).blocked?.(tx, approval)) ?? null) === null
+      ((await this.#subject(approval).blocked?.(tx, approval, approval.sandboxDecision as 'approved' | 'rejected')) ??
+        null) === null
     ) {
       await this.#decideForSandbox(tx, approval, approval.sandboxDecision as 'approved' | 'rejected', afterwards)
       return

@@ -17,6 +17,9 @@ import {
   wakeBulk,
 } from '../../storage/bulk-payments/bulk-runs.ts'
 import { lockBulk } from '../../storage/bulk-payments/bulk-payments.ts'
+import { frozenProblem } from '../../lib/balances/staff-hold.ts'
+import { transitionProblem } from '../../lib/base/problems.ts'
+import { hasFrozenPayer } from '../../storage/balances/staff-holds.ts'
 import { readPayments } from '../../storage/payments/payment-states.ts'
 import type { ApprovalSubject } from '../approvals/approval-subject.ts'
 import { dueOf, withdrawalOf } from '../payments/approve-payment.ts'
@@ -29,15 +32,11 @@ const LOT = 64
 /** The behaviour of bulk payments as subjects of approvals. `nudge` is called when there are payments to follow. */
 export function bulkPaymentSubject({ nudge }: { readonly nudge: () => void }): ApprovalSubject {
   return {
-    async blocked({ client }, { subjectId }) {
+    async blocked({ client }, { subjectId }, decision) {
       const bulk = await lockBulk(client, subjectId)
-      return bulk?.status !== 'submitting'
-        ? null
-        : {
-            slug: 'invalid-transition',
-            detail: 'The payments of the bulk payment are still being created.',
-            extra: { currentStatus: bulk.status, allowed: AFTER_RUN },
-          }
+      if (bulk?.status !== 'submitting')
+        return decision === 'approved' && (await hasFrozenPayer(client, subjectId)) ? frozenProblem('frozen') : null
+      return transitionProblem('The payments of the bulk payment are still being created.', bulk.status, AFTER_RUN)
     },
     async shapedBy({ client }, { subjectId }) {
       // Edits of payees count from the creation of the bulk payment, because its payments use the payees as they were

@@ -31,6 +31,8 @@ import type { ApprovalTx, Ending } from '../../storage/approvals/approvals.ts'
 import type { ExchangeFactsCache } from '../../storage/exchange/exchange-facts.ts'
 import { readExchange } from '../../storage/exchange/exchanges.ts'
 import type { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
+import { frozenProblem } from '../../lib/balances/staff-hold.ts'
+import { balanceStatus } from '../../storage/balances/staff-holds.ts'
 import { takeAvailable } from '../../storage/balances/balance-funds.ts'
 import type { ApprovalSubject, SubjectOutcome } from '../approvals/approval-subject.ts'
 import type { FxPartner } from '../providers/fx.ts'
@@ -61,6 +63,11 @@ function withdrawalOf({ status, reason }: Ending): ExchangeWithdrawal {
 /** Exchanges as the subjects of approvals: spot exchanges, and contracts with later drawdowns. */
 export function exchangeSubject(options: ExchangeSubjectOptions): ApprovalSubject {
   return {
+    async blocked({ client }, { subjectId }, decision) {
+      if (decision === 'rejected') return null
+      const exchange = await readExchange(client, subjectId)
+      return exchange === null ? null : frozenProblem(await balanceStatus(client, exchange.exchange.sellBalanceId))
+    },
     async ended(tx, approval, ending): Promise<SubjectOutcome> {
       const state = await readExchange(tx.client, approval.subjectId)
       // An exchange leaves `pending_approval` with its approval and in no other way, so this would be a bug.

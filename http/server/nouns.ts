@@ -182,6 +182,7 @@ export function backgroundOf(nouns: BuiltNouns): readonly Background[] {
     { background: [background('journal chain', nouns.journalChain)] },
     nouns.customers,
     nouns.accounts,
+    nouns.balances,
     nouns.fundsRequests,
     nouns.documents,
     nouns.transactions,

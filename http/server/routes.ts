@@ -52,6 +52,7 @@ import * as recipientReviews from '../recipients/recipient-reviews.ts'
 import * as recipients from '../recipients/recipients.ts'
 import * as scheduledPayments from '../scheduled-payments/scheduled-payments.ts'
 import * as sessions from '../identity/sessions.ts'
+import * as staffHolds from '../balances/staff-holds.ts'
 import * as statements from '../statements/statements.ts'
 import * as stepUp from '../identity/step-up.ts'
 import * as transactions from '../transactions/transactions.ts'
@@ -76,6 +77,7 @@ export const routes: readonly Route[] = [
   listAuditEvents,
   ...Object.values(balances),
   ...Object.values(balanceChanges),
+  ...Object.values(staffHolds),
   ...Object.values(accountDetails),
   ...Object.values(statements),
   ...Object.values(jobs),

@@ -71,7 +71,7 @@ export function refuse(
 }
 
 /** Builds the problem of a balance that does not cover `required`, minor units. */
-export function insufficientFunds(balance: BalanceState, required: bigint): Problem {
+export function insufficientFunds(balance: Pick<BalanceState, 'available' | 'currency'>, required: bigint): Problem {
   const currency = balance.currency as CurrencyCode
   return {
     slug: 'insufficient-funds',

@@ -9,7 +9,14 @@ export const AUDIT_ACTIONS = {
   approval: ['approval.approved', 'approval.rejected', 'approval.cancelled', 'approval.expired'],
   approval_policy: ['approval_policy.updated'],
   attachment: ['attachment.uploaded', 'attachment.deleted'],
-  balance: ['balance.opened', 'balance.updated', 'balance.closed', 'statement.requested'],
+  balance: [
+    'balance.opened',
+    'balance.updated',
+    'balance.closed',
+    'balance.frozen',
+    'balance.unfrozen',
+    'statement.requested',
+  ],
   bulk_payment: [
     'bulk_payment.created',
     'bulk_payment.revalidated',
@@ -85,6 +92,7 @@ export const AUDIT_ACTIONS = {
     'scheduled_payment.failed',
   ],
   session: ['session.created', 'session.revoked'],
+  staff_hold: ['staff_hold.placed', 'staff_hold.released', 'staff_hold.expired'],
   team: ['team.created', 'team.updated', 'team.deleted'],
   transaction: ['transaction.updated'],
   user: ['user.updated', 'password.changed', 'password.reset'],

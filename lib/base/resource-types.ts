@@ -9,6 +9,7 @@ const PATHS = {
   scheduled_payment: 'scheduled-payments',
   bulk_payment: 'bulk-payments',
   job: 'jobs',
+  staff_hold: 'staff-holds',
   incoming_payment: 'incoming-payments',
 } as const
 

@@ -46,6 +46,7 @@ export const DUE_TABLES = {
       select from scheduled_occurrence o where o.scheduled_payment_id = scheduled_payment.id and o.status = 'due')`,
     notifies: true,
   },
+  staff_hold: { at: 'expires_at', where: "status = 'active'", notifies: true },
   statement_calendar: { at: 'due_at', notifies: true },
   transfer_order: { at: 'due_at', notifies: false },
 } as const satisfies Readonly<Record<string, DueTable>>

@@ -44,6 +44,7 @@ import { Setting } from '../customers/setting-entity.ts'
 import { Session } from '../identity/session-entity.ts'
 import { Statement } from '../statements/statement-entity.ts'
 import { StoredFile } from '../documents/stored-file-entity.ts'
+import { StaffHold } from '../balances/staff-hold-entity.ts'
 import { Team } from '../identity/team-entity.ts'
 import { Transfer } from '../transfers/transfer-entity.ts'
 import { WebhookEndpoint } from '../webhooks/webhook-endpoint-entity.ts'
@@ -94,6 +95,7 @@ export const ENTITIES = [
   Setting,
   Statement,
   StoredFile,
+  StaffHold,
   Team,
   Transfer,
   WebhookEndpoint,

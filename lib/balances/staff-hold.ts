@@ -1,0 +1,59 @@
+/** Freezing of balances and holds by the operator's staff: the rules. Pure. */
+import type { BalanceStatus } from './closing.ts'
+import { type Problem, transitionProblem } from '../base/problems.ts'
+import type { HoldSubjectType } from '../decisions/effects.ts'
+
+/**
+ * What staff hold money for. A `legal_order` is an order of an authority, of which the customer sees no more than of a
+ * review; a `manual` hold has any other reason, and may end by itself.
+ */
+export const STAFF_HOLD_SUBJECTS = ['legal_order', 'manual'] as const satisfies readonly HoldSubjectType[]
+export type StaffHoldSubject = (typeof STAFF_HOLD_SUBJECTS)[number]
+
+export const STAFF_HOLD_STATUSES = ['active', 'released', 'expired'] as const
+
+/** The text that customers see with a manual hold. Those of legal orders are veiled where holds are shown. */
+export const STAFF_HOLD_DESCRIPTION = 'Reserved by the bank'
+
+/** A hold that staff have placed. Amounts are minor units, times epoch milliseconds. */
+export interface StaffHoldRecord {
+  readonly id: string
+  readonly balanceId: string
+  readonly customerId: string
+  readonly operatorId: string
+  readonly shard: number
+  readonly subjectType: StaffHoldSubject
+  readonly amount: bigint
+  readonly currency: string
+  readonly status: (typeof STAFF_HOLD_STATUSES)[number]
+  /** For staff alone. */
+  readonly reason: string
+  readonly placedBy: string
+  readonly placedByName: string
+  readonly releaseReason: string | null
+  readonly version: number
+  readonly expiresAt: number | null
+  readonly resolvedAt: number | null
+  readonly createdAt: number
+}
+
+/** The statuses from which staff freeze and unfreeze a balance. A frozen balance takes credits and pays nothing. */
+const FREEZES = { freeze: { from: 'active', to: 'frozen' }, unfreeze: { from: 'frozen', to: 'active' } } as const
+
+/** Decides a freeze or its end: the next status, or the problem that refuses it. */
+export function moveFreeze(
+  status: BalanceStatus,
+  move: keyof typeof FREEZES,
+): { readonly status: 'active' | 'frozen' } | { readonly refused: Problem } {
+  const { from, to } = FREEZES[move]
+  return status === from ? { status: to } : { refused: transitionProblem(`The balance is ${status}.`, status, [from]) }
+}
+
+/** Returns the problem of an approval of something that a frozen balance would pay; null when it may be approved. */
+export function frozenProblem(status: BalanceStatus | null): Problem | null {
+  return status === 'frozen'
+    ? transitionProblem('The balance that pays is frozen; it can be approved when the freeze has ended.', status, [
+        'active',
+      ])
+    : null
+}
