@@ -1,5 +1,6 @@
 /** The tax within the fees of payments: posted with the fee, and shown wherever the fee is. */
 import t from 'tap'
+import type { AccountDetails } from '../../../lib/accounts/account-details-schema.ts'
 import type { DownloadLink } from '../../../lib/contract/download-link.ts'
 import type { Job } from '../../../lib/jobs/job-schema.ts'
 import type { PaymentCheck } from '../../../lib/payments/payment-schema.ts'
@@ -12,6 +13,7 @@ import { until } from '../../support/until.ts'
 import { createWorld, paymentBody, type World } from '../../support/world.ts'
 import { rowsOf, table, uploaded } from '../bulk-payments/support.ts'
 import { submitted } from '../bulk-payments/submitting.ts'
+import { createByKey } from '../recipients/support.ts'
 import { charge } from './pricing.ts'
 
 const eur = (minor: number) => ({ amountMinor: String(minor), currency: 'EUR' })
@@ -111,6 +113,29 @@ t.test('tax in fees', async (t) => {
         ['20', `Payment ${returned.number}, fee given back, tax in the fee`],
       ],
     )
+  })
+
+  await t.test('a payment within the platform takes it in the same entry', async (t) => {
+    const payee = await world.customer({ balances: [{ currency: 'EUR', amount: 0n }] })
+    const [account] = (await payee.client.list<AccountDetails>(`/balances/${payee.balanceIds[0]}/details`)).body.data
+    const made = await createByKey(client, {
+      name: account!.accountHolderName,
+      currency: 'EUR',
+      bank: { iban: account!.iban },
+    })
+    await world.query('delete from outbox where object_id in (select id from approval where subject_id = $1)', [
+      made.body.id,
+    ])
+    await world.query('delete from approval where subject_id = $1', [made.body.id])
+    await world.query(`update recipient set status = 'active', approval = null, version = version + 1 where id = $1`, [
+      made.body.id,
+    ])
+    const within = (await client.createPayment(paymentBody(balanceId, made.body.id, 1_000))).body
+    t.match(within, { rail: 'internal', fee: eur(120), feeTax: eur(20) })
+    await client.paymentReaching(within.id, 'completed')
+    t.strictSame(await taxOf(world, within.id), ['L20 20'])
+    t.match(await client.balance(balanceId), { bookBalance: eur(93_760) })
+    t.match(await payee.client.balance(payee.balanceIds[0]!), { bookBalance: eur(1_000) })
   })
 
   await t.test('transactions, confirmations and exports show it', async (t) => {
