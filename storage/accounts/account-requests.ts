@@ -7,6 +7,9 @@ import type { KnownDetails } from '../../lib/accounts/requests.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { Database } from '../db/database.ts'
 import type { TransactionClient } from '../db/transaction.ts'
+import { pick } from '../db/columns.ts'
+import { from, select } from '../db/select.ts'
+import { AccountDetails } from './account-details-entity.ts'
 
 /** Locks all details of a balance until the transaction ends; the caller must hold the lock of the balance. */
 export async function lockDetails(client: TransactionClient, balanceId: string): Promise<readonly KnownDetails[]> {
@@ -57,6 +60,19 @@ export interface DueDetails {
   readonly accountHolderName: string
 }
 
+const DUE = select(
+  pick(from(AccountDetails, 'd'), [
+    'id',
+    'balanceId',
+    'customerId',
+    'currency',
+    'scope',
+    'rails',
+    'status',
+    'accountHolderName',
+  ]),
+)
+
 /**
  * Leases due details of these shards (null: all). The lease ends at `until`; then another node may take details that
  * are still due.
@@ -70,26 +86,15 @@ export async function takeDueDetails(
     max,
   }: { readonly now: number; readonly until: number; readonly shards: string | null; readonly max: number },
 ): Promise<readonly DueDetails[]> {
-  const rows = await database.query<
-    [string, string, string, string, DueDetails['scope'], string[], DueDetails['status'], string]
-  >({
+  const rows = await database.query({
     name: 'take_due_details',
     values: [timestamp(now), timestamp(until), shards, max],
     text: `with due as materialized (
         select id from account_details where due_at <= $1::timestamptz and ($3::smallint[] is null or shard = any($3)) order by due_at limit $4 for update skip locked)
       update account_details d set due_at = $2 from due where d.id = due.id
-      returning d.id, d.balance_id, d.customer_id, d.currency, d.scope, d.rails, d.status, d.account_holder_name`,
+      returning ${DUE.sql}`,
   })
-  return rows.map(([id, balanceId, customerId, currency, scope, rails, status, accountHolderName]) => ({
-    id,
-    balanceId,
-    customerId,
-    currency,
-    scope,
-    rails,
-    status,
-    accountHolderName,
-  }))
+  return rows.map((row) => DUE.read(row))
 }
 
 /** Sets when the partner is asked next about details that are not settled. */

@@ -9,6 +9,7 @@ import type { NoticeType } from '../../lib/notices/notices.ts'
 import { IN_EVENT_RANGE, type EventRange } from '../outbox/outbox-cursor.ts'
 import { insertNotices, peopleInRoles } from '../notices/notices.ts'
 import type { TransactionClient } from '../db/transaction.ts'
+import { bigintExpression, expression, select } from '../db/select.ts'
 
 export interface AlertMail {
   readonly to: string
@@ -25,25 +26,24 @@ const above = (name: string) => `(s.value->'${name}'->'threshold'->>'amountMinor
  * payment or the name of the payer. Names are read one by one, by id: with a join, Postgres would read their tables
  * whole as soon as statistics are outdated.
  */
-const WANTED = `select o.type, o.object_id, o.customer_id, o.amount, o.currency, case o.type
+const ALERT = select({
+  type: expression<keyof typeof ALERTS>('o.type'),
+  objectId: expression<string>('o.object_id'),
+  customerId: expression<string>('o.customer_id'),
+  amount: bigintExpression('o.amount'),
+  currency: expression<CurrencyCode>('o.currency'),
+  name: expression<string | null>(`case o.type
     when 'balance.low' then (select b.name from balance b where b.id = o.object_id)
     when 'payment.created' then (select p.number from payment p where p.id = o.object_id)
-    else (select i.payer_name from incoming_payment i where i.id = o.object_id) end
+    else (select i.payer_name from incoming_payment i where i.id = o.object_id) end`),
+})
+const WANTED = `select ${ALERT.sql}
   from outbox o left join setting s on s.owner_id = o.customer_id and s.name = 'alerts'
   where ${IN_EVENT_RANGE} and not o.sandbox and o.type in ('balance.low', 'incoming_payment.received', 'payment.created') and case o.type
     when 'balance.low' then ${setting('balanceLow', true)}
     when 'incoming_payment.received' then ${setting('incoming', false)} and ${above('incoming')}
     when 'payment.created' then ${setting('largePayment', false)} and ${above('largePayment')} else false end
   order by o.created_at, o.id`
-
-type Wanted = [
-  type: keyof typeof ALERTS,
-  objectId: string,
-  customerId: string,
-  amount: string,
-  currency: CurrencyCode,
-  name: string | null,
-]
 
 interface Alert {
   readonly notice: NoticeType
@@ -84,7 +84,7 @@ export async function tellAlerts(
   { bounds }: Pick<EventRange, 'bounds'>,
   now: number,
 ): Promise<AlertMail[]> {
-  const { rows } = await client.query<Wanted>({
+  const { rows } = await client.query<unknown[]>({
     name: 'wanted_alerts',
     text: WANTED,
     values: [...bounds],
@@ -92,12 +92,13 @@ export async function tellAlerts(
   })
   const mails: AlertMail[] = []
   const people = new Map<string, Promise<string[]>>()
-  for (const [type, objectId, customerId, amount, currency, name] of rows) {
+  for (const row of rows) {
+    const { type, objectId, customerId, amount, currency, name } = ALERT.read(row)
     const alert: Alert = ALERTS[type]
     const key = `${customerId} ${alert.roles.join()}`
     if (!people.has(key)) people.set(key, peopleInRoles(client, customerId, alert.roles))
     const subject = alert.title(name ?? 'unnamed')
-    const text = alert.text(`${formatMajor(BigInt(amount), currency)} ${currency}`, name ?? 'somebody who is not named')
+    const text = alert.text(`${formatMajor(amount, currency)} ${currency}`, name ?? 'somebody who is not named')
     const addresses = await insertNotices(
       client,
       ids,

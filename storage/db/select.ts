@@ -52,6 +52,8 @@ export function from<Properties extends object>(
 
 type ReadFrom<Of> = Of extends { readonly '~read'?: () => infer Value } ? Value : never
 
+const epochMs = (sql: string): string => `(extract(epoch from ${sql}) * 1000)::float8`
+
 function shown(sql: string, type: ColumnType | null): SelectExpression<unknown> {
   switch (type) {
     case 'bigint':
@@ -60,7 +62,7 @@ function shown(sql: string, type: ColumnType | null): SelectExpression<unknown> 
       return { sql, reading: 'json' }
     // The driver turns times and days into dates of the local zone.
     case 'timestamptz':
-      return { sql: `(extract(epoch from ${sql}) * 1000)::float8`, reading: 'plain' }
+      return { sql: epochMs(sql), reading: 'plain' }
     case 'date':
       return { sql: `${sql}::text`, reading: 'plain' }
     default:
@@ -70,6 +72,12 @@ function shown(sql: string, type: ColumnType | null): SelectExpression<unknown> 
 
 /** An expression whose values are as the driver gives them. */
 export const expression = <Value>(sql: string): SelectExpression<Value> => ({ sql, reading: 'plain' })
+
+/** An expression of type timestamptz that is never null: epoch milliseconds. */
+export const instantExpression = (sql: string): SelectExpression<number> => expression(epochMs(sql))
+
+/** An expression of type timestamptz that may be null: epoch milliseconds. */
+export const instantOrNull = (sql: string): SelectExpression<number | null> => expression(epochMs(sql))
 
 /** An expression of type bigint that is never null. */
 export const bigintExpression = (sql: string): SelectExpression<bigint> => ({ sql, reading: 'bigint' })

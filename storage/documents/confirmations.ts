@@ -3,6 +3,7 @@ import { timestamp } from '../../lib/base/clock.ts'
 import type { ConfirmationParty } from '../../lib/documents/confirmation-page.ts'
 import { accountDetailsOf } from '../accounts/account-details.ts'
 import type { Database } from '../db/database.ts'
+import { expression, select } from '../db/select.ts'
 
 /** Finds the confirmation of one version of an object; null while none was requested. @throws the driver's errors */
 export async function findConfirmation(
@@ -39,23 +40,30 @@ export async function keepConfirmation(
   return (await findConfirmation(database, objectId, version)) ?? pdf
 }
 
+const PARTY = select({
+  operatorName: expression<string>('o.name'),
+  customerName: expression<string>('c.legal_name'),
+  accountName: expression<string>('b.name'),
+  timezone: expression<string>(
+    `coalesce((select s.value->>'timezone' from setting s where s.owner_id = c.id and s.name = 'preferences'), 'UTC')`,
+  ),
+})
+
 /** Reads the operator and the customer of a balance. */
 export async function partyOf(database: Database, balanceId: string): Promise<ConfirmationParty> {
-  const [row] = await database.query<[string, string, string, string]>({
+  const [row] = await database.query({
     name: 'confirmation_party',
     values: [balanceId],
-    text: `select o.name, c.legal_name, b.name, coalesce((select s.value->>'timezone' from setting s where s.owner_id = c.id and s.name = 'preferences'), 'UTC')
+    text: `select ${PARTY.sql}
       from balance b join customer c on c.id = b.customer_id join operator o on o.id = b.operator_id where b.id = $1`,
   })
   if (row === undefined) throw new Error(`The balance ${balanceId} has vanished.`)
+  const party = PARTY.read(row)
   const details = (await accountDetailsOf(database, [balanceId]))
     .get(balanceId)
     ?.find(({ status, shared }) => status === 'active' && !shared)
   return {
-    operatorName: row[0],
-    customerName: row[1],
+    ...party,
     account: details?.iban ?? details?.accountNumber ?? null,
-    accountName: row[2],
-    timezone: row[3],
   }
 }

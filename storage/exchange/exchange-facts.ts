@@ -10,6 +10,7 @@ import type { Database } from '../db/database.ts'
 import { through, type Queries, type TransactionClient } from '../db/transaction.ts'
 import { CALENDAR_OF_CONNECTION } from '../providers/connection-calendars.ts'
 import { EXCHANGE_TERMS } from '../operators/operators.ts'
+import { expression, select } from '../db/select.ts'
 
 /** About 2 kB each. */
 const REMEMBERED_MAX = 20_000
@@ -77,10 +78,19 @@ interface Terms extends Omit<ExchangeTerms, 'minSellEur'> {
   readonly minSellEur: string
 }
 
-const READ = `select c.operator_id, c.shard, k.id, ${CALENDAR_OF_CONNECTION}, s.value->'enabled',
-    ${EXCHANGE_TERMS},
-    (select json_agg(json_build_object('kind', f.kind, 'currency', f.currency, 'rail', f.rail, 'fixed', f.fixed_minor::text, 'bps', f.bps, 'min', f.min_minor::text,
-        'max', f.max_minor::text, 'taxBps', f.tax_bps, 'refundable', f.refundable, 'passedOn', f.passed_on)) from fee_rule f where f.template_id = o.pricing_template_id and f.kind = 'exchange')
+const FACTS = select({
+  operatorId: expression<string>('c.operator_id'),
+  shard: expression<number>('c.shard'),
+  connectionId: expression<string>('k.id'),
+  calendar: expression<CalendarTerms | null>(CALENDAR_OF_CONNECTION),
+  enabled: expression<readonly string[] | null>(`s.value->'enabled'`),
+  terms: expression<Terms>(EXCHANGE_TERMS),
+  rules: expression<(FeeRuleJson & { readonly currency: string })[] | null>(
+    `(select json_agg(json_build_object('kind', f.kind, 'currency', f.currency, 'rail', f.rail, 'fixed', f.fixed_minor::text, 'bps', f.bps, 'min', f.min_minor::text,
+        'max', f.max_minor::text, 'taxBps', f.tax_bps, 'refundable', f.refundable, 'passedOn', f.passed_on)) from fee_rule f where f.template_id = o.pricing_template_id and f.kind = 'exchange')`,
+  ),
+})
+const READ = `select ${FACTS.sql}
   from customer c join operator o on o.id = c.operator_id
   join provider_connection k on k.id = coalesce((select b.connection_id from balance b where b.customer_id = c.id order by b.id limit 1),
     (select p.id from provider_connection p where p.operator_id = c.operator_id and p.status = 'active' and p.role = 'primary' order by p.id limit 1))
@@ -88,23 +98,9 @@ const READ = `select c.operator_id, c.shard, k.id, ${CALENDAR_OF_CONNECTION}, s.
   where c.id = $1`
 
 async function read(database: Queries, customerId: string): Promise<ExchangeFacts | null> {
-  const [row] = await database.query<
-    [
-      string,
-      number,
-      string,
-      CalendarTerms | null,
-      readonly string[] | null,
-      Terms,
-      (FeeRuleJson & { readonly currency: string })[] | null,
-    ]
-  >({
-    name: 'exchange_desk',
-    text: READ,
-    values: [customerId],
-  })
+  const [row] = await database.query({ name: 'exchange_desk', text: READ, values: [customerId] })
   if (row === undefined) return null
-  const [operatorId, shard, connectionId, calendar, enabled, terms, rules] = row
+  const { operatorId, shard, connectionId, calendar, enabled, terms, rules } = FACTS.read(row)
   const fees = new Map<string, FeeRule[]>()
   for (const rule of rules ?? []) fees.set(rule.currency, [...(fees.get(rule.currency) ?? []), feeRuleOf(rule)])
   return {

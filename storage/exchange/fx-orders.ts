@@ -6,6 +6,7 @@ import type { FxMessageType } from '../../lib/providers/messages.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import { plainArray, textArray } from '../db/array-literal.ts'
 import type { Database } from '../db/database.ts'
+import { expression, select } from '../db/select.ts'
 
 /** An order or inquiry that is due. */
 export interface DueFxOrder {
@@ -16,6 +17,13 @@ export interface DueFxOrder {
   /** Whether the connection has a partner that exchanges; otherwise the operator itself buys and sells. */
   readonly byPartner: boolean
 }
+
+const DUE = select({
+  exchangeId: expression<string>('o.exchange_id'),
+  attempts: expression<number>('o.attempts'),
+  sent: expression<boolean>('due.sent_at is not null'),
+  byPartner: expression<boolean>(`coalesce((k.config->'capabilities'->>'fx')::boolean, true)`),
+})
 
 /**
  * Leases due orders of these shards (null: all), the longest due first. The lease ends at `until`; then another node
@@ -30,7 +38,7 @@ export async function takeDueFxOrders(
     max,
   }: { readonly now: number; readonly until: number; readonly shards: string | null; readonly max: number },
 ): Promise<readonly DueFxOrder[]> {
-  const rows = await database.query<[string, number, boolean, boolean]>({
+  const rows = await database.query({
     name: 'take_due_fx_orders',
     values: [timestamp(now), timestamp(until), shards, max],
     text: `with due as materialized (
@@ -38,9 +46,9 @@ export async function takeDueFxOrders(
         order by due_at limit $4 for update skip locked)
       update fx_order o set due_at = $2, sent_at = coalesce(o.sent_at, $1), attempts = least(o.attempts + 1, 1000)
       from due join exchange e on e.id = due.exchange_id join provider_connection k on k.id = e.connection_id where o.exchange_id = due.exchange_id
-      returning o.exchange_id, o.attempts, due.sent_at is not null, coalesce((k.config->'capabilities'->>'fx')::boolean, true)`,
+      returning ${DUE.sql}`,
   })
-  return rows.map(([exchangeId, attempts, sent, byPartner]) => ({ exchangeId, attempts, sent, byPartner }))
+  return rows.map((row) => DUE.read(row))
 }
 
 /** Sets when open orders are due next, epoch milliseconds by the exchange's id. Finished orders are left out. */

@@ -2,17 +2,26 @@
 import type { RateShift } from '../../lib/exchange/market.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { Queries } from '../db/transaction.ts'
+import { expression, instantOrNull, select } from '../db/select.ts'
+
+const SHIFT = select({
+  connectionId: expression<string>('connection_id'),
+  sellCurrency: expression<string>('sell_currency'),
+  buyCurrency: expression<string>('buy_currency'),
+  shiftBps: expression<number>('shift_bps'),
+  until: instantOrNull('until'),
+})
 
 /** Reads all shifts, by connection. */
 export async function readRateShifts(database: Queries): Promise<ReadonlyMap<string, readonly RateShift[]>> {
-  const rows = await database.query<[string, string, string, number, number | null]>({
+  const rows = await database.query({
     name: 'read_rate_shifts',
     values: [],
-    text: 'select connection_id, sell_currency, buy_currency, shift_bps, (extract(epoch from until) * 1000)::float8 from fx_rate_shift',
+    text: `select ${SHIFT.sql} from fx_rate_shift`,
   })
   const shifts = new Map<string, RateShift[]>()
-  for (const [connectionId, sellCurrency, buyCurrency, shiftBps, until] of rows) {
-    const shift = { sellCurrency, buyCurrency, shiftBps, until }
+  for (const row of rows) {
+    const { connectionId, ...shift } = SHIFT.read(row)
     const known = shifts.get(connectionId)
     if (known === undefined) shifts.set(connectionId, [shift])
     else known.push(shift)

@@ -10,6 +10,9 @@ import type { Database } from '../db/database.ts'
 import { OutboxCursor, IN_EVENT_RANGE } from '../outbox/outbox-cursor.ts'
 import { countArrival, lockFundsRequestOfReference, type FundsRequestTx } from './funds-requests.ts'
 import { inTransaction } from '../db/transaction.ts'
+import { pick } from '../db/columns.ts'
+import { from, select } from '../db/select.ts'
+import { IncomingPayment } from '../incoming-payments/incoming-payment-entity.ts'
 
 /** Events of one pass, of all kinds; arrivals among them are few. */
 const EVENTS_MAX = 20_000
@@ -17,11 +20,10 @@ const EVENTS_MAX = 20_000
 // Events are read first, then their arrivals by id: with a join, Postgres would read both tables whole as soon as
 // statistics are outdated. All arrivals are locked before the first request: a member who assigns an arrival at this
 // moment takes locks in the same order.
-const ARRIVALS = `select i.id, i.amount::text, i.balance_id, i.currency, i.reference from incoming_payment i
+const ARRIVAL = select(pick(from(IncomingPayment, 'i'), ['id', 'amount', 'balanceId', 'currency', 'reference']))
+const ARRIVALS = `select ${ARRIVAL.sql} from incoming_payment i
   where i.id = any (array(select o.object_id from outbox o where ${IN_EVENT_RANGE} and o.type = 'incoming_payment.received' and not o.sandbox))
     and i.status = 'received' and i.reference ilike '%RF%' order by i.received_at, i.id for update of i`
-
-type ArrivalRow = [id: string, amount: string, balanceId: string, currency: string, reference: string]
 
 /**
  * Makes one pass. `now` is epoch milliseconds.
@@ -36,22 +38,26 @@ export async function matchArrivals(database: Database, ids: IdSource, now: numb
     if (place === null) return false
     const stretch = await place.next(EVENTS_MAX)
     if (stretch === null) return false
-    const { rows } = await client.query<ArrivalRow>({
+    const { rows } = await client.query<unknown[]>({
       name: 'matching_arrivals',
       text: ARRIVALS,
       values: [...stretch.bounds],
       rowMode: 'array',
     })
-    for (const row of rows) await match({ client, ids, now }, row)
+    for (const row of rows) await match({ client, ids, now }, ARRIVAL.read(row))
     await place.move(stretch)
     return stretch.more
   })
 }
 
 /** Assigns an arrival to the first request whose reference it quotes and that waits for this money. */
-async function match(tx: FundsRequestTx, [id, amount, balanceId, currency, text]: ArrivalRow): Promise<void> {
+async function match(
+  tx: FundsRequestTx,
+  { id, amount, balanceId, currency, reference: text }: ReturnType<typeof ARRIVAL.read>,
+): Promise<void> {
+  if (balanceId === null || text === null) return
   for (const reference of referencesIn(text)) {
     const request = await lockFundsRequestOfReference(tx.client, { reference, balanceId, currency })
-    if (request !== null && (await countArrival(tx, request, { id, amount: BigInt(amount) }))) return
+    if (request !== null && (await countArrival(tx, request, { id, amount }))) return
   }
 }

@@ -13,7 +13,7 @@ export const ApiKey = defineEntity({
   tableName: 'api_key',
   properties: {
     id: p.uuid().primary(),
-    level: p.text(),
+    level: p.text().$type<'customer' | 'operator'>(),
     tenantId: p.uuid().fieldName('tenant_id'),
     operator: () =>
       p
@@ -24,11 +24,11 @@ export const ApiKey = defineEntity({
         .deleteRule('no action')
         .index(false),
     name: p.text(),
-    environment: p.text(),
+    environment: p.text().$type<'live' | 'test'>(),
     prefix: p.text(),
     sha256: p.uint8array(),
     scopes: p.array().columnType('text[]'),
-    status: p.text(),
+    status: p.text().$type<'active' | 'rotating' | 'revoked'>(),
     expiresAt: instant().fieldName('expires_at').nullable(),
     createdBy: p.uuid().fieldName('created_by'),
     createdAt: instant().fieldName('created_at'),

@@ -5,44 +5,28 @@ import type { Database } from '../db/database.ts'
 import type { RowQuery } from '../../lib/contract/list.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 import { Conditions, readPage, type Order, type ReadDatabase, type TimeTo } from '../db/page.ts'
+import { pick } from '../db/columns.ts'
+import { expression, from, instantOrNull, select } from '../db/select.ts'
+import { ApiKey } from './api-key-entity.ts'
 
-// A replaced key works until its grace period or its own expiry ends, whichever is earlier.
-const FIND = `select id, name, encode(sha256, 'hex'), environment, status, level, tenant_id, scopes, ip_allowlist,
-    (extract(epoch from least(expires_at, grace_ends_at)) * 1000)::float8, (extract(epoch from last_used_at) * 1000)::float8
-  from api_key where sha256 = decode($1, 'hex')`
-
-type FindRow = [
-  string,
-  string,
-  string,
-  'live' | 'test',
-  'active' | 'rotating' | 'revoked',
-  'customer' | 'operator',
-  string,
-  string[],
-  string[],
-  number | null,
-  number | null,
-]
+const KEY = select({
+  ...pick(from(ApiKey, ''), ['id', 'name', 'environment', 'status', 'level', 'tenantId', 'scopes', 'ipAllowlist']),
+  sha256: expression<string>(`encode(sha256, 'hex')`),
+  // A replaced key works until its grace period or its own expiry ends, whichever is earlier.
+  expiresAtMs: instantOrNull('least(expires_at, grace_ends_at)'),
+  lastUsedAtMs: instantOrNull('last_used_at'),
+})
 
 /** Finds the key whose text has this SHA-256 (64 hex digits), whatever its status; null when it does not exist. */
 export async function findApiKey(database: Database, sha256: string) {
-  const [row] = await database.query<FindRow>({ name: 'find_api_key', text: FIND, values: [sha256] })
+  const [row] = await database.query({
+    name: 'find_api_key',
+    text: `select ${KEY.sql} from api_key where sha256 = decode($1, 'hex')`,
+    values: [sha256],
+  })
   if (row === undefined) return null
-  const [id, name, hash, environment, status, level, tenantId, scopes, ipAllowlist, expiresAtMs, lastUsedAtMs] = row
-  return {
-    id,
-    name,
-    sha256: hash,
-    environment,
-    status: status === 'revoked' ? ('revoked' as const) : ('active' as const),
-    level,
-    tenantId,
-    scopes,
-    ipAllowlist,
-    expiresAtMs,
-    lastUsedAtMs,
-  }
+  const key = KEY.read(row)
+  return { ...key, status: key.status === 'revoked' ? ('revoked' as const) : ('active' as const) }
 }
 
 // The end of grace or expiry changes no row, so the status shown is derived from `$now`.

@@ -2,6 +2,9 @@
 import type pg from 'pg'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { Database } from '../db/database.ts'
+import { pick } from '../db/columns.ts'
+import { from, select } from '../db/select.ts'
+import { PlatformUser } from './platform-user-entity.ts'
 
 /** The facts that signing in checks. Times are epoch milliseconds. */
 export interface Credentials {
@@ -12,18 +15,17 @@ export interface Credentials {
   readonly passwordHash: string | null
 }
 
-const CREDENTIALS = `select u.id, u.email, u.name, u.status, u.password_hash from platform_user u where u.email_key = $1`
+const { id: userId, ...USER } = pick(from(PlatformUser, 'u'), ['id', 'email', 'name', 'status', 'passwordHash'])
+const CREDENTIALS = select({ userId, ...USER })
 
 /** Finds the user with this folded e-mail address; null when no user has it. */
 export async function findCredentials(database: Database, emailKey: string): Promise<Credentials | null> {
-  const [row] = await database.query<[string, string, string, 'active' | 'disabled', string | null]>({
+  const [row] = await database.query({
     name: 'find_credentials',
-    text: CREDENTIALS,
+    text: `select ${CREDENTIALS.sql} from platform_user u where u.email_key = $1`,
     values: [emailKey],
   })
-  if (row === undefined) return null
-  const [userId, email, name, status, passwordHash] = row
-  return { userId, email, name, status, passwordHash }
+  return row === undefined ? null : CREDENTIALS.read(row)
 }
 
 /** Reads when the lock of an address ends, epoch milliseconds; null when the address is not locked now. */

@@ -16,9 +16,9 @@ export const MfaFactor = defineEntity({
         .updateRule('no action')
         .deleteRule('no action')
         .index(false),
-    kind: p.text(),
+    kind: p.text().$type<'totp'>(),
     name: p.text(),
-    status: p.text(),
+    status: p.text().$type<'pending' | 'active'>(),
     secret: p.uint8array(),
     lastStep: p.bigint().fieldName('last_step').defaultRaw('0'),
     createdAt: instant().fieldName('created_at'),

@@ -14,7 +14,7 @@ export const PlatformUser = defineEntity({
     locale: p.text().default('en'),
     passwordHash: p.text().fieldName('password_hash').nullable(),
     passwordChangedAt: instant().fieldName('password_changed_at').nullable(),
-    status: p.text(),
+    status: p.text().$type<'active' | 'disabled'>(),
     version: p.bigint().defaultRaw('1'),
     createdAt: instant().fieldName('created_at'),
     updatedAt: instant().fieldName('updated_at'),

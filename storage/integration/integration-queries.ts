@@ -11,6 +11,9 @@ import {
   type LogQuestion,
   type UsageReportQuery,
 } from './request-log.ts'
+import { pick } from '../db/columns.ts'
+import { bigintExpression, from, instantOrNull, select } from '../db/select.ts'
+import { ProviderConnection } from '../providers/provider-connection-entity.ts'
 
 /** Addresses for an operator's developers. */
 export interface IntegrationLinks {
@@ -44,54 +47,75 @@ export function createIntegrationReads({ database, clock, deprecated, links }: I
   }
 }
 
+const CONNECTION = select(
+  pick(from(ProviderConnection, ''), ['id', 'name', 'provider', 'environment', 'role', 'status']),
+)
+const KEYS = select({
+  active: bigintExpression('count(*)'),
+  live: bigintExpression(`count(*) filter (where environment = 'live')`),
+  test: bigintExpression(`count(*) filter (where environment = 'test')`),
+  operatorLevel: bigintExpression(`count(*) filter (where level = 'operator')`),
+})
+
 async function integrationHome(
   database: Database,
   operatorId: string,
   { now, links }: { readonly now: number; readonly links: IntegrationLinks },
 ) {
-  const [connections, [keys], usedLast24h, usageLast7Days, integratorWebhooks] = await Promise.all([
-    database.query<[string, string, string, string, string, string]>({
+  const [found, [keys], usedLast24h, usageLast7Days, integratorWebhooks] = await Promise.all([
+    database.query({
       name: 'integration_connections',
       values: [operatorId],
-      text: 'select id, name, provider, environment, role, status from provider_connection where operator_id = $1 order by id',
+      text: `select ${CONNECTION.sql} from provider_connection where operator_id = $1 order by id`,
     }),
-    database.query<[string, string, string, string]>({
+    database.query({
       name: 'integration_keys',
       values: [operatorId, timestamp(now)],
-      text: `select count(*), count(*) filter (where environment = 'live'), count(*) filter (where environment = 'test'), count(*) filter (where level = 'operator')
+      text: `select ${KEYS.sql}
         from api_key where operator_id = $1 and status = 'active' and (expires_at is null or expires_at > $2::timestamptz)`,
     }),
     keysUsedLately(database, operatorId, now),
     usageOfLastDays(database, operatorId, now),
     webhooksAtAGlance(database, operatorId, now),
   ])
-  const [active, live, test, operatorLevel] = (keys as [string, string, string, string]).map(Number) as [
-    number,
-    number,
-    number,
-    number,
-  ]
+  const connections = found.map((row) => CONNECTION.read(row))
+  const { active, live, test, operatorLevel } = KEYS.read(keys as unknown[])
   return {
     operatorId,
     generatedAt: timestamp(now),
-    activeConnectionId: connections.find(([, , , , , status]) => status === 'active')?.[0] ?? null,
-    connections: connections.map(([id, name, provider, environment, role, status]) =>
-      // Partners are not polled for their health yet, so a connection counts as healthy when its status is active.
-      ({ id, name, provider, environment, role, status, healthy: status === 'active', lastHealthAt: null }),
-    ),
-    apiKeys: { active, live, test, operatorLevel, usedLast24h },
+    activeConnectionId: connections.find(({ status }) => status === 'active')?.id ?? null,
+    // Partners are not polled for their health yet, so a connection counts as healthy when its status is active.
+    connections: connections.map((connection) => ({
+      ...connection,
+      healthy: connection.status === 'active',
+      lastHealthAt: null,
+    })),
+    apiKeys: {
+      active: Number(active),
+      live: Number(live),
+      test: Number(test),
+      operatorLevel: Number(operatorLevel),
+      usedLast24h,
+    },
     usageLast7Days,
     integratorWebhooks,
     links,
   }
 }
 
-const WEBHOOKS = `select count(*), count(*) filter (where status = 'active'), count(*) filter (where status = 'paused'),
-    count(*) filter (where disabled_reason = 'delivery_failures'), (extract(epoch from max(last_delivery_at)) * 1000)::float8,
-    (select count(*) from webhook_queue q join webhook_endpoint e on e.id = q.endpoint_id where e.operator_id = $1),
-    (select count(*) from webhook_delivery d join webhook_endpoint e on e.id = d.endpoint_id
-      where e.operator_id = $1 and d.status = 'failed' and d.completed_at > $2::timestamptz and d.created_at > $3::timestamptz)
-  from webhook_endpoint where operator_id = $1`
+const WEBHOOKS = select({
+  endpoints: bigintExpression('count(*)'),
+  active: bigintExpression(`count(*) filter (where status = 'active')`),
+  paused: bigintExpression(`count(*) filter (where status = 'paused')`),
+  failed: bigintExpression(`count(*) filter (where disabled_reason = 'delivery_failures')`),
+  lastDeliveryAt: instantOrNull('max(last_delivery_at)'),
+  pending: bigintExpression(
+    '(select count(*) from webhook_queue q join webhook_endpoint e on e.id = q.endpoint_id where e.operator_id = $1)',
+  ),
+  failedLately:
+    bigintExpression(`(select count(*) from webhook_delivery d join webhook_endpoint e on e.id = d.endpoint_id
+      where e.operator_id = $1 and d.status = 'failed' and d.completed_at > $2::timestamptz and d.created_at > $3::timestamptz)`),
+})
 
 /**
  * Age of the oldest deliveries that are searched, milliseconds. A delivery that failed in the last day was made within
@@ -101,20 +125,12 @@ const TRIED_MS = 5 * DAY_MS
 
 /** Counts the endpoints of an operator and its customers, with their failures. */
 async function webhooksAtAGlance(database: Database, operatorId: string, now: number) {
-  const [row] = await database.query<[string, string, string, string, number | null, string, string]>({
+  const [row] = await database.query({
     name: 'integration_webhooks',
-    text: WEBHOOKS,
+    text: `select ${WEBHOOKS.sql} from webhook_endpoint where operator_id = $1`,
     values: [operatorId, timestamp(now - DAY_MS), timestamp(now - TRIED_MS)],
   })
-  const [endpoints, active, paused, failed, lastDeliveryAt, pending, failedLately] = row as [
-    string,
-    string,
-    string,
-    string,
-    number | null,
-    string,
-    string,
-  ]
+  const { endpoints, active, paused, failed, lastDeliveryAt, pending, failedLately } = WEBHOOKS.read(row as unknown[])
   return {
     endpoints: Number(endpoints),
     active: Number(active),

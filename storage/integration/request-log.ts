@@ -3,6 +3,9 @@ import { DAY_MS, timestamp } from '../../lib/base/clock.ts'
 import { plainArray, textArray } from '../db/array-literal.ts'
 import type { Database } from '../db/database.ts'
 import { REQUEST_LOG_DAYS } from '../db/partitions.ts'
+import { pick } from '../db/columns.ts'
+import { bigintExpression, expression, from, instantExpression, select } from '../db/select.ts'
+import { ApiKey } from '../identity/api-key-entity.ts'
 
 /** One authenticated call. */
 export interface LoggedRequest {
@@ -92,6 +95,14 @@ export interface LogQuestion {
   readonly outcome: AnswerClass | null
 }
 
+const CALL = select({
+  method: expression<string>('method'),
+  route: expression<string>('route'),
+  status: expression<number>('status'),
+  durationMs: expression<number>('duration_ms'),
+  requestId: expression<string>('request_id'),
+})
+
 /** Lists the last calls of a key, newest first; null when the owner has no such key. */
 export async function listRequests(
   database: Database,
@@ -106,10 +117,10 @@ export async function listRequests(
   })
   if (known === undefined) return null
   const since = timestamp(now - REQUEST_LOG_DAYS * DAY_MS)
-  const rows = await database.query<[string, string, number, number, string]>({
+  const rows = await database.query({
     name: `request_log_${outcome ?? 'all'}`,
     values: [apiKeyId, since, limit],
-    text: `select method, route, status, duration_ms, request_id from request_log
+    text: `select ${CALL.sql} from request_log
       where principal_id = $1 and at >= $2::timestamptz and ${outcome === null ? 'true' : OUTCOMES[outcome]} order by at desc limit $3`,
   })
   // Read after the calls, so that no call shown is missing in the counts. The window begins within a day and the counts
@@ -123,13 +134,14 @@ export async function listRequests(
     apiKeyId,
     retentionDays: REQUEST_LOG_DAYS,
     statusCounts: Object.fromEntries(counts.map(([status, requests]) => [String(status), Number(requests)])),
-    data: rows.map(([method, route, status, durationMs, requestId]) => ({
-      method,
-      route,
-      status,
-      durationMs: Math.round(durationMs),
-      requestId,
-    })),
+    data: rows.map((row) => {
+      const { durationMs, requestId, ...call } = CALL.read(row)
+      return {
+        ...call,
+        durationMs: Math.round(durationMs),
+        requestId,
+      }
+    }),
   }
 }
 
@@ -168,17 +180,19 @@ const noCounters = (): Counters => ({
   steps: new Map(),
 })
 
-type KeyRow = [id: string, name: string, prefix: string, level: string, tenantId: string, environment: 'live' | 'test']
-type UsageRow = [
-  apiKeyId: string,
-  day: string,
-  operationId: string,
-  status: number,
-  step: number,
-  requests: string,
-  firstMs: number,
-  lastMs: number,
-]
+const KEY = select(pick(from(ApiKey, 'k'), ['id', 'name', 'prefix', 'level', 'tenantId', 'environment']))
+
+const USAGE = select({
+  apiKeyId: expression<string>('u.api_key_id'),
+  day: expression<string>('u.day::text'),
+  operationId: expression<string>('u.operation_id'),
+  status: expression<number>('u.status'),
+  step: expression<number>('u.duration_step'),
+  requests: expression<string>('u.requests'),
+  firstMs: instantExpression('u.first_at'),
+  lastMs: instantExpression('u.last_at'),
+})
+type UsageRow = ReturnType<typeof USAGE.read>
 
 /**
  * Reports the use of keys between two days. The totals include all keys of the query; single figures only the 200
@@ -194,17 +208,15 @@ export async function reportUsage(
     and ($4::uuid is null or (k.level = 'customer' and k.tenant_id = $4))`
   const values = [owner.id, apiKeyId, environment, customerId]
   const [keys, usage] = await Promise.all([
-    database.query<KeyRow>({
+    database.query({
       name: `usage_keys_${owner.kind}`,
       values: [...values, REPORT_KEYS_MAX],
-      text: `select k.id, k.name, k.prefix, k.level, k.tenant_id, k.environment from api_key k where ${scope} order by k.created_at desc, k.id desc limit $5`,
+      text: `select ${KEY.sql} from api_key k where ${scope} order by k.created_at desc, k.id desc limit $5`,
     }),
-    database.query<UsageRow>({
+    database.query({
       name: `usage_days_${owner.kind}`,
       values: [...values, from, to],
-      text: `select u.api_key_id, u.day::text, u.operation_id, u.status, u.duration_step, u.requests,
-          extract(epoch from u.first_at)::float8 * 1000, extract(epoch from u.last_at)::float8 * 1000
-        from api_key k join api_usage_day u on u.api_key_id = k.id where ${scope} and u.day between $5::date and $6::date order by u.day`,
+      text: `select ${USAGE.sql} from api_key k join api_usage_day u on u.api_key_id = k.id where ${scope} and u.day between $5::date and $6::date order by u.day`,
     }),
   ])
   const totals = noCounters()
@@ -216,9 +228,10 @@ export async function reportUsage(
       readonly operations: Map<string, number>
     }
   >()
-  for (const row of usage) {
-    const [id, day, operationId, status, , text] = row
-    const requests = Number(text)
+  for (const each of usage) {
+    const row = USAGE.read(each)
+    const { apiKeyId: id, day, operationId, status } = row
+    const requests = Number(row.requests)
     add(totals, row, requests)
     let key = byKey.get(id)
     if (key === undefined) {
@@ -237,7 +250,8 @@ export async function reportUsage(
     to,
     generatedAt: timestamp(now),
     totals: countersJson(totals),
-    keys: keys.map(([id, name, prefix, level, tenantId, keyEnvironment]) => {
+    keys: keys.map((each) => {
+      const { id, name, prefix, level, tenantId, environment: keyEnvironment } = KEY.read(each)
       const used = byKey.get(id)
       return {
         apiKeyId: id,
@@ -256,23 +270,27 @@ export async function reportUsage(
   }
 }
 
+const USAGE_OF_DAY = select({
+  date: expression<string>('d::date::text'),
+  requests: bigintExpression('coalesce(sum(u.requests), 0)'),
+  errors: bigintExpression('coalesce(sum(u.requests) filter (where u.status >= 400), 0)'),
+  rateLimited: bigintExpression('coalesce(sum(u.requests) filter (where u.status = 429), 0)'),
+})
+
 /** Counts the calls of all keys of an operator on each of the last seven days, today last. */
 export async function usageOfLastDays(database: Database, operatorId: string, now: number) {
-  const rows = await database.query<[string, string, string, string]>({
+  const rows = await database.query({
     name: 'usage_last_days',
     values: [operatorId, timestamp(now), REQUEST_LOG_DAYS],
-    text: `select d::date::text, coalesce(sum(u.requests), 0), coalesce(sum(u.requests) filter (where u.status >= 400), 0),
-        coalesce(sum(u.requests) filter (where u.status = 429), 0)
+    text: `select ${USAGE_OF_DAY.sql}
       from generate_series(($2::timestamptz at time zone 'UTC')::date - ($3::int - 1), ($2::timestamptz at time zone 'UTC')::date, interval '1 day') d
       left join (api_usage_day u join api_key k on k.id = u.api_key_id and k.operator_id = $1) on u.day = d::date
       group by 1 order by 1`,
   })
-  return rows.map(([date, requests, errors, rateLimited]) => ({
-    date,
-    requests: Number(requests),
-    errors: Number(errors),
-    rateLimited: Number(rateLimited),
-  }))
+  return rows.map((row) => {
+    const { date, requests, errors, rateLimited } = USAGE_OF_DAY.read(row)
+    return { date, requests: Number(requests), errors: Number(errors), rateLimited: Number(rateLimited) }
+  })
 }
 
 /** Counts the keys of an operator with calls within the last 24 hours. */
@@ -286,7 +304,7 @@ export async function keysUsedLately(database: Database, operatorId: string, now
   return Number((row as [string])[0])
 }
 
-function add(counters: Counters, [, , , status, step, , firstMs, lastMs]: UsageRow, requests: number): void {
+function add(counters: Counters, { status, step, firstMs, lastMs }: UsageRow, requests: number): void {
   counters.requests += requests
   if (status < 400) counters.success += requests
   else if (status === 429) counters.rateLimited += requests

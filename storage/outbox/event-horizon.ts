@@ -15,6 +15,7 @@
  */
 import { plainArray } from '../db/array-literal.ts'
 import type { Queries } from '../db/transaction.ts'
+import { expression, select } from '../db/select.ts'
 
 /** The oldest transaction under way of this database, or of an unknown one, which holds the horizon back. */
 export interface OldestTransaction {
@@ -69,20 +70,23 @@ export async function eventHorizon(
 /**
  * The columns of a snapshot `s` that `eventHorizon` takes: transactions under way, and the first that had not begun.
  */
-export const SNAPSHOT_COLUMNS = `array(select x::text from pg_snapshot_xip(s) x), pg_snapshot_xmax(s)::text`
+export const SNAPSHOT = {
+  underWay: expression<string[]>('array(select x::text from pg_snapshot_xip(s) x)'),
+  newest: expression<string>('pg_snapshot_xmax(s)::text'),
+} as const
+const SNAPSHOT_ROW = select(SNAPSHOT)
 
 /**
  * Reads the present horizon and the age of the transaction there, milliseconds; null where this role may not see it.
  * @throws the driver's errors
  */
 export async function readHorizon(queries: Queries): Promise<EventHorizon & { readonly ageMs: number | null }> {
-  const [row] = await queries.query<[string[], string]>({
+  const [row] = await queries.query({
     name: 'horizon_snapshot',
     values: [],
-    text: `select ${SNAPSHOT_COLUMNS} from pg_current_snapshot() s`,
+    text: `select ${SNAPSHOT_ROW.sql} from pg_current_snapshot() s`,
   })
-  const [underWay, newest] = row as [string[], string]
-  const found = await eventHorizon(queries, { underWay, newest })
+  const found = await eventHorizon(queries, SNAPSHOT_ROW.read(row as unknown[]))
   if (found.oldest === null) return { ...found, ageMs: 0 }
   const [age] = await queries.query<[number | null]>({
     name: 'horizon_age',

@@ -8,10 +8,11 @@
  * lock would give it a transaction number of its own, and hide concurrent commits until the next pass.
  */
 import { DAY_MS, timestamp } from '../../lib/base/clock.ts'
-import { eventHorizon, SNAPSHOT_COLUMNS } from './event-horizon.ts'
+import { eventHorizon, SNAPSHOT } from './event-horizon.ts'
 import { through, type Queries, type TransactionClient } from '../db/transaction.ts'
 import { FOLLOWERS, type Follower } from './followers.ts'
 import { renumberEvents } from './restored-outbox.ts'
+import { expression, select } from '../db/select.ts'
 
 /** Slack between clocks: events carry the time of the node that wrote them, and no node is this far behind another. */
 const CLOCK_SLACK_MS = 2 * DAY_MS
@@ -84,12 +85,13 @@ export class OutboxCursor {
       rowMode: 'array',
     })
     if (lock?.[0] !== true) return null
-    let [position, restored, movedAt, oldest, underWay, newest] = await readPosition(client, follower)
-    if (restored) {
+    let place = await readPosition(client, follower)
+    if (place.restored) {
       if (!(await renumberEvents(client))) return null
       onRestored?.()
-      ;[position, , movedAt, oldest, underWay, newest] = await readPosition(client, follower)
+      place = await readPosition(client, follower)
     }
+    const { position, movedAt, oldest, underWay, newest } = place
     // Transactions last milliseconds. Only when the same one is the oldest in two passes is the query for its database
     // worthwhile.
     const stands = OLDEST.get(follower) === oldest
@@ -159,22 +161,21 @@ export async function hasUnfollowedEvents(database: Queries, follower: Follower,
 
 const after = (transaction: string): string => String(BigInt(transaction) + 1n)
 
-type PositionRow = [
-  position: string,
-  restored: boolean,
-  movedAt: Date | null,
-  oldest: string,
-  underWay: string[],
-  newest: string,
-]
+const POSITION = select({
+  position: expression<string>('f.position::text'),
+  restored: expression<boolean>('f.position > pg_snapshot_xmax(s)'),
+  movedAt: expression<Date | null>('f.moved_at'),
+  oldest: expression<string>('pg_snapshot_xmin(s)::text'),
+  ...SNAPSHOT,
+})
 
-async function readPosition(client: TransactionClient, follower: Follower): Promise<PositionRow> {
+async function readPosition(client: TransactionClient, follower: Follower): Promise<ReturnType<typeof POSITION.read>> {
   const {
     rows: [row],
-  } = await client.query<PositionRow>({
+  } = await client.query<unknown[]>({
     name: `${follower}_place`,
     rowMode: 'array',
-    text: `select f.position::text, f.position > pg_snapshot_xmax(s), f.moved_at, pg_snapshot_xmin(s)::text, ${SNAPSHOT_COLUMNS} from ${follower} f, pg_current_snapshot() s`,
+    text: `select ${POSITION.sql} from ${follower} f, pg_current_snapshot() s`,
   })
-  return row as PositionRow
+  return POSITION.read(row as unknown[])
 }

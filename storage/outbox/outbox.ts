@@ -8,8 +8,11 @@ import type { OutboxEvent } from '../../lib/decisions/effects.ts'
  * SQL of the related object of an event `o`, beyond its own object. The event's row has it, except for an approval and
  * a compliance hold: their rows have their subject.
  */
-export const RELATED_COLUMNS = `coalesce(o.related_object, a.subject_type, h.subject_type) as related_object,
-  coalesce(o.related_id, a.subject_id, h.subject_id) as related_id`
+export const RELATED = {
+  object: 'coalesce(o.related_object, a.subject_type, h.subject_type)',
+  id: 'coalesce(o.related_id, a.subject_id, h.subject_id)',
+} as const
+export const RELATED_COLUMNS = `${RELATED.object} as related_object, ${RELATED.id} as related_id`
 export const RELATED_JOIN = `left join approval a on o.object = 'approval' and a.id = o.object_id
   left join compliance_hold h on o.object = 'compliance_hold' and h.id = o.object_id`
 

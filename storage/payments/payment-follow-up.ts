@@ -10,6 +10,9 @@ import type { Database } from '../db/database.ts'
 import { OutboxCursor, IN_EVENT_RANGE } from '../outbox/outbox-cursor.ts'
 import { insertNotices } from '../notices/notices.ts'
 import { inTransaction } from '../db/transaction.ts'
+import { pick } from '../db/columns.ts'
+import { expression, from, select } from '../db/select.ts'
+import { Payment } from './payment-entity.ts'
 
 /** Events of one pass: some three a payment. A pass ends within a tenth of a second; the next pass takes the rest. */
 const EVENTS_MAX = 20_000
@@ -28,17 +31,26 @@ const PAID = `with paid as (
 
 // The user who made the payment, if still a member; an API key receives webhooks instead.
 const MADE_BY_MEMBERS = `payment p join membership m on m.tenant_id = p.customer_id and m.user_id = p.created_by and m.status = 'active'`
+const news = (message: string) =>
+  select({
+    ...pick(from(Payment, 'p'), ['id', 'customerId', 'createdBy', 'number']),
+    message: expression<string | null>(message),
+  })
+const FAILED = news(`p.failure::json->>'message'`)
+const RETURNED = news(`p.return_info::json->>'reason'`)
 const NEWS = [
   {
     type: 'payment_failed',
     word: 'failed',
-    text: `select p.id, p.customer_id, p.created_by, p.number, p.failure::json->>'message' from ${MADE_BY_MEMBERS}
+    read: FAILED.read,
+    text: `select ${FAILED.sql} from ${MADE_BY_MEMBERS}
     where ${ENDED('failed')} order by p.failed_at, p.id`,
   },
   {
     type: 'payment_returned',
     word: 'returned',
-    text: `select p.id, p.customer_id, p.created_by, p.number, p.return_info::json->>'reason' from ${MADE_BY_MEMBERS}
+    read: RETURNED.read,
+    text: `select ${RETURNED.sql} from ${MADE_BY_MEMBERS}
     where ${ENDED('returned')} order by p.id`,
   },
 ] as const
@@ -64,17 +76,15 @@ export async function followUpPayments(database: Database, ids: IdSource, now: n
     if (place === null) return NOTHING
     const stretch = await place.next(EVENTS_MAX)
     if (stretch === null) return NOTHING
-    const ask = async <Row extends unknown[]>(name: string, text: string): Promise<Row[]> =>
-      (await client.query({ name, text, values: [...stretch.bounds], rowMode: 'array' })).rows as unknown as Row[]
+    const ask = async (name: string, text: string): Promise<unknown[][]> =>
+      (await client.query<unknown[]>({ name, text, values: [...stretch.bounds], rowMode: 'array' })).rows
     // A server crash loses the last writes together with the cursor's position, so they are done again.
     await client.query('set local synchronous_commit = off')
     await ask('follow_up_paid', PAID)
     const mails: FollowUp['mails'][number][] = []
-    for (const { type, word, text: found } of NEWS) {
-      for (const [id, tenantId, userId, number, message] of await ask<[string, string, string, string, string | null]>(
-        `follow_up_${word}`,
-        found,
-      )) {
+    for (const { type, word, read, text: found } of NEWS) {
+      for (const row of await ask(`follow_up_${word}`, found)) {
+        const { id, customerId: tenantId, createdBy: userId, number, message } = read(row)
         const subject = `Payment ${number} ${word}`
         const text = message ?? `${subject}.`
         const addresses = await insertNotices(

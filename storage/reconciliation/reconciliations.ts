@@ -7,6 +7,9 @@ import type { StatementEntry, PartnerStatementHead } from '../../lib/reconciliat
 import { plainArray, textArray } from '../db/array-literal.ts'
 import type { Database } from '../db/database.ts'
 import type { TransactionClient } from '../db/transaction.ts'
+import { pick } from '../db/columns.ts'
+import { expression, from, select } from '../db/select.ts'
+import { Reconciliation } from './reconciliation-entity.ts'
 
 /** Days queued at a time, at most: a month. */
 const DAYS_MAX = 31
@@ -101,6 +104,12 @@ export async function nextReconciliation(database: Database): Promise<number | n
   return row?.[0] ?? null
 }
 
+const TAKEN = select({
+  ...pick(from(Reconciliation, 'r'), ['id', 'operatorId', 'connectionId', 'currency', 'day']),
+  compared: expression<boolean>('r.statement_ref is not null'),
+  attempt: expression<number>('r.attempts'),
+})
+
 /**
  * Takes the oldest day of an account that no node works on, without unfinished earlier days, and with all its decisions
  * committed. Null when there is none.
@@ -109,7 +118,7 @@ export async function takeReconciliation(
   database: Database,
   { now, until }: { readonly now: number; readonly until: number },
 ): Promise<TakenReconciliation | null> {
-  const [row] = await database.query<[string, string, string, string, string, boolean, number]>({
+  const [row] = await database.query({
     name: 'take_reconciliation',
     values: [timestamp(now), timestamp(until), timestamp(now - COMMITTED_AFTER_MS)],
     text: `with next as (
@@ -117,19 +126,9 @@ export async function takeReconciliation(
           and not exists (select from reconciliation e where e.connection_id = r.connection_id and e.currency = r.currency and e.day < r.day and e.status in ('queued', 'running', 'failed'))
         order by day, id limit 1 for update skip locked)
       update reconciliation r set status = 'running', taken_until = $2, attempts = attempts + 1, started_at = $1, updated_at = $1, version = version + 1
-      from next where r.id = next.id returning r.id, r.operator_id, r.connection_id, r.currency, r.day::text, r.statement_ref is not null, r.attempts`,
+      from next where r.id = next.id returning ${TAKEN.sql}`,
   })
-  return row === undefined
-    ? null
-    : {
-        id: row[0],
-        operatorId: row[1],
-        connectionId: row[2],
-        currency: row[3],
-        day: row[4],
-        compared: row[5],
-        attempt: row[6],
-      }
+  return row === undefined ? null : TAKEN.read(row)
 }
 
 /**

@@ -8,7 +8,16 @@ import { CHART } from '../../lib/ledger/chart.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import { moneyJson } from '../../lib/base/money.ts'
 import type { Database } from '../db/database.ts'
+import { bigintExpression, expression, select } from '../db/select.ts'
 
+const TOTAL = select({
+  key: expression<string>('n.key'),
+  connectionId: expression<string | null>('n.connection_id'),
+  currency: expression<string>('n.currency'),
+  accounts: bigintExpression('count(distinct n.id)'),
+  debits: bigintExpression('sum(s.debit)'),
+  credits: bigintExpression('sum(s.credit)'),
+})
 const TOTALS = `with side as (
     select debit_account as id, sum(amount) as debit, 0::numeric as credit from posting where $2::timestamptz is null or booked_at < $2 group by 1
     union all
@@ -17,7 +26,7 @@ const TOTALS = `with side as (
     select id, key, connection_id, currency from account where operator_id = $1
     union all
     select id, 'cust', connection_id, currency from balance where operator_id = $1)
-  select n.key, n.connection_id, n.currency, count(distinct n.id), sum(s.debit), sum(s.credit) from side s join named n on n.id = s.id group by 1, 2, 3`
+  select ${TOTAL.sql} from side s join named n on n.id = s.id group by 1, 2, 3`
 
 /**
  * Computes the trial balance. `asOf` is RFC 3339, exclusive; null for everything. `now` is epoch milliseconds. @throws
@@ -27,16 +36,16 @@ export async function trialBalance(
   database: Database,
   { operatorId, asOf, now }: { readonly operatorId: string; readonly asOf: string | null; readonly now: number },
 ) {
-  const found = await database.query<[string, string | null, string, string, string, string]>({
+  const found = await database.query({
     name: 'trial_balance',
     text: TOTALS,
     values: [operatorId, asOf],
   })
   const places = new Map(CHART.map((account, place) => [account.key as string, { account, place }]))
   const totals = new Map<string, { debits: bigint; credits: bigint }>()
-  const rows = found.map(([key, connectionId, currency, accounts, debit, credit]) => {
+  const rows = found.map((each) => {
+    const { key, connectionId, currency, accounts, debits, credits } = TOTAL.read(each)
     const { account, place } = places.get(key)!
-    const [debits, credits] = [BigInt(debit), BigInt(credit)]
     const total = totals.get(currency) ?? { debits: 0n, credits: 0n }
     totals.set(currency, { debits: total.debits + debits, credits: total.credits + credits })
     const money = (amountMinor: bigint) => moneyJson({ amountMinor, currency: currency as CurrencyCode })

@@ -9,6 +9,7 @@ import type { Direction } from '../../lib/reconciliation/statement.ts'
 import { plainArray, textArray } from '../db/array-literal.ts'
 import type { Database } from '../db/database.ts'
 import type { Queries, TransactionClient } from '../db/transaction.ts'
+import { bigintExpression, expression, select } from '../db/select.ts'
 
 /** A booking. `id` is the bank's own id, so that each booking is inserted once; `at` is epoch milliseconds. */
 export interface SandboxBooking {
@@ -56,6 +57,19 @@ export interface SandboxDelivery {
   readonly credit: CreditFacts
 }
 
+const DELIVERY = select({
+  reference: expression<string>('o.reference'),
+  shard: expression<number>('b.shard'),
+  connectionId: expression<string>('b.connection_id'),
+  account: expression<string>('b.id'),
+  amount: bigintExpression('o.amount'),
+  currency: expression<string>('o.currency'),
+  payerName: expression<string>('c.legal_name'),
+  remittance: expression<string>(`p.details::json->>'reference'`),
+  rail: expression<Rail>('p.rail'),
+  endToEndId: expression<string | null>(`p.details::json->>'endToEndId'`),
+})
+
 /**
  * Reads the credits that result from orders to accounts at this bank. The text for the payee is the payment's
  * reference.
@@ -67,38 +81,32 @@ export async function sandboxDeliveries(
   references: readonly string[],
   valueDate: string,
 ): Promise<readonly SandboxDelivery[]> {
-  const rows = await database.query<
-    [string, number, string, string, string, string, string, string, Rail, string | null]
-  >({
+  const rows = await database.query({
     name: 'sandbox_deliveries',
     values: [plainArray(references)],
-    text: `select o.reference, b.shard, b.connection_id, b.id, o.amount, o.currency, c.legal_name, p.details::json->>'reference', p.rail, p.details::json->>'endToEndId'
+    text: `select ${DELIVERY.sql}
       from sandbox_order o join payment p on p.id = o.reference join customer c on c.id = p.customer_id
       join balance b on b.id = o.credited_balance_id join provider_connection k on k.id = b.connection_id and k.provider = 'sandbox'
       where o.reference = any($1::uuid[])`,
   })
-  return rows.map(
-    ([paymentId, shard, connectionId, account, amount, currency, payerName, remittance, rail, endToEndId]) => ({
-      paymentId,
+  return rows.map((row) => {
+    const { reference, shard, connectionId, account, ...credit } = DELIVERY.read(row)
+    return {
+      paymentId: reference,
       shard,
       connectionId,
       account,
       credit: {
-        reference: paymentId,
-        amount: BigInt(amount),
-        currency,
-        payerName,
+        ...credit,
+        reference,
         payerIdentifier: null,
         payerBankName: null,
         payerCountry: null,
-        remittance,
-        rail,
-        endToEndId,
         uetr: null,
         valueDate,
       },
-    }),
-  )
+    }
+  })
 }
 
 /**

@@ -6,6 +6,7 @@ import type { FxMessageType } from '../../lib/providers/messages.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import { plainArray, plainArrayOrNull, textArray } from '../db/array-literal.ts'
 import type { Queries } from '../db/transaction.ts'
+import { bigintExpression, expression, select } from '../db/select.ts'
 
 export type SandboxFxEvent = FxMessageType
 
@@ -70,6 +71,16 @@ export interface SandboxFxOrderState {
   readonly isDue: boolean
 }
 
+const STATE = select({
+  reference: expression<string>('reference'),
+  state: expression<string>('state'),
+  nextEvent: expression<string | null>('next_event'),
+  reason: expression<string | null>('reason'),
+  sold: bigintExpression('sold'),
+  bought: bigintExpression('bought'),
+  isDue: expression<boolean>('coalesce(due_at <= $2::timestamptz, false)'),
+})
+
 /**
  * Reads the states of orders at `now` (epoch milliseconds); references that the dealer does not have are absent.
  *
@@ -80,20 +91,12 @@ export async function sandboxFxOrderStates(
   references: readonly string[],
   now: number,
 ): Promise<readonly SandboxFxOrderState[]> {
-  const rows = await database.query<[string, string, string | null, string | null, string, string, boolean | null]>({
+  const rows = await database.query({
     name: 'sandbox_fx_status',
     values: [plainArray(references), timestamp(now)],
-    text: 'select reference, state, next_event, reason, sold, bought, due_at <= $2::timestamptz from sandbox_fx_order where reference = any($1::uuid[])',
+    text: `select ${STATE.sql} from sandbox_fx_order where reference = any($1::uuid[])`,
   })
-  return rows.map(([reference, state, nextEvent, reason, sold, bought, due]) => ({
-    reference,
-    state,
-    nextEvent,
-    reason,
-    sold: BigInt(sold),
-    bought: BigInt(bought),
-    isDue: due === true,
-  }))
+  return rows.map((row) => STATE.read(row))
 }
 
 /**
@@ -127,6 +130,16 @@ export interface DueSandboxFxOrder {
   readonly eventNumber: number
 }
 
+const DUE = select({
+  reference: expression<string>('reference'),
+  shard: expression<number>('shard'),
+  event: expression<SandboxFxEvent>('next_event'),
+  reason: expression<string | null>('reason'),
+  sold: bigintExpression('sold'),
+  bought: bigintExpression('bought'),
+  eventNumber: expression<number>('event_number'),
+})
+
 /**
  * Reads the orders of these shards (null: all) with a message that is due at `now` (epoch milliseconds), the longest
  * due first, `max` at most.
@@ -137,21 +150,13 @@ export async function dueSandboxFxOrders(
   database: Queries,
   { now, max, owned }: { readonly now: number; readonly max: number; readonly owned: readonly number[] | null },
 ): Promise<readonly DueSandboxFxOrder[]> {
-  const rows = await database.query<[string, number, SandboxFxEvent, string | null, string, string, number]>({
+  const rows = await database.query({
     name: 'sandbox_fx_due',
-    text: `select reference, shard, next_event, reason, sold, bought, event_number from sandbox_fx_order
+    text: `select ${DUE.sql} from sandbox_fx_order
           where due_at <= $1::timestamptz and state <> 'unanswered' and ($3::smallint[] is null or shard = any($3)) order by due_at limit $2`,
     values: [timestamp(now), max, plainArrayOrNull(owned)],
   })
-  return rows.map(([reference, shard, event, reason, sold, bought, eventNumber]) => ({
-    reference,
-    shard,
-    event,
-    reason,
-    sold: BigInt(sold),
-    bought: BigInt(bought),
-    eventNumber,
-  }))
+  return rows.map((row) => DUE.read(row))
 }
 
 /**

@@ -6,6 +6,7 @@ import type { CreditMessageType } from '../../lib/providers/messages.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import { plainArray, plainArrayOrNull, textArray } from '../db/array-literal.ts'
 import type { Queries, TransactionClient } from '../db/transaction.ts'
+import { expression, select } from '../db/select.ts'
 
 /**
  * A message that announces a credit. `reference` is the bank's reference of the credit; `body` is the credit as text.
@@ -87,6 +88,14 @@ export interface SandboxMessage extends CreditAnnouncement {
   readonly type: CreditMessageType
 }
 
+const MESSAGE = select({
+  id: expression<string>('id'),
+  shard: expression<number>('shard'),
+  type: expression<CreditMessageType>('type'),
+  reference: expression<string>('reference'),
+  body: expression<string>('body'),
+})
+
 /**
  * Reads the messages of these shards (null: all) that are due at `now` (epoch milliseconds) and not acknowledged, the
  * longest due first, `max` at most.
@@ -97,13 +106,13 @@ export async function dueSandboxMessages(
   database: Queries,
   { now, max, owned }: { readonly now: number; readonly max: number; readonly owned: readonly number[] | null },
 ): Promise<readonly SandboxMessage[]> {
-  const rows = await database.query<[string, number, SandboxMessage['type'], string, string]>({
+  const rows = await database.query({
     name: 'sandbox_messages',
-    text: `select id, shard, type, reference, body from sandbox_message
+    text: `select ${MESSAGE.sql} from sandbox_message
           where due_at <= $1::timestamptz and acknowledged_at is null and ($3::smallint[] is null or shard = any($3)) order by due_at, id limit $2`,
     values: [timestamp(now), max, plainArrayOrNull(owned)],
   })
-  return rows.map(([id, shard, type, reference, body]) => ({ id, shard, type, reference, body }))
+  return rows.map((row) => MESSAGE.read(row))
 }
 
 /**

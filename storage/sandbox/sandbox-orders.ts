@@ -8,6 +8,7 @@ import { timestamp } from '../../lib/base/clock.ts'
 import type { BankEvent } from '../../lib/sandbox/plan-steps.ts'
 import { plainArray, plainArrayOrNull, textArray } from '../db/array-literal.ts'
 import type { Queries } from '../db/transaction.ts'
+import { bigintExpression, expression, instantExpression, instantOrNull, select } from '../db/select.ts'
 
 /** SQL of the time at which the bank debited an order `o`: before it sends the message, and before money comes back. */
 const SETTLED_AFTER = `case when o.next_event in ('settled', 'returned') then coalesce(o.settled_at, o.due_at) else o.settled_at end`
@@ -77,6 +78,15 @@ export interface SandboxOrderState {
   readonly steps: string | null
 }
 
+const STATE = select({
+  reference: expression<string>('reference'),
+  state: expression<SandboxOrderState['state']>('state'),
+  nextEvent: expression<SandboxOrderState['nextEvent']>('next_event'),
+  schemeCode: expression<string | null>('scheme_code'),
+  isDue: expression<boolean>('coalesce(due_at <= $2::timestamptz, false)'),
+  steps: expression<string | null>('steps'),
+})
+
 /**
  * Reads the states of orders at `now` (epoch milliseconds); references that the bank does not have are absent.
  *
@@ -87,21 +97,12 @@ export async function sandboxOrderStates(
   references: readonly string[],
   now: number,
 ): Promise<readonly SandboxOrderState[]> {
-  const rows = await database.query<
-    [string, SandboxOrderState['state'], SandboxOrderState['nextEvent'], string | null, boolean | null, string | null]
-  >({
+  const rows = await database.query({
     name: 'sandbox_status',
-    text: `select reference, state, next_event, scheme_code, due_at <= $2::timestamptz, steps from sandbox_order where reference = any($1::uuid[])`,
+    text: `select ${STATE.sql} from sandbox_order where reference = any($1::uuid[])`,
     values: [plainArray(references), timestamp(now)],
   })
-  return rows.map(([reference, state, nextEvent, schemeCode, due, steps]) => ({
-    reference,
-    state,
-    nextEvent,
-    schemeCode,
-    isDue: due === true,
-    steps,
-  }))
+  return rows.map((row) => STATE.read(row))
 }
 
 /** The plan of an order. The amount is minor units, times are epoch milliseconds. */
@@ -116,23 +117,28 @@ export interface SandboxOrderPlan {
   readonly steps: string | null
 }
 
+const PLAN = select({
+  amount: bigintExpression('amount'),
+  eventNumber: expression<number>('event_number'),
+  receivedAt: instantExpression('received_at'),
+  dueAt: instantOrNull('due_at'),
+  nextEvent: expression<BankEvent | null>('next_event'),
+  schemeCode: expression<string | null>('scheme_code'),
+  steps: expression<string | null>('steps'),
+})
+
 /**
  * Reads the plan of an order; null when the bank does not have the order.
  *
  * @throws DatabaseUnavailable, and what the driver throws
  */
 export async function findSandboxOrder(queries: Queries, reference: string): Promise<SandboxOrderPlan | null> {
-  const [row] = await queries.query<
-    [string, number, number, number | null, BankEvent | null, string | null, string | null]
-  >({
+  const [row] = await queries.query({
     name: 'sandbox_order',
-    text: `select amount, event_number, (extract(epoch from received_at) * 1000)::float8, (extract(epoch from due_at) * 1000)::float8,
-          next_event, scheme_code, steps from sandbox_order where reference = $1`,
+    text: `select ${PLAN.sql} from sandbox_order where reference = $1`,
     values: [reference],
   })
-  if (row === undefined) return null
-  const [amount, eventNumber, receivedAt, dueAt, nextEvent, schemeCode, steps] = row
-  return { amount: BigInt(amount), eventNumber, receivedAt, dueAt, nextEvent, schemeCode, steps }
+  return row === undefined ? null : PLAN.read(row)
 }
 
 /** The next message of an order: `afterMs` counts from the time at which the bank received the order. */
@@ -185,6 +191,19 @@ export interface DueSandboxOrder {
   readonly creditedBalanceId: string | null
 }
 
+const DUE = select({
+  reference: expression<string>('reference'),
+  shard: expression<number>('shard'),
+  event: expression<BankEvent>('next_event'),
+  schemeCode: expression<string | null>('scheme_code'),
+  steps: expression<string | null>('steps'),
+  eventNumber: expression<number>('event_number'),
+  dueAt: instantExpression('due_at'),
+  connectionId: expression<string | null>('connection_id'),
+  currency: expression<string>('currency'),
+  creditedBalanceId: expression<string | null>('credited_balance_id'),
+})
+
 /**
  * Reads the orders of these shards (null: all) with a message that is due at `now` (epoch milliseconds), the longest
  * due first, `max` at most.
@@ -195,28 +214,13 @@ export async function dueSandboxOrders(
   database: Queries,
   { now, max, owned }: { readonly now: number; readonly max: number; readonly owned: readonly number[] | null },
 ): Promise<readonly DueSandboxOrder[]> {
-  const rows = await database.query<
-    [string, number, BankEvent, string | null, string | null, number, number, string | null, string, string | null]
-  >({
+  const rows = await database.query({
     name: 'sandbox_due',
-    text: `select reference, shard, next_event, scheme_code, steps, event_number, (extract(epoch from due_at) * 1000)::float8, connection_id, currency, credited_balance_id from sandbox_order
+    text: `select ${DUE.sql} from sandbox_order
           where due_at <= $1::timestamptz and state <> 'unanswered' and ($3::smallint[] is null or shard = any($3)) order by due_at limit $2`,
     values: [timestamp(now), max, plainArrayOrNull(owned)],
   })
-  return rows.map(
-    ([reference, shard, event, schemeCode, steps, eventNumber, dueAt, connectionId, currency, creditedBalanceId]) => ({
-      reference,
-      shard,
-      event,
-      schemeCode,
-      steps,
-      eventNumber,
-      dueAt,
-      connectionId,
-      currency,
-      creditedBalanceId,
-    }),
-  )
+  return rows.map((row) => DUE.read(row))
 }
 
 /**

@@ -1,6 +1,7 @@
 /** Transfers between own accounts at the sandbox bank: rows of sandbox_transfer. Statements only. */
 import { timestamp } from '../../lib/base/clock.ts'
 import type { Queries } from '../db/transaction.ts'
+import { expression, select } from '../db/select.ts'
 
 /** A transfer as the bank accepts it. The amount is minor units, times are epoch milliseconds. */
 export interface NewSandboxTransfer {
@@ -40,6 +41,13 @@ export interface SandboxTransferState {
   readonly isDue: boolean
 }
 
+const STATE = select({
+  state: expression<string>('state'),
+  outcome: expression<string>('outcome'),
+  schemeCode: expression<string | null>('scheme_code'),
+  isDue: expression<boolean>('due_at <= $2::timestamptz'),
+})
+
 /**
  * Reads the state of a transfer at `now` (epoch milliseconds); null when the bank does not have the transfer.
  *
@@ -50,12 +58,10 @@ export async function sandboxTransferState(
   reference: string,
   now: number,
 ): Promise<SandboxTransferState | null> {
-  const [row] = await database.query<[state: string, outcome: string, schemeCode: string | null, due: boolean]>({
+  const [row] = await database.query({
     name: 'sandbox_transfer_status',
     values: [reference, timestamp(now)],
-    text: 'select state, outcome, scheme_code, due_at <= $2::timestamptz from sandbox_transfer where reference = $1',
+    text: `select ${STATE.sql} from sandbox_transfer where reference = $1`,
   })
-  if (row === undefined) return null
-  const [state, outcome, schemeCode, isDue] = row
-  return { state, outcome, schemeCode, isDue }
+  return row === undefined ? null : STATE.read(row)
 }

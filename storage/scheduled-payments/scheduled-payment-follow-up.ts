@@ -6,6 +6,7 @@ import type { PaymentStatus } from '../../lib/payments/payment.ts'
 import type { PaymentOutcome } from '../../lib/scheduled-payments/schedule.ts'
 import { OutboxCursor, IN_EVENT_RANGE } from '../outbox/outbox-cursor.ts'
 import type { TransactionClient } from '../db/transaction.ts'
+import { expression, select } from '../db/select.ts'
 
 /** Events of one pass. */
 const EVENTS_MAX = 20_000
@@ -32,7 +33,13 @@ const WAITING = `select from scheduled_occurrence where outcome is null and stat
 
 // Events are read first, then the few payments among them that schedules wait for, in the order in which schedules are
 // locked.
-const ENDED = `select c.payment_id, c.scheduled_payment_id, p.status, p.failure::json->>'message' from scheduled_occurrence c join payment p on p.id = c.payment_id
+const OUTCOME = select({
+  paymentId: expression<string>('c.payment_id'),
+  scheduledPaymentId: expression<string>('c.scheduled_payment_id'),
+  status: expression<PaymentStatus>('p.status'),
+  message: expression<string | null>(`p.failure::json->>'message'`),
+})
+const ENDED = `select ${OUTCOME.sql} from scheduled_occurrence c join payment p on p.id = c.payment_id
   where c.outcome is null and c.status <> 'refused'
     and c.payment_id = any (array(select o.object_id from outbox o where ${IN_EVENT_RANGE} and o.object = 'payment' and not o.sandbox and o.status = any ($4)))
   order by c.scheduled_payment_id, p.updated_at, c.payment_id`
@@ -56,14 +63,15 @@ export async function followOutcomes<Result>(
   const { rows } =
     waiting === 0
       ? { rows: [] }
-      : await client.query<[string, string, PaymentStatus, string | null]>({
+      : await client.query<unknown[]>({
           name: 'scheduled_payments_ended',
           text: ENDED,
           values: [...stretch.bounds, Object.keys(OUTCOMES)],
           rowMode: 'array',
         })
   const results: Result[] = []
-  for (const [paymentId, scheduledPaymentId, status, message] of rows) {
+  for (const row of rows) {
+    const { paymentId, scheduledPaymentId, status, message } = OUTCOME.read(row)
     const outcome = OUTCOMES[status]
     if (outcome !== undefined) results.push(await tell({ paymentId, scheduledPaymentId, outcome, message }))
   }

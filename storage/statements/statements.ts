@@ -16,6 +16,8 @@ import type { Database } from '../db/database.ts'
 import { keepFile } from '../documents/files.ts'
 import { bookedLine, lineColumns, linesFrom, SIDES, type LineRow } from '../journal/journal-lines.ts'
 import type { TransactionClient } from '../db/transaction.ts'
+import { expression, select } from '../db/select.ts'
+import type { CustomerAddress } from '../../lib/customers/customer-address-schema.ts'
 
 /** A statement as stored. */
 export interface StatementRecord extends StatementHead {
@@ -115,30 +117,26 @@ export async function statementBalance(
   return row === undefined ? null : { id: balanceId, customerId, operatorId: row[0], shard: row[1], currency: row[2] }
 }
 
+const HOLDER = select({
+  operatorName: expression<string>('o.name'),
+  name: expression<string>('c.legal_name'),
+  balanceName: expression<string>('b.name'),
+  address: expression<
+    CustomerAddress['address'] | null
+  >(`(select a.address from customer_address a where a.customer_id = c.id
+        order by array_position('{correspondence,registered,operating}', a.kind), a.id limit 1)`),
+})
+
 /** Reads the holder of a balance and its present account details. */
 export async function holderOf(database: Database, balanceId: string): Promise<StatementHolder> {
-  const [row] = await database.query<
-    [
-      string,
-      string,
-      string,
-      {
-        readonly line1: string
-        readonly line2?: string | null
-        readonly city: string
-        readonly postalCode?: string | null
-        readonly country: string
-      } | null,
-    ]
-  >({
+  const [row] = await database.query({
     name: 'statement_holder',
     values: [balanceId],
-    text: `select o.name, c.legal_name, b.name, (select a.address from customer_address a where a.customer_id = c.id
-        order by array_position('{correspondence,registered,operating}', a.kind), a.id limit 1)
+    text: `select ${HOLDER.sql}
       from balance b join customer c on c.id = b.customer_id join operator o on o.id = b.operator_id where b.id = $1`,
   })
   if (row === undefined) throw new Error(`The balance ${balanceId} has vanished.`)
-  const [operatorName, name, balanceName, address] = row
+  const { operatorName, name, balanceName, address } = HOLDER.read(row)
   const details = (await accountDetailsOf(database, [balanceId]))
     .get(balanceId)
     ?.find(({ status, shared }) => status === 'active' && !shared)

@@ -4,6 +4,7 @@ import { workTriggers } from '../db/due-work.ts'
 import { bigVersion, instant, managed } from '../db/entity-types.ts'
 import { Customer } from '../customers/customer-entity.ts'
 import { Operator } from '../operators/operator-entity.ts'
+import type { EndpointStatus } from '../../lib/webhooks/envelope.ts'
 
 export const WebhookEndpoint = managed(
   defineEntity({
@@ -38,7 +39,7 @@ export const WebhookEndpoint = managed(
       url: p.text(),
       events: p.array().columnType('text[]'),
       description: p.text().nullable(),
-      status: p.text(),
+      status: p.text().$type<EndpointStatus>(),
       disabledReason: p.text().fieldName('disabled_reason').nullable(),
       statusChangedAt: instant().fieldName('status_changed_at').nullable(),
       secret: p.uint8array(),

@@ -11,6 +11,8 @@ import { operatorOfCustomer } from '../customers/customers.ts'
 import { WebhookEndpoint } from './webhook-endpoint-entity.ts'
 import { announcement, WEBHOOK_CHANNEL } from './webhook-relay.ts'
 import type { EndpointStatus } from '../../lib/webhooks/envelope.ts'
+import { pick } from '../db/columns.ts'
+import { from, select } from '../db/select.ts'
 
 export interface NewEndpoint {
   readonly id: string
@@ -163,29 +165,20 @@ export interface EndpointSettings {
   readonly version: bigint
 }
 
+const SETTINGS = select({
+  ...pick(from(WebhookEndpoint, ''), ['id', 'tenantId', 'url', 'status', 'apiVersion', 'secret', 'previousSecret']),
+  ...pick(from(WebhookEndpoint, ''), ['previousSecretExpiresAt', 'consecutiveFailures', 'version']),
+})
+
 export async function readEndpointSettings(database: Database, id: string): Promise<EndpointSettings | null> {
-  const [row] = await database.query<
-    [string, string, EndpointSettings['status'], string, Uint8Array, Uint8Array | null, number | null, number, string]
-  >({
+  const [row] = await database.query({
     name: 'endpoint_settings',
     values: [id],
-    text: `select tenant_id, url, status, api_version, secret, previous_secret, (extract(epoch from previous_secret_expires_at) * 1000)::float8, consecutive_failures, version
-      from webhook_endpoint where id = $1`,
+    text: `select ${SETTINGS.sql} from webhook_endpoint where id = $1`,
   })
   if (row === undefined) return null
-  const [tenantId, url, status, apiVersion, secret, previousSecret, previousSecretExpiresAt, failures, version] = row
-  return {
-    id,
-    tenantId,
-    url,
-    status,
-    apiVersion,
-    secret,
-    previousSecret,
-    previousSecretExpiresAt,
-    failing: failures > 0,
-    version: BigInt(version),
-  }
+  const { consecutiveFailures, version, ...settings } = SETTINGS.read(row)
+  return { ...settings, failing: consecutiveFailures > 0, version: BigInt(version) }
 }
 
 /**

@@ -11,8 +11,9 @@ import { PAUSE_AFTER_FAILURES } from '../../lib/webhooks/schedule.ts'
 import type { WebhookEvent } from '../../lib/webhooks/envelope.ts'
 import { plainArray, plainArrayOrNull, textArray } from '../db/array-literal.ts'
 import { Database } from '../db/database.ts'
-import { RELATED_COLUMNS, RELATED_JOIN } from '../outbox/outbox.ts'
+import { RELATED, RELATED_JOIN } from '../outbox/outbox.ts'
 import type { EventType, EventObject } from '../../lib/base/event-types.ts'
+import { bigintExpression, bigintOrNull, expression, instantExpression, select } from '../db/select.ts'
 
 /** Connections for claims and results; each statement is short. */
 const POOL_MAX = 4
@@ -43,7 +44,29 @@ export interface ClaimedDelivery {
   readonly endpointVersion: bigint
 }
 
-const ms = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`
+const CLAIMED = select({
+  id: expression<string>('t.delivery_id'),
+  createdAt: instantExpression('t.delivery_created_at'),
+  test: expression<boolean>('t.test'),
+  windowEndsAt: instantExpression('t.window_ends_at'),
+  windowAttempts: expression<number>('t.window_attempts'),
+  endpointVersion: bigintExpression('e.version'),
+})
+const EVENT = select({
+  id: expression<string>('o.id'),
+  type: expression<EventType>('o.type'),
+  createdAt: instantExpression('o.created_at'),
+  customerId: expression<string | null>('o.customer_id'),
+  object: expression<EventObject>('o.object'),
+  objectId: expression<string>('o.object_id'),
+  status: expression<string | null>('o.status'),
+  previousStatus: expression<string | null>('o.previous_status'),
+  amount: bigintOrNull('o.amount'),
+  currency: expression<string | null>('o.currency'),
+  sandbox: expression<boolean>('o.sandbox'),
+  relatedObject: expression<string | null>(RELATED.object),
+  relatedId: expression<string | null>(RELATED.id),
+})
 
 // Claims are whole milliseconds, so a value read back equals the value written.
 const CLAIM = `with due as (
@@ -52,34 +75,10 @@ const CLAIM = `with due as (
   taken as (
     update webhook_queue q set due_at = $4 from due where q.endpoint_id = $1 and q.due_at = due.due_at and q.delivery_id = due.delivery_id
     returning q.delivery_id, q.delivery_created_at, q.event_id, q.event_created_at, q.test, q.window_ends_at, q.window_attempts, due.due_at)
-  select t.delivery_id, ${ms('t.delivery_created_at')}, t.test, ${ms('t.window_ends_at')}, t.window_attempts, e.version,
-    o.id, o.type, ${ms('o.created_at')}, o.customer_id, o.object, o.object_id, o.status, o.previous_status, o.amount, o.currency, o.sandbox,
-    ${RELATED_COLUMNS}
+  select ${CLAIMED.sql}, ${EVENT.sql}
   from taken t join webhook_endpoint e on e.id = $1
     join outbox o on o.id = t.event_id and o.created_at = t.event_created_at ${RELATED_JOIN}
   order by t.due_at, t.delivery_id`
-
-type ClaimRow = [
-  string,
-  number,
-  boolean,
-  number,
-  number,
-  string,
-  string,
-  EventType,
-  number,
-  string | null,
-  EventObject,
-  string,
-  string | null,
-  string | null,
-  string | null,
-  string | null,
-  boolean,
-  string | null,
-  string | null,
-]
 
 /** Claims up to `limit` due deliveries of an endpoint, the longest waiting first; with `only` just that delivery. */
 export async function claimDeliveries(
@@ -92,57 +91,16 @@ export async function claimDeliveries(
     only = null,
   }: { readonly now: number; readonly until: number; readonly limit: number; readonly only?: string | null },
 ): Promise<ClaimedDelivery[]> {
-  const rows = await database.query<ClaimRow>({
+  const rows = await database.query({
     name: 'claim_deliveries',
     text: CLAIM,
     values: [endpointId, timestamp(now), limit, timestamp(until), only],
   })
-  return rows.map(
-    ([
-      id,
-      createdAt,
-      test,
-      windowEndsAt,
-      windowAttempts,
-      version,
-      eventId,
-      type,
-      eventCreatedAt,
-      customerId,
-      object,
-      objectId,
-      status,
-      previousStatus,
-      amount,
-      currency,
-      sandbox,
-      relatedObject,
-      relatedId,
-    ]) => ({
-      id,
-      createdAt,
-      endpointId,
-      test,
-      windowEndsAt,
-      windowAttempts,
-      claimedUntil: until,
-      endpointVersion: BigInt(version),
-      event: {
-        id: eventId,
-        type,
-        createdAt: eventCreatedAt,
-        customerId,
-        object,
-        objectId,
-        status,
-        previousStatus,
-        amount: amount === null ? null : BigInt(amount),
-        currency,
-        sandbox,
-        related: relatedObject === null || relatedId === null ? null : { object: relatedObject, id: relatedId },
-      },
-    }),
-  )
+  return rows.map((row) => {
+    const { relatedObject, relatedId, ...event } = EVENT.read(row, CLAIMED.width)
+    const related = relatedObject === null || relatedId === null ? null : { object: relatedObject, id: relatedId }
+    return { ...CLAIMED.read(row), endpointId, claimedUntil: until, event: { ...event, related } }
+  })
 }
 
 /** Releases claimed deliveries that were not sent, so that they are due again immediately. */

@@ -15,6 +15,7 @@ import type { Database } from '../db/database.ts'
 import { OutboxCursor, IN_EVENT_RANGE } from '../outbox/outbox-cursor.ts'
 import { inTransaction } from '../db/transaction.ts'
 import type { EndpointStatus } from '../../lib/webhooks/envelope.ts'
+import { expression, select } from '../db/select.ts'
 
 /** The channel that notifies nodes of due deliveries and of changed endpoints. */
 export const WEBHOOK_CHANNEL = 'webhooks'
@@ -24,9 +25,20 @@ const EVENTS_MAX = 2_000
 /** Endpoints in one notification, at 40 bytes each; Postgres accepts 8 000 bytes. */
 const ANNOUNCED_MAX = 190
 
+const MATCH = select({
+  eventId: expression<string>('o.id'),
+  /** Text, so that it returns exactly as it was: deliveries find their event by it. */
+  createdAt: expression<string>('o.created_at::text'),
+  type: expression<EventType>('o.type'),
+  endpointId: expression<string>('e.id'),
+  shard: expression<number>('e.shard'),
+  status: expression<EndpointStatus>('e.status'),
+})
+type Match = ReturnType<typeof MATCH.read>
+
 // Events that a customer simulates are for the customer alone; a test is for one endpoint, and has its delivery
 // already. Compliance holds are for operators only, whatever event types an endpoint has.
-const MATCHES = `select o.id, o.created_at::text, o.type, e.id, e.shard, e.status
+const MATCHES = `select ${MATCH.sql}
   from outbox o join webhook_endpoint e on e.tenant_id in (o.customer_id, o.operator_id) and o.type = any(e.events)
   where ${IN_EVENT_RANGE} and (o.type <> $4 or o.sandbox) and (not o.sandbox or e.tenant_id = o.customer_id)
     and (o.object <> 'compliance_hold' or e.tenant_id = o.operator_id) order by o.written_in, o.id`
@@ -40,16 +52,6 @@ const INSERT = `with rows as materialized (
   insert into webhook_delivery (id, created_at, endpoint_id, event_id, event_created_at, event_type, status, next_attempt_at, completed_at)
   select id, $8, endpoint_id, event_id, event_created_at, event_type, case when active then 'pending' else 'discarded' end,
     case when active then $8::timestamptz end, case when active then null else $8::timestamptz end from rows`
-
-/** The creation time is text, so that it returns exactly as it was: deliveries find their event by it. */
-type Match = [
-  eventId: string,
-  createdAt: string,
-  type: EventType,
-  endpointId: string,
-  shard: number,
-  status: EndpointStatus,
-]
 
 export interface RelayPass {
   /** Deliveries that were made, including discarded ones. */
@@ -117,7 +119,8 @@ async function relay(ask: Ask, place: OutboxCursor, ids: IdSource, now: number):
   const wanted = wanting?.[0] === true
   const stretch = await place.next(wanted ? EVENTS_MAX : null)
   if (stretch === null) return { deliveries: 0, events: false, again: false, wanted }
-  const matches = wanted ? await ask<Match>('relay_matches', MATCHES, [...stretch.bounds, TEST_EVENT_TYPE]) : []
+  const rows = wanted ? await ask('relay_matches', MATCHES, [...stretch.bounds, TEST_EVENT_TYPE]) : []
+  const matches = rows.map((row) => MATCH.read(row))
   if (matches.length > 0) await deliver(ask, ids, now, matches)
   await place.move(stretch)
   return { deliveries: matches.length, events: wanted, again: stretch.more, wanted }
@@ -125,18 +128,18 @@ async function relay(ask: Ask, place: OutboxCursor, ids: IdSource, now: number):
 
 async function deliver(ask: Ask, ids: IdSource, now: number, matches: readonly Match[]): Promise<void> {
   const column = (value: (match: Match) => string | number) => plainArray(matches.map(value))
-  const isActive = ([, , , , , status]: Match): boolean => status === 'active'
+  const isActive = ({ status }: Match): boolean => status === 'active'
   await ask('relay_insert', INSERT, [
     column(() => ids.next()),
-    column(([eventId]) => eventId),
-    textArray(matches.map(([, createdAt]) => createdAt)),
-    textArray(matches.map(([, , type]) => type)),
-    column(([, , , endpointId]) => endpointId),
-    column(([, , , , shard]) => shard),
+    column(({ eventId }) => eventId),
+    textArray(matches.map(({ createdAt }) => createdAt)),
+    textArray(matches.map(({ type }) => type)),
+    column(({ endpointId }) => endpointId),
+    column(({ shard }) => shard),
     column((match) => String(isActive(match))),
     timestamp(now),
   ])
-  const due = new Map(matches.filter(isActive).map(([, , , endpointId, shard]) => [endpointId, shard]))
+  const due = new Map(matches.filter(isActive).map(({ endpointId, shard }) => [endpointId, shard]))
   if (due.size === 0) return
   await ask('relay_notify', 'select pg_notify($1, $2)', [
     WEBHOOK_CHANNEL,
