@@ -4,6 +4,8 @@
  * An approval is opened, decided or withdrawn in the transaction of its subject. The row, the decision, the events and
  * the change of the subject are all written there, or none is. Locks are taken in one order: approvals by id, then
  * balances, then payments. The right to decide is in approval-standing.ts.
+ *
+ * Written by hand: the commit of payments opens these rows, and a decision locks them in one order with balances.
  */
 import { storedPolicies, type StoredPolicies } from '../../lib/approvals/in-effect.ts'
 import type { PolicyKind, TermsJson, TierJson } from '../../lib/approvals/policy.ts'

@@ -1,4 +1,8 @@
-/** Changes of balances by users, under the lock of their rows. Statements only; rules are elsewhere. */
+/**
+ * Changes of balances by users, under the lock of their rows. Statements only; rules are elsewhere.
+ *
+ * Written by hand: commits of payments lock and change the same rows, and read no entity.
+ */
 import type { AccountDetailsStatus } from '../../lib/accounts/details.ts'
 import type { BalanceStatus } from '../../lib/balances/closing.ts'
 import { timestamp } from '../../lib/base/clock.ts'

@@ -1,4 +1,8 @@
-/** The rows of a bulk payment as its check leaves them. */
+/**
+ * The rows of a bulk payment as its check leaves them.
+ *
+ * Written by hand: a statement writes hundreds of the up to 100 000 rows of a file.
+ */
 import { timestamp } from '../../lib/base/clock.ts'
 import { addTotals, type CurrencyTotal, type RowCounts } from '../../lib/bulk-payments/bulk-payment.ts'
 import type { BulkInstruction, RowFault, RowWarning } from '../../lib/bulk-payments/instruction.ts'

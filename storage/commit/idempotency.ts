@@ -1,6 +1,8 @@
 /**
  * Idempotency records of commands that one transaction decides: the lock of a key, the record of its answer, and the
  * savepoint to which the transaction goes back before it records a refusal (I5).
+ *
+ * Written by hand: every command with a key passes these rows, whose table is partitioned by day.
  */
 import { timestamp } from '../../lib/base/clock.ts'
 import type { ResourceRef } from '../../lib/base/resource-types.ts'

@@ -1,6 +1,8 @@
 /**
  * Compliance holds as rows: opened by the commit together with their subject, decided under their lock. Locks are taken
  * in one order: holds, then balances, then payments.
+ *
+ * Written by hand: the commit of payments opens these rows, and a decision locks them in one order with balances.
  */
 import type {
   ComplianceDecision,

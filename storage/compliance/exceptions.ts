@@ -1,6 +1,8 @@
 /**
  * Exceptions as rows: opened and ended by the commit with the moves of their subject, resolved under their lock. Locks
  * are taken in one order: exceptions, then balances, then payments.
+ *
+ * Written by hand: the commit of payments opens and ends these rows, and a decision locks them with balances.
  */
 import type { ExceptionKind, ExceptionResolution } from '../../lib/compliance/exception.ts'
 import { timestamp } from '../../lib/base/clock.ts'

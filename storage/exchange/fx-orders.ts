@@ -1,6 +1,8 @@
 /**
  * Rows of orders and inquiries that the partner must receive about exchanges. Statements only; rules are in
  * lib/exchange.
+ *
+ * Written by hand: the commit of exchanges writes these rows, and a node leases many at once.
  */
 import type { FxMessageType } from '../../lib/providers/messages.ts'
 import { timestamp } from '../../lib/base/clock.ts'

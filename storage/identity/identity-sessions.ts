@@ -1,4 +1,8 @@
-/** Rows of sessions and of the challenges that belong to them. Statements only; rules are elsewhere. */
+/**
+ * Rows of sessions and of the challenges that belong to them. Statements only; rules are elsewhere.
+ *
+ * Written by hand: requests of people read and touch their session, which belongs to a person, not to a tenant.
+ */
 import type { StepUpAction } from '../../lib/identity/step-up.ts'
 import type pg from 'pg'
 import { DAY_MS, timestamp } from '../../lib/base/clock.ts'

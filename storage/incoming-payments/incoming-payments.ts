@@ -1,4 +1,8 @@
-/** Incoming payments as rows: read for display, changed under their lock. Rules are elsewhere. */
+/**
+ * Incoming payments as rows: read for display, changed under their lock. Rules are elsewhere.
+ *
+ * Written by hand: the commit writes these rows, in the floods of the partner's messages.
+ */
 import type { IncomingChange, IncomingRecord } from '../../lib/incoming-payments/incoming-payment.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import { plainArray, plainArrayOrNull } from '../db/array-literal.ts'

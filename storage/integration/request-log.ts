@@ -1,4 +1,8 @@
-/** The request log and its roll-up by day: written in batches, read by key. */
+/**
+ * The request log and its roll-up by day: written in batches, read by key.
+ *
+ * Written by hand: every request is logged, in batches, into partitions by time.
+ */
 import { DAY_MS, timestamp } from '../../lib/base/clock.ts'
 import { plainArray, textArray } from '../db/array-literal.ts'
 import type { Database } from '../db/database.ts'

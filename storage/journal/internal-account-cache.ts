@@ -1,4 +1,8 @@
-/** Caches the internal accounts of the chart, which are made at their first use. */
+/**
+ * Caches the internal accounts of the chart, which are made at their first use.
+ *
+ * Written by hand: payments wait for these accounts.
+ */
 import type { AccountKey } from '../../lib/ledger/chart.ts'
 import { CHART } from '../../lib/ledger/chart.ts'
 import type { InternalAccounts } from '../../lib/ledger/entry.ts'

@@ -1,4 +1,8 @@
-/** Writes events of changes that do not go through the commit statement, in the transaction of their cause. */
+/**
+ * Writes events of changes that do not go through the commit statement, in the transaction of their cause.
+ *
+ * Written by hand: a row is added with every event, none is changed, and the table is partitioned by time.
+ */
 import type pg from 'pg'
 import { writesEvents } from '../db/transaction.ts'
 import { timestamp } from '../../lib/base/clock.ts'

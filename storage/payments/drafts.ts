@@ -1,4 +1,8 @@
-/** Statements on drafts outside of the commit. */
+/**
+ * Statements on drafts outside of the commit.
+ *
+ * Written by hand: the rows are those of payments, which the commit writes.
+ */
 import type { DraftFacts } from '../../lib/payments/draft.ts'
 import type { RecipientSnapshot } from '../../lib/payments/payment.ts'
 import { plainArray } from '../db/array-literal.ts'

@@ -1,4 +1,8 @@
-/** Payments that wait for their day: the due ones, and those to a recipient. */
+/**
+ * Payments that wait for their day: the due ones, and those to a recipient.
+ *
+ * Written by hand: one statement finds the due payments of many customers.
+ */
 import { timestamp } from '../../lib/base/clock.ts'
 import type { CalendarTerms } from '../../lib/rails/business-days.ts'
 import { plainArrayOrNull } from '../db/array-literal.ts'

@@ -1,4 +1,8 @@
-/** Messages of partners that caused no change. They are recorded too: each once, under the partner's own id. */
+/**
+ * Messages of partners that caused no change. They are recorded too: each once, under the partner's own id.
+ *
+ * Written by hand: one statement keeps a batch of the partner's messages, which come with each payment.
+ */
 import type { BankMessageType } from '../../lib/providers/messages.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import { plainArray, textArray } from '../db/array-literal.ts'

@@ -1,4 +1,8 @@
-/** Rows of recipients as they are created, changed and deleted. Statements only; rules are in lib/recipients. */
+/**
+ * Rows of recipients as they are created, changed and deleted. Statements only; rules are in lib/recipients.
+ *
+ * Written by hand: payments are fenced by these rows, and a change locks them in one order with reviews.
+ */
 import { timestamp } from '../../lib/base/clock.ts'
 import type { Editor } from '../../lib/approvals/requesters.ts'
 import type { RecipientMode } from '../../lib/approvals/policy.ts'

@@ -1,4 +1,8 @@
-/** The differences that a reconciliation left: their decisions, and the statuses of those decisions. */
+/**
+ * The differences that a reconciliation left: their decisions, and the statuses of those decisions.
+ *
+ * Written by hand: a statement writes the items of a whole day.
+ */
 import type { SourceObject } from '../../lib/ledger/posting.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { BreakKind, BreakOutcome, BreakStatus } from '../../lib/reconciliation/item.ts'

@@ -1,6 +1,8 @@
 /**
  * Exchange orders of the sandbox's dealer: rows of sandbox_fx_order. `next_event` is the next message about an order
  * and `due_at` its time. Amounts are minor units. Statements only.
+ *
+ * Written by hand: orders and messages come in batches.
  */
 import type { FxMessageType } from '../../lib/providers/messages.ts'
 import { timestamp } from '../../lib/base/clock.ts'

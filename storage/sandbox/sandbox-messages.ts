@@ -1,6 +1,8 @@
 /**
  * Messages of the sandbox bank about incoming credits: rows of sandbox_message, sent until they are acknowledged.
  * Statements only.
+ *
+ * Written by hand: messages come in batches.
  */
 import type { CreditMessageType } from '../../lib/providers/messages.ts'
 import { timestamp } from '../../lib/base/clock.ts'

@@ -2,6 +2,8 @@
  * Payment orders of the sandbox bank: rows of sandbox_order. `next_event` is the next message about an order and
  * `due_at` its time; `steps` is the text of all messages still to come, where those two columns do not suffice.
  * Statements only.
+ *
+ * Written by hand: every payment of a sandbox passes these rows, in batches.
  */
 import type { BankMessageType } from '../../lib/providers/messages.ts'
 import { timestamp } from '../../lib/base/clock.ts'

@@ -1,4 +1,8 @@
-/** Occurrences of scheduled payments: each is begun once, and ends with a payment or without one. */
+/**
+ * Occurrences of scheduled payments: each is begun once, and ends with a payment or without one.
+ *
+ * Written by hand: occurrences of many customers are taken and ended at once, together with payments.
+ */
 import { MINUTE_MS, dateIn, timestamp } from '../../lib/base/clock.ts'
 import { occurrenceKey } from '../../lib/scheduled-payments/key.ts'
 import type { Occurrence } from '../../lib/scheduled-payments/occurrences.ts'

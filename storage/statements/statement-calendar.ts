@@ -1,4 +1,8 @@
-/** The progress of each shard's monthly statements: rows that are due, taken by one node at a time. */
+/**
+ * The progress of each shard's monthly statements: rows that are due, taken by one node at a time.
+ *
+ * Written by hand: a row belongs to a shard, not to a tenant, and one node at a time takes it.
+ */
 import { timestamp } from '../../lib/base/clock.ts'
 import { SHARD_COUNT } from '../../lib/shards/shard.ts'
 import type { Database } from '../db/database.ts'

@@ -1,4 +1,8 @@
-/** The audit trail of changes, written in the transaction of the change: either both are committed or neither. */
+/**
+ * The audit trail of changes, written in the transaction of the change: either both are committed or neither.
+ *
+ * Written by hand: a row is added with every change, none is changed, and the table is partitioned by time.
+ */
 import type { AuditAction, AuditedObject } from '../../lib/base/audit-actions.ts'
 import type pg from 'pg'
 import { timestamp } from '../../lib/base/clock.ts'

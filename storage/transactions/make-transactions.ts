@@ -1,4 +1,8 @@
-/** Makes the transactions of payments, transfers, exchanges and incoming payments from their rows, in one statement. */
+/**
+ * Makes the transactions of payments, transfers, exchanges and incoming payments from their rows, in one statement.
+ *
+ * Written by hand: one statement makes the transactions of a whole range of events.
+ */
 import { JOURNAL_TYPES } from '../../lib/ledger/journal-line.ts'
 import { plainArray, textArray } from '../db/array-literal.ts'
 import type { TransactionClient } from '../db/transaction.ts'

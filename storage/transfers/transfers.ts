@@ -1,4 +1,8 @@
-/** Rows of transfers through the partner: orders, inquiries and moves. Statements only; rules are in lib/payments. */
+/**
+ * Rows of transfers through the partner: orders, inquiries and moves. Statements only; rules are in lib/payments.
+ *
+ * Written by hand: the commit writes these rows, and a node leases many at once.
+ */
 import { timestamp } from '../../lib/base/clock.ts'
 import type { MovedTransfer, TransferState } from '../../lib/transfers/transfer-state.ts'
 import { pick } from '../db/columns.ts'

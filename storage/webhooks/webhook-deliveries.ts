@@ -1,4 +1,8 @@
-/** Deliveries on request: tests, redeliveries, and the cleanup of a sandbox. */
+/**
+ * Deliveries on request: tests, redeliveries, and the cleanup of a sandbox.
+ *
+ * Written by hand: a statement changes a delivery together with its place in the queue.
+ */
 import type pg from 'pg'
 import { timestamp } from '../../lib/base/clock.ts'
 import { RETRY_WINDOW_MS } from '../../lib/webhooks/schedule.ts'

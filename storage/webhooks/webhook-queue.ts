@@ -4,6 +4,8 @@
  * A claim moves the row's `due_at` to the end of the claim, so no other node takes the row meanwhile, and any node can
  * take it again when this node dies. The results of attempts are written for many deliveries at once. No statement
  * waits for the disk: deliveries whose results Postgres loses in a crash are sent once more, under the same event id.
+ *
+ * Written by hand: every event passes these rows, in batches.
  */
 import { DAY_MS, timestamp } from '../../lib/base/clock.ts'
 import type { Streak } from '../../lib/webhooks/streak.ts'
