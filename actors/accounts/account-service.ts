@@ -25,9 +25,7 @@ export function createAccountService(
       getAccountDetails: (tenant: Tenant, balanceId: string) => getAccountDetails(database, tenant, balanceId),
     },
     commands: { addMoney: createAddMoney({ ...node, ...exchanges.deps }) },
-    background: [
-      background('idle balances', new IdleBalances(node)),
-      background('account details', new AccountDetailsUpkeep({ ...node, partner: accountBook })),
-    ],
+    tasks: [new IdleBalances(node).task()],
+    background: [background('account details', new AccountDetailsUpkeep({ ...node, partner: accountBook }))],
   }
 }

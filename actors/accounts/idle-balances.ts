@@ -1,11 +1,10 @@
 /**
- * Closes sub-balances that have been empty for a year, for customers whose preferences ask for it. The node that owns
- * their shard polls for them. Each is decided under the lock of its row, so two polls at once close it once.
+ * Closes sub-balances that have been empty for a year, for customers whose preferences ask for it. Each is decided under
+ * the lock of its row, so two runs at once close it once.
  */
 import { isEmpty } from '../../lib/balances/closing.ts'
-import { DAY_MS, MINUTE_MS, type Clock } from '../../lib/base/clock.ts'
+import { DAY_MS, type Clock } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
-import type { Shards } from '../../lib/shards/shards.ts'
 import { lockOneBalance } from '../../storage/balances/balance-changes.ts'
 import { idleSubBalances } from '../../storage/balances/balance-lookups.ts'
 import { openSubBalances, underWayOf } from '../../storage/balances/balance-ties.ts'
@@ -13,9 +12,9 @@ import type { Database } from '../../storage/db/database.ts'
 import { SYSTEM, writeAudit } from '../../storage/trail/trail.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import { beginClosing } from './account-details.ts'
-import { Poller } from '../runtime/poller.ts'
+import type { Task } from '../runtime/tasks.ts'
 
-const TICK_MS = MINUTE_MS
+/** The number of balances that are read at a time. */
 const TAKEN_MAX = 64
 const YEAR_MS = 365 * DAY_MS
 
@@ -23,28 +22,32 @@ export interface IdleBalancesOptions {
   readonly database: Database
   readonly clock: Clock
   readonly ids: IdSource
-  readonly shards: Pick<Shards, 'owned'>
   readonly onError: (error: unknown, what: string) => void
 }
 
-export class IdleBalances extends Poller {
+export class IdleBalances {
   readonly #options: IdleBalancesOptions
 
   constructor(options: IdleBalancesOptions) {
-    super({ everyMs: TICK_MS, poll: () => this.poll(), onError: (error) => options.onError(error, 'idle balances') })
     this.#options = options
   }
 
-  /** Closes the idle balances of one poll, `TAKEN_MAX` at most. */
-  async poll(): Promise<void> {
-    const { database, clock, shards, onError } = this.#options
-    const idle = await idleSubBalances(database, {
-      before: clock.now() - YEAR_MS,
-      owned: shards.owned(),
-      max: TAKEN_MAX,
-    })
-    for (const { id, customerId } of idle)
-      await this.#close(id, customerId).catch((error: unknown) => onError(error, `balance ${id}`))
+  /** After a year an hour more or less does not matter. */
+  task(): Task {
+    return { name: 'accounts.idle_balances', cron: '23 * * * *', run: () => this.close() }
+  }
+
+  /** Closes the balances that are idle now. */
+  async close(): Promise<void> {
+    const { database, clock, onError } = this.#options
+    const before = clock.now() - YEAR_MS
+    for (let after: string | null = null; ; ) {
+      const idle = await idleSubBalances(database, { before, after, max: TAKEN_MAX })
+      for (const { id, customerId } of idle)
+        await this.#close(id, customerId).catch((error: unknown) => onError(error, `balance ${id}`))
+      if (idle.length < TAKEN_MAX) return
+      after = idle.at(-1)!.id
+    }
   }
 
   async #close(id: string, customerId: string): Promise<void> {

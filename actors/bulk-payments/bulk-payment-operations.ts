@@ -4,7 +4,6 @@
 import { cancelBulk, revalidate } from './bulk-validations.ts'
 import { lockRun, type Run } from './bulk-runs.ts'
 import { writeBulkTrail } from './bulk-trail.ts'
-import type { Jobs } from '../jobs/jobs.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { refuseNotFound } from '../../lib/base/problems.ts'
 import type { ApprovalTx } from '../../storage/approvals/approvals.ts'
@@ -51,8 +50,6 @@ export interface BulkPaymentCommands {
 export interface BulkPaymentDeps extends RunOnceDeps {
   readonly database: Database
   readonly ids: IdSource
-  /** Notified of jobs that are requested on this node. */
-  readonly jobs: Pick<Jobs, 'nudge'>
 }
 
 /** Renders a bulk payment. */
@@ -76,7 +73,7 @@ export function createBulkPaymentReads({ database }: { readonly database: Databa
 
 /** Creates the commands on existing bulk payments. */
 export function createBulkPaymentCommands(world: BulkPaymentDeps): BulkPaymentCommands {
-  const { database, ids, clock, jobs } = world
+  const { database, ids, clock } = world
 
   async function locked(tx: ApprovalTx, by: Caller, id: string): Promise<Run> {
     const run = await lockRun(tx.client, id)
@@ -94,7 +91,6 @@ export function createBulkPaymentCommands(world: BulkPaymentDeps): BulkPaymentCo
         await writeBulkTrail(tx, trail, 'revalidated', bulk, after)
         return after
       })
-      jobs.nudge()
       return bulkPaymentView(changed)
     },
 

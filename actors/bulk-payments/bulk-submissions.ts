@@ -3,7 +3,6 @@ import type { BulkPaymentSubmitAccepted } from '../../lib/bulk-payments/bulk-sub
 import { decideInTransaction } from '../approvals/decision-transaction.ts'
 import { writeBulkTrail } from './bulk-trail.ts'
 import { beginRun, endRun, lockRun, lostApproval, resumeRun, type BeginDeps, type Run } from './bulk-runs.ts'
-import type { Jobs } from '../jobs/jobs.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { refuseNotFound } from '../../lib/base/problems.ts'
 import type { ApprovalTx } from '../../storage/approvals/approvals.ts'
@@ -35,14 +34,13 @@ export interface BulkSubmissionDeps extends RunOnceDeps, BeginDeps, Pick<JobDeps
   readonly ids: IdSource
   readonly clock: { now(): number }
   readonly problemBase: string
-  readonly jobs: Pick<Jobs, 'nudge'>
 }
 
 /** The version of the answer, which shows the bulk payment as it was accepted. */
 const AS_ACCEPTED = 1
 
 export function createBulkSubmissions(world: BulkSubmissionDeps): BulkSubmissionCommands {
-  const { database, ids, clock, jobs, findIdempotencyRecord } = world
+  const { database, ids, clock, findIdempotencyRecord } = world
   const jobView = createJobView(world)
 
   /**
@@ -71,7 +69,7 @@ export function createBulkSubmissions(world: BulkSubmissionDeps): BulkSubmission
       const known = command.idempotency === null ? null : await findIdempotencyRecord(command.idempotency.id)
       const found = known === null ? await findBulk(database, id) : null
       if (found?.status === 'submitting' && found.customerId === tenant.id) await endWhenLost(id)
-      const answer = await decideOnce(world, command, 202, async (client) => {
+      return await decideOnce(world, command, 202, async (client) => {
         const tx = { client, ids, now: clock.now() }
         const locked = await lockRun(client, id)
         if (locked === null || locked.bulk.customerId !== tenant.id) refuseNotFound()
@@ -91,8 +89,6 @@ export function createBulkSubmissions(world: BulkSubmissionDeps): BulkSubmission
           made: { type: 'job', id: job.id },
         }
       })
-      jobs.nudge()
-      return answer
     },
   }
 }

@@ -5,7 +5,6 @@
  * is temporary, so a refused upload leaves no file behind.
  */
 import type { BulkPayment } from '../../lib/bulk-payments/bulk-payment-schema.ts'
-import type { Jobs } from '../jobs/jobs.ts'
 import { beginValidation } from './bulk-validations.ts'
 import { writeBulkTrail } from './bulk-trail.ts'
 import { checkDate } from '../../lib/payments/payment-request.ts'
@@ -40,8 +39,6 @@ export interface BulkUploadDeps extends RunOnceDeps {
   readonly clock: { now(): number }
   readonly problemBase: string
   readonly orderNumbers: Pick<OrderNumbers, 'take'>
-  /** Notified of jobs that are requested on this node. */
-  readonly jobs: Pick<Jobs, 'nudge'>
 }
 
 export type BulkUploadOptions = Omit<BulkPaymentCreate, 'rows'> & Pick<BulkPaymentFields, 'delimiter'>
@@ -84,7 +81,7 @@ export async function openOnce(
   options: () => BulkUploadOptions,
 ): Promise<CommandAnswer<BulkPayment, 202>> {
   const number = await deps.orderNumbers.take()
-  const answer = await decideOnce(deps, command, 202, async (client) => {
+  return await decideOnce(deps, command, 202, async (client) => {
     const record = await openBulkPayment(
       { client, ids: deps.ids, now: deps.clock.now() },
       by,
@@ -94,8 +91,6 @@ export async function openOnce(
     )
     return { shown: bulkPaymentView(record), made: { type: 'bulk_payment', id: record.id } }
   })
-  deps.jobs.nudge()
-  return answer
 }
 
 /** Creates the bulk payment of a file, with the job that checks its rows. */

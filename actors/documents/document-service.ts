@@ -1,11 +1,11 @@
 /** Documents: files of customers and their attachments, the scans of both, and the links for downloads. */
 import type { Scanner } from '../../lib/documents/scan.ts'
-import { background, type Node } from '../runtime/node.ts'
+import type { Node } from '../runtime/node.ts'
 import { createDocuments } from './document-operations.ts'
 import type { DocumentDeps } from './stored-documents.ts'
-import { DocumentScans } from './document-scans.ts'
+import { documentScans } from './document-scans.ts'
 import { createDownloads } from './downloads.ts'
-import { FileUpkeep } from './file-upkeep.ts'
+import { fileUpkeep } from './file-upkeep.ts'
 
 /** The nouns that documents need, and the scanner for harmful files. */
 export interface DocumentServiceParts {
@@ -32,9 +32,6 @@ export function createDownloadService(node: Node) {
 export function createDocumentService(node: Node, { scanner, downloads, transactions }: DocumentServiceParts) {
   return {
     ...createDocuments({ ...node, downloads: downloads.reads, transactions: transactions.reads }),
-    background: [
-      background('upkeep of files', new FileUpkeep(node)),
-      background('scans of documents', new DocumentScans({ ...node, scanner })),
-    ],
+    tasks: [fileUpkeep(node), documentScans({ ...node, scanner })],
   }
 }

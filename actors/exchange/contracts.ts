@@ -2,8 +2,9 @@
  * Moves contracts that are due by time or market, on the node that owns their shard: missed deposits, margin calls,
  * the last day of a forward, expired held rates.
  *
- * The row of a contract says when it is due next. Each decision rests on the row as it was read. Two nodes that poll at
- * once decide the same, and the version lets only one of them write.
+ * The row of a contract says when it is due next; one task works on all contracts of a shard that are due in the same
+ * second, because each open forward is compared with the market once a minute. Each decision rests on the row as it was
+ * read. Two nodes that run at once decide the same, and the version lets only one of them write.
  */
 import { LIMITS } from '../../lib/base/limits.ts'
 import { isCalled, isContract, isOpen, keptOf, type Contract } from '../../lib/exchange/contract.ts'
@@ -20,7 +21,6 @@ import {
 import { forwardOf } from '../../lib/exchange/pricing.ts'
 import { divideHalfEven, rateOf } from '../../lib/exchange/rate.ts'
 import { ProblemError } from '../../lib/base/problems.ts'
-import type { Shards } from '../../lib/shards/shards.ts'
 import { CommitConflict } from '../../storage/sections/write-effects.ts'
 import { dueContracts, hasOpenDrawdown, postponeContracts, statusSince } from '../../storage/exchange/contracts.ts'
 import type { ExchangeFacts } from '../../storage/exchange/exchange-facts.ts'
@@ -30,15 +30,9 @@ import { accountsOfContract, serviceFor, type ContractDeps } from './exchange-co
 import { moveAtBalance } from './move-contract.ts'
 import { moveWhenDue, type EndsDeps, type QuietMove } from './contract-ends.ts'
 import type { FxPartner } from '../providers/fx.ts'
-import { Poller } from '../runtime/poller.ts'
-import { untilDue } from '../runtime/rest.ts'
-import type { Wakes } from '../runtime/wakes.ts'
+import type { Task } from '../runtime/tasks.ts'
 
-/**
- * The poll interval, and the number of contracts per poll: with one check a minute per contract, about fifteen thousand
- * contracts per node.
- */
-const TICK_MS = 1_000
+/** The number of contracts that are read at a time. */
 const DUE_MAX = 256
 /**
  * The delay before a contract is checked again that cannot be judged now (its pair is not quoted, or a drawdown is in
@@ -47,30 +41,35 @@ const DUE_MAX = 256
 const AGAIN_MS = 10_000
 
 export interface ContractsOptions extends ContractDeps, EndsDeps {
-  readonly wakes: Wakes
   /** The partner whose market values the contracts. */
   readonly partner: Pick<FxPartner, 'mid'>
-  readonly shards: Shards
 }
 
-export class Contracts extends Poller {
+export class Contracts {
   readonly #options: ContractsOptions
 
   constructor(options: ContractsOptions) {
-    super({
-      everyMs: TICK_MS,
-      poll: () => this.#poll(),
-      rest: untilDue(options, ['exchange'], ['events']),
-      onError: (error) => options.onError(error, 'contracts that are due'),
-    })
     this.#options = options
   }
 
-  async #poll(): Promise<void> {
-    const { database, clock, shards, onError, sandbox } = this.#options
+  /** Moves the contracts of a shard that are due; without a shard, all. */
+  task(): Task {
+    return {
+      name: 'exchange.contracts',
+      cron: '*/10 * * * *',
+      run: async (shard) => {
+        const owned = shard === '' ? null : [Number(shard)]
+        for (let due = DUE_MAX; due === DUE_MAX; ) due = await this.#settleDue(owned)
+      },
+    }
+  }
+
+  /** @returns the number of contracts that were due, `DUE_MAX` at most */
+  async #settleDue(owned: readonly number[] | null): Promise<number> {
+    const { database, clock, onError, sandbox } = this.#options
     const now = clock.now()
-    const due = await dueContracts(database, { now, owned: shards.owned(), max: DUE_MAX })
-    if (due.length === 0) return
+    const due = await dueContracts(database, { now, owned, max: DUE_MAX })
+    if (due.length === 0) return 0
     const later: { id: string; version: number; dueAt: number }[] = []
     for (const exchange of (await findExchanges(database, due)).values()) {
       if (!isContract(exchange) || exchange.dueAt === null || exchange.dueAt > now) continue
@@ -88,6 +87,7 @@ export class Contracts extends Poller {
         })
     }
     if (later.length > 0) await postponeContracts(database, later)
+    return due.length
   }
 
   /** Makes the move that is due on a contract. @returns false when none is due */

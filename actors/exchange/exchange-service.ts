@@ -3,7 +3,7 @@ import { ExchangeFactsCache } from '../../storage/exchange/exchange-facts.ts'
 import { QuoteCache } from '../../storage/exchange/quotes.ts'
 import type { ApprovalService } from '../approvals/approval-service.ts'
 import type { ComplianceService } from '../compliance/compliance-service.ts'
-import { background, type Background, type Node } from '../runtime/node.ts'
+import type { Background, Node } from '../runtime/node.ts'
 import { SandboxFx } from '../sandbox/sandbox-fx.ts'
 import { exchangeSubject } from './approve-exchange.ts'
 import { createContractCommands, createContractReads } from './contract-operations.ts'
@@ -92,7 +92,7 @@ export function createExchangeService(node: Node, { queue, approvals, compliance
     contracts: {
       reads: createContractReads(database),
       commands: createContractCommands({ ...deps, approvals: approvals.approvals }, node.answers),
-      background: [background('contracts', new Contracts({ ...deps, partner }))],
+      tasks: [new Contracts({ ...deps, partner }).task()],
     },
   }
 }

@@ -9,11 +9,11 @@ import { listAuditEvents } from '../../storage/trail/audit-events.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
 import { findSession, listSessions } from '../../storage/identity/session-queries.ts'
 import { getUser, listFactors } from '../../storage/identity/user-queries.ts'
-import { background, type Node } from '../runtime/node.ts'
+import type { Node } from '../runtime/node.ts'
 import { createApiKeyCommands } from './api-keys.ts'
 import type { IdentityReads } from './identity.ts'
 import type { IdentityDeps } from './identity-world.ts'
-import { KeyExpiry } from './key-expiry.ts'
+import { keyExpiry } from './key-expiry.ts'
 import { createMemberCommands, createMemberReads } from './members.ts'
 import { createPasswordCommands } from './passwords.ts'
 import { createProfileCommands } from './profile.ts'
@@ -85,7 +85,7 @@ export function createIdentityService(node: Node, { singleUse }: Pick<IdentityDe
     background: [
       // The mails that are begun after an answer need no start.
       { name: 'mails of new passwords', start: () => undefined, stop: () => passwords.settled() },
-      background('expiry of API keys', new KeyExpiry(node)),
     ],
+    tasks: [keyExpiry(node)],
   }
 }

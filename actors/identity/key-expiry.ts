@@ -1,19 +1,12 @@
-/**
- * Warns of API keys that expire soon. Every node polls; a given warning is recorded with the key, so that each warning
- * is sent once.
- */
+/** Warns of API keys that expire soon. A warning that was given is recorded with the key, so each is sent once. */
 import type { Clock } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import type { Mailer } from '../../lib/notices/mail.ts'
 import type { Database } from '../../storage/db/database.ts'
-import { nextKeyWarning, tellOfExpiringKeys } from '../../storage/identity/key-expiry.ts'
-import { Poller, type Rest } from '../runtime/poller.ts'
-import type { Wakes } from '../runtime/wakes.ts'
+import { tellOfExpiringKeys } from '../../storage/identity/key-expiry.ts'
+import type { Task } from '../runtime/tasks.ts'
 
-const TICK_MS = 2_000
-
-export interface KeyExpiryOptions {
-  readonly wakes: Wakes
+export interface KeyExpiryDeps {
   readonly database: Database
   readonly clock: Clock
   readonly ids: IdSource
@@ -21,18 +14,14 @@ export interface KeyExpiryOptions {
   readonly onError: (error: unknown, what: string) => void
 }
 
-export class KeyExpiry extends Poller {
-  constructor({ database, clock, ids, mailer, wakes, onError }: KeyExpiryOptions) {
-    const poll = async (): Promise<void> => {
+/** Looks once a minute: a warning comes three days before the end at the latest, so the minute does not matter. */
+export function keyExpiry({ database, clock, ids, mailer, onError }: KeyExpiryDeps): Task {
+  return {
+    name: 'identity.key_expiry',
+    cron: '* * * * *',
+    async run() {
       for (const mail of await tellOfExpiringKeys(database, ids, clock.now()))
         await mailer.send(mail).catch((error: unknown) => onError(error, 'mail'))
-    }
-    const rest: Rest = {
-      clock,
-      wakes,
-      on: ['api_key'],
-      next: () => nextKeyWarning(database, clock.now()),
-    }
-    super({ everyMs: TICK_MS, poll, rest, onError: (error) => onError(error, 'keys that expire') })
+    },
   }
 }

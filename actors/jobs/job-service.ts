@@ -1,6 +1,6 @@
 /** Jobs: work that takes longer than a request. Each noun adds its own kinds. */
 import type { DownloadReads } from '../documents/downloads.ts'
-import { background, type Node } from '../runtime/node.ts'
+import type { Node } from '../runtime/node.ts'
 import { createJobCommands, createJobReads } from './job-operations.ts'
 import { Jobs, type JobsOptions } from './jobs.ts'
 
@@ -14,7 +14,7 @@ export function createJobService(node: Node, { downloads }: { readonly downloads
   return {
     reads: createJobReads(world),
     commands: createJobCommands(world),
-    background: [background('jobs', jobs)],
+    tasks: jobs.tasks(),
     jobs,
     /** Adds the work of some kinds of jobs. */
     addKinds(added: JobsOptions['kinds']): void {

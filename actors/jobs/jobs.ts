@@ -1,27 +1,25 @@
 /**
- * Runs jobs on the node that owns their shard. A running job has a lease that is renewed, so that another node takes
- * over the job of a dead node. The result of a job is written in one transaction with its end, and only by the node
- * that still holds its lease; so a node that was stalled for long writes nothing.
+ * Runs jobs. A job is a task (actors/runtime/tasks.ts): it runs on the node that owns its shard, and again when that
+ * node dies. The result of a job is written in one transaction with its end, and only by the attempt that began last; so
+ * a node that was stalled for long writes nothing.
  *
  * Bounded (I8): a few jobs at a time per node, one at a time per tenant, and a limited number of attempts per job.
  */
 import type { Clock } from '../../lib/base/clock.ts'
 import { OperatingError } from '../../lib/base/errors.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
-import { ATTEMPTS_MAX, type JobKind, type JobResult } from '../../lib/jobs/job.ts'
+import { BEGINNINGS_MAX, FAILURES_MAX, type JobKind, type JobResult } from '../../lib/jobs/job.ts'
 import type { Mail, Mailer } from '../../lib/notices/mail.ts'
 import { ProblemError, type Problem } from '../../lib/base/problems.ts'
-import type { Shards } from '../../lib/shards/shards.ts'
-import { plainArray, plainArrayOrNull } from '../../storage/db/array-literal.ts'
 import type { Database } from '../../storage/db/database.ts'
 import {
-  claimJobs,
   endJob,
   expireJobs,
   lockJob,
+  noteProgress,
   pauseJob,
   releaseJob,
-  renewJob,
+  startJob,
   type JobEnd,
   type JobRecord,
   type JobTx,
@@ -29,21 +27,14 @@ import {
 } from '../../storage/jobs/jobs.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import { Poller } from '../runtime/poller.ts'
-import { untilDue } from '../runtime/rest.ts'
-import type { Wakes } from '../runtime/wakes.ts'
+import type { Task, TaskContext } from '../runtime/tasks.ts'
 
-/** The interval between two polls. A job that is requested on this node starts a poll at once. */
-const TICK_MS = 500
-/** The number of jobs that run on a node at a time: as many as there are threads that write documents. */
-const RUNNING_MAX = 2
-/** The lease of a job: after it, another node takes over. The running node renews it four times in this period. */
-const LEASE_MS = 12_000
-const RENEW_MS = LEASE_MS / 4
-/** The delay before the next attempt after an error, times the number of the attempt. */
+/** The interval at which a running job writes its progress, and learns that it was cancelled. */
+const PROGRESS_MS = 3_000
+/** The delay before the next attempt after an error, times the number of failures. */
 const RETRY_MS = 1_000
-/** Expired jobs that are removed per transaction, and the interval between two polls for them. */
+/** Expired jobs that are removed per transaction. */
 const EXPIRED_MAX = 100
-const EXPIRY_TICK_MS = 30_000
 
 const BROKEN: Problem = { slug: 'internal-error', detail: 'The job could not be done.' }
 
@@ -51,7 +42,7 @@ const BROKEN: Problem = { slug: 'internal-error', detail: 'The job could not be 
 export interface JobContext {
   /** Reports progress; `total` is null where it is unknown. */
   progress(processed: number, total: number | null): void
-  /** Aborted when this node has lost the job, or the node stops. */
+  /** Aborted when the job was cancelled, this node has lost it, or the node stops. */
   readonly signal: AbortSignal
 }
 
@@ -91,63 +82,27 @@ export interface JobWork {
 }
 
 export interface JobsOptions {
-  readonly wakes: Wakes
   readonly database: Database
   readonly clock: Clock
   readonly ids: IdSource
-  readonly shards: Shards
   readonly mailer: Mailer
   readonly kinds: Readonly<Partial<Record<JobKind, JobWork>>>
   readonly onError: (error: unknown, what: string) => void
 }
 
-interface Running {
-  readonly stop: AbortController
-  readonly done: Promise<void>
-}
-
 export class Jobs {
   readonly #options: JobsOptions
-  readonly #poller: Poller
-  readonly #expiry: Poller
-  readonly #running = new Map<string, Running>()
-  #stopped = false
-  #polling: Promise<void> | undefined
 
   constructor(options: JobsOptions) {
     this.#options = options
-    this.#poller = new Poller({
-      everyMs: TICK_MS,
-      poll: () => this.#pollOnce(),
-      rest: untilDue(options, ['job']),
-      onError: (error) => options.onError(error, 'jobs that are due'),
-    })
-    this.#expiry = new Poller({
-      everyMs: EXPIRY_TICK_MS,
-      poll: () => this.expire(),
-      onError: (error) => options.onError(error, 'expired jobs'),
-    })
   }
 
-  /** Starts polling. */
-  start(): void {
-    this.#poller.start()
-    this.#expiry.start()
-  }
-
-  /** Stops polling. Running jobs are given up at once, so that another node takes them. */
-  async stop(): Promise<void> {
-    this.#stopped = true
-    await Promise.all([this.#poller.stop(), this.#expiry.stop()])
-    await this.#polling?.catch(() => undefined)
-    const running = [...this.#running.values()]
-    for (const { stop } of running) stop.abort()
-    await Promise.all(running.map(({ done }) => done))
-  }
-
-  /** Polls now: a job was requested on this node, or there is room for another. */
-  nudge(): void {
-    if (!this.#stopped) this.#pollOnce().catch((error: unknown) => this.#options.onError(error, 'jobs that are due'))
+  /** The tasks: to run a job that is due, and to remove what has expired. */
+  tasks(): readonly Task[] {
+    return [
+      { name: 'jobs.run', lengthy: true, run: (id, context) => this.#begin(id, context) },
+      { name: 'jobs.expire', cron: '* * * * *', run: () => this.expire() },
+    ]
   }
 
   /** Removes results whose time is over, and later the jobs themselves. */
@@ -175,59 +130,36 @@ export class Jobs {
     return { before, after }
   }
 
-  /** Runs one poll at a time; a call during a poll waits for that poll. */
-  #pollOnce(): Promise<void> {
-    this.#polling ??= this.#poll().finally(() => {
-      this.#polling = undefined
-    })
-    return this.#polling
-  }
-
-  async #poll(): Promise<void> {
-    const { database, clock, ids, shards } = this.#options
-    const max = RUNNING_MAX - this.#running.size
-    if (this.#stopped || max <= 0) return
-    const [now, owned] = [clock.now(), shards.owned()]
-    const jobs = await claimJobs(database, {
-      now,
-      until: now + LEASE_MS,
-      shards: plainArrayOrNull(owned),
-      running: plainArray([...this.#running.keys()]),
-      lease: ids.next(),
-      max,
-    })
-    for (const job of jobs) this.#begin(job)
-  }
-
-  #begin(job: TakenJob): void {
-    const { onError } = this.#options
+  async #begin(id: string, { signal, attempt }: TaskContext): Promise<void> {
+    const { database, clock, ids } = this.#options
+    const job = await startJob(database, id, { lease: ids.next(), now: clock.now() })
+    if (job === null) return
     const stop = new AbortController()
-    const done = this.#run(job, stop)
-      .catch((error: unknown) => onError(error, `job ${job.id}`))
-      .finally(() => {
-        this.#running.delete(job.id)
-        // There is room for the next job now.
-        this.nudge()
-      })
-    this.#running.set(job.id, { stop, done })
+    const give = () => stop.abort()
+    signal.addEventListener('abort', give)
+    if (signal.aborted) give()
+    try {
+      if (attempt > BEGINNINGS_MAX) await this.#end(job, { move: 'fail', error: BROKEN })
+      else await this.#run(job, stop)
+    } finally {
+      signal.removeEventListener('abort', give)
+    }
   }
 
   async #run(job: TakenJob, stop: AbortController): Promise<void> {
-    const { database, clock, kinds, onError } = this.#options
+    const { database, kinds, onError } = this.#options
     const work = kinds[job.kind]
     let progress: { processed: number; total: number | null } = { processed: 0, total: job.progress.total }
-    const renewal = new Poller({
-      everyMs: RENEW_MS,
-      // A job whose lease is lost is given up; the node that holds the lease starts the job again.
+    const noting = new Poller({
+      everyMs: PROGRESS_MS,
       poll: async () => {
-        if (!(await renewJob(database, job, { until: clock.now() + LEASE_MS, ...progress }))) stop.abort()
+        if (!(await noteProgress(database, job, progress))) stop.abort()
       },
-      onError: (error) => onError(error, `the lease of job ${job.id}`),
+      onError: (error) => onError(error, `the progress of job ${job.id}`),
     })
-    renewal.start()
+    noting.start()
     try {
-      if (work === undefined || job.attempts > ATTEMPTS_MAX)
-        return await this.#end(job, { move: 'fail', error: BROKEN })
+      if (work === undefined) return await this.#end(job, { move: 'fail', error: BROKEN })
       const { result, fileId, finish } = await work.run(job, {
         signal: stop.signal,
         progress: (processed, total) => {
@@ -240,22 +172,23 @@ export class Jobs {
         await pauseJob(database, job, { dueAt: error.until, ...progress })
       else await this.#broke(job, error, stop.signal.aborted)
     } finally {
-      await renewal.stop()
+      await noting.stop()
     }
   }
 
   async #broke(job: TakenJob, error: unknown, aborted: boolean): Promise<void> {
     const { database, clock, onError } = this.#options
-    if (aborted) return await releaseJob(database, job, { dueAt: clock.now(), countsAsAttempt: false })
+    if (aborted) return await releaseJob(database, job, { dueAt: clock.now(), hasFailed: false })
     if (error instanceof ProblemError) return await this.#end(job, { move: 'fail', error: error.problem })
-    onError(error, `job ${job.id}, try ${job.attempts}`)
+    const failures = job.failures + 1
+    onError(error, `job ${job.id}, failure ${failures}`)
     const isLast =
-      job.attempts >= ATTEMPTS_MAX && !(error instanceof OperatingError && error.name === 'DatabaseUnavailable')
+      failures >= FAILURES_MAX && !(error instanceof OperatingError && error.name === 'DatabaseUnavailable')
     if (isLast) return await this.#end(job, { move: 'fail', error: BROKEN })
-    await releaseJob(database, job, { dueAt: clock.now() + RETRY_MS * job.attempts, countsAsAttempt: true })
+    await releaseJob(database, job, { dueAt: clock.now() + RETRY_MS * failures, hasFailed: true })
   }
 
-  /** Writes the end of a job, if this node still holds its lease. */
+  /** Writes the end of a job, if no other attempt has begun. */
   async #end(job: TakenJob, end: JobEnd, finish?: JobOutcome['finish']): Promise<void> {
     const { database, clock, ids, kinds, mailer, onError } = this.#options
     const mails = await inTransaction(database, async (client): Promise<readonly Mail[]> => {

@@ -1,42 +1,27 @@
 /**
  * The operator's queue of recipient reviews. Staff decide on a review under the lock of its row, and the effect on the
- * recipient is written in the same transaction. Due times are a column, as with approvals: the node that owns a
- * review's shard polls for due reviews, and expires them or lets the sandbox decide.
+ * recipient is written in the same transaction. A due time is a column, whose trigger adds the task that expires the
+ * review or lets the sandbox decide.
  */
 import type { Clock } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import type { Mailer } from '../../lib/notices/mail.ts'
 import { refuse, refuseTransition } from '../../lib/base/problems.ts'
-import type { Shards } from '../../lib/shards/shards.ts'
 import { writeEffects } from '../../storage/sections/write-effects.ts'
 import type { ApprovalTx } from '../../storage/approvals/approvals.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { SYSTEM, writeAudit, type AuditBy } from '../../storage/trail/trail.ts'
 import { insertNotices } from '../../storage/notices/notices.ts'
-import {
-  dueReviews,
-  endReview,
-  lockReview,
-  wakeReviewAt,
-  type ReviewRecord,
-} from '../../storage/recipients/recipient-reviews.ts'
+import { endReview, lockReview, wakeReviewAt, type ReviewRecord } from '../../storage/recipients/recipient-reviews.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import { SANDBOX_APPROVER } from '../approvals/approvals.ts'
 import { applyRecipientApproval } from './review-recipient.ts'
-import { Poller } from '../runtime/poller.ts'
-import { untilDue } from '../runtime/rest.ts'
-import type { Wakes } from '../runtime/wakes.ts'
-
-/** The poll interval, and the number of due reviews taken per poll. */
-const TICK_MS = 1_000
-const DUE_MAX = 256
+import type { Task } from '../runtime/tasks.ts'
 
 export interface RecipientReviewsOptions {
-  readonly wakes: Wakes
   readonly database: Database
   readonly clock: Clock
   readonly ids: IdSource
-  readonly shards: Shards
   readonly mailer: Mailer
   /** True where a sandbox exists: special texts in a name may then decide a review. */
   readonly sandbox: boolean
@@ -59,17 +44,16 @@ interface Ended {
   readonly words: string
 }
 
-export class RecipientReviews extends Poller {
+export class RecipientReviews {
   readonly #options: RecipientReviewsOptions
 
   constructor(options: RecipientReviewsOptions) {
-    super({
-      everyMs: TICK_MS,
-      poll: () => this.#poll(),
-      rest: untilDue(options, ['recipient_review']),
-      onError: (error) => options.onError(error, 'reviews that are due'),
-    })
     this.#options = options
+  }
+
+  /** Expires a review that is due, or lets the sandbox decide it. */
+  task(): Task {
+    return { name: 'recipients.review', run: (id) => this.#transaction((tx) => this.#wake(tx, id)) }
   }
 
   /**
@@ -140,13 +124,6 @@ export class RecipientReviews extends Poller {
       now,
     )
     return { recipientId, mails, words }
-  }
-
-  async #poll(): Promise<void> {
-    const { database, clock, shards, onError } = this.#options
-    const due = await dueReviews(database, { now: clock.now(), owned: shards.owned(), max: DUE_MAX })
-    for (const id of due)
-      await this.#transaction((tx) => this.#wake(tx, id)).catch((error: unknown) => onError(error, `review ${id}`))
   }
 
   async #wake(tx: ApprovalTx, id: string): Promise<Ended | null> {

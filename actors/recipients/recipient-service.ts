@@ -3,7 +3,7 @@ import type { ValidationDeps } from '../../lib/recipients/validation.ts'
 import { RecipientCache } from '../../storage/recipients/recipient-cache.ts'
 import type { ApprovalService } from '../approvals/approval-service.ts'
 import type { PayeeVerifier } from '../providers/bank.ts'
-import { background, type Node } from '../runtime/node.ts'
+import type { Node } from '../runtime/node.ts'
 import { createBankLookups } from './bank-lookups.ts'
 import { createRecipientCommands } from './recipient-operations.ts'
 import { createRecipientReads } from './recipient-reads.ts'
@@ -84,7 +84,7 @@ export function createRecipientService(
         await changes.heard(id, FORGOTTEN_WITHIN_MS)
       },
     }),
-    background: [background('reviews of recipients', reviews)],
+    tasks: [reviews.task()],
     /** The cache of recipients that payments read. */
     directory,
     /** The directory of banks. */

@@ -1,7 +1,8 @@
 /** Reconciliation: statements of partners against the books, the breaks between them, and the trial balance. */
 import type { BankInbox } from '../providers/bank.ts'
 import type { StatementPartner } from '../providers/statements.ts'
-import { background, type Node } from '../runtime/node.ts'
+import type { Node } from '../runtime/node.ts'
+import { countBreaks } from '../../storage/reconciliation/reconciliation-items.ts'
 import { Reconciliations } from './reconciliations.ts'
 import { Breaks } from './resolve-break.ts'
 import { createTreasuryCommands, createTreasuryReads } from './treasury-operations.ts'
@@ -25,8 +26,9 @@ export function createReconciliationService(node: Node, { partner, inbox }: Reco
   const reads = createTreasuryReads(node)
   return {
     reads,
-    commands: createTreasuryCommands({ ...node, breaks: new Breaks(node), reconciliations, reads }),
-    background: [background('reconciliations', reconciliations)],
-    reconciliations,
+    commands: createTreasuryCommands({ ...node, breaks: new Breaks(node), reads }),
+    tasks: reconciliations.tasks(),
+    /** Counts the open breaks for staff. */
+    countBreaks: () => countBreaks(node.database),
   }
 }

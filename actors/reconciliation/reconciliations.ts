@@ -1,8 +1,8 @@
 /**
  * Reconciliation: compares each partner's statement of a day with the nostro account of that connection and currency.
  *
- *  * Every day that has ended is a row of work, made by the timer or on request. A node claims a row for some minutes;
- *    another node takes over after a crash. The days of one account are compared in order.
+ *  * Every day that has ended is a row of work, made by the calendar or on request, and a task. The days of one account
+ *    are compared in order: a day that ends makes the next one due.
  *  * The statement is parsed in the worker pool and stored line by line. Its lines must add up and its opening balance
  *    must continue the previous statement; otherwise the reconciliation fails with the reason.
  *  * A payment of unknown outcome that the statement shows as paid is completed through the inbox of the bank's
@@ -30,23 +30,18 @@ import { inTransaction, type TransactionClient } from '../../storage/db/transact
 import type { ReadPartnerStatement } from '../../workers/reconciliation/statement-reader.ts'
 import type { BankInbox } from '../providers/bank.ts'
 import type { StatementPartner } from '../providers/statements.ts'
-import { Poller } from '../runtime/poller.ts'
-import type { Wakes } from '../runtime/wakes.ts'
+import type { Task } from '../runtime/tasks.ts'
 
-/** The poll intervals for days to compare, and for days that have ended. */
-const TICK_MS = 2_000
-const SCHEDULE_MS = MINUTE_MS
 /** Days end at midnight UTC; the timer gives the partners this much time to provide the statement. */
 const STATEMENTS_DUE_MS = HOUR_MS
 /** The delay before a missing statement is asked for again. */
 const LATER_MS = 10 * MINUTE_MS
-/** The claim time of a day: a node that takes longer counts as dead. */
+/** No other attempt takes the day within this time, unless the node of this one is dead. */
 const TAKEN_MS = 15 * MINUTE_MS
 /** The staff roles that are told of breaks. */
 const ROLES = ['operator_admin', 'treasury']
 
 export interface ReconciliationsOptions {
-  readonly wakes: Wakes
   readonly database: Database
   readonly accounts: InternalAccountCache
   readonly partner: StatementPartner
@@ -66,66 +61,37 @@ class Unusable extends Error {
 
 export class Reconciliations {
   readonly #options: ReconciliationsOptions
-  readonly #working: Poller
-  readonly #scheduling: Poller
-  #breaks = 0
 
   constructor(options: ReconciliationsOptions) {
     this.#options = options
-    this.#working = new Poller({
-      everyMs: TICK_MS,
-      poll: () => this.#poll(),
-      rest: {
-        clock: options.clock,
-        wakes: options.wakes,
-        on: ['reconciliation'],
-        next: () => rows.nextReconciliation(options.database),
+  }
+
+  /** The tasks: to queue the days that have ended, and to compare a day that is queued. */
+  tasks(): readonly Task[] {
+    const { database, clock } = this.#options
+    return [
+      {
+        name: 'reconciliation.schedule',
+        cron: '*/5 * * * *',
+        run: async () => {
+          const now = clock.now()
+          const until = timestamp(now - STATEMENTS_DUE_MS - DAY_MS).slice(0, 10)
+          await rows.queueReconciliations(database, { until, now })
+        },
       },
-      onError: (error) => options.onError(error, 'reconciliations'),
-    })
-    this.#scheduling = new Poller({
-      everyMs: SCHEDULE_MS,
-      poll: () => this.#schedule(),
-      onError: (error) => options.onError(error, 'days to reconcile'),
-    })
-  }
-
-  /** The number of open breaks for staff, as of the last poll. */
-  get breaks(): number {
-    return this.#breaks
-  }
-
-  /** Starts polling. */
-  start(): void {
-    this.#working.start()
-    this.#scheduling.start()
-  }
-
-  /** Stops polling; finishes the day in progress. */
-  async stop(): Promise<void> {
-    await Promise.all([this.#working.stop(), this.#scheduling.stop()])
-  }
-
-  /** Polls now, because there is work. */
-  nudge(): void {
-    this.#working.nudge()
-  }
-
-  async #schedule(): Promise<void> {
-    const { database, clock } = this.#options
-    const now = clock.now()
-    await rows.queueReconciliations(database, { until: timestamp(now - STATEMENTS_DUE_MS - DAY_MS).slice(0, 10), now })
-    this.#breaks = await items.countBreaks(database)
-  }
-
-  async #poll(): Promise<void> {
-    const { database, clock } = this.#options
-    for (;;) {
-      const now = clock.now()
-      const taken = await rows.takeReconciliation(database, { now, until: now + TAKEN_MS })
-      if (taken === null) return
-      await this.#work(taken)
-    }
+      {
+        name: 'reconciliation.compare',
+        run: async (id, { attempt }) => {
+          const now = clock.now()
+          const taken = await rows.takeReconciliation(database, id, {
+            now,
+            until: now + TAKEN_MS,
+            evenIfTaken: attempt > 1,
+          })
+          if (taken !== null) await this.#work(taken)
+        },
+      },
+    ]
   }
 
   async #work(taken: rows.TakenReconciliation): Promise<void> {

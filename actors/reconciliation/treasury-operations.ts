@@ -3,7 +3,6 @@
  * partners' statements.
  */
 import type { Breaks } from './resolve-break.ts'
-import type { Reconciliations } from './reconciliations.ts'
 import { DAY_MS, timestamp, type Clock } from '../../lib/base/clock.ts'
 import { refuseField } from '../../lib/base/problems.ts'
 import type { Database } from '../../storage/db/database.ts'
@@ -94,13 +93,11 @@ export function createTreasuryCommands({
   database,
   clock,
   breaks,
-  reconciliations,
   reads,
 }: {
   readonly database: Database
   readonly clock: Clock
   readonly breaks: Breaks
-  readonly reconciliations: Pick<Reconciliations, 'nudge'>
   readonly reads: TreasuryReads
 }): TreasuryCommands {
   return {
@@ -116,7 +113,6 @@ export function createTreasuryCommands({
         now,
         only: { operatorId: tenant.id, connectionId, currency, by: principal.id },
       })
-      if (queued > 0) reconciliations.nudge()
       return { until: last, queued }
     },
     async resolveBreak(by, path, { outcome, evidence }) {

@@ -1,6 +1,5 @@
 /** The job that makes a statement. */
 import { createHash } from 'node:crypto'
-import type { Jobs } from '../jobs/jobs.ts'
 import type { StatementJobRequest } from './statement-job.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { refuseNotFound } from '../../lib/base/problems.ts'
@@ -21,8 +20,6 @@ export interface StatementDeps extends RunOnceDeps {
   readonly problemBase: string
   readonly sandbox: boolean
   readonly downloads: DownloadReads
-  /** Notified of jobs that are requested on this node. */
-  readonly jobs: Pick<Jobs, 'nudge'>
 }
 
 /** Computes a value in the form of a UUID that is the same for equal requests. */

@@ -40,7 +40,7 @@ export async function requestStatement(
   const { clock, ids, sandbox } = world
   const { body } = command
   const balance = await balanceOf(world, by, balanceId)
-  const answer = await decideOnce(world, command, 202, async (client) => {
+  return await decideOnce(world, command, 202, async (client) => {
     const now = clock.now()
     checkPeriod(body, now)
     const fails = sandbox && body.language !== undefined && hasSandboxToken(body.language, FAIL_CODE)
@@ -61,6 +61,4 @@ export async function requestStatement(
     }
     return { shown: createJobView(world)(job), made: { type: 'job', id: job.id } }
   })
-  world.jobs.nudge()
-  return answer
 }

@@ -1,13 +1,11 @@
 /**
  * Requests monthly statements: on the first day of a month, at 06:00 UTC, one job for each balance that existed in the
  * month before. The progress of a shard is a row, moved in the transaction that inserts the jobs, so that a crash in
- * between leaves no balance out and requests none twice.
+ * between leaves no balance out and requests none twice; moving it adds the task that goes on.
  */
 import { dateIn, type Clock } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
-import type { Shards } from '../../lib/shards/shards.ts'
 import { monthlyDueAt, monthOf, nextMonth, STATEMENT_FORMATS } from '../../lib/statements/statement.ts'
-import { plainArrayOrNull } from '../../storage/db/array-literal.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { SYSTEM } from '../../storage/trail/trail.ts'
 import { insertJob } from '../../storage/jobs/jobs.ts'
@@ -20,59 +18,41 @@ import {
 } from '../../storage/statements/statement-calendar.ts'
 import type { TransactionClient } from '../../storage/db/transaction.ts'
 import type { StatementJobRequest } from './statement-job.ts'
-import { Poller } from '../runtime/poller.ts'
-import { untilDue } from '../runtime/rest.ts'
-import type { Wakes } from '../runtime/wakes.ts'
+import type { Task } from '../runtime/tasks.ts'
 
-const TICK_MS = 1_000
 /** The number of balances handled in one transaction. */
 const BALANCES_MAX = 200
 
 export interface StatementCalendarOptions {
-  readonly wakes: Wakes
   readonly database: Database
   readonly clock: Clock
   readonly ids: IdSource
-  readonly shards: Shards
-  readonly onError: (error: unknown, what: string) => void
 }
 
 export class StatementCalendar {
   readonly #options: StatementCalendarOptions
-  readonly #poller: Poller
 
   constructor(options: StatementCalendarOptions) {
     this.#options = options
-    this.#poller = new Poller({
-      everyMs: TICK_MS,
-      poll: () => this.#poll(),
-      rest: untilDue(options, ['statement_calendar']),
-      onError: (error) => options.onError(error, 'monthly statements'),
-    })
   }
 
-  /** Starts polling; a new installation begins with the current month. */
-  async start(): Promise<void> {
+  /** Begins the calendar of a new installation with the current month. */
+  async begin(): Promise<void> {
     const { database, clock } = this.#options
     const { from } = monthOf(dateIn(clock.now(), 'UTC'))
     await beginCalendar(database, from, monthlyDueAt(from))
-    this.#poller.start()
   }
 
-  /** Stops polling; finishes the work in progress. */
-  async stop(): Promise<void> {
-    await this.#poller.stop()
-  }
-
-  async #poll(): Promise<void> {
-    const { database, clock, shards } = this.#options
-    let found: boolean
-    do {
-      const [now, owned] = [clock.now(), shards.owned()]
-      found = await withDueShard(database, { now, shards: plainArrayOrNull(owned) }, (client, place) =>
-        this.#ask(client, place, now),
-      )
-    } while (found)
+  /** Requests the statements of a shard that are due, `BALANCES_MAX` per run. */
+  task(): Task {
+    return {
+      name: 'statements.calendar',
+      run: async (shard) => {
+        const { database, clock } = this.#options
+        const now = clock.now()
+        await withDueShard(database, { now, shard: Number(shard) }, (client, place) => this.#ask(client, place, now))
+      },
+    }
   }
 
   async #ask(client: TransactionClient, place: CalendarPlace, now: number): Promise<void> {

@@ -1,7 +1,7 @@
 /** Statements: requests for them, the jobs that write them, and the calendar that requests the regular ones. */
 import type { DownloadReads } from '../documents/downloads.ts'
 import type { JobService } from '../jobs/job-service.ts'
-import { background, type Node } from '../runtime/node.ts'
+import type { Node } from '../runtime/node.ts'
 import { StatementCalendar } from './statement-calendar.ts'
 import { statementJob } from './statement-job.ts'
 import { createStatementCommands, createStatementReads } from './statement-operations.ts'
@@ -17,10 +17,13 @@ export type StatementService = ReturnType<typeof createStatementService>
 /** Creates the service. */
 export function createStatementService(node: Node, { jobs, downloads }: StatementServiceParts) {
   jobs.addKinds({ statement: statementJob({ ...node, documents: node.workers.documents }) })
+  const calendar = new StatementCalendar(node)
   const world = { ...node, jobs: jobs.jobs, downloads: downloads.reads }
   return {
     reads: createStatementReads(world),
     commands: createStatementCommands(world),
-    background: [background('calendar of statements', new StatementCalendar(node))],
+    // The calendar of a new installation has to begin once.
+    background: [{ name: 'calendar of statements', start: () => calendar.begin(), stop: () => undefined }],
+    tasks: [calendar.task()],
   }
 }

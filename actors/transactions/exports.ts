@@ -4,7 +4,6 @@
  */
 import { hasSandboxToken } from '../../lib/sandbox/triggers.ts'
 import { makeExport, questionOf } from './export-job.ts'
-import type { Jobs } from '../jobs/jobs.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { FAIL_CODE } from '../../lib/jobs/job.ts'
 import { refuse, refuseField } from '../../lib/base/problems.ts'
@@ -50,7 +49,6 @@ export interface ExportDeps extends RunOnceDeps {
   readonly downloads: DownloadReads
   readonly documents: DocumentPool
   readonly identity: Pick<IdentityReads, 'hasProof' | 'operatorOf'>
-  readonly jobs: Pick<Jobs, 'nudge'>
 }
 
 /** Creates the commands of exports. */
@@ -129,7 +127,7 @@ async function createExport(
       : null
   const operatorId = await identity.operatorOf(customerId)
   if (operatorId === null) refuse('not-found', 'No such customer.')
-  const answer = await decideOnce(world, command, 202, async (client) => {
+  return await decideOnce(world, command, 202, async (client) => {
     const now = clock.now()
     const waiting = await insertJob(client, {
       id,
@@ -164,6 +162,4 @@ async function createExport(
           )
     return { shown: createJobView(world)(job ?? waiting), made: { type: 'job', id } }
   })
-  world.jobs.nudge()
-  return answer
 }

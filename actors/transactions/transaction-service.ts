@@ -31,7 +31,6 @@ export function createTransactionService(node: Node, { jobs, downloads, identity
       commands: createExportCommands({
         ...node,
         documents,
-        jobs: jobs.jobs,
         downloads: downloads.reads,
         identity: identity.reads,
       }),

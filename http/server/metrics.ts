@@ -24,7 +24,7 @@ export interface MeasuredParts {
   readonly arrivals: Arrivals
   readonly journalChain: Pick<JournalChain, 'lag'>
   readonly paymentQueue: Pick<QueueService, 'queue'>
-  readonly reconciliation: Pick<ReconciliationService, 'reconciliations'>
+  readonly reconciliation: Pick<ReconciliationService, 'countBreaks'>
   readonly transactions: Pick<TransactionService, 'follower'>
   readonly webhooks: Pick<WebhookService, 'relay'>
 }
@@ -33,13 +33,13 @@ export interface MeasuredParts {
 function instrumentsOf(registry: Registry) {
   const registers = [registry]
   return {
-    gauge(name: string, help: string, value: () => number): void {
+    gauge(name: string, help: string, value: () => number | Promise<number>): void {
       new Gauge({
         name,
         help,
         registers,
-        collect() {
-          this.set(value())
+        async collect() {
+          this.set(await value())
         },
       })
     },
@@ -69,7 +69,7 @@ export function createRegistry({
   arrivals,
   journalChain,
   paymentQueue: { queue },
-  reconciliation: { reconciliations },
+  reconciliation: { countBreaks },
   transactions: { follower },
   webhooks: { relay },
 }: MeasuredParts): Registry {
@@ -118,7 +118,7 @@ export function createRegistry({
     'Journal lines without a hash at the last pass of this node.',
     () => journalChain.lag,
   )
-  gauge('vostro_reconciliation_breaks', 'Open reconciliation breaks of all operators.', () => reconciliations.breaks)
+  gauge('vostro_reconciliation_breaks', 'Open reconciliation breaks of all operators.', countBreaks)
   gauge(
     'vostro_transactions_lag_seconds',
     'The age of the oldest event in the last pass that updated the list of transactions.',

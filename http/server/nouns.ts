@@ -23,6 +23,7 @@ import { createConnectionCalendars } from '../../actors/providers/connection-cal
 import { createRecipientService } from '../../actors/recipients/recipient-service.ts'
 import { createReconciliationService } from '../../actors/reconciliation/reconciliation-service.ts'
 import { background, type Background, type Node } from '../../actors/runtime/node.ts'
+import type { Task } from '../../actors/runtime/tasks.ts'
 import { createSandboxPartners } from '../../actors/sandbox/sandbox-partners.ts'
 import { createScheduleService } from '../../actors/scheduled-payments/schedule-service.ts'
 import { createStatementService } from '../../actors/statements/statement-service.ts'
@@ -165,9 +166,9 @@ export function servedNouns(nouns: BuiltNouns): Nouns {
 }
 
 /**
- * Returns the work in the background, in the order of its start. It is stopped in reverse: work stops before the
- * queues, caches and tables that it uses, so approvals, holds and jobs, which work on the subjects of other nouns,
- * stand last.
+ * Returns the work in the background, in the order of its start. It is stopped in reverse: work stops before the queues,
+ * caches and tables that it uses, so approvals and holds, which work on the subjects of other nouns, stand last. The
+ * tasks start after all of it.
  */
 export function backgroundOf(nouns: BuiltNouns): readonly Background[] {
   return [
@@ -175,25 +176,33 @@ export function backgroundOf(nouns: BuiltNouns): readonly Background[] {
     nouns.incomingPayments,
     nouns.paymentQueue,
     nouns.webhooks,
-    nouns.recipients,
     nouns.exchanges,
     nouns.transfers,
-    nouns.reconciliation,
     { background: [background('journal chain', nouns.journalChain)] },
     nouns.customers,
     nouns.accounts,
     nouns.balances,
     nouns.fundsRequests,
-    nouns.documents,
     nouns.transactions,
     nouns.bulkPayments,
-    nouns.exchanges.contracts,
     nouns.payments,
     nouns.approvals,
     nouns.compliance,
     nouns.scheduledPayments,
-    nouns.jobs,
-    // The calendar requests jobs, so it starts after them.
     nouns.statements,
   ].flatMap((noun): readonly Background[] => noun.background)
+}
+
+/** Returns the tasks: background work that graphile-worker gives to one of the nodes (actors/runtime/tasks.ts). */
+export function tasksOf(nouns: BuiltNouns): readonly Task[] {
+  return [
+    nouns.accounts,
+    nouns.documents,
+    nouns.exchanges.contracts,
+    nouns.identity,
+    nouns.jobs,
+    nouns.recipients,
+    nouns.reconciliation,
+    nouns.statements,
+  ].flatMap((noun): readonly Task[] => noun.tasks)
 }

@@ -7,10 +7,10 @@ import { createAnswers, createIdempotencyRecords } from '../../actors/commands/a
 import { ClockWatch } from '../../actors/runtime/clock-watch.ts'
 import { HorizonWatch } from '../../actors/runtime/horizon-watch.ts'
 import { background, type Background, type Node } from '../../actors/runtime/node.ts'
-import { Poller } from '../../actors/runtime/poller.ts'
 import { ActorSystem } from '../../actors/runtime/system.ts'
+import type { Task } from '../../actors/runtime/tasks.ts'
 import { Wakes } from '../../actors/runtime/wakes.ts'
-import { HOUR_MS, systemClock, type Clock } from '../../lib/base/clock.ts'
+import { systemClock, type Clock } from '../../lib/base/clock.ts'
 import { createIdSource } from '../../lib/base/ids.ts'
 import type { Screener } from '../../lib/compliance/screening.ts'
 import type { Config } from '../../lib/config/config.ts'
@@ -25,6 +25,7 @@ import { InternalAccountCache } from '../../storage/journal/internal-account-cac
 import { createMailOutbox } from '../../storage/notices/mail-outbox.ts'
 import { OrderNumbers } from '../../storage/payments/order-numbers.ts'
 import { writeRequests } from '../../storage/integration/request-log.ts'
+import { keepTasks } from '../../storage/tasks/keep-tasks.ts'
 import { migrate } from '../../storage/schema/migrate.ts'
 import { createWorkerPool } from '../../workers/pool/pool.ts'
 import type { RateLimits } from '../access/rate-limits.ts'
@@ -64,10 +65,10 @@ export interface OpenedNode {
   readonly horizonWatch: HorizonWatch
   /** Not started yet, because the nouns subscribe first. */
   readonly listener: PgListener
+  /** The tasks of the machinery. */
+  readonly tasks: readonly Task[]
 }
 
-/** Time between two runs of the maintenance of partitions. */
-const MAINTENANCE_MS = HOUR_MS
 /** Connections for snapshots: two reports and a statement. */
 const SNAPSHOTS_MAX = 3
 
@@ -118,7 +119,7 @@ export async function openNode(
   })
   await clockWatch.check()
   await start(background('clock', clockWatch), opened)
-  await start(await partitionsOf(database, clock, log), opened)
+  const tasks = await upkeepOf(database, clock, log)
   const requestLog = overrides.requestLog === false ? null : openRequestLog(config, database, onError)
   // Closes the request log after the last answer and before the database.
   opened.defer(async () => {
@@ -190,7 +191,7 @@ export async function openNode(
           'pg_terminate_backend(pid)',
       ),
   })
-  return { node, server, instance, requestLog, rateLimits, clockWatch, horizonWatch, listener }
+  return { node, server, instance, requestLog, rateLimits, clockWatch, horizonWatch, listener, tasks }
 }
 
 /** Starts a part that works by itself, and stops it with the rest. A part that fails to start is stopped too. */
@@ -227,26 +228,21 @@ function openRequestLog(config: Config, database: Database, onError: Node['onErr
 }
 
 /**
- * Makes new partitions, and returns their maintenance. The start waits for new partitions, because rows written before
- * their partition exists must be moved later. Dropping old partitions can wait.
+ * Makes new partitions, and returns the upkeep of the tables as tasks. The start waits for new partitions, because rows
+ * written before their partition exists must be moved later. Dropping old partitions can wait.
  */
-async function partitionsOf(database: Database, clock: Clock, log: Logger): Promise<Background> {
+async function upkeepOf(database: Database, clock: Clock, log: Logger): Promise<readonly Task[]> {
   const report: PartitionReport = {
     moved: (what) => log.warn(what, 'rows were dated ahead of all partitions and have been moved to their own'),
     failed: (error, table) => log.warn({ err: error, table }, 'the maintenance of partitions failed'),
   }
   await makePartitions(database, clock.now(), report)
-  const maintenance = new Poller({
-    everyMs: MAINTENANCE_MS,
-    poll: () => maintainPartitions(database, clock.now(), report),
-    onError: (error) => log.warn({ err: error }, 'the maintenance of partitions failed'),
-  })
-  return {
-    name: 'partitions',
-    start() {
-      maintenance.start()
-      maintenance.nudge()
+  return [
+    {
+      name: 'partitions.maintain',
+      cron: '7 * * * *',
+      run: () => maintainPartitions(database, clock.now(), report),
     },
-    stop: () => maintenance.stop(),
-  }
+    { name: 'tasks.upkeep', cron: '*/10 * * * *', run: () => keepTasks(database) },
+  ]
 }

@@ -8,6 +8,7 @@ import type { PaymentCommands } from '../../actors/payments/payment-operations.t
 import type { PaymentQueue } from '../../actors/payments/payment-queue.ts'
 import { background, type Background } from '../../actors/runtime/node.ts'
 import type { ActorSystem } from '../../actors/runtime/system.ts'
+import { Tasks } from '../../actors/runtime/tasks.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { Config } from '../../lib/config/config.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
@@ -24,7 +25,7 @@ import { createApp } from './app.ts'
 import { BUILD } from './build.ts'
 import { addressOf, drain, listen } from './listening.ts'
 import { createRegistry, serveMetrics } from './metrics.ts'
-import { backgroundOf, createNouns, servedNouns, type NounOverrides } from './nouns.ts'
+import { backgroundOf, createNouns, servedNouns, tasksOf, type NounOverrides } from './nouns.ts'
 import { openNode, start, type NodeOverrides } from './open-node.ts'
 import { overloaded } from './problem.ts'
 import { Start } from './readiness.ts'
@@ -76,9 +77,11 @@ export async function createService(config: Config, overrides: Overrides = {}): 
 
   const table = overrides.routes === undefined ? routes : [...routes, ...overrides.routes]
   const nouns = await createNouns(node, table, overrides)
+  const tasks = new Tasks({ ...node, tasks: [...opened.tasks, ...tasksOf(nouns)] })
   // Starts first and stops last: caches are told of changes as long as work reads them.
   await start(background('messages of other nodes', opened.listener), started)
   for (const part of backgroundOf(nouns)) await start(part, started)
+  await start(background('tasks', tasks), started)
   await start(background('horizon of events', opened.horizonWatch), started)
 
   const startOfNode = new Start()

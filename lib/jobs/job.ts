@@ -86,8 +86,10 @@ export function paceOf(
 export const RESULT_MS = 7 * DAY_MS
 /** Retention of an ended job, milliseconds; its result is deleted earlier. */
 export const FORGOTTEN_MS = 30 * DAY_MS
-/** Attempts of a job whose node died or whose work failed. */
-export const ATTEMPTS_MAX = 3
+/** Failures after which a job is given up. */
+export const FAILURES_MAX = 3
+/** Attempts after which a job is given up that ends no attempt, for example because it kills its node each time. */
+export const BEGINNINGS_MAX = 25
 
 /** The result of a job: a file, or numbers. */
 export interface JobResult {

@@ -1,6 +1,5 @@
 /** Single facts about a balance, and the balances that are idle. Statements only. */
 import { timestamp } from '../../lib/base/clock.ts'
-import { plainArrayOrNull } from '../db/array-literal.ts'
 import type { Queries, TransactionClient } from '../db/transaction.ts'
 import type { BalanceStatus } from '../../lib/balances/closing.ts'
 
@@ -76,22 +75,22 @@ export async function currencyOfBalance(
 const IDLE = `select b.id, b.customer_id from balance b
     join setting s on s.owner_id = b.customer_id and s.name = 'preferences' and (s.value->>'closeEmptyBalances')::boolean
   where b.parent_balance_id is not null and b.status = 'active' and b.posted = 0 and b.held = 0 and b.updated_at <= $1::timestamptz
-    and ($2::smallint[] is null or b.shard = any($2)) order by b.id limit $3`
+    and ($2::uuid is null or b.id > $2) order by b.id limit $3`
 
 /**
- * Reads the empty sub-balances of these shards (null: all) that have not changed since `before` (epoch milliseconds)
- * and whose customers want them closed, by id, `max` at most.
+ * Reads the empty sub-balances that have not changed since `before` (epoch milliseconds) and whose customers want them
+ * closed, by id, those after `after` (null: from the first), `max` at most.
  *
  * @throws DatabaseUnavailable, and what the driver throws
  */
 export async function idleSubBalances(
   database: Queries,
-  { before, owned, max }: { readonly before: number; readonly owned: readonly number[] | null; readonly max: number },
+  { before, after, max }: { readonly before: number; readonly after: string | null; readonly max: number },
 ): Promise<readonly { readonly id: string; readonly customerId: string }[]> {
   const rows = await database.query<[string, string]>({
     name: 'idle_balances',
     text: IDLE,
-    values: [timestamp(before), plainArrayOrNull(owned), max],
+    values: [timestamp(before), after, max],
   })
   return rows.map(([id, customerId]) => ({ id, customerId }))
 }

@@ -27,15 +27,11 @@ export const DUE_TABLES = {
   bulk_payment: { at: 'due_at', notifies: true },
   compliance_hold: { at: 'wake_at', where: "status = 'open'", notifies: true },
   customer_closure: { at: 'due_at', notifies: true },
-  document: { at: 'scan_due_at', notifies: true },
-  exchange: { at: 'due_at', notifies: false },
   funds_request: { at: 'expires_at', where: "status in ('open', 'partially_paid')", notifies: true },
   fx_order: { at: 'due_at', notifies: false },
   incoming_payment: { at: 'received_at', where: "return_state = 'due'", notifies: false },
-  job: { at: 'due_at', notifies: true },
   payment: { at: 'recall_due_at', notifies: false },
   payment_due: { at: 'due_at', notifies: false },
-  recipient_review: { at: 'wake_at', where: "status = 'pending'", notifies: true },
   sandbox_fx_order: { at: 'due_at', where: "state <> 'unanswered'", notifies: true },
   sandbox_message: { at: 'due_at', where: 'acknowledged_at is null', notifies: true },
   sandbox_order: { at: 'due_at', where: "state <> 'unanswered'", notifies: true },
@@ -47,7 +43,6 @@ export const DUE_TABLES = {
     notifies: true,
   },
   staff_hold: { at: 'expires_at', where: "status = 'active'", notifies: true },
-  statement_calendar: { at: 'due_at', notifies: true },
   transfer_order: { at: 'due_at', notifies: false },
 } as const satisfies Readonly<Record<string, DueTable>>
 
@@ -55,7 +50,7 @@ export const DUE_TABLES = {
 export type DueWork = keyof typeof DUE_TABLES
 
 /** Work whose next time the noun itself reads; triggers of its table notify as well. */
-export type OtherWork = 'api_key' | 'reconciliation' | 'webhook_endpoint'
+export type OtherWork = 'webhook_endpoint'
 
 /** The triggers of a table of due work, as migration 0045 defines them; `at` is the column of the due time. */
 export function dueTriggers(table: string, at: string) {

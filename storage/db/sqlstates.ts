@@ -36,6 +36,9 @@ export const REPEATED_COMMIT_SQLSTATES: ReadonlySet<string> = new Set([
   '55P03',
 ])
 
+/** The role has not the right to do this. */
+export const INSUFFICIENT_PRIVILEGE = '42501'
+
 /** The statement took longer than its statement_timeout, or was cancelled. */
 export const QUERY_CANCELED = '57014'
 

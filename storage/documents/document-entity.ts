@@ -2,13 +2,17 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { bigVersion, instant, managed } from '../db/entity-types.ts'
 import type { DocumentPurpose, DocumentStatus } from '../../lib/documents/document.ts'
-import { dueTriggers } from '../db/due-work.ts'
+import { taskTrigger } from '../tasks/task-triggers.ts'
 
 export const Document = managed(
   defineEntity({
     name: 'Document',
     tableName: 'document',
-    triggers: dueTriggers('document', 'scan_due_at'),
+    triggers: taskTrigger('document', {
+      columns: 'scan_due_at',
+      when: 'new.scan_due_at is not null',
+      task: ['documents.scan', 'id', 'scan_due_at'],
+    }),
     properties: {
       id: p.uuid().primary(),
       customerId: p.uuid().fieldName('customer_id'),
@@ -22,7 +26,6 @@ export const Document = managed(
       sha256: p.blob(),
       status: p.text().$type<DocumentStatus>(),
       scanDueAt: instant().fieldName('scan_due_at').nullable(),
-      attempts: p.smallint().defaultRaw('0'),
       createdBy: p.uuid().fieldName('created_by'),
       createdByName: p.text().fieldName('created_by_name'),
       version: bigVersion(),

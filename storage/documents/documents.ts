@@ -17,7 +17,7 @@ import { Document } from './document-entity.ts'
 
 /** The columns of a document in lists. */
 export const DOCUMENT = select({
-  ...without(from(Document, 'd'), ['shard', 'scanDueAt', 'attempts', 'updatedAt']),
+  ...without(from(Document, 'd'), ['shard', 'scanDueAt', 'updatedAt']),
   sha256: expression<string>(`encode(d.sha256, 'hex')`),
 })
 
@@ -176,9 +176,9 @@ export async function keepUses(client: Asking, objectId: string, ids: readonly s
 // ── Scans
 // ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-const DUE_SCAN = select(pick(from(Document, 'd'), ['id', 'fileId', 'fileName', 'sizeBytes', 'createdAt', 'attempts']))
+const DUE_SCAN = select(pick(from(Document, 'd'), ['id', 'fileId', 'fileName', 'sizeBytes', 'createdAt']))
 
-/** A file whose scan is due. */
+/** A file to be scanned. */
 export interface DueScan {
   readonly id: string
   readonly fileId: string
@@ -186,32 +186,18 @@ export interface DueScan {
   readonly sizeBytes: number
   /** Epoch milliseconds. */
   readonly createdAt: number
-  readonly attempts: number
 }
 
-/**
- * Leases files whose scan is due; no other node takes them before `until`. `shards` is null where all are this node's.
- */
-export async function takeDueScans(
-  database: Database,
-  {
-    now,
-    until,
-    shards,
-    max,
-  }: { readonly now: number; readonly until: number; readonly shards: string | null; readonly max: number },
-): Promise<DueScan[]> {
-  const rows = await database.query({
-    name: 'scans_take',
-    values: [timestamp(now), timestamp(until), shards, max],
-    text: `update document d set scan_due_at = $2, attempts = least(d.attempts + 1, 32000) from (
-        select id from document where scan_due_at <= $1 and ($3::smallint[] is null or shard = any($3::smallint[])) order by scan_due_at limit $4 for update skip locked) due
-      where d.id = due.id returning ${DUE_SCAN.sql}`,
+/** Finds a file that is to be scanned; null when it has been, or is gone. */
+export async function findScan(database: Database, id: string): Promise<DueScan | null> {
+  const [row] = await database.query({
+    name: 'scan_find',
+    values: [id],
+    text: `select ${DUE_SCAN.sql} from document d where d.id = $1 and d.status = 'pending_scan'`,
   })
-  return rows.map((row) => {
-    const due = DUE_SCAN.read(row)
-    return { ...due, sizeBytes: Number(due.sizeBytes) }
-  })
+  if (row === undefined) return null
+  const due = DUE_SCAN.read(row)
+  return { ...due, sizeBytes: Number(due.sizeBytes) }
 }
 
 /** Sets when the scan is tried again. */

@@ -15,6 +15,14 @@ import { jsonText } from '../db/columns.ts'
 export const Exchange = defineEntity({
   name: 'Exchange',
   tableName: 'exchange',
+  triggers: [
+    {
+      name: 'task_added',
+      timing: 'after',
+      events: ['insert', 'update'],
+      expression: `create constraint trigger task_added after insert or update of due_at on exchange deferrable initially deferred for each row when (new.due_at is not null) execute function add_task_of_second('exchange.contracts', 'due_at')`,
+    },
+  ],
   properties: {
     id: p.uuid().primary(),
     customerId: p.uuid().fieldName('customer_id'),

@@ -1,7 +1,6 @@
 /** A key of a customer or of the operator itself. Only the hash of its text is stored. */
 import { defineEntity, p } from '@mikro-orm/core'
 import { instant } from '../db/entity-types.ts'
-import { workTriggers } from '../db/due-work.ts'
 import { Operator } from '../operators/operator-entity.ts'
 
 /** The trigger as the migration defines it: nodes that cache a key are notified when it changes. */
@@ -51,9 +50,6 @@ export const ApiKey = defineEntity({
       expression: 'create index api_key_tenant_name on api_key (tenant_id, lower(name), id)',
     },
   ],
-  triggers: [
-    ...workTriggers('api_key', 'new.expires_at is not null', ['status, expires_at', 'new.expires_at is not null']),
-    { name: 'api_key_changed', timing: 'after', events: ['update', 'delete'], expression: TELL_NODES },
-  ],
+  triggers: [{ name: 'api_key_changed', timing: 'after', events: ['update', 'delete'], expression: TELL_NODES }],
   uniques: [{ name: 'api_key_sha256_unique', properties: ['sha256'] }],
 })

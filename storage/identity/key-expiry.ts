@@ -4,7 +4,7 @@ import { DAY_MS, timestamp } from '../../lib/base/clock.ts'
 import type { AlertMail } from '../customers/alerts.ts'
 import type { Database } from '../db/database.ts'
 import { insertNotices, peopleInRoles } from '../notices/notices.ts'
-import { inTransaction, type Queries } from '../db/transaction.ts'
+import { inTransaction } from '../db/transaction.ts'
 
 /** Days before the end, the later warning first. */
 const WARNED_DAYS = [3, 14] as const
@@ -18,20 +18,6 @@ const TAKE = `with due as materialized (
     select id from api_key where status = 'active' and expires_at > $1::timestamptz and expires_at <= $2::timestamptz and coalesce(expiry_warned_days, 1000) > $3
     order by expires_at limit $4 for update skip locked)
   update api_key k set expiry_warned_days = $3 from due where k.id = due.id returning k.id, k.tenant_id, k.name, k.prefix, k.expires_at`
-
-// A key has its first warning when the longest of these times is left, its last one when the shortest is.
-const NEXT = `select ceil(extract(epoch from min(expires_at - make_interval(days => case when coalesce(expiry_warned_days, 1000) > ${WARNED_DAYS[1]} then ${WARNED_DAYS[1]} else ${WARNED_DAYS[0]} end))) * 1000)::float8
-  from api_key where status = 'active' and expires_at > $1::timestamptz and coalesce(expiry_warned_days, 1000) > ${WARNED_DAYS[0]}`
-
-/** Returns when the next warning is due, epoch milliseconds; null when none is. @throws the driver's errors */
-export async function nextKeyWarning(database: Queries, now: number): Promise<number | null> {
-  const [row] = await database.query<[number | null]>({
-    name: 'next_key_warning',
-    text: NEXT,
-    values: [timestamp(now)],
-  })
-  return row?.[0] ?? null
-}
 
 /**
  * Writes warnings of keys that expire soon, each once even when several nodes run this. @returns the mails to be sent

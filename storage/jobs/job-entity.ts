@@ -1,14 +1,18 @@
 /** A job: work that is requested now and done soon. */
 import { defineEntity, p } from '@mikro-orm/core'
 import { instant } from '../db/entity-types.ts'
-import { dueTriggers } from '../db/due-work.ts'
+import { taskTrigger } from '../tasks/task-triggers.ts'
 
 const at = (column: string) => instant().fieldName(column)
 
 export const Job = defineEntity({
   name: 'Job',
   tableName: 'job',
-  triggers: dueTriggers('job', 'due_at'),
+  triggers: taskTrigger('job', {
+    columns: 'due_at',
+    when: 'new.due_at is not null',
+    task: ['jobs.run', 'id', 'due_at', 'tenant_id'],
+  }),
   properties: {
     id: p.uuid().primary(),
     tenantId: p.uuid().fieldName('tenant_id'),
@@ -29,7 +33,7 @@ export const Job = defineEntity({
     error: p.text().nullable(),
     requestedBy: p.uuid().fieldName('requested_by'),
     requestId: p.text().fieldName('request_id').nullable(),
-    attempts: p.smallint().defaultRaw('0'),
+    failures: p.smallint().defaultRaw('0'),
     dueAt: at('due_at').nullable(),
     lease: p.uuid().nullable(),
     createdAt: at('created_at'),

@@ -1,4 +1,7 @@
-/** Jobs as rows: requested, taken under a lease, ended. The work of each kind is defined elsewhere. */
+/**
+ * Jobs as rows: requested, begun, ended. The work of each kind is defined elsewhere. A trigger adds the task that runs a
+ * job at its due time; the tasks of one tenant run one after the other.
+ */
 import { timestamp } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { FORGOTTEN_MS, moveJob, RESULT_MS, type JobKind, type JobResult, type JobStatus } from '../../lib/jobs/job.ts'
@@ -29,14 +32,15 @@ export interface JobRecord {
   readonly error: Problem | null
   readonly requestedBy: string
   readonly requestId: string | null
-  readonly attempts: number
+  /** The attempts that have failed since the job last made progress. */
+  readonly failures: number
   readonly createdAt: number
   readonly startedAt: number | null
   readonly finishedAt: number | null
   readonly expiresAt: number | null
 }
 
-/** A job that this node may work on, until its lease expires or another node takes it. */
+/** A job that this node works on, until another attempt has begun: its lease then differs. */
 export interface TakenJob extends JobRecord {
   readonly lease: string
 }
@@ -61,7 +65,7 @@ export interface JobColumns {
   readonly error: string | null
   readonly requested_by: string
   readonly request_id: string | null
-  readonly attempts: number
+  readonly failures: number
   readonly created_at: Date
   readonly started_at: Date | null
   readonly finished_at: Date | null
@@ -69,7 +73,7 @@ export interface JobColumns {
 }
 
 export const JOB_COLUMNS = `j.id, j.tenant_id, j.operator_id, j.customer_id, j.shard, j.kind, j.status, j.version, j.request, j.fingerprint, j.subject_object, j.subject_id,
-  j.processed, j.total, j.result, j.file_id, j.error, j.requested_by, j.request_id, j.attempts, j.created_at, j.started_at, j.finished_at, j.expires_at`
+  j.processed, j.total, j.result, j.file_id, j.error, j.requested_by, j.request_id, j.failures, j.created_at, j.started_at, j.finished_at, j.expires_at`
 
 export function jobRecord(row: JobColumns): JobRecord {
   const parsed = <Value>(text: string | null): Value | null => (text === null ? null : (JSON.parse(text) as Value))
@@ -94,7 +98,7 @@ export function jobRecord(row: JobColumns): JobRecord {
     error: parsed<Problem>(row.error),
     requestedBy: row.requested_by,
     requestId: row.request_id,
-    attempts: row.attempts,
+    failures: row.failures,
     createdAt: row.created_at.getTime(),
     startedAt: row.started_at?.getTime() ?? null,
     finishedAt: row.finished_at?.getTime() ?? null,
@@ -162,51 +166,39 @@ export async function insertJob(client: TransactionClient, job: NewJob): Promise
   return open === undefined ? await insertJob(client, job) : jobRecord(open)
 }
 
-/** A node's claim on due jobs of its shards. */
-export interface Claim {
-  readonly now: number
-  /** When the leases end. */
-  readonly until: number
-  /** As an array literal; null for all. */
-  readonly shards: string | null
-  /** Jobs that this node is working on already. */
-  readonly running: string
-  readonly lease: string
-  readonly max: number
-}
-
 /**
- * Takes queued jobs, and jobs whose node has died. A tenant's jobs run one after the other in the order of their
- * requests, so that no tenant delays the others; a job that pauses for longer than a lease lets the next one begin. Two
- * nodes that claim at once take different jobs.
+ * Begins an attempt at an open job. An attempt that is under way elsewhere, on a node that is held to be dead, can write
+ * nothing any more.
+ *
+ * @returns null when the job has ended, or is gone
  */
-export async function claimJobs(
+export async function startJob(
   database: Database,
-  { now, until, shards, running, lease, max }: Claim,
-): Promise<TakenJob[]> {
-  const { rows } = await database.pool.query<JobColumns>({
-    name: 'jobs_claim',
-    values: [timestamp(now), timestamp(until), shards, running, lease, max],
-    text: `with due as materialized (
-        select w.id from job w where w.due_at <= $1 and ($3::smallint[] is null or w.shard = any($3::smallint[])) and w.id <> all($4::uuid[])
-          and not exists (select from job o where o.tenant_id = w.tenant_id and o.id < w.id and o.due_at <= $2)
-        order by w.due_at limit $6 for update skip locked)
-      update job j set status = 'running', version = j.version + 1, attempts = j.attempts + 1, lease = $5, due_at = $2, started_at = coalesce(j.started_at, $1), processed = case when j.attempts = 0 then j.processed else 0 end
-      from due where j.id = due.id returning ${JOB_COLUMNS}`,
+  id: string,
+  { lease, now }: { readonly lease: string; readonly now: number },
+): Promise<TakenJob | null> {
+  const {
+    rows: [row],
+  } = await database.pool.query<JobColumns>({
+    name: 'job_start',
+    values: [id, lease, timestamp(now)],
+    text: `update job j set status = 'running', version = j.version + 1, lease = $2, started_at = coalesce(j.started_at, $3),
+        processed = case when j.lease is null and j.failures = 0 then j.processed else 0 end
+      where j.id = $1 and j.due_at is not null returning ${JOB_COLUMNS}`,
   })
-  return rows.map((row) => ({ ...jobRecord(row), lease }))
+  return row === undefined ? null : { ...jobRecord(row), lease }
 }
 
-/** Extends the lease of a job and records its progress. @returns false when this node has lost the lease */
-export async function renewJob(
+/** Records the progress of a job. @returns false when the job has ended, or another attempt has begun */
+export async function noteProgress(
   database: Database,
   { id, lease }: Pick<TakenJob, 'id' | 'lease'>,
-  { until, processed, total }: { readonly until: number; readonly processed: number; readonly total: number | null },
+  { processed, total }: { readonly processed: number; readonly total: number | null },
 ): Promise<boolean> {
   const { rowCount } = await database.pool.query({
-    name: 'job_renew',
-    values: [id, lease, timestamp(until), processed, total],
-    text: 'update job set due_at = $3, processed = $4, total = $5 where id = $1 and lease = $2 and due_at is not null',
+    name: 'job_progress',
+    values: [id, lease, processed, total],
+    text: 'update job set processed = $3, total = $4 where id = $1 and lease = $2 and due_at is not null',
   })
   return rowCount === 1
 }
@@ -215,16 +207,16 @@ export async function renewJob(
 export async function releaseJob(
   database: Database,
   { id, lease }: Pick<TakenJob, 'id' | 'lease'>,
-  { dueAt, countsAsAttempt }: { readonly dueAt: number; readonly countsAsAttempt: boolean },
+  { dueAt, hasFailed }: { readonly dueAt: number; readonly hasFailed: boolean },
 ): Promise<void> {
   await database.pool.query({
     name: 'job_release',
-    values: [id, lease, timestamp(dueAt), countsAsAttempt ? 0 : 1],
-    text: 'update job set due_at = $3, lease = null, attempts = attempts - $4 where id = $1 and lease = $2 and due_at is not null',
+    values: [id, lease, timestamp(dueAt), hasFailed ? 1 : 0],
+    text: 'update job set due_at = $3, lease = null, failures = failures + $4 where id = $1 and lease = $2 and due_at is not null',
   })
 }
 
-/** Gives a job back with its progress: it continues from there at `dueAt`, and earlier attempts are not counted. */
+/** Gives a job back with its progress: it continues from there at `dueAt`, and earlier failures are not counted. */
 export async function pauseJob(
   database: Database,
   { id, lease }: Pick<TakenJob, 'id' | 'lease'>,
@@ -233,7 +225,7 @@ export async function pauseJob(
   await database.pool.query({
     name: 'job_pause',
     values: [id, lease, timestamp(dueAt), processed, total],
-    text: 'update job set due_at = $3, lease = null, attempts = 0, processed = $4, total = $5 where id = $1 and lease = $2 and due_at is not null',
+    text: 'update job set due_at = $3, lease = null, failures = 0, processed = $4, total = $5 where id = $1 and lease = $2 and due_at is not null',
   })
 }
 
@@ -246,11 +238,11 @@ export async function resumeJob(
   await client.query({
     name: 'job_resume',
     values: [id, timestamp(now), evenIfHeld],
-    text: 'update job set due_at = $2, lease = null where id = $1 and due_at > $2 and (lease is null or $3)',
+    text: 'update job set due_at = $2, lease = null where id = $1 and ((lease is null and due_at > $2) or (lease is not null and due_at is not null and $3))',
   })
 }
 
-/** Locks a job until the transaction ends; null when the job does not exist, or when another node has the lease. */
+/** Locks a job until the transaction ends; null when the job does not exist, or when its lease is another one. */
 export async function lockJob(
   client: TransactionClient,
   id: string,

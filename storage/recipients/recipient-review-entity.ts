@@ -1,12 +1,16 @@
 /** A review of a recipient by the operator's staff. */
 import { defineEntity, p } from '@mikro-orm/core'
 import { instant } from '../db/entity-types.ts'
-import { dueTriggers } from '../db/due-work.ts'
+import { taskTrigger } from '../tasks/task-triggers.ts'
 
 export const RecipientReview = defineEntity({
   name: 'RecipientReview',
   tableName: 'recipient_review',
-  triggers: dueTriggers('recipient_review', 'wake_at'),
+  triggers: taskTrigger('recipient_review', {
+    columns: 'wake_at',
+    when: "new.status = 'pending'",
+    task: ['recipients.review', 'id', 'wake_at'],
+  }),
   properties: {
     id: p.uuid().primary(),
     recipientId: p.uuid().fieldName('recipient_id'),

@@ -1,7 +1,6 @@
 /** Reviews of recipients by the operator's staff, as rows. Locks are taken in one order: reviews, then recipients. */
 import { timestamp } from '../../lib/base/clock.ts'
-import { plainArrayOrNull } from '../db/array-literal.ts'
-import type { Queries, TransactionClient } from '../db/transaction.ts'
+import type { TransactionClient } from '../db/transaction.ts'
 import type { REVIEW_STATUSES, ReviewKind } from '../../lib/recipients/review.ts'
 
 export type ReviewStatus = (typeof REVIEW_STATUSES)[number]
@@ -129,25 +128,4 @@ export async function wakeReviewAt(client: TransactionClient, id: string, at: nu
     text: 'update recipient_review set wake_at = $2 where id = $1',
     values: [id, timestamp(at)],
   })
-}
-
-const DUE_REVIEWS = `select id from recipient_review where status = 'pending' and wake_at <= $1::timestamptz
-  and ($2::smallint[] is null or shard = any($2)) order by wake_at limit $3`
-
-/**
- * Reads the pending reviews of these shards (null: all) that are due at `now` (epoch milliseconds), the longest due
- * first, `max` at most, as ids.
- *
- * @throws DatabaseUnavailable, and what the driver throws
- */
-export async function dueReviews(
-  database: Queries,
-  { now, owned, max }: { readonly now: number; readonly owned: readonly number[] | null; readonly max: number },
-): Promise<readonly string[]> {
-  const rows = await database.query<[string]>({
-    name: 'due_recipient_reviews',
-    text: DUE_REVIEWS,
-    values: [timestamp(now), plainArrayOrNull(owned), max],
-  })
-  return rows.map(([id]) => id)
 }

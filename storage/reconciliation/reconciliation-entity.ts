@@ -4,14 +4,18 @@
  */
 import { defineEntity, p } from '@mikro-orm/core'
 import { instant } from '../db/entity-types.ts'
-import { workTriggers } from '../db/due-work.ts'
+import { taskTrigger } from '../tasks/task-triggers.ts'
 
 const time = () => instant()
 
 export const Reconciliation = defineEntity({
   name: 'Reconciliation',
   tableName: 'reconciliation',
-  triggers: workTriggers('reconciliation', 'true', ['status', 'new.status is distinct from old.status']),
+  triggers: taskTrigger('reconciliation', {
+    columns: 'status, taken_until',
+    when: "new.status = 'queued'",
+    task: ['reconciliation.compare', 'id', 'taken_until'],
+  }),
   properties: {
     id: p.uuid().primary(),
     operatorId: p.uuid().fieldName('operator_id'),

@@ -68,8 +68,9 @@ export async function queueReconciliations(
       only?.currency ?? null,
       only?.by ?? null,
     ],
-    text: `insert into reconciliation (id, operator_id, connection_id, currency, day, status, requested_by, created_at, updated_at)
-      select uuidv7($2::timestamptz - now()), a.operator_id, a.connection_id, a.currency, d.day::date, 'queued', $7::uuid, $2, $2
+    text: `insert into reconciliation (id, operator_id, connection_id, currency, day, status, taken_until, requested_by, created_at, updated_at)
+      select uuidv7($2::timestamptz - now()), a.operator_id, a.connection_id, a.currency, d.day::date, 'queued',
+        greatest($2, (d.day + interval '1 day') at time zone 'UTC' + make_interval(secs => ${COMMITTED_AFTER_MS / 1_000})), $7::uuid, $2, $2
       from account a join provider_connection c on c.id = a.connection_id
       cross join lateral (select max(r.day) as day from reconciliation r where r.connection_id = a.connection_id and r.currency = a.currency) last
       cross join lateral (select coalesce(last.day + 1, (c.created_at at time zone 'UTC')::date) as first) f
@@ -82,26 +83,10 @@ export async function queueReconciliations(
   const again = await database.query<[string]>({
     name: 'requeue_reconciliations',
     values: [only.operatorId, only.connectionId, only.currency, until, timestamp(now), only.by],
-    text: `update reconciliation set status = 'queued', error = null, taken_until = null, finished_at = null, requested_by = $6, updated_at = $5, version = version + 1
+    text: `update reconciliation set status = 'queued', error = null, taken_until = $5, finished_at = null, requested_by = $6, updated_at = $5, version = version + 1
       where operator_id = $1 and ($2::uuid is null or connection_id = $2) and ($3::text is null or currency = $3) and day <= $4 and status = 'failed' returning id`,
   })
   return rows.length + again.length
-}
-
-/**
- * Returns when the next day can be taken, epoch milliseconds, which may have passed; null when none waits.
- *
- * @throws the driver's errors
- */
-export async function nextReconciliation(database: Database): Promise<number | null> {
-  const [row] = await database.query<[number | null]>({
-    name: 'next_reconciliation',
-    values: [COMMITTED_AFTER_MS / 1_000],
-    text: `select ceil(extract(epoch from min(greatest(r.taken_until, (r.day + 1)::timestamp at time zone 'UTC' + make_interval(secs => $1)))) * 1000)::float8
-      from reconciliation r where status in ('queued', 'running')
-        and not exists (select from reconciliation e where e.connection_id = r.connection_id and e.currency = r.currency and e.day < r.day and e.status in ('queued', 'running', 'failed'))`,
-  })
-  return row?.[0] ?? null
 }
 
 const TAKEN = select({
@@ -111,22 +96,21 @@ const TAKEN = select({
 })
 
 /**
- * Takes the oldest day of an account that no node works on, without unfinished earlier days, and with all its decisions
- * committed. Null when there is none.
+ * Takes a day, without unfinished earlier days of its account, and with all its decisions committed. Null when it waits
+ * for one of these, has been done, or another node has taken it until later; `evenIfTaken`: that node is dead.
  */
 export async function takeReconciliation(
   database: Database,
-  { now, until }: { readonly now: number; readonly until: number },
+  id: string,
+  { now, until, evenIfTaken }: { readonly now: number; readonly until: number; readonly evenIfTaken: boolean },
 ): Promise<TakenReconciliation | null> {
   const [row] = await database.query({
     name: 'take_reconciliation',
-    values: [timestamp(now), timestamp(until), timestamp(now - COMMITTED_AFTER_MS)],
-    text: `with next as (
-        select id from reconciliation r where status in ('queued', 'running') and (taken_until is null or taken_until <= $1) and r.day < ($3::timestamptz at time zone 'UTC')::date
-          and not exists (select from reconciliation e where e.connection_id = r.connection_id and e.currency = r.currency and e.day < r.day and e.status in ('queued', 'running', 'failed'))
-        order by day, id limit 1 for update skip locked)
-      update reconciliation r set status = 'running', taken_until = $2, attempts = attempts + 1, started_at = $1, updated_at = $1, version = version + 1
-      from next where r.id = next.id returning ${TAKEN.sql}`,
+    values: [id, timestamp(now), timestamp(until), timestamp(now - COMMITTED_AFTER_MS), evenIfTaken],
+    text: `update reconciliation r set status = 'running', taken_until = $3, attempts = attempts + 1, started_at = $2, updated_at = $2, version = version + 1
+      where r.id = $1 and status in ('queued', 'running') and (taken_until is null or taken_until <= $2 or $5) and r.day < ($4::timestamptz at time zone 'UTC')::date
+        and not exists (select from reconciliation e where e.connection_id = r.connection_id and e.currency = r.currency and e.day < r.day and e.status in ('queued', 'running', 'failed'))
+      returning ${TAKEN.sql}`,
   })
   return row === undefined ? null : TAKEN.read(row)
 }
@@ -330,7 +314,7 @@ export async function keepResult(
 }
 
 /**
- * Ends a reconciliation after all follow-up work. @returns the breaks left for staff @throws TakenElsewhere and nothing
+ * Ends a reconciliation after all follow-up work, and makes the next day of the account due. @returns the breaks left for staff @throws TakenElsewhere and nothing
  * was ended
  */
 export async function endReconciliation(
@@ -341,8 +325,13 @@ export async function endReconciliation(
   const [row] = await database.query<[number, string]>({
     name: 'end_reconciliation',
     values: [taken.id, timestamp(now), taken.attempt],
-    text: `update reconciliation set status = case when breaks = 0 and unexplained = 0 then 'matched' else 'breaks' end, taken_until = null, finished_at = $2, updated_at = $2, version = version + 1
-      where id = $1 and attempts = $3 and status = 'running' returning breaks, unexplained`,
+    text: `with ended as (
+        update reconciliation set status = case when breaks = 0 and unexplained = 0 then 'matched' else 'breaks' end, taken_until = null, finished_at = $2, updated_at = $2, version = version + 1
+        where id = $1 and attempts = $3 and status = 'running' returning connection_id, currency, day, breaks, unexplained),
+      next as (
+        update reconciliation r set taken_until = greatest(r.taken_until, $2) from ended e
+        where r.id = (select id from reconciliation n where n.connection_id = e.connection_id and n.currency = e.currency and n.day > e.day and n.status = 'queued' order by n.day limit 1))
+      select breaks, unexplained from ended`,
   })
   if (row === undefined) throw new TakenElsewhere(taken)
   return { breaks: row[0], unexplained: BigInt(row[1]) }

@@ -1,7 +1,8 @@
 /**
  * Brings a database to the schema that this version expects: runs the files `migrations/NNNN_what.sql` in the order of
  * their numbers, each once and in a transaction of its own, forward only. Several nodes may start at the same time: one
- * migrates, the others wait for it and find no migration left.
+ * migrates, the others wait for it and find no migration left. The migrations of graphile-worker run before, under the
+ * same lock.
  */
 import { MINUTE_MS } from '../../lib/base/clock.ts'
 import { readFileSync } from 'node:fs'
@@ -13,6 +14,7 @@ import { Migration, Migrator } from '@mikro-orm/migrations'
 import pg from 'pg'
 
 import { StartError } from '../../lib/base/errors.ts'
+import { installTasks } from '../tasks/install-tasks.ts'
 import { ormOptions, unreachable } from './orm.ts'
 
 export interface MigrateOptions {
@@ -35,7 +37,7 @@ const CONNECT_TIMEOUT_MS = 5_000
  * Runs outstanding migrations and returns their names, in order.
  *
  * @throws StartError when the database cannot be reached, a file's name is wrong, or the database has run migrations
- * that this version does not have. A failing migration rejects with Postgres' own error; it and the ones after it are
+ * that this version does not have, or the role may not make the schema of graphile-worker. A failing migration rejects with Postgres' own error; it and the ones after it are
  * then rolled back or not run, the ones before it are committed.
  */
 export async function migrate(url: string, options: MigrateOptions = {}): Promise<string[]> {
@@ -56,6 +58,7 @@ export async function migrate(url: string, options: MigrateOptions = {}): Promis
   try {
     await lock.query(`set lock_timeout = ${LOCK_TIMEOUT_MS}`)
     await lock.query(`select pg_advisory_lock(${MIGRATE_LOCK})`)
+    await installTasks(url)
     return await runPending(url, files)
   } finally {
     // Ends the session, which releases the lock.

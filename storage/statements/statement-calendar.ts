@@ -27,26 +27,23 @@ export async function beginCalendar(database: Database, month: string, dueAt: nu
 }
 
 /**
- * Runs the work for one due shard, in a transaction that holds the shard's position. @returns false when no shard is
- * due
+ * Runs the work for a shard, if it is due, in a transaction that holds the shard's position. Another node that holds it
+ * does the work.
  */
 export async function withDueShard(
   database: Database,
-  { now, shards }: { readonly now: number; readonly shards: string | null },
+  { now, shard }: { readonly now: number; readonly shard: number },
   work: (client: TransactionClient, place: CalendarPlace) => Promise<void>,
-): Promise<boolean> {
-  return await inTransaction(database, async (client) => {
+): Promise<void> {
+  await inTransaction(database, async (client) => {
     const {
       rows: [row],
-    } = await client.query<{ shard: number; month: string; after_balance: string | null }>({
+    } = await client.query<{ month: string; after_balance: string | null }>({
       name: 'calendar_due',
-      values: [timestamp(now), shards],
-      text: `select shard, month::text as month, after_balance from statement_calendar where due_at <= $1 and ($2::smallint[] is null or shard = any($2::smallint[]))
-        order by shard limit 1 for update skip locked`,
+      values: [timestamp(now), shard],
+      text: 'select month::text as month, after_balance from statement_calendar where due_at <= $1 and shard = $2 for update skip locked',
     })
-    if (row === undefined) return false
-    await work(client, { shard: row.shard, month: row.month, afterBalance: row.after_balance })
-    return true
+    if (row !== undefined) await work(client, { shard, month: row.month, afterBalance: row.after_balance })
   })
 }
 

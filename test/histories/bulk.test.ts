@@ -145,7 +145,7 @@ class Files extends Client<Hearer> {
   async next(): Promise<void> {
     const random = this.random
     if (this.#made < 4 || (this.#made < this.#filesMax && random.chance(0.08))) await this.#send()
-    // Seconds end an approval, half a minute a lease, minutes let a run be cancelled, and half an hour ends it.
+    // Seconds end an approval, minutes let a run be cancelled, and half an hour ends it.
     else if (random.chance(0.03)) this.clock.advance(random.pick([6_000, 6_000, 30_000, 3 * MINUTE_MS, 31 * MINUTE_MS]))
     else if (random.chance(0.3)) this.look()
     // Those who work have their time, too.
@@ -154,8 +154,8 @@ class Files extends Client<Hearer> {
   }
 
   look(nodes: readonly Hearer[] = hearers(this.random, this.nodes)): void {
-    for (const { jobs, bulkPayments, approvals } of nodes) {
-      jobs.nudge()
+    for (const { tasks, bulkPayments, approvals } of nodes) {
+      void tasks.runOnce()
       bulkPayments.nudge()
       approvals.nudge()
     }
@@ -232,8 +232,7 @@ class Files extends Client<Hearer> {
           `select (select count(*) from bulk_payment where status in ('validating', 'submitting') or due_at is not null)::int
             + (select count(*) from approval where status = 'pending' and subject_type = 'bulk_payment')::int
             + (select count(*) from job where due_at is not null)::int + (select count(*) from payment where status = 'pending_approval')::int,
-          (select count(*) from job where lease is not null and due_at > $1)::int`,
-          [new Date(this.clock.now())],
+          (select count(*) from job where lease is not null and due_at is not null)::int`,
         )
         const [left, running] = found!
         // Files with a job under way are left alone.
@@ -273,7 +272,9 @@ async function run(t: Test, seed: number): Promise<void> {
     await history.settle()
   }
   await Promise.all(
-    nodes.map(({ jobs, bulkPayments, approvals }) => Promise.all([jobs.stop(), bulkPayments.stop(), approvals.stop()])),
+    nodes.map(({ tasks, bulkPayments, approvals }) =>
+      Promise.all([tasks.stop(), bulkPayments.stop(), approvals.stop()]),
+    ),
   )
 
   const { tally } = history

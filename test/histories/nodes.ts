@@ -1,8 +1,8 @@
 /**
  * Nodes without a port: everything that works on schedules, funds requests and files of payments, composed as the
- * service composes it, over one database and one clock that stands until it is moved. Nothing looks by itself: a node
- * looks for what is due when it is told to, so a history decides when, and how many look at once. They hold no leases
- * and know nothing of each other.
+ * service composes it, over one database and one clock that stands until it is moved. Pollers do not run by themselves:
+ * a node looks for what is due when it is told to, so a history decides when, and how many look at once. Tasks are run
+ * by any of the nodes. They hold no leases and know nothing of each other.
  */
 import { createWakes } from '../support/wakes.ts'
 import { randomUUID } from 'node:crypto'
@@ -20,6 +20,7 @@ import type { CreditMessage } from '../../actors/providers/credits.ts'
 import { SandboxBank } from '../../actors/sandbox/sandbox-bank.ts'
 import { InProcessShards } from '../../actors/runtime/in-process-shards.ts'
 import { ActorSystem } from '../../actors/runtime/system.ts'
+import { Tasks } from '../../actors/runtime/tasks.ts'
 import { ScheduledPayments } from '../../actors/scheduled-payments/scheduled-payments.ts'
 import { createBulkJobs } from '../../actors/bulk-payments/bulk-jobs.ts'
 import { createIdempotencyRecords } from '../../actors/commands/answers.ts'
@@ -116,6 +117,8 @@ async function openNode(ledger: Ledger, bugs: string[]) {
     recipients: recipients.commands,
     problemBase: PROBLEM_BASE,
   })
+  const jobs = new Jobs({ ...shared, mailer, kinds: bulk.kinds })
+  const tasks = new Tasks({ ...shared, databaseUrl, listener, tasks: [...jobs.tasks(), ...recipients.tasks] })
   const parts = {
     /** The dependencies with which commands are made. */
     world: {
@@ -142,22 +145,23 @@ async function openNode(ledger: Ledger, bugs: string[]) {
       partner: { giveBack: async () => [] },
       screener: sandboxScreener,
     }),
-    jobs: new Jobs({ ...shared, mailer, kinds: bulk.kinds }),
+    jobs,
+    tasks,
   }
   await listener.start()
-  for (const { start } of recipients.background) await start()
+  await tasks.start()
   return {
     ...parts,
     async close(): Promise<void> {
       await Promise.all([
-        parts.jobs.stop(),
+        tasks.stop(),
         parts.schedules.stop(),
         parts.due.stop(),
         parts.fundsRequests.stop(),
         approvals.stop(),
         bulkPayments.stop(),
       ])
-      await Promise.all([...recipients.background.map(({ stop }) => stop()), bulk.close(), system.close()])
+      await Promise.all([bulk.close(), system.close()])
       await listener.stop()
       await database.close()
     },

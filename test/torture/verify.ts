@@ -70,7 +70,7 @@ async function drain(
 async function promised(cluster: Cluster, ids: readonly unknown[]): Promise<readonly object[]> {
   return [
     ...(await cluster.query(
-      `select id, kind, status, attempts, due_at, lease from job where customer_id = any($1) and due_at is not null limit 10`,
+      `select id, kind, status, failures, due_at, lease from job where customer_id = any($1) and due_at is not null limit 10`,
       ids,
     )),
     ...(await cluster.query(

@@ -90,7 +90,7 @@ t.test('a wake during a run is not lost, and wakes for other work are not heard'
   one.poller.start()
   t.teardown(() => one.poller.stop())
   await until('it rests', async () => one.runs.length === 1)
-  one.wakes.wake('job')
+  one.wakes.wake('funds_request')
   await sleep(50)
   t.equal(one.runs.length, 1)
   one.inNextRun(() => one.wakes.wake('approval'))
@@ -133,9 +133,15 @@ t.test('a row that another node writes wakes this one, at its time', async (t) =
   await using made = await createTestDatabase()
   const here = new Database(made.url, 2)
   const there = new Database(made.url, 1)
+  // No customer is needed here.
+  await there.query({
+    name: 'free',
+    text: 'alter table customer_closure drop constraint customer_closure_customer_id_fkey',
+    values: [],
+  })
   const listener = new PgListener({ url: made.url, onError: (error) => t.fail(String(error)) })
   const wakes = new Wakes({ listener, clock: systemClock, shards })
-  const rest = untilDue({ database: here, clock: systemClock, wakes, shards }, ['statement_calendar'])
+  const rest = untilDue({ database: here, clock: systemClock, wakes, shards }, ['customer_closure'])
   const done: number[] = []
   let runs = 0
   const poller = new Poller({
@@ -146,7 +152,7 @@ t.test('a row that another node writes wakes this one, at its time', async (t) =
       runs += 1
       const rows = await here.query<[number]>({
         name: 'take',
-        text: 'delete from statement_calendar where due_at <= $1::timestamptz returning (extract(epoch from due_at) * 1000)::float8',
+        text: 'delete from customer_closure where due_at <= $1::timestamptz returning (extract(epoch from due_at) * 1000)::float8',
         values: [new Date(systemClock.now()).toISOString()],
       })
       for (const [at] of rows) done.push(at)
@@ -169,7 +175,7 @@ t.test('a row that another node writes wakes this one, at its time', async (t) =
   const at = Math.ceil(systemClock.now()) + 500
   await there.query({
     name: 'write',
-    text: `insert into statement_calendar (shard, month, due_at) values (7, '2026-01-01', $1)`,
+    text: `insert into customer_closure (customer_id, shard, requested_by, requested_at, due_at) values (gen_random_uuid(), 7, gen_random_uuid(), now(), $1)`,
     values: [new Date(at).toISOString()],
   })
   await until('it is done', async () => done.length === 1, { pollMs: 1 })

@@ -220,7 +220,6 @@ t.test('sub-balances that stay empty for a year are closed where the customer wa
     database,
     clock,
     ids: createIdSource(clock),
-    shards: { owned: () => null },
     onError: (error) => {
       failures.push(error)
     },
@@ -245,7 +244,7 @@ t.test('sub-balances that stay empty for a year are closed where the customer wa
   })
   await until('the money is there', async () => (await client.balance(used!.id)).bookBalance.amountMinor === '5')
   await world.query(`update balance set updated_at = updated_at - interval '366 days' where id = $1`, [used!.id])
-  await idle.poll()
+  await idle.close()
   t.strictSame(
     await statuses(),
     { 'NOK account': 'active', Empty: 'active', Used: 'active', Young: 'active' },
@@ -253,7 +252,7 @@ t.test('sub-balances that stay empty for a year are closed where the customer wa
   )
   const path = `/customers/${owner.tenantId}/settings/preferences`
   t.equal((await owner.send('PATCH', path, { closeEmptyBalances: true }, { 'if-match': '*' })).status, 200)
-  await idle.poll()
+  await idle.close()
   t.strictSame(await statuses(), { 'NOK account': 'active', Empty: 'closed', Used: 'active', Young: 'active' })
   t.equal(young!.status, 'active')
   t.strictSame(failures, [])

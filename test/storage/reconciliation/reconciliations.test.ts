@@ -21,7 +21,7 @@ const line = (amount: bigint): StatementEntry => ({
 })
 
 t.test('a day is compared when everything decided on it has been committed', async (t) => {
-  const { database, operatorId, connectionId } = await openLedger(t, [100n], new ManualClock(NOON))
+  const { database, read, operatorId, connectionId } = await openLedger(t, [100n], new ManualClock(NOON))
   t.ok(
     (await rows.queueReconciliations(database, {
       until: '2026-03-02',
@@ -29,7 +29,9 @@ t.test('a day is compared when everything decided on it has been committed', asy
       only: { operatorId, connectionId, currency: 'EUR', by: operatorId },
     })) > 0,
   )
-  const take = (now: number) => rows.takeReconciliation(database, { now, until: now + MINUTE_MS })
+  const [found] = await read<[string]>(`select id from reconciliation where day = '2026-03-02'`)
+  const take = (now: number) =>
+    rows.takeReconciliation(database, found![0], { now, until: now + MINUTE_MS, evenIfTaken: false })
   t.equal(
     await take(MIDNIGHT + 1_000),
     null,
@@ -46,9 +48,12 @@ t.test('a node whose reconciliation was taken again changes nothing of it', asyn
     only: { operatorId, connectionId, currency: 'EUR', by: operatorId },
   })
   const now = MIDNIGHT + 60 * MINUTE_MS
-  const stalled = (await rows.takeReconciliation(database, { now, until: now + MINUTE_MS }))!
+  const [found] = await read<[string]>('select id from reconciliation order by day limit 1')
+  const take = (at: number, until: number) =>
+    rows.takeReconciliation(database, found![0], { now: at, until, evenIfTaken: false })
+  const stalled = (await take(now, now + MINUTE_MS))!
   await rows.keepEntries(database, stalled, 1, [line(1n)])
-  const taken = (await rows.takeReconciliation(database, { now: now + 2 * MINUTE_MS, until: now + 3 * MINUTE_MS }))!
+  const taken = (await take(now + 2 * MINUTE_MS, now + 3 * MINUTE_MS))!
   t.match(taken, { id: stalled.id, attempt: 2 })
   await rows.forgetEntries(database, taken)
   await rows.keepEntries(database, taken, 1, [line(5n), line(7n)])
@@ -67,11 +72,7 @@ t.test('a node whose reconciliation was taken again changes nothing of it', asyn
   t.equal(await rows.giveBackReconciliation(database, stalled, { laterAt: now }, now), false)
   t.equal(await rows.giveBackReconciliation(database, stalled, { error: 'It does not add up.' }, now), false)
   t.strictSame(await state(), [['running', null, 12]], 'the second attempt has what it read')
-  t.equal(
-    await rows.takeReconciliation(database, { now: now + 2.5 * MINUTE_MS, until: now + 3 * MINUTE_MS }),
-    null,
-    'and nobody takes it away',
-  )
+  t.equal(await take(now + 2.5 * MINUTE_MS, now + 3 * MINUTE_MS), null, 'and no other attempt takes it away')
 
   t.equal(await rows.giveBackReconciliation(database, taken, { error: 'It does not add up.' }, now), true)
   t.strictSame(await state(), [['failed', 'It does not add up.', 12]])

@@ -1,0 +1,69 @@
+/** The connections of a node in the form that graphile-worker takes: the part of a driver's pool that it uses. */
+import { EventEmitter } from 'node:events'
+import type pg from 'pg'
+import type { Database } from '../db/database.ts'
+import { TASKS_CHANNEL } from './task-rows.ts'
+
+type Connected = (error: Error | undefined, client: Listening | undefined, release: () => void) => void
+
+/** The connection on which graphile-worker listens. */
+class Listening extends EventEmitter {
+  async query(): Promise<void> {
+    // LISTEN and UNLISTEN: the node's listener listens as long as the node runs.
+  }
+}
+
+export class Connections extends EventEmitter {
+  readonly #database: Database
+  readonly #listening = new Listening()
+  #ready: Promise<void> = Promise.resolve()
+  #ended = false
+
+  constructor(database: Database) {
+    super()
+    this.#database = database
+    // graphile-worker warns of pools whose errors are not listened to; the database listens to its own.
+    this.on('error', () => undefined)
+    this.on('connect', () => undefined)
+  }
+
+  giveAfter(ready: Promise<void>): void {
+    this.#ready = ready
+    ready.catch(() => undefined)
+  }
+
+  notify(count: number): void {
+    this.#listening.emit('notification', { channel: TASKS_CHANNEL, payload: JSON.stringify({ count }) })
+  }
+
+  end(): void {
+    this.#ended = true
+  }
+
+  /** With a callback: the connection to listen on. Without: a connection for statements. */
+  connect(connected?: Connected): Promise<pg.PoolClient> | undefined {
+    if (connected === undefined) return this.#take()
+    queueMicrotask(() => connected(undefined, this.#listening, () => undefined))
+    return undefined
+  }
+
+  async query(statement: string | pg.QueryConfig, values?: unknown[]): Promise<pg.QueryResult> {
+    const client = await this.#take()
+    try {
+      return await client.query(statement as pg.QueryConfig, values)
+    } finally {
+      client.release()
+    }
+  }
+
+  async #take(): Promise<pg.PoolClient> {
+    await this.#ready
+    const client = await this.#database.pool.connect()
+    if (!this.#ended) return client
+    client.release()
+    throw new Error('The workers have ended.')
+  }
+}
+
+/** Gives the connections the type of a driver's pool. */
+export const asPool = (connections: Connections): pg.Pool => connections as unknown as pg.Pool
