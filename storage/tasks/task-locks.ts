@@ -12,7 +12,7 @@
  */
 import pg from 'pg'
 
-/** The interval of looks for tasks of dead nodes: how long such a task waits at most, beside `SILENCE_MS` of a stall. */
+/** The interval of looks for tasks of dead nodes: the longest wait of such a task, beside `SILENCE_MS` of a stall. */
 const LOOK_MS = 4_000
 /** Three looks: a busy event loop is not taken for a stall. */
 const SILENCE_MS = 12_000

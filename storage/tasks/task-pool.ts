@@ -1,9 +1,9 @@
 /**
- * A pool of workers of graphile-worker that shares what the node has: the connections of its database, and its listener.
+ * A pool of workers of graphile-worker that shares the node's own parts: the connections of its database, its listener.
  *
  * graphile-worker opens connections of its own only when it is given an address. It is given a pool instead, which is
- * `Connections`: statements go through the node's pool, and the connection on which it would LISTEN is an object that is
- * told by `notify` what the node's listener hears. So a node listens on one connection, and the node decides when
+ * `Connections`: statements go through the node's pool, and the connection on which it would LISTEN is an object that
+ * is told by `notify` what the node's listener hears. So a node listens on one connection, and the node decides when
  * workers look for tasks: at rest they ask nothing. `runOnce` would serve too, but its pool has another name in every
  * run, so each run would take and give back a lock (task-locks.ts), and a long task would hold up the next run.
  */

@@ -106,6 +106,20 @@ t.test('a wrong name, a number used twice and an unknown migration stop the star
   await t.rejects(migrate(newer.url, { directory: newer.directory }), { name: 'StartError', message: /0010_tenth/ })
 })
 
+t.test('a role that may not make the schema of tasks is told so', async (t) => {
+  const { url, directory } = await setUp(t, CHAIN)
+  const role = `limited_${process.pid}`
+  await ask(url, `create role ${role} login password 'limited'`)
+  t.teardown(async () => await ask(url, `drop role ${role}`))
+  const limited = Object.assign(new URL(url), { username: role, password: 'limited' })
+  const error = await migrate(limited.href, { directory }).then(
+    () => t.fail('it must not start'),
+    (error) => error,
+  )
+  t.type(error, StartError)
+  t.match(error.message, /may not make or change the schema graphile_worker .*grant it CREATE on the database/)
+})
+
 t.test('a database that cannot be reached is named, and its password is not', async (t) => {
   const url = 'postgres://someone:s3cret@127.0.0.1:1/ledger'
   for (const attempt of [() => migrate(url), () => openOrm({ url, poolMax: 1 })]) {
