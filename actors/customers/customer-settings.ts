@@ -10,7 +10,7 @@ import type { CurrenciesWrite, CurrencySetting } from '../../lib/customers/curre
 import type { Caller } from '../../lib/identity/caller.ts'
 import { auditCaller } from '../commands/trail.ts'
 import type { CustomerLimits, CustomerLimitsWrite } from '../../lib/customers/customer-limits-schema.ts'
-import { SETTING_DEFAULTS, type SettingName } from '../../lib/customers/customer-settings-schema.ts'
+import { SETTING_DEFAULTS, type SettingName, type SettingViews } from '../../lib/customers/customer-settings-schema.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 import type { SettingsDeps } from './settings-deps.ts'
@@ -23,7 +23,7 @@ export interface SettingsReads {
   getCustomerLimits(customerId: string): Promise<Versioned<CustomerLimits> | null>
   listCurrencies(customerId: string): Promise<Versioned<readonly CurrencySetting[]>>
   /** Reads a settings document as it was set, or the defaults of a document that was never set. */
-  getSetting(customerId: string, name: SettingName): Promise<Versioned<object>>
+  getSetting<Name extends SettingName>(customerId: string, name: Name): Promise<Versioned<SettingViews[Name]>>
 }
 
 /** Commands of settings. Every refusal is thrown as a problem. */
@@ -39,12 +39,12 @@ export interface SettingsCommands {
     expected: number | bigint | null,
   ): Promise<Versioned<readonly CurrencySetting[]>>
   /** Changes the given members of a settings document; the other members stay. */
-  updateSetting(
+  updateSetting<Name extends SettingName>(
     by: Caller<'person'>,
-    name: SettingName,
+    name: Name,
     change: object,
     expected: number | bigint | null,
-  ): Promise<Versioned<object>>
+  ): Promise<Versioned<SettingViews[Name]>>
 }
 
 /** Dependencies of the commands beside those of the reads. */
@@ -107,7 +107,8 @@ export function createSettingsCommands(world: SettingsCommandDeps): SettingsComm
 const wantsNamesChecked = (setting: object): boolean =>
   'requireVerification' in setting && setting.requireVerification === true
 
-function view(name: SettingName, stored: StoredSetting | null): Versioned<object> {
+/** The view of a document; only documents of its schema are written under its name. */
+function view<Name extends SettingName>(name: Name, stored: StoredSetting | null): Versioned<SettingViews[Name]> {
   const value = (stored?.value as object | undefined) ?? SETTING_DEFAULTS[name]
   return {
     version: stored?.version ?? 0,
@@ -115,6 +116,6 @@ function view(name: SettingName, stored: StoredSetting | null): Versioned<object
       ...value,
       updatedBy: stored?.updatedBy ?? null,
       updatedAt: stored === null ? null : timestamp(stored.updatedAt),
-    },
+    } as SettingViews[Name],
   }
 }

@@ -1,27 +1,19 @@
 /** Currencies that the operator offers and that the customer has enabled. */
 import { refuseNotFound } from '../../lib/base/problems.ts'
-import { etagOf } from '../../lib/commands/etag.ts'
 import { route } from '../route/route.ts'
-import type { PageView } from '../route/answer.ts'
-import { type Answer, showing } from '../../lib/commands/answer.ts'
+import { onePage, type PageView } from '../route/answer.ts'
+import type { Answer } from '../../lib/commands/answer.ts'
 import { CurrenciesWrite, CurrencyQuery, CurrencySetting } from '../../lib/customers/currency-setting-schema.ts'
-import { PAGE_LIMIT_MAX, PageOf } from '../../lib/contract/page.ts'
+import { PageOf } from '../../lib/contract/page.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 
 const CurrencyPage = PageOf('CurrencyPage', CurrencySetting)
 
-/**
- * Answers with all rows in one page. The tag is that of the unfiltered list, however the rows were asked for:
- * `If-Match` of a change compares it with the whole.
- */
-function rows(
-  { version, view }: Versioned<readonly CurrencySetting[]>,
-  enabled?: string,
-): Answer<PageView<CurrencySetting>, 200> {
-  const data = enabled === undefined ? view : view.filter((currency) => String(currency.enabled) === enabled)
-  const body = JSON.stringify({ data, page: { nextCursor: null, prevCursor: null, limit: PAGE_LIMIT_MAX } })
-  return showing({ status: 200, body, contentType: 'application/json', etag: etagOf({ version, view }) })
+/** Answers with the currencies of the query. */
+function rows(all: Versioned<readonly CurrencySetting[]>, enabled?: string): Answer<PageView<CurrencySetting>, 200> {
+  const { view } = all
+  return onePage(enabled === undefined ? view : view.filter((currency) => String(currency.enabled) === enabled), all)
 }
 
 /** @throws ProblemError `not-found` for a customer that the tenant does not reach */

@@ -1,6 +1,6 @@
 /** Settings of a customer. */
 import { refuse, refuseNotFound } from '../../lib/base/problems.ts'
-import { resource, unchecked } from '../route/answer.ts'
+import { resource } from '../route/answer.ts'
 import { route } from '../route/route.ts'
 import { CustomerLimits, CustomerLimitsWrite } from '../../lib/customers/customer-limits-schema.ts'
 import {
@@ -34,7 +34,7 @@ export const getCustomerLimits = route({
   problems: [],
   handle: async ({ tenant, params }, world) => {
     await reach(tenant, params.customerId, world)
-    return unchecked(resource(await world.customers.getCustomerLimits(params.customerId)))
+    return resource(await world.customers.getCustomerLimits(params.customerId))
   },
 })
 
@@ -57,7 +57,7 @@ export const updateCustomerLimits = route({
   problems: [],
   handle: async ({ caller, params, body, tenant }, world) => {
     await reach(tenant, params.customerId, world)
-    return unchecked(resource(await world.customers.updateCustomerLimits(caller, params.customerId, body)))
+    return resource(await world.customers.updateCustomerLimits(caller, params.customerId, body))
   },
 })
 
@@ -85,7 +85,7 @@ export const getAlertSettings = route({
   capability: 'settings.manage',
   success: { status: 200, description: 'The alerts.', schema: AlertSettings, etag: true },
   handle: async ({ tenant, params }, { customers }) =>
-    unchecked(resource(await customers.getSetting(own(tenant, params), 'alerts'))),
+    resource(await customers.getSetting(own(tenant, params), 'alerts')),
 })
 
 export const updateAlertSettings = route({
@@ -100,7 +100,7 @@ export const updateAlertSettings = route({
   body: AlertSettingsWrite,
   success: { status: 200, description: 'The alerts as they are now.', schema: AlertSettings, etag: true },
   handle: async ({ caller, body, expectedVersion }, { customers }) =>
-    unchecked(resource(await customers.updateSetting(caller, 'alerts', body, expectedVersion))),
+    resource(await customers.updateSetting(caller, 'alerts', body, expectedVersion)),
 })
 
 export const getApprovedDomains = route({
@@ -112,7 +112,7 @@ export const getApprovedDomains = route({
   capability: 'settings.manage',
   success: { status: 200, description: 'The domains.', schema: ApprovedDomains, etag: true },
   handle: async ({ tenant, params }, { customers }) =>
-    unchecked(resource(await customers.getSetting(own(tenant, params), 'approved_domains'))),
+    resource(await customers.getSetting(own(tenant, params), 'approved_domains')),
 })
 
 export const updateApprovedDomains = route({
@@ -129,7 +129,7 @@ export const updateApprovedDomains = route({
   body: ApprovedDomainsWrite,
   success: { status: 200, description: 'The domains as they are now.', schema: ApprovedDomains, etag: true },
   handle: async ({ caller, body, expectedVersion }, { customers }) =>
-    unchecked(resource(await customers.updateSetting(caller, 'approved_domains', body, expectedVersion))),
+    resource(await customers.updateSetting(caller, 'approved_domains', body, expectedVersion)),
 })
 
 export const getCustomerPreferences = route({
@@ -141,7 +141,7 @@ export const getCustomerPreferences = route({
   capability: 'settings.manage',
   success: { status: 200, description: 'The preferences.', schema: CustomerPreferences, etag: true },
   handle: async ({ tenant, params }, { customers }) =>
-    unchecked(resource(await customers.getSetting(own(tenant, params), 'preferences'))),
+    resource(await customers.getSetting(own(tenant, params), 'preferences')),
 })
 
 export const updateCustomerPreferences = route({
@@ -160,7 +160,7 @@ export const updateCustomerPreferences = route({
       const message = 'No such time zone.'
       refuse('validation-error', message, { errors: [{ field: '/timezone', code: 'invalid_value', message }] })
     }
-    return unchecked(resource(await customers.updateSetting(caller, 'preferences', body, expectedVersion)))
+    return resource(await customers.updateSetting(caller, 'preferences', body, expectedVersion))
   },
 })
 

@@ -1,6 +1,5 @@
 /** Integrator webhooks: endpoints of a customer or an operator, and their deliveries. */
-import { created, empty, json, page, resource, unchecked } from '../route/answer.ts'
-import { showing } from '../../lib/commands/answer.ts'
+import { created, empty, json, page, resource, resourceWith } from '../route/answer.ts'
 import { route } from '../route/route.ts'
 import { PageOf } from '../../lib/contract/page.ts'
 import {
@@ -44,7 +43,7 @@ export const listIntegratorWebhooks = route({
     etag: true,
   },
   problems: [],
-  handle: async ({ list }, { webhooks }) => unchecked(page(list, await webhooks.list(list))),
+  handle: async ({ list }, { webhooks }) => page(list, await webhooks.list(list)),
 })
 
 export const createIntegratorWebhook = route({
@@ -69,7 +68,7 @@ export const createIntegratorWebhook = route({
   problems: ['limit-reached', 'unsafe-url'],
   handle: async ({ caller, body }, { webhooks }) => {
     const made = await webhooks.create(caller, body)
-    return unchecked(created(made, `/v1/integrator-webhooks/${made.view.id}`, { secret: made.secret }))
+    return created(made, `/v1/integrator-webhooks/${made.view.id}`, { secret: made.secret })
   },
 })
 
@@ -81,7 +80,7 @@ export const getIntegratorWebhook = route({
   summary: 'Read a webhook endpoint',
   success: { status: 200, description: 'The endpoint, without its secret.', schema: IntegratorWebhook, etag: true },
   problems: [],
-  handle: async ({ tenant, params }, { webhooks }) => unchecked(resource(await webhooks.get(tenant, params.webhookId))),
+  handle: async ({ tenant, params }, { webhooks }) => resource(await webhooks.get(tenant, params.webhookId)),
 })
 
 export const updateIntegratorWebhook = route({
@@ -101,7 +100,7 @@ export const updateIntegratorWebhook = route({
   success: { status: 200, description: 'The endpoint as it is now.', schema: IntegratorWebhook, etag: true },
   problems: ['unsafe-url'],
   handle: async ({ caller, params, body, expectedVersion }, { webhooks }) =>
-    unchecked(resource(await webhooks.update(caller, params.webhookId, body, expectedVersion))),
+    resource(await webhooks.update(caller, params.webhookId, body, expectedVersion)),
 })
 
 export const deleteIntegratorWebhook = route({
@@ -139,8 +138,7 @@ export const rotateIntegratorWebhookSecret = route({
   problems: ['not-found'],
   handle: async ({ caller, params }, { webhooks }) => {
     const { secret, ...rotated } = await webhooks.rotateSecret(caller, params.webhookId)
-    const { location: _location, ...answer } = created(rotated, '', { secret })
-    return showing({ ...answer, status: 200 })
+    return resourceWith(rotated, { secret })
   },
 })
 
@@ -156,8 +154,7 @@ export const testIntegratorWebhook = route({
   limits: ['webhook-test'],
   success: { status: 200, description: 'The delivery.', schema: WebhookDelivery },
   problems: ['not-found', 'invalid-transition'],
-  handle: async ({ caller, params }, { webhooks }) =>
-    unchecked(json(200, await webhooks.test(caller, params.webhookId))),
+  handle: async ({ caller, params }, { webhooks }) => json(200, await webhooks.test(caller, params.webhookId)),
 })
 
 export const listWebhookDeliveries = route({
@@ -178,7 +175,7 @@ export const listWebhookDeliveries = route({
   },
   problems: [],
   handle: async ({ list, params }, { webhooks }) =>
-    unchecked(page(list, await webhooks.deliveries({ ...list, webhookId: params.webhookId }))),
+    page(list, await webhooks.deliveries({ ...list, webhookId: params.webhookId })),
 })
 
 export const redeliverWebhook = route({
@@ -192,5 +189,5 @@ export const redeliverWebhook = route({
   success: { status: 202, description: 'The delivery, pending again.', schema: WebhookDelivery },
   problems: ['not-found', 'invalid-transition'],
   handle: async ({ caller, params }, { webhooks }) =>
-    unchecked(json(202, await webhooks.redeliver(caller, params.webhookId, params.deliveryId))),
+    json(202, await webhooks.redeliver(caller, params.webhookId, params.deliveryId)),
 })

@@ -2,7 +2,7 @@
 import { pipeline } from 'node:stream/promises'
 import type { Context } from 'koa'
 import { refuseNotFound } from '../../lib/base/problems.ts'
-import type { PageInfo } from '../../lib/contract/page.ts'
+import { PAGE_LIMIT_MAX, type PageInfo } from '../../lib/contract/page.ts'
 import type { Shown } from '../../lib/contract/shown.ts'
 import type { CursorBinding } from '../../lib/contract/cursor.ts'
 import { etagOf, listETag, matchesETag, resourceETag } from '../../lib/commands/etag.ts'
@@ -39,14 +39,6 @@ export function resource<View>(found: Versioned<View> | null, status = 200): Ans
   return showing({ status, body, contentType: JSON_TYPE, etag: etagOf(found, body) })
 }
 
-/**
- * Passes an answer whose view is not typed by its schema yet. `test/tidy.test.ts` lists the files that may call this;
- * the list only shrinks.
- */
-export function unchecked<Status extends number>(answer: Answer<unknown, Status>): Answer<never, Status> {
-  return answer as Answer<never, Status>
-}
-
 /** Cached answers of resources, by their view object. An entry lasts for as long as the reader keeps the object. */
 const rendered = new WeakMap<object, Answer<unknown, 200>>()
 
@@ -60,6 +52,15 @@ export function keptResource<View>(found: Versioned<View> | null): Answer<View, 
   const answer = resource(found)
   rendered.set(found as object, answer)
   return answer
+}
+
+/** Answers with a resource, its tag, and members that are shown only in this answer. */
+export function resourceWith<View extends object, More extends object>(
+  found: Versioned<View>,
+  shown: More,
+): Answer<View & More, 200> {
+  const body = JSON.stringify({ ...found.view, ...shown })
+  return showing({ status: 200, body, contentType: JSON_TYPE, etag: etagOf(found) })
 }
 
 /** Answers with a new resource, its tag and its location. */
@@ -142,6 +143,15 @@ export function page<List, Row>(
         : { nextCursor: next, prevCursor: previous, limit, total: result.total },
   })
   return showing({ status: 200, body, contentType: JSON_TYPE, etag: listETag(body) })
+}
+
+/**
+ * Answers with rows that always fit one page; `whole` is all of them, the rows that are not shown included. The tag is
+ * that of the whole, however the rows were asked for: `If-Match` of a change compares it with the whole.
+ */
+export function onePage<Row>(rows: readonly Row[], whole: Versioned<readonly Row[]>): Answer<PageView<Row>, 200> {
+  const body = JSON.stringify({ data: rows, page: { nextCursor: null, prevCursor: null, limit: PAGE_LIMIT_MAX } })
+  return showing({ status: 200, body, contentType: JSON_TYPE, etag: etagOf(whole) })
 }
 
 /** Cached answers of pages. A page is valid for the query to which its cursors are bound. */

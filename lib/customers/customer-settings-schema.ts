@@ -92,3 +92,10 @@ export const SETTING_DEFAULTS = {
   } as Required<Static<typeof CustomerPreferencesUpdate>>,
 } as const
 export type SettingName = keyof typeof SETTING_DEFAULTS
+
+/** The documents as the API shows them. */
+export interface SettingViews {
+  readonly alerts: Static<typeof AlertSettings>
+  readonly approved_domains: Static<typeof ApprovedDomains>
+  readonly preferences: Static<typeof CustomerPreferences>
+}

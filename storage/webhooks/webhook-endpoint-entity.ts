@@ -1,4 +1,5 @@
 /** A webhook endpoint of an integrator; its secrets are stored encrypted. */
+import type { EventType } from '../../lib/base/event-types.ts'
 import { defineEntity, p } from '@mikro-orm/core'
 import { workTriggers } from '../db/due-work.ts'
 import { bigVersion, instant, managed } from '../db/entity-types.ts'
@@ -37,7 +38,7 @@ export const WebhookEndpoint = managed(
           .nullable(),
       shard: p.smallint(),
       url: p.text(),
-      events: p.array().columnType('text[]'),
+      events: p.array().$type<EventType[]>().columnType('text[]'),
       description: p.text().nullable(),
       status: p.text().$type<EndpointStatus>(),
       disabledReason: p.text().fieldName('disabled_reason').nullable(),

@@ -1,5 +1,6 @@
 /** Endpoints of integrators: the rows that commands write, and the settings that deliveries need. */
 import type pg from 'pg'
+import type { EventType } from '../../lib/base/event-types.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import { DISABLE_AFTER_MS } from '../../lib/webhooks/schedule.ts'
 import { plainArray, plainArrayOrNull } from '../db/array-literal.ts'
@@ -20,7 +21,7 @@ export interface NewEndpoint {
   readonly tenantId: string
   readonly shard: number
   readonly url: string
-  readonly events: readonly string[]
+  readonly events: readonly EventType[]
   readonly description: string | null
   readonly secret: Uint8Array
   readonly secretHint: string
@@ -70,7 +71,7 @@ export async function lockEndpoint(client: pg.ClientBase, tenantId: string, id: 
 
 export interface EndpointChange {
   readonly url: string
-  readonly events: readonly string[]
+  readonly events: readonly EventType[]
   readonly description: string | null
   readonly status: EndpointStatus
   readonly disabledReason: 'owner' | 'delivery_failures' | null

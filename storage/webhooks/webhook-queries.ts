@@ -28,7 +28,7 @@ export interface EndpointRow {
   readonly tenant_id: string
   readonly customer_id: string | null
   readonly url: string
-  readonly events: string[]
+  readonly events: EventType[]
   readonly description: string | null
   readonly status: EndpointStatus
   readonly disabled_reason: 'owner' | 'delivery_failures' | null
