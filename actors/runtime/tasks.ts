@@ -1,8 +1,8 @@
 /**
  * Runs the tasks of the nouns: background work that is not a flood. A task is added in the transaction of the row that
- * it works on, or by the calendar; one node takes it, with graphile-worker: the one that owns the shard of the row. A task whose node dies is begun again
- * by another node within seconds (storage/tasks/task-locks.ts); a task that fails is begun again after 3 s, 7 s, 20 s and
- * so on, six hours at most.
+ * it works on, or by the calendar; one node takes it, with graphile-worker: the one that owns the shard of the row. A
+ * task whose node dies is begun again by another node within seconds (storage/tasks/task-locks.ts); a task that fails
+ * is begun again after 3 s, 7 s, 20 s and so on, six hours at most.
  *
  * Time is the service's: a task is begun when it is due by the injected clock (storage/tasks/task-rows.ts), and a clock
  * that is moved over a time of the calendar runs the tasks of that time. Workers ask nothing at rest: this part wakes

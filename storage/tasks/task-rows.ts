@@ -27,8 +27,8 @@ const WAITING = `select j.id, j.task_identifier, j.run_at from graphile_worker.j
 
 /**
  * Finds the tasks that are due by the service's clock or that of Postgres, which graphile-worker compares with. A task
- * that is due by the service's clock first is moved to now, so that workers find it; one that is due by that of Postgres
- * first waits when it is begun (actors/runtime/tasks.ts).
+ * that is due by the service's clock first is moved to now, so that workers find it; a task that is due by Postgres'
+ * clock first waits when it is begun (actors/runtime/tasks.ts).
  */
 export async function findDueTasks(
   database: Pick<Database, 'query'>,
