@@ -3,7 +3,7 @@
  * a bounded backoff. A command either is answered soon or fails; none is queued during an outage, because its facts
  * about a lease would be outdated by then.
  */
-import { Cluster, Redis } from 'ioredis'
+import { Cluster, Redis, type RedisOptions } from 'ioredis'
 
 import { ConfigError, parseRedisUrl } from '../../lib/config/config.ts'
 
@@ -63,42 +63,43 @@ export function connectRedis(redisUrl: string, purpose: 'commands' | 'subscripti
   }
   const single = { ...options, ...credentials, enableOfflineQueue: subscribes, retryStrategy: reconnectDelayMs }
   if (address.kind === 'sentinel') {
-    return beginningAgain(
-      new Redis({
-        ...single,
-        sentinels: [...address.hosts],
-        name: address.name,
-        ...(address.tls ? { enableTLSForSentinelMode: true, sentinelTLS: {} } : {}),
-        sentinelRetryStrategy: reconnectDelayMs,
-        sentinelCommandTimeout: REDIS_LIMITS.commandTimeoutMs,
-        // Learns of a failover from the Sentinels instead of waiting for the old master to fail.
-        failoverDetector: true,
-      }),
-    )
+    return new SentinelRedis({
+      ...single,
+      sentinels: [...address.hosts],
+      name: address.name,
+      ...(address.tls ? { enableTLSForSentinelMode: true, sentinelTLS: {} } : {}),
+      sentinelRetryStrategy: reconnectDelayMs,
+      sentinelCommandTimeout: REDIS_LIMITS.commandTimeoutMs,
+      // Learns of a failover from the Sentinels instead of waiting for the old master to fail.
+      failoverDetector: true,
+    })
   }
   return new Redis({ ...single, ...address.hosts[0]!, db: address.database })
 }
 
 /**
- * Makes a client connect again after a failover during its connect, which ioredis treats as final, unless the caller
- * has disconnected it.
+ * A client that connects again after a failover during its connect, which ioredis treats as final, unless the caller has
+ * disconnected it.
  */
-function beginningAgain(client: Redis): Redis {
-  let isLeft = false
-  const disconnect = client.disconnect.bind(client)
-  client.disconnect = (reconnect = false) => {
-    isLeft ||= !reconnect
-    disconnect(reconnect)
+class SentinelRedis extends Redis {
+  #isLeft = false
+
+  constructor(options: Omit<RedisOptions, 'replyMapping'>) {
+    super(options)
+    this.on('end', () => {
+      setTimeout(() => {
+        if (!this.#isLeft)
+          this.connect().catch(() => {
+            /* Reported by `error`. */
+          })
+      }, REDIS_LIMITS.reconnectDelayMaxMs).unref()
+    })
   }
-  client.on('end', () => {
-    setTimeout(() => {
-      if (!isLeft)
-        client.connect().catch(() => {
-          /* Reported by `error`. */
-        })
-    }, REDIS_LIMITS.reconnectDelayMaxMs).unref()
-  })
-  return client
+
+  override disconnect(reconnect = false): void {
+    this.#isLeft ||= !reconnect
+    super.disconnect(reconnect)
+  }
 }
 
 function reconnectDelayMs(attempt: number): number {
