@@ -10,7 +10,7 @@ import type {
   BalanceOpen,
   BalanceUpdate,
 } from '../../lib/balances/balance-schema.ts'
-import type { Versioned } from '../../lib/commands/command.ts'
+import type { Command, CommandAnswer, Versioned } from '../../lib/commands/command.ts'
 import { recordChange } from '../commands/changes.ts'
 import { rereadBalance, state, type BalanceDeps } from './balance-record.ts'
 import { openBalance } from './open-balance.ts'
@@ -19,7 +19,7 @@ import { updateBalance } from './update-balance.ts'
 
 /** The writes. Every refusal is thrown as a problem. */
 export interface BalanceCommands {
-  open(by: Caller<'person'>, body: BalanceOpen): Promise<Versioned<Balance>>
+  open(by: Caller<'person'>, command: Command<BalanceOpen>): Promise<CommandAnswer<Balance, 201>>
   update(
     by: Caller<'person'>,
     id: string,
@@ -27,16 +27,20 @@ export interface BalanceCommands {
     expected: number | bigint | null,
   ): Promise<Versioned<Balance>>
   close(by: Caller<'person'>, id: string, body: BalanceClose): Promise<Versioned<Balance>>
-  requestDetails(by: Caller<'person'>, id: string, body: AccountDetailsRequest): Promise<AccountDetailsJson>
+  requestDetails(
+    by: Caller<'person'>,
+    id: string,
+    command: Command<AccountDetailsRequest>,
+  ): Promise<CommandAnswer<AccountDetailsJson, 202>>
 }
 
 /** Creates the commands of balances. */
 export function createBalanceCommands(deps: BalanceDeps): BalanceCommands {
   return {
-    open: (by, body) => openBalance(deps, by, body),
+    open: (by, command) => openBalance(deps, by, command),
     update: (by, id, body, expected) => updateBalance(deps, by, id, body, expected),
     close: (by, id, body) => closeAndRecord(deps, by, id, body),
-    requestDetails: (by, id, body) => requestAccountDetails(deps, by, id, body),
+    requestDetails: (by, id, command) => requestAccountDetails(deps, by, id, command),
   }
 }
 

@@ -11,13 +11,15 @@ import {
 } from '../../storage/balances/balance-changes.ts'
 import { lockCustomer } from '../../storage/balances/closure.ts'
 import { readSetting } from '../../storage/customers/settings.ts'
-import type { TransactionClient } from '../../storage/db/transaction.ts'
+import { balanceWithin } from '../../storage/balances/balance-queries.ts'
+import { through, type TransactionClient } from '../../storage/db/transaction.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
 import { auditCaller } from '../commands/trail.ts'
 import type { Balance, BalanceOpen } from '../../lib/balances/balance-schema.ts'
-import type { Versioned } from '../../lib/commands/command.ts'
-import { recordChange, runChange } from '../commands/changes.ts'
-import { rereadBalance, state, type BalanceDeps } from './balance-record.ts'
+import type { Command, CommandAnswer } from '../../lib/commands/command.ts'
+import { recordChange } from '../commands/changes.ts'
+import { decideOnce } from '../commands/run-once.ts'
+import { state, type BalanceDeps } from './balance-record.ts'
 
 /**
  * The maximum number of balances of one customer that are not closed: more than a treasury needs, few enough to read at
@@ -33,12 +35,14 @@ const BALANCES_MAX = 200
 export async function openBalance(
   deps: BalanceDeps,
   by: Caller<'person'>,
-  { currency, name = `${currency} account`, parentBalanceId = null, metadata = {} }: BalanceOpen,
-): Promise<Versioned<Balance>> {
+  command: Command<BalanceOpen>,
+): Promise<CommandAnswer<Balance, 201>> {
+  const { currency, name = `${currency} account`, parentBalanceId = null, metadata = {} } = command.body
   const customerId = by.tenant.id
-  const id = deps.ids.next()
-  await runChange(deps, async (tx) => {
-    const { client, now } = tx
+  return await decideOnce(deps, command, 201, async (client) => {
+    const tx = { client, ids: deps.ids, now: deps.clock.now() }
+    const { now } = tx
+    const id = deps.ids.next()
     await requireEnabled(client, customerId, currency)
     const status = await lockCustomer(client, customerId)
     if (status !== 'active') refuse('customer-not-active', `The customer is ${status}.`, { extra: { status } })
@@ -69,8 +73,9 @@ export async function openBalance(
       before: null,
       after: state(opened),
     })
+    const shown = (await balanceWithin(through(client), customerId, id)) ?? refuseNotFound()
+    return { shown, made: { type: 'balance', id } }
   })
-  return await rereadBalance(deps, by, id)
 }
 
 async function requireEnabled(client: TransactionClient, customerId: string, currency: string): Promise<void> {

@@ -9,7 +9,10 @@ import { lockOneBalance, setDetailsStatus } from '../../storage/balances/balance
 import type { Caller } from '../../lib/identity/caller.ts'
 import { auditCaller } from '../commands/trail.ts'
 import type { AccountDetailsRequest } from '../../lib/balances/balance-schema.ts'
-import { recordChange, runChange } from '../commands/changes.ts'
+import type { Command, CommandAnswer } from '../../lib/commands/command.ts'
+import { through } from '../../storage/db/transaction.ts'
+import { recordChange } from '../commands/changes.ts'
+import { runOnce } from '../commands/run-once.ts'
 import type { BalanceDeps } from './balance-record.ts'
 
 /**
@@ -21,11 +24,13 @@ export async function requestAccountDetails(
   deps: BalanceDeps,
   by: Caller<'person'>,
   balanceId: string,
-  { rails }: AccountDetailsRequest,
-): Promise<AccountDetailsJson> {
-  const id = deps.ids.next()
-  await runChange(deps, async (tx) => {
-    const { client, now } = tx
+  { body, idempotency }: Command<AccountDetailsRequest>,
+): Promise<CommandAnswer<AccountDetailsJson, 202>> {
+  const { rails } = body
+  return await runOnce(deps, idempotency, 202, async (client) => {
+    const tx = { client, ids: deps.ids, now: deps.clock.now() }
+    const { now } = tx
+    const id = deps.ids.next()
     const balance = (await lockOneBalance(client, by.tenant.id, balanceId)) ?? refuseNotFound()
     const offer = scopeOf(rails, deps.accountPartner.offers(balance.currency as CurrencyCode))
     if ('field' in offer) refuse('validation-error', offer.message, { errors: [offer] })
@@ -52,9 +57,7 @@ export async function requestAccountDetails(
       before: null,
       after: { balanceId, rails },
     })
+    const shown = (await accountDetailsOf(through(client), [balanceId])).get(balanceId)
+    return shown?.find((details) => details.id === id) ?? refuseNotFound()
   })
-  return (
-    (await accountDetailsOf(deps.database, [balanceId])).get(balanceId)?.find((details) => details.id === id) ??
-    refuseNotFound()
-  )
 }

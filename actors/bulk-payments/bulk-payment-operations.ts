@@ -16,11 +16,11 @@ import {
   listBulkPayments,
 } from '../../storage/bulk-payments/bulk-payment-queries.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
-import { inTransaction } from '../../storage/db/transaction.ts'
 import { auditCaller } from '../commands/trail.ts'
+import { etagOf } from '../../lib/commands/etag.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
-import { runOnce, type RunOnceDeps } from '../commands/run-once.ts'
+import { decideOnce, runOnce, type RunOnceDeps } from '../commands/run-once.ts'
 import type {
   BulkPayment,
   BulkPaymentRow,
@@ -42,7 +42,7 @@ export interface BulkPaymentReads {
 /** The writes. Every refusal is thrown as a problem. */
 export interface BulkPaymentCommands {
   /** @throws ProblemError `not-found`, `invalid-transition` */
-  revalidate(by: Caller, id: string): Promise<Versioned<BulkPayment>>
+  revalidate(by: Caller, id: string, idempotency: Idempotency | null): Promise<CommandAnswer<BulkPayment, 202>>
   /** @throws ProblemError `not-found`, `not-cancellable` */
   cancel(by: Caller, id: string, idempotency: Idempotency | null): Promise<CommandAnswer<BulkPayment, 200>>
 }
@@ -73,7 +73,7 @@ export function createBulkPaymentReads({ database }: { readonly database: Databa
 
 /** Creates the commands on existing bulk payments. */
 export function createBulkPaymentCommands(world: BulkPaymentDeps): BulkPaymentCommands {
-  const { database, ids, clock } = world
+  const { ids, clock } = world
 
   async function locked(tx: ApprovalTx, by: Caller, id: string): Promise<Run> {
     const run = await lockRun(tx.client, id)
@@ -82,16 +82,19 @@ export function createBulkPaymentCommands(world: BulkPaymentDeps): BulkPaymentCo
   }
 
   return {
-    async revalidate(by, id) {
-      const changed = await inTransaction(database, async (client) => {
+    async revalidate(by, id, idempotency) {
+      let changed: Versioned<BulkPayment> | null = null
+      const answer = await decideOnce(world, { idempotency }, 202, async (client) => {
         const tx = { client, ids, now: clock.now() }
         const { bulk } = await locked(tx, by, id)
         const trail = auditCaller(by)
         const after = await revalidate(tx, bulk, { actor: trail.actor, requestId: by.requestId })
         await writeBulkTrail(tx, trail, 'revalidated', bulk, after)
-        return after
+        changed = bulkPaymentView(after)
+        return { shown: changed }
       })
-      return bulkPaymentView(changed)
+      // A repeat has the stored bytes, without the tag of a resource that has gone on since.
+      return changed === null ? answer : { ...answer, etag: etagOf(changed, answer.body) }
     },
 
     cancel: (by, id, idempotency) =>

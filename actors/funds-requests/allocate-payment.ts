@@ -2,13 +2,12 @@
 import { invalidTransition } from '../../lib/funds-requests/funds-request.ts'
 import { ProblemError, refuseField, refuseNotFound, refuseTransition } from '../../lib/base/problems.ts'
 import * as rows from '../../storage/funds-requests/funds-requests.ts'
-import { through } from '../../storage/db/transaction.ts'
 import { auditCaller } from '../commands/trail.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
-import type { FundsRequest } from '../../lib/funds-requests/funds-request-schema.ts'
-import type { Versioned } from '../../lib/commands/command.ts'
-import { runChange } from '../commands/changes.ts'
-import { fundsRequestView } from './funds-request-view.ts'
+import type { ArrivalAllocation, FundsRequest } from '../../lib/funds-requests/funds-request-schema.ts'
+import type { Command, CommandAnswer } from '../../lib/commands/command.ts'
+import { decideOnce } from '../commands/run-once.ts'
+import { keptView, withLink } from './funds-request-view.ts'
 import { recordRequestChange, rereadRequest, state, type FundsRequestCommandDeps } from './funds-request-changes.ts'
 
 /**
@@ -20,9 +19,11 @@ export async function allocatePayment(
   deps: FundsRequestCommandDeps,
   by: Caller,
   incomingPaymentId: string,
-  id: string,
-): Promise<Versioned<FundsRequest>> {
-  return await runChange(deps, async (tx) => {
+  command: Pick<Command<ArrivalAllocation>, 'body' | 'idempotency'>,
+): Promise<CommandAnswer<FundsRequest, 200>> {
+  const id = command.body.fundsRequestId
+  const answer = await decideOnce(deps, command, 200, async (client) => {
+    const tx = { client, ids: deps.ids, now: deps.clock.now() }
     // Incoming payments are locked before requests, the same order as where payments are matched by their
     // reference.
     const arrival = (await rows.lockArrival(tx.client, by.tenant.id, incomingPaymentId)) ?? refuseNotFound()
@@ -46,6 +47,7 @@ export async function allocatePayment(
       ...state(after),
       incomingPaymentId,
     })
-    return await fundsRequestView(through(tx.client), after, deps.links)
+    return { shown: await keptView(deps.links, client, after) }
   })
+  return withLink(deps.links, answer)
 }

@@ -10,6 +10,7 @@ import { readDatabase } from '../../storage/db/read-database.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
 import type {
+  ArrivalAllocation,
   FundsRequest,
   FundsRequestCreate,
   fundsRequestList,
@@ -48,7 +49,11 @@ export interface FundsRequestCommands {
   ): Promise<CommandAnswer<FundsRequest, 200>>
   remind(by: Caller, id: string): Promise<Versioned<FundsRequest>>
   /** Counts an incoming payment without the request's reference towards a funds request. */
-  allocate(by: Caller, incomingPaymentId: string, id: string): Promise<Versioned<FundsRequest>>
+  allocate(
+    by: Caller,
+    incomingPaymentId: string,
+    command: Pick<Command<ArrivalAllocation>, 'body' | 'idempotency'>,
+  ): Promise<CommandAnswer<FundsRequest, 200>>
   /** Declines a request for the payer, who has the token of its link. */
   decline(token: string, from: { readonly address: string; readonly requestId: string }): Promise<PublicFundsRequest>
 }
@@ -91,7 +96,7 @@ export function createFundsRequestCommands(world: FundsRequestDeps): FundsReques
     update: (by, id, body, expected) => updateFundsRequest(deps, by, id, body, expected),
     cancel: (by, id, command) => cancelFundsRequest(deps, by, id, command),
     remind: (by, id) => remindPayer(deps, by, id),
-    allocate: (by, incomingPaymentId, id) => allocatePayment(deps, by, incomingPaymentId, id),
+    allocate: (by, incomingPaymentId, command) => allocatePayment(deps, by, incomingPaymentId, command),
     decline: (token, from) => declineFundsRequest(deps, token, from),
   }
 }

@@ -1,5 +1,5 @@
 /** Operations with which people open, change and close balances. */
-import { created, json, resource } from '../route/answer.ts'
+import { resource } from '../route/answer.ts'
 import { route } from '../route/route.ts'
 import { AccountDetails } from '../../lib/accounts/account-details-schema.ts'
 import {
@@ -30,6 +30,7 @@ const exists = async (tenant: Tenant, { balanceId }: { readonly balanceId: strin
 
 export const openBalance = route({
   ...shared,
+  idempotency: 'optional',
   method: 'post',
   path: '/balances',
   operationId: 'openBalance',
@@ -40,10 +41,7 @@ export const openBalance = route({
   body: BalanceOpen,
   success: { status: 201, description: 'The balance.', schema: Balance, etag: true, location: true },
   problems: ['customer-not-active', 'limit-reached'],
-  handle: async ({ caller, body }, { balances }) => {
-    const balance = await balances.open(caller, body)
-    return created(balance, `/v1/balances/${balance.view.id}`)
-  },
+  handle: ({ caller, command }, { balances }) => balances.open(caller, command),
 })
 
 export const updateBalance = route({
@@ -86,6 +84,7 @@ export const closeBalance = route({
 
 export const requestAccountDetails = route({
   ...shared,
+  idempotency: 'optional',
   method: 'post',
   path: '/balances/{balanceId}/details',
   operationId: 'requestAccountDetails',
@@ -98,8 +97,9 @@ export const requestAccountDetails = route({
   exists,
   success: { status: 202, description: 'The requested details.', schema: AccountDetails, location: true },
   problems: ['invalid-transition'],
-  handle: async ({ caller, params, body }, { balances }) => {
-    const details = await balances.requestDetails(caller, params.balanceId, body)
-    return { ...json(202, details), location: `/v1/balances/${params.balanceId}/details` }
+  handle: async ({ caller, params, command }, { balances }) => {
+    const answer = await balances.requestDetails(caller, params.balanceId, command)
+    // A stored refusal has no location.
+    return answer.status < 300 ? { ...answer, location: `/v1/balances/${params.balanceId}/details` } : answer
   },
 })

@@ -128,7 +128,7 @@ export const revalidateBulkPayment = route({
   scope: 'payments:write',
   tenant: 'customer',
   feature: FEATURE,
-  idempotency: 'none',
+  idempotency: 'optional',
   success: {
     status: 202,
     description: 'The bulk payment, whose rows are being validated.',
@@ -136,8 +136,8 @@ export const revalidateBulkPayment = route({
     etag: true,
   },
   problems: ['not-found', 'invalid-transition'],
-  handle: async ({ caller, params }, { bulkPayments }) =>
-    resource(await bulkPayments.revalidate(caller, params.bulkPaymentId), 202),
+  handle: ({ caller, params, command }, { bulkPayments }) =>
+    bulkPayments.revalidate(caller, params.bulkPaymentId, command.idempotency),
 })
 
 export const cancelBulkPayment = route({

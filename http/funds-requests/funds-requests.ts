@@ -128,10 +128,10 @@ export const allocateIncomingPayment = route({
   capability: 'payments.create',
   tenant: 'customer',
   feature: 'payments.funds_requests',
-  idempotency: 'none',
+  idempotency: 'optional',
   body: ArrivalAllocation,
   success: { status: 200, description: 'The funds request with its paid amount.', schema: FundsRequest },
   problems: ['not-found', 'invalid-transition'],
-  handle: async ({ caller, params, body }, { fundsRequests }) =>
-    json(200, (await fundsRequests.allocate(caller, params.incomingPaymentId, body.fundsRequestId)).view),
+  handle: ({ caller, params, command }, { fundsRequests }) =>
+    fundsRequests.allocate(caller, params.incomingPaymentId, command),
 })

@@ -8,6 +8,7 @@ const PATHS = {
   funds_request: 'funds-requests',
   scheduled_payment: 'scheduled-payments',
   bulk_payment: 'bulk-payments',
+  balance: 'balances',
   job: 'jobs',
   staff_hold: 'staff-holds',
   incoming_payment: 'incoming-payments',

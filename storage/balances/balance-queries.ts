@@ -6,6 +6,7 @@ import { Balance } from './balance-entity.ts'
 import { BalanceReader } from './balance-reader.ts'
 import { without } from '../db/columns.ts'
 import type { Database } from '../db/database.ts'
+import type { Queries } from '../db/transaction.ts'
 import type { ListResult, RowQuery } from '../../lib/contract/list.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 import { Conditions, readPage, type Branch, type Order, type ReadDatabase, type TimeTo } from '../db/page.ts'
@@ -102,6 +103,22 @@ export function balanceReader(database: Database): BalanceReader<ReadBalance> {
       return { version: row.termsVersion, view, sequence: row.sequence }
     },
   })
+}
+
+/** Reads one balance of a customer within a transaction; null when the balance is not the customer's. */
+export async function balanceWithin(
+  queries: Queries,
+  customerId: string,
+  id: string,
+): Promise<Pick<ReadBalance, 'version' | 'view'> | null> {
+  const [found] = await queries.query({
+    name: 'balance_within',
+    text: `select ${BALANCE.sql} from balance b where b.id = $1 and b.customer_id = $2`,
+    values: [id, customerId],
+  })
+  if (found === undefined) return null
+  const row = BALANCE.read(found)
+  return { version: row.termsVersion, view: balanceJson(row, { id: customerId, kind: 'customer' }) }
 }
 
 /** Reads one balance of a customer with its version; null when the balance is not the tenant's. */

@@ -216,7 +216,8 @@ class Files extends Client<Hearer> {
         asked(tally, 'submitted', ['rate-limited', 'invalid-transition'], () =>
           commands.submit(by, command(by, `/v1/bulk-payments/${id}/submit`, null, this.clock), id),
         ),
-      revalidate: (commands) => asked(tally, 'revalidated', ['invalid-transition'], () => commands.revalidate(by, id)),
+      revalidate: (commands) =>
+        asked(tally, 'revalidated', ['invalid-transition'], () => commands.revalidate(by, id, null)),
       cancel: (commands) => asked(tally, 'cancelled', ['not-cancellable'], () => commands.cancel(by, id, freshKey())),
     }
     await Promise.all(hearers(random, this.nodes).map(({ commands }) => words[move](commands)))

@@ -152,7 +152,9 @@ class Requests extends Client<Hearer> {
           commands.remind(by, id),
         ),
       (commands) =>
-        asked(tally, 'allocated', [...LATE, 'not-found', 'validation-error'], () => commands.allocate(by, arrival, id)),
+        asked(tally, 'allocated', [...LATE, 'not-found', 'validation-error'], () =>
+          commands.allocate(by, arrival, { body: { fundsRequestId: id }, idempotency: null }),
+        ),
       (commands) => asked(tally, 'declined', LATE, () => commands.decline(link, from)),
       (commands) =>
         asked(tally, 'cancelled', LATE, () =>

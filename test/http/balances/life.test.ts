@@ -257,3 +257,22 @@ t.test('sub-balances that stay empty for a year are closed where the customer wa
   t.equal(young!.status, 'active')
   t.strictSame(failures, [])
 })
+
+t.test('a repeat with the same key opens one balance and requests one account', async (t) => {
+  const key = { 'idempotency-key': 'open-1' }
+  const body = { currency: 'EUR', name: 'Once' }
+  const first = await owner.post<Balance>('/balances', body, key)
+  const again = await owner.post<Balance>('/balances', body, key)
+  t.equal(first.status, 201, first.text)
+  t.strictSame([again.status, again.text, again.headers.get('idempotency-replayed')], [201, first.text, 'true'])
+  for (const name of ['location', 'etag']) t.equal(again.headers.get(name), first.headers.get(name), name)
+  t.equal(first.headers.get('etag'), await etagOf(first.body.id))
+  t.match((await owner.post('/balances', { ...body, name: 'Twice' }, key)).problem, { code: 'idempotency-key-reused' })
+  t.equal((await owner.get<{ data: Balance[] }>('/balances?q=Once')).body.data.length, 1)
+  const path = `/balances/${first.body.id}/details`
+  const asked = await owner.post<{ id: string }>(path, { rails: ['sepa'] }, key)
+  const repeated = await owner.post<{ id: string }>(path, { rails: ['sepa'] }, key)
+  t.strictSame([asked.status, repeated.status, repeated.text], [202, 202, asked.text], asked.text)
+  t.equal(repeated.headers.get('location'), `/v1${path}`)
+  t.match((await owner.post(path, { rails: ['sepa'] })).problem, { code: 'invalid-transition' }, 'without the key')
+})

@@ -1,4 +1,5 @@
 /** The rows of bulk payments, looked at: whom they pay, what is wrong with them, what is odd, and looking again. */
+import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import type { BulkPaymentRow } from '../../../lib/bulk-payments/bulk-payment-schema.ts'
 import type { Recipient } from '../../../lib/recipients/recipient-schema.ts'
@@ -249,8 +250,11 @@ t.test('recipients that are missing are made, looked at by people, and paid when
   const { body: pending } = await client.get<Recipient>(`/recipients/${made[0]!.id}`)
   await decideAs(t, await owner(), pending.approval!.approvalId!, 'approved')
   waiting = []
-  const again = await client.post<typeof bulk>(`/bulk-payments/${bulk.id}/revalidate`, undefined)
+  const key = randomUUID()
+  const again = await client.post<typeof bulk>(`/bulk-payments/${bulk.id}/revalidate`, undefined, key)
   t.equal(again.status, 202, again.text)
+  const repeated = await client.post<typeof bulk>(`/bulk-payments/${bulk.id}/revalidate`, undefined, key)
+  t.strictSame([repeated.status, repeated.text], [202, again.text], 'the same key is the same answer')
   t.match(again.body, { status: 'validating', counts: { total: 4, pending: 4, valid: 0, invalid: 0 }, totals: [] })
   t.not(again.body.jobId, bulk.jobId)
   await until('a bank that is asked', () => waiting!.length > 0)

@@ -31,8 +31,15 @@ t.test('a member counts money that came without the reference', async (t) => {
   t.match((await owner.post(`/incoming-payments/${pounds}/allocate`, to(request.id))).problem, {
     errors: [{ field: '/fundsRequestId', code: 'currency_mismatch' }],
   })
-  const allocated = await owner.post<FundsRequest>(`/incoming-payments/${money}/allocate`, to(request.id))
+  const key = { 'idempotency-key': randomUUID() }
+  const allocated = await owner.post<FundsRequest>(`/incoming-payments/${money}/allocate`, to(request.id), key)
   t.equal(allocated.status, 200, allocated.text)
+  const repeated = await owner.post<FundsRequest>(`/incoming-payments/${money}/allocate`, to(request.id), key)
+  t.strictSame(
+    [repeated.status, repeated.text, repeated.headers.get('idempotency-replayed')],
+    [200, allocated.text, 'true'],
+    'the same key counts it once',
+  )
   t.match(allocated.body, {
     status: 'partially_paid',
     paidAmount: eur(2_000),
