@@ -88,8 +88,10 @@ export async function hasFrozenPayer(client: TransactionClient, bulkPaymentId: s
   const { rows } = await client.query({
     name: 'has_frozen_payer',
     values: [bulkPaymentId],
-    text: `select from payment p join balance b on b.id = p.paying_balance_id
-      where p.bulk_payment_id = $1 and p.status = 'pending_approval' and b.status = 'frozen' limit 1`,
+    // Few customers have a frozen balance; only theirs are looked for among the payments, of which there may be many.
+    text: `select from bulk_payment k join balance b on b.customer_id = k.customer_id and b.status = 'frozen'
+      where k.id = $1 and exists (select from bulk_payment_row r join payment p on p.id = r.payment_id
+        where r.bulk_payment_id = k.id and p.paying_balance_id = b.id and p.status = 'pending_approval')`,
   })
   return rows.length > 0
 }

@@ -13,6 +13,12 @@ class Listening extends EventEmitter {
   }
 }
 
+/**
+ * The answer to a statement of workers that have ended: they find no task, and write no result. An error in its place
+ * would be printed by graphile-worker to the terminal, past the log.
+ */
+const NOTHING = { rows: [], rowCount: 0 }
+
 export class Connections extends EventEmitter {
   readonly #database: Database
   readonly #listening = new Listening()
@@ -59,9 +65,16 @@ export class Connections extends EventEmitter {
   async #take(): Promise<pg.PoolClient> {
     await this.#ready
     const client = await this.#database.pool.connect()
-    if (!this.#ended) return client
-    client.release()
-    throw new Error('The workers have ended.')
+    const query = async (...statement: Parameters<pg.PoolClient['query']>): Promise<unknown> => {
+      if (this.#ended) return NOTHING
+      try {
+        return await client.query(...statement)
+      } catch (error) {
+        if (this.#ended) return NOTHING
+        throw error
+      }
+    }
+    return { query, release: () => client.release() } as unknown as pg.PoolClient
   }
 }
 

@@ -43,6 +43,8 @@ export class TaskLocks {
   #connected = Promise.withResolvers<pg.Client>()
   #timer: NodeJS.Timeout | undefined
   #failures = 0
+  /** Settled when the statement before has its answer. */
+  #last: Promise<unknown> = Promise.resolve()
   #stopped = false
 
   constructor(options: TaskLocksOptions) {
@@ -58,7 +60,7 @@ export class TaskLocks {
   /** Takes the lock of a pool, which takes no task before. @throws Error when the connection is lost meanwhile */
   async hold(name: string): Promise<void> {
     const client = await this.#connected.promise
-    await client.query(`select pg_advisory_lock(${KEY})`, [name])
+    await this.#query(client, { text: `select pg_advisory_lock(${KEY})`, values: [name] })
     this.#names.add(name)
     if (this.#client !== client) throw new Error('The connection that holds the locks was lost.')
   }
@@ -66,19 +68,21 @@ export class TaskLocks {
   /** Gives the lock of a pool back, which has ended. */
   async release(name: string): Promise<void> {
     if (!this.#names.delete(name)) return
-    await this.#client?.query(`select pg_advisory_unlock(${KEY})`, [name]).catch(() => {
+    if (this.#client === null) return
+    await this.#query(this.#client, { text: `select pg_advisory_unlock(${KEY})`, values: [name] }).catch(() => {
       /* The connection is lost, and the lock with it. */
     })
   }
 
   /** Frees the tasks of dead nodes now. @throws the driver's errors */
   async free(): Promise<void> {
-    const found = await this.#client?.query<{ names: string[] }>({
+    if (this.#client === null) return
+    const found = await this.#query<{ names: string[] }>(this.#client, {
       name: 'free_tasks',
       text: FREE,
       values: [[...this.#names]],
     })
-    const names = found?.rows[0]?.names
+    const names = found.rows[0]?.names
     if (names !== undefined) this.#options.onFreed(names)
   }
 
@@ -90,6 +94,17 @@ export class TaskLocks {
     this.#client = null
     this.#connected.reject(new Error('The node stops.'))
     await client?.end().catch(() => undefined)
+  }
+
+  /** Runs a statement after those before it: the driver wants one at a time on a connection. */
+  async #query<Row extends pg.QueryResultRow>(
+    client: pg.Client,
+    statement: pg.QueryConfig,
+  ): Promise<pg.QueryResult<Row>> {
+    const before = this.#last
+    const result = before.then(() => client.query<Row>(statement))
+    this.#last = result.catch(() => undefined)
+    return await result
   }
 
   async #connect(): Promise<void> {

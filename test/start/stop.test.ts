@@ -84,7 +84,7 @@ t.test('a service is ready when it has written down its sandbox', async (t) => {
   const port = String((taken.address() as AddressInfo).port)
   await new Promise((resolve) => taken.close(resolve))
   // A process that writes into a full pipe waits for a reader.
-  const pipe = join(dataDir.path, 'sandbox.json.new')
+  const pipe = join(dataDir.path, `sandbox.json.${process.pid}.new`)
   await promisify(execFile)('bash', ['-c', `mkdir -p '${dataDir.path}' && mkfifo '${pipe}'`])
   const config = readConfig({
     PORT: port,

@@ -7,6 +7,7 @@ import type { StaffHold } from '../../../lib/balances/staff-hold-schema.ts'
 import { until } from '../../support/until.ts'
 import { createWorld, paymentBody, transferBody, type World } from '../../support/world.ts'
 import { setPolicy, tier } from '../approvals/people.ts'
+import { checked, row, settled } from '../bulk-payments/submitting.ts'
 
 const eur = (minor: number) => ({ amountMinor: String(minor), currency: 'EUR' })
 const HOUR_MS = 3_600_000
@@ -88,6 +89,10 @@ t.test('what waits for approval is not approved while its balance is frozen, and
   const wait = async () =>
     (await client.createPayment(paymentBody(balances.EUR, recipients.EUR, 500))).body.approvalId as string
   const [first, second] = [await wait(), await wait()]
+  await setPolicy(t, owner, 'bulk_payment', { tiers: [tier(1, 0, null)] })
+  const file = await checked(client, { name: 'Salaries', rows: [row(recipients.EUR, 11)] })
+  await client.post(`/bulk-payments/${file.id}/submit`, undefined, randomUUID())
+  const waiting = (await settled(client, file.id)).approvalId as string
   await move(balances.EUR, 'freeze')
   const decide = async (id: string, decision: 'approved' | 'rejected') => {
     await approver.stepUp('approval.decide', { type: 'approval', id })
@@ -103,7 +108,9 @@ t.test('what waits for approval is not approved while its balance is frozen, and
     allowed: ['active'],
   })
   t.equal((await decide(second, 'rejected')).status, 200)
+  t.match((await decide(waiting, 'approved')).problem, { code: 'invalid-transition', currentStatus: 'frozen' })
   await move(balances.EUR, 'unfreeze')
+  t.equal((await decide(waiting, 'approved')).status, 200)
   t.equal((await decide(first, 'approved')).status, 200)
 })
 
