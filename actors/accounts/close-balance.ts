@@ -60,15 +60,15 @@ export interface Closed {
  * @throws Overloaded when the balance changed at each of `ATTEMPTS_MAX` attempts
  */
 export async function closeBalance(
-  world: CloseBalanceDeps,
+  deps: CloseBalanceDeps,
   closing: Closing,
   trail: (client: TransactionClient, closed: Closed, now: number) => Promise<void>,
 ): Promise<void> {
   for (let attempt = 1; ; attempt++) {
-    const rest = await screenRest(world, closing)
+    const rest = await screenRest(deps, closing)
     // A transaction that has a connection must not wait for a second one.
-    const number = orderNumber('TRF', await world.orderNumbers.take())
-    if (await inTransaction(world.database, (client) => tryToClose(world, client, { ...closing, number, rest }, trail)))
+    const number = orderNumber('TRF', await deps.orderNumbers.take())
+    if (await inTransaction(deps.database, (client) => tryToClose(deps, client, { ...closing, number, rest }, trail)))
       return
     if (attempt === ATTEMPTS_MAX) throw new Overloaded('The amount of the balance keeps changing; try again.')
   }
@@ -107,12 +107,12 @@ interface Attempt extends Closing {
  * @returns false when the balance holds another amount than was screened; nothing was written then
  */
 async function tryToClose(
-  world: CloseBalanceDeps,
+  deps: CloseBalanceDeps,
   client: TransactionClient,
   attempt: Attempt,
   trail: (client: TransactionClient, closed: Closed, now: number) => Promise<void>,
 ): Promise<boolean> {
-  const { clock, ids } = world
+  const { clock, ids } = deps
   const now = clock.now()
   const siblings = await lockSiblings(client, attempt.customerId, attempt.balanceId)
   const balance = siblings.find(({ id }) => id === attempt.balanceId) ?? refuseNotFound()
@@ -129,7 +129,7 @@ async function tryToClose(
       CLOSABLE_STATUSES,
     )
   const transferId =
-    balance.posted > 0n && target !== null ? await sweep(world, client, { ...attempt, balance, target, now }) : null
+    balance.posted > 0n && target !== null ? await sweep(deps, client, { ...attempt, balance, target, now }) : null
   const status = await beginClosing(client, balance, { ids, now })
   const heir = balance.isDefault ? heirOf(balance, target, siblings) : undefined
   if (heir !== undefined) await setDefault(client, heir.id, true, now)

@@ -85,8 +85,8 @@ export function createApprovalReads({ database }: Pick<ApprovalDeps, 'database'>
 }
 
 /** Creates the commands of approvals. */
-export function createApprovalCommands(world: ApprovalDeps, reads: ApprovalReads): ApprovalCommands {
-  const { approvals } = world
+export function createApprovalCommands(deps: ApprovalDeps, reads: ApprovalReads): ApprovalCommands {
+  const { approvals } = deps
   return {
     async decide(
       by,
@@ -112,7 +112,7 @@ export function createApprovalCommands(world: ApprovalDeps, reads: ApprovalReads
     remind: (by, approvalId) => approvals.remind({ approvalId, customerId: by.tenant.id }),
     async changePolicy(by, kind, body, expected) {
       const customerId = by.tenant.id
-      const approvalId = await changePolicy(world, {
+      const approvalId = await changePolicy(deps, {
         customerId,
         kind,
         terms: termsOfBody(kind, body),

@@ -61,12 +61,12 @@ const TITLES: Readonly<Record<PolicyKind, string>> = {
  * @throws ProblemError `precondition-failed` when the policy has changed since it was read
  */
 export async function changePolicy(
-  world: { readonly database: Database; readonly ids: IdSource; readonly clock: { now(): number } },
+  deps: { readonly database: Database; readonly ids: IdSource; readonly clock: { now(): number } },
   change: PolicyChange,
 ): Promise<string | null> {
   const { customerId, kind, terms, by } = change
-  return await inTransaction(world.database, async (client) => {
-    const tx: ApprovalTx = { client, ids: world.ids, now: world.clock.now() }
+  return await inTransaction(deps.database, async (client) => {
+    const tx: ApprovalTx = { client, ids: deps.ids, now: deps.clock.now() }
     await lockPolicies(client, customerId)
     // Before any read, so that a decision on the waiting change ends first.
     const withdrawn = await withdrawApproval(tx, policyId(customerId, kind), 'policy_changed', by)

@@ -64,7 +64,7 @@ export interface FollowDeps {
  * @returns false when no payment waits any more
  */
 export async function followApproval(
-  world: FollowDeps,
+  deps: FollowDeps,
   tx: ApprovalTx,
   bulkPaymentId: string,
   dueAt: number,
@@ -87,7 +87,7 @@ export async function followApproval(
     const payment = states.get(id)
     if (payment === undefined) throw new Error(`The payment ${id} has vanished.`)
     const moved = await move(
-      world,
+      deps,
       tx,
       payment,
       ending.status !== 'approved' ? withdrawalOf(ending) : unchanged.has(id) ? null : CHANGED,

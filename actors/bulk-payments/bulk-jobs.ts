@@ -28,7 +28,7 @@ export interface BulkJobs {
 /** Creates the jobs. The thread that reads files starts with the first file. */
 export function createBulkJobs({ database, paying, validation, recipients, problemBase }: BulkJobsOptions): BulkJobs {
   const files = createBulkFiles()
-  const world = {
+  const deps = {
     ...paying,
     database,
     validation,
@@ -37,7 +37,7 @@ export function createBulkJobs({ database, paying, validation, recipients, probl
     problemBase,
   }
   return {
-    kinds: { bulk_payment_validate: bulkValidationJob(world), bulk_payment_submit: bulkSubmissionJob(world) },
+    kinds: { bulk_payment_validate: bulkValidationJob(deps), bulk_payment_submit: bulkSubmissionJob(deps) },
     close: () => files.close(),
   }
 }

@@ -72,8 +72,8 @@ export function createBulkPaymentReads({ database }: { readonly database: Databa
 }
 
 /** Creates the commands on existing bulk payments. */
-export function createBulkPaymentCommands(world: BulkPaymentDeps): BulkPaymentCommands {
-  const { ids, clock } = world
+export function createBulkPaymentCommands(deps: BulkPaymentDeps): BulkPaymentCommands {
+  const { ids, clock } = deps
 
   async function locked(tx: ApprovalTx, by: Caller, id: string): Promise<Run> {
     const run = await lockRun(tx.client, id)
@@ -84,7 +84,7 @@ export function createBulkPaymentCommands(world: BulkPaymentDeps): BulkPaymentCo
   return {
     async revalidate(by, id, idempotency) {
       let changed: Versioned<BulkPayment> | null = null
-      const answer = await decideOnce(world, { idempotency }, 202, async (client) => {
+      const answer = await decideOnce(deps, { idempotency }, 202, async (client) => {
         const tx = { client, ids, now: clock.now() }
         const { bulk } = await locked(tx, by, id)
         const trail = auditCaller(by)
@@ -98,7 +98,7 @@ export function createBulkPaymentCommands(world: BulkPaymentDeps): BulkPaymentCo
     },
 
     cancel: (by, id, idempotency) =>
-      runOnce(world, idempotency, 200, async (client) => {
+      runOnce(deps, idempotency, 200, async (client) => {
         const tx = { client, ids, now: clock.now() }
         const run = await locked(tx, by, id)
         const after = await cancelBulk(tx, run)

@@ -52,15 +52,15 @@ export interface BulkSubmissionJobDeps extends PayDeps {
   readonly problemBase: string
 }
 
-export function bulkSubmissionJob(world: BulkSubmissionJobDeps): JobWork {
-  const { database, ids } = world
+export function bulkSubmissionJob(deps: BulkSubmissionJobDeps): JobWork {
+  const { database, ids } = deps
   return {
     // A run that stalls is cancelled through its bulk payment; a run that makes progress is never cancelled.
     cancellable: false,
     async run(job, context) {
       const bulk = await findBulk(database, job.subject!.id)
       if (bulk === null) throw new Error(`The bulk payment ${job.subject!.id} has vanished.`)
-      return await new Submission(world, bulk, job.id).run(context)
+      return await new Submission(deps, bulk, job.id).run(context)
     },
     async abandoned(tx, job) {
       const run = await lockRun(tx.client, job.subject!.id)
@@ -81,7 +81,7 @@ type Turn = { readonly rows: readonly RowToSubmit[]; readonly isLost: boolean } 
 
 /** A run through the rows of a bulk payment. */
 class Submission {
-  readonly #world: BulkSubmissionJobDeps
+  readonly #deps: BulkSubmissionJobDeps
   readonly #bulk: BulkRecord
   readonly #jobId: string
   readonly #stalls: boolean
@@ -89,13 +89,13 @@ class Submission {
   /** The first row that may still be open. */
   #from = 1
 
-  constructor(world: BulkSubmissionJobDeps, bulk: BulkRecord, jobId: string) {
-    this.#world = world
+  constructor(deps: BulkSubmissionJobDeps, bulk: BulkRecord, jobId: string) {
+    this.#deps = deps
     this.#bulk = bulk
     this.#jobId = jobId
     this.#counts = bulk.counts
     this.#stalls =
-      world.sandbox &&
+      deps.sandbox &&
       bulk.name !== null &&
       hasSandboxToken(bulk.name, STALL_CODE) &&
       bulk.counts.submitted + bulk.counts.failed === 0
@@ -107,7 +107,7 @@ class Submission {
    * @throws JobPaused when other jobs should have their turn, or a sandbox wants a stall
    */
   async run({ progress, signal }: JobContext): Promise<JobOutcome> {
-    const { system, clock } = this.#world
+    const { system, clock } = this.#deps
     let [lot, done, ends] = [this.#stalls ? 1 : LOT_BESIDE_OTHERS, 0, [] as readonly RowEnd[]]
     let [asked, othersAt] = [system.asked.balance, Number.NEGATIVE_INFINITY]
     for (;;) {
@@ -135,7 +135,7 @@ class Submission {
 
   /** Writes the results of a lot and takes the next lot. */
   async #turn(ends: readonly RowEnd[], max: number): Promise<Turn> {
-    const { database, clock, ids } = this.#world
+    const { database, clock, ids } = this.#deps
     const { id, approvalId } = this.#bulk
     return await inTransaction(database, async (client) => {
       const now = clock.now()
@@ -168,10 +168,10 @@ class Submission {
 
   /** Makes the payments of a lot. @returns the results of the rows that could be decided */
   async #submit(rows: readonly RowToSubmit[]): Promise<readonly RowEnd[]> {
-    const read = new Map(await this.#world.recipients.findMany(rows.map(({ recipientId }) => recipientId)))
-    const { recipients } = this.#world
-    const world: BulkSubmissionJobDeps = {
-      ...this.#world,
+    const read = new Map(await this.#deps.recipients.findMany(rows.map(({ recipientId }) => recipientId)))
+    const { recipients } = this.#deps
+    const deps: BulkSubmissionJobDeps = {
+      ...this.#deps,
       // Read once for the lot, so that rows do not read their recipients one by one.
       recipients: {
         find: async (id) => read.get(id) ?? (await recipients.find(id)),
@@ -184,7 +184,7 @@ class Submission {
     }
     const found = await Promise.all(
       rows.map((row) =>
-        row.paid ? { rowNumber: row.rowNumber, failure: null, errors: [] } : submitRow(world, this.#bulk, row),
+        row.paid ? { rowNumber: row.rowNumber, failure: null, errors: [] } : submitRow(deps, this.#bulk, row),
       ),
     )
     const undecided = found.indexOf(null)
@@ -193,7 +193,7 @@ class Submission {
   }
 
   #outcome(isLost: boolean): JobOutcome {
-    const { ids } = this.#world
+    const { ids } = this.#deps
     const { submitted, failed, valid, submitting } = this.#counts
     return {
       result: {
@@ -217,8 +217,8 @@ class Submission {
  *
  * @returns the result of the row; null when it could not be decided and has to be submitted again
  */
-async function submitRow(world: BulkSubmissionJobDeps, bulk: BulkRecord, row: RowToSubmit): Promise<RowEnd | null> {
-  const { clock, ids, problemBase } = world
+async function submitRow(deps: BulkSubmissionJobDeps, bulk: BulkRecord, row: RowToSubmit): Promise<RowEnd | null> {
+  const { clock, ids, problemBase } = deps
   const { instruction, rowNumber } = row
   const caller: CommandOrigin = {
     customerId: bulk.customerId,
@@ -251,7 +251,7 @@ async function submitRow(world: BulkSubmissionJobDeps, bulk: BulkRecord, row: Ro
     ...(bearer === undefined ? {} : { chargeBearer: bearer }),
   }
   try {
-    const outcome = await submitPayment(world, caller, input)
+    const outcome = await submitPayment(deps, caller, input)
     switch (outcome.kind) {
       case 'payment_created':
         return { rowNumber, failure: null, errors: [] }

@@ -39,9 +39,9 @@ export interface BulkSubmissionDeps extends RunOnceDeps, BeginDeps, Pick<JobDeps
 /** The version of the answer, which shows the bulk payment as it was accepted. */
 const AS_ACCEPTED = 1
 
-export function createBulkSubmissions(world: BulkSubmissionDeps): BulkSubmissionCommands {
-  const { database, ids, clock, findIdempotencyRecord } = world
-  const jobView = createJobView(world)
+export function createBulkSubmissions(deps: BulkSubmissionDeps): BulkSubmissionCommands {
+  const { database, ids, clock, findIdempotencyRecord } = deps
+  const jobView = createJobView(deps)
 
   /**
    * Ends a run whose payments no person can approve any more: the remaining rows fail before the caller gets the
@@ -58,7 +58,7 @@ export function createBulkSubmissions(world: BulkSubmissionDeps): BulkSubmission
 
   async function begin(tx: ApprovalTx, by: Caller, run: Run): Promise<Run> {
     const { id, name, createdVia: via } = by.principal
-    const begun = await beginRun(world, tx, run.bulk, { id, name, via, requestId: by.requestId })
+    const begun = await beginRun(deps, tx, run.bulk, { id, name, via, requestId: by.requestId })
     await writeBulkTrail(tx, auditCaller(by), 'submitted', run.bulk, begun.bulk)
     return begun
   }
@@ -69,7 +69,7 @@ export function createBulkSubmissions(world: BulkSubmissionDeps): BulkSubmission
       const known = command.idempotency === null ? null : await findIdempotencyRecord(command.idempotency.id)
       const found = known === null ? await findBulk(database, id) : null
       if (found?.status === 'submitting' && found.customerId === tenant.id) await endWhenLost(id)
-      return await decideOnce(world, command, 202, async (client) => {
+      return await decideOnce(deps, command, 202, async (client) => {
         const tx = { client, ids, now: clock.now() }
         const locked = await lockRun(client, id)
         if (locked === null || locked.bulk.customerId !== tenant.id) refuseNotFound()

@@ -46,8 +46,8 @@ class NoLongerOurs extends Error {
   override readonly name = 'NoLongerOurs'
 }
 
-export function bulkValidationJob(world: BulkValidationDeps): JobWork {
-  const { database, clock, ids } = world
+export function bulkValidationJob(deps: BulkValidationDeps): JobWork {
+  const { database, clock, ids } = deps
   return {
     // Cancelled only through the bulk payment.
     cancellable: false,
@@ -56,7 +56,7 @@ export function bulkValidationJob(world: BulkValidationDeps): JobWork {
       if (bulk === null || !isValidatedBy(bulk, job)) return { result: NO_RESULT, fileId: null }
       const file = await findFile(database, bulk.fileId, clock.now())
       if (file === null) throw new Error(`The file of ${bulk.id} is gone.`)
-      const checked = await readAndCheck(world, bulk, file, job, context)
+      const checked = await readAndCheck(deps, bulk, file, job, context)
       if (checked === null) return { result: NO_RESULT, fileId: null }
       const { counts, totals, errors } = checked
       return {
@@ -102,14 +102,14 @@ interface Checked {
 
 /** Reads the file and writes its rows. Null when the bulk payment was cancelled meanwhile. */
 async function readAndCheck(
-  world: BulkValidationDeps,
+  deps: BulkValidationDeps,
   bulk: BulkRecord,
   file: StoredFile,
   job: JobRecord,
   context: JobContext,
 ): Promise<Checked | null> {
   try {
-    return await readRows(world, bulk, file, job, context)
+    return await readRows(deps, bulk, file, job, context)
   } catch (error) {
     if (error instanceof NoLongerOurs) return null
     throw error
@@ -117,13 +117,13 @@ async function readAndCheck(
 }
 
 async function readRows(
-  world: BulkValidationDeps,
+  deps: BulkValidationDeps,
   bulk: BulkRecord,
   file: StoredFile,
   job: JobRecord,
   { progress, signal }: JobContext,
 ): Promise<Checked> {
-  const { database, ids, clock, files } = world
+  const { database, ids, clock, files } = deps
   const { actor } = job.request as BulkValidationRequest
   const caller: CommandOrigin = {
     customerId: bulk.customerId,
@@ -142,10 +142,10 @@ async function readRows(
     trail: { actor, address: null, requestId: job.requestId },
   }
   const checker = new BulkRowChecker(
-    world,
+    deps,
     bulk,
     caller,
-    makeRecipientOfRow(world.recipientFactory, maker, { verify: !bulk.options.skipPayeeVerification }),
+    makeRecipientOfRow(deps.recipientFactory, maker, { verify: !bulk.options.skipPayeeVerification }),
   )
   // Rows of an earlier attempt stay until this attempt reaches them.
   const known = bulk.counts.total === 0 ? null : bulk.counts.total

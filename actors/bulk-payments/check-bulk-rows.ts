@@ -71,7 +71,7 @@ interface Draft {
 
 /** Checks the rows of one file, batch after batch; each batch knows the results of the batches before. */
 export class BulkRowChecker {
-  readonly #world: BulkCheckDeps
+  readonly #deps: BulkCheckDeps
   readonly #bulk: BulkRecord
   readonly #caller: CommandOrigin
   readonly #makeRecipient: MakeRecipient
@@ -80,12 +80,12 @@ export class BulkRowChecker {
   readonly #externalIds = new Set<string>()
   readonly #duplicates: DuplicateRows
 
-  constructor(world: BulkCheckDeps, bulk: BulkRecord, caller: CommandOrigin, makeRecipient: MakeRecipient) {
-    this.#world = world
+  constructor(deps: BulkCheckDeps, bulk: BulkRecord, caller: CommandOrigin, makeRecipient: MakeRecipient) {
+    this.#deps = deps
     this.#bulk = bulk
     this.#caller = caller
     this.#makeRecipient = makeRecipient
-    this.#duplicates = new DuplicateRows({ database: world.database, clock: world.clock, customerId: bulk.customerId })
+    this.#duplicates = new DuplicateRows({ database: deps.database, clock: deps.clock, customerId: bulk.customerId })
   }
 
   /** @throws only database errors; faults of a row are part of the result */
@@ -112,7 +112,7 @@ export class BulkRowChecker {
     const owners =
       externalIds.length === 0
         ? new Map<string, string>()
-        : await paymentsWithExternalIds(this.#world.database, this.#bulk.customerId, externalIds)
+        : await paymentsWithExternalIds(this.#deps.database, this.#bulk.customerId, externalIds)
     const checked: CheckedRow[] = []
     const traits: (PaymentTraits | null)[] = []
     for (let at = 0; at < drafts.length; at += ROWS_PER_TURN) {
@@ -130,7 +130,7 @@ export class BulkRowChecker {
 
   /** Finds the payees of the rows: by id, else by account, else by creating them. */
   async #payees(drafts: readonly Draft[]): Promise<ReadonlyMap<string, PayableRecipient>> {
-    const { database, recipients, validation } = this.#world
+    const { database, recipients, validation } = this.#deps
     const { customerId } = this.#bulk
     for (const draft of drafts) {
       const { instruction } = draft.row
@@ -214,7 +214,7 @@ export class BulkRowChecker {
 
   /** Finds the balance that pays each row: named by the row, else by the file, else the default of the currency. */
   async #sources(drafts: readonly Draft[]): Promise<void> {
-    const { database } = this.#world
+    const { database } = this.#deps
     const { customerId, sourceBalanceId } = this.#bulk
     const accounts = [
       ...new Set(
@@ -380,7 +380,7 @@ export class BulkRowChecker {
     facts: Parameters<typeof examinePayment>[3],
   ): Promise<Partial<Awaited<ReturnType<typeof examinePayment>>> & { readonly issues: readonly PaymentIssue[] }> {
     try {
-      return await examinePayment(this.#world, this.#caller, input, facts)
+      return await examinePayment(this.#deps, this.#caller, input, facts)
     } catch (error) {
       if (!(error instanceof ProblemError)) throw error
       const { slug, detail, errors } = error.problem

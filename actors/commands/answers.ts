@@ -179,7 +179,7 @@ export interface AnswersDeps {
   readonly findIdempotencyRecord: (id: string) => Promise<IdempotencyRecord | null>
 }
 
-export function createAnswers(world: AnswersDeps): Answers {
+export function createAnswers(deps: AnswersDeps): Answers {
   /** The keys of commands that are being decided on this node. */
   const underWay = new Set<string>()
 
@@ -225,13 +225,13 @@ export function createAnswers(world: AnswersDeps): Answers {
 
   async function replay(outcome: StoredOutcome, idempotency: Idempotency): Promise<CommandBytes> {
     if (outcome.fingerprint !== idempotency.fingerprint) reused(outcome.decidedAt)
-    return storedAnswer({ ...(await recordedAnswerOf(world.database, outcome)), status: outcome.status })
+    return storedAnswer({ ...(await recordedAnswerOf(deps.database, outcome)), status: outcome.status })
   }
 
   async function recordedAnswer<View, Status extends number>(
     idempotency: Idempotency,
   ): Promise<CommandAnswer<View, Status> | null> {
-    const record = await world.findIdempotencyRecord(idempotency.id)
+    const record = await deps.findIdempotencyRecord(idempotency.id)
     if (record === null) return null
     if (record.fingerprint !== idempotency.fingerprint) reused(record.createdAt)
     return record.answer === null ? null : showing(record.answer)
@@ -253,7 +253,7 @@ export function createAnswers(world: AnswersDeps): Answers {
       createdVia: principal.createdVia,
       key: idempotency,
       deadline,
-      problemRequest: { problemBase: world.problemBase, instance, requestId },
+      problemRequest: { problemBase: deps.problemBase, instance, requestId },
     }
   }
 

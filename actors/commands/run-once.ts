@@ -33,14 +33,14 @@ export interface RunOnceDeps {
  *   work throws
  */
 export async function runOnce<View extends object, const Status extends 200 | 201 | 202>(
-  world: RunOnceDeps,
+  deps: RunOnceDeps,
   idempotency: Idempotency | null,
   status: Status,
   work: (client: TransactionClient) => Promise<View>,
 ): Promise<CommandAnswer<View, Status>> {
-  return await underKey(world, idempotency, async (client) => {
+  return await underKey(deps, idempotency, async (client) => {
     const body = JSON.stringify(await work(client))
-    await remember(world, client, idempotency, { status, body, resource: null })
+    await remember(deps, client, idempotency, { status, body, resource: null })
     return showing({ status, body, contentType: 'application/json', replayed: false })
   })
 }
@@ -58,15 +58,15 @@ export interface Done<View extends object> {
  * @throws what `runOnce` throws
  */
 export async function decideOnce<View extends object, const Status extends 200 | 201 | 202>(
-  world: RunOnceDeps,
+  deps: RunOnceDeps,
   { idempotency }: Pick<Command<unknown>, 'idempotency'>,
   status: Status,
   work: (client: TransactionClient) => Promise<Done<View>>,
 ): Promise<CommandAnswer<View, Status>> {
-  return await underKey(world, idempotency, async (client) => {
+  return await underKey(deps, idempotency, async (client) => {
     const { shown, made } = await work(client)
     const body = JSON.stringify(shown.view)
-    await remember(world, client, idempotency, { status, body, resource: made ?? null })
+    await remember(deps, client, idempotency, { status, body, resource: made ?? null })
     return showing({
       status,
       body,
@@ -79,7 +79,7 @@ export async function decideOnce<View extends object, const Status extends 200 |
 
 /** Runs the work, or stores its refusal; the writes of refused work are rolled back. */
 async function keepRefusal<View, Status extends number>(
-  world: RunOnceDeps,
+  deps: RunOnceDeps,
   client: TransactionClient,
   idempotency: Idempotency,
   work: (client: TransactionClient) => Promise<CommandAnswer<View, Status>>,
@@ -92,7 +92,7 @@ async function keepRefusal<View, Status extends number>(
     await rollBackToCommandSavepoint(client)
     const status = problemStatus(error.problem)
     const body = problemBody(error.problem, idempotency.problemRequest)
-    await remember(world, client, idempotency, { status, body, resource: null })
+    await remember(deps, client, idempotency, { status, body, resource: null })
     return showing({ status, body, contentType: 'application/problem+json', replayed: false })
   }
 }
@@ -108,11 +108,11 @@ function isKept(problem: Problem): boolean {
  * meanwhile.
  */
 async function underKey<View, Status extends number>(
-  world: RunOnceDeps,
+  deps: RunOnceDeps,
   idempotency: Idempotency | null,
   work: (client: TransactionClient) => Promise<CommandAnswer<View, Status>>,
 ): Promise<CommandAnswer<View, Status>> {
-  const { database, clock, findIdempotencyRecord } = world
+  const { database, clock, findIdempotencyRecord } = deps
   if (idempotency === null) return await inTransaction(database, work)
   for (;;) {
     const record = await findIdempotencyRecord(idempotency.id)
@@ -123,7 +123,7 @@ async function underKey<View, Status extends number>(
     }
     if (record?.answer != null) return showing({ ...record.answer, replayed: true })
     const answer = await inTransaction(database, async (client) =>
-      (await takeKey(client, idempotency.id, clock.now())) ? await keepRefusal(world, client, idempotency, work) : null,
+      (await takeKey(client, idempotency.id, clock.now())) ? await keepRefusal(deps, client, idempotency, work) : null,
     )
     if (answer !== null) return answer
   }

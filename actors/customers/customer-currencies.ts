@@ -43,12 +43,12 @@ export async function listCurrencies(
 
 /** Enables exactly these currencies. A currency in which the customer has an open balance stays enabled. */
 export async function updateCurrencies(
-  world: SettingsDeps,
+  deps: SettingsDeps,
   by: Caller<'person'>,
   { enabled }: CurrenciesWrite,
   expected: number | bigint | null,
 ): Promise<Versioned<readonly CurrencySetting[]>> {
-  const { database, clock, ids } = world
+  const { database, clock, ids } = deps
   const customerId = by.tenant.id
   const errors = enabled.flatMap((code, index): FieldError[] => {
     const field = `/enabled/${index}`
@@ -80,5 +80,5 @@ export async function updateCurrencies(
       after: value,
     })
   })
-  return await listCurrencies(world, customerId)
+  return await listCurrencies(deps, customerId)
 }

@@ -27,12 +27,12 @@ export async function getCustomerLimits(
 
 /** Sets the limits of a customer. Effective at once, on every node. */
 export async function updateCustomerLimits(
-  world: SettingsDeps,
+  deps: SettingsDeps,
   by: Caller<'person'>,
   customerId: string,
   { limits }: CustomerLimitsWrite,
 ): Promise<Versioned<CustomerLimits>> {
-  const { database, clock, ids } = world
+  const { database, clock, ids } = deps
   const terms = limits === null ? null : limitsOfBody(limits, '/limits')
   await inTransaction(database, async (client) => {
     const now = clock.now()
@@ -50,7 +50,7 @@ export async function updateCustomerLimits(
       after: terms === null ? null : limitsJson(terms),
     })
   })
-  const found = await getCustomerLimits(world, customerId)
+  const found = await getCustomerLimits(deps, customerId)
   if (found === null) throw new Error(`The customer ${customerId} has vanished.`)
   return found
 }

@@ -57,26 +57,26 @@ export interface SettingsCommandDeps extends SettingsDeps {
 }
 
 /** Creates the reads of settings. */
-export function createSettingsReads(world: SettingsDeps): SettingsReads {
-  const { database } = world
+export function createSettingsReads(deps: SettingsDeps): SettingsReads {
+  const { database } = deps
   return {
     async reaches(tenant, customerId) {
       if (tenant.kind === 'customer') return tenant.id === customerId
       return await belongsToOperator(database, customerId, tenant.id)
     },
-    getCustomerLimits: (customerId) => getCustomerLimits(world, customerId),
-    listCurrencies: (customerId) => listCurrencies(world, customerId),
+    getCustomerLimits: (customerId) => getCustomerLimits(deps, customerId),
+    listCurrencies: (customerId) => listCurrencies(deps, customerId),
     getSetting: async (customerId, name) => view(name, await readSetting(database.pool, customerId, name)),
   }
 }
 
 /** Creates the commands of settings. */
-export function createSettingsCommands(world: SettingsCommandDeps): SettingsCommands {
+export function createSettingsCommands(deps: SettingsCommandDeps): SettingsCommands {
   return {
-    updateCustomerLimits: (by, customerId, body) => updateCustomerLimits(world, by, customerId, body),
-    updateCurrencies: (by, body, expected) => updateCurrencies(world, by, body, expected),
+    updateCustomerLimits: (by, customerId, body) => updateCustomerLimits(deps, by, customerId, body),
+    updateCurrencies: (by, body, expected) => updateCurrencies(deps, by, body, expected),
     async updateSetting(by, name, change, expected) {
-      const { database, clock, ids } = world
+      const { database, clock, ids } = deps
       const customerId = by.tenant.id
       const { was, value, version } = await inTransaction(database, async (client) => {
         const now = clock.now()
@@ -97,7 +97,7 @@ export function createSettingsCommands(world: SettingsCommandDeps): SettingsComm
         })
         return { was, value, version: (before?.version ?? 0) + 1 }
       })
-      if (wantsNamesChecked(was) !== wantsNamesChecked(value)) await world.forgetRecipientsOf(customerId, version)
+      if (wantsNamesChecked(was) !== wantsNamesChecked(value)) await deps.forgetRecipientsOf(customerId, version)
       return view(name, await readSetting(database.pool, customerId, name))
     },
   }

@@ -40,13 +40,13 @@ export type CancelExchangeOutcome =
  *   key
  */
 export async function cancelExchange(
-  world: CancelExchangeDeps,
+  deps: CancelExchangeDeps,
   caller: CommandOrigin,
   exchangeId: string,
   kind?: Extract<ExchangeKind, 'held_rate'>,
 ): Promise<CancelExchangeOutcome> {
   for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
-    const exchange = await findExchange(world.database, exchangeId)
+    const exchange = await findExchange(deps.database, exchangeId)
     if (
       exchange === null ||
       exchange.customerId !== caller.customerId ||
@@ -55,12 +55,12 @@ export async function cancelExchange(
       refuseNotFound()
     const outcome =
       exchange.status === 'pending_approval'
-        ? await endApproval(world, caller, exchange)
+        ? await endApproval(deps, caller, exchange)
         : exchange.status === 'awaiting_deposit' || (kind !== undefined && exchange.status === 'active')
-          ? await endContract(world, caller, exchange)
+          ? await endContract(deps, caller, exchange)
           : 'refused'
     if (outcome === 'refused') {
-      return await recordRefusal(world, caller, {
+      return await recordRefusal(deps, caller, {
         slug: 'not-cancellable',
         detail: 'The exchange can no longer be cancelled.',
         extra: { currentStatus: exchange.status },
@@ -93,16 +93,16 @@ async function endApproval(
 }
 
 async function endContract(
-  world: CancelExchangeDeps,
+  deps: CancelExchangeDeps,
   caller: CommandOrigin,
   known: ExchangeRecord,
 ): Promise<CancelExchangeOutcome | 'moved_on' | 'refused'> {
-  const { database, clock, ids, sandbox } = world
+  const { database, clock, ids, sandbox } = deps
   const { id } = known
   if (!isContract(known)) return 'refused'
   // Read before the transaction, so that no code waits for a second connection while it holds one. Lock order: balances
   // before exchanges, so the version is the fence.
-  const accounts = await accountsOfContract(world, known)
+  const accounts = await accountsOfContract(deps, known)
   try {
     return await unlessRecorded(
       async () =>

@@ -73,16 +73,16 @@ export async function moveQuietly(
  * @throws as `moveQuietly`
  */
 export async function moveWhenDue(
-  world: EndsDeps,
+  deps: EndsDeps,
   contract: Contract,
   move: QuietMove,
   accounts: InternalAccounts,
 ): Promise<void> {
-  await decideInTransaction(world, async (tx, afterwards) => {
+  await decideInTransaction(deps, async (tx, afterwards) => {
     if ((await readExchange(tx.client, contract.id))?.exchange.version !== contract.version) return
-    const next = await moveQuietly(tx, contract, move, { accounts, sandbox: world.sandbox, by: 'system' })
+    const next = await moveQuietly(tx, contract, move, { accounts, sandbox: deps.sandbox, by: 'system' })
     const news = newsOf(next, move)
-    if (news !== null) await tell(world, tx, news, afterwards)
+    if (news !== null) await tell(deps, tx, news, afterwards)
   })
 }
 

@@ -102,7 +102,7 @@ export function createContractReads(database: Database): ContractReads {
 
 /** Creates the commands of contracts. */
 export function createContractCommands(
-  world: ExchangeDeps & CancelExchangeDeps,
+  deps: ExchangeDeps & CancelExchangeDeps,
   { answer, recordedAnswer }: Answers,
 ): ContractCommands {
   async function cancel(
@@ -116,7 +116,7 @@ export function createContractCommands(
       known ??
       (await answer(
         command,
-        (caller) => cancelExchange(world, caller, exchangeId, kind),
+        (caller) => cancelExchange(deps, caller, exchangeId, kind),
         ({ exchange }) => done(exchangeJson(exchange), false),
       ))
     )
@@ -129,7 +129,7 @@ export function createContractCommands(
         async (caller, body) => {
           const { forwardType = 'fixed', drawdownFrom = null, depositBalanceId = null } = body
           return ofContract(
-            await createExchange(world, caller, body, 'forward', { forwardType, drawdownFrom, depositBalanceId }),
+            await createExchange(deps, caller, body, 'forward', { forwardType, drawdownFrom, depositBalanceId }),
           )
         },
         contractAnswer,
@@ -137,17 +137,17 @@ export function createContractCommands(
     holdRate: (command) =>
       answer(
         command,
-        async (caller, body) => ofContract(await createExchange(world, caller, body, 'held_rate', PLAIN_TERMS)),
+        async (caller, body) => ofContract(await createExchange(deps, caller, body, 'held_rate', PLAIN_TERMS)),
         contractAnswer,
       ),
     payDeposit: (command, contractId) =>
       answer(
         command,
-        (caller, { balanceId, amount = null }) => payDeposit(world, caller, contractId, { balanceId, amount }),
+        (caller, { balanceId, amount = null }) => payDeposit(deps, caller, contractId, { balanceId, amount }),
         movedAnswer,
       ),
     draw: (command, contractId, kind) =>
-      answer(command, (caller, body) => drawFromContract(world, caller, contractId, kind, body), contractAnswer),
+      answer(command, (caller, body) => drawFromContract(deps, caller, contractId, kind, body), contractAnswer),
     cancelHeldRate: (command, contractId) => cancel(command, contractId, 'held_rate'),
     cancelExchange: (command, exchangeId) => cancel(command, exchangeId),
   }

@@ -69,17 +69,17 @@ export interface FoundQuote {
  *   OutcomeUnknown, safe to repeat under the same key
  */
 export async function createExchange(
-  world: ExchangeDeps,
+  deps: ExchangeDeps,
   caller: CommandOrigin,
   input: ExchangeInput,
   kind?: QuoteKind,
   terms: ForwardTerms = PLAIN_TERMS,
 ): Promise<ExchangeOutcome> {
-  const found = await findQuote(world, caller, input, kind)
+  const found = await findQuote(deps, caller, input, kind)
   const { reference = null, externalId = null, metadata = {} } = input
-  if (found.quote.kind === 'spot') return await bookSpot(world, caller, found, { reference, externalId, metadata })
+  if (found.quote.kind === 'spot') return await bookSpot(deps, caller, found, { reference, externalId, metadata })
   const { quote, desk, sellBalance, buyBalanceId } = found
-  return await openExchangeContract(world, caller, {
+  return await openExchangeContract(deps, caller, {
     quote,
     desk,
     sellBalance,
@@ -88,25 +88,25 @@ export async function createExchange(
     reference,
     externalId,
     metadata,
-    rates: world.market.rates(),
+    rates: deps.market.rates(),
   })
 }
 
 /** Finds the quote and its balances. @throws ProblemError when the quote does not exist, or its balances do not fit */
 export async function findQuote(
-  world: ExchangeDeps,
+  deps: ExchangeDeps,
   caller: Pick<CommandOrigin, 'customerId' | 'key'>,
   input: Pick<ExchangeInput, 'quoteId' | 'sellBalanceId' | 'buyBalanceId'>,
   kind?: QuoteKind,
 ): Promise<FoundQuote> {
-  const { database, quotes, clock } = world
+  const { database, quotes, clock } = deps
   const { customerId } = caller
   const quote = await quotes.find(customerId, input.quoteId)
   if (quote === null) refuseField('/quoteId', 'not_found', 'No such quote.')
   if (kind !== undefined && quote.kind !== kind)
     refuseField('/quoteId', 'invalid_value', `The quote is of a ${quote.kind}.`)
-  await mustHave(world, customerId, quote.kind)
-  const desk = await deskOf(world, customerId)
+  await mustHave(deps, customerId, quote.kind)
+  const desk = await deskOf(deps, customerId)
   const sellBalanceId = input.sellBalanceId ?? quote.sellBalanceId
   const buyBalanceId = input.buyBalanceId ?? quote.buyBalanceId
   const missing = [
@@ -123,7 +123,7 @@ export async function findQuote(
         }
   if (sellBalance === undefined)
     refuseField('/sellBalanceId', 'not_found', `There is no balance in ${quote.sellCurrency}.`)
-  const seller = await world.balances.find(sellBalance.id)
+  const seller = await deps.balances.find(sellBalance.id)
   if (seller === null || seller.customerId !== customerId)
     refuseField('/sellBalanceId', 'not_found', 'No such balance.')
   if (seller.currency !== quote.sellCurrency)
@@ -135,7 +135,7 @@ export async function findQuote(
   if (seller.connectionId !== quote.connectionId)
     refuseField('/sellBalanceId', 'invalid_value', 'The quote is of another bank than the balance’s.')
   if (buyBalanceId !== null) {
-    const buyer = await world.balances.find(buyBalanceId)
+    const buyer = await deps.balances.find(buyBalanceId)
     if (buyer === null || buyer.customerId !== customerId) refuseField('/buyBalanceId', 'not_found', 'No such balance.')
     if (buyer.currency !== quote.buyCurrency)
       refuseField(
@@ -152,7 +152,7 @@ export async function findQuote(
   const now = clock.now()
   if (isExpired(quote, now) && caller.key === null) throw new ProblemError(expiredQuote(quote))
   if (isExpired(quote, now)) return { quote, desk, sellBalance, buyBalanceId: sellBalance.id }
-  const opened = await openBuyBalance(database, world.ids, { customerId, currency: quote.buyCurrency, now })
+  const opened = await openBuyBalance(database, deps.ids, { customerId, currency: quote.buyCurrency, now })
   switch (opened) {
     case 'not_enabled':
       return refuseField('/buyBalanceId', 'inactive', `${quote.buyCurrency} is not enabled.`)
@@ -183,7 +183,7 @@ export interface ExchangeDetails {
  * @throws Overloaded, DatabaseUnavailable or OutcomeUnknown
  */
 export async function bookSpot(
-  world: ExchangeDeps,
+  deps: ExchangeDeps,
   caller: CommandOrigin,
   found: FoundQuote,
   details: ExchangeDetails,
@@ -191,8 +191,8 @@ export async function bookSpot(
   let refusal: Problem | null = null
   let creditRefused = false
   return await askUntilDecided(
-    { ...caller, system: world.system, actor: exchangingBalance, id: found.sellBalance.id },
-    () => commandOf(world, caller, found, details, { refusal, creditRefused }),
+    { ...caller, system: deps.system, actor: exchangingBalance, id: found.sellBalance.id },
+    () => commandOf(deps, caller, found, details, { refusal, creditRefused }),
     (conflict) => {
       switch (conflict.kind) {
         case 'quote_used':
@@ -213,13 +213,13 @@ export async function bookSpot(
 }
 
 async function commandOf(
-  world: ExchangeDeps,
+  deps: ExchangeDeps,
   caller: CommandOrigin,
   { quote, desk, sellBalance, buyBalanceId }: FoundQuote,
   { reference, externalId, metadata, rule, operation }: ExchangeDetails,
   { refusal, creditRefused }: Pick<BookExchange, 'refusal' | 'creditRefused'>,
 ): Promise<BookExchange> {
-  const { ids, clock, accounts, sandbox, market } = world
+  const { ids, clock, accounts, sandbox, market } = deps
   const now = clock.now()
   const valueDate = dateIn(now, 'UTC')
   const { operatorId, shard } = desk
@@ -234,7 +234,7 @@ async function commandOf(
     operatorId,
     connectionId,
     shard,
-    number: orderNumber('EXC', await world.orderNumbers.take()),
+    number: orderNumber('EXC', await deps.orderNumbers.take()),
     externalId,
     kind: 'spot',
     status: 'processing',

@@ -46,11 +46,11 @@ const FEATURE_OF: Readonly<Record<QuoteKind, Feature>> = {
  * @throws ProblemError when the body refers to something that it may not use; Overloaded, DatabaseUnavailable or
  *   OutcomeUnknown, safe to repeat under the same key
  */
-export async function createQuote(world: QuoteDeps, caller: CommandOrigin, input: QuoteInput): Promise<QuoteOutcome> {
-  const { ids, clock, market, sandbox } = world
-  if (input.kind !== 'drawdown') await mustHave(world, caller.customerId, input.kind ?? 'spot')
-  const desk = await deskOf(world, caller.customerId)
-  const connectionId = (await connectionOf(world, caller.customerId, input)) ?? desk.connectionId
+export async function createQuote(deps: QuoteDeps, caller: CommandOrigin, input: QuoteInput): Promise<QuoteOutcome> {
+  const { ids, clock, market, sandbox } = deps
+  if (input.kind !== 'drawdown') await mustHave(deps, caller.customerId, input.kind ?? 'spot')
+  const desk = await deskOf(deps, caller.customerId)
+  const connectionId = (await connectionOf(deps, caller.customerId, input)) ?? desk.connectionId
   const made = makeQuote(input, {
     id: ids.next(),
     customerId: caller.customerId,
@@ -67,7 +67,7 @@ export async function createQuote(world: QuoteDeps, caller: CommandOrigin, input
   if (made.kind === 'invalid') refuse('validation-error', made.error.message, { errors: [made.error] })
   if (made.kind === 'refused') throw new ProblemError(made.problem)
   const { quote } = made
-  const outcome = await world.system.ask(
+  const outcome = await deps.system.ask(
     quoteActor,
     caller.customerId,
     caller.shard,
@@ -76,7 +76,7 @@ export async function createQuote(world: QuoteDeps, caller: CommandOrigin, input
   )
   if (outcome.kind === 'recorded') return outcome
   if (outcome.kind !== 'decided') throw new Error(`Keeping a quote met ${outcome.kind}.`)
-  world.quotes.remember(quote)
+  deps.quotes.remember(quote)
   return { kind: 'quote_created', quote }
 }
 
@@ -85,11 +85,11 @@ export async function createQuote(world: QuoteDeps, caller: CommandOrigin, input
  *
  * @throws ProblemError `not-found`, `invalid-transition` for a used quote, and the errors of `createQuote`
  */
-export async function refreshQuote(world: QuoteDeps, caller: CommandOrigin, quoteId: string): Promise<QuoteOutcome> {
-  const found = await world.quotes.findWithUse(caller.customerId, quoteId)
+export async function refreshQuote(deps: QuoteDeps, caller: CommandOrigin, quoteId: string): Promise<QuoteOutcome> {
+  const found = await deps.quotes.findWithUse(caller.customerId, quoteId)
   if (found === null) refuseNotFound()
   if (found.used) throw new ProblemError(usedQuote(quoteId, null))
-  return await createQuote(world, caller, termsOfQuote(found.quote))
+  return await createQuote(deps, caller, termsOfQuote(found.quote))
 }
 
 /** Checks that the feature for this kind of quote is on. @throws ProblemError `feature-disabled` */

@@ -45,13 +45,13 @@ export interface DrawdownDeps extends ContractDeps {
  * @throws ProblemError, Overloaded, DatabaseUnavailable or OutcomeUnknown, safe to repeat under the same key
  */
 export async function drawFromContract(
-  world: DrawdownDeps,
+  deps: DrawdownDeps,
   caller: ContractAsker,
   contractId: string,
   kind: Contract['kind'],
   input: DrawdownInput,
 ): Promise<ContractOutcome> {
-  const contract = await contractOfCustomer(world.database, caller.customerId, contractId, kind)
+  const contract = await contractOfCustomer(deps.database, caller.customerId, contractId, kind)
   const { amount, buyBalanceId = null } = input
   if (amount.currency !== contract.sellCurrency && amount.currency !== contract.buyCurrency) {
     refuseError({
@@ -61,7 +61,7 @@ export async function drawFromContract(
     })
   }
   if (buyBalanceId !== null) {
-    const found = await world.balances.find(buyBalanceId)
+    const found = await deps.balances.find(buyBalanceId)
     if (found === null || found.customerId !== caller.customerId)
       refuseError({ field: '/buyBalanceId', code: 'not_found', message: 'No such balance.' })
     if (found.currency !== contract.buyCurrency)
@@ -76,7 +76,7 @@ export async function drawFromContract(
     side: amount.currency === contract.sellCurrency ? ('sell' as const) : ('buy' as const),
     amount: BigInt(amount.amountMinor),
   } as const
-  return await draw(world, caller, contract, move, {
+  return await draw(deps, caller, contract, move, {
     sellBalanceId: input.sellBalanceId ?? contract.sellBalanceId,
     buyBalanceId: buyBalanceId ?? contract.buyBalanceId,
     reference: input.reference ?? null,
@@ -87,12 +87,12 @@ export async function drawFromContract(
 
 /** Draws the remaining amount automatically (F6, F8). */
 export async function drawRest(
-  world: ContractDeps,
+  deps: ContractDeps,
   caller: ContractAsker,
   contract: Contract,
 ): Promise<ContractOutcome> {
   return await draw(
-    world,
+    deps,
     caller,
     contract,
     { kind: 'draw', side: 'sell', amount: contract.remainingSell, automatic: true },
@@ -107,25 +107,25 @@ export async function drawRest(
 }
 
 async function draw(
-  world: ContractDeps,
+  deps: ContractDeps,
   caller: ContractAsker,
   known: Contract,
   move: Extract<ContractMove, { kind: 'draw' }>,
   order: Pick<DrawdownOrder, 'sellBalanceId' | 'buyBalanceId' | 'reference' | 'externalId' | 'metadata'>,
 ): Promise<ContractOutcome> {
   const { operatorId, connectionId, buyCurrency } = known
-  const accounts = await accountsOfContract(world, known)
+  const accounts = await accountsOfContract(deps, known)
   const exchangeAccounts = {
     sell: accounts,
-    buy: await world.accounts.accounts({ operatorId, connectionId, currency: buyCurrency }),
+    buy: await deps.accounts.accounts({ operatorId, connectionId, currency: buyCurrency }),
   }
-  const number = orderNumber('DRW', await world.orderNumbers.take())
-  const calendar = (await world.desks.of(known.customerId))?.calendar ?? null
+  const number = orderNumber('DRW', await deps.orderNumbers.take())
+  const calendar = (await deps.desks.of(known.customerId))?.calendar ?? null
   let contract = known
   let refusal: Problem | null = null
   let creditRefused = false
   const makeCommand = (): ContractCommand => {
-    const now = world.clock.now()
+    const now = deps.clock.now()
     return {
       kind: 'draw_contract',
       customerId: caller.customerId,
@@ -133,26 +133,26 @@ async function draw(
       problemRequest: caller.problemRequest,
       contract,
       move,
-      order: { ...order, id: world.ids.next(), number, createdBy: caller.createdBy, createdVia: caller.createdVia },
-      seed: world.ids.next(),
+      order: { ...order, id: deps.ids.next(), number, createdBy: caller.createdBy, createdVia: caller.createdVia },
+      seed: deps.ids.next(),
       context: {
         accounts,
         exchangeAccounts,
         by: move.automatic === true ? 'system' : 'member',
         valueDate: dateIn(now, 'UTC'),
-        sandbox: world.sandbox,
+        sandbox: deps.sandbox,
       },
       refusal: refusal ?? (move.automatic === true ? null : windowRefusal(contract, now, calendar)),
       creditRefused,
     }
   }
   return await askUntilDecided(
-    { ...caller, system: world.system, actor: contractBalance, id: order.sellBalanceId },
+    { ...caller, system: deps.system, actor: contractBalance, id: order.sellBalanceId },
     makeCommand,
     async (conflict) => {
       switch (conflict.kind) {
         case 'exchange_stale':
-          contract = await rereadContract(world.database, known.id)
+          contract = await rereadContract(deps.database, known.id)
           return move.automatic === true
             ? { kind: 'refused', problem: notNow(contract, 'draw').refused, body: null }
             : 'again'

@@ -53,8 +53,8 @@ export interface ExchangeCommands {
 }
 
 /** Creates the reads of exchanges. */
-export function createExchangeReads(world: ExchangeDeps): ExchangeReads {
-  const { database, quotes, market, clock } = world
+export function createExchangeReads(deps: ExchangeDeps): ExchangeReads {
+  const { database, quotes, market, clock } = deps
   const db = readDatabase(database)
   return {
     async getQuote(tenant, id) {
@@ -64,8 +64,8 @@ export function createExchangeReads(world: ExchangeDeps): ExchangeReads {
     getExchange: (tenant, id) => getExchange(database, tenant, id),
     listExchanges: (query) => listExchanges(db, query),
     async rates(tenant, sellCurrency, buyCurrencies) {
-      await mustHave(world, tenant.id, 'spot')
-      const desk = await deskOf(world, tenant.id)
+      await mustHave(deps, tenant.id, 'spot')
+      const desk = await deskOf(deps, tenant.id)
       const now = clock.now()
       const sell = quoted('query.sellCurrency', sellCurrency)
       const others =
@@ -104,29 +104,29 @@ function malformed(field: string, message: string): never {
 }
 
 /** Creates the commands of exchanges. */
-export function createExchangeCommands(world: SimulationDeps, { answer }: Answers): ExchangeCommands {
+export function createExchangeCommands(deps: SimulationDeps, { answer }: Answers): ExchangeCommands {
   return {
     createQuote: (command) =>
       answer(
         command,
-        (caller, body) => createQuote(world, caller, body),
+        (caller, body) => createQuote(deps, caller, body),
         ({ quote }) => quoteAnswer(quote, false),
       ),
     refreshQuote: (command, quoteId) =>
       answer(
         command,
-        (caller) => refreshQuote(world, caller, quoteId),
+        (caller) => refreshQuote(deps, caller, quoteId),
         ({ quote }) => quoteAnswer(quote, false),
       ),
     createExchange: (command) =>
       answer(
         command,
-        (caller, body) => createExchange(world, caller, body),
+        (caller, body) => createExchange(deps, caller, body),
         (made) => (made.kind === 'exchange_booked' ? exchangeAnswer(made.exchange, false) : contractAnswer(made)),
       ),
 
-    simulateStatus: (command, exchangeId) => simulateStatus(world, command, exchangeId),
+    simulateStatus: (command, exchangeId) => simulateStatus(deps, command, exchangeId),
 
-    simulateRate: (command) => simulateRate(world, command),
+    simulateRate: (command) => simulateRate(deps, command),
   }
 }

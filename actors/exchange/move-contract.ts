@@ -25,7 +25,7 @@ import {
  * @throws ProblemError, Overloaded, DatabaseUnavailable or OutcomeUnknown, safe to repeat under the same key
  */
 export async function payDeposit(
-  world: ContractDeps,
+  deps: ContractDeps,
   caller: ContractAsker,
   contractId: string,
   {
@@ -36,16 +36,16 @@ export async function payDeposit(
     readonly amount: { readonly amountMinor: string; readonly currency: string } | null
   },
 ): Promise<ContractOutcome> {
-  const known = await contractOfCustomer(world.database, caller.customerId, contractId, 'forward')
+  const known = await contractOfCustomer(deps.database, caller.customerId, contractId, 'forward')
   if (amount !== null && amount.currency !== known.sellCurrency)
     refuseError({
       field: '/amount/currency',
       code: 'currency_mismatch',
       message: `The deposit is in ${known.sellCurrency}.`,
     })
-  const places = await partnerKeepsDeposits(world.database, known.connectionId)
+  const places = await partnerKeepsDeposits(deps.database, known.connectionId)
   return await moveAtBalance(
-    world,
+    deps,
     caller,
     known,
     balanceId,
@@ -56,18 +56,18 @@ export async function payDeposit(
 
 /** Brings a move to a balance, and repeats it until it was decided on the current contract. */
 export async function moveAtBalance(
-  world: ContractDeps,
+  deps: ContractDeps,
   caller: ContractAsker,
   known: Contract,
   balanceId: string,
   move: Extract<ContractMove, { kind: 'deposit' | 'close_out' }>,
   { by, message }: { readonly by: 'member' | 'system'; readonly message: string },
 ): Promise<ContractOutcome> {
-  const accounts = await accountsOfContract(world, known)
+  const accounts = await accountsOfContract(deps, known)
   let contract = known
   let suspenseId: string | undefined
   return await askUntilDecided(
-    { ...caller, system: world.system, actor: contractBalance, id: balanceId },
+    { ...caller, system: deps.system, actor: contractBalance, id: balanceId },
     (): ContractCommand => ({
       kind: 'move_contract',
       customerId: caller.customerId,
@@ -75,27 +75,27 @@ export async function moveAtBalance(
       problemRequest: caller.problemRequest,
       contract,
       move,
-      seed: world.ids.next(),
+      seed: deps.ids.next(),
       context: {
         accounts,
         by,
         message,
-        valueDate: dateIn(world.clock.now(), 'UTC'),
-        sandbox: world.sandbox,
+        valueDate: dateIn(deps.clock.now(), 'UTC'),
+        sandbox: deps.sandbox,
         suspenseId,
       },
     }),
     async (conflict) => {
       switch (conflict.kind) {
         case 'exchange_stale':
-          contract = await rereadContract(world.database, known.id)
+          contract = await rereadContract(deps.database, known.id)
           // A close-out was due on the contract as it was read; the changed contract is judged again.
           return move.kind === 'close_out'
             ? { kind: 'refused', problem: notNow(contract, move.kind).refused, body: null }
             : 'again'
         // The suspense id for the returned deposit, used when the contract's balance is closed.
         case 'credit_refused':
-          suspenseId ??= world.ids.next()
+          suspenseId ??= deps.ids.next()
           return 'again'
         default:
           throw new Error(`Moving a contract met ${conflict.kind}.`)

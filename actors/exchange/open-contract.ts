@@ -59,22 +59,22 @@ export interface ContractInput {
  *   repeat under the same key
  */
 export async function openExchangeContract(
-  world: ContractDeps,
+  deps: ContractDeps,
   caller: ContractAsker,
   input: ContractInput,
 ): Promise<ContractOutcome> {
   const { quote, desk, terms } = input
-  checkTerms(world, input)
-  const number = orderNumber('EXC', await world.orderNumbers.take())
+  checkTerms(deps, input)
+  const number = orderNumber('EXC', await deps.orderNumbers.take())
   const pays =
     quote.kind === 'forward' && terms.depositBalanceId !== null && (quote.depositRequired ?? 0n) > 0n
-      ? { places: await partnerKeepsDeposits(world.database, desk.connectionId) }
+      ? { places: await partnerKeepsDeposits(deps.database, desk.connectionId) }
       : null
   let refusal: Problem | null = null
   const makeCommand = async (): Promise<ContractCommand> => {
-    const now = world.clock.now()
-    const { ids, sandbox } = world
-    const contract = newContract(world, caller, input, number, now)
+    const now = deps.clock.now()
+    const { ids, sandbox } = deps
+    const contract = newContract(deps, caller, input, number, now)
     return {
       kind: 'open_contract',
       customerId: caller.customerId,
@@ -91,12 +91,12 @@ export async function openExchangeContract(
         sandboxDecision: sandbox ? sandboxDecisionIn([input.reference ?? '']) : null,
         rates: input.rates,
       },
-      context: { accounts: await accountsOfContract(world, contract), valueDate: dateIn(now, 'UTC'), sandbox },
+      context: { accounts: await accountsOfContract(deps, contract), valueDate: dateIn(now, 'UTC'), sandbox },
     }
   }
   const id = pays === null ? input.sellBalance.id : (terms.depositBalanceId as string)
   return await askUntilDecided(
-    { ...caller, system: world.system, actor: contractBalance, id },
+    { ...caller, system: deps.system, actor: contractBalance, id },
     makeCommand,
     (conflict) => {
       switch (conflict.kind) {

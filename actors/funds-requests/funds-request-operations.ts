@@ -60,11 +60,11 @@ export interface FundsRequestCommands {
 
 /** Creates the reads of funds requests. */
 export function createFundsRequestReads(
-  world: Pick<FundsRequestDeps, 'database' | 'linkKey' | 'origin' | 'hasFeature'>,
+  deps: Pick<FundsRequestDeps, 'database' | 'linkKey' | 'origin' | 'hasFeature'>,
 ): FundsRequestReads {
-  const { database } = world
+  const { database } = deps
   const db = readDatabase(database)
-  const links = createLinks(world)
+  const links = createLinks(deps)
   return {
     async list(query) {
       const { rows: found, ...page } = await reads.listFundsRequests(db, query)
@@ -82,21 +82,21 @@ export function createFundsRequestReads(
     },
     async ofLink(token) {
       const found = await reads.findFundsRequestOfLink(database, hash('sha256', token, 'hex'))
-      if (found === null || !(await world.hasFeature(found.record.customerId, FEATURE))) return null
+      if (found === null || !(await deps.hasFeature(found.record.customerId, FEATURE))) return null
       return await payerView(database, found)
     },
   }
 }
 
 /** Creates the commands of funds requests. */
-export function createFundsRequestCommands(world: FundsRequestDeps): FundsRequestCommands {
-  const deps = { ...world, links: createLinks(world) }
+export function createFundsRequestCommands(deps: FundsRequestDeps): FundsRequestCommands {
+  const linked = { ...deps, links: createLinks(deps) }
   return {
-    create: (by, command) => createFundsRequest(deps, by, command),
-    update: (by, id, body, expected) => updateFundsRequest(deps, by, id, body, expected),
-    cancel: (by, id, command) => cancelFundsRequest(deps, by, id, command),
-    remind: (by, id) => remindPayer(deps, by, id),
-    allocate: (by, incomingPaymentId, command) => allocatePayment(deps, by, incomingPaymentId, command),
-    decline: (token, from) => declineFundsRequest(deps, token, from),
+    create: (by, command) => createFundsRequest(linked, by, command),
+    update: (by, id, body, expected) => updateFundsRequest(linked, by, id, body, expected),
+    cancel: (by, id, command) => cancelFundsRequest(linked, by, id, command),
+    remind: (by, id) => remindPayer(linked, by, id),
+    allocate: (by, incomingPaymentId, command) => allocatePayment(linked, by, incomingPaymentId, command),
+    decline: (token, from) => declineFundsRequest(linked, token, from),
   }
 }

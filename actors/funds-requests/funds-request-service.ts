@@ -13,15 +13,15 @@ export type FundsRequestService = ReturnType<typeof createFundsRequestService>
 
 /** Creates the service. */
 export function createFundsRequestService(node: Node, { operators }: FundsRequestServiceParts) {
-  const world: FundsRequestDeps = {
+  const deps: FundsRequestDeps = {
     ...node,
     linkKey: node.secrets.derive('links of funds requests', 32),
     origin: () => node.origin(),
     hasFeature: operators.reads.hasFeature,
   }
   return {
-    reads: createFundsRequestReads(world),
-    commands: createFundsRequestCommands(world),
+    reads: createFundsRequestReads(deps),
+    commands: createFundsRequestCommands(deps),
     background: [background('funds requests', new FundsRequests(node))],
   }
 }

@@ -13,7 +13,7 @@ import { through } from '../../storage/db/transaction.ts'
 import type { IdentityCommands } from './identity.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
 import { runChange } from '../commands/changes.ts'
-import type { IdentityDeps } from './identity-world.ts'
+import type { IdentityDeps } from './identity-deps.ts'
 import { requireProof } from '../commands/proof.ts'
 import type { ApiKeyUpdate, ApiKeyView } from '../../lib/identity/api-key-schema.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
@@ -33,10 +33,10 @@ import { rotateApiKey } from './rotate-api-key.ts'
  * resolves when they have.
  */
 export function createApiKeyCommands(
-  world: IdentityDeps,
+  identity: IdentityDeps,
   changed: (sha256: string) => Promise<void>,
 ): Pick<IdentityCommands, 'createApiKey' | 'updateApiKey' | 'rotateApiKey' | 'revokeApiKey'> {
-  const deps = { ...world, changed }
+  const deps = { ...identity, changed }
   return {
     createApiKey: (by, body) => createApiKey(deps, by, body),
     updateApiKey: (by, id, body, expected) => updateApiKey(deps, by, id, body, expected),

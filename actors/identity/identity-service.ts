@@ -12,7 +12,7 @@ import { getUser, listFactors } from '../../storage/identity/user-queries.ts'
 import type { Node } from '../runtime/node.ts'
 import { createApiKeyCommands } from './api-keys.ts'
 import type { IdentityReads } from './identity.ts'
-import type { IdentityDeps } from './identity-world.ts'
+import type { IdentityDeps } from './identity-deps.ts'
 import { keyExpiry } from './key-expiry.ts'
 import { createMemberCommands, createMemberReads } from './members.ts'
 import { createPasswordCommands } from './passwords.ts'
@@ -37,15 +37,15 @@ export type IdentityService = ReturnType<typeof createIdentityService>
  */
 export function createIdentityService(node: Node, { singleUse }: Pick<IdentityDeps, 'singleUse'>) {
   const { database, clock, listener } = node
-  const world: IdentityDeps = { ...node, passwords: node.workers.passwords, singleUse }
+  const deps: IdentityDeps = { ...node, passwords: node.workers.passwords, singleUse }
   const db = readDatabase(database)
   const listeners: ((sha256: string | null) => void)[] = []
   const tell = (sha256: string | null) => {
     for (const listener of listeners) listener(sha256)
   }
   const changes = listener.subscribe(KEY_CHANGED, { onMessage: tell, onGap: () => tell(null), confirms: true })
-  const passwords = createPasswordCommands(world)
-  const members = createMemberReads(world)
+  const passwords = createPasswordCommands(deps)
+  const members = createMemberReads(deps)
 
   const reads: IdentityReads = {
     findSession: (tokenSha256) => findSession(database, tokenSha256, clock.now()),
@@ -72,16 +72,16 @@ export function createIdentityService(node: Node, { singleUse }: Pick<IdentityDe
   return {
     reads,
     commands: {
-      ...createSessionCommands(world),
-      ...createStepUpCommands(world),
-      ...createProfileCommands(world),
+      ...createSessionCommands(deps),
+      ...createStepUpCommands(deps),
+      ...createProfileCommands(deps),
       ...passwords.commands,
-      ...createApiKeyCommands(world, async (sha256) => {
+      ...createApiKeyCommands(deps, async (sha256) => {
         tell(sha256)
         await changes.heard(sha256, FORGOTTEN_WITHIN_MS)
       }),
     },
-    members: { reads: members, commands: createMemberCommands(world, members) },
+    members: { reads: members, commands: createMemberCommands(deps, members) },
     background: [
       // The mails that are begun after an answer need no start.
       { name: 'mails of new passwords', start: () => undefined, stop: () => passwords.settled() },

@@ -11,7 +11,7 @@ import {
   listTeams,
 } from '../../storage/identity/member-queries.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
-import type { IdentityDeps } from './identity-world.ts'
+import type { IdentityDeps } from './identity-deps.ts'
 import type { MemberCommands, MemberReads } from './identity.ts'
 import { acceptInvitation, openInvitation } from './accept-invitation.ts'
 import { removeMember, transferPrimaryOwner, updateMember } from './change-member.ts'
@@ -34,8 +34,8 @@ export function createMemberReads(deps: Pick<IdentityDeps, 'database' | 'clock'>
 }
 
 /** Creates the commands of members, which answer with `reads`. */
-export function createMemberCommands(world: IdentityDeps, reads: MemberReads): MemberCommands {
-  const deps = { ...world, reads }
+export function createMemberCommands(identity: IdentityDeps, reads: MemberReads): MemberCommands {
+  const deps = { ...identity, reads }
   return {
     updateMember: (by, id, body, expected) => updateMember(deps, by, id, body, expected),
     removeMember: (by, id, expected) => removeMember(deps, by, id, expected),

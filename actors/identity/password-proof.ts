@@ -7,7 +7,7 @@
 import { hash } from 'node:crypto'
 import { emailKey, LOGIN_FAILURES_MAX, LOGIN_LOCK_MS } from '../../lib/identity/password-rules.ts'
 import { findCredentials, type Credentials, lockedUntil, noteFailure } from '../../storage/identity/identity-people.ts'
-import type { IdentityDeps } from './identity-world.ts'
+import type { IdentityDeps } from './identity-deps.ts'
 
 /**
  * The hash to compare with when there is no person, so that the answer takes equally long: the hash of 32 random bytes

@@ -13,7 +13,7 @@ import { findReset, insertReset, setPassword, useReset } from '../../storage/ide
 import { endSessions } from '../../storage/identity/identity-sessions.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import type { IdentityCommands } from './identity.ts'
-import type { IdentityDeps } from './identity-world.ts'
+import type { IdentityDeps } from './identity-deps.ts'
 import { auditPerson } from '../commands/trail.ts'
 import { recordPersonalChange } from '../commands/changes.ts'
 import { attemptKey, provePassword } from './password-proof.ts'
@@ -61,12 +61,12 @@ interface PasswordDeps extends IdentityDeps {
 }
 
 /** Creates the commands of passwords. `settled` resolves when no mail is under way any more. */
-export function createPasswordCommands(world: IdentityDeps): {
+export function createPasswordCommands(identity: IdentityDeps): {
   readonly commands: PasswordCommands
   readonly settled: () => Promise<void>
 } {
-  const background = new BackgroundWork(world.log)
-  const deps = { ...world, background }
+  const background = new BackgroundWork(identity.log)
+  const deps = { ...identity, background }
   return {
     commands: {
       changePassword: (by, body) => changePassword(deps, by, body),

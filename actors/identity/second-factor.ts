@@ -65,7 +65,7 @@ export async function takeCode(
 /** Answers a challenge of a session with a code. A wrong code is counted even though nothing else happens. */
 export async function answerChallenge(
   client: TransactionClient,
-  world: SecondFactorDeps,
+  deps: SecondFactorDeps,
   {
     sessionId,
     userId,
@@ -90,7 +90,7 @@ export async function answerChallenge(
   if (now >= challenge.expiresAt) return { kind: 'expired' }
   if ((await countWrongCodes(client, userId, now - WRONG_CODES_WINDOW_MS - CHALLENGE_MS)) >= WRONG_CODES_PER_PERSON_MAX)
     return { kind: 'locked' }
-  if (await takeCode(client, world, { userId, code, now })) {
+  if (await takeCode(client, deps, { userId, code, now })) {
     await noteVerified(client, challengeId, now)
     return { kind: 'right', challenge }
   }

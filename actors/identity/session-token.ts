@@ -9,7 +9,7 @@ import { renewSession } from '../../storage/identity/identity-sessions.ts'
 import type { TransactionClient } from '../../storage/db/transaction.ts'
 import type { OpenedSession } from './identity.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
-import type { IdentityDeps } from './identity-world.ts'
+import type { IdentityDeps } from './identity-deps.ts'
 
 /** Replaces the token of a session by a new one. @throws ProblemError `session-expired` */
 export async function renewToken(

@@ -3,7 +3,7 @@ import { endSessions, hasSession } from '../../storage/identity/identity-session
 import { inTransaction, type TransactionClient } from '../../storage/db/transaction.ts'
 import type { IdentityCommands } from './identity.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
-import type { IdentityDeps } from './identity-world.ts'
+import type { IdentityDeps } from './identity-deps.ts'
 import { auditPerson } from '../commands/trail.ts'
 import { recordPersonalChange } from '../commands/changes.ts'
 import { openedSession, renewToken } from './session-token.ts'

@@ -9,7 +9,7 @@ import { insertChallenge, insertSession, SIGN_IN } from '../../storage/identity/
 import { inTransaction } from '../../storage/db/transaction.ts'
 import type { OpenedSession } from './identity.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
-import type { IdentityDeps } from './identity-world.ts'
+import type { IdentityDeps } from './identity-deps.ts'
 import { auditPerson } from '../commands/trail.ts'
 import { recordPersonalChange } from '../commands/changes.ts'
 import { answerChallenge } from './second-factor.ts'

@@ -6,7 +6,7 @@ import { refuse, refuseTransition } from '../../lib/base/problems.ts'
 import { insertChallenge, renewSession } from '../../storage/identity/identity-sessions.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import type { IdentityCommands } from './identity.ts'
-import type { IdentityDeps } from './identity-world.ts'
+import type { IdentityDeps } from './identity-deps.ts'
 import { auditPerson } from '../commands/trail.ts'
 import type { AuditChange } from '../../storage/trail/trail.ts'
 import { recordChange, recordPersonalChange } from '../commands/changes.ts'
@@ -16,9 +16,9 @@ const ACTIONS: ReadonlySet<string> = new Set(STEP_UP_ACTIONS)
 
 /** Creates the commands of step-up. */
 export function createStepUpCommands(
-  world: IdentityDeps,
+  deps: IdentityDeps,
 ): Pick<IdentityCommands, 'createChallenge' | 'verifyChallenge'> {
-  const { database, clock, ids, random } = world
+  const { database, clock, ids, random } = deps
   return {
     async createChallenge({ session, tenant }, { action, subject }, display) {
       if (session.factors === 0) {
@@ -53,7 +53,7 @@ export function createStepUpCommands(
       const { session } = by
       const now = clock.now()
       const outcome = await inTransaction(database, async (client) => {
-        const answered = await answerChallenge(client, world, {
+        const answered = await answerChallenge(client, deps, {
           sessionId: session.id,
           userId: session.userId,
           challengeId,

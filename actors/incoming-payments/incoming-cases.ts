@@ -49,13 +49,13 @@ interface Acting {
  * @throws ProblemError `not-found`, `invalid-transition` when it has been decided on, `validation-error` for a balance that it cannot go to
  */
 export async function allocateSuspense(
-  world: IncomingCasesDeps,
+  deps: IncomingCasesDeps,
   { itemId, operatorId, by }: Acting,
   { balanceId, reason }: { readonly balanceId: string; readonly reason: string | null },
 ): Promise<void> {
   // Read before the transaction begins: a transaction must not wait for a second connection.
-  const balance = await world.balances.find(balanceId)
-  await decideSuspense(world, { itemId, operatorId, by }, 'allocate', async (tx, record) => {
+  const balance = await deps.balances.find(balanceId)
+  await decideSuspense(deps, { itemId, operatorId, by }, 'allocate', async (tx, record) => {
     if (balance === null || !(await balanceBelongsToOperator(tx.client, balanceId, operatorId)))
       invalidBalance('not_found', 'No such balance.')
     if (balance.currency !== record.currency)
@@ -67,7 +67,7 @@ export async function allocateSuspense(
     return moves.allocate(
       record,
       { customerId, balanceId, shard: shardOf(customerId), by: by.actor.id, reason, fee },
-      await contextOf(world, tx, record),
+      await contextOf(deps, tx, record),
     )
   })
 }
@@ -78,22 +78,22 @@ export async function allocateSuspense(
  * @throws ProblemError `not-found`, `invalid-transition`
  */
 export async function returnSuspense(
-  world: IncomingCasesDeps,
+  deps: IncomingCasesDeps,
   acting: Acting,
   { reason, reasonCode }: { readonly reason: string; readonly reasonCode: string },
 ): Promise<void> {
-  await decideSuspense(world, acting, 'give_back', async (tx, record) =>
-    moves.giveBack(record, { by: acting.by.actor.id, reason, reasonCode }, await contextOf(world, tx, record)),
+  await decideSuspense(deps, acting, 'give_back', async (tx, record) =>
+    moves.giveBack(record, { by: acting.by.actor.id, reason, reasonCode }, await contextOf(deps, tx, record)),
   )
 }
 
 async function decideSuspense(
-  world: IncomingCasesDeps,
+  deps: IncomingCasesDeps,
   { itemId, operatorId, by }: Acting,
   name: 'allocate' | 'give_back',
   decide: (tx: ApprovalTx, record: IncomingRecord) => Promise<moves.IncomingMove>,
 ): Promise<void> {
-  const { database, clock, ids } = world
+  const { database, clock, ids } = deps
   await inTransaction(database, async (client) => {
     const tx: ApprovalTx = { client, ids, now: clock.now() }
     const record = await lockIncoming(client, itemId)
@@ -151,12 +151,12 @@ const SHORT_FUNDS = 'AM04'
  * so the money goes back (L80), or the answer is AM04 where the balance does not cover it; a released payment stays
  * with the customer.
  */
-export function heldIncoming(world: Pick<IncomingCasesDeps, 'accounts'>): HeldSubjectKind {
+export function heldIncoming(deps: Pick<IncomingCasesDeps, 'accounts'>): HeldSubjectKind {
   return {
     async decided(tx, { kind, subjectId }, decision, { freezeFunds }) {
       const record = await lockIncoming(tx.client, subjectId)
       if (record === null) throw new Error(`The incoming payment ${subjectId} is gone.`)
-      const context = await contextOf(world, tx, record)
+      const context = await contextOf(deps, tx, record)
       const move =
         kind === 'inbound_recall'
           ? await answerRecall(tx, record, decision === 'blocked', context)
@@ -278,11 +278,11 @@ async function setAside(
 }
 
 async function contextOf(
-  world: Pick<IncomingCasesDeps, 'accounts'>,
+  deps: Pick<IncomingCasesDeps, 'accounts'>,
   { client, ids, now }: ApprovalTx,
   record: IncomingRecord,
 ): Promise<moves.IncomingMoveContext> {
-  const accounts = world.accounts.within(client)
+  const accounts = deps.accounts.within(client)
   const underReview = record.status === 'under_review' ? record.customerId : null
   const internal =
     underReview === null

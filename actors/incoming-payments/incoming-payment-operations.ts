@@ -49,18 +49,18 @@ export interface IncomingCommands {
 const RETURN_REASON = 'AC01'
 
 /** Creates the commands of incoming payments. */
-export function createIncomingCommands(world: IncomingCommandsDeps): IncomingCommands {
+export function createIncomingCommands(deps: IncomingCommandsDeps): IncomingCommands {
   async function suspenseItem(by: Caller<'person'>, id: string): Promise<Versioned<SuspenseItem>> {
-    return (await getSuspenseItem(world.database, by.tenant, id)) ?? refuseNotFound()
+    return (await getSuspenseItem(deps.database, by.tenant, id)) ?? refuseNotFound()
   }
 
   return {
-    simulate: (by, body, idempotency, form) => simulateCredit(world, by, body, idempotency, form),
-    simulateDebit: (by, body, idempotency) => simulateDebit(world, by, body, idempotency),
-    simulateRecall: (by, id, body, idempotency) => simulateRecall(world, by, id, body, idempotency),
+    simulate: (by, body, idempotency, form) => simulateCredit(deps, by, body, idempotency, form),
+    simulateDebit: (by, body, idempotency) => simulateDebit(deps, by, body, idempotency),
+    simulateRecall: (by, id, body, idempotency) => simulateRecall(deps, by, id, body, idempotency),
     async allocate(by, id, { balanceId, reason = null }) {
       await allocateSuspense(
-        world,
+        deps,
         { itemId: id, operatorId: by.tenant.id, by: auditCaller(by) },
         { balanceId: balanceId.toLowerCase(), reason },
       )
@@ -68,7 +68,7 @@ export function createIncomingCommands(world: IncomingCommandsDeps): IncomingCom
     },
 
     async giveBack(by, id, { reason, reasonCode = RETURN_REASON }) {
-      await returnSuspense(world, { itemId: id, operatorId: by.tenant.id, by: auditCaller(by) }, { reason, reasonCode })
+      await returnSuspense(deps, { itemId: id, operatorId: by.tenant.id, by: auditCaller(by) }, { reason, reasonCode })
       return await suspenseItem(by, id)
     },
   }

@@ -40,15 +40,15 @@ const RECALL_REASON = 'FRAD'
  * @throws ProblemError `validation-error`, `limit-exceeded`, `simulation-not-possible`, and what `runOnce` throws
  */
 export async function simulateCredit<Form extends SimulationForm>(
-  world: IncomingCommandsDeps,
+  deps: IncomingCommandsDeps,
   by: Caller,
   body: SimIncomingPayment,
   idempotency: Idempotency | null,
   form: Form,
 ): Promise<CommandAnswer<SimulationIn<Form>, 202>> {
-  const { ids, clock, bank } = world
-  const named = await findBalance(world, body.balanceId)
-  return await runOnce(world, idempotency, 202, async (client) => {
+  const { ids, clock, bank } = deps
+  const named = await findBalance(deps, body.balanceId)
+  return await runOnce(deps, idempotency, 202, async (client) => {
     const balance = mustOwn(by, named)
     const credit = simulatedCredit(body, {
       currency: balance.currency as CurrencyCode,
@@ -85,13 +85,13 @@ export async function simulateCredit<Form extends SimulationForm>(
  * @throws ProblemError `validation-error`, `simulation-not-possible`, and what `runOnce` throws
  */
 export async function simulateDebit(
-  world: IncomingCommandsDeps,
+  deps: IncomingCommandsDeps,
   by: Caller,
   { balanceId, amount }: SimIncomingDebit,
   idempotency: Idempotency | null,
 ): Promise<CommandAnswer<SimulationResult, 202>> {
-  const named = await findBalance(world, balanceId)
-  return await runOnce(world, idempotency, 202, async (client) => {
+  const named = await findBalance(deps, balanceId)
+  return await runOnce(deps, idempotency, 202, async (client) => {
     const { connectionId, currency } = mustOwn(by, named)
     if (amount.currency !== currency)
       invalid([{ field: '/amount/currency', code: 'currency_mismatch', message: `The balance is in ${currency}.` }])
@@ -108,14 +108,14 @@ export async function simulateDebit(
  * @throws ProblemError `not-found`, `validation-error`, `simulation-not-possible`, and what `runOnce` throws
  */
 export async function simulateRecall(
-  world: IncomingCommandsDeps,
+  deps: IncomingCommandsDeps,
   by: Caller,
   id: string,
   { reasonCode = RECALL_REASON, amount = null }: SimIncomingRecall,
   idempotency: Idempotency | null,
 ): Promise<CommandAnswer<SimulationResult, 202>> {
-  const { ids, clock } = world
-  return await runOnce(world, idempotency, 202, async (client) => {
+  const { ids, clock } = deps
+  return await runOnce(deps, idempotency, 202, async (client) => {
     const record = await lockIncoming(client, id)
     if (record === null || record.customerId !== by.tenant.id || record.creditedAt === null) refuseNotFound()
     if (amount !== null && amount.currency !== record.currency) {

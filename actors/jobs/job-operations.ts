@@ -92,12 +92,12 @@ export function createJobView({
 }
 
 /** Creates the reads of jobs. */
-export function createJobReads(world: Pick<JobDeps, 'database' | 'downloads' | 'problemBase' | 'clock'>): JobReads {
-  const db = readDatabase(world.database)
-  const view = createJobView(world)
+export function createJobReads(deps: Pick<JobDeps, 'database' | 'downloads' | 'problemBase' | 'clock'>): JobReads {
+  const db = readDatabase(deps.database)
+  const view = createJobView(deps)
   return {
     async get(tenant, id) {
-      const found = await findJob(world.database, tenant, id)
+      const found = await findJob(deps.database, tenant, id)
       return found === null ? null : view(found)
     },
     async list(query) {
@@ -108,12 +108,12 @@ export function createJobReads(world: Pick<JobDeps, 'database' | 'downloads' | '
 }
 
 /** Creates the commands of jobs. */
-export function createJobCommands(world: JobDeps): JobCommands {
-  const { clock, ids, jobs } = world
-  const view = createJobView(world)
+export function createJobCommands(deps: JobDeps): JobCommands {
+  const { clock, ids, jobs } = deps
+  const view = createJobView(deps)
   return {
     cancel: (by, id, idempotency) =>
-      runOnce(world, idempotency, 200, async (client) => {
+      runOnce(deps, idempotency, 200, async (client) => {
         const now = clock.now()
         const found = await jobs.cancel({ client, ids, now }, by.tenant.id, id)
         if (found === null) refuseNotFound()

@@ -10,10 +10,10 @@ export type JobService = ReturnType<typeof createJobService>
 export function createJobService(node: Node, { downloads }: { readonly downloads: { readonly reads: DownloadReads } }) {
   const kinds: JobsOptions['kinds'] = {}
   const jobs = new Jobs({ ...node, kinds })
-  const world = { ...node, jobs, downloads: downloads.reads }
+  const deps = { ...node, jobs, downloads: downloads.reads }
   return {
-    reads: createJobReads(world),
-    commands: createJobCommands(world),
+    reads: createJobReads(deps),
+    commands: createJobCommands(deps),
     tasks: jobs.tasks(),
     jobs,
     /** Adds the work of some kinds of jobs. */

@@ -44,15 +44,15 @@ const CANCELLED = 'The payment was cancelled.'
  *   key
  */
 export async function cancelPayment(
-  world: CancelDeps,
+  deps: CancelDeps,
   caller: CommandOrigin,
   paymentId: string,
   reason: string | null,
 ): Promise<CancelOutcome> {
   for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
-    const payment = await findPayment(world.database, paymentId)
+    const payment = await findPayment(deps.database, paymentId)
     if (payment === null || payment.customerId !== caller.customerId) refuseNotFound()
-    if (!isCancellable(payment)) return await refuseCancellation(world, caller, payment)
+    if (!isCancellable(payment)) return await refuseCancellation(deps, caller, payment)
     const withdrawal: Withdrawal = {
       status: 'cancelled',
       reason: { code: 'cancelled_by_user', message: reason ?? CANCELLED },
@@ -64,13 +64,13 @@ export async function cancelPayment(
     const outcome =
       from !== null
         ? await unlessRecorded(async () =>
-            (await withdrawWaiting(world, payment.id, from, withdrawal, caller.key)) ? 'cancelled' : 'moved_on',
+            (await withdrawWaiting(deps, payment.id, from, withdrawal, caller.key)) ? 'cancelled' : 'moved_on',
           )
         : status === 'pending_approval'
-          ? await endApproval(world, caller, payment)
-          : await leaveQueue(world, caller, payment, withdrawal)
+          ? await endApproval(deps, caller, payment)
+          : await leaveQueue(deps, caller, payment, withdrawal)
     if (outcome === 'cancelled')
-      return { kind: 'cancelled', payment: (await findPayment(world.database, paymentId)) as PaymentRecord }
+      return { kind: 'cancelled', payment: (await findPayment(deps.database, paymentId)) as PaymentRecord }
     if (outcome !== 'moved_on') return outcome
   }
   throw new Overloaded('The payment keeps changing; try again.')
@@ -146,11 +146,11 @@ export async function withdrawWaiting(
 }
 
 async function refuseCancellation(
-  world: CancelDeps,
+  deps: CancelDeps,
   caller: CommandOrigin,
   { status }: PaymentRecord,
 ): Promise<CancelOutcome> {
-  return await recordRefusal(world, caller, {
+  return await recordRefusal(deps, caller, {
     slug: 'not-cancellable',
     detail: 'The payment can no longer be cancelled.',
     extra: { currentStatus: status },

@@ -61,16 +61,16 @@ const WITHOUT: Partial<
  *
  * @throws CalendarUnknown; database errors
  */
-export async function checkPayment(world: CancelDeps, caller: CommandOrigin, input: PaymentInput) {
-  const { database } = world
+export async function checkPayment(deps: CancelDeps, caller: CommandOrigin, input: PaymentInput) {
+  const { database } = deps
   const externalId = input.externalId ?? null
   const balance =
     (await loadBalances(readerOf(database), [input.sourceBalanceId], false)).get(input.sourceBalanceId) ?? null
-  const remembered = await world.recipients.find(input.recipientId)
+  const remembered = await deps.recipients.find(input.recipientId)
   const current = balance === null || remembered === null || remembered.rails.version === balance.railVersion
-  if (!current) world.recipients.forget(input.recipientId)
-  const recipient = current ? remembered : await world.recipients.find(input.recipientId)
-  return await examinePayment(world, caller, input, {
+  if (!current) deps.recipients.forget(input.recipientId)
+  const recipient = current ? remembered : await deps.recipients.find(input.recipientId)
+  return await examinePayment(deps, caller, input, {
     payee: recipient?.customerId === caller.customerId ? recipient : null,
     payer: balance?.customerId === caller.customerId ? balance : null,
     externalIdOwner:
@@ -90,19 +90,19 @@ export interface PaymentCheckFacts {
 
 /** Checks a payment whose data the caller has read, as for files of many payments. */
 export async function examinePayment(
-  world: PayDeps,
+  deps: PayDeps,
   caller: CommandOrigin,
   input: PaymentInput,
   { payee, payer, externalIdOwner }: PaymentCheckFacts,
 ) {
-  const { clock } = world
+  const { clock } = deps
   const issues: PaymentIssue[] = []
   if (payer === null) issues.push(field('/sourceBalanceId', 'not_found', 'No such balance.'))
   if (payee === null) issues.push(field('/recipientId', 'not_found', 'No such recipient.'))
   let verification: RecipientVerification | null = null
   let conversion: ConversionOrder | undefined
   if (payee !== null) {
-    const asked = await command(world, caller, input, payee, externalIdOwner)
+    const asked = await command(deps, caller, input, payee, externalIdOwner)
     if ('problem' in asked) issues.push(...issuesOf(asked.problem))
     else {
       verification = verificationIn(asked.command)
@@ -116,7 +116,7 @@ export async function examinePayment(
       : chosen(
           payee,
           input,
-          (await payeeOnPlatform(world, payee, conversion?.buyBalance ?? { id: input.sourceBalanceId })) !== null,
+          (await payeeOnPlatform(deps, payee, conversion?.buyBalance ?? { id: input.sourceBalanceId })) !== null,
         )
   const terms =
     payer === null ||
@@ -130,7 +130,7 @@ export async function examinePayment(
             rail: choice.rail,
             toOwnAccount: payee.ownAccount,
             quote: conversion?.quote,
-            convert: converterAt(world.market?.rates() ?? NO_MARKET, payer.connectionId, clock.now()),
+            convert: converterAt(deps.market?.rates() ?? NO_MARKET, payer.connectionId, clock.now()),
           },
           input,
           clock.now(),
@@ -154,7 +154,7 @@ export async function examinePayment(
 }
 
 async function command(
-  world: PayDeps,
+  deps: PayDeps,
   caller: CommandOrigin,
   input: PaymentInput,
   payee: PayableRecipient,
@@ -164,7 +164,7 @@ async function command(
     // No payment is made, so no order number is used up.
     return {
       command: await commandOf(
-        { ...world, orderNumbers: { take: async () => 0n } },
+        { ...deps, orderNumbers: { take: async () => 0n } },
         { ...caller, key: null },
         input,
         payee,

@@ -60,8 +60,8 @@ export async function draftFacts(
  * @throws ProblemError when the body refers to something that it may not use; DatabaseUnavailable or OutcomeUnknown,
  *   safe to repeat under the same key
  */
-export async function createDraft(world: CancelDeps, caller: CommandOrigin, input: PaymentInput): Promise<FlowOutcome> {
-  const { database, clock, ids, orderNumbers } = world
+export async function createDraft(deps: CancelDeps, caller: CommandOrigin, input: PaymentInput): Promise<FlowOutcome> {
+  const { database, clock, ids, orderNumbers } = deps
   const number = orderNumber('PAY', await orderNumbers.take())
   for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
     try {
@@ -105,7 +105,7 @@ export async function createDraft(world: CancelDeps, caller: CommandOrigin, inpu
       const used =
         error instanceof CommitConflict ? error.conflicts.find(({ kind }) => kind === 'external_id_used') : undefined
       if (used?.kind === 'external_id_used') {
-        return await recordRefusal(world, caller, {
+        return await recordRefusal(deps, caller, {
           slug: 'duplicate-external-id',
           detail: `externalId ${input.externalId} belongs to another payment.`,
           extra: { existingId: used.existingId },
@@ -165,7 +165,7 @@ export type SubmitOutcome =
  * @throws as `submitPayment`, and ProblemError `not-found`, `precondition-failed`
  */
 export async function submitDraft(
-  world: CancelDeps,
+  deps: CancelDeps,
   caller: CommandOrigin,
   paymentId: string,
   {
@@ -174,11 +174,11 @@ export async function submitDraft(
   }: { readonly verificationOverride?: OverrideInput | null; readonly expectedVersion?: number | null },
 ): Promise<SubmitOutcome> {
   for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
-    const draft = await findPayment(world.database, paymentId)
+    const draft = await findPayment(deps.database, paymentId)
     if (draft === null || draft.customerId !== caller.customerId) refuseNotFound()
     if (draft.status !== 'draft') {
       return await recordRefusal(
-        world,
+        deps,
         caller,
         transitionProblem('Only a draft can be submitted.', draft.status, ['draft']),
       )
@@ -186,7 +186,7 @@ export async function submitDraft(
     checkVersion(draft, expectedVersion)
     const written = inputOfDraft(draft)
     const outcome = await askBalance(
-      world,
+      deps,
       caller,
       { ...written, verificationOverride: verificationOverride ?? written.verificationOverride ?? null },
       draft,

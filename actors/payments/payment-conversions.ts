@@ -30,8 +30,8 @@ export interface Conversions {
 }
 
 /** Creates conversions from the same quotes that exchanges are made from. */
-export function createConversions(world: ExchangeDeps): Conversions {
-  const { database, accounts, orderNumbers, balances, quotes, ids, clock } = world
+export function createConversions(deps: ExchangeDeps): Conversions {
+  const { database, accounts, orderNumbers, balances, quotes, ids, clock } = deps
 
   /**
    * Finds the quote and the balance that receives the bought currency. A check opens no balance: when the balance would
@@ -48,14 +48,14 @@ export function createConversions(world: ExchangeDeps): Conversions {
       quote.kind === 'spot' &&
       quote.buyBalanceId === null &&
       !(await defaultBalances(database, caller.customerId, [quote.buyCurrency])).has(quote.buyCurrency)
-    return opens ? { quote, buyBalanceId: null } : await findQuote(world, caller, { quoteId }, 'spot').catch(ofPayment)
+    return opens ? { quote, buyBalanceId: null } : await findQuote(deps, caller, { quoteId }, 'spot').catch(ofPayment)
   }
 
   return {
     async orderOf(caller, quoteId, { usedBy, draw }) {
       const [{ quote, buyBalanceId }, desk] = await Promise.all([
         found(caller, quoteId.toLowerCase(), draw),
-        deskOf(world, caller.customerId),
+        deskOf(deps, caller.customerId),
       ])
       const scope = (currency: string) => ({ operatorId: desk.operatorId, connectionId: quote.connectionId, currency })
       const [sell, buy, fees, number, balance] = await Promise.all([

@@ -35,7 +35,7 @@ function createdAnswer(outcome: Exclude<FlowOutcome, Unmade>): CommandAnswer<Pay
 }
 
 export function createPaymentCommands(
-  world: CommandDeps,
+  deps: CommandDeps,
   { answer, recordedAnswer, callerOf }: Answers,
 ): PaymentCommands {
   /**
@@ -49,10 +49,10 @@ export function createPaymentCommands(
       answer(
         command,
         (caller, body): Promise<FlowOutcome> =>
-          body.draft === true ? createDraft(world, caller, body) : submitPayment(world, caller, body),
+          body.draft === true ? createDraft(deps, caller, body) : submitPayment(deps, caller, body),
         createdAnswer,
       ),
-    checkPayment: async (command) => await checkPayment(world, callerOf(command), command.body),
+    checkPayment: async (command) => await checkPayment(deps, callerOf(command), command.body),
     submitPayment: async (command, paymentId) => {
       // A key with an answer keeps it, because a draft can be submitted only once.
       const known = command.idempotency === null ? null : await recordedAnswer<Payment, 200>(command.idempotency)
@@ -60,7 +60,7 @@ export function createPaymentCommands(
         known ??
         (await answer(
           command,
-          (caller, body) => submissions.run(paymentId, () => submitDraft(world, caller, paymentId, body)),
+          (caller, body) => submissions.run(paymentId, () => submitDraft(deps, caller, paymentId, body)),
           ({ payment }) => done(paymentJson(payment, payment.details.queued), false),
         ))
       )
@@ -72,7 +72,7 @@ export function createPaymentCommands(
         known ??
         (await answer(
           command,
-          (caller, { reason = null }) => cancelPayment(world, caller, paymentId, reason),
+          (caller, { reason = null }) => cancelPayment(deps, caller, paymentId, reason),
           ({ payment }) => cancelledAnswer(payment, false),
         ))
       )

@@ -89,11 +89,11 @@ export function createPaymentOutcomeReads({
 }
 
 /** Creates the commands. */
-export function createPaymentOutcomeCommands(world: PaymentOutcomeDeps): PaymentOutcomeCommands {
+export function createPaymentOutcomeCommands(deps: PaymentOutcomeDeps): PaymentOutcomeCommands {
   return {
-    requestRecall: (by, paymentId, command) => requestRecall(world, by, paymentId, command),
-    simulateStatus: (by, paymentId, command, form) => simulateStatus(world, by, paymentId, command, form),
-    simulateReturn: (by, paymentId, command) => simulateReturn(world, by, paymentId, command),
-    simulateRecall: (by, paymentId, command) => simulateRecallAnswer(world, by, paymentId, command),
+    requestRecall: (by, paymentId, command) => requestRecall(deps, by, paymentId, command),
+    simulateStatus: (by, paymentId, command, form) => simulateStatus(deps, by, paymentId, command, form),
+    simulateReturn: (by, paymentId, command) => simulateReturn(deps, by, paymentId, command),
+    simulateRecall: (by, paymentId, command) => simulateRecallAnswer(deps, by, paymentId, command),
   }
 }

@@ -40,14 +40,14 @@ export type Asked<Body> = Pick<Command<Body>, 'body' | 'idempotency' | 'requestI
  * @throws ProblemError `not-found`, what stands in the way of a recall, and what `decideOnce` throws
  */
 export async function requestRecall(
-  world: PaymentOutcomeDeps,
+  deps: PaymentOutcomeDeps,
   by: Caller,
   paymentId: string,
   command: Asked<PaymentRecallRequest>,
 ): Promise<CommandAnswer<Payment, 202>> {
-  const { database, clock, ids } = world
+  const { database, clock, ids } = deps
   await paymentOf(database, by, paymentId)
-  return await decideOnce(world, command, 202, async (client) => {
+  return await decideOnce(deps, command, 202, async (client) => {
     const state =
       (
         await loadPayments(

@@ -33,13 +33,13 @@ import { paymentOf, type Asked, type PaymentOutcomeDeps } from './request-recall
  * @throws ProblemError `not-found`, `validation-error`, `simulation-not-possible`, and what `decideOnce` throws
  */
 export async function simulateStatus<Form extends SimulationForm>(
-  world: PaymentOutcomeDeps,
+  deps: PaymentOutcomeDeps,
   by: Caller,
   paymentId: string,
   command: Asked<SimPaymentStatus>,
   form: Form,
 ): Promise<CommandAnswer<SimulationIn<Form>, 202>> {
-  return await simulate(world, by, paymentId, command, form, 'payment_status', (found) => {
+  return await simulate(deps, by, paymentId, command, form, 'payment_status', (found) => {
     const { status, reasonCode, delaySeconds } = command.body
     if (reasonCode != null && status !== 'failed')
       refuseField('/reasonCode', 'not_applicable', 'Only a failure has a reason.')
@@ -57,12 +57,12 @@ export async function simulateStatus<Form extends SimulationForm>(
  * @throws ProblemError `not-found`, `validation-error`, `simulation-not-possible`, and what `decideOnce` throws
  */
 export async function simulateReturn(
-  world: PaymentOutcomeDeps,
+  deps: PaymentOutcomeDeps,
   by: Caller,
   paymentId: string,
   command: Asked<SimPaymentReturn>,
 ): Promise<CommandAnswer<SimulationResult, 202>> {
-  return await simulate(world, by, paymentId, command, 'result', 'payment_return', (found) => {
+  return await simulate(deps, by, paymentId, command, 'result', 'payment_return', (found) => {
     const { amount, reasonCode, note, delaySeconds } = command.body
     const returned = amountOf(found, amount)
     const event = simulatedReturn(found, returned, reasonCode)
@@ -84,12 +84,12 @@ export async function simulateReturn(
  * @throws ProblemError `not-found`, `validation-error`, `simulation-not-possible`, and what `decideOnce` throws
  */
 export async function simulateRecallAnswer(
-  world: PaymentOutcomeDeps,
+  deps: PaymentOutcomeDeps,
   by: Caller,
   paymentId: string,
   command: Asked<SimPaymentRecall>,
 ): Promise<CommandAnswer<SimulationResult, 202>> {
-  return await simulate(world, by, paymentId, command, 'result', 'payment_recall', (found) => {
+  return await simulate(deps, by, paymentId, command, 'result', 'payment_recall', (found) => {
     const { outcome, reasonCode = 'TECH', rejectionCode, amount } = command.body
     if (outcome === 'rejected' && amount != null)
       refuseField('/amount', 'not_applicable', 'The returned amount is zero.')
@@ -102,7 +102,7 @@ export async function simulateRecallAnswer(
 
 /** Tells the bank which message to send; the answer names that message. */
 async function simulate<Form extends SimulationForm>(
-  world: PaymentOutcomeDeps,
+  deps: PaymentOutcomeDeps,
   by: Caller,
   paymentId: string,
   command: Asked<unknown>,
@@ -114,9 +114,9 @@ async function simulate<Form extends SimulationForm>(
     readonly details: object
   },
 ): Promise<CommandAnswer<SimulationIn<Form>, 202>> {
-  const { database, bank, ids } = world
+  const { database, bank, ids } = deps
   const found = await paymentOf(database, by, paymentId)
-  return await decideOnce(world, command, 202, async (client) => {
+  return await decideOnce(deps, command, 202, async (client) => {
     const queries = through(client)
     const { event, delaySeconds = 0, details } = plan(found)
     const connection = await findConnection(queries, { connectionId: found.connectionId })

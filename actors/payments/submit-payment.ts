@@ -87,8 +87,8 @@ export type FlowOutcome =
  * @throws ProblemError when the body refers to something that it may not use; Overloaded, DatabaseUnavailable or
  *   OutcomeUnknown, safe to repeat under the same key.
  */
-export async function submitPayment(world: PayDeps, caller: CommandOrigin, input: PaymentInput): Promise<FlowOutcome> {
-  const outcome = await askBalance(world, caller, input, null)
+export async function submitPayment(deps: PayDeps, caller: CommandOrigin, input: PaymentInput): Promise<FlowOutcome> {
+  const outcome = await askBalance(deps, caller, input, null)
   // A payment that does not exist yet has no version that could be stale.
   if (outcome.kind === 'payment_stale') throw new Error('A payment that is new was changed.')
   return outcome
@@ -101,7 +101,7 @@ export async function submitPayment(world: PayDeps, caller: CommandOrigin, input
  * @throws as `submitPayment`
  */
 export async function askBalance(
-  world: PayDeps,
+  deps: PayDeps,
   caller: CommandOrigin,
   input: PaymentInput,
   draft: PaymentRecord | null,
@@ -109,22 +109,22 @@ export async function askBalance(
   let externalIdOwner: string | null = null
   let usedBy: string | null = null
   for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
-    const recipient = await world.recipients.find(input.recipientId)
+    const recipient = await deps.recipients.find(input.recipientId)
     if (recipient === null || recipient.customerId !== caller.customerId)
       refuseField('/recipientId', 'not_found', 'No such recipient.')
     // A refusal is recorded under its key, so it must not rest on a cached recipient that may be old.
     if (recipient.status !== 'active' && attempt === 0) {
-      world.recipients.forget(input.recipientId)
+      deps.recipients.forget(input.recipientId)
       continue
     }
-    const command = await commandOf(world, caller, input, recipient, { externalIdOwner, usedBy, draft })
-    const outcome = await world.system.ask(balanceActor, input.sourceBalanceId, caller.shard, command, caller.deadline)
+    const command = await commandOf(deps, caller, input, recipient, { externalIdOwner, usedBy, draft })
+    const outcome = await deps.system.ask(balanceActor, input.sourceBalanceId, caller.shard, command, caller.deadline)
     switch (outcome.kind) {
       case 'decided':
         if (outcome.reply.kind === 'payment_released') throw new Error('A balance has answered another question.')
         // The terms of rails are read together with the recipient.
         if (outcome.reply.kind === 'rails_changed') {
-          world.recipients.forget(input.recipientId)
+          deps.recipients.forget(input.recipientId)
           break
         }
         if (
@@ -132,13 +132,13 @@ export async function askBalance(
           outcome.reply.payment.status === 'processing' &&
           command.conversion === undefined
         )
-          enqueue(world, caller.shard, outcome.reply, command)
+          enqueue(deps, caller.shard, outcome.reply, command)
         return outcome.reply
       case 'recorded':
       case 'payment_stale':
         return outcome
       case 'fact_stale':
-        world.recipients.forget(input.recipientId)
+        deps.recipients.forget(input.recipientId)
         break
       case 'external_id_used':
         externalIdOwner = outcome.existingId
@@ -172,7 +172,7 @@ function refuseLaterDate({ executionDate }: PaymentInput, rail: Rail | null, now
 
 /** Builds the command for the balance. @throws ProblemError when the body refers to something that it may not use */
 export async function commandOf(
-  world: PayDeps,
+  deps: PayDeps,
   caller: CommandOrigin,
   input: PaymentInput,
   recipient: PayableRecipient,
@@ -188,17 +188,17 @@ export async function commandOf(
     readonly draw?: boolean
   },
 ): Promise<CreatePayment> {
-  const now = world.clock.now()
+  const now = deps.clock.now()
   const { currency } = input.amount
   const amount = BigInt(input.amount.amountMinor)
   if (currency !== recipient.currency)
     refuseField('/amount/currency', 'currency_mismatch', `The recipient is paid in ${recipient.currency}.`)
   const bought = async () =>
-    input.quoteId == null ? undefined : await conversionFor(world, caller, input.quoteId, { usedBy, draw })
+    input.quoteId == null ? undefined : await conversionFor(deps, caller, input.quoteId, { usedBy, draw })
   // A converted payment is paid by the balance that receives the bought currency, so the quote tells whether payer and
   // payee share a connection.
   const known = recipient.platformAccount === null ? undefined : await bought()
-  const payee = await payeeOnPlatform(world, recipient, known?.buyBalance ?? { id: input.sourceBalanceId })
+  const payee = await payeeOnPlatform(deps, recipient, known?.buyBalance ?? { id: input.sourceBalanceId })
   const choice = chooseRail(
     {
       currency: currency as CurrencyCode,
@@ -216,12 +216,12 @@ export async function commandOf(
   const gate =
     rail === null || recipient.status !== 'active' || caller.skipPayeeVerification === true
       ? null
-      : await payeeGate(world, recipient, { rail, override: input.verificationOverride ?? null, by: caller.createdBy })
-  const documentIds = await checkedDocuments(world.documents, caller.customerId, input.documentIds)
+      : await payeeGate(deps, recipient, { rail, override: input.verificationOverride ?? null, by: caller.createdBy })
+  const documentIds = await checkedDocuments(deps.documents, caller.customerId, input.documentIds)
   const conversion = known ?? (await bought())
   if (conversion !== undefined) refuseLaterDate(input, rail, now)
-  const number = draft?.number ?? orderNumber('PAY', await world.orderNumbers.take())
-  const delayMs = world.sandbox
+  const number = draft?.number ?? orderNumber('PAY', await deps.orderNumbers.take())
+  const delayMs = deps.sandbox
     ? queueDelayMs({ amountMinor: amount, reference: input.reference, recipientName: recipient.name })
     : 0
   return {
@@ -229,9 +229,9 @@ export async function commandOf(
     customerId: caller.customerId,
     key: caller.key,
     problemRequest: caller.problemRequest,
-    paymentId: draft?.id ?? caller.paymentId ?? world.ids.next(),
-    holdId: world.ids.next(),
-    seed: world.ids.next(),
+    paymentId: draft?.id ?? caller.paymentId ?? deps.ids.next(),
+    holdId: deps.ids.next(),
+    seed: deps.ids.next(),
     number,
     recipient,
     amount,
@@ -247,21 +247,21 @@ export async function commandOf(
     shapedBy: shapersOf(caller, recipient, draft),
     spenderId: draft === null ? caller.spenderId : (draft.details.amountSetBy ?? draft.createdBy),
     approving: {
-      sandboxDecision: world.sandbox ? sandboxDecisionIn([input.reference, recipient.name]) : null,
-      rates: world.market?.rates() ?? NO_MARKET,
+      sandboxDecision: deps.sandbox ? sandboxDecisionIn([input.reference, recipient.name]) : null,
+      rates: deps.market?.rates() ?? NO_MARKET,
     },
     ...givenOf(input),
     externalIdOwner,
     policyRefusal:
       policyRefusal(amount, currency, choice) ?? (gate !== null && 'refused' in gate ? gate.refused : null),
     shown: {
-      ...instructionOf(world, input, rail, number),
+      ...instructionOf(deps, input, rail, number),
       ...(documentIds.length === 0 ? {} : { documentIds }),
       ...(gate !== null && 'verification' in gate ? { verification: keptVerification(gate.verification) } : {}),
       ...(caller.bulk === undefined ? {} : { bulk: caller.bulk }),
     },
     metadata: inStoredOrder(input.metadata ?? {}),
-    queued: delayMs === 0 ? world.queue.place(now) : placeAfter(world.queue.place(now), now, delayMs),
+    queued: delayMs === 0 ? deps.queue.place(now) : placeAfter(deps.queue.place(now), now, delayMs),
     ...(recipient.platformAccount === null ? {} : { payeeBalanceId: recipient.platformAccount.balanceId }),
     ...(delayMs === 0 ? {} : { notBefore: now + delayMs }),
     ...(caller.scheduledPaymentId === undefined ? {} : { scheduledPaymentId: caller.scheduledPaymentId }),

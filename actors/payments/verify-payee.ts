@@ -53,12 +53,12 @@ export interface CheckedPayee extends Pick<PayableRecipient, 'name' | 'payee' | 
  * the payee's bank. Null where no scheme checks names.
  */
 export async function checkPayee(
-  world: PayeeDeps,
+  deps: PayeeDeps,
   { name, payee, platformAccount }: CheckedPayee,
 ): Promise<RecipientVerification | null> {
   if (platformAccount?.sameOperator === true)
-    return verificationOfHolder(name, platformAccount.holderName, world.clock.now())
-  return payee === null ? null : await verifyPayee(world, payee)
+    return verificationOfHolder(name, platformAccount.holderName, deps.clock.now())
+  return payee === null ? null : await verifyPayee(deps, payee)
 }
 
 /**
@@ -67,15 +67,15 @@ export async function checkPayee(
  * same.
  */
 export async function payeeGate(
-  world: PayeeDeps,
+  deps: PayeeDeps,
   recipient: CheckedPayee & Pick<PayableRecipient, 'verification' | 'verificationPolicy'>,
   { rail, override, by }: { readonly rail: Rail; readonly override: OverrideInput | null; readonly by: string },
 ): Promise<GateResult | null> {
   const { verification, verificationPolicy: policy } = recipient
-  const now = world.clock.now()
+  const now = deps.clock.now()
   const kept =
     RAILS.get(rail)?.sepa !== true && rail !== ON_PLATFORM_RAIL && stillValid(verification, now) ? verification : null
-  const fresh = kept ?? (await checkPayee(world, recipient))
+  const fresh = kept ?? (await checkPayee(deps, recipient))
   if (fresh === null) return null
   const checked = kept ?? withStandingOverride(fresh, verification)
   // An override that was given earlier and is still allowed needs no second confirmation.

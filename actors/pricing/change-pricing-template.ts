@@ -52,12 +52,12 @@ export interface PricingDeps {
  * @throws ProblemError `validation-error`, `limit-reached`
  */
 export async function createTemplate(
-  world: PricingDeps,
+  deps: PricingDeps,
   by: Caller<'person'>,
   { name, rules = [] }: PricingTemplateCreate,
 ): Promise<string> {
-  const { database, clock } = world
-  const id = world.ids.next()
+  const { database, clock } = deps
+  const id = deps.ids.next()
   const priced = rulesOf(rules)
   await inTransaction(database, async (client) => {
     // Lists of one operator are created one after the other, because names are unique and their number is
@@ -74,7 +74,7 @@ export async function createTemplate(
       by: by.session.userId,
       now: clock.now(),
     })
-    await audit(world, client, by, 'pricing_template.created', id, { after: { name, rules } })
+    await audit(deps, client, by, 'pricing_template.created', id, { after: { name, rules } })
   })
   return id
 }
@@ -85,13 +85,13 @@ export async function createTemplate(
  * @throws ProblemError `not-found`, `precondition-failed`, `validation-error`
  */
 export async function changeTemplate(
-  world: PricingDeps,
+  deps: PricingDeps,
   by: Caller<'person'>,
   id: string,
   { name, rules }: PricingTemplateUpdate,
   expected: number | bigint | null,
 ): Promise<void> {
-  const { database, clock } = world
+  const { database, clock } = deps
   const priced = rules === undefined ? null : rulesOf(rules)
   await inTransaction(database, async (client) => {
     await lockTemplatesOf(client, by.tenant.id)
@@ -104,7 +104,7 @@ export async function changeTemplate(
       before.isDefault,
     )
     const { name: wasName, rules: wasRules } = templateJson(before)
-    await audit(world, client, by, 'pricing_template.updated', id, {
+    await audit(deps, client, by, 'pricing_template.updated', id, {
       before: { name: wasName, rules: wasRules },
       after: { name: next.name, rules: next.rules.map(ruleJson) },
     })
@@ -117,17 +117,17 @@ export async function changeTemplate(
  * @throws ProblemError `not-found`, `precondition-failed`, `invalid-transition`
  */
 export async function removeTemplate(
-  world: PricingDeps,
+  deps: PricingDeps,
   by: Caller<'person'>,
   id: string,
   expected: number | bigint | null,
 ): Promise<void> {
-  const { database } = world
+  const { database } = deps
   await inTransaction(database, async (client) => {
     const before = await lockTemplate(client, by, id, expected)
     if (before.isDefault) refuseTransition("The list holds for the operator's customers.", 'default', [])
     await deleteTemplate(client, by.tenant.id, id)
-    await audit(world, client, by, 'pricing_template.deleted', id, { before: { name: before.name } })
+    await audit(deps, client, by, 'pricing_template.deleted', id, { before: { name: before.name } })
   })
 }
 

@@ -34,11 +34,11 @@ export interface PricingCommands {
 }
 
 /** Creates the reads and commands of price lists. */
-export function createPricing(world: PricingDeps): {
+export function createPricing(deps: PricingDeps): {
   readonly reads: PricingReads
   readonly commands: PricingCommands
 } {
-  const { database } = world
+  const { database } = deps
   const get: PricingReads['get'] = async (operatorId, id) => {
     const record = await readTemplate(database.pool, operatorId, id)
     return record === null ? null : { version: record.version, view: templateJson(record) }
@@ -57,12 +57,12 @@ export function createPricing(world: PricingDeps): {
       },
     },
     commands: {
-      create: async (by, body) => await shown(by, await createTemplate(world, by, body)),
+      create: async (by, body) => await shown(by, await createTemplate(deps, by, body)),
       async update(by, id, body, expected) {
-        await changeTemplate(world, by, id, body, expected)
+        await changeTemplate(deps, by, id, body, expected)
         return await shown(by, id)
       },
-      remove: (by, id, expected) => removeTemplate(world, by, id, expected),
+      remove: (by, id, expected) => removeTemplate(deps, by, id, expected),
     },
   }
 }

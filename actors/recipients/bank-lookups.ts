@@ -18,10 +18,10 @@ export interface BankLookups {
   bank(country: string, code: string): BankFound
 }
 
-export function createBankLookups(world: LookupDeps): BankLookups {
+export function createBankLookups(deps: LookupDeps): BankLookups {
   return {
-    iban: (iban) => foundOrRefuse(lookupIban(world, iban)),
-    bank: (country, code) => foundOrRefuse(lookupBank(world, { country, code })),
+    iban: (iban) => foundOrRefuse(lookupIban(deps, iban)),
+    bank: (country, code) => foundOrRefuse(lookupBank(deps, { country, code })),
   }
 }
 

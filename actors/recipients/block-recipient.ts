@@ -17,12 +17,12 @@ import { cancelWaiting, NOTHING_WAITS, waitingFor } from './waiting-payments.ts'
  * @throws ProblemError `not-found`, `invalid-transition`
  */
 export async function blockRecipient(
-  world: RecipientDeps,
+  deps: RecipientDeps,
   by: Caller,
   id: string,
   { blocked, reason }: { readonly blocked: boolean; readonly reason: string | null },
 ): Promise<void> {
-  const { waiting, mails } = await recipientTransaction(world, async (tx) => {
+  const { waiting, mails } = await recipientTransaction(deps, async (tx) => {
     const { client, now } = tx
     const customerId = await rows.customerOfRecipient(client, by.tenant.id, id)
     const before = customerId === null ? null : await rows.lockRecipient(client, customerId, id)
@@ -45,7 +45,7 @@ export async function blockRecipient(
       ? { waiting: await waitingFor(client, customerId, id), mails: await pauseSchedulesTo(tx, id) }
       : { waiting: NOTHING_WAITS, mails: [] }
   })
-  await world.forget(id)
-  await cancelWaiting(world, by, waiting)
-  for (const mail of mails) await world.mailer.send(mail).catch((error: unknown) => world.onError(error, 'mail'))
+  await deps.forget(id)
+  await cancelWaiting(deps, by, waiting)
+  for (const mail of mails) await deps.mailer.send(mail).catch((error: unknown) => deps.onError(error, 'mail'))
 }

@@ -139,8 +139,8 @@ export async function lockRecipientOf(
 }
 
 /** Reads a recipient of the caller's customer. @throws ProblemError `not-found` */
-export async function readRecipient(world: RecipientDeps, by: Caller, id: string): Promise<RecipientRecord> {
-  return await recipientTransaction(world, async (tx) => lockRecipientOf(tx, by, id, null))
+export async function readRecipient(deps: RecipientDeps, by: Caller, id: string): Promise<RecipientRecord> {
+  return await recipientTransaction(deps, async (tx) => lockRecipientOf(tx, by, id, null))
 }
 
 /** Reads a recipient that the same transaction has written. */

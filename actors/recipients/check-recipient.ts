@@ -24,8 +24,8 @@ import type { RecipientDeps } from './change-recipient.ts'
  *
  * @throws ProblemError `validation-error` that names every invalid field
  */
-export function checkedRecipient(world: ValidationDeps, input: RecipientInput): CheckedRecipient {
-  const result = validateRecipient(world, input)
+export function checkedRecipient(deps: ValidationDeps, input: RecipientInput): CheckedRecipient {
+  const result = validateRecipient(deps, input)
   if ('errors' in result)
     refuse('validation-error', 'Some fields of the body are not valid.', { errors: result.errors })
   return result.recipient
@@ -65,7 +65,7 @@ export async function checkUnique(
 
 /** Asks our own records or the bank about the name of a recipient; null when no check of names is available. */
 export async function checkPayee(
-  world: RecipientDeps,
+  deps: RecipientDeps,
   customerId: string,
   recipient: { readonly name: string; readonly type: 'business' | 'individual'; readonly currency: string } & Pick<
     CheckedRecipient,
@@ -73,10 +73,10 @@ export async function checkPayee(
   >,
 ): Promise<RecipientVerification | null> {
   const { name, currency, bank } = recipient
-  return await askAboutPayee(world, {
+  return await askAboutPayee(deps, {
     name,
     payee: payeeOf(recipient),
-    platformAccount: await findPlatformAccount(world.database, { customerId, currency, bank }),
+    platformAccount: await findPlatformAccount(deps.database, { customerId, currency, bank }),
   })
 }
 

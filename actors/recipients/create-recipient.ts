@@ -17,12 +17,12 @@ type Created = CommandAnswer<Recipient, 201>
 
 /** Creates recipients for requests. On one node, a key has one request at a time. */
 export class CreateRecipient {
-  readonly #world: RecipientDeps
+  readonly #deps: RecipientDeps
   /** The idempotency keys of recipients that are being created on this node. */
   readonly #underWay = new Set<string>()
 
-  constructor(world: RecipientDeps) {
-    this.#world = world
+  constructor(deps: RecipientDeps) {
+    this.#deps = deps
   }
 
   /**
@@ -33,12 +33,12 @@ export class CreateRecipient {
    */
   async create(by: Caller, command: Command<RecipientCreate>): Promise<Created> {
     const { idempotency } = command
-    if (idempotency === null) return await create(this.#world, by, command, remembering(this.#world, command, null))
+    if (idempotency === null) return await create(this.#deps, by, command, remembering(this.#deps, command, null))
     if (this.#underWay.has(idempotency.id))
       refuse('idempotency-key-in-use', 'The first request with this key is still running.', { retryAfterSeconds: 1 })
     this.#underWay.add(idempotency.id)
     try {
-      return await createOnce(this.#world, by, command, idempotency)
+      return await createOnce(this.#deps, by, command, idempotency)
     } finally {
       this.#underWay.delete(idempotency.id)
     }
@@ -46,36 +46,36 @@ export class CreateRecipient {
 }
 
 async function create(
-  world: RecipientDeps,
+  deps: RecipientDeps,
   by: Caller,
   { body }: Command<RecipientCreate>,
   remember: MakingEnd<Created>,
 ): Promise<Created> {
   const input = { ...body, address: body.address ?? null, purpose: body.purpose ?? null }
-  const verification = await checkPayee(world, by.tenant.id, { ...body, ...checkedRecipient(world, input) })
-  return await writeNewRecipient(world, makerOf(by), input, verification, remember)
+  const verification = await checkPayee(deps, by.tenant.id, { ...body, ...checkedRecipient(deps, input) })
+  return await writeNewRecipient(deps, makerOf(by), input, verification, remember)
 }
 
 async function createOnce(
-  world: RecipientDeps,
+  deps: RecipientDeps,
   by: Caller,
   command: Command<RecipientCreate>,
   idempotency: Idempotency,
 ): Promise<Created> {
-  const known = await recordedAnswer(world, idempotency)
+  const known = await recordedAnswer(deps, idempotency)
   if (known !== null) return known
   try {
-    return await create(world, by, command, remembering(world, command, idempotency))
+    return await create(deps, by, command, remembering(deps, command, idempotency))
   } catch (error) {
     // Another node was first, or the body is invalid under a key that already has an answer.
     if (error instanceof CommitConflict || error instanceof ProblemError)
-      return (await recordedAnswer(world, idempotency)) ?? raise(error)
+      return (await recordedAnswer(deps, idempotency)) ?? raise(error)
     throw error
   }
 }
 
-async function recordedAnswer(world: RecipientDeps, idempotency: Idempotency): Promise<Created | null> {
-  const record = await world.findIdempotencyRecord(idempotency.id)
+async function recordedAnswer(deps: RecipientDeps, idempotency: Idempotency): Promise<Created | null> {
+  const record = await deps.findIdempotencyRecord(idempotency.id)
   if (record === null) return null
   if (record.fingerprint !== idempotency.fingerprint) {
     refuse('idempotency-key-reused', 'The Idempotency-Key was first used with other content.', {

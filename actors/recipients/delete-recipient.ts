@@ -22,14 +22,14 @@ const NAMED_MAX = 20
  * @throws ProblemError `not-found`, `precondition-failed`, `recipient-in-use`
  */
 export async function deleteRecipient(
-  world: RecipientDeps,
+  deps: RecipientDeps,
   by: Caller,
   id: string,
   expected: number | bigint | null,
 ): Promise<void> {
   const maker = makerOf(by)
   const { customerId } = maker
-  await recipientTransaction(world, async (tx) => {
+  await recipientTransaction(deps, async (tx) => {
     const { client, now } = tx
     const pending = await lockPendingReviews(tx, id)
     const before = await lockRecipientOf(tx, by, id, expected)
@@ -58,5 +58,5 @@ export async function deleteRecipient(
       events: [statusEvent(tx, customer, { id, customerId, status: 'deleted', previousStatus: status })],
     })
   })
-  await world.forget(id)
+  await deps.forget(id)
 }

@@ -32,16 +32,16 @@ export interface MakingEnd<Result> {
  * @throws ProblemError `validation-error` for fields that are not valid
  */
 export async function writeNewRecipient<Result>(
-  world: RecipientDeps,
+  deps: RecipientDeps,
   maker: RecipientMaker,
   body: NewRecipient,
   verification: RecipientVerification | null,
   end: MakingEnd<Result>,
 ): Promise<Result> {
   const { customerId, requester } = maker
-  const checked = checkedRecipient(world, body)
+  const checked = checkedRecipient(deps, body)
   const externalId = body.externalId ?? null
-  return await recipientTransaction(world, async (tx) => {
+  return await recipientTransaction(deps, async (tx) => {
     const { client, now } = tx
     await rows.lockRecipientsOf(client, customerId)
     const customer = await rows.recipientCustomer(client, customerId)
@@ -52,14 +52,14 @@ export async function writeNewRecipient<Result>(
           extra: { limit: RECIPIENTS_MAX, resource: 'recipient' },
         })
       }
-      acceptedVerification(world, verification, customer.policy, body.verificationOverride ?? null, requester.id)
+      acceptedVerification(deps, verification, customer.policy, body.verificationOverride ?? null, requester.id)
     })
     if (refused !== null) return await end.refused(tx, refused)
-    const id = world.ids.next()
+    const id = deps.ids.next()
     const { name } = body
     const review = await beginReview(
       tx,
-      world,
+      deps,
       { id, customerId, name, maskedIdentifier: checked.maskedIdentifier },
       { customer, requester, wasRejected: false, kind: 'new_recipient' },
     )
@@ -80,7 +80,7 @@ export async function writeNewRecipient<Result>(
         metadata: inStoredOrder(body.metadata ?? {}),
         status,
         verification: acceptedVerification(
-          world,
+          deps,
           verification,
           customer.policy,
           body.verificationOverride ?? null,
@@ -101,17 +101,17 @@ export async function writeNewRecipient<Result>(
  * that it has created is a `duplicate-recipient`. Every refusal is returned.
  */
 export async function makeRecipient(
-  world: RecipientDeps,
+  deps: RecipientDeps,
   maker: RecipientMaker,
   body: NewRecipient,
   { verify }: { readonly verify: boolean },
 ): Promise<{ readonly id: string } | { readonly refused: Problem }> {
   try {
     const verification = verify
-      ? await checkPayee(world, maker.customerId, { ...body, ...checkedRecipient(world, body) })
+      ? await checkPayee(deps, maker.customerId, { ...body, ...checkedRecipient(deps, body) })
       : null
     return await writeNewRecipient<{ readonly id: string } | { readonly refused: Problem }>(
-      world,
+      deps,
       maker,
       body,
       verification,

@@ -50,16 +50,16 @@ export interface RecipientCommands {
 }
 
 /** Creates the commands of recipients. */
-export function createRecipientCommands(world: RecipientDeps): RecipientCommands {
-  const creation = new CreateRecipient(world)
+export function createRecipientCommands(deps: RecipientDeps): RecipientCommands {
+  const creation = new CreateRecipient(deps)
   return {
     create: (by, command) => creation.create(by, command),
-    make: (maker, body, options) => makeRecipient(world, maker, body, options),
-    update: (by, id, body, expected) => updateRecipient(world, by, id, body, expected),
-    remove: (by, id, expected) => deleteRecipient(world, by, id, expected),
-    verify: (by, id) => verifyRecipient(world, by, id),
+    make: (maker, body, options) => makeRecipient(deps, maker, body, options),
+    update: (by, id, body, expected) => updateRecipient(deps, by, id, body, expected),
+    remove: (by, id, expected) => deleteRecipient(deps, by, id, expected),
+    verify: (by, id) => verifyRecipient(deps, by, id),
     review: (by, reviewId, { decision, reason }) =>
-      world.reviews.decide({ reviewId, operatorId: by.tenant.id, decision, reason, by: auditCaller(by) }),
-    block: (by, id, change) => blockRecipient(world, by, id, change),
+      deps.reviews.decide({ reviewId, operatorId: by.tenant.id, decision, reason, by: auditCaller(by) }),
+    block: (by, id, change) => blockRecipient(deps, by, id, change),
   }
 }

@@ -82,7 +82,7 @@ export async function recipientRulesOf(
  */
 export async function beginReview(
   tx: ApprovalTx,
-  world: ReviewDeps,
+  deps: ReviewDeps,
   recipient: Reviewed,
   {
     customer,
@@ -102,7 +102,7 @@ export async function beginReview(
   const stage = firstStage(mode, { byKey: requester.byKey, wasRejected })
   if (stage === null) return null
   if (stage === 'operator') {
-    await openOperatorReview(tx, world, recipient, { kind, customer, requester })
+    await openOperatorReview(tx, deps, recipient, { kind, customer, requester })
     return openedReview(mode, stage, null, tx.now)
   }
   const { tier, fromPolicy } = tierInEffect(rules.recipient, {
@@ -126,7 +126,7 @@ export async function beginReview(
     requestedBy: requester.id,
     requestedByName: requester.name,
     shapedBy,
-    sandboxDecision: world.sandbox ? sandboxDecisionIn([recipient.name]) : null,
+    sandboxDecision: deps.sandbox ? sandboxDecisionIn([recipient.name]) : null,
   })
   await writeEffects(tx, effects)
   return openedReview(mode, stage, approvalId, tx.now)
@@ -240,7 +240,7 @@ export function statusEvent(
  */
 export async function applyRecipientApproval(
   tx: ApprovalTx,
-  world: ReviewDeps,
+  deps: ReviewDeps,
   {
     recipientId,
     customerId,
@@ -262,7 +262,7 @@ export async function applyRecipientApproval(
   if (after.next === 'operator') {
     // The first stage of a new recipient began with the recipient itself.
     const kind = approval.requestedAt === view.createdAt ? 'new_recipient' : 'changed_recipient'
-    await openOperatorReview(tx, world, view, { kind, customer, requester })
+    await openOperatorReview(tx, deps, view, { kind, customer, requester })
     await setRecipientState(tx.client, recipientId, {
       status: view.status,
       approval: { ...approval, stage: 'operator' },

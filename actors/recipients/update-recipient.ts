@@ -34,14 +34,14 @@ import { cancelWaiting, NOTHING_WAITS, waitingFor } from './waiting-payments.ts'
  *   `duplicate-recipient`, `duplicate-external-id`; `service-unavailable` when the recipient keeps changing
  */
 export async function updateRecipient(
-  world: RecipientDeps,
+  deps: RecipientDeps,
   by: Caller,
   id: string,
   body: RecipientUpdate,
   expected: number | bigint | null,
 ): Promise<Versioned<Recipient>> {
   for (let attempt = 1; ; attempt++) {
-    const updated = await updateFrom(world, await readRecipient(world, by, id), by, body, expected)
+    const updated = await updateFrom(deps, await readRecipient(deps, by, id), by, body, expected)
     if (updated !== null) return updated
     if (attempt >= ATTEMPTS_MAX)
       refuse('service-unavailable', 'The recipient keeps changing; try again.', { retryAfterSeconds: 1 })
@@ -54,7 +54,7 @@ export async function updateRecipient(
  * @throws ProblemError `validation-error`
  */
 function changed(
-  world: RecipientDeps,
+  deps: RecipientDeps,
   before: RecipientRecord,
   body: RecipientUpdate,
 ): {
@@ -74,7 +74,7 @@ function changed(
     bank: body.bank ?? bankInput(before),
     purpose,
   }
-  const checked = CHECKED.some((member) => body[member] !== undefined) ? checkedRecipient(world, input) : keptOf(before)
+  const checked = CHECKED.some((member) => body[member] !== undefined) ? checkedRecipient(deps, input) : keptOf(before)
   const metadata = body.metadata === undefined ? view.metadata : patchedMetadata(view.metadata, body.metadata)
   if (!fitsMetadata(metadata)) refuseField('/metadata', 'too_large', 'Is too large.')
   const values = {
@@ -109,7 +109,7 @@ function changed(
 
 /** Applies a change to the version of a recipient that was read; null when the recipient has changed since. */
 async function updateFrom(
-  world: RecipientDeps,
+  deps: RecipientDeps,
   seen: RecipientRecord,
   by: Caller,
   body: RecipientUpdate,
@@ -118,9 +118,9 @@ async function updateFrom(
   const customerId = by.tenant.id
   const { id } = seen.view
   const maker = makerOf(by)
-  const planned = changed(world, seen, body)
-  const verification = planned.needsReview ? await checkPayee(world, customerId, planned.values) : null
-  const written = await recipientTransaction(world, async (tx) => {
+  const planned = changed(deps, seen, body)
+  const verification = planned.needsReview ? await checkPayee(deps, customerId, planned.values) : null
+  const written = await recipientTransaction(deps, async (tx) => {
     const { client, now } = tx
     await rows.lockRecipientsOf(client, customerId)
     const pending = await lockPendingReviews(tx, id)
@@ -136,7 +136,7 @@ async function updateFrom(
     let next: Pick<rows.RecipientValues, 'status' | 'verification' | 'approval'> = before.view
     if (planned.needsReview) {
       const admitted = acceptedVerification(
-        world,
+        deps,
         verification,
         customer.policy,
         body.verificationOverride ?? null,
@@ -146,7 +146,7 @@ async function updateFrom(
       const { name, maskedIdentifier } = planned.values
       const review = await beginReview(
         tx,
-        world,
+        deps,
         { id, customerId, name, maskedIdentifier },
         {
           customer,
@@ -173,8 +173,8 @@ async function updateFrom(
     return { after, waiting: planned.needsReview ? await waitingFor(client, customerId, id) : NOTHING_WAITS }
   })
   if (written === null) return null
-  await world.forget(id)
-  await cancelWaiting(world, by, written.waiting)
+  await deps.forget(id)
+  await cancelWaiting(deps, by, written.waiting)
   return written.after
 }
 

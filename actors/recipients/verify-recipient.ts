@@ -24,11 +24,11 @@ import { checkPayee } from './check-recipient.ts'
  *
  * @throws ProblemError `not-found`; `verification-unavailable` where no bank checks names
  */
-export async function verifyRecipient(world: RecipientDeps, by: Caller, id: string): Promise<RecipientVerification> {
+export async function verifyRecipient(deps: RecipientDeps, by: Caller, id: string): Promise<RecipientVerification> {
   const { tenant } = by
-  const seen = await readRecipient(world, by, id)
+  const seen = await readRecipient(deps, by, id)
   const { currency, name, type } = seen.view
-  const checked = await checkPayee(world, tenant.id, {
+  const checked = await checkPayee(deps, tenant.id, {
     currency,
     name,
     type,
@@ -41,7 +41,7 @@ export async function verifyRecipient(world: RecipientDeps, by: Caller, id: stri
       extra: { scheme },
     })
   }
-  const verification = await recipientTransaction(world, async (tx) => {
+  const verification = await recipientTransaction(deps, async (tx) => {
     const before = await lockRecipientOf(tx, by, id, null)
     const standing = withStandingOverride(checked, before.view.verification)
     // The recipient has changed since the bank was asked: the answer is returned, but not stored with the
@@ -52,6 +52,6 @@ export async function verifyRecipient(world: RecipientDeps, by: Caller, id: stri
     await writeRecipientTrail(tx, makerOf(by), 'recipient.verified', id, { before, after })
     return standing
   })
-  await world.forget(id)
+  await deps.forget(id)
   return verification
 }

@@ -31,11 +31,11 @@ export async function waitingFor(client: TransactionClient, customerId: string, 
 }
 
 /** Cancels the payments that wait, because the recipient has changed. */
-export async function cancelWaiting(world: RecipientDeps, by: Caller, waiting: Waiting): Promise<void> {
+export async function cancelWaiting(deps: RecipientDeps, by: Caller, waiting: Waiting): Promise<void> {
   for (const approvalId of waiting.approvals)
-    await world.approvals.cancel({ approvalId, reason: 'recipient_changed', by: auditCaller(by) })
+    await deps.approvals.cancel({ approvalId, reason: 'recipient_changed', by: auditCaller(by) })
   const withdrawal = { status: 'cancelled', reason: RECIPIENT_CHANGED, by: 'system' } as const
-  for (const paymentId of waiting.payments) await withdrawWaiting(world, paymentId, 'scheduled', withdrawal, null)
+  for (const paymentId of waiting.payments) await withdrawWaiting(deps, paymentId, 'scheduled', withdrawal, null)
   for (const paymentId of waiting.batchPayments)
-    await withdrawWaiting(world, paymentId, 'pending_approval', withdrawal, null)
+    await withdrawWaiting(deps, paymentId, 'pending_approval', withdrawal, null)
 }

@@ -27,16 +27,16 @@ const SCHEDULES_MAX = 20_000
  * @throws ProblemError what `decideOnce` throws without a key; refusals under a key are answers
  */
 export async function createSchedule(
-  world: ScheduledPaymentDeps,
+  deps: ScheduledPaymentDeps,
   by: Caller,
   command: Command<ScheduledPaymentCreate>,
 ): Promise<CommandAnswer<ScheduledPayment, 201>> {
   const [seen, number] = await Promise.all([
-    readRecipient(world, command.body.recipientId, command.body.sourceBalanceId),
-    world.orderNumbers.take(),
+    readRecipient(deps, command.body.recipientId, command.body.sourceBalanceId),
+    deps.orderNumbers.take(),
   ])
-  return await decideOnce(world, command, 201, async (client) => {
-    const made = await insertNewSchedule(txOf(world, client), by, command.body, seen, number)
+  return await decideOnce(deps, command, 201, async (client) => {
+    const made = await insertNewSchedule(txOf(deps, client), by, command.body, seen, number)
     return { shown: versioned(made), made: { type: 'scheduled_payment', id: made.id } }
   })
 }

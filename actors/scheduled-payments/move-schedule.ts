@@ -19,13 +19,13 @@ import { checkPayable } from './schedule-recipient.ts'
  * @throws ProblemError `not-found`, `invalid-transition`
  */
 export async function pauseSchedule(
-  world: ScheduledPaymentDeps,
+  deps: ScheduledPaymentDeps,
   by: Caller,
   id: string,
 ): Promise<Versioned<ScheduledPayment>> {
-  const { database } = world
+  const { database } = deps
   return await inTransaction(database, async (client) => {
-    const tx = txOf(world, client)
+    const tx = txOf(deps, client)
     const before = await lockScheduleOf(tx, by, id)
     checkAllowed('pause', before)
     return versioned(
@@ -40,15 +40,15 @@ export async function pauseSchedule(
  * @throws ProblemError `not-found`, `invalid-transition`, `recipient-not-approved`
  */
 export async function resumeSchedule(
-  world: ScheduledPaymentDeps,
+  deps: ScheduledPaymentDeps,
   by: Caller,
   id: string,
 ): Promise<Versioned<ScheduledPayment>> {
-  const { database } = world
+  const { database } = deps
   const seen = await reads.findSchedule(database, by.tenant, id)
   if (seen === null) return refuseNotFound()
   return await inTransaction(database, async (client) => {
-    const tx = txOf(world, client)
+    const tx = txOf(deps, client)
     // Lock order: recipients before schedules, because blocking a recipient pauses its schedules.
     const recipient = await rows.holdRecipient(client, by.tenant.id, seen.recipientId)
     const before = await lockScheduleOf(tx, by, id)
@@ -72,13 +72,13 @@ export async function resumeSchedule(
  * @throws ProblemError `not-found`, `invalid-transition`, and what `runOnce` throws
  */
 export async function cancelSchedule(
-  world: ScheduledPaymentDeps,
+  deps: ScheduledPaymentDeps,
   by: Caller,
   id: string,
   idempotency: Idempotency | null,
 ): Promise<CommandAnswer<ScheduledPayment, 200>> {
-  return await runOnce(world, idempotency, 200, async (client) => {
-    const tx = txOf(world, client)
+  return await runOnce(deps, idempotency, 200, async (client) => {
+    const tx = txOf(deps, client)
     const before = await lockScheduleOf(tx, by, id)
     checkAllowed('cancel', before)
     return versioned(await writeSchedule(tx, by, 'cancelled', before, rows.withState(before, cancelled(before.state))))

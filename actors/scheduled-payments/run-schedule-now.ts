@@ -16,13 +16,13 @@ import { lockScheduleOf, txOf, type ScheduledPaymentDeps } from './write-schedul
  * @throws ProblemError `not-found`, `simulation-not-possible`, and what `runOnce` throws
  */
 export async function runScheduleNow(
-  world: ScheduledPaymentDeps,
+  deps: ScheduledPaymentDeps,
   by: Caller,
   id: string,
   idempotency: Idempotency | null,
 ): Promise<CommandAnswer<SimulationResult, 202>> {
-  return await runOnce(world, idempotency, 202, async (client) => {
-    const tx = txOf(world, client)
+  return await runOnce(deps, idempotency, 202, async (client) => {
+    const tx = txOf(deps, client)
     const before = await lockScheduleOf(tx, by, id)
     const { status, next } = before.state
     if (status !== 'active' || next === null || (await occurrences.dueOccurrence(client, id)) !== null) {

@@ -60,13 +60,13 @@ export function createScheduledPaymentReads({
 }
 
 /** Creates the commands of scheduled payments. */
-export function createScheduledPaymentCommands(world: ScheduledPaymentDeps): ScheduledPaymentCommands {
+export function createScheduledPaymentCommands(deps: ScheduledPaymentDeps): ScheduledPaymentCommands {
   return {
-    create: (by, command) => createSchedule(world, by, command),
-    update: (by, id, body, expected) => updateSchedule(world, by, id, body, expected),
-    pause: (by, id) => pauseSchedule(world, by, id),
-    resume: (by, id) => resumeSchedule(world, by, id),
-    cancel: (by, id, idempotency) => cancelSchedule(world, by, id, idempotency),
-    runNow: (by, id, idempotency) => runScheduleNow(world, by, id, idempotency),
+    create: (by, command) => createSchedule(deps, by, command),
+    update: (by, id, body, expected) => updateSchedule(deps, by, id, body, expected),
+    pause: (by, id) => pauseSchedule(deps, by, id),
+    resume: (by, id) => resumeSchedule(deps, by, id),
+    cancel: (by, id, idempotency) => cancelSchedule(deps, by, id, idempotency),
+    runNow: (by, id, idempotency) => runScheduleNow(deps, by, id, idempotency),
   }
 }

@@ -14,15 +14,15 @@ export type ScheduleRecipient = PayableRecipient & { readonly onPlatform: boolea
  * transactions.
  */
 export async function readRecipient(
-  world: ScheduledPaymentDeps,
+  deps: ScheduledPaymentDeps,
   id: string,
   sourceBalanceId: string,
 ): Promise<ScheduleRecipient | null> {
-  world.recipients.forget(id)
-  const recipient = await world.recipients.find(id)
+  deps.recipients.forget(id)
+  const recipient = await deps.recipients.find(id)
   return recipient === null
     ? null
-    : { ...recipient, onPlatform: (await payeeOnPlatform(world, recipient, { id: sourceBalanceId })) !== null }
+    : { ...recipient, onPlatform: (await payeeOnPlatform(deps, recipient, { id: sourceBalanceId })) !== null }
 }
 
 /** Refuses a recipient that is not the customer's own. @throws ProblemError `validation-error` */

@@ -22,18 +22,18 @@ import { ofCustomer, readRecipient, type ScheduleRecipient } from './schedule-re
  * @throws ProblemError `not-found`, `precondition-failed`, `invalid-transition`, `validation-error`
  */
 export async function updateSchedule(
-  world: ScheduledPaymentDeps,
+  deps: ScheduledPaymentDeps,
   by: Caller,
   id: string,
   body: ScheduledPaymentUpdate,
   expected: number | bigint | null,
 ): Promise<Versioned<ScheduledPayment>> {
-  const { database } = world
+  const { database } = deps
   const seen = await reads.findSchedule(database, by.tenant, id)
   if (seen === null) return refuseNotFound()
-  const recipient = ofCustomer(by, await readRecipient(world, seen.recipientId, seen.sourceBalanceId))
+  const recipient = ofCustomer(by, await readRecipient(deps, seen.recipientId, seen.sourceBalanceId))
   return await inTransaction(database, async (client) => {
-    const tx = txOf(world, client)
+    const tx = txOf(deps, client)
     const before = await lockScheduleOf(tx, by, id, expected)
     checkAllowed('update', before)
     const after = patched(before, body, recipient)

@@ -32,15 +32,15 @@ function checkPeriod({ from, to }: Pick<StatementRequest, 'from' | 'to'>, now: n
  * @throws ProblemError `not-found`, `validation-error`, and what `decideOnce` throws
  */
 export async function requestStatement(
-  world: StatementDeps,
+  deps: StatementDeps,
   by: Caller,
   command: Command<StatementRequest>,
   balanceId: string,
 ): Promise<CommandAnswer<Job, 202>> {
-  const { clock, ids, sandbox } = world
+  const { clock, ids, sandbox } = deps
   const { body } = command
-  const balance = await balanceOf(world, by, balanceId)
-  return await decideOnce(world, command, 202, async (client) => {
+  const balance = await balanceOf(deps, by, balanceId)
+  return await decideOnce(deps, command, 202, async (client) => {
     const now = clock.now()
     checkPeriod(body, now)
     const fails = sandbox && body.language !== undefined && hasSandboxToken(body.language, FAIL_CODE)
@@ -59,6 +59,6 @@ export async function requestStatement(
         after: { jobId: id, from: body.from, to: body.to, formats },
       })
     }
-    return { shown: createJobView(world)(job), made: { type: 'job', id: job.id } }
+    return { shown: createJobView(deps)(job), made: { type: 'job', id: job.id } }
   })
 }

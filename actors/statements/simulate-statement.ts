@@ -24,16 +24,16 @@ import { balanceOf, insertStatementJob, type StatementDeps } from './insert-stat
  * @throws ProblemError `not-found`, `simulation-not-possible`, and what `runOnce` throws
  */
 export async function simulateStatement(
-  world: StatementDeps,
+  deps: StatementDeps,
   by: Caller,
   { balanceId }: SimStatement,
   idempotency: Idempotency | null,
 ): Promise<CommandAnswer<SimulationResult, 202>> {
-  const { database, clock, ids } = world
-  const balance = await balanceOf(world, by, balanceId)
-  const { statement, request } = await lastMonth(world, balance)
+  const { database, clock, ids } = deps
+  const balance = await balanceOf(deps, by, balanceId)
+  const { statement, request } = await lastMonth(deps, balance)
   const holder = await holderOf(database, balanceId)
-  return await runOnce(world, idempotency, 202, async (client) => {
+  return await runOnce(deps, idempotency, 202, async (client) => {
     const now = clock.now()
     let statementId = statement?.id ?? null
     if (statementId === null) {

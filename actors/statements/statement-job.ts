@@ -94,8 +94,8 @@ async function tellReady(
   return addresses.map((address) => ({ to: address, subject, text }))
 }
 
-export function statementJob(world: StatementJobDeps): JobWork {
-  const { database, clock, ids, documents } = world
+export function statementJob(deps: StatementJobDeps): JobWork {
+  const { database, clock, ids, documents } = deps
   return {
     async run(job, context) {
       const request = job.request as StatementJobRequest
@@ -112,7 +112,7 @@ export function statementJob(world: StatementJobDeps): JobWork {
       const name = statementFileName(statement)
       using stream = documents.open({ kind: 'statement', head: statement, formats, style: STYLE })
       const files = await writeDocuments(
-        world,
+        deps,
         job.tenantId,
         formats.map((format) => ({
           fileName: `${name}.${FORMATS[format].ending}`,

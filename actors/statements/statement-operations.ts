@@ -99,9 +99,9 @@ export function createStatementReads({
 }
 
 /** Creates the commands of statements. */
-export function createStatementCommands(world: StatementDeps): StatementCommands {
+export function createStatementCommands(deps: StatementDeps): StatementCommands {
   return {
-    request: (by, command, balanceId) => requestStatement(world, by, command, balanceId),
-    simulate: (by, body, idempotency) => simulateStatement(world, by, body, idempotency),
+    request: (by, command, balanceId) => requestStatement(deps, by, command, balanceId),
+    simulate: (by, body, idempotency) => simulateStatement(deps, by, body, idempotency),
   }
 }

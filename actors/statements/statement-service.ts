@@ -18,10 +18,10 @@ export type StatementService = ReturnType<typeof createStatementService>
 export function createStatementService(node: Node, { jobs, downloads }: StatementServiceParts) {
   jobs.addKinds({ statement: statementJob({ ...node, documents: node.workers.documents }) })
   const calendar = new StatementCalendar(node)
-  const world = { ...node, jobs: jobs.jobs, downloads: downloads.reads }
+  const deps = { ...node, jobs: jobs.jobs, downloads: downloads.reads }
   return {
-    reads: createStatementReads(world),
-    commands: createStatementCommands(world),
+    reads: createStatementReads(deps),
+    commands: createStatementCommands(deps),
     // The calendar of a new installation has to begin once.
     background: [{ name: 'calendar of statements', start: () => calendar.begin(), stop: () => undefined }],
     tasks: [calendar.task()],

@@ -112,26 +112,26 @@ export interface ExportOrder {
  *
  * @throws ProblemError for a failure that no retry can help
  */
-export async function makeExport(world: ExportJobDeps, order: ExportOrder, context: JobContext): Promise<JobOutcome> {
+export async function makeExport(deps: ExportJobDeps, order: ExportOrder, context: JobContext): Promise<JobOutcome> {
   const { request } = order
   if (request.sandbox && request.columns?.some((column) => hasSandboxToken(column, FAIL_CODE)) === true)
     refuse('internal-error', 'The sandbox was asked to let this job fail.')
   const exported =
     request.format === 'camt053' || request.format === 'mt940'
-      ? await statementFile(world, order, context)
-      : await listFile(world, order, context)
-  const file = request.includeAttachments ? await packed(world, order, exported.file, context) : exported.file
+      ? await statementFile(deps, order, context)
+      : await listFile(deps, order, context)
+  const file = request.includeAttachments ? await packed(deps, order, exported.file, context) : exported.file
   const { fileName, contentType, sizeBytes } = file
   return { result: { ...NO_RESULT, fileName, contentType, sizeBytes, rows: exported.rows }, fileId: file.id }
 }
 
 /** Writes the list as a table or as JSON. */
 async function listFile(
-  world: ExportJobDeps,
+  deps: ExportJobDeps,
   { customerId, request }: ExportOrder,
   context: JobContext,
 ): Promise<{ readonly file: StoredFile; readonly rows: number }> {
-  const { database, clock, documents } = world
+  const { database, clock, documents } = deps
   const { format, timezone, decimalSeparator, includeAnnotations } = request
   const columns = request.columns?.filter(isExportColumn) ?? defaultColumns(includeAnnotations)
   const { ending, contentType } = TYPES[format as keyof typeof TYPES]
@@ -160,7 +160,7 @@ async function listFile(
       JSON.stringify(
         includeAnnotations ? { ...transactionJson(row), annotations: row.annotations } : transactionJson(row),
       )
-    const [file] = await writeDocuments(world, customerId, [name], stream, batches(json), context.signal)
+    const [file] = await writeDocuments(deps, customerId, [name], stream, batches(json), context.signal)
     return { file: file!, rows }
   }
   using stream = documents.open({
@@ -172,7 +172,7 @@ async function listFile(
     createdAt: clock.now(),
   })
   const [file] = await writeDocuments(
-    world,
+    deps,
     customerId,
     [name],
     stream,
@@ -184,11 +184,11 @@ async function listFile(
 
 /** Writes the lines of one balance as a statement without a number. */
 async function statementFile(
-  world: ExportJobDeps,
+  deps: ExportJobDeps,
   { id, customerId, request }: ExportOrder,
   context: JobContext,
 ): Promise<{ readonly file: StoredFile; readonly rows: number }> {
-  const { database, clock, documents } = world
+  const { database, clock, documents } = deps
   const format = request.format as 'camt053' | 'mt940'
   const now = clock.now()
   const balance = await statementBalance(database, customerId, request.filters.balanceId?.[0] ?? '')
@@ -218,7 +218,7 @@ async function statementFile(
   })
   const { ending, contentType } = FORMATS[format]
   const [file] = await writeDocuments(
-    world,
+    deps,
     customerId,
     [{ fileName: `transactions-${dateIn(now, 'UTC')}.${ending}`, contentType }],
     stream,
@@ -263,9 +263,9 @@ async function packed(
   })
 }
 
-export function exportJob(world: ExportJobDeps): JobWork {
+export function exportJob(deps: ExportJobDeps): JobWork {
   return {
     run: (job, context) =>
-      makeExport(world, { id: job.id, customerId: job.tenantId, request: job.request as ExportJobRequest }, context),
+      makeExport(deps, { id: job.id, customerId: job.tenantId, request: job.request as ExportJobRequest }, context),
   }
 }

@@ -52,9 +52,9 @@ export interface ExportDeps extends RunOnceDeps {
 }
 
 /** Creates the commands of exports. */
-export function createExportCommands(world: ExportDeps): ExportCommands {
-  const parse = compileList(transactionList, createCursors(world.cursorKey))
-  return { create: (by, command) => createExport(world, parse, by, command) }
+export function createExportCommands(deps: ExportDeps): ExportCommands {
+  const parse = compileList(transactionList, createCursors(deps.cursorKey))
+  return { create: (by, command) => createExport(deps, parse, by, command) }
 }
 
 /** Requires a fresh step-up proof for full exports requested by people. @throws ProblemError `step-up-required` */
@@ -73,16 +73,16 @@ async function checkProof({ identity }: Pick<ExportDeps, 'identity'>, { session,
  * fail in the sandbox, which its job makes.
  */
 async function makeAtOnce(
-  world: ExportDeps,
+  deps: ExportDeps,
   asked: Parameters<typeof makeExport>[1],
   deadline: number,
 ): Promise<Awaited<ReturnType<typeof makeExport>> | null> {
   const { request } = asked
-  const fails = world.sandbox && request.columns?.some((column) => hasSandboxToken(column, FAIL_CODE)) === true
+  const fails = deps.sandbox && request.columns?.some((column) => hasSandboxToken(column, FAIL_CODE)) === true
   if (request.includeAttachments || fails) return null
-  return await makeExport(world, asked, {
+  return await makeExport(deps, asked, {
     progress: () => undefined,
-    signal: AbortSignal.timeout(deadline - world.clock.now()),
+    signal: AbortSignal.timeout(deadline - deps.clock.now()),
   })
 }
 
@@ -92,16 +92,16 @@ async function makeAtOnce(
  * @throws ProblemError `validation-error`, `step-up-required`, and what `decideOnce` throws
  */
 async function createExport(
-  world: ExportDeps,
+  deps: ExportDeps,
   parse: ListParser,
   by: Caller,
   command: Command<ExportRequest>,
 ): Promise<CommandAnswer<Job, 202>> {
-  const { database, clock, ids, identity, sandbox, findIdempotencyRecord } = world
+  const { database, clock, ids, identity, sandbox, findIdempotencyRecord } = deps
   const { idempotency, body } = command
   const customerId = by.tenant.id
   const { request, isFull } = readExportRequest({ clock, sandbox, parse }, by, body)
-  if (isFull) await checkProof(world, by)
+  if (isFull) await checkProof(deps, by)
   // A key with an answer gets that answer without repeating the work.
   const known = idempotency === null ? null : await findIdempotencyRecord(idempotency.id)
   const [balanceId] = request.filters.balanceId ?? []
@@ -123,11 +123,11 @@ async function createExport(
   const id = ids.next()
   const made =
     known === null && count <= AT_ONCE_MAX
-      ? await makeAtOnce(world, { id, customerId, request }, command.deadline)
+      ? await makeAtOnce(deps, { id, customerId, request }, command.deadline)
       : null
   const operatorId = await identity.operatorOf(customerId)
   if (operatorId === null) refuse('not-found', 'No such customer.')
-  return await decideOnce(world, command, 202, async (client) => {
+  return await decideOnce(deps, command, 202, async (client) => {
     const now = clock.now()
     const waiting = await insertJob(client, {
       id,
@@ -160,6 +160,6 @@ async function createExport(
             { ...waiting, status: 'running' },
             { move: 'succeed', result: made.result, fileId: made.fileId },
           )
-    return { shown: createJobView(world)(job ?? waiting), made: { type: 'job', id } }
+    return { shown: createJobView(deps)(job ?? waiting), made: { type: 'job', id } }
   })
 }

@@ -64,11 +64,11 @@ export interface TransactionCommands {
 }
 
 /** Creates the reads and commands of transactions. */
-export function createTransactions(world: TransactionDeps): {
+export function createTransactions(deps: TransactionDeps): {
   readonly reads: TransactionReads
   readonly commands: TransactionCommands
 } {
-  const { database, clock } = world
+  const { database, clock } = deps
   const db = readDatabase(database)
 
   const reads: TransactionReads = {
@@ -87,13 +87,13 @@ export function createTransactions(world: TransactionDeps): {
 
   const commands: TransactionCommands = {
     async setCategory(by, id, category, expected) {
-      await categorizeTransaction(world, by, id, category, expected)
+      await categorizeTransaction(deps, by, id, category, expected)
       return (await reads.get(by.tenant, id)) ?? refuseNotFound()
     },
-    annotate: (by, transactionId, text) => createAnnotation(world, by, transactionId, text),
+    annotate: (by, transactionId, text) => createAnnotation(deps, by, transactionId, text),
     rewriteAnnotation: (by, transactionId, id, text, expected) =>
-      updateAnnotation(world, by, transactionId, id, text, expected),
-    deleteAnnotation: (by, transactionId, id, expected) => removeAnnotation(world, by, transactionId, id, expected),
+      updateAnnotation(deps, by, transactionId, id, text, expected),
+    deleteAnnotation: (by, transactionId, id, expected) => removeAnnotation(deps, by, transactionId, id, expected),
   }
   return { reads, commands }
 }

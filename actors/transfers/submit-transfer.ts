@@ -55,7 +55,7 @@ export type TransferOutcome =
  *   OutcomeUnknown, safe to repeat under the same key.
  */
 export async function submitTransfer(
-  world: TransferDeps,
+  deps: TransferDeps,
   caller: CommandOrigin,
   input: TransferInput,
 ): Promise<TransferOutcome> {
@@ -63,12 +63,12 @@ export async function submitTransfer(
   const amount = BigInt(input.amount.amountMinor)
   if (input.toBalanceId === input.fromBalanceId)
     refuseField('/toBalanceId', 'invalid_value', 'The two balances must be different.')
-  const to = await world.balances.find(input.toBalanceId)
+  const to = await deps.balances.find(input.toBalanceId)
   if (to === null || to.customerId !== caller.customerId) refuseField('/toBalanceId', 'not_found', 'No such balance.')
   if (to.currency !== currency) refuseField('/toBalanceId', 'currency_mismatch', `The balance is in ${to.currency}.`)
   // A transfer that may need a compliance review, or that cannot be screened now, is not booked at once. It goes
   // through the partner, where the screening gate runs again.
-  const held = await world.gate.screen([transferSubject(input.fromBalanceId, amount, input.reference ?? null)]).then(
+  const held = await deps.gate.screen([transferSubject(input.fromBalanceId, amount, input.reference ?? null)]).then(
     ({ size }) => size > 0,
     () => true,
   )
@@ -80,14 +80,14 @@ export async function submitTransfer(
       customerId: caller.customerId,
       key: caller.key,
       problemRequest: caller.problemRequest,
-      transferId: world.ids.next(),
-      entryId: world.ids.next(),
-      eventId: world.ids.next(),
-      number: orderNumber('TRF', await world.orderNumbers.take()),
+      transferId: deps.ids.next(),
+      entryId: deps.ids.next(),
+      eventId: deps.ids.next(),
+      number: orderNumber('TRF', await deps.orderNumbers.take()),
       toBalanceId: input.toBalanceId,
       toConnectionId: to.connectionId,
-      byPartner: held || (world.sandbox && planTransfer(amount).viaPartner),
-      holdId: world.ids.next(),
+      byPartner: held || (deps.sandbox && planTransfer(amount).viaPartner),
+      holdId: deps.ids.next(),
       amount,
       currency,
       reference: input.reference ?? null,
@@ -98,9 +98,9 @@ export async function submitTransfer(
       creditRefused,
       policyRefusal: policyRefusal(amount, currency),
       metadata: inStoredOrder(input.metadata ?? {}),
-      valueDate: dateIn(world.clock.now(), 'UTC'),
+      valueDate: dateIn(deps.clock.now(), 'UTC'),
     }
-    const outcome = await world.system.ask(balanceActor, input.fromBalanceId, caller.shard, command, caller.deadline)
+    const outcome = await deps.system.ask(balanceActor, input.fromBalanceId, caller.shard, command, caller.deadline)
     switch (outcome.kind) {
       case 'decided':
         if (outcome.reply.kind !== 'transfer_created' && outcome.reply.kind !== 'refused')

@@ -10,12 +10,12 @@ export interface TransferCommands {
 }
 
 /** Creates the commands of transfers. */
-export function createTransferCommands(world: TransferDeps, { answer }: Answers): TransferCommands {
+export function createTransferCommands(deps: TransferDeps, { answer }: Answers): TransferCommands {
   return {
     createTransfer: (command) =>
       answer(
         command,
-        (caller, body) => submitTransfer(world, caller, body),
+        (caller, body) => submitTransfer(deps, caller, body),
         ({ transfer }) => transferAnswer(transfer, false),
       ),
   }

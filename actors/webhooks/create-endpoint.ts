@@ -19,17 +19,17 @@ import { checkEvents, checkUrl } from './check-endpoint.ts'
  * @throws ProblemError `validation-error`, `unsafe-url`, `limit-reached`
  */
 export async function createEndpoint(
-  world: WebhookCommandDeps,
+  deps: WebhookCommandDeps,
   by: Caller,
   body: IntegratorWebhookWrite,
 ): Promise<Versioned<EndpointJson> & { readonly secret: string }> {
-  const { clock, ids, random, secrets } = world
+  const { clock, ids, random, secrets } = deps
   const { tenant, principal } = by
   checkEvents(tenant.kind, body.events)
-  await checkUrl(world, body.url)
+  await checkUrl(deps, body.url)
   const id = ids.next()
   const secret = generateSecret(random)
-  const made = await changeEndpoint(world, by, 'created', async (client) => {
+  const made = await changeEndpoint(deps, by, 'created', async (client) => {
     await endpoints.lockTenantEndpoints(client, tenant.id)
     if ((await endpoints.countEndpoints(client, tenant.id)) >= LIMITS.webhookEndpointsMax) {
       refuse('limit-reached', `A tenant may have at most ${LIMITS.webhookEndpointsMax} endpoints.`, {

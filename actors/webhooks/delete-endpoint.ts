@@ -9,13 +9,13 @@ import { changeEndpoint, lockEndpoint, type WebhookCommandDeps } from './change-
  * @throws ProblemError `not-found`, `precondition-failed`
  */
 export async function deleteEndpoint(
-  world: WebhookCommandDeps,
+  deps: WebhookCommandDeps,
   by: Caller,
   id: string,
   expected: number | bigint | null,
 ): Promise<void> {
-  const { clock } = world
-  await changeEndpoint(world, by, 'deleted', async (client) => {
+  const { clock } = deps
+  await changeEndpoint(deps, by, 'deleted', async (client) => {
     const before = await lockEndpoint(client, by, id, expected)
     await endpoints.discardQueued(client, [id], clock.now())
     await endpoints.deleteEndpoint(client, by.tenant.id, id)

@@ -86,7 +86,7 @@ export const secretContext = (endpointId: string): string => `webhook_endpoint $
 export class EndpointActor {
   readonly id: string
   readonly shard: number
-  readonly #world: EndpointDeps
+  readonly #deps: EndpointDeps
   readonly #line: ReceiverClient
   #known: Known | null = null
   #waiting: Waiting[] = []
@@ -105,17 +105,17 @@ export class EndpointActor {
   /** The last time with work, epoch milliseconds. */
   busyAt: number
 
-  constructor(id: string, shard: number, world: EndpointDeps) {
+  constructor(id: string, shard: number, deps: EndpointDeps) {
     this.id = id
     this.shard = shard
-    this.#world = world
+    this.#deps = deps
     this.#line = new ReceiverClient({
-      policy: world.policy,
-      resolve: world.resolve,
+      policy: deps.policy,
+      resolve: deps.resolve,
       connections: LIMITS.webhookInFlightMax,
-      now: () => world.clock.now(),
+      now: () => deps.clock.now(),
     })
-    this.busyAt = world.clock.now()
+    this.busyAt = deps.clock.now()
   }
 
   get underWay(): number {
@@ -160,7 +160,7 @@ export class EndpointActor {
         at += 1
         continue
       }
-      if (!this.#world.sockets.take(this.#onFree)) break
+      if (!this.#deps.sockets.take(this.#onFree)) break
       this.#waiting.splice(at, 1)
       this.#begin(next)
     }
@@ -190,7 +190,7 @@ export class EndpointActor {
 
   #take(): void {
     this.#more = false
-    const now = this.#world.clock.now()
+    const now = this.#deps.clock.now()
     const lasted = now - this.#takenAt
     if (this.#takenAt > 0 && lasted < CLAIM_QUICK_MS)
       this.#claimSize = Math.min(LIMITS.webhookClaimMax, this.#claimSize * 2)
@@ -205,7 +205,7 @@ export class EndpointActor {
       })
       .catch((error: unknown) => {
         // The next poll takes the deliveries again.
-        this.#world.onError(error, 'taking webhook deliveries')
+        this.#deps.onError(error, 'taking webhook deliveries')
       })
       .finally(() => {
         this.#taking = null
@@ -214,7 +214,7 @@ export class EndpointActor {
   }
 
   async #claim(limit: number, only: string | null): Promise<Waiting[]> {
-    const { database, clock } = this.#world
+    const { database, clock } = this.#deps
     const now = clock.now()
     this.busyAt = now
     const claimed = await claimDeliveries(database, this.id, { now, until: now + CLAIM_MS, limit, only })
@@ -231,7 +231,7 @@ export class EndpointActor {
   }
 
   async #learn(): Promise<void> {
-    const { database, secrets, sandbox } = this.#world
+    const { database, secrets, sandbox } = this.#deps
     const settings = await readEndpointSettings(database, this.id)
     if (settings === null || settings.status === 'disabled') {
       this.#known = null
@@ -264,10 +264,10 @@ export class EndpointActor {
       signed: null,
     })
     if (claimed.length < LIMITS.webhookSignBatchMin) return claimed.map(plain)
-    const now = this.#world.clock.now()
+    const now = this.#deps.clock.now()
     const seconds = Math.floor(now / 1_000)
     const secrets = known.secretsOf(now)
-    const signatures = await this.#world
+    const signatures = await this.#deps
       .signBatch({
         secrets,
         timestamp: seconds,
@@ -285,7 +285,7 @@ export class EndpointActor {
 
   #begin(next: Waiting): void {
     const { delivery } = next
-    const { sockets, onError } = this.#world
+    const { sockets, onError } = this.#deps
     this.#objects.add(delivery.event.objectId)
     const done = this.#attempt(next)
       .catch((error: unknown) => onError(error, `webhook delivery ${delivery.id}`))
@@ -299,7 +299,7 @@ export class EndpointActor {
   }
 
   async #attempt({ delivery, body, signed }: Waiting): Promise<void> {
-    const { clock, finish, chance } = this.#world
+    const { clock, finish, chance } = this.#deps
     const startedAt = clock.now()
     const known = this.#known
     // The claim ends too soon, or the endpoint has changed: the delivery is claimed again.
@@ -372,8 +372,8 @@ export class EndpointActor {
 
   async #giveBack(deliveries: readonly ClaimedDelivery[]): Promise<void> {
     // Deliveries that could not be given back are free again when their claim ends.
-    await releaseDeliveries(this.#world.database, deliveries, this.#world.clock.now()).catch((error: unknown) =>
-      this.#world.onError(error, 'giving webhook deliveries back'),
+    await releaseDeliveries(this.#deps.database, deliveries, this.#deps.clock.now()).catch((error: unknown) =>
+      this.#deps.onError(error, 'giving webhook deliveries back'),
     )
   }
 }

@@ -90,7 +90,7 @@ interface Finished {
 export class Webhooks {
   readonly #options: WebhooksOptions
   readonly #database: Database
-  readonly #world: EndpointDeps
+  readonly #deps: EndpointDeps
   readonly #actors = new Map<string, EndpointActor>()
   /** Actors of shards that have left this node, until their deliveries in flight end. */
   readonly #leaving = new Set<EndpointActor>()
@@ -117,7 +117,7 @@ export class Webhooks {
     this.#options = options
     this.#database = openWebhookDatabase(options.databaseUrl)
     const { clock, secrets, policy, sandbox, signBatch, onError } = options
-    this.#world = {
+    this.#deps = {
       database: this.#database,
       clock,
       secrets,
@@ -310,7 +310,7 @@ export class Webhooks {
 
   #actor(id: string, shard: number): EndpointActor {
     let actor = this.#actors.get(id)
-    if (actor === undefined) this.#actors.set(id, (actor = new EndpointActor(id, shard, this.#world)))
+    if (actor === undefined) this.#actors.set(id, (actor = new EndpointActor(id, shard, this.#deps)))
     return actor
   }
 

@@ -27,14 +27,14 @@ export async function readDelivery(
  * @throws ProblemError `not-found`, also for an event whose payload is not kept any more; `invalid-transition`
  */
 export async function redeliverEvent(
-  world: WebhookCommandDeps,
+  deps: WebhookCommandDeps,
   by: Caller,
   id: string,
   deliveryId: string,
 ): Promise<DeliveryJson> {
-  const { database, clock } = world
+  const { database, clock } = deps
   // An event whose payload has been removed cannot be sent again.
-  const { payload } = await readDelivery(world, by, id, deliveryId)
+  const { payload } = await readDelivery(deps, by, id, deliveryId)
   if (Object.keys(payload).length === 0) refuse('not-found', 'The event is not kept any more.')
   await inTransaction(database, async (client) => {
     const { view } = await lockEndpoint(client, by, id)
@@ -59,5 +59,5 @@ export async function redeliverEvent(
     })
     await endpoints.announceDue(client, id, shardOf(by.tenant.id))
   })
-  return await readDelivery(world, by, id, deliveryId)
+  return await readDelivery(deps, by, id, deliveryId)
 }

@@ -17,13 +17,13 @@ const OLD_SECRET_MS = DAY_MS
  * @throws ProblemError `not-found`
  */
 export async function rotateWebhookSecret(
-  world: WebhookCommandDeps,
+  deps: WebhookCommandDeps,
   by: Caller,
   id: string,
 ): Promise<Versioned<EndpointJson> & { readonly secret: string }> {
-  const { clock, random, secrets } = world
+  const { clock, random, secrets } = deps
   const secret = generateSecret(random)
-  const rotated = await changeEndpoint(world, by, 'secret_rotated', async (client) => {
+  const rotated = await changeEndpoint(deps, by, 'secret_rotated', async (client) => {
     const before = await lockEndpoint(client, by, id)
     const now = clock.now()
     await endpoints.rotateEndpointSecret(

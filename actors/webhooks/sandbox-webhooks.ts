@@ -18,12 +18,12 @@ import { refuseWebhookField } from './check-endpoint.ts'
  * @throws ProblemError `validation-error` for an event type of operators, and what `runOnce` throws
  */
 export async function simulateEvent(
-  world: WebhookCommandDeps,
+  deps: WebhookCommandDeps,
   by: Caller,
   { type, objectId, status, amount }: SimWebhookEvent,
   idempotency: Idempotency | null,
 ): Promise<CommandAnswer<SimulationResult, 202>> {
-  const { clock, ids, webhooks } = world
+  const { clock, ids, webhooks } = deps
   if (!maySubscribe('customer', type))
     refuseWebhookField({
       field: '/type',
@@ -31,7 +31,7 @@ export async function simulateEvent(
       message: 'Events of this type are sent to operators only.',
     })
   const { tenant } = by
-  const answer = await runOnce(world, idempotency, 202, async (client) => {
+  const answer = await runOnce(deps, idempotency, 202, async (client) => {
     const eventId = ids.next()
     await writeEvent(client, {
       id: eventId,
@@ -69,13 +69,13 @@ export async function simulateEvent(
  * @throws what `runOnce` throws
  */
 export async function resetSandbox(
-  world: WebhookCommandDeps,
+  deps: WebhookCommandDeps,
   by: Caller,
   { webhooks: reactivate = true, deliveries: forget = true }: SandboxReset,
   idempotency: Idempotency | null,
 ): Promise<CommandAnswer<SandboxResetResult, 200>> {
-  const { clock } = world
-  return await runOnce(world, idempotency, 200, async (client) => {
+  const { clock } = deps
+  return await runOnce(deps, idempotency, 200, async (client) => {
     const { id: tenantId } = by.tenant
     const reactivated = reactivate ? await deliveries.reactivatePaused(client, tenantId, clock.now()) : []
     const deliveriesDeleted = forget ? await deliveries.deleteDeliveries(client, tenantId) : 0

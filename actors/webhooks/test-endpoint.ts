@@ -20,8 +20,8 @@ const TEST_PATIENCE_MS = LIMITS.webhookTimeoutMs + 2_000
  *
  * @throws ProblemError `not-found`, `invalid-transition` for a disabled endpoint
  */
-export async function testEndpoint(world: WebhookCommandDeps, by: Caller, id: string): Promise<DeliveryJson> {
-  const { database, clock, ids, webhooks } = world
+export async function testEndpoint(deps: WebhookCommandDeps, by: Caller, id: string): Promise<DeliveryJson> {
+  const { database, clock, ids, webhooks } = deps
   const { tenant } = by
   const deliveryId = ids.next()
   const shard = shardOf(tenant.id)
@@ -54,5 +54,5 @@ export async function testEndpoint(world: WebhookCommandDeps, by: Caller, id: st
     })
   })
   await webhooks.deliverNow(id, tenant.id, deliveryId, TEST_PATIENCE_MS)
-  return await readDelivery(world, by, id, deliveryId)
+  return await readDelivery(deps, by, id, deliveryId)
 }

@@ -13,20 +13,20 @@ import { checkEvents, checkUrl } from './check-endpoint.ts'
  * @throws ProblemError `not-found`, `precondition-failed`, `validation-error`, `unsafe-url`
  */
 export async function updateEndpoint(
-  world: WebhookCommandDeps,
+  deps: WebhookCommandDeps,
   by: Caller,
   id: string,
   body: IntegratorWebhookUpdate,
   expected: number | bigint | null,
 ): Promise<Versioned<EndpointJson>> {
-  const { database, clock } = world
+  const { database, clock } = deps
   if (body.events !== undefined) checkEvents(by.tenant.kind, body.events)
-  if (body.url !== undefined) await checkUrl(world, body.url)
+  if (body.url !== undefined) await checkUrl(deps, body.url)
   const known = await getEndpoint(database, by.tenant, id)
   // The URL of a paused or disabled endpoint is checked again before it is enabled.
   if (body.enabled === true && body.url === undefined && known !== null && known.view.status !== 'active')
-    await checkUrl(world, known.view.url)
-  return await changeEndpoint(world, by, 'updated', async (client) => {
+    await checkUrl(deps, known.view.url)
+  return await changeEndpoint(deps, by, 'updated', async (client) => {
     const before = await lockEndpoint(client, by, id, expected)
     const { view } = before
     const status = body.enabled === undefined ? view.status : body.enabled ? ('active' as const) : ('disabled' as const)

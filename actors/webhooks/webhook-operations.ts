@@ -85,15 +85,15 @@ export function createWebhookReads({ database, clock }: Pick<WebhookDeps, 'datab
 }
 
 /** Creates the commands. */
-export function createWebhookCommands(world: WebhookCommandDeps): WebhookCommands {
+export function createWebhookCommands(deps: WebhookCommandDeps): WebhookCommands {
   return {
-    create: (by, body) => createEndpoint(world, by, body),
-    update: (by, id, body, expected) => updateEndpoint(world, by, id, body, expected),
-    rotateSecret: (by, id) => rotateWebhookSecret(world, by, id),
-    remove: (by, id, expected) => deleteEndpoint(world, by, id, expected),
-    test: (by, id) => testEndpoint(world, by, id),
-    redeliver: (by, id, deliveryId) => redeliverEvent(world, by, id, deliveryId),
-    simulate: (by, body, idempotency) => simulateEvent(world, by, body, idempotency),
-    resetSandbox: (by, body, idempotency) => resetSandbox(world, by, body, idempotency),
+    create: (by, body) => createEndpoint(deps, by, body),
+    update: (by, id, body, expected) => updateEndpoint(deps, by, id, body, expected),
+    rotateSecret: (by, id) => rotateWebhookSecret(deps, by, id),
+    remove: (by, id, expected) => deleteEndpoint(deps, by, id, expected),
+    test: (by, id) => testEndpoint(deps, by, id),
+    redeliver: (by, id, deliveryId) => redeliverEvent(deps, by, id, deliveryId),
+    simulate: (by, body, idempotency) => simulateEvent(deps, by, body, idempotency),
+    resetSandbox: (by, body, idempotency) => resetSandbox(deps, by, body, idempotency),
   }
 }

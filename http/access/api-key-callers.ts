@@ -66,14 +66,14 @@ function refuseKey(detail = 'The API key is unknown, revoked or expired.'): neve
 
 /** The callers of the API keys that one node has seen. */
 export class ApiKeyCallers {
-  readonly #world: Pick<ReadServices, 'findApiKey' | 'identity' | 'clock' | 'sandbox' | 'log'>
+  readonly #services: Pick<ReadServices, 'findApiKey' | 'identity' | 'clock' | 'sandbox' | 'log'>
   readonly #callers: LRUCache<string, KeyCaller>
   readonly #unknown: LRUCache<string, true>
 
-  constructor(world: Pick<ReadServices, 'findApiKey' | 'identity' | 'clock' | 'sandbox' | 'log'>) {
-    this.#world = world
+  constructor(services: Pick<ReadServices, 'findApiKey' | 'identity' | 'clock' | 'sandbox' | 'log'>) {
+    this.#services = services
     // Read the clock every time. The default relies on a timer, which would not follow a clock other than the system's.
-    const clocked = { max: CACHE_MAX, perf: world.clock, ttlResolution: 0 }
+    const clocked = { max: CACHE_MAX, perf: services.clock, ttlResolution: 0 }
     this.#callers = new LRUCache<string, KeyCaller>({
       ...clocked,
       ttl: CACHE_TTL_MS,
@@ -81,7 +81,7 @@ export class ApiKeyCallers {
       fetchMethod: (sha256) => this.#load(sha256),
     })
     this.#unknown = new LRUCache<string, true>({ ...clocked, ttl: UNKNOWN_TTL_MS })
-    world.identity.onKeyChange((sha256) => this.#forget(sha256))
+    services.identity.onKeyChange((sha256) => this.#forget(sha256))
   }
 
   /** Returns the caller of a key that was seen within the last second, whether or not the key has expired since. */
@@ -91,14 +91,14 @@ export class ApiKeyCallers {
 
   /** Returns the caller while its key lives. @throws ProblemError `invalid-api-key` when the key has expired */
   alive(caller: KeyCaller): KeyCaller {
-    if (caller.expiresAtMs !== null && this.#world.clock.now() >= caller.expiresAtMs) refuseKey()
+    if (caller.expiresAtMs !== null && this.#services.clock.now() >= caller.expiresAtMs) refuseKey()
     return caller
   }
 
   /** Finds the caller of a key by its text and the hash of it. @throws ProblemError `invalid-api-key` */
   async lookUp(secret: string, sha256: string): Promise<KeyCaller> {
     if (!isApiKeyText(secret)) refuseKey('The API key is malformed.')
-    if (!this.#world.sandbox && secret.startsWith('svc_test_'))
+    if (!this.#services.sandbox && secret.startsWith('svc_test_'))
       refuseKey('Test keys do not work here: this environment has no sandbox.')
     const caller = this.#unknown.get(sha256) === true ? undefined : await this.#fetch(sha256)
     if (caller === undefined) refuseKey()
@@ -107,7 +107,7 @@ export class ApiKeyCallers {
 
   /** Records that a key was used, about once a minute. */
   noteUse(caller: KeyCaller, address: string): void {
-    const { clock, identity, log } = this.#world
+    const { clock, identity, log } = this.#services
     const now = clock.now()
     if (now - caller.notedAtMs < KEY_USE_MS) return
     caller.notedAtMs = now
@@ -129,7 +129,7 @@ export class ApiKeyCallers {
   }
 
   async #load(sha256: string): Promise<KeyCaller | undefined> {
-    const key = await this.#world.findApiKey(sha256)
+    const key = await this.#services.findApiKey(sha256)
     if (key === null) this.#unknown.set(sha256, true)
     if (key === null || !timingSafeEqual(Buffer.from(key.sha256, 'hex'), Buffer.from(sha256, 'hex'))) return undefined
     return key.status === 'active' ? callerOfKey(key) : undefined

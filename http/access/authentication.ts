@@ -45,10 +45,10 @@ function unauthenticated(detail = HOW): never {
 
 /** Builds the authentication of one service. */
 export function createAuthentication(
-  world: Pick<ReadServices, 'findApiKey' | 'identity' | 'clock' | 'sandbox' | 'log'>,
+  services: Pick<ReadServices, 'findApiKey' | 'identity' | 'clock' | 'sandbox' | 'log'>,
   failed: FailedCredentials,
 ): Authentication {
-  const keys = new ApiKeyCallers(world)
+  const keys = new ApiKeyCallers(services)
 
   const lookUpSession = (
     context: Context,
@@ -56,7 +56,7 @@ export function createAuthentication(
     via: 'web' | 'mobile',
     beforeMfa: boolean,
   ): Promise<SessionCaller> =>
-    failed.lookUp(lookUpOf(context, tokenHash(token)), () => findSessionCaller(world, token, via, beforeMfa))
+    failed.lookUp(lookUpOf(context, tokenHash(token)), () => findSessionCaller(services, token, via, beforeMfa))
 
   function fromCookie(context: Context, token: string, beforeMfa: boolean): Promise<SessionCaller> {
     const request = context.req

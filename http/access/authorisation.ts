@@ -58,15 +58,15 @@ function refuseCapability(capability: string): never {
 /** The checks of a caller for one route. */
 export class Authorisation {
   readonly #route: Route
-  readonly #world: Pick<ReadServices, 'identity' | 'sandbox' | 'isWorkspace' | 'operators'>
+  readonly #services: Pick<ReadServices, 'identity' | 'sandbox' | 'isWorkspace' | 'operators'>
   /** Any of these allows a person the route; without any, every person may call it. */
   readonly #capabilities: readonly string[]
   readonly #level: Route['tenant']
 
-  constructor(route: Route, world: Pick<ReadServices, 'identity' | 'sandbox' | 'isWorkspace' | 'operators'>) {
+  constructor(route: Route, services: Pick<ReadServices, 'identity' | 'sandbox' | 'isWorkspace' | 'operators'>) {
     const { capability } = route
     this.#route = route
-    this.#world = world
+    this.#services = services
     this.#capabilities = capability === undefined ? [] : typeof capability === 'string' ? [capability] : capability
     this.#level = route.callers === 'staff' ? 'operator' : route.tenant
   }
@@ -82,7 +82,8 @@ export class Authorisation {
   /** @throws ProblemError 404 when the operator has switched the route's feature off */
   async checkFeature(tenant: Tenant | null): Promise<void> {
     const { feature } = this.#route
-    if (feature === undefined || tenant === null || (await this.#world.operators.hasFeature(tenant.id, feature))) return
+    if (feature === undefined || tenant === null || (await this.#services.operators.hasFeature(tenant.id, feature)))
+      return
     refuse('feature-disabled', `The operator has switched ${feature} off.`, { extra: { feature } })
   }
 
@@ -133,7 +134,7 @@ export class Authorisation {
   checkCapability(principal: Principal, tenant: Tenant | null): void {
     const { scope, callers } = this.#route
     this.#checkSandbox()
-    if (this.#route.sandbox === 'simulation' && (tenant === null || !this.#world.isWorkspace(tenant.id))) {
+    if (this.#route.sandbox === 'simulation' && (tenant === null || !this.#services.isWorkspace(tenant.id))) {
       refuse('insufficient-scope', "Only people of a developer's workspace may simulate.", {
         extra: { requiredCapability: 'developer' },
       })
@@ -161,7 +162,7 @@ export class Authorisation {
       return
     const { action, subject } = stepUp
     const subjectId = subject === undefined ? null : (params?.[subject]?.toLowerCase() ?? null)
-    const proven = await this.#world.identity.hasProof({
+    const proven = await this.#services.identity.hasProof({
       sessionId: session.id,
       tenantId: tenant?.id ?? null,
       action,
@@ -181,7 +182,7 @@ export class Authorisation {
   }
 
   #checkSandbox(): void {
-    if (this.#route.sandbox !== undefined && !this.#world.sandbox)
+    if (this.#route.sandbox !== undefined && !this.#services.sandbox)
       refuse('feature-disabled', 'This environment has no sandbox.', { extra: { feature: 'sandbox' } })
   }
 
@@ -189,7 +190,7 @@ export class Authorisation {
   async #staffOf(session: SessionIdentity, customerId: string): Promise<Membership | null> {
     const staff = session.memberships.filter((membership) => membership.level === 'operator')
     if (staff.length === 0) return null
-    const operatorId = await this.#world.identity.operatorOf(customerId)
+    const operatorId = await this.#services.identity.operatorOf(customerId)
     return staff.find((membership) => membership.operatorId === operatorId) ?? null
   }
 }

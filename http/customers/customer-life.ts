@@ -47,9 +47,9 @@ export const listCustomerAddresses = route({
     schema: PageOf('CustomerAddressPage', CustomerAddress),
   },
   problems: [],
-  handle: async ({ tenant, params }, world) =>
+  handle: async ({ tenant, params }, services) =>
     json(200, {
-      data: await world.customers.listAddresses(await reach(tenant, params, world)),
+      data: await services.customers.listAddresses(await reach(tenant, params, services)),
       page: { nextCursor: null, prevCursor: null, limit: PAGE_LIMIT_MAX },
     }),
 })
@@ -64,9 +64,9 @@ export const createCustomerAddress = route({
   body: CustomerAddressCreate,
   success: { status: 201, description: 'The address.', schema: CustomerAddress, etag: true, location: true },
   problems: ['limit-reached'],
-  handle: async ({ caller, params, body, tenant }, world) => {
-    const customerId = await reach(tenant, params, world)
-    const address = await world.customers.createAddress(caller, customerId, body)
+  handle: async ({ caller, params, body, tenant }, services) => {
+    const customerId = await reach(tenant, params, services)
+    const address = await services.customers.createAddress(caller, customerId, body)
     return created(address, `/v1/customers/${customerId}/settings/addresses/${address.view.id}`)
   },
 })
@@ -79,8 +79,8 @@ export const getCustomerAddress = route({
   summary: 'Read an address',
   success: { status: 200, description: 'The address.', schema: CustomerAddress, etag: true },
   problems: [],
-  handle: async ({ tenant, params }, world) =>
-    resource(await world.customers.getAddress(await reach(tenant, params, world), params.addressId)),
+  handle: async ({ tenant, params }, services) =>
+    resource(await services.customers.getAddress(await reach(tenant, params, services), params.addressId)),
 })
 
 export const updateCustomerAddress = route({
@@ -90,16 +90,16 @@ export const updateCustomerAddress = route({
   operationId: 'updateCustomerAddress',
   summary: 'Change an address',
   ifMatch: true,
-  current: async ({ tenant, params }, world) =>
-    await world.customers.getAddress(await reach(tenant, params, world), params.addressId),
+  current: async ({ tenant, params }, services) =>
+    await services.customers.getAddress(await reach(tenant, params, services), params.addressId),
   body: CustomerAddressUpdate,
   success: { status: 200, description: 'The address as it is now.', schema: CustomerAddress, etag: true },
   problems: [],
-  handle: async ({ caller, params, body, tenant, expectedVersion }, world) =>
+  handle: async ({ caller, params, body, tenant, expectedVersion }, services) =>
     resource(
-      await world.customers.updateAddress(
+      await services.customers.updateAddress(
         caller,
-        await reach(tenant, params, world),
+        await reach(tenant, params, services),
         params.addressId,
         body,
         expectedVersion,
@@ -114,12 +114,17 @@ export const deleteCustomerAddress = route({
   operationId: 'deleteCustomerAddress',
   summary: 'Remove an address',
   ifMatch: true,
-  current: async ({ tenant, params }, world) =>
-    await world.customers.getAddress(await reach(tenant, params, world), params.addressId),
+  current: async ({ tenant, params }, services) =>
+    await services.customers.getAddress(await reach(tenant, params, services), params.addressId),
   success: { status: 204, description: 'The address is gone.' },
   problems: [],
-  handle: async ({ caller, params, tenant, expectedVersion }, world) => {
-    await world.customers.deleteAddress(caller, await reach(tenant, params, world), params.addressId, expectedVersion)
+  handle: async ({ caller, params, tenant, expectedVersion }, services) => {
+    await services.customers.deleteAddress(
+      caller,
+      await reach(tenant, params, services),
+      params.addressId,
+      expectedVersion,
+    )
     return empty()
   },
 })
@@ -147,9 +152,9 @@ export const requestClosure = route({
     'the accounts begins.',
   success: { status: 200, description: 'The customer is closing.', schema: CustomerClosure },
   problems: ['invalid-transition'],
-  handle: async ({ caller, params, tenant }, world) => {
-    await reach(tenant, params, world)
-    return json(200, await world.customers.requestClosure(caller))
+  handle: async ({ caller, params, tenant }, services) => {
+    await reach(tenant, params, services)
+    return json(200, await services.customers.requestClosure(caller))
   },
 })
 
@@ -160,9 +165,9 @@ export const withdrawClosure = route({
   summary: 'Revoke the closure of the customer',
   success: { status: 204, description: 'The customer is active again.' },
   problems: ['invalid-transition'],
-  handle: async ({ caller, params, tenant }, world) => {
-    await reach(tenant, params, world)
-    await world.customers.withdrawClosure(caller)
+  handle: async ({ caller, params, tenant }, services) => {
+    await reach(tenant, params, services)
+    await services.customers.withdrawClosure(caller)
     return empty()
   },
 })

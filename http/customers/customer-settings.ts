@@ -32,9 +32,9 @@ export const getCustomerLimits = route({
   idempotency: 'none',
   success: { status: 200, description: 'The limits and their used amounts.', schema: CustomerLimits, etag: true },
   problems: [],
-  handle: async ({ tenant, params }, world) => {
-    await reach(tenant, params.customerId, world)
-    return resource(await world.customers.getCustomerLimits(params.customerId))
+  handle: async ({ tenant, params }, services) => {
+    await reach(tenant, params.customerId, services)
+    return resource(await services.customers.getCustomerLimits(params.customerId))
   },
 })
 
@@ -55,9 +55,9 @@ export const updateCustomerLimits = route({
   exists: (tenant, { customerId }, { customers }) => customers.reaches(tenant, customerId),
   success: { status: 200, description: 'The limits as they are now.', schema: CustomerLimits, etag: true },
   problems: [],
-  handle: async ({ caller, params, body, tenant }, world) => {
-    await reach(tenant, params.customerId, world)
-    return resource(await world.customers.updateCustomerLimits(caller, params.customerId, body))
+  handle: async ({ caller, params, body, tenant }, services) => {
+    await reach(tenant, params.customerId, services)
+    return resource(await services.customers.updateCustomerLimits(caller, params.customerId, body))
   },
 })
 

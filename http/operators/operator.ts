@@ -24,9 +24,9 @@ const shared = {
 
 /** Loads the operator's resource that is being changed; every operator has one. */
 const current =
-  (read: (world: ReadServices, operatorId: string) => Promise<Versioned<unknown>>) =>
-  async ({ tenant }: CurrentContext<string>, world: ReadServices) =>
-    tenant === null ? null : await read(world, tenant.id)
+  (read: (services: ReadServices, operatorId: string) => Promise<Versioned<unknown>>) =>
+  async ({ tenant }: CurrentContext<string>, services: ReadServices) =>
+    tenant === null ? null : await read(services, tenant.id)
 
 export const getOperator = route({
   ...shared,

@@ -179,7 +179,7 @@ export interface RouteDeclaration<
    */
   readonly ifMatchesVersion?: true
   /** Loads the resource in the path as a read would show it; null when the tenant has no such resource. */
-  readonly current?: (context: CurrentContext<Path>, world: ReadServices) => Promise<Versioned<unknown> | null>
+  readonly current?: (context: CurrentContext<Path>, services: ReadServices) => Promise<Versioned<unknown> | null>
   readonly tenant: 'customer' | 'operator' | 'any' | 'none'
   /**
    * `only`: exists only where there is a sandbox. `simulation`: in addition, only test keys and people of a developer's
@@ -223,11 +223,11 @@ export interface RouteDeclaration<
   readonly exists?: (
     tenant: Tenant,
     params: Readonly<Record<PathParameter<Path>, string>>,
-    world: ReadServices,
+    services: ReadServices,
   ) => Promise<boolean>
   readonly handle: (
     context: RouteContext<Path, Caller, List, Query, Body>,
-    world: M extends 'get' ? ReadServices : Services,
+    services: M extends 'get' ? ReadServices : Services,
   ) => AnswerTo<Declared> | Promise<AnswerTo<Declared>>
 }
 
@@ -240,10 +240,14 @@ export interface Route
   readonly stepUp?: Omit<StepUp<string>, 'subject'> & { readonly subject?: string }
   readonly current?: (
     context: CurrentContext<string> & { readonly params: Readonly<Record<string, string>> },
-    world: ReadServices,
+    services: ReadServices,
   ) => Promise<Versioned<unknown> | null>
-  readonly exists?: (tenant: Tenant, params: Readonly<Record<string, string>>, world: ReadServices) => Promise<boolean>
-  readonly handle: (context: any, world: Services) => AnswerBytes | Promise<AnswerBytes>
+  readonly exists?: (
+    tenant: Tenant,
+    params: Readonly<Record<string, string>>,
+    services: ReadServices,
+  ) => Promise<boolean>
+  readonly handle: (context: any, services: Services) => AnswerBytes | Promise<AnswerBytes>
 }
 
 /** Declares a route. */

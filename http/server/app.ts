@@ -29,12 +29,12 @@ const TARGET_BYTES_MAX = 8 * 1024
 const CLIENT_LEFT: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'ERR_STREAM_PREMATURE_CLOSE'])
 
 /** Turns every error thrown by later middleware into a problem document. */
-function problems(world: Services, arrivals: Arrivals): Middleware {
+function problems(services: Services, arrivals: Arrivals): Middleware {
   return async (context, next) => {
     try {
       await next()
     } catch (error) {
-      sendProblem(context, error, world)
+      sendProblem(context, error, services)
       // The request may have been refused before its body had arrived.
       arrivals.linger(context.req)
     }
@@ -94,7 +94,7 @@ function dispatch(routes: readonly Route[], parts: EndpointParts): Middleware {
     const middleware = (route.deprecated === undefined
       ? plain
       : deprecating(
-          deprecationHeaders(route, route.deprecated, parts.world.problemBase),
+          deprecationHeaders(route, route.deprecated, parts.services.problemBase),
           plain,
         )) as unknown as RouterMiddleware
     const path = routerPath(route.path)
@@ -124,7 +124,7 @@ function dispatch(routes: readonly Route[], parts: EndpointParts): Middleware {
 }
 
 /** Answers requests that no route matched: 405 when the path exists with other methods, else 404. */
-function unmatched(world: Services): Middleware {
+function unmatched(services: Services): Middleware {
   return (context) => {
     const layers = (context['matched'] ?? []) as readonly { readonly methods: readonly string[] }[]
     const methods = new Set(layers.flatMap((layer) => layer.methods))
@@ -132,7 +132,7 @@ function unmatched(world: Services): Middleware {
     try {
       refuse('method-not-allowed', `${context.method} is not supported here.`)
     } catch (error) {
-      sendProblem(context, error, world, ['Allow', [...methods].sort().join(', ')])
+      sendProblem(context, error, services, ['Allow', [...methods].sort().join(', ')])
     }
   }
 }
@@ -154,7 +154,7 @@ export interface AppOptions {
 }
 
 /** Builds the application around the services. */
-export function createApp(routes: readonly Route[], world: Services, options: AppOptions = {}): Koa {
+export function createApp(routes: readonly Route[], services: Services, options: AppOptions = {}): Koa {
   const {
     forwarding = null,
     rateLimits = null,
@@ -162,35 +162,35 @@ export function createApp(routes: readonly Route[], world: Services, options: Ap
     admission = null,
     arrivals = new Arrivals(),
   } = options
-  const authentication = options.authentication ?? createAuthentication(world, new FailedCredentials(rateLimits))
+  const authentication = options.authentication ?? createAuthentication(services, new FailedCredentials(rateLimits))
   const secured = options.security ?? { publicUrl: null, consoleOrigins: [] }
   const app = new Koa()
   // Only errors outside the middleware arrive here: clients that leave early, and bugs in sending itself.
   app.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== undefined && CLIENT_LEFT.has(error.code))
-      world.log.info({ err: error }, 'the client left before its answer')
-    else world.log.error({ err: error }, 'the answer could not be sent')
+      services.log.info({ err: error }, 'the client left before its answer')
+    else services.log.error({ err: error }, 'the answer could not be sent')
   })
 
   app.use(clientAddress(options.trustedProxies ?? []))
-  app.use(accounting(requestLog, world.clock))
-  app.use(requestId(world.ids))
+  app.use(accounting(requestLog, services.clock))
+  app.use(requestId(services.ids))
   app.use(security(secured))
-  app.use(problems(world, arrivals))
+  app.use(problems(services, arrivals))
   app.use(limitTarget())
   if (forwarding !== null) app.use(forwarding.middleware)
   app.use(docs(secured))
   app.use(
     dispatch(routes, {
-      world,
+      services,
       rateLimits,
       authentication,
       admission,
       arrivals,
-      cursors: createCursors(world.cursorKey),
+      cursors: createCursors(services.cursorKey),
       forwarding,
     }),
   )
-  app.use(unmatched(world))
+  app.use(unmatched(services))
   return app
 }

@@ -66,7 +66,7 @@ export function endpoint(route: Route, parts: EndpointParts): Middleware {
 /** One route with everything that depends on the route alone. */
 class Endpoint {
   readonly #route: Route
-  readonly #world: Services
+  readonly #services: Services
   readonly #entrance: Entrance
   readonly #syntax: RequestSyntax
   readonly #body: BodyValidator | null
@@ -76,9 +76,9 @@ class Endpoint {
   readonly #method: string
 
   constructor(route: Route, parts: EndpointParts) {
-    const { world, cursors, arrivals, forwarding } = parts
+    const { services, cursors, arrivals, forwarding } = parts
     this.#route = route
-    this.#world = world
+    this.#services = services
     this.#entrance = new Entrance(route, parts)
     this.#syntax = new RequestSyntax(route, cursors)
     this.#body = route.body === undefined ? null : compileBody(route.body, route.success.schema)
@@ -125,9 +125,9 @@ class Endpoint {
       request.body = value
     }
     // The deadline starts when the body has arrived, so a slow connection costs the client no time.
-    request.deadline = this.#world.clock.now() + patienceMs(context)
+    request.deadline = this.#services.clock.now() + patienceMs(context)
     if (isForm) request.upload = this.#arrivingUpload(context, party, place)
-    const answer = this.#route.handle(request, this.#world)
+    const answer = this.#route.handle(request, this.#services)
     send(context, request.requestId, answer instanceof Promise ? await answer : answer)
   }
 
@@ -157,7 +157,7 @@ class Endpoint {
     }
     return {
       ...idempotencyOf(command, key),
-      problemRequest: { problemBase: this.#world.problemBase, instance, requestId },
+      problemRequest: { problemBase: this.#services.problemBase, instance, requestId },
     }
   }
 
@@ -168,7 +168,7 @@ class Endpoint {
   ): Promise<number | bigint | null> {
     const { current } = this.#route
     if (current === undefined) return null
-    const found = await current({ tenant, principal, params }, this.#world)
+    const found = await current({ tenant, principal, params }, this.#services)
     if (found === null) refuseNotFound()
     if (sent === null) return null
     const etag = etagOf(found)
@@ -185,10 +185,10 @@ class Endpoint {
   ): Promise<AnswerBytes> {
     const { exists } = this.#route
     if (idempotency !== null) {
-      const record = await this.#world.findIdempotencyRecord(idempotency.id)
+      const record = await this.#services.findIdempotencyRecord(idempotency.id)
       if (record !== null) return recordedAnswer(record, idempotency)
     }
-    if (exists !== undefined && !(await exists(tenant as Tenant, params, this.#world))) {
+    if (exists !== undefined && !(await exists(tenant as Tenant, params, this.#services))) {
       refuseNotFound()
     }
     throw new ProblemError({ slug: 'validation-error', detail: 'Some fields of the body are not valid.', errors })
@@ -200,11 +200,11 @@ class Endpoint {
     const ids = request.tenant === null ? [] : idsOf(problem, request)
     if (request.tenant === null || ids.length === 0) return error
     try {
-      const kinds = await this.#world.integration.kindsOfIds(request.tenant.id, ids)
+      const kinds = await this.#services.integration.kindsOfIds(request.tenant.id, ids)
       return kinds.size === 0 ? error : new ProblemError(problemWithKinds(problem, request, kinds))
     } catch (failure) {
       // The refusal is right without the words, so a database that is away does not make a 503 of it.
-      this.#world.log.warn({ err: failure, requestId: request.requestId }, 'the kinds of refused ids are not known')
+      this.#services.log.warn({ err: failure, requestId: request.requestId }, 'the kinds of refused ids are not known')
       return error
     }
   }

@@ -22,7 +22,7 @@ const USER_AGENT_MAX = 256
 
 /** The parts that all entrances share. */
 export interface EntranceParts {
-  readonly world: Services
+  readonly services: Services
   readonly authentication: Authentication
   readonly rateLimits: RateLimits | null
   /** Null on a single node. */
@@ -38,10 +38,10 @@ export class Entrance {
   /** Null where the route's requests are answered by the node that they reach. */
   readonly #forwarding: Forwarding | null
 
-  constructor(route: Route, { world, authentication, rateLimits, forwarding }: EntranceParts) {
+  constructor(route: Route, { services, authentication, rateLimits, forwarding }: EntranceParts) {
     this.#route = route
     this.#authentication = authentication
-    this.#authorisation = new Authorisation(route, world)
+    this.#authorisation = new Authorisation(route, services)
     this.#gate = createGate(route, rateLimits)
     // A request without a tenant has no home. A new credential is answered by the node where the credential is used.
     const goesHome =

@@ -17,7 +17,7 @@ export const getHealth = route({
   problems: [],
   limits: 'none',
   atRoot: true,
-  handle: (_context, world) => json(200, world.health()),
+  handle: (_context, services) => json(200, services.health()),
 })
 
 export const getReady = route({
@@ -40,8 +40,8 @@ export const getReady = route({
   problems: ['service-unavailable'],
   limits: 'none',
   atRoot: true,
-  handle: async (_context, world) => {
-    const readiness = await world.readiness()
+  handle: async (_context, services) => {
+    const readiness = await services.readiness()
     return json(readiness.status === 'ready' ? 200 : 503, readiness)
   },
 })

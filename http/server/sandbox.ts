@@ -34,10 +34,10 @@ export interface SandboxOptions {
  * Seeds the sandbox, or finds it seeded. Its keys derive from the service's secret: they are lost only if the secret
  * and the file both are.
  */
-export async function openSandbox({ config, ...world }: SandboxOptions): Promise<Sandbox> {
+export async function openSandbox({ config, ...deps }: SandboxOptions): Promise<Sandbox> {
   const kept = await readSandbox(sandboxFile(config))
-  const { operator, customer } = await seedSandbox({ ...world, kept })
-  const { staff, members } = await seedPeople(world, { operatorId: operator.id, customerId: customer.id })
+  const { operator, customer } = await seedSandbox({ ...deps, kept })
+  const { staff, members } = await seedPeople(deps, { operatorId: operator.id, customerId: customer.id })
   return { operator: { ...operator, staff }, customer: { ...customer, members } }
 }
 
@@ -61,16 +61,20 @@ async function readSandbox(path: string): Promise<Sandbox | null> {
   return content as Sandbox
 }
 
-/** Writes sandbox.json, readable by its owner alone, in one step: a reader sees the old file or the new one. */
+/**
+ * Writes sandbox.json, readable by its owner alone, in one step: a reader sees the old file or the new one. Nodes that
+ * start together in one directory write a file each.
+ */
 export async function keepSandbox(config: Config, baseUrl: string, sandbox: Sandbox): Promise<void> {
   const path = sandboxFile(config)
   // The members are named, because the stored sandbox also holds the address of an earlier start.
   const { operator, customer } = sandbox
   await mkdir(config.dataDir, { recursive: true })
-  await writeFile(`${path}.new`, `${JSON.stringify({ baseUrl: `${baseUrl}/v1`, operator, customer }, null, 2)}\n`, {
+  const written = `${path}.${process.pid}.new`
+  await writeFile(written, `${JSON.stringify({ baseUrl: `${baseUrl}/v1`, operator, customer }, null, 2)}\n`, {
     mode: 0o600,
   })
-  await rename(`${path}.new`, path)
+  await rename(written, path)
 }
 
 const sandboxFile = ({ dataDir }: Config): string => join(dataDir, 'sandbox.json')

@@ -49,7 +49,7 @@ export interface Patience {
  * Creates an HTTP server that answers broken HTTP with problem documents. It does not listen yet; its owner answers the
  * requests (event `request`).
  */
-export function createHttpServer(world: Pick<Services, 'ids' | 'problemBase'>, patience: Patience = {}): Server {
+export function createHttpServer(services: Pick<Services, 'ids' | 'problemBase'>, patience: Patience = {}): Server {
   const {
     headersTimeoutMs = HEADERS_TIMEOUT_MS,
     requestTimeoutMs = REQUEST_TIMEOUT_MS,
@@ -85,9 +85,9 @@ export function createHttpServer(world: Pick<Services, 'ids' | 'problemBase'>, p
       return
     }
     const problem = problemOf(error.code)
-    const requestId = world.ids.next()
+    const requestId = services.ids.next()
     // The request could not be parsed, not even its path.
-    const body = problemBody(problem, { problemBase: world.problemBase, instance: '/', requestId })
+    const body = problemBody(problem, { problemBase: services.problemBase, instance: '/', requestId })
     socket.end(
       [
         `HTTP/1.1 ${problemStatus(problem)} ${problem.slug === 'headers-too-large' ? 'Request Header Fields Too Large' : 'Bad Request'}`,

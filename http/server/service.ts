@@ -41,7 +41,7 @@ export interface Overrides extends NodeOverrides, NounOverrides {
    */
   readonly refuseWhenLate?: boolean
   /** Replaces the payment commands, over the same storage: a baseline of the bench. */
-  readonly commands?: (database: Database, world: Pick<Services, 'ids' | 'clock' | 'problemBase'>) => PaymentCommands
+  readonly commands?: (database: Database, services: Pick<Services, 'ids' | 'clock' | 'problemBase'>) => PaymentCommands
 }
 
 /** A running node of the service. */

@@ -105,7 +105,7 @@ function fault(field: string, code: FieldErrorCode, message: string, params?: Fi
 }
 
 /** Validates a recipient whose members have the right types. */
-export function validateRecipient(world: ValidationDeps, input: RecipientInput): Validation {
+export function validateRecipient(deps: ValidationDeps, input: RecipientInput): Validation {
   const errors: FieldError[] = []
   const wrongCurrency = currencyFault(input.currency)
   if (wrongCurrency !== null) errors.push({ field: '/currency', ...wrongCurrency })
@@ -123,8 +123,8 @@ export function validateRecipient(world: ValidationDeps, input: RecipientInput):
   // The checks need members of the right form.
   if (errors.length > 0) return { errors }
   const bank = completed(market, sent, errors)
-  errors.push(...checkErrors({ ...world, bank, bankCountry }, market, sent))
-  errors.push(...listErrors(world, currency, { bankCountry, bank }, errors))
+  errors.push(...checkErrors({ ...deps, bank, bankCountry }, market, sent))
+  errors.push(...listErrors(deps, currency, { bankCountry, bank }, errors))
   errors.push(...missingErrors({ currency, bankCountry, market, bank, hasAddress: input.address !== null }))
   if (market.nameChecks?.includes('kana') === true && halfWidthName(input.name) === null) {
     errors.push(

@@ -51,8 +51,8 @@ export interface SandboxOperator {
 }
 
 /** Makes an operator with an active connection to the sandbox bank. */
-export async function createSandboxOperator(world: SeedDeps, name = OPERATOR_NAME): Promise<SandboxOperator> {
-  return await inTransaction(world, (tx) => insertOperator(tx, name))
+export async function createSandboxOperator(deps: SeedDeps, name = OPERATOR_NAME): Promise<SandboxOperator> {
+  return await inTransaction(deps, (tx) => insertOperator(tx, name))
 }
 
 /**
@@ -62,18 +62,18 @@ export async function createSandboxOperator(world: SeedDeps, name = OPERATOR_NAM
  * @throws the driver's errors; then nothing was written.
  */
 export async function createSandboxCustomers(
-  world: SeedDeps & SandboxOperator,
+  deps: SeedDeps & SandboxOperator,
   specs: readonly CustomerSpec[],
 ): Promise<CreatedCustomer[]> {
-  return await inTransaction(world, (tx) => insertCustomers(tx, world, specs))
+  return await inTransaction(deps, (tx) => insertCustomers(tx, deps, specs))
 }
 
 /** Makes a single such customer. */
 export async function createSandboxCustomer(
-  world: SeedDeps & SandboxOperator,
+  deps: SeedDeps & SandboxOperator,
   spec: CustomerSpec,
 ): Promise<CreatedCustomer> {
-  const [created] = await createSandboxCustomers(world, [spec])
+  const [created] = await createSandboxCustomers(deps, [spec])
   return created!
 }
 

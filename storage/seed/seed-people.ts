@@ -63,28 +63,28 @@ interface Wanted {
  * @throws the driver's errors; then nothing was written
  */
 export async function seedPeople(
-  world: SeedPeopleDeps,
+  deps: SeedPeopleDeps,
   sandbox: { readonly operatorId: string; readonly customerId: string },
 ): Promise<SandboxPeople> {
-  const { database } = world
-  const [owner, approver, preparer] = MEMBERS.map((role) => wanted(world, role, 'customer')) as [Wanted, Wanted, Wanted]
-  const staff = STAFF.map((role) => wanted(world, role, 'operator'))
+  const { database } = deps
+  const [owner, approver, preparer] = MEMBERS.map((role) => wanted(deps, role, 'customer')) as [Wanted, Wanted, Wanted]
+  const staff = STAFF.map((role) => wanted(deps, role, 'operator'))
   const all = [owner, approver, preparer, ...staff]
 
   // Hashing is slow on purpose, so it is done before the lock, and only for missing users.
   const missing = await inTransaction(database, async (client) => {
     const found: Wanted[] = []
-    for (const one of all) if (!(await isThere(client, world, one))) found.push(one)
+    for (const one of all) if (!(await isThere(client, deps, one))) found.push(one)
     return found
   })
   if (missing.length > 0) {
-    const hashes = await Promise.all(missing.map(({ person }) => world.hashPassword(person.password)))
+    const hashes = await Promise.all(missing.map(({ person }) => deps.hashPassword(person.password)))
     await inTransaction(database, async (client) => {
       await client.query(`select pg_advisory_xact_lock(${PEOPLE_LOCK})`)
       for (const [index, one] of missing.entries()) {
         // Another node may have made the user meanwhile.
-        if (!(await isThere(client, world, one)))
-          await make(client, world, one, { ...sandbox, passwordHash: hashes[index] as string })
+        if (!(await isThere(client, deps, one)))
+          await make(client, deps, one, { ...sandbox, passwordHash: hashes[index] as string })
       }
     })
   }

@@ -81,10 +81,10 @@ export async function insertRows(client: pg.PoolClient, table: string, rows: rea
 }
 
 export async function inTransaction<Result>(
-  world: SeedDeps & { readonly secrets?: Pick<SecretBox, 'derive'> },
+  deps: SeedDeps & { readonly secrets?: Pick<SecretBox, 'derive'> },
   work: (tx: SeedTransaction) => Promise<Result>,
 ): Promise<Result> {
-  const { database, clock, ids, secrets, random = randomBytes } = world
+  const { database, clock, ids, secrets, random = randomBytes } = deps
   const keyBytes = (tenantId: string) => (secrets === undefined ? random : derivedBytes(secrets, tenantId))
   return await database.hold(async (client, broken) => {
     // Accounts are made within the same transaction, at their first use.

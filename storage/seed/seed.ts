@@ -50,14 +50,14 @@ const START_TOGETHER_MS = 10_000
  * @throws the driver's errors; then nothing was written.
  */
 export async function seedSandbox(
-  world: SeedDeps & { readonly kept: SandboxContent | null; readonly secrets?: Pick<SecretBox, 'derive'> },
+  deps: SeedDeps & { readonly kept: SandboxContent | null; readonly secrets?: Pick<SecretBox, 'derive'> },
 ): Promise<SandboxContent> {
-  return await inTransaction(world, async (tx) => {
+  return await inTransaction(deps, async (tx) => {
     await tx.client.query(`select pg_advisory_xact_lock(${SEED_LOCK})`)
     const found = await findSeed(tx)
     if (found !== null) {
       await provideSandboxAccounts(tx.client, { ids: tx.ids, now: tx.now, balances: { operatorId: found.operatorId } })
-      return await renewKeys(tx, found, world.kept)
+      return await renewKeys(tx, found, deps.kept)
     }
     return await makeSeed(tx)
   })
