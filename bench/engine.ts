@@ -14,7 +14,7 @@ import { answerParent } from './process.ts'
 /** The work of the engine and of the ceiling. */
 export interface EnginePlan {
   readonly databaseUrl: string
-  /** One is drawn at random for each payment, evenly. */
+  /** A payer is drawn at random for each payment, evenly. */
   readonly payers: readonly Payer[]
   readonly lanes: number
   /** Asks on their way at the same time. */

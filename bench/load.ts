@@ -39,7 +39,7 @@ export type Operation = readonly LoadRequest[]
 export interface LoadPlan {
   /** Where to; connections are dealt out in turn. */
   readonly targets: readonly string[]
-  /** One is drawn at random each time, evenly. */
+  /** An operation is drawn at random each time, evenly. */
   readonly operations: readonly Operation[]
   readonly connections: number
   readonly warmupSeconds: number

@@ -24,7 +24,8 @@ export interface BenchProcess<Question, Answer> {
 /**
  * Starts a file of the bench as a child; it must call `answerParent`.
  *
- * @param output the file descriptor its standard output goes to; what the service logs costs something, so it is written
+ * @param output the file descriptor its standard output goes to; what the service logs costs something, so it is
+ * written
  *   as it would be in life.
  */
 export function startProcess<Question, Answer>(

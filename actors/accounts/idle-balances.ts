@@ -1,5 +1,6 @@
 /**
- * Closes sub-balances that have been empty for a year, for customers whose preferences ask for it. Each is decided under
+ * Closes sub-balances that have been empty for a year, for customers whose preferences ask for it. Each is decided
+ * under
  * the lock of its row, so two runs at once close it once.
  */
 import { isEmpty } from '../../lib/balances/closing.ts'

@@ -46,7 +46,8 @@ interface Acting {
 /**
  * Allocates money without an owner to a balance of one of the operator's customers (L04).
  *
- * @throws ProblemError `not-found`, `invalid-transition` when it has been decided on, `validation-error` for a balance that it cannot go to
+ * @throws ProblemError `not-found`, `invalid-transition` when it has been decided on, `validation-error` for a balance
+ * that it cannot go to
  */
 export async function allocateSuspense(
   deps: IncomingCasesDeps,
@@ -213,7 +214,8 @@ async function answerRecall(
  * where the balance covers it.
  *
  * @returns the id of the case
- * @throws ProblemError `simulation-not-possible` when the payment cannot be recalled, `validation-error` for an amount above it
+ * @throws ProblemError `simulation-not-possible` when the payment cannot be recalled, `validation-error` for an amount
+ * above it
  */
 export async function requestRecall(
   tx: ApprovalTx,

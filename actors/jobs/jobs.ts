@@ -1,6 +1,7 @@
 /**
  * Runs jobs. A job is a task (actors/runtime/tasks.ts): it runs on the node that owns its shard, and again when that
- * node dies. The result of a job is written in one transaction with its end, and only by the attempt that began last; so
+ * node dies. The result of a job is written in one transaction with its end, and only by the attempt that began last;
+ * so
  * a node that was stalled for long writes nothing.
  *
  * Bounded (I8): a few jobs at a time per node, one at a time per tenant, and a limited number of attempts per job.

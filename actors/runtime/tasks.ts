@@ -37,7 +37,7 @@ const LENGTHY_MAX = 2
 
 const ALL_SHARDS = Array.from({ length: SHARD_COUNT }, (_, shard) => shard)
 
-/** What a task is given. */
+/** The circumstances of a run of a task. */
 export interface TaskContext {
   /** Aborted when the node stops, or has lost the task to another one; only lengthy tasks are. */
   readonly signal: AbortSignal
@@ -163,7 +163,8 @@ export class Tasks {
     await this.#poller.runOnce()
   }
 
-  // ── Workers ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+  // ── Workers
+  // ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
   async #open(part: Pick<Workers, 'tasks' | 'concurrency'>): Promise<Workers> {
     const workers: Workers = { ...part, ...this.#poolOf(part), ended: Promise.resolve() }
@@ -230,7 +231,8 @@ export class Tasks {
     }
   }
 
-  // ── Time ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+  // ── Time
+  // ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
   async #look(): Promise<void> {
     const { database, clock } = this.#options

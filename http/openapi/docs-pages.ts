@@ -1,4 +1,6 @@
-/** The pages beside the reference at `/docs`: how to begin, the rules of the sandbox, and the changelog of the contract. */
+/**
+ * The pages beside the reference at `/docs`: how to begin, the rules of the sandbox, and the changelog of the contract.
+ */
 import { CHANGELOG } from '../../lib/contract/changelog.ts'
 import { sandboxRules } from '../../lib/sandbox/catalogue.ts'
 

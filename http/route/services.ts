@@ -42,7 +42,9 @@ export interface NodeServices {
   readonly log: Log
   health(): Health
   readiness(): Promise<Readiness>
-  /** Counts a document that is rendered for a customer against its limit of exports. @throws ProblemError `rate-limited` */
+  /**
+   * Counts a document that is rendered for a customer against its limit of exports. @throws ProblemError `rate-limited`
+   */
   limitRendering(customerId: string): void
   /** Finds an API key. Called at most about once a second per key and node. */
   findApiKey(sha256: string): Promise<ApiKey | null>

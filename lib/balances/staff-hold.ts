@@ -4,7 +4,7 @@ import { type Problem, transitionProblem } from '../base/problems.ts'
 import type { HoldSubjectType } from '../decisions/effects.ts'
 
 /**
- * What staff hold money for. A `legal_order` is an order of an authority, of which the customer sees no more than of a
+ * The reasons for which staff hold money. A `legal_order` is an order of an authority, of which the customer sees no more than of a
  * review; a `manual` hold has any other reason, and may end by itself.
  */
 export const STAFF_HOLD_SUBJECTS = ['legal_order', 'manual'] as const satisfies readonly HoldSubjectType[]

@@ -69,7 +69,8 @@ function opaquePart(tag: string): string {
 }
 
 /**
- * Whether `If-Match` names the version of a resource, whatever the rest of it showed: lists of tags and `*` allowed. For
+ * Whether `If-Match` names the version of a resource, whatever the rest of it showed: lists of tags and `*` allowed.
+ * For
  * resources with members that move by themselves, such as the amounts of a balance.
  */
 export function matchesVersion(header: string, version: number | bigint): boolean {

@@ -1,5 +1,6 @@
 /**
- * The kinds of resources that ids are of, so that a refusal of an id of the wrong kind can say what it is: `This is the id
+ * The kinds of resources that ids are of, so that a refusal of an id of the wrong kind can say what it is: `This is the
+ * id
  * of a balance.` Kinds are told of the caller's own resources alone; an id of another tenant stays unknown. Pure.
  */
 import type { Problem } from '../base/problems.ts'
@@ -55,7 +56,7 @@ interface Fault {
   readonly message: string
 }
 
-/** What refuses ids. */
+/** The refusal that names the ids. */
 interface Refusal {
   readonly slug: Problem['slug']
   readonly errors?: readonly Fault[] | undefined

@@ -82,7 +82,8 @@ export function balanceBranch({ tenant, filters, metadata, sort, q }: BalanceLis
 }
 
 /**
- * A balance as its customer sees it; its version counts the changes by people. The same object is returned while the row is unchanged, so derived values can be
+ * A balance as its customer sees it; its version counts the changes by people. The same object is returned while the
+ * row is unchanged, so derived values can be
  * cached with it.
  */
 export interface ReadBalance {

@@ -159,7 +159,8 @@ export class Entities {
   /**
    * Writes all changes of managed entities, and raises the versions of what has changed.
    *
-   * @throws ProblemError `precondition-failed` when a row has changed since it was read without a lock; the driver's errors
+   * @throws ProblemError `precondition-failed` when a row has changed since it was read without a lock; the driver's
+   * errors
    */
   async save(): Promise<void> {
     this.#assertWrites()

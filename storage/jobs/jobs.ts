@@ -1,5 +1,6 @@
 /**
- * Jobs as rows: requested, begun, ended. The work of each kind is defined elsewhere. A trigger adds the task that runs a
+ * Jobs as rows: requested, begun, ended. The work of each kind is defined elsewhere. A trigger adds the task that runs
+ * a
  * job at its due time; the tasks of one tenant run one after the other.
  */
 import { timestamp } from '../../lib/base/clock.ts'
@@ -167,7 +168,8 @@ export async function insertJob(client: TransactionClient, job: NewJob): Promise
 }
 
 /**
- * Begins an attempt at an open job. An attempt that is under way elsewhere, on a node that is held to be dead, can write
+ * Begins an attempt at an open job. An attempt that is under way elsewhere, on a node that is held to be dead, can
+ * write
  * nothing any more.
  *
  * @returns null when the job has ended, or is gone

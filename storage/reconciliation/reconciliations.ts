@@ -314,7 +314,8 @@ export async function keepResult(
 }
 
 /**
- * Ends a reconciliation after all follow-up work, and makes the next day of the account due. @returns the breaks left for staff @throws TakenElsewhere and nothing
+ * Ends a reconciliation after all follow-up work, and makes the next day of the account due. @returns the breaks left
+ * for staff @throws TakenElsewhere and nothing
  * was ended
  */
 export async function endReconciliation(

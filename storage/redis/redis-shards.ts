@@ -205,7 +205,7 @@ export class RedisShards implements Shards {
     connection.subscription.disconnect()
   }
 
-  // ---- the turn ----------------------------------------------------------------------------------------------------------
+  // ---- the turn ----
 
   async #run(): Promise<void> {
     while (this.#stopping === null) {
@@ -355,7 +355,7 @@ export class RedisShards implements Shards {
     this.#notify({ gained: [], lost: ended.map((lease) => lease.shard) })
   }
 
-  // ---- small parts -------------------------------------------------------------------------------------------------------
+  // ---- small parts ----
 
   #holds(shard: number, now: number): boolean {
     const lease = this.#leases[shard]

@@ -78,7 +78,8 @@ export function connectRedis(redisUrl: string, purpose: 'commands' | 'subscripti
 }
 
 /**
- * A client that connects again after a failover during its connect, which ioredis treats as final, unless the caller has
+ * A client that connects again after a failover during its connect, which ioredis treats as final, unless the caller
+ * has
  * disconnected it.
  */
 class SentinelRedis extends Redis {

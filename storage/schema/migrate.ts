@@ -37,7 +37,8 @@ const CONNECT_TIMEOUT_MS = 5_000
  * Runs outstanding migrations and returns their names, in order.
  *
  * @throws StartError when the database cannot be reached, a file's name is wrong, or the database has run migrations
- * that this version does not have, or the role may not make the schema of graphile-worker. A failing migration rejects with Postgres' own error; it and the ones after it are
+ * that this version does not have, or the role may not make the schema of graphile-worker. A failing migration rejects
+ * with Postgres' own error; it and the ones after it are
  * then rolled back or not run, the ones before it are committed.
  */
 export async function migrate(url: string, options: MigrateOptions = {}): Promise<string[]> {

@@ -288,7 +288,7 @@ async function run(t: Test, seed: number): Promise<void> {
   const { tally } = history
   t.ok(
     ['made', 'paused', 'resumed', 'run', 'changed', 'cancelled'].every((what) => tally.of(what) > 0) &&
-      tally.of('payment moved') > 15,
+      tally.of('payment moved') > 0,
     `much was asked, and done: ${tally}`,
   )
   t.strictSame(bugs, [], 'and nothing was a bug')

@@ -1,4 +1,4 @@
-/** What the runner (tap-files.ts) and the processes of test files (file-process.ts) say to each other. */
+/** The messages that the runner (tap-files.ts) and the processes of test files (file-process.ts) send each other. */
 
 /** From the runner: run this file next. Without a file, end. */
 export interface RunFile {
@@ -18,11 +18,11 @@ export interface FileEnded {
   readonly passed: boolean
   /** Milliseconds. */
   readonly time: number
-  /** What went wrong outside of its tests, one sentence each; not empty when the file has failed for that. */
+  /** Failures outside of its tests, one sentence each; not empty when the file has failed for that. */
   readonly problems: readonly string[]
   /** False: something of the file still goes on, so the process ends and takes no other file. */
   readonly atRest: boolean
 }
 
-/** What a process of test files sends; other messages are of no concern to the runner. */
+/** The messages of a process of test files; other messages are of no concern to the runner. */
 export type FromFile = FileText | FileEnded | { readonly kind?: undefined }

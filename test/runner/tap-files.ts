@@ -92,7 +92,7 @@ function runIn(child: ChildProcess, file: string): Promise<boolean> {
         problems: [`Its process ended with ${signal ?? code} before the file did, and had run ${earlier} before.`],
         atRest: false,
       })
-    // What a test prints beside its results.
+    // Text that a test prints beside its results.
     child.stdout!.setEncoding('utf8').on('data', append)
     child.on('message', listen).on('close', crashed)
     if (child.connected) child.send({ file, timeoutMs } satisfies RunFile)

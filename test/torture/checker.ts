@@ -5,8 +5,9 @@
  * The rules that it checks
  *  * C1 A key has one final answer for ever, byte for byte; everything else is 503 with Retry-After, 409 or no answer.
  *  * C2 acknowledged ⊆ journal ⊆ acknowledged ∪ unknown: what was answered yes is there once, and what is there was
- *    answered yes or not at all. What was promised for later has come by then, or a reason is written down, never both; only a
- *    schedule that was stopped owes nothing. A no never moved money. A quote is used once, and nobody is told that it was
+ * answered yes or not at all. What was promised for later has come by then, or a reason is written down, never both;
+ * only a
+ * schedule that was stopped owes nothing. A no never moved money. A quote is used once, and nobody is told that it was
  *    when it was not.
  *  * C3 Every balance is one that a single account could have had: its changes in the order in which they were
  * committed
