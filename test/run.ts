@@ -38,7 +38,7 @@ const COMPARES_TIMES = 'test/faults/slow-requests.test.ts'
 const MANY_PROCESSES = /^test\/(?:faults|start|storage\/redis)\//
 const PHASES = [
   { jobs: 1, holds: (file: string) => file === COMPARES_TIMES },
-  { jobs: 2, holds: (file: string) => MANY_PROCESSES.test(file) && file !== COMPARES_TIMES },
+  { jobs: 3, holds: (file: string) => MANY_PROCESSES.test(file) && file !== COMPARES_TIMES },
   { jobs: 4, holds: (file: string) => !MANY_PROCESSES.test(file) },
 ] as const
 

@@ -17,10 +17,10 @@ import {
   type NotCarriedOut,
 } from '../../lib/exchange/approval.ts'
 import { forItself } from '../../lib/exchange/bought-for.ts'
-import { asContract } from '../../lib/exchange/contract.ts'
+import { asContract, type Contract } from '../../lib/exchange/contract.ts'
 import type { ExchangeRecord } from '../../lib/exchange/exchange.ts'
 import { depositFor, partnerDate } from '../../lib/exchange/forward-terms.ts'
-import { beginApproved } from '../../lib/exchange/open-contract.ts'
+import { beginApproved, depositOfApproved, type DepositPaid } from '../../lib/exchange/open-contract.ts'
 import type { Priced } from '../../lib/exchange/pricing.ts'
 import { requote } from '../../lib/exchange/requote.ts'
 import type { ExchangeTerms } from '../../lib/operators/exchange-terms.ts'
@@ -36,6 +36,7 @@ import { balanceStatus } from '../../storage/balances/staff-holds.ts'
 import { takeAvailable } from '../../storage/balances/balance-funds.ts'
 import type { ApprovalSubject, SubjectOutcome } from '../approvals/approval-subject.ts'
 import type { FxPartner } from '../providers/fx.ts'
+import { accountsOfContract } from './exchange-contracts.ts'
 
 export interface ExchangeSubjectOptions {
   readonly desks: Pick<ExchangeFactsCache, 'within'>
@@ -105,18 +106,17 @@ export async function carryOut(
   const { client, ids, now } = tx
   const desk = await options.desks.within(client).of(exchange.customerId)
   if (desk === null) throw new Error(`The customer ${exchange.customerId} of an exchange has vanished.`)
-  const { quoteExpiresAt, holdMinutes } = JSON.parse(approval.payload as string) as ExchangePayload
+  const payload = JSON.parse(approval.payload as string) as ExchangePayload
+  const { quoteExpiresAt, holdMinutes } = payload
   const priced = now < quoteExpiresAt ? null : anew(options, exchange, desk.terms, now)
   if (priced === 'rate_moved') return reject(tx, exchange, 'rate_moved', payment)
   if (exchange.kind !== 'spot') {
     const { forwardDepositBps: depositBps } = desk.terms
-    return beginApproved(asContract(exchange), priced, {
-      ids,
-      now,
-      sandbox: options.sandbox,
-      holdMinutes,
-      depositOf: (sellAmount) => depositFor(sellAmount, { depositBps, sandbox: options.sandbox }),
-    })
+    const { sandbox } = options
+    const contract = asContract(exchange)
+    const depositOf = (sellAmount: bigint) => depositFor(sellAmount, { depositBps, sandbox })
+    const pays = await takeDeposit(options, tx, contract, payload, depositOfApproved(contract, priced, depositOf))
+    return beginApproved(contract, priced, { ids, now, sandbox, holdMinutes, depositOf }, pays)
   }
   const beyond = priced === null ? 0n : priced.sell - exchange.sellAmount
   if (beyond > 0n && !(await takeAvailable(client, exchange.sellBalanceId, beyond)))
@@ -131,6 +131,27 @@ export async function carryOut(
     valueDate: dateIn(now, 'UTC'),
     now,
   })
+}
+
+/**
+ * Takes the deposit from the balance that the request named for it; null when it named none, or when the balance has too
+ * little by now or is not active: then the deposit is due as that of any forward.
+ */
+async function takeDeposit(
+  { accounts }: Pick<ExchangeSubjectOptions, 'accounts'>,
+  { client, now }: ApprovalTx,
+  contract: Contract,
+  { deposit }: Pick<ExchangePayload, 'deposit'>,
+  amount: bigint | null,
+): Promise<DepositPaid | null> {
+  if (deposit == null || amount === null || amount === 0n) return null
+  if (!(await takeAvailable(client, deposit.balanceId, amount))) return null
+  if ((await balanceStatus(client, deposit.balanceId)) !== 'active') return null
+  return {
+    ...deposit,
+    accounts: await accountsOfContract({ accounts: accounts.within(client) }, contract),
+    valueDate: dateIn(now, 'UTC'),
+  }
 }
 
 /** Prices the exchange at the rate that holds now; `rate_moved` where there is no rate or it moved too far. */

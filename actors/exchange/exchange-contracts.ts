@@ -15,7 +15,7 @@ import type { StoredOutcome } from '../../storage/commit/idempotency-section.ts'
 import type { Database } from '../../storage/db/database.ts'
 import type { ExchangeFactsCache } from '../../storage/exchange/exchange-facts.ts'
 import { findExchange } from '../../storage/exchange/exchanges.ts'
-import type { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
+import type { InternalAccountCache, InternalAccountReader } from '../../storage/journal/internal-account-cache.ts'
 import type { OrderNumbers } from '../../storage/payments/order-numbers.ts'
 import type { ContractReply } from '../balances/balance.ts'
 import type { ActorSystem } from '../runtime/system.ts'
@@ -68,7 +68,7 @@ export async function rereadContract(database: Database, id: string): Promise<Co
 
 /** Reads the internal accounts of the sold currency, for a forward including the customer's deposits. */
 export async function accountsOfContract(
-  { accounts }: Pick<ContractDeps, 'accounts'>,
+  { accounts }: { readonly accounts: InternalAccountReader },
   {
     operatorId,
     connectionId,

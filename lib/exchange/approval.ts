@@ -43,11 +43,13 @@ export interface ExchangePayload {
   readonly quoteExpiresAt: number
   /** The minutes that a held rate is held; null for other kinds. */
   readonly holdMinutes: number | null
+  /** The balance that pays the deposit of a forward as soon as it is approved; `places`: the partner keeps the deposit. */
+  readonly deposit?: { readonly balanceId: string; readonly places: boolean } | null
 }
 
 /**
  * Builds the approval that an exchange must wait for, with its event; null when it needs none. `exchange` is the
- * exchange as it would be without approval.
+ * exchange as it would be without approval, `deposit` the balance that pays a forward's deposit as soon as it is approved.
  */
 export function approvalOf(
   { id: balanceId, name, exchangePolicy: policy }: Pick<BalanceState, 'id' | 'name' | 'exchangePolicy'>,
@@ -56,6 +58,7 @@ export function approvalOf(
   approving: ExchangeApproving,
   ids: IdSource,
   now: number,
+  deposit: Exclude<ExchangePayload['deposit'], undefined> = null,
 ): (Required<Pick<Effects, 'approvals' | 'events'>> & { readonly approvalId: string }) | null {
   const match = tierFor(
     policy,
@@ -64,7 +67,11 @@ export function approvalOf(
   )
   if (policy === null || match === null) return null
   const approvalId = ids.next()
-  const payload: ExchangePayload = { quoteExpiresAt: quote.expiresAt, holdMinutes: quote.holdMinutes }
+  const payload: ExchangePayload = {
+    quoteExpiresAt: quote.expiresAt,
+    holdMinutes: quote.holdMinutes,
+    deposit,
+  }
   return {
     approvalId,
     ...opening(

@@ -113,6 +113,7 @@ export function openContract(
     command.approving,
     ids,
     now,
+    pays === null ? null : { balanceId: balance.id, places: pays.places },
   )
   const opened: Contract =
     approval === null
@@ -184,14 +185,30 @@ export interface ApprovedContext {
   readonly depositOf: (sellAmount: bigint) => bigint
 }
 
-/** Starts an approved contract, at the present rate if its quote has expired. */
+/** The payment of a contract's deposit from a balance that has the money, in the same transaction. */
+export interface DepositPaid extends Pick<ContractContext, 'accounts' | 'valueDate'> {
+  readonly balanceId: string
+  readonly places: boolean
+}
+
+/** Returns the deposit that an approved contract needs, minor units of the currency sold; null when it needs none. */
+export function depositOfApproved(
+  contract: Contract,
+  priced: Priced | null,
+  depositOf: ApprovedContext['depositOf'],
+): bigint | null {
+  return priced === null || contract.deposit === null ? (contract.deposit?.required ?? null) : depositOf(priced.sell)
+}
+
+/** Starts an approved contract, at the present rate if its quote has expired, and with its deposit where it is paid. */
 export function beginApproved(
   contract: Contract,
   priced: Priced | null,
   { ids, now, sandbox, holdMinutes, depositOf }: ApprovedContext,
+  pays: DepositPaid | null,
 ): Effects {
   const { sell, buy } = priced ?? { sell: contract.sellAmount, buy: contract.buyAmount }
-  const required = priced === null || contract.deposit === null ? (contract.deposit?.required ?? null) : depositOf(sell)
+  const required = depositOfApproved(contract, priced, depositOf)
   const waiting: Contract = {
     ...contract,
     sellAmount: sell,
@@ -203,7 +220,23 @@ export function beginApproved(
     deposit: contract.kind === 'forward' ? firstDeposit(required, contract.sellCurrency, now + DEPOSIT_MS) : null,
     heldUntil: holdMinutes === null ? null : now + holdMinutes * MINUTE_MS,
   }
-  const next: Contract = { ...waiting, status: begun(waiting) }
+  const started: Contract = { ...waiting, status: begun(waiting) }
+  const paid = pays === null ? null : moveContract(started, { kind: 'deposit', amount: null, places: pays.places })
+  if (paid !== null && 'refused' in paid) throw new Error(paid.refused.detail)
+  // A contract that starts with its deposit paid is written once: one change, one update, one event.
+  const next: Contract = paid === null ? started : { ...contractAfter(started, paid, now), version: started.version }
+  const { postings = [] } =
+    paid === null || pays === null
+      ? {}
+      : contractEffects(started, paid, {
+          ...pays,
+          ids,
+          now,
+          sandbox,
+          by: 'member',
+          message: '',
+          payingBalanceId: pays.balanceId,
+        })
   const { deposit } = next
   return {
     exchangeChanges: [
@@ -219,7 +252,13 @@ export function beginApproved(
         ...(next.heldUntil === null ? {} : { heldUntil: next.heldUntil }),
         ...(deposit === null
           ? {}
-          : { depositStatus: deposit.status, depositRequired: deposit.required, depositDueAt: deposit.dueAt }),
+          : {
+              depositStatus: deposit.status,
+              depositRequired: deposit.required,
+              depositReceived: deposit.received,
+              depositPlaced: deposit.placed,
+              depositDueAt: deposit.dueAt,
+            }),
         ...(priced === null
           ? {}
           : {
@@ -230,6 +269,7 @@ export function beginApproved(
             }),
       },
     ],
+    postings,
     statusUpdates: [
       exchangeUpdate(
         next,
