@@ -31,15 +31,20 @@ const STOP_PATIENCE_MS = 10_000
 const FILE_TIMEOUT_S = 300
 
 /**
- * Files at once, on two cores, in turn: one that compares times of answers runs alone; those that start nodes or Redis
- * of their own have deadlines to keep; the others wait for something half of their time.
+ * Files at once, on two cores, in phases: one that compares times of answers runs alone; those that start nodes or Redis
+ * of their own have deadlines to keep and leave the cores idle half of the time, which one light file at a time uses; the
+ * others wait for something half of their time.
  */
 const COMPARES_TIMES = 'test/faults/slow-requests.test.ts'
 const MANY_PROCESSES = /^test\/(?:faults|start|storage\/redis)\//
+const LIGHT = /^test\/(?!faults\/|start\/|http\/|actors\/)/
 const PHASES = [
-  { jobs: 1, holds: (file: string) => file === COMPARES_TIMES },
-  { jobs: 3, holds: (file: string) => MANY_PROCESSES.test(file) && file !== COMPARES_TIMES },
-  { jobs: 4, holds: (file: string) => !MANY_PROCESSES.test(file) },
+  [{ jobs: 1, holds: (file: string) => file === COMPARES_TIMES }],
+  [
+    { jobs: 2, holds: (file: string) => MANY_PROCESSES.test(file) && file !== COMPARES_TIMES },
+    { jobs: 1, holds: (file: string) => LIGHT.test(file) && !MANY_PROCESSES.test(file) },
+  ],
+  [{ jobs: 4, holds: (file: string) => !LIGHT.test(file) && !MANY_PROCESSES.test(file) }],
 ] as const
 
 /**
@@ -152,12 +157,12 @@ async function runFiles(files: readonly string[]): Promise<boolean> {
       await mkdir(temporary)
       await chmod(temporary, 0o711)
       let passed = true
-      for (const { jobs, holds } of PHASES) {
+      const runPart = async ({ jobs, holds }: (typeof PHASES)[number][number]): Promise<boolean> => {
         const some = files.filter(holds)
-        if (some.length > 0 && !stopped.signal.aborted)
-          passed =
-            (await runTap({ files: some, jobs, postgresUrl: server.url, sandbox, compiled, temporary })) && passed
+        if (some.length === 0 || stopped.signal.aborted) return true
+        return await runTap({ files: some, jobs, postgresUrl: server.url, sandbox, compiled, temporary })
       }
+      for (const parts of PHASES) passed = (await Promise.all(parts.map(runPart))).every(Boolean) && passed
       return passed
     } finally {
       await server.stop()

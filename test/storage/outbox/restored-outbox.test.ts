@@ -48,7 +48,7 @@ async function open(t: Test) {
   const follow = async (follower: Follower, max: number, count = max) => {
     const followed: string[] = []
     await until(`${follower} has followed ${count}`, async () => {
-      followed.push(...(await pass(follower, max)))
+      followed.push(...(await pass(follower, Math.min(max, count - followed.length))))
       return followed.length >= count
     })
     return followed
