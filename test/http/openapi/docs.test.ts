@@ -143,7 +143,8 @@ t.test('a browser shows every operation, opens one and sends it, without a word 
     const { SCREENSHOT } = process.env
     if (SCREENSHOT !== undefined) await page.screenshot({ path: SCREENSHOT })
 
-    await page.locator('#operations-public-api-getHealth .opblock-summary').click()
+    await page.goto('about:blank')
+    await page.goto(`${url}/docs#/public-api/getHealth`, { waitUntil: 'networkidle' })
     await page.locator('#operations-public-api-getHealth .try-out__btn').click()
     await page.locator('#operations-public-api-getHealth .execute').click()
     const answer = page.locator('#operations-public-api-getHealth .live-responses-table tbody .response-col_status')
