@@ -195,9 +195,10 @@ export const PAYMENT_CHECKS: readonly Check[] = [
     name: 'recalls',
     promise:
       'a recall is told of when it was asked for and when it was decided, once each; one that is open will be looked after',
+    // Ids of events are drawn before their commands are decided, so the order of ids is not the order of decisions.
     sql: `select p.id as payment_id, p.status, p.recall::json->>'status' as recall, p.recall_due_at, e.statuses from payment p
       full join (
-        select object_id, array_agg(status order by id) as statuses from outbox where type = 'payment.recall_updated' and not sandbox group by 1) e on e.object_id = p.id
+        select object_id, array_agg(status order by status <> 'requested', status) as statuses from outbox where type = 'payment.recall_updated' and not sandbox group by 1) e on e.object_id = p.id
       where (p.recall is not null or e.object_id is not null) and (
         p.recall is null or (p.recall::json->>'status' = 'requested') <> (p.recall_due_at is not null) or p.status not in ('completed', 'returned')
         or (p.recall::json->>'status' = 'accepted' and p.status <> 'returned')

@@ -176,6 +176,7 @@ export async function openBooks(t: Test) {
       kind: 'request_recall',
       recall: newRecall('sepa', 'DUPL', 'Paid twice by mistake.', clock.now()),
     })
+  const expireRecall = async (id: string) => move(id, { kind: 'recall_expired' })
   const time = async (id: string) =>
     move(id, { kind: 'timeout', context: await context('EUR'), askAgainAt: clock.now() + 1000 })
 
@@ -247,6 +248,7 @@ export async function openBooks(t: Test) {
     reject,
     giveBack,
     recall,
+    expireRecall,
     time,
     hold,
     openBalance,

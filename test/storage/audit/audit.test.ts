@@ -93,6 +93,23 @@ t.test('a payment whose outcome was unknown for a while is right, too', async (t
   t.strictSame(await broken(books), [])
 })
 
+t.test('the events of a recall may have ids in any order, but each is there once', async (t) => {
+  const books = await openBooks(t)
+  const id = await books.pay()
+  await books.handOver(id)
+  await books.settle(id)
+  await books.recall(id)
+  await books.expireRecall(id)
+  t.strictSame(await broken(books), [])
+  const swapped = await books.client.query(
+    `update outbox set status = case status when 'requested' then 'expired' else 'requested' end where type = 'payment.recall_updated'`,
+  )
+  t.equal(swapped.rowCount, 2)
+  t.strictSame(await broken(books), [], 'an id is drawn before its command is decided')
+  await books.client.query(`update outbox set status = 'expired' where type = 'payment.recall_updated'`)
+  t.strictSame(await broken(books), ['recalls'])
+})
+
 t.test('every kind of corruption is found', async (t) => {
   const books = await openBooks(t)
   const made = await fill(books)
