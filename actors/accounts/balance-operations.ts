@@ -12,7 +12,7 @@ import type {
 } from '../../lib/balances/balance-schema.ts'
 import type { Command, CommandAnswer, Versioned } from '../../lib/commands/command.ts'
 import { recordChange } from '../commands/changes.ts'
-import { rereadBalance, state, type BalanceDeps } from './balance-record.ts'
+import { state, type BalanceDeps } from './balance-record.ts'
 import { openBalance } from './open-balance.ts'
 import { requestAccountDetails } from './request-account-details.ts'
 import { updateBalance } from './update-balance.ts'
@@ -26,7 +26,7 @@ export interface BalanceCommands {
     body: BalanceUpdate,
     expected: number | bigint | null,
   ): Promise<Versioned<Balance>>
-  close(by: Caller<'person'>, id: string, body: BalanceClose): Promise<Versioned<Balance>>
+  close(by: Caller<'person'>, id: string, command: Command<BalanceClose>): Promise<CommandAnswer<Balance, 200>>
   requestDetails(
     by: Caller<'person'>,
     id: string,
@@ -39,7 +39,7 @@ export function createBalanceCommands(deps: BalanceDeps): BalanceCommands {
   return {
     open: (by, command) => openBalance(deps, by, command),
     update: (by, id, body, expected) => updateBalance(deps, by, id, body, expected),
-    close: (by, id, body) => closeAndRecord(deps, by, id, body),
+    close: (by, id, command) => closeAndRecord(deps, by, id, command),
     requestDetails: (by, id, command) => requestAccountDetails(deps, by, id, command),
   }
 }
@@ -53,11 +53,13 @@ async function closeAndRecord(
   deps: BalanceDeps,
   by: Caller<'person'>,
   id: string,
-  { sweepToBalanceId = null }: BalanceClose,
-): Promise<Versioned<Balance>> {
+  command: Command<BalanceClose>,
+): Promise<CommandAnswer<Balance, 200>> {
   const { principal } = by
-  await closeBalance(
+  const { sweepToBalanceId = null } = command.body
+  return await closeBalance(
     deps,
+    command,
     {
       customerId: by.tenant.id,
       balanceId: id,
@@ -73,5 +75,4 @@ async function closeAndRecord(
         after: { ...state({ ...before, status, isDefault: false }), transferId },
       }),
   )
-  return await rereadBalance(deps, by, id)
 }

@@ -1,7 +1,6 @@
 /** The dependencies, the state in the trail, and the answer that commands of balances share. */
 import type { CloseBalanceDeps } from './close-balance.ts'
 import type { AccountPartner } from '../providers/account-partner.ts'
-import type { RunOnceDeps } from '../commands/run-once.ts'
 import { refuseNotFound } from '../../lib/base/problems.ts'
 import type { BalanceRecord } from '../../storage/balances/balance-changes.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
@@ -9,7 +8,7 @@ import type { Balance } from '../../lib/balances/balance-schema.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
 
-export interface BalanceDeps extends CloseBalanceDeps, Pick<RunOnceDeps, 'findIdempotencyRecord'> {
+export interface BalanceDeps extends CloseBalanceDeps {
   readonly accountPartner: AccountPartner
   readonly queries: { getBalance(tenant: Tenant, id: string): Promise<Versioned<Balance> | null> }
 }

@@ -16,10 +16,13 @@ import { writeEffects } from '../../storage/sections/write-effects.ts'
 import { lockSiblings, setDefault, type BalanceRecord } from '../../storage/balances/balance-changes.ts'
 import { currencyOfBalance, postedOfBalance } from '../../storage/balances/balance-lookups.ts'
 import { openSubBalances, underWayOf } from '../../storage/balances/balance-ties.ts'
-import type { Database } from '../../storage/db/database.ts'
 import type { OrderNumbers } from '../../storage/payments/order-numbers.ts'
 import { loadBalances } from '../../storage/balances/balance-states.ts'
-import { inTransaction, type TransactionClient } from '../../storage/db/transaction.ts'
+import { balanceWithin } from '../../storage/balances/balance-queries.ts'
+import { through, type TransactionClient } from '../../storage/db/transaction.ts'
+import type { Balance } from '../../lib/balances/balance-schema.ts'
+import type { Command, CommandAnswer } from '../../lib/commands/command.ts'
+import { decideOnce, type RunOnceDeps } from '../commands/run-once.ts'
 import { beginClosing } from './account-details.ts'
 import { Overloaded } from '../runtime/lane.ts'
 import { transferSubject } from '../transfers/transfer-orders.ts'
@@ -28,8 +31,7 @@ import type { ScreeningGate } from '../../lib/compliance/screening.ts'
 /** Attempts to close a balance whose money changes at the same time. */
 const ATTEMPTS_MAX = 5
 
-export interface CloseBalanceDeps {
-  readonly database: Database
+export interface CloseBalanceDeps extends RunOnceDeps {
   readonly clock: Clock
   readonly ids: IdSource
   readonly orderNumbers: OrderNumbers
@@ -54,25 +56,38 @@ export interface Closed {
 }
 
 /**
- * Closes a balance; `trail` runs in its transaction.
+ * Closes a balance, once for each key; `trail` runs in its transaction.
  *
- * @throws ProblemError `not-found`, `validation-error` for a balance that cannot take the rest, `invalid-transition`
+ * @throws ProblemError `not-found`, `validation-error` for a balance that cannot take the rest, `invalid-transition`, and
+ * what `decideOnce` throws
  * @throws Overloaded when the balance changed at each of `ATTEMPTS_MAX` attempts
  */
 export async function closeBalance(
   deps: CloseBalanceDeps,
+  command: Pick<Command<unknown>, 'idempotency'>,
   closing: Closing,
   trail: (client: TransactionClient, closed: Closed, now: number) => Promise<void>,
-): Promise<void> {
+): Promise<CommandAnswer<Balance, 200>> {
+  const { customerId, balanceId } = closing
   for (let attempt = 1; ; attempt++) {
     const rest = await screenRest(deps, closing)
     // A transaction that has a connection must not wait for a second one.
     const number = orderNumber('TRF', await deps.orderNumbers.take())
-    if (await inTransaction(deps.database, (client) => tryToClose(deps, client, { ...closing, number, rest }, trail)))
-      return
-    if (attempt === ATTEMPTS_MAX) throw new Overloaded('The amount of the balance keeps changing; try again.')
+    try {
+      return await decideOnce(deps, command, 200, async (client) => {
+        await tryToClose(deps, client, { ...closing, number, rest }, trail)
+        const shown = (await balanceWithin(through(client), customerId, balanceId)) ?? refuseNotFound()
+        return { shown, tagged: true }
+      })
+    } catch (error) {
+      if (!(error instanceof RestChanged)) throw error
+      if (attempt === ATTEMPTS_MAX) throw new Overloaded('The amount of the balance keeps changing; try again.')
+    }
   }
 }
+
+/** The balance holds another amount than was screened; the transaction is rolled back, and the closure tried again. */
+class RestChanged extends Error {}
 
 /** The remaining money as it was screened; no other amount is moved. */
 interface Rest {
@@ -104,14 +119,14 @@ interface Attempt extends Closing {
 /**
  * Closes the balance within the transaction.
  *
- * @returns false when the balance holds another amount than was screened; nothing was written then
+ * @throws RestChanged when the balance holds another amount than was screened
  */
 async function tryToClose(
   deps: CloseBalanceDeps,
   client: TransactionClient,
   attempt: Attempt,
   trail: (client: TransactionClient, closed: Closed, now: number) => Promise<void>,
-): Promise<boolean> {
+): Promise<void> {
   const { clock, ids } = deps
   const now = clock.now()
   const siblings = await lockSiblings(client, attempt.customerId, attempt.balanceId)
@@ -121,7 +136,7 @@ async function tryToClose(
   const ties = { subBalances: await openSubBalances(client, balance.id), underWay: await underWayOf(client, balance) }
   const problem = closingProblem(balance, ties, target !== null)
   if (problem !== null) throw new ProblemError(problem)
-  if (balance.posted > 0n && balance.posted !== attempt.rest.amount) return false
+  if (balance.posted > 0n && balance.posted !== attempt.rest.amount) throw new RestChanged()
   if (attempt.rest.held)
     refuseTransition(
       'The remaining amount cannot be moved at once; move it by a transfer first.',
@@ -134,7 +149,6 @@ async function tryToClose(
   const heir = balance.isDefault ? heirOf(balance, target, siblings) : undefined
   if (heir !== undefined) await setDefault(client, heir.id, true, now)
   await trail(client, { before: balance, status, transferId }, now)
-  return true
 }
 
 /** Returns the new default balance: the balance that received the money, or else the oldest. */

@@ -1,24 +1,25 @@
 /** The operations on approvals and approval policies for the HTTP layer. */
-import type { Approvals } from './approvals.ts'
+import type { ApprovalTurn, Approvals } from './approvals.ts'
 import { changePolicy } from './change-policy.ts'
 import { isCurrencyCode } from '../../lib/base/currency.ts'
 import { EXPIRES_HOURS, tiersFault, type PolicyKind, type PolicyTerms } from '../../lib/approvals/policy.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { refuseField } from '../../lib/base/problems.ts'
-import type { Database } from '../../storage/db/database.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
 import {
   getApproval,
   getApprovalPolicy,
   listApprovalPolicies,
   listApprovals,
+  showApproval,
 } from '../../storage/approvals/approval-queries.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
+import { decideOnceIn, isRecorded, type RunOnceDeps } from '../commands/run-once.ts'
 import { auditCaller } from '../commands/trail.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
 import type { Approval, approvalList, DecisionCreate } from '../../lib/approvals/approval-schema.ts'
 import type { ApprovalPolicy, ApprovalPolicyWrite } from '../../lib/approvals/approval-policy-schema.ts'
-import type { Versioned } from '../../lib/commands/command.ts'
+import type { Command, CommandAnswer, Versioned } from '../../lib/commands/command.ts'
 import type { Principal, Tenant } from '../../lib/commands/caller.ts'
 
 /** The reads. Null means: no such row in this tenant. */
@@ -35,9 +36,9 @@ export interface ApprovalCommands {
   decide(
     by: Caller<'person'>,
     approvalId: string,
-    body: DecisionCreate,
+    command: Command<DecisionCreate>,
     expected: number | bigint | null,
-  ): Promise<Versioned<Approval>>
+  ): Promise<CommandAnswer<Approval, 200>>
   remind(by: Caller<'person'>, approvalId: string): Promise<void>
   /** Returns the policy, and the approval that its change waits for; null when the change is effective. */
   changePolicy(
@@ -48,11 +49,9 @@ export interface ApprovalCommands {
   ): Promise<{ readonly policy: Versioned<ApprovalPolicy>; readonly approvalId: string | null }>
 }
 
-export interface ApprovalDeps {
-  readonly database: Database
+export interface ApprovalDeps extends RunOnceDeps {
   readonly approvals: Approvals
   readonly ids: IdSource
-  readonly clock: { now(): number }
 }
 
 /** The capabilities that may read comments: requesters, approvers and the operator's staff. */
@@ -88,26 +87,31 @@ export function createApprovalReads({ database }: Pick<ApprovalDeps, 'database'>
 export function createApprovalCommands(deps: ApprovalDeps, reads: ApprovalReads): ApprovalCommands {
   const { approvals } = deps
   return {
-    async decide(
-      by,
-      approvalId,
-      { decision, comment = null, recipientMaskedIdentifier = null, amount = null },
-      expected,
-    ) {
-      if (decision === 'rejected' && comment === null)
+    async decide(by, approvalId, command, expected) {
+      const { decision, comment = null, recipientMaskedIdentifier = null, amount = null } = command.body
+      if (decision === 'rejected' && comment === null && !(await isRecorded(deps, command)))
         refuseField('/comment', 'required', 'A rejection needs a comment with its reason.')
-      await approvals.decide({
-        approvalId,
-        customerId: by.tenant.id,
-        userId: by.session.userId,
-        userName: by.session.name,
-        decision,
-        comment,
-        expected,
-        shown: { recipientMaskedIdentifier, amount },
-        by: auditCaller(by),
-      })
-      return await found(reads.getApproval(by.tenant, approvalId, by.principal), approvalId)
+      return await decideOnceIn(
+        deps,
+        (work) => approvals.inTurn(approvalId, work),
+        command,
+        200,
+        async (turn: ApprovalTurn) => {
+          const refused = await approvals.decide(turn, {
+            approvalId,
+            customerId: by.tenant.id,
+            userId: by.session.userId,
+            userName: by.session.name,
+            decision,
+            comment,
+            expected,
+            shown: { recipientMaskedIdentifier, amount },
+            by: auditCaller(by),
+          })
+          if (refused !== null) return { refused }
+          return { shown: await showApproval(turn.client, by.tenant, approvalId, viewerOf(by.principal)), tagged: true }
+        },
+      )
     },
     remind: (by, approvalId) => approvals.remind({ approvalId, customerId: by.tenant.id }),
     async changePolicy(by, kind, body, expected) {

@@ -22,7 +22,7 @@ import { HOUR_MS, timestamp, type Clock } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import type { Effects } from '../../lib/decisions/effects.ts'
 import type { Mailer } from '../../lib/notices/mail.ts'
-import { refuse, type Problem, ProblemError } from '../../lib/base/problems.ts'
+import { refuse, type Problem } from '../../lib/base/problems.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
 import { givenApprovals, noteCounted } from '../../storage/approvals/approval-standing.ts'
 import {
@@ -67,6 +67,12 @@ export interface ApprovalsOptions {
   readonly onError: (error: unknown, what: string) => void
 }
 
+/** The turn of an approval: its transaction, its locked row (null when there is none), and the work after the commit. */
+export interface ApprovalTurn extends ApprovalTx {
+  readonly approval: ApprovalRecord | null
+  readonly afterwards: Afterwards
+}
+
 export class Approvals extends Poller {
   readonly #options: ApprovalsOptions
   readonly #mailboxes: ApprovalMailboxes
@@ -90,24 +96,29 @@ export class Approvals extends Poller {
     await this.#notices.settled()
   }
 
+  /** Runs work in the turn of an approval: in a transaction that holds its lock. @throws what the work throws */
+  async inTurn<Result>(approvalId: string, work: (turn: ApprovalTurn) => Promise<Result>): Promise<Result> {
+    return await this.#mailboxes.within(approvalId, (tx, approval, afterwards) => work({ ...tx, approval, afterwards }))
+  }
+
   /**
-   * Records the decision of one person.
+   * Records the decision of one person in the approval's turn.
    *
+   * @returns the problem `approval-subject-changed` when the approval was withdrawn, because its subject has changed;
+   *   that is to be committed
    * @throws ProblemError `not-found`; `insufficient-scope` when the person is not an approver of this approval;
-   *   `invalid-transition` when the approval has ended or the person has already decided; `approval-subject-changed`.
-   *   Nothing was written then, except that an approval whose subject has changed is withdrawn
+   *   `invalid-transition` when the approval has ended or the person has already decided; `approval-subject-changed`
+   *   when the person was shown other terms
    */
-  async decide(request: DecideRequest): Promise<void> {
-    const problem = await this.#mailboxes.within(
-      request.approvalId,
-      async (tx, approval, afterwards): Promise<Problem | null> => {
-        if (approval === null || approval.customerId !== request.customerId)
-          refuse('not-found', 'No such approval exists in this tenant.')
-        const admitted = await admitDecision(tx, approval, this.#subject(approval), request)
-        return await this.#take(tx, admitted, { ...request, stepUpMethod: 'totp' }, request.by, afterwards)
-      },
-    )
-    if (problem !== null) throw new ProblemError(problem)
+  async decide({ approval, afterwards, ...tx }: ApprovalTurn, request: DecideRequest): Promise<Problem | null> {
+    if (approval === null || approval.customerId !== request.customerId)
+      refuse('not-found', 'No such approval exists in this tenant.')
+    const admitted = await admitDecision(tx, approval, this.#subject(approval), request)
+    // A refusal that is recorded under its key is committed without what the decision wrote, so nothing follows it.
+    const following: Afterwards = []
+    const problem = await this.#take(tx, admitted, { ...request, stepUpMethod: 'totp' }, request.by, following)
+    afterwards.push(...following)
+    return problem
   }
 
   /**

@@ -17,7 +17,6 @@ import {
 } from '../../storage/bulk-payments/bulk-payment-queries.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
 import { auditCaller } from '../commands/trail.ts'
-import { etagOf } from '../../lib/commands/etag.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
 import { decideOnce, runOnce, type RunOnceDeps } from '../commands/run-once.ts'
@@ -83,18 +82,14 @@ export function createBulkPaymentCommands(deps: BulkPaymentDeps): BulkPaymentCom
 
   return {
     async revalidate(by, id, idempotency) {
-      let changed: Versioned<BulkPayment> | null = null
-      const answer = await decideOnce(deps, { idempotency }, 202, async (client) => {
+      return await decideOnce(deps, { idempotency }, 202, async (client) => {
         const tx = { client, ids, now: clock.now() }
         const { bulk } = await locked(tx, by, id)
         const trail = auditCaller(by)
         const after = await revalidate(tx, bulk, { actor: trail.actor, requestId: by.requestId })
         await writeBulkTrail(tx, trail, 'revalidated', bulk, after)
-        changed = bulkPaymentView(after)
-        return { shown: changed }
+        return { shown: bulkPaymentView(after), tagged: true }
       })
-      // A repeat has the stored bytes, without the tag of a resource that has gone on since.
-      return changed === null ? answer : { ...answer, etag: etagOf(changed, answer.body) }
     },
 
     cancel: (by, id, idempotency) =>

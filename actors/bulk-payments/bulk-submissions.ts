@@ -83,7 +83,8 @@ export function createBulkSubmissions(deps: BulkSubmissionDeps): BulkSubmissionC
             view: {
               bulkPayment: bulkPaymentView(bulk).view,
               job: jobView(job).view,
-              approval: approval === null ? null : await showApproval(client, tenant, approval.id, viewerOf(principal)),
+              approval:
+                approval === null ? null : (await showApproval(client, tenant, approval.id, viewerOf(principal))).view,
             },
           },
           made: { type: 'job', id: job.id },

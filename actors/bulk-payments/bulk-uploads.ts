@@ -9,7 +9,7 @@
 import { BULK_FILE_BYTES_MAX } from '../../lib/bulk-payments/limits.ts'
 import { ProblemError, type FieldError } from '../../lib/base/problems.ts'
 import { formatOf, messageHeadOf } from '../../workers/bulk-payments/readers.ts'
-import { fingerprintOf } from '../../lib/commands/idempotency.ts'
+import { withUpload } from '../../lib/commands/idempotency.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
 import {
   type BulkPayment,
@@ -19,6 +19,7 @@ import {
 import type { ReadUpload } from '../documents/uploads.ts'
 import { compileBody } from '../../lib/contract/validation.ts'
 import type { Command, CommandAnswer } from '../../lib/commands/command.ts'
+import { isRecorded } from '../commands/run-once.ts'
 import { openOnce, storeFile, type BulkUploadDeps } from './open-bulk-payment.ts'
 
 /**
@@ -73,22 +74,14 @@ async function uploadBulkFile(
       ),
   )
   const { value, errors } = fieldsValidator.validate(plainFields(fields), true)
-  const idempotency =
-    command.idempotency === null
-      ? null
-      : {
-          ...command.idempotency,
-          fingerprint: fingerprintOf('POST', command.instance, '', { fields, file: file.sha256 }),
-        }
-  // A key with an answer keeps its answer, even when the fields are invalid.
-  if (errors.length > 0 && (idempotency === null || (await deps.findIdempotencyRecord(idempotency.id)) === null))
-    refuseFields(errors)
+  const uploaded = withUpload(command, { fields, file })
+  if (errors.length > 0 && !(await isRecorded(deps, uploaded))) refuseFields(errors)
   const options = value as BulkPaymentFields
   const format = options.format ?? formatOf(beginning)
   return await openOnce(
     deps,
     by,
-    { ...command, idempotency },
+    uploaded,
     async () => ({
       file,
       fileName: file.fileName,

@@ -5,8 +5,10 @@ import { countAttachment, findDocument } from '../../storage/documents/documents
 import type { Caller } from '../../lib/identity/caller.ts'
 import type { Attachment } from '../../lib/documents/document-schema.ts'
 import type { ReadUpload } from './uploads.ts'
-import type { Versioned } from '../../lib/commands/command.ts'
+import type { CommandAnswer } from '../../lib/commands/command.ts'
+import { withUpload } from '../../lib/commands/idempotency.ts'
 import { runChange } from '../commands/changes.ts'
+import { decideOnce } from '../commands/run-once.ts'
 import {
   keepUpload,
   registerFile,
@@ -14,31 +16,36 @@ import {
   shownAttachment,
   lockFile,
   type DocumentDeps,
+  type Uploading,
 } from './stored-documents.ts'
 
-/** Attaches a file to a transaction of the tenant. @throws ProblemError `not-found`, `limit-reached` */
+/**
+ * Attaches a file to a transaction of the tenant.
+ *
+ * @throws ProblemError `not-found`, `limit-reached`, and what `decideOnce` throws
+ */
 export async function attachFile(
   deps: DocumentDeps,
   by: Caller,
   transactionId: string,
+  command: Uploading,
   read: ReadUpload,
-): Promise<Versioned<Attachment>> {
+): Promise<CommandAnswer<Attachment, 201>> {
   if (!(await deps.transactions.exists(by.tenant, transactionId))) refuseNotFound()
-  const { file } = await read(
+  const uploaded = await read(
     { maxBytes: maxBytesOf('transaction_attachment'), types: CONTENT_TYPES, fields: [] },
     keepUpload(deps, by.tenant.id),
   )
-  return shownAttachment(
-    await runChange(deps, async (tx) => {
-      const { client } = tx
-      const count = (await countAttachment(client, by.tenant.id, transactionId, 1)) ?? refuseNotFound()
-      if (count > ATTACHMENTS_MAX)
-        refuse('limit-reached', `A transaction may have at most ${ATTACHMENTS_MAX} attachments.`, {
-          extra: { limit: ATTACHMENTS_MAX, resource: 'attachment' },
-        })
-      return await registerFile(tx, by, file, { transactionId, purpose: null })
-    }),
-  )
+  return await decideOnce(deps, withUpload(command, uploaded), 201, async (client) => {
+    const tx = { client, ids: deps.ids, now: deps.clock.now() }
+    const count = (await countAttachment(client, by.tenant.id, transactionId, 1)) ?? refuseNotFound()
+    if (count > ATTACHMENTS_MAX)
+      refuse('limit-reached', `A transaction may have at most ${ATTACHMENTS_MAX} attachments.`, {
+        extra: { limit: ATTACHMENTS_MAX, resource: 'attachment' },
+      })
+    const attached = await registerFile(tx, by, uploaded.file, { transactionId, purpose: null })
+    return { shown: shownAttachment(attached), made: { type: 'attachment', id: attached.id } }
+  })
 }
 
 /** Deletes an attachment. @throws ProblemError `not-found`, `precondition-failed` */

@@ -15,10 +15,17 @@ import type {
 } from '../../lib/documents/document-schema.ts'
 import type { DownloadLink } from '../../lib/contract/download-link.ts'
 import type { ReadUpload } from './uploads.ts'
-import type { Versioned } from '../../lib/commands/command.ts'
+import type { CommandAnswer, Versioned } from '../../lib/commands/command.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 import { runChange } from '../commands/changes.ts'
-import { removeFile, shownAttachment, shownDocument, lockFile, type DocumentDeps } from './stored-documents.ts'
+import {
+  removeFile,
+  shownAttachment,
+  shownDocument,
+  lockFile,
+  type DocumentDeps,
+  type Uploading,
+} from './stored-documents.ts'
 import { attachFile, deleteAttachment } from './attach-file.ts'
 import { uploadDocument } from './upload-document.ts'
 
@@ -37,8 +44,13 @@ export interface DocumentReads {
 
 /** The writes. Every refusal is thrown as a problem. */
 export interface DocumentCommands {
-  upload(by: Caller, read: ReadUpload): Promise<Versioned<Document>>
-  attach(by: Caller, transactionId: string, read: ReadUpload): Promise<Versioned<Attachment>>
+  upload(by: Caller, command: Uploading, read: ReadUpload): Promise<CommandAnswer<Document, 201>>
+  attach(
+    by: Caller,
+    transactionId: string,
+    command: Uploading,
+    read: ReadUpload,
+  ): Promise<CommandAnswer<Attachment, 201>>
   delete(by: Caller, id: string, expected: number | bigint | null): Promise<void>
   deleteAttachment(by: Caller, id: string, expected: number | bigint | null): Promise<void>
 }
@@ -51,8 +63,8 @@ export function createDocuments(deps: DocumentDeps): {
   return {
     reads: createReads(deps),
     commands: {
-      upload: (by, read) => uploadDocument(deps, by, read),
-      attach: (by, transactionId, read) => attachFile(deps, by, transactionId, read),
+      upload: (by, command, read) => uploadDocument(deps, by, command, read),
+      attach: (by, transactionId, command, read) => attachFile(deps, by, transactionId, command, read),
       delete: (by, id, expected) => removeDocument(deps, by, id, expected),
       deleteAttachment: (by, id, expected) => deleteAttachment(deps, by, id, expected),
     },

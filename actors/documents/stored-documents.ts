@@ -5,7 +5,6 @@
 import { attachmentJson, documentJson, type DocumentRecord } from '../../lib/documents/document.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { refuseNotFound } from '../../lib/base/problems.ts'
-import type { Database } from '../../storage/db/database.ts'
 import { deleteDocument, findDocument, insertDocument, shardOfCustomer } from '../../storage/documents/documents.ts'
 import { dropFile, keepFile, writeFile, type StoredFile } from '../../storage/documents/files.ts'
 import type { DownloadReads } from './downloads.ts'
@@ -13,19 +12,21 @@ import { auditCaller } from '../commands/trail.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
 import type { Attachment, Document } from '../../lib/documents/document-schema.ts'
 import type { ArrivingFile } from './uploads.ts'
-import type { Versioned } from '../../lib/commands/command.ts'
+import type { Command, Versioned } from '../../lib/commands/command.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 import { recordChange, type ChangeTransaction } from '../commands/changes.ts'
+import type { RunOnceDeps } from '../commands/run-once.ts'
 import { checkVersion } from '../../lib/commands/etag.ts'
 
-export interface DocumentDeps {
-  readonly database: Database
-  readonly clock: { now(): number }
+export interface DocumentDeps extends RunOnceDeps {
   readonly ids: IdSource
   readonly downloads: DownloadReads
   /** Checks whether a transaction is the tenant's. */
   readonly transactions: { exists(tenant: Tenant, transactionId: string): Promise<boolean> }
 }
+
+/** The command of an upload, whose body is the form. */
+export type Uploading = Pick<Command<null>, 'idempotency' | 'instance'>
 
 /** Builds the view of a document. */
 export const shownDocument = (record: DocumentRecord): Versioned<Document> => ({

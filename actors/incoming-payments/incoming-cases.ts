@@ -14,14 +14,14 @@ import { refuse, ProblemError, refuseNotFound, refuseTransition } from '../../li
 import { shardOf } from '../../lib/shards/shard.ts'
 import { CommitConflict, writeEffects } from '../../storage/sections/write-effects.ts'
 import type { ApprovalTx } from '../../storage/approvals/approvals.ts'
-import type { BalanceCache } from '../../storage/balances/balance-cache.ts'
+import type { BalanceCache, KnownBalance } from '../../storage/balances/balance-cache.ts'
 import { balanceBelongsToOperator } from '../../storage/balances/balance-lookups.ts'
 import type { Database } from '../../storage/db/database.ts'
-import { writeAudit, type AuditBy } from '../../storage/trail/trail.ts'
+import type { AuditBy } from '../../storage/trail/trail.ts'
 import { changeIncoming, lockBalance, lockIncoming } from '../../storage/incoming-payments/incoming-payments.ts'
 import type { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
 import { feeRulesOf } from '../../storage/pricing/pricing.ts'
-import { inTransaction } from '../../storage/db/transaction.ts'
+import { recordChange } from '../commands/changes.ts'
 import type { HeldSubjectKind } from '../compliance/compliance-holds.ts'
 
 export interface IncomingCasesDeps {
@@ -34,29 +34,37 @@ export interface IncomingCasesDeps {
 }
 
 /** A user of the operator, and the suspense item that the user decides on. */
-interface Acting {
+export interface Acting {
   readonly itemId: string
   readonly operatorId: string
   readonly by: AuditBy
+}
+
+/** The balance that money without an owner is allocated to; null where no balance has the id. */
+interface SuspenseTarget {
+  readonly balanceId: string
+  readonly balance: KnownBalance | null
+  readonly reason: string | null
 }
 
 // ── Without an owner
 // ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 /**
- * Allocates money without an owner to a balance of one of the operator's customers (L04).
+ * Allocates money without an owner to a balance of one of the operator's customers (L04). `balance` is the balance of
+ * `balanceId`, read before the transaction: a transaction must not wait for a second connection.
  *
  * @throws ProblemError `not-found`, `invalid-transition` when it has been decided on, `validation-error` for a balance
  * that it cannot go to
  */
 export async function allocateSuspense(
-  deps: IncomingCasesDeps,
-  { itemId, operatorId, by }: Acting,
-  { balanceId, reason }: { readonly balanceId: string; readonly reason: string | null },
+  deps: Pick<IncomingCasesDeps, 'accounts'>,
+  tx: ApprovalTx,
+  acting: Acting,
+  { balanceId, balance, reason }: SuspenseTarget,
 ): Promise<void> {
-  // Read before the transaction begins: a transaction must not wait for a second connection.
-  const balance = await deps.balances.find(balanceId)
-  await decideSuspense(deps, { itemId, operatorId, by }, 'allocate', async (tx, record) => {
+  const { operatorId, by } = acting
+  await decideSuspense(tx, acting, 'allocate', async (record) => {
     if (balance === null || !(await balanceBelongsToOperator(tx.client, balanceId, operatorId)))
       invalidBalance('not_found', 'No such balance.')
     if (balance.currency !== record.currency)
@@ -79,56 +87,50 @@ export async function allocateSuspense(
  * @throws ProblemError `not-found`, `invalid-transition`
  */
 export async function returnSuspense(
-  deps: IncomingCasesDeps,
+  deps: Pick<IncomingCasesDeps, 'accounts'>,
+  tx: ApprovalTx,
   acting: Acting,
   { reason, reasonCode }: { readonly reason: string; readonly reasonCode: string },
 ): Promise<void> {
-  await decideSuspense(deps, acting, 'give_back', async (tx, record) =>
+  await decideSuspense(tx, acting, 'give_back', async (record) =>
     moves.giveBack(record, { by: acting.by.actor.id, reason, reasonCode }, await contextOf(deps, tx, record)),
   )
 }
 
 async function decideSuspense(
-  deps: IncomingCasesDeps,
+  tx: ApprovalTx,
   { itemId, operatorId, by }: Acting,
   name: 'allocate' | 'give_back',
-  decide: (tx: ApprovalTx, record: IncomingRecord) => Promise<moves.IncomingMove>,
+  decide: (record: IncomingRecord) => Promise<moves.IncomingMove>,
 ): Promise<void> {
-  const { database, clock, ids } = deps
-  await inTransaction(database, async (client) => {
-    const tx: ApprovalTx = { client, ids, now: clock.now() }
-    const record = await lockIncoming(client, itemId)
-    if (record === null || record.suspense === null || record.operatorId !== operatorId) refuseNotFound()
-    const problem = moves.mayMove(record, name)
-    if (problem !== null)
-      throw new ProblemError({
-        ...problem,
-        detail: `The item is ${record.suspense}.`,
-        extra: { currentStatus: record.suspense, allowed: ['open'] },
-      })
-    const { effects, change } = await decide(tx, record)
-    await writeEffects(tx, effects).catch((error: unknown): never => {
-      if (error instanceof CommitConflict && error.conflicts.some(({ kind }) => kind === 'credit_refused'))
-        invalidBalance('inactive', 'The balance does not accept money.')
-      throw error
+  const { client } = tx
+  const record = await lockIncoming(client, itemId)
+  if (record === null || record.suspense === null || record.operatorId !== operatorId) refuseNotFound()
+  const problem = moves.mayMove(record, name)
+  if (problem !== null)
+    throw new ProblemError({
+      ...problem,
+      detail: `The item is ${record.suspense}.`,
+      extra: { currentStatus: record.suspense, allowed: ['open'] },
     })
-    await changeIncoming(client, itemId, change, tx.now)
-    await writeAudit(client, {
-      ...by,
-      id: ids.next(),
-      tenantId: operatorId,
-      at: tx.now,
-      action: name === 'allocate' ? 'incoming_suspense.allocated' : 'incoming_suspense.returned',
-      object: { type: 'incoming_suspense', id: itemId },
-      before: { status: record.suspense },
-      after: {
-        status: change.suspense,
-        reason: change.decisionReason,
-        customerId: change.customerId ?? null,
-        balanceId: change.balanceId ?? null,
-        returnReasonCode: change.returnReason ?? null,
-      },
-    })
+  const { effects, change } = await decide(record)
+  await writeEffects(tx, effects).catch((error: unknown): never => {
+    if (error instanceof CommitConflict && error.conflicts.some(({ kind }) => kind === 'credit_refused'))
+      invalidBalance('inactive', 'The balance does not accept money.')
+    throw error
+  })
+  await changeIncoming(client, itemId, change, tx.now)
+  await recordChange(tx, by, operatorId, {
+    action: name === 'allocate' ? 'incoming_suspense.allocated' : 'incoming_suspense.returned',
+    object: { type: 'incoming_suspense', id: itemId },
+    before: { status: record.suspense },
+    after: {
+      status: change.suspense,
+      reason: change.decisionReason,
+      customerId: change.customerId ?? null,
+      balanceId: change.balanceId ?? null,
+      returnReasonCode: change.returnReason ?? null,
+    },
   })
 }
 

@@ -18,6 +18,6 @@ export function createIncomingPaymentReads({ database }: { readonly database: Da
     listIncomingPayments: (query: IncomingListQuery) => listIncomingPayments(db, query),
     getIncomingPayment: (tenant: Tenant, id: string) => getIncomingPayment(database, tenant, id),
     listSuspense: (query: SuspenseListQuery) => listSuspense(db, query),
-    getSuspenseItem: (tenant: Tenant, id: string) => getSuspenseItem(database, tenant, id),
+    getSuspenseItem: (tenant: Tenant, id: string) => getSuspenseItem(database.pool, tenant, id),
   }
 }

@@ -52,7 +52,7 @@ export const decideApproval = route({
   capability: 'approvals.decide',
   scope: null,
   tenant: 'customer',
-  idempotency: 'none',
+  idempotency: 'optional',
   stepUp: { action: 'approval.decide', subject: 'approvalId', bound: true },
   ifMatch: 'when sent',
   current: async ({ tenant, principal, params }, { approvals }) =>
@@ -61,8 +61,8 @@ export const decideApproval = route({
   exists: async (tenant, { approvalId }, { approvals }) => await approvals.approvalExists(tenant, approvalId),
   success: { status: 200, description: 'The approval with the decision.', schema: Approval, etag: true },
   problems: ['invalid-transition', 'approval-subject-changed'],
-  handle: async ({ caller, params, body, expectedVersion }, { approvals }) =>
-    resource(await approvals.decide(caller, params.approvalId, body, expectedVersion)),
+  handle: ({ caller, params, command, expectedVersion }, { approvals }) =>
+    approvals.decide(caller, params.approvalId, command, expectedVersion),
 })
 
 export const remindApprovers = route({

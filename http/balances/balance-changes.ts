@@ -18,7 +18,7 @@ const shared = {
   scope: null,
   capability: 'balances.manage',
   tenant: 'customer',
-  idempotency: 'none',
+  idempotency: 'optional',
 } as const
 
 const current = async (
@@ -30,7 +30,6 @@ const exists = async (tenant: Tenant, { balanceId }: { readonly balanceId: strin
 
 export const openBalance = route({
   ...shared,
-  idempotency: 'optional',
   method: 'post',
   path: '/balances',
   operationId: 'openBalance',
@@ -46,6 +45,7 @@ export const openBalance = route({
 
 export const updateBalance = route({
   ...shared,
+  idempotency: 'none',
   method: 'patch',
   path: '/balances/{balanceId}',
   operationId: 'updateBalance',
@@ -78,13 +78,11 @@ export const closeBalance = route({
   exists,
   success: { status: 200, description: 'The balance as it is now.', schema: Balance, etag: true },
   problems: ['invalid-transition'],
-  handle: async ({ caller, params, body }, { balances }) =>
-    resource(await balances.close(caller, params.balanceId, body)),
+  handle: ({ caller, params, command }, { balances }) => balances.close(caller, params.balanceId, command),
 })
 
 export const requestAccountDetails = route({
   ...shared,
-  idempotency: 'optional',
   method: 'post',
   path: '/balances/{balanceId}/details',
   operationId: 'requestAccountDetails',

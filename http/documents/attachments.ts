@@ -1,5 +1,5 @@
 /** Attachments: files that belong to transactions. */
-import { created, empty, json, page, resource } from '../route/answer.ts'
+import { empty, json, page, resource } from '../route/answer.ts'
 import { refuseNotFound } from '../../lib/base/problems.ts'
 import { route } from '../route/route.ts'
 import {
@@ -26,7 +26,6 @@ const written = {
   scope: null,
   capability: 'transactions.annotate',
   tenant: 'customer',
-  idempotency: 'none',
 } as const
 
 export const listAttachments = route({
@@ -64,6 +63,7 @@ export const listTransactionAttachments = route({
 
 export const uploadTransactionAttachment = route({
   ...written,
+  idempotency: 'optional',
   method: 'post',
   path: '/transactions/{transactionId}/attachments',
   operationId: 'uploadTransactionAttachment',
@@ -81,10 +81,8 @@ export const uploadTransactionAttachment = route({
     location: true,
   },
   problems: ['limit-reached'],
-  handle: async ({ caller, params, upload }, { documents }) => {
-    const made = await documents.attach(caller, params.transactionId, upload as ReadUpload)
-    return created(made, `/v1/attachments/${made.view.id}`)
-  },
+  handle: ({ caller, params, command, upload }, { documents }) =>
+    documents.attach(caller, params.transactionId, command, upload as ReadUpload),
 })
 
 export const getAttachment = route({
@@ -111,6 +109,7 @@ export const downloadAttachment = route({
 
 export const deleteAttachment = route({
   ...written,
+  idempotency: 'none',
   method: 'delete',
   path: '/attachments/{attachmentId}',
   operationId: 'deleteAttachment',

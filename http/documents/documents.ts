@@ -1,5 +1,5 @@
 /** Documents: files with a purpose. */
-import { created, empty, json, page, resource } from '../route/answer.ts'
+import { empty, json, page, resource } from '../route/answer.ts'
 import { refuseNotFound } from '../../lib/base/problems.ts'
 import { route } from '../route/route.ts'
 import { Document, documentList, DocumentUpload } from '../../lib/documents/document-schema.ts'
@@ -7,10 +7,11 @@ import { DownloadLink } from '../../lib/contract/download-link.ts'
 import { PageOf } from '../../lib/contract/page.ts'
 import type { ReadUpload } from '../../actors/documents/uploads.ts'
 
-const shared = { tag: 'activity', tenant: 'customer', idempotency: 'none' } as const
+const shared = { tag: 'activity', tenant: 'customer' } as const
 
 export const uploadDocument = route({
   ...shared,
+  idempotency: 'optional',
   method: 'post',
   path: '/documents',
   operationId: 'uploadDocument',
@@ -31,14 +32,12 @@ export const uploadDocument = route({
     location: true,
   },
   problems: [],
-  handle: async ({ caller, upload }, { documents }) => {
-    const made = await documents.upload(caller, upload as ReadUpload)
-    return created(made, `/v1/documents/${made.view.id}`)
-  },
+  handle: ({ caller, command, upload }, { documents }) => documents.upload(caller, command, upload as ReadUpload),
 })
 
 export const listDocuments = route({
   ...shared,
+  idempotency: 'none',
   method: 'get',
   path: '/documents',
   operationId: 'listDocuments',
@@ -54,6 +53,7 @@ export const listDocuments = route({
 
 export const getDocument = route({
   ...shared,
+  idempotency: 'none',
   method: 'get',
   path: '/documents/{documentId}',
   operationId: 'getDocument',
@@ -67,6 +67,7 @@ export const getDocument = route({
 
 export const downloadDocument = route({
   ...shared,
+  idempotency: 'none',
   method: 'get',
   path: '/documents/{documentId}/download',
   operationId: 'downloadDocument',
@@ -81,6 +82,7 @@ export const downloadDocument = route({
 
 export const deleteDocument = route({
   ...shared,
+  idempotency: 'none',
   method: 'delete',
   path: '/documents/{documentId}',
   operationId: 'deleteDocument',

@@ -15,11 +15,11 @@ const STAFF = {
   capability: 'operations.manage',
   scope: null,
   tenant: 'operator',
-  idempotency: 'none',
 } as const
 
 export const listIncomingSuspense = route({
   ...STAFF,
+  idempotency: 'none',
   method: 'get',
   path: '/incoming-suspense',
   operationId: 'listIncomingSuspense',
@@ -38,6 +38,7 @@ export const listIncomingSuspense = route({
 
 export const getIncomingSuspense = route({
   ...STAFF,
+  idempotency: 'none',
   method: 'get',
   path: '/incoming-suspense/{itemId}',
   operationId: 'getIncomingSuspense',
@@ -50,6 +51,7 @@ export const getIncomingSuspense = route({
 
 export const allocateIncomingSuspense = route({
   ...STAFF,
+  idempotency: 'optional',
   method: 'post',
   path: '/incoming-suspense/{itemId}/allocate',
   operationId: 'allocateIncomingSuspense',
@@ -60,12 +62,13 @@ export const allocateIncomingSuspense = route({
     (await incomingPayments.getSuspenseItem(tenant, itemId)) !== null,
   success: { status: 200, description: 'The suspense item with the decision.', schema: SuspenseItem, etag: true },
   problems: ['not-found', 'invalid-transition'],
-  handle: async ({ caller, params, body }, { incomingPayments }) =>
-    resource(await incomingPayments.allocate(caller, params.itemId, body)),
+  handle: ({ caller, params, command }, { incomingPayments }) =>
+    incomingPayments.allocate(caller, params.itemId, command),
 })
 
 export const returnIncomingSuspense = route({
   ...STAFF,
+  idempotency: 'optional',
   method: 'post',
   path: '/incoming-suspense/{itemId}/return',
   operationId: 'returnIncomingSuspense',
@@ -75,6 +78,6 @@ export const returnIncomingSuspense = route({
     (await incomingPayments.getSuspenseItem(tenant, itemId)) !== null,
   success: { status: 200, description: 'The suspense item with the decision.', schema: SuspenseItem, etag: true },
   problems: ['not-found', 'invalid-transition'],
-  handle: async ({ caller, params, body }, { incomingPayments }) =>
-    resource(await incomingPayments.giveBack(caller, params.itemId, body)),
+  handle: ({ caller, params, command }, { incomingPayments }) =>
+    incomingPayments.giveBack(caller, params.itemId, command),
 })

@@ -6,8 +6,9 @@ export const INTRODUCTION = `Accounts, recipients, payments and foreign exchange
   at its first start, and stores it with all ids in \`sandbox.json\`.
 - **Money** is \`{"amountMinor": "1250", "currency": "EUR"}\`: minor units of the currency, as text, here 12.50 EUR. Times are
   UTC, ids are UUIDs.
-- **Idempotency.** A request that moves money takes an \`Idempotency-Key\`. The same key with the same body gets the same answer
-  for 24 hours, with \`Idempotency-Replayed: true\`; after a timeout send the same request again.
+- **Idempotency.** A request that moves money takes an \`Idempotency-Key\`; uploads, decisions and what else a repeat would do
+  twice accept it. The same key with the same body (of a form: its fields and the bytes of its file) gets the same answer for
+  24 hours, with \`Idempotency-Replayed: true\`; after a timeout send the same request again.
 - **Concurrent changes.** A change names the \`ETag\` of the version it is based on as \`If-Match\`; the answer is 412 when the
   resource has changed since. Reads accept \`If-None-Match\`.
 - **Lists** have pages: send \`page.nextCursor\` or \`page.prevCursor\` as \`cursor\`, with the same filters and sort. A filter is

@@ -10,7 +10,8 @@
  * http/access/arrivals.ts).
  *
  * Routing (404, 405) has happened before. The domain itself finds the recorded answer of a key while it starts a
- * command. This file looks up the recorded answer only when the body is invalid, because the command then never starts.
+ * command. This file looks up the recorded answer only when the tag of If-Match is not the present one, as it is after
+ * the first request, or when the body is invalid: the command then never starts.
  *
  * Everything that depends on the route alone is prepared once; a request allocates only its context and its answer.
  */
@@ -115,7 +116,16 @@ class Endpoint {
     if (request.identity !== null && !isForm && (await this.#sendHome(context, request, text))) return
 
     if (key !== null) request.idempotency = this.#idempotencyOf(context, request, key, json)
-    if (this.#route.ifMatch !== undefined) request.expectedVersion = await this.#compareTag(tag, request)
+    if (this.#route.ifMatch !== undefined) {
+      try {
+        request.expectedVersion = await this.#compareTag(tag, request)
+      } catch (error) {
+        const recorded = await this.#recordedAnswer(request)
+        if (recorded === null) throw error
+        send(context, request.requestId, recorded)
+        return
+      }
+    }
     if (this.#body !== null && json !== null) {
       const { errors, value } = this.#body.validate(json.value, json.needsNormalising)
       if (errors.length > 0) {
@@ -179,19 +189,22 @@ class Endpoint {
   }
 
   /** Answers a request with an invalid body: the recorded answer of its key, a missing resource, or 422. */
-  async #refuseBody(
-    errors: readonly FieldError[],
-    { idempotency, tenant, params }: RequestContext,
-  ): Promise<AnswerBytes> {
+  async #refuseBody(errors: readonly FieldError[], request: RequestContext): Promise<AnswerBytes> {
     const { exists } = this.#route
-    if (idempotency !== null) {
-      const record = await this.#services.findIdempotencyRecord(idempotency.id)
-      if (record !== null) return recordedAnswer(record, idempotency)
-    }
+    const { tenant, params } = request
+    const recorded = await this.#recordedAnswer(request)
+    if (recorded !== null) return recorded
     if (exists !== undefined && !(await exists(tenant as Tenant, params, this.#services))) {
       refuseNotFound()
     }
     throw new ProblemError({ slug: 'validation-error', detail: 'Some fields of the body are not valid.', errors })
+  }
+
+  /** Finds the recorded answer of the request's key; null for a request without a key, and a key without an answer. */
+  async #recordedAnswer({ idempotency }: RequestContext): Promise<AnswerBytes | null> {
+    if (idempotency === null) return null
+    const record = await this.#services.findIdempotencyRecord(idempotency.id)
+    return record === null ? null : recordedAnswer(record, idempotency)
   }
 
   /** Says of the ids that a problem refuses what they are, where they belong to the caller's tenant. */
@@ -220,7 +233,7 @@ class Endpoint {
   }
 }
 
-/** The recorded answer of a key, for a body with which the command cannot start. */
+/** The recorded answer of a key, for a request with which the command cannot start. */
 function recordedAnswer(record: IdempotencyRecord, idempotency: Idempotency): AnswerBytes {
   if (record.fingerprint !== idempotency.fingerprint) {
     refuse('idempotency-key-reused', 'The Idempotency-Key was first used with other content.', {

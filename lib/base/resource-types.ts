@@ -9,6 +9,8 @@ const PATHS = {
   scheduled_payment: 'scheduled-payments',
   bulk_payment: 'bulk-payments',
   balance: 'balances',
+  document: 'documents',
+  attachment: 'attachments',
   job: 'jobs',
   staff_hold: 'staff-holds',
   incoming_payment: 'incoming-payments',

@@ -6,7 +6,7 @@
 import { hash } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import { type FieldError, refuse } from '../base/problems.ts'
-import type { Idempotency } from './command.ts'
+import type { Command, Idempotency } from './command.ts'
 
 const KEY_CHARACTERS_MAX = 255
 const QUOTE = 0x22
@@ -117,5 +117,21 @@ export function idempotencyOf(
   return {
     id: idempotencyId({ principalId, tenantId, method, path, key }),
     fingerprint: fingerprintOf(method, path, querystring, body),
+  }
+}
+
+/**
+ * Gives a command that uploads a file the fingerprint of its form: the fields and the content of the file, whatever parts
+ * the form has and in whatever order they came.
+ */
+export function withUpload<Uploading extends Pick<Command<unknown>, 'idempotency' | 'instance'>>(
+  command: Uploading,
+  { fields, file }: { readonly fields: Readonly<Record<string, string>>; readonly file: { readonly sha256: string } },
+): Uploading {
+  const { idempotency, instance } = command
+  if (idempotency === null) return command
+  return {
+    ...command,
+    idempotency: { ...idempotency, fingerprint: fingerprintOf('POST', instance, '', { fields, file: file.sha256 }) },
   }
 }

@@ -10,7 +10,7 @@ import { pick } from '../db/columns.ts'
 import type { Database } from '../db/database.ts'
 import { from, select } from '../db/select.ts'
 import { readPolicies, type PolicyRecord } from './policies.ts'
-import type { TransactionClient } from '../db/transaction.ts'
+import { through, type Queries, type TransactionClient } from '../db/transaction.ts'
 import type { RowQuery } from '../../lib/contract/list.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 import { Conditions, NEVER, readPage, type Order, type ReadDatabase, type TimeTo } from '../db/page.ts'
@@ -115,7 +115,7 @@ export async function getApproval(database: Database, db: ReadDatabase, tenant: 
   return { version: row.version, view: view(row, decisions.get(row.id) ?? [], viewer, tenant) }
 }
 
-/** Reads an approval that has no decisions yet, within the transaction that opens or changes it. */
+/** Reads an approval with its version within the transaction that opens or changes it. */
 export async function showApproval(client: TransactionClient, tenant: Tenant, id: string, viewer: Viewer) {
   const {
     rows: [row],
@@ -125,7 +125,8 @@ export async function showApproval(client: TransactionClient, tenant: Tenant, id
     text: `select ${APPROVAL_COLUMNS}, exists (select from membership m where m.tenant_id = a.customer_id and m.user_id = $2 and ${MAY_DECIDE}) as can_decide, ${SIGHT} from approval a where a.id = $1`,
   })
   if (row === undefined) throw new Error(`The approval ${id} has vanished.`)
-  return view(row, [], viewer, tenant)
+  const decisions = await decisionsOf(through(client), [id])
+  return { version: row.version, view: view(row, decisions.get(id) ?? [], viewer, tenant) }
 }
 
 function scope(tenant: Tenant): Conditions {
@@ -165,7 +166,7 @@ const DECISION = select(
 const DECISIONS = `select ${DECISION.sql}, approval_id from approval_decision where approval_id = any($1::uuid[]) order by id`
 
 async function decisionsOf(
-  database: Database,
+  database: Queries,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, readonly DecisionRecord[]>> {
   const found = new Map<string, DecisionRecord[]>()

@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import { incomingPaymentJson, suspenseItemJson } from '../../lib/incoming-payments/incoming-payment.ts'
 import type { Database } from '../db/database.ts'
+import type { StatementRunner } from '../db/entity-driver.ts'
 import { INCOMING_COLUMNS, incomingRecord, type IncomingRow } from './incoming-payments.ts'
 import type { ListResult, RowQuery } from '../../lib/contract/list.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
@@ -111,11 +112,11 @@ export async function listSuspense(
 }
 
 /** Reads one suspense item with its version; null when the item is not the operator's. */
-export async function getSuspenseItem(database: Database, tenant: Tenant, id: string) {
+export async function getSuspenseItem(client: StatementRunner, tenant: Tenant, id: string) {
   if (tenant.kind !== 'operator') return null
   const {
     rows: [row],
-  } = await database.pool.query<IncomingRow>({
+  } = await client.query<IncomingRow>({
     name: 'get_suspense_item',
     text: `select ${INCOMING_COLUMNS} from incoming_payment i where i.id = $1 and i.operator_id = $2 and i.suspense is not null`,
     values: [id, tenant.id],

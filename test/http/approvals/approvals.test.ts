@@ -6,6 +6,7 @@ import t from 'tap'
 import type { Approval } from '../../../lib/approvals/approval-schema.ts'
 import type { Payment } from '../../../lib/payments/payment-schema.ts'
 import type { PageBody } from '../../support/client.ts'
+import { checkOneKey } from '../../support/one-key.ts'
 import { until } from '../../support/until.ts'
 import { createWorld, paymentBody, type World } from '../../support/world.ts'
 import { addMember, decide, putPolicy, setPolicy, tier } from './people.ts'
@@ -380,6 +381,45 @@ t.test('a tier names people, roles and teams, and says whether requesters decide
   )
 })
 
+t.test('a repeat with the same key decides once', async (t) => {
+  await using world = await createWorld()
+  await setPolicy(t, await world.person('owner').signIn(), 'payment', {
+    tiers: [tier(1, 0, null, { requiredApprovals: 2 })],
+  })
+  const approver = await world.person('approver').signIn()
+  const proven = async () => {
+    const { approvalId } = await pay(world, 5_000)
+    await approver.stepUp('approval.decide', { type: 'approval', id: approvalId! })
+    return { approvalId: approvalId!, path: `/approvals/${approvalId}/decisions` }
+  }
+
+  const { approvalId, path } = await proven()
+  const seen = (await approver.get(`/approvals/${approvalId}`)).headers.get('etag') as string
+  const decided = await checkOneKey<Approval>(
+    t,
+    (key) => approver.post<Approval>(path, { decision: 'approved' }, { ...key, 'if-match': seen }),
+    (key) => approver.post(path, { decision: 'rejected' }, key),
+  )
+  t.equal(decided.status, 200, decided.text)
+  const now = await approver.get<Approval>(`/approvals/${approvalId}`)
+  t.match(now.body, { status: 'pending', received: 1, decisions: [{ decision: 'approved' }] })
+  t.strictSame(decided.body, now.body)
+  t.equal(decided.headers.get('etag'), now.headers.get('etag'))
+  const without = await approver.post(path, { decision: 'approved' }, { 'if-match': seen })
+  t.match(without.problem, { status: 412 }, 'without the key the tag is that of before')
+
+  const commented = await proven()
+  const key = { 'idempotency-key': 'decide-2' }
+  t.match((await approver.post(commented.path, { decision: 'rejected' }, key)).problem, {
+    errors: [{ field: '/comment', code: 'required' }],
+  })
+  const rejected = await approver.post(commented.path, { decision: 'rejected', comment: 'No.' }, key)
+  t.equal(rejected.status, 200, 'a body that is not valid takes no key')
+  t.match((await approver.post(commented.path, { decision: 'rejected' }, key)).problem, {
+    code: 'idempotency-key-reused',
+  })
+})
+
 t.test('a recipient that has changed since takes the payment with it', async (t) => {
   await using world = await createWorld()
   const { client, recipients } = world.seeded
@@ -405,6 +445,20 @@ t.test('a recipient that has changed since takes the payment with it', async (t)
     })
     await world.query(`update recipient set status = 'active' where id = $1`, [recipients.EUR])
   }
+
+  const payment = await pay(world, 5_000)
+  await world.query(`update recipient set name = 'Changed Again', version = version + 1 where id = $1`, [
+    recipients.EUR,
+  ])
+  await approver.stepUp('approval.decide', { type: 'approval', id: payment.approvalId! })
+  const decideUnder = (key: string) =>
+    approver.post(`/approvals/${payment.approvalId}/decisions`, { decision: 'approved' }, { 'idempotency-key': key })
+  const refused = await decideUnder('changed-1')
+  t.match(refused.problem, { status: 409, code: 'approval-subject-changed' })
+  t.match(await client.payment(payment.id), { status: 'cancelled' }, 'what withdraws it is kept with the answer')
+  const again = await decideUnder('changed-1')
+  t.strictSame([again.status, again.text, again.headers.get('idempotency-replayed')], [409, refused.text, 'true'])
+  t.match((await decideUnder('changed-2')).problem, { code: 'invalid-transition', currentStatus: 'cancelled' })
 })
 
 t.test('the sandbox decides where a token asks it to', async (t) => {

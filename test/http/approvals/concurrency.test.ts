@@ -3,6 +3,7 @@ import t from 'tap'
 import type { Test } from 'tap'
 import type { Payment } from '../../../lib/payments/payment-schema.ts'
 import type { Approval } from '../../../lib/approvals/approval-schema.ts'
+import { checkOneKey } from '../../support/one-key.ts'
 import type { Person } from '../../support/person.ts'
 import { createWorld, paymentBody, type World } from '../../support/world.ts'
 import { addMember, atNode, setPolicy, tier } from './people.ts'
@@ -85,6 +86,19 @@ async function scenario(t: Test, world: World, nodes: readonly World[]): Promise
   )
   t.equal(twice.filter(({ status }) => status === 200).length, 1, 'a person has one word, however often they say it')
   t.match((await client.get<Approval>(`/approvals/${contested.approvalId}`)).body, { status: 'pending', received: 1 })
+  const repeated = await pay()
+  await first!.stepUp('approval.decide', { type: 'approval', id: repeated.approvalId! })
+  let nth = 0
+  const decideAt = (key: Readonly<Record<string, string>>, decision: string) =>
+    atNode(first!, nodes[nth++ % nodes.length]!).post(`/approvals/${repeated.approvalId}/decisions`, { decision }, key)
+  const decided = await checkOneKey(
+    t,
+    (key) => decideAt(key, 'approved'),
+    (key) => decideAt(key, 'rejected'),
+  )
+  t.equal(decided.status, 200, decided.text)
+  t.match((await client.get<Approval>(`/approvals/${repeated.approvalId}`)).body, { status: 'pending', received: 1 })
+
   const ends = await Promise.all([
     ...nodes.map((node) => client.with({ url: () => node.url }).post(`/payments/${contested.id}/cancel`, {})),
     ...(await Promise.all(

@@ -4,6 +4,7 @@ import { IdleBalances } from '../../../actors/accounts/idle-balances.ts'
 import type { Balance } from '../../../lib/balances/balance-schema.ts'
 import { createIdSource } from '../../../lib/base/ids.ts'
 import { Database } from '../../../storage/db/database.ts'
+import { checkOneKey } from '../../support/one-key.ts'
 import { until } from '../../support/until.ts'
 import { createWorld, paymentBody, transferBody, type World } from '../../support/world.ts'
 import type { Person } from '../../support/person.ts'
@@ -275,4 +276,29 @@ t.test('a repeat with the same key opens one balance and requests one account', 
   t.strictSame([asked.status, repeated.status, repeated.text], [202, 202, asked.text], asked.text)
   t.equal(repeated.headers.get('location'), `/v1${path}`)
   t.match((await owner.post(path, { rails: ['sepa'] })).problem, { code: 'invalid-transition' }, 'without the key')
+})
+
+t.test('a repeat with the same key closes a balance once, and moves what is left of it once', async (t) => {
+  const [emptied, target] = await Promise.all(['Emptied', 'Target'].map((name) => open({ currency: 'SEK', name })))
+  const amount = { amountMinor: '700', currency: 'SEK' }
+  await client.post('/simulations/incoming-payments', { balanceId: emptied!.id, amount })
+  await until('the money is there', async () => (await client.balance(emptied!.id)).bookBalance.amountMinor === '700')
+  const path = `/balances/${emptied!.id}/close`
+  const body = { sweepToBalanceId: target!.id }
+  const closed = await checkOneKey<Balance>(
+    t,
+    (key) => owner.post<Balance>(path, body, key),
+    (key) => owner.post(path, {}, key),
+  )
+  t.equal(closed.status, 200, closed.text)
+  t.match(closed.body, { id: emptied!.id, status: /^clos/, bookBalance: { amountMinor: '0' } })
+  t.equal(closed.headers.get('etag'), await etagOf(emptied!.id))
+  t.match(await client.balance(target!.id), { bookBalance: amount }, 'the money has moved once')
+  t.match((await owner.post(path, body)).problem, { code: 'invalid-transition' }, 'without the key')
+
+  const key = { 'idempotency-key': 'close-2' }
+  const refused = await owner.post(`/balances/${target!.id}/close`, undefined, key)
+  t.match(refused.problem, { status: 409, code: 'invalid-transition' }, 'a balance with money is not closed')
+  const again = await owner.post(`/balances/${target!.id}/close`, undefined, key)
+  t.strictSame([again.text, again.headers.get('idempotency-replayed')], [refused.text, 'true'])
 })

@@ -11,6 +11,7 @@ import type { Attachment, Document } from '../../../lib/documents/document-schem
 import type { DownloadLink } from '../../../lib/contract/download-link.ts'
 import type { Payment } from '../../../lib/payments/payment-schema.ts'
 import type { Transaction, TransactionDetail } from '../../../lib/transactions/transaction-schema.ts'
+import { checkOneKey } from '../../support/one-key.ts'
 import { until } from '../../support/until.ts'
 import { createWorld, paymentBody } from '../../support/world.ts'
 import { CSV, PDF, PNG, upload, type Form } from './upload.ts'
@@ -179,6 +180,40 @@ t.test('documents and attachments', async (t) => {
     )
   })
 
+  await t.test('a repeat with the same key uploads once', async (t) => {
+    const path = '/documents'
+    const form = { bytes: PDF, fileName: 'once.pdf', fields: { purpose: 'payment_support' } }
+    const made = await checkOneKey<Document>(
+      t,
+      (headers) => upload<Document>(world, key, path, form, headers),
+      (headers) => upload(world, key, path, { ...form, bytes: Buffer.concat([PDF, PNG]) }, headers),
+    )
+    t.equal(made.status, 201, made.text)
+    t.equal(made.headers.get('location'), `/v1/documents/${made.body.id}`)
+    const named = await world.query(`select id from document where file_name = 'once.pdf'`)
+    t.strictSame(named, [{ id: made.body.id }])
+
+    const headers = { 'idempotency-key': 'upload-2' }
+    const first = await upload<Document>(world, key, path, form, headers)
+    const again = await upload<Document>(world, key, path, { ...form, fileName: 'renamed.pdf' }, headers)
+    t.strictSame([again.status, again.text], [201, first.text], 'fields and bytes are what is compared')
+    for (const name of ['location', 'etag']) t.equal(again.headers.get(name), first.headers.get(name), name)
+    for (const fields of [{ purpose: 'mandate' }, {}, { purpose: 'nonsense' }])
+      t.match(
+        (await upload(world, key, path, { ...form, fields }, headers)).problem,
+        { status: 422, code: 'idempotency-key-reused' },
+        JSON.stringify(fields),
+      )
+    const corrected = { 'idempotency-key': 'upload-3' }
+    t.match(
+      (await upload(world, key, path, { ...form, fields: {} }, corrected)).problem,
+      invalid('/purpose', 'required'),
+    )
+    t.equal((await upload(world, key, path, form, corrected)).status, 201, 'a form that is not valid takes no key')
+    t.equal((await owner.send('DELETE', `/documents/${first.body.id}`)).status, 204)
+    t.equal((await upload(world, key, path, form, headers)).text, first.text, 'also when it has been deleted since')
+  })
+
   await t.test('a client that hangs up in the middle leaves nothing but what goes by itself', async (t) => {
     const { hostname, port } = new URL(world.url)
     const socket = connect(Number(port), hostname)
@@ -308,7 +343,20 @@ t.test('documents and attachments', async (t) => {
     t.match((await owner.send('DELETE', `/attachments/${csv.id}`)).problem, { status: 428 })
     t.equal((await owner.send('DELETE', `/attachments/${csv.id}`, undefined, { 'if-match': '*' })).status, 204)
     t.equal((await client.get(`/attachments/${csv.id}`)).status, 404)
-    t.equal((await client.get<TransactionDetail>(`/transactions/${opening!.id}`)).body.attachmentCount, 9)
+    const count = async () => (await client.get<TransactionDetail>(`/transactions/${opening!.id}`)).body.attachmentCount
+    t.equal(await count(), 9)
+
+    const path = `/transactions/${opening!.id}/attachments`
+    const tenth = await checkOneKey<Attachment>(
+      t,
+      (headers) => upload<Attachment>(world, as(preparer), path, { bytes: PDF }, headers),
+      (headers) => upload(world, as(preparer), path, { bytes: CSV, fileName: 'lines.csv' }, headers),
+    )
+    t.equal(tenth.status, 201, tenth.text)
+    t.equal(tenth.headers.get('location'), `/v1/attachments/${tenth.body.id}`)
+    t.equal(await count(), 10, 'a repeat with the same key is no eleventh')
+    // A scan that ends later would change the tag of the transaction under the next test.
+    for (const { id } of (await client.list<Attachment>(path)).body.data) await scanned(`/attachments/${id}`)
   })
 
   await t.test('people write beside transactions; the author and administrators change it', async (t) => {
@@ -449,4 +497,5 @@ t.test('documents and attachments', async (t) => {
       'nothing names what is gone',
     )
   })
+  await world.audit()
 })

@@ -26,13 +26,14 @@ export async function upload<Body>(
   { token, tenantId }: Caller,
   path: string,
   { bytes, fileName = 'invoice.pdf', type = 'application/pdf', fields = {} }: Form,
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<Reply<Body>> {
   const form = new FormData()
   for (const [name, value] of Object.entries(fields)) form.append(name, value)
   if (bytes !== undefined) form.append('file', new Blob([bytes as Uint8Array<ArrayBuffer>], { type }), fileName)
   const response = await fetch(`${world.url}/v1${path}`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'x-tenant-id': tenantId },
+    headers: { authorization: `Bearer ${token}`, 'x-tenant-id': tenantId, ...headers },
     body: form,
   })
   return new Reply<Body>(response.status, response.headers, await response.text())

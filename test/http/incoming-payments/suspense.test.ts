@@ -4,6 +4,7 @@ import t from 'tap'
 
 import type { SuspenseItem } from '../../../lib/incoming-payments/incoming-payment-schema.ts'
 import type { PageBody } from '../../support/client.ts'
+import { checkOneKey } from '../../support/one-key.ts'
 import type { Person } from '../../support/person.ts'
 import { createWorld, type World } from '../../support/world.ts'
 import { money, pay, received, rowReaching, trace } from './support.ts'
@@ -166,4 +167,26 @@ t.test("only the operator's own operations see it", async (t) => {
   t.equal((await staff.post(`${PATH}/${id}/allocate`, {})).problem.code, 'not-found')
   t.equal((await staff.post(`${PATH}/${id}/return`, { reason: 'Mine.' })).problem.code, 'not-found')
   await world.query('update incoming_payment set operator_id = $2 where id = $1', [id, world.operator.tenantId])
+})
+
+t.test('a repeat with the same key allocates and returns once', async (t) => {
+  await using world = await createWorld()
+  const { balances } = world.seeded
+  const staff = await world.person('operations').signIn()
+  const decideOnce = async (what: string, body: object) => {
+    const id = await lost(world, 1_700)
+    const path = `${PATH}/${id}/${what}`
+    const decided = await checkOneKey<SuspenseItem>(
+      t,
+      (key) => staff.post<SuspenseItem>(path, body, key),
+      (key) => staff.post(path, { ...body, reason: 'Another reason.' }, key),
+    )
+    t.equal(decided.status, 200, decided.text)
+    t.match(decided.headers.get('etag'), /^W\/"/)
+    t.match((await staff.post(path, body)).problem, { code: 'invalid-transition' }, 'without the key')
+    // The settlement of a return (L11) comes by itself, soon or late.
+    return [decided.body.status, ...(await trace(world, id)).rules.filter((rule) => rule !== 'L11')]
+  }
+  t.strictSame(await decideOnce('allocate', { balanceId: balances.EUR }), ['allocated', 'L03', 'L04'])
+  t.strictSame(await decideOnce('return', { reason: 'Unknown.' }), ['returned', 'L03', 'L08'])
 })
