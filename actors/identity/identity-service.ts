@@ -3,7 +3,12 @@ import { grantOfRole } from '../../lib/identity/capabilities.ts'
 import { STEP_UP_FRESH_MS } from '../../lib/identity/step-up.ts'
 import { operatorOfCustomer } from '../../storage/customers/customers.ts'
 import { noteKeyUse } from '../../storage/identity/identity-api-keys.ts'
-import { hasProof, signInChallenge, touchSession } from '../../storage/identity/identity-sessions.ts'
+import {
+  findStepUpChallenge,
+  hasProof,
+  signInChallenge,
+  touchSession,
+} from '../../storage/identity/identity-sessions.ts'
 import { getApiKey, listApiKeys } from '../../storage/identity/api-key-queries.ts'
 import { listAuditEvents } from '../../storage/trail/audit-events.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
@@ -54,6 +59,7 @@ export function createIdentityService(node: Node, { singleUse }: Pick<IdentityDe
       const challengeId = await signInChallenge(database, sessionId)
       return challengeId === null ? null : { challengeId, methods: ['totp'] }
     },
+    findChallenge: (sessionId, tenantId, id) => findStepUpChallenge(database, { id, sessionId, tenantId }),
     hasProof: (question) => hasProof(database, { ...question, since: clock.now() - STEP_UP_FRESH_MS }),
     operatorOf: (customerId) => operatorOfCustomer(database, customerId),
     noteKeyUse: (keyId, address) => noteKeyUse(database, keyId, address, clock.now()),

@@ -28,6 +28,7 @@ import type {
   TeamUpdate,
 } from '../../lib/identity/member-schema.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
+import type { RequestedChallenge } from '../../storage/identity/identity-sessions.ts'
 import type { Source, Tenant } from '../../lib/commands/caller.ts'
 import type { Caller, FoundSession } from '../../lib/identity/caller.ts'
 
@@ -61,6 +62,8 @@ export interface IdentityReads {
   loginChallenge(
     sessionId: string,
   ): Promise<{ readonly challengeId: string; readonly methods: readonly string[] } | null>
+  /** A step-up challenge that the session has requested for the tenant; null when it has requested no such challenge. */
+  findChallenge(sessionId: string, tenantId: string, id: string): Promise<RequestedChallenge | null>
   /** Checks whether the session has a step-up proof for the action from the last five minutes. */
   hasProof(question: {
     readonly sessionId: string

@@ -1,7 +1,13 @@
 /** Step-up challenges: requested by a session, answered with a code, valid for five minutes and for one action. */
 import { timestamp } from '../../lib/base/clock.ts'
 import { generateSessionToken, tokenHash } from '../../lib/identity/session.ts'
-import { CHALLENGE_MS, STEP_UP_ACTIONS, STEP_UP_FRESH_MS, STEP_UP_OVERLAP_MS } from '../../lib/identity/step-up.ts'
+import {
+  CHALLENGE_MS,
+  challengeJson,
+  STEP_UP_ACTIONS,
+  STEP_UP_FRESH_MS,
+  STEP_UP_OVERLAP_MS,
+} from '../../lib/identity/step-up.ts'
 import { refuse, refuseTransition } from '../../lib/base/problems.ts'
 import { insertChallenge, renewSession } from '../../storage/identity/identity-sessions.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
@@ -39,14 +45,7 @@ export function createStepUpCommands(
           expiresAt,
         }),
       )
-      return {
-        challengeId,
-        action,
-        methods: ['totp'],
-        preferredMethod: 'totp',
-        display,
-        expiresAt: timestamp(expiresAt),
-      }
+      return challengeJson({ id: challengeId, action, expiresAt }, display)
     },
 
     async verifyChallenge(by, challengeId, { code }) {

@@ -1,31 +1,37 @@
 /** Step-up challenges. */
 import { csrfToken, setSessionCookie } from '../../lib/identity/session.ts'
-import { ACTION_TITLES } from '../../lib/identity/step-up.ts'
-import { refuse } from '../../lib/base/problems.ts'
-import { created, json } from '../route/answer.ts'
+import { ACTION_TITLES, challengeJson } from '../../lib/identity/step-up.ts'
+import { refuse, refuseNotFound } from '../../lib/base/problems.ts'
+import { created, json, resource } from '../route/answer.ts'
 import { route } from '../route/route.ts'
 import { ChallengeCreate, ChallengeVerify, StepUpChallenge, StepUpVerified } from '../../lib/identity/step-up-schema.ts'
 import type { ReadServices } from '../route/services.ts'
-import type { Principal, Tenant } from '../../lib/commands/caller.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
 
-/** Builds the text that the person is shown: the action, and the payment, recipient or approval that it concerns. */
+/** A challenge never changes: what becomes of it is known by the operation that it was for. */
+const CHALLENGE_VERSION = 1
+
+/**
+ * Builds the text that the person is shown: the action, and the payment, recipient or approval that it concerns. Null
+ * when the subject does not exist.
+ */
 async function display(
-  tenant: Tenant,
-  principal: Principal,
-  { action, subject }: ChallengeCreate,
+  { tenant, principal }: Caller<'person'>,
+  { action, subject }: Pick<ChallengeCreate, 'action' | 'subject'>,
   { payments, recipients, approvals }: Pick<ReadServices, 'payments' | 'recipients' | 'approvals'>,
-): Promise<StepUpChallenge['display']> {
+): Promise<StepUpChallenge['display'] | null> {
   const title = ACTION_TITLES[action]
   if (subject?.type === 'payment') {
-    const payment = (await payments.getPayment(tenant, subject.id))?.view ?? refuseSubject()
-    return { title, amount: payment.amount, counterparty: payment.recipient.name }
+    const payment = (await payments.getPayment(tenant, subject.id))?.view
+    return payment === undefined ? null : { title, amount: payment.amount, counterparty: payment.recipient.name }
   }
   if (subject?.type === 'recipient') {
-    const recipient = (await recipients.getRecipient(tenant, subject.id))?.view ?? refuseSubject()
-    return { title, amount: null, counterparty: recipient.name }
+    const recipient = (await recipients.getRecipient(tenant, subject.id))?.view
+    return recipient === undefined ? null : { title, amount: null, counterparty: recipient.name }
   }
   if (subject?.type === 'approval') {
-    const { subjectSummary } = (await approvals.getApproval(tenant, subject.id, principal))?.view ?? refuseSubject()
+    const subjectSummary = (await approvals.getApproval(tenant, subject.id, principal))?.view.subjectSummary
+    if (subjectSummary === undefined) return null
     return {
       title: `${title}: ${subjectSummary.title}`,
       amount: subjectSummary.amount,
@@ -54,13 +60,32 @@ export const createStepUpChallenge = route({
   body: ChallengeCreate,
   success: { status: 201, description: 'The challenge.', schema: StepUpChallenge, etag: true, location: true },
   problems: ['invalid-transition'],
-  handle: async ({ caller, body }, { identity, payments, recipients, approvals }) => {
-    const challenge = await identity.createChallenge(
-      caller,
-      body,
-      await display(caller.tenant, caller.principal, body, { payments, recipients, approvals }),
-    )
-    return created({ version: 1, view: challenge }, `/v1/step-up/challenges/${challenge.challengeId}`)
+  handle: async ({ caller, body }, services) => {
+    const shown = (await display(caller, body, services)) ?? refuseSubject()
+    const challenge = await services.identity.createChallenge(caller, body, shown)
+    return created({ version: CHALLENGE_VERSION, view: challenge }, `/v1/step-up/challenges/${challenge.challengeId}`)
+  },
+})
+
+export const getStepUpChallenge = route({
+  method: 'get',
+  path: '/step-up/challenges/{challengeId}',
+  operationId: 'getStepUpChallenge',
+  tag: 'tenants',
+  summary: 'Read a step-up challenge',
+  description: 'For the session that has requested it. The code is with the authenticator of the person alone.',
+  callers: 'session',
+  scope: null,
+  tenant: 'any',
+  idempotency: 'none',
+  success: { status: 200, description: 'The challenge.', schema: StepUpChallenge, etag: true },
+  problems: [],
+  handle: async ({ caller, params }, services) => {
+    const { session, tenant } = caller
+    const asked = await services.identity.findChallenge(session.id, tenant.id, params.challengeId)
+    const shown = asked === null ? null : await display(caller, asked, services)
+    if (asked === null || shown === null) refuseNotFound()
+    return resource({ version: CHALLENGE_VERSION, view: challengeJson(asked, shown) })
   },
 })
 

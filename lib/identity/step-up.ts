@@ -2,7 +2,7 @@
  * Step-up: before a sensitive operation, a person proves their identity again. The proof is for one action of one
  * session for one tenant; where the challenge names a subject, only for that subject.
  */
-import { MINUTE_MS } from '../base/clock.ts'
+import { MINUTE_MS, timestamp } from '../base/clock.ts'
 
 export const STEP_UP_ACTIONS = [
   'api_key.create',
@@ -57,4 +57,19 @@ export const ACTION_TITLES: Readonly<Record<StepUpAction, string>> = {
   'provider_connection.change': 'Change a banking partner connection',
   'card.manage': 'Manage a card',
   'exchange.above_threshold': 'Exchange currencies',
+}
+
+/** Builds the challenge as the API shows it. Its code is known to the person's authenticator alone. */
+export function challengeJson<Display>(
+  { id, action, expiresAt }: { readonly id: string; readonly action: StepUpAction; readonly expiresAt: number },
+  display: Display,
+) {
+  return {
+    challengeId: id,
+    action,
+    methods: ['totp' as const],
+    preferredMethod: 'totp' as const,
+    display,
+    expiresAt: timestamp(expiresAt),
+  }
 }

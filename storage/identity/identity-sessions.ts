@@ -263,6 +263,31 @@ export async function hasProof(
   return rows.length === 1
 }
 
+/** A step-up challenge as its session requested it. */
+export interface RequestedChallenge {
+  readonly id: string
+  readonly action: StepUpAction
+  readonly subject: { readonly type: string; readonly id: string } | null
+  /** Epoch milliseconds. */
+  readonly expiresAt: number
+}
+
+/** Finds a step-up challenge that a session has requested for a tenant; null when it has requested no such challenge. */
+export async function findStepUpChallenge(
+  database: Queries,
+  { id, sessionId, tenantId }: { readonly id: string; readonly sessionId: string; readonly tenantId: string },
+): Promise<RequestedChallenge | null> {
+  const [row] = await database.query<[StepUpAction, string | null, string, number]>({
+    name: 'find_step_up_challenge',
+    text: `select action, subject_type, subject_id, (extract(epoch from expires_at) * 1000)::float8
+      from challenge where id = $1 and session_id = $2 and tenant_id = $3 and action <> '${SIGN_IN}'`,
+    values: [id, sessionId, tenantId],
+  })
+  if (row === undefined) return null
+  const [action, type, subjectId, expiresAt] = row
+  return { id, action, subject: type === null ? null : { type, id: subjectId }, expiresAt }
+}
+
 /** Finds the open challenge with which a session finishes signing in. */
 export async function signInChallenge(database: Database, sessionId: string): Promise<string | null> {
   const [row] = await database.query<[string]>({

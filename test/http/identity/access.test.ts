@@ -160,6 +160,22 @@ t.test('a challenge shows what it is about, and knows its subjects', async (t) =
     ).problem,
     { status: 422, errors: [{ field: '/subject/id', code: 'not_found' }] },
   )
+  const made = await owner.post<{ challengeId: string }>('/step-up/challenges', { action: 'recipient.update', subject })
+  const path = made.headers.get('location')!.slice('/v1'.length)
+  const read = await owner.get(path)
+  t.strictSame([read.status, read.text], [200, made.text], 'it is where its Location says')
+  t.equal(read.headers.get('etag'), made.headers.get('etag'))
+  t.equal((await owner.get(path.toUpperCase().replace('/STEP-UP/CHALLENGES', '/step-up/challenges'))).status, 200)
+  const elsewhere = await world.person('owner').signIn()
+  for (const [name, other] of [
+    ['another session of the person', elsewhere],
+    ['another person', await world.person('approver').signIn()],
+  ] as const)
+    t.match((await other.get(path)).problem, { status: 404, code: 'not-found' }, name)
+  const unproven = await world.person('owner').password()
+  t.equal((await owner.get(`/step-up/challenges/${unproven.body.mfa!.challengeId}`)).status, 404, 'that of a sign-in')
+  await owner.post(`${path}/verify`, { method: 'totp', code: owner.code() })
+  t.equal((await owner.get(path)).text, made.text, 'also when it has been answered')
   t.match((await owner.post('/step-up/challenges', { action: 'nonsense' })).problem, {
     errors: [{ field: '/action', code: 'invalid_value' }],
   })

@@ -56,6 +56,7 @@ const NO_SESSIONS: Partial<Services['identity']> = {
   findSession: async () => null,
   touchSession: async () => undefined,
   loginChallenge: async () => null,
+  findChallenge: async () => null,
   hasProof: async () => false,
   operatorOf: async () => null,
   noteKeyUse: async () => undefined,
