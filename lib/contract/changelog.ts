@@ -20,6 +20,7 @@ export const CHANGELOG: readonly Release[] = [
       'An annotation is read by its own address, GET /transactions/{transactionId}/annotations/{annotationId}.',
       'A step-up challenge is read by its own address, GET /step-up/challenges/{challengeId}.',
       'The closure of a balance, uploads, decisions on approvals and on suspense items take an Idempotency-Key.',
+      'A fee that is given back is one transaction of the whole amount, the tax within it included.',
     ],
     required: null,
   },

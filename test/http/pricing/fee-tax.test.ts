@@ -1,4 +1,6 @@
 /** The tax within the fees of payments: posted with the fee, and shown wherever the fee is. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import t from 'tap'
 import type { AccountDetails } from '../../../lib/accounts/account-details-schema.ts'
 import type { DownloadLink } from '../../../lib/contract/download-link.ts'
@@ -17,6 +19,8 @@ import { createByKey } from '../recipients/support.ts'
 import { charge } from './pricing.ts'
 
 const eur = (minor: number) => ({ amountMinor: String(minor), currency: 'EUR' })
+
+const MIGRATION = join(import.meta.dirname, '../../../storage/migrations/0053_fee_refunds.sql')
 
 /** The lines of an object's entries on the account of taxes, as signed amounts by rule: credits are positive. */
 async function taxOf(world: World, id: string): Promise<readonly string[]> {
@@ -104,15 +108,45 @@ t.test('tax in fees', async (t) => {
     await client.paymentReaching(returned.id, 'returned')
     t.strictSame(await taxOf(world, returned.id), ['L10 20', 'L14 -20'])
     t.match(await client.balance(balanceId), { bookBalance: eur(94_880) })
-    t.strictSame(
+    const refunds = async () =>
       (await client.list<Transaction>('/transactions', { 'filter[type]': 'fee_refund' })).body.data
-        .map(({ amount, description }) => [amount.amountMinor, description])
-        .sort(),
+    const [refund, ...others] = await refunds()
+    t.match(refund, { amount: eur(120), description: `Payment ${returned.number}, fee given back` })
+    t.strictSame(others, [], 'the whole fee is one transaction')
+    const lines = (await client.journal(balanceId, { 'filter[type]': 'fee_refund', sort: 'sequence' })).filter(
+      ({ source }) => source.id === returned.id,
+    )
+    t.strictSame(
+      lines.map(({ amount, transactionId }) => [amount.amountMinor, transactionId]),
       [
-        ['100', `Payment ${returned.number}, fee given back`],
-        ['20', `Payment ${returned.number}, fee given back, tax in the fee`],
+        ['100', refund!.id],
+        ['20', refund!.id],
       ],
     )
+    t.equal(refund!.runningBalance?.amountMinor, lines[1]!.runningBalance.amountMinor)
+
+    await t.test('the tax of a refund from before is joined with it by the migration', async (t) => {
+      // Before, the second line was a transaction of its own.
+      const [tax] = await world.query<{ id: string }>(
+        `insert into account_transaction select r.* from posting p join account_transaction w on w.id = marked_id(p.entry_id, 1),
+          jsonb_populate_record(w, jsonb_build_object('id', marked_id(p.entry_id, 3), 'amount', p.amount, 'annotation_count', 1)) r
+          where p.source_id = $1 and p.rule = 'L14' and p.ordinal = 1 returning id`,
+        [returned.id],
+      )
+      await world.query(
+        'update account_transaction set amount = amount - 20, running_balance = running_balance - 20 where id = $1',
+        [refund!.id],
+      )
+      await world.query(
+        `insert into annotation (id, transaction_id, customer_id, text, author_id, author_name, created_at, updated_at)
+          select gen_random_uuid(), id, customer_id, 'VAT', customer_id, 'Someone', now(), now() from account_transaction where id = $1`,
+        [tax!.id],
+      )
+      t.equal((await refunds()).length, 2)
+      await world.query(await readFile(MIGRATION, 'utf8'))
+      t.strictSame(await refunds(), [{ ...refund, annotationCount: 1 }])
+      t.match((await client.list(`/transactions/${refund!.id}/annotations`)).body.data, [{ text: 'VAT' }])
+    })
   })
 
   await t.test('a payment within the platform takes it in the same entry', async (t) => {
