@@ -8,7 +8,7 @@ import type { MarketRates } from '../../lib/exchange/market.ts'
 import { MINUTE_MS, dateIn } from '../../lib/base/clock.ts'
 import { takenExternalId, usedQuote } from '../../lib/exchange/book-exchange.ts'
 import type { Contract } from '../../lib/exchange/contract.ts'
-import type { ForwardType } from '../../lib/exchange/exchange.ts'
+import { NEW_EXCHANGE, type ForwardType } from '../../lib/exchange/exchange.ts'
 import { drawdownFromRefusal, settlementDateRefusal } from '../../lib/exchange/forward-terms.ts'
 import type { QuoteRecord } from '../../lib/exchange/quote.ts'
 import { contractOf } from '../../lib/exchange/open-contract.ts'
@@ -124,6 +124,7 @@ function newContract(
 ): Contract {
   const { quote, desk, terms } = input
   const base = {
+    ...NEW_EXCHANGE,
     id: ids.next(),
     customerId: caller.customerId,
     operatorId: desk.operatorId,
@@ -131,10 +132,7 @@ function newContract(
     shard: desk.shard,
     number,
     externalId: input.externalId,
-    version: 1,
     quoteId: quote.id,
-    parentExchangeId: null,
-    paymentId: null,
     sellBalanceId: input.sellBalance.id,
     buyBalanceId: input.buyBalanceId,
     sellCurrency: quote.sellCurrency,
@@ -145,22 +143,11 @@ function newContract(
     partnerRate: quote.partnerRate,
     fixedSide: quote.fixedSide,
     fee: 0n,
-    holdId: null,
-    approvalId: null,
     tradeDate: dateIn(now, 'UTC'),
     settlementDate: settlementDateOf(quote, now),
-    settledAt: null,
     reference: input.reference,
-    drawdownCount: 0,
     forwardType: quote.kind === 'forward' ? terms.forwardType : null,
     drawdownFrom: terms.drawdownFrom,
-    depositUsed: 0n,
-    depositPlacedUsed: 0n,
-    failure: null,
-    exception: null,
-    providerRef: null,
-    partnerSold: null,
-    partnerBought: null,
     createdBy: caller.createdBy,
     createdVia: caller.createdVia,
     metadata: inStoredOrder(input.metadata),

@@ -11,7 +11,7 @@ import type { Problem } from '../base/problems.ts'
 import { bookingOf, exchangeEvents, exchangeRow, exchangeUpdate, neededFor, type BookingContext } from './booking.ts'
 import { moveContract, type Contract, type ContractMove } from './contract.ts'
 import { contractAfter, contractEffects, type ContractContext } from './contract-effects.ts'
-import { exchangeBody, type ExchangeRecord } from './exchange.ts'
+import { exchangeBody, NEW_EXCHANGE, type ExchangeRecord } from './exchange.ts'
 
 /** The members of a drawdown that are known before the decision. */
 export type DrawdownOrder = Pick<
@@ -126,6 +126,7 @@ function drawdownOf(
 ): ExchangeRecord {
   const { customerId, operatorId, connectionId, shard, sellCurrency, buyCurrency, rate, partnerRate } = contract
   return {
+    ...NEW_EXCHANGE,
     ...order,
     customerId,
     operatorId,
@@ -137,34 +138,16 @@ function drawdownOf(
     partnerRate,
     kind: 'drawdown',
     status: 'processing',
-    version: 1,
     quoteId: null,
     parentExchangeId: contract.id,
-    paymentId: null,
     sellAmount: sides.sell,
     buyAmount: sides.buy,
     fixedSide: move.side,
     fee: 0n,
-    holdId: null,
-    approvalId: null,
     tradeDate: context.valueDate,
     settlementDate: context.valueDate,
-    settledAt: null,
-    drawdownCount: 0,
-    remainingSell: null,
-    remainingBuy: null,
-    forwardType: null,
-    drawdownFrom: null,
-    heldUntil: null,
-    deposit: null,
-    dueAt: null,
     depositUsed,
     depositPlacedUsed,
-    failure: null,
-    exception: null,
-    providerRef: null,
-    partnerSold: null,
-    partnerBought: null,
     createdAt: now,
     updatedAt: now,
   }
