@@ -19,6 +19,7 @@ import { parseArgs } from 'node:util'
 
 import { startEmbeddedPostgres } from '../storage/embedded/embedded.ts'
 import { isQuick } from './quick.ts'
+import { CLUSTER_ENV } from './support/cluster-postgres.ts'
 import { makeSandboxTemplate, makeTemplate, POSTGRES_ENV, SANDBOX_ENV } from './support/postgres.ts'
 import { createReport } from './runner/report.ts'
 import type { Counts } from './runner/report.ts'
@@ -160,7 +161,15 @@ async function runFiles(files: readonly string[]): Promise<boolean> {
       const runPart = async ({ jobs, holds }: (typeof PHASES)[number][number]): Promise<boolean> => {
         const some = files.filter(holds)
         if (some.length === 0 || stopped.signal.aborted) return true
-        return await runTap({ files: some, jobs, postgresUrl: server.url, sandbox, compiled, temporary })
+        return await runTap({
+          files: some,
+          jobs,
+          postgresUrl: server.url,
+          sandbox,
+          cluster: join(directory, 'cluster'),
+          compiled,
+          temporary,
+        })
       }
       for (const parts of PHASES) passed = (await Promise.all(parts.map(runPart))).every(Boolean) && passed
       return passed
@@ -190,6 +199,8 @@ async function runTap(options: {
   readonly jobs: number
   readonly postgresUrl: string
   readonly sandbox: string | null
+  /** The path of the template of clusters, which the first cluster makes. */
+  readonly cluster: string
   readonly compiled: string
   readonly temporary: string
 }): Promise<boolean> {
@@ -203,6 +214,7 @@ async function runTap(options: {
       ...process.env,
       [POSTGRES_ENV]: options.postgresUrl,
       ...(options.sandbox === null ? {} : { [SANDBOX_ENV]: options.sandbox }),
+      [CLUSTER_ENV]: options.cluster,
       NODE_COMPILE_CACHE: options.compiled,
       // The files of a test that is cut short are deleted with all others.
       TMPDIR: options.temporary,

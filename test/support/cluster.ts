@@ -29,11 +29,10 @@ import { NO_POLICY, termsJson, type Tier } from '../../lib/approvals/policy.ts'
 import { generateSessionToken, tokenHash } from '../../lib/identity/session.ts'
 import { audit } from '../../storage/audit/audit.ts'
 import { Database } from '../../storage/db/database.ts'
-import { startEmbeddedPostgres } from '../../storage/embedded/embedded.ts'
 import { policyId } from '../../storage/approvals/policies.ts'
 import { createSandboxCustomer, createSandboxOperator } from '../../storage/seed/seed-customers.ts'
 import type { CreatedCustomer, SandboxOperator } from '../../storage/seed/seed-customers.ts'
-import { migrate } from '../../storage/schema/migrate.ts'
+import { startClusterPostgres } from './cluster-postgres.ts'
 import { startNode, type NodeProcess } from './node-process.ts'
 import { ensureRedisServer } from './redis.ts'
 import { until } from './until.ts'
@@ -41,13 +40,6 @@ import { Wire } from './wire.ts'
 
 const run = promisify(execFile)
 
-const POSTGRES_SETTINGS = {
-  fsync: 'off',
-  full_page_writes: 'off',
-  track_commit_timestamp: 'on',
-  shared_buffers: '64MB',
-  max_connections: '150',
-}
 /** Duration of a lease, as the nodes set it. */
 export const LEASE_MS = 3_000
 /**
@@ -334,11 +326,7 @@ export class Cluster implements AsyncDisposable {
       process.removeListener('exit', unmount)
       unmount()
     })
-    const postgres = await startEmbeddedPostgres({
-      dataDir: join(directory, 'postgres'),
-      log: () => undefined,
-      settings: POSTGRES_SETTINGS,
-    })
+    const postgres = await startClusterPostgres(join(directory, 'postgres'))
     made.defer(() => postgres.stop())
     const pidFile = join(directory, 'postgres/postgres/postmaster.pid')
     const postgresPid = async () => Number((await readFile(pidFile, 'utf8').catch(() => '')).split('\n')[0]) || null
@@ -362,7 +350,6 @@ export class Cluster implements AsyncDisposable {
       clearInterval(watch)
       process.removeListener('exit', orphan)
     })
-    await migrate(postgres.url)
 
     const admin = new pg.Pool({ connectionString: postgres.url, max: 4, application_name: 'torture' })
     admin.on('error', () => undefined)
