@@ -23,6 +23,7 @@ import {
 } from './openapi-components.ts'
 import { listParameters } from './openapi-lists.ts'
 import { problemExample, problemResponses } from './openapi-problems.ts'
+import { shareResponses } from './openapi-responses.ts'
 import { callbacks } from './openapi-webhooks.ts'
 
 const CALLERS: Readonly<Record<Route['callers'], string | undefined>> = {
@@ -180,7 +181,8 @@ export function openapiDocument(routes: readonly Route[]): Json {
   const webhooks = routes.some(({ operationId }) => operationId === 'createIntegratorWebhook')
     ? { webhooks: callbacks(schemas) }
     : {}
-  const body = JSON.stringify(paths)
+  const responses = shareResponses(paths)
+  const body = JSON.stringify([paths, responses])
   return {
     openapi: '3.1.0',
     info: {
@@ -209,6 +211,7 @@ export function openapiDocument(routes: readonly Route[]): Json {
       headers: Object.fromEntries(
         Object.entries(HEADERS).filter(([name]) => body.includes(`#/components/headers/${name}"`)),
       ),
+      responses,
       schemas: Object.fromEntries(Object.entries(schemas).sort(([left], [right]) => (left < right ? -1 : 1))),
     },
   }

@@ -24,17 +24,18 @@ interface Media {
   readonly examples?: Readonly<Record<string, { readonly $ref: string }>>
 }
 interface Operation {
+  readonly operationId: string
   readonly summary: string
   readonly description: string
   readonly security: readonly object[]
   readonly parameters?: readonly { readonly $ref?: string; readonly name: string; readonly description?: string }[]
   readonly requestBody?: { readonly content: Readonly<Record<string, Media>> }
-  readonly responses: Readonly<
-    Record<
-      string,
-      { readonly description: string; readonly headers: object; readonly content?: Readonly<Record<string, Media>> }
-    >
-  >
+  readonly responses: Readonly<Record<string, Answer | { readonly $ref: string }>>
+}
+interface Answer {
+  readonly description: string
+  readonly headers: object
+  readonly content?: Readonly<Record<string, Media>>
 }
 /** The report of the journey; the journey itself is compiled apart, since what it is made from exists only then. */
 interface Travelled {
@@ -43,13 +44,21 @@ interface Travelled {
 }
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
-  readonly components: { readonly examples: Readonly<Record<string, { readonly value: { readonly status: number } }>> }
+  readonly components: {
+    readonly examples: Readonly<Record<string, { readonly value: { readonly status: number } }>>
+    readonly responses: Readonly<Record<string, Answer>>
+  }
 }
 
 const world = await createWorld()
 t.teardown(() => world[Symbol.asyncDispose]())
 const source = (await world.operator.send('/v1/openapi.json')).text
 const document = JSON.parse(source) as Document
+/** An answer that several operations share stands in the components. */
+const answerOf = (response: Answer | { readonly $ref: string } | undefined): Answer | undefined =>
+  response !== undefined && '$ref' in response
+    ? document.components.responses[response.$ref.replace('#/components/responses/', '')]
+    : response
 
 /** Paths of which a request fits both by its words; the id in one of them is no word, so none does. */
 const PATH = String.raw`\`/(?:exchanges/(?:quotes/\{quoteId\}|\{exchangeId\}/\w+)|bulk-payments/(?:templates/\{format\}|\{bulkPaymentId\}/\w+))\``
@@ -71,6 +80,23 @@ t.test('linters find nothing', async (t) => {
   }
 })
 
+t.test('problems that operations share stand once in the document', (t) => {
+  const { responses } = document.components
+  const texts = Object.values(responses).map((response) => JSON.stringify(response))
+  t.equal(new Set(texts).size, texts.length)
+  const places = new Map<string, number>()
+  for (const operation of Object.values(document.paths).flatMap((item) => Object.values(item)))
+    for (const response of Object.values(operation.responses)) {
+      const place = JSON.stringify(response)
+      places.set(place, (places.get(place) ?? 0) + 1)
+      if (!('$ref' in response) && response.content?.['application/problem+json'] !== undefined)
+        t.equal(places.get(place), 1, `${operation.operationId}: ${response.description}`)
+    }
+  for (const name of Object.keys(responses))
+    t.ok((places.get(JSON.stringify({ $ref: `#/components/responses/${name}` })) ?? 0) > 1, name)
+  t.end()
+})
+
 t.test('every parameter says what it is', (t) => {
   for (const [path, operations] of Object.entries(document.paths)) {
     for (const [method, { parameters = [] }] of Object.entries(operations)) {
@@ -86,7 +112,7 @@ t.test('every operation has examples, and every example is what its schema says'
     const { requestBody, responses } = document.paths[path]![method]!
     for (const [what, schema, content] of [
       ['body', body, requestBody?.content],
-      ['success', success.schema, responses[success.status]?.content],
+      ['success', success.schema, answerOf(responses[success.status])?.content],
     ] as const) {
       if (schema === undefined) continue
       const media = content?.[what === 'body' ? 'application/json' : (success.contentType ?? 'application/json')]
@@ -110,10 +136,11 @@ t.test('every operation documents its problems with examples, its headers and wh
   for (const route of routes) {
     const operation = document.paths[route.path]![route.method]!
     for (const slug of problemsOf(route)) {
-      const media = operation.responses[PROBLEMS[slug].status]?.content?.['application/problem+json']
+      const media = answerOf(operation.responses[PROBLEMS[slug].status])?.content?.['application/problem+json']
       t.equal(media?.examples?.[slug]?.$ref, `#/components/examples/${slug}`, `${route.operationId}: ${slug}`)
     }
-    for (const [status, response] of Object.entries(operation.responses)) {
+    for (const [status, given] of Object.entries(operation.responses)) {
+      const response = answerOf(given) as Answer
       t.ok('X-Request-Id' in response.headers, `${route.operationId} ${status}: the request id`)
       if (route.callers !== 'public')
         t.ok(
