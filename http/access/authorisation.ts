@@ -140,9 +140,12 @@ export class Authorisation {
       })
     }
     if (callers === 'key') {
-      // A key names one scope; the capability that stands for it depends on the tenant's kind.
-      if (scope === null || principal.scopes.has(scope)) return
-      refuseCapability(capabilityForScope(scope, tenant?.kind ?? 'customer'))
+      if (scope === null) return
+      // The capability that stands for a scope depends on the tenant's kind: staff manage the endpoints of their operator,
+      // and not those of its customers.
+      const needed = capabilityForScope(scope, tenant?.kind ?? 'customer')
+      if (principal.capabilities.has(needed)) return
+      refuseCapability(needed)
     }
     if (
       this.#capabilities.length > 0 &&
