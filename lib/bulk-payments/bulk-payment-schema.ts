@@ -206,6 +206,8 @@ export const bulkRowList = list({
     recipientId: { kind: 'ids' },
     errorCode: { kind: 'text', max: 40 },
     paymentStatus: { kind: 'text', max: 40 },
+    createdFrom: { kind: 'timeFrom' },
+    createdTo: { kind: 'timeTo' },
   },
   sorts: ['rowNumber', '-rowNumber'],
 })

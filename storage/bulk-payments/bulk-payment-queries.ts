@@ -31,6 +31,8 @@ export type BulkRowListQuery = RowQuery<
     readonly recipientId?: readonly string[]
     readonly errorCode?: readonly string[]
     readonly paymentStatus?: readonly string[]
+    readonly createdFrom?: string
+    readonly createdTo?: TimeTo
   },
   'rowNumber' | '-rowNumber'
 > & { readonly bulkPaymentId: string }
@@ -194,6 +196,7 @@ export function bulkRowBranch({ bulkPaymentId, filters, sort }: Omit<BulkRowList
     .add(sql`r.bulk_payment_id = ${bulkPaymentId}::uuid`)
     .anyOf(sql`r.status`, status, 'text')
     .anyOf(sql`r.recipient_id`, recipientId, 'uuid')
+    .during(sql`r.created_at`, filters.createdFrom, filters.createdTo)
   if (errorCode !== undefined || status?.every((each) => FAULTY.has(each)) === true)
     where.add(sql`r.status in ('invalid', 'failed')`)
   if (errorCode !== undefined)

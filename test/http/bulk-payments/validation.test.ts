@@ -167,6 +167,10 @@ t.test('what a payment would be refused for', async (t) => {
   t.strictSame(await ids({ 'filter[status]': 'invalid', limit: '3' }), [1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13])
   t.strictSame(await ids({ 'filter[recipientId]': recipients.GBP }), [])
   t.strictSame(await ids({ 'filter[paymentStatus]': 'completed' }), [])
+  const { createdAt } = (await rowsOf(client, bulk, { limit: '1' }))[0]!
+  t.equal((await ids({ 'filter[createdFrom]': createdAt })).length, rows.length)
+  t.strictSame(await ids({ 'filter[createdFrom]': new Date(Date.parse(createdAt) + 3_600_000).toISOString() }), [])
+  t.strictSame(await ids({ 'filter[createdTo]': new Date(Date.parse(createdAt) - 3_600_000).toISOString() }), [])
   const list = async (query: Record<string, string>) =>
     (await client.list<{ id: string }>('/bulk-payments', { limit: 100, ...query })).body.data.map(({ id }) => id)
   t.ok((await list({ 'filter[format]': 'json', 'filter[status]': 'ready' })).includes(bulk.id))
