@@ -21,6 +21,7 @@ export const requestPaymentRecall = route({
   callers: 'key',
   scope: 'payments:write',
   tenant: 'customer',
+  feature: 'payments.recalls',
   idempotency: 'required',
   limits: ['money'],
   body: PaymentRecallRequest,

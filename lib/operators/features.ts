@@ -10,6 +10,7 @@ export const FEATURE_DEFAULTS = {
   'exchange.spot': true,
   'payments.bulk': true,
   'payments.funds_requests': true,
+  'payments.recalls': true,
   'payments.scheduled': true,
   webhooks: true,
 } as const satisfies Readonly<Record<string, boolean>>

@@ -225,6 +225,9 @@ const SWITCHES = {
     description:
       'Enables creation and reads of funds requests, also for payers. Incoming payments are counted without it.',
   }),
+  'payments.recalls': Type.Boolean({
+    description: 'Enables requests for recalls. Recalls under way are answered without it.',
+  }),
   'payments.scheduled': Type.Boolean({
     description: 'Enables creation and reads of scheduled payments. Existing schedules continue without it.',
   }),

@@ -216,3 +216,21 @@ t.test('money that comes back by itself ends the recall, and a late answer chang
   t.equal((await postingsOf(world, id)).filter(([rule]) => rule === 'L13').length, 1)
   t.match(await client.balance(balances.EUR), { bookBalance: eur(OPENING) })
 })
+
+t.test('an operator that has switched recalls off takes none; one under way is answered', async (t) => {
+  await using world = await createWorld()
+  const [asked, other] = [await completedPayment(world, 1802), await completedPayment(world, 1900)]
+  t.equal((await recall(world, asked.id)).status, 202)
+  const admin = await world.person('operator_admin').signIn()
+  await admin.stepUp('settings.change')
+  const flags = { 'payments.recalls': false }
+  t.equal((await admin.send('PATCH', '/operator/feature-flags', { flags }, { 'if-match': '*' })).status, 200)
+  t.match((await recall(world, other.id)).problem, {
+    status: 404,
+    code: 'feature-disabled',
+    feature: 'payments.recalls',
+  })
+  await passedOn(world, asked.id)
+  world.advance(11 * SECOND)
+  t.match((await recalled(world, asked.id, 'rejected')).recall, { response: 'CUST' })
+})
