@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../lib/base/clock.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
-import { sandboxAccounts } from '../../lib/sandbox/accounts.ts'
+import { ACCOUNT_MS, sandboxAccounts } from '../../lib/sandbox/accounts.ts'
 import type { Database } from '../../storage/db/database.ts'
 import {
   closeSandboxAccount,
@@ -13,9 +13,6 @@ import {
   type SandboxAccountEntry,
 } from '../../storage/sandbox/sandbox-accounts.ts'
 import type { AccountAnswer, AccountOffer, AccountPartner, AccountRequest } from '../providers/account-partner.ts'
-
-/** Time that the bank takes to open or close an account. */
-const TAKES_MS = 5_000
 
 export class SandboxAccountBook implements AccountPartner {
   readonly #database: Database
@@ -33,7 +30,7 @@ export class SandboxAccountBook implements AccountPartner {
   async open({ reference, currency, scope }: AccountRequest): Promise<AccountAnswer> {
     const now = this.#clock.now()
     const known =
-      (await findSandboxAccount(this.#database, reference)) ?? (await this.#enter(reference, now + TAKES_MS))
+      (await findSandboxAccount(this.#database, reference)) ?? (await this.#enter(reference, now + ACCOUNT_MS))
     const { number, opensAt } = known
     if (now < opensAt) return { kind: 'pending' }
     const terms = sandboxAccounts(currency, number).find((one) => one.scope === scope)
@@ -44,7 +41,7 @@ export class SandboxAccountBook implements AccountPartner {
 
   async close(reference: string): Promise<boolean> {
     const now = this.#clock.now()
-    return now >= (await closeSandboxAccount(this.#database, reference, now + TAKES_MS))
+    return now >= (await closeSandboxAccount(this.#database, reference, now + ACCOUNT_MS))
   }
 
   /** Opens an account. When two requests open one at the same moment, the first counts. */

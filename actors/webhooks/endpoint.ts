@@ -7,6 +7,7 @@
  */
 import { LIMITS } from '../../lib/base/limits.ts'
 import { timestamp, type Clock } from '../../lib/base/clock.ts'
+import { FAILING_PATH } from '../../lib/sandbox/webhooks.ts'
 import type { SecretBox } from '../../lib/security/secret-box.ts'
 import { callbackHeaders, envelope } from '../../lib/webhooks/envelope.ts'
 import { nextAttemptAt } from '../../lib/webhooks/schedule.ts'
@@ -42,8 +43,6 @@ const CLAIM_MIN = LIMITS.webhookInFlightMax
 const UNWRITTEN_MAX = 64
 const CLAIM_QUICK_MS = 500
 const CLAIM_SLOW_MS = 4_000
-/** A URL whose path has this end is answered by the sandbox itself, with a 500. */
-const SANDBOX_FAILURE = '/sbx-fail'
 
 /** The sockets of this node. */
 export interface Sockets {
@@ -246,7 +245,7 @@ export class EndpointActor {
     const previous = settings.previousSecret === null ? null : open(settings.previousSecret)
     const until = settings.previousSecretExpiresAt ?? 0
     this.#failing = settings.failing
-    const failsBySandbox = sandbox && new URL(settings.url).pathname.endsWith(SANDBOX_FAILURE)
+    const failsBySandbox = sandbox && new URL(settings.url).pathname.endsWith(FAILING_PATH)
     this.#known = {
       ...settings,
       failsBySandbox,
@@ -382,7 +381,7 @@ const SANDBOX_ANSWER: AttemptResult = {
   succeeded: false,
   responseStatus: 500,
   errorKind: 'http_status',
-  errorMessage: 'The sandbox answers for addresses that end with /sbx-fail.',
+  errorMessage: `The sandbox answers for addresses that end with ${FAILING_PATH}.`,
   responseSnippet: null,
   resolvedAddress: null,
   retryAfterMs: null,

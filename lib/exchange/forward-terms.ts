@@ -26,7 +26,7 @@ export const DEPOSIT_MS = DAY_MS
 const GRACE_DAYS = 2
 const BPS = 10_000n
 /** The deposit that the sandbox requires instead of the operator's share, for this sell amount. */
-const SANDBOX_DEPOSIT = { amount: 1601n, bps: 1_000 } as const
+export const SANDBOX_DEPOSIT = { amount: 1601n, bps: 1_000 } as const
 /** Sell amounts that trigger behaviour of the sandbox are accepted even below the minimum. */
 const SANDBOX_AMOUNTS: ReadonlySet<bigint> = new Set([1601n, 1602n])
 /** For this sell amount, the sandbox's partner makes one margin call by itself. */

@@ -36,6 +36,9 @@ const BASE: ReadonlyMap<CurrencyCode, Fraction> = new Map([
   ),
 ])
 
+/** The base rates as text, units of each currency for one euro. */
+export const BASE_RATES: readonly (readonly [currency: string, rate: string])[] = Object.entries(PER_EURO)
+
 /** The currencies that the market quotes. */
 export const MARKET_CURRENCIES: readonly CurrencyCode[] = [...BASE.keys()]
 

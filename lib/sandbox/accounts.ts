@@ -7,8 +7,17 @@ import type { CurrencyCode } from '../base/currency.ts'
 import { CROSS_BORDER_RAIL, RAILS, type Rail } from '../rails/rails.ts'
 import { SANDBOX_CLABE_BANK } from '../recipients/bank-checks.ts'
 import { ibanOf } from '../recipients/iban.ts'
+import type { CatalogueRule } from './triggers.ts'
 
 export const SANDBOX_BANK_NAME = 'Sandbox Bank'
+
+/** The time that the bank takes to open or to close an account, milliseconds. */
+export const ACCOUNT_MS = 5_000
+
+/** Describes this rule, for the catalogue that integrators read. */
+export function accountRules(): readonly CatalogueRule[] {
+  return [{ topic: 'account details', rule: `requested: pending, and active after ${ACCOUNT_MS / 1_000} s` }]
+}
 
 interface Branch {
   readonly country: string

@@ -2,12 +2,15 @@
  * The catalogue of simulations: the operations that cause an event, and the rules by which the sandbox acts without
  * one.
  */
+import { accountRules } from './accounts.ts'
 import { bulkRules } from './bulk-payments.ts'
 import { exchangeRules } from './exchanges.ts'
 import { incomingRules } from './incoming.ts'
+import { jobRules } from './jobs.ts'
 import { payeeRules } from './payees.ts'
 import { scannerRules } from './scanner.ts'
 import { catalogueRules, type CatalogueRule } from './triggers.ts'
+import { webhookRules } from './webhooks.ts'
 
 export type SimulationProvider = 'sandbox' | 'partner' | 'kyc' | 'platform'
 
@@ -167,6 +170,9 @@ export function sandboxRules(): readonly CatalogueRule[] {
     ...payeeRules(),
     ...incomingRules(),
     ...exchangeRules(),
+    ...accountRules(),
     ...scannerRules(),
+    ...jobRules(),
+    ...webhookRules(),
   ]
 }

@@ -1,5 +1,7 @@
 /** The sandbox's plan for an exchange, chosen by the sold amount in minor units of any currency. */
 import { MINUTE_MS } from '../base/clock.ts'
+import { SANDBOX_DEPOSIT, SANDBOX_MARGIN_CALL } from '../exchange/forward-terms.ts'
+import { BASE_RATES } from '../exchange/market.ts'
 import type { CatalogueRule } from './triggers.ts'
 
 /** The time that an exchange takes where no trigger sets another. */
@@ -52,5 +54,8 @@ export function exchangeRules(): readonly CatalogueRule[] {
     ...ROWS.map(({ amount, what }) => `sell amountMinor ${amount}: ${what}`),
     `sell amountMinor ${EXPIRED_QUOTE_AMOUNT} of a quote: expired already on arrival`,
     `any other sell amount: completed after ${SETTLED_MS / 1_000} s`,
+    `sell amountMinor ${SANDBOX_DEPOSIT.amount} of a forward: a deposit of ${SANDBOX_DEPOSIT.bps / 100} per cent`,
+    `sell amountMinor ${SANDBOX_MARGIN_CALL.amount} of a forward: a margin call ${SANDBOX_MARGIN_CALL.afterMs / 1_000} s after it is active`,
+    `base rates for 1 EUR: ${BASE_RATES.map(([currency, rate]) => `${currency} ${rate}`).join(', ')}; other pairs by division, forwards 1 basis point a day`,
   ].map((rule) => ({ topic: 'exchanges', rule }))
 }

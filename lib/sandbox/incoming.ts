@@ -15,5 +15,6 @@ export function incomingRules(): readonly CatalogueRule[] {
     'no token in payerName: on the balance within a second',
     "SBX:HOLD in payerName: reviewed by the operator's people first, and not to be seen until they let it through",
     `SBX:${UNALLOCATED} in payerName, or a balance that is closed: waits in the operator's list of money without an owner`,
+    'the reference of a funds request as reference: it is counted towards that request',
   ].map((rule) => ({ topic: 'incoming payments', rule }))
 }
