@@ -1,4 +1,5 @@
 /** Opens a balance in a currency that the customer has enabled. */
+import { OPEN_BALANCES_MAX } from '../../lib/balances/balance.ts'
 import { isCurrencyCode, WITHDRAWN_CURRENCIES, type CurrencyCode } from '../../lib/base/currency.ts'
 import { OFFERED_CURRENCIES } from '../../lib/customers/currencies.ts'
 import { inStoredOrder } from '../../lib/base/metadata.ts'
@@ -20,12 +21,6 @@ import type { Command, CommandAnswer } from '../../lib/commands/command.ts'
 import { recordChange } from '../commands/changes.ts'
 import { decideOnce } from '../commands/run-once.ts'
 import { state, type BalanceDeps } from './balance-record.ts'
-
-/**
- * The maximum number of balances of one customer that are not closed: more than a treasury needs, few enough to read at
- * once.
- */
-const BALANCES_MAX = 200
 
 /**
  * Opens a balance, or a sub-balance of one.
@@ -52,9 +47,9 @@ export async function openBalance(
         : ((await lockOneBalance(client, customerId, parentBalanceId)) ??
           refuseField('/parentBalanceId', 'not_found', 'No such balance.'))
     if (parent !== null) checkParent(parent, currency)
-    if ((await countOpenBalances(client, customerId)) >= BALANCES_MAX) {
-      refuse('limit-reached', `A customer has at most ${BALANCES_MAX} balances.`, {
-        extra: { limit: BALANCES_MAX, resource: 'balance' },
+    if ((await countOpenBalances(client, customerId)) >= OPEN_BALANCES_MAX) {
+      refuse('limit-reached', `A customer has at most ${OPEN_BALANCES_MAX} balances.`, {
+        extra: { limit: OPEN_BALANCES_MAX, resource: 'balance' },
       })
     }
     await insertBalance(client, {

@@ -7,6 +7,9 @@ import type { PaymentLimits } from '../customers/limits.ts'
 import type { CalendarTerms } from '../rails/business-days.ts'
 import type { FeeRule } from '../pricing/fees.ts'
 
+/** The maximum number of balances of one customer that are not closed. */
+export const OPEN_BALANCES_MAX = 100
+
 /** The state that the actor remembers. */
 export interface BalanceState {
   readonly id: string

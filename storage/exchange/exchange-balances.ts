@@ -1,4 +1,5 @@
 /** Finds the balances that an exchange sells from and buys to when the request names none. */
+import { OPEN_BALANCES_MAX } from '../../lib/balances/balance.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { countOpenBalances, insertBalance } from '../balances/balance-changes.ts'
 import { lockCustomer } from '../balances/closure.ts'
@@ -41,9 +42,6 @@ export async function balanceName(database: Database, customerId: string, id: st
   return row?.[0] ?? null
 }
 
-/** Maximum number of a customer's balances that are not closed. */
-const BALANCES_MAX = 200
-
 /**
  * Opens the balance that receives the bought currency, or returns the one that another request has opened meanwhile.
  * Runs in a transaction of its own: if the exchange is refused later, an empty balance remains.
@@ -67,7 +65,7 @@ export async function openBuyBalance(
       values: [customerId, [currency]],
     })
     if (known !== undefined) return known
-    if ((await countOpenBalances(client, customerId)) >= BALANCES_MAX) return 'too_many'
+    if ((await countOpenBalances(client, customerId)) >= OPEN_BALANCES_MAX) return 'too_many'
     const balance = { id: ids.next(), name: `${currency} account` }
     await insertBalance(client, { ...balance, customerId, currency, parentBalanceId: null, metadata: {}, now })
     return balance
