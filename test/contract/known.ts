@@ -1,0 +1,392 @@
+/**
+ * What of the contract is not there: the work that comes later, by area, and the differences of what is there, each with
+ * its reason. The lists only shrink: a test compares what it finds with its section here, so an entry that has been
+ * built fails, and so does a difference that is not listed.
+ */
+import type { Test } from 'tap'
+import { ADDED_OPERATIONS } from './data/added-operations.ts'
+import { CONTRACT } from './operations.ts'
+
+/** The sections of the contract that are walked, each by the test file of the same name. */
+export type Section =
+  | 'operations'
+  | 'lists'
+  | 'access'
+  | 'problem-types'
+  | 'event-types'
+  | 'postings'
+  | 'moves'
+  | 'enumerations'
+  | 'limits'
+  | 'settings'
+
+/**
+ * An area of later work, with what it will bring to each section. An operation is named by its operationId, by method
+ * and path, or together with all that begin like it by a path.
+ */
+type Later = { readonly area: string; readonly reason: string } & {
+  readonly [section in Section]?: readonly string[]
+}
+
+const LATER: readonly Later[] = [
+  {
+    area: 'direct debits',
+    reason: 'There are no mandates and collections yet, on either side.',
+    operations: [
+      '/mandates',
+      '/collections',
+      '/collection-files',
+      '/incoming-debits',
+      '/balances/{balanceId}/debit-controls',
+      '/simulations/mandates',
+      '/simulations/direct-debits',
+    ],
+    lists: ['listMandates', 'listCollections'],
+    'event-types': [
+      'collection.status_changed is never sent',
+      'mandate.status_changed is never sent',
+      'incoming_debit.received does not exist',
+      'incoming_debit.status_changed does not exist',
+    ],
+    postings: ['L50', 'L51', 'L52', 'L53', 'L54', 'L60', 'L61'].map((rule) => `${rule} is never posted`),
+    moves: [...numbered('mandate M', 12), ...numbered('collection C', 10)],
+    enumerations: [
+      'MandateDirection',
+      'MandateScheme ach_debit is made by nothing',
+      'MandateScheme bacs_dd is made by nothing',
+      'MandateScheme becs_dd',
+      'MandateScheme pad',
+      'MandateScheme sepa_dd_b2b is made by nothing',
+      'MandateStatus',
+      'MandateManagement',
+      'SequenceType',
+      'CollectionStatus',
+      'RTransactionType',
+      'IncomingDebitStatus',
+    ],
+    limits: ['feature payments.direct_debits'],
+    settings: ['collections.preNotificationDays', 'collections.reserveDays'],
+  },
+  {
+    area: 'cards',
+    reason: 'There are no cards yet.',
+    operations: ['/cards', '/card-transactions', '/simulations/cards'],
+    'event-types': ['card_transaction.created is never sent', 'card_transaction.updated does not exist'],
+    postings: ['L71', 'L73', 'L74'].map((rule) => `${rule} is never posted`),
+    moves: numbered('card Z', 6),
+    enumerations: ['CardPhase', 'CardChannel', 'CardDeclineReason', 'CardStatus'],
+    limits: ['feature cards'],
+  },
+  {
+    area: 'customers, onboarding and staff',
+    reason:
+      'Operators cannot open, review or restrict customers yet, and have no people to invite or to impersonate them.',
+    operations: [
+      'listCustomers',
+      'createCustomer',
+      'getCustomer',
+      'updateCustomer',
+      '/customers/{customerId}/kyb',
+      '/customers/{customerId}/restrict',
+      '/customers/{customerId}/suspend',
+      '/customers/{customerId}/lift',
+      '/customers/{customerId}/risk',
+      '/customers/{customerId}/resend-invitation',
+      '/kyb-cases',
+      '/simulations/kyc',
+      '/operator/branding',
+      '/operator/staff',
+      '/operator/staff-invitations',
+      '/operator/statistics',
+      '/impersonations',
+      '/reports',
+      '/compliance-holds/{holdId}/questions',
+      '/payments/{paymentId}/questions',
+    ],
+    lists: ['listCustomers', 'listKybCases'],
+    'problem-types': [
+      'customer-restricted is never refused with',
+      'impersonation-restricted is never refused with',
+      'kyc_incomplete is never refused with',
+      'tipping_off is never refused with',
+    ],
+    'event-types': [
+      'customer.created is never sent',
+      'kyb_case.status_changed is never sent',
+      'onboarding.requirements_changed does not exist',
+    ],
+    moves: numbered('customer K', 11),
+    enumerations: [
+      'IdentityType',
+      'AccessStatus',
+      'RiskRating',
+      'KybCaseStatus',
+      'KycProviderId',
+      'ReviewAnswer',
+      'OnboardingMode',
+      'KybPersonRole',
+      'KybDocumentType',
+      'CustomerStatus onboarding is made by nothing',
+      'CustomerStatus in_review is made by nothing',
+      'CustomerStatus info_required is made by nothing',
+      'ComplianceHoldKind transaction_monitoring is made by nothing',
+    ],
+    settings: ['kyb.requireAllPersonsVerified', 'apiKeyInvitationDomains'],
+  },
+  {
+    area: 'providers',
+    reason:
+      'There is one connection, the sandbox bank, made by the first start: nothing configures, routes or migrates.',
+    operations: [
+      '/provider-connections',
+      '/routing-rules',
+      '/kyc-connections',
+      '/provider-webhooks',
+      '/kyc-webhooks',
+      '/provider-events',
+    ],
+    lists: ['listProviderConnections', 'get /provider-events'],
+    'event-types': ['provider_connection.status_changed is never sent', 'provider_event.failed is never sent'],
+    postings: ['L96 is never posted'],
+    moves: numbered('connection Y', 6),
+    enumerations: [
+      'ProviderId',
+      'ConnectionLifecycle',
+      'ConnectionRole',
+      'ContractModel',
+      'WebhookRegistrationState',
+      'ProviderEventStatus',
+    ],
+  },
+  {
+    area: 'treasury',
+    reason: 'Staff cannot correct, write off, fund or close the ledger yet, nor read its accounts and entries.',
+    operations: ['/ledger/accounts', '/ledger/entries', '/ledger/adjustments'],
+    postings: ['L90', 'L91', 'L92', 'L94', 'L95'].map((rule) => `${rule} is never posted`),
+  },
+  {
+    area: 'developers',
+    reason: 'There are no workspaces to register for, no list or stream of events, and no clock to turn.',
+    operations: ['/developer', '/platform', '/events', '/sandbox/clock'],
+    moves: numbered('registration U', 5),
+    enumerations: ['DeveloperRegistrationMode', 'DeveloperRegistrationStatus'],
+    limits: ['feature developer.self_serve'],
+  },
+]
+
+/** A difference of something that exists, or something of the product that the contract does not have. */
+interface Difference {
+  readonly section: Section
+  readonly what: readonly string[]
+  readonly reason: string
+}
+
+const DIFFERENT: readonly Difference[] = [
+  {
+    section: 'operations',
+    what: [
+      'post /users/me/mfa-factors: step-up settings.change, not null',
+      'delete /users/me/mfa-factors/{factorId}: step-up settings.change, not null',
+      'updateApiKey: step-up api_key.create, not null',
+    ],
+    reason: 'With a stolen session alone nobody adds or removes a second factor, or lets a key in from more addresses.',
+  },
+  {
+    section: 'operations',
+    what: [
+      'listDocuments: permission payments:read, not ',
+      'deleteDocument: permission payments.create or settings.manage or onboarding.write, not ',
+    ],
+    reason: 'Documents of payments are for people who may read them, and deleted by those who may add them.',
+  },
+  {
+    section: 'access',
+    what: ['listDocuments refuses: cardholder', 'deleteDocument refuses: approver, accountant, viewer, cardholder'],
+    reason: 'The same.',
+  },
+  {
+    section: 'operations',
+    what: [
+      'get /ledger/trial-balance: callers key, not staff',
+      'get /ledger/trial-balance: permission treasury:read, not treasury.read',
+    ],
+    reason: 'Reconciliations are read with the scope treasury:read, and their totals are those of the trial balance.',
+  },
+  {
+    section: 'access',
+    what: [
+      'get /ledger/trial-balance lets in: a key of the operator with treasury:read, compliance, operations, support, integration',
+    ],
+    reason: 'The same.',
+  },
+  {
+    section: 'problem-types',
+    what: ['not-implemented is never refused with', 'provider-timeout is never refused with'],
+    reason:
+      'No operation is a stub, and none waits for a partner: what a partner does not answer becomes an exception.',
+  },
+  {
+    section: 'event-types',
+    what: ['deprecated_operation.used is never sent'],
+    reason: 'No operation is deprecated.',
+  },
+  {
+    section: 'enumerations',
+    what: ['ForwardContractStatus failed', 'ForwardContractStatus exception', 'HeldRateStatus failed'],
+    reason: 'A contract is booked nowhere but here, so no partner fails it; its drawdowns can fail.',
+  },
+  {
+    section: 'enumerations',
+    what: ['StepUpMethod webauthn', 'StepUpMethod push', 'StepUpMethod recovery_code'],
+    reason: 'The only second factor is an authenticator with codes.',
+  },
+  {
+    section: 'enumerations',
+    what: [
+      'PaymentExceptionKind reconciliation_mismatch is made by nothing',
+      'PaymentExceptionKind ledger_blocked is made by nothing',
+    ],
+    reason:
+      'A mismatch is an item of its reconciliation, and a broken journal is found by the audit; neither stops a payment.',
+  },
+  {
+    section: 'settings',
+    what: ['payments.stepUpThreshold', 'sessions.idleMinutes', 'sessions.absoluteHours'],
+    reason: 'They have the value of the contract and cannot be set: every payment of a person needs a proof.',
+  },
+]
+
+const BEYOND: readonly Difference[] = [
+  {
+    section: 'operations',
+    what: [
+      'getAnnotation',
+      'getCustomerAddress',
+      'getCustomerInvitation',
+      'getIncomingSuspense',
+      'getOperatorApiKey',
+      'getRecipientReview',
+      'getStepUpChallenge',
+      'getTeam',
+    ],
+    reason: 'Reads of one thing whose list and changes the contract has: the Location of its creation, and its ETag.',
+  },
+  {
+    section: 'operations',
+    what: ['freezeBalance', 'unfreezeBalance', 'placeStaffHold', 'getStaffHold', 'releaseStaffHold'],
+    reason: 'The statuses and holds that the contract gives to staff, for which it names no operation.',
+  },
+  {
+    section: 'operations',
+    what: ['blockRecipient', 'unblockRecipient', 'resolveReconciliationBreak', 'verifyMfaFactor'],
+    reason: 'Moves that the contract has, for which it names no operation.',
+  },
+  { section: 'operations', what: ['downloadFile'], reason: 'The address of the signed links of downloads.' },
+  {
+    section: 'operations',
+    what: ['getConnectionCalendar', 'updateConnectionCalendar'],
+    reason: 'The cut-offs and days of a connection, until connections can be configured as a whole.',
+  },
+  {
+    section: 'lists',
+    what: ['listBulkPayments sort createdAt', 'listTransactionUpdates sort at'],
+    reason: 'The other direction of the default.',
+  },
+  {
+    section: 'lists',
+    what: [
+      'listComplianceHolds filter status is open by default',
+      'listExceptions filter status is open by default',
+      'listRecipientReviews filter status is pending by default',
+    ],
+    reason: 'The queues of staff show what waits, as the list of approvals does.',
+  },
+  {
+    section: 'problem-types',
+    what: ['request-timeout', 'link-expired'],
+    reason: 'A body that arrives too slowly, and a download whose link is over.',
+  },
+  {
+    section: 'limits',
+    what: ['failed-credentials'],
+    reason: 'Wrong credentials of one address, so that keys cannot be guessed.',
+  },
+  {
+    section: 'moves',
+    what: ['job: running, start leads to running'],
+    reason: 'A job whose node has died is started again.',
+  },
+  {
+    section: 'enumerations',
+    what: ['FailureCode rate_moved', 'HoldSubjectType transfer'],
+    reason: 'The refusal of an approved exchange beyond its tolerance, and the hold of a transfer between connections.',
+  },
+]
+
+/** Rows of state tables that are decided in a transaction, not by a pure function, and the tests that walk them. */
+export const WALKED_OVER_HTTP: readonly { readonly rows: readonly string[]; readonly tests: readonly string[] }[] = [
+  { rows: ['payment P1', 'payment P2', 'payment P3'], tests: ['test/http/payments/drafts.test.ts'] },
+  {
+    rows: ['recipient R9', 'recipient R10'],
+    tests: ['test/http/recipients/lifecycle.test.ts', 'test/http/recipients/review-queue.test.ts'],
+  },
+  {
+    rows: ['approval A1', 'approval A4', 'approval A5', 'approval A6', 'approval A7'],
+    tests: ['test/http/approvals/approvals.test.ts', 'test/http/bulk-payments/approval.test.ts'],
+  },
+  {
+    rows: ['bulk payment B1', 'bulk payment B8', 'bulk row W1', 'bulk row W2'],
+    tests: ['test/http/bulk-payments/submit.test.ts', 'test/http/bulk-payments/approval.test.ts'],
+  },
+  { rows: ['scheduled payment S6'], tests: ['test/http/scheduled-payments/stopped.test.ts'] },
+  { rows: ['funds request N1'], tests: ['test/http/funds-requests/requests.test.ts'] },
+  { rows: ['job J1'], tests: ['test/http/jobs/jobs.test.ts'] },
+  {
+    rows: ['quote QU1', 'quote QU2'],
+    tests: ['test/http/exchange/refusals.test.ts', 'test/http/exchange/spot.test.ts'],
+  },
+  { rows: ['drawdown D1'], tests: ['test/http/exchange/forwards.test.ts'] },
+  { rows: ['customer K12', 'customer K13', 'customer K14'], tests: ['test/http/customers/closure.test.ts'] },
+  {
+    rows: [...numbered('endpoint E', 6), 'delivery V1', 'delivery V2', 'delivery V5', 'delivery V6'],
+    tests: ['test/http/webhooks/endpoints.test.ts', 'test/http/webhooks/deliveries.test.ts'],
+  },
+  {
+    rows: numbered('hold O', 4),
+    tests: ['test/http/payments/payments.test.ts', 'test/http/balances/freezing.test.ts'],
+  },
+  { rows: numbered('API key I', 3), tests: ['test/http/identity/api-keys.test.ts'] },
+]
+
+/** `numbered('hold O', 2)`: hold O1, hold O2. */
+function numbered(prefix: string, count: number): readonly string[] {
+  return Array.from({ length: count }, (_, nth) => `${prefix}${nth + 1}`)
+}
+
+/** The operations that an entry stands for: itself, or all whose path it begins. */
+function operationsOf(entry: string): readonly string[] {
+  if (!entry.startsWith('/')) return [entry]
+  return [...CONTRACT.map(({ id, path }) => ({ name: id, path })), ...ADDED_OPERATIONS]
+    .filter(({ path }) => path === entry || path.startsWith(`${entry}/`))
+    .map(({ name }) => name)
+}
+
+/** The operations that come later, by their operationId, or method and path. */
+export const LATER_OPERATIONS: readonly string[] = LATER.flatMap(({ operations = [] }) => operations).flatMap(
+  operationsOf,
+)
+
+/** Compares the differences that a section has with those that are known. */
+export function onlyKnown(t: Test, section: Section, found: Iterable<string>): void {
+  const known = [
+    ...(section === 'operations' ? LATER_OPERATIONS : LATER.flatMap((later) => later[section] ?? [])),
+    ...DIFFERENT.filter((each) => each.section === section).flatMap(({ what }) => what),
+  ]
+  t.strictSame([...new Set(found)].sort(), known.sort(), `${section}: what is missing or different is known`)
+}
+
+/** Compares what the product has beyond the contract with what is known. */
+export function onlyKnownBeyond(t: Test, section: Section, found: Iterable<string>): void {
+  const known = BEYOND.filter((each) => each.section === section).flatMap(({ what }) => what)
+  t.strictSame([...new Set(found)].sort(), known.sort(), `${section}: what the contract does not have is known`)
+}

@@ -1,0 +1,28 @@
+/** Enumerations of the product that stand in no schema under their name. */
+import { CUSTOMER_STATUSES } from '../../lib/customers/status.ts'
+import { CUSTOMER_TYPES } from '../../lib/customers/types.ts'
+import type { Contract } from '../../lib/exchange/contract.ts'
+import type { DetailsChangeKind } from '../../lib/accounts/requests.ts'
+import { STAFF_ROLES } from '../../lib/identity/capabilities.ts'
+import { Payment } from '../../lib/payments/payment-schema.ts'
+import { FORWARDS_BY_STATE, HELD_RATES_BY_STATE } from './exchange-machines.ts'
+
+const statusesOf = (contracts: Readonly<Record<string, Contract>>): readonly string[] =>
+  Object.values(contracts).map(({ status }) => status)
+
+/** The kinds of the type, each of them. */
+const DETAILS_CHANGES = {
+  reissue: true,
+  provider_switch: true,
+  closing: true,
+} as const satisfies Readonly<Record<DetailsChangeKind, true>>
+
+export const UNTITLED: Readonly<Record<string, readonly string[]>> = {
+  CustomerStatus: CUSTOMER_STATUSES,
+  CustomerType: CUSTOMER_TYPES,
+  DetailsChangeKind: Object.keys(DETAILS_CHANGES),
+  ForwardContractStatus: statusesOf(FORWARDS_BY_STATE),
+  HeldRateStatus: statusesOf(HELD_RATES_BY_STATE),
+  PaymentProcessingStatus: [Payment.properties.processing.properties.status.const],
+  StaffRole: STAFF_ROLES,
+}
