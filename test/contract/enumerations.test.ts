@@ -6,7 +6,7 @@ import t from 'tap'
 import { routes } from '../../http/server/routes.ts'
 import { CONTRACT_ENUMERATIONS } from './data/enumerations.ts'
 import { onlyKnown, onlyKnownBeyond } from './known.ts'
-import { UNTITLED } from './product-enumerations.ts'
+import { OF_TABLES, UNTITLED } from './product-enumerations.ts'
 import { sourcesOf } from './sources.ts'
 
 /** The enumerations in the schemas of all routes, by their titles. */
@@ -23,6 +23,11 @@ const titled = new Map<string, Set<string>>()
 const seen = new Set<unknown>()
 for (const { success, body, form, query, list } of routes)
   titledOf({ schema: success.schema, body, form, query, list }, titled, seen)
+
+/** The enumerations that clients choose from: their values are reached by sending them. */
+const chosen = new Map<string, Set<string>>()
+const seenInRequests = new Set<unknown>()
+for (const { body, form } of routes) titledOf({ body, form }, chosen, seenInRequests)
 
 /** The values that the product has for an enumeration of the contract; null: it has none. */
 const valuesOf = (name: string): ReadonlySet<string> | null => {
@@ -56,7 +61,10 @@ t.test('each enumeration has the values of the contract, and no others', async (
 /** Where a list of values is declared; a value that stands nowhere else is made by nothing. */
 const LISTED = /(?:Words\(\s*'\w+',|\b[A-Z_]+ =|values:|enum:)\s*\[[^\]]*\]|export type \w+ =[^;{}]*?(?=\n\n)/g
 
-/** The values that no source of the product makes or reads. */
+/**
+ * The values that nothing of the product makes: no client chooses them, no table has a row for them, and no source has
+ * them as a value. The name of a member is no value.
+ */
 async function unmade(): Promise<string[]> {
   const sources = await sourcesOf(['lib', 'storage', 'actors', 'workers', 'http'])
   const text = sources
@@ -66,9 +74,12 @@ async function unmade(): Promise<string[]> {
   const found: string[] = []
   for (const [name, values] of CONTRACT_ENUMERATIONS) {
     const has = valuesOf(name)
-    for (const value of values)
-      if (has?.has(value) === true && !new RegExp(`['"\`]${value.replace('.', '\\.')}['"\`]|\\b${value}:`).test(text))
+    for (const value of values) {
+      if (has?.has(value) !== true || chosen.get(name)?.has(value) === true || OF_TABLES[name]?.has(value) === true)
+        continue
+      if (!new RegExp(`['"\`]${value.replace('.', '\\.')}['"\`](?!:)`).test(text))
         found.push(`${name} ${value} is made by nothing`)
+    }
   }
   return found
 }

@@ -33,7 +33,7 @@ t.test('each list has the filters, sorts and searches of the contract', (t) => {
   const missing: string[] = []
   const beyond: string[] = []
   let cells = 0
-  for (const { id, filters, sorts, q } of CONTRACT_LISTS) {
+  for (const { id, filters, sorts, q, limit } of CONTRACT_LISTS) {
     const route = declared.get(id)
     const list = route?.list
     if (list === undefined) {
@@ -54,7 +54,8 @@ t.test('each list has the filters, sorts and searches of the contract', (t) => {
       if (wanted !== undefined) t.strictSame(value, wanted, `${id} ${name}: its default`)
       else if (value !== undefined) beyond.push(`${id} filter ${name} is ${value.join(', ')} by default`)
     }
-    cells += sorts.length + 1
+    cells += sorts.length + 2
+    if (limit !== PAGE_LIMIT_MAX) missing.push(`${id} pages of ${limit}`)
     t.equal(list.sorts[0], sorts[0], `${id}: the default sort`)
     for (const sort of sorts) if (!list.sorts.includes(sort)) missing.push(`${id} sort ${sort}`)
     for (const sort of list.sorts) if (!sorts.includes(sort)) beyond.push(`${id} sort ${sort}`)

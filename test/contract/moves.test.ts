@@ -1,6 +1,4 @@
 /** The state tables of the contract, row by row and refusal by refusal, through the pure functions that decide them. */
-import { stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
 import t from 'tap'
 import { HOUR_MS, MINUTE_MS } from '../../lib/base/clock.ts'
 import { RAILS } from '../../lib/rails/rails.ts'
@@ -58,12 +56,6 @@ t.test('each row leads where the table says, and every other trigger is refused'
   )
   onlyKnownBeyond(t, 'moves', beyond)
   t.end()
-})
-
-t.test('the tests that walk the other rows exist', async (t) => {
-  const root = dirname(dirname(import.meta.dirname))
-  for (const { tests } of WALKED_OVER_HTTP)
-    for (const test of tests) t.ok((await stat(join(root, test))).isFile(), test)
 })
 
 t.test('each command of a payment is a row of the table, or says what it is', (t) => {

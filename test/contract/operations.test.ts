@@ -2,7 +2,9 @@
 import t from 'tap'
 import type { Route } from '../../http/route/route.ts'
 import { routes } from '../../http/server/routes.ts'
+import type { StepUpAction } from '../../lib/identity/step-up.ts'
 import { ADDED_OPERATIONS, type AddedOperation } from './data/added-operations.ts'
+import { CONTRACT_ENUMERATIONS } from './data/enumerations.ts'
 import { CONTRACT_MEMBERS } from './data/roles.ts'
 import { onlyKnown, onlyKnownBeyond } from './known.ts'
 import { CONTRACT } from './operations.ts'
@@ -56,6 +58,9 @@ t.test('each added operation is declared as the contract says, or is known to be
     if (route === undefined) found.push(operation.id)
     else walked += 1
   }
+  const asked = new Set(routes.map(({ stepUp }) => stepUp?.action))
+  for (const action of CONTRACT_ENUMERATIONS.get('StepUpAction') ?? [])
+    if (!asked.has(action as StepUpAction)) found.push(`nothing asks for a proof of ${action}`)
   t.comment(`${walked} of ${ADDED_OPERATIONS.length + CONTRACT.length} operations`)
   onlyKnown(t, 'operations', found)
   t.end()

@@ -28,10 +28,11 @@ const SETTLED = { id: ids.next(), type: 'settled' as const }
 // ── Payments
 // ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-const PAYMENT_STATES: Readonly<Record<string, Pick<PaymentState, 'status' | 'sent'>>> = {
+const PAYMENT_STATES: Readonly<Record<string, Pick<PaymentState, 'status' | 'sent'> & Partial<PaymentState>>> = {
   draft: { status: 'draft', sent: false },
   pending_approval: { status: 'pending_approval', sent: false },
-  scheduled: { status: 'scheduled', sent: false },
+  // Its money is reserved on its day.
+  scheduled: { status: 'scheduled', sent: false, holdId: null },
   queued: { status: 'processing', sent: false },
   submitted: { status: 'processing', sent: true },
   on_hold: { status: 'on_hold', sent: false },

@@ -1,10 +1,12 @@
-/** Enumerations of the product that stand in no schema under their name. */
+/** Enumerations of the product that stand in no schema under their name, and values that a table makes. */
 import { CUSTOMER_STATUSES } from '../../lib/customers/status.ts'
 import { CUSTOMER_TYPES } from '../../lib/customers/types.ts'
 import type { Contract } from '../../lib/exchange/contract.ts'
 import type { DetailsChangeKind } from '../../lib/accounts/requests.ts'
 import { STAFF_ROLES } from '../../lib/identity/capabilities.ts'
 import { Payment } from '../../lib/payments/payment-schema.ts'
+import { FAILURE_CODES, failureFor, isoReasonOf } from '../../lib/rails/failure-codes.ts'
+import { RAILS } from '../../lib/rails/rails.ts'
 import { FORWARDS_BY_STATE, HELD_RATES_BY_STATE } from './exchange-machines.ts'
 
 const statusesOf = (contracts: Readonly<Record<string, Contract>>): readonly string[] =>
@@ -25,4 +27,15 @@ export const UNTITLED: Readonly<Record<string, readonly string[]>> = {
   HeldRateStatus: statusesOf(HELD_RATES_BY_STATE),
   PaymentProcessingStatus: [Payment.properties.processing.properties.status.const],
   StaffRole: STAFF_ROLES,
+}
+
+/** The values for which a table of the product has a row: rails with their terms, and failures by a code of a bank. */
+export const OF_TABLES: Readonly<Record<string, ReadonlySet<string>>> = {
+  Rail: new Set(RAILS.keys()),
+  FailureCode: new Set(
+    FAILURE_CODES.filter((code) => {
+      const reason = isoReasonOf(code)
+      return reason !== null && failureFor(reason).code === code
+    }),
+  ),
 }

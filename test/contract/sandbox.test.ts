@@ -17,6 +17,7 @@ import { sandboxScanner } from '../../lib/sandbox/scanner.ts'
 import { planOutcome, planRecall, planTransfer, type PaymentPlan } from '../../lib/sandbox/triggers.ts'
 import { MONDAY } from '../support/commands.ts'
 import * as data from './data/sandbox.ts'
+import { onlyKnown, onlyKnownBeyond } from './known.ts'
 
 const SECOND_MS = 1_000
 const ordinary = { reference: 'Invoice 1', recipientName: 'Amsterdam Trading BV', instant: true }
@@ -227,5 +228,20 @@ t.test('the catalogue tells of each amount, word and rate', (t) => {
     for (const word of [name, accountEnds]) if (word !== '') tells('recipients', word)
   for (const { topic, word } of data.SANDBOX_OTHERS) tells(topic, word)
   t.strictSame(found, [])
+  t.end()
+})
+
+t.test('the catalogue has the topics of the contract', (t) => {
+  const topics = new Set(sandboxRules().map(({ topic }) => topic))
+  onlyKnown(
+    t,
+    'sandbox',
+    data.SANDBOX_TOPICS.filter((topic) => !topics.has(topic)),
+  )
+  onlyKnownBeyond(
+    t,
+    'sandbox',
+    [...topics].filter((topic) => !data.SANDBOX_TOPICS.includes(topic)),
+  )
   t.end()
 })

@@ -1,5 +1,5 @@
 /** The event types of the contract. */
-import { table } from './table.ts'
+import { table, words } from './table.ts'
 
 /**
  * Endpoints of customers may subscribe to the types of `customer`, those of operators to all. `object` is the kind of
@@ -51,3 +51,6 @@ export const CONTRACT_EVENTS = table(
   compliance_hold.blocked | operator | compliance_hold
 `,
 )
+
+/** The objects whose events have an amount; of an exchange the amount sold, of a balance the available one. */
+export const OBJECTS_WITH_AMOUNT = words('payment transfer incoming_payment collection funds_request exchange balance')

@@ -1,6 +1,6 @@
 /**
- * The lists of the contract: their filters, their sorts with the default first, and whether `q` searches them. The
- * lists of things with a `createdAt` (`+created`) also have `createdFrom` and `createdTo`.
+ * The lists of the contract: their filters, their sorts with the default first, whether `q` searches them, and their
+ * largest page where it is not the usual one. The lists of things with a `createdAt` (`+created`) also have `createdFrom` and `createdTo`.
  */
 import { table, words } from './table.ts'
 
@@ -10,6 +10,8 @@ export interface ContractList {
   readonly filters: readonly string[]
   readonly sorts: readonly string[]
   readonly q: boolean
+  /** The largest page. */
+  readonly limit: number
 }
 
 /** The page size where `limit` is absent, and the largest. */
@@ -33,11 +35,11 @@ export const FILTER_DEFAULTS: Readonly<Record<string, readonly string[]>> = {
 }
 
 const LISTS = table(
-  ['id', 'filters', 'sorts', 'q'],
+  ['id', 'filters', 'sorts', 'q', 'limit'],
   `
   -- Payments
   listApprovals | status subjectType subjectId mine requestedByMe customerId +created | -createdAt createdAt
-  listPayments | status rail currency recipientId sourceBalanceId bulkPaymentId scheduledPaymentId createdVia externalId number amountFrom amountTo executionFrom executionTo completedFrom completedTo metadata.* +created | -createdAt createdAt -executionDate -amount
+  listPayments | status rail currency recipientId sourceBalanceId bulkPaymentId scheduledPaymentId createdVia externalId number amountFrom amountTo executionFrom executionTo completedFrom completedTo updatedFrom metadata.* +created | -createdAt createdAt -executionDate -amount
   listTransfers | status fromBalanceId toBalanceId balanceId currency externalId +created | -createdAt createdAt
   listScheduledPayments | status recipientId sourceBalanceId frequency nextFrom nextTo +created | nextOccurrenceAt -createdAt
   listFundsRequests | status balanceId currency dueFrom dueTo number +created | -createdAt dueDate
@@ -58,11 +60,11 @@ const LISTS = table(
   listRecipients | status type currency country verificationOutcome approvalStatus createdBy id metadata.* lastPaidFrom lastPaidTo +created | name -createdAt -lastPaidAt | q
   listBalances | status currency type parentBalanceId customerId id metadata.* +created | currency -createdAt name | q
   listBalanceHolds | status subjectType subjectId +created | -createdAt -amount
-  listBalanceJournal | direction type bookedFrom bookedTo valueFrom valueTo amountFrom amountTo transactionId | -sequence sequence
+  listBalanceJournal | direction type bookedFrom bookedTo valueFrom valueTo amountFrom amountTo transactionId afterSequence | -sequence sequence | | 1000
   listStatements | kind from to status +created | -to to
 
   -- Activity
-  listTransactions | status type direction balanceId currency rail recipientId cardId category sourceId amountFrom amountTo bookedFrom bookedTo createdFrom createdTo hasAttachments hasAnnotations | -createdAt createdAt -bookedAt -amount | q
+  listTransactions | status type direction balanceId currency rail recipientId cardId category sourceId amountFrom amountTo bookedFrom bookedTo createdFrom createdTo updatedFrom hasAttachments hasAnnotations | -createdAt createdAt -bookedAt -amount | q | 1000
   listAttachments | transactionId balanceId contentType uploadedBy status +created | -createdAt
   listAnnotations | | createdAt -createdAt
   listTransactionAttachments | | createdAt -createdAt
@@ -86,9 +88,10 @@ const LISTS = table(
 `,
 )
 
-export const CONTRACT_LISTS: readonly ContractList[] = LISTS.map(({ id, filters, sorts, q }) => ({
+export const CONTRACT_LISTS: readonly ContractList[] = LISTS.map(({ id, filters, sorts, q, limit }) => ({
   id,
   filters: words(filters).flatMap((name) => (name === '+created' ? ['createdFrom', 'createdTo'] : [name])),
   sorts: words(sorts),
   q: q === 'q',
+  limit: limit === '' ? PAGE_LIMIT.max : Number(limit),
 }))

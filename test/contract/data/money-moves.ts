@@ -5,11 +5,11 @@
  * creation; `-` is a refusal that the contract names. The status `processing` of a payment is two states: `queued`
  * before the partner has it, `submitted` from then on. A forward that waits for its first deposit is `awaiting_deposit`,
  * after a margin call it is `called`, or `called_drawn` when it was drawn from before. `ledger`: the posting rules of the
- * row; `events`: what the move itself sends.
+ * row; `events`: what the move itself sends; `hold`: what becomes of the money that is reserved.
  */
 import { table, words } from './table.ts'
 
-const COLUMNS = ['id', 'from', 'trigger', 'to', 'ledger', 'events'] as const
+const COLUMNS = ['id', 'from', 'trigger', 'to', 'ledger', 'events', 'hold'] as const
 
 /** One row of a state table. */
 export interface ContractMove {
@@ -20,38 +20,41 @@ export interface ContractMove {
   readonly to: string
   readonly ledger: readonly string[]
   readonly events: readonly string[]
+  /** What becomes of its money in reserve: `placed`, `replaced`, `captured`, `released`, or empty. */
+  readonly hold: string
 }
 
 /** Reads a state table. */
 export const movesOf = (text: string): readonly ContractMove[] =>
-  table(COLUMNS, text).map(({ id, from, trigger, to, ledger, events }) => ({
+  table(COLUMNS, text).map(({ id, from, trigger, to, ledger, events, hold }) => ({
     id,
     from: words(from),
     trigger,
     to,
     ledger: words(ledger),
     events: words(events),
+    hold,
   }))
 
 export const PAYMENT_MOVES = movesOf(`
   P1 | none | write a draft | draft
   P2 | draft | edit | draft
   P3 | draft | delete | removed
-  P4 | none draft | submit, a tier applies | pending_approval | | payment.created approval.requested
+  P4 | none draft | submit, a tier applies | pending_approval | | payment.created approval.requested | placed
   P5 | none draft | submit, due later | scheduled | | payment.created
-  P6 | none draft | submit, due now | queued | | payment.created
+  P6 | none draft | submit, due now | queued | | payment.created | placed
   P7 | pending_approval | approve, due now | queued | | payment.status_changed
   P7 | pending_approval | approve, due later | scheduled | | payment.status_changed
-  P8 | pending_approval | reject | rejected | | payment.status_changed
-  P9 | pending_approval | withdraw | cancelled | | payment.status_changed
-  P10 | scheduled | due, funds present | queued | | payment.status_changed
+  P8 | pending_approval | reject | rejected | | payment.status_changed | released
+  P9 | pending_approval | withdraw | cancelled | | payment.status_changed | released
+  P10 | scheduled | due, funds present | queued | | payment.status_changed | placed
   P11 | scheduled | due, funds missing at the cut-off | failed | | payment.status_changed payment.failed
   P12 | scheduled | withdraw | cancelled | | payment.status_changed
-  P13 | queued | withdraw | cancelled | | payment.status_changed
-  P14 | queued | screening hit | on_hold | | payment.status_changed compliance_hold.created
-  P15 | on_hold | staff release | queued | | payment.status_changed
-  P16 | on_hold | staff block | failed | | payment.status_changed payment.failed
-  P17 | queued | hand over | submitted | L10
+  P13 | queued | withdraw | cancelled | | payment.status_changed | released
+  P14 | queued | screening hit | on_hold | | payment.status_changed compliance_hold.created | replaced
+  P15 | on_hold | staff release | queued | | payment.status_changed | replaced
+  P16 | on_hold | staff block | failed | | payment.status_changed payment.failed | released
+  P17 | queued | hand over | submitted | L10 | | captured
   P18 | submitted | partner confirms | completed | L11 | payment.status_changed payment.completed
   P19 | submitted | partner rejects | failed | L12 | payment.status_changed payment.failed
   P20 | submitted | partner refuses before acceptance | failed | L12 | payment.status_changed payment.failed
@@ -80,15 +83,15 @@ export const RECALL_MONTHS = 13
 
 export const TRANSFER_MOVES = movesOf(`
   T1 | none | create, one connection | completed | L20 | transfer.completed
-  T2 | none | create, two connections | processing
-  T3 | processing | partner confirms | completed | L20 L21 | transfer.status_changed transfer.completed
-  T4 | processing | partner refuses | failed | | transfer.status_changed
+  T2 | none | create, two connections | processing | |  | placed
+  T3 | processing | partner confirms | completed | L20 L21 | transfer.status_changed transfer.completed | captured
+  T4 | processing | partner refuses | failed | | transfer.status_changed | released
   T5 | processing | timeout | exception | | transfer.status_changed
-  T6 | exception | partner confirms | completed | L20 L21 | transfer.status_changed transfer.completed
-  T6 | exception | partner refuses | failed | | transfer.status_changed
-  T7 | processing | screening hit | on_hold | | transfer.status_changed compliance_hold.created
-  T8 | on_hold | staff release | processing | | transfer.status_changed
-  T8 | on_hold | staff block | failed | | transfer.status_changed
+  T6 | exception | partner confirms | completed | L20 L21 | transfer.status_changed transfer.completed | captured
+  T6 | exception | partner refuses | failed | | transfer.status_changed | released
+  T7 | processing | screening hit | on_hold | | transfer.status_changed compliance_hold.created | replaced
+  T8 | on_hold | staff release | processing | | transfer.status_changed | replaced
+  T8 | on_hold | staff block | failed | | transfer.status_changed | released
 `)
 
 export const QUOTE_MOVES = movesOf(`
@@ -98,16 +101,16 @@ export const QUOTE_MOVES = movesOf(`
 
 /** Spot exchanges, and drawdowns from contracts (D2), which settle alike. */
 export const EXCHANGE_MOVES = movesOf(`
-  X1 | none | create, a policy applies | pending_approval | | exchange.status_changed approval.requested
+  X1 | none | create, a policy applies | pending_approval | | exchange.status_changed approval.requested | placed
   X2 | none | create | processing | L30 | exchange.status_changed
-  X2 | pending_approval | approve | processing | L30 | exchange.status_changed
+  X2 | pending_approval | approve | processing | L30 | exchange.status_changed | captured
   X3 D2 | processing | partner settles | completed | L31 L32 L33 L34 | exchange.status_changed exchange.completed
   X4 D2 | processing | partner refuses | failed | L35 | exchange.status_changed
   X5 D2 | processing | timeout | exception | | exchange.status_changed
   X5 D2 | exception | partner settles | completed | L31 L32 L33 L34 | exchange.status_changed exchange.completed
   X5 D2 | exception | partner refuses | failed | L35 | exchange.status_changed
-  X6 | pending_approval | cancel | cancelled | | exchange.status_changed
-  X6 | pending_approval | reject | rejected | | exchange.status_changed
+  X6 | pending_approval | cancel | cancelled | | exchange.status_changed | released
+  X6 | pending_approval | reject | rejected | | exchange.status_changed | released
 `)
 
 export const FORWARD_MOVES = movesOf(`

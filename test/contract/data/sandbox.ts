@@ -190,3 +190,23 @@ export const SANDBOX_OTHERS = table(
   webhooks | /sbx-fail
 `,
 )
+
+/** What the sandbox has rules for, by the topics of its catalogue. */
+export const SANDBOX_TOPICS = table(
+  ['topic'],
+  `
+  payments
+  transfers
+  recipients
+  exchanges
+  incoming payments
+  documents
+  bulk payments
+  account details
+  jobs
+  webhooks
+  direct debits
+  cards
+  onboarding
+`,
+).map(({ topic }) => topic)
