@@ -32,8 +32,11 @@ t.test('each type is there, for the endpoints and about the things of the contra
   t.end()
 })
 
-/** Types that are written by their parts: `<object>.${status}`. */
-const templateOf = (type: string): RegExp => new RegExp(`\`${type.slice(0, type.indexOf('.'))}\\.\\$\\{`)
+/** Whether a source writes a type by its parts, `<object>.${status}`, from statuses of which it names this one. */
+function composes(text: string, type: string): boolean {
+  const [object, status] = type.split('.')
+  return new RegExp(`(?:type: |event\\()\`${object}\\.\\$\\{`).test(text) && text.includes(`'${status}'`)
+}
 
 t.test('each type is sent by something, and by simulations alone where the contract says so', async (t) => {
   // What audits, follows or mails events is no sender.
@@ -44,7 +47,7 @@ t.test('each type is sent by something, and by simulations alone where the contr
     const senders = sources.filter(
       ({ text }) =>
         text.includes(`'${type}'`) ||
-        templateOf(type).test(text) ||
+        composes(text, type) ||
         (type === TEST_EVENT_TYPE && text.includes('type: TEST_EVENT_TYPE')),
     )
     if (!has.has(type)) found.push(`${type} does not exist`)
