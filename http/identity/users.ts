@@ -10,7 +10,11 @@ import {
   User,
   UserUpdate,
 } from '../../lib/identity/user-schema.ts'
+import { refuseNotFound } from '../../lib/base/problems.ts'
 import { PAGE_LIMIT_MAX, PageOf } from '../../lib/contract/page.ts'
+
+/** What changes of a factor (its confirmation, its last use) is told apart by the hash of its tag. */
+const FACTOR_VERSION = 1
 
 export const getCurrentUser = route({
   method: 'get',
@@ -112,7 +116,29 @@ export const createMfaFactor = route({
   problems: ['limit-reached'],
   handle: async ({ caller, body }, { identity }) => {
     const { secret, otpauthUri, ...factor } = await identity.addFactor(caller, body)
-    return created({ version: 1, view: factor }, `/v1/users/me/mfa-factors/${factor.id}`, { secret, otpauthUri })
+    return created({ version: FACTOR_VERSION, view: factor }, `/v1/users/me/mfa-factors/${factor.id}`, {
+      secret,
+      otpauthUri,
+    })
+  },
+})
+
+export const getMfaFactor = route({
+  method: 'get',
+  path: '/users/me/mfa-factors/{factorId}',
+  operationId: 'getMfaFactor',
+  tag: 'tenants',
+  summary: 'Read one of your own second factors',
+  callers: 'session',
+  scope: null,
+  tenant: 'none',
+  idempotency: 'none',
+  success: { status: 200, description: 'The factor, without its secret.', schema: MfaFactor, etag: true },
+  problems: [],
+  handle: async ({ caller, params }, { identity }) => {
+    const factors = await identity.listFactors(caller.session.userId)
+    const factor = factors.find(({ id }) => id === params.factorId) ?? refuseNotFound()
+    return resource({ version: FACTOR_VERSION, view: factor })
   },
 })
 

@@ -17,6 +17,7 @@ const PATHS = {
 } as const
 
 export type ResourceType = keyof typeof PATHS
+export const RESOURCE_TYPES = Object.keys(PATHS) as readonly ResourceType[]
 
 /** A resource by its kind and id. */
 export interface ResourceRef {

@@ -18,7 +18,7 @@ export const CHANGELOG: readonly Release[] = [
       'A job shows the same download link for a minute, so that reads of an ended job are answered with 304.',
       'Recipient reviews have kind and assignee, and are filtered by both and by olderThanHours.',
       'An annotation is read by its own address, GET /transactions/{transactionId}/annotations/{annotationId}.',
-      'A step-up challenge is read by its own address, GET /step-up/challenges/{challengeId}.',
+      'A step-up challenge and a second factor are read by their addresses, GET /step-up/challenges/{challengeId} and /users/me/mfa-factors/{factorId}.',
       'The closure of a balance, uploads, decisions on approvals and on suspense items take an Idempotency-Key.',
       'A fee that is given back is one transaction of the whole amount, the tax within it included.',
       'Rows of a bulk payment are filtered by createdFrom and createdTo.',

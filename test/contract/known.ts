@@ -285,6 +285,7 @@ const BEYOND: readonly Difference[] = [
       'getCustomerAddress',
       'getCustomerInvitation',
       'getIncomingSuspense',
+      'getMfaFactor',
       'getOperatorApiKey',
       'getRecipientReview',
       'getStepUpChallenge',

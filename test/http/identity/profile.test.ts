@@ -69,6 +69,12 @@ t.test('a second factor counts once it is confirmed; the last one stays', async 
   t.match(added.body, { name: 'Spare', status: 'pending', secret: /^[A-Z2-7]{32}$/, otpauthUri: /^otpauth:\/\/totp\// })
   const { id, secret } = added.body
   t.equal(added.headers.get('location'), `/v1/users/me/mfa-factors/${id}`)
+  const read = await owner.get<MfaFactor>(`/users/me/mfa-factors/${id}`)
+  t.match(read.body, { id, name: 'Spare', status: 'pending' }, 'it is where its Location says')
+  t.equal(read.headers.get('etag'), added.headers.get('etag'))
+  t.notMatch(read.text, secret)
+  const approver = await world.person('approver').signIn()
+  t.equal((await approver.get(`/users/me/mfa-factors/${id}`)).status, 404, 'the factor of another person')
   const listed = await owner.get<{ data: object[] }>('/users/me/mfa-factors')
   t.equal(listed.body.data.length, 2)
   t.notMatch(listed.text, secret, 'a secret is shown once')
