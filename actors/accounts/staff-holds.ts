@@ -1,6 +1,7 @@
 /**
  * Freezing of balances and holds on them by the operator's staff. Each is decided under the lock of the balance, whose
- * version moves with it, so that no actor of any node decides a debit on the state before.
+ * version moves with it, so that no actor of any node decides a debit on the state before. Payments that wait for the bank
+ * keep their holds and their places in the queue until the freeze ends (lib/payments/payment-moves.ts).
  */
 import { moneyJson } from '../../lib/base/money.ts'
 import { timestamp } from '../../lib/base/clock.ts'

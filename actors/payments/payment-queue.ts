@@ -8,6 +8,8 @@
  *    and is under review.
  *  * The hand-over entry (L10) is committed before the bank is called (I1). A submission that times out is not
  *    repeated: the payment becomes `exception`, and the queue asks the bank for its status (I7).
+ *  * A payment of a balance that staff have frozen keeps its row and its hold, and nothing leaves the balance: the queue
+ *    passes it over, and the commit refuses what was decided before the freeze. The end of the freeze wakes the queue.
  *  * A payment on the rail `internal` is booked instead of handed over: one commit debits the payer and credits the
  *    payee, and no bank is called.
  *  * For a payment that was handed over by a process that died, the queue first asks the bank for its status. The
@@ -322,6 +324,8 @@ export class PaymentQueue {
         const hit = outgoing.get(id) ?? incoming.get(id)
         if (context === undefined) return Promise.resolve(null)
         if (hit !== undefined) return this.#mover.ask(id, shard, { kind: 'hold', hit })
+        // Its row stays, and is read again when the freeze ends.
+        if (context.isFrozen) return Promise.resolve(null)
         const payee = payees.get(id)
         return this.#mover.ask(
           id,

@@ -41,7 +41,7 @@ export class QueueUpkeep {
   #lookedAt = performance.now()
   /** Whether this node has committed since. */
   #lookWanted = true
-  #leave: (() => void) | undefined
+  #leave: readonly (() => void)[] = []
 
   constructor(options: QueueUpkeepOptions) {
     this.#options = options
@@ -57,15 +57,20 @@ export class QueueUpkeep {
 
   start(): void {
     this.#lookedAt = performance.now()
-    this.#leave = this.#options.wakes.add(['events'], () => {
-      this.#lookWanted = true
-    })
+    const { wakes, look } = this.#options
+    this.#leave = [
+      wakes.add(['events'], () => {
+        this.#lookWanted = true
+      }),
+      // The payments of a balance go on when it is no longer frozen.
+      wakes.add(['balance'], look),
+    ]
     this.#attention.start()
     this.#silence.start()
   }
 
   async stop(): Promise<void> {
-    this.#leave?.()
+    for (const leave of this.#leave) leave()
     await Promise.all([this.#attention.stop(), this.#silence.stop()])
   }
 

@@ -150,6 +150,8 @@ export async function askBalance(
         break
       case 'exchange_stale':
         throw new Error('A payment changes no exchange that exists.')
+      case 'debit_refused':
+        throw new Error('The balance that pays has decided by itself.')
       default:
         outcome satisfies never
     }

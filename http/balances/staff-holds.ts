@@ -20,8 +20,8 @@ export const freezeBalance = route({
   summary: 'Freeze a balance',
   description:
     'A frozen balance takes credits and pays nothing: payments, transfers, exchanges and deposits from it are ' +
-    'refused, approvals of them too, on every node from the moment of the answer. Payments that the bank already has ' +
-    'or that wait for it with their money held go on; staff stop them one by one.',
+    'refused, approvals of them too, on every node from the moment of the answer. Payments that wait for the bank stay ' +
+    'in the queue with their money held, and go on when the freeze ends; those that the bank has go on.',
   idempotency: 'none',
   body: FreezeReason,
   success: { status: 200, description: 'The balance as it is now.', schema: Balance },

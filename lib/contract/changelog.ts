@@ -20,6 +20,7 @@ export const CHANGELOG: readonly Release[] = [
       'An annotation is read by its own address, GET /transactions/{transactionId}/annotations/{annotationId}.',
       'A step-up challenge and a second factor are read by their addresses, GET /step-up/challenges/{challengeId} and /users/me/mfa-factors/{factorId}.',
       'The closure of a balance, uploads, decisions on approvals and on suspense items take an Idempotency-Key.',
+      'Payments that wait for the bank stay in the queue while the balance that pays them is frozen.',
       'A fee that is given back is one transaction of the whole amount, the tax within it included.',
       'Rows of a bulk payment are filtered by createdFrom and createdTo.',
       'Operators switch recalls off with the feature payments.recalls.',

@@ -17,7 +17,8 @@ const CLOSED_CODE = 'AC04'
 
 /**
  * Books the payment (L20): one commit captures the hold, credits the payee's balance and writes the payee's incoming
- * payment. The commit refuses a closed payee's balance (`credit_refused`), and then writes nothing.
+ * payment. The commit refuses a closed payee's balance (`credit_refused`) and a frozen paying balance
+ * (`debit_refused`), and then writes nothing.
  */
 export function book(
   payment: PaymentState,
@@ -76,6 +77,7 @@ export function book(
       }),
     ],
     credits: [{ balanceId: payee.balanceId, currency: payment.currency }],
+    debits: [{ balanceId: payment.payingBalanceId }],
     incomingPayments: [row],
     statusUpdates: [update(payment, next, 'Payment completed.', 'system', now)],
     events: [

@@ -49,6 +49,7 @@ export const Balance = defineEntity({
       name: 'balance_operator_name',
       expression: 'create index balance_operator_name on balance (operator_id, lower(name), id)',
     },
+    { name: 'balance_frozen', properties: ['id'], where: "status = 'frozen'" },
     { name: 'balance_parent', properties: ['parentBalanceId'], where: 'parent_balance_id is not null' },
     { name: 'balance_shard', properties: ['shard', 'id'] },
     {

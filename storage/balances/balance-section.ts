@@ -142,3 +142,27 @@ export const CREDIT_FENCES: Fence<CreditRow, ReturnType<typeof CREDIT_REFUSED.of
     batch.add(CREDIT_FENCES, { command: batch.nth, id: balanceId, currency })
   },
 )
+
+const DEBIT_REFUSED = commandConflict('debit_refused')
+
+/**
+ * Refuses debits of a frozen balance. A batch has many of one balance and hardly ever a frozen one, so a balance is
+ * compared once, for the first command that debits it; the others are found when they are committed again.
+ */
+export const DEBIT_FENCES: Fence<CommandRef, ReturnType<typeof DEBIT_REFUSED.of>> = gathered(
+  'debits',
+  {
+    ...fence<CommandRef, ReturnType<typeof DEBIT_REFUSED.of>>(
+      DEBIT_REFUSED,
+      'debit_fence',
+      { command: 'integer', id: 'uuid' },
+      (source) => `${NO_DETAIL} from ${source} join locked l on l.id = u.id where l.status = 'frozen'`,
+    ),
+    keyed: 'as they arrive',
+  },
+  ({ balanceId }, batch) => {
+    balanceDelta(batch, balanceId)
+    const debits = batch.keyed(DEBIT_FENCES)
+    if (!debits.has(balanceId)) debits.set(balanceId, { command: batch.nth, id: balanceId })
+  },
+)

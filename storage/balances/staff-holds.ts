@@ -4,6 +4,7 @@ import type { BalanceStatus } from '../../lib/balances/closing.ts'
 import type { StaffHoldRecord } from '../../lib/balances/staff-hold.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import { plainArrayOrNull } from '../db/array-literal.ts'
+import { WORK_CHANNEL } from '../db/due-work.ts'
 import { entitiesOf } from '../db/entities.ts'
 import type { Queries, TransactionClient } from '../db/transaction.ts'
 import { StaffHold } from './staff-hold-entity.ts'
@@ -59,7 +60,7 @@ export async function lockBalanceOfOperator(
 
 /**
  * Freezes or unfreezes a locked balance. Its version moves, so a debit that an actor of any node decides on the state
- * before is decided again and refused.
+ * before is decided again and refused. The end of a freeze wakes the queues of payments on all nodes.
  */
 export async function setFrozen(
   client: TransactionClient,
@@ -71,6 +72,7 @@ export async function setFrozen(
     values: [id, status, timestamp(now)],
     text: 'update balance set status = $2, version = version + 1, updated_at = greatest(updated_at, $3::timestamptz) where id = $1',
   })
+  if (status === 'active') await client.query(`select pg_notify('${WORK_CHANNEL}', 'balance')`)
 }
 
 /** Reads the status of a balance as it is in the transaction; null when there is no such balance. */

@@ -49,8 +49,11 @@ export const DUE_TABLES = {
 /** A kind of work, by the name of its table. */
 export type DueWork = keyof typeof DUE_TABLES
 
-/** Work whose next time the noun itself reads; triggers of its table notify as well. */
-export type OtherWork = 'webhook_endpoint'
+/**
+ * Work whose next time the noun itself reads. Triggers of the table notify of endpoints; the end of a freeze notifies of
+ * a balance (storage/balances/staff-holds.ts).
+ */
+export type OtherWork = 'webhook_endpoint' | 'balance'
 
 /** The triggers of a table of due work, as migration 0045 defines them; `at` is the column of the due time. */
 export function dueTriggers(table: string, at: string) {

@@ -16,23 +16,26 @@ export interface QueuedPayment {
   readonly shard: number
 }
 
+/** SQL condition: the balance that pays the payment `p` is not frozen. Few balances are, and they have an index. */
+export const PAYER_NOT_FROZEN = `p.paying_balance_id <> all(array(select id from balance where status = 'frozen'))`
+
 /**
- * Counts the payments of these shards (null: all) that have not been handed to the bank. @throws DatabaseUnavailable,
- * and what the driver throws
+ * Counts the payments of these shards (null: all) that may be handed to the bank and have not been. Payments of frozen
+ * balances may not. @throws DatabaseUnavailable, and what the driver throws
  */
 export async function countUnsentPayments(database: Queries, owned: readonly number[] | null): Promise<number> {
   const [row] = await database.query<[string]>({
     name: 'queue_backlog',
     values: [plainArrayOrNull(owned)],
     text: `select count(*) from partner_instruction i join payment p on p.id = i.payment_id
-        where p.sent_at is null and ($1::smallint[] is null or i.shard = any($1))`,
+        where p.sent_at is null and ${PAYER_NOT_FROZEN} and ($1::smallint[] is null or i.shard = any($1))`,
   })
   return Number((row as [string])[0])
 }
 
 /**
  * Reads the payments of these shards (null: all) that may be handed to the bank at `now` (epoch milliseconds), the
- * oldest first, `max` at most.
+ * oldest first, `max` at most. Payments of frozen balances wait for the end of the freeze.
  *
  * @throws DatabaseUnavailable, and what the driver throws
  */
@@ -44,7 +47,7 @@ export async function unsentPayments(
     name: 'queue_refill',
     text: `select i.payment_id, i.shard from partner_instruction i join payment p on p.id = i.payment_id
         where p.sent_at is null and i.attention_at is null and (i.not_before is null or i.not_before <= $3::timestamptz)
-          and ($2::smallint[] is null or i.shard = any($2)) order by i.payment_id limit $1`,
+          and ${PAYER_NOT_FROZEN} and ($2::smallint[] is null or i.shard = any($2)) order by i.payment_id limit $1`,
     values: [max, plainArrayOrNull(owned), timestamp(now)],
   })
   return rows.map(([id, shard]) => ({ id, shard }))
@@ -124,12 +127,15 @@ export interface PaymentPlace {
   readonly connectionId: string
   readonly currency: string
   readonly rail: Rail
+  /** Whether the balance that pays was frozen when this was read. */
+  readonly isFrozen: boolean
 }
 
 const PLACE = select({
-  ...pick(from(Payment, ''), ['id', 'operatorId', 'connectionId', 'currency']),
+  ...pick(from(Payment, 'p'), ['id', 'operatorId', 'connectionId', 'currency']),
   // A draft has no rail, and is in no queue.
-  rail: expression<Rail>('rail'),
+  rail: expression<Rail>('p.rail'),
+  isFrozen: expression<boolean>(`not (${PAYER_NOT_FROZEN})`),
 })
 
 /**
@@ -139,7 +145,7 @@ const PLACE = select({
 export async function placesOfPayments(database: Queries, ids: readonly string[]): Promise<readonly PaymentPlace[]> {
   const rows = await database.query({
     name: 'queue_contexts',
-    text: `select ${PLACE.sql} from payment where id = any($1::uuid[])`,
+    text: `select ${PLACE.sql} from payment p where p.id = any($1::uuid[])`,
     values: [plainArray(ids)],
   })
   return rows.map((row) => PLACE.read(row))

@@ -4,7 +4,13 @@
  * A new kind of row has its type in `lib/<noun>/effects.ts`, its section in `storage/<noun>`, and a line here.
  */
 import { APPROVALS } from '../approvals/approval-section.ts'
-import { BALANCE_FENCES, BALANCES, CREDIT_FENCES, type BalanceAfter } from '../balances/balance-section.ts'
+import {
+  BALANCE_FENCES,
+  BALANCES,
+  CREDIT_FENCES,
+  DEBIT_FENCES,
+  type BalanceAfter,
+} from '../balances/balance-section.ts'
 import { HOLD_RESOLUTIONS, HOLDS } from '../balances/hold-section.ts'
 import { POSTINGS } from '../balances/posting-section.ts'
 import { commitOf, type Commit, type CommitSections } from '../commit/commit.ts'
@@ -94,6 +100,7 @@ const FENCES = [
   PAYMENT_FENCES,
   FACT_FENCES,
   CREDIT_FENCES,
+  DEBIT_FENCES,
   RECORDED,
   EXTERNAL_IDS_OF_PAYMENTS,
   EXTERNAL_IDS_OF_TRANSFERS,

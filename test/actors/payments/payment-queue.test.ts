@@ -13,6 +13,8 @@ import { SHARD_COUNT } from '../../../lib/shards/shard.ts'
 import type { ShardHome, Shards, ShardsState } from '../../../lib/shards/shards.ts'
 import { OrderNumbers } from '../../../storage/payments/order-numbers.ts'
 import { BalanceCache } from '../../../storage/balances/balance-cache.ts'
+import { setFrozen } from '../../../storage/balances/staff-holds.ts'
+import { inTransaction } from '../../../storage/db/transaction.ts'
 import { RecipientCache } from '../../../storage/recipients/recipient-cache.ts'
 import { ids, MONDAY, newKey, problemRequest } from '../../support/commands.ts'
 import { auditIsClean, openLedger, type Ledger } from '../../support/ledger.ts'
@@ -244,6 +246,45 @@ t.test('the work of a shard is done where it is at home, and nowhere else', asyn
   await atTheBank(ledger, three)
   t.strictSame(handed, [[three], [one, two]])
   t.strictSame([...first.errors, ...second.errors], [])
+  await auditIsClean(t, ledger)
+})
+
+t.test('the payments of a frozen balance wait, whenever the freeze comes, and go on when it ends', async (t) => {
+  const clock = new ManualClock(MONDAY)
+  const ledger = await openLedger(t, [OPENING], clock)
+  const home = new MovableShards()
+  const node = await openNode(t, ledger, undefined, home)
+  const [balanceId] = ledger.balances as [string]
+  const freeze = (status: 'frozen' | 'active') =>
+    inTransaction(ledger.database, (client) => setFrozen(client, balanceId, { status, now: clock.now() }))
+  const read = await node.pay(10_000n)
+  const offered = await node.pay(20_000n)
+  await freeze('frozen')
+  home.move([ledger.shard])
+  node.queue.offer(offered, ledger.shard)
+  await node.queue.runOnce()
+  const before = await everything(ledger)
+  const context = {
+    accounts: await ledger.accounts.accounts({ ...ledger, currency: 'EUR' }),
+    valueDate: '2026-05-04',
+  }
+  const late = await node.system.ask(paymentActor, read, ledger.shard, {
+    kind: 'hand_over',
+    context,
+    seed: ids.next(),
+  })
+  t.equal(late.kind, 'debit_refused', 'a hand-over that was decided before the freeze is not committed after it')
+  t.strictSame(await everything(ledger), before, 'nothing was written')
+  for (const id of [read, offered]) t.match(await see(ledger, id), { status: 'processing', sent: false, version: 1 })
+  t.match(await ledger.funds(balanceId), { posted: OPENING, held: 30_000n })
+  t.equal(node.queue.backlog, 0, 'they hold up no others')
+
+  await freeze('active')
+  node.queue.look()
+  for (const id of [read, offered]) await atTheBank(ledger, id)
+  clock.advance(2 * SECOND)
+  for (const id of [read, offered]) await reaches(ledger, id, 'completed')
+  t.strictSame(node.errors, [])
   await auditIsClean(t, ledger)
 })
 

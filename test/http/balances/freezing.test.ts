@@ -114,6 +114,44 @@ t.test('what waits for approval is not approved while its balance is frozen, and
   t.equal((await decide(first, 'approved')).status, 200)
 })
 
+t.test('payments that wait for the bank stay in the queue while their balance is frozen', async (t) => {
+  await using world = await createWorld()
+  const { move } = await staffOf(world)
+  const customer = await world.customer({
+    balances: [
+      { currency: 'EUR', amount: 50_000n },
+      { currency: 'EUR', amount: 20_000n },
+    ],
+  })
+  const [frozen, other] = customer.balanceIds as [string, string]
+  const { client } = customer
+  // The sandbox keeps them in the queue for a minute.
+  const queued = async (balanceId: string) =>
+    (
+      await client.createPayment({
+        ...paymentBody(balanceId, customer.recipients.EUR, 100),
+        reference: 'SBX:QUEUE',
+      })
+    ).body.id
+  const [waits, cancelled, goes] = [await queued(frozen), await queued(frozen), await queued(other)]
+  t.match((await move(frozen, 'freeze')).body, { status: 'frozen' })
+  t.match((await client.post(`/payments/${cancelled}/cancel`, {}, randomUUID())).body, { status: 'cancelled' })
+  world.advance(61_000)
+  // The queue takes the oldest first, so what has passed was read after what waits.
+  await client.paymentReaching(goes, 'completed')
+  const waiting = await client.payment(waits)
+  t.match(waiting, { status: 'processing', processing: { status: 'queued' }, sentAt: null })
+  t.match(
+    await client.balance(frozen),
+    { bookBalance: eur(50_000), availableBalance: eur(49_900) },
+    'nothing has left, and the money is held',
+  )
+  t.match((await move(frozen, 'unfreeze')).body, { status: 'active' })
+  await client.paymentReaching(waits, 'completed')
+  t.match(await client.balance(frozen), { bookBalance: eur(49_900), availableBalance: eur(49_900) })
+  await world.audit()
+})
+
 t.test('a freeze and a hold count at once for every node that has the balance in memory', async (t) => {
   await using world = await createWorld()
   const { client, balances, recipients } = world.seeded

@@ -57,6 +57,7 @@ const MEMBERS: { readonly [Member in keyof Required<Effects>]: true } = {
   events: true,
   idempotency: true,
   credits: true,
+  debits: true,
   approvals: true,
   complianceHolds: true,
   exceptions: true,
