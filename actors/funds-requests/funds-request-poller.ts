@@ -68,6 +68,11 @@ export class FundsRequests {
     this.#arrivals.nudge()
   }
 
+  /** Polls once, as the timers do; resolves when what was due is done. */
+  async runOnce(): Promise<void> {
+    await Promise.all([this.#due.runOnce(), this.#arrivals.runOnce()])
+  }
+
   async #match(): Promise<void> {
     const { database, ids, clock } = this.#options
     let matched = true

@@ -133,6 +133,11 @@ export class ScheduledPayments {
     this.#following.nudge()
   }
 
+  /** Polls once, as the timers do; resolves when what was due is done. */
+  async runOnce(): Promise<void> {
+    await Promise.all([this.#making.runOnce(), this.#following.runOnce()])
+  }
+
   async #transaction<Result>(work: (tx: ApprovalTx) => Promise<Result>): Promise<Result> {
     const { database, clock, ids } = this.#options
     return await inTransaction(database, async (client) => work({ client, ids, now: clock.now() }))

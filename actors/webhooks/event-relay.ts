@@ -173,10 +173,11 @@ export class Webhooks {
   }
 
   /**
-   * Relays the events and finds the deliveries that are due, as the timers do; resolves when the callbacks of these
-   * deliveries have been answered.
+   * Disables the endpoints that have failed for too long, relays the events and finds the deliveries that are due, as
+   * the timers do; resolves when the callbacks of these deliveries have been answered.
    */
   async runOnce(): Promise<void> {
+    await this.#tidying.runOnce()
     await this.#idle()
     clearTimeout(this.#relayTimer)
     this.#relayTimer = undefined

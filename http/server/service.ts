@@ -55,8 +55,8 @@ export interface Service extends AsyncDisposable {
   readonly queue: PaymentQueue
   readonly shards: Shards
   /**
-   * Runs the pollers of payments, recalls, transfers, callbacks and the sandbox's bank once, as their timers do;
-   * resolves when what was due is done. A test that proves that something is not done yet runs them before it looks.
+   * Runs the pollers of payments and their schedules, of approvals, funds requests, bulk payments and holds, of recalls,
+   * transfers, callbacks and the sandbox's bank once, as their timers do; resolves when what was due is done. A test that proves that something is not done yet runs them before it looks.
    */
   pollOnce(): Promise<void>
   /** Finishes the accepted requests and work, then stops. Takes at most 10 s. */
@@ -137,10 +137,12 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const running = started.move()
   const close = () => running.disposeAsync()
   const pollOnce = async () => {
+    const { approvals, balances, bulkPayments, fundsRequests, scheduledPayments } = nouns
     const { paymentQueue, payments, transfers, webhooks } = nouns
-    const parts = [paymentQueue, payments, transfers, webhooks].flatMap(
-      (noun): readonly Background[] => noun.background,
-    )
+    const parts = [
+      ...[approvals, balances, bulkPayments, fundsRequests, scheduledPayments],
+      ...[paymentQueue, payments, transfers, webhooks],
+    ].flatMap((noun): readonly Background[] => noun.background)
     await Promise.all(parts.map((part) => part.runOnce?.()))
   }
   const { databaseUrl } = node

@@ -46,6 +46,11 @@ export interface WorldOptions {
   readonly databaseUrl?: string
   /** Settings in addition to those of every test, by the names of their variables. */
   readonly settings?: Readonly<Record<string, string>>
+  /**
+   * True stops the clock: time passes only by `advance`, to the millisecond, for tests that look at both sides of a
+   * deadline. Waiting does not move it either.
+   */
+  readonly stillClock?: boolean
   /** Lowest level of the log lines kept in `logged`; `warn` by default. */
   readonly logLevel?: 'info' | 'warn'
 }
@@ -77,6 +82,8 @@ export interface World extends AsyncDisposable {
   query<Row extends object>(sql: string, values?: readonly unknown[]): Promise<Row[]>
   /** Moves the service's clock forward. Requests under way may exceed their deadlines. */
   advance(ms: number): void
+  /** Moves the service's clock forward to a moment, epoch milliseconds. */
+  advanceTo(moment: number): void
   /** Runs the pollers of all nodes once (`Service.pollOnce`): what is due now is done, and what is not is not. */
   pollOnce(): Promise<void>
   /** Errors that the service has logged so far; a test that provokes errors empties the list. */
@@ -98,6 +105,12 @@ export const NODES = Number(process.env['TEST_NODES'] ?? 1)
 
 /** How far the clock of a world is ahead of the machine's when it starts, milliseconds. */
 const AHEAD_MS = process.env['TEST_START'] === undefined ? 0 : Date.parse(process.env['TEST_START']) - systemClock.now()
+
+/**
+ * How far a clock that stands still is ahead of the machine's at its start: further than a test lasts, so that nothing
+ * is due by the clock of Postgres before it is due by the service's.
+ */
+const STILL_AHEAD_MS = 600_000
 
 /** pino's level of an error. */
 const ERROR_LEVEL = 50
@@ -135,17 +148,18 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       },
     },
   )
+  const stopped = options.stillClock === true ? systemClock.now() + STILL_AHEAD_MS : null
   let offset = AHEAD_MS
   const jumps: (() => void)[] = []
   const clock: Clock = {
-    now: () => systemClock.now() + offset,
+    now: () => (stopped ?? systemClock.now()) + offset,
     onJump: (listener) => void jumps.push(listener),
   }
   const advance = (ms: number): void => {
     offset += ms
     for (const jumped of jumps) jumped()
   }
-  made.defer(hurryWhileWaiting(advance))
+  if (stopped === null) made.defer(hurryWhileWaiting(advance))
   const config = readConfig({
     PORT: '0',
     DATABASE_URL: databaseUrl,
@@ -223,6 +237,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     query: async <Row extends object>(sql: string, values: readonly unknown[] = []) =>
       (await admin.query<Row>(sql, [...values])).rows,
     advance,
+    advanceTo: (moment) => advance(moment - clock.now()),
     async pollOnce() {
       await Promise.all(services.map((service) => service.pollOnce()))
     },
