@@ -15,7 +15,7 @@
  * with the approval, and would still need this lock. One indexed query per second for the shards of a node replaces it;
  * when nothing is due, the query reads one empty index page.
  */
-import { afterDecision, warningAt, type ApprovalRecord } from '../../lib/approvals/approval.ts'
+import { afterDecision, approvalAt, warningAt, type ApprovalRecord } from '../../lib/approvals/approval.ts'
 import { SANDBOX_DECISION_MS, type SubjectType } from '../../lib/approvals/opening.ts'
 import { approvalsThatCount } from '../../lib/approvals/requesters.ts'
 import { HOUR_MS, timestamp, type Clock } from '../../lib/base/clock.ts'
@@ -113,7 +113,8 @@ export class Approvals extends Poller {
   async decide({ approval, afterwards, ...tx }: ApprovalTurn, request: DecideRequest): Promise<Problem | null> {
     if (approval === null || approval.customerId !== request.customerId)
       refuse('not-found', 'No such approval exists in this tenant.')
-    const admitted = await admitDecision(tx, approval, this.#subject(approval), request)
+    const current = approvalAt(approval, tx.now)
+    const admitted = await admitDecision(tx, current, this.#subject(current), request)
     // A refusal that is recorded under its key is committed without what the decision wrote, so nothing follows it.
     const following: Afterwards = []
     const problem = await this.#take(tx, admitted, { ...request, stepUpMethod: 'totp' }, request.by, following)
@@ -124,7 +125,7 @@ export class Approvals extends Poller {
   /**
    * Ends an approval and its subject, because the customer withdraws the subject.
    *
-   * @returns false when the approval does not exist or is no longer pending
+   * @returns false when the approval does not exist or is no longer pending; one whose time is over has expired then
    */
   async cancel(request: {
     readonly approvalId: string
@@ -134,6 +135,10 @@ export class Approvals extends Poller {
   }): Promise<boolean> {
     return await this.#mailboxes.within(request.approvalId, async (tx, approval, afterwards) => {
       if (approval === null || approval.status !== 'pending') return false
+      if (approvalAt(approval, tx.now).status === 'expired') {
+        await this.#expire(tx, approval, afterwards)
+        return false
+      }
       await this.#end(
         tx,
         approval,
@@ -162,7 +167,8 @@ export class Approvals extends Poller {
     await this.#mailboxes.within(approvalId, async (tx, approval, afterwards) => {
       if (approval === null || approval.customerId !== customerId)
         refuse('not-found', 'No such approval exists in this tenant.')
-      if (approval.status !== 'pending') refuseEnded(approval)
+      const current = approvalAt(approval, tx.now)
+      if (current.status !== 'pending') refuseEnded(current)
       const free = (approval.remindedAt ?? Number.NEGATIVE_INFINITY) + REMINDER_MS
       if (tx.now < free) {
         refuse('rate-limited', 'Approvers are reminded at most once an hour.', {
@@ -284,16 +290,7 @@ export class Approvals extends Poller {
   async #wake(tx: ApprovalTx, approval: ApprovalRecord | null, afterwards: Afterwards): Promise<void> {
     if (approval === null || approval.status !== 'pending') return
     const { now } = tx
-    if (approval.expiresAt <= now) {
-      await this.#end(
-        tx,
-        approval,
-        { status: 'expired', received: approval.received, reason: null },
-        SYSTEM,
-        afterwards,
-      )
-      return
-    }
+    if (approvalAt(approval, now).status === 'expired') return await this.#expire(tx, approval, afterwards)
     let announcedAt = approval.announcedAt
     if (announcedAt === null) {
       await this.#notices.tellApprovers(
@@ -336,6 +333,11 @@ export class Approvals extends Poller {
       warnedAt,
       wakeAt: Math.min(...next.filter((time) => time !== null)),
     })
+  }
+
+  /** Ends an approval whose time is over. */
+  async #expire(tx: ApprovalTx, approval: ApprovalRecord, afterwards: Afterwards): Promise<void> {
+    await this.#end(tx, approval, { status: 'expired', received: approval.received, reason: null }, SYSTEM, afterwards)
   }
 
   /** Makes the sandbox approver give every decision that is missing. */

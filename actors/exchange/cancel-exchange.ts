@@ -4,7 +4,7 @@
  * that was read.
  */
 import { dateIn } from '../../lib/base/clock.ts'
-import { isContract, moveContract } from '../../lib/exchange/contract.ts'
+import { contractAt, isContract, moveContract } from '../../lib/exchange/contract.ts'
 import { contractAfter, contractEffects } from '../../lib/exchange/contract-effects.ts'
 import { exchangeBody, type ExchangeKind, type ExchangeRecord } from '../../lib/exchange/exchange.ts'
 import { together } from '../../lib/decisions/merge.ts'
@@ -63,7 +63,7 @@ export async function cancelExchange(
       return await recordRefusal(deps, caller, {
         slug: 'not-cancellable',
         detail: 'The exchange can no longer be cancelled.',
-        extra: { currentStatus: exchange.status },
+        extra: { currentStatus: (isContract(exchange) ? contractAt(exchange, deps.clock.now()) : exchange).status },
       })
     }
     if (outcome !== 'moved_on') return outcome
@@ -110,7 +110,7 @@ async function endContract(
           const now = clock.now()
           const contract = (await readExchange(client, id))?.exchange
           if (contract === undefined || !isContract(contract)) return 'refused'
-          const moved = moveContract(contract, { kind: 'cancel' })
+          const moved = moveContract(contractAt(contract, now), { kind: 'cancel' })
           if ('refused' in moved) return 'refused'
           const after = contractAfter(contract, moved, now)
           const context = {

@@ -4,7 +4,7 @@
  * The contract as it was read travels with the command, and its version is the fence. When another change came in
  * between, the commit reports it, and the flow reads and asks again.
  */
-import { dateIn, timestamp } from '../../lib/base/clock.ts'
+import { dateIn } from '../../lib/base/clock.ts'
 import { takenExternalId } from '../../lib/exchange/book-exchange.ts'
 import { notNow, type Contract, type ContractMove } from '../../lib/exchange/contract.ts'
 import type { DrawdownOrder } from '../../lib/exchange/draw-contract.ts'
@@ -170,13 +170,10 @@ async function draw(
   )
 }
 
-/** Returns the reason why a contract cannot be drawn from today or any more; null when it can. */
+/** Returns the reason why a forward cannot be drawn from today; null when it can. */
 function windowRefusal(contract: Contract, now: number, calendar: ExchangeFacts['calendar']): Problem | null {
   const no = (detail: string) => notNow(contract, 'draw', detail).refused
-  if (contract.kind === 'held_rate')
-    return contract.heldUntil !== null && contract.heldUntil <= now
-      ? no(`The rate was held until ${timestamp(contract.heldUntil)}.`)
-      : null
+  if (contract.kind === 'held_rate') return null
   const today = partnerDate(now)
   const from =
     contract.forwardType === 'open' && contract.drawdownFrom !== null ? contract.drawdownFrom : contract.settlementDate

@@ -1,5 +1,5 @@
 /** Counts an incoming payment without the request's reference towards a funds request. */
-import { invalidTransition } from '../../lib/funds-requests/funds-request.ts'
+import { fundsRequestAt, invalidTransition } from '../../lib/funds-requests/funds-request.ts'
 import { ProblemError, refuseField, refuseNotFound, refuseTransition } from '../../lib/base/problems.ts'
 import * as rows from '../../storage/funds-requests/funds-requests.ts'
 import { auditCaller } from '../commands/trail.ts'
@@ -40,8 +40,9 @@ export async function allocatePayment(
           : `The payment is ${arrival.status}.`
       refuseTransition(detail, arrival.status, ['received'])
     }
-    if (!(await rows.countArrival(tx, request, arrival)))
-      throw new ProblemError(invalidTransition(request.status, 'pay'))
+    const current = fundsRequestAt(request, tx.now)
+    if (!(await rows.countArrival(tx, current, arrival)))
+      throw new ProblemError(invalidTransition(current.status, 'pay'))
     const after = await rereadRequest(tx, id)
     await recordRequestChange(tx, auditCaller(by), 'allocated', by.tenant.id, id, state(request), {
       ...state(after),

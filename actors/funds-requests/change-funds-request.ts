@@ -1,6 +1,12 @@
 /** Changes and cancels a funds request, and reminds its payer. */
 import { dateIn } from '../../lib/base/clock.ts'
-import { expiryOf, invalidTransition, isWaiting, reminderRefusal } from '../../lib/funds-requests/funds-request.ts'
+import {
+  expiryOf,
+  fundsRequestAt,
+  invalidTransition,
+  isWaiting,
+  reminderRefusal,
+} from '../../lib/funds-requests/funds-request.ts'
 import { patchedMetadata } from '../../lib/base/metadata.ts'
 import { ProblemError, refuseField } from '../../lib/base/problems.ts'
 import * as rows from '../../storage/funds-requests/funds-requests.ts'
@@ -43,7 +49,8 @@ export async function updateFundsRequest(
       refuseChanged(etagOf(await fundsRequestView(through(tx.client), before, deps.links)))
     const { description = before.description, dueDate = before.dueDate, expiresAt, metadata } = body
     const terms = body.description !== undefined || body.dueDate !== undefined || expiresAt !== undefined
-    if (terms && !isWaiting(before.status)) throw new ProblemError(invalidTransition(before.status, 'update'))
+    const { status } = fundsRequestAt(before, tx.now)
+    if (terms && !isWaiting(status)) throw new ProblemError(invalidTransition(status, 'update'))
     if (body.dueDate !== undefined && dueDate !== null && dueDate < dateIn(tx.now, 'UTC'))
       refuseField('/dueDate', 'in_past', 'Must not be in the past.')
     const expiry = expiresAt === undefined ? before : expiryOf(expiresAt, tx.now)
@@ -97,7 +104,7 @@ export async function remindPayer(
 ): Promise<Versioned<FundsRequest>> {
   const { record, payee } = await runChange(deps, async (tx) => {
     const before = await lockRequest(tx, by, id)
-    const refused = reminderRefusal(before, tx.now)
+    const refused = reminderRefusal(fundsRequestAt(before, tx.now), tx.now)
     if (refused !== null) throw new ProblemError(refused)
     await rows.noteReminder(tx.client, id, tx.now)
     const after = await rereadRequest(tx, id)

@@ -3,7 +3,12 @@
  * and mails are sent after the commit of the change that they report.
  */
 import type { AuditVerb } from '../../lib/base/audit-actions.ts'
-import { moveFundsRequest, remainingOf, type FundsRequestMove } from '../../lib/funds-requests/funds-request.ts'
+import {
+  fundsRequestAt,
+  moveFundsRequest,
+  remainingOf,
+  type FundsRequestMove,
+} from '../../lib/funds-requests/funds-request.ts'
 import { payerMail } from '../../lib/funds-requests/payer-mail.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import type { Mailer } from '../../lib/notices/mail.ts'
@@ -142,7 +147,7 @@ export async function moveRequest(
   kind: Exclude<FundsRequestMove['kind'], 'pay'>,
   action: AuditVerb<'funds_request'>,
 ): Promise<reads.FundsRequestRecord> {
-  const moved = moveFundsRequest(before, { kind })
+  const moved = moveFundsRequest(fundsRequestAt(before, tx.now), { kind })
   if ('refused' in moved) throw new ProblemError(moved.refused)
   await rows.writeMove(tx, before, moved, null)
   await recordRequestChange(

@@ -1,6 +1,7 @@
 /**
- * The pollers of funds requests. The node that owns a request's shard expires it when its time is over. Any node,
- * one at a time, matches arrived money with requests (storage/funds-requests/funds-request-matching.ts).
+ * The pollers of funds requests. The node that owns a request's shard expires it when its time is over, after a pass over
+ * the money that has come. Any node, one at a time, matches arrived money with requests
+ * (storage/funds-requests/funds-request-matching.ts).
  */
 import type { Clock } from '../../lib/base/clock.ts'
 import { moveFundsRequest } from '../../lib/funds-requests/funds-request.ts'
@@ -82,6 +83,7 @@ export class FundsRequests {
   async #expireDue(): Promise<void> {
     const { database, clock, shards, onError } = this.#options
     const expired = await expiredFundsRequests(database, { now: clock.now(), owned: shards.owned(), max: DUE_MAX })
+    if (expired.length > 0) await this.#match()
     for (const id of expired) await this.#expire(id).catch((error: unknown) => onError(error, `funds request ${id}`))
   }
 

@@ -7,6 +7,7 @@ import type { Clock } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import type { Mailer } from '../../lib/notices/mail.ts'
 import { refuse, refuseTransition } from '../../lib/base/problems.ts'
+import { reviewStatusAt } from '../../lib/recipients/review.ts'
 import { writeEffects } from '../../storage/sections/write-effects.ts'
 import type { ApprovalTx } from '../../storage/approvals/approvals.ts'
 import type { Database } from '../../storage/db/database.ts'
@@ -66,7 +67,8 @@ export class RecipientReviews {
       const review = await lockReview(tx.client, reviewId)
       if (review === null || review.operatorId !== operatorId)
         refuse('not-found', 'No such review exists in this tenant.')
-      if (review.status !== 'pending') refuseTransition(`The review is ${review.status}.`, review.status, ['pending'])
+      const status = reviewStatusAt(review, tx.now)
+      if (status !== 'pending') refuseTransition(`The review is ${status}.`, status, ['pending'])
       return await this.#end(tx, review, { status: decision, reason }, by)
     })
   }
@@ -129,7 +131,8 @@ export class RecipientReviews {
   async #wake(tx: ApprovalTx, id: string): Promise<Ended | null> {
     const review = await lockReview(tx.client, id)
     if (review === null || review.status !== 'pending') return null
-    if (review.expiresAt <= tx.now) return await this.#end(tx, review, { status: 'expired', reason: null }, SYSTEM)
+    if (reviewStatusAt(review, tx.now) === 'expired')
+      return await this.#end(tx, review, { status: 'expired', reason: null }, SYSTEM)
     if (review.sandboxDecision !== null) {
       const reason = review.sandboxDecision === 'rejected' ? 'Rejected by the sandbox.' : null
       return await this.#end(

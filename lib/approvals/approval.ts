@@ -37,6 +37,14 @@ export interface ApprovalRecord {
   readonly createdAt: number
 }
 
+/**
+ * Returns an approval as it counts at `now` (epoch milliseconds): from its deadline on a pending one is expired, also
+ * before its timer has run. So no decision depends on how late a timer is.
+ */
+export function approvalAt(approval: ApprovalRecord, now: number): ApprovalRecord {
+  return approval.status === 'pending' && approval.expiresAt <= now ? { ...approval, status: 'expired' } : approval
+}
+
 /** A change of the approval's subject, made while the approval was pending. */
 export interface SubjectChange {
   readonly changedBy: string

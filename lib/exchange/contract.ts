@@ -136,6 +136,20 @@ export const isCalled = ({ status, deposit }: Pick<Contract, 'status' | 'deposit
 export const isOpen = ({ status }: Pick<Contract, 'status'>): boolean =>
   status === 'active' || status === 'partially_drawn'
 
+/**
+ * Returns a contract as it counts at `now` (epoch milliseconds): from its deadline on a held rate is expired, and a
+ * forward without its first deposit is cancelled, also before the timer has run. A margin call can be paid until the
+ * contract is closed out.
+ */
+export function contractAt(contract: Contract, now: number): Contract {
+  const { kind, heldUntil, deposit } = contract
+  const isOver = (deadline: number | null | undefined): boolean => typeof deadline === 'number' && deadline <= now
+  if (kind === 'held_rate' && isOpen(contract) && isOver(heldUntil)) return { ...contract, status: 'expired' }
+  return contract.status === 'awaiting_deposit' && !isCalled(contract) && isOver(deposit?.dueAt)
+    ? { ...contract, status: 'cancelled' }
+    : contract
+}
+
 /** Returns the status of an open contract. */
 const openStatus = (total: bigint, remaining: bigint): 'active' | 'partially_drawn' =>
   remaining === total ? 'active' : 'partially_drawn'

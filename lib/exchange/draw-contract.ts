@@ -9,7 +9,7 @@ import { insufficientFunds, invalid, refuse, type BalanceDecision, type Recorded
 import { together } from '../decisions/merge.ts'
 import type { Problem } from '../base/problems.ts'
 import { bookingOf, exchangeEvents, exchangeRow, exchangeUpdate, neededFor, type BookingContext } from './booking.ts'
-import { moveContract, type Contract, type ContractMove } from './contract.ts'
+import { contractAt, moveContract, type Contract, type ContractMove } from './contract.ts'
 import { contractAfter, contractEffects, type ContractContext } from './contract-effects.ts'
 import { exchangeBody, NEW_EXCHANGE, type ExchangeRecord } from './exchange.ts'
 
@@ -74,7 +74,7 @@ export function drawContract(
   if (command.creditRefused)
     return invalid(balance, { field: '/buyBalanceId', code: 'inactive', message: 'The balance does not accept money.' })
   if (command.refusal !== null) return refuse(balance, command, now, command.refusal)
-  const moved = moveContract(contract, move)
+  const moved = moveContract(contractAt(contract, now), move)
   if ('refused' in moved) return refuse(balance, command, now, moved.refused)
   const drawdown = drawdownOf(contract, moved.drawn!, command, now)
   const needed = neededFor(drawdown)

@@ -6,7 +6,7 @@ import { outcomeRecord } from '../decisions/outcome-record.ts'
 import { idsFrom } from '../base/ids.ts'
 import type { BalanceState } from '../balances/balance.ts'
 import { insufficientFunds, invalid, refuse, type BalanceDecision, type Recorded } from '../balances/decision.ts'
-import { moveContract, type Contract, type ContractMove } from './contract.ts'
+import { contractAt, moveContract, type Contract, type ContractMove } from './contract.ts'
 import { exchangeBody } from './exchange.ts'
 import { contractAfter, contractEffects, type ContractContext } from './contract-effects.ts'
 
@@ -49,7 +49,7 @@ export function moveContractOf(
       refused: true,
     }
   }
-  const moved = moveContract(contract, move)
+  const moved = moveContract(contractAt(contract, now), move)
   if ('refused' in moved) return refuse(balance, command, now, moved.refused)
   const taken = moved.paid ?? 0n
   if (balance.available < taken)

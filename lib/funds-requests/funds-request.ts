@@ -39,6 +39,17 @@ export type FundsRequestMove =
   | { readonly kind: 'pay'; readonly amount: bigint }
   | { readonly kind: 'expire' | 'cancel' | 'decline' }
 
+/**
+ * Returns a request as it counts at a moment (epoch milliseconds): from its deadline on one that waits is expired, also
+ * before its timer has run.
+ */
+export function fundsRequestAt<Request extends Pick<FundsRequestState, 'status'> & { readonly expiresAt: number }>(
+  request: Request,
+  at: number,
+): Request {
+  return isWaiting(request.status) && request.expiresAt <= at ? { ...request, status: 'expired' } : request
+}
+
 /** The result of a move, or the problem that refuses it. */
 export type Moved = { readonly status: FundsRequestStatus; readonly paidAmount: bigint } | { readonly refused: Problem }
 

@@ -125,3 +125,15 @@ export const REVIEW_KINDS = ['new_recipient', 'changed_recipient'] as const
 export type ReviewKind = (typeof REVIEW_KINDS)[number]
 
 export const REVIEW_STATUSES = ['pending', 'approved', 'rejected', 'expired', 'cancelled'] as const
+export type ReviewStatus = (typeof REVIEW_STATUSES)[number]
+
+/**
+ * Returns the status of a review by staff as it counts at `now` (epoch milliseconds): from its deadline on a pending
+ * one is expired, also before its timer has run.
+ */
+export function reviewStatusAt(
+  { status, expiresAt }: { readonly status: ReviewStatus; readonly expiresAt: number },
+  now: number,
+): ReviewStatus {
+  return status === 'pending' && expiresAt <= now ? 'expired' : status
+}

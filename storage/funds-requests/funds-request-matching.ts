@@ -1,10 +1,11 @@
 /**
  * Matches incoming payments with the funds requests whose reference they quote, by following events. One pass at a
  * time in the whole service, in a transaction that also moves the cursor: a crashed node leaves no event out, and no
- * payment counts twice. A payment that is too late, on another balance or in another currency stays an unmatched
+ * payment counts twice. A payment counts by the time of its credit. One that is too late, on another balance or in another currency stays an unmatched
  * arrival.
  */
 import { referencesIn } from '../../lib/funds-requests/creditor-reference.ts'
+import { fundsRequestAt } from '../../lib/funds-requests/funds-request.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import type { Database } from '../db/database.ts'
 import { OutboxCursor, IN_EVENT_RANGE } from '../outbox/outbox-cursor.ts'
@@ -20,7 +21,9 @@ const EVENTS_MAX = 20_000
 // Events are read first, then their arrivals by id: with a join, Postgres would read both tables whole as soon as
 // statistics are outdated. All arrivals are locked before the first request: a member who assigns an arrival at this
 // moment takes locks in the same order.
-const ARRIVAL = select(pick(from(IncomingPayment, 'i'), ['id', 'amount', 'balanceId', 'currency', 'reference']))
+const ARRIVAL = select(
+  pick(from(IncomingPayment, 'i'), ['id', 'amount', 'balanceId', 'currency', 'reference', 'creditedAt']),
+)
 const ARRIVALS = `select ${ARRIVAL.sql} from incoming_payment i
   where i.id = any (array(select o.object_id from outbox o where ${IN_EVENT_RANGE} and o.type = 'incoming_payment.received' and not o.sandbox))
     and i.status = 'received' and i.reference ilike '%RF%' order by i.received_at, i.id for update of i`
@@ -53,11 +56,12 @@ export async function matchArrivals(database: Database, ids: IdSource, now: numb
 /** Assigns an arrival to the first request whose reference it quotes and that waits for this money. */
 async function match(
   tx: FundsRequestTx,
-  { id, amount, balanceId, currency, reference: text }: ReturnType<typeof ARRIVAL.read>,
+  { id, amount, balanceId, currency, reference: text, creditedAt }: ReturnType<typeof ARRIVAL.read>,
 ): Promise<void> {
   if (balanceId === null || text === null) return
   for (const reference of referencesIn(text)) {
     const request = await lockFundsRequestOfReference(tx.client, { reference, balanceId, currency })
-    if (request !== null && (await countArrival(tx, request, { id, amount }))) return
+    const current = request === null ? null : fundsRequestAt(request, creditedAt ?? tx.now)
+    if (current !== null && (await countArrival(tx, current, { id, amount }))) return
   }
 }

@@ -1,8 +1,7 @@
 /** Reviews of recipients as the API shows them to the operator's staff. */
 import { sql } from 'kysely'
 import { HOUR_MS, timestamp } from '../../lib/base/clock.ts'
-import type { ReviewKind } from '../../lib/recipients/review.ts'
-import type { ReviewStatus } from './recipient-reviews.ts'
+import type { ReviewKind, ReviewStatus } from '../../lib/recipients/review.ts'
 import type { Database } from '../db/database.ts'
 import type { ListResult, RowQuery } from '../../lib/contract/list.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'

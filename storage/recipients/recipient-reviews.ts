@@ -1,9 +1,7 @@
 /** Reviews of recipients by the operator's staff, as rows. Locks are taken in one order: reviews, then recipients. */
 import { timestamp } from '../../lib/base/clock.ts'
 import type { TransactionClient } from '../db/transaction.ts'
-import type { REVIEW_STATUSES, ReviewKind } from '../../lib/recipients/review.ts'
-
-export type ReviewStatus = (typeof REVIEW_STATUSES)[number]
+import type { ReviewKind, ReviewStatus } from '../../lib/recipients/review.ts'
 
 /** A review with the fields that its decision needs. Times are epoch milliseconds. */
 export interface ReviewRecord {

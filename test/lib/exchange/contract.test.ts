@@ -5,6 +5,7 @@ import {
   ALLOWED_IN,
   asContract,
   begun,
+  contractAt,
   firstDeposit,
   keptOf,
   moveContract,
@@ -275,3 +276,21 @@ t.test('every move of a contract that is over is refused', async (t) => {
   }
   t.strictSame(keptOf({ ...DEPOSIT, status: 'applied' }), { amount: 0n, placed: 0n })
 })
+
+t.test(
+  'from its deadline on a contract counts as ended, to the millisecond, whatever its timer has done',
+  async (t) => {
+    const ends = [
+      [heldRate(), 1_000, 'expired'],
+      [heldRate({ status: 'partially_drawn' }), 1_000, 'expired'],
+      [awaiting(), 9, 'cancelled'],
+    ] as const
+    for (const [from, deadline, status] of ends) {
+      t.equal(contractAt(from, deadline - 1), from)
+      t.strictSame(contractAt(from, deadline), { ...from, status })
+      t.strictSame(contractAt(from, deadline + 1), { ...from, status })
+    }
+    for (const from of [contract(), called(), heldRate({ status: 'completed' }), awaiting({ status: 'cancelled' })])
+      t.equal(contractAt(from, 1_000_000), from, `${from.kind} ${from.status} has no such deadline`)
+  },
+)

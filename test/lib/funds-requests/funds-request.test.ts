@@ -2,6 +2,7 @@ import t from 'tap'
 
 import {
   expiryOf,
+  fundsRequestAt,
   FUNDS_REQUEST_STATUSES,
   moveFundsRequest,
   reminderRefusal,
@@ -96,4 +97,14 @@ t.test('a request ends in thirty days, or when it says, within a year', async (t
   t.strictSame(expiryOf('2026-03-01T10:00:00+02:00', now), { expiresAt: Date.parse('2026-03-01T08:00:00Z') })
   t.match(expiryOf('2026-01-01T00:00:00Z', now), { code: 'in_past' })
   t.match(expiryOf('2027-01-01T00:00:01Z', now), { code: 'too_far_ahead' })
+})
+
+t.test('from its deadline on a request that waits counts as expired, to the millisecond', async (t) => {
+  for (const status of FUNDS_REQUEST_STATUSES) {
+    const request = { ...state(status), expiresAt: 1_000 }
+    t.equal(fundsRequestAt(request, 999), request)
+    const waits = status === 'open' || status === 'partially_paid'
+    for (const at of [1_000, 1_001])
+      t.strictSame(fundsRequestAt(request, at), waits ? { ...request, status: 'expired' } : request, status)
+  }
 })

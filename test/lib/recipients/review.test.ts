@@ -7,6 +7,8 @@ import {
   firstStage,
   openedReview,
   RECIPIENT_STATUSES,
+  REVIEW_STATUSES,
+  reviewStatusAt,
   type ReviewEnd,
 } from '../../../lib/recipients/review.ts'
 
@@ -56,4 +58,12 @@ t.test('what can be changed when', async (t) => {
     RECIPIENT_STATUSES.filter((status) => canChange(status, false)),
     ['pending_approval', 'active'],
   )
+})
+
+t.test('from its deadline on a review by staff counts as expired, to the millisecond', async (t) => {
+  for (const status of REVIEW_STATUSES) {
+    t.equal(reviewStatusAt({ status, expiresAt: NOW }, NOW - 1), status)
+    for (const now of [NOW, NOW + 1])
+      t.equal(reviewStatusAt({ status, expiresAt: NOW }, now), status === 'pending' ? 'expired' : status)
+  }
 })
