@@ -79,12 +79,9 @@ export class Contracts {
           onError(error, `contract ${exchange.id}`)
         return false
       })
+      const next = dueAtOf(exchange, now, { sandbox }) ?? now
       if (!settled)
-        later.push({
-          id: exchange.id,
-          version: exchange.version,
-          dueAt: Math.max(dueAtOf(exchange, now, { sandbox }) ?? 0, now + AGAIN_MS),
-        })
+        later.push({ id: exchange.id, version: exchange.version, dueAt: next > now ? next : now + AGAIN_MS })
     }
     if (later.length > 0) await postponeContracts(database, later)
     return due.length

@@ -5,6 +5,7 @@
 import t from 'tap'
 import type { Exchange } from '../../../lib/exchange/exchange-schema.ts'
 import { addDays } from '../../../lib/base/clock.ts'
+import { until } from '../../support/until.ts'
 import { createWorld, transferBody } from '../../support/world.ts'
 import {
   activeForward,
@@ -54,6 +55,15 @@ async function customerWith(amount: bigint, reserve = 0n): Promise<Customer & { 
 
 const deposit = (of: Customer, { id }: Exchange, body: object = {}) =>
   of.client.post<Exchange>(`/forward-contracts/${id}/deposit`, { balanceId: of.from, ...body })
+/** Waits until contracts that were due have been looked at; returns when each is due next. */
+const lookedAt = (...contracts: readonly Exchange[]): Promise<readonly number[]> =>
+  until('they have been looked at', async () => {
+    const rows = await world.query<{ due_at: Date }>('select due_at from exchange where id = any($1) and due_at > $2', [
+      contracts.map(({ id }) => id),
+      new Date(world.now()),
+    ])
+    return rows.length === contracts.length ? rows.map((row) => row.due_at.getTime()) : null
+  })
 /** Contracts are looked at with those of the same second: at its end. */
 const secondEnds = (): void => world.advance(SECOND_MS)
 
@@ -96,6 +106,7 @@ await t.test('on its settlement day at 10:00 the rest is drawn, and not a millis
   const contract = await activeForward(world, client, { days: 4 })
   const matures = at(contract.settlementDate!, '10:00')
   world.advanceTo(matures - 1)
+  t.strictSame(await lookedAt(contract), [matures], 'looked at again at that time')
   const own = await draw(client, contract, { amount: eur(500_000) })
   t.equal(own.status, 201, 'its customer draws until then')
   t.match(await read(client, contract.id), { status: 'partially_drawn', drawdownCount: 1 })
@@ -126,6 +137,7 @@ await t.test('without its money it is overdue, and has until the end of the seco
   const [completed, closed] = [await open(saved), await open(lost)]
   const matures = at(completed.settlementDate!, '10:00')
   world.advanceTo(matures - 1)
+  t.strictSame(await lookedAt(completed, closed), [matures, matures])
   t.equal((await read(saved.client, completed.id)).status, 'active')
   world.advanceTo(matures)
   secondEnds()
@@ -133,6 +145,7 @@ await t.test('without its money it is overdue, and has until the end of the seco
   await becomes(lost.client, closed.id, 'overdue')
   const end = at(addDays(completed.settlementDate!, 3), '00:00')
   world.advanceTo(end - 1)
+  await lookedAt(completed, closed)
   t.match((await deposit(saved, completed)).problem, { code: 'invalid-transition', currentStatus: 'overdue' })
   t.match((await draw(saved.client, completed, { amount: eur(1) })).problem, {
     code: 'invalid-transition',
