@@ -51,6 +51,8 @@ export interface WorldOptions {
    * deadline. Waiting does not move it either.
    */
   readonly stillClock?: boolean
+  /** The number of nodes, whose timers all run for every row; otherwise as TEST_NODES says. */
+  readonly nodes?: number
   /** Lowest level of the log lines kept in `logged`; `warn` by default. */
   readonly logLevel?: 'info' | 'warn'
 }
@@ -100,7 +102,7 @@ export interface World extends AsyncDisposable {
   audit(): Promise<void>
 }
 
-/** Number of nodes of each world. */
+/** Number of nodes of each world that names none. */
 export const NODES = Number(process.env['TEST_NODES'] ?? 1)
 
 /** How far the clock of a world is ahead of the machine's when it starts, milliseconds. */
@@ -149,6 +151,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     },
   )
   const stopped = options.stillClock === true ? systemClock.now() + STILL_AHEAD_MS : null
+  const nodes = options.nodes ?? NODES
   let offset = AHEAD_MS
   const jumps: (() => void)[] = []
   const clock: Clock = {
@@ -171,7 +174,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const start = async (overrides: Pick<Overrides, 'dispatch'> = {}): Promise<readonly Service[]> => {
     const services: Service[] = []
     // The nodes start one after the other: the first makes the sandbox, the others find it.
-    for (let node = 0; node < NODES; node++) {
+    for (let node = 0; node < nodes; node++) {
       // All nodes share one public URL, so that links are the same whichever node writes them.
       const publicUrl = services[0] === undefined ? {} : { publicUrl: services[0].url }
       services.push(
@@ -203,7 +206,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
 
   const sandbox = services[0]!.sandbox!
   let requests = 0
-  const url = () => services[requests++ % NODES]!.url
+  const url = () => services[requests++ % nodes]!.url
   const kept = made.move()
   return {
     get service() {

@@ -17,7 +17,7 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 const MINOR = 5_000
 
-await using world = await createWorld({ stillClock: true, dispatch: false })
+await using world = await createWorld({ stillClock: true, nodes: 2, dispatch: false })
 const { client, balances, recipients } = world.seeded
 await setPolicy(t, await world.person('owner').signIn(), 'payment', {
   tiers: [tier(1, 0, null, { expiresAfterHours: 48 })],
@@ -76,7 +76,8 @@ await t.test('a timer that is late gives nobody more time', async (t) => {
   const before = await available()
   const [undecided, withdrawn] = [await pay(), await pay()]
   const deadline = await deadlineOf(undecided)
-  // As after a deadline at which no node ran.
+  // The approvers are told first; then the timer is set as after a deadline at which no node ran.
+  await world.pollOnce()
   await world.query('update approval set wake_at = $2 where id = any($1)', [
     [undecided.approvalId, withdrawn.approvalId],
     new Date(deadline + HOUR_MS),

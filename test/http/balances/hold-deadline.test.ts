@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 const eur = (minor: number) => ({ amountMinor: String(minor), currency: 'EUR' })
 
-await using world = await createWorld({ stillClock: true, dispatch: false })
+await using world = await createWorld({ stillClock: true, nodes: 2, dispatch: false })
 const customer = await world.customer({ balances: [{ currency: 'EUR', amount: 1_000n }] })
 const [balanceId] = customer.balanceIds as [string]
 const { client } = customer

@@ -17,7 +17,7 @@ import { checked, paymentsOf, row, stalled, submit } from './submitting.ts'
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
 
-await using world = await createWorld({ stillClock: true, dispatch: false })
+await using world = await createWorld({ stillClock: true, nodes: 2, dispatch: false })
 const { client, recipients } = world.seeded
 // Files of a hundred euro and more need an approval.
 await setPolicy(t, await world.person('owner').signIn(), 'bulk_payment', {

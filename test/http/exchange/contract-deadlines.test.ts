@@ -5,11 +5,11 @@
 import t from 'tap'
 import type { Exchange } from '../../../lib/exchange/exchange-schema.ts'
 import { addDays } from '../../../lib/base/clock.ts'
+import type { Client } from '../../support/client.ts'
 import { until } from '../../support/until.ts'
 import { createWorld, transferBody } from '../../support/world.ts'
 import {
   activeForward,
-  becomes,
   book,
   dayFromNow,
   DAY_MS,
@@ -34,7 +34,7 @@ const DEPOSIT = MINOR / 20
 /** The moment of a wall-clock time where the partner is. */
 const at = (date: string, time: string): number => Date.parse(`${date}T${time}Z`)
 
-await using world = await createWorld({ stillClock: true })
+await using world = await createWorld({ stillClock: true, nodes: 2 })
 const rich = await euros(world, 100_000_000n)
 
 // At noon, so that what belongs together falls on one day.
@@ -64,6 +64,24 @@ const lookedAt = (...contracts: readonly Exchange[]): Promise<readonly number[]>
     ])
     return rows.length === contracts.length ? rows.map((row) => row.due_at.getTime()) : null
   })
+/**
+ * The exchange when it has this status. What could not be moved because the machine is busy is tried again ten seconds
+ * later, so that time passes when it takes long.
+ */
+async function becomes(client: Client, id: string, status: Exchange['status']): Promise<Exchange> {
+  let reads = 0
+  return await until(
+    `${id} is ${status}`,
+    async () => {
+      const exchange = await read(client, id)
+      if (exchange.status === status) return exchange
+      reads += 1
+      if (reads % 100 === 0) world.advance(10 * SECOND_MS)
+      return null
+    },
+    { deadlineMs: 60_000 },
+  )
+}
 /** Contracts are looked at with those of the same second: at its end. */
 const secondEnds = (): void => world.advance(SECOND_MS)
 

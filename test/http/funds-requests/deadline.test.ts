@@ -13,7 +13,7 @@ import { arrive, ask, eur, read, settled, statusEvents } from './support.ts'
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-await using world = await createWorld({ stillClock: true, dispatch: false })
+await using world = await createWorld({ stillClock: true, nodes: 2, dispatch: false })
 const { client } = world.seeded
 
 /** A request of one euro that expires in so many hours. */

@@ -7,7 +7,7 @@ import { createWorld } from '../../support/world.ts'
 const DAY_MS = 86_400_000
 const MINUTE_MS = 60_000
 
-await using world = await createWorld({ stillClock: true, dispatch: false })
+await using world = await createWorld({ stillClock: true, nodes: 2, dispatch: false })
 const { client, balances } = world.seeded
 
 const read = async ({ id }: Job): Promise<Job> => (await client.get<Job>(`/jobs/${id}`)).body

@@ -18,7 +18,7 @@ const MINOR_LESS = BigInt(MINOR) - 1n
 const ZONE = 'Europe/Brussels'
 const eur = (minor: number) => ({ amountMinor: String(minor), currency: 'EUR' })
 
-await using world = await createWorld({ stillClock: true, dispatch: false })
+await using world = await createWorld({ stillClock: true, nodes: 2, dispatch: false })
 
 const inDays = (days: number): string => addDays(railDate('sepa_instant', world.now()), days)
 const at = (date: string, time: string): number =>

@@ -11,7 +11,7 @@ import { createByKey, setMode, statusEvents } from './support.ts'
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
 
-await using world = await createWorld({ stillClock: true, dispatch: false })
+await using world = await createWorld({ stillClock: true, nodes: 2, dispatch: false })
 const { client } = world.seeded
 await setMode(world, 'operator_queue')
 

@@ -22,6 +22,7 @@ const failing = (response: ServerResponse): void => void response.writeHead(500)
 await using receiver = await Receiver.open()
 await using world = await createWorld({
   stillClock: true,
+  nodes: 2,
   dispatch: false,
   settings: { WEBHOOK_TARGETS: 'any' },
   overrides: { webhooks: { chance: () => 0 } },
