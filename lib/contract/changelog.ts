@@ -27,7 +27,7 @@ export const CHANGELOG: readonly Release[] = [
       'The catalogue of simulations also tells the base rates and the rules of forwards, account details, jobs and webhooks.',
       'Staff manage the webhook endpoints of their operator, and no longer those of its customers.',
       'A customer has at most 100 balances that are not closed.',
-      'From its deadline on, an approval, a review, a funds request, a deposit or a held rate has ended, however late a timer is.',
+      'An approval, review, funds request, first deposit or held rate has ended at its deadline, however late a timer is.',
     ],
     required: null,
   },
