@@ -356,6 +356,7 @@ export const WALKED_OVER_HTTP: readonly { readonly rows: readonly string[]; read
     rows: ['approval A1', 'approval A4', 'approval A5', 'approval A6', 'approval A7'],
     tests: [
       'test/http/approvals/approvals.test.ts',
+      'test/http/approvals/deadline.test.ts',
       'test/http/approvals/policies.test.ts',
       'test/http/bulk-payments/approval.test.ts',
     ],
@@ -364,7 +365,10 @@ export const WALKED_OVER_HTTP: readonly { readonly rows: readonly string[]; read
     rows: ['bulk payment B1', 'bulk payment B8', 'bulk row W1', 'bulk row W2'],
     tests: ['test/http/bulk-payments/uploads.test.ts', 'test/http/bulk-payments/approval.test.ts'],
   },
-  { rows: ['scheduled payment S6'], tests: ['test/http/scheduled-payments/failures.test.ts'] },
+  {
+    rows: ['scheduled payment S6'],
+    tests: ['test/http/scheduled-payments/failures.test.ts', 'test/http/scheduled-payments/third-failure.test.ts'],
+  },
   { rows: ['funds request N1'], tests: ['test/http/funds-requests/requests.test.ts'] },
   { rows: ['job J1'], tests: ['test/http/jobs/jobs.test.ts'] },
   {
@@ -375,11 +379,19 @@ export const WALKED_OVER_HTTP: readonly { readonly rows: readonly string[]; read
   { rows: ['customer K12', 'customer K13', 'customer K14'], tests: ['test/http/customers/closure.test.ts'] },
   {
     rows: [...numbered('endpoint E', 6), 'delivery V1', 'delivery V2', 'delivery V5', 'delivery V6'],
-    tests: ['test/http/webhooks/deliveries.test.ts', 'test/actors/webhooks/webhook-schedule.test.ts'],
+    tests: [
+      'test/http/webhooks/deliveries.test.ts',
+      'test/http/webhooks/deadlines.test.ts',
+      'test/actors/webhooks/webhook-schedule.test.ts',
+    ],
   },
   {
     rows: numbered('hold O', 4),
-    tests: ['test/http/payments/payments.test.ts', 'test/http/balances/freezing.test.ts'],
+    tests: [
+      'test/http/payments/payments.test.ts',
+      'test/http/balances/freezing.test.ts',
+      'test/http/balances/hold-deadline.test.ts',
+    ],
   },
   { rows: numbered('API key I', 3), tests: ['test/http/identity/api-keys.test.ts'] },
 ]
