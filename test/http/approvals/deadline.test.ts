@@ -9,7 +9,9 @@ import { timestamp } from '../../../lib/base/clock.ts'
 import type { Payment } from '../../../lib/payments/payment-schema.ts'
 import type { Recipient } from '../../../lib/recipients/recipient-schema.ts'
 import { eventsOf } from '../../support/outcomes.ts'
+import { until } from '../../support/until.ts'
 import { createWorld, paymentBody } from '../../support/world.ts'
+import { checked, paymentsOf, row, submitted } from '../bulk-payments/submitting.ts'
 import { createByKey } from '../recipients/support.ts'
 import { decide, setPolicy, tier } from './people.ts'
 
@@ -126,6 +128,41 @@ await t.test('timers, a customer and an approver at the deadline: each approval 
   t.match(decision.problem, { status: 409, code: 'invalid-transition', currentStatus: 'expired' })
   for (const { problem } of cancelled) t.match(problem, { code: 'not-cancellable', currentStatus: 'cancelled' })
   for (const payment of payments) await endedAt(t, payment, deadline)
+  t.equal(await available(), before)
+  await world.audit()
+})
+
+await t.test('the approval of a file expires at its deadline with all payments of the file', async (t) => {
+  const before = await available()
+  const rows = [row(recipients.EUR, 50), row(recipients.EUR, 50), row(recipients.EUR, 50)]
+  const { id, approvalId } = await submitted(client, (await checked(client, { rows })).id)
+  const deadline = Date.parse((await approvalOf({ approvalId })).expiresAt!)
+  const statuses = async () => new Set((await paymentsOf(client, id)).map(({ status }) => status))
+  world.advanceTo(deadline - 1)
+  await world.pollOnce()
+  t.strictSame(await statuses(), new Set(['pending_approval']))
+  world.advanceTo(deadline)
+  await until('its payments have ended', async () => {
+    await world.pollOnce()
+    return !(await statuses()).has('pending_approval')
+  })
+  const payments = await paymentsOf(client, id)
+  t.equal(payments.length, rows.length)
+  for (const payment of payments) {
+    t.match(payment, {
+      status: 'cancelled',
+      statusReason: { code: 'approval_expired' },
+      cancelledAt: timestamp(deadline),
+    })
+    t.strictSame(await eventsOf(world, payment.id), [
+      ['payment.created', 'pending_approval', null],
+      ['payment.status_changed', 'cancelled', 'pending_approval'],
+    ])
+  }
+  t.strictSame(await eventsOf(world, approvalId!), [
+    ['approval.requested', 'pending', null],
+    ['approval.decided', 'expired', 'pending'],
+  ])
   t.equal(await available(), before)
   await world.audit()
 })
