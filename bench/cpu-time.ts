@@ -12,11 +12,6 @@ interface Stat {
   readonly seconds: number
 }
 
-/** User and system time of a process so far, seconds. */
-export function cpuTime(pid: number): number {
-  return statOf(pid)?.seconds ?? 0
-}
-
 /** Memory of a process that is really there, megabytes of 2^20 bytes; zero where there is no `/proc`. */
 export function residentMb(pid: number): number {
   try {

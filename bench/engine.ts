@@ -9,7 +9,7 @@ import type { Payer } from './database.ts'
 import { Draw } from './draw.ts'
 import { Histogram } from './histogram.ts'
 import { nextPaymentCommand } from './payment-commands.ts'
-import { answerParent } from './process.ts'
+import { answerParent, tellMeasurement, type Tell } from './process.ts'
 
 /** The work of the engine and of the ceiling. */
 export interface EnginePlan {
@@ -30,7 +30,7 @@ export interface EngineReport {
   readonly histogram: readonly number[]
 }
 
-async function run(plan: EnginePlan): Promise<EngineReport> {
+async function run(plan: EnginePlan, tell: Tell): Promise<EngineReport> {
   const { payers } = plan
   let bug: unknown
   const system = new ActorSystem({
@@ -62,6 +62,7 @@ async function run(plan: EnginePlan): Promise<EngineReport> {
     }
   }
 
+  using _ = tellMeasurement(tell, plan)
   try {
     await Promise.all(Array.from({ length: plan.concurrency }, keepAsking))
     if (bug !== undefined) throw bug

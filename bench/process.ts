@@ -4,20 +4,28 @@
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { cpuTime } from './cpu-time.ts'
 
 /** A child that does not end by itself within this time is killed. */
 const STOP_MS = 15_000
 
+/** When a child's warm-up begins, and the ends of the time in which it measures. */
+export type Moment = 'warm' | 'begin' | 'end'
+
+/** Tells the parent that such a moment has come. */
+export type Tell = (moment: Moment) => void
+
 type Reply<Result> = { readonly result: Result } | { readonly error: string }
+type Message<Result> = Reply<Result> | { readonly moment: Moment }
 
 /** A running child. */
 export interface BenchProcess<Question, Answer> {
   readonly pid: number
-  /** Asks and waits. One question at a time. @throws what the child threw, as text; or when the child ends instead */
-  ask(question: Question): Promise<Answer>
-  /** Processor time used so far, seconds, all threads together. */
-  cpuSeconds(): number
+  /**
+   * Asks and waits. One question at a time. `onMoment` is called while the child works, by a child that tells.
+   *
+   * @throws what the child threw, as text; or when the child ends instead
+   */
+  ask(question: Question, onMoment?: Tell): Promise<Answer>
   stop(): Promise<void>
 }
 
@@ -36,12 +44,11 @@ export function startProcess<Question, Answer>(
   const pid = child.pid as number
   return {
     pid,
-    async ask(question) {
-      const reply = await nextMessage<Reply<Answer>>(child, file, () => child.send(question as object))
+    async ask(question, onMoment = () => undefined) {
+      const reply = await nextReply<Answer>(child, { file, onMoment, send: () => child.send(question as object) })
       if ('error' in reply) throw new Error(`${file}: ${reply.error}`)
       return reply.result
     },
-    cpuSeconds: () => cpuTime(pid),
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return
       const gone = once(child, 'exit')
@@ -53,17 +60,26 @@ export function startProcess<Question, Answer>(
   }
 }
 
-async function nextMessage<Message>(child: ChildProcess, file: string, send: () => void): Promise<Message> {
+async function nextReply<Answer>(
+  child: ChildProcess,
+  { file, onMoment, send }: { readonly file: string; readonly onMoment: Tell; readonly send: () => void },
+): Promise<Reply<Answer>> {
   return await new Promise((resolve, reject) => {
-    const onMessage = (message: unknown): void => {
+    const onMessage = (received: unknown): void => {
+      const message = received as Message<Answer>
+      if ('moment' in message) {
+        onMoment(message.moment)
+        return
+      }
+      child.off('message', onMessage)
       child.off('exit', onExit)
-      resolve(message as Message)
+      resolve(message)
     }
     const onExit = (code: number | null, signal: string | null): void => {
       child.off('message', onMessage)
       reject(new Error(`${file} ended (${signal ?? code}) without an answer.`))
     }
-    child.once('message', onMessage)
+    child.on('message', onMessage)
     child.once('exit', onExit)
     send()
   })
@@ -75,16 +91,16 @@ async function nextMessage<Message>(child: ChildProcess, file: string, send: () 
  * @param close releases what the answers have opened; the process ends by itself after it.
  */
 export function answerParent<Question, Answer>(
-  answer: (question: Question) => Promise<Answer>,
+  answer: (question: Question, tell: Tell) => Promise<Answer>,
   close?: () => Promise<void>,
 ): void {
-  const reply = (message: Reply<Answer>): void => {
+  const post = (message: Message<Answer>): void => {
     if (process.connected) process.send!(message)
   }
   process.on('message', (question) => {
-    answer(question as Question).then(
-      (result) => reply({ result }),
-      (error: unknown) => reply({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
+    answer(question as Question, (moment) => post({ moment })).then(
+      (result) => post({ result }),
+      (error: unknown) => post({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
     )
   })
   let closing = false
@@ -98,4 +114,36 @@ export function answerParent<Question, Answer>(
   // Ctrl-C reaches the whole group; the parent decides when its children end.
   process.on('SIGINT', () => undefined)
   process.once('disconnect', () => void end())
+}
+
+/**
+ * Tells the moments of a measurement whose warm-up begins now, and that takes `seconds` after it.
+ *
+ * @returns ends it early: a beginning that was not told by then is not told any more; an end after a beginning is
+ */
+export function tellMeasurement(
+  tell: Tell,
+  { warmupSeconds, seconds }: { readonly warmupSeconds: number; readonly seconds: number },
+): Disposable {
+  let measuring = false
+  tell('warm')
+  const timers = [
+    setTimeout(() => {
+      measuring = true
+      tell('begin')
+    }, warmupSeconds * 1000),
+    setTimeout(
+      () => {
+        measuring = false
+        tell('end')
+      },
+      (warmupSeconds + seconds) * 1000,
+    ),
+  ]
+  return {
+    [Symbol.dispose]() {
+      for (const timer of timers) clearTimeout(timer)
+      if (measuring) tell('end')
+    },
+  }
 }

@@ -7,7 +7,7 @@ import { mkdir, open, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { startDatabases } from './database.ts'
-import type { LoadPlan, LoadReport } from './load.ts'
+import type { LoadPlan, LoadReport } from './load-plan.ts'
 import { startProcess, type BenchProcess } from './process.ts'
 import {
   barPlot,

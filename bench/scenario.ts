@@ -2,7 +2,7 @@
  * The interface of a scenario, and its results. A new one is a file in `scenarios/` and a line in `scenarios/index.ts`.
  */
 import type { BenchDatabases } from './database.ts'
-import type { LoadPlan, LoadReport } from './load.ts'
+import type { LoadPlan, LoadReport } from './load-plan.ts'
 import type { BenchProcess } from './process.ts'
 
 export interface Scenario {

@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { ROW_LOCK_POOL } from './baselines/row-lock.ts'
 import { residentMb, watchOthers } from './cpu-time.ts'
 import type { BenchDatabase, Payer } from './database.ts'
-import { FRESH_KEY, type LoadPlan, type LoadReport, type Operation } from './load.ts'
+import { FRESH_KEY, type LoadPlan, type LoadReport, type Operation } from './load-plan.ts'
 import type { BenchProcess } from './process.ts'
 import { startRedis } from './redis.ts'
 import type { Bench, Condition } from './scenario.ts'
@@ -209,7 +209,7 @@ function subject(
       bench.log(
         `  ${name.padEnd(9)} ${report.rate.toFixed(0).padStart(6)}/s  p50 ${report.p50Ms.toFixed(1)} ms  p99 ${report.p99Ms.toFixed(1)} ms` +
           `${report.failures === 0 ? '' : `  FAILURES ${report.failures} ${JSON.stringify(report.statuses)} ${JSON.stringify(report.errors)}`}` +
-          `  (generator ${report.cpuMicros.toFixed(0)} µs a request${disturbance(busyElsewhere)})`,
+          disturbance(busyElsewhere),
       )
       return report
     },

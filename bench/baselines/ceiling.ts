@@ -18,7 +18,7 @@ import type { EnginePlan, EngineReport } from '../engine.ts'
 import { Draw } from '../draw.ts'
 import { Histogram } from '../histogram.ts'
 import { nextPaymentCommand } from '../payment-commands.ts'
-import { answerParent } from '../process.ts'
+import { answerParent, tellMeasurement, type Tell } from '../process.ts'
 
 const BATCH = 200
 
@@ -69,7 +69,7 @@ class BatchMaker {
   }
 }
 
-async function run({ databaseUrl, payers, warmupSeconds, seconds }: EnginePlan): Promise<EngineReport> {
+async function run({ databaseUrl, payers, warmupSeconds, seconds }: EnginePlan, tell: Tell): Promise<EngineReport> {
   const connection = await Connection.open(databaseUrl, 'vostro bench ceiling')
   try {
     const states = await loadBalances(connection, [...new Set(payers.map(({ balanceId }) => balanceId))], false)
@@ -77,6 +77,7 @@ async function run({ databaseUrl, payers, warmupSeconds, seconds }: EnginePlan):
     const histogram = new Histogram()
     let commands = 0
     let next = await maker.next()
+    using _ = tellMeasurement(tell, { warmupSeconds, seconds })
     const from = performance.now() + warmupSeconds * 1000
     const until = from + seconds * 1000
     for (;;) {

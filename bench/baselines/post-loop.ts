@@ -3,7 +3,7 @@
  * fast as it can, remembering nothing. What the wire and the receiver allow.
  */
 import { Pool } from 'undici'
-import { answerParent } from '../process.ts'
+import { answerParent, tellMeasurement, type Tell } from '../process.ts'
 
 export interface PostLoopPlan {
   readonly url: string
@@ -14,11 +14,15 @@ export interface PostLoopPlan {
   readonly body: string
 }
 
-async function run({ url, connections, warmupSeconds, seconds, headers, body }: PostLoopPlan): Promise<number> {
+async function run(
+  { url, connections, warmupSeconds, seconds, headers, body }: PostLoopPlan,
+  tell: Tell,
+): Promise<number> {
   const { origin, pathname } = new URL(url)
   const pool = new Pool(origin, { connections, pipelining: 1 })
   const from = performance.now() + warmupSeconds * 1_000
   const until = from + seconds * 1_000
+  using _ = tellMeasurement(tell, { warmupSeconds, seconds })
   let posts = 0
   async function keepPosting(): Promise<void> {
     while (performance.now() < until) {

@@ -1,5 +1,5 @@
 /** `POST /payments` until it is accepted, against both baselines: what P1 and P2 have in common. */
-import type { Operation } from '../load.ts'
+import type { Operation } from '../load-plan.ts'
 import { alternate } from '../measurement.ts'
 import { judge, type Bench, type Result, type Target } from '../scenario.ts'
 import { startBare, startRowLock, startService } from '../subject.ts'

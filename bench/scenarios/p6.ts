@@ -5,7 +5,7 @@
  */
 import { loadHistory } from '../history.ts'
 import type { Payer } from '../database.ts'
-import type { Operation } from '../load.ts'
+import type { Operation } from '../load-plan.ts'
 import { alternate } from '../measurement.ts'
 import { judge, type Result, type Scenario } from '../scenario.ts'
 import { paymentOperation, startBare, startService, type Subject } from '../subject.ts'

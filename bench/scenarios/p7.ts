@@ -6,7 +6,7 @@
  * Two requests are counted as one pair, and held against single requests of the bare server.
  */
 import type { Payer } from '../database.ts'
-import { CAPTURED_ID, FRESH_KEY, type Operation } from '../load.ts'
+import { CAPTURED_ID, FRESH_KEY, type Operation } from '../load-plan.ts'
 import { alternate } from '../measurement.ts'
 import { judge, type Bench, type Condition, type Result, type Scenario } from '../scenario.ts'
 import { paymentOperation, startBare, startService, type Subject } from '../subject.ts'

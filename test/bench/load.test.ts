@@ -5,7 +5,8 @@ import type { AddressInfo } from 'node:net'
 import fc from 'fast-check'
 import t from 'tap'
 import { Histogram } from '../../bench/histogram.ts'
-import { CAPTURED_ID, FRESH_KEY, runLoad, type LoadPlan } from '../../bench/load.ts'
+import { CAPTURED_ID, FRESH_KEY, type LoadPlan } from '../../bench/load-plan.ts'
+import { runLoad } from '../../bench/load.ts'
 import { ResponseError, ResponseReader } from '../../bench/response-reader.ts'
 
 t.test('histogram', async (t) => {
@@ -212,4 +213,75 @@ t.test('an operation of two requests counts once, and the second knows what the 
   t.same([...bodies.keys()], ['{}', `{"quoteId":"${id}"}`])
   t.equal(bodies.get('{}'), bodies.get(`{"quoteId":"${id}"}`))
   t.equal(report.allStatuses['201'], 2 * (bodies.get('{}') as number))
+})
+
+/** Long against anything that a busy machine does, and so a wait for it is found. */
+const DRAIN_SECONDS = 60
+
+async function seconds(work: Promise<unknown>): Promise<number> {
+  const begin = performance.now()
+  await work
+  return (performance.now() - begin) / 1000
+}
+
+t.test('open loop: it ends with its last answer, and waits for no arrival that does not come', async (t) => {
+  const url = await serve(t, (socket) => socket.write(created()))
+  // Rates that divide the time: counted from the times of a clock, some of these had an arrival too many.
+  for (let nth = 0; nth < 12; nth++) {
+    const arrivalsPerSecond = 100 * (nth + 1)
+    let report: Awaited<ReturnType<typeof runLoad>> | undefined
+    const took = await seconds(
+      runLoad(plan(url, { arrivalsPerSecond, warmupSeconds: 0.03, seconds: 0.07, drainSeconds: DRAIN_SECONDS })).then(
+        (value) => {
+          report = value
+        },
+      ),
+    )
+    t.ok(took < DRAIN_SECONDS / 2, `${arrivalsPerSecond}/s took ${took} s`)
+    t.equal(report?.operations, Math.round(arrivalsPerSecond * 0.07))
+    t.equal(report?.failures, 0)
+  }
+})
+
+t.test('open loop: it ends when the last request under way has lost its connection', async (t) => {
+  let requests = 0
+  const url = await serve(t, (socket) => {
+    requests += 1
+    if (requests < 5) socket.write(created())
+    else setTimeout(() => socket.destroy(), 200)
+  })
+  const options = { arrivalsPerSecond: 50, warmupSeconds: 0, seconds: 0.1, connections: 3, drainSeconds: DRAIN_SECONDS }
+  const took = await seconds(
+    runLoad(plan(url, options)).then((report) => {
+      t.equal(report.operations, 5)
+      t.equal(report.unanswered, 1)
+      t.equal(report.failures, 1)
+    }),
+  )
+  t.ok(took < DRAIN_SECONDS / 2, `${took} s`)
+})
+
+t.test('open loop: what is not answered within its patience has failed', async (t) => {
+  const url = await serve(t, () => undefined)
+  const options = { arrivalsPerSecond: 50, warmupSeconds: 0, seconds: 0.1, connections: 2, drainSeconds: 0.1 }
+  const report = await runLoad(plan(url, options))
+  t.equal(report.operations, 5)
+  t.equal(report.failures, 5)
+  t.equal(report.unanswered, 2, 'the others were never sent')
+})
+
+t.test('the moments of the measurement are told, once each and in order', async (t) => {
+  const url = await serve(t, (socket) => socket.write(created()))
+  for (const arrivalsPerSecond of [undefined, 100]) {
+    const told: string[] = []
+    await runLoad(
+      plan(url, {
+        warmupSeconds: 0.05,
+        seconds: 0.05,
+        ...(arrivalsPerSecond === undefined ? {} : { arrivalsPerSecond }),
+      }),
+      (moment) => told.push(moment),
+    )
+    t.same(told, ['warm', 'begin', 'end'])
+  }
 })
