@@ -1,16 +1,10 @@
-/** Processor time and memory, from `/proc`; zero where there is no such thing, as it is only ever shown. */
+/** Processor time and memory, from `/proc`; nothing where there is no such thing, as it is only ever shown. */
 import { cpus } from 'node:os'
 import { readFileSync, readdirSync } from 'node:fs'
+import { cpuPerOperation, parseStat, type CpuPerOperation, type Stat, type ThreadTime } from './cpu-shares.ts'
+import type { Moment } from './process.ts'
 
-/** Linux counts in hundredths of a second on every platform Node runs on. */
 const TICKS_PER_SECOND = 100
-
-interface Stat {
-  readonly pid: number
-  readonly parent: number
-  /** Of the process and of its children that have ended. */
-  readonly seconds: number
-}
 
 /** Memory of a process that is really there, megabytes of 2^20 bytes; zero where there is no `/proc`. */
 export function residentMb(pid: number): number {
@@ -20,6 +14,11 @@ export function residentMb(pid: number): number {
     // It has ended, or there is no /proc.
     return 0
   }
+}
+
+/** The parent of a process; null when it has ended, or where there is no `/proc`. */
+export function parentOf(pid: number): number | null {
+  return statOf(`/proc/${pid}/stat`)?.parent ?? null
 }
 
 /**
@@ -35,6 +34,102 @@ export function watchOthers(): () => number {
   }
 }
 
+/** The processes of a measurement, by their ids. */
+export interface CpuProcesses {
+  /** The subject's own, whose threads are told apart. */
+  readonly servers: readonly number[]
+  /** What the subject needs beside Postgres. */
+  readonly others: readonly number[]
+  readonly generators: readonly number[]
+  /** The first process of Postgres; null: not known. */
+  readonly postmaster: number | null
+}
+
+/** How often the names of connections are read: a subject may open one at any time, and close it with its last answer. */
+const NAMES_MS = 1_000
+
+/** Takes the processor time of a measurement, by thread and process. */
+export class CpuWatch {
+  readonly #processes: CpuProcesses
+  readonly #readApplications: () => Promise<ReadonlyMap<number, string>>
+  readonly #applications = new Map<number, string>()
+  #reading: Promise<void> = Promise.resolve()
+  #names: NodeJS.Timeout | undefined
+  #before: readonly ThreadTime[] | null = null
+  #after: readonly ThreadTime[] | null = null
+
+  /** `readApplications` reads the names of the connections of Postgres, by process. */
+  constructor(processes: CpuProcesses, readApplications: () => Promise<ReadonlyMap<number, string>>) {
+    this.#processes = processes
+    this.#readApplications = readApplications
+  }
+
+  /** Takes a reading where the measurement begins, and one where it ends. */
+  readonly onMoment = (moment: Moment): void => {
+    if (moment === 'begin') this.#before = readTimes(this.#processes)
+    if (moment === 'end') this.#after = readTimes(this.#processes)
+    clearInterval(this.#names)
+    this.#readNames()
+    if (moment !== 'end') this.#names = setInterval(() => this.#readNames(), NAMES_MS).unref()
+  }
+
+  /** What an operation took between the two; null when either reading is missing. */
+  async perOperation(operations: number): Promise<CpuPerOperation | null> {
+    clearInterval(this.#names)
+    await this.#reading
+    const [before, after] = [this.#before, this.#after]
+    if (before === null || after === null || after.length === 0) return null
+    return cpuPerOperation({ before, after }, this.#applications, operations)
+  }
+
+  #readNames(): void {
+    this.#reading = Promise.all([this.#reading, this.#readApplications()]).then(([, applications]) => {
+      for (const [pid, application] of applications) this.#applications.set(pid, application)
+    })
+    // Looked at in `perOperation`; until then a bench that is being taken down must not fall over it.
+    this.#reading.catch(() => undefined)
+  }
+}
+
+function readTimes({ servers, others, generators, postmaster }: CpuProcesses): ThreadTime[] {
+  const whole = (role: ThreadTime['role'], { id, name, ticks }: Stat): ThreadTime[] => [
+    { role, process: id, thread: id, name, ticks },
+  ]
+  const alone = (role: ThreadTime['role'], pids: readonly number[]): ThreadTime[] =>
+    pids.flatMap((pid) => {
+      const stat = statOf(`/proc/${pid}/stat`)
+      return stat === null ? [] : whole(role, stat)
+    })
+  return [
+    ...servers.flatMap(threadTimes),
+    ...alone('other', others),
+    ...alone('generator', generators),
+    ...(postmaster === null ? [] : postgresTimes(postmaster)),
+  ]
+}
+
+/** The threads of a process, and what its ended threads took. */
+function threadTimes(pid: number): ThreadTime[] {
+  const process = statOf(`/proc/${pid}/stat`)
+  if (process === null) return []
+  const threads = numbersIn(`/proc/${pid}/task`).flatMap((thread): ThreadTime[] => {
+    const stat = statOf(`/proc/${pid}/task/${thread}/stat`)
+    return stat === null ? [] : [{ role: 'server', process: pid, thread, name: stat.name, ticks: stat.ticks }]
+  })
+  const living = threads.reduce((sum, { ticks }) => sum + ticks, 0)
+  // User and system time of each thread are rounded down, so up to two ticks a thread are missing in their sum.
+  const ended = Math.max(0, process.ticks - living - 2 * threads.length)
+  return [...threads, { role: 'server', process: pid, thread: null, name: 'ended', ticks: ended }]
+}
+
+/** The first process of Postgres, its children, and what those of its children took that have ended. */
+function postgresTimes(postmaster: number): ThreadTime[] {
+  return allStats().flatMap(({ id, name, parent, ticks, childTicks }): ThreadTime[] => {
+    if (id === postmaster) return [{ role: 'postmaster', process: id, thread: id, name, ticks: ticks + childTicks }]
+    return parent === postmaster ? [{ role: 'backend', process: id, thread: id, name, ticks }] : []
+  })
+}
+
 function busySeconds(): number {
   return cpus().reduce((sum, { times: { user, nice, sys, irq } }) => sum + user + nice + sys + irq, 0) / 1000
 }
@@ -46,34 +141,30 @@ function ownSeconds(): number {
   // order.
   for (let before = 0; before < ours.size; ) {
     before = ours.size
-    for (const { pid, parent } of stats) if (ours.has(parent)) ours.add(pid)
+    for (const { id, parent } of stats) if (ours.has(parent)) ours.add(id)
   }
-  return stats.reduce((sum, { pid, seconds }) => (ours.has(pid) ? sum + seconds : sum), 0)
+  const ticks = stats.reduce((sum, each) => (ours.has(each.id) ? sum + each.ticks + each.childTicks : sum), 0)
+  return ticks / TICKS_PER_SECOND
 }
 
 function allStats(): Stat[] {
+  return numbersIn('/proc').flatMap((pid) => statOf(`/proc/${pid}/stat`) ?? [])
+}
+
+function numbersIn(directory: string): number[] {
   try {
-    return readdirSync('/proc')
+    return readdirSync(directory)
       .map(Number)
-      .filter((pid) => pid > 0)
-      .map(statOf)
-      .filter((stat) => stat !== null)
+      .filter((id) => id > 0)
   } catch {
-    // No /proc: nothing to show.
+    // The process has ended, or there is no /proc.
     return []
   }
 }
 
-function statOf(pid: number): Stat | null {
+function statOf(path: string): Stat | null {
   try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    // The command in parentheses may hold spaces; the fields after it do not.
-    const fields = text
-      .slice(text.lastIndexOf(')') + 2)
-      .split(' ')
-      .map(Number)
-    const ticks = fields.slice(11, 15).reduce((sum, value) => sum + value, 0)
-    return { pid, parent: fields[1] as number, seconds: ticks / TICKS_PER_SECOND }
+    return parseStat(readFileSync(path, 'latin1'))
   } catch {
     // Gone, or no /proc.
     return null

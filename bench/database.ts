@@ -17,6 +17,7 @@ import { migrate } from '../storage/schema/migrate.ts'
 import { maintainPartitions } from '../storage/db/partitions.ts'
 import { createSandboxCustomers, createSandboxOperator, type CreatedCustomer } from '../storage/seed/seed-customers.ts'
 import type { RecipientStatus } from '../lib/recipients/review.ts'
+import { parentOf } from './cpu-time.ts'
 
 /** 100 customers, each with a key of its own, times 10 balances: a thousand balances over all shards and lanes. */
 const CUSTOMERS = 100
@@ -49,6 +50,10 @@ export interface BenchDatabases extends AsyncDisposable {
   readonly directory: string
   readonly postgresVersion: string
   readonly payers: readonly Payer[]
+  /** The first process of Postgres; null where there is no `/proc`. */
+  readonly postmaster: number | null
+  /** The names of the connections, by the process that serves them. */
+  applications(): Promise<ReadonlyMap<number, string>>
   clone(name: string): Promise<BenchDatabase>
 }
 
@@ -64,14 +69,23 @@ export async function startDatabases(): Promise<BenchDatabases> {
   await admin.query('create database bench_template')
   const payers = await makeTemplate(withDatabase(server.url, 'bench_template'))
   const {
-    rows: [version],
-  } = await admin.query<{ server_version: string }>('show server_version')
+    rows: [running],
+  } = await admin.query<{ version: string; pid: number }>(
+    `select current_setting('server_version') as version, pg_backend_pid() as pid`,
+  )
   let clones = 0
-  const running = started.move()
+  const resources = started.move()
   return {
     directory,
-    postgresVersion: version!.server_version.split(' ')[0] as string,
+    postgresVersion: running!.version.split(' ')[0] as string,
     payers,
+    postmaster: parentOf(running!.pid),
+    applications: async () => {
+      const { rows } = await admin.query<{ pid: number; application: string }>(
+        'select pid, application_name as application from pg_stat_activity',
+      )
+      return new Map(rows.map(({ pid, application }) => [pid, application]))
+    },
     clone: async (name) => {
       clones += 1
       const database = `bench_${clones}_${name.replace(/\W+/g, '_').toLowerCase()}`
@@ -80,7 +94,7 @@ export async function startDatabases(): Promise<BenchDatabases> {
         admin.query(`drop database ${database} with (force)`),
       )
     },
-    [Symbol.asyncDispose]: () => running.disposeAsync(),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
   }
 }
 

@@ -8,12 +8,20 @@ const PROGRAMS = ['redis-server', 'valkey-server']
 const START_MS = 10_000
 const POLL_MS = 20
 
+/** A Redis to use. */
+export interface BenchRedis extends AsyncDisposable {
+  readonly url: string
+  /** Null: it was there before. */
+  readonly pid: number | null
+}
+
 /** Starts one that keeps nothing, on a free port. @throws Error that says what to install when there is none */
-export async function startRedis(port: number): Promise<AsyncDisposable & { readonly url: string }> {
+export async function startRedis(port: number): Promise<BenchRedis> {
   const given = process.env['REDIS_URL']
   if (given !== undefined && given !== '')
     return {
       url: given,
+      pid: null,
       [Symbol.asyncDispose]: async () => {
         /* Not ours to stop. */
       },
@@ -36,6 +44,7 @@ export async function startRedis(port: number): Promise<AsyncDisposable & { read
   }
   return {
     url: `redis://127.0.0.1:${port}`,
+    pid: child.pid ?? null,
     async [Symbol.asyncDispose]() {
       process.removeListener('exit', kill)
       const ended = once(child, 'exit')

@@ -1,5 +1,6 @@
 /** The results of a run as a table, as JSON and as a plot. */
 import { cpus, totalmem } from 'node:os'
+import { CPU_PART_NAMES, CPU_PARTS, cpuText, microsText, totalCpu } from './cpu-shares.ts'
 import { baselineName, type Baseline, type Result } from './scenario.ts'
 
 export interface Machine {
@@ -29,48 +30,49 @@ export function machineText({ processor, cores, memoryGb, node, postgres }: Mach
 /** The members that are promised to whoever reads the JSON. */
 export function resultsJson(results: readonly Result[]): string {
   return `${JSON.stringify(
-    results.map(({ id, scenario, value, unit, p50Ms, p99Ms, baselines, ratios, target, met, conditions }) => ({
-      id,
-      scenario,
-      value,
-      unit,
-      p50Ms,
-      p99Ms,
-      baselines,
-      ratios,
-      target,
-      met,
-      conditions,
-    })),
+    results.map((result) => {
+      const { id, scenario, value, unit, p50Ms, p99Ms, baselines, ratios, target, met, conditions } = result
+      const { figures = {}, note = null } = result
+      return { id, scenario, value, unit, p50Ms, p99Ms, baselines, ratios, figures, target, met, note, conditions }
+    }),
     null,
     2,
   )}\n`
 }
 
-const HEADINGS = ['', 'Scenario', 'Value', 'p50', 'p99', 'Baselines', 'Ratios', 'Target', 'Verdict'] as const
+const HEADINGS = ['', 'Scenario', 'Value', 'p50', 'p99', 'Baselines', 'Ratios', 'CPU, µs', 'Target', 'Verdict'] as const
+
+/** What the figures of the CPU column are, in their order. */
+export const CPU_LEGEND = `CPU, µs an operation: ${CPU_PARTS.map((part) => CPU_PART_NAMES[part]).join(' / ')} = all. In brackets: each process.`
 
 function cells(result: Result): string[] {
   const { id, scenario, value, unit, p50Ms, p99Ms, baselines, ratios, targets, met } = result
-  const list = (figures: Readonly<Partial<Record<Baseline, number>>>, text: (figure: number) => string): string =>
-    (Object.entries(figures) as [Baseline, number][])
-      .map(([baseline, figure]) => `${baselineName(baseline)} ${text(figure)}`)
-      .join(', ')
+  const { figures = {}, note } = result
+  const list = (values: Readonly<Partial<Record<Baseline, number>>>, text: (name: Baseline) => string): string =>
+    (Object.keys(values) as Baseline[]).map((baseline) => `${baselineName(baseline)} ${text(baseline)}`).join(', ')
+  const cpu = figures.own?.cpu ?? null
   return [
     id,
     scenario,
-    `${figure(value)} ${unit}`,
+    `${figure(value)} ${unit}${eachText(figures.own?.each)}`,
     milliseconds(p50Ms),
     milliseconds(p99Ms),
-    list(baselines, figure),
-    list(ratios, (ratio) => `${ratio.toFixed(2)} ×`),
+    list(baselines, (name) => `${figure(baselines[name]!)}${eachText(figures[name]?.each)}`),
+    list(ratios, (name) => `${ratios[name]!.toFixed(2)} ×`),
+    cpu === null ? '' : cpuText(cpu),
     targets
       .map(
         ({ baseline, times, direction }) =>
           `${direction === 'atLeast' ? '≥' : '≤'} ${times} × ${baselineName(baseline)}`,
       )
       .join(', '),
-    met ? 'met' : 'MISSED',
+    `${met ? 'met' : 'MISSED'}${note === undefined ? '' : `; ${note}`}`,
   ]
+}
+
+/** The single figures behind a median. */
+function eachText(each: readonly number[] = []): string {
+  return each.length < 2 ? '' : ` (${each.map(figure).join(', ')})`
 }
 
 function figure(value: number): string {
@@ -103,21 +105,47 @@ export function brokenConditions(results: readonly Result[]): string[] {
   )
 }
 
-export function markdownTable(results: readonly Result[], machine: Machine, seconds: number): string {
-  const rows = results.map((result) => `| ${cells(result).join(' | ')} |`)
+export function markdownTable(
+  results: readonly Result[],
+  machine: Machine,
+  { seconds, heatSeconds }: { readonly seconds: number; readonly heatSeconds: number },
+): string {
   return (
     [
-      `${machineText(machine)}; ${seconds} s per figure.`,
+      `${machineText(machine)}; ${seconds} s per figure, after ${heatSeconds} s of heat in each process.`,
       '',
-      `| ${HEADINGS.join(' | ')} |`,
-      `|${HEADINGS.map(() => '---').join('|')}|`,
-      ...rows,
+      ...markdownRows(HEADINGS, results.map(cells)),
+      '',
+      CPU_LEGEND,
+      '',
+      ...cpuTable(results),
       '',
       ...brokenConditions(results).map((sentence) => `- ${sentence}`),
     ]
       .join('\n')
       .trimEnd() + '\n'
   )
+}
+
+/** A row for every rate, the baselines' too: where its processor time went. */
+function cpuTable(results: readonly Result[]): string[] {
+  const rows = results.flatMap(({ id, scenario, figures = {} }) =>
+    (Object.keys(figures) as (keyof typeof figures)[]).flatMap((name) => {
+      const cpu = figures[name]?.cpu ?? null
+      if (cpu === null) return []
+      const subject = name === 'own' ? scenario : `against: ${baselineName(name)}`
+      return [[id, subject, ...CPU_PARTS.map((part) => microsText(cpu[part])), microsText(totalCpu(cpu))]]
+    }),
+  )
+  return markdownRows(['', 'CPU, µs an operation', ...CPU_PARTS.map((part) => CPU_PART_NAMES[part]), 'all'], rows)
+}
+
+function markdownRows(headings: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  return [
+    `| ${headings.join(' | ')} |`,
+    `|${headings.map(() => '---').join('|')}|`,
+    ...rows.map((row) => `| ${row.join(' | ')} |`),
+  ]
 }
 
 const BAR_HEIGHT = 22

@@ -1,25 +1,28 @@
 /**
- * `npm run bench -- [--only P1,P2] [--seconds 10] [--scale 1] [--json FILE]`: measures the scenarios against their
- * baselines, in this run and on this machine, prints a table and writes `bench/results/`. It brings its own Postgres
- * and cleans up after itself. Exits 1 when a target is missed or the books are wrong.
+ * `npm run bench -- [--only P1,P2] [--seconds 10] [--heat 10] [--scale 1] [--json FILE]`: measures the scenarios
+ * against their baselines, in this run and on this machine, prints a table and writes `bench/results/`. It brings its
+ * own Postgres and cleans up after itself. Exits 1 when a target is missed or the books are wrong.
  */
 import { mkdir, open, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { CpuWatch } from './cpu-time.ts'
 import { startDatabases } from './database.ts'
 import type { LoadPlan, LoadReport } from './load-plan.ts'
+import { Turn } from './measurement.ts'
+import { readOptions, UsageError, type Options } from './options.ts'
 import { startProcess, type BenchProcess } from './process.ts'
 import {
   barPlot,
   brokenConditions,
+  CPU_LEGEND,
   describeMachine,
   machineText,
   markdownTable,
   resultsJson,
   textTable,
+  type Machine,
 } from './report.ts'
-import type { Bench, Result, Scenario } from './scenario.ts'
-import { SCENARIOS } from './scenarios/index.ts'
+import type { Bench, Result } from './scenario.ts'
 
 const SECONDS = 10
 const WARMUP_SECONDS = 2
@@ -27,52 +30,6 @@ const WARMUP_SECONDS = 2
 const COMPLAINTS_MAX = 5
 const COMPLAINT_LENGTH_MAX = 600
 const RESULTS = join(import.meta.dirname, 'results')
-
-interface Options {
-  readonly scenarios: readonly Scenario[]
-  readonly secondsAsked: number | null
-  readonly scale: number
-  readonly json: string | null
-}
-
-class UsageError extends Error {}
-
-function parseValues(args: string[]) {
-  try {
-    return parseArgs({
-      args,
-      options: {
-        only: { type: 'string' },
-        seconds: { type: 'string' },
-        scale: { type: 'string', default: '1' },
-        json: { type: 'string' },
-      },
-    }).values
-  } catch (error) {
-    throw new UsageError((error as Error).message)
-  }
-}
-
-function readOptions(args: string[]): Options {
-  const values = parseValues(args)
-  const only = values.only
-    ?.split(',')
-    .map((id) => id.trim().toUpperCase())
-    .filter((id) => id !== '')
-  const unknown = only?.find((id) => !SCENARIOS.some((scenario) => scenario.id === id))
-  if (unknown !== undefined)
-    throw new UsageError(`There is no scenario ${unknown}; there are ${SCENARIOS.map(({ id }) => id).join(', ')}.`)
-  const seconds = values.seconds === undefined ? null : Number(values.seconds)
-  if (seconds !== null && !(seconds >= 2)) throw new UsageError('--seconds must be a number of at least 2.')
-  const scale = Number(values.scale)
-  if (!(scale > 0 && scale <= 1)) throw new UsageError('--scale must be a number above 0, at most 1.')
-  return {
-    scale,
-    scenarios: only === undefined ? SCENARIOS : SCENARIOS.filter(({ id }) => only.includes(id)),
-    secondsAsked: seconds,
-    json: values.json ?? null,
-  }
-}
 
 async function main(): Promise<void> {
   const options = readOptions(process.argv.slice(2))
@@ -100,15 +57,23 @@ async function main(): Promise<void> {
     return child
   }
   const seconds = options.secondsAsked ?? SECONDS
+  const generator = start<LoadPlan, LoadReport>(join(import.meta.dirname, 'load.ts'))
+  const turn = new Turn()
   const bench: Bench = {
     databases,
     start,
     log,
     seconds,
     secondsAsked: options.secondsAsked,
+    heatSeconds: options.heatSeconds,
     warmupSeconds: WARMUP_SECONDS,
     scale: options.scale,
-    generator: start<LoadPlan, LoadReport>(join(import.meta.dirname, 'load.ts')),
+    generator,
+    takeTurn: (name) => turn.take(name),
+    watchCpu: ({ servers, others = [] }) =>
+      new CpuWatch({ servers, others, generators: [generator.pid], postmaster: databases.postmaster }, () =>
+        databases.applications(),
+      ),
   }
   const machine = describeMachine(databases.postgresVersion)
   log(machineText(machine))
@@ -126,15 +91,23 @@ async function main(): Promise<void> {
     for (const line of await complaints(childLog)) log(`  ${line}`)
     await output.truncate()
   }
-  log(`\n${textTable(results)}`)
+  log(`\n${textTable(results)}\n${CPU_LEGEND}`)
   for (const sentence of brokenConditions(results)) log(sentence)
-  await mkdir(RESULTS, { recursive: true })
-  const json = resultsJson(results)
-  await writeFile(join(RESULTS, 'results.json'), json)
-  await writeFile(join(RESULTS, 'results.md'), markdownTable(results, machine, seconds))
-  await writeFile(join(RESULTS, 'results.svg'), barPlot(results, machine))
-  if (options.json !== null) await writeFile(options.json, json)
+  await writeResults(results, machine, { ...options, seconds })
   if (failed || results.some(({ met }) => !met)) process.exitCode = 1
+}
+
+async function writeResults(
+  results: readonly Result[],
+  machine: Machine,
+  { seconds, heatSeconds, json }: Options & { readonly seconds: number },
+): Promise<void> {
+  await mkdir(RESULTS, { recursive: true })
+  const text = resultsJson(results)
+  await writeFile(join(RESULTS, 'results.json'), text)
+  await writeFile(join(RESULTS, 'results.md'), markdownTable(results, machine, { seconds, heatSeconds }))
+  await writeFile(join(RESULTS, 'results.svg'), barPlot(results, machine))
+  if (json !== null) await writeFile(json, text)
 }
 
 /** The first lines that the child processes logged as warnings or worse. */

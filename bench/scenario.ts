@@ -1,6 +1,8 @@
 /**
  * The interface of a scenario, and its results. A new one is a file in `scenarios/` and a line in `scenarios/index.ts`.
  */
+import type { CpuPerOperation } from './cpu-shares.ts'
+import type { CpuWatch } from './cpu-time.ts'
 import type { BenchDatabases } from './database.ts'
 import type { LoadPlan, LoadReport } from './load-plan.ts'
 import type { BenchProcess } from './process.ts'
@@ -19,11 +21,18 @@ export interface Bench {
   /** Seconds of measurement for each subject; null when none were asked for, so a scenario may have its own idea. */
   readonly secondsAsked: number | null
   readonly seconds: number
+  /** A new process runs this long under load before its first measurement. */
+  readonly heatSeconds: number
+  /** Before each measurement. */
   readonly warmupSeconds: number
   /** Of the sizes that a scenario makes, from 0 to 1: less than 1 only tries whether it works. */
   readonly scale: number
   /** Starts a child that ends with the bench, whatever happens to the scenario. */
   start<Question, Answer>(file: string): BenchProcess<Question, Answer>
+  /** Takes the turn of a subject until the result is disposed of. @throws while another subject runs */
+  takeTurn(name: string): Disposable
+  /** Watches the processor time of Postgres, the generator and these processes. */
+  watchCpu(processes: { readonly servers: readonly number[]; readonly others?: readonly number[] }): CpuWatch
   log(line: string): void
 }
 
@@ -54,6 +63,14 @@ export interface Condition {
   readonly found?: string
 }
 
+/** What each of several fresh processes came to. */
+export interface Figures {
+  /** In the unit of the value. */
+  readonly each: readonly number[]
+  /** The mean of what an operation took; null where it was not taken. */
+  readonly cpu: CpuPerOperation | null
+}
+
 export interface Measured {
   readonly id: string
   readonly scenario: string
@@ -62,6 +79,10 @@ export interface Measured {
   readonly p50Ms: number | null
   readonly p99Ms: number | null
   readonly baselines: Readonly<Partial<Record<Baseline, number>>>
+  /** The single figures behind the value (`own`) and behind each baseline, with their processor time. */
+  readonly figures?: Readonly<Partial<Record<'own' | Baseline, Figures>>>
+  /** Something to read beside the verdict. */
+  readonly note?: string
   readonly targets: readonly Target[]
   readonly conditions: readonly Condition[]
 }

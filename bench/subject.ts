@@ -5,40 +5,66 @@ import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { ROW_LOCK_POOL } from './baselines/row-lock.ts'
-import { residentMb, watchOthers } from './cpu-time.ts'
+import { cpuText, type CpuPerOperation } from './cpu-shares.ts'
+import { residentMb, watchOthers, type CpuWatch } from './cpu-time.ts'
 import type { BenchDatabase, Payer } from './database.ts'
 import { FRESH_KEY, type LoadPlan, type LoadReport, type Operation } from './load-plan.ts'
-import type { BenchProcess } from './process.ts'
+import { isCaughtUp, readLeft } from './followers-lag.ts'
+import type { Sample } from './measurement.ts'
+import type { BenchProcess, Tell } from './process.ts'
 import { startRedis } from './redis.ts'
 import type { Bench, Condition } from './scenario.ts'
 import type { ServerPlan } from './server.ts'
 
 const HERE = import.meta.dirname
-/**
- * Before its first measurement a server runs this long under load, so that the first to be measured is not the coldest.
- */
-const HEAT_SECONDS = 3
 const SETTLE_MS = 20_000
 const SETTLE_POLL_MS = 50
+/** The followers of a flood of a minute need about as long. */
+const REST_MS = 120_000
+const REST_POLL_MS = 200
 /** A machine at rest keeps less than this busy with itself. */
 const DISTURBED_CORES = 0.15
 
 /** The options of a measurement. */
 export type SubjectLoad = Omit<LoadPlan, 'targets' | 'warmupSeconds'> & { readonly warmupSeconds?: number }
 
+/** What a measurement of a subject found. */
+export interface Measurement extends LoadReport {
+  /** Null where there is no `/proc`. */
+  readonly cpu: CpuPerOperation | null
+}
+
 export interface Subject extends AsyncDisposable {
   readonly url: string
   /** Null for the bare server. */
   readonly database: BenchDatabase | null
+  /** A watch of its processor time, for work that it is given otherwise than by `measure`; `more` are processes beside. */
+  watchCpu(more?: readonly number[]): CpuWatch
   /** Memory of its processes that is really there, megabytes of 2^20 bytes. */
   residentMb(): number
   /** Requests that were answered 201, in all measurements together. */
   readonly accepted: number
   /** Lets a new server reach its pace; the first measurement does so by itself. */
   heat(load: Pick<SubjectLoad, 'operations' | 'connections'>): Promise<void>
-  measure(load: SubjectLoad): Promise<LoadReport>
+  /** `onMoment` is told when the measurement begins and ends. */
+  measure(load: SubjectLoad, onMoment?: Tell): Promise<Measurement>
+  /** Waits until its followers have caught up: no event to follow, no line to chain. */
+  rest(): Promise<void>
   /** Checks after money was moved: clean books, and a payment for every 201. */
   conditions(): Promise<Condition[]>
+}
+
+/**
+ * A measurement of a fresh process: starts it, measures it, checks what it wrote (`conditions`) and stops it. Nothing
+ * of it runs when the next subject is measured.
+ */
+export async function measureFresh(
+  start: () => Promise<Subject>,
+  measure: (subject: Subject) => Promise<Measurement>,
+  conditions: (subject: Subject) => Promise<Condition[]> = (subject) => subject.conditions(),
+): Promise<Sample> {
+  await using subject = await start()
+  return { ...(await measure(subject)), conditions: await conditions(subject) }
 }
 
 /** The service itself. `dispatch: false` leaves payments waiting for the bank. */
@@ -51,8 +77,8 @@ export async function startService(
   }: {
     readonly dispatch: boolean
     readonly name?: string
-    /** Runs on the database before the service does. */
-    readonly prepare?: (database: BenchDatabase) => Promise<void>
+    /** What it stands on; absent: a database of its own, which is dropped with it. */
+    readonly database?: BenchDatabase
     readonly metricsPort?: number
   },
 ): Promise<Subject> {
@@ -62,6 +88,8 @@ export async function startService(
 /** Several nodes of the service on one database and one Redis; connections are dealt out to them in turn. */
 export async function startNodes(bench: Bench, count: number): Promise<Subject> {
   await using started = new AsyncDisposableStack()
+  const name = `${count} nodes`
+  started.use(bench.takeTurn(name))
   const database = started.use(await bench.databases.clone('nodes'))
   const redis = started.use(await startRedis(await freePort()))
   const nodeSecret = randomBytes(32).toString('hex')
@@ -83,7 +111,14 @@ export async function startNodes(bench: Bench, count: number): Promise<Subject> 
     ),
   )
   await settled(urls)
-  return subject(bench, { name: `${count} nodes`, urls, servers, database, resources: started.move() })
+  return await subject(bench, {
+    name,
+    urls,
+    servers,
+    others: redis.pid === null ? [] : [redis.pid],
+    database,
+    resources: started.move(),
+  })
 }
 
 /** Waits until every shard has its home on one of the nodes. */
@@ -128,15 +163,13 @@ async function startServer(
   bench: Bench,
   name: string,
   {
-    prepare,
+    database: given,
     ...plan
-  }: Pick<ServerPlan, 'dispatch' | 'rowLock' | 'metricsPort'> & {
-    readonly prepare?: (database: BenchDatabase) => Promise<void>
-  },
+  }: Pick<ServerPlan, 'dispatch' | 'rowLock' | 'metricsPort'> & { readonly database?: BenchDatabase },
 ): Promise<Subject> {
   await using started = new AsyncDisposableStack()
-  const database = started.use(await bench.databases.clone(name))
-  await prepare?.(database)
+  started.use(bench.takeTurn(name))
+  const database = given ?? started.use(await bench.databases.clone(name))
   const server = bench.start<ServerPlan, string>(join(HERE, 'server.ts'))
   started.defer(() => server.stop())
   const url = await server.ask({
@@ -144,15 +177,16 @@ async function startServer(
     databaseUrl: database.url,
     dataDir: join(bench.databases.directory, `node-${server.pid}`),
   })
-  return subject(bench, { name, urls: [url], servers: [server], database, resources: started.move() })
+  return await subject(bench, { name, urls: [url], servers: [server], database, resources: started.move() })
 }
 
 /** The bare server. */
 export async function startBare(bench: Bench): Promise<Subject> {
   await using started = new AsyncDisposableStack()
+  started.use(bench.takeTurn('bare'))
   const server = bench.start<object, string>(join(HERE, 'baselines', 'bare.ts'))
   started.defer(() => server.stop())
-  return subject(bench, {
+  return await subject(bench, {
     name: 'bare',
     urls: [await server.ask({})],
     servers: [server],
@@ -161,27 +195,28 @@ export async function startBare(bench: Bench): Promise<Subject> {
   })
 }
 
-function subject(
-  bench: Bench,
-  {
-    name,
-    urls,
-    servers,
-    database,
-    resources,
-  }: {
-    readonly name: string
-    readonly urls: readonly string[]
-    readonly servers: readonly { readonly pid: number }[]
-    readonly database: BenchDatabase | null
-    readonly resources: AsyncDisposableStack
-  },
-): Subject {
+interface Started {
+  readonly name: string
+  readonly urls: readonly string[]
+  readonly servers: readonly { readonly pid: number }[]
+  /** Processes that it needs beside Postgres. */
+  readonly others?: readonly number[]
+  readonly database: BenchDatabase | null
+  readonly resources: AsyncDisposableStack
+}
+
+async function subject(bench: Bench, started: Started): Promise<Subject> {
+  const { name, urls, servers, others = [], database } = started
+  await using owned = started.resources
+  const paymentsBefore = database === null ? 0 : await paymentsIn(database)
+  const resources = owned.move()
   let accepted = 0
   let unanswered = 0
   let hot = false
-  async function load(plan: SubjectLoad): Promise<LoadReport> {
-    const report = await bench.generator.ask({ warmupSeconds: bench.warmupSeconds, ...plan, targets: urls })
+  const watchCpu = (more: readonly number[] = []) =>
+    bench.watchCpu({ servers: servers.map(({ pid }) => pid), others: [...others, ...more] })
+  async function load(plan: SubjectLoad, onMoment?: Tell): Promise<LoadReport> {
+    const report = await bench.generator.ask({ warmupSeconds: bench.warmupSeconds, ...plan, targets: urls }, onMoment)
     accepted += report.allStatuses['201'] ?? 0
     unanswered += report.unanswered
     return report
@@ -190,49 +225,90 @@ function subject(
   async function heat({ operations, connections }: Pick<SubjectLoad, 'operations' | 'connections'>): Promise<void> {
     if (hot) return
     hot = true
-    await load({ operations, connections, warmupSeconds: 0, seconds: HEAT_SECONDS })
+    if (bench.heatSeconds > 0) await load({ operations, connections, warmupSeconds: 0, seconds: bench.heatSeconds })
   }
   return {
     url: urls[0] as string,
     database,
+    watchCpu,
     residentMb: () => servers.reduce((sum, { pid }) => sum + residentMb(pid), 0),
     get accepted() {
       return accepted
     },
     heat,
-    async measure(plan) {
+    async measure(plan, onMoment) {
       await heat(plan)
       await database?.checkpoint()
-      const others = watchOthers()
-      const report = await load(plan)
-      const busyElsewhere = others()
-      bench.log(
-        `  ${name.padEnd(9)} ${report.rate.toFixed(0).padStart(6)}/s  p50 ${report.p50Ms.toFixed(1)} ms  p99 ${report.p99Ms.toFixed(1)} ms` +
-          `${report.failures === 0 ? '' : `  FAILURES ${report.failures} ${JSON.stringify(report.statuses)} ${JSON.stringify(report.errors)}`}` +
-          disturbance(busyElsewhere),
-      )
-      return report
+      const busyOthers = watchOthers()
+      const watch = watchCpu()
+      const report = await load(plan, (moment) => {
+        watch.onMoment(moment)
+        onMoment?.(moment)
+      })
+      const busyElsewhere = busyOthers()
+      const cpu = await watch.perOperation(report.operations)
+      bench.log(`  ${name.padEnd(9)} ${reportText(report, cpu)}${disturbance(busyElsewhere)}`)
+      return { ...report, cpu }
     },
-    async conditions() {
-      if (database === null) return []
-      const wrong = await database.audit()
-      const [row] = await database.query<{ payments: number }>('select count(*)::int as payments from payment')
-      return [
-        { name: `${name}: clean audit`, holds: wrong === null, ...(wrong === null ? {} : { found: wrong }) },
-        {
-          name: `${name}: a payment for every 201`,
-          holds: row!.payments >= accepted && row!.payments <= accepted + unanswered,
-          found: `${row!.payments} payments, ${accepted} answers, ${unanswered} requests without an answer`,
-        },
-      ]
+    rest: async () => {
+      if (database !== null && !(await restOf(database)))
+        bench.log(`  ${name}: followers have not caught up within ${REST_MS / 1000} s`)
     },
+    conditions: async () =>
+      database === null
+        ? []
+        : [
+            await cleanAudit(name, database),
+            everyPayment(name, { made: (await paymentsIn(database)) - paymentsBefore, accepted, unanswered }),
+          ],
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  }
+}
+
+function reportText(report: LoadReport, cpu: CpuPerOperation | null): string {
+  const { rate, p50Ms, p99Ms, failures, statuses, errors } = report
+  return (
+    `${rate.toFixed(0).padStart(6)}/s  p50 ${p50Ms.toFixed(1)} ms  p99 ${p99Ms.toFixed(1)} ms` +
+    `${failures === 0 ? '' : `  FAILURES ${failures} ${JSON.stringify(statuses)} ${JSON.stringify(errors)}`}` +
+    `${cpu === null ? '' : `  CPU ${cpuText(cpu)} µs`}`
+  )
+}
+
+/** Whether the books are right. */
+export async function cleanAudit(name: string, database: BenchDatabase): Promise<Condition> {
+  const wrong = await database.audit()
+  return { name: `${name}: clean audit`, holds: wrong === null, ...(wrong === null ? {} : { found: wrong }) }
+}
+
+function everyPayment(
+  name: string,
+  { made, accepted, unanswered }: { readonly made: number; readonly accepted: number; readonly unanswered: number },
+): Condition {
+  return {
+    name: `${name}: a payment for every 201`,
+    holds: made >= accepted && made <= accepted + unanswered,
+    found: `${made} payments, ${accepted} answers, ${unanswered} requests without an answer`,
+  }
+}
+
+async function paymentsIn(database: BenchDatabase): Promise<number> {
+  const [row] = await database.query<{ payments: number }>('select count(*)::int as payments from payment')
+  return row!.payments
+}
+
+/** Waits until the followers of a database have caught up. @returns whether they have, in a time that is reasonable */
+async function restOf(database: BenchDatabase): Promise<boolean> {
+  const deadline = performance.now() + REST_MS
+  for (;;) {
+    if (isCaughtUp(await readLeft(database))) return true
+    if (performance.now() > deadline) return false
+    await pause(REST_POLL_MS)
   }
 }
 
 /** A remark on a measurement that something else ran beside. */
 export function disturbance(coresElsewhere: number): string {
-  return coresElsewhere < DISTURBED_CORES ? '' : `; DISTURBED: ${coresElsewhere.toFixed(1)} cores busy elsewhere`
+  return coresElsewhere < DISTURBED_CORES ? '' : `  DISTURBED: ${coresElsewhere.toFixed(1)} cores busy elsewhere`
 }
 
 /** `POST /payments` of a small amount from a balance, with a key of its own each time. */

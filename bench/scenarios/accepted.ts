@@ -2,7 +2,7 @@
 import type { Operation } from '../load-plan.ts'
 import { alternate } from '../measurement.ts'
 import { judge, type Bench, type Result, type Target } from '../scenario.ts'
-import { startBare, startRowLock, startService } from '../subject.ts'
+import { measureFresh, startBare, startRowLock, startService, type Subject } from '../subject.ts'
 
 const CONNECTIONS = 64
 
@@ -15,29 +15,29 @@ export async function comparePayments(
     readonly targets: readonly Target[]
   },
 ): Promise<Result> {
-  await using bare = await startBare(bench)
-  await using rowLock = await startRowLock(bench)
-  await using service = await startService(bench, { dispatch: false })
   const load = { operations: options.operations, connections: CONNECTIONS }
-  const measured = await alternate(bench.seconds, {
-    bare: (seconds) => bare.measure({ ...load, seconds }),
-    rowLock: (seconds) => rowLock.measure({ ...load, seconds }),
-    service: (seconds) => service.measure({ ...load, seconds }),
+  const measured = (start: () => Promise<Subject>) => (seconds: number) =>
+    measureFresh(start, (subject) => subject.measure({ ...load, seconds }))
+  const { bare, rowLock, service } = await alternate(bench.seconds, {
+    bare: measured(() => startBare(bench)),
+    rowLock: measured(() => startRowLock(bench)),
+    service: measured(() => startService(bench, { dispatch: false })),
   })
-  const failures = measured.service.failures + measured.rowLock.failures + measured.bare.failures
+  const failures = service.failures + rowLock.failures + bare.failures
   return judge({
     id: options.id,
     scenario: options.scenario,
-    value: measured.service.rate,
+    value: service.rate,
     unit: 'payments/s',
-    p50Ms: measured.service.p50Ms,
-    p99Ms: measured.service.p99Ms,
-    baselines: { bare: measured.bare.rate, rowLock: measured.rowLock.rate },
+    p50Ms: service.p50Ms,
+    p99Ms: service.p99Ms,
+    baselines: { bare: bare.rate, rowLock: rowLock.rate },
+    figures: { own: service.rates, bare: bare.rates, rowLock: rowLock.rates },
     targets: options.targets,
     conditions: [
       { name: 'no failed request', holds: failures === 0, found: `${failures}` },
-      ...(await service.conditions()),
-      ...(await rowLock.conditions()),
+      ...service.conditions,
+      ...rowLock.conditions,
     ],
   })
 }

@@ -1,12 +1,13 @@
 /** P4: the ledger without HTTP, against what one connection to Postgres can do with the same rows. */
 import { join } from 'node:path'
 import { readConfig } from '../../lib/config/config.ts'
+import { cpuText } from '../cpu-shares.ts'
 import { watchOthers } from '../cpu-time.ts'
 import type { Payer } from '../database.ts'
 import type { EnginePlan, EngineReport } from '../engine.ts'
 import { alternate, type Sample } from '../measurement.ts'
-import { judge, type Bench, type Condition, type Result, type Scenario } from '../scenario.ts'
-import { disturbance } from '../subject.ts'
+import { judge, type Bench, type Result, type Scenario } from '../scenario.ts'
+import { cleanAudit, disturbance } from '../subject.ts'
 
 /** Asks on their way: what a busy node has, and several times a lane's commit. */
 const CONCURRENCY = 512
@@ -21,59 +22,54 @@ export const p4: Scenario = {
 }
 
 async function compare(bench: Bench, variant: string, payers: readonly Payer[]): Promise<Result> {
-  await using engine = await startSide(bench, 'engine', join(import.meta.dirname, '..', 'engine.ts'), payers)
-  await using ceiling = await startSide(
-    bench,
-    'ceiling',
-    join(import.meta.dirname, '..', 'baselines', 'ceiling.ts'),
-    payers,
-  )
-  const measured = await alternate(bench.seconds, { ceiling: ceiling.measure, engine: engine.measure })
+  const { ceiling, engine } = await alternate(bench.seconds, {
+    ceiling: (seconds) => measureSide(bench, 'ceiling', payers, seconds),
+    engine: (seconds) => measureSide(bench, 'engine', payers, seconds),
+  })
   return judge({
     id: 'P4',
     scenario: `${p4.title}, ${variant}`,
-    value: measured.engine.rate,
+    value: engine.rate,
     unit: 'payments/s',
-    p50Ms: measured.engine.p50Ms,
-    p99Ms: measured.engine.p99Ms,
-    baselines: { ceiling: measured.ceiling.rate },
+    p50Ms: engine.p50Ms,
+    p99Ms: engine.p99Ms,
+    baselines: { ceiling: ceiling.rate },
+    figures: { own: engine.rates, ceiling: ceiling.rates },
     targets: [{ baseline: 'ceiling', times: 0.6, direction: 'atLeast' }],
-    conditions: [await engine.condition(), await ceiling.condition()],
+    conditions: [...engine.conditions, ...ceiling.conditions],
   })
 }
 
-interface Side extends AsyncDisposable {
-  measure(seconds: number): Promise<Sample>
-  condition(): Promise<Condition>
-}
+const FILES = { engine: join('..', 'engine.ts'), ceiling: join('..', 'baselines', 'ceiling.ts') } as const
 
-/** The engine or the ceiling, in a process of its own, on a database of its own. */
-export async function startSide(bench: Bench, name: string, file: string, payers: readonly Payer[]): Promise<Side> {
-  await using started = new AsyncDisposableStack()
-  const database = started.use(await bench.databases.clone(name))
-  const child = bench.start<EnginePlan, EngineReport>(file)
-  started.defer(() => child.stop())
-  const { commitLanes: lanes } = readConfig({})
-  const resources = started.move()
-  return {
-    async measure(seconds) {
-      await database.checkpoint()
-      const others = watchOthers()
-      const report = await child.ask({
-        databaseUrl: database.url,
-        payers,
-        lanes,
-        concurrency: CONCURRENCY,
-        warmupSeconds: bench.warmupSeconds,
-        seconds,
-      })
-      bench.log(`  ${name.padEnd(9)} ${report.rate.toFixed(0).padStart(6)}/s${disturbance(others())}`)
-      return { ...report, failures: 0 }
+/** Measures the engine or the ceiling once, in a fresh process, on a database of its own. */
+export async function measureSide(
+  bench: Bench,
+  name: keyof typeof FILES,
+  payers: readonly Payer[],
+  seconds: number,
+): Promise<Sample> {
+  using _ = bench.takeTurn(name)
+  await using database = await bench.databases.clone(name)
+  const child = bench.start<EnginePlan, EngineReport>(join(import.meta.dirname, FILES[name]))
+  await using __ = { [Symbol.asyncDispose]: () => child.stop() }
+  await database.checkpoint()
+  const others = watchOthers()
+  const watch = bench.watchCpu({ servers: [child.pid] })
+  const report = await child.ask(
+    {
+      databaseUrl: database.url,
+      payers,
+      lanes: readConfig({}).commitLanes,
+      concurrency: CONCURRENCY,
+      warmupSeconds: bench.heatSeconds + bench.warmupSeconds,
+      seconds,
     },
-    async condition() {
-      const wrong = await database.audit()
-      return { name: `${name}: clean audit`, holds: wrong === null, ...(wrong === null ? {} : { found: wrong }) }
-    },
-    [Symbol.asyncDispose]: () => resources.disposeAsync(),
-  }
+    watch.onMoment,
+  )
+  const cpu = await watch.perOperation(report.rate * seconds)
+  bench.log(
+    `  ${name.padEnd(9)} ${report.rate.toFixed(0).padStart(6)}/s${cpu === null ? '' : `  CPU ${cpuText(cpu)} µs`}${disturbance(others())}`,
+  )
+  return { ...report, failures: 0, cpu, conditions: [await cleanAudit(name, database)] }
 }

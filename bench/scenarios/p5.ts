@@ -5,14 +5,14 @@
  */
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parse } from 'csv-parse'
 import type { Payer } from '../database.ts'
-import { median } from '../measurement.ts'
-import { judge, type Bench, type Result, type Scenario } from '../scenario.ts'
-import { paymentOperation, startService, type Subject } from '../subject.ts'
-import { startSide } from './p4.ts'
+import { cpuText, meanCpu, type CpuPerOperation } from '../cpu-shares.ts'
+import { median, mergeConditions, ROUNDS, summarise, type Sample, type Summary } from '../measurement.ts'
+import { judge, type Bench, type Condition, type Figures, type Result, type Scenario } from '../scenario.ts'
+import { cleanAudit, paymentOperation, startService, type Measurement, type Subject } from '../subject.ts'
+import { measureSide } from './p4.ts'
 
 const ROWS = 100_000
 const ROWS_MIN = 500
@@ -41,136 +41,158 @@ export const p5: Scenario = {
   title: 'a bulk payment of 100 000 rows',
   async run(bench) {
     const rows = Math.max(ROWS_MIN, Math.round(ROWS * bench.scale))
-    const [payer, other] = [
-      bench.databases.payers[0]!,
-      bench.databases.payers.find(({ customerId }) => customerId !== bench.databases.payers[0]!.customerId)!,
-    ]
-    await using service = await startService(bench, { dispatch: false })
-    await using ceiling = await startSide(
-      bench,
-      'ceiling',
-      join(import.meta.dirname, '..', 'baselines', 'ceiling.ts'),
-      [payer],
-    )
-    const others = {
-      operations: [paymentOperation(other)],
-      connections: OTHER_CONNECTIONS,
-      arrivalsPerSecond: OTHERS_PER_SECOND,
+    const payer = bench.databases.payers[0]!
+    const ceilings: Sample[] = []
+    const rounds: Round[] = []
+    for (let round = 0; round < ROUNDS; round++) {
+      ceilings.push(await measureSide(bench, 'ceiling', [payer], bench.seconds / ROUNDS))
+      rounds.push(await bulk(bench, payer, rows))
     }
-    await service.heat({ operations: bench.databases.payers.map(paymentOperation), connections: OTHER_CONNECTIONS })
-    const idle = await service.measure({ ...others, seconds: bench.seconds })
-    const most = (await ceiling.measure(bench.seconds / 2)).rate
-
-    const file = fileOf(payer, rows)
-    const parsing = await parseAlone(file)
-    const [checked, checkedPerSecond] = await timed(bench, service, 'checked', rows, () =>
-      validate(service.url, payer, file),
-    )
-    const [paid, paidPerSecond] = await timed(bench, service, 'paid', rows, () => submit(service.url, payer, checked))
-
-    // The same again with somebody beside; the second file has other rows, so it is no duplicate.
-    const beside = await validate(service.url, payer, fileOf(payer, rows, 'Again'))
-    const running = submit(service.url, payer, beside)
-    const busy = await service.measure({ ...others, seconds: bench.seconds })
-    const underWay = (await read(service.url, payer, beside.id)).status === 'submitting'
-    const ended = await running
-    const mostAfter = (await ceiling.measure(bench.seconds / 2)).rate
-    const clean = await service.conditions()
-    return results({
-      rows,
-      parsing,
-      checked,
-      checkedPerSecond,
-      paid,
-      paidPerSecond,
-      ended,
-      idle,
-      busy,
-      underWay,
-      ceiling: (most + mostAfter) / 2,
-      clean: clean.filter(({ name }) => name.endsWith('clean audit')),
-    })
+    return [checkedResult(rows, rounds), paidResult(rows, rounds, summarise(ceilings)), besideResult(rows, rounds)]
   },
 }
 
-function results({
-  rows,
-  parsing,
-  checked,
-  checkedPerSecond,
-  paid,
-  paidPerSecond,
-  ended,
-  idle,
-  busy,
-  underWay,
-  ceiling,
-  clean,
-}: {
-  readonly rows: number
+/** What a process came to. */
+interface Round {
+  /** Rows a second of the parser alone. */
   readonly parsing: number
-  readonly checked: Bulk
-  readonly checkedPerSecond: number
-  readonly paid: Bulk
-  readonly paidPerSecond: number
+  readonly checked: Timed
+  readonly paid: Timed
+  /** The second file, which was paid while another customer paid. */
   readonly ended: Bulk
-  readonly idle: Report
-  readonly busy: Report
   readonly underWay: boolean
-  readonly ceiling: number
-  readonly clean: Result['conditions']
-}): Result[] {
-  const shared = { id: 'P5', p50Ms: null, p99Ms: null }
-  return [
-    judge({
-      ...shared,
-      scenario: `${rows} rows read and checked`,
-      value: checkedPerSecond,
-      unit: 'rows/s',
-      baselines: { csvParse: parsing },
-      targets: [{ baseline: 'csvParse', times: 0.2, direction: 'atLeast' }],
-      conditions: [
-        { name: 'all valid', holds: checked.counts.valid === rows, found: `${checked.counts.valid} of ${rows}` },
-      ],
-    }),
-    judge({
-      ...shared,
-      scenario: `${rows} rows made payments`,
-      value: paidPerSecond,
-      unit: 'payments/s',
-      baselines: { ceiling },
-      targets: [{ baseline: 'ceiling', times: 0.3, direction: 'atLeast' }],
-      conditions: [
-        { name: 'all made', holds: paid.counts.submitted === rows, found: `${paid.counts.submitted} of ${rows}` },
-        ...clean,
-      ],
-    }),
-    judge({
-      ...shared,
-      scenario: `another customer's ${OTHERS_PER_SECOND} payments/s meanwhile: p99`,
-      value: busy.p99Ms,
-      unit: 'ms',
-      p50Ms: busy.p50Ms,
-      p99Ms: busy.p99Ms,
-      baselines: { idle: idle.p99Ms },
-      targets: [{ baseline: 'idle', times: 3, direction: 'atMost' }],
-      conditions: [
+  readonly idle: Measurement
+  readonly busy: Measurement
+  readonly clean: readonly Condition[]
+}
+
+/** A step of a bulk payment. */
+interface Timed {
+  readonly bulk: Bulk
+  readonly perSecond: number
+  readonly cpu: CpuPerOperation | null
+}
+
+/** A fresh service: another customer alone, a file alone, and both. */
+async function bulk(bench: Bench, payer: Payer, rows: number): Promise<Round> {
+  const other = bench.databases.payers.find(({ customerId }) => customerId !== payer.customerId)!
+  await using service = await startService(bench, { dispatch: false })
+  const { url } = service
+  const others = {
+    operations: [paymentOperation(other)],
+    connections: OTHER_CONNECTIONS,
+    arrivalsPerSecond: OTHERS_PER_SECOND,
+    seconds: bench.seconds / ROUNDS,
+  }
+  await service.heat({ operations: bench.databases.payers.map(paymentOperation), connections: OTHER_CONNECTIONS })
+  await service.rest()
+  const idle = await service.measure(others)
+
+  const file = fileOf(payer, rows)
+  const parsing = await parseAlone(file)
+  const checked = await timed(bench, service, 'checked', rows, () => validate(url, payer, file))
+  const paid = await timed(bench, service, 'paid', rows, () => submit(url, payer, checked.bulk))
+
+  // The same again with somebody beside; the second file has other rows, so it is no duplicate.
+  const beside = await validate(url, payer, fileOf(payer, rows, 'Again'))
+  const running = submit(url, payer, beside)
+  const busy = await service.measure(others)
+  const underWay = (await read(url, payer, beside.id)).status === 'submitting'
+  const ended = await running
+  const clean = [await cleanAudit('service', service.database!)]
+  return { parsing, checked, paid, ended, underWay, idle, busy, clean }
+}
+
+const figuresOf = (steps: readonly Timed[]): Figures => ({
+  each: steps.map(({ perSecond }) => perSecond),
+  cpu: meanCpu(steps.map(({ cpu }) => cpu)),
+})
+
+const p99sOf = (measured: readonly Measurement[]): Figures => ({
+  each: measured.map(({ p99Ms }) => p99Ms),
+  cpu: meanCpu(measured.map(({ cpu }) => cpu)),
+})
+
+const SHARED = { id: 'P5', p50Ms: null, p99Ms: null } as const
+
+function checkedResult(rows: number, rounds: readonly Round[]): Result {
+  const own = figuresOf(rounds.map(({ checked }) => checked))
+  const parsing = rounds.map((round) => round.parsing)
+  return judge({
+    ...SHARED,
+    scenario: `${rows} rows read and checked`,
+    value: median(own.each),
+    unit: 'rows/s',
+    baselines: { csvParse: median(parsing) },
+    figures: { own, csvParse: { each: parsing, cpu: null } },
+    targets: [{ baseline: 'csvParse', times: 0.2, direction: 'atLeast' }],
+    conditions: mergeConditions(
+      rounds.map(
+        ({
+          checked: {
+            bulk: { counts },
+          },
+        }) => [{ name: 'all valid', holds: counts.valid === rows, found: `${counts.valid} of ${rows}` }],
+      ),
+    ),
+  })
+}
+
+function paidResult(rows: number, rounds: readonly Round[], ceiling: Summary): Result {
+  const own = figuresOf(rounds.map(({ paid }) => paid))
+  return judge({
+    ...SHARED,
+    scenario: `${rows} rows made payments`,
+    value: median(own.each),
+    unit: 'payments/s',
+    baselines: { ceiling: ceiling.rate },
+    figures: { own, ceiling: ceiling.rates },
+    targets: [{ baseline: 'ceiling', times: 0.3, direction: 'atLeast' }],
+    conditions: mergeConditions(
+      rounds.map(
+        ({
+          paid: {
+            bulk: { counts },
+          },
+          clean,
+        }) => [
+          { name: 'all made', holds: counts.submitted === rows, found: `${counts.submitted} of ${rows}` },
+          ...clean,
+        ],
+      ),
+    ),
+  })
+}
+
+function besideResult(rows: number, rounds: readonly Round[]): Result {
+  const own = p99sOf(rounds.map(({ busy }) => busy))
+  const idle = p99sOf(rounds.map((round) => round.idle))
+  return judge({
+    id: 'P5',
+    scenario: `another customer's ${OTHERS_PER_SECOND} payments/s meanwhile: p99`,
+    value: median(own.each),
+    unit: 'ms',
+    p50Ms: median(rounds.map(({ busy }) => busy.p50Ms)),
+    p99Ms: median(own.each),
+    baselines: { idle: median(idle.each) },
+    figures: { own, idle },
+    targets: [{ baseline: 'idle', times: 3, direction: 'atMost' }],
+    conditions: mergeConditions(
+      rounds.map(({ busy, idle: alone, underWay, ended: { counts } }) => [
         {
           name: 'no failed request',
-          holds: busy.failures + idle.failures === 0,
-          found: `${busy.failures + idle.failures}`,
+          holds: busy.failures + alone.failures === 0,
+          found: `${busy.failures + alone.failures}`,
         },
         {
           name: 'submitted all the while',
-          holds: underWay && ended.counts.submitted === rows,
-          found: `${ended.counts.submitted} of ${rows}${underWay ? '' : ', over before the measurement was'}`,
+          holds: underWay && counts.submitted === rows,
+          found: `${counts.submitted} of ${rows}${underWay ? '' : ', over before the measurement was'}`,
         },
-      ],
-    }),
-  ]
+      ]),
+    ),
+  })
 }
-
-type Report = Awaited<ReturnType<Subject['measure']>>
 
 function fileOf({ balanceId, recipient }: Payer, rows: number, reference = 'Invoice'): Buffer {
   const lines = ['recipient_id,currency,amount,reference,source_balance_id']
@@ -245,11 +267,16 @@ async function timed(
   what: string,
   rows: number,
   work: () => Promise<Bulk>,
-): Promise<[Bulk, number]> {
+): Promise<Timed> {
   await service.database?.checkpoint()
+  const watch = service.watchCpu()
+  watch.onMoment('begin')
   const begun = performance.now()
   const bulk = await work()
   const seconds = (performance.now() - begun) / 1_000
-  bench.log(`  ${rows} rows ${what} in ${seconds.toFixed(1)} s: ${(rows / seconds).toFixed(0)}/s, ${bulk.status}`)
-  return [bulk, rows / seconds]
+  watch.onMoment('end')
+  const cpu = await watch.perOperation(rows)
+  const text = `${rows} rows ${what} in ${seconds.toFixed(1)} s: ${(rows / seconds).toFixed(0)}/s, ${bulk.status}`
+  bench.log(`  ${text}${cpu === null ? '' : `  CPU ${cpuText(cpu)} µs`}`)
+  return { bulk, perSecond: rows / seconds, cpu }
 }
