@@ -28,6 +28,11 @@ t.test(
         meanwhile.every(({ status, retryAfter }) => status !== 503 || retryAfter),
         'and told when to come back',
       )
+      // Two faults at once may both start it, and a later fault stops it again.
+      await Promise.all([redis.start(), redis.start()])
+      await answers()
+      await cluster.settled()
+      await redis.stop()
       await redis.start()
       await answers()
       await cluster.settled()

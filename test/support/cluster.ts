@@ -226,7 +226,13 @@ export class ClusterRedis {
     return `redis://127.0.0.1:${this.port}`
   }
 
+  /** Starts it; two faults at once may both want to, and a second process would find the port taken and end. */
   async start(): Promise<void> {
+    if (this.#child === null) this.#spawn()
+    await until('Redis listens', () => listens(this.port))
+  }
+
+  #spawn(): void {
     const child = spawn(
       this.#program,
       [
@@ -247,8 +253,10 @@ export class ClusterRedis {
     this.#child = child
     const kill = () => child.kill('SIGKILL')
     process.once('exit', kill)
-    child.once('exit', () => process.removeListener('exit', kill))
-    await until('Redis listens', () => listens(this.port))
+    child.once('exit', () => {
+      process.removeListener('exit', kill)
+      if (this.#child === child) this.#child = null
+    })
   }
 
   async stop(): Promise<void> {
