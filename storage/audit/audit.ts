@@ -63,6 +63,8 @@ export async function audit(
   const begin = performance.now()
   await client.query('begin isolation level repeatable read read only')
   try {
+    // Dropping a partition is seen at once, also by an older snapshot, which would miss the events and not know why.
+    await client.query('lock table outbox in access share mode')
     await client.query(`set local work_mem = '${WORK_MEMORY}'; set local jit = off; set local statement_timeout = 0`)
     const checks: AuditCheck[] = []
     for (const check of [

@@ -2,7 +2,7 @@ import t from 'tap'
 
 import { DEFAULT_TIER, NO_POLICY } from '../../../lib/approvals/policy.ts'
 import { audit } from '../../../storage/audit/audit.ts'
-import { maintainPartitions } from '../../../storage/db/partitions.ts'
+import { dropPartitions, maintainPartitions } from '../../../storage/db/partitions.ts'
 import { writePolicy } from '../../../storage/approvals/policies.ts'
 import { openBooks, START, type Books } from '../../support/books.ts'
 
@@ -82,6 +82,33 @@ t.test('a ledger is right, too, when its events have gone with time', async (t) 
   t.strictSame(await broken(books), [])
   await books.client.query(`update status_update set at = now() where version = 2`)
   t.strictSame(await broken(books), ['events'], 'what came after is proven by them still')
+})
+
+t.test('events do not go while an audit compares with them', async (t) => {
+  const books = await openBooks(t)
+  await maintainPartitions(books.database, START)
+  await fill(books)
+  const { client } = books
+  let dropped: Promise<unknown> | null = null
+  const query = async (...statement: Parameters<typeof client.query>) => {
+    const answer = await (client.query as (...given: unknown[]) => Promise<unknown>)(...statement)
+    if (dropped === null && String(statement[0]).includes('disagreeing')) {
+      dropped = dropPartitions(books.database, START + 40 * DAY_MS).then(
+        () => 'dropped',
+        ({ code }) => code,
+      )
+      await dropped
+    }
+    return answer
+  }
+  const { checks } = await audit({ query } as unknown as typeof client)
+  t.strictSame(
+    checks.filter(({ disagreeing }) => disagreeing > 0).map(({ name }) => name),
+    [],
+  )
+  t.equal(await dropped, '55P03', 'they go at another time')
+  await dropPartitions(books.database, START + 40 * DAY_MS)
+  t.strictSame(await broken(books), [])
 })
 
 t.test('a payment whose outcome was unknown for a while is right, too', async (t) => {
