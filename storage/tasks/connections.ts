@@ -15,14 +15,21 @@ class Listening extends EventEmitter {
 
 /**
  * The answer to a statement of workers that have ended: they find no task, and write no result. An error in its place
- * would be printed by graphile-worker to the terminal, past the log.
+ * would be printed by graphile-worker to the terminal, past the log; so would the error of a search for a task while the
+ * workers stop.
  */
 const NOTHING = { rows: [], rowCount: 0 }
+
+/** Whether a statement looks for a task; graphile-worker names it so. */
+const isSearch = (statement: unknown): boolean =>
+  typeof statement === 'object' &&
+  (statement as { readonly name?: string } | null)?.name?.startsWith('get_job') === true
 
 export class Connections extends EventEmitter {
   readonly #database: Database
   readonly #listening = new Listening()
   #ready: Promise<void> = Promise.resolve()
+  #stopping = false
   #ended = false
 
   constructor(database: Database) {
@@ -42,6 +49,12 @@ export class Connections extends EventEmitter {
     this.#listening.emit('notification', { channel: TASKS_CHANNEL, payload: JSON.stringify({ count }) })
   }
 
+  /** The workers take no more tasks; results of those under way are written. */
+  stop(): void {
+    this.#stopping = true
+  }
+
+  /** The workers have ended: nothing is written any more. */
   end(): void {
     this.#ended = true
   }
@@ -63,18 +76,26 @@ export class Connections extends EventEmitter {
   }
 
   async #take(): Promise<pg.PoolClient> {
-    await this.#ready
-    const client = await this.#database.pool.connect()
+    const client = await this.#connected().catch((error: unknown) => {
+      if (!this.#ended && !this.#stopping) throw error
+      // Each statement meets the error, and is treated as one that a connection failed.
+      return { query: () => Promise.reject(error), release: () => undefined }
+    })
     const query = async (...statement: Parameters<pg.PoolClient['query']>): Promise<unknown> => {
       if (this.#ended) return NOTHING
       try {
         return await client.query(...statement)
       } catch (error) {
-        if (this.#ended) return NOTHING
+        if (this.#ended || (this.#stopping && isSearch(statement[0]))) return NOTHING
         throw error
       }
     }
     return { query, release: () => client.release() } as unknown as pg.PoolClient
+  }
+
+  async #connected(): Promise<pg.PoolClient> {
+    await this.#ready
+    return await this.#database.pool.connect()
   }
 }
 

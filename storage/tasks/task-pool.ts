@@ -142,6 +142,7 @@ export class TaskPool {
 
   /** Stops the workers; tasks that have begun have `STOP_MS` to end. */
   async stop(): Promise<void> {
+    this.#connections.stop()
     // The runner may have ended by itself.
     await this.#runner?.stop().catch(() => undefined)
   }

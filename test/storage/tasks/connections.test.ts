@@ -1,0 +1,51 @@
+/**
+ * Statements of workers that stop while Postgres is gone: graphile-worker prints what a search for a task throws then
+ * past the log, and ends with the first such error.
+ */
+import t from 'tap'
+import type { Database } from '../../../storage/db/database.ts'
+import { asPool, Connections } from '../../../storage/tasks/connections.ts'
+
+const GONE = new Error('Postgres is gone.')
+const SEARCH = { name: 'get_job/graphile_worker', text: 'search' }
+const RESULT = { name: 'complete_job/graphile_worker', text: 'result' }
+
+/** A database without any connection, or one with connections that fail at each statement. */
+const without = { pool: { connect: () => Promise.reject(GONE) } } as unknown as Database
+const failing = {
+  pool: { connect: () => Promise.resolve({ query: () => Promise.reject(GONE), release: () => undefined }) },
+} as unknown as Database
+
+for (const [what, database] of [
+  ['without connections', without],
+  ['that fails at each statement', failing],
+] as const) {
+  t.test(`a database ${what}`, async (t) => {
+    const connections = new Connections(database)
+    const ask = async (statement: object): Promise<unknown> => {
+      const client = await asPool(connections).connect()
+      try {
+        return (await client.query(statement as never)) as unknown
+      } finally {
+        client.release()
+      }
+    }
+    await t.rejects(ask(SEARCH), GONE, 'workers at work search again later')
+    await t.rejects(ask(RESULT), GONE)
+    connections.stop()
+    t.match(await ask(SEARCH), { rows: [] }, 'workers that stop find no task')
+    await t.rejects(ask(RESULT), GONE, 'and hear that a result was not written')
+    connections.end()
+    t.match(await ask(SEARCH), { rows: [] })
+    t.match(await ask(RESULT), { rows: [] }, 'of workers that have ended nothing is written')
+  })
+}
+
+t.test('a lock that could not be taken ends the workers before they have a connection', async (t) => {
+  const connections = new Connections(failing)
+  connections.giveAfter(Promise.reject(GONE))
+  await t.rejects(asPool(connections).connect(), GONE)
+  connections.end()
+  const client = await asPool(connections).connect()
+  t.match(await client.query(SEARCH as never), { rows: [] })
+})
