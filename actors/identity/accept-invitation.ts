@@ -1,9 +1,9 @@
 /**
- * Reads and accepts an invitation by its link. A person with an account proves the address by their password; a new
- * person chooses a password.
+ * Reads and accepts an invitation by its link, of a customer's member or of an operator's staff. A person with an account
+ * proves the address by their password; a new person chooses a password.
  */
-import { hash } from 'node:crypto'
 import { timestamp } from '../../lib/base/clock.ts'
+import { invitationTokenHash } from '../../lib/identity/invitation.ts'
 import { emailKey, passwordFault } from '../../lib/identity/password-rules.ts'
 import { refuse, refuseField } from '../../lib/base/problems.ts'
 import * as teamRows from '../../storage/identity/teams.ts'
@@ -26,11 +26,13 @@ export async function openInvitation(
   { database, clock }: Pick<IdentityDeps, 'database' | 'clock'>,
   token: string,
 ): Promise<OpenInvitation | null> {
-  const found = await invitationRows.invitationByToken(database.pool, hash('sha256', token, 'hex'))
+  const found = await invitationRows.invitationByToken(database.pool, invitationTokenHash(token))
   if (found === null || !isOpen(found, clock.now())) return null
   return {
-    customerName: found.customerName,
+    customerName: found.tenant.level === 'customer' ? found.tenant.name : null,
+    operatorName: found.operatorName,
     email: found.email,
+    name: found.name,
     role: found.role,
     invitedByName: found.invitedByName,
     expiresAt: timestamp(found.expiresAt),
@@ -39,32 +41,34 @@ export async function openInvitation(
 }
 
 /**
- * Makes the person behind a link a member.
+ * Makes the person behind a link a member of the customer, or staff of the operator.
  *
  * @throws ProblemError `not-found` when the link is not open, `unauthenticated`
  */
 export async function acceptInvitation(
   deps: IdentityDeps,
   token: string,
-  { name, password }: InvitationAccept,
+  body: InvitationAccept,
   { source, requestId }: Pick<Caller<'self'>, 'requestId'> & { readonly source: Source },
 ): Promise<AcceptedInvitation> {
   const { database, clock, ids, passwords } = deps
-  const tokenSha256 = hash('sha256', token, 'hex')
+  const { password } = body
+  const tokenSha256 = invitationTokenHash(token)
   const now = clock.now()
   const invitation = await invitationRows.invitationByToken(database.pool, tokenSha256)
   if (invitation === null || !isOpen(invitation, now)) return closed()
-  const { email, customerId } = invitation
+  const { email, tenant } = invitation
+  const name = body.name ?? invitation.name
   const person = invitation.userId === null ? null : (await provePassword(deps, email, password, now)).person
   if (invitation.userId !== null && person === null) refuse('unauthenticated', 'The password is wrong.')
   let passwordHash = ''
   if (person === null) {
-    if (name === undefined) refuseField('/name', 'required', 'A new person must give a name.')
+    if (name === null) refuseField('/name', 'required', 'A new person must give a name.')
     const fault = passwordFault(password, email)
     if (fault !== null) refuseField('/password', fault.code, fault.message, fault.params)
     passwordHash = await passwords.hash(password)
   }
-  const membershipId = await changeMembers(deps, customerId, async (tx) => {
+  const membershipId = await changeMembers(deps, tenant.id, async (tx) => {
     const { client } = tx
     // When two requests redeem one link, the second finds it used.
     const one = await invitationRows.invitationByToken(client, tokenSha256, true)
@@ -82,16 +86,19 @@ export async function acceptInvitation(
     const id = await invitationRows.insertMember(client, {
       id: ids.next(),
       userId,
-      customerId,
+      tenant,
       operatorId: one.operatorId,
       role: one.role,
       now,
     })
-    const teams = await teamRows.knownTeams(client, customerId, one.teamIds)
-    await teamRows.setTeamsOf(client, customerId, id, [...teams])
+    if (tenant.level === 'customer') {
+      const teams = await teamRows.knownTeams(client, tenant.id, one.teamIds)
+      await teamRows.setTeamsOf(client, tenant.id, id, [...teams])
+    }
     await invitationRows.endInvitation(client, one, 'accepted', now)
-    const actor = { type: 'member' as const, id: userId, name: person?.name ?? (name as string) }
-    await recordChange(tx, { actor, address: source.address, requestId }, customerId, {
+    const type = tenant.level === 'customer' ? ('member' as const) : ('staff' as const)
+    const actor = { type, id: userId, name: person?.name ?? (name as string) }
+    await recordChange(tx, { actor, address: source.address, requestId }, tenant.id, {
       action: 'invitation.accepted',
       object: { type: 'invitation', id: one.id },
       before: { status: 'pending' },
@@ -99,5 +106,6 @@ export async function acceptInvitation(
     })
     return id
   })
-  return { membershipId, customerId, email }
+  const customerId = tenant.level === 'customer' ? tenant.id : null
+  return { membershipId, customerId, operatorId: invitation.operatorId, email }
 }

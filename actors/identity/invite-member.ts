@@ -1,15 +1,20 @@
 /**
- * Invites a person, and sends or withdraws an invitation again. An invitation is a link of 256 random bits, valid once
- * and for seven days, to an address of a domain that the customer has approved.
+ * Invites a person, and sends or withdraws an invitation again. An invitation is a link to an address of a domain that
+ * the customer has approved.
  */
-import { DAY_MS } from '../../lib/base/clock.ts'
-import { hash } from 'node:crypto'
+import {
+  generateInvitationToken,
+  INVITATION_MS,
+  invitationPath,
+  invitationTokenHash,
+} from '../../lib/identity/invitation.ts'
 import { emailKey } from '../../lib/identity/password-rules.ts'
 import { refuse, refuseField, refuseNotFound, refuseTransition } from '../../lib/base/problems.ts'
 import * as rows from '../../storage/identity/members.ts'
 import * as invitationRows from '../../storage/identity/invitations.ts'
+import { operatorOfCustomer } from '../../storage/customers/customers.ts'
 import { readSetting } from '../../storage/customers/settings.ts'
-import type { TransactionClient } from '../../storage/db/transaction.ts'
+import { through, type TransactionClient } from '../../storage/db/transaction.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
 import type { IdentityDeps } from './identity-deps.ts'
 import { auditCaller } from '../commands/trail.ts'
@@ -21,8 +26,6 @@ import { checkTeams } from './teams.ts'
 
 /** The maximum number of members and open invitations of one customer. */
 const MEMBERS_MAX = 100
-const INVITATION_MS = 7 * DAY_MS
-const TOKEN_BYTES = 32
 /** The name of the customer setting with the domains that may be invited. */
 const APPROVED_DOMAINS = 'approved_domains'
 
@@ -56,9 +59,11 @@ export async function invite(
     const teams = await checkTeams(client, customerId, teamIds)
     await invitationRows.insertInvitation(client, {
       id,
+      operatorId: (await operatorOfCustomer(through(client), customerId)) ?? refuseNotFound(),
       customerId,
       email,
       emailKey: emailKey(email),
+      name: null,
       role,
       teamIds: teams,
       tokenSha256,
@@ -73,8 +78,8 @@ export async function invite(
       after: { email, role, teamIds: teams },
     })
   })
-  const { customerName } = (await invitationRows.invitationByToken(deps.database.pool, tokenSha256)) ?? refuseNotFound()
-  sendLink(deps, email, customerName, by, token)
+  const { tenant } = (await invitationRows.invitationByToken(deps.database.pool, tokenSha256)) ?? refuseNotFound()
+  sendLink(deps, email, tenant.name, by, token)
   return await found(deps.reads.getInvitation(customerId, id))
 }
 
@@ -107,7 +112,7 @@ export async function resendInvitation(
     })
     return one
   })
-  sendLink(deps, invitation.email, invitation.customerName, by, token)
+  sendLink(deps, invitation.email, invitation.tenant.name, by, token)
   return await found(deps.reads.getInvitation(customerId, id))
 }
 
@@ -135,26 +140,26 @@ export async function revokeInvitation(deps: MemberDeps, by: Caller<'person'>, i
 }
 
 function newLink({ random }: IdentityDeps): { readonly token: string; readonly tokenSha256: string } {
-  const token = `inv_${Buffer.from(random(TOKEN_BYTES)).toString('base64url')}`
-  return { token, tokenSha256: hash('sha256', token, 'hex') }
+  const token = generateInvitationToken(random)
+  return { token, tokenSha256: invitationTokenHash(token) }
 }
 
 function sendLink(
   { mailer, log }: IdentityDeps,
   email: string,
-  customerName: string,
+  tenantName: string,
   by: Caller<'person'>,
   token: string,
 ): void {
   mailer
     .send({
       to: email,
-      subject: `${by.session.name} invites you to ${customerName}`,
+      subject: `${by.session.name} invites you to ${tenantName}`,
       text: [
-        `${by.session.name} invites you to work for ${customerName}. The link is good for seven days:`,
+        `${by.session.name} invites you to work for ${tenantName}. The link is good for seven days:`,
         '',
-        `  GET  /v1/invitations/${token}`,
-        `  POST /v1/invitations/${token}/accept`,
+        `  GET  ${invitationPath(token)}`,
+        `  POST ${invitationPath(token)}/accept`,
       ].join('\r\n'),
     })
     .catch((error: unknown) => log.warn({ err: error }, 'an invitation could not be mailed'))

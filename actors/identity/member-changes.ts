@@ -13,14 +13,14 @@ export interface MemberDeps extends IdentityDeps {
   readonly reads: MemberReads
 }
 
-/** Runs one change of a customer's members at a time, under a lock. */
+/** Runs one change of a tenant's members or staff at a time, under a lock. */
 export async function changeMembers<Result>(
   { database, clock, ids }: IdentityDeps,
-  customerId: string,
+  tenantId: string,
   work: (tx: ChangeTransaction) => Promise<Result>,
 ): Promise<Result> {
   return await inTransaction(database, async (client) => {
-    await rows.lockMembers(client, customerId)
+    await rows.lockMembers(client, tenantId)
     return await work({ client, ids, now: clock.now() })
   })
 }

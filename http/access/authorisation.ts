@@ -103,7 +103,12 @@ export class Authorisation {
     })
   }
 
-  /** Makes the person a member of the tenant that the request names. @throws ProblemError 400 and 403 */
+  /**
+   * Makes the person a member of the tenant that the request names. Staff need a second factor for all that concerns a
+   * tenant; a person without one can sign in and add it.
+   *
+   * @throws ProblemError 400, 401 `mfa-required` and 403
+   */
   async enter(session: SessionIdentity, header: string | undefined): Promise<Entry> {
     if (this.#route.tenant === 'none')
       return {
@@ -119,10 +124,12 @@ export class Authorisation {
     if (own !== undefined) {
       const tenant: Tenant = { id: tenantId, kind: own.level }
       this.#checkLevel(tenant)
+      checkFactor(session, own)
       return { principal: principalOfPerson(session, [own.role]), tenant, role: own.role }
     }
     const staff = this.#route.tenant === 'any' ? await this.#staffOf(session, tenantId) : null
     if (staff === null) refuse('tenant-forbidden', 'You are not a member of this tenant.')
+    checkFactor(session, staff)
     return {
       principal: principalOfPerson(session, [staff.role]),
       tenant: { id: tenantId, kind: 'customer' },
@@ -196,4 +203,12 @@ export class Authorisation {
     const operatorId = await this.#services.identity.operatorOf(customerId)
     return staff.find((membership) => membership.operatorId === operatorId) ?? null
   }
+}
+
+/** @throws ProblemError `mfa-required` for staff who have no second factor yet */
+function checkFactor({ factors }: SessionIdentity, { level }: Membership): void {
+  if (level === 'operator' && factors === 0)
+    refuse('mfa-required', 'Add a second factor first: POST /v1/users/me/mfa-factors.', {
+      extra: { challengeId: null, methods: [] },
+    })
 }

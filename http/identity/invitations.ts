@@ -19,7 +19,7 @@ export const getInvitation = route({
   path: '/invitations/{token}',
   operationId: 'getInvitation',
   summary: 'Read the invitation of a link',
-  success: { status: 200, description: 'The inviting customer and the role.', schema: OpenInvitation },
+  success: { status: 200, description: 'The inviting customer or operator, and the role.', schema: OpenInvitation },
   problems: [],
   handle: async ({ params }, { members }) => {
     const found = await members.openInvitation(params.token)
@@ -36,11 +36,11 @@ export const acceptInvitation = route({
   summary: 'Accept the invitation of a link',
   description:
     'A person who already has an account sends its password; a new person sends a name and a new password of ' +
-    'at least 12 characters.',
+    'at least 12 characters. Staff of an operator then add a second factor before anything else.',
   body: InvitationAccept,
   success: {
     status: 200,
-    description: 'The person is a member now and can sign in.',
+    description: 'The person is a member or staff now, and can sign in.',
     schema: AcceptedInvitation,
   },
   problems: ['unauthenticated'],

@@ -26,7 +26,8 @@ export const getReady = route({
   operationId: 'getReady',
   tag: 'public-api',
   summary: 'Check that the node is ready for requests',
-  description: 'Answers 503 with the same body while a system that the node needs does not answer.',
+  description:
+    'Answers 503 with the same body while a system that the node needs does not answer, or there is no operator.',
   callers: 'public',
   scope: null,
   tenant: 'none',

@@ -4,6 +4,7 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { StartError } from '../../lib/base/errors.ts'
 import type { Config } from '../../lib/config/config.ts'
+import { listeningAddress } from '../../lib/config/listening-address.ts'
 
 /** Time that accepted requests get when the service stops; after it, their connections are closed. */
 const DRAIN_MS = 7_000
@@ -27,10 +28,8 @@ export async function listen(server: Server, { host, port }: Pick<Config, 'host'
 
 /** Returns the address where a listening server is reached, without a path. */
 export function addressOf(server: Server, { host }: Pick<Config, 'host'>): string {
-  const address = server.address() as AddressInfo
-  // A server that listens on every address is reached on the loopback address.
-  const name = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
-  return `http://${name.includes(':') ? `[${name}]` : name}:${address.port}`
+  const { port } = server.address() as AddressInfo
+  return listeningAddress({ host, port })
 }
 
 /** Stops accepting requests, and waits until those under way are answered, `DRAIN_MS` at most. */

@@ -11,6 +11,7 @@ import type { ActorSystem } from '../../actors/runtime/system.ts'
 import { Tasks } from '../../actors/runtime/tasks.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { Config } from '../../lib/config/config.ts'
+import { NO_OPERATOR } from '../../lib/operators/first-entry.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { findApiKey } from '../../storage/identity/api-key-queries.ts'
@@ -132,6 +133,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   }
   const url = addressOf(server, config)
   if (sandbox !== null) await keepSandbox(config, url, sandbox)
+  if (!(await startOfNode.isEntered(database))) log.warn({ check: 'operator' }, NO_OPERATOR)
   startOfNode.end()
 
   const running = started.move()

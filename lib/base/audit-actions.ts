@@ -64,7 +64,7 @@ export const AUDIT_ACTIONS = {
   job: ['job.cancelled', 'transactions.exported'],
   membership: ['membership.updated', 'membership.removed', 'primary_owner.transferred'],
   mfa_factor: ['mfa_factor.created', 'mfa_factor.confirmed', 'mfa_factor.deleted'],
-  operator: ['operator.updated', 'operator_settings.updated', 'feature_flags.updated'],
+  operator: ['operator.created', 'operator.updated', 'operator_settings.updated', 'feature_flags.updated'],
   payment: ['payment.updated', 'payment.deleted', 'payment.recall_requested'],
   pricing_template: ['pricing_template.created', 'pricing_template.updated', 'pricing_template.deleted'],
   provider_connection: ['provider_connection.calendar_updated'],

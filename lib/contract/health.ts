@@ -21,6 +21,7 @@ export const Readiness = Type.Object(
         name: Type.String(),
         ok: Type.Boolean(),
         latencyMs: Type.Number(),
+        detail: Type.Optional(Type.String({ description: 'What to do about a check that fails.' })),
         nodeId: Type.Optional(Type.String()),
         held: Type.Optional(Type.Integer({ description: 'Shards at home on this node.' })),
         total: Type.Optional(Type.Integer()),

@@ -1,6 +1,6 @@
 /** Schemas of a customer's people: members, teams and invitations. */
 import Type, { type Static } from 'typebox'
-import { MEMBER_ROLES } from './capabilities.ts'
+import { MEMBER_ROLES, STAFF_ROLES } from './capabilities.ts'
 import { list } from '../contract/list.ts'
 import { LimitsShown, LimitsWrite } from '../customers/customer-limits-schema.ts'
 import { Email, Nullable, Text, Timestamp, Uuid, Words } from '../contract/primitives.ts'
@@ -145,9 +145,14 @@ export const invitationList = list({
 
 export const OpenInvitation = Type.Object(
   {
-    customerName: Type.String(),
+    customerName: Nullable(Type.String(), { description: 'The inviting customer; null for staff of the operator.' }),
+    operatorName: Type.String(),
     email: Type.String(),
-    role: Role,
+    name: Nullable(Type.String(), {
+      description:
+        'The name of the invited person, unless the acceptance has another; null: a new person must give it.',
+    }),
+    role: Type.Union([Role, Words('StaffRole', STAFF_ROLES)]),
     invitedByName: Type.String(),
     expiresAt: Timestamp,
     knownPerson: Type.Boolean({
@@ -161,7 +166,9 @@ export type OpenInvitation = Static<typeof OpenInvitation>
 
 export const InvitationAccept = Type.Object(
   {
-    name: Type.Optional(Text(1, 100, { description: 'The name of a new person.' })),
+    name: Type.Optional(
+      Text(1, 100, { description: 'The name of a new person; without it, the name in the invitation.' }),
+    ),
     password: Password,
   },
   { title: 'InvitationAccept', additionalProperties: false },
@@ -169,7 +176,12 @@ export const InvitationAccept = Type.Object(
 export type InvitationAccept = Static<typeof InvitationAccept>
 
 export const AcceptedInvitation = Type.Object(
-  { membershipId: Uuid, customerId: Uuid, email: Type.String() },
+  {
+    membershipId: Uuid,
+    customerId: Nullable(Uuid, { description: 'Null for staff of the operator.' }),
+    operatorId: Uuid,
+    email: Type.String(),
+  },
   { title: 'AcceptedInvitation' },
 )
 export type AcceptedInvitation = Static<typeof AcceptedInvitation>

@@ -21,11 +21,17 @@ const NAME_MAX = 140
 /** The person who made the last change, and its time; null before the first change. */
 const provenance = { updatedBy: Nullable(Uuid), updatedAt: Nullable(Timestamp) }
 
-const name = Text(1, NAME_MAX, { description: 'The name of the operator.', examples: ['Sandbox Operator'] })
-export const Operator = Type.Object({ id: Uuid, name, createdAt: Timestamp, ...provenance }, { title: 'Operator' })
+export const OperatorName = Text(1, NAME_MAX, {
+  description: 'The name of the operator.',
+  examples: ['Sandbox Operator'],
+})
+export const Operator = Type.Object(
+  { id: Uuid, name: OperatorName, createdAt: Timestamp, ...provenance },
+  { title: 'Operator' },
+)
 export type Operator = Static<typeof Operator>
 export const OperatorUpdate = Type.Object(
-  { name: Type.Optional(name) },
+  { name: Type.Optional(OperatorName) },
   { title: 'OperatorUpdate', additionalProperties: false },
 )
 export type OperatorUpdate = Static<typeof OperatorUpdate>

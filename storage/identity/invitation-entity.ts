@@ -1,4 +1,4 @@
-/** An invitation: a link with which a user becomes a member of a customer. */
+/** An invitation: a link with which a user becomes a member of a customer, or staff of an operator. */
 import { defineEntity, p } from '@mikro-orm/core'
 import { instant, managed } from '../db/entity-types.ts'
 
@@ -8,7 +8,11 @@ export const Invitation = managed(
     tableName: 'invitation',
     properties: {
       id: p.uuid().primary(),
-      customerId: p.uuid().fieldName('customer_id'),
+      operatorId: p.uuid().fieldName('operator_id'),
+      /** Null: an invitation of the operator's staff. */
+      customerId: p.uuid().fieldName('customer_id').nullable(),
+      /** The name of the invited person; null: the person chooses it. */
+      name: p.text().nullable(),
       email: p.text(),
       emailKey: p.text().fieldName('email_key'),
       role: p.text(),
@@ -22,12 +26,22 @@ export const Invitation = managed(
       acceptedAt: instant().fieldName('accepted_at').nullable(),
       createdAt: instant().fieldName('created_at'),
     },
-    indexes: [{ name: 'invitation_customer', properties: ['customerId', 'id'] }],
+    indexes: [
+      { name: 'invitation_customer', properties: ['customerId', 'id'] },
+      {
+        name: 'invitation_operator',
+        expression: 'create index invitation_operator on invitation (operator_id, id) where customer_id is null',
+      },
+    ],
     uniques: [
       { name: 'invitation_token_unique', properties: ['tokenSha256'] },
       {
         name: 'invitation_pending',
         expression: `create unique index invitation_pending on invitation (customer_id, email_key) where status = 'pending'`,
+      },
+      {
+        name: 'invitation_staff_pending',
+        expression: `create unique index invitation_staff_pending on invitation (operator_id, email_key) where status = 'pending' and customer_id is null`,
       },
     ],
   }),

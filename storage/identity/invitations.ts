@@ -1,18 +1,27 @@
 /** Rows of invitations, and of the person who accepts an invitation. Statements only; rules are elsewhere. */
-import type { MemberRole } from '../../lib/identity/capabilities.ts'
+import type { Role } from '../../lib/identity/capabilities.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import { entitiesOf } from '../db/entities.ts'
 import type { TransactionClient } from '../db/transaction.ts'
 import { Invitation } from './invitation-entity.ts'
 import type { Client } from './members.ts'
 
+/** The tenant of an invitation: a customer, or the operator of invited staff. */
+export interface InvitingTenant {
+  readonly level: 'customer' | 'operator'
+  readonly id: string
+  readonly name: string
+}
+
 export interface InvitationRecord {
   readonly id: string
-  readonly customerId: string
-  readonly customerName: string
+  readonly tenant: InvitingTenant
   readonly operatorId: string
+  readonly operatorName: string
   readonly email: string
-  readonly role: MemberRole
+  /** The name of the invited person; null: the person chooses it. */
+  readonly name: string | null
+  readonly role: Role
   readonly teamIds: readonly string[]
   /** As stored: an invitation past its expiry is still `pending`. */
   readonly status: 'pending' | 'accepted' | 'expired' | 'revoked'
@@ -23,17 +32,20 @@ export interface InvitationRecord {
   readonly userId: string | null
 }
 
-const INVITATION = `select i.id, i.customer_id, c.legal_name, c.operator_id, i.email, i.role, i.team_ids, i.status, (extract(epoch from i.expires_at) * 1000)::float8 as expires_ms,
-    i.invited_by_name, i.version, (select u.id from platform_user u where u.email_key = i.email_key) as user_id
-  from invitation i join customer c on c.id = i.customer_id`
+const INVITATION = `select i.id, i.customer_id, c.legal_name, i.operator_id, o.name as operator_name, i.email, i.name, i.role, i.team_ids, i.status,
+    (extract(epoch from i.expires_at) * 1000)::float8 as expires_ms, i.invited_by_name, i.version,
+    (select u.id from platform_user u where u.email_key = i.email_key) as user_id
+  from invitation i join operator o on o.id = i.operator_id left join customer c on c.id = i.customer_id`
 
 interface InvitationRow {
   readonly id: string
-  readonly customer_id: string
-  readonly legal_name: string
+  readonly customer_id: string | null
+  readonly legal_name: string | null
   readonly operator_id: string
+  readonly operator_name: string
   readonly email: string
-  readonly role: MemberRole
+  readonly name: string | null
+  readonly role: Role
   readonly team_ids: readonly string[]
   readonly status: InvitationRecord['status']
   readonly expires_ms: number
@@ -45,10 +57,14 @@ interface InvitationRow {
 function invitationRecord(row: InvitationRow): InvitationRecord {
   return {
     id: row.id,
-    customerId: row.customer_id,
-    customerName: row.legal_name,
+    tenant:
+      row.customer_id === null
+        ? { level: 'operator', id: row.operator_id, name: row.operator_name }
+        : { level: 'customer', id: row.customer_id, name: row.legal_name as string },
     operatorId: row.operator_id,
+    operatorName: row.operator_name,
     email: row.email,
+    name: row.name,
     role: row.role,
     teamIds: row.team_ids,
     status: row.status,
@@ -117,10 +133,14 @@ export async function addressTaken(
 
 export interface NewInvitation {
   readonly id: string
-  readonly customerId: string
+  readonly operatorId: string
+  /** Null: an invitation of the operator's staff. */
+  readonly customerId: string | null
   readonly email: string
   readonly emailKey: string
-  readonly role: MemberRole
+  /** The name of the invited person; null: the person chooses it. */
+  readonly name: string | null
+  readonly role: Role
   readonly teamIds: readonly string[]
   readonly tokenSha256: string
   readonly by: { readonly id: string; readonly name: string }
@@ -132,7 +152,8 @@ export async function insertInvitation(
   client: TransactionClient,
   { by, now, tokenSha256, teamIds, ...invitation }: NewInvitation,
 ): Promise<void> {
-  await entitiesOf(client, { customerId: invitation.customerId }).insert(Invitation, {
+  const { operatorId, customerId } = invitation
+  await entitiesOf(client, customerId === null ? { operatorId } : { customerId }).insert(Invitation, {
     ...invitation,
     teamIds: [...teamIds],
     tokenSha256: Buffer.from(tokenSha256, 'hex'),
@@ -143,27 +164,33 @@ export async function insertInvitation(
   })
 }
 
+type Locked = Pick<InvitationRecord, 'id' | 'tenant'>
+
+/** Opens the rows of the tenant of an invitation. */
+const rowsOf = (client: TransactionClient, { tenant: { level, id } }: Locked) =>
+  entitiesOf(client, level === 'operator' ? { operatorId: id } : { customerId: id })
+
 /** Sets a new link for a locked invitation; the previous link becomes void. */
 export async function renewInvitation(
   client: TransactionClient,
-  { id, customerId }: Pick<InvitationRecord, 'id' | 'customerId'>,
+  locked: Locked,
   { tokenSha256, expiresAt }: { readonly tokenSha256: string; readonly expiresAt: number },
 ): Promise<void> {
-  const rows = entitiesOf(client, { customerId })
+  const rows = rowsOf(client, locked)
   const change = { tokenSha256: Buffer.from(tokenSha256, 'hex'), status: 'pending', expiresAt }
-  Object.assign(await rows.get(Invitation, id), change)
+  Object.assign(await rows.get(Invitation, locked.id), change)
   await rows.save()
 }
 
 /** Ends a locked invitation. */
 export async function endInvitation(
   client: TransactionClient,
-  { id, customerId }: Pick<InvitationRecord, 'id' | 'customerId'>,
+  locked: Locked,
   status: 'accepted' | 'revoked',
   now: number,
 ): Promise<void> {
-  const rows = entitiesOf(client, { customerId })
-  Object.assign(await rows.get(Invitation, id), { status, acceptedAt: status === 'accepted' ? now : null })
+  const rows = rowsOf(client, locked)
+  Object.assign(await rows.get(Invitation, locked.id), { status, acceptedAt: status === 'accepted' ? now : null })
   await rows.save()
 }
 
@@ -185,22 +212,22 @@ export async function insertPerson(
   })
 }
 
-/** Makes a user a member, even after an earlier removal. @returns the membership's id */
+/** Makes a user a member of a customer or staff of an operator, even after an earlier removal. @returns the id */
 export async function insertMember(
   client: TransactionClient,
   {
     id,
     userId,
-    customerId,
+    tenant,
     operatorId,
     role,
     now,
   }: {
     readonly id: string
     readonly userId: string
-    readonly customerId: string
+    readonly tenant: Pick<InvitingTenant, 'level' | 'id'>
     readonly operatorId: string
-    readonly role: MemberRole
+    readonly role: Role
     readonly now: number
   },
 ): Promise<string> {
@@ -208,9 +235,9 @@ export async function insertMember(
     rows: [row],
   } = await client.query<{ id: string }>({
     name: 'insert_member',
-    text: `insert into membership as m (id, user_id, level, tenant_id, operator_id, role, status, created_at, updated_at) values ($1, $2, 'customer', $3, $4, $5, 'active', $6, $6)
+    text: `insert into membership as m (id, user_id, level, tenant_id, operator_id, role, status, created_at, updated_at) values ($1, $2, $3, $4, $5, $6, 'active', $7, $7)
       on conflict (tenant_id, user_id) do update set role = excluded.role, status = 'active', version = m.version + 1, updated_at = excluded.updated_at returning id`,
-    values: [id, userId, customerId, operatorId, role, timestamp(now)],
+    values: [id, userId, tenant.level, tenant.id, operatorId, role, timestamp(now)],
   })
   return row!.id
 }

@@ -8,12 +8,12 @@ import { Membership } from './membership-entity.ts'
 
 export type Client = Pick<TransactionClient, 'query'>
 
-/** Serialises changes of a customer's members: rules such as "one owner remains" are about all of them. */
-export async function lockMembers(client: TransactionClient, customerId: string): Promise<void> {
+/** Serialises changes of a tenant's members or staff: rules such as "one owner remains" are about all of them. */
+export async function lockMembers(client: TransactionClient, tenantId: string): Promise<void> {
   await client.query({
     name: 'lock_members',
     text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))',
-    values: [`members of ${customerId}`],
+    values: [`members of ${tenantId}`],
   })
 }
 

@@ -4,7 +4,7 @@ import type { RailLimits } from '../../lib/rails/rail-limits.ts'
 import type { RecipientMode } from '../../lib/approvals/policy.ts'
 import type { ExchangeTerms } from '../../lib/operators/exchange-terms.ts'
 import type { VerificationOutcome } from '../../lib/recipients/verification.ts'
-import { entitiesOf } from '../db/entities.ts'
+import { entitiesOf, entitiesOfEveryTenant } from '../db/entities.ts'
 import type { StatementRunner } from '../db/entity-driver.ts'
 import { Operator } from './operator-entity.ts'
 import { railLimitsOf } from './rail-limits.ts'
@@ -94,6 +94,27 @@ export async function readOperator(client: StatementRunner, id: string, lock = f
     })
   const row = await entitiesOf(client, { operatorId: id }).findOne(Operator, { id })
   return row === null ? null : operatorRecord(row)
+}
+
+/** The advisory lock of what makes an operator; any fixed number works, this one spells "operator". */
+const OPERATORS_LOCK = '0x6f70657261746f72'
+
+/** Keeps other transactions from making an operator until this one ends. */
+export async function lockOperators(client: TransactionClient): Promise<void> {
+  await client.query(`select pg_advisory_xact_lock(${OPERATORS_LOCK})`)
+}
+
+/** Returns whether there is any operator. @throws the driver's errors */
+export async function hasOperator(client: StatementRunner): Promise<boolean> {
+  return (await entitiesOfEveryTenant(client, 'the first entry').count(Operator)) > 0
+}
+
+/** Makes an operator with the default settings and features. */
+export async function insertOperator(
+  client: TransactionClient,
+  { id, name, now }: { readonly id: string; readonly name: string; readonly now: number },
+): Promise<void> {
+  await entitiesOf(client, { operatorId: id }).insert(Operator, { id, name, createdAt: now })
 }
 
 /** Writes the fields of a locked operator as its next version. */

@@ -53,6 +53,7 @@ function personOf(role: Role, level: 'customer' | 'operator'): SessionIdentity {
     userId: role,
     name: role,
     via: 'web',
+    factors: 1,
     memberships: [{ id: role, tenantId: tenant.id, tenantName: '', level, operatorId: OPERATOR.id, role }],
   } as unknown as SessionIdentity
 }

@@ -3,7 +3,6 @@ import { CUSTOMER_STATUSES } from '../../lib/customers/status.ts'
 import { CUSTOMER_TYPES } from '../../lib/customers/types.ts'
 import type { Contract } from '../../lib/exchange/contract.ts'
 import type { DetailsChangeKind } from '../../lib/accounts/requests.ts'
-import { STAFF_ROLES } from '../../lib/identity/capabilities.ts'
 import { Payment } from '../../lib/payments/payment-schema.ts'
 import { FAILURE_CODES, failureFor, isoReasonOf } from '../../lib/rails/failure-codes.ts'
 import { RAILS } from '../../lib/rails/rails.ts'
@@ -26,7 +25,6 @@ export const UNTITLED: Readonly<Record<string, readonly string[]>> = {
   ForwardContractStatus: statusesOf(FORWARDS_BY_STATE),
   HeldRateStatus: statusesOf(HELD_RATES_BY_STATE),
   PaymentProcessingStatus: [Payment.properties.processing.properties.status.const],
-  StaffRole: STAFF_ROLES,
 }
 
 /** The values for which a table of the product has a row: rails with their terms, and failures by a code of a bank. */

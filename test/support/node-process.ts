@@ -13,7 +13,9 @@ import type { SandboxContent } from '../../storage/seed/seed.ts'
 import pg from 'pg'
 import { until } from './until.ts'
 
-const MAIN = join(dirname(dirname(import.meta.dirname)), 'http/server/main.ts')
+const ROOT = dirname(dirname(import.meta.dirname))
+const MAIN = join(ROOT, 'http/server/main.ts')
+const COMMAND = join(ROOT, 'actors/operators/vostro-cli.ts')
 /** A first start creates a database cluster, which takes seconds on a busy machine. */
 const START_DEADLINE_MS = 60_000
 
@@ -99,9 +101,9 @@ interface Running {
   kill(signal: NodeJS.Signals): void
 }
 
-function run(dataDir: string, env: Readonly<Record<string, string>>): Running {
+function run(dataDir: string, env: Readonly<Record<string, string>>, program: readonly string[] = [MAIN]): Running {
   const compiled = process.env['NODE_COMPILE_CACHE']
-  const child = spawn(process.execPath, [MAIN], {
+  const child = spawn(process.execPath, program, {
     // Not the checkout, which may contain an `.env`.
     cwd: tmpdir(),
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -154,8 +156,8 @@ export async function startNode(dataDir: string, env: Readonly<Record<string, st
     'the service listens',
     () => {
       if (over) throw new Error(`The service ended instead of listening: ${node.output.stderr}${node.output.stdout}`)
-      // The last line that it prints is empty.
-      return /\n\n$/.test(node.output.stdout) && /listens on (http:\S+)\/v1\n/.exec(node.output.stdout)?.[1]
+      // The last line that it prints is empty; its log may go on after it.
+      return /\n\n(?:\{.*\n)*$/.test(node.output.stdout) && /listens on (http:\S+)\/v1\n/.exec(node.output.stdout)?.[1]
     },
     { deadlineMs: START_DEADLINE_MS },
   )
@@ -179,7 +181,16 @@ export async function startNode(dataDir: string, env: Readonly<Record<string, st
 
 /** Starts a service that is expected to refuse its start, and waits until it has ended. */
 export async function runNode(dataDir: string, env: Readonly<Record<string, string>> = {}) {
-  const node = run(dataDir, env)
+  return await outcomeOf(run(dataDir, env))
+}
+
+/** Runs the command `vostro` with these arguments, and waits until it has ended. */
+export async function runCommand(dataDir: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  // It listens nowhere, and names the port of the service.
+  return await outcomeOf(run(dataDir, { PORT: '3000', ...env }, [COMMAND, ...args]))
+}
+
+async function outcomeOf(node: Running) {
   const timer = setTimeout(() => node.kill('SIGKILL'), START_DEADLINE_MS)
   const end = await node.ended
   clearTimeout(timer)

@@ -1,0 +1,21 @@
+/** Links of invitations: a token of 256 random bits, valid once and for seven days, of which only the hash is stored. */
+import { DAY_MS } from '../base/clock.ts'
+import { hash } from 'node:crypto'
+
+/** An invitation ends this long after it was sent. */
+export const INVITATION_MS = 7 * DAY_MS
+
+const TOKEN_BYTES = 32
+
+/** Makes a token. `random` returns as many random bytes as asked, from a generator fit for secrets. */
+export function generateInvitationToken(random: (bytes: number) => Uint8Array): string {
+  return `inv_${Buffer.from(random(TOKEN_BYTES)).toString('base64url')}`
+}
+
+/** Computes the stored form of a token: SHA-256, 64 lower-case hex digits. */
+export function invitationTokenHash(token: string): string {
+  return hash('sha256', token, 'hex')
+}
+
+/** The path at which the invitation of a token is read, and below which it is accepted. */
+export const invitationPath = (token: string): string => `/v1/invitations/${token}`
