@@ -145,14 +145,22 @@ async function make(
     await lock(client, table)
     // Another node may have made the partition while this one waited.
     if ((await namesOf(client, table)).includes(name)) return 0
-    // The lock keeps new rows out of the default partition between the move and the attach.
-    await client.query(`lock table ${table}_default in access exclusive mode`)
-    const {
-      rows: [found],
-    } = await client.query<{ count: number }>(
-      `select count(*)::int as count from (select from ${table}_default where ${within} limit ${MOVED_MAX + 1}) d`,
-    )
-    const count = found?.count ?? 0
+    const countRows = async (): Promise<number> => {
+      const {
+        rows: [found],
+      } = await client.query<{ count: number }>(
+        `select count(*)::int as count from (select from ${table}_default where ${within} limit ${MOVED_MAX + 1}) d`,
+      )
+      return found?.count ?? 0
+    }
+    // The lock keeps new rows out of the default partition between the move and the attach. Where rows move, queries wait
+    // for the whole table: one that was planned without the new partition and runs after the move would miss them, and a
+    // follower of events would pass them by.
+    const isMoving = (await countRows()) > 0
+    await client.query(`lock table ${isMoving ? table : `${table}_default`} in access exclusive mode`)
+    const count = await countRows()
+    if (count > 0 && !isMoving)
+      throw new Error(`Rows of ${day} came to ${table}_default just now; the next maintenance moves them.`)
     if (count > MOVED_MAX)
       throw new Error(
         `More than ${MOVED_MAX} rows of ${day} are in ${table}_default; move them by hand and make ${name}.`,

@@ -218,8 +218,16 @@ export function fakeWorld(change: { readonly sandbox?: boolean } = {}): FakeWorl
 /** An answer whose JSON tests may read without saying what it is. */
 export type Reply = Omit<Response, 'json'> & { json(): Promise<any> }
 
-/** `fetch` for tests. */
-export const request = fetch as unknown as (url: string, init?: RequestInit) => Promise<Reply>
+/**
+ * `fetch` for tests. Reads the whole body, because a body that nothing reads keeps its connection until the garbage
+ * collector finds it, and the file would leave it open.
+ */
+export async function request(url: string, init?: RequestInit): Promise<Reply> {
+  const answer = await (fetch as unknown as (url: string, init?: RequestInit) => Promise<Response>)(url, init)
+  const { status, statusText, headers } = answer
+  const body = await answer.arrayBuffer()
+  return new Response(body.byteLength === 0 ? null : body, { status, statusText, headers }) as Reply
+}
 
 /** The options of a test beside its services. */
 export interface FakeOptions {

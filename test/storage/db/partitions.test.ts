@@ -7,6 +7,7 @@ import { addDays } from '../../../lib/base/clock.ts'
 import { Database } from '../../../storage/db/database.ts'
 import { maintainPartitions, makePartitions } from '../../../storage/db/partitions.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
+import { until } from '../../support/until.ts'
 
 const NOW = Date.UTC(2031, 4, 6, 12)
 const DAY_MS = 86_400_000
@@ -119,6 +120,29 @@ t.test('a table that somebody holds is reported, and the others are looked after
   holder.release()
   await maintainPartitions(database, NOW + DAY_MS)
   t.strictSame(await whereIs(id), [partition('outbox', AHEAD)], 'the next maintenance makes up for it')
+})
+
+t.test('a query that waits for the move finds the rows that were moved', async (t) => {
+  const { database, event, whereIs } = await open(t)
+  await makePartitions(database, NOW)
+  const id = await event(`${AHEAD}T10:00:00Z`)
+  const holder = await database.pool.connect()
+  await holder.query('begin; select from outbox_default')
+  const waiting = async (count: number) =>
+    await until(
+      'the queries wait',
+      async () =>
+        (await holder.query('select from pg_locks where not granted and locktype = $1', ['relation'])).rowCount ===
+        count,
+    )
+  const making = makePartitions(database, NOW + DAY_MS)
+  await waiting(1)
+  const found = whereIs(id)
+  await waiting(2)
+  await holder.query('rollback')
+  holder.release()
+  await making
+  t.strictSame(await found, [partition('outbox', AHEAD)])
 })
 
 t.test('two nodes at once make each partition once', async (t) => {
