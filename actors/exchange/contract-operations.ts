@@ -14,6 +14,7 @@ import { readDatabase } from '../../storage/db/read-database.ts'
 import { showing } from '../../lib/commands/answer.ts'
 import { resourceETag } from '../../lib/commands/etag.ts'
 import { done, type Answers } from '../commands/answers.ts'
+import { Mailboxes } from '../runtime/mailboxes.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
 import type {
   DrawdownCreate,
@@ -105,6 +106,7 @@ export function createContractCommands(
   deps: ExchangeDeps & CancelExchangeDeps,
   { answer, recordedAnswer }: Answers,
 ): ContractCommands {
+  const mailboxes = new Mailboxes()
   async function cancel(
     command: Command<null>,
     exchangeId: string,
@@ -116,7 +118,7 @@ export function createContractCommands(
       known ??
       (await answer(
         command,
-        (caller) => cancelExchange(deps, caller, exchangeId, kind),
+        (caller) => mailboxes.within(exchangeId, () => cancelExchange(deps, caller, exchangeId, kind)),
         ({ exchange }) => done(exchangeJson(exchange), false),
       ))
     )
@@ -143,11 +145,16 @@ export function createContractCommands(
     payDeposit: (command, contractId) =>
       answer(
         command,
-        (caller, { balanceId, amount = null }) => payDeposit(deps, caller, contractId, { balanceId, amount }),
+        (caller, { balanceId, amount = null }) =>
+          mailboxes.within(contractId, () => payDeposit(deps, caller, contractId, { balanceId, amount })),
         movedAnswer,
       ),
     draw: (command, contractId, kind) =>
-      answer(command, (caller, body) => drawFromContract(deps, caller, contractId, kind, body), contractAnswer),
+      answer(
+        command,
+        (caller, body) => mailboxes.within(contractId, () => drawFromContract(deps, caller, contractId, kind, body)),
+        contractAnswer,
+      ),
     cancelHeldRate: (command, contractId) => cancel(command, contractId, 'held_rate'),
     cancelExchange: (command, exchangeId) => cancel(command, exchangeId),
   }

@@ -24,7 +24,7 @@ export type AskConflict = Exclude<Outcome<never>, { readonly kind: 'decided' | '
 export type Resolve<Reply> = (conflict: AskConflict) => 'again' | Reply | Promise<'again' | Reply>
 
 /**
- * Asks at most `LIMITS.attemptsMax` times. Every attempt makes its command anew, so that ids and times are its own.
+ * Asks at most `LIMITS.conflictAttemptsMax` times. Every attempt makes its command anew, so that ids and times are its own.
  *
  * @param noun the noun of the sentence for a caller whose attempts have run out
  * @returns the reply, the outcome that the command's key has recorded, or the reply that `resolve` gives
@@ -36,7 +36,7 @@ export async function askUntilDecided<State, Command, Reply>(
   resolve: Resolve<NoInfer<Reply>>,
   noun: 'balance' | 'contract',
 ): Promise<Reply | Recorded> {
-  for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
+  for (let attempt = 0; attempt < LIMITS.conflictAttemptsMax; attempt++) {
     const outcome = await system.ask(actor, id, shard, await makeCommand(), deadline)
     switch (outcome.kind) {
       case 'decided':

@@ -8,6 +8,9 @@
  *    activation whose row has other writers too is loaded under lock, so it makes progress with any number of writers.
  *  * I7: a connection lost during a commit answers OutcomeUnknown and repeats nothing.
  *  * A command that throws while it is decided fails alone. A command whose caller has given up is not decided.
+ *  * Of commands that change one row, the first is committed: the others are left out of the commit, and learn of the
+ *    conflict only when it has ended. Told at once, they would read the row as it was and meet the first again, for as
+ *    long as they ask faster than it commits.
  *
  * Group commit without a timer: while a commit is in flight, asks gather in mailboxes. The next round decides all of
  * them as late as possible and writes them in one statement. A command that is alone commits at once.
@@ -21,12 +24,20 @@ import { OperatingError } from '../../lib/base/errors.ts'
 import { LIMITS } from '../../lib/base/limits.ts'
 import { commit, type Conflict } from '../../storage/sections/commit.ts'
 import type { BalanceAfter } from '../../storage/balances/balance-section.ts'
-import type { CommitCommand, CommitConnection } from '../../storage/commit/turn.ts'
+import type { CommitConnection } from '../../storage/commit/turn.ts'
 import { Connection } from '../../storage/db/connection.ts'
 import type { Activation } from './activation.ts'
 import type { Ask } from './actor.ts'
 import { commitFailure, type Stage } from './commit-failure.ts'
-import { kindsInLockOrder, type Turn } from './turn.ts'
+import {
+  asksByCommand,
+  commitTurnOf,
+  isDecidedAgain,
+  kindsInLockOrder,
+  leaveOut,
+  type LateAsk,
+  type Turn,
+} from './turn.ts'
 
 /** The service has more work than it can do; the caller may repeat the request with the same key. */
 export class Overloaded extends OperatingError {
@@ -162,39 +173,60 @@ export class Lane {
       return
     }
     let stage: Stage = 'reading'
+    const wire: CommitConnection = {
+      query: (statement) => {
+        stage = 'sent'
+        const result = connection.query(statement)
+        this.#sendReplies()
+        return result
+      },
+    }
+    const late: LateAsk[] = []
     try {
       if (underLock) await connection.begin()
-      await this.#decide(connection, turns, underLock)
-      const committing = turns.filter((turn) => turn.decided.some(({ decision }) => decision.effects !== null))
-      const commitTurns = committing.map((turn) => ({
-        fence: turn.fence,
-        commands: turn.decided.flatMap(({ decision }) =>
-          decision.effects === null ? [] : [decision as CommitCommand],
-        ),
-      }))
-      const wire: CommitConnection = {
-        query: (statement) => {
-          stage = 'sent'
-          const result = connection.query(statement)
-          this.#sendReplies()
-          return result
-        },
+      for (let undecided = turns; ; ) {
+        await this.#decide(connection, undecided, underLock)
+        const committing = turns.filter((turn) => turn.decided.some(({ decision }) => decision.effects !== null))
+        if (committing.length > 0) stage = 'encoding'
+        const result =
+          committing.length > 0
+            ? await commit(wire, committing.map(commitTurnOf), this.#options.clock.now())
+            : NOTHING_TO_COMMIT
+        if (!result.ok && result.late) {
+          const leftOut = leaveOut(committing, result.conflicts)
+          late.push(...leftOut)
+          undecided = [...new Set(leftOut.map(({ turn }) => turn))]
+          continue
+        }
+        if (underLock) await connection.end(result.ok)
+        this.#sendReplies()
+        if (result.ok && committing.length > 0) this.#options.onCommitted?.()
+        this.#answerLate(late)
+        if (result.ok) this.#succeed(turns, committing, result.balances)
+        else this.#resolveConflicts(turns, committing, result.conflicts)
+        return
       }
-      if (committing.length > 0) stage = 'encoding'
-      const result =
-        committing.length > 0 ? await commit(wire, commitTurns, this.#options.clock.now()) : NOTHING_TO_COMMIT
-      if (underLock) await connection.end(result.ok)
-      this.#sendReplies()
-      if (result.ok && committing.length > 0) this.#options.onCommitted?.()
-      if (result.ok) this.#succeed(turns, committing, result.balances)
-      else this.#resolveConflicts(turns, committing, result.conflicts)
     } catch (error) {
       this.#sendReplies()
       if (underLock && !connection.lost)
         await connection.end(false).catch(() => {
           /* The connection is replaced below. */
         })
+      this.#answerLate(late)
       this.#fail(turns, error, stage, connection)
+    }
+  }
+
+  /** Answers the commands that were left out of a commit which has ended, or puts them back into their mailboxes. */
+  #answerLate(late: readonly LateAsk[]): void {
+    for (const { turn, ask, conflict } of late) {
+      if (isDecidedAgain(turn, conflict)) {
+        ask.attempts += 1
+        this.#again(turn, [ask])
+      } else {
+        this.#backlog -= 1
+        ask.resolve(conflict)
+      }
     }
   }
 
@@ -300,10 +332,7 @@ export class Lane {
 
   #resolveConflicts(turns: readonly Turn[], committing: readonly Turn[], conflicts: readonly Conflict[]): void {
     this.counters.conflicts += 1
-    const ofCommand = new Map<CommitCommand, { turn: Turn; ask: Ask<unknown, unknown> }>()
-    for (const turn of committing) {
-      for (const { ask, decision } of turn.decided) ofCommand.set(decision as CommitCommand, { turn, ask })
-    }
+    const askOf = asksByCommand(committing)
     const answered = new Set<Ask<unknown, unknown>>()
     const stale = new Set<Turn>()
     for (const conflict of conflicts) {
@@ -311,10 +340,8 @@ export class Lane {
         stale.add(committing[conflict.turn] as Turn)
         continue
       }
-      const { turn, ask } = ofCommand.get(conflict.command) as { turn: Turn; ask: Ask<unknown, unknown> }
-      // The actor of the row decides again on the current row. A flow that brings a payment to its balance has to read
-      // the payment again.
-      if (turn.activation.kind.staleAs?.includes(conflict.kind) === true) {
+      const { turn, ask } = askOf(conflict.command)
+      if (isDecidedAgain(turn, conflict)) {
         stale.add(turn)
         continue
       }

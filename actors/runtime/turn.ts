@@ -1,5 +1,6 @@
 /** A turn in a commit round: the asks that one activation decides together. */
-import type { CommitTurn } from '../../storage/commit/turn.ts'
+import type { CommitCommand, CommitTurn } from '../../storage/commit/turn.ts'
+import type { Conflict } from '../../storage/sections/commit.ts'
 import type { Activation } from './activation.ts'
 import type { ActorKind, Ask, Decision } from './actor.ts'
 
@@ -23,3 +24,45 @@ export const kindsInLockOrder = (turns: readonly Turn[]): ActorKind<unknown, unk
   [...new Map(turns.map(({ activation: { kind } }) => [kind.name, kind])).values()].sort(
     (a, b) => a.lockRank - b.lockRank,
   )
+
+type CommandConflict = Exclude<Conflict, { readonly turn: number }>
+
+/** An ask that was left out of a commit, because an earlier command of that commit changes the same row. */
+export interface LateAsk {
+  readonly turn: Turn
+  readonly ask: Ask<unknown, unknown>
+  readonly conflict: CommandConflict
+}
+
+/** Returns what a turn has to write. */
+export const commitTurnOf = ({ fence, decided }: Turn): CommitTurn => ({
+  fence,
+  commands: decided.flatMap(({ decision }) => (decision.effects === null ? [] : [decision as CommitCommand])),
+})
+
+/** Finds the asks of the commands that turns have decided on. */
+export function asksByCommand(turns: readonly Turn[]): (command: CommitCommand) => Pick<LateAsk, 'turn' | 'ask'> {
+  const asks = new Map<CommitCommand, Pick<LateAsk, 'turn' | 'ask'>>()
+  for (const turn of turns)
+    for (const { ask, decision } of turn.decided) asks.set(decision as CommitCommand, { turn, ask })
+  return (command) => asks.get(command) as Pick<LateAsk, 'turn' | 'ask'>
+}
+
+/**
+ * Whether the actor of a turn resolves a conflict itself, by deciding again on the current row. A flow that brings a
+ * payment to its balance has to read the payment again instead.
+ */
+export const isDecidedAgain = ({ activation }: Turn, { kind }: CommandConflict): boolean =>
+  activation.kind.staleAs?.includes(kind) === true
+
+/** Takes asks that come too late for this commit out of their turns, which have to be decided again without them. */
+export function leaveOut(turns: readonly Turn[], conflicts: readonly Conflict[]): readonly LateAsk[] {
+  const askOf = asksByCommand(turns)
+  const late = new Map<Ask<unknown, unknown>, LateAsk>()
+  for (const conflict of conflicts as readonly CommandConflict[]) {
+    const { turn, ask } = askOf(conflict.command)
+    late.set(ask, { turn, ask, conflict })
+  }
+  for (const { turn } of late.values()) turn.asks = turn.asks.filter((ask) => !late.has(ask))
+  return [...late.values()]
+}

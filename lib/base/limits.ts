@@ -10,8 +10,8 @@ export const LIMITS = {
    * second.
    */
   mailboxMax: 1_024,
-  /** Decisions that may wait for one approval: more than the members of any customer. */
-  approvalMailboxMax: 128,
+  /** Requests that may wait for one approval or one contract: more than the members of any customer. */
+  resourceMailboxMax: 128,
   /** Commands that may wait in one lane, over all its actors: about two seconds of work. */
   laneBacklogMax: 8_192,
   /**
@@ -23,6 +23,11 @@ export const LIMITS = {
    * How often a command is decided again because its decision was stale, before its caller is told to try again later.
    */
   attemptsMax: 12,
+  /**
+   * Attempts of a request whose commands meet conflicts that it resolves itself. Another node that works off a queue on
+   * the same contract wins more races than it loses: of 50 drawdowns on two nodes one lost twelve in a row.
+   */
+  conflictAttemptsMax: 64,
   /** Deadline of a request, milliseconds. A command that still waits then is dropped undecided. */
   requestDeadlineMs: 15_000,
   /** Actors kept in memory per node and kind; the least recently used are removed first (I2). */

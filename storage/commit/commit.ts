@@ -35,11 +35,12 @@ import type { CommitCommand, CommitConnection, CommitTurn } from './turn.ts'
 
 /**
  * `balances`: the rows of the first section as Postgres now holds them; `conflicts`: every reason why nothing was
- * written.
+ * written; `late`: nothing was sent either, because these commands change rows that earlier commands of this commit
+ * change. Without them the others can be committed.
  */
 export type CommitAnswer<Written, C> =
   | { readonly ok: true; readonly balances: readonly Written[] }
-  | { readonly ok: false; readonly conflicts: readonly C[] }
+  | { readonly ok: false; readonly late: boolean; readonly conflicts: readonly C[] }
 
 /** The section of which the rows are answered, and the first that is locked. */
 export interface AnsweredSection<Written> {
@@ -100,7 +101,7 @@ export function commitOf<Written, C>(
   return async (connection, turns, nowMs) => {
     const batch = new GatheredBatch(sections)
     turns.forEach((turn, index) => batch.turn(turn, index))
-    if (batch.late.length > 0) return { ok: false, conflicts: batch.late }
+    if (batch.late.length > 0) return { ok: false, late: true, conflicts: batch.late }
     /** Indexes of the sections that have rows, ascending. */
     const present: number[] = []
     const parameters = new Parameters(timestamp(nowMs), statements.size < shapesMax)
@@ -121,7 +122,7 @@ export function commitOf<Written, C>(
       if (row[0] === answered.kind) balances.push(answered.read(row))
       else found.push(conflictOf(conflicts.get(row[0] as string) as Conflicts<C>, row, batch.commands))
     }
-    return found.length > 0 ? { ok: false, conflicts: found } : { ok: true, balances }
+    return found.length > 0 ? { ok: false, late: false, conflicts: found } : { ok: true, balances }
   }
 }
 

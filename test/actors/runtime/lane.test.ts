@@ -3,14 +3,17 @@ import pg from 'pg'
 import t from 'tap'
 import type { Test } from 'tap'
 import { balanceActor, type BalanceCommand, type BalanceReply } from '../../../actors/balances/balance.ts'
-import type { Outcome } from '../../../actors/runtime/actor.ts'
+import type { ActorKind, Outcome } from '../../../actors/runtime/actor.ts'
 import { Overloaded } from '../../../actors/runtime/lane.ts'
 import { ActorSystem } from '../../../actors/runtime/system.ts'
 import { ManualClock, systemClock, type Clock } from '../../../lib/base/clock.ts'
 import { entry } from '../../../lib/ledger/entry.ts'
 import { LIMITS } from '../../../lib/base/limits.ts'
 import type { CreatePayment } from '../../../lib/payments/create-payment-command.ts'
+import { movePayment } from '../../../lib/payments/payment-moves.ts'
+import type { PaymentReply, PaymentState } from '../../../lib/payments/payment-state.ts'
 import { commit } from '../../../storage/sections/commit.ts'
+import { loadPayments } from '../../../storage/payments/payment-states.ts'
 import { inTransaction } from '../../../storage/db/transaction.ts'
 import { readConnectionCalendar, writeConnectionCalendar } from '../../../storage/providers/connection-calendars.ts'
 import { Connection, DatabaseUnavailable, OutcomeUnknown } from '../../../storage/db/connection.ts'
@@ -70,13 +73,20 @@ function wordOf(outcome: Outcome<BalanceReply>): string {
 const outcomeOf = (settled: PromiseSettledResult<Outcome<BalanceReply>>): string =>
   settled.status === 'fulfilled' ? wordOf(settled.value) : (settled.reason as Error).name
 
-/** A lock on one balance, held until it is let go: a commit that wants it waits. */
-async function lockBalance(t: Test, ledger: Ledger, balanceId: string): Promise<() => Promise<void>> {
+/** A lock on one row, held until it is let go: a commit that wants it waits. */
+const lockBalance = (t: Test, ledger: Ledger, balanceId: string) => lockRow(t, ledger, 'balance', balanceId)
+
+async function lockRow(
+  t: Test,
+  ledger: Ledger,
+  table: 'balance' | 'payment',
+  id: string,
+): Promise<() => Promise<void>> {
   const client = new pg.Client({ connectionString: ledger.url })
   await client.connect()
   t.teardown(() => client.end())
   await client.query('begin')
-  await client.query('select from balance where id = $1 for update', [balanceId])
+  await client.query(`select from ${table} where id = $1 for update`, [id])
   return async () => {
     await client.query('rollback')
   }
@@ -274,6 +284,40 @@ t.test('a full lane refuses whatever mailbox there is room in', async (t) => {
   await Promise.all(asked)
   t.equal(node.backlog, 0)
   t.equal(wordOf(await node.ask(ledger.balances[0]!, pay(ledger, 1n))), 'payment_created')
+})
+
+t.test('of commands that change one row, the second learns of it only when the first is written', async (t) => {
+  const ledger = await openLedger(t, [100n])
+  const node = openNode(t, ledger)
+  const command = pay(ledger, 10n)
+  await node.ask(ledger.balances[0]!, command)
+  const accounts = await ledger.accounts.accounts({ ...ledger, currency: 'EUR' })
+  const connection = await Connection.open(ledger.url, 'test')
+  t.teardown(() => connection.close())
+  const load = async () => (await loadPayments(connection, [command.paymentId], false)).get(command.paymentId)!
+  const readFirst = await load()
+  // As with the moves of a contract: what was read travels with the command, and balances decide.
+  const mover: ActorKind<PaymentState, PaymentState, PaymentReply> = {
+    name: 'payment',
+    lockRank: 1,
+    onStale: 'reload',
+    fence: () => null,
+    load: async (_, asked) => new Map(asked.map((id) => [id, readFirst])),
+    decide: (_, read, now) =>
+      movePayment(read, { kind: 'hand_over', context: { accounts, ids, valueDate: '2026-05-04' } }, now),
+  }
+  const release = await lockRow(t, ledger, 'payment', command.paymentId)
+  const asks = ['a', 'b', 'c'].map((id) => node.system.ask(mover, id, ledger.shard, readFirst))
+  await until('the commit waits', () => waitingBackends(ledger))
+  t.equal(node.backlog, 3, 'none has been told to read the payment as it still is')
+  await release()
+  t.strictSame(
+    (await Promise.all(asks)).map(({ kind }) => kind),
+    ['decided', 'payment_stale', 'payment_stale'],
+  )
+  t.equal((await load()).version, readFirst.version + 1)
+  t.equal(node.backlog, 0)
+  await auditIsClean(t, ledger)
 })
 
 t.test('an ask that waited too long is dropped undecided', async (t) => {

@@ -1,5 +1,6 @@
 /** Contracts in tests: quotes taken, money read, and time that passes. */
 import { strict as assert } from 'node:assert'
+import { randomUUID } from 'node:crypto'
 
 import type { Exchange } from '../../../lib/exchange/exchange-schema.ts'
 import type { Client, Reply } from '../../support/client.ts'
@@ -159,18 +160,21 @@ export async function euros(world: World, amount: bigint) {
   return { client, from: from as string, to: to as string }
 }
 
-/** Draws from a contract. */
-export const draw = (
+/** Draws from a contract. A 503, which a busy machine may answer, is repeated under its key, as clients do. */
+export const draw = async (
   client: Client,
   contract: Pick<Exchange, 'id' | 'kind'>,
   body: object,
-  key?: string,
+  key: string = randomUUID(),
 ): Promise<Reply<Exchange>> =>
-  client.post<Exchange>(
-    `/${contract.kind === 'forward' ? 'forward-contracts' : 'held-rates'}/${contract.id}/drawdowns`,
-    body,
-    key,
-  )
+  await until('the draw is decided', async () => {
+    const reply = await client.post<Exchange>(
+      `/${contract.kind === 'forward' ? 'forward-contracts' : 'held-rates'}/${contract.id}/drawdowns`,
+      body,
+      key,
+    )
+    return reply.status === 503 ? null : reply
+  })
 
 export const drawdowns = async (
   client: Client,

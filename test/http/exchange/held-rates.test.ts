@@ -110,6 +110,15 @@ await t.test('given up while nothing is drawn; drawn at once by many, once', asy
   t.equal(await book(two.client, two.from), 1_700_000n)
 })
 
+await t.test('every one of many draws at once is decided, however many come first', async (t) => {
+  const held = await heldRate(two.client, { amount: 50_000 })
+  const draws = Array.from({ length: 50 }, () =>
+    two.client.post(`/held-rates/${held.id}/drawdowns`, { amount: eur(1_000) }),
+  )
+  t.strictSame(new Set((await Promise.all(draws)).map(({ status }) => status)), new Set([201]))
+  t.match(await read(two.client, held.id), { remainingSellAmount: eur(0), drawdownCount: 50 })
+})
+
 await t.test('what is not drawn in time has expired', async (t) => {
   const held = await heldRate(three.client, { amount: 1_000, holdMinutes: 5 })
   t.match((await draw(three.client, held, { amount: eur(1_001) })).problem, { errors: [{ code: 'too_large' }] })
