@@ -30,11 +30,12 @@ import type { Activation } from './activation.ts'
 import type { Ask } from './actor.ts'
 import { commitFailure, type Stage } from './commit-failure.ts'
 import {
-  asksByCommand,
   commitTurnOf,
   isDecidedAgain,
   kindsInLockOrder,
   leaveOut,
+  sortConflicts,
+  type ConflictOutcome,
   type LateAsk,
   type Turn,
 } from './turn.ts'
@@ -223,11 +224,13 @@ export class Lane {
       if (isDecidedAgain(turn, conflict)) {
         ask.attempts += 1
         this.#again(turn, [ask])
-      } else {
-        this.#backlog -= 1
-        ask.resolve(conflict)
-      }
+      } else this.#answer(ask, conflict)
     }
+  }
+
+  #answer(ask: Ask<unknown, unknown>, conflict: ConflictOutcome): void {
+    this.#backlog -= 1
+    ask.resolve(conflict)
   }
 
   /** Sends the replies decided by the previous commit. */
@@ -332,24 +335,8 @@ export class Lane {
 
   #resolveConflicts(turns: readonly Turn[], committing: readonly Turn[], conflicts: readonly Conflict[]): void {
     this.counters.conflicts += 1
-    const askOf = asksByCommand(committing)
-    const answered = new Set<Ask<unknown, unknown>>()
-    const stale = new Set<Turn>()
-    for (const conflict of conflicts) {
-      if ('turn' in conflict) {
-        stale.add(committing[conflict.turn] as Turn)
-        continue
-      }
-      const { turn, ask } = askOf(conflict.command)
-      if (isDecidedAgain(turn, conflict)) {
-        stale.add(turn)
-        continue
-      }
-      if (answered.has(ask)) continue
-      answered.add(ask)
-      this.#backlog -= 1
-      ask.resolve(conflict)
-    }
+    const { stale, answers } = sortConflicts(committing, conflicts)
+    for (const [ask, conflict] of answers) this.#answer(ask, conflict)
     for (const turn of turns) {
       if (stale.has(turn)) {
         turn.activation.state = undefined
@@ -360,7 +347,7 @@ export class Lane {
       }
       this.#again(
         turn,
-        turn.asks.filter((ask) => !answered.has(ask)),
+        turn.asks.filter((ask) => !answers.has(ask)),
       )
     }
   }

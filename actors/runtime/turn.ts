@@ -25,13 +25,14 @@ export const kindsInLockOrder = (turns: readonly Turn[]): ActorKind<unknown, unk
     (a, b) => a.lockRank - b.lockRank,
   )
 
-type CommandConflict = Exclude<Conflict, { readonly turn: number }>
+/** A conflict of one command, not of a whole turn. */
+export type ConflictOutcome = Exclude<Conflict, { readonly turn: number }>
 
 /** An ask that was left out of a commit, because an earlier command of that commit changes the same row. */
 export interface LateAsk {
   readonly turn: Turn
   readonly ask: Ask<unknown, unknown>
-  readonly conflict: CommandConflict
+  readonly conflict: ConflictOutcome
 }
 
 /** Returns what a turn has to write. */
@@ -41,7 +42,7 @@ export const commitTurnOf = ({ fence, decided }: Turn): CommitTurn => ({
 })
 
 /** Finds the asks of the commands that turns have decided on. */
-export function asksByCommand(turns: readonly Turn[]): (command: CommitCommand) => Pick<LateAsk, 'turn' | 'ask'> {
+function asksByCommand(turns: readonly Turn[]): (command: CommitCommand) => Pick<LateAsk, 'turn' | 'ask'> {
   const asks = new Map<CommitCommand, Pick<LateAsk, 'turn' | 'ask'>>()
   for (const turn of turns)
     for (const { ask, decision } of turn.decided) asks.set(decision as CommitCommand, { turn, ask })
@@ -52,17 +53,41 @@ export function asksByCommand(turns: readonly Turn[]): (command: CommitCommand) 
  * Whether the actor of a turn resolves a conflict itself, by deciding again on the current row. A flow that brings a
  * payment to its balance has to read the payment again instead.
  */
-export const isDecidedAgain = ({ activation }: Turn, { kind }: CommandConflict): boolean =>
+export const isDecidedAgain = ({ activation }: Turn, { kind }: ConflictOutcome): boolean =>
   activation.kind.staleAs?.includes(kind) === true
 
 /** Takes asks that come too late for this commit out of their turns, which have to be decided again without them. */
 export function leaveOut(turns: readonly Turn[], conflicts: readonly Conflict[]): readonly LateAsk[] {
   const askOf = asksByCommand(turns)
   const late = new Map<Ask<unknown, unknown>, LateAsk>()
-  for (const conflict of conflicts as readonly CommandConflict[]) {
+  for (const conflict of conflicts as readonly ConflictOutcome[]) {
     const { turn, ask } = askOf(conflict.command)
     late.set(ask, { turn, ask, conflict })
   }
   for (const { turn } of late.values()) turn.asks = turn.asks.filter((ask) => !late.has(ask))
   return [...late.values()]
+}
+
+/**
+ * Sorts the conflicts of a commit.
+ *
+ * @returns the turns that were decided on stale state, and the first conflict of each other ask that met one
+ */
+export function sortConflicts(
+  turns: readonly Turn[],
+  conflicts: readonly Conflict[],
+): { readonly stale: ReadonlySet<Turn>; readonly answers: ReadonlyMap<Ask<unknown, unknown>, ConflictOutcome> } {
+  const askOf = asksByCommand(turns)
+  const stale = new Set<Turn>()
+  const answers = new Map<Ask<unknown, unknown>, ConflictOutcome>()
+  for (const conflict of conflicts) {
+    if ('turn' in conflict) {
+      stale.add(turns[conflict.turn] as Turn)
+      continue
+    }
+    const { turn, ask } = askOf(conflict.command)
+    if (isDecidedAgain(turn, conflict)) stale.add(turn)
+    else if (!answers.has(ask)) answers.set(ask, conflict)
+  }
+  return { stale, answers }
 }
