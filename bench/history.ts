@@ -37,6 +37,7 @@ export interface History {
 }
 
 const DAYS = 20
+const EVENTS_PER_PASS = 2_048
 /** Events are kept for a month, and the audit looks for one of every change: what is older was told of late. */
 const EVENT_DAYS = 20
 
@@ -50,7 +51,7 @@ export async function loadHistory(
   const storage = new Database(database.url)
   try {
     // The existing events are followed first, so that the position can be moved past the events inserted next.
-    while ((await followTransactions(storage, Date.now())).more);
+    while ((await followTransactions(storage, Date.now(), EVENTS_PER_PASS)).more);
     const written = await write(database, { lines, days, pairsMax: pairsMax ?? null })
     log(`  ${written} journal lines written in ${((performance.now() - begin) / 1000).toFixed(0)} s`)
     for (let lag = Number.POSITIVE_INFINITY; lag > 0; )

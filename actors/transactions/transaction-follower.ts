@@ -2,9 +2,8 @@
  * Writes the transactions that events cause, a quarter of a second after the events. Every node polls and one at a time
  * writes (storage/transactions/transactions.ts). After a stop or a crash, the next pass of any node does the rest.
  *
- * In a flood of commands payments go first: making a transaction row costs Postgres about as much as making the
- * payment, so a pass is then followed by a rest of REST_TIMES its own time. The follower falls behind and catches up
- * when the flood is over. A reader in the meantime still finds their own latest changes (`catchUp`).
+ * In a flood of commands payments go first, for a second at most (follower-pace.ts). A reader in the meantime still
+ * finds their own latest changes (`catchUp`).
  */
 import type { Clock } from '../../lib/base/clock.ts'
 import type { Database } from '../../storage/db/database.ts'
@@ -12,21 +11,9 @@ import { followTransactions } from '../../storage/transactions/transactions.ts'
 import { Poller } from '../runtime/poller.ts'
 import { untilEvents } from '../runtime/rest.ts'
 import type { Wakes } from '../runtime/wakes.ts'
+import { FIRST_PACE, paceAfter, type FollowerPace } from './follower-pace.ts'
 
 const TICK_MS = 250
-/** The number of commands per second of this node that counts as a flood. A follower with rests keeps up with fewer. */
-const FLOOD_PER_SECOND = 500
-/** In a flood, the rest after a pass as a multiple of the pass: the follower then uses a ninth of one connection. */
-const REST_TIMES = 8
-const REST_MAX_MS = 2_000
-
-/**
- * Computes the rest after a pass of `passMs`, from the commands that this node has committed in the last `elapsedMs`.
- */
-export function restAfter(passMs: number, commands: number, elapsedMs: number): number {
-  return commands * 1_000 > FLOOD_PER_SECOND * elapsedMs ? Math.min(passMs * REST_TIMES, REST_MAX_MS) : 0
-}
-
 export interface TransactionFollowerOptions {
   readonly wakes: Wakes
   readonly database: Database
@@ -41,13 +28,13 @@ export class TransactionFollower {
   readonly #poller: Poller
   #stopping = false
   #lagMs = 0
-  /** No pass begins before this time; monotonic milliseconds. */
-  #restUntil = 0
+  #pace: FollowerPace = FIRST_PACE
+  /** The end of the last pass and the commands until then. Epoch milliseconds. */
   #seen: { readonly at: number; readonly commands: number }
 
   constructor(options: TransactionFollowerOptions) {
     this.#options = options
-    this.#seen = { at: performance.now(), commands: options.commands() }
+    this.#seen = { at: options.clock.now(), commands: options.commands() }
     this.#poller = new Poller({
       everyMs: TICK_MS,
       poll: () => this.#follow(),
@@ -66,6 +53,11 @@ export class TransactionFollower {
     this.#poller.start()
   }
 
+  /** Makes the passes that are due now. */
+  async runOnce(): Promise<void> {
+    await this.#poller.runOnce()
+  }
+
   /** Stops after the pass in progress. */
   async stop(): Promise<void> {
     this.#stopping = true
@@ -73,15 +65,25 @@ export class TransactionFollower {
   }
 
   async #follow(): Promise<void> {
-    const { database, clock } = this.#options
-    for (let more = true; more && !this.#stopping && performance.now() >= this.#restUntil; ) {
-      const begin = performance.now()
-      const pass = await followTransactions(database, clock.now())
+    const { database, clock, commands } = this.#options
+    for (let more = true; more && !this.#stopping && !this.#isResting(clock.now()); ) {
+      const begin = clock.now()
+      const pass = await followTransactions(database, begin, this.#pace.eventsMax)
       if (pass.lagMs !== null) this.#lagMs = pass.lagMs
       more = pass.more
-      const [before, now] = [this.#seen, { at: performance.now(), commands: this.#options.commands() }]
+      const [before, now] = [this.#seen, { at: clock.now(), commands: commands() }]
       this.#seen = now
-      this.#restUntil = now.at + restAfter(now.at - begin, now.commands - before.commands, now.at - before.at)
+      this.#pace = paceAfter({
+        passMs: now.at - begin,
+        leftMs: pass.leftMs,
+        commands: now.commands - before.commands,
+        elapsedMs: now.at - before.at,
+      })
     }
+  }
+
+  /** A clock that was set back ends the rest. */
+  #isResting(now: number): boolean {
+    return now >= this.#seen.at && now < this.#seen.at + this.#pace.restMs
   }
 }

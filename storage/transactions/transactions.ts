@@ -30,8 +30,6 @@ import { OutboxCursor, IN_EVENT_RANGE } from '../outbox/outbox-cursor.ts'
 import { inTransaction, type TransactionClient } from '../db/transaction.ts'
 import { makeTransactions } from './make-transactions.ts'
 
-/** Events of one pass: a longer pass keeps a processor from payments for as long, which is the tail of their times. */
-const EVENTS_MAX = 128
 /** Causes of one pass over rows from before the follower began. */
 const BACKFILL_MAX = 2_000
 /** Causes that a read makes at most; a follower that is further behind catches up by itself. */
@@ -52,30 +50,35 @@ export interface Followed {
    * pass.
    */
   readonly lagMs: number | null
+  /** Age of the youngest event of the pass, milliseconds, so the events that wait are hardly older; zero when none wait. */
+  readonly leftMs: number
 }
 
 /**
- * Makes one pass: some events, and some rows from before the follower began. `now` is epoch milliseconds.
+ * Makes one pass: `eventsMax` events or a few more, and some rows from before the follower began. `now` is epoch
+ * milliseconds.
  *
  * @throws DatabaseUnavailable, OutcomeUnknown and the driver's errors; the next pass resumes where the last committed
  * pass ended
  */
-export async function followTransactions(database: Database, now: number): Promise<Followed> {
+export async function followTransactions(database: Database, now: number, eventsMax: number): Promise<Followed> {
   return await inTransaction(database, async (client) => {
     const place = await OutboxCursor.take(client, 'transaction_following', now)
-    if (place === null) return { more: false, lagMs: null }
+    if (place === null) return { more: false, lagMs: null, leftMs: 0 }
     // A server crash loses the last rows together with the cursor's position, so they are made again.
     await client.query('set local synchronous_commit = off')
-    const stretch = await place.next(EVENTS_MAX)
-    let lagMs = 0
+    const stretch = await place.next(eventsMax)
+    let [lagMs, leftMs] = [0, 0]
     if (stretch !== null) {
-      const { rows } = await client.query<[string, number]>({
+      const { rows } = await client.query<[string, number, number]>({
         name: 'transactions_followed',
         rowMode: 'array',
         values: [...stretch.bounds],
-        text: `select o.object_id, min(extract(epoch from o.created_at) * 1000)::float8 from outbox o where ${IN_EVENT_RANGE} and not o.sandbox group by 1`,
+        text: `select o.object_id, min(extract(epoch from o.created_at) * 1000)::float8, max(extract(epoch from o.created_at) * 1000)::float8
+          from outbox o where ${IN_EVENT_RANGE} and not o.sandbox group by 1`,
       })
-      lagMs = Math.max(0, now - rows.reduce((oldest, [, at]) => Math.min(oldest, at), now))
+      lagMs = Math.max(0, now - rows.reduce((first, [, at]) => Math.min(first, at), now))
+      leftMs = Math.max(0, now - rows.reduce((last, [, , at]) => Math.max(last, at), now - lagMs))
       await makeTransactions(
         client,
         rows.map(([id]) => id),
@@ -93,7 +96,7 @@ export async function followTransactions(database: Database, now: number): Promi
       begun.map(([id]) => id),
     )
     const behind = await backfill(client)
-    return { more: stretch?.more === true || behind, lagMs }
+    return { more: stretch?.more === true || behind, lagMs, leftMs: stretch?.more === true ? leftMs : 0 }
   })
 }
 
