@@ -6,6 +6,7 @@ import type { ApiKeyRequestLog, ApiUsageReport, IntegrationHome } from '../../..
 import { Database } from '../../../storage/db/database.ts'
 import { percentile, stepOf, writeRequests, type LoggedRequest } from '../../../storage/integration/request-log.ts'
 import { maintainPartitions } from '../../../storage/db/partitions.ts'
+import { Random } from '../../support/random.ts'
 import { until } from '../../support/until.ts'
 import { createWorld, paymentBody, type World } from '../../support/world.ts'
 
@@ -246,6 +247,73 @@ t.test('single calls are kept for seven days, by partition, and the roll-up for 
   t.equal((await world.query('select 1 from request_log')).length, 0)
   t.equal((await world.query('select 1 from api_usage_day where api_key_id = $1', [keyId])).length, 1)
   await maintainPartitions(database, now)
+})
+
+t.test('a batch is every call of it, and its counts: one key for two customers, around midnight', async (t) => {
+  await using world = await createWorld()
+  const database = new Database(world.databaseUrl, 2)
+  t.teardown(() => database.close())
+  const keyId = await keyIdOf(world, world.seeded.client.tenantId)
+  const [personId, tenants] = ['01980d6e-0000-7000-8000-0000000000a1', ['01980d6e-0000-7000-8000-0000000000c1', keyId]]
+  const midnight = Math.floor(world.now() / DAY_MS) * DAY_MS
+  const random = new Random(7)
+  const calls = Array.from({ length: 400 }, (_, nth): LoggedRequest => {
+    const byKey = random.int(0, 4) > 0
+    const operation = random.int(0, 2)
+    return {
+      at: midnight + random.int(-1_000, 999),
+      byKey,
+      principalId: byKey ? keyId : personId,
+      tenantId: tenants[random.int(0, 1)]!,
+      operationId: ['a', 'b', 'c'][operation]!,
+      method: operation === 0 ? 'POST' : 'GET',
+      route: ['/a', '/b,{c}', '/c"'][operation]!,
+      status: [200, 422][random.int(0, 1)]!,
+      durationMs: [1, 1.25, 900][random.int(0, 2)]!,
+      requestId: `r${nth}, "quoted"`,
+    }
+  })
+  await writeRequests(database, calls.slice(0, 150))
+  await writeRequests(database, calls.slice(150))
+  const rows = await world.query<object>(
+    `select floor(extract(epoch from at) * 1000)::bigint::text as at, by_key, principal_id, tenant_id, method, route, status, duration_ms,
+      request_id from request_log where request_id like 'r%quoted"'`,
+  )
+  const rowOf = (call: LoggedRequest) => ({
+    at: String(call.at),
+    by_key: call.byKey,
+    principal_id: call.principalId,
+    tenant_id: call.tenantId,
+    method: call.method,
+    route: call.route,
+    status: call.status,
+    duration_ms: call.durationMs,
+    request_id: call.requestId,
+  })
+  const sorted = (list: readonly object[]) => list.map((row) => JSON.stringify(row)).sort()
+  t.strictSame(sorted(rows), sorted(calls.map(rowOf)))
+  const counts = new Map<string, number[]>()
+  for (const { at, operationId, status, durationMs } of calls.filter(({ byKey }) => byKey)) {
+    const key = [day(at), operationId, status, stepOf(durationMs)].join(' ')
+    counts.set(key, [...(counts.get(key) ?? []), at])
+  }
+  const counted = await world.query<{ key: string; requests: string; first: string; last: string }>(
+    `select concat_ws(' ', day::text, operation_id, status, duration_step) as key, requests::text,
+      floor(extract(epoch from first_at) * 1000)::bigint::text as first, floor(extract(epoch from last_at) * 1000)::bigint::text as last
+    from api_usage_day where api_key_id = $1 and operation_id in ('a', 'b', 'c')`,
+    [keyId],
+  )
+  t.strictSame(
+    sorted(counted),
+    sorted(
+      [...counts].map(([key, times]) => ({
+        key,
+        requests: String(times.length),
+        first: String(Math.min(...times)),
+        last: String(Math.max(...times)),
+      })),
+    ),
+  )
 })
 
 t.test('while the database does not take it the log is bounded, and told once it does', async (t) => {
