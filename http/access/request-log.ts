@@ -11,7 +11,7 @@
  */
 import type { Middleware } from 'koa'
 import type { Clock } from '../../lib/base/clock.ts'
-import type { LoggedRequest } from '../../storage/integration/request-log.ts'
+import type { LoggedRequest } from '../../storage/integration/write-requests.ts'
 import type { Pass } from './rate-limits.ts'
 import type { Route } from '../route/route.ts'
 
