@@ -31,6 +31,7 @@ import { isKeptAlready, keepMessages } from '../../storage/providers/provider-ev
 import { countUnsentPayments, unsentPayments, type QueuedPayment } from '../../storage/payments/partner-instructions.ts'
 import type { BankInbox, BankMessage, BankPartner } from '../providers/bank.ts'
 import { moveOf } from './bank-messages.ts'
+import { HandOverPace } from './hand-over-pace.ts'
 import { ComplianceGate } from './payment-compliance.ts'
 import type { ActorSystem } from '../runtime/system.ts'
 import type { Wakes } from '../runtime/wakes.ts'
@@ -80,6 +81,7 @@ export class PaymentQueue {
   /** True when there may be rows that memory does not hold: the window was full, or nothing has been read yet. */
   #more = true
   #batches = 0
+  readonly #pace = new HandOverPace(() => this.#pump())
   #running = false
   #pausedUntil = 0
   readonly #upkeep: QueueUpkeep
@@ -132,6 +134,7 @@ export class PaymentQueue {
   /** Stops taking payments, and waits until the work already begun is finished. */
   async stop(): Promise<void> {
     this.#running = false
+    this.#pace.end()
     await this.#upkeep.stop()
     await this.#idle()
   }
@@ -139,6 +142,7 @@ export class PaymentQueue {
   /** Does what the timers do, once; resolves when all work that has begun is finished. */
   async runOnce(): Promise<void> {
     await this.#idle()
+    this.#pace.end()
     this.#tick()
     this.look()
     await this.#idle()
@@ -256,7 +260,11 @@ export class PaymentQueue {
 
   #pump(): void {
     if (!this.#running || this.#options.clock.now() < this.#pausedUntil) return
-    while (this.#batches < BATCHES_MAX && (this.#waiting.length > 0 || this.#more)) {
+    while (
+      this.#batches < BATCHES_MAX &&
+      (this.#waiting.length > 0 || this.#more) &&
+      !this.#pace.isGathering(this.#waiting.length)
+    ) {
       this.#batches += 1
       this.#background(
         this.#batch().finally(() => {
@@ -273,6 +281,7 @@ export class PaymentQueue {
     if (this.#waiting.length === 0) await this.#refill()
     const batch = this.#waiting.splice(0, LIMITS.partnerBatchMax)
     if (batch.length === 0) return
+    this.#background(this.#pace.begin(batch.length))
     for (const { id } of batch) this.#moving.add(id)
     try {
       await this.#handOver(batch)

@@ -205,6 +205,37 @@ t.test('a payment goes to the bank and completes when the bank says so', async (
   await auditIsClean(t, ledger)
 })
 
+t.test('payments that come while the bank is busy are handed over together, and a single one by itself', async (t) => {
+  const clock = new ManualClock(MONDAY)
+  const ledger = await openLedger(t, [OPENING], clock)
+  const handed: number[] = []
+  let busy: PromiseWithResolvers<void> | null = Promise.withResolvers<void>()
+  const node = await openNode(t, ledger, (bank) => ({
+    submit: async (orders) => {
+      handed.push(orders.length)
+      await busy?.promise
+      return await bank.submit(orders)
+    },
+    status: (references) => bank.status(references),
+  }))
+  const first = await node.pay(1n)
+  const second = await node.pay(2n)
+  await until('both are at the bank', () => (handed.length === 2 ? true : null))
+  const rest = await Promise.all(Array.from({ length: 8 }, (_, nth) => node.pay(BigInt(nth + 3))))
+  t.strictSame(handed, [1, 1], 'without a backlog each goes by itself')
+  busy.resolve()
+  busy = null
+  await node.queue.runOnce()
+  t.strictSame(handed, [1, 1, 8])
+  const last = await node.pay(11n)
+  await node.queue.runOnce()
+  t.strictSame(handed, [1, 1, 8, 1])
+  for (const id of [first, second, ...rest, last]) await atTheBank(ledger, id)
+  t.strictSame(node.errors, [])
+  t.equal(node.queue.backlog, 0)
+  await auditIsClean(t, ledger)
+})
+
 t.test('the work of a shard is done where it is at home, and nowhere else', async (t) => {
   const clock = new ManualClock(MONDAY)
   const ledger = await openLedger(t, [OPENING], clock)
