@@ -7,7 +7,7 @@ import type { ApprovalTx, NewDecision } from '../../storage/approvals/approvals.
 import type { AuditBy } from '../../storage/trail/trail.ts'
 import type { ApprovalSubject } from './approval-subject.ts'
 
-export interface DecideRequest extends Pick<NewDecision, 'userId' | 'userName' | 'decision' | 'comment'> {
+export interface DecideRequest extends NewDecision {
   readonly customerId: string
   readonly approvalId: string
   /** The version of the approval that the approver was shown; null accepts any version. */

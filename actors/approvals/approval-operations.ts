@@ -13,6 +13,8 @@ import {
   listApprovals,
   showApproval,
 } from '../../storage/approvals/approval-queries.ts'
+import { through } from '../../storage/db/transaction.ts'
+import { proofMethod } from '../../storage/identity/identity-sessions.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
 import { decideOnceIn, isRecorded, type RunOnceDeps } from '../commands/run-once.ts'
 import { auditCaller } from '../commands/trail.ts'
@@ -104,6 +106,15 @@ export function createApprovalCommands(deps: ApprovalDeps, reads: ApprovalReads)
             userName: by.session.name,
             decision,
             comment,
+            stepUpMethod: await proofMethod(through(turn.client), {
+              sessionId: by.session.id,
+              tenantId: by.tenant.id,
+              action: 'approval.decide',
+              subjectId: approvalId,
+              bound: true,
+              // Whether the proof is fresh was decided when the request came; it may have waited for its turn since.
+              since: 0,
+            }),
             expected,
             shown: { recipientMaskedIdentifier, amount },
             by: auditCaller(by),

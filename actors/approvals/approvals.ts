@@ -117,7 +117,7 @@ export class Approvals extends Poller {
     const admitted = await admitDecision(tx, current, this.#subject(current), request)
     // A refusal that is recorded under its key is committed without what the decision wrote, so nothing follows it.
     const following: Afterwards = []
-    const problem = await this.#take(tx, admitted, { ...request, stepUpMethod: 'totp' }, request.by, following)
+    const problem = await this.#take(tx, admitted, request, request.by, following)
     afterwards.push(...following)
     return problem
   }

@@ -2,7 +2,7 @@
 import { STEP_UP_FRESH_MS, type StepUpAction } from '../../lib/identity/step-up.ts'
 import { refuse } from '../../lib/base/problems.ts'
 import type { Queries } from '../../storage/db/transaction.ts'
-import { hasProof } from '../../storage/identity/identity-sessions.ts'
+import { proofMethod } from '../../storage/identity/identity-sessions.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
 
 /**
@@ -16,7 +16,7 @@ export async function requireProof(
   { session, tenant }: Pick<Caller<'person'>, 'session' | 'tenant'>,
   action: StepUpAction,
 ): Promise<void> {
-  const proven = await hasProof(database, {
+  const method = await proofMethod(database, {
     sessionId: session.id,
     tenantId: tenant.id,
     action,
@@ -24,7 +24,7 @@ export async function requireProof(
     bound: false,
     since: clock.now() - STEP_UP_FRESH_MS,
   })
-  if (proven) return
+  if (method !== null) return
   refuse('step-up-required', 'Prove yourself for this action first, then send the same request again.', {
     extra: { action, challengeUrl: '/v1/step-up/challenges' },
   })

@@ -1,11 +1,13 @@
 /** Identity: users, members, sessions and API keys, and the listener for keys that other nodes change. */
 import { grantOfRole } from '../../lib/identity/capabilities.ts'
-import { STEP_UP_FRESH_MS } from '../../lib/identity/step-up.ts'
+import { methodsFor, STEP_UP_FRESH_MS } from '../../lib/identity/step-up.ts'
+import { relyingPartyOf } from '../../lib/identity/webauthn.ts'
 import { operatorOfCustomer } from '../../storage/customers/customers.ts'
 import { noteKeyUse } from '../../storage/identity/identity-api-keys.ts'
 import {
   findStepUpChallenge,
-  hasProof,
+  SIGN_IN,
+  proofMethod,
   signInChallenge,
   touchSession,
 } from '../../storage/identity/identity-sessions.ts'
@@ -13,15 +15,18 @@ import { getApiKey, listApiKeys } from '../../storage/identity/api-key-queries.t
 import { listAuditEvents } from '../../storage/trail/audit-events.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
 import { findSession, listSessions } from '../../storage/identity/session-queries.ts'
+import { usableFactors } from '../../storage/identity/mfa-factors.ts'
 import { getUser, listFactors } from '../../storage/identity/user-queries.ts'
 import type { Node } from '../runtime/node.ts'
 import { createApiKeyCommands } from './api-keys.ts'
+import { offerOf } from './challenges.ts'
 import type { IdentityReads } from './identity.ts'
 import type { IdentityDeps } from './identity-deps.ts'
 import { keyExpiry } from './key-expiry.ts'
 import { createMemberCommands, createMemberReads } from './members.ts'
 import { createPasswordCommands } from './passwords.ts'
 import { createProfileCommands } from './profile.ts'
+import { getRecoveryCodes } from './mfa-factors.ts'
 import { createSessionCommands } from './sessions.ts'
 import { createStepUpCommands } from './step-up.ts'
 
@@ -42,7 +47,12 @@ export type IdentityService = ReturnType<typeof createIdentityService>
  */
 export function createIdentityService(node: Node, { singleUse }: Pick<IdentityDeps, 'singleUse'>) {
   const { database, clock, listener } = node
-  const deps: IdentityDeps = { ...node, passwords: node.workers.passwords, singleUse }
+  const deps: IdentityDeps = {
+    ...node,
+    passwords: node.workers.passwords,
+    singleUse,
+    relyingParty: () => relyingPartyOf(node.config, node.origin()),
+  }
   const db = readDatabase(database)
   const listeners: ((sha256: string | null) => void)[] = []
   const tell = (sha256: string | null) => {
@@ -55,12 +65,17 @@ export function createIdentityService(node: Node, { singleUse }: Pick<IdentityDe
   const reads: IdentityReads = {
     findSession: (tokenSha256) => findSession(database, tokenSha256, clock.now()),
     touchSession: (sessionId) => touchSession(database, sessionId, clock.now()),
-    async loginChallenge(sessionId) {
-      const challengeId = await signInChallenge(database, sessionId)
-      return challengeId === null ? null : { challengeId, methods: ['totp'] }
+    async loginChallenge({ id, userId }) {
+      const challengeId = await signInChallenge(database, id)
+      if (challengeId === null) return null
+      return { challengeId, methods: methodsFor(SIGN_IN, await usableFactors(database, userId)) }
     },
-    findChallenge: (sessionId, tenantId, id) => findStepUpChallenge(database, { id, sessionId, tenantId }),
-    hasProof: (question) => hasProof(database, { ...question, since: clock.now() - STEP_UP_FRESH_MS }),
+    async findChallenge({ id: sessionId, userId }, tenantId, id) {
+      const found = await findStepUpChallenge(database, { id, sessionId, tenantId })
+      return found === null ? null : { ...found, ...offerOf(deps, found, await usableFactors(database, userId)) }
+    },
+    hasProof: async (question) =>
+      (await proofMethod(database, { ...question, since: clock.now() - STEP_UP_FRESH_MS })) !== null,
     operatorOf: (customerId) => operatorOfCustomer(database, customerId),
     noteKeyUse: (keyId, address) => noteKeyUse(database, keyId, address, clock.now()),
     onKeyChange: (listener) => {
@@ -69,6 +84,7 @@ export function createIdentityService(node: Node, { singleUse }: Pick<IdentityDe
     listSessions: (userId, query) => listSessions(db, userId, query, clock.now()),
     getUser: (userId) => getUser(database, userId),
     listFactors: (userId) => listFactors(database, userId),
+    getRecoveryCodes: (userId) => getRecoveryCodes(database, userId),
     listApiKeys: (query) => listApiKeys(db, query, clock.now()),
     getApiKey: (tenant, id) => getApiKey(database, tenant, id, clock.now()),
     listAuditEvents: (query) => listAuditEvents(db, query),

@@ -1,14 +1,25 @@
 /** The ports of the HTTP layer for people, sessions and keys: sign-in, step-up, keys and members. */
 import type { Capability } from '../../lib/identity/capabilities.ts'
-import type { StepUpAction } from '../../lib/identity/step-up.ts'
+import type { Offer, StepUpAction, StepUpMethod } from '../../lib/identity/step-up.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
 import type { ApiKeyCreate, ApiKeyUpdate, ApiKeyView, apiKeyList } from '../../lib/identity/api-key-schema.ts'
 import type { AuditEvent, auditEventList } from '../../lib/identity/audit-event-schema.ts'
-import type { FactorCreate, MfaFactor, User, UserUpdate } from '../../lib/identity/user-schema.ts'
+import type {
+  FactorCreate,
+  FactorUpdate,
+  MfaFactor,
+  NewMfaFactor,
+  NewRecoveryCodes,
+  RecoveryCodes,
+  User,
+  UserUpdate,
+} from '../../lib/identity/user-schema.ts'
+import type { WebAuthnRequestOptions } from '../../lib/identity/webauthn-schema.ts'
 import type { SessionRow, SignIn, sessionList } from '../../lib/identity/session-schema.ts'
 import type {
   ChallengeCreate,
   ChallengeVerify,
+  FactorConfirm,
   StepUpChallenge,
   StepUpProof,
 } from '../../lib/identity/step-up-schema.ts'
@@ -36,11 +47,14 @@ import type { Caller, FoundSession } from '../../lib/identity/caller.ts'
 export interface OpenedSession {
   readonly sessionId: string
   readonly status: 'mfa_required' | 'active'
-  readonly mfa: { readonly methods: readonly string[]; readonly challengeId: string } | null
+  readonly mfa: (Offer<WebAuthnRequestOptions> & { readonly challengeId: string }) | null
   readonly token: string
   readonly expiresAt: string
   readonly idleTimeoutSeconds: number
 }
+
+/** A step-up challenge as its session requested it, and the methods that it takes now. */
+export interface OfferedChallenge extends RequestedChallenge, Offer<WebAuthnRequestOptions> {}
 
 /** An answered challenge, and the session's new token. */
 export interface ProvenStepUp {
@@ -60,10 +74,14 @@ export interface IdentityReads {
   touchSession(sessionId: string): Promise<void>
   /** The open challenge of a session that still needs its second factor. */
   loginChallenge(
-    sessionId: string,
-  ): Promise<{ readonly challengeId: string; readonly methods: readonly string[] } | null>
+    session: Pick<FoundSession, 'id' | 'userId'>,
+  ): Promise<{ readonly challengeId: string; readonly methods: readonly StepUpMethod[] } | null>
   /** A step-up challenge that the session has requested for the tenant; null when it has requested no such challenge. */
-  findChallenge(sessionId: string, tenantId: string, id: string): Promise<RequestedChallenge | null>
+  findChallenge(
+    session: Pick<FoundSession, 'id' | 'userId'>,
+    tenantId: string,
+    id: string,
+  ): Promise<OfferedChallenge | null>
   /** Checks whether the session has a step-up proof for the action from the last five minutes. */
   hasProof(question: {
     readonly sessionId: string
@@ -83,7 +101,8 @@ export interface IdentityReads {
 
   listSessions(userId: string, query: ListQuery<typeof sessionList>): Promise<ListResult<SessionRow>>
   getUser(userId: string): Promise<Versioned<User> | null>
-  listFactors(userId: string): Promise<readonly MfaFactor[]>
+  listFactors(userId: string): Promise<readonly Versioned<MfaFactor>[]>
+  getRecoveryCodes(userId: string): Promise<RecoveryCodes>
   listApiKeys(query: ListQuery<typeof apiKeyList>): Promise<ListResult<ApiKeyView>>
   getApiKey(tenant: Tenant, id: string): Promise<Versioned<ApiKeyView> | null>
   listAuditEvents(query: ListQuery<typeof auditEventList>): Promise<ListResult<AuditEvent>>
@@ -112,12 +131,16 @@ export interface IdentityCommands {
     by: Caller<'self'>,
     body: { readonly currentPassword: string; readonly newPassword: string },
   ): Promise<void>
-  addFactor(
+  addFactor(by: Caller<'self'>, body: FactorCreate): Promise<NewMfaFactor>
+  confirmFactor(by: Caller<'self'>, factorId: string, body: FactorConfirm): Promise<MfaFactor>
+  updateFactor(
     by: Caller<'self'>,
-    body: FactorCreate,
-  ): Promise<MfaFactor & { readonly secret: string; readonly otpauthUri: string }>
-  confirmFactor(by: Caller<'self'>, factorId: string, code: string): Promise<MfaFactor>
+    factorId: string,
+    body: FactorUpdate,
+    expected: number | bigint | null,
+  ): Promise<Versioned<MfaFactor>>
   removeFactor(by: Caller<'self'>, factorId: string): Promise<void>
+  createRecoveryCodes(by: Caller<'self'>): Promise<NewRecoveryCodes>
   /** Returns at once, so that the caller cannot tell whether the address has an account. */
   requestPasswordReset(email: string, from: { readonly source: Source; readonly requestId: string }): void
   completePasswordReset(

@@ -1,4 +1,4 @@
-/** The commands of people on themselves: profile and second factors. */
+/** The commands of people on themselves: profile, second factors and recovery codes. */
 import { refuse } from '../../lib/base/problems.ts'
 import { lockProfile, updateProfile } from '../../storage/identity/identity-people.ts'
 import { getUser } from '../../storage/identity/user-queries.ts'
@@ -11,17 +11,22 @@ import { recordPersonalChange } from '../commands/changes.ts'
 import type { User, UserUpdate } from '../../lib/identity/user-schema.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
-import { addFactor, confirmFactor, removeFactor } from './mfa-factors.ts'
+import { addFactor, confirmFactor, createRecoveryCodes, removeFactor, updateFactor } from './mfa-factors.ts'
 
-/** Creates the commands of profiles and second factors. */
+/** Creates the commands of profiles, second factors and recovery codes. */
 export function createProfileCommands(
   deps: IdentityDeps,
-): Pick<IdentityCommands, 'updateUser' | 'addFactor' | 'confirmFactor' | 'removeFactor'> {
+): Pick<
+  IdentityCommands,
+  'updateUser' | 'addFactor' | 'confirmFactor' | 'updateFactor' | 'removeFactor' | 'createRecoveryCodes'
+> {
   return {
     updateUser: (by, body, expected) => updateUser(deps, by, body, expected),
     addFactor: (by, body) => addFactor(deps, by, body),
-    confirmFactor: (by, factorId, code) => confirmFactor(deps, by, factorId, code),
+    confirmFactor: (by, factorId, body) => confirmFactor(deps, by, factorId, body),
+    updateFactor: (by, factorId, body, expected) => updateFactor(deps, by, factorId, body, expected),
     removeFactor: (by, factorId) => removeFactor(deps, by, factorId),
+    createRecoveryCodes: (by) => createRecoveryCodes(deps, by),
   }
 }
 

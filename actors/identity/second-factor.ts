@@ -1,48 +1,77 @@
 /**
- * Checks second-factor codes against challenges. Wrong codes are counted one by one under the challenge's lock, so that
- * parallel guessing gains nothing. They are limited over all challenges of a person, so that requesting new challenges
- * gains nothing either.
+ * Takes the proof of a second factor and uses it up: a code of an authenticator app, a recovery code, or the assertion
+ * of an authenticator. Whether a challenge may be answered at all is decided in challenges.ts.
  */
-import {
-  CHALLENGE_MS,
-  WRONG_CODES_MAX,
-  WRONG_CODES_PER_PERSON_MAX,
-  WRONG_CODES_WINDOW_MS,
-} from '../../lib/identity/step-up.ts'
+import type { FieldError } from '../../lib/base/problems.ts'
+import type { Caller } from '../../lib/identity/caller.ts'
+import { recoveryCodeHash } from '../../lib/identity/recovery-codes.ts'
+import type { SecondFactorAnswer } from '../../lib/identity/step-up-schema.ts'
 import { totpStep } from '../../lib/identity/totp.ts'
-import type { SecretBox } from '../../lib/security/secret-box.ts'
-import { lockFactors, useFactor } from '../../storage/identity/identity-people.ts'
-import {
-  countWrongCodes,
-  lockChallenge,
-  noteVerified,
-  noteWrongCode,
-  type ChallengeAction,
-  type ChallengeRecord,
-} from '../../storage/identity/identity-sessions.ts'
-import type { TransactionClient } from '../../storage/db/transaction.ts'
+import { type Ceremony, verifyAssertion, webauthnChallenge, type WebAuthnFault } from '../../lib/identity/webauthn.ts'
+import type { WebAuthnAssertion } from '../../lib/identity/webauthn-schema.ts'
+import type { AlertMail } from '../../storage/customers/alerts.ts'
+import { through, type TransactionClient } from '../../storage/db/transaction.ts'
+import { lockFactors, useCredential, useFactor } from '../../storage/identity/mfa-factors.ts'
+import { countRecoveryCodes, useRecoveryCode } from '../../storage/identity/recovery-codes.ts'
+import { recordPersonalChange, type ChangeTransaction } from '../commands/changes.ts'
+import { auditPerson } from '../commands/trail.ts'
+import type { IdentityDeps } from './identity-deps.ts'
+import { alertPerson } from './security-alerts.ts'
 
-export interface SecondFactorDeps {
-  readonly secrets: SecretBox
-  /**
-   * True when a code is valid for one use, as it must be for real money. A system with play money accepts a code again
-   * within its half minute, because people who try the API, and tests, would otherwise wait for the next code at every
-   * step.
-   */
-  readonly singleUse: boolean
+/** The outcome of a proof: taken when there is no fault. The mails are to be sent after the transaction. */
+export interface TakenAnswer {
+  readonly fault: FieldError | null
+  readonly mails: readonly AlertMail[]
 }
 
-export type CodeOutcome =
-  | { readonly kind: 'right'; readonly challenge: ChallengeRecord }
-  | { readonly kind: 'wrong' | 'locked' | 'absent' | 'expired' | 'used' }
+const TAKEN: TakenAnswer = { fault: null, mails: [] }
+const refused = (field: string, message: string): TakenAnswer => ({
+  fault: { field, code: 'invalid_value', message },
+  mails: [],
+})
+const WRONG_CODE = refused('/code', 'The code is wrong.')
+
+/** The fault of a member of a body that an authenticator has made. */
+export const bodyFault = (member: string, { pointer, message }: WebAuthnFault): FieldError => ({
+  field: `/${member}${pointer}`,
+  code: 'invalid_value',
+  message,
+})
 
 /** The context under which a factor's secret is sealed. */
 export const factorContext = (factorId: string): string => `mfa_factor ${factorId}`
 
+/** The ceremony of a challenge: every node computes the same. */
+export function ceremonyOf(
+  { secrets, relyingParty }: Pick<IdentityDeps, 'secrets' | 'relyingParty'>,
+  challengeId: string,
+): Ceremony {
+  return { relyingParty: relyingParty(), challenge: webauthnChallenge(secrets, challengeId) }
+}
+
+/** Takes the answer to a challenge. */
+export async function takeAnswer(
+  tx: ChangeTransaction,
+  deps: IdentityDeps,
+  by: Caller<'self'>,
+  challengeId: string,
+  answer: SecondFactorAnswer,
+): Promise<TakenAnswer> {
+  const { userId } = by.session
+  switch (answer.method) {
+    case 'totp':
+      return (await takeCode(tx.client, deps, { userId, code: answer.code, now: tx.now })) ? TAKEN : WRONG_CODE
+    case 'recovery_code':
+      return await takeRecoveryCode(tx, deps, by, answer.code)
+    case 'webauthn':
+      return await takeAssertion(tx, deps, by, challengeId, answer.assertion)
+  }
+}
+
 /** Checks a code against a person's factors and uses it up. `pending` limits the check to that unconfirmed factor. */
 export async function takeCode(
   client: TransactionClient,
-  { secrets, singleUse }: SecondFactorDeps,
+  { secrets, singleUse }: Pick<IdentityDeps, 'secrets' | 'singleUse'>,
   {
     userId,
     code,
@@ -51,6 +80,7 @@ export async function takeCode(
   }: { readonly userId: string; readonly code: string; readonly now: number; readonly pending?: string | null },
 ): Promise<boolean> {
   for (const factor of await lockFactors(client, userId)) {
+    if (factor.kind !== 'totp') continue
     if (pending === null ? factor.status !== 'active' : factor.id !== pending) continue
     const secret = secrets.open(factor.secret, factorContext(factor.id))
     if (secret === null) throw new Error(`The second factor ${factor.id} was sealed under another SECRETS_KEY.`)
@@ -62,38 +92,74 @@ export async function takeCode(
   return false
 }
 
-/** Answers a challenge of a session with a code. A wrong code is counted even though nothing else happens. */
-export async function answerChallenge(
-  client: TransactionClient,
-  deps: SecondFactorDeps,
-  {
-    sessionId,
-    userId,
-    challengeId,
-    action,
-    code,
-    now,
-  }: {
-    readonly sessionId: string
-    readonly userId: string
-    readonly challengeId: string
-    readonly code: string
-    readonly now: number
-    /** Returns true when a challenge for this action is accepted. */
-    readonly action: (action: ChallengeAction) => boolean
-  },
-): Promise<CodeOutcome> {
-  const challenge = await lockChallenge(client, sessionId, challengeId)
-  if (challenge === null || !action(challenge.action)) return { kind: 'absent' }
-  if (challenge.verifiedAt !== null) return { kind: 'used' }
-  if (challenge.wrongCodes >= WRONG_CODES_MAX) return { kind: 'locked' }
-  if (now >= challenge.expiresAt) return { kind: 'expired' }
-  if ((await countWrongCodes(client, userId, now - WRONG_CODES_WINDOW_MS - CHALLENGE_MS)) >= WRONG_CODES_PER_PERSON_MAX)
-    return { kind: 'locked' }
-  if (await takeCode(client, deps, { userId, code, now })) {
-    await noteVerified(client, challengeId, now)
-    return { kind: 'right', challenge }
+/** Uses a recovery code up and tells the person, because a finder of the codes may have used it. */
+async function takeRecoveryCode(
+  tx: ChangeTransaction,
+  { secrets }: IdentityDeps,
+  by: Caller<'self'>,
+  code: string,
+): Promise<TakenAnswer> {
+  const { client, now } = tx
+  const { userId } = by.session
+  if (!(await useRecoveryCode(client, { userId, hash: recoveryCodeHash(secrets, userId, code), now })))
+    return WRONG_CODE
+  const { left } = await countRecoveryCodes(through(client), userId)
+  const object = { type: 'user', id: userId } as const
+  await recordPersonalChange(tx, auditPerson(by), {
+    action: 'recovery_code.used',
+    object,
+    before: { left: left + 1 },
+    after: { left },
+  })
+  const mail = await alertPerson(tx, by, {
+    title: 'A recovery code was used',
+    text:
+      `A recovery code of your account was used from the address ${by.source.address}; ${left} are left. ` +
+      'If it was not you, end the session, change your password and make new codes.',
+    object,
+  })
+  return { fault: null, mails: [mail] }
+}
+
+/**
+ * Takes the assertion of an authenticator that the person has registered. A count of signatures that does not rise
+ * means that two devices have the key: the assertion is refused, and the person is told.
+ */
+async function takeAssertion(
+  tx: ChangeTransaction,
+  deps: IdentityDeps,
+  by: Caller<'self'>,
+  challengeId: string,
+  assertion: WebAuthnAssertion,
+): Promise<TakenAnswer> {
+  const { userId } = by.session
+  const factors = await lockFactors(tx.client, userId)
+  for (const { id, name, ...factor } of factors) {
+    if (factor.kind !== 'webauthn' || factor.credential?.id !== assertion.id) continue
+    const checked = await verifyAssertion(assertion, ceremonyOf(deps, challengeId), factor.credential, userId)
+    if ('fault' in checked) return { fault: bodyFault('assertion', checked.fault), mails: [] }
+    if (!checked.isRegress) {
+      await useCredential(tx.client, id, checked.signCount, tx.now)
+      return TAKEN
+    }
+    const counts = { last: factor.credential.signCount, shown: checked.signCount }
+    deps.log.warn({ factorId: id, userId, ...counts }, 'an authenticator may have been copied')
+    const object = { type: 'mfa_factor', id } as const
+    await recordPersonalChange(tx, auditPerson(by), {
+      action: 'mfa_factor.copy_suspected',
+      object,
+      before: { signCount: counts.last },
+      after: { signCount: counts.shown },
+    })
+    const mail = await alertPerson(tx, by, {
+      title: 'Your security key may have been copied',
+      text:
+        `"${name}" was used from the address ${by.source.address} with a count of signatures that had been passed ` +
+        'already, so another device may have its key. The attempt was refused. Remove it and register another one.',
+      object,
+    })
+    const fault = 'The count of signatures is not above the last one; the authenticator may have been copied.'
+    return { ...refused('/assertion/response/authenticatorData', fault), mails: [mail] }
   }
-  await noteWrongCode(client, challengeId)
-  return { kind: challenge.wrongCodes + 1 >= WRONG_CODES_MAX ? 'locked' : 'wrong' }
+  return refused('/assertion/id', 'None of your second factors has this credential.')
 }

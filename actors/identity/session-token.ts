@@ -4,6 +4,7 @@
  */
 import { timestamp } from '../../lib/base/clock.ts'
 import { generateSessionToken, SESSION_IDLE_MS, tokenHash } from '../../lib/identity/session.ts'
+import type { StepUpMethod } from '../../lib/identity/step-up.ts'
 import { refuse } from '../../lib/base/problems.ts'
 import { renewSession } from '../../storage/identity/identity-sessions.ts'
 import type { TransactionClient } from '../../storage/db/transaction.ts'
@@ -11,16 +12,28 @@ import type { OpenedSession } from './identity.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
 import type { IdentityDeps } from './identity-deps.ts'
 
-/** Replaces the token of a session by a new one. @throws ProblemError `session-expired` */
+/**
+ * Replaces the token of a session by a new one. `mfaMethod` is the second factor that the person has just proven to
+ * sign in.
+ *
+ * @throws ProblemError `session-expired`
+ */
 export async function renewToken(
   { random }: IdentityDeps,
   client: TransactionClient,
   { session }: Caller<'self'>,
   now: number,
+  mfaMethod: StepUpMethod | null = null,
 ): Promise<string> {
   const token = generateSessionToken(random)
-  if (!(await renewSession(client, { id: session.id, from: session.tokenSha256, to: tokenHash(token), now })))
-    refuse('session-expired', 'The session has ended. Sign in again.', { extra: { reason: 'revoked' } })
+  const renewed = await renewSession(client, {
+    id: session.id,
+    from: session.tokenSha256,
+    to: tokenHash(token),
+    now,
+    mfaMethod,
+  })
+  if (!renewed) refuse('session-expired', 'The session has ended. Sign in again.', { extra: { reason: 'revoked' } })
   return token
 }
 

@@ -1,22 +1,28 @@
 /** Signs a person in: by address and password, and by the second factor when they have one. */
 import { generateSessionToken, SESSION_ABSOLUTE_MS, tokenHash } from '../../lib/identity/session.ts'
 import { CHALLENGE_MS } from '../../lib/identity/step-up.ts'
-import { refuse, refuseTransition } from '../../lib/base/problems.ts'
-import type { AlertMail } from '../../storage/customers/alerts.ts'
-import { clearFailures, lockFactors } from '../../storage/identity/identity-people.ts'
+import { refuse, refuseField, refuseTransition } from '../../lib/base/problems.ts'
+import { clearFailures } from '../../storage/identity/identity-people.ts'
+import { usableFactors } from '../../storage/identity/mfa-factors.ts'
 import { tellOfNewLogin } from '../../storage/identity/new-login.ts'
-import { insertChallenge, insertSession, SIGN_IN } from '../../storage/identity/identity-sessions.ts'
-import { inTransaction } from '../../storage/db/transaction.ts'
+import {
+  type ChallengeAction,
+  insertChallenge,
+  insertSession,
+  SIGN_IN,
+} from '../../storage/identity/identity-sessions.ts'
+import { inTransaction, through } from '../../storage/db/transaction.ts'
 import type { OpenedSession } from './identity.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
 import type { IdentityDeps } from './identity-deps.ts'
 import { auditPerson } from '../commands/trail.ts'
-import { recordPersonalChange } from '../commands/changes.ts'
-import { answerChallenge } from './second-factor.ts'
-import type { ChallengeVerify } from '../../lib/identity/step-up-schema.ts'
+import { recordPersonalChange, runChange } from '../commands/changes.ts'
+import { answerChallenge, offerOf } from './challenges.ts'
+import { answerOf, type ChallengeVerify } from '../../lib/identity/step-up-schema.ts'
 import type { SignIn } from '../../lib/identity/session-schema.ts'
 import type { Source } from '../../lib/commands/caller.ts'
 import { attemptKey, provePassword } from './password-proof.ts'
+import { mailAlerts } from './security-alerts.ts'
 import { openedSession, renewToken } from './session-token.ts'
 
 /**
@@ -41,7 +47,8 @@ export async function signIn(
   const challengeId = ids.next()
   const expiresAt = now + SESSION_ABSOLUTE_MS
   const { session, mails } = await inTransaction(database, async (client) => {
-    const owed = (await lockFactors(client, person.userId)).some(({ status }) => status === 'active')
+    const usable = await usableFactors(through(client), person.userId)
+    const owed = usable.totp || usable.credentials.length > 0
     await insertSession(client, {
       id: sessionId,
       userId: person.userId,
@@ -65,7 +72,8 @@ export async function signIn(
         now,
         expiresAt: now + CHALLENGE_MS,
       })
-      return { session: openedSession(sessionId, token, expiresAt, { methods: ['totp'], challengeId }), mails: [] }
+      const offer = offerOf(deps, { id: challengeId, action: SIGN_IN }, usable)
+      return { session: openedSession(sessionId, token, expiresAt, { ...offer, challengeId }), mails: [] }
     }
     await clearFailures(client, attemptKey(body.email))
     await recordPersonalChange(
@@ -88,65 +96,57 @@ export async function signIn(
 }
 
 /**
- * Completes a sign-in with a code of the second factor.
+ * Completes a sign-in with a second factor.
  *
- * @throws ProblemError `unauthenticated`, `challenge-locked`
+ * @throws ProblemError `unauthenticated`, `challenge-locked`, `validation-error`
  */
 export async function verifyMfa(
   deps: IdentityDeps,
   by: Caller<'self'>,
-  { challengeId, code }: ChallengeVerify & { readonly challengeId: string },
+  { challengeId, ...body }: ChallengeVerify & { readonly challengeId: string },
 ): Promise<OpenedSession> {
-  const { clock, database, ids, log } = deps
+  const { log } = deps
   const { session } = by
   if (session.status === 'active') {
     refuseTransition('The session already has its second factor.', 'active', ['mfa_required'])
   }
-  const now = clock.now()
-  const outcome = await inTransaction(database, async (client) => {
-    const answered = await answerChallenge(client, deps, {
-      sessionId: session.id,
-      userId: session.userId,
-      challengeId,
-      code,
-      now,
-      action: (action) => action === SIGN_IN,
-    })
+  const answer = answerOf(body)
+  const { method } = answer
+  const outcome = await runChange(deps, async (tx) => {
+    const { client, ids, now } = tx
+    const action = (action: ChallengeAction) => action === SIGN_IN
+    const answered = await answerChallenge(tx, deps, by, { challengeId, answer, action })
     if (answered.kind !== 'right') return answered
-    const token = await renewToken(deps, client, by, now)
+    const token = await renewToken(deps, client, by, now, method)
     await clearFailures(client, attemptKey(session.email))
-    await recordPersonalChange({ client, ids, now }, auditPerson(by), {
+    await recordPersonalChange(tx, auditPerson(by), {
       action: 'session.created',
       object: { type: 'session', id: session.id },
       before: null,
-      after: { mfa: true },
+      after: { mfa: true, method },
     })
+    const alerts = await tellOfNewLogin(client, ids, { sessionId: session.id, userId: session.userId, now })
     return {
       kind: 'opened' as const,
       session: openedSession(session.id, token, session.expiresAt),
-      mails: await tellOfNewLogin(client, ids, { sessionId: session.id, userId: session.userId, now }),
+      mails: [...answered.mails, ...alerts],
     }
   })
+  mailAlerts(deps, outcome.mails)
   switch (outcome.kind) {
     case 'opened':
-      mailAlerts(deps, outcome.mails)
       return outcome.session
     case 'locked':
       return refuse('challenge-locked', 'Too many wrong codes. Sign in again.')
-    case 'absent': {
-      const message = 'The session has no such challenge.'
-      return refuse('validation-error', message, {
-        errors: [{ field: '/challengeId', code: 'not_found', message }],
-      })
-    }
+    case 'absent':
+      return refuseField('/challengeId', 'not_found', 'The session has no such challenge.')
     default:
       log.info({ requestId: by.requestId, address: by.source.address, outcome: outcome.kind }, 'second factor refused')
-      return refuse('unauthenticated', 'The code is wrong or has expired.')
+      return refuse(
+        'unauthenticated',
+        outcome.kind === 'wrong' && method === 'webauthn'
+          ? `The proof of the authenticator is refused. ${outcome.fault.message}`
+          : 'The code is wrong or has expired.',
+      )
   }
-}
-
-/** Mails the alerts of a new sign-in without waiting for them. */
-function mailAlerts({ mailer, log }: IdentityDeps, mails: readonly AlertMail[]): void {
-  for (const mail of mails)
-    mailer.send(mail).catch((error: unknown) => log.warn({ err: error }, 'the alert of a sign-in could not be mailed'))
 }

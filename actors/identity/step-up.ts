@@ -1,4 +1,4 @@
-/** Step-up challenges: requested by a session, answered with a code, valid for five minutes and for one action. */
+/** Step-up challenges: requested by a session, answered with a factor, valid for five minutes and for one action. */
 import { timestamp } from '../../lib/base/clock.ts'
 import { generateSessionToken, tokenHash } from '../../lib/identity/session.ts'
 import {
@@ -8,15 +8,18 @@ import {
   STEP_UP_FRESH_MS,
   STEP_UP_OVERLAP_MS,
 } from '../../lib/identity/step-up.ts'
-import { refuse, refuseTransition } from '../../lib/base/problems.ts'
-import { insertChallenge, renewSession } from '../../storage/identity/identity-sessions.ts'
-import { inTransaction } from '../../storage/db/transaction.ts'
+import { answerOf } from '../../lib/identity/step-up-schema.ts'
+import { refuse, refuseField, refuseTransition } from '../../lib/base/problems.ts'
+import { type ChallengeAction, insertChallenge, renewSession } from '../../storage/identity/identity-sessions.ts'
+import { usableFactors } from '../../storage/identity/mfa-factors.ts'
+import { through } from '../../storage/db/transaction.ts'
 import type { IdentityCommands } from './identity.ts'
 import type { IdentityDeps } from './identity-deps.ts'
 import { auditPerson } from '../commands/trail.ts'
 import type { AuditChange } from '../../storage/trail/trail.ts'
-import { recordChange, recordPersonalChange } from '../commands/changes.ts'
-import { answerChallenge } from './second-factor.ts'
+import { recordChange, recordPersonalChange, runChange } from '../commands/changes.ts'
+import { answerChallenge, offerOf } from './challenges.ts'
+import { mailAlerts } from './security-alerts.ts'
 
 const ACTIONS: ReadonlySet<string> = new Set(STEP_UP_ACTIONS)
 
@@ -24,18 +27,20 @@ const ACTIONS: ReadonlySet<string> = new Set(STEP_UP_ACTIONS)
 export function createStepUpCommands(
   deps: IdentityDeps,
 ): Pick<IdentityCommands, 'createChallenge' | 'verifyChallenge'> {
-  const { database, clock, ids, random } = deps
+  const { ids, random } = deps
   return {
-    async createChallenge({ session, tenant }, { action, subject }, display) {
+    async createChallenge({ session, tenant }, { action, subject, method }, display) {
       if (session.factors === 0) {
         refuseTransition('Add a second factor first: POST /v1/users/me/mfa-factors.', 'no_factor', [])
       }
-      const now = clock.now()
-      const challengeId = ids.next()
-      const expiresAt = now + CHALLENGE_MS
-      await inTransaction(database, (client) =>
-        insertChallenge(client, {
-          id: challengeId,
+      const offer = await runChange(deps, async ({ client, now }) => {
+        const id = ids.next()
+        const offered = offerOf(deps, { id, action }, await usableFactors(through(client), session.userId))
+        if (method !== undefined && !offered.methods.includes(method))
+          refuseField('/method', 'invalid_value', `This action takes ${offered.methods.join(' or ')}.`)
+        const expiresAt = now + CHALLENGE_MS
+        await insertChallenge(client, {
+          id,
           sessionId: session.id,
           userId: session.userId,
           tenantId: tenant.id,
@@ -43,23 +48,19 @@ export function createStepUpCommands(
           subject: subject ?? null,
           now,
           expiresAt,
-        }),
-      )
-      return challengeJson({ id: challengeId, action, expiresAt }, display)
+        })
+        return { ...offered, id, expiresAt }
+      })
+      return challengeJson({ ...offer, action }, offer, display, method)
     },
 
-    async verifyChallenge(by, challengeId, { code }) {
+    async verifyChallenge(by, challengeId, body) {
       const { session } = by
-      const now = clock.now()
-      const outcome = await inTransaction(database, async (client) => {
-        const answered = await answerChallenge(client, deps, {
-          sessionId: session.id,
-          userId: session.userId,
-          challengeId,
-          code,
-          now,
-          action: (action) => ACTIONS.has(action),
-        })
+      const answer = answerOf(body)
+      const outcome = await runChange(deps, async (tx) => {
+        const { client, now } = tx
+        const action = (action: ChallengeAction) => ACTIONS.has(action)
+        const answered = await answerChallenge(tx, deps, by, { challengeId, answer, action })
         if (answered.kind !== 'right') return answered
         const token = generateSessionToken(random)
         if (
@@ -73,23 +74,27 @@ export function createStepUpCommands(
         ) {
           refuse('session-expired', 'The session has ended. Sign in again.', { extra: { reason: 'revoked' } })
         }
-        const { action, tenantId } = answered.challenge
+        const { tenantId } = answered.challenge
         const change: AuditChange = {
           action: 'step_up.verified',
           object: { type: 'challenge', id: challengeId },
           before: null,
-          after: { action, method: 'totp' },
+          after: { action: answered.challenge.action, method: answer.method },
         }
-        const tx = { client, ids, now }
         if (tenantId === null) await recordPersonalChange(tx, auditPerson(by), change)
         else await recordChange(tx, auditPerson(by), tenantId, change)
-        return { kind: 'proven' as const, token }
+        return { kind: 'proven' as const, token, now, mails: answered.mails }
       })
+      mailAlerts(deps, outcome.mails)
       switch (outcome.kind) {
         case 'proven':
           return {
             token: outcome.token,
-            proof: { challengeId, verifiedAt: timestamp(now), validUntil: timestamp(now + STEP_UP_FRESH_MS) },
+            proof: {
+              challengeId,
+              verifiedAt: timestamp(outcome.now),
+              validUntil: timestamp(outcome.now + STEP_UP_FRESH_MS),
+            },
           }
         case 'absent':
           return refuse('not-found', 'The session has no such challenge.')
@@ -99,10 +104,8 @@ export function createStepUpCommands(
           return refuseTransition('The challenge has expired. Create a new challenge.', 'expired', ['pending'])
         case 'used':
           return refuseTransition('The challenge has been answered.', 'verified', ['pending'])
-        default: {
-          const message = 'The code is wrong.'
-          return refuse('validation-error', message, { errors: [{ field: '/code', code: 'invalid_value', message }] })
-        }
+        case 'wrong':
+          return refuse('validation-error', outcome.fault.message, { errors: [outcome.fault] })
       }
     },
   }

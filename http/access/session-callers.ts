@@ -35,7 +35,7 @@ export async function findSessionCaller(
   if (found.userStatus !== 'active')
     refuse('session-expired', 'The session has ended.', { extra: { reason: 'revoked' } })
   if (status === 'mfa_required' && !beforeMfa) {
-    const challenge = await identity.loginChallenge(found.id)
+    const challenge = await identity.loginChallenge(found)
     refuse('mfa-required', 'Finish signing in: POST /v1/sessions/current/mfa.', {
       extra: { challengeId: challenge?.challengeId ?? null, methods: challenge?.methods ?? [] },
     })

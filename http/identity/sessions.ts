@@ -70,6 +70,9 @@ export const verifySessionMfa = route({
   operationId: 'verifySessionMfa',
   tag: 'tenants',
   summary: 'Finish signing in with the second factor',
+  description:
+    'A code of the authenticator app, the assertion of an authenticator of WebAuthn for `mfa.publicKey`, or a recovery ' +
+    'code, which works once.',
   callers: 'session',
   scope: null,
   tenant: 'none',
@@ -122,6 +125,7 @@ export const getCurrentSession = route({
     json(200, {
       id: session.id,
       status: 'active',
+      mfaMethod: session.mfaMethod,
       createdAt: timestamp(session.createdAt),
       expiresAt: timestamp(session.expiresAt),
       idleTimeoutSeconds: SESSION_IDLE_MS / 1000,

@@ -52,7 +52,9 @@ export const createStepUpChallenge = route({
   operationId: 'createStepUpChallenge',
   tag: 'tenants',
   summary: 'Create a step-up challenge for an action',
-  description: 'When the challenge names a subject, its proof is valid for that subject only.',
+  description:
+    'When the challenge names a subject, its proof is valid for that subject only. `methods` are those of the person ' +
+    'that the action takes, and `publicKey` the options for the browser where `webauthn` is among them.',
   callers: 'session',
   scope: null,
   tenant: 'any',
@@ -73,7 +75,7 @@ export const getStepUpChallenge = route({
   operationId: 'getStepUpChallenge',
   tag: 'tenants',
   summary: 'Read a step-up challenge',
-  description: 'For the session that has requested it. The code is with the authenticator of the person alone.',
+  description: 'For the session that has requested it. The answer is with the authenticator of the person alone.',
   callers: 'session',
   scope: null,
   tenant: 'any',
@@ -82,10 +84,10 @@ export const getStepUpChallenge = route({
   problems: [],
   handle: async ({ caller, params }, services) => {
     const { session, tenant } = caller
-    const asked = await services.identity.findChallenge(session.id, tenant.id, params.challengeId)
+    const asked = await services.identity.findChallenge(session, tenant.id, params.challengeId)
     const shown = asked === null ? null : await display(caller, asked, services)
     if (asked === null || shown === null) refuseNotFound()
-    return resource({ version: CHALLENGE_VERSION, view: challengeJson(asked, shown) })
+    return resource({ version: CHALLENGE_VERSION, view: challengeJson(asked, asked, shown) })
   },
 })
 
@@ -97,7 +99,7 @@ export const verifyStepUpChallenge = route({
   summary: 'Answer a step-up challenge',
   description:
     'The proof is valid for five minutes. The session gets a new token; the previous token works as long as ' +
-    'the proof is valid. Five wrong codes lock the challenge.',
+    'the proof is valid. Five wrong answers lock the challenge.',
   callers: 'session',
   scope: null,
   tenant: 'any',

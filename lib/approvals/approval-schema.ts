@@ -1,5 +1,6 @@
 /** Approvals: the subject that waits for approval, and the decisions made on it. */
 import Type, { type Static } from 'typebox'
+import { StepUpMethod } from '../identity/step-up-schema.ts'
 import { APPROVAL_STATUSES, SUBJECT_TYPES } from './opening.ts'
 import { POLICY_KINDS } from './policy.ts'
 import { list } from '../contract/list.ts'
@@ -39,7 +40,7 @@ export const Approval = Type.Object(
           decision: ApprovalDecision,
           comment: Type.Optional(Nullable(Type.String({ description: 'Shown to creators, approvers and staff.' }))),
           decidedAt: Timestamp,
-          stepUpMethod: Nullable(Type.String({ description: 'Null for the approver of the sandbox.' })),
+          stepUpMethod: Nullable(StepUpMethod, { description: 'Null for the approver of the sandbox.' }),
           counted: Type.Boolean({
             description:
               'False for an approval given before a change that voided all approvals, or by a person who ' +

@@ -1,5 +1,6 @@
 /** Approvals as stored and as the API shows them, and the effect of one decision. */
 import { DAY_MS, timestamp } from '../base/clock.ts'
+import type { StepUpMethod } from '../identity/step-up.ts'
 import type { ApprovalStatus, SubjectSummary, SubjectType, TierSource } from './opening.ts'
 import type { PolicyKind, TierJson } from './policy.ts'
 import { requestersOf } from './requesters.ts'
@@ -69,7 +70,7 @@ export interface DecisionRecord {
   readonly decision: 'approved' | 'rejected'
   readonly comment: string | null
   readonly decidedAt: number
-  readonly stepUpMethod: string | null
+  readonly stepUpMethod: StepUpMethod | null
   /** False for an approval of an earlier round, or of a person who could no longer give it at the last decision. */
   readonly counted: boolean
 }

@@ -63,7 +63,13 @@ export const AUDIT_ACTIONS = {
   invitation: ['invitation.created', 'invitation.resent', 'invitation.accepted', 'invitation.revoked'],
   job: ['job.cancelled', 'transactions.exported'],
   membership: ['membership.updated', 'membership.removed', 'primary_owner.transferred'],
-  mfa_factor: ['mfa_factor.created', 'mfa_factor.confirmed', 'mfa_factor.deleted'],
+  mfa_factor: [
+    'mfa_factor.created',
+    'mfa_factor.confirmed',
+    'mfa_factor.updated',
+    'mfa_factor.copy_suspected',
+    'mfa_factor.deleted',
+  ],
   operator: ['operator.created', 'operator.updated', 'operator_settings.updated', 'feature_flags.updated'],
   payment: ['payment.updated', 'payment.deleted', 'payment.recall_requested'],
   pricing_template: ['pricing_template.created', 'pricing_template.updated', 'pricing_template.deleted'],
@@ -95,7 +101,7 @@ export const AUDIT_ACTIONS = {
   staff_hold: ['staff_hold.placed', 'staff_hold.released', 'staff_hold.expired'],
   team: ['team.created', 'team.updated', 'team.deleted'],
   transaction: ['transaction.updated'],
-  user: ['user.updated', 'password.changed', 'password.reset'],
+  user: ['user.updated', 'password.changed', 'password.reset', 'recovery_codes.created', 'recovery_code.used'],
 } as const
 
 /** The kinds of objects whose changes are recorded. */

@@ -7,6 +7,7 @@ import { resolve } from 'node:path'
 
 import { StartError } from '../base/errors.ts'
 import { isAllowlistEntry } from '../security/ip-allowlist.ts'
+import { isWithinDomain } from '../security/origins.ts'
 
 const APP_ENVS = ['local', 'staging', 'production'] as const
 const LEASES = ['on', 'off'] as const
@@ -80,6 +81,8 @@ export interface Config {
   readonly publicUrl: string | null
   /** Origins of browser consoles that may call the API. */
   readonly consoleOrigins: readonly string[]
+  /** The domain of people's WebAuthn credentials. `null`: that of the public address, or `localhost`. */
+  readonly webauthnRpId: string | null
   /** Load balancers, as addresses and CIDR blocks, whose statement of a request's origin is trusted. */
   readonly trustedProxies: readonly string[]
   /** `off` is meant for load tests only and is refused in production. */
@@ -159,6 +162,10 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     )
   }
 
+  const publicUrl =
+    read(env, 'PUBLIC_URL') === null ? null : readOrigin('PUBLIC_URL', read(env, 'PUBLIC_URL') as string)
+  const consoleOrigins = readList(env, 'CONSOLE_ORIGINS').map((text) => readOrigin('CONSOLE_ORIGINS', text))
+
   return {
     appEnv,
     // Only `local` listens on loopback by default: a developer's machine should not be reachable from the network.
@@ -180,12 +187,9 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
         : readInteger(env, 'METRICS_PORT', { min: 0, max: 65_535, fallback: 0 }),
     nodeId: readNodeId(env),
     sandbox: !production,
-    publicUrl: read(env, 'PUBLIC_URL') === null ? null : readOrigin('PUBLIC_URL', read(env, 'PUBLIC_URL') as string),
-    consoleOrigins: (read(env, 'CONSOLE_ORIGINS') ?? '')
-      .split(',')
-      .map((text) => text.trim())
-      .filter((text) => text !== '')
-      .map((text) => readOrigin('CONSOLE_ORIGINS', text)),
+    publicUrl,
+    consoleOrigins,
+    webauthnRpId: readRpId(env, publicUrl === null ? consoleOrigins : [publicUrl, ...consoleOrigins]),
     trustedProxies: readTrustedProxies(env),
     rateLimits,
     requestLogFlushMs: readInteger(env, 'API_REQUEST_LOG_FLUSH_MS', {
@@ -200,10 +204,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
 }
 
 function readTrustedProxies(env: NodeJS.ProcessEnv): string[] {
-  const entries = (read(env, 'TRUSTED_PROXIES') ?? '')
-    .split(',')
-    .map((text) => text.trim())
-    .filter((text) => text !== '')
+  const entries = readList(env, 'TRUSTED_PROXIES')
   if (!entries.every(isAllowlistEntry)) {
     throw new ConfigError(
       'TRUSTED_PROXIES is not usable; set it to addresses and CIDR blocks separated by commas, like 10.0.0.0/8, or leave it out.',
@@ -216,6 +217,10 @@ function read(env: NodeJS.ProcessEnv, name: string): string | null {
   const value = env[name]?.trim()
   return value === undefined || value === '' ? null : value
 }
+
+/** Reads a list whose items are separated by commas. */
+const readList = (env: NodeJS.ProcessEnv, name: string): string[] =>
+  (read(env, name) ?? '').split(/\s*,\s*/).filter((text) => text !== '')
 
 function readChoice<T extends string>(
   env: NodeJS.ProcessEnv,
@@ -274,6 +279,17 @@ function readOrigin(name: string, value: string): string {
     )
   }
   return url.origin
+}
+
+/** Pages can use the credentials of their own domain and of those above it. */
+function readRpId(env: NodeJS.ProcessEnv, origins: readonly string[]): string | null {
+  const value = read(env, 'WEBAUTHN_RP_ID')
+  if (value !== null && !origins.some((origin) => isWithinDomain(value, origin))) {
+    throw new ConfigError(
+      `WEBAUTHN_RP_ID is "${value}"; set it to the host of PUBLIC_URL or CONSOLE_ORIGINS, or to a domain above it, like example.com.`,
+    )
+  }
+  return value
 }
 
 function readSecret(env: NodeJS.ProcessEnv, name: string, lengthMin: number): string | null {

@@ -1,5 +1,6 @@
 /** Signed-in people, and the data about a caller that the audit trail stores. */
 import type { Role } from './capabilities.ts'
+import type { StepUpMethod } from './step-up.ts'
 import type { Principal, Source, Tenant } from '../commands/caller.ts'
 
 /** A person's role for one tenant. */
@@ -20,6 +21,8 @@ export interface FoundSession {
   readonly name: string
   readonly userStatus: 'active' | 'disabled'
   readonly status: 'mfa_required' | 'active' | 'revoked'
+  /** The second factor with which the person signed in; null: none. */
+  readonly mfaMethod: StepUpMethod | null
   readonly createdAt: number
   readonly lastSeenAt: number
   readonly expiresAt: number

@@ -2,6 +2,8 @@
 import Type, { type Static } from 'typebox'
 import { list } from '../contract/list.ts'
 import { Nullable, Text, Timestamp, Uuid, Words } from '../contract/primitives.ts'
+import { StepUpMethod } from './step-up-schema.ts'
+import { WebAuthnRequestOptions } from './webauthn-schema.ts'
 
 const SESSION_STATUSES = ['mfa_required', 'active', 'idle', 'expired', 'revoked'] as const
 export const SessionStatus = Words('SessionStatus', SESSION_STATUSES)
@@ -36,8 +38,9 @@ export const OpenedSession = Type.Object(
     mfa: Nullable(
       Type.Object(
         {
-          methods: Type.Array(Type.String()),
+          methods: Type.Array(StepUpMethod),
           challengeId: Uuid,
+          publicKey: Nullable(WebAuthnRequestOptions),
         },
         { title: 'SignInChallenge' },
       ),
@@ -56,6 +59,10 @@ export const OpenedSession = Type.Object(
   { title: 'OpenedSession' },
 )
 
+const MfaMethod = Nullable(StepUpMethod, {
+  description: 'The second factor with which the person signed in; null: none.',
+})
+
 export const Session = Type.Object(
   {
     id: Uuid,
@@ -65,6 +72,7 @@ export const Session = Type.Object(
     deviceId: Nullable(Type.String()),
     address: Type.String(),
     userAgent: Nullable(Type.String()),
+    mfaMethod: MfaMethod,
     createdAt: Timestamp,
     lastSeenAt: Timestamp,
     expiresAt: Timestamp,
@@ -101,6 +109,7 @@ export const CurrentSession = Type.Object(
   {
     id: Uuid,
     status: SessionStatus,
+    mfaMethod: MfaMethod,
     createdAt: Timestamp,
     expiresAt: Timestamp,
     idleTimeoutSeconds: Type.Integer(),

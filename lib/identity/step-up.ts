@@ -21,6 +21,42 @@ export const STEP_UP_ACTIONS = [
 ] as const
 export type StepUpAction = (typeof STEP_UP_ACTIONS)[number]
 
+/** The methods with which a person proves themselves, the preferred ones first. */
+export const STEP_UP_METHODS = ['webauthn', 'totp', 'recovery_code'] as const
+export type StepUpMethod = (typeof STEP_UP_METHODS)[number]
+
+/**
+ * The actions that move money, or decide where it goes. A recovery code is a text on paper: it brings a person back in
+ * to add a factor, and proves no consent to a payment.
+ */
+const MONEY_ACTIONS: ReadonlySet<string> = new Set<StepUpAction>([
+  'payment.above_threshold',
+  'exchange.above_threshold',
+  'approval.decide',
+  'recipient.create',
+  'recipient.update',
+  'card.manage',
+])
+
+/** The factors with which a person can prove themselves now. */
+export interface UsableFactors {
+  readonly totp: boolean
+  /** The credentials of authenticators; ids in base64url. */
+  readonly credentials: readonly { readonly id: string; readonly transports: readonly string[] }[]
+  /** The number of recovery codes that were not used. */
+  readonly recoveryCodes: number
+}
+
+/** Returns the methods that a challenge for an action takes from a person with these factors, the preferred first. */
+export function methodsFor(action: string, { totp, credentials, recoveryCodes }: UsableFactors): StepUpMethod[] {
+  const usable: Readonly<Record<StepUpMethod, boolean>> = {
+    webauthn: credentials.length > 0,
+    totp,
+    recovery_code: recoveryCodes > 0 && !MONEY_ACTIONS.has(action),
+  }
+  return STEP_UP_METHODS.filter((method) => usable[method])
+}
+
 /** Time to answer a challenge. */
 export const CHALLENGE_MS = 5 * MINUTE_MS
 /** Validity of a proof. */
@@ -59,16 +95,27 @@ export const ACTION_TITLES: Readonly<Record<StepUpAction, string>> = {
   'exchange.above_threshold': 'Exchange currencies',
 }
 
-/** Builds the challenge as the API shows it. Its code is known to the person's authenticator alone. */
-export function challengeJson<Display>(
+/** The methods that a challenge takes, and the options for the browser where WebAuthn is among them. */
+export interface Offer<PublicKey> {
+  readonly methods: readonly StepUpMethod[]
+  readonly publicKey: PublicKey | null
+}
+
+/** Builds the challenge as the API shows it. `preferred`: the method that the person chose. */
+export function challengeJson<Display, PublicKey>(
   { id, action, expiresAt }: { readonly id: string; readonly action: StepUpAction; readonly expiresAt: number },
+  { methods, publicKey }: Offer<PublicKey>,
   display: Display,
+  preferred: StepUpMethod | undefined = methods[0],
 ) {
+  // A person who has no factor gets no challenge, and the last factor cannot be removed.
+  if (preferred === undefined) throw new Error(`Nothing answers the challenge ${id}.`)
   return {
     challengeId: id,
     action,
-    methods: ['totp' as const],
-    preferredMethod: 'totp' as const,
+    methods: [...methods],
+    preferredMethod: preferred,
+    publicKey,
     display,
     expiresAt: timestamp(expiresAt),
   }

@@ -2,6 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { Nullable, Text, Timestamp, Uuid, Words } from '../contract/primitives.ts'
 import { Password } from './session-schema.ts'
+import { WebAuthnCreationOptions } from './webauthn-schema.ts'
 
 const Name = Text(1, 140)
 const Phone = Nullable(Type.String({ pattern: '^\\+[1-9][0-9]{6,14}$', description: 'E.164.' }))
@@ -53,12 +54,17 @@ export const PasswordResetComplete = Type.Object(
   { title: 'PasswordResetComplete', additionalProperties: false },
 )
 
-const FactorKind = Words('MfaFactorKind', ['totp'], '`webauthn` is not offered yet.')
+const FactorKind = Words(
+  'MfaFactorKind',
+  ['totp', 'webauthn'],
+  'An authenticator app with codes, or an authenticator of WebAuthn: a security key or a passkey.',
+)
 
+const FactorName = Text(1, 80)
 const factor = {
   id: Uuid,
   kind: FactorKind,
-  name: Text(1, 80),
+  name: FactorName,
   status: Words('MfaFactorStatus', ['pending', 'active']),
   createdAt: Timestamp,
   lastUsedAt: Nullable(Timestamp),
@@ -69,17 +75,40 @@ export type MfaFactor = Static<typeof MfaFactor>
 export const NewMfaFactor = Type.Object(
   {
     ...factor,
-    secret: Type.String({ description: 'Base32, shown once.' }),
-    otpauthUri: Type.String({ description: 'An otpauth address for a QR code; it contains the secret.' }),
+    secret: Nullable(Type.String(), { description: 'Base32, shown once; null for an authenticator of WebAuthn.' }),
+    otpauthUri: Nullable(Type.String(), {
+      description: 'An otpauth address for a QR code; it contains the secret. Null where there is none.',
+    }),
+    publicKey: Nullable(WebAuthnCreationOptions),
   },
   { title: 'NewMfaFactor' },
 )
+export type NewMfaFactor = Static<typeof NewMfaFactor>
 
 export const FactorCreate = Type.Object(
   {
     kind: FactorKind,
-    name: Type.Optional(Text(1, 80)),
+    name: Type.Optional(FactorName),
   },
   { title: 'MfaFactorCreate', additionalProperties: false },
 )
 export type FactorCreate = Static<typeof FactorCreate>
+
+export const FactorUpdate = Type.Object({ name: FactorName }, { title: 'MfaFactorUpdate', additionalProperties: false })
+export type FactorUpdate = Static<typeof FactorUpdate>
+
+const recoveryCodes = {
+  left: Type.Integer({ description: 'The codes that were not used yet.' }),
+  createdAt: Nullable(Timestamp, { description: 'When the codes were made; null: none were made yet.' }),
+}
+export const RecoveryCodes = Type.Object(recoveryCodes, { title: 'RecoveryCodes' })
+export type RecoveryCodes = Static<typeof RecoveryCodes>
+
+export const NewRecoveryCodes = Type.Object(
+  {
+    ...recoveryCodes,
+    codes: Type.Array(Type.String(), { description: 'Each works once. Shown once, in this answer alone.' }),
+  },
+  { title: 'NewRecoveryCodes' },
+)
+export type NewRecoveryCodes = Static<typeof NewRecoveryCodes>

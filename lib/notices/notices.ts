@@ -16,6 +16,7 @@ export const NOTICE_TYPES = [
   'api_key_created',
   'api_key_expiring',
   'new_login',
+  'security_alert',
   'invitation',
   'large_payment',
   'forward_deposit_due',

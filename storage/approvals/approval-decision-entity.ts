@@ -1,5 +1,6 @@
 /** One approver's decision on an approval. */
 import { defineEntity, p } from '@mikro-orm/core'
+import type { StepUpMethod } from '../../lib/identity/step-up.ts'
 import { instant } from '../db/entity-types.ts'
 import type { DecisionRecord } from '../../lib/approvals/approval.ts'
 
@@ -14,7 +15,7 @@ export const ApprovalDecision = defineEntity({
     userName: p.text().fieldName('user_name'),
     decision: p.text().$type<DecisionRecord['decision']>(),
     comment: p.text().nullable(),
-    stepUpMethod: p.text().fieldName('step_up_method').nullable(),
+    stepUpMethod: p.text().$type<StepUpMethod>().fieldName('step_up_method').nullable(),
     round: p.smallint().defaultRaw('1'),
     counted: p.boolean().defaultRaw('true'),
     decidedAt: instant().fieldName('decided_at'),

@@ -7,6 +7,7 @@
  *
  * Written by hand: the commit of payments opens these rows, and a decision locks them in one order with balances.
  */
+import type { StepUpMethod } from '../../lib/identity/step-up.ts'
 import { storedPolicies, type StoredPolicies } from '../../lib/approvals/in-effect.ts'
 import type { PolicyKind, TermsJson, TierJson } from '../../lib/approvals/policy.ts'
 import {
@@ -207,7 +208,7 @@ export interface NewDecision {
   readonly userName: string
   readonly decision: 'approved' | 'rejected'
   readonly comment: string | null
-  readonly stepUpMethod: string | null
+  readonly stepUpMethod: StepUpMethod | null
 }
 
 /** Writes one approver's decision. */

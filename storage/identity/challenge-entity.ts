@@ -1,5 +1,6 @@
 /** A challenge: the proof of identity that a session must give. */
 import { defineEntity, p } from '@mikro-orm/core'
+import type { StepUpMethod } from '../../lib/identity/step-up.ts'
 import { instant } from '../db/entity-types.ts'
 import { Session } from './session-entity.ts'
 
@@ -25,6 +26,7 @@ export const Challenge = defineEntity({
     createdAt: instant().fieldName('created_at'),
     expiresAt: instant().fieldName('expires_at'),
     verifiedAt: instant().fieldName('verified_at').nullable(),
+    method: p.text().$type<StepUpMethod>().nullable(),
   },
   indexes: [
     { name: 'challenge_session', properties: ['session', 'action'] },

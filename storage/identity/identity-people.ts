@@ -1,4 +1,4 @@
-/** Rows of users for signing in: passwords, failed attempts, second factors. Statements only; rules are elsewhere. */
+/** Rows of users: passwords and failed attempts for signing in, and profiles. Statements only; rules are elsewhere. */
 import type pg from 'pg'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { Database } from '../db/database.ts'
@@ -78,69 +78,6 @@ export async function clearFailures(client: pg.ClientBase, emailSha256: string):
     text: `delete from login_attempt where email_sha256 = decode($1, 'hex')`,
     values: [emailSha256],
   })
-}
-
-/** A second factor with its encrypted secret. */
-export interface FactorRecord {
-  readonly id: string
-  readonly name: string
-  readonly status: 'pending' | 'active'
-  readonly secret: Buffer
-  readonly lastStep: number
-}
-
-/** Locks a user's second factors, so that a code can be used once. */
-export async function lockFactors(client: pg.ClientBase, userId: string): Promise<FactorRecord[]> {
-  const { rows } = await client.query<{
-    id: string
-    name: string
-    status: 'pending' | 'active'
-    secret: Buffer
-    last_step: string
-  }>({
-    name: 'lock_factors',
-    text: 'select id, name, status, secret, last_step from mfa_factor where user_id = $1 order by id for update',
-    values: [userId],
-  })
-  return rows.map(({ id, name, status, secret, last_step: lastStep }) => ({
-    id,
-    name,
-    status,
-    secret,
-    lastStep: Number(lastStep),
-  }))
-}
-
-/** Records that the code of a time step was used; makes a pending factor active. */
-export async function useFactor(client: pg.ClientBase, factorId: string, step: number, now: number): Promise<void> {
-  await client.query({
-    name: 'use_factor',
-    text: `update mfa_factor set status = 'active', last_step = greatest(last_step, $2), last_used_at = $3 where id = $1`,
-    values: [factorId, step, timestamp(now)],
-  })
-}
-
-/** Writes a second factor with the status `pending`, which does not count yet. */
-export async function insertFactor(
-  client: pg.ClientBase,
-  factor: {
-    readonly id: string
-    readonly userId: string
-    readonly kind: 'totp'
-    readonly name: string
-    readonly secret: Uint8Array
-    readonly now: number
-  },
-): Promise<void> {
-  await client.query({
-    name: 'insert_factor',
-    text: `insert into mfa_factor (id, user_id, kind, name, status, secret, created_at) values ($1, $2, $3, $4, 'pending', $5, $6)`,
-    values: [factor.id, factor.userId, factor.kind, factor.name, factor.secret, timestamp(factor.now)],
-  })
-}
-
-export async function deleteFactor(client: pg.ClientBase, factorId: string): Promise<void> {
-  await client.query({ name: 'delete_factor', text: 'delete from mfa_factor where id = $1', values: [factorId] })
 }
 
 /** The fields that users may change about themselves. */

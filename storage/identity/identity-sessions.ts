@@ -3,7 +3,7 @@
  *
  * Written by hand: requests of people read and touch their session, which belongs to a person, not to a tenant.
  */
-import type { StepUpAction } from '../../lib/identity/step-up.ts'
+import type { StepUpAction, StepUpMethod } from '../../lib/identity/step-up.ts'
 import type pg from 'pg'
 import { DAY_MS, timestamp } from '../../lib/base/clock.ts'
 import type { Database } from '../db/database.ts'
@@ -54,7 +54,8 @@ export async function insertSession(client: pg.ClientBase, session: NewSession):
 /**
  * Sets the next token of a session and makes the session active. `from` is the token it must still have: when two
  * requests renew at once, one succeeds, and the other gets false. With `overlapMs` the previous token stays valid for
- * that long, and may be renewed itself meanwhile.
+ * that long, and may be renewed itself meanwhile. `mfaMethod` is the second factor that the person has just proven to
+ * sign in.
  */
 export async function renewSession(
   client: pg.ClientBase,
@@ -64,21 +65,23 @@ export async function renewSession(
     to,
     now,
     overlapMs = 0,
+    mfaMethod = null,
   }: {
     readonly id: string
     readonly from: string
     readonly to: string
     readonly now: number
     readonly overlapMs?: number
+    readonly mfaMethod?: StepUpMethod | null
   },
 ): Promise<boolean> {
   const { rowCount } = await client.query({
     name: 'renew_session',
-    text: `update session set token_sha256 = decode($3, 'hex'), status = 'active', last_seen_at = $4,
+    text: `update session set token_sha256 = decode($3, 'hex'), status = 'active', last_seen_at = $4, mfa_method = coalesce($7, mfa_method),
         previous_token_sha256 = case when $6::boolean then decode($2, 'hex') end, previous_until = case when $6::boolean then $5::timestamptz end
       where id = $1 and status <> 'revoked'
         and (token_sha256 = decode($2, 'hex') or ($6::boolean and previous_token_sha256 = decode($2, 'hex') and previous_until > $4::timestamptz))`,
-    values: [id, from, to, timestamp(now), timestamp(now + overlapMs), overlapMs > 0],
+    values: [id, from, to, timestamp(now), timestamp(now + overlapMs), overlapMs > 0, mfaMethod],
   })
   return rowCount === 1
 }
@@ -127,8 +130,11 @@ export async function hasSession(client: pg.ClientBase, userId: string, id: stri
 /** The action of the challenge that finishes signing in. */
 export const SIGN_IN = 'sign_in'
 
-/** The purpose of a challenge: signing in, or the proof for a sensitive operation. */
-export type ChallengeAction = typeof SIGN_IN | StepUpAction
+/** The action of the challenge with which an authenticator is registered; the factor is its subject. */
+export const REGISTRATION = 'mfa_factor.register'
+
+/** The purpose of a challenge: signing in, registering an authenticator, or the proof for a sensitive operation. */
+export type ChallengeAction = typeof SIGN_IN | typeof REGISTRATION | StepUpAction
 
 export interface NewChallenge {
   readonly id: string
@@ -231,19 +237,42 @@ export async function countWrongCodes(client: pg.ClientBase, userId: string, sin
   return rows[0]!.codes
 }
 
-export async function noteVerified(client: pg.ClientBase, id: string, now: number): Promise<void> {
+export async function noteVerified(
+  client: pg.ClientBase,
+  id: string,
+  method: StepUpMethod,
+  now: number,
+): Promise<void> {
   await client.query({
     name: 'challenge_verified',
-    text: 'update challenge set verified_at = $2 where id = $1',
-    values: [id, timestamp(now)],
+    text: 'update challenge set verified_at = $2, method = $3 where id = $1',
+    values: [id, timestamp(now), method],
   })
 }
 
-const PROOF = `select 1 from challenge where session_id = $1 and action = $2 and verified_at > $3::timestamptz
-    and tenant_id is not distinct from coalesce($4::uuid, tenant_id) and (subject_id = $5::uuid or (subject_id is null and not $6::boolean)) limit 1`
+/** Finds the open challenge with which a session registers an authenticator; null when there is none. */
+export async function registrationChallenge(
+  client: pg.ClientBase,
+  sessionId: string,
+  factorId: string,
+): Promise<string | null> {
+  const { rows } = await client.query<{ id: string }>({
+    name: 'registration_challenge',
+    text: `select id from challenge where session_id = $1 and action = '${REGISTRATION}' and subject_id = $2`,
+    values: [sessionId, factorId],
+  })
+  return rows[0]?.id ?? null
+}
 
-/** Whether a session has a proof for an action that is younger than `since` (epoch milliseconds). */
-export async function hasProof(
+const PROOF = `select method from challenge where session_id = $1 and action = $2 and verified_at > $3::timestamptz
+    and tenant_id is not distinct from coalesce($4::uuid, tenant_id) and (subject_id = $5::uuid or (subject_id is null and not $6::boolean))
+  order by verified_at desc limit 1`
+
+/**
+ * Reads the method of a session's newest proof for an action that is younger than `since` (epoch milliseconds); null
+ * when there is no such proof.
+ */
+export async function proofMethod(
   database: Queries,
   question: {
     readonly sessionId: string
@@ -253,14 +282,14 @@ export async function hasProof(
     readonly subjectId: string | null
     readonly bound: boolean
   },
-): Promise<boolean> {
+): Promise<StepUpMethod | null> {
   const { sessionId, action, since, tenantId, subjectId, bound } = question
-  const rows = await database.query({
-    name: 'has_proof',
+  const [row] = await database.query<[StepUpMethod]>({
+    name: 'proof_method',
     text: PROOF,
     values: [sessionId, action, timestamp(since), tenantId, subjectId, bound],
   })
-  return rows.length === 1
+  return row?.[0] ?? null
 }
 
 /** A step-up challenge as its session requested it. */

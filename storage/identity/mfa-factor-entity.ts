@@ -1,4 +1,4 @@
-/** A second factor of a user; its secret is stored encrypted. */
+/** A second factor of a user: a secret, which is stored encrypted, or the public key of an authenticator. */
 import { defineEntity, p } from '@mikro-orm/core'
 import { instant } from '../db/entity-types.ts'
 import { PlatformUser } from './platform-user-entity.ts'
@@ -16,13 +16,19 @@ export const MfaFactor = defineEntity({
         .updateRule('no action')
         .deleteRule('no action')
         .index(false),
-    kind: p.text().$type<'totp'>(),
+    kind: p.text().$type<'totp' | 'webauthn'>(),
     name: p.text(),
     status: p.text().$type<'pending' | 'active'>(),
-    secret: p.uint8array(),
+    secret: p.uint8array().nullable(),
     lastStep: p.bigint().fieldName('last_step').defaultRaw('0'),
+    version: p.bigint().defaultRaw('1'),
+    credentialId: p.uint8array().fieldName('credential_id').nullable(),
+    publicKey: p.uint8array().fieldName('public_key').nullable(),
+    signCount: p.bigint().fieldName('sign_count').defaultRaw('0'),
+    transports: p.array().columnType('text[]').defaultRaw(`'{}'`),
     createdAt: instant().fieldName('created_at'),
     lastUsedAt: instant().fieldName('last_used_at').nullable(),
   },
+  uniques: [{ name: 'mfa_factor_credential_unique', properties: ['credentialId'] }],
   indexes: [{ name: 'mfa_factor_user', properties: ['user', 'id'] }],
 })

@@ -1,5 +1,6 @@
 /** A session of a user; only the hash of its token is stored. */
 import { defineEntity, p } from '@mikro-orm/core'
+import type { StepUpMethod } from '../../lib/identity/step-up.ts'
 import { instant } from '../db/entity-types.ts'
 import { PlatformUser } from './platform-user-entity.ts'
 
@@ -28,6 +29,7 @@ export const Session = defineEntity({
     lastSeenAt: instant().fieldName('last_seen_at'),
     expiresAt: instant().fieldName('expires_at'),
     endedAt: instant().fieldName('ended_at').nullable(),
+    mfaMethod: p.text().$type<StepUpMethod>().fieldName('mfa_method').nullable(),
   },
   uniques: [{ name: 'session_token_unique', properties: ['tokenSha256'] }],
   indexes: [

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { Role } from '../../lib/identity/capabilities.ts'
 import { SESSION_IDLE_MS, sessionStatus } from '../../lib/identity/session.ts'
+import type { StepUpMethod } from '../../lib/identity/step-up.ts'
 import { pick } from '../db/columns.ts'
 import type { Database } from '../db/database.ts'
 import { expression, from, select } from '../db/select.ts'
@@ -29,7 +30,7 @@ const SESSION = select({
   name: expression<string>('u.name'),
   userStatus: expression<'active' | 'disabled'>('u.status'),
   status: expression<'mfa_required' | 'active' | 'revoked'>('s.status'),
-  ...pick(from(Session, 's'), ['createdAt', 'lastSeenAt', 'expiresAt']),
+  ...pick(from(Session, 's'), ['mfaMethod', 'createdAt', 'lastSeenAt', 'expiresAt']),
   factors: expression<number>(
     `(select count(*)::int from mfa_factor f where f.user_id = u.id and f.status = 'active')`,
   ),
@@ -71,13 +72,14 @@ interface SessionListRow {
   readonly device_id: string | null
   readonly address: string
   readonly user_agent: string | null
+  readonly mfa_method: StepUpMethod | null
   readonly created_ms: number
   readonly seen_ms: number
   readonly expires_ms: number
   readonly ended_ms: number | null
 }
 
-const COLUMNS = sql`s.id, s.status, s.device_name, s.device_id, s.address, s.user_agent, ${epochMs('s.created_at')} as created_ms,
+const COLUMNS = sql`s.id, s.status, s.device_name, s.device_id, s.address, s.user_agent, s.mfa_method, ${epochMs('s.created_at')} as created_ms,
   ${epochMs('s.last_seen_at')} as seen_ms, ${epochMs('s.expires_at')} as expires_ms, ${epochMs('s.ended_at')} as ended_ms`
 const ID = { expression: sql`s.id`, type: 'uuid' } as const
 const ORDERS: Readonly<Record<SessionListQuery['sort'], Order>> = {
@@ -115,6 +117,7 @@ export async function listSessions(
       deviceId: row.device_id,
       address: row.address,
       userAgent: row.user_agent,
+      mfaMethod: row.mfa_method,
       createdAt: timestamp(row.created_ms),
       lastSeenAt: timestamp(row.seen_ms),
       expiresAt: timestamp(row.expires_ms),

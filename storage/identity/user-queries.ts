@@ -1,6 +1,7 @@
 /** Users: their profile and second factors, as they see them. */
 import { timestamp } from '../../lib/base/clock.ts'
-import type { Database } from '../db/database.ts'
+import type { Versioned } from '../../lib/commands/command.ts'
+import type { MfaFactor as MfaFactorView } from '../../lib/identity/user-schema.ts'
 import type { Queries } from '../db/transaction.ts'
 import { pick } from '../db/columns.ts'
 import { expression, from, select } from '../db/select.ts'
@@ -34,21 +35,24 @@ export async function getUser(database: Queries, id: string) {
   }
 }
 
-const FACTOR = select(pick(from(MfaFactor, ''), ['id', 'kind', 'name', 'status', 'createdAt', 'lastUsedAt']))
+const FACTOR = select(pick(from(MfaFactor, ''), ['id', 'kind', 'name', 'status', 'version', 'createdAt', 'lastUsedAt']))
 
-/** Lists a user's second factors, oldest first; never their secrets. */
-export async function listFactors(database: Database, userId: string) {
+/** Lists a user's second factors with their versions, oldest first; never their secrets. */
+export async function listFactors(database: Queries, userId: string): Promise<Versioned<MfaFactorView>[]> {
   const rows = await database.query({
     name: 'list_factors',
     text: `select ${FACTOR.sql} from mfa_factor where user_id = $1 order by id`,
     values: [userId],
   })
   return rows.map((row) => {
-    const { createdAt, lastUsedAt, ...factor } = FACTOR.read(row)
+    const { createdAt, lastUsedAt, version, ...factor } = FACTOR.read(row)
     return {
-      ...factor,
-      createdAt: timestamp(createdAt),
-      lastUsedAt: lastUsedAt === null ? null : timestamp(lastUsedAt),
+      version: BigInt(version),
+      view: {
+        ...factor,
+        createdAt: timestamp(createdAt),
+        lastUsedAt: lastUsedAt === null ? null : timestamp(lastUsedAt),
+      },
     }
   })
 }

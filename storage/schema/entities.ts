@@ -27,6 +27,7 @@ import { IncomingPayment } from '../incoming-payments/incoming-payment-entity.ts
 import { Invitation } from '../identity/invitation-entity.ts'
 import { Membership } from '../identity/membership-entity.ts'
 import { Job } from '../jobs/job-entity.ts'
+import { RecoveryCode } from '../identity/recovery-code-entity.ts'
 import { MfaFactor } from '../identity/mfa-factor-entity.ts'
 import { Notification } from '../notices/notification-entity.ts'
 import { Operator } from '../operators/operator-entity.ts'
@@ -85,6 +86,7 @@ export const ENTITIES = [
   Notification,
   PricingTemplate,
   ProviderConnection,
+  RecoveryCode,
   Recipient,
   RecipientReview,
   Reconciliation,

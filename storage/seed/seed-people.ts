@@ -13,7 +13,7 @@ import { totpSecret } from '../../lib/identity/totp.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import type { SecretBox } from '../../lib/security/secret-box.ts'
 import type { Database } from '../db/database.ts'
-import { lockFactors } from '../identity/identity-people.ts'
+import { lockFactors } from '../identity/mfa-factors.ts'
 import { inTransaction } from '../db/transaction.ts'
 
 /** The credentials of one user. */
@@ -118,7 +118,9 @@ async function isThere(client: pg.ClientBase, { secrets }: SeedPeopleDeps, { per
   } = await client.query<{ id: string }>('select id from platform_user where email_key = $1', [emailKey(person.email)])
   if (user === undefined) return false
   const factors = await lockFactors(client, user.id)
-  return factors.some(({ id, secret }) => secrets.open(secret, `mfa_factor ${id}`) !== null)
+  return factors.some(
+    (factor) => factor.kind === 'totp' && secrets.open(factor.secret, `mfa_factor ${factor.id}`) !== null,
+  )
 }
 
 async function make(

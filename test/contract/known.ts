@@ -258,8 +258,8 @@ const DIFFERENT: readonly Difference[] = [
   },
   {
     section: 'enumerations',
-    what: ['StepUpMethod webauthn', 'StepUpMethod push', 'StepUpMethod recovery_code'],
-    reason: 'The only second factor is an authenticator with codes.',
+    what: ['StepUpMethod push'],
+    reason: 'There is no app of the service that a push could reach.',
   },
   {
     section: 'enumerations',
@@ -302,6 +302,11 @@ const BEYOND: readonly Difference[] = [
     section: 'operations',
     what: ['blockRecipient', 'unblockRecipient', 'resolveReconciliationBreak', 'verifyMfaFactor'],
     reason: 'Moves that the contract has, for which it names no operation.',
+  },
+  {
+    section: 'operations',
+    what: ['createRecoveryCodes', 'getRecoveryCodes', 'updateMfaFactor'],
+    reason: 'The contract has the method recovery_code and factors with names, for which it names no operations.',
   },
   { section: 'operations', what: ['downloadFile'], reason: 'The address of the signed links of downloads.' },
   {

@@ -489,6 +489,7 @@ t.test('a person is the same person after the hop', async (t) => {
     name: 'Ada Łovelace',
     userStatus: 'active',
     status: 'active',
+    mfaMethod: 'totp',
     createdAt: 0,
     lastSeenAt: Date.UTC(2026, 0, 2),
     expiresAt: Number.MAX_SAFE_INTEGER,

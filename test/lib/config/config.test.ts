@@ -28,6 +28,7 @@ t.test('an empty environment is a local sandbox', async (t) => {
     nodeId: null,
     publicUrl: null,
     consoleOrigins: [],
+    webauthnRpId: null,
     rateLimits: 'on',
     requestLogFlushMs: 5000,
     ukModulusDir: null,
