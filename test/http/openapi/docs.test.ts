@@ -2,35 +2,15 @@
  * The interactive reference, as a browser sees it. Needs a Chromium on the PATH (or CHROMIUM naming one); where there
  * is none the part in the browser says so and is left out.
  */
-import { access, constants } from 'node:fs/promises'
-import { delimiter, join } from 'node:path'
 import { chromium, type Browser, type Page } from 'playwright-core'
 import t from 'tap'
 import { routes } from '../../../http/server/routes.ts'
+import { findChromium, NO_CHROMIUM } from '../../support/chromium.ts'
 import { createWorld } from '../../support/world.ts'
 import { fakeWorld, request, startFake } from '../server/fake-world.ts'
 
 /** A busy machine takes many times as long for the page as a quiet one. */
 const PATIENCE_MS = 200_000
-const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
-
-async function findChromium(): Promise<string | null> {
-  const { CHROMIUM, PATH = '' } = process.env
-  const candidates = [
-    ...(CHROMIUM === undefined ? [] : [CHROMIUM]),
-    ...PATH.split(delimiter).flatMap((folder) => NAMES.map((name) => join(folder, name))),
-  ]
-  for (const path of candidates) {
-    if (
-      await access(path, constants.X_OK).then(
-        () => true,
-        () => false,
-      )
-    )
-      return path
-  }
-  return null
-}
 
 /** Every operation that the page shows in its groups, which are opened and closed again one by one. */
 async function operationsShown(page: Page): Promise<string[]> {
@@ -104,9 +84,7 @@ t.test(
 t.test('a browser shows every operation, opens one and sends it, without a word in its console', async (t) => {
   const path = await findChromium()
   if (path === null) {
-    t.comment(
-      `No Chromium was found (${NAMES.join(', ')} on the PATH, or CHROMIUM); the page was not opened in a browser.`,
-    )
+    t.comment(NO_CHROMIUM)
     return
   }
   await using world = await createWorld()
