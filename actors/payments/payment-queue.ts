@@ -31,8 +31,8 @@ import { isKeptAlready, keepMessages } from '../../storage/providers/provider-ev
 import { countUnsentPayments, unsentPayments, type QueuedPayment } from '../../storage/payments/partner-instructions.ts'
 import type { BankInbox, BankMessage, BankPartner } from '../providers/bank.ts'
 import { moveOf } from './bank-messages.ts'
-import { HandOverPace } from './hand-over-pace.ts'
 import { ComplianceGate } from './payment-compliance.ts'
+import { BatchGathering } from '../runtime/batch-gathering.ts'
 import type { ActorSystem } from '../runtime/system.ts'
 import type { Wakes } from '../runtime/wakes.ts'
 import { QueueUpkeep } from './queue-upkeep.ts'
@@ -41,6 +41,12 @@ import { PaymentMover, type PaymentContext } from './payment-mover.ts'
 
 /** Batches handed over at the same time: while one is at the bank, the next one commits. */
 const BATCHES_MAX = 2
+/**
+ * A hand-over costs two reads, a commit and a call of the bank however few payments it has. So after one of BACKLOG_MIN
+ * payments and more the next one begins GATHER_MS later, or when it is full; without a backlog it begins at once.
+ */
+const GATHER_MS = 20
+const BACKLOG_MIN = 4
 /** Pause of the queue after a failure of the database or the bank. */
 const PAUSE_MS = 500
 /**
@@ -81,7 +87,12 @@ export class PaymentQueue {
   /** True when there may be rows that memory does not hold: the window was full, or nothing has been read yet. */
   #more = true
   #batches = 0
-  readonly #pace = new HandOverPace(() => this.#pump())
+  readonly #gathering = new BatchGathering({
+    gatherMs: GATHER_MS,
+    backlogMin: BACKLOG_MIN,
+    batchMax: LIMITS.partnerBatchMax,
+    onDue: () => this.#pump(),
+  })
   #running = false
   #pausedUntil = 0
   readonly #upkeep: QueueUpkeep
@@ -134,7 +145,7 @@ export class PaymentQueue {
   /** Stops taking payments, and waits until the work already begun is finished. */
   async stop(): Promise<void> {
     this.#running = false
-    this.#pace.end()
+    this.#gathering.end()
     await this.#upkeep.stop()
     await this.#idle()
   }
@@ -142,7 +153,7 @@ export class PaymentQueue {
   /** Does what the timers do, once; resolves when all work that has begun is finished. */
   async runOnce(): Promise<void> {
     await this.#idle()
-    this.#pace.end()
+    this.#gathering.end()
     this.#tick()
     this.look()
     await this.#idle()
@@ -263,7 +274,7 @@ export class PaymentQueue {
     while (
       this.#batches < BATCHES_MAX &&
       (this.#waiting.length > 0 || this.#more) &&
-      !this.#pace.isGathering(this.#waiting.length)
+      !this.#gathering.holds(this.#waiting.length)
     ) {
       this.#batches += 1
       this.#background(
@@ -281,7 +292,7 @@ export class PaymentQueue {
     if (this.#waiting.length === 0) await this.#refill()
     const batch = this.#waiting.splice(0, LIMITS.partnerBatchMax)
     if (batch.length === 0) return
-    this.#background(this.#pace.begin(batch.length))
+    this.#background(this.#gathering.begin(batch.length))
     for (const { id } of batch) this.#moving.add(id)
     try {
       await this.#handOver(batch)
