@@ -1,6 +1,6 @@
 /** Identity: users, members, sessions and API keys, and the listener for keys that other nodes change. */
 import { grantOfRole } from '../../lib/identity/capabilities.ts'
-import { methodsFor, STEP_UP_FRESH_MS } from '../../lib/identity/step-up.ts'
+import { STEP_UP_FRESH_MS } from '../../lib/identity/step-up.ts'
 import { relyingPartyOf } from '../../lib/identity/webauthn.ts'
 import { operatorOfCustomer } from '../../storage/customers/customers.ts'
 import { noteKeyUse } from '../../storage/identity/identity-api-keys.ts'
@@ -68,7 +68,8 @@ export function createIdentityService(node: Node, { singleUse }: Pick<IdentityDe
     async loginChallenge({ id, userId }) {
       const challengeId = await signInChallenge(database, id)
       if (challengeId === null) return null
-      return { challengeId, methods: methodsFor(SIGN_IN, await usableFactors(database, userId)) }
+      const offer = offerOf(deps, { id: challengeId, action: SIGN_IN }, await usableFactors(database, userId))
+      return { challengeId, ...offer }
     },
     async findChallenge({ id: sessionId, userId }, tenantId, id) {
       const found = await findStepUpChallenge(database, { id, sessionId, tenantId })

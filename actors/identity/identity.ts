@@ -1,6 +1,6 @@
 /** The ports of the HTTP layer for people, sessions and keys: sign-in, step-up, keys and members. */
 import type { Capability } from '../../lib/identity/capabilities.ts'
-import type { Offer, StepUpAction, StepUpMethod } from '../../lib/identity/step-up.ts'
+import type { Offer, StepUpAction } from '../../lib/identity/step-up.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
 import type { ApiKeyCreate, ApiKeyUpdate, ApiKeyView, apiKeyList } from '../../lib/identity/api-key-schema.ts'
 import type { AuditEvent, auditEventList } from '../../lib/identity/audit-event-schema.ts'
@@ -73,9 +73,7 @@ export interface IdentityReads {
   /** Records that a session was used now. */
   touchSession(sessionId: string): Promise<void>
   /** The open challenge of a session that still needs its second factor. */
-  loginChallenge(
-    session: Pick<FoundSession, 'id' | 'userId'>,
-  ): Promise<{ readonly challengeId: string; readonly methods: readonly StepUpMethod[] } | null>
+  loginChallenge(session: Pick<FoundSession, 'id' | 'userId'>): Promise<OpenedSession['mfa']>
   /** A step-up challenge that the session has requested for the tenant; null when it has requested no such challenge. */
   findChallenge(
     session: Pick<FoundSession, 'id' | 'userId'>,

@@ -209,6 +209,6 @@ export class Authorisation {
 function checkFactor({ factors }: SessionIdentity, { level }: Membership): void {
   if (level === 'operator' && factors === 0)
     refuse('mfa-required', 'Add a second factor first: POST /v1/users/me/mfa-factors.', {
-      extra: { challengeId: null, methods: [] },
+      extra: { challengeId: null, methods: [], publicKey: null },
     })
 }

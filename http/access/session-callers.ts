@@ -35,9 +35,9 @@ export async function findSessionCaller(
   if (found.userStatus !== 'active')
     refuse('session-expired', 'The session has ended.', { extra: { reason: 'revoked' } })
   if (status === 'mfa_required' && !beforeMfa) {
-    const challenge = await identity.loginChallenge(found)
+    const { challengeId = null, methods = [], publicKey = null } = (await identity.loginChallenge(found)) ?? {}
     refuse('mfa-required', 'Finish signing in: POST /v1/sessions/current/mfa.', {
-      extra: { challengeId: challenge?.challengeId ?? null, methods: challenge?.methods ?? [] },
+      extra: { challengeId, methods, publicKey },
     })
   }
   if (now - found.lastSeenAt >= SESSION_TOUCH_MS) await identity.touchSession(found.id)

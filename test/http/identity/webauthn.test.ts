@@ -88,10 +88,9 @@ t.test('an authenticator is registered, named, used to sign in and to prove ones
 
   const half = (await owner.password()).body as HalfOpened
   t.match(half.mfa, { methods: ['webauthn', 'totp'], publicKey: { allowCredentials: [{ id: authenticator.id }] } })
-  t.match((await owner.send('GET', '/users/me', undefined, {}, half.token)).problem, {
-    code: 'mfa-required',
-    methods: ['webauthn', 'totp'],
-  })
+  const unfinished = (await owner.send('GET', '/users/me', undefined, {}, half.token)).problem
+  t.match(unfinished, { code: 'mfa-required', challengeId: half.mfa.challengeId, methods: ['webauthn', 'totp'] })
+  t.strictSame(unfinished.publicKey, half.mfa.publicKey, 'a page that was loaded again can go on')
   const done = await finishSignIn(owner, half, {
     method: 'webauthn',
     assertion: authenticator.get(half.mfa.publicKey),
