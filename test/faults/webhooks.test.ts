@@ -4,7 +4,7 @@
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile } from 'node:fs/promises'
 import { createServer as createTlsServer } from 'node:https'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -21,6 +21,7 @@ import { createDataDir, startNode, type NodeProcess } from '../support/node-proc
 import { Receiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
 import { createWorld } from '../support/world.ts'
+import { removeDirectory } from '../support/remove-directory.ts'
 
 const PATH = '/integrator-webhooks'
 const MEGABYTE = 1024 * 1024
@@ -206,7 +207,7 @@ t.test('a name that leads elsewhere when asked again gets no connection', async 
 
 t.test('a certificate that proves nothing is not believed', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'vostro-tls-'))
-  t.teardown(() => rm(directory, { recursive: true, force: true }))
+  t.teardown(() => removeDirectory(directory))
   const [key, cert] = [join(directory, 'key.pem'), join(directory, 'cert.pem')]
   const made = await promisify(execFile)('openssl', [
     'req',

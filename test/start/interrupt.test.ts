@@ -2,13 +2,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import pg from 'pg'
 import t from 'tap'
 import { until } from '../support/until.ts'
 import { RUNNING_ENV, type EndlessRun } from './endless.ts'
+import { removeDirectory } from '../support/remove-directory.ts'
 
 const ROOT = dirname(dirname(import.meta.dirname))
 /** A run starts a server and fills its templates before the first test file. */
@@ -17,7 +18,7 @@ const START_DEADLINE_MS = 120_000
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   t.test(`${signal} to the run ends its test files, their processes and the server`, async (t) => {
     const directory = await mkdtemp(join(tmpdir(), 'i-'))
-    t.teardown(() => rm(directory, { recursive: true, force: true }))
+    t.teardown(() => removeDirectory(directory))
     const path = join(directory, 'running.json')
     const run = spawn(process.execPath, ['test/run.ts', 'test/start/endless.ts'], {
       cwd: ROOT,

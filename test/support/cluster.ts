@@ -37,6 +37,7 @@ import { startNode, type NodeProcess } from './node-process.ts'
 import { ensureRedisServer } from './redis.ts'
 import { until } from './until.ts'
 import { Wire } from './wire.ts'
+import { removeDirectory } from './remove-directory.ts'
 
 const run = promisify(execFile)
 
@@ -322,7 +323,7 @@ export class Cluster implements AsyncDisposable {
   static async open({ nodes: count, redis: withRedis = true, env = {} }: ClusterOptions): Promise<Cluster> {
     await using made = new AsyncDisposableStack()
     const directory = await mkdtemp(join(tmpdir(), 'vostro-cluster-'))
-    made.defer(() => rm(directory, { recursive: true, force: true }))
+    made.defer(() => removeDirectory(directory))
     await chmod(directory, 0o711)
     // Unmounts after Postgres has stopped, because its files are on these mounts; also when the run ends early.
     const mounts: string[] = []

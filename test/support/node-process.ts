@@ -3,7 +3,7 @@
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
@@ -12,6 +12,7 @@ import type { AuditReport } from '../../storage/audit/audit.ts'
 import type { SandboxContent } from '../../storage/seed/seed.ts'
 import pg from 'pg'
 import { until } from './until.ts'
+import { removeDirectory } from './remove-directory.ts'
 
 const ROOT = dirname(dirname(import.meta.dirname))
 const MAIN = join(ROOT, 'http/server/main.ts')
@@ -78,7 +79,7 @@ export async function createDataDir(): Promise<DataDir> {
         process.kill(pid, 'SIGQUIT')
         await until('Postgres has stopped', () => !isAlive(pid))
       }
-      await rm(directory, { recursive: true, force: true })
+      await removeDirectory(directory)
     },
   }
 }

@@ -5,12 +5,13 @@
  */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { removeDirectory } from './remove-directory.ts'
 
 const run = promisify(execFile)
 
@@ -108,7 +109,7 @@ async function startServer(name: string): Promise<RedisServer> {
       await ended
       clearTimeout(timer)
     }
-    await rm(directory, { recursive: true, force: true })
+    await removeDirectory(directory)
   }
 
   const deadline = performance.now() + START_DEADLINE_MS

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -18,6 +18,7 @@ import { Client, type RawRequest, type Reply } from '../../support/client.ts'
 import type { Person } from '../../support/person.ts'
 import { until } from '../../support/until.ts'
 import { createWorld, paymentBody, transferBody } from '../../support/world.ts'
+import { removeDirectory } from '../../support/remove-directory.ts'
 
 interface Document {
   readonly openapi: string
@@ -111,7 +112,7 @@ t.test(
 
 t.test('while its database is gone the service says so, and takes no payment', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'vostro-contract-'))
-  t.teardown(() => rm(directory, { recursive: true, force: true }))
+  t.teardown(() => removeDirectory(directory))
   await chmod(directory, 0o711)
   const options = { dataDir: join(directory, 'data'), log: () => undefined, settings: { shared_buffers: '32MB' } }
   const server = await startEmbeddedPostgres(options)

@@ -12,13 +12,14 @@ import type { Test } from 'tap'
 import { StartError } from '../../../lib/base/errors.ts'
 import { startEmbeddedPostgres } from '../../../storage/embedded/embedded.ts'
 import type { EmbeddedOptions, EmbeddedServer } from '../../../storage/embedded/embedded.ts'
+import { removeDirectory } from '../../support/remove-directory.ts'
 
 const DEADLINE_MS = 30_000
 
 async function makeDirectory(t: Test): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'vostro-embedded-'))
   await chmod(directory, 0o711)
-  t.teardown(() => rm(directory, { recursive: true, force: true }))
+  t.teardown(() => removeDirectory(directory))
   return join(directory, 'data')
 }
 

@@ -10,6 +10,7 @@ import { StartError } from '../../../lib/base/errors.ts'
 import { migrate } from '../../../storage/schema/migrate.ts'
 import { openOrm } from '../../../storage/schema/orm.ts'
 import { createEmptyDatabase } from '../../support/postgres.ts'
+import { removeDirectory } from '../../support/remove-directory.ts'
 
 /** A database without a schema and a directory with these migrations, gone when the test ends. */
 async function setUp(t: Test, files: Readonly<Record<string, string>>) {
@@ -17,7 +18,7 @@ async function setUp(t: Test, files: Readonly<Record<string, string>>) {
   const directory = await mkdtemp(join(tmpdir(), 'vostro-migrations-'))
   t.teardown(async () => {
     await database[Symbol.asyncDispose]()
-    await rm(directory, { recursive: true })
+    await removeDirectory(directory)
   })
   const add = async (name: string, sql: string) => writeFile(join(directory, name), sql)
   for (const [name, sql] of Object.entries(files)) await add(name, sql)
