@@ -3,7 +3,8 @@ import { OPEN_BALANCES_MAX } from '../../lib/balances/balance.ts'
 import { isCurrencyCode, WITHDRAWN_CURRENCIES, type CurrencyCode } from '../../lib/base/currency.ts'
 import { OFFERED_CURRENCIES } from '../../lib/customers/currencies.ts'
 import { inStoredOrder } from '../../lib/base/metadata.ts'
-import { refuse, refuseField, refuseNotFound } from '../../lib/base/problems.ts'
+import { moneyProblem } from '../../lib/customers/money-access.ts'
+import { ProblemError, refuse, refuseField, refuseNotFound } from '../../lib/base/problems.ts'
 import {
   countOpenBalances,
   insertBalance,
@@ -39,8 +40,8 @@ export async function openBalance(
     const { now } = tx
     const id = deps.ids.next()
     await requireEnabled(client, customerId, currency)
-    const status = await lockCustomer(client, customerId)
-    if (status !== 'active') refuse('customer-not-active', `The customer is ${status}.`, { extra: { status } })
+    const barred = moneyProblem((await lockCustomer(client, customerId)) ?? refuseNotFound(), 'prepare')
+    if (barred !== null) throw new ProblemError(barred)
     const parent =
       parentBalanceId === null
         ? null

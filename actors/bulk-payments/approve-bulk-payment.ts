@@ -17,9 +17,9 @@ import {
   wakeBulk,
 } from '../../storage/bulk-payments/bulk-runs.ts'
 import { lockBulk } from '../../storage/bulk-payments/bulk-payments.ts'
-import { frozenProblem } from '../../lib/balances/staff-hold.ts'
+import { payingProblem } from '../../lib/balances/staff-hold.ts'
 import { transitionProblem } from '../../lib/base/problems.ts'
-import { hasFrozenPayer } from '../../storage/balances/staff-holds.ts'
+import { stoppedPayer } from '../../storage/balances/staff-holds.ts'
 import { readPayments } from '../../storage/payments/payment-states.ts'
 import type { ApprovalSubject } from '../approvals/approval-subject.ts'
 import { dueOf, withdrawalOf } from '../payments/approve-payment.ts'
@@ -35,7 +35,7 @@ export function bulkPaymentSubject({ nudge }: { readonly nudge: () => void }): A
     async blocked({ client }, { subjectId }, decision) {
       const bulk = await lockBulk(client, subjectId)
       if (bulk?.status !== 'submitting')
-        return decision === 'approved' && (await hasFrozenPayer(client, subjectId)) ? frozenProblem('frozen') : null
+        return decision === 'approved' ? payingProblem(await stoppedPayer(client, subjectId), 'pay') : null
       return transitionProblem('The payments of the bulk payment are still being created.', bulk.status, AFTER_RUN)
     },
     async shapedBy({ client }, { subjectId }) {

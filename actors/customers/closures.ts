@@ -9,14 +9,13 @@
  */
 import { isEmpty } from '../../lib/balances/closing.ts'
 import type { Clock } from '../../lib/base/clock.ts'
-import type { CustomerStatus } from '../../lib/customers/status.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { cancelled } from '../../lib/scheduled-payments/schedule.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
 import { lockDetails } from '../../storage/accounts/account-requests.ts'
 import { plainArrayOrNull } from '../../storage/db/array-literal.ts'
 import { lockOpenBalances, type BalanceRecord } from '../../storage/balances/balance-changes.ts'
-import { homeOfCustomer } from '../../storage/customers/customers.ts'
+import { tellCustomerStatus } from '../../storage/customers/customer-rows.ts'
 import {
   endCustomer,
   hasMoneyUnderReview,
@@ -28,7 +27,6 @@ import {
 } from '../../storage/balances/closure.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { SYSTEM, writeAudit } from '../../storage/trail/trail.ts'
-import { writeEvent } from '../../storage/outbox/outbox.ts'
 import { lockSchedulesOfCustomer, withState } from '../../storage/scheduled-payments/scheduled-payments.ts'
 import { inTransaction, type TransactionClient } from '../../storage/db/transaction.ts'
 import { announceChange, discardQueued } from '../../storage/webhooks/webhook-endpoints.ts'
@@ -131,43 +129,4 @@ async function isDone(
   if (!balances.every((balance) => balance.status === 'closing' && isEmpty(balance, { subBalances: 0, underWay })))
     return false
   return underWay === 0 && !(await hasMoneyUnderReview(client, customerId))
-}
-
-/**
- * Writes the event that tells the operator of a customer's new status.
- *
- * @returns the customer's shard
- */
-export async function tellCustomerStatus(
-  client: TransactionClient,
-  {
-    customerId,
-    status,
-    previousStatus,
-    id,
-    now,
-  }: {
-    readonly customerId: string
-    readonly status: CustomerStatus
-    readonly previousStatus: CustomerStatus
-    readonly id: string
-    readonly now: number
-  },
-): Promise<number> {
-  const { operatorId, shard } = (await homeOfCustomer(client, customerId))!
-  await writeEvent(client, {
-    id,
-    createdAt: now,
-    customerId,
-    operatorId,
-    shard,
-    type: 'customer.status_changed',
-    object: 'customer',
-    objectId: customerId,
-    status,
-    previousStatus,
-    amount: null,
-    currency: null,
-  })
-  return shard
 }

@@ -1,16 +1,17 @@
 /** The operations on limits for the HTTP layer. */
-import { limitsJson, type CurrencyLimits } from '../../lib/customers/limits.ts'
-import { isCurrencyCode, type CurrencyCode } from '../../lib/base/currency.ts'
+import { limitsJson } from '../../lib/customers/limits.ts'
+import type { CurrencyCode } from '../../lib/base/currency.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import { moneyJson } from '../../lib/base/money.ts'
-import { refuseField, refuseNotFound } from '../../lib/base/problems.ts'
+import { refuseNotFound } from '../../lib/base/problems.ts'
 import { readLimits, readUsed, writeLimits, type LimitsRecord } from '../../storage/customers/customer-limits.ts'
 import { writeAudit } from '../../storage/trail/trail.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import type { SettingsDeps } from './settings-deps.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
 import { auditCaller } from '../commands/trail.ts'
-import type { CustomerLimits, CustomerLimitsWrite, LimitsWrite } from '../../lib/customers/customer-limits-schema.ts'
+import { limitsOfBody } from '../../lib/customers/limits-of-body.ts'
+import type { CustomerLimits, CustomerLimitsWrite } from '../../lib/customers/customer-limits-schema.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
 
 /** Reads the limits of a customer and the amounts used of them; null when there is no such customer. */
@@ -53,35 +54,6 @@ export async function updateCustomerLimits(
   const found = await getCustomerLimits(deps, customerId)
   if (found === null) throw new Error(`The customer ${customerId} has vanished.`)
   return found
-}
-
-/** Reads limits from `path` of a request body. @throws ProblemError `validation-error` */
-export function limitsOfBody(limits: LimitsWrite, path: string): CurrencyLimits[] {
-  const terms = limits.map((limit, index) => termsOf(limit, `${path}/${index}`))
-  const seen = new Set<string>()
-  for (const [index, { currency }] of terms.entries()) {
-    if (seen.has(currency)) refuseField(`${path}/${index}/currency`, 'invalid_value', 'Each currency once.')
-    seen.add(currency)
-  }
-  return terms
-}
-
-function termsOf(
-  { currency, single = null, daily = null, monthly = null }: LimitsWrite[number],
-  path: string,
-): CurrencyLimits {
-  if (!isCurrencyCode(currency)) refuseField(`${path}/currency`, 'invalid_value', 'No such currency.')
-  const amount = (name: string, money: { readonly amountMinor: string; readonly currency: string } | null) => {
-    if (money !== null && money.currency !== currency)
-      refuseField(`${path}/${name}/currency`, 'currency_mismatch', `The limit is in ${currency}.`)
-    return money === null ? null : BigInt(money.amountMinor)
-  }
-  return {
-    currency,
-    single: amount('single', single),
-    daily: amount('daily', daily),
-    monthly: amount('monthly', monthly),
-  }
 }
 
 function view(

@@ -1,11 +1,12 @@
 /** Requests the closure of a customer, and withdraws it. */
 import type { CustomerStatus } from '../../lib/customers/status.ts'
 import { refuseTransition } from '../../lib/base/problems.ts'
-import { tellCustomerStatus } from './closures.ts'
+import { tellCustomerStatus } from '../../storage/customers/customer-rows.ts'
 import {
   deleteClosure,
   insertClosure,
   lockCustomer,
+  moveBalances,
   moveCustomer,
   openBusiness,
 } from '../../storage/balances/closure.ts'
@@ -32,9 +33,10 @@ export async function requestClosure(deps: SettingsDeps, by: Caller<'person'>): 
     if (status !== 'active' && status !== 'restricted') {
       refuseTransition(`The customer is ${status}.`, status, CLOSABLE)
     }
-    await moveCustomer(client, customerId, { from: 'active', to: 'closing', now })
+    await moveCustomer(client, customerId, { to: 'closing', now })
+    await moveBalances(client, customerId, { from: 'active', to: 'closing', now })
     await requireNoOpenBusiness(client, customerId, status)
-    await insertClosure(client, { customerId, by: by.session.userId, now })
+    await insertClosure(client, { customerId, previousStatus: status, by: by.session.userId, now })
     await tellCustomerStatus(client, {
       customerId,
       status: 'closing',
@@ -53,7 +55,7 @@ export async function requestClosure(deps: SettingsDeps, by: Caller<'person'>): 
 }
 
 /**
- * Withdraws the closure, until the accounts of the customer are being closed.
+ * Withdraws the closure, until the accounts of the customer are being closed. A customer that was restricted is so again.
  *
  * @throws ProblemError `invalid-transition`
  */
@@ -63,12 +65,13 @@ export async function withdrawClosure(deps: SettingsDeps, by: Caller<'person'>):
     const { client, ids, now } = tx
     const status = await lockCustomer(client, customerId)
     if (status !== 'closing') refuseTransition(`The customer is ${status}.`, status, ['closing'])
-    if (await deleteClosure(client, customerId))
-      refuseTransition('The accounts of the customer are being closed.', status, ['closing'])
-    await moveCustomer(client, customerId, { from: 'closing', to: 'active', now })
+    const { begun, previousStatus } = await deleteClosure(client, customerId)
+    if (begun) refuseTransition('The accounts of the customer are being closed.', status, ['closing'])
+    await moveCustomer(client, customerId, { to: previousStatus, now })
+    await moveBalances(client, customerId, { from: 'closing', to: 'active', now })
     await tellCustomerStatus(client, {
       customerId,
-      status: 'active',
+      status: previousStatus,
       previousStatus: status,
       id: ids.next(),
       now,
@@ -77,7 +80,7 @@ export async function withdrawClosure(deps: SettingsDeps, by: Caller<'person'>):
       action: 'closure.withdrawn',
       object: { type: 'customer', id: customerId },
       before: { status },
-      after: { status: 'active' },
+      after: { status: previousStatus },
     })
   })
 }

@@ -31,8 +31,8 @@ import type { ApprovalTx, Ending } from '../../storage/approvals/approvals.ts'
 import type { ExchangeFactsCache } from '../../storage/exchange/exchange-facts.ts'
 import { readExchange } from '../../storage/exchange/exchanges.ts'
 import type { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
-import { frozenProblem } from '../../lib/balances/staff-hold.ts'
-import { balanceStatus } from '../../storage/balances/staff-holds.ts'
+import { payingProblem } from '../../lib/balances/staff-hold.ts'
+import { payingBalance } from '../../storage/balances/staff-holds.ts'
 import { takeAvailable } from '../../storage/balances/balance-funds.ts'
 import type { ApprovalSubject, SubjectOutcome } from '../approvals/approval-subject.ts'
 import type { FxPartner } from '../providers/fx.ts'
@@ -67,7 +67,9 @@ export function exchangeSubject(options: ExchangeSubjectOptions): ApprovalSubjec
     async blocked({ client }, { subjectId }, decision) {
       if (decision === 'rejected') return null
       const exchange = await readExchange(client, subjectId)
-      return exchange === null ? null : frozenProblem(await balanceStatus(client, exchange.exchange.sellBalanceId))
+      return exchange === null
+        ? null
+        : payingProblem(await payingBalance(client, exchange.exchange.sellBalanceId), 'move')
     },
     async ended(tx, approval, ending): Promise<SubjectOutcome> {
       const state = await readExchange(tx.client, approval.subjectId)
@@ -146,7 +148,7 @@ async function takeDeposit(
 ): Promise<DepositPaid | null> {
   if (deposit == null || amount === null || amount === 0n) return null
   if (!(await takeAvailable(client, deposit.balanceId, amount))) return null
-  if ((await balanceStatus(client, deposit.balanceId)) !== 'active') return null
+  if ((await payingBalance(client, deposit.balanceId))?.status !== 'active') return null
   return {
     ...deposit,
     accounts: await accountsOfContract({ accounts: accounts.within(client) }, contract),

@@ -2,12 +2,7 @@
  * Invites a person, and sends or withdraws an invitation again. An invitation is a link to an address of a domain that
  * the customer has approved.
  */
-import {
-  generateInvitationToken,
-  INVITATION_MS,
-  invitationPath,
-  invitationTokenHash,
-} from '../../lib/identity/invitation.ts'
+import { INVITATION_MS, invitationMail, newLink } from '../../lib/identity/invitation.ts'
 import { emailKey } from '../../lib/identity/password-rules.ts'
 import { refuse, refuseField, refuseNotFound, refuseTransition } from '../../lib/base/problems.ts'
 import * as rows from '../../storage/identity/members.ts'
@@ -16,7 +11,6 @@ import { operatorOfCustomer } from '../../storage/customers/customers.ts'
 import { readSetting } from '../../storage/customers/settings.ts'
 import { through, type TransactionClient } from '../../storage/db/transaction.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
-import type { IdentityDeps } from './identity-deps.ts'
 import { auditCaller } from '../commands/trail.ts'
 import { recordChange } from '../commands/changes.ts'
 import type { Invitation, InvitationCreate } from '../../lib/identity/member-schema.ts'
@@ -37,7 +31,7 @@ export async function invite(
 ): Promise<Versioned<Invitation>> {
   const customerId = by.tenant.id
   const id = deps.ids.next()
-  const { token, tokenSha256 } = newLink(deps)
+  const { token, tokenSha256 } = newLink(deps.random)
   if (role === 'owner') requireOwner(by)
   await changeMembers(deps, customerId, async (tx) => {
     const { client, now } = tx
@@ -79,7 +73,7 @@ export async function invite(
     })
   })
   const { tenant } = (await invitationRows.invitationByToken(deps.database.pool, tokenSha256)) ?? refuseNotFound()
-  sendLink(deps, email, tenant.name, by, token)
+  send(deps, { email, tenantName: tenant.name, byName: by.session.name, token })
   return await found(deps.reads.getInvitation(customerId, id))
 }
 
@@ -90,7 +84,7 @@ export async function resendInvitation(
   id: string,
 ): Promise<Versioned<Invitation>> {
   const customerId = by.tenant.id
-  const { token, tokenSha256 } = newLink(deps)
+  const { token, tokenSha256 } = newLink(deps.random)
   const invitation = await changeMembers(deps, customerId, async (tx) => {
     const { client, now } = tx
     const one = (await invitationRows.lockInvitation(client, customerId, id)) ?? refuseNotFound()
@@ -112,7 +106,7 @@ export async function resendInvitation(
     })
     return one
   })
-  sendLink(deps, invitation.email, invitation.tenant.name, by, token)
+  send(deps, { email: invitation.email, tenantName: invitation.tenant.name, byName: by.session.name, token })
   return await found(deps.reads.getInvitation(customerId, id))
 }
 
@@ -139,29 +133,10 @@ export async function revokeInvitation(deps: MemberDeps, by: Caller<'person'>, i
   })
 }
 
-function newLink({ random }: IdentityDeps): { readonly token: string; readonly tokenSha256: string } {
-  const token = generateInvitationToken(random)
-  return { token, tokenSha256: invitationTokenHash(token) }
-}
-
-function sendLink(
-  { mailer, log }: IdentityDeps,
-  email: string,
-  tenantName: string,
-  by: Caller<'person'>,
-  token: string,
-): void {
+/** Mails a link without waiting for the mail; the invitation can be sent again. */
+function send({ mailer, log }: MemberDeps, link: Parameters<typeof invitationMail>[0]): void {
   mailer
-    .send({
-      to: email,
-      subject: `${by.session.name} invites you to ${tenantName}`,
-      text: [
-        `${by.session.name} invites you to work for ${tenantName}. The link is good for seven days:`,
-        '',
-        `  GET  ${invitationPath(token)}`,
-        `  POST ${invitationPath(token)}/accept`,
-      ].join('\r\n'),
-    })
+    .send(invitationMail(link))
     .catch((error: unknown) => log.warn({ err: error }, 'an invitation could not be mailed'))
 }
 

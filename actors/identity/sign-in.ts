@@ -17,6 +17,7 @@ import type { Caller } from '../../lib/identity/caller.ts'
 import type { IdentityDeps } from './identity-deps.ts'
 import { auditPerson } from '../commands/trail.ts'
 import { recordPersonalChange, runChange } from '../commands/changes.ts'
+import { beginOnboarding } from '../customers/begin-onboarding.ts'
 import { answerChallenge, offerOf } from './challenges.ts'
 import { answerOf, type ChallengeVerify } from '../../lib/identity/step-up-schema.ts'
 import type { SignIn } from '../../lib/identity/session-schema.ts'
@@ -76,16 +77,19 @@ export async function signIn(
       return { session: openedSession(sessionId, token, expiresAt, { ...offer, challengeId }), mails: [] }
     }
     await clearFailures(client, attemptKey(body.email))
-    await recordPersonalChange(
-      { client, ids, now },
-      { actor: { type: 'member', id: person.userId, name: person.name }, address: source.address, requestId },
-      {
-        action: 'session.created',
-        object: { type: 'session', id: sessionId },
-        before: null,
-        after: { deviceName: body.deviceName ?? null, mfa: false },
-      },
-    )
+    const tx = { client, ids, now }
+    const by = {
+      actor: { type: 'member' as const, id: person.userId, name: person.name },
+      address: source.address,
+      requestId,
+    }
+    await recordPersonalChange(tx, by, {
+      action: 'session.created',
+      object: { type: 'session', id: sessionId },
+      before: null,
+      after: { deviceName: body.deviceName ?? null, mfa: false },
+    })
+    await beginOnboarding(tx, person.userId, by)
     return {
       session: openedSession(sessionId, token, expiresAt),
       mails: await tellOfNewLogin(client, ids, { sessionId, userId: person.userId, now }),
@@ -125,6 +129,7 @@ export async function verifyMfa(
       before: null,
       after: { mfa: true, method },
     })
+    await beginOnboarding(tx, session.userId, auditPerson(by))
     const alerts = await tellOfNewLogin(client, ids, { sessionId: session.id, userId: session.userId, now })
     return {
       kind: 'opened' as const,

@@ -10,7 +10,7 @@ import { flagsOf, type Feature } from '../../lib/operators/features.ts'
 import type { RailLimits } from '../../lib/rails/rail-limits.ts'
 import { refuseNotFound } from '../../lib/base/problems.ts'
 import { writeDefaultLimits } from '../../storage/customers/customer-limits.ts'
-import { FeatureCache } from '../../storage/operators/feature-cache.ts'
+import { createFeatureCache } from '../../storage/operators/feature-cache.ts'
 import { readRailLimits, writeRailLimits } from '../../storage/operators/rail-limits.ts'
 import { readOperator, writeOperator, type OperatorRecord } from '../../storage/operators/operators.ts'
 import { inTransaction, type TransactionClient } from '../../storage/db/transaction.ts'
@@ -76,7 +76,7 @@ export interface OperatorService {
 export function createOperatorService(node: Node): OperatorService {
   const { database, listener, ids, clock, sandbox } = node
   const listeners: (() => void)[] = []
-  const features = new FeatureCache(database)
+  const features = createFeatureCache(database)
   const forget = () => {
     features.forgetAll()
     for (const listener of listeners) listener()
@@ -121,7 +121,8 @@ export function createOperatorService(node: Node): OperatorService {
         })
         return await reads.getOperator(by.tenant.id)
       },
-      async updateSettings(by, { recipients, limits, compliance, payments, pricing, rails, exchange }, expected) {
+      async updateSettings(by, body, expected) {
+        const { recipients, limits, compliance, payments, pricing, rails, exchange } = body
         const wanted = defaultLimitsOfBody(limits)
         const railLimits = rails?.limits === undefined ? null : railLimitsOfBody(rails.limits)
         await change(by, 'operator_settings.updated', expected, async (client, before, now) => {
@@ -138,6 +139,7 @@ export function createOperatorService(node: Node): OperatorService {
             payments: { ...before.payments, ...payments },
             pricing: prices,
             exchange: termsAfter(before.exchange, exchange),
+            apiKeyInvitationDomains: body.apiKeyInvitationDomains ?? before.apiKeyInvitationDomains,
           }
           return { next, was, is: await settingsOf(client, { ...before, ...next }) }
         })
@@ -161,7 +163,15 @@ interface Change {
   readonly next: Partial<
     Pick<
       OperatorRecord,
-      'name' | 'recipients' | 'compliance' | 'payments' | 'pricing' | 'railLimits' | 'exchange' | 'features'
+      | 'name'
+      | 'recipients'
+      | 'compliance'
+      | 'payments'
+      | 'pricing'
+      | 'railLimits'
+      | 'exchange'
+      | 'features'
+      | 'apiKeyInvitationDomains'
     >
   >
   readonly was: object
@@ -183,7 +193,7 @@ function createReads({
   database,
   features,
   sandbox,
-}: Pick<Node, 'database' | 'sandbox'> & { readonly features: FeatureCache }): OperatorReads {
+}: Pick<Node, 'database' | 'sandbox'> & { readonly features: ReturnType<typeof createFeatureCache> }): OperatorReads {
   return {
     async getOperator(id) {
       const record = existing(await readOperator(database.pool, id))

@@ -11,7 +11,7 @@ import { railLimitsJson } from '../../storage/operators/rail-limits.ts'
 import { chooseTemplate, readTemplate } from '../../storage/pricing/pricing.ts'
 import type { OperatorRecord } from '../../storage/operators/operators.ts'
 import type { TransactionClient } from '../../storage/db/transaction.ts'
-import { limitsOfBody } from '../customers/customer-limits.ts'
+import { limitsOfBody } from '../../lib/customers/limits-of-body.ts'
 import type { OperatorSettings, OperatorSettingsUpdate } from '../../lib/operators/operator-schema.ts'
 
 /** Reads the default limits of a body, by type of customer; null removes them. @throws ProblemError */
@@ -95,7 +95,7 @@ export function termsAfter(before: ExchangeTerms, change: OperatorSettingsUpdate
 /** Reads the settings of an operator in the form of the API. */
 export async function settingsOf(
   client: Pick<TransactionClient, 'query'>,
-  { id, recipients, compliance, payments, pricing, railLimits, exchange }: OperatorRecord,
+  { id, recipients, compliance, payments, pricing, railLimits, exchange, apiKeyInvitationDomains }: OperatorRecord,
 ): Promise<Omit<OperatorSettings, 'updatedBy' | 'updatedAt'>> {
   const byType = await readDefaultLimits(client, id)
   const limitsOf = (limits: readonly CurrencyLimits[] | undefined) =>
@@ -117,5 +117,6 @@ export async function settingsOf(
     pricing,
     rails: { limits: railLimitsView(railLimits) },
     exchange: { ...exchange, minSellEur: exchange.minSellEur.toString() },
+    apiKeyInvitationDomains: [...apiKeyInvitationDomains],
   }
 }

@@ -3,8 +3,8 @@ import type { ApprovalRecord } from '../../lib/approvals/approval.ts'
 import { withdrawExchange } from '../../lib/exchange/approval.ts'
 import type { Effects } from '../../lib/decisions/effects.ts'
 import type { Conversion } from '../../lib/payments/conversion.ts'
-import { frozenProblem } from '../../lib/balances/staff-hold.ts'
-import { balanceStatus } from '../../storage/balances/staff-holds.ts'
+import { payingProblem } from '../../lib/balances/staff-hold.ts'
+import { payingBalance } from '../../storage/balances/staff-holds.ts'
 import { movePayment } from '../../lib/payments/payment-moves.ts'
 import type { PaymentCommand, PaymentState, Withdrawal } from '../../lib/payments/payment-state.ts'
 import { dueTiming } from '../../lib/rails/timing.ts'
@@ -60,7 +60,7 @@ export function paymentSubject({
     async blocked({ client }, { subjectId }, decision) {
       if (decision === 'rejected') return null
       const payment = await readPayment(client, subjectId)
-      return payment === null ? null : frozenProblem(await balanceStatus(client, payment.payingBalanceId))
+      return payment === null ? null : payingProblem(await payingBalance(client, payment.payingBalanceId), 'pay')
     },
     async changed({ client }, { payload }) {
       const { recipientId, recipientDigest } = JSON.parse(payload as string) as Payload

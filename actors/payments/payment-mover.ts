@@ -23,8 +23,8 @@ import type { Rail } from '../../lib/rails/rails.ts'
 /** The facts that a move of a payment needs beside its state, with the payment's rail. */
 export interface PaymentContext extends Omit<PaymentMoveContext, 'ids'> {
   readonly rail: Rail
-  /** Whether the balance that pays is frozen. */
-  readonly isFrozen: boolean
+  /** Whether the balance that pays is frozen, or its customer restricted or suspended. */
+  readonly isStopped: boolean
 }
 
 /** A move of a payment or of its recall, before it gets its seed. */
@@ -74,12 +74,12 @@ export class PaymentMover {
     const places = await placesOfPayments(database, ids)
     const now = clock.now()
     const contexts = new Map<string, PaymentContext>()
-    for (const { id, operatorId, connectionId, currency, rail, isFrozen } of places) {
+    for (const { id, operatorId, connectionId, currency, rail, isStopped } of places) {
       contexts.set(id, {
         accounts: await accounts.accounts({ operatorId, connectionId, currency }),
         valueDate: railDate(rail, now),
         rail,
-        isFrozen,
+        isStopped,
       })
     }
     return contexts

@@ -345,7 +345,7 @@ export class PaymentQueue {
         if (context === undefined) return Promise.resolve(null)
         if (hit !== undefined) return this.#mover.ask(id, shard, { kind: 'hold', hit })
         // Its row stays, and is read again when the freeze ends.
-        if (context.isFrozen) return Promise.resolve(null)
+        if (context.isStopped) return Promise.resolve(null)
         const payee = payees.get(id)
         return this.#mover.ask(
           id,

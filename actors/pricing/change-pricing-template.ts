@@ -101,7 +101,7 @@ export async function changeTemplate(
     await updateTemplate(
       client,
       { id, operatorId: by.tenant.id, ...next, by: by.session.userId, now: clock.now() },
-      before.isDefault,
+      before.isDefault || before.isChosen,
     )
     const { name: wasName, rules: wasRules } = templateJson(before)
     await audit(deps, client, by, 'pricing_template.updated', id, {
@@ -112,7 +112,7 @@ export async function changeTemplate(
 }
 
 /**
- * Deletes a price list that is not the operator's default.
+ * Deletes a price list that holds for no customer.
  *
  * @throws ProblemError `not-found`, `precondition-failed`, `invalid-transition`
  */
@@ -126,6 +126,7 @@ export async function removeTemplate(
   await inTransaction(database, async (client) => {
     const before = await lockTemplate(client, by, id, expected)
     if (before.isDefault) refuseTransition("The list holds for the operator's customers.", 'default', [])
+    if (before.isChosen) refuseTransition('The list holds for some customers.', 'chosen', [])
     await deleteTemplate(client, by.tenant.id, id)
     await audit(deps, client, by, 'pricing_template.deleted', id, { before: { name: before.name } })
   })

@@ -199,6 +199,7 @@ function balanceState(row: unknown[]): BalanceState {
     limits: null,
     fees: [],
     calendar: null,
+    customerStatus: 'active',
     railVersion: 1,
   }
 }

@@ -60,7 +60,7 @@ export const decideApproval = route({
   body: DecisionCreate,
   exists: async (tenant, { approvalId }, { approvals }) => await approvals.approvalExists(tenant, approvalId),
   success: { status: 200, description: 'The approval with the decision.', schema: Approval, etag: true },
-  problems: ['invalid-transition', 'approval-subject-changed'],
+  problems: ['invalid-transition', 'approval-subject-changed', 'customer-restricted'],
   handle: ({ caller, params, command, expectedVersion }, { approvals }) =>
     approvals.decide(caller, params.approvalId, command, expectedVersion),
 })

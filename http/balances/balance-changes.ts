@@ -33,13 +33,14 @@ export const openBalance = route({
   method: 'post',
   path: '/balances',
   operationId: 'openBalance',
+  money: 'prepare',
   summary: 'Open a balance',
   description:
     'The customer must have enabled the currency. The first balance in a currency is its default. A balance ' +
     'can receive money from outside once it has account details.',
   body: BalanceOpen,
   success: { status: 201, description: 'The balance.', schema: Balance, etag: true, location: true },
-  problems: ['customer-not-active', 'limit-reached'],
+  problems: ['limit-reached'],
   handle: ({ caller, command }, { balances }) => balances.open(caller, command),
 })
 
@@ -68,6 +69,7 @@ export const closeBalance = route({
   method: 'post',
   path: '/balances/{balanceId}/close',
   operationId: 'closeBalance',
+  money: 'move',
   summary: 'Close a balance',
   description:
     'A balance can be closed when it is empty and has no holds and no orders under way. The request may move ' +
@@ -86,6 +88,7 @@ export const requestAccountDetails = route({
   method: 'post',
   path: '/balances/{balanceId}/details',
   operationId: 'requestAccountDetails',
+  money: 'prepare',
   summary: 'Request account details for a balance',
   description:
     'The details are `pending`, without identifiers, until the bank has opened the account. They replace ' +

@@ -86,6 +86,7 @@ export const createBulkPayment = route({
   method: 'post',
   path: '/bulk-payments',
   operationId: 'createBulkPayment',
+  money: 'pay',
   tag: 'payments',
   summary: 'Upload a file of payments',
   description:

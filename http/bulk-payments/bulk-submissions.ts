@@ -6,6 +6,7 @@ export const submitBulkPayment = route({
   method: 'post',
   path: '/bulk-payments/{bulkPaymentId}/submit',
   operationId: 'submitBulkPayment',
+  money: 'pay',
   tag: 'payments',
   summary: 'Submit a bulk payment',
   description:

@@ -37,13 +37,7 @@ const DRAWN = {
   location: true,
 } as const
 const DRAWING_PROBLEMS = ['insufficient-funds', 'invalid-transition', 'duplicate-external-id'] as const
-const OPENING_PROBLEMS = [
-  'quote-expired',
-  'invalid-transition',
-  'duplicate-external-id',
-  'customer-not-active',
-  'limit-exceeded',
-] as const
+const OPENING_PROBLEMS = ['quote-expired', 'invalid-transition', 'duplicate-external-id', 'limit-exceeded'] as const
 
 // ── Forwards
 // ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -66,6 +60,7 @@ export const createForwardContract = route({
   method: 'post',
   path: '/forward-contracts',
   operationId: 'createForwardContract',
+  money: 'move',
   summary: 'Create a forward contract',
   description:
     'Takes a quote of the kind `forward`. A forward that needs a deposit waits for it, and is cancelled when ' +
@@ -95,6 +90,7 @@ export const payForwardDeposit = route({
   method: 'post',
   path: '/forward-contracts/{exchangeId}/deposit',
   operationId: 'payForwardDeposit',
+  money: 'move',
   summary: 'Pay the deposit of a forward',
   description: 'Pays the first deposit or a margin call, in full or in part.',
   body: ForwardDeposit,
@@ -123,6 +119,7 @@ export const createForwardDrawdown = route({
   method: 'post',
   path: '/forward-contracts/{exchangeId}/drawdowns',
   operationId: 'createForwardDrawdown',
+  money: 'move',
   summary: 'Create a drawdown from a forward',
   description:
     'Takes an amount of either currency, at the rate of the contract. The last drawdown takes exactly the ' +
@@ -155,6 +152,7 @@ export const createHeldRate = route({
   method: 'post',
   path: '/held-rates',
   operationId: 'createHeldRate',
+  money: 'move',
   summary: 'Hold a rate',
   description:
     'Takes a quote of the kind `held_rate`. Drawdowns are optional; the amount that is not drawn by ' +
@@ -196,6 +194,7 @@ export const createHeldRateDrawdown = route({
   method: 'post',
   path: '/held-rates/{exchangeId}/drawdowns',
   operationId: 'createHeldRateDrawdown',
+  money: 'move',
   summary: 'Create a drawdown from a held rate',
   description:
     'Takes an amount of either currency, at the held rate. The last drawdown takes exactly the remaining amount.',

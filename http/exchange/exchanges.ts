@@ -47,6 +47,7 @@ export const createQuote = route({
   method: 'post',
   path: '/exchanges/quotes',
   operationId: 'createQuote',
+  money: 'move',
   summary: 'Create a firm quote',
   description:
     'A quote is valid until `expiresAt` and can be used once. One side is fixed; the other side follows from ' +
@@ -76,6 +77,7 @@ export const refreshQuote = route({
   method: 'post',
   path: '/exchanges/quotes/{quoteId}/refresh',
   operationId: 'refreshQuote',
+  money: 'move',
   summary: 'Renew a quote on the same terms',
   description: 'The old quote stays valid until its own `expiresAt`.',
   success: QUOTED,
@@ -128,6 +130,7 @@ export const createExchange = route({
   method: 'post',
   path: '/exchanges',
   operationId: 'createExchange',
+  money: 'move',
   summary: 'Create an exchange from a quote',
   description:
     'Takes a quote of any kind. A spot exchange debits the sold amount at once and is `processing` until the ' +
@@ -146,7 +149,6 @@ export const createExchange = route({
     'invalid-transition',
     'insufficient-funds',
     'duplicate-external-id',
-    'customer-not-active',
     'limit-reached',
     'limit-exceeded',
     'provider-error',

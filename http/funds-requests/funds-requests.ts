@@ -50,6 +50,7 @@ export const createFundsRequest = route({
   method: 'post',
   path: '/funds-requests',
   operationId: 'createFundsRequest',
+  money: 'prepare',
   summary: 'Create a funds request',
   description:
     'The payer gets a link and quotes the reference; incoming payments on the balance with the reference are ' +
@@ -106,6 +107,7 @@ export const remindFundsRequest = route({
   method: 'post',
   path: '/funds-requests/{fundsRequestId}/remind',
   operationId: 'remindFundsRequest',
+  money: 'prepare',
   summary: 'Remind the payer by mail',
   description: 'At most once a day and five times in all.',
   scope: 'payments:write',

@@ -46,6 +46,7 @@ export const addMoney = route({
   method: 'post',
   path: '/add-money',
   operationId: 'addMoney',
+  money: 'prepare',
   tag: 'payments',
   summary: 'Add money to a balance',
   description:
@@ -68,7 +69,6 @@ export const addMoney = route({
     'quote-expired',
     'invalid-transition',
     'limit-exceeded',
-    'customer-not-active',
     'limit-reached',
     'feature-disabled',
     'provider-error',

@@ -22,6 +22,7 @@ export function problemsOf(route: Route): ProblemSlug[] {
   // A key that calls an operation for people gets the same problem.
   if (route.scope !== null || route.callers === 'session' || route.callers === 'staff') slugs.push('insufficient-scope')
   if (route.stepUp !== undefined) slugs.push('step-up-required')
+  if (route.money !== undefined) slugs.push('customer-restricted', 'customer-not-active')
   if (route.sandbox !== undefined || route.feature !== undefined) slugs.push('feature-disabled')
   if (route.ifMatch !== undefined) slugs.push('precondition-failed')
   if (route.ifMatch === true) slugs.push('precondition-required')
@@ -41,6 +42,7 @@ const PROBLEM_MEMBERS: Partial<Record<ProblemSlug, Json>> = {
   'session-expired': { reason: 'idle' },
   'insufficient-scope': { requiredScope: 'payments:write' },
   'step-up-required': { action: 'api_key.create', challengeUrl: '/v1/step-up/challenges' },
+  'customer-not-active': { customerStatus: 'draft' },
   'invalid-transition': { currentStatus: 'completed', allowed: ['draft'] },
   'insufficient-funds': {
     available: { amountMinor: '9000', currency: 'EUR' },

@@ -59,6 +59,7 @@ export const createRecipient = route({
   method: 'post',
   path: '/recipients',
   operationId: 'createRecipient',
+  money: 'prepare',
   tag: 'recipients',
   summary: 'Create a recipient',
   description:
@@ -88,6 +89,7 @@ export const updateRecipient = route({
   method: 'patch',
   path: '/recipients/{recipientId}',
   operationId: 'updateRecipient',
+  money: 'prepare',
   tag: 'recipients',
   summary: 'Change a recipient',
   description:
@@ -158,6 +160,7 @@ export const verifyRecipient = route({
   method: 'post',
   path: '/recipients/{recipientId}/verify',
   operationId: 'verifyRecipient',
+  money: 'prepare',
   tag: 'recipients',
   summary: 'Check the name of a recipient with its bank',
   description:

@@ -5,6 +5,7 @@
 import type { Static, TSchema } from 'typebox'
 import type { Capability, Scope } from '../../lib/identity/capabilities.ts'
 import type { StepUpAction } from '../../lib/identity/step-up.ts'
+import type { MoneyUse } from '../../lib/customers/money-access.ts'
 import type { Feature } from '../../lib/operators/features.ts'
 import type { ProblemSlug } from '../../lib/base/problems.ts'
 import type { ListDeclaration, ListQuery } from '../../lib/contract/list.ts'
@@ -188,6 +189,11 @@ export interface RouteDeclaration<
   readonly sandbox?: 'only' | 'simulation'
   /** The feature that the operator can switch off together with this operation. Only where there is a tenant. */
   readonly feature?: Feature
+  /**
+   * How the operation uses the money of the customer that is the tenant; the customer's status may refuse it
+   * (lib/customers/money-access.ts). Absent: no status refuses the operation.
+   */
+  readonly money?: MoneyUse
   readonly idempotency: 'required' | 'optional' | 'none'
   readonly list?: List
   /** Plain query parameters: an object of optional or required text schemas. */

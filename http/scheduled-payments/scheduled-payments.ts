@@ -46,6 +46,7 @@ export const createScheduledPayment = route({
   method: 'post',
   path: '/scheduled-payments',
   operationId: 'createScheduledPayment',
+  money: 'pay',
   tag: 'payments',
   summary: 'Schedule payments',
   description:
@@ -133,6 +134,7 @@ export const resumeScheduledPayment = route({
   method: 'post',
   path: `${PATH}/resume`,
   operationId: 'resumeScheduledPayment',
+  money: 'pay',
   tag: 'payments',
   summary: 'Resume a scheduled payment',
   description:

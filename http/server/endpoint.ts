@@ -4,7 +4,7 @@
  *   failures of the client's address 429 → credential 401 → address 403 → tenant 400/403 → limits 429 → caller, scope
  *   or capability 403 → step-up 403 → path, query and header syntax 400 → Idempotency-Key 400, If-Match 428 → content
  *   type 415, slow body 408, JSON 400 → full node 503 → recorded answer of the key → resource in the path 404 →
- *   If-Match 412 → body 422 → the handler.
+ *   If-Match 412 → body 422 → status of the customer 403, 409 → the handler.
  *
  * A request is not a command under way until its body has arrived whole (http/access/admission.ts,
  * http/access/arrivals.ts).
@@ -17,7 +17,7 @@
  */
 import type { Context, Middleware } from 'koa'
 import type { ReadUpload } from '../../actors/documents/uploads.ts'
-import { type FieldError, ProblemError, refuse, refuseNotFound } from '../../lib/base/problems.ts'
+import { type FieldError, type Problem, ProblemError, refuse, refuseNotFound } from '../../lib/base/problems.ts'
 import type { AnswerBytes } from '../../lib/commands/answer.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 import type { Idempotency, IdempotencyRecord } from '../../lib/commands/command.ts'
@@ -134,6 +134,13 @@ class Endpoint {
       }
       request.body = value
     }
+    if (this.#route.money !== undefined) {
+      const barred = await this.#services.customers.moneyProblem((request.tenant as Tenant).id, this.#route.money)
+      if (barred !== null) {
+        send(context, request.requestId, await this.#refuseMoney(barred, request))
+        return
+      }
+    }
     // The deadline starts when the body has arrived, so a slow connection costs the client no time.
     request.deadline = this.#services.clock.now() + patienceMs(context)
     if (isForm) request.upload = this.#arrivingUpload(context, party, place)
@@ -198,6 +205,13 @@ class Endpoint {
       refuseNotFound()
     }
     throw new ProblemError({ slug: 'validation-error', detail: 'Some fields of the body are not valid.', errors })
+  }
+
+  /** Answers a request that the customer's status refuses: what was done before under its key stays done. */
+  async #refuseMoney(problem: Problem, request: RequestContext): Promise<AnswerBytes> {
+    const recorded = await this.#recordedAnswer(request)
+    if (recorded === null) throw new ProblemError(problem)
+    return recorded
   }
 
   /** Finds the recorded answer of the request's key; null for a request without a key, and a key without an answer. */

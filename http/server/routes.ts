@@ -19,6 +19,7 @@ import * as connectionCalendars from '../providers/connection-calendars.ts'
 import * as contracts from '../exchange/contracts.ts'
 import * as currencies from '../customers/currencies.ts'
 import * as customerLife from '../customers/customer-life.ts'
+import * as customers from '../customers/customers.ts'
 import * as customerSettings from '../customers/customer-settings.ts'
 import * as documents from '../documents/documents.ts'
 import { downloadFile } from '../documents/downloads.ts'
@@ -108,6 +109,7 @@ export const routes: readonly Route[] = [
   ...Object.values(approvals),
   ...Object.values(approvalPolicies),
   ...Object.values(currencies),
+  ...Object.values(customers),
   ...Object.values(customerSettings),
   ...Object.values(customerLife),
   ...Object.values(members),

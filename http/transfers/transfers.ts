@@ -25,6 +25,7 @@ export const createTransfer = route({
   method: 'post',
   path: '/transfers',
   operationId: 'createTransfer',
+  money: 'move',
   tag: 'payments',
   summary: 'Move money between two balances of the same currency',
   description:
@@ -43,7 +44,7 @@ export const createTransfer = route({
     etag: true,
     location: true,
   },
-  problems: ['insufficient-funds', 'duplicate-external-id', 'customer-not-active', 'limit-exceeded'],
+  problems: ['insufficient-funds', 'duplicate-external-id', 'limit-exceeded'],
   handle: ({ command }, { transfers }) => transfers.createTransfer(command),
 })
 

@@ -4,6 +4,7 @@
  */
 import type { PolicyTerms } from '../approvals/policy.ts'
 import type { PaymentLimits } from '../customers/limits.ts'
+import type { CustomerStatus } from '../customers/status.ts'
 import type { CalendarTerms } from '../rails/business-days.ts'
 import type { FeeRule } from '../pricing/fees.ts'
 
@@ -20,6 +21,8 @@ export interface BalanceState {
   readonly currency: string
   readonly name: string
   readonly status: 'active' | 'frozen' | 'closing' | 'closed'
+  /** Its changes raise the version of every balance of the customer, so decisions on an older status are fenced. */
+  readonly customerStatus: CustomerStatus
   /** Minor units: posted amount less held amount. */
   readonly available: bigint
   readonly version: bigint

@@ -54,6 +54,17 @@ export function invalid(balance: BalanceState | null, error: FieldError): Balanc
   }
 }
 
+/**
+ * Refuses a command on freshly loaded state (I4) and records nothing, because the refusal is none of the command: the
+ * same request may succeed when its cause has ended.
+ */
+export function unrecorded(
+  balance: BalanceState,
+  problem: Problem,
+): BalanceDecision<never> & { readonly refused: true } {
+  return { state: balance, reply: { kind: 'refused', problem, body: null }, effects: null, refused: true }
+}
+
 /** Refuses a command and records the refusal under its key, so that a repeat can never be approved (I5). */
 export function refuse(
   balance: BalanceState,

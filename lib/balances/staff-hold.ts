@@ -1,5 +1,7 @@
 /** Freezing of balances and holds by the operator's staff: the rules. Pure. */
 import type { BalanceStatus } from './closing.ts'
+import { moneyProblem, type MoneyUse } from '../customers/money-access.ts'
+import type { CustomerStatus } from '../customers/status.ts'
 import { type Problem, transitionProblem } from '../base/problems.ts'
 import type { HoldSubjectType } from '../decisions/effects.ts'
 
@@ -49,11 +51,21 @@ export function moveFreeze(
   return status === from ? { status: to } : { refused: transitionProblem(`The balance is ${status}.`, status, [from]) }
 }
 
-/** Returns the problem of an approval of something that a frozen balance would pay; null when it may be approved. */
-export function frozenProblem(status: BalanceStatus | null): Problem | null {
-  return status === 'frozen'
-    ? transitionProblem('The balance that pays is frozen; it can be approved when the freeze has ended.', status, [
+/** The facts of a balance that stop what it would pay. */
+export interface PayingBalance {
+  readonly status: BalanceStatus
+  readonly customerStatus: CustomerStatus
+}
+
+/**
+ * Returns the problem of an approval of something that a balance would pay, or exchange; null when it may be approved.
+ * A balance that does not exist stops nothing here.
+ */
+export function payingProblem(balance: PayingBalance | null, use: MoneyUse): Problem | null {
+  if (balance === null) return null
+  return balance.status === 'frozen'
+    ? transitionProblem('The balance that pays is frozen; it can be approved when the freeze has ended.', 'frozen', [
         'active',
       ])
-    : null
+    : moneyProblem(balance.customerStatus, use)
 }

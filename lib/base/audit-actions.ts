@@ -32,6 +32,13 @@ export const AUDIT_ACTIONS = {
     'compliance_hold.blocked',
   ],
   customer: [
+    'customer.created',
+    'customer.updated',
+    'customer.restricted',
+    'customer.suspended',
+    'customer.lifted',
+    'customer.risk_rated',
+    'customer.onboarding_begun',
     'customer.closed',
     'closure.requested',
     'closure.withdrawn',

@@ -14,6 +14,7 @@ const PATHS = {
   job: 'jobs',
   staff_hold: 'staff-holds',
   incoming_payment: 'incoming-payments',
+  customer: 'customers',
 } as const
 
 export type ResourceType = keyof typeof PATHS

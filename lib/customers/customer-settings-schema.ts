@@ -4,7 +4,7 @@ import { Nullable, PositiveMoney, Timestamp, Uuid, Words } from '../contract/pri
 
 const DOMAINS_MAX = 50
 /** Labels of letters, digits and hyphens, at least two labels, in lower case. */
-const DOMAIN = '^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.)+[a-z]{2,63}$'
+export const DOMAIN = '^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.)+[a-z]{2,63}$'
 
 /** The person who set the document and the time; both null until the first change. */
 const provenance = { updatedBy: Nullable(Uuid), updatedAt: Nullable(Timestamp) }

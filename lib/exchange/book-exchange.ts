@@ -8,7 +8,15 @@
 import { idsFrom } from '../base/ids.ts'
 import { timestamp } from '../base/clock.ts'
 import type { BalanceState } from '../balances/balance.ts'
-import { insufficientFunds, invalid, refuse, type BalanceDecision, type Recorded } from '../balances/decision.ts'
+import { moneyProblem } from '../customers/money-access.ts'
+import {
+  insufficientFunds,
+  invalid,
+  refuse,
+  unrecorded,
+  type BalanceDecision,
+  type Recorded,
+} from '../balances/decision.ts'
 import type { Effects } from '../decisions/effects.ts'
 import { together } from '../decisions/merge.ts'
 import type { Problem } from '../base/problems.ts'
@@ -64,6 +72,8 @@ export function bookExchange(
       message: `The quote sells ${quote.sellCurrency}, the balance is in ${balance.currency}.`,
     })
   }
+  const barred = moneyProblem(balance.customerStatus, 'move')
+  if (barred !== null) return unrecorded(balance, barred)
   if (balance.status !== 'active') {
     return {
       ...invalid(balance, { field: '/sellBalanceId', code: 'inactive', message: `The balance is ${balance.status}.` }),

@@ -5,7 +5,15 @@
 import { outcomeRecord } from '../decisions/outcome-record.ts'
 import { idsFrom } from '../base/ids.ts'
 import type { BalanceState } from '../balances/balance.ts'
-import { insufficientFunds, invalid, refuse, type BalanceDecision, type Recorded } from '../balances/decision.ts'
+import { moneyProblem } from '../customers/money-access.ts'
+import {
+  insufficientFunds,
+  invalid,
+  refuse,
+  unrecorded,
+  type BalanceDecision,
+  type Recorded,
+} from '../balances/decision.ts'
 import { together } from '../decisions/merge.ts'
 import type { Problem } from '../base/problems.ts'
 import { bookingOf, exchangeEvents, exchangeRow, exchangeUpdate, neededFor, type BookingContext } from './booking.ts'
@@ -66,6 +74,8 @@ export function drawContract(
       message: `The contract sells ${contract.sellCurrency}.`,
     })
   }
+  const barred = moneyProblem(balance.customerStatus, 'move')
+  if (barred !== null) return unrecorded(balance, barred)
   if (balance.status !== 'active')
     return {
       ...invalid(balance, { field: '/sellBalanceId', code: 'inactive', message: `The balance is ${balance.status}.` }),

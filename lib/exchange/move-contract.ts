@@ -5,7 +5,15 @@
 import { outcomeRecord } from '../decisions/outcome-record.ts'
 import { idsFrom } from '../base/ids.ts'
 import type { BalanceState } from '../balances/balance.ts'
-import { insufficientFunds, invalid, refuse, type BalanceDecision, type Recorded } from '../balances/decision.ts'
+import { moneyProblem } from '../customers/money-access.ts'
+import {
+  insufficientFunds,
+  invalid,
+  refuse,
+  unrecorded,
+  type BalanceDecision,
+  type Recorded,
+} from '../balances/decision.ts'
 import { contractAt, moveContract, type Contract, type ContractMove } from './contract.ts'
 import { exchangeBody } from './exchange.ts'
 import { contractAfter, contractEffects, type ContractContext } from './contract-effects.ts'
@@ -43,6 +51,8 @@ export function moveContractOf(
       message: `The deposit is in ${contract.sellCurrency}.`,
     })
   }
+  const barred = move.kind === 'deposit' ? moneyProblem(balance.customerStatus, 'move') : null
+  if (barred !== null) return unrecorded(balance, barred)
   if (move.kind === 'deposit' && balance.status !== 'active') {
     return {
       ...invalid(balance, { field: '/balanceId', code: 'inactive', message: `The balance is ${balance.status}.` }),

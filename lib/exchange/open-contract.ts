@@ -8,7 +8,15 @@
 import { outcomeRecord } from '../decisions/outcome-record.ts'
 import { MINUTE_MS } from '../base/clock.ts'
 import type { BalanceState } from '../balances/balance.ts'
-import { insufficientFunds, invalid, refuse, type BalanceDecision, type Recorded } from '../balances/decision.ts'
+import { moneyProblem } from '../customers/money-access.ts'
+import {
+  insufficientFunds,
+  invalid,
+  refuse,
+  unrecorded,
+  type BalanceDecision,
+  type Recorded,
+} from '../balances/decision.ts'
 import type { Effects } from '../decisions/effects.ts'
 import { idsFrom, type IdSource } from '../base/ids.ts'
 import { together } from '../decisions/merge.ts'
@@ -91,6 +99,8 @@ export function openContract(
       message: `The deposit is in ${contract.sellCurrency}.`,
     })
   }
+  const barred = moneyProblem(balance.customerStatus, 'move')
+  if (barred !== null) return unrecorded(balance, barred)
   if (balance.status !== 'active') {
     return {
       ...invalid(balance, {

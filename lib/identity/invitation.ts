@@ -1,6 +1,7 @@
 /** Links of invitations: a token of 256 random bits, valid once and for seven days, of which only the hash is stored. */
 import { DAY_MS } from '../base/clock.ts'
 import { hash } from 'node:crypto'
+import type { Mail } from '../notices/mail.ts'
 
 /** An invitation ends this long after it was sent. */
 export const INVITATION_MS = 7 * DAY_MS
@@ -19,3 +20,38 @@ export function invitationTokenHash(token: string): string {
 
 /** The path at which the invitation of a token is read, and below which it is accepted. */
 export const invitationPath = (token: string): string => `/v1/invitations/${token}`
+
+/** A new link: its token, and what is stored of it. */
+export interface InvitationLink {
+  readonly token: string
+  readonly tokenSha256: string
+}
+
+/** Makes a link; `random` as for a token. */
+export function newLink(random: (bytes: number) => Uint8Array): InvitationLink {
+  const token = generateInvitationToken(random)
+  return { token, tokenSha256: invitationTokenHash(token) }
+}
+
+/** Writes the mail of a link. */
+export const invitationMail = ({
+  email,
+  tenantName,
+  byName,
+  token,
+}: {
+  readonly email: string
+  readonly tenantName: string
+  /** The name of the person or key that invites. */
+  readonly byName: string
+  readonly token: string
+}): Mail => ({
+  to: email,
+  subject: `${byName} invites you to ${tenantName}`,
+  text: [
+    `${byName} invites you to work for ${tenantName}. The link is good for seven days:`,
+    '',
+    `  GET  ${invitationPath(token)}`,
+    `  POST ${invitationPath(token)}/accept`,
+  ].join('\r\n'),
+})

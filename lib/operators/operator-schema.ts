@@ -2,6 +2,7 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import type { Feature } from './features.ts'
 import { RECIPIENT_MODES } from '../approvals/policy.ts'
+import { DOMAIN } from '../customers/customer-settings-schema.ts'
 import { LimitsWrite } from '../customers/customer-limits-schema.ts'
 import {
   CurrencyCode,
@@ -108,6 +109,15 @@ const rails = {
   ),
 }
 
+const DOMAINS_MAX = 50
+const InvitationDomains = Type.Array(Type.String({ pattern: DOMAIN, examples: ['example.com'] }), {
+  maxItems: DOMAINS_MAX,
+  uniqueItems: true,
+  description:
+    'Domains in lower case at which API keys may invite the first owners of customers. With an empty list keys can ' +
+    'make no customers.',
+})
+
 const Limits = Nullable(
   Type.Array(
     Type.Object(
@@ -146,6 +156,7 @@ export const OperatorSettings = Type.Object(
     rails: Type.Object(rails, { title: 'OperatorRailSettings' }),
     pricing: Type.Object(pricing, { title: 'OperatorPricingSettings' }),
     exchange: Type.Object(exchange, { title: 'OperatorExchangeSettings' }),
+    apiKeyInvitationDomains: InvitationDomains,
     ...provenance,
   },
   { title: 'OperatorSettings' },
@@ -204,6 +215,7 @@ export const OperatorSettingsUpdate = Type.Object(
         { title: 'OperatorPricingSettingsUpdate', additionalProperties: false },
       ),
     ),
+    apiKeyInvitationDomains: Type.Optional(InvitationDomains),
   },
   {
     title: 'OperatorSettingsUpdate',

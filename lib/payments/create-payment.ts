@@ -9,7 +9,8 @@ import { idsFrom, type IdSource } from '../base/ids.ts'
 import { brokenLimit, countOutflow, unusedLimits } from '../customers/limits.ts'
 import type { BalanceState } from '../balances/balance.ts'
 import type { Effects } from '../decisions/effects.ts'
-import { insufficientFunds, invalid, refuse, type BalanceDecision } from '../balances/decision.ts'
+import { moneyProblem } from '../customers/money-access.ts'
+import { insufficientFunds, invalid, refuse, unrecorded, type BalanceDecision } from '../balances/decision.ts'
 import { together } from '../decisions/merge.ts'
 import { conversionFault, exchangeFor, quoteRefusal, type ConversionOrder } from './conversion.ts'
 import type { CreatePayment, PaymentCreated, RailsChanged } from './create-payment-command.ts'
@@ -66,6 +67,8 @@ export function createPayment(
       message: "The recipient's account belongs to the balance that pays.",
     })
   }
+  const barred = moneyProblem(balance.customerStatus, 'pay')
+  if (barred !== null) return unrecorded(balance, barred)
   if (balance.status !== 'active') {
     return {
       ...invalid(balance, {

@@ -2,12 +2,13 @@
  * The decision on a scheduled payment whose day has come, taken by the paying balance.
  *
  *   scheduled ──▶ processing (queued)   the funds are sufficient: they are held
- *       ├──▶ scheduled                  the funds are missing: decided again later
- *       ├──▶ failed                     the funds are missing at the end of the wait
+ *       ├──▶ scheduled                  the funds are missing, or the customer may not pay: decided again later
+ *       ├──▶ failed                     the same at the end of the wait
  *       └──▶ cancelled                  the recipient has changed
  */
 import { idsFrom } from '../base/ids.ts'
 import { brokenLimit, countOutflow } from '../customers/limits.ts'
+import { moneyProblem } from '../customers/money-access.ts'
 import type { BalanceState } from '../balances/balance.ts'
 import type { Effects } from '../decisions/effects.ts'
 import { timestamp } from '../base/clock.ts'
@@ -78,8 +79,9 @@ function shortage(
   balance: BalanceState,
   payment: PaymentRecord,
   now: number,
-): 'insufficient_funds' | 'amount_limit_exceeded' | null {
+): 'declined' | 'insufficient_funds' | 'amount_limit_exceeded' | null {
   const { amount, fee } = payment
+  if (moneyProblem(balance.customerStatus, 'pay') !== null) return 'declined'
   if (balance.status !== 'active' || balance.available < amount + fee) return 'insufficient_funds'
   return balance.limits !== null && brokenLimit(balance.limits, spendingOf(payment), now) !== null
     ? 'amount_limit_exceeded'

@@ -6,7 +6,15 @@ import { outcomeRecord } from '../decisions/outcome-record.ts'
 import { timestamp } from '../base/clock.ts'
 import type { CurrencyCode } from '../base/currency.ts'
 import type { BalanceState } from '../balances/balance.ts'
-import { insufficientFunds, invalid, refuse, type BalanceDecision, type Recorded } from '../balances/decision.ts'
+import { moneyProblem } from '../customers/money-access.ts'
+import {
+  insufficientFunds,
+  invalid,
+  refuse,
+  unrecorded,
+  type BalanceDecision,
+  type Recorded,
+} from '../balances/decision.ts'
 import type { Effects } from '../decisions/effects.ts'
 import { entry } from '../ledger/entry.ts'
 import { moneyJson } from '../base/money.ts'
@@ -124,6 +132,8 @@ export function createTransfer(
       message: `The balance is in ${balance.currency}.`,
     })
   }
+  const barred = moneyProblem(balance.customerStatus, 'move')
+  if (barred !== null) return unrecorded(balance, barred)
   if (balance.status !== 'active') {
     return {
       ...invalid(balance, { field: '/fromBalanceId', code: 'inactive', message: `The balance is ${balance.status}.` }),

@@ -2,6 +2,7 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { instant } from '../db/entity-types.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
+import type { CustomerStatus } from '../../lib/customers/status.ts'
 import type { BalanceState } from '../../lib/balances/balance.ts'
 import type { Balance as Shown } from '../../lib/balances/balance-schema.ts'
 
@@ -22,6 +23,8 @@ export const Balance = defineEntity({
     type: p.text().$type<Shown['type']>(),
     parentBalanceId: p.uuid().fieldName('parent_balance_id').nullable(),
     status: p.text().$type<BalanceState['status']>(),
+    // A copy: a commit of payments locks balances, and reads no customer.
+    customerStatus: p.text().$type<CustomerStatus>().fieldName('customer_status').defaultRaw(`'active'`),
     isDefault: p.boolean().fieldName('is_default'),
     detailsStatus: p.text().$type<NonNullable<Shown['detailsStatus']>>().fieldName('details_status').nullable(),
     posted: p.bigint().defaultRaw('0'),
@@ -49,7 +52,11 @@ export const Balance = defineEntity({
       name: 'balance_operator_name',
       expression: 'create index balance_operator_name on balance (operator_id, lower(name), id)',
     },
-    { name: 'balance_frozen', properties: ['id'], where: "status = 'frozen'" },
+    {
+      name: 'balance_stopped',
+      properties: ['id'],
+      where: "status = 'frozen' or customer_status in ('restricted', 'suspended')",
+    },
     { name: 'balance_parent', properties: ['parentBalanceId'], where: 'parent_balance_id is not null' },
     { name: 'balance_shard', properties: ['shard', 'id'] },
     {

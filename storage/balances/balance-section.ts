@@ -18,6 +18,7 @@ import {
   type Fence,
   type Section,
 } from '../commit/section.ts'
+import { paysNothing } from './stopped-balances.ts'
 
 /** A balance as a commit has written it. */
 export interface BalanceAfter {
@@ -67,7 +68,7 @@ export const BALANCES: AnsweredSection<BalanceAfter> = {
   lock: {
     name: 'locked',
     sql: (ids) => `
-  select b.id, b.version, b.posted, b.held, b.sequence, b.status, b.currency from balance b
+  select b.id, b.version, b.posted, b.held, b.sequence, b.status, b.customer_status, b.currency from balance b
   where b.id = any(${ids}) order by b.id for update`,
   },
   kind: 'balance',
@@ -146,8 +147,9 @@ export const CREDIT_FENCES: Fence<CreditRow, ReturnType<typeof CREDIT_REFUSED.of
 const DEBIT_REFUSED = commandConflict('debit_refused')
 
 /**
- * Refuses debits of a frozen balance. A batch has many of one balance and hardly ever a frozen one, so a balance is
- * compared once, for the first command that debits it; the others are found when they are committed again.
+ * Refuses debits of a balance that pays nothing for the present. A batch has many debits of one balance and hardly ever a
+ * refused one, so a balance is compared once, for the first command that debits it; the others are found when they are
+ * committed again.
  */
 export const DEBIT_FENCES: Fence<CommandRef, ReturnType<typeof DEBIT_REFUSED.of>> = gathered(
   'debits',
@@ -156,7 +158,7 @@ export const DEBIT_FENCES: Fence<CommandRef, ReturnType<typeof DEBIT_REFUSED.of>
       DEBIT_REFUSED,
       'debit_fence',
       { command: 'integer', id: 'uuid' },
-      (source) => `${NO_DETAIL} from ${source} join locked l on l.id = u.id where l.status = 'frozen'`,
+      (source) => `${NO_DETAIL} from ${source} join locked l on l.id = u.id where ${paysNothing('l')}`,
     ),
     keyed: 'as they arrive',
   },

@@ -25,6 +25,7 @@ const STATE = select({
     'currency',
     'name',
     'status',
+    'customerStatus',
     'version',
   ]),
   available: bigintExpression('b.posted - b.held'),

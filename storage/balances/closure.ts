@@ -2,6 +2,7 @@
 import { timestamp } from '../../lib/base/clock.ts'
 import type { CustomerStatus } from '../../lib/customers/status.ts'
 import type { Database } from '../db/database.ts'
+import { WORK_CHANNEL } from '../db/due-work.ts'
 import { fenceBalances } from '../commit/fences.ts'
 import type { TransactionClient } from '../db/transaction.ts'
 
@@ -18,20 +19,37 @@ export async function lockCustomer(client: TransactionClient, id: string): Promi
 }
 
 /**
- * Moves a customer and its balances to another status. Decisions that rest on the old status can no longer commit, so a
- * later `openBusiness` counts everything.
+ * Moves a locked customer to another status. Decisions of its balances that rest on the old status can no longer commit,
+ * so a later `openBusiness` counts everything. Payments that waited for the end of a measure go on.
+ *
+ * @returns the version of the customer, of which all nodes are told
  */
 export async function moveCustomer(
   client: TransactionClient,
   id: string,
-  { from, to, now }: { readonly from: 'active' | 'closing'; readonly to: 'active' | 'closing'; readonly now: number },
-): Promise<void> {
-  await client.query({
+  { to, now }: { readonly to: CustomerStatus; readonly now: number },
+): Promise<bigint> {
+  const { rows } = await client.query<{ version: string }>({
     name: 'move_customer',
-    text: 'update customer set status = $2, version = version + 1, updated_at = $3 where id = $1',
+    text: 'update customer set status = $2, version = version + 1, updated_at = $3 where id = $1 returning version',
     values: [id, to, timestamp(now)],
   })
   await fenceBalances(client, [id])
+  await client.query({
+    name: 'customer_status_of_balances',
+    text: 'update balance set customer_status = $2 where customer_id = $1',
+    values: [id, to],
+  })
+  if (to === 'active') await client.query(`select pg_notify('${WORK_CHANNEL}', 'balance')`)
+  return BigInt(rows[0]!.version)
+}
+
+/** Moves the balances of a locked customer with its closure, or back. */
+export async function moveBalances(
+  client: TransactionClient,
+  id: string,
+  { from, to, now }: { readonly from: 'active' | 'closing'; readonly to: 'active' | 'closing'; readonly now: number },
+): Promise<void> {
   await client.query({
     name: 'move_balances',
     text: 'update balance set status = $3, updated_at = $4 where customer_id = $1 and status = $2',
@@ -75,26 +93,43 @@ export async function hasMoneyUnderReview(client: TransactionClient, customerId:
 /** Writes a customer's request for closure; the poller checks from now on whether the customer can be closed. */
 export async function insertClosure(
   client: TransactionClient,
-  { customerId, by, now }: { readonly customerId: string; readonly by: string; readonly now: number },
+  {
+    customerId,
+    previousStatus,
+    by,
+    now,
+  }: {
+    readonly customerId: string
+    readonly previousStatus: CustomerStatus
+    readonly by: string
+    readonly now: number
+  },
 ): Promise<void> {
   await client.query({
     name: 'insert_closure',
-    values: [customerId, by, timestamp(now)],
-    text: `insert into customer_closure (customer_id, shard, requested_by, requested_at, due_at) select id, shard, $2, $3, $3 from customer where id = $1
+    values: [customerId, by, timestamp(now), previousStatus],
+    text: `insert into customer_closure (customer_id, shard, requested_by, requested_at, due_at, previous_status) select id, shard, $2, $3, $3, $4 from customer where id = $1
       on conflict (customer_id) do nothing`,
   })
 }
 
-/** Deletes a request for closure. @returns whether the closing of its account details had begun */
-export async function deleteClosure(client: TransactionClient, customerId: string): Promise<boolean> {
+/**
+ * Deletes a request for closure.
+ *
+ * @returns whether the closing of its account details had begun, and the status of the customer before the request
+ */
+export async function deleteClosure(
+  client: TransactionClient,
+  customerId: string,
+): Promise<{ readonly begun: boolean; readonly previousStatus: CustomerStatus }> {
   const {
     rows: [row],
-  } = await client.query<{ begun: boolean }>({
+  } = await client.query<{ begun: boolean; previous_status: CustomerStatus }>({
     name: 'delete_closure',
-    text: 'delete from customer_closure where customer_id = $1 returning begun_at is not null as begun',
+    text: 'delete from customer_closure where customer_id = $1 returning begun_at is not null as begun, previous_status',
     values: [customerId],
   })
-  return row?.begun ?? false
+  return { begun: row?.begun ?? false, previousStatus: row?.previous_status ?? 'active' }
 }
 
 /** Records that the closing of the customer's account details has begun. */
@@ -136,9 +171,10 @@ export async function endCustomer(
   { customerId, by, now }: { readonly customerId: string; readonly by: string; readonly now: number },
 ): Promise<readonly string[]> {
   const at = timestamp(now)
+  await moveCustomer(client, customerId, { to: 'closed', now })
   await client.query({
     name: 'end_customer',
-    text: `update customer set status = 'closed', closed_at = $2, version = version + 1, updated_at = $2 where id = $1`,
+    text: 'update customer set closed_at = $2 where id = $1',
     values: [customerId, at],
   })
   await client.query({

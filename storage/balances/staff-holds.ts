@@ -1,13 +1,14 @@
 /** Freezing and holds by the operator's staff, under the lock of the balance. Statements only; rules are elsewhere. */
 import type { InferEntity } from '@mikro-orm/core'
 import type { BalanceStatus } from '../../lib/balances/closing.ts'
-import type { StaffHoldRecord } from '../../lib/balances/staff-hold.ts'
+import type { PayingBalance, StaffHoldRecord } from '../../lib/balances/staff-hold.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import { plainArrayOrNull } from '../db/array-literal.ts'
 import { WORK_CHANNEL } from '../db/due-work.ts'
 import { entitiesOf } from '../db/entities.ts'
 import type { Queries, TransactionClient } from '../db/transaction.ts'
 import { StaffHold } from './staff-hold-entity.ts'
+import { paysNothing } from './stopped-balances.ts'
 
 /** A balance as staff change it. Amounts are minor units. */
 export interface StaffBalance {
@@ -75,27 +76,27 @@ export async function setFrozen(
   if (status === 'active') await client.query(`select pg_notify('${WORK_CHANNEL}', 'balance')`)
 }
 
-/** Reads the status of a balance as it is in the transaction; null when there is no such balance. */
-export async function balanceStatus(client: TransactionClient, id: string): Promise<BalanceStatus | null> {
-  const { rows } = await client.query<{ status: BalanceStatus }>({
-    name: 'balance_status',
+/** Reads what may stop the payments of a balance, as it is in the transaction; null when there is no such balance. */
+export async function payingBalance(client: TransactionClient, id: string): Promise<PayingBalance | null> {
+  const { rows } = await client.query<PayingBalance>({
+    name: 'paying_balance',
     values: [id],
-    text: 'select status from balance where id = $1',
+    text: 'select status, customer_status as "customerStatus" from balance where id = $1',
   })
-  return rows[0]?.status ?? null
+  return rows[0] ?? null
 }
 
-/** Tells whether a frozen balance would pay a payment of a bulk payment that waits for approval. */
-export async function hasFrozenPayer(client: TransactionClient, bulkPaymentId: string): Promise<boolean> {
-  const { rows } = await client.query({
-    name: 'has_frozen_payer',
+/** Reads one of the balances that stop a bulk payment which waits for approval; null when there is none. */
+export async function stoppedPayer(client: TransactionClient, bulkPaymentId: string): Promise<PayingBalance | null> {
+  const { rows } = await client.query<PayingBalance>({
+    name: 'stopped_payer',
     values: [bulkPaymentId],
-    // Few customers have a frozen balance; only theirs are looked for among the payments, of which there may be many.
-    text: `select from bulk_payment k join balance b on b.customer_id = k.customer_id and b.status = 'frozen'
+    // Few customers have a stopped balance; only theirs are looked for among the payments, of which there may be many.
+    text: `select b.status, b.customer_status as "customerStatus" from bulk_payment k join balance b on b.customer_id = k.customer_id and ${paysNothing('b')}
       where k.id = $1 and exists (select from bulk_payment_row r join payment p on p.id = r.payment_id
-        where r.bulk_payment_id = k.id and p.paying_balance_id = b.id and p.status = 'pending_approval')`,
+        where r.bulk_payment_id = k.id and p.paying_balance_id = b.id and p.status = 'pending_approval') limit 1`,
   })
-  return rows.length > 0
+  return rows[0] ?? null
 }
 
 /** Adds the row of a hold that staff have placed, and tells the hold when it ends by itself. */

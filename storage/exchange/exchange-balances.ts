@@ -1,6 +1,7 @@
 /** Finds the balances that an exchange sells from and buys to when the request names none. */
 import { OPEN_BALANCES_MAX } from '../../lib/balances/balance.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
+import { moneyProblem } from '../../lib/customers/money-access.ts'
 import { countOpenBalances, insertBalance } from '../balances/balance-changes.ts'
 import { lockCustomer } from '../balances/closure.ts'
 import type { Database } from '../db/database.ts'
@@ -56,7 +57,8 @@ export async function openBuyBalance(
   return await inTransaction(database, async (client) => {
     const setting = await readSetting(client, customerId, 'currencies', true)
     if (setting !== null && !(setting.value as { enabled: string[] }).enabled.includes(currency)) return 'not_enabled'
-    if ((await lockCustomer(client, customerId)) !== 'active') return 'customer_not_active'
+    const status = await lockCustomer(client, customerId)
+    if (status === null || moneyProblem(status, 'prepare') !== null) return 'customer_not_active'
     const {
       rows: [known],
     } = await client.query<{ id: string; name: string }>({

@@ -87,7 +87,7 @@ const FACTS = select({
   terms: expression<Terms>(EXCHANGE_TERMS),
   rules: expression<(FeeRuleJson & { readonly currency: string })[] | null>(
     `(select json_agg(json_build_object('kind', f.kind, 'currency', f.currency, 'rail', f.rail, 'fixed', f.fixed_minor::text, 'bps', f.bps, 'min', f.min_minor::text,
-        'max', f.max_minor::text, 'taxBps', f.tax_bps, 'refundable', f.refundable, 'passedOn', f.passed_on)) from fee_rule f where f.template_id = o.pricing_template_id and f.kind = 'exchange')`,
+        'max', f.max_minor::text, 'taxBps', f.tax_bps, 'refundable', f.refundable, 'passedOn', f.passed_on)) from fee_rule f where f.template_id = coalesce(c.pricing_template_id, o.pricing_template_id) and f.kind = 'exchange')`,
   ),
 })
 const READ = `select ${FACTS.sql}

@@ -105,6 +105,19 @@ export async function lockInvitation(
   return row === undefined ? null : invitationRecord(row)
 }
 
+/** Locks the invitations of a customer's owners that are open or have expired, the newest first. */
+export async function ownerInvitations(
+  client: TransactionClient,
+  customerId: string,
+): Promise<readonly InvitationRecord[]> {
+  const { rows } = await client.query<InvitationRow>({
+    name: 'lock_owner_invitations',
+    text: `${INVITATION} where i.customer_id = $1 and i.role = 'owner' and i.status in ('pending', 'expired') order by i.id desc for update of i`,
+    values: [customerId],
+  })
+  return rows.map(invitationRecord)
+}
+
 /**
  * Whether the address belongs to a member who is not removed, or has an open invitation. Expired invitations are closed
  * first.
@@ -212,7 +225,12 @@ export async function insertPerson(
   })
 }
 
-/** Makes a user a member of a customer or staff of an operator, even after an earlier removal. @returns the id */
+/**
+ * Makes a user a member of a customer or staff of an operator, even after an earlier removal. The first owner of a
+ * customer is its primary owner.
+ *
+ * @returns the id
+ */
 export async function insertMember(
   client: TransactionClient,
   {
@@ -235,8 +253,9 @@ export async function insertMember(
     rows: [row],
   } = await client.query<{ id: string }>({
     name: 'insert_member',
-    text: `insert into membership as m (id, user_id, level, tenant_id, operator_id, role, status, created_at, updated_at) values ($1, $2, $3, $4, $5, $6, 'active', $7, $7)
-      on conflict (tenant_id, user_id) do update set role = excluded.role, status = 'active', version = m.version + 1, updated_at = excluded.updated_at returning id`,
+    text: `insert into membership as m (id, user_id, level, tenant_id, operator_id, role, status, is_primary_owner, created_at, updated_at)
+      values ($1, $2, $3, $4, $5, $6, 'active', $6 = 'owner' and not exists (select from membership o where o.tenant_id = $4 and o.is_primary_owner), $7, $7)
+      on conflict (tenant_id, user_id) do update set role = excluded.role, status = 'active', is_primary_owner = m.is_primary_owner or excluded.is_primary_owner, version = m.version + 1, updated_at = excluded.updated_at returning id`,
     values: [id, userId, tenant.level, tenant.id, operatorId, role, timestamp(now)],
   })
   return row!.id

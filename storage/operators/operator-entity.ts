@@ -41,6 +41,11 @@ export const Operator = managed(
       exchangeMinSellEur: p.bigint().fieldName('exchange_min_sell_eur').defaultRaw('1000000'),
       railLimits: p.json().$type<RailLimitsJson>().fieldName('rail_limits').columnType('jsonb').defaultRaw(`'{}'`),
       railVersion: p.integer().fieldName('rail_version').defaultRaw('1'),
+      apiKeyInvitationDomains: p
+        .array()
+        .columnType('text[]')
+        .fieldName('api_key_invitation_domains')
+        .defaultRaw(`'{}'`),
       createdAt: instant().fieldName('created_at'),
       version: p.integer().version(),
       features: p.json().$type<Readonly<Record<string, boolean>>>().columnType('jsonb').defaultRaw(`'{}'`),

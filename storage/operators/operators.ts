@@ -34,6 +34,8 @@ export interface OperatorRecord {
   }
   /** Limits on payments by rail, for rails with limits of the operator's own. */
   readonly railLimits: RailLimits
+  /** The domains, in lower case, at which API keys may invite the first owners of customers. */
+  readonly apiKeyInvitationDomains: readonly string[]
   /** The features that the operator has switched on or off, by name. */
   readonly features: Readonly<Record<string, boolean>>
   readonly createdAt: number
@@ -55,6 +57,7 @@ const operatorRecord = (row: Row): OperatorRecord => ({
   version: row.version,
   name: row.name,
   features: row.features,
+  apiKeyInvitationDomains: row.apiKeyInvitationDomains,
   createdAt: row.createdAt,
   updatedBy: row.updatedBy ?? null,
   updatedAt: row.updatedAt ?? null,
@@ -128,9 +131,13 @@ export async function writeOperator(
     payments,
     exchange,
     features,
+    apiKeyInvitationDomains,
     by,
     now,
-  }: Pick<OperatorRecord, 'id' | 'name' | 'recipients' | 'compliance' | 'payments' | 'exchange' | 'features'> & {
+  }: Pick<
+    OperatorRecord,
+    'id' | 'name' | 'recipients' | 'compliance' | 'payments' | 'exchange' | 'features' | 'apiKeyInvitationDomains'
+  > & {
     readonly by: string
     readonly now: number
   },
@@ -139,6 +146,7 @@ export async function writeOperator(
   const change: Partial<Row> = {
     name,
     features,
+    apiKeyInvitationDomains: [...apiKeyInvitationDomains],
     recipientApprovalMode: recipients.approvalMode,
     recipientRequireVerification: recipients.requireVerification,
     recipientAllowedOverrides: [...recipients.allowedOverrides],

@@ -7,6 +7,7 @@ import { plainArray, plainArrayOrNull } from '../db/array-literal.ts'
 import { pick } from '../db/columns.ts'
 import { expression, from, select } from '../db/select.ts'
 import type { Queries } from '../db/transaction.ts'
+import { paysNothing } from '../balances/stopped-balances.ts'
 import { Payment } from './payment-entity.ts'
 import type { Rail } from '../../lib/rails/rails.ts'
 
@@ -16,11 +17,11 @@ export interface QueuedPayment {
   readonly shard: number
 }
 
-/** SQL condition: the balance that pays the payment `p` is not frozen. Few balances are, and they have an index. */
-export const PAYER_NOT_FROZEN = `p.paying_balance_id <> all(array(select id from balance where status = 'frozen'))`
+/** SQL condition: the balance that pays the payment `p` is not stopped. */
+export const PAYER_NOT_STOPPED = `p.paying_balance_id <> all(array(select b.id from balance b where ${paysNothing('b')}))`
 
 /**
- * Counts the payments of these shards (null: all) that may be handed to the bank and have not been. Payments of frozen
+ * Counts the payments of these shards (null: all) that may be handed to the bank and have not been. Payments of stopped
  * balances may not. @throws DatabaseUnavailable, and what the driver throws
  */
 export async function countUnsentPayments(database: Queries, owned: readonly number[] | null): Promise<number> {
@@ -28,14 +29,14 @@ export async function countUnsentPayments(database: Queries, owned: readonly num
     name: 'queue_backlog',
     values: [plainArrayOrNull(owned)],
     text: `select count(*) from partner_instruction i join payment p on p.id = i.payment_id
-        where p.sent_at is null and ${PAYER_NOT_FROZEN} and ($1::smallint[] is null or i.shard = any($1))`,
+        where p.sent_at is null and ${PAYER_NOT_STOPPED} and ($1::smallint[] is null or i.shard = any($1))`,
   })
   return Number((row as [string])[0])
 }
 
 /**
  * Reads the payments of these shards (null: all) that may be handed to the bank at `now` (epoch milliseconds), the
- * oldest first, `max` at most. Payments of frozen balances wait for the end of the freeze.
+ * oldest first, `max` at most. Payments of stopped balances wait until they pay again.
  *
  * @throws DatabaseUnavailable, and what the driver throws
  */
@@ -47,7 +48,7 @@ export async function unsentPayments(
     name: 'queue_refill',
     text: `select i.payment_id, i.shard from partner_instruction i join payment p on p.id = i.payment_id
         where p.sent_at is null and i.attention_at is null and (i.not_before is null or i.not_before <= $3::timestamptz)
-          and ${PAYER_NOT_FROZEN} and ($2::smallint[] is null or i.shard = any($2)) order by i.payment_id limit $1`,
+          and ${PAYER_NOT_STOPPED} and ($2::smallint[] is null or i.shard = any($2)) order by i.payment_id limit $1`,
     values: [max, plainArrayOrNull(owned), timestamp(now)],
   })
   return rows.map(([id, shard]) => ({ id, shard }))
@@ -127,15 +128,15 @@ export interface PaymentPlace {
   readonly connectionId: string
   readonly currency: string
   readonly rail: Rail
-  /** Whether the balance that pays was frozen when this was read. */
-  readonly isFrozen: boolean
+  /** Whether the balance that pays was stopped when this was read. */
+  readonly isStopped: boolean
 }
 
 const PLACE = select({
   ...pick(from(Payment, 'p'), ['id', 'operatorId', 'connectionId', 'currency']),
   // A draft has no rail, and is in no queue.
   rail: expression<Rail>('p.rail'),
-  isFrozen: expression<boolean>(`not (${PAYER_NOT_FROZEN})`),
+  isStopped: expression<boolean>(`not (${PAYER_NOT_STOPPED})`),
 })
 
 /**

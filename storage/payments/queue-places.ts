@@ -3,7 +3,7 @@ import { timestamp, type Clock } from '../../lib/base/clock.ts'
 import type { PaymentRecord, QueuePlace } from '../../lib/payments/payment.ts'
 import { plainArray } from '../db/array-literal.ts'
 import type { Database } from '../db/database.ts'
-import { PAYER_NOT_FROZEN } from './partner-instructions.ts'
+import { PAYER_NOT_STOPPED } from './partner-instructions.ts'
 
 /** The speed of the partner's queue, and the clock. */
 export interface Queue {
@@ -17,16 +17,16 @@ const POSITION_MAX = 1_000
 
 /**
  * SQL of waiting instructions, from the smallest payment on: how many are at or before it, and which come after it up
- * to the largest. Instructions are handed over in the order of their ids, so waiting ones are at the end; those of frozen
+ * to the largest. Instructions are handed over in the order of their ids, so waiting ones are at the end; those of stopped
  * balances hold up no others. Deferred ones wait at least the returned number of seconds.
  */
 const WAITING = `select 'before' as part, null as payment_id, count(*)::int as waiting from (
       select payment_id from partner_instruction where payment_id <= $1 order by payment_id desc limit ${POSITION_MAX}) i
-    join payment p on p.id = i.payment_id where p.sent_at is null and ${PAYER_NOT_FROZEN}
+    join payment p on p.id = i.payment_id where p.sent_at is null and ${PAYER_NOT_STOPPED}
   union all
   select 'after', i.payment_id, null from (
       select payment_id from partner_instruction where payment_id > $1 and payment_id <= $2 order by payment_id limit ${POSITION_MAX}) i
-    join payment p on p.id = i.payment_id where p.sent_at is null and ${PAYER_NOT_FROZEN}
+    join payment p on p.id = i.payment_id where p.sent_at is null and ${PAYER_NOT_STOPPED}
   union all
   select 'kept', payment_id, ceil(extract(epoch from not_before - $4::timestamptz))::int from partner_instruction
     where payment_id = any($3::uuid[]) and not_before > $4::timestamptz

@@ -21,6 +21,8 @@ export interface PricingTemplateRecord {
   readonly rules: readonly CurrencyFeeRule[]
   /** Whether it applies to the operator's customers. */
   readonly isDefault: boolean
+  /** Whether it holds for any customer by that customer's own choice. */
+  readonly isChosen: boolean
   /** Epoch milliseconds, as all times. */
   readonly createdAt: number
   /** Null until the first change. */
@@ -43,9 +45,9 @@ export async function lockTemplatesOf(client: TransactionClient, operatorId: str
   })
 }
 
-/** SQL of the fee rules for a balance `b`, in its currency; null where its operator charges no fees. */
+/** SQL of the fee rules for a balance `b`, in its currency; null where no list holds for its customer. */
 export const FEES_OF_BALANCE = `(select json_agg(${RULE_JSON})
-  from fee_rule f where f.template_id = (select o.pricing_template_id from operator o where o.id = b.operator_id) and f.currency = b.currency)`
+  from fee_rule f where f.template_id = (select coalesce(c.pricing_template_id, o.pricing_template_id) from customer c join operator o on o.id = c.operator_id where c.id = b.customer_id) and f.currency = b.currency)`
 
 /** Reads the fee rules of a balance. */
 export async function feeRulesOf(
@@ -65,6 +67,7 @@ export async function feeRulesOf(
 /** The columns of a template `p`, for lists and for single reads. */
 export const TEMPLATE_COLUMNS = `p.id, p.operator_id, p.name, p.version, p.updated_by, (extract(epoch from p.created_at) * 1000)::float8 as created_ms,
   (extract(epoch from p.updated_at) * 1000)::float8 as updated_ms, exists (select from operator o where o.id = p.operator_id and o.pricing_template_id = p.id) as is_default,
+  exists (select from customer c where c.pricing_template_id = p.id) as is_chosen,
   (select json_agg(${RULE_JSON} order by f.kind, f.currency, f.rail) from fee_rule f where f.template_id = p.id) as rules`
 
 export interface TemplateRow {
@@ -76,6 +79,7 @@ export interface TemplateRow {
   readonly created_ms: number
   readonly updated_ms: number
   readonly is_default: boolean
+  readonly is_chosen: boolean
   readonly rules: readonly (FeeRuleJson & { readonly currency: string })[] | null
 }
 
@@ -85,6 +89,7 @@ export const templateRecord = (row: TemplateRow): PricingTemplateRecord => ({
   name: row.name,
   version: row.version,
   isDefault: row.is_default,
+  isChosen: row.is_chosen,
   createdAt: row.created_ms,
   updatedBy: row.updated_by,
   updatedAt: row.updated_ms,
@@ -142,18 +147,18 @@ export async function insertTemplate(
   await insertRules(client, id, rules)
 }
 
-/** Writes a locked template as its next version. Later decisions use it. */
+/** Writes a locked template as its next version. Later decisions use it, where it holds for any customer. */
 export async function updateTemplate(
   client: TransactionClient,
   { id, operatorId, name, rules, by, now }: TemplateWrite,
-  isDefault: boolean,
+  holds: boolean,
 ): Promise<void> {
   const templates = entitiesOf(client, { operatorId })
   Object.assign(await templates.get(PricingTemplate, id), { name, updatedBy: by, updatedAt: now })
   await templates.save()
   await client.query({ name: 'delete_fee_rules', text: 'delete from fee_rule where template_id = $1', values: [id] })
   await insertRules(client, id, rules)
-  if (isDefault) await fenceOperator(client, operatorId)
+  if (holds) await fenceOperator(client, operatorId)
 }
 
 /** Deletes a template with its rules. */

@@ -52,6 +52,7 @@ const COLUMN_TYPES: Readonly<Record<string, string>> = {
   amount: 'bigint',
   created_at: 'timestamptz',
   updated_at: 'timestamptz',
+  approved_at: 'timestamptz',
   received_at: 'timestamptz',
   credited_at: 'timestamptz',
   value_date: 'date',

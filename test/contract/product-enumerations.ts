@@ -1,6 +1,4 @@
 /** Enumerations of the product that stand in no schema under their name, and values that a table makes. */
-import { CUSTOMER_STATUSES } from '../../lib/customers/status.ts'
-import { CUSTOMER_TYPES } from '../../lib/customers/types.ts'
 import type { Contract } from '../../lib/exchange/contract.ts'
 import type { DetailsChangeKind } from '../../lib/accounts/requests.ts'
 import { Payment } from '../../lib/payments/payment-schema.ts'
@@ -19,8 +17,6 @@ const DETAILS_CHANGES = {
 } as const satisfies Readonly<Record<DetailsChangeKind, true>>
 
 export const UNTITLED: Readonly<Record<string, readonly string[]>> = {
-  CustomerStatus: CUSTOMER_STATUSES,
-  CustomerType: CUSTOMER_TYPES,
   DetailsChangeKind: Object.keys(DETAILS_CHANGES),
   ForwardContractStatus: statusesOf(FORWARDS_BY_STATE),
   HeldRateStatus: statusesOf(HELD_RATES_BY_STATE),

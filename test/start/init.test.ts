@@ -172,8 +172,8 @@ t.test('nothing of the sandbox is in production', async (t) => {
   const guest = personAt(node.url, operatorId)
   await guest.send('POST', `/invitations/${token}/accept`, { password: PASSWORD }, {}, null)
   await client.query(
-    `insert into customer (id, operator_id, number, legal_name, customer_type, status, shard, created_at, updated_at)
-     values ($1, $2, 'A-1', 'First Customer', 'business', 'active', 0, now(), now())`,
+    `insert into customer (id, operator_id, number, legal_name, customer_type, identity_type, incorporation_country, status, shard, created_at, updated_at)
+     values ($1, $2, 'A-1', 'First Customer', 'business', 'corporate', 'NL', 'active', 0, now(), now())`,
     [customerId, operatorId],
   )
   await client.query(

@@ -132,6 +132,7 @@ export function balanceState(overrides: Partial<BalanceState>): BalanceState {
     limits: null,
     fees: [],
     calendar: null,
+    customerStatus: 'active',
     railVersion: 1,
     ...overrides,
   }

@@ -225,7 +225,7 @@ const OPERATIONS = `
   post /kyb-cases/{caseId}/reject - O:onboarding.review O -
   post /kyb-cases/{caseId}/reopen - O:onboarding.review O -
   post /kyb-cases/{caseId}/notes - O:onboarding.review O -
-  patch /customers/{customerId} updateCustomer O:customers.manage A 200 IM
+  patch /customers/{customerId} updateCustomer S:settings.manage/customers.manage A 200 IM
   post /customers/{customerId}/restrict - O:customers.manage O -
   post /customers/{customerId}/suspend - O:customers.manage O -
   post /customers/{customerId}/lift - O:customers.manage O -

@@ -10,6 +10,7 @@ import type { TSchema } from 'typebox'
 import { problemsOf } from '../../../http/openapi/openapi-problems.ts'
 import { routes } from '../../../http/server/routes.ts'
 import type { Route } from '../../../http/route/route.ts'
+import { CUSTOMER_SCOPES } from '../../../lib/identity/api-key.ts'
 import { grantOfRole } from '../../../lib/identity/capabilities.ts'
 import { ProblemSchema } from '../../../lib/contract/problem.ts'
 import { PROBLEMS } from '../../../lib/base/problems.ts'
@@ -38,6 +39,10 @@ function ofOwner({ capability }: Route): boolean {
   const { capabilities } = grantOfRole('owner')
   return capability === undefined || [capability].flat().some((one) => capabilities.has(one))
 }
+
+/** Whether a route is called for the operator: by its keys, where keys of customers have no such scope. */
+const ofOperator = ({ tenant, scope }: Pick<Route, 'tenant' | 'scope'>): boolean =>
+  tenant === 'operator' || (scope !== null && !(CUSTOMER_SCOPES as readonly string[]).includes(scope))
 
 interface Node {
   readonly type?: string
@@ -184,8 +189,7 @@ t.test('every operation answers junk with what it declares, and never with an er
   const signedIn = new Map<string, Person>()
   /** Keys where keys may call, people where they must: signed in, and proven for what the operation asks. */
   const callerOf = async (route: Route): Promise<Client> => {
-    if (route.callers !== 'session' && route.callers !== 'staff')
-      return route.tenant === 'operator' ? world.operator : client
+    if (route.callers !== 'session' && route.callers !== 'staff') return ofOperator(route) ? world.operator : client
     const forStaff = route.callers === 'staff' || route.tenant === 'operator' || !ofOwner(route)
     const role = forStaff ? 'operator_admin' : 'owner'
     let person = signedIn.get(role)
@@ -391,7 +395,9 @@ t.test('what is read is what its schema says, to the last member', async (t) => 
       // Files have no schema.
       if (filled.includes('{') || required.length > 0 || route.success.schema === undefined) return []
       const ofStaff =
-        callers === 'staff' || tenant === 'operator' || !ofOwner({ ...route, operationId, path, callers, tenant })
+        callers === 'staff' ||
+        ofOperator({ tenant, scope: route.scope }) ||
+        !ofOwner({ ...route, operationId, path, callers, tenant })
       const caller =
         callers === 'key' || callers === 'public' ? (ofStaff ? world.operator : client) : ofStaff ? staff : owner
       return [[operationId, caller, filled] as const]

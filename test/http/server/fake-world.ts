@@ -172,6 +172,7 @@ export function fakeWorld(change: { readonly sandbox?: boolean } = {}): FakeWorl
   }
   const nouns = fakeServices({
     identity: NO_SESSIONS,
+    customers: { moneyProblem: async () => null },
     operators: { hasFeature: async () => true, railLimits: async () => ({ limits: {}, version: 1 }) },
     balances: {
       listBalances: pageOf,

@@ -1,0 +1,247 @@
+/** Customers that staff restrict and suspend: what stops, what goes on, and what happens to what was under way. */
+import { randomUUID } from 'node:crypto'
+import t from 'tap'
+import type { Customer } from '../../../lib/customers/customer-schema.ts'
+import type { Quote } from '../../../lib/exchange/exchange-schema.ts'
+import { until } from '../../support/until.ts'
+import { createWorld, paymentBody, transferBody, type World } from '../../support/world.ts'
+import { setPolicy, tier } from '../approvals/people.ts'
+import { checked, row, settled } from '../bulk-payments/submitting.ts'
+
+const eur = (minor: number) => ({ amountMinor: String(minor), currency: 'EUR' })
+const RESTRICTED = { status: 403, code: 'customer-restricted' }
+
+async function staffOf(world: World) {
+  const staff = await world.person('compliance').signIn()
+  return {
+    staff,
+    steer: (id: string, measure: 'restrict' | 'suspend' | 'lift') =>
+      staff.post<Customer>(`/customers/${id}/${measure}`, { reason: 'Order 4711.' }),
+  }
+}
+
+t.test('a restricted customer makes no new payments, and all else goes on; a suspended one stands still', async (t) => {
+  await using world = await createWorld()
+  const { staff, steer } = await staffOf(world)
+  const customer = await world.customer({
+    balances: [
+      { currency: 'EUR', amount: 50_000n },
+      { currency: 'EUR', amount: 20_000n },
+      { currency: 'GBP', amount: 10_000n },
+    ],
+  })
+  const { client, id } = customer
+  const [from, to] = customer.balanceIds as [string, string]
+  const key = randomUUID()
+  const order = paymentBody(from, customer.recipients.EUR, 100)
+  const pay = (idempotencyKey = randomUUID()) => client.post('/payments', order, idempotencyKey)
+  const move = () => client.createTransfer(transferBody(from, to, 10))
+  const quote = () =>
+    client.post<Quote>('/exchanges/quotes', {
+      sellCurrency: 'EUR',
+      buyCurrency: 'GBP',
+      amount: eur(1_000),
+      fixedSide: 'sell',
+    })
+  const exchange = async () => {
+    const { id: quoteId } = (await quote()).body
+    return await client.post('/exchanges', { quoteId }, randomUUID())
+  }
+  const schedule = () =>
+    client.post('/scheduled-payments', {
+      recipientId: customer.recipients.EUR,
+      sourceBalanceId: from,
+      amount: eur(5),
+      reference: 'Rent',
+      frequency: 'monthly',
+      startDate: new Date(world.now() + 5 * 86_400_000).toISOString().slice(0, 10),
+    })
+  // The actor of the balance has it in memory, on each node.
+  const paid = await pay(key)
+  t.equal(paid.status, 201, paid.text)
+  t.equal((await pay()).status, 201)
+  await client.paymentsSettled()
+
+  const done = await steer(id, 'restrict')
+  t.match(done.body, { id, status: 'restricted' }, done.text)
+  t.equal((await client.get('/payments')).status, 200, 'reads go on')
+  for (const refused of [await pay(), await pay(), await schedule()]) t.match(refused.problem, RESTRICTED, refused.text)
+  t.match((await client.post('/payments/validate', order)).problem, RESTRICTED)
+  const again = await pay(key)
+  t.strictSame([again.status, again.headers.get('idempotency-replayed')], [201, 'true'], 'what was paid stays paid')
+  t.equal((await move()).status, 201, 'its own balances')
+  const bought = await exchange()
+  t.equal(bought.status, 201, bought.text)
+  const credit = await client.post('/simulations/incoming-payments', { balanceId: to, amount: eur(700) })
+  t.equal(credit.status, 202, credit.text)
+
+  t.match((await steer(id, 'restrict')).problem, {
+    code: 'invalid-transition',
+    currentStatus: 'restricted',
+    allowed: ['active', 'suspended'],
+  })
+  t.match((await steer(id, 'suspend')).body, { status: 'suspended' })
+  const before = BigInt((await client.balance(to)).bookBalance.amountMinor)
+  for (const refused of [await pay(), await move(), await quote(), await schedule()])
+    t.match(refused.problem, RESTRICTED, refused.text)
+  t.match(
+    (await client.post('/funds-requests', { balanceId: from, amount: eur(5), payer: { name: 'A' }, description: 'B' }))
+      .problem,
+    RESTRICTED,
+  )
+  t.equal((await client.get(`/balances/${from}`)).status, 200, 'reads go on')
+  const late = await client.post('/simulations/incoming-payments', { balanceId: to, amount: eur(900) })
+  t.equal(late.status, 202, late.text)
+  world.advance(3_000)
+  await until('money that comes in is credited', async () => {
+    const { bookBalance } = await client.balance(to)
+    return BigInt(bookBalance.amountMinor) >= before + 900n
+  })
+
+  t.match((await steer(id, 'lift')).body, { status: 'active' })
+  t.match((await steer(id, 'lift')).problem, { currentStatus: 'active', allowed: ['restricted', 'suspended'] })
+  for (const allowed of [await pay(), await move(), await exchange(), await schedule()])
+    t.equal(allowed.status, 201, allowed.text)
+  await client.paymentsSettled()
+
+  t.strictSame(
+    (
+      await world.query<{ status: string }>(
+        `select status from outbox where type = 'customer.status_changed' and object_id = $1 order by created_at, id`,
+        [id],
+      )
+    ).map(({ status }) => status),
+    ['restricted', 'suspended', 'active'],
+  )
+  t.strictSame(
+    await world.query(
+      `select action, after::json->>'reason' as reason from audit_event where object_id = $1 and tenant_id = $2 order by id`,
+      [id, world.operator.tenantId],
+    ),
+    ['customer.restricted', 'customer.suspended', 'customer.lifted'].map((action) => ({
+      action,
+      reason: 'Order 4711.',
+    })),
+  )
+  t.match((await staff.post(`/customers/${id}/restrict`, {})).problem, {
+    errors: [{ field: '/reason', code: 'required' }],
+  })
+  const owner = await world.person('owner').signIn()
+  t.equal((await owner.post(`/customers/${owner.tenantId}/lift`, { reason: 'x' })).status, 403, 'members do not')
+  t.equal((await world.operator.post(`/customers/${id}/restrict`, { reason: 'x' })).status, 403, 'nor do keys')
+  t.equal((await steer(randomUUID(), 'restrict')).status, 404)
+})
+
+t.test('of two measures at once one is taken', async (t) => {
+  await using world = await createWorld()
+  const { steer } = await staffOf(world)
+  const id = world.seeded.client.tenantId
+  const replies = await Promise.all([steer(id, 'restrict'), steer(id, 'restrict')])
+  t.strictSame(replies.map(({ status }) => status).sort(), [200, 409])
+  t.match(replies.find(({ status }) => status === 409)?.problem, { currentStatus: 'restricted' })
+  t.strictSame(
+    await world.query(`select status, version from customer where id = $1`, [id]),
+    [{ status: 'restricted', version: '2' }],
+    'once',
+  )
+})
+
+t.test('what was under way meets the status when it starts to move money', async (t) => {
+  await using world = await createWorld()
+  const { steer } = await staffOf(world)
+  const { client, balances, recipients } = world.seeded
+  const owner = await world.person('owner').signIn()
+  const queued = (
+    await client.createPayment({ ...paymentBody(balances.EUR, recipients.EUR, 100), reference: 'SBX:QUEUE' })
+  ).body.id
+  await setPolicy(t, owner, 'payment', { tiers: [tier(1, 0, null)] })
+  const waiting = (await client.createPayment(paymentBody(balances.EUR, recipients.EUR, 500))).body.approvalId as string
+  await setPolicy(t, owner, 'bulk_payment', { tiers: [tier(1, 0, null)] })
+  const file = await checked(client, { name: 'Salaries', rows: [row(recipients.EUR, 11)] })
+  await client.post(`/bulk-payments/${file.id}/submit`, undefined, randomUUID())
+  const batch = (await settled(client, file.id)).approvalId as string
+
+  t.match((await steer(client.tenantId, 'restrict')).body, { status: 'restricted' })
+  const approver = await world.person('approver').signIn()
+  const decide = async (id: string) => {
+    await approver.stepUp('approval.decide', { type: 'approval', id })
+    return await approver.post(`/approvals/${id}/decisions`, { decision: 'approved' })
+  }
+  t.match((await decide(waiting)).problem, RESTRICTED, 'an approval')
+  t.match((await decide(batch)).problem, RESTRICTED, 'the approval of a bulk payment')
+  world.advance(61_000)
+  await world.pollOnce()
+  t.match(
+    await client.payment(queued),
+    { status: 'processing', processing: { status: 'queued' }, sentAt: null },
+    'a payment in the queue',
+  )
+  t.match((await client.post(`/payments/${queued}/cancel`, {}, randomUUID())).body, { status: 'cancelled' })
+
+  t.match((await steer(client.tenantId, 'lift')).body, { status: 'active' })
+  t.equal((await decide(waiting)).status, 200)
+  t.equal((await decide(batch)).status, 200)
+  await client.paymentsSettled()
+})
+
+t.test('a payment whose day has come waits for the end of the restriction', async (t) => {
+  await using world = await createWorld()
+  const { staff, steer } = await staffOf(world)
+  const { client, balances, recipients } = world.seeded
+  const day = new Date(world.now() + 7 * 86_400_000)
+  const made = await client.createPayment({
+    ...paymentBody(balances.EUR, recipients.EUR, 100),
+    executionDate: day.toISOString().slice(0, 10),
+  })
+  t.match(made.body, { status: 'scheduled' }, made.text)
+  await steer(client.tenantId, 'restrict')
+  const [due] = await world.query<{ due_ms: number }>(
+    'select (extract(epoch from due_at) * 1000)::float8 as due_ms from payment_due where payment_id = $1',
+    [made.body.id],
+  )
+  world.advanceTo(due!.due_ms + 1_000)
+  await world.pollOnce()
+  t.match(await client.payment(made.body.id), { status: 'scheduled' }, 'it waits')
+  await staff.signIn()
+  await steer(client.tenantId, 'lift')
+  await until('it is tried again', async () => {
+    world.advance(60_000)
+    await world.pollOnce()
+    return (await client.payment(made.body.id)).status !== 'scheduled'
+  })
+  await client.paymentsSettled()
+})
+
+t.test('a restricted customer that withdraws its closure is restricted as before', async (t) => {
+  await using world = await createWorld()
+  const { staff, steer } = await staffOf(world)
+  const owner = await world.person('owner').signIn()
+  const { client, balances, recipients } = world.seeded
+  await steer(owner.tenantId, 'restrict')
+  await owner.stepUp('membership.change')
+  const path = `/customers/${owner.tenantId}/closure`
+  t.equal((await owner.post(path)).status, 200)
+  t.equal((await owner.send('DELETE', path)).status, 204)
+  t.match((await staff.get<Customer>(`/customers/${owner.tenantId}`)).body, { status: 'restricted' })
+  t.match((await client.createPayment(paymentBody(balances.EUR, recipients.EUR, 100))).problem, RESTRICTED)
+})
+
+t.test('a customer that is not approved uses no money', async (t) => {
+  await using world = await createWorld()
+  const { client, balances, recipients } = world.seeded
+  for (const status of ['draft', 'onboarding', 'in_review', 'info_required', 'rejected']) {
+    // Nothing leads a customer with balances back here, so the nodes are told by the trigger of the row alone.
+    await world.query('update customer set status = $1, version = version + 1 where id = $2', [status, client.tenantId])
+    const refused = { status: 409, code: 'customer-not-active', customerStatus: status }
+    await until(`every node knows of ${status}`, async () => {
+      const replies = [
+        await client.createPayment(paymentBody(balances.EUR, recipients.EUR, 100)),
+        await client.createPayment(paymentBody(balances.EUR, recipients.EUR, 100)),
+      ]
+      return replies.every((reply) => reply.problem['customerStatus'] === status)
+    })
+    t.match((await client.createTransfer(transferBody(balances.EUR, balances.EUR, 1))).problem, refused)
+    t.equal((await client.get('/balances')).status, 200, 'reads go on')
+  }
+  await world.query(`update customer set status = 'active', version = version + 1 where id = $1`, [client.tenantId])
+})

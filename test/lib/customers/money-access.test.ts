@@ -1,0 +1,107 @@
+/** What a customer may do with its money in each status: the table, and the operation of each use of money. */
+import t from 'tap'
+import { routes } from '../../../http/server/routes.ts'
+import { MONEY_USES, moneyProblem, STOPPED_STATUSES, type MoneyUse } from '../../../lib/customers/money-access.ts'
+import { CUSTOMER_STATUSES } from '../../../lib/customers/status.ts'
+import { openapiDocument } from '../../../http/openapi/openapi.ts'
+
+t.test('each status allows what the contract allows', (t) => {
+  const words = { 'customer-not-active': 'not active', 'customer-restricted': 'restricted' } as const
+  const table = CUSTOMER_STATUSES.map((status) =>
+    [
+      status,
+      ...MONEY_USES.map((use) => {
+        const problem = moneyProblem(status, use)
+        return problem === null ? 'allowed' : words[problem.slug as keyof typeof words]
+      }),
+    ].join(' | '),
+  )
+  t.strictSame(table, [
+    'draft | not active | not active | not active',
+    'onboarding | not active | not active | not active',
+    'in_review | not active | not active | not active',
+    'info_required | not active | not active | not active',
+    'active | allowed | allowed | allowed',
+    'restricted | allowed | allowed | restricted',
+    'suspended | restricted | restricted | restricted',
+    'rejected | not active | not active | not active',
+    'closing | not active | allowed | allowed',
+    'closed | not active | not active | not active',
+  ])
+  // The condition of the index of stopped balances names the same statuses.
+  t.strictSame(STOPPED_STATUSES, ['restricted', 'suspended'])
+  t.match(moneyProblem('draft', 'pay'), { extra: { customerStatus: 'draft' } })
+  t.end()
+})
+
+/** The uses of money by operation; every other write of a customer uses none. */
+const USES: Readonly<Record<MoneyUse, string>> = {
+  prepare:
+    'addMoney createFundsRequest createRecipient openBalance remindFundsRequest requestAccountDetails updateRecipient verifyRecipient',
+  move:
+    'closeBalance createExchange createForwardContract createForwardDrawdown createHeldRate createHeldRateDrawdown createQuote ' +
+    'createTransfer payForwardDeposit refreshQuote',
+  pay: 'createBulkPayment createPayment createScheduledPayment resumeScheduledPayment submitBulkPayment submitPayment validatePayment',
+}
+/**
+ * Writes that no status refuses: they stop, decide, annotate or set something, and move no money. What an approval
+ * releases meets the status where it is released.
+ */
+const FREE = `
+  allocateIncomingPayment cancelBulkPayment cancelExchange cancelHeldRate cancelFundsRequest cancelJob cancelPayment
+  cancelScheduledPayment createAnnotation createApiKey createCustomerAddress createIntegratorWebhook createInvitation
+  createStepUpChallenge createTeam decideApproval deleteAnnotation deleteAttachment deleteCustomerAddress deleteDocument
+  deleteIntegratorWebhook deletePayment deleteRecipient deleteTeam exportTransactions pauseScheduledPayment
+  readNotification redeliverWebhook remindApprovers removeMembership requestClosure requestPaymentRecall requestStatement
+  resendInvitation resetSandbox revalidateBulkPayment revokeApiKey revokeInvitation rotateApiKey
+  rotateIntegratorWebhookSecret simulateExchangeStatus simulateFxRateMove simulateIncomingDebit simulateIncomingPayment
+  simulateIncomingRecall simulatePaymentRecall simulatePaymentReturn simulatePaymentStatus
+  simulateSandboxIncomingPayment simulateSandboxPaymentStatus simulateScheduledRun simulateStatement simulateWebhookEvent
+  testIntegratorWebhook transferPrimaryOwner updateAlertSettings updateAnnotation updateApiKey updateApprovalPolicy
+  updateApprovedDomains updateBalance updateCustomer updateCustomerAddress updateCustomerCurrencies updateCustomerLimits
+  updateCustomerPreferences updateFundsRequest updateIntegratorWebhook updateMembership updateNotificationPreferences
+  updatePayment updateScheduledPayment updateTeam updateTransaction uploadDocument uploadTransactionAttachment
+  verifyStepUpChallenge withdrawClosure
+`
+
+interface Operation {
+  readonly operationId: string
+  readonly responses: Readonly<Record<string, { readonly $ref?: string }>>
+}
+
+t.test('each write of the OpenAPI document is in the table, and says what the status refuses', (t) => {
+  const { paths, components } = openapiDocument(routes) as unknown as {
+    readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+    readonly components: { readonly responses: Readonly<Record<string, object>> }
+  }
+  const response = ({ $ref, ...given }: { readonly $ref?: string } = {}): string =>
+    JSON.stringify($ref === undefined ? given : components.responses[$ref.split('/').at(-1) as string])
+  const words = (text: string) => text.trim().split(/\s+/)
+  const used = new Map(MONEY_USES.flatMap((use) => words(USES[use]).map((id) => [id, use] as const)))
+  const free = new Set(words(FREE))
+  const known = new Map(routes.map((route) => [route.operationId, route]))
+  const seen = new Set<string>()
+  for (const [path, methods] of Object.entries(paths))
+    for (const [method, operation] of Object.entries(methods)) {
+      const { operationId } = operation
+      const route = known.get(operationId)
+      if (route === undefined) continue
+      t.equal(route.money, used.get(operationId), `${method} ${path}`)
+      const isWrite =
+        method !== 'get' &&
+        route.callers !== 'public' &&
+        route.callers !== 'staff' &&
+        (route.tenant === 'customer' || route.tenant === 'any')
+      t.equal(free.has(operationId) || used.has(operationId), isWrite, `${operationId} is in one of the lists`)
+      seen.add(operationId)
+      if (!used.has(operationId)) continue
+      t.match(response(operation.responses['403']), /customer-restricted/, operationId)
+      t.match(response(operation.responses['409']), /customer-not-active/, operationId)
+    }
+  t.strictSame(
+    [...free, ...used.keys()].filter((id) => !seen.has(id)),
+    [],
+    'no operation is named that does not exist',
+  )
+  t.end()
+})
