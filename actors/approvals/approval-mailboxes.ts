@@ -1,7 +1,7 @@
 /** The mailboxes of approvals: the transactions of one approval run one after another on this node. */
 import type { ApprovalRecord } from '../../lib/approvals/approval.ts'
 import { type ApprovalTx, lockApproval } from '../../storage/approvals/approvals.ts'
-import { Mailboxes } from '../runtime/mailboxes.ts'
+import { InTurn } from '../runtime/in-turn.ts'
 import { type Afterwards, decideInTransaction } from './decision-transaction.ts'
 
 type TransactionDeps = Parameters<typeof decideInTransaction>[0]
@@ -9,7 +9,7 @@ type TransactionDeps = Parameters<typeof decideInTransaction>[0]
 /** Runs transactions under the lock of an approval's row. */
 export class ApprovalMailboxes {
   readonly #options: TransactionDeps
-  readonly #mailboxes = new Mailboxes()
+  readonly #turns = new InTurn()
 
   constructor(options: TransactionDeps) {
     this.#options = options
@@ -24,7 +24,7 @@ export class ApprovalMailboxes {
     id: string,
     work: (tx: ApprovalTx, approval: ApprovalRecord | null, afterwards: Afterwards) => Promise<Result>,
   ): Promise<Result> {
-    return this.#mailboxes.within(id, () =>
+    return this.#turns.run(id, () =>
       decideInTransaction(
         this.#options,
         async (tx, afterwards) => await work(tx, await lockApproval(tx.client, id), afterwards),

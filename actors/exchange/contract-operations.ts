@@ -14,7 +14,7 @@ import { readDatabase } from '../../storage/db/read-database.ts'
 import { showing } from '../../lib/commands/answer.ts'
 import { resourceETag } from '../../lib/commands/etag.ts'
 import { done, type Answers } from '../commands/answers.ts'
-import { Mailboxes } from '../runtime/mailboxes.ts'
+import { InTurn } from '../runtime/in-turn.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
 import type {
   DrawdownCreate,
@@ -106,7 +106,8 @@ export function createContractCommands(
   deps: ExchangeDeps & CancelExchangeDeps,
   { answer, recordedAnswer }: Answers,
 ): ContractCommands {
-  const mailboxes = new Mailboxes()
+  const contracts = new InTurn()
+
   async function cancel(
     command: Command<null>,
     exchangeId: string,
@@ -118,7 +119,7 @@ export function createContractCommands(
       known ??
       (await answer(
         command,
-        (caller) => mailboxes.within(exchangeId, () => cancelExchange(deps, caller, exchangeId, kind)),
+        (caller) => contracts.run(exchangeId, () => cancelExchange(deps, caller, exchangeId, kind)),
         ({ exchange }) => done(exchangeJson(exchange), false),
       ))
     )
@@ -146,13 +147,13 @@ export function createContractCommands(
       answer(
         command,
         (caller, { balanceId, amount = null }) =>
-          mailboxes.within(contractId, () => payDeposit(deps, caller, contractId, { balanceId, amount })),
+          contracts.run(contractId, () => payDeposit(deps, caller, contractId, { balanceId, amount })),
         movedAnswer,
       ),
     draw: (command, contractId, kind) =>
       answer(
         command,
-        (caller, body) => mailboxes.within(contractId, () => drawFromContract(deps, caller, contractId, kind, body)),
+        (caller, body) => contracts.run(contractId, () => drawFromContract(deps, caller, contractId, kind, body)),
         contractAnswer,
       ),
     cancelHeldRate: (command, contractId) => cancel(command, contractId, 'held_rate'),

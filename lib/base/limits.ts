@@ -10,8 +10,8 @@ export const LIMITS = {
    * second.
    */
   mailboxMax: 1_024,
-  /** Requests that may wait for one approval or one contract: more than the members of any customer. */
-  resourceMailboxMax: 128,
+  /** Requests that may wait for their turn on one draft, contract or approval: more than the members of any customer. */
+  turnsMax: 128,
   /** Commands that may wait in one lane, over all its actors: about two seconds of work. */
   laneBacklogMax: 8_192,
   /**
