@@ -25,6 +25,7 @@ const FOLLOWERS = [
   'funds_request_matching',
   'scheduled_payment_follow_up',
   'transaction_following',
+  'pending_transaction_following',
 ] as const
 
 export interface History {

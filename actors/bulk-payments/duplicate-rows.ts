@@ -28,11 +28,12 @@ export class DuplicateRows {
    */
   async warn(rows: readonly CheckedRow[], traits: readonly (PaymentTraits | null)[]): Promise<CheckedRow[]> {
     const { database, clock, customerId } = this.#options
+    const now = clock.now()
     const asked = traits.filter((each) => each !== null)
     const paid =
       asked.length === 0
         ? new Set<string>()
-        : await paymentsAlike(database, customerId, asked, clock.now() - DUPLICATE_MS)
+        : await paymentsAlike(database, customerId, asked, { since: now - DUPLICATE_MS, now })
     return rows.map((row, nth) => {
       const alike = traits[nth] ?? null
       if (alike === null) return row

@@ -7,13 +7,14 @@
  */
 import type { Clock } from '../../lib/base/clock.ts'
 import type { Database } from '../../storage/db/database.ts'
-import { followTransactions } from '../../storage/transactions/transactions.ts'
+import { followPending, followTransactions } from '../../storage/transactions/transactions.ts'
 import { Poller } from '../runtime/poller.ts'
 import { untilEvents } from '../runtime/rest.ts'
 import type { Wakes } from '../runtime/wakes.ts'
 import { FIRST_PACE, paceAfter, type FollowerPace } from './follower-pace.ts'
 
 const TICK_MS = 250
+const PENDING_TICK_MS = 1_000
 export interface TransactionFollowerOptions {
   readonly wakes: Wakes
   readonly database: Database
@@ -26,6 +27,7 @@ export interface TransactionFollowerOptions {
 export class TransactionFollower {
   readonly #options: TransactionFollowerOptions
   readonly #poller: Poller
+  readonly #pending: Poller
   #stopping = false
   #lagMs = 0
   #pace: FollowerPace = FIRST_PACE
@@ -41,6 +43,12 @@ export class TransactionFollower {
       rest: untilEvents(options, 'transaction_following'),
       onError: (error) => options.onError(error, 'transactions'),
     })
+    this.#pending = new Poller({
+      everyMs: PENDING_TICK_MS,
+      poll: () => this.#followPending(),
+      rest: untilEvents(options, 'pending_transaction_following'),
+      onError: (error) => options.onError(error, 'pending transactions'),
+    })
   }
 
   /** The age of the oldest event that the last pass of this node found, seconds. */
@@ -51,17 +59,19 @@ export class TransactionFollower {
   /** Starts following. */
   start(): void {
     this.#poller.start()
+    this.#pending.start()
   }
 
   /** Makes the passes that are due now. */
   async runOnce(): Promise<void> {
     await this.#poller.runOnce()
+    await this.#pending.runOnce()
   }
 
   /** Stops after the pass in progress. */
   async stop(): Promise<void> {
     this.#stopping = true
-    await this.#poller.stop()
+    await Promise.all([this.#poller.stop(), this.#pending.stop()])
   }
 
   async #follow(): Promise<void> {
@@ -80,6 +90,11 @@ export class TransactionFollower {
         elapsedMs: now.at - before.at,
       })
     }
+  }
+
+  async #followPending(): Promise<void> {
+    const { database, clock } = this.#options
+    while (!this.#stopping && (await followPending(database, clock.now())));
   }
 
   /** A clock that was set back ends the rest. */

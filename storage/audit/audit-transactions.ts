@@ -10,7 +10,8 @@ const LINES = `
   from posting p cross join lateral (values ('debit', p.debit_account, p.debit_sequence), ('credit', p.credit_account, p.credit_sequence)) l(side, balance_id, sequence)
   where l.sequence is not null`
 
-const BEHIND = 'select o.object_id from outbox o where o.written_in >= (select position from transaction_following)'
+const BEHIND =
+  'select o.object_id from outbox o where o.written_in >= (select least(f.position, p.position) from transaction_following f, pending_transaction_following p)'
 const COMPLETE = 'not exists (select from transaction_backfill)'
 
 export const TRANSACTION_CHECKS = [

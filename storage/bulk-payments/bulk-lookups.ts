@@ -4,6 +4,7 @@ import { timestamp } from '../../lib/base/clock.ts'
 import type { Database } from '../db/database.ts'
 import type { TransactionClient } from '../db/transaction.ts'
 import type { BalanceStatus } from '../../lib/balances/closing.ts'
+import { catchUp } from '../transactions/transactions.ts'
 
 /** Reads the account identity of each recipient that is not deleted. */
 export async function accountsOfRecipients(
@@ -80,13 +81,17 @@ export interface PaymentTraits {
 export const traitsKey = ({ recipientId, currency, amount, reference }: PaymentTraits): string =>
   `${recipientId} ${currency} ${amount} ${reference}`
 
-/** Finds which of these resemble a payment made since `since` and not given up, as `traitsKey`. */
+/**
+ * Finds which of these resemble a payment made since `since` and not given up, as `traitsKey`, including all payments
+ * committed before the call. Times are epoch milliseconds.
+ */
 export async function paymentsAlike(
   database: Database,
   customerId: string,
   payments: readonly PaymentTraits[],
-  since: number,
+  { since, now }: { readonly since: number; readonly now: number },
 ): Promise<ReadonlySet<string>> {
+  await catchUp(database, customerId, now)
   const rows = await database.query<[string, string, string, string]>({
     name: 'bulk_alike',
     values: [

@@ -20,7 +20,10 @@ const TABLES: Readonly<Record<Exclude<IdKind, 'customer'>, { readonly table: str
   document: { table: 'document' },
   statement: { table: 'statement' },
   job: { table: 'job' },
-  transaction: { table: 'account_transaction' },
+  // The transaction of a payment has its id, and may be made only when the payment has ended.
+  transaction: {
+    table: `(select id, customer_id from account_transaction union select id, customer_id from payment where status = 'processing')`,
+  },
 }
 
 const OWNED =

@@ -38,7 +38,7 @@ export class OutboxCursor {
   readonly #follower: Follower
   readonly #now: number
   readonly #position: string
-  readonly #horizon: string
+  #horizon: string
   readonly #since: string
 
   private constructor(
@@ -100,9 +100,13 @@ export class OutboxCursor {
     return new OutboxCursor(client, { follower, now, position, horizon, movedAt })
   }
 
-  /** Reads the next range of events, about `max` of them or, with null, all; null when there are none. */
-  async next(max: number | null): Promise<EventRange | null> {
+  /**
+   * Reads the next range of events, about `max` of them or, with null, all; null when there are none. With `before`,
+   * epoch milliseconds, the range ends before the first event of that time or a later one.
+   */
+  async next(max: number | null, before: number | null = null): Promise<EventRange | null> {
     const from = this.#position
+    if (before !== null && !(await this.#endAt(before))) return null
     const newest = await this.#transactionOf('newest', 'desc limit 1', [from, this.#horizon, this.#since])
     if (newest === undefined) return null
     // Ranges end between transactions, so that one number marks the position; a transaction with more events than `max`
@@ -113,6 +117,20 @@ export class OutboxCursor {
         : await this.#transactionOf('cut', 'limit 1 offset $4', [from, this.#horizon, this.#since, max])
     const until = cut === undefined ? after(newest) : cut === from ? after(from) : cut
     return { bounds: [from, until, this.#since], more: cut !== undefined }
+  }
+
+  /** Ends the range before the first event of this time or a later one. @returns whether it has any event */
+  async #endAt(before: number): Promise<boolean> {
+    const range = [this.#position, this.#horizon, this.#since]
+    const first = await this.#transactionOf('first', 'limit 1', range)
+    const { rows } = await this.#client.query<[string]>({
+      name: 'events_too_young',
+      values: [...range, timestamp(before)],
+      rowMode: 'array',
+      text: `select o.written_in::text from outbox o where ${IN_EVENT_RANGE} and o.created_at >= $4 order by o.written_in limit 1`,
+    })
+    this.#horizon = rows[0]?.[0] ?? this.#horizon
+    return first !== undefined && first !== this.#horizon
   }
 
   /**

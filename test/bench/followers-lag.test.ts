@@ -90,7 +90,14 @@ function watched(database: BenchDatabase) {
   return { watch, more }
 }
 
-const EVENT_FOLLOWERS = ['funds requests', 'payment follow-up', 'scheduled payments', 'transactions', 'webhooks']
+const EVENT_FOLLOWERS = [
+  'funds requests',
+  'payment follow-up',
+  'pending transactions',
+  'scheduled payments',
+  'transactions',
+  'webhooks',
+]
 
 t.test('the watch reads again and again, and what was read outside the measurement does not count', async (t) => {
   const database = await open(t)
