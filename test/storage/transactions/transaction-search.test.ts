@@ -84,3 +84,69 @@ t.test('words that many, few and no transactions have', async (t) => {
     }
   }
 })
+
+t.test('words are those of a text, folded, and a search finds them by their beginnings', async (t) => {
+  const books = await openBooks(t)
+  const tenant = '01a2077c-26d9-74a7-98de-9d8985c16121'
+  const finds = async (text: string, q: string, searching = tenant) => {
+    const {
+      rows: [row],
+    } = await books.client.query<{ found: boolean }>('select search_words($1, $2) @@ search_query($3, $4) as found', [
+      tenant,
+      text,
+      searching,
+      q,
+    ])
+    return row!.found
+  }
+  for (const [text, q, found] of [
+    ['Invoice 42', 'invoice', true],
+    ['Invoice 42', '42 inv', true],
+    ['Invoice 42', 'voice', false],
+    ['  Łódź & Søn — ', 'lodz son', true],
+    ['Straße ÉCOLE a-b', 'strasse ecole b', true],
+    [`it's 'x' \\ y:z`, 'x y z', true],
+    ['a a a', 'a', true],
+    ['', 'a', false],
+    [' -- ', 'a', false],
+    ['Invoice 42', ' -- ', false],
+  ] as const)
+    t.equal(await finds(text, q), found, `${JSON.stringify(text)} ${q}`)
+  t.notOk(await finds('Invoice', 'invoice', '01a2077c-26d9-74a7-98de-9d8985c16122'), 'of another tenant')
+})
+
+t.test('a customer whose id ends like that of another one finds nothing of the other', async (t) => {
+  const books = await openBooks(t)
+  const one = books.sandbox.customer.id
+  const other = `00000000-0000-7000-8000-0000${one.slice(-8)}`
+  await books.client.query(
+    `insert into account_transaction (id, customer_id, balance_id, type, status, direction, currency, amount, description, source_object, source_id, source_version, created_at, updated_at)
+    select uuidv7(), customer_id::uuid, $3, 'transfer_out', 'completed', 'out', 'EUR', nth, 'Zeppelin', 'transfer', uuidv7(), 1, now(), now()
+    from unnest(array[$1, $2]) with ordinality c(customer_id, nth)`,
+    [one, other, books.sandbox.customer.balances.EUR],
+  )
+  for (const [id, amount] of [
+    [one, '1'],
+    [other, '2'],
+  ] as const) {
+    const { rows } = await listTransactions(
+      books.database,
+      readDatabase(books.database),
+      {
+        tenant: { id, kind: 'customer' },
+        filters: {},
+        metadata: [],
+        sort: '-createdAt',
+        limit: 10,
+        position: null,
+        withTotal: true,
+        q: 'zeppelin',
+      },
+      Date.now(),
+    )
+    t.strictSame(
+      rows.map((row) => row.amount.amountMinor),
+      [amount],
+    )
+  }
+})
