@@ -259,8 +259,9 @@ export class ScheduledPayments {
     )
       return []
     const stopped = recipientStatus === 'blocked'
-    // A blocked recipient pauses a schedule; the occurrence does not count as failed.
-    const state = made(schedule.state, due, stopped ? 'skipped' : status, calendarOf(schedule.rail, schedule.calendar))
+    // A blocked recipient pauses a schedule, and a customer that may not pay at present keeps it; neither counts as failed.
+    const counted = stopped || BARRED.includes(code) ? 'skipped' : status
+    const state = made(schedule.state, due, counted, calendarOf(schedule.rail, schedule.calendar))
     const after = {
       ...schedule,
       state: stopped ? blocked(state, tx.now) : state,
@@ -314,6 +315,9 @@ export class ScheduledPayments {
     }
   }
 }
+
+/** The problems of a customer that may not pay at present. */
+const BARRED: readonly string[] = ['customer-restricted', 'customer-not-active'] satisfies readonly Problem['slug'][]
 
 const CREATED: Made = { status: 'created', refusal: null }
 const SKIPPED: Made = { status: 'skipped', refusal: null }

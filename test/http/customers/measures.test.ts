@@ -6,7 +6,9 @@ import type { Quote } from '../../../lib/exchange/exchange-schema.ts'
 import { until } from '../../support/until.ts'
 import { createWorld, paymentBody, transferBody, type World } from '../../support/world.ts'
 import { setPolicy, tier } from '../approvals/people.ts'
-import { checked, row, settled } from '../bulk-payments/submitting.ts'
+import { rowsOf } from '../bulk-payments/support.ts'
+import { checked, row, settled, submit } from '../bulk-payments/submitting.ts'
+import { create, occurrences, paymentsOf, reaching, read } from '../scheduled-payments/support.ts'
 
 const eur = (minor: number) => ({ amountMinor: String(minor), currency: 'EUR' })
 const RESTRICTED = { status: 403, code: 'customer-restricted' }
@@ -209,7 +211,54 @@ t.test('a payment whose day has come waits for the end of the restriction', asyn
     await world.pollOnce()
     return (await client.payment(made.body.id)).status !== 'scheduled'
   })
-  await client.paymentsSettled()
+  await client.paymentReaching(made.body.id, 'completed')
+})
+
+t.test('occurrences of a schedule are refused during a restriction, and the schedule outlives it', async (t) => {
+  await using world = await createWorld()
+  const { staff, steer } = await staffOf(world)
+  const schedule = (await create(world, { frequency: 'daily' })).body
+  await steer(world.seeded.client.tenantId, 'restrict')
+  for (const refusals of [1, 2, 3, 4]) {
+    world.advance(86_400_000)
+    await until(`${refusals} refusals`, async () => {
+      const { data } = await occurrences(world, schedule.id)
+      return data.filter(({ refusal }) => refusal?.code === 'customer-restricted').length >= refusals
+    })
+  }
+  t.match(await read(world, schedule.id), { status: 'active', consecutiveFailures: 0 })
+  t.strictSame(await paymentsOf(world, schedule.id), [])
+  await staff.signIn()
+  t.match((await steer(world.seeded.client.tenantId, 'lift')).body, { status: 'active' })
+  world.advance(86_400_000)
+  await reaching(world, schedule.id, 'its payment', ({ occurrencesCreated }) => occurrencesCreated === 1)
+  await world.seeded.client.paymentsSettled()
+})
+
+t.test('what passed the door before a measure is refused by the balance that pays', async (t) => {
+  await using world = await createWorld({ dispatch: false })
+  const { client, balances, recipients } = world.seeded
+  // The door reads the status of the customer, the balance decides on its own copy.
+  const copy = (status: string) =>
+    world.query('update balance set customer_status = $2, version = version + 1 where customer_id = $1', [
+      client.tenantId,
+      status,
+    ])
+  const rows = Array.from({ length: 3 }, (_, nth) => row(recipients.EUR, nth + 1))
+  const file = await checked(client, { name: 'Suppliers', rows })
+  await copy('restricted')
+  const key = randomUUID()
+  const order = paymentBody(balances.EUR, recipients.EUR, 100)
+  t.match((await client.createPayment(order, key)).problem, RESTRICTED)
+  t.equal((await submit(client, file.id)).status, 202)
+  t.match(await settled(client, file.id), { counts: { submitted: 0, failed: 3 } })
+  t.match(
+    (await rowsOf(client, file)).map(({ errors }) => errors.map(({ message }) => message)),
+    rows.map(() => [/cannot do this at present/]),
+    'the rows of a run',
+  )
+  await copy('active')
+  t.equal((await client.createPayment(order, key)).status, 201, 'the refusal was not recorded under the key')
 })
 
 t.test('a restricted customer that withdraws its closure is restricted as before', async (t) => {
