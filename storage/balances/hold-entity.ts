@@ -1,4 +1,10 @@
-/** A hold: money reserved on its balance. Only the commit writes it. */
+/**
+ * A hold: money reserved on its balance. Only the commit writes it.
+ *
+ * Active and ended holds have an index each, so the update that ends a hold writes to an index. With one index for all,
+ * which that update would leave alone, it took 5 us of a backend instead of 11 and 177 bytes of the log instead of 347;
+ * but the few active holds of a balance would have to be looked for among all that it ever had.
+ */
 import { defineEntity, p } from '@mikro-orm/core'
 import { instant } from '../db/entity-types.ts'
 
