@@ -25,7 +25,7 @@ import { refuse } from '../../lib/base/problems.ts'
 import type { RateCounters } from '../../lib/security/rate-counters.ts'
 import type { Bucket } from '../../lib/security/token-buckets.ts'
 import type { Route } from '../route/route.ts'
-import type { Partition, PolicyId } from '../route/rate-policies.ts'
+import { POLICIES, type Partition, type PolicyId } from '../route/rate-policies.ts'
 import { addressBlock } from './address-block.ts'
 import { createMeters, FAILED_CREDENTIALS, type Meter, SHARES_PER_UNIT, shareUnits } from './rate-meters.ts'
 
@@ -82,7 +82,8 @@ export function policiesOf(route: Pick<Route, 'method' | 'callers' | 'limits'>):
   const own = route.limits ?? []
   return {
     key: [route.method === 'get' ? 'key-read' : 'key-write', 'key-burst', 'tenant', ...own],
-    session: ['session', 'tenant', ...own],
+    // What is counted by key does not limit people.
+    session: ['session', 'tenant', ...own.filter((policy) => POLICIES[policy].partition !== 'key')],
     anonymous: ['anon-ip', ...own.filter((policy) => policy === 'login')],
   }
 }

@@ -2,6 +2,7 @@ import Type from 'typebox'
 import t from 'tap'
 import { addressBlock } from '../../../http/access/address-block.ts'
 import { RateLimits } from '../../../http/access/rate-limits.ts'
+import { createCustomer } from '../../../http/customers/customers.ts'
 import { route } from '../../../http/route/route.ts'
 import { json } from '../../../http/route/answer.ts'
 import { ConfigError, readConfig } from '../../../lib/config/config.ts'
@@ -10,7 +11,7 @@ import { createRateCounters } from '../../../storage/redis/rate-counters.ts'
 import { connectRedis } from '../../../storage/redis/redis.ts'
 import { ensureRedisServer } from '../../support/redis.ts'
 import { until } from '../../support/until.ts'
-import { CUSTOMER, fakeWorld, PAYMENT, PAYMENT_BODY, request, startFake } from '../server/fake-world.ts'
+import { CUSTOMER, fakeWorld, OPERATOR, PAYMENT, PAYMENT_BODY, request, startFake } from '../server/fake-world.ts'
 
 const open = route({
   method: 'get',
@@ -302,4 +303,22 @@ t.test('nodes share what they have counted through Redis, and count alone withou
     ),
     'and nobody is refused for it',
   )
+})
+
+t.test('an operator key makes ten customers a minute, and staff are not limited so', (t) => {
+  const clock = { now: () => 0 }
+  using limits = new RateLimits({ clock } as unknown as ConstructorParameters<typeof RateLimits>[0])
+  const prepared = limits.prepare(createCustomer)
+  const made = (kind: 'key' | 'session') => {
+    let count = 0
+    try {
+      for (; count < 20; count++)
+        limits.admit(prepared, { kind, principalId: kind, tenantId: OPERATOR }, '', () => undefined)?.settle(201)
+    } catch (error) {
+      t.match(error, { problem: { slug: 'rate-limited', extra: { violatedPolicies: ['customer-create'] } } })
+    }
+    return count
+  }
+  t.strictSame([made('key'), made('session')], [10, 20])
+  t.end()
 })

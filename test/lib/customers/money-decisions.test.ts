@@ -2,6 +2,7 @@
 import t from 'tap'
 import { bookExchange } from '../../../lib/exchange/book-exchange.ts'
 import { CHART } from '../../../lib/ledger/chart.ts'
+import { payingProblem } from '../../../lib/balances/staff-hold.ts'
 import { createPayment } from '../../../lib/payments/create-payment.ts'
 import { createTransfer } from '../../../lib/transfers/transfer.ts'
 import { moneyProblem, type MoneyUse } from '../../../lib/customers/money-access.ts'
@@ -60,5 +61,19 @@ t.test('each decision asks the table of statuses', (t) => {
         t.equal(effects, null, `${name}, ${customerStatus}: nothing is written, not even the refusal`)
       }
     }
+  t.end()
+})
+
+t.test('an approval asks for the freeze of the balance, and then for the status of its customer', (t) => {
+  for (const customerStatus of CUSTOMER_STATUSES)
+    for (const use of ['move', 'pay'] as const) {
+      t.strictSame(
+        payingProblem({ status: 'active', customerStatus }, use),
+        moneyProblem(customerStatus, use),
+        `${customerStatus}, ${use}`,
+      )
+      t.match(payingProblem({ status: 'frozen', customerStatus }, use), { slug: 'invalid-transition' })
+    }
+  t.equal(payingProblem(null, 'pay'), null)
   t.end()
 })
