@@ -28,7 +28,7 @@ t.test('the last calls of a key: method, route, status, duration and request id,
   await client.get(`/payments/${paid.body.id}`, { 'x-request-id': 'mine:2' })
   await client.get('/payments?nonsense=1')
   await client.get('/payments', { 'x-tenant-id': balances.EUR })
-  await client.get('/customers')
+  await client.get('/no-such-route')
   const log = await until('all calls are in the log', async () => {
     const { body } = await owner.get<ApiKeyRequestLog>(`/api-keys/${keyId}/requests`)
     return body.data.length === 4 ? body : null

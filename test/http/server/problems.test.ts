@@ -161,6 +161,7 @@ t.test('each is what the catalogue says', async (t) => {
   holds('mfa-required', await owner.send('GET', '/users/me', undefined, {}, half.token), {
     challengeId: half.mfa?.challengeId,
     methods: ['totp'],
+    publicKey: null,
   })
   holds('step-up-required', await owner.post('/api-keys', {}), {
     action: 'api_key.create',
