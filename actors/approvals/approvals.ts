@@ -21,7 +21,6 @@ import { approvalsThatCount } from '../../lib/approvals/requesters.ts'
 import { HOUR_MS, timestamp, type Clock } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import type { Effects } from '../../lib/decisions/effects.ts'
-import type { Mailer } from '../../lib/notices/mail.ts'
 import { refuse, type Problem } from '../../lib/base/problems.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
 import { givenApprovals, noteCounted } from '../../storage/approvals/approval-standing.ts'
@@ -40,7 +39,7 @@ import type { Database } from '../../storage/db/database.ts'
 import { SYSTEM, type AuditBy } from '../../storage/trail/trail.ts'
 import { admitDecision, changedProblem, type DecideRequest, refuseEnded } from './admit-decision.ts'
 import { ApprovalMailboxes } from './approval-mailboxes.ts'
-import { ApprovalNotices } from './approval-notices.ts'
+import { tellApprovers, tellRequester } from './approval-notices.ts'
 import type { ApprovalSubject } from './approval-subject.ts'
 import type { Afterwards } from './decision-transaction.ts'
 import { Poller } from '../runtime/poller.ts'
@@ -62,7 +61,6 @@ export interface ApprovalsOptions {
   readonly clock: Clock
   readonly ids: IdSource
   readonly shards: Shards
-  readonly mailer: Mailer
   readonly subjects: Readonly<Partial<Record<SubjectType, ApprovalSubject>>>
   readonly onError: (error: unknown, what: string) => void
 }
@@ -76,7 +74,6 @@ export interface ApprovalTurn extends ApprovalTx {
 export class Approvals extends Poller {
   readonly #options: ApprovalsOptions
   readonly #mailboxes: ApprovalMailboxes
-  readonly #notices: ApprovalNotices
 
   constructor(options: ApprovalsOptions) {
     super({
@@ -87,13 +84,6 @@ export class Approvals extends Poller {
     })
     this.#options = options
     this.#mailboxes = new ApprovalMailboxes(options)
-    this.#notices = new ApprovalNotices(options)
-  }
-
-  /** Stops polling, and waits for the mails that have begun. */
-  override async stop(): Promise<void> {
-    await super.stop()
-    await this.#notices.settled()
   }
 
   /** Runs work in the turn of an approval: in a transaction that holds its lock. @throws what the work throws */
@@ -164,7 +154,7 @@ export class Approvals extends Poller {
     readonly approvalId: string
     readonly customerId: string
   }): Promise<void> {
-    await this.#mailboxes.within(approvalId, async (tx, approval, afterwards) => {
+    await this.#mailboxes.within(approvalId, async (tx, approval) => {
       if (approval === null || approval.customerId !== customerId)
         refuse('not-found', 'No such approval exists in this tenant.')
       const current = approvalAt(approval, tx.now)
@@ -176,12 +166,7 @@ export class Approvals extends Poller {
           extra: { violatedPolicies: ['approval-reminder'] },
         })
       }
-      await this.#notices.tellApprovers(
-        tx,
-        approval,
-        { type: 'approval_requested', text: 'You are asked again to decide.' },
-        afterwards,
-      )
+      await tellApprovers(tx, approval, { type: 'approval_requested', text: 'You are asked again to decide.' })
       await noteWake(tx.client, approval.id, { ...approval, remindedAt: tx.now })
     })
   }
@@ -249,22 +234,14 @@ export class Approvals extends Poller {
       expired: 'not decided in time',
       cancelled: 'withdrawn',
     } as const
-    await this.#notices.tell(
-      tx,
-      [approval.requestedBy],
-      {
-        tenantId: approval.customerId,
-        type: 'approval_decided',
-        title: `${approval.subject.title}: ${words[ending.status]}`,
-        // Only a rejection has a text written by a person; all other reasons are codes.
-        text:
-          ending.status === 'rejected' && ending.reason !== null
-            ? ending.reason
-            : `The approval was ${words[ending.status]}.`,
-        object: { type: 'approval', id: approval.id },
-      },
-      afterwards,
-    )
+    await tellRequester(tx, approval, {
+      title: `${approval.subject.title}: ${words[ending.status]}`,
+      // Only a rejection has a text written by a person; all other reasons are codes.
+      text:
+        ending.status === 'rejected' && ending.reason !== null
+          ? ending.reason
+          : `The approval was ${words[ending.status]}.`,
+    })
     if (after !== undefined) afterwards.push(after)
   }
 
@@ -293,12 +270,10 @@ export class Approvals extends Poller {
     if (approvalAt(approval, now).status === 'expired') return await this.#expire(tx, approval, afterwards)
     let announcedAt = approval.announcedAt
     if (announcedAt === null) {
-      await this.#notices.tellApprovers(
-        tx,
-        approval,
-        { type: 'approval_requested', text: `${approval.requestedByName} asks for your approval.` },
-        afterwards,
-      )
+      await tellApprovers(tx, approval, {
+        type: 'approval_requested',
+        text: `${approval.requestedByName} asks for your approval.`,
+      })
       announcedAt = now
     }
     const sandboxAt = approval.sandboxDecision === null ? null : approval.createdAt + SANDBOX_DECISION_MS
@@ -314,12 +289,10 @@ export class Approvals extends Poller {
     let { warnedAt } = approval
     const warning = warningAt(approval)
     if (warning !== null && warning <= now) {
-      await this.#notices.tellApprovers(
-        tx,
-        approval,
-        { type: 'approval_expiring', text: `It expires at ${timestamp(approval.expiresAt)}.` },
-        afterwards,
-      )
+      await tellApprovers(tx, approval, {
+        type: 'approval_expiring',
+        text: `It expires at ${timestamp(approval.expiresAt)}.`,
+      })
       warnedAt = now
     }
     const next = [

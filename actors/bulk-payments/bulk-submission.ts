@@ -206,7 +206,6 @@ class Submission {
         const run = await lockRun(tx.client, this.#bulk.id)
         if (run !== null && isUnderWay(run.bulk, this.#jobId))
           await endRun({ ...tx, ids }, run, { failure: isLost ? 'approval_expired' : null, gaveUp: isLost })
-        return []
       },
     }
   }

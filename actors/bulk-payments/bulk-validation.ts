@@ -64,7 +64,7 @@ export function bulkValidationJob(deps: BulkValidationDeps): JobWork {
         fileId: null,
         async finish(tx) {
           const locked = await lockBulk(tx.client, bulk.id)
-          if (locked === null || !isValidatedBy(locked, job)) return []
+          if (locked === null || !isValidatedBy(locked, job)) return
           await deleteRowsAbove(tx.client, bulk.id, counts.total)
           await changeBulk({ ...tx, ids }, locked, {
             status: afterValidation(counts, bulk.options.requireAllValid),
@@ -73,7 +73,6 @@ export function bulkValidationJob(deps: BulkValidationDeps): JobWork {
             fileErrors: errors,
             lastProgressAt: tx.now,
           })
-          return []
         },
       }
     },

@@ -15,7 +15,7 @@ import { readTemplate } from '../../storage/pricing/pricing.ts'
 import { recordChange } from '../commands/changes.ts'
 import { decideOnce, isRecorded } from '../commands/run-once.ts'
 import { auditCaller } from '../commands/trail.ts'
-import { inviteOwner, mailOwner, type InvitedOwner } from './owner-invitation.ts'
+import { inviteOwner } from './owner-invitation.ts'
 import type { CustomerDeps } from './customer-deps.ts'
 
 /** Numbers that are drawn before the search for a free one is given up: with a million customers one in a hundred is taken. */
@@ -37,8 +37,7 @@ export async function createCustomer(
   const { primaryOwner } = body
   // A key with an answer keeps it, whatever the operator has set since.
   const types = (await isRecorded(deps, command)) ? typesOf({}) : checkedTypes(by, body)
-  let invited: InvitedOwner | null = null
-  const answer = await decideOnce(deps, command, 201, async (client) => {
+  return await decideOnce(deps, command, 201, async (client) => {
     const tx = { client, ids: deps.ids, now: deps.clock.now() }
     const { now } = tx
     const operatorId = by.tenant.id
@@ -75,11 +74,9 @@ export async function createCustomer(
       after: { legalName, incorporationCountry, registrationNumber: registrationNumber ?? null, ...types },
     })
     if (primaryOwner !== undefined)
-      invited = await inviteOwner(deps, tx, by, { customerId: id, operatorId, tenantName: legalName }, primaryOwner)
+      await inviteOwner(deps, tx, by, { customerId: id, operatorId, tenantName: legalName }, primaryOwner)
     return { shown: (await readCustomer(client, id)) ?? refuseNotFound(), made: { type: 'customer', id } }
   })
-  if (invited !== null) mailOwner(deps, by, invited)
-  return answer
 }
 
 /** Checks what a body may contain. @throws ProblemError `validation-error` that names every fault */

@@ -13,6 +13,7 @@ import {
   renewInvitation,
 } from '../../storage/identity/invitations.ts'
 import { lockMembers } from '../../storage/identity/members.ts'
+import { writeMail } from '../../storage/notices/mails.ts'
 import { recordChange, runChange, type ChangeTransaction } from '../commands/changes.ts'
 import { auditCaller } from '../commands/trail.ts'
 import type { CustomerDeps } from './customer-deps.ts'
@@ -20,16 +21,9 @@ import type { CustomerDeps } from './customer-deps.ts'
 /** The role of the person who is invited with a customer. */
 const OWNER = 'owner'
 
-/** A link that is to be mailed when its transaction has committed. */
-export interface InvitedOwner {
-  readonly email: string
-  readonly tenantName: string
-  readonly token: string
-}
-
-/** Writes the invitation of a customer's first owner. */
+/** Writes the invitation of a customer's first owner, and the mail with its link. */
 export async function inviteOwner(
-  deps: Pick<CustomerDeps, 'random'>,
+  deps: Pick<CustomerDeps, 'random' | 'secrets'>,
   tx: ChangeTransaction,
   by: Caller,
   {
@@ -38,7 +32,7 @@ export async function inviteOwner(
     tenantName,
   }: { readonly customerId: string; readonly operatorId: string; readonly tenantName: string },
   { email, firstName, lastName }: PrimaryOwner,
-): Promise<InvitedOwner> {
+): Promise<void> {
   const { client, ids, now } = tx
   const { token, tokenSha256 } = newLink(deps.random)
   const id = ids.next()
@@ -62,23 +56,19 @@ export async function inviteOwner(
     before: null,
     after: { email, role: OWNER },
   })
-  return { email, tenantName, token }
+  await mailOwner(deps, tx, by, customerId, { email, tenantName, token })
 }
 
-/** Mails the link of an invited owner without waiting for the mail; the invitation can be sent again. */
-export function mailOwner(
-  { mailer, log }: Pick<CustomerDeps, 'mailer' | 'log'>,
+/** Writes the mail with the link of an invited owner; it is sent after the commit. */
+async function mailOwner(
+  { secrets }: Pick<CustomerDeps, 'secrets'>,
+  tx: ChangeTransaction,
   by: Caller,
-  invited: InvitedOwner,
-): void {
-  mailer
-    .send(invitationMail({ ...invited, byName: by.principal.name }))
-    .catch((error: unknown) => log.warn({ err: error }, 'an invitation could not be mailed'))
-}
-
-interface Resent {
-  readonly shown: Versioned<Customer>
-  readonly invited: InvitedOwner
+  customerId: string,
+  link: { readonly email: string; readonly tenantName: string; readonly token: string },
+): Promise<void> {
+  const mail = invitationMail({ ...link, byName: by.principal.name })
+  await writeMail(tx, secrets, { ...mail, tenantId: customerId })
 }
 
 /**
@@ -93,7 +83,7 @@ export async function resendOwnerInvitation(
   customerId: string,
   { primaryOwner, reason }: OwnerInvitation,
 ): Promise<Versioned<Customer>> {
-  const { shown, invited } = await runChange(deps, async (tx): Promise<Resent> => {
+  return await runChange(deps, async (tx) => {
     const { client, now } = tx
     await lockMembers(client, customerId)
     const { view } = (await readCustomer(client, customerId)) ?? refuseNotFound()
@@ -105,12 +95,13 @@ export async function resendOwnerInvitation(
     const [last] = open
     if (primaryOwner !== undefined) {
       for (const before of open) await endInvitation(client, before, 'revoked', now)
-      const invited = await inviteOwner(deps, tx, by, { customerId, operatorId, tenantName }, primaryOwner)
-      return { shown: (await readCustomer(client, customerId))!, invited }
+      await inviteOwner(deps, tx, by, { customerId, operatorId, tenantName }, primaryOwner)
+      return (await readCustomer(client, customerId))!
     }
     if (last === undefined)
       refuseField('/primaryOwner', 'required', 'No owner has been invited yet; name the person to invite.')
     const { token, tokenSha256 } = newLink(deps.random)
+    await mailOwner(deps, tx, by, customerId, { email: last.email, tenantName, token })
     await renewInvitation(client, last, { tokenSha256, expiresAt: now + INVITATION_MS })
     await recordChange(tx, auditCaller(by), customerId, {
       action: 'invitation.resent',
@@ -118,8 +109,6 @@ export async function resendOwnerInvitation(
       before: null,
       after: { email: last.email, ...(reason === undefined ? {} : { reason }) },
     })
-    return { shown: (await readCustomer(client, customerId))!, invited: { email: last.email, tenantName, token } }
+    return (await readCustomer(client, customerId))!
   })
-  mailOwner(deps, by, invited)
-  return shown
 }

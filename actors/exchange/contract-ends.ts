@@ -9,7 +9,6 @@ import { moveContract, outstandingOf, type Contract, type ContractMove } from '.
 import { contractAfter, contractEffects } from '../../lib/exchange/contract-effects.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import type { InternalAccounts } from '../../lib/ledger/entry.ts'
-import type { Mailer } from '../../lib/notices/mail.ts'
 import { formatMajor } from '../../lib/base/money.ts'
 import { ProblemError } from '../../lib/base/problems.ts'
 import { writeOrSuspend } from '../../storage/sections/write-effects.ts'
@@ -17,7 +16,7 @@ import type { ApprovalTx } from '../../storage/approvals/approvals.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { readExchange } from '../../storage/exchange/exchanges.ts'
 import { insertNotices, peopleInRoles, type Notice } from '../../storage/notices/notices.ts'
-import { decideInTransaction, type Afterwards } from '../approvals/decision-transaction.ts'
+import { decideInTransaction } from '../approvals/decision-transaction.ts'
 
 /** The roles that are told when a contract needs action: those who can act. */
 const TOLD_ROLES = ['owner', 'admin']
@@ -26,7 +25,6 @@ export interface EndsDeps {
   readonly database: Database
   readonly clock: Clock
   readonly ids: IdSource
-  readonly mailer: Mailer
   readonly sandbox: boolean
   readonly onError: (error: unknown, what: string) => void
 }
@@ -78,11 +76,11 @@ export async function moveWhenDue(
   move: QuietMove,
   accounts: InternalAccounts,
 ): Promise<void> {
-  await decideInTransaction(deps, async (tx, afterwards) => {
+  await decideInTransaction(deps, async (tx) => {
     if ((await readExchange(tx.client, contract.id))?.exchange.version !== contract.version) return
     const next = await moveQuietly(tx, contract, move, { accounts, sandbox: deps.sandbox, by: 'system' })
     const news = newsOf(next, move)
-    if (news !== null) await tell(deps, tx, news, afterwards)
+    if (news !== null) await tell(tx, news)
   })
 }
 
@@ -111,21 +109,6 @@ function newsOf(contract: Contract, move: QuietMove): Notice | null {
   return null
 }
 
-async function tell(
-  { mailer, onError }: EndsDeps,
-  { client, ids, now }: ApprovalTx,
-  notice: Notice,
-  afterwards: Afterwards,
-): Promise<void> {
-  const addresses = await insertNotices(
-    client,
-    ids,
-    await peopleInRoles(client, notice.tenantId, TOLD_ROLES),
-    notice,
-    now,
-  )
-  afterwards.push(() => {
-    for (const to of addresses)
-      mailer.send({ to, subject: notice.title, text: notice.text }).catch((error: unknown) => onError(error, 'mail'))
-  })
+async function tell({ client, ids, now }: ApprovalTx, notice: Notice): Promise<void> {
+  await insertNotices(client, ids, await peopleInRoles(client, notice.tenantId, TOLD_ROLES), notice, now)
 }

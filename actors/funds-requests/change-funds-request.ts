@@ -102,7 +102,7 @@ export async function remindPayer(
   by: Caller,
   id: string,
 ): Promise<Versioned<FundsRequest>> {
-  const { record, payee } = await runChange(deps, async (tx) => {
+  const record = await runChange(deps, async (tx) => {
     const before = await lockRequest(tx, by, id)
     const refused = reminderRefusal(fundsRequestAt(before, tx.now), tx.now)
     if (refused !== null) throw new ProblemError(refused)
@@ -117,8 +117,8 @@ export async function remindPayer(
       { remindersSent: before.remindersSent },
       { remindersSent: after.remindersSent },
     )
-    return { record: after, payee: await payeeNameOf(tx.client, by.tenant.id) }
+    await mailPayer(tx, deps, after, await payeeNameOf(tx.client, by.tenant.id), true)
+    return after
   })
-  mailPayer(deps, record, payee, true)
   return await fundsRequestView(deps.database, record, deps.links)
 }

@@ -8,7 +8,6 @@ import { inStoredOrder } from '../../lib/base/metadata.ts'
 import { moneyJson, REQUEST_AMOUNT_MAX } from '../../lib/base/money.ts'
 import { refuse, refuseField } from '../../lib/base/problems.ts'
 import * as rows from '../../storage/funds-requests/funds-requests.ts'
-import type * as reads from '../../storage/funds-requests/funds-request-queries.ts'
 import { through, type TransactionClient } from '../../storage/db/transaction.ts'
 import { auditCaller } from '../commands/trail.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
@@ -39,7 +38,6 @@ export async function createFundsRequest(
   const customerId = by.tenant.id
   const { body } = command
   const number = orderNumber('FRQ', await deps.orderNumbers.take())
-  const made: { record?: reads.FundsRequestRecord; payee?: string } = {}
   const answer = await decideOnce(deps, command, 201, async (client) => {
     const tx = { client, ids, now: clock.now() }
     await rows.lockFundsRequestsOf(client, customerId)
@@ -71,12 +69,9 @@ export async function createFundsRequest(
     })
     const record = await rereadRequest(tx, id)
     await recordRequestChange(tx, auditCaller(by), 'created', customerId, id, null, state(record))
-    made.record = record
-    made.payee = await payeeNameOf(client, customerId)
+    if (body.send ?? true) await mailPayer(tx, deps, record, await payeeNameOf(client, customerId), false)
     return { shown: await keptView(deps.links, client, record), made: { type: 'funds_request', id } }
   })
-  if (made.record !== undefined && made.payee !== undefined && (body.send ?? true))
-    mailPayer(deps, made.record, made.payee, false)
   return withLink(deps.links, answer)
 }
 

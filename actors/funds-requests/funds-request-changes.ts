@@ -1,6 +1,6 @@
 /**
- * The steps that changes of funds requests share: each change is one transaction with its event and its trail entry,
- * and mails are sent after the commit of the change that they report.
+ * The steps that changes of funds requests share: each change is one transaction with its event, its trail entry and
+ * its mail.
  */
 import type { AuditVerb } from '../../lib/base/audit-actions.ts'
 import {
@@ -11,7 +11,7 @@ import {
 } from '../../lib/funds-requests/funds-request.ts'
 import { payerMail } from '../../lib/funds-requests/payer-mail.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
-import type { Mailer } from '../../lib/notices/mail.ts'
+import type { SecretBox } from '../../lib/security/secret-box.ts'
 import { moneyJson } from '../../lib/base/money.ts'
 import type { Feature } from '../../lib/operators/features.ts'
 import { ProblemError, refuse, refuseNotFound } from '../../lib/base/problems.ts'
@@ -20,6 +20,7 @@ import type { Database } from '../../storage/db/database.ts'
 import * as rows from '../../storage/funds-requests/funds-requests.ts'
 import type { AuditBy } from '../../storage/trail/trail.ts'
 import type { OrderNumbers } from '../../storage/payments/order-numbers.ts'
+import { writeMail } from '../../storage/notices/mails.ts'
 import type * as reads from '../../storage/funds-requests/funds-request-queries.ts'
 import type { TransactionClient } from '../../storage/db/transaction.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
@@ -35,7 +36,7 @@ export interface FundsRequestDeps {
   readonly ids: IdSource
   readonly clock: { now(): number }
   readonly log: Log
-  readonly mailer: Mailer
+  readonly secrets: SecretBox
   readonly orderNumbers: OrderNumbers
   readonly problemBase: string
   /** Key that tokens are computed with, 32 bytes, the same on every node. */
@@ -113,30 +114,25 @@ export async function payeeNameOf(client: TransactionClient, customerId: string)
   return name
 }
 
-/**
- * Sends the mail to the payer without waiting for it: the change is committed, and the link is in the API's answer
- * too.
- */
-export function mailPayer(
-  { links, log, mailer }: FundsRequestCommandDeps,
+/** Writes the mail to the payer, if the request names an address; it is sent after the commit. */
+export async function mailPayer(
+  tx: ChangeTransaction,
+  { links, secrets }: FundsRequestCommandDeps,
   record: reads.FundsRequestRecord,
   payee: string,
   again: boolean,
-): void {
+): Promise<void> {
   if (record.payerEmail === null) return
-  mailer
-    .send(
-      payerMail({
-        ...record,
-        to: record.payerEmail,
-        payerName: record.payer.name,
-        payeeName: payee,
-        remaining: remainingOf(record),
-        link: links.link(record.id),
-        again,
-      }),
-    )
-    .catch((error: unknown) => log.warn({ err: error }, 'the mail to a payer could not be sent'))
+  const mail = payerMail({
+    ...record,
+    to: record.payerEmail,
+    payerName: record.payer.name,
+    payeeName: payee,
+    remaining: remainingOf(record),
+    link: links.link(record.id),
+    again,
+  })
+  await writeMail(tx, secrets, { ...mail, tenantId: record.customerId })
 }
 
 /** Ends a locked request by a move. @throws ProblemError when its state does not allow the move */

@@ -115,32 +115,22 @@ export async function insertKey(
   return { ...(await rereadKey(tx, by, id)), secret }
 }
 
-/**
- * Writes notices of a new key to the people who manage keys, because a thief would create a key first. Returns a
- * function that sends the mails after the transaction.
- */
+/** Tells the people who manage keys of a new key, because a thief would create a key first. */
 export async function tellManagers(
-  { mailer, log }: IdentityDeps,
   { client, ids, now }: ChangeTransaction,
   by: Caller<'person'>,
   { id, name, prefix, environment }: ApiKeyView,
-): Promise<() => void> {
+): Promise<void> {
   const title = `A ${environment} API key was created`
   const text = `${by.session.name} created the API key ${name} (${prefix}…). If nobody should have, revoke it.`
   const managers = await peopleInRoles(client, by.tenant.id, KEY_MANAGERS)
-  const addresses = await insertNotices(
+  await insertNotices(
     client,
     ids,
     managers,
     { tenantId: by.tenant.id, type: 'api_key_created', title, text, object: { type: 'api_key', id } },
     now,
   )
-  return () => {
-    for (const to of addresses)
-      mailer
-        .send({ to, subject: title, text })
-        .catch((error: unknown) => log.warn({ err: error }, 'the notice of a new key could not be mailed'))
-  }
 }
 
 /**

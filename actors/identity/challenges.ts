@@ -17,7 +17,6 @@ import {
 import type { SecondFactorAnswer } from '../../lib/identity/step-up-schema.ts'
 import { requestOptions } from '../../lib/identity/webauthn.ts'
 import type { WebAuthnRequestOptions } from '../../lib/identity/webauthn-schema.ts'
-import type { AlertMail } from '../../storage/customers/alerts.ts'
 import { through } from '../../storage/db/transaction.ts'
 import {
   countWrongCodes,
@@ -48,11 +47,11 @@ export function offerOf(
 /** The reasons for which a challenge takes no answer. */
 export type ClosedChallenge = 'locked' | 'absent' | 'expired' | 'used'
 
-/** The outcome of an answer. A wrong answer may have raised an alert, so its mails are sent too. */
+/** The outcome of an answer. A wrong answer may have raised an alert, so its transaction commits too. */
 export type AnswerOutcome =
-  | { readonly kind: 'right'; readonly challenge: ChallengeRecord; readonly mails: readonly AlertMail[] }
-  | { readonly kind: 'wrong' | 'locked'; readonly fault: FieldError; readonly mails: readonly AlertMail[] }
-  | { readonly kind: ClosedChallenge; readonly mails: readonly [] }
+  | { readonly kind: 'right'; readonly challenge: ChallengeRecord }
+  | { readonly kind: 'wrong' | 'locked'; readonly fault: FieldError }
+  | { readonly kind: ClosedChallenge }
 
 /** Locks a challenge of the session that still takes an answer. `action` tells which challenges are accepted. */
 export async function openChallenge(
@@ -92,15 +91,15 @@ export async function answerChallenge(
   },
 ): Promise<AnswerOutcome> {
   const challenge = await openChallenge(tx, by, challengeId, action)
-  if (typeof challenge === 'string') return { kind: challenge, mails: [] }
+  if (typeof challenge === 'string') return { kind: challenge }
   const methods = methodsFor(challenge.action, await usableFactors(through(tx.client), by.session.userId))
   if (!methods.includes(answer.method))
     refuseField('/method', 'invalid_value', `This challenge takes ${methods.join(' or ')}.`)
-  const { fault, mails } = await takeAnswer(tx, deps, by, challengeId, answer)
+  const fault = await takeAnswer(tx, deps, by, challengeId, answer)
   if (fault === null) {
     await noteVerified(tx.client, challengeId, answer.method, tx.now)
-    return { kind: 'right', challenge, mails }
+    return { kind: 'right', challenge }
   }
   await noteWrongCode(tx.client, challengeId)
-  return { kind: challenge.wrongCodes + 1 >= WRONG_CODES_MAX ? 'locked' : 'wrong', fault, mails }
+  return { kind: challenge.wrongCodes + 1 >= WRONG_CODES_MAX ? 'locked' : 'wrong', fault }
 }

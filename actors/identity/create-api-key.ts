@@ -29,7 +29,7 @@ export async function createApiKey(deps: ApiKeyDeps, by: Caller<'person'>, body:
   checkKey(deps, by, body)
   const scopes = [...new Set(body.scopes)]
   const expiresAt = body.expiresAt == null ? null : Date.parse(body.expiresAt)
-  const { made, mail } = await runChange(deps, async (tx) => {
+  return await runChange(deps, async (tx) => {
     const { client } = tx
     await rows.lockTenantKeys(client, by.tenant.id)
     await checkLive(client, by, body.environment)
@@ -47,10 +47,9 @@ export async function createApiKey(deps: ApiKeyDeps, by: Caller<'person'>, body:
       replacesId: null,
     })
     await recordKeyChange(tx, by, 'api_key.created', made.view.id, null, made.view)
-    return { made, mail: await tellManagers(deps, tx, by, made.view) }
+    await tellManagers(tx, by, made.view)
+    return made
   })
-  mail()
-  return made
 }
 
 /**

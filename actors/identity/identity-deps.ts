@@ -1,6 +1,5 @@
 /** The dependencies of the identity commands. */
 import type { IdSource } from '../../lib/base/ids.ts'
-import type { Mailer } from '../../lib/notices/mail.ts'
 import type { Database } from '../../storage/db/database.ts'
 import type { Passwords } from '../../workers/pool/pool.ts'
 import type { Log } from '../../lib/base/log.ts'
@@ -10,7 +9,6 @@ import type { SecretBox } from '../../lib/security/secret-box.ts'
 export interface IdentityDeps {
   readonly database: Database
   readonly passwords: Passwords
-  readonly mailer: Mailer
   readonly ids: IdSource
   readonly clock: { now(): number }
   readonly log: Log

@@ -106,8 +106,8 @@ export function createIdentityService(node: Node, { singleUse }: Pick<IdentityDe
     },
     members: { reads: members, commands: createMemberCommands(deps, members) },
     background: [
-      // The mails that are begun after an answer need no start.
-      { name: 'mails of new passwords', start: () => undefined, stop: () => passwords.settled() },
+      // Requests for resets are begun after an answer and need no start.
+      { name: 'password resets', start: () => undefined, stop: () => passwords.settled() },
     ],
     tasks: [keyExpiry(node)],
   }

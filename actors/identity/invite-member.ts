@@ -9,6 +9,7 @@ import * as rows from '../../storage/identity/members.ts'
 import * as invitationRows from '../../storage/identity/invitations.ts'
 import { operatorOfCustomer } from '../../storage/customers/customers.ts'
 import { readSetting } from '../../storage/customers/settings.ts'
+import { writeMail } from '../../storage/notices/mails.ts'
 import { through, type TransactionClient } from '../../storage/db/transaction.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
 import { auditCaller } from '../commands/trail.ts'
@@ -71,9 +72,10 @@ export async function invite(
       before: null,
       after: { email, role, teamIds: teams },
     })
+    const { tenant } = (await invitationRows.invitationByToken(client, tokenSha256)) ?? refuseNotFound()
+    const mail = invitationMail({ email, tenantName: tenant.name, byName: by.session.name, token })
+    await writeMail(tx, deps.secrets, { ...mail, tenantId: customerId })
   })
-  const { tenant } = (await invitationRows.invitationByToken(deps.database.pool, tokenSha256)) ?? refuseNotFound()
-  send(deps, { email, tenantName: tenant.name, byName: by.session.name, token })
   return await found(deps.reads.getInvitation(customerId, id))
 }
 
@@ -85,7 +87,7 @@ export async function resendInvitation(
 ): Promise<Versioned<Invitation>> {
   const customerId = by.tenant.id
   const { token, tokenSha256 } = newLink(deps.random)
-  const invitation = await changeMembers(deps, customerId, async (tx) => {
+  await changeMembers(deps, customerId, async (tx) => {
     const { client, now } = tx
     const one = (await invitationRows.lockInvitation(client, customerId, id)) ?? refuseNotFound()
     if (one.status === 'accepted' || one.status === 'revoked')
@@ -104,9 +106,9 @@ export async function resendInvitation(
       before: null,
       after: { email: one.email },
     })
-    return one
+    const mail = invitationMail({ email: one.email, tenantName: one.tenant.name, byName: by.session.name, token })
+    await writeMail(tx, deps.secrets, { ...mail, tenantId: customerId })
   })
-  send(deps, { email: invitation.email, tenantName: invitation.tenant.name, byName: by.session.name, token })
   return await found(deps.reads.getInvitation(customerId, id))
 }
 
@@ -131,13 +133,6 @@ export async function revokeInvitation(deps: MemberDeps, by: Caller<'person'>, i
       after: { status: 'revoked' },
     })
   })
-}
-
-/** Mails a link without waiting for the mail; the invitation can be sent again. */
-function send({ mailer, log }: MemberDeps, link: Parameters<typeof invitationMail>[0]): void {
-  mailer
-    .send(invitationMail(link))
-    .catch((error: unknown) => log.warn({ err: error }, 'an invitation could not be mailed'))
 }
 
 async function checkDomain(client: TransactionClient, customerId: string, email: string): Promise<void> {

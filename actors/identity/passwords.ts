@@ -11,6 +11,8 @@ import { refuse, refuseField } from '../../lib/base/problems.ts'
 import { clearFailures, findCredentials } from '../../storage/identity/identity-people.ts'
 import { findReset, insertReset, setPassword, useReset } from '../../storage/identity/identity-passwords.ts'
 import { endSessions } from '../../storage/identity/identity-sessions.ts'
+import { tenantOfUser } from '../../storage/identity/members.ts'
+import { writeMail, type MailTx } from '../../storage/notices/mails.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import type { IdentityCommands } from './identity.ts'
 import type { IdentityDeps } from './identity-deps.ts'
@@ -24,7 +26,7 @@ import type { Log } from '../../lib/base/log.ts'
 const RESET_TOKEN_BYTES = 32
 /** Reset mails to one user within the hour that a link is valid; more would only fill the user's mailbox. */
 const RESETS_MAX = 3
-/** Background mails under way on this node. Each takes milliseconds, so a higher number is a flood and is dropped. */
+/** Requests for resets under way on this node. Each takes milliseconds, so a higher number is a flood and is dropped. */
 const UNDER_WAY_MAX = 100
 
 type PasswordCommands = Pick<IdentityCommands, 'changePassword' | 'requestPasswordReset' | 'completePasswordReset'>
@@ -38,7 +40,7 @@ class BackgroundWork {
     this.#log = log
   }
 
-  /** Runs `work` in the background. A failure to send a mail is logged without the text of the mail. */
+  /** Runs `work` in the background. A failure is logged without the text of the mail. */
   begin(work: () => Promise<void>, name: string): void {
     if (this.#underWay.size >= UNDER_WAY_MAX) {
       this.#log.warn({ underWay: this.#underWay.size }, `${name} was dropped: too many are under way`)
@@ -60,7 +62,7 @@ interface PasswordDeps extends IdentityDeps {
   readonly background: BackgroundWork
 }
 
-/** Creates the commands of passwords. `settled` resolves when no mail is under way any more. */
+/** Creates the commands of passwords. `settled` resolves when no request for a reset is under way any more. */
 export function createPasswordCommands(identity: IdentityDeps): {
   readonly commands: PasswordCommands
   readonly settled: () => Promise<void>
@@ -99,38 +101,39 @@ async function changePassword(
       before: null,
       after: { endedSessions: ended },
     })
+    await writeChangeMail({ client, ids, now }, deps, session)
   })
-  tellOfChange(deps, session.email)
 }
 
 /** Mails a link for a new password when the address has an account. */
-async function mailResetLink({ database, clock, mailer, random }: PasswordDeps, email: string): Promise<void> {
+async function mailResetLink({ database, clock, ids, secrets, random }: PasswordDeps, email: string): Promise<void> {
   const person = await findCredentials(database, emailKey(email))
   if (person === null || person.status !== 'active') return
   const now = clock.now()
   const token = Buffer.from(random(RESET_TOKEN_BYTES)).toString('base64url')
-  const made = await inTransaction(database, async (client) => {
-    return await insertReset(client, {
+  await inTransaction(database, async (client) => {
+    const made = await insertReset(client, {
       tokenSha256: hash('sha256', token, 'hex'),
       userId: person.userId,
       now,
       expiresAt: now + PASSWORD_RESET_MS,
       resetsMax: RESETS_MAX,
     })
-  })
-  if (!made) return
-  await mailer.send({
-    to: person.email,
-    subject: 'Choose a new password',
-    text: [
-      `Hello ${person.name},`,
-      '',
-      'somebody asked for a new password for your account. To choose one, send it to this address within an hour:',
-      '',
-      `  POST /v1/password-resets/${token}`,
-      '',
-      'If that was not you, there is nothing to do: your password stays as it is.',
-    ].join('\r\n'),
+    if (!made) return
+    await writeMail({ client, ids, now }, secrets, {
+      tenantId: await tenantOfUser(client, person.userId),
+      to: person.email,
+      subject: 'Choose a new password',
+      text: [
+        `Hello ${person.name},`,
+        '',
+        'somebody asked for a new password for your account. To choose one, send it to this address within an hour:',
+        '',
+        `  POST /v1/password-resets/${token}`,
+        '',
+        'If that was not you, there is nothing to do: your password stays as it is.',
+      ].join('\r\n'),
+    })
   })
 }
 
@@ -165,8 +168,8 @@ async function completePasswordReset(
         after: { endedSessions: ended },
       },
     )
+    await writeChangeMail({ client, ids, now }, deps, person)
   })
-  tellOfChange(deps, person.email)
 }
 
 function checkPassword(field: string, password: string, email: string): void {
@@ -174,14 +177,15 @@ function checkPassword(field: string, password: string, email: string): void {
   if (fault !== null) refuseField(field, fault.code, fault.message, fault.params)
 }
 
-function tellOfChange({ background, mailer }: PasswordDeps, email: string): void {
-  background.begin(
-    () =>
-      mailer.send({
-        to: email,
-        subject: 'Your password was changed',
-        text: 'The password of your account was changed. If that was not you, ask for a new password at once and tell your administrator.',
-      }),
-    'the mail about a changed password',
-  )
+async function writeChangeMail(
+  tx: MailTx,
+  { secrets }: PasswordDeps,
+  { userId, email }: { readonly userId: string; readonly email: string },
+): Promise<void> {
+  await writeMail(tx, secrets, {
+    tenantId: await tenantOfUser(tx.client, userId),
+    to: email,
+    subject: 'Your password was changed',
+    text: 'The password of your account was changed. If that was not you, ask for a new password at once and tell your administrator.',
+  })
 }

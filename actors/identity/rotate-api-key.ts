@@ -26,7 +26,7 @@ export async function rotateApiKey(
   id: string,
   gracePeriodHours: number,
 ): Promise<MadeApiKey> {
-  const { sha256, made, mail } = await runChange(deps, async (tx) => {
+  const { sha256, made } = await runChange(deps, async (tx) => {
     const { client, now } = tx
     await rows.lockTenantKeys(client, by.tenant.id)
     const old = await lockKey(tx, by, id)
@@ -43,9 +43,9 @@ export async function rotateApiKey(
           })
     await recordKeyChange(tx, by, 'api_key.rotated', id, old.view, (await rereadKey(tx, by, id)).view)
     await recordKeyChange(tx, by, 'api_key.created', made.view.id, null, made.view)
-    return { sha256, made, mail: await tellManagers(deps, tx, by, made.view) }
+    await tellManagers(tx, by, made.view)
+    return { sha256, made }
   })
-  mail()
   if (sha256 !== null) await deps.changed(sha256)
   return made
 }

@@ -9,7 +9,6 @@ import type { SecondFactorAnswer } from '../../lib/identity/step-up-schema.ts'
 import { totpStep } from '../../lib/identity/totp.ts'
 import { type Ceremony, verifyAssertion, webauthnChallenge, type WebAuthnFault } from '../../lib/identity/webauthn.ts'
 import type { WebAuthnAssertion } from '../../lib/identity/webauthn-schema.ts'
-import type { AlertMail } from '../../storage/customers/alerts.ts'
 import { through, type TransactionClient } from '../../storage/db/transaction.ts'
 import { lockFactors, useCredential, useFactor } from '../../storage/identity/mfa-factors.ts'
 import { countRecoveryCodes, useRecoveryCode } from '../../storage/identity/recovery-codes.ts'
@@ -18,17 +17,7 @@ import { auditPerson } from '../commands/trail.ts'
 import type { IdentityDeps } from './identity-deps.ts'
 import { alertPerson } from './security-alerts.ts'
 
-/** The outcome of a proof: taken when there is no fault. The mails are to be sent after the transaction. */
-export interface TakenAnswer {
-  readonly fault: FieldError | null
-  readonly mails: readonly AlertMail[]
-}
-
-const TAKEN: TakenAnswer = { fault: null, mails: [] }
-const refused = (field: string, message: string): TakenAnswer => ({
-  fault: { field, code: 'invalid_value', message },
-  mails: [],
-})
+const refused = (field: string, message: string): FieldError => ({ field, code: 'invalid_value', message })
 const WRONG_CODE = refused('/code', 'The code is wrong.')
 
 /** The fault of a member of a body that an authenticator has made. */
@@ -49,18 +38,18 @@ export function ceremonyOf(
   return { relyingParty: relyingParty(), challenge: webauthnChallenge(secrets, challengeId) }
 }
 
-/** Takes the answer to a challenge. */
+/** Takes the answer to a challenge. @returns what is wrong with it; null when it is taken */
 export async function takeAnswer(
   tx: ChangeTransaction,
   deps: IdentityDeps,
   by: Caller<'self'>,
   challengeId: string,
   answer: SecondFactorAnswer,
-): Promise<TakenAnswer> {
+): Promise<FieldError | null> {
   const { userId } = by.session
   switch (answer.method) {
     case 'totp':
-      return (await takeCode(tx.client, deps, { userId, code: answer.code, now: tx.now })) ? TAKEN : WRONG_CODE
+      return (await takeCode(tx.client, deps, { userId, code: answer.code, now: tx.now })) ? null : WRONG_CODE
     case 'recovery_code':
       return await takeRecoveryCode(tx, deps, by, answer.code)
     case 'webauthn':
@@ -95,13 +84,13 @@ export async function takeCode(
 /** Uses a recovery code up and tells the person, because a finder of the codes may have used it. */
 async function takeRecoveryCode(
   tx: ChangeTransaction,
-  { secrets }: IdentityDeps,
+  deps: IdentityDeps,
   by: Caller<'self'>,
   code: string,
-): Promise<TakenAnswer> {
+): Promise<FieldError | null> {
   const { client, now } = tx
   const { userId } = by.session
-  if (!(await useRecoveryCode(client, { userId, hash: recoveryCodeHash(secrets, userId, code), now })))
+  if (!(await useRecoveryCode(client, { userId, hash: recoveryCodeHash(deps.secrets, userId, code), now })))
     return WRONG_CODE
   const { left } = await countRecoveryCodes(through(client), userId)
   const object = { type: 'user', id: userId } as const
@@ -111,14 +100,14 @@ async function takeRecoveryCode(
     before: { left: left + 1 },
     after: { left },
   })
-  const mail = await alertPerson(tx, by, {
+  await alertPerson(tx, deps, by, {
     title: 'A recovery code was used',
     text:
       `A recovery code of your account was used from the address ${by.source.address}; ${left} are left. ` +
       'If it was not you, end the session, change your password and make new codes.',
     object,
   })
-  return { fault: null, mails: [mail] }
+  return null
 }
 
 /**
@@ -131,16 +120,16 @@ async function takeAssertion(
   by: Caller<'self'>,
   challengeId: string,
   assertion: WebAuthnAssertion,
-): Promise<TakenAnswer> {
+): Promise<FieldError | null> {
   const { userId } = by.session
   const factors = await lockFactors(tx.client, userId)
   for (const { id, name, ...factor } of factors) {
     if (factor.kind !== 'webauthn' || factor.credential?.id !== assertion.id) continue
     const checked = await verifyAssertion(assertion, ceremonyOf(deps, challengeId), factor.credential, userId)
-    if ('fault' in checked) return { fault: bodyFault('assertion', checked.fault), mails: [] }
+    if ('fault' in checked) return bodyFault('assertion', checked.fault)
     if (!checked.isRegress) {
       await useCredential(tx.client, id, checked.signCount, tx.now)
-      return TAKEN
+      return null
     }
     const counts = { last: factor.credential.signCount, shown: checked.signCount }
     deps.log.warn({ factorId: id, userId, ...counts }, 'an authenticator may have been copied')
@@ -151,7 +140,7 @@ async function takeAssertion(
       before: { signCount: counts.last },
       after: { signCount: counts.shown },
     })
-    const mail = await alertPerson(tx, by, {
+    await alertPerson(tx, deps, by, {
       title: 'Your security key may have been copied',
       text:
         `"${name}" was used from the address ${by.source.address} with a count of signatures that had been passed ` +
@@ -159,7 +148,7 @@ async function takeAssertion(
       object,
     })
     const fault = 'The count of signatures is not above the last one; the authenticator may have been copied.'
-    return { ...refused('/assertion/response/authenticatorData', fault), mails: [mail] }
+    return refused('/assertion/response/authenticatorData', fault)
   }
   return refused('/assertion/id', 'None of your second factors has this credential.')
 }

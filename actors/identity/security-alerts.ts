@@ -1,5 +1,5 @@
 /** Alerts to people about their own security: a notice in each of their tenants, and a mail. */
-import type { AlertMail } from '../../storage/customers/alerts.ts'
+import { writeMail } from '../../storage/notices/mails.ts'
 import { insertNotices } from '../../storage/notices/notices.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
 import type { ChangeTransaction } from '../commands/changes.ts'
@@ -13,23 +13,20 @@ export interface SecurityAlert {
 }
 
 /**
- * Writes an alert to the person for each of their tenants. The mail goes out without regard to the person's
- * preferences, because another person may have changed them.
- *
- * @returns the mail to be sent after the transaction
+ * Writes an alert to the person: a notice for each of their tenants, and one mail. The mail is written without regard to
+ * the person's preferences, because another person may have changed them.
  */
 export async function alertPerson(
-  { client, ids, now }: ChangeTransaction,
+  tx: ChangeTransaction,
+  { secrets }: Pick<IdentityDeps, 'secrets'>,
   { session }: Pick<Caller<'self'>, 'session'>,
   { title, text, object }: SecurityAlert,
-): Promise<AlertMail> {
-  for (const { tenantId } of session.memberships)
-    await insertNotices(client, ids, [session.userId], { tenantId, type: 'security_alert', title, text, object }, now)
-  return { to: session.email, subject: title, text }
-}
-
-/** Mails alerts without waiting for them. */
-export function mailAlerts({ mailer, log }: Pick<IdentityDeps, 'mailer' | 'log'>, mails: readonly AlertMail[]): void {
-  for (const mail of mails)
-    mailer.send(mail).catch((error: unknown) => log.warn({ err: error }, 'an alert could not be mailed'))
+): Promise<void> {
+  const { client, ids, now } = tx
+  const { userId, email, memberships } = session
+  for (const { tenantId } of memberships) {
+    const notice = { tenantId, type: 'security_alert', title, text, object } as const
+    await insertNotices(client, ids, [userId], notice, now, { byMail: false })
+  }
+  await writeMail(tx, secrets, { tenantId: memberships[0]?.tenantId ?? null, to: email, subject: title, text })
 }

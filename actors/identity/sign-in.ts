@@ -23,7 +23,6 @@ import { answerOf, type ChallengeVerify } from '../../lib/identity/step-up-schem
 import type { SignIn } from '../../lib/identity/session-schema.ts'
 import type { Source } from '../../lib/commands/caller.ts'
 import { attemptKey, provePassword } from './password-proof.ts'
-import { mailAlerts } from './security-alerts.ts'
 import { openedSession, renewToken } from './session-token.ts'
 
 /**
@@ -47,7 +46,7 @@ export async function signIn(
   const sessionId = ids.next()
   const challengeId = ids.next()
   const expiresAt = now + SESSION_ABSOLUTE_MS
-  const { session, mails } = await inTransaction(database, async (client) => {
+  return await inTransaction(database, async (client) => {
     const usable = await usableFactors(through(client), person.userId)
     const owed = usable.totp || usable.credentials.length > 0
     await insertSession(client, {
@@ -74,7 +73,7 @@ export async function signIn(
         expiresAt: now + CHALLENGE_MS,
       })
       const offer = offerOf(deps, { id: challengeId, action: SIGN_IN }, usable)
-      return { session: openedSession(sessionId, token, expiresAt, { ...offer, challengeId }), mails: [] }
+      return openedSession(sessionId, token, expiresAt, { ...offer, challengeId })
     }
     await clearFailures(client, attemptKey(body.email))
     const tx = { client, ids, now }
@@ -90,13 +89,9 @@ export async function signIn(
       after: { deviceName: body.deviceName ?? null, mfa: false },
     })
     await beginOnboarding(tx, person.userId, by)
-    return {
-      session: openedSession(sessionId, token, expiresAt),
-      mails: await tellOfNewLogin(client, ids, { sessionId, userId: person.userId, now }),
-    }
+    await tellOfNewLogin(client, ids, { sessionId, userId: person.userId, now })
+    return openedSession(sessionId, token, expiresAt)
   })
-  mailAlerts(deps, mails)
-  return session
 }
 
 /**
@@ -130,14 +125,9 @@ export async function verifyMfa(
       after: { mfa: true, method },
     })
     await beginOnboarding(tx, session.userId, auditPerson(by))
-    const alerts = await tellOfNewLogin(client, ids, { sessionId: session.id, userId: session.userId, now })
-    return {
-      kind: 'opened' as const,
-      session: openedSession(session.id, token, session.expiresAt),
-      mails: [...answered.mails, ...alerts],
-    }
+    await tellOfNewLogin(client, ids, { sessionId: session.id, userId: session.userId, now })
+    return { kind: 'opened' as const, session: openedSession(session.id, token, session.expiresAt) }
   })
-  mailAlerts(deps, outcome.mails)
   switch (outcome.kind) {
     case 'opened':
       return outcome.session

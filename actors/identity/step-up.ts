@@ -19,7 +19,6 @@ import { auditPerson } from '../commands/trail.ts'
 import type { AuditChange } from '../../storage/trail/trail.ts'
 import { recordChange, recordPersonalChange, runChange } from '../commands/changes.ts'
 import { answerChallenge, offerOf } from './challenges.ts'
-import { mailAlerts } from './security-alerts.ts'
 
 const ACTIONS: ReadonlySet<string> = new Set(STEP_UP_ACTIONS)
 
@@ -83,9 +82,8 @@ export function createStepUpCommands(
         }
         if (tenantId === null) await recordPersonalChange(tx, auditPerson(by), change)
         else await recordChange(tx, auditPerson(by), tenantId, change)
-        return { kind: 'proven' as const, token, now, mails: answered.mails }
+        return { kind: 'proven' as const, token, now }
       })
-      mailAlerts(deps, outcome.mails)
       switch (outcome.kind) {
         case 'proven':
           return {

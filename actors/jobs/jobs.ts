@@ -10,7 +10,6 @@ import type { Clock } from '../../lib/base/clock.ts'
 import { OperatingError } from '../../lib/base/errors.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { BEGINNINGS_MAX, FAILURES_MAX, type JobKind, type JobResult } from '../../lib/jobs/job.ts'
-import type { Mail, Mailer } from '../../lib/notices/mail.ts'
 import { ProblemError, type Problem } from '../../lib/base/problems.ts'
 import type { Database } from '../../storage/db/database.ts'
 import {
@@ -52,10 +51,8 @@ export interface JobOutcome {
   readonly result: JobResult
   /** The file of the result, temporary until the job's end is written; then stored as long as results are. */
   readonly fileId: string | null
-  /**
-   * Writes further rows in the transaction of the job's end. Resolves with the mails that are sent after the commit.
-   */
-  readonly finish?: (tx: JobTx) => Promise<readonly Mail[]>
+  /** Writes further rows in the transaction of the job's end. */
+  readonly finish?: (tx: JobTx) => Promise<void>
 }
 
 /**
@@ -86,7 +83,6 @@ export interface JobsOptions {
   readonly database: Database
   readonly clock: Clock
   readonly ids: IdSource
-  readonly mailer: Mailer
   readonly kinds: Readonly<Partial<Record<JobKind, JobWork>>>
   readonly onError: (error: unknown, what: string) => void
 }
@@ -101,7 +97,7 @@ export class Jobs {
   /** The tasks: to run a job that is due, and to remove what has expired. */
   tasks(): readonly Task[] {
     return [
-      { name: 'jobs.run', lengthy: true, run: (id, context) => this.#begin(id, context) },
+      { name: 'jobs.run', workers: 'lengthy', run: (id, context) => this.#begin(id, context) },
       { name: 'jobs.expire', cron: '* * * * *', run: () => this.expire() },
     ]
   }
@@ -191,17 +187,15 @@ export class Jobs {
 
   /** Writes the end of a job, if no other attempt has begun. */
   async #end(job: TakenJob, end: JobEnd, finish?: JobOutcome['finish']): Promise<void> {
-    const { database, clock, ids, kinds, mailer, onError } = this.#options
-    const mails = await inTransaction(database, async (client): Promise<readonly Mail[]> => {
+    const { database, clock, ids, kinds } = this.#options
+    await inTransaction(database, async (client) => {
       const held = await lockJob(client, job.id, job.lease)
-      if (held === null) return []
+      if (held === null) return
       const tx = { client, ids, now: clock.now() }
       const ended = await endJob(tx, held, end)
-      if (ended === null) return []
-      if (end.move === 'succeed') return (await finish?.(tx)) ?? []
-      await kinds[job.kind]?.abandoned?.(tx, ended)
-      return []
+      if (ended === null) return
+      if (end.move === 'succeed') await finish?.(tx)
+      else await kinds[job.kind]?.abandoned?.(tx, ended)
     })
-    for (const mail of mails) await mailer.send(mail).catch((error: unknown) => onError(error, 'mail'))
   }
 }

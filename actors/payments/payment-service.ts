@@ -85,19 +85,17 @@ export function createPaymentService(
 /**
  * Follows payments that have ended, one second later: sets `lastPaidAt` of recipients, and tells people of failures and
  * returns. Every node polls and one at a time writes (storage/payments/payment-follow-up.ts). After a stop or a crash,
- * the next pass of any node does the rest. A mail that a dying node had not sent is lost; its notice within the service
- * is not.
+ * the next pass of any node does the rest.
  */
 function followUpOf(node: Node): Poller {
-  const { database, ids, clock, mailer, onError } = node
+  const { database, ids, clock, onError } = node
   return new Poller({
     everyMs: FOLLOW_UP_MS,
     rest: untilEvents(node, 'payment_follow_up'),
     onError: (error) => onError(error, 'payment follow-up'),
     poll: async () => {
       for (let pass = 0; pass < FOLLOW_UP_PASSES_MAX; pass++) {
-        const { more, mails } = await followUpPayments(database, ids, clock.now())
-        for (const mail of mails) await mailer.send(mail).catch((error: unknown) => onError(error, 'mail'))
+        const { more } = await followUpPayments(database, ids, clock.now())
         if (!more) return
       }
     },

@@ -22,7 +22,7 @@ export async function blockRecipient(
   id: string,
   { blocked, reason }: { readonly blocked: boolean; readonly reason: string | null },
 ): Promise<void> {
-  const { waiting, mails } = await recipientTransaction(deps, async (tx) => {
+  const waiting = await recipientTransaction(deps, async (tx) => {
     const { client, now } = tx
     const customerId = await rows.customerOfRecipient(client, by.tenant.id, id)
     const before = customerId === null ? null : await rows.lockRecipient(client, customerId, id)
@@ -41,11 +41,11 @@ export async function blockRecipient(
       before: { status: from },
       after: { status: to, reason, customerId },
     })
-    return blocked
-      ? { waiting: await waitingFor(client, customerId, id), mails: await pauseSchedulesTo(tx, id) }
-      : { waiting: NOTHING_WAITS, mails: [] }
+    if (!blocked) return NOTHING_WAITS
+    const waiting = await waitingFor(client, customerId, id)
+    await pauseSchedulesTo(tx, id)
+    return waiting
   })
   await deps.forget(id)
   await cancelWaiting(deps, by, waiting)
-  for (const mail of mails) await deps.mailer.send(mail).catch((error: unknown) => deps.onError(error, 'mail'))
 }

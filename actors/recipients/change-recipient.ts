@@ -5,7 +5,6 @@ import type { PayeeDeps } from '../payments/verify-payee.ts'
 import type { Approvals } from '../approvals/approvals.ts'
 import type { RecipientReviews } from './recipient-reviews.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
-import type { Mailer } from '../../lib/notices/mail.ts'
 import { refuseNotFound } from '../../lib/base/problems.ts'
 import type { ValidationDeps } from '../../lib/recipients/validation.ts'
 import type { ApprovalTx } from '../../storage/approvals/approvals.ts'
@@ -27,7 +26,6 @@ export const ATTEMPTS_MAX = 5
 export interface RecipientDeps extends ValidationDeps, ReviewDeps, PayeeDeps {
   readonly database: Database
   readonly ids: IdSource
-  readonly mailer: Mailer
   readonly problemBase: string
   readonly onError: (error: unknown, what: string) => void
   readonly approvals: Pick<Approvals, 'cancel'>

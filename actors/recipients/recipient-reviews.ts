@@ -5,7 +5,6 @@
  */
 import type { Clock } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
-import type { Mailer } from '../../lib/notices/mail.ts'
 import { refuse, refuseTransition } from '../../lib/base/problems.ts'
 import { reviewStatusAt } from '../../lib/recipients/review.ts'
 import { writeEffects } from '../../storage/sections/write-effects.ts'
@@ -23,7 +22,6 @@ export interface RecipientReviewsOptions {
   readonly database: Database
   readonly clock: Clock
   readonly ids: IdSource
-  readonly mailer: Mailer
   /** True where a sandbox exists: special texts in a name may then decide a review. */
   readonly sandbox: boolean
   /** Called for each recipient that a decision has changed, after the write. */
@@ -37,12 +35,6 @@ export interface ReviewDecision {
   readonly decision: 'approved' | 'rejected'
   readonly reason: string | null
   readonly by: AuditBy
-}
-
-interface Ended {
-  readonly recipientId: string
-  readonly mails: readonly string[]
-  readonly words: string
 }
 
 export class RecipientReviews {
@@ -73,23 +65,20 @@ export class RecipientReviews {
     })
   }
 
-  async #transaction(work: (tx: ApprovalTx) => Promise<Ended | null>): Promise<void> {
-    const { database, clock, ids, mailer, changed, onError } = this.#options
-    const ended = await inTransaction(database, async (client) => work({ client, ids, now: clock.now() }))
-    if (ended === null) return
-    changed(ended.recipientId)
-    for (const to of ended.mails)
-      await mailer
-        .send({ to, subject: ended.words, text: ended.words })
-        .catch((error: unknown) => onError(error, 'mail'))
+  /** Runs work in a transaction; it returns the recipient that it has changed, null for none. */
+  async #transaction(work: (tx: ApprovalTx) => Promise<string | null>): Promise<void> {
+    const { database, clock, ids, changed } = this.#options
+    const recipientId = await inTransaction(database, async (client) => work({ client, ids, now: clock.now() }))
+    if (recipientId !== null) changed(recipientId)
   }
 
+  /** Ends a review. @returns the recipient */
   async #end(
     tx: ApprovalTx,
     review: ReviewRecord,
     { status, reason }: { readonly status: 'approved' | 'rejected' | 'expired'; readonly reason: string | null },
     by: AuditBy,
-  ): Promise<Ended> {
+  ): Promise<string> {
     const { client, ids, now } = tx
     const { recipientId, customerId, requestedBy } = review
     await endReview(client, review.id, { status, by: status === 'expired' ? null : by.actor.id, reason, now })
@@ -112,7 +101,7 @@ export class RecipientReviews {
       after: { status, reason, customerId },
     })
     const words = `Your recipient was ${status === 'expired' ? 'not reviewed in time' : status}.`
-    const mails = await insertNotices(
+    await insertNotices(
       client,
       ids,
       [requestedBy],
@@ -125,10 +114,11 @@ export class RecipientReviews {
       },
       now,
     )
-    return { recipientId, mails, words }
+    return recipientId
   }
 
-  async #wake(tx: ApprovalTx, id: string): Promise<Ended | null> {
+  /** Does what is due. @returns the recipient when the review has ended */
+  async #wake(tx: ApprovalTx, id: string): Promise<string | null> {
     const review = await lockReview(tx.client, id)
     if (review === null || review.status !== 'pending') return null
     if (reviewStatusAt(review, tx.now) === 'expired')

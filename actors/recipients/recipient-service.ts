@@ -31,7 +31,6 @@ type RecipientNode = Pick<
   | 'clock'
   | 'ids'
   | 'shards'
-  | 'mailer'
   | 'sandbox'
   | 'problemBase'
   | 'onError'

@@ -15,7 +15,6 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, timestamp, type Clock } from '../../lib/bas
 import type { IdSource } from '../../lib/base/ids.ts'
 import { suspend } from '../../lib/incoming-payments/credit.ts'
 import { entry, NO_BALANCE } from '../../lib/ledger/entry.ts'
-import type { Mail, Mailer } from '../../lib/notices/mail.ts'
 import { goesToSuspense } from '../../lib/reconciliation/item.ts'
 import { shardOf } from '../../lib/shards/shard.ts'
 import { writeEffects } from '../../storage/sections/write-effects.ts'
@@ -50,7 +49,6 @@ export interface ReconciliationsOptions {
   readonly inbox: BankInbox
   readonly ids: IdSource
   readonly clock: Clock
-  readonly mailer: Mailer
   readonly onError: (error: unknown, what: string) => void
 }
 
@@ -287,20 +285,18 @@ export class Reconciliations {
 
   /** Notifies the operator's staff. */
   async #tell({ id, operatorId, currency, day }: rows.TakenReconciliation, text: string): Promise<void> {
-    const { database, clock, ids, mailer, onError } = this.#options
+    const { database, clock, ids } = this.#options
     const title = `Reconciliation of ${currency} for ${day}`
-    const mails = await inTransaction(database, async (client): Promise<Mail[]> => {
+    await inTransaction(database, async (client) => {
       const people = await peopleInRoles(client, operatorId, ROLES)
-      const addresses = await insertNotices(
+      await insertNotices(
         client,
         ids,
         people,
         { tenantId: operatorId, type: 'reconciliation_breaks', title, text, object: { type: 'reconciliation', id } },
         clock.now(),
       )
-      return addresses.map((to) => ({ to, subject: title, text }))
     })
-    for (const mail of mails) await mailer.send(mail).catch((error: unknown) => onError(error, 'mail'))
   }
 }
 

@@ -8,7 +8,6 @@ import type { Log } from '../../lib/base/log.ts'
 import type { IdempotencyRecord } from '../../lib/commands/command.ts'
 import type { Screener } from '../../lib/compliance/screening.ts'
 import type { Config } from '../../lib/config/config.ts'
-import type { Mailer } from '../../lib/notices/mail.ts'
 import type { SecretBox } from '../../lib/security/secret-box.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
 import type { BalanceCache } from '../../storage/balances/balance-cache.ts'
@@ -44,7 +43,6 @@ export interface Node {
   readonly system: ActorSystem
   readonly shards: Shards
   readonly workers: WorkerPool
-  readonly mailer: Mailer
   readonly secrets: SecretBox
   /** Returns random bytes of cryptographic quality. */
   readonly random: (bytes: number) => Uint8Array

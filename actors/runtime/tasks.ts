@@ -31,15 +31,17 @@ const EARLY_MAX_MS = 250
 const BACKLOG_MS = 1_000
 /** The delay before workers that have ended are started again. */
 const RESTART_MS = 1_000
-/** Tasks of a node at a time: the short ones; the lengthy ones, as many as there are threads that write documents. */
-const SHORT_MAX = 4
-const LENGTHY_MAX = 2
+/**
+ * Tasks of a node at a time, by their workers: the lengthy ones as many as there are threads that write documents; those
+ * that wait for a system outside, so that one that stalls holds up no other task.
+ */
+const AT_ONCE = { short: 4, lengthy: 2, outward: 4 } as const
 
 const ALL_SHARDS = Array.from({ length: SHARD_COUNT }, (_, shard) => shard)
 
 /** The circumstances of a run of a task. */
 export interface TaskContext {
-  /** Aborted when the node stops, or has lost the task to another one; only lengthy tasks are. */
+  /** Aborted when the node stops, or has lost the task to another one; short tasks are finished. */
   readonly signal: AbortSignal
   /** Which attempt this is, from 1 on; an attempt whose node has died counts. */
   readonly attempt: number
@@ -51,8 +53,11 @@ export interface Task {
   readonly name: string
   /** The times at which it runs by itself, as in a crontab, UTC; none where rows add it. */
   readonly cron?: string
-  /** True for minutes of work: these tasks have workers of their own, and are aborted when the node stops. */
-  readonly lengthy?: true
+  /**
+   * The workers that run it: `short` ones, unless it names others. `lengthy` is for minutes of work, `outward` for work
+   * that waits for a system outside of the service; both are aborted when the node stops.
+   */
+  readonly workers?: 'lengthy' | 'outward'
   /**
    * @param id the row that is due; empty for a task that works on all due rows
    * @throws when the task has to be begun again
@@ -135,16 +140,15 @@ export class Tasks {
   async start(): Promise<void> {
     const { tasks } = this.#options
     await this.#locks.start()
-    const parts = [
-      { tasks: tasks.filter(({ lengthy }) => lengthy !== true), concurrency: SHORT_MAX },
-      { tasks: tasks.filter(({ lengthy }) => lengthy === true), concurrency: LENGTHY_MAX },
-    ].filter((part) => part.tasks.length > 0)
-    this.#workers = await Promise.all(parts.map((part) => this.#open(part)))
+    const parts = Map.groupBy(tasks, ({ workers }): keyof typeof AT_ONCE => workers ?? 'short')
+    this.#workers = await Promise.all(
+      [...parts].map(([workers, part]) => this.#open({ tasks: part, concurrency: AT_ONCE[workers] })),
+    )
     this.#poller.start()
     this.#poller.wake()
   }
 
-  /** Stops: lengthy tasks are given up at once, so that another node begins them; the others are finished. */
+  /** Stops: short tasks are finished; the others are given up at once, so that another node begins them. */
   async stop(): Promise<void> {
     this.#stopped = true
     await this.#poller.stop()
@@ -218,7 +222,7 @@ export class Tasks {
       const { id = '', due = 0 } = payload as Payload
       const earlyMs = due - clock.now()
       if (earlyMs > 0) return await again(Math.min(earlyMs, EARLY_MAX_MS))
-      await task.run(id, { signal: task.lengthy === true ? stopped : never, attempt: number })
+      await task.run(id, { signal: task.workers === undefined ? never : stopped, attempt: number })
       if (stopped.aborted && !this.#stopped) throw new TaskLost(task.name)
     }
   }

@@ -13,7 +13,6 @@ import {
   type ScheduleState,
   type ScheduleStatus,
 } from '../../lib/scheduled-payments/schedule.ts'
-import type { Mail } from '../../lib/notices/mail.ts'
 import { refuseTransition } from '../../lib/base/problems.ts'
 import type { ApprovalTx } from '../../storage/approvals/approvals.ts'
 import { SYSTEM, writeAudit, type AuditBy } from '../../storage/trail/trail.ts'
@@ -117,61 +116,52 @@ export function checkAllowed(move: ScheduleMove, { state: { status } }: Schedule
   if (!isAllowed(move, status)) refuseTransition(`The scheduled payment is ${status}.`, status, ALLOWED_IN[move])
 }
 
-/** Writes a locked schedule whose state was changed by time or by another person. @returns the mails to send */
+/** Writes a locked schedule whose state was changed by time or by another person, and tells people when it stops. */
 export async function moveSchedule(
   asked: ApprovalTx,
   before: ScheduleRecord,
   after: ScheduleRecord,
   reason: string | null,
-): Promise<readonly Mail[]> {
+): Promise<void> {
   const tx = { ...asked, now: laterThan(before.updatedAt, asked.now) }
   await updateSchedule(tx.client, after, tx.now)
   const { status } = after.state
-  if (status === before.state.status) return []
+  if (status === before.state.status) return
   await tellStatus(tx, after, before.state.status)
   await writeTrail(tx, SYSTEM, status, before, after)
-  return status === 'failed' || status === 'paused' ? await tellPeople(tx, after, reason) : []
+  if (status === 'failed' || status === 'paused') await tellPeople(tx, after, reason)
 }
 
 async function tellPeople(
   { client, ids, now }: ApprovalTx,
   { id, customerId, number, createdBy, state }: ScheduleRecord,
   reason: string | null,
-): Promise<readonly Mail[]> {
+): Promise<void> {
   const people = new Set([...(await peopleInRoles(client, customerId, PAYING_ROLES)), createdBy])
-  const subject =
+  const title =
     state.status === 'failed' ? `Scheduled payment ${number} was stopped` : `Scheduled payment ${number} is paused`
-  const text = reason ?? `${subject}.`
-  const addresses = await insertNotices(
+  const text = reason ?? `${title}.`
+  await insertNotices(
     client,
     ids,
     [...people],
     {
       tenantId: customerId,
       type: 'scheduled_payment_stopped',
-      title: subject,
+      title,
       text,
       object: { type: 'scheduled_payment', id },
     },
     now,
   )
-  return addresses.map((to) => ({ to, subject, text }))
 }
 
-/**
- * Pauses the schedules that pay a recipient who has just been blocked. The recipient is locked.
- *
- * @returns the mails to send
- */
-export async function pauseSchedulesTo(tx: ApprovalTx, recipientId: string): Promise<readonly Mail[]> {
-  const mails: Mail[] = []
+/** Pauses the schedules that pay a recipient who has just been blocked. The recipient is locked. */
+export async function pauseSchedulesTo(tx: ApprovalTx, recipientId: string): Promise<void> {
   for (const schedule of await lockSchedulesTo(tx.client, recipientId)) {
     if (schedule.state.status === 'active')
-      mails.push(
-        ...(await moveSchedule(tx, schedule, withState(schedule, blocked(schedule.state, tx.now)), RECIPIENT_BLOCKED)),
-      )
+      await moveSchedule(tx, schedule, withState(schedule, blocked(schedule.state, tx.now)), RECIPIENT_BLOCKED)
   }
-  return mails
 }
 
 export const RECIPIENT_BLOCKED = 'The recipient of the schedule can no longer be paid.'

@@ -16,7 +16,6 @@
 import { laterThan, type Clock } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { LIMITS } from '../../lib/base/limits.ts'
-import type { Mail, Mailer } from '../../lib/notices/mail.ts'
 import { ProblemError, PROBLEMS, type Problem } from '../../lib/base/problems.ts'
 import { occurrenceKey } from '../../lib/scheduled-payments/key.ts'
 import { calendarOf } from '../../lib/scheduled-payments/rail-calendar.ts'
@@ -54,7 +53,6 @@ export interface ScheduledPaymentsOptions {
   readonly clock: Clock
   readonly ids: IdSource
   readonly shards: Shards
-  readonly mailer: Mailer
   /** The dependencies for making payments. */
   readonly flow: FlowDeps & Pick<PayDeps, 'queue' | 'balances'>
   readonly problemBase: string
@@ -143,11 +141,6 @@ export class ScheduledPayments {
     return await inTransaction(database, async (client) => work({ client, ids, now: clock.now() }))
   }
 
-  async #mail(mails: readonly Mail[]): Promise<void> {
-    for (const mail of mails)
-      await this.#options.mailer.send(mail).catch((error: unknown) => this.#options.onError(error, 'mail'))
-  }
-
   // ── Due rows
   // ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -175,7 +168,7 @@ export class ScheduledPayments {
     const taken = await this.#transaction((tx) => this.#take(tx, id))
     if (taken === null) return
     const outcome = await this.#pay(taken)
-    await this.#mail(await this.#transaction((tx) => this.#goOn(tx, taken, outcome)))
+    await this.#transaction((tx) => this.#goOn(tx, taken, outcome))
   }
 
   async #take({ client, ids, now }: ApprovalTx, id: string): Promise<Taken | null> {
@@ -246,9 +239,9 @@ export class ScheduledPayments {
     }
   }
 
-  async #goOn(tx: ApprovalTx, { schedule: { id }, due }: Taken, outcome: Made): Promise<readonly Mail[]> {
+  async #goOn(tx: ApprovalTx, { schedule: { id }, due }: Taken, outcome: Made): Promise<void> {
     const schedule = await rows.lockSchedule(tx.client, id)
-    if (schedule === null) return []
+    if (schedule === null) return
     const { status, refusal } = await this.#ended(tx, id, due, outcome)
     const { code = '', message = '', recipientStatus } = refusal ?? {}
     if (
@@ -257,7 +250,7 @@ export class ScheduledPayments {
         refusal: refusal === null ? null : { code, message },
       }))
     )
-      return []
+      return
     const stopped = recipientStatus === 'blocked'
     // A blocked recipient pauses a schedule, and a customer that may not pay at present keeps it; neither counts as failed.
     const counted = stopped || BARRED.includes(code) ? 'skipped' : status
@@ -267,7 +260,7 @@ export class ScheduledPayments {
       state: stopped ? blocked(state, tx.now) : state,
       ...(status === 'created' ? { lastPaymentId: due.paymentId } : {}),
     }
-    return await moveSchedule(tx, schedule, after, stopped ? RECIPIENT_BLOCKED : `${STOPPED} ${message}`.trim())
+    await moveSchedule(tx, schedule, after, stopped ? RECIPIENT_BLOCKED : `${STOPPED} ${message}`.trim())
   }
 
   /**
@@ -295,22 +288,16 @@ export class ScheduledPayments {
         followOutcomes(client, clock.now(), async (ended) => {
           const tx = { client, ids: this.#options.ids, now: clock.now() }
           const schedule = await rows.lockSchedule(client, ended.scheduledPaymentId)
-          if (schedule === null || !(await occurrences.noteOutcome(client, ended.paymentId, ended.outcome))) return []
+          if (schedule === null || !(await occurrences.noteOutcome(client, ended.paymentId, ended.outcome))) return
           const state = paymentEnded(schedule.state, ended.outcome)
           if (
             state === schedule.state ||
             (state.status === schedule.state.status && state.consecutiveFailures === schedule.state.consecutiveFailures)
           )
-            return []
-          return await moveSchedule(
-            tx,
-            schedule,
-            rows.withState(schedule, state),
-            `${STOPPED} ${ended.message ?? ''}`.trim(),
-          )
+            return
+          await moveSchedule(tx, schedule, rows.withState(schedule, state), `${STOPPED} ${ended.message ?? ''}`.trim())
         }),
       )
-      await this.#mail(followed.results.flat())
       more = followed.more
     }
   }

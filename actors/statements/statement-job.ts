@@ -4,7 +4,6 @@
 import type { Clock } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { NO_RESULT } from '../../lib/jobs/job.ts'
-import type { Mail } from '../../lib/notices/mail.ts'
 import { refuse } from '../../lib/base/problems.ts'
 import { fitsMt940 } from '../../lib/statements/mt940.ts'
 import {
@@ -80,18 +79,17 @@ async function tellReady(
   { client, ids, now }: JobTx,
   { id, customerId, kind, from, to, currency, holder }: StatementRecord,
   requestedBy: string,
-): Promise<readonly Mail[]> {
+): Promise<void> {
   const people = kind === 'monthly' ? await peopleInRoles(client, customerId, ROLES) : [requestedBy]
-  const subject = `The statement of ${holder.balanceName} is ready`
+  const title = `The statement of ${holder.balanceName} is ready`
   const text = `The ${currency} statement of the balance ${holder.balanceName} from ${from} to ${to} can be downloaded now.`
-  const addresses = await insertNotices(
+  await insertNotices(
     client,
     ids,
     people,
-    { tenantId: customerId, type: 'statement_ready', title: subject, text, object: { type: 'statement', id } },
+    { tenantId: customerId, type: 'statement_ready', title, text, object: { type: 'statement', id } },
     now,
   )
-  return addresses.map((address) => ({ to: address, subject, text }))
 }
 
 export function statementJob(deps: StatementJobDeps): JobWork {
@@ -140,7 +138,7 @@ export function statementJob(deps: StatementJobDeps): JobWork {
             statement.id,
             formats.map((format, index) => ({ format, fileId: files[index]!.id })),
           )
-          return await tellReady(tx, statement, job.requestedBy)
+          await tellReady(tx, statement, job.requestedBy)
         },
       }
     },

@@ -1,11 +1,9 @@
 /**
- * A change of a webhook endpoint by a caller: the lock, the transaction with the trail entry and the notices, and the
- * mails after it.
+ * A change of a webhook endpoint by a caller: the lock, and the transaction with the trail entry and the notices.
  */
 import type { Webhooks } from './event-relay.ts'
 import type { ResolveHost } from './sender.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
-import type { Mailer } from '../../lib/notices/mail.ts'
 import { refuseNotFound } from '../../lib/base/problems.ts'
 import type { SecretBox } from '../../lib/security/secret-box.ts'
 import { shardOf } from '../../lib/shards/shard.ts'
@@ -28,7 +26,6 @@ export interface WebhookDeps {
   readonly clock: { now(): number }
   readonly ids: IdSource
   readonly log: Log
-  readonly mailer: Mailer
   readonly secrets: SecretBox
   readonly random: (bytes: number) => Uint8Array
   readonly policy: TargetPolicy
@@ -94,7 +91,7 @@ interface EndpointChange<Result> {
 
 /**
  * Runs a change in one transaction, together with its trail entry, the notices to its owners and the message to the
- * nodes; the mails to its owners follow. Work that returns no `before` has changed nothing.
+ * nodes. Work that returns no `before` has changed nothing.
  *
  * @throws what the work throws
  */
@@ -104,9 +101,9 @@ export async function changeEndpoint<Result>(
   action: keyof typeof VERBS,
   work: (client: TransactionClient) => Promise<EndpointChange<Result> | { readonly result: Result }>,
 ): Promise<Result> {
-  const { result, mail } = await inTransaction(database, async (client) => {
+  return await inTransaction(database, async (client) => {
     const done = await work(client)
-    if (!('before' in done)) return { result: done.result, mail: null }
+    if (!('before' in done)) return done.result
     const { before, after, result } = done
     const endpoint = (after ?? before) as EndpointJson
     await recordChange({ client, ids, now: clock.now() }, auditCaller(by), by.tenant.id, {
@@ -115,11 +112,8 @@ export async function changeEndpoint<Result>(
       before: before === null ? null : state(before),
       after: after === null ? null : state(after),
     })
-    const told = news(by, action, endpoint)
-    const addresses = await owners.write(client, endpoint.id, by.tenant.id, told)
+    await owners.tell(client, { id: endpoint.id, tenantId: by.tenant.id }, news(by, action, endpoint))
     await endpoints.announceChange(client, [endpoint.id], shardOf(by.tenant.id))
-    return { result, mail: { addresses, told } }
+    return result
   })
-  if (mail !== null) owners.mail(mail.addresses, mail.told)
-  return result
 }

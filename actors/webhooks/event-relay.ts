@@ -31,6 +31,7 @@ import {
 import { readAnnouncement, relayEvents, WEBHOOK_CHANNEL } from '../../storage/webhooks/webhook-relay.ts'
 import type { SignBatch } from '../../workers/pool/pool.ts'
 import { EndpointActor, type EndpointDeps } from './endpoint.ts'
+import type { EndpointOwners } from './endpoint-owners.ts'
 import { createResolve, type ResolveHost } from './sender.ts'
 import { Poller, type Rest } from '../runtime/poller.ts'
 import { untilDelivery, untilHopeless } from './relay-rests.ts'
@@ -70,12 +71,8 @@ export interface WebhooksOptions {
   /** In a sandbox, a URL that ends with /sbx-fail always fails. */
   readonly sandbox: boolean
   readonly onError: (error: unknown, what: string) => void
-  /** Called after an endpoint was paused or disabled. */
-  readonly onStatus: (change: {
-    readonly endpointId: string
-    readonly tenantId: string
-    readonly status: 'paused' | 'disabled'
-  }) => void
+  /** Tells people in the transaction in which an endpoint is paused or disabled. */
+  readonly tellStatus: EndpointOwners['tellStatus']
   /** Resolves host names; the network's resolver unless a test sets another. */
   readonly resolve?: ResolveHost | undefined
   /** Returns a random number from 0 to 1. */
@@ -329,9 +326,10 @@ export class Webhooks {
   }
 
   async #tidy(): Promise<void> {
-    const { clock, shards, onStatus } = this.#options
-    for (const { id, tenantId } of await disableHopeless(this.#database, { now: clock.now(), shards: shards.owned() }))
-      onStatus({ endpointId: id, tenantId, status: 'disabled' })
+    const { clock, shards, tellStatus } = this.#options
+    await disableHopeless(this.#database, { now: clock.now(), shards: shards.owned() }, (client, endpoint) =>
+      tellStatus(client, endpoint, 'disabled'),
+    )
   }
 
   #takeSocket(onFree: () => void): boolean {
@@ -388,9 +386,10 @@ export class Webhooks {
   async #write(batch: readonly FinishedAttempt[]): Promise<void> {
     const byEndpoint = Map.groupBy(batch, ({ delivery }) => delivery.endpointId)
     const streaks = [...byEndpoint].map(([endpointId, outcomes]) => ({ endpointId, ...streakOf(outcomes) }))
-    const paused = await finishAttempts(this.#database, batch, streaks)
+    await finishAttempts(this.#database, batch, streaks, (client, endpoint) =>
+      this.#options.tellStatus(client, endpoint, 'paused'),
+    )
     for (const { delivery } of batch) for (const written of this.#written.get(delivery.id) ?? []) written()
-    for (const { id, tenantId } of paused) this.#options.onStatus({ endpointId: id, tenantId, status: 'paused' })
     // A delivery that failed is due again later.
     this.#looks.wake()
   }

@@ -5,7 +5,7 @@
  *  * A secret is shown in one answer only, and stored sealed in its row.
  *  * A URL is checked when it is written and before every delivery, because a name that does not resolve now may
  *    resolve later.
- *  * The owners of an endpoint are told of every change: by a notice in the same transaction, then by mail.
+ *  * The owners of an endpoint are told of every change: by a notice and a mail, in the same transaction.
  */
 import type { SimulationResult } from '../../lib/contract/simulation.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'

@@ -22,7 +22,7 @@ export function createWebhookService(node: Node, parts: WebhookParts = {}) {
     policy,
     resolve,
     chance: parts.chance ?? (() => Buffer.from(random(4)).readUInt32LE() / 2 ** 32),
-    onStatus: (change) => owners.tellStatus(change),
+    tellStatus: owners.tellStatus,
   })
   system.onCommitted(() => relay.nudge())
   return {
@@ -32,10 +32,7 @@ export function createWebhookService(node: Node, parts: WebhookParts = {}) {
       {
         name: 'webhooks',
         start: () => relay.start(),
-        async stop() {
-          await relay.stop()
-          await owners.settled()
-        },
+        stop: () => relay.stop(),
         runOnce: () => relay.runOnce(),
       },
     ],

@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
 import type { JournalChain } from '../../actors/journal/journal-chain.ts'
+import type { NoticeService } from '../../actors/notices/notice-service.ts'
 import type { QueueService } from '../../actors/payments/queue-service.ts'
 import type { ReconciliationService } from '../../actors/reconciliation/reconciliation-service.ts'
 import type { ClockWatch } from '../../actors/runtime/clock-watch.ts'
@@ -23,6 +24,7 @@ export interface MeasuredParts {
   readonly admission: Admission
   readonly arrivals: Arrivals
   readonly journalChain: Pick<JournalChain, 'lag'>
+  readonly notices: Pick<NoticeService, 'mails'>
   readonly paymentQueue: Pick<QueueService, 'queue'>
   readonly reconciliation: Pick<ReconciliationService, 'countBreaks'>
   readonly transactions: Pick<TransactionService, 'follower'>
@@ -68,6 +70,7 @@ export function createRegistry({
   admission,
   arrivals,
   journalChain,
+  notices: { mails },
   paymentQueue: { queue },
   reconciliation: { countBreaks },
   transactions: { follower },
@@ -75,7 +78,8 @@ export function createRegistry({
 }: MeasuredParts): Registry {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, prefix: 'vostro_' })
-  const { gauge, counter } = instrumentsOf(registry)
+  const instruments = instrumentsOf(registry)
+  const { gauge, counter } = instruments
   const sum = (of: 'commits' | 'conflicts') => () => system.lanes.reduce((total, lane) => total + lane.counters[of], 0)
   counter('vostro_commits_total', 'Commits of the ledger.', sum('commits'))
   counter('vostro_commands_total', 'Commands decided and committed.', () => system.commandsCommitted)
@@ -118,6 +122,7 @@ export function createRegistry({
     'Journal lines without a hash at the last pass of this node.',
     () => journalChain.lag,
   )
+  measureMails(instruments, mails)
   gauge('vostro_reconciliation_breaks', 'Open reconciliation breaks of all operators.', countBreaks)
   gauge(
     'vostro_transactions_lag_seconds',
@@ -137,6 +142,35 @@ export function createRegistry({
   gauge('vostro_shards_held', 'Shards at home on this node.', () => shards.state().held)
   gauge('vostro_nodes', 'Live nodes that this node knows, itself included.', () => shards.state().nodes)
   return registry
+}
+
+function measureMails({ gauge, counter }: ReturnType<typeof instrumentsOf>, mails: NoticeService['mails']): void {
+  gauge(
+    'vostro_mail_backlog',
+    'Mails of all nodes that wait for the mail server.',
+    async () => (await mails.backlog()).count,
+  )
+  gauge(
+    'vostro_mail_oldest_age_seconds',
+    'The age of the oldest mail that waits for the mail server.',
+    async () => (await mails.backlog()).oldestSeconds,
+  )
+  counter('vostro_mails_sent_total', 'Mails that the mail server has taken.', () => mails.counters.sent)
+  counter(
+    'vostro_mails_bounced_total',
+    'Mails that the mail server has refused for good, or that were given up.',
+    () => mails.counters.bounced,
+  )
+  counter(
+    'vostro_mail_failures_total',
+    'Attempts to send a mail that are repeated later.',
+    () => mails.counters.failures,
+  )
+  counter(
+    'vostro_mails_repeated_total',
+    'Mails sent again although an attempt without an answer may have delivered them.',
+    () => mails.counters.repeated,
+  )
 }
 
 /** Serves a registry at `/metrics`. @throws StartError when the port cannot be opened */

@@ -13,7 +13,7 @@ import { createIncomingPaymentService } from '../../actors/incoming-payments/inc
 import { createIntegrationService } from '../../actors/integration/integration-service.ts'
 import { createJobService } from '../../actors/jobs/job-service.ts'
 import { JournalChain } from '../../actors/journal/journal-chain.ts'
-import { createNotices } from '../../actors/notices/notice-operations.ts'
+import { createNoticeService } from '../../actors/notices/notice-service.ts'
 import { createOperatorService } from '../../actors/operators/operator-operations.ts'
 import { createPaymentService } from '../../actors/payments/payment-service.ts'
 import { createQueueService } from '../../actors/payments/queue-service.ts'
@@ -135,7 +135,7 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
     integration,
     jobs,
     journalChain: new JournalChain(node),
-    notices: createNotices(node),
+    notices: createNoticeService(node),
     operators,
     paymentQueue,
     payments,
@@ -202,6 +202,7 @@ export function tasksOf(nouns: BuiltNouns): readonly Task[] {
     nouns.exchanges.contracts,
     nouns.identity,
     nouns.jobs,
+    nouns.notices,
     nouns.recipients,
     nouns.reconciliation,
     nouns.statements,

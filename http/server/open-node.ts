@@ -1,7 +1,6 @@
-/** Opens the machinery of a node: database, clock, partitions, secrets, mail, actors, shards. */
+/** Opens the machinery of a node: database, clock, partitions, secrets, actors, shards. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { Server } from 'node:http'
-import { join } from 'node:path'
 import pino, { type Logger } from 'pino'
 import { createAnswers, createIdempotencyRecords } from '../../actors/commands/answers.ts'
 import { ClockWatch } from '../../actors/runtime/clock-watch.ts'
@@ -22,7 +21,6 @@ import { PgListener } from '../../storage/db/pg-listener.ts'
 import { maintainPartitions, makePartitions, type PartitionReport } from '../../storage/db/partitions.ts'
 import { startEmbeddedPostgres } from '../../storage/embedded/embedded.ts'
 import { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
-import { createMailOutbox } from '../../storage/notices/mail-outbox.ts'
 import { OrderNumbers } from '../../storage/payments/order-numbers.ts'
 import { writeRequests } from '../../storage/integration/write-requests.ts'
 import { keepTasks } from '../../storage/tasks/keep-tasks.ts'
@@ -84,18 +82,6 @@ const REDACTED = [
   'req.headers.cookie',
   'req.headers["x-csrf-token"]',
 ]
-
-/** Opens the directory in which mails are written. */
-const mailOutboxOf = (config: Config, { clock, ids, log }: Pick<Node, 'clock' | 'ids' | 'log'>): Node['mailer'] =>
-  createMailOutbox({
-    directory: join(config.dataDir, 'outbox'),
-    clock,
-    ids,
-    // Links in mails are credentials, so mails are logged only when the service runs locally.
-    ...(config.appEnv === 'local'
-      ? { announce: ({ to, subject, text }) => log.info({ mail: { to, subject, text } }, 'mail') }
-      : {}),
-  })
 
 /**
  * Opens the machinery. Each part is closed by `opened`, in reverse order.
@@ -165,7 +151,6 @@ export async function openNode(
     shards,
     wakes,
     workers,
-    mailer: mailOutboxOf(config, { clock, ids, log }),
     secrets: createSecretBox(masterSecret),
     random: randomBytes,
     accounts: new InternalAccountCache(database, ids),

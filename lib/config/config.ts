@@ -8,10 +8,13 @@ import { resolve } from 'node:path'
 import { StartError } from '../base/errors.ts'
 import { isAllowlistEntry } from '../security/ip-allowlist.ts'
 import { isWithinDomain } from '../security/origins.ts'
+import { parseMailbox, parseSmtpUrl } from './mail-settings.ts'
+import { parseRedisUrl } from './redis-address.ts'
 
 const APP_ENVS = ['local', 'staging', 'production'] as const
 const LEASES = ['on', 'off'] as const
 const RATE_LIMITS = ['on', 'off'] as const
+const SMTP_TLS = ['on', 'off'] as const
 const WEBHOOK_TARGETS = ['public', 'any'] as const
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
@@ -98,6 +101,12 @@ export interface Config {
    * `local`.
    */
   readonly webhookTargets: 'public' | 'any'
+  /** The mail server (`parseSmtpUrl`). `null`: mails are written to files in `dataDir`; never `null` in production. */
+  readonly smtpUrl: string | null
+  /** `off`: the mail server may offer no TLS. */
+  readonly smtpTls: 'on' | 'off'
+  /** The sender of mails (`parseMailbox`); never `null` when there is an `smtpUrl`. */
+  readonly mailFrom: string | null
 }
 
 /** An invalid setting. The message is one sentence that names the variable and a usable value. */
@@ -167,6 +176,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   const consoleOrigins = readList(env, 'CONSOLE_ORIGINS').map((text) => readOrigin('CONSOLE_ORIGINS', text))
 
   return {
+    ...readMailSettings(env, production),
     appEnv,
     // Only `local` listens on loopback by default: a developer's machine should not be reachable from the network.
     host: read(env, 'HOST') ?? (appEnv === 'local' ? '127.0.0.1' : '0.0.0.0'),
@@ -181,10 +191,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     nodeUrl,
     nodeSecret,
     leases: readChoice(env, 'LEASES', { choices: LEASES, fallback: 'on' }),
-    metricsPort:
-      read(env, 'METRICS_PORT') === null
-        ? null
-        : readInteger(env, 'METRICS_PORT', { min: 0, max: 65_535, fallback: 0 }),
+    metricsPort: readMetricsPort(env),
     nodeId: readNodeId(env),
     sandbox: !production,
     publicUrl,
@@ -201,6 +208,40 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     bankDirectory: read(env, 'BANK_DIRECTORY') === null ? null : resolve(read(env, 'BANK_DIRECTORY') as string),
     ukModulusDir: read(env, 'UK_MODULUS_DIR') === null ? null : resolve(read(env, 'UK_MODULUS_DIR') as string),
   }
+}
+
+function readMetricsPort(env: NodeJS.ProcessEnv): number | null {
+  if (read(env, 'METRICS_PORT') === null) return null
+  return readInteger(env, 'METRICS_PORT', { min: 0, max: 65_535, fallback: 0 })
+}
+
+function readMailSettings(
+  env: NodeJS.ProcessEnv,
+  production: boolean,
+): Pick<Config, 'smtpUrl' | 'smtpTls' | 'mailFrom'> {
+  const smtpUrl = read(env, 'SMTP_URL')
+  if (smtpUrl === null && production) {
+    throw new ConfigError(
+      'SMTP_URL is required when APP_ENV is production; set it to smtp://user:password@host:587, or smtps:// for TLS from the start.',
+    )
+  }
+  if (smtpUrl !== null && parseSmtpUrl(smtpUrl) === null) {
+    throw new ConfigError(
+      'SMTP_URL is not the address of a mail server; set it to smtp://user:password@host:587, or smtps:// for TLS from the start.',
+    )
+  }
+  const mailFrom = read(env, 'MAIL_FROM')
+  if (smtpUrl !== null && mailFrom === null) {
+    throw new ConfigError(
+      'MAIL_FROM is required when SMTP_URL is set; set it to the sender of mails, like Bank <no-reply@bank.example>.',
+    )
+  }
+  if (mailFrom !== null && parseMailbox(mailFrom) === null) {
+    throw new ConfigError(
+      `MAIL_FROM is "${mailFrom}"; set it to the sender of mails, like Bank <no-reply@bank.example>.`,
+    )
+  }
+  return { smtpUrl, smtpTls: readChoice(env, 'SMTP_TLS', { choices: SMTP_TLS, fallback: 'on' }), mailFrom }
 }
 
 function readTrustedProxies(env: NodeJS.ProcessEnv): string[] {
@@ -336,63 +377,4 @@ function readNodeId(env: NodeJS.ProcessEnv): string | null {
     )
   }
   return value
-}
-
-/** The addresses of a Redis and its kind: a single server, one watched by Sentinels, or a Cluster. */
-export type RedisAddress = {
-  readonly hosts: readonly { readonly host: string; readonly port: number }[]
-  readonly tls: boolean
-  readonly username: string | null
-  readonly password: string | null
-} & (
-  | { readonly kind: 'single' | 'cluster'; readonly database: number }
-  /** The hosts are the Sentinels; the credentials are those of the Redis that they watch. */
-  | { readonly kind: 'sentinel'; readonly name: string }
-)
-
-const REDIS_URL =
-  /^redis(?<tls>s?)(?:\+(?<kind>sentinel|cluster))?:\/\/(?:(?<username>[^:@/]*)(?::(?<password>[^@/]*))?@)?(?<hosts>[^@/?#]+)(?:\/(?<path>[^/?#]*))?$/
-const REDIS_PORT = 6379
-const SENTINEL_PORT = 26_379
-
-/**
- * Reads `redis://user:password@host:port/database`, `redis+sentinel://…@host:port,host:port/name` and
- * `redis+cluster://…@host:port,host:port`; `rediss` instead of `redis` means TLS. `null`: the text is none of these.
- */
-export function parseRedisUrl(value: string): RedisAddress | null {
-  // The standard parser accepts only one host for each URL, so the hosts are parsed one by one.
-  const parts = REDIS_URL.exec(value)?.groups
-  if (parts === undefined) return null
-  const kind = (parts.kind ?? 'single') as RedisAddress['kind']
-  const hosts = (parts.hosts ?? '').split(',').map((text) => {
-    const url = URL.canParse(`tcp://${text}`) ? new URL(`tcp://${text}`) : null
-    if (url === null || url.hostname === '' || url.port === '0') return null
-    const port = url.port === '' ? (kind === 'sentinel' ? SENTINEL_PORT : REDIS_PORT) : Number(url.port)
-    return { host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port }
-  })
-  if (!hosts.every((host) => host !== null) || (kind === 'single' && hosts.length > 1)) return null
-
-  const username = decode(parts.username)
-  const password = decode(parts.password)
-  if (username === undefined || password === undefined) return null
-  const shared = { hosts, tls: parts.tls === 's', username, password }
-
-  const path = parts.path ?? ''
-  if (kind === 'sentinel') return path === '' ? null : { ...shared, kind, name: path }
-  // A Cluster has only database 0.
-  if (!/^\d{0,4}$/.test(path) || (kind === 'cluster' && Number(path) !== 0)) return null
-  return { ...shared, kind, database: Number(path) }
-}
-
-/**
- * Decodes a percent-encoded part of an address; `null` when it is absent or empty, `undefined` when it is malformed.
- */
-function decode(part: string | undefined): string | null | undefined {
-  if (part === undefined || part === '') return null
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    // The caller reports a malformed part, because only the caller knows the name of the setting.
-    return undefined
-  }
 }

@@ -11,12 +11,6 @@ import { insertNotices, peopleInRoles } from '../notices/notices.ts'
 import type { TransactionClient } from '../db/transaction.ts'
 import { bigintExpression, expression, select } from '../db/select.ts'
 
-export interface AlertMail {
-  readonly to: string
-  readonly subject: string
-  readonly text: string
-}
-
 const setting = (name: string, enabled: boolean) => `coalesce((s.value->'${name}'->>'enabled')::boolean, ${enabled})`
 const above = (name: string) => `(s.value->'${name}'->'threshold'->>'amountMinor' is null
   or (s.value->'${name}'->'threshold'->>'currency' = o.currency and o.amount >= (s.value->'${name}'->'threshold'->>'amountMinor')::bigint))`
@@ -77,36 +71,33 @@ const ALERTS = {
   },
 } as const satisfies Record<string, Alert>
 
-/** Writes the alerts for a range of events. @returns the mails to be sent after the commit */
+/** Writes the alerts for a range of events, as notices and mails. */
 export async function tellAlerts(
   client: TransactionClient,
   ids: IdSource,
   { bounds }: Pick<EventRange, 'bounds'>,
   now: number,
-): Promise<AlertMail[]> {
+): Promise<void> {
   const { rows } = await client.query<unknown[]>({
     name: 'wanted_alerts',
     text: WANTED,
     values: [...bounds],
     rowMode: 'array',
   })
-  const mails: AlertMail[] = []
   const people = new Map<string, Promise<string[]>>()
   for (const row of rows) {
     const { type, objectId, customerId, amount, currency, name } = ALERT.read(row)
     const alert: Alert = ALERTS[type]
     const key = `${customerId} ${alert.roles.join()}`
     if (!people.has(key)) people.set(key, peopleInRoles(client, customerId, alert.roles))
-    const subject = alert.title(name ?? 'unnamed')
+    const title = alert.title(name ?? 'unnamed')
     const text = alert.text(`${formatMajor(amount, currency)} ${currency}`, name ?? 'somebody who is not named')
-    const addresses = await insertNotices(
+    await insertNotices(
       client,
       ids,
       (await people.get(key)) as string[],
-      { tenantId: customerId, type: alert.notice, title: subject, text, object: { type: alert.object, id: objectId } },
+      { tenantId: customerId, type: alert.notice, title, text, object: { type: alert.object, id: objectId } },
       now,
     )
-    mails.push(...addresses.map((to) => ({ to, subject, text })))
   }
-  return mails
 }

@@ -1,7 +1,6 @@
 /** Warnings of API keys that expire soon: one 14 days before, one 3 days before. */
 import type { IdSource } from '../../lib/base/ids.ts'
 import { DAY_MS, timestamp } from '../../lib/base/clock.ts'
-import type { AlertMail } from '../customers/alerts.ts'
 import type { Database } from '../db/database.ts'
 import { insertNotices, peopleInRoles } from '../notices/notices.ts'
 import { inTransaction } from '../db/transaction.ts'
@@ -20,16 +19,10 @@ const TAKE = `with due as materialized (
   update api_key k set expiry_warned_days = $3 from due where k.id = due.id returning k.id, k.tenant_id, k.name, k.prefix, k.expires_at`
 
 /**
- * Writes warnings of keys that expire soon, each once even when several nodes run this. @returns the mails to be sent
- * after the commit
+ * Writes warnings of keys that expire soon, as notices and mails, each once even when several nodes run this.
  */
-export async function tellOfExpiringKeys(
-  database: Database,
-  ids: IdSource,
-  now: number,
-): Promise<readonly AlertMail[]> {
-  return await inTransaction(database, async (client) => {
-    const mails: AlertMail[] = []
+export async function tellOfExpiringKeys(database: Database, ids: IdSource, now: number): Promise<void> {
+  await inTransaction(database, async (client) => {
     for (const days of WARNED_DAYS) {
       const { rows } = await client.query<{
         id: string
@@ -43,19 +36,17 @@ export async function tellOfExpiringKeys(
         values: [timestamp(now), timestamp(now + days * DAY_MS), days, TAKEN_MAX],
       })
       for (const { id, tenant_id: tenantId, name, prefix, expires_at: expiresAt } of rows) {
-        const subject = `The API key ${name} expires soon`
+        const title = `The API key ${name} expires soon`
         const text = `The key ${name} (${prefix}…) stops working on ${expiresAt.toISOString().slice(0, 16).replace('T', ' ')} UTC. Rotate it before then.`
         const people = await peopleInRoles(client, tenantId, KEY_MANAGERS)
-        const addresses = await insertNotices(
+        await insertNotices(
           client,
           ids,
           people,
-          { tenantId, type: 'api_key_expiring', title: subject, text, object: { type: 'api_key', id } },
+          { tenantId, type: 'api_key_expiring', title, text, object: { type: 'api_key', id } },
           now,
         )
-        mails.push(...addresses.map((to) => ({ to, subject, text })))
       }
     }
-    return mails
   })
 }

@@ -107,3 +107,13 @@ export async function setPrimaryOwner(
   Object.assign(await rows.get(Membership, id), { isPrimaryOwner: true, role: 'owner', updatedAt: now })
   await rows.save()
 }
+
+/** Reads the tenant to which a user has belonged for longest; null for a user without a membership. */
+export async function tenantOfUser(client: Pick<TransactionClient, 'query'>, userId: string): Promise<string | null> {
+  const { rows } = await client.query<{ tenant_id: string }>({
+    name: 'tenant_of_user',
+    text: `select tenant_id from membership where user_id = $1 and status = 'active' order by id limit 1`,
+    values: [userId],
+  })
+  return rows[0]?.tenant_id ?? null
+}

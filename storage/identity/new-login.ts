@@ -1,6 +1,5 @@
 /** Notifies users of a sign-in from a new device or address, so that they can react if the sign-in was not theirs. */
 import type { IdSource } from '../../lib/base/ids.ts'
-import type { AlertMail } from '../customers/alerts.ts'
 import { insertNotices } from '../notices/notices.ts'
 import type { TransactionClient } from '../db/transaction.ts'
 
@@ -15,14 +14,14 @@ const NEW_HERE = `select s.address, coalesce(s.device_name, s.user_agent, 'an un
       and (o.device_id = s.device_id or (o.device_id is not distinct from s.device_id and o.user_agent is not distinct from s.user_agent and o.address = s.address)))`
 
 /**
- * Notifies a user of a session that has just become active, for each of the user's tenants that wants it. @returns the
- * mails to be sent after the transaction
+ * Notifies a user of a session that has just become active: a notice for each of the user's tenants that wants it, and
+ * one mail.
  */
 export async function tellOfNewLogin(
   client: TransactionClient,
   ids: IdSource,
   { sessionId, userId, now }: { readonly sessionId: string; readonly userId: string; readonly now: number },
-): Promise<readonly AlertMail[]> {
+): Promise<void> {
   const {
     rows: [login],
   } = await client.query<{ address: string; device: string; tenants: string[] }>({
@@ -30,19 +29,17 @@ export async function tellOfNewLogin(
     text: NEW_HERE,
     values: [sessionId],
   })
-  if (login === undefined) return []
-  const subject = 'A new sign-in to your account'
+  if (login === undefined) return
+  const title = 'A new sign-in to your account'
   const text = `Somebody signed in as you from ${login.device}, address ${login.address}. If it was not you, end the session and change your password.`
-  const addresses = new Set<string>()
-  for (const tenantId of login.tenants) {
-    for (const address of await insertNotices(
+  for (const [index, tenantId] of login.tenants.entries()) {
+    await insertNotices(
       client,
       ids,
       [userId],
-      { tenantId, type: 'new_login', title: subject, text, object: { type: 'session', id: sessionId } },
+      { tenantId, type: 'new_login', title, text, object: { type: 'session', id: sessionId } },
       now,
-    ))
-      addresses.add(address)
+      { byMail: index === 0 },
+    )
   }
-  return [...addresses].map((to) => ({ to, subject, text }))
 }

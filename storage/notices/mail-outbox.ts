@@ -1,45 +1,57 @@
 /**
- * Writes mail to files: on a local node in place of sending, elsewhere for a mail relay. One file each, readable by the
- * owner alone, because a reset link is a credential.
+ * Writes mails to files, in place of a mail server. One file each, readable by the owner alone, because a reset link is
+ * a credential. A file has the id of its mail, so a mail that is repeated is there once.
  */
 import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { timestamp, type Clock } from '../../lib/base/clock.ts'
-import type { IdSource } from '../../lib/base/ids.ts'
-import type { Mail, Mailer } from '../../lib/notices/mail.ts'
+import { timestamp } from '../../lib/base/clock.ts'
+import { headerLine } from '../../lib/notices/letter.ts'
+import type { MailLetter, MailTransport } from '../../lib/notices/mail.ts'
 
 export interface OutboxOptions {
   readonly directory: string
-  readonly clock: Clock
-  readonly ids: IdSource
   /** Receives each mail, with its link: set only where the log is the developer's own screen. */
-  readonly announce?: (mail: Mail) => void
+  readonly announce?: (letter: MailLetter) => void
 }
 
-/** Creates a mailer that writes `<id>.eml` files, each complete from the moment it has its name. */
-export function createMailOutbox({ directory, clock, ids, announce }: OutboxOptions): Mailer {
+/** Creates a transport that writes `<id>.eml` files, each complete from the moment it has its name. */
+export function createMailOutbox({ directory, announce }: OutboxOptions): MailTransport {
   return {
-    async send(mail) {
+    async deliver(letter, { beforeEnd }) {
       await mkdir(directory, { recursive: true, mode: 0o700 })
-      const id = ids.next()
-      const path = join(directory, `${id}.eml`)
-      // A line break in a header would allow its author to add headers.
-      const header = (value: string) => value.replaceAll(/[\r\n]+/g, ' ')
-      const text = [
-        `Date: ${new Date(clock.now()).toUTCString()}`,
-        `Message-ID: <${id}@vostro>`,
-        `To: ${header(mail.to)}`,
-        `Subject: ${header(mail.subject)}`,
-        'MIME-Version: 1.0',
-        'Content-Type: text/plain; charset=utf-8',
-        `X-Written-At: ${timestamp(clock.now())}`,
-        '',
-        mail.text,
-        '',
-      ].join('\r\n')
-      await writeFile(`${path}.new`, text, { mode: 0o600 })
+      const path = join(directory, `${letter.id}.eml`)
+      await writeFile(`${path}.new`, messageOf(letter), { mode: 0o600 })
+      await beforeEnd()
       await rename(`${path}.new`, path)
-      announce?.(mail)
+      announce?.(letter)
+      return `written to ${path}`
     },
   }
+}
+
+/** The message, in a form that people and mail programs read: nothing in it is encoded. */
+function messageOf({ id, to, subject, text, html, senderName, writtenAt }: MailLetter): string {
+  const boundary = `part-${id}`
+  const part = (type: string, content: string) => [
+    `--${boundary}`,
+    `Content-Type: ${type}; charset=utf-8`,
+    'Content-Transfer-Encoding: 8bit',
+    '',
+    content.replaceAll(/\r?\n/g, '\r\n'),
+  ]
+  return [
+    `Date: ${new Date(writtenAt).toUTCString()}`,
+    `Message-ID: <${id}@vostro>`,
+    ...(senderName === null ? [] : [`From: ${senderName}`]),
+    `To: ${headerLine(to)}`,
+    `Subject: ${subject}`,
+    'MIME-Version: 1.0',
+    `Content-Type: multipart/alternative; boundary="${boundary}"`,
+    `X-Written-At: ${timestamp(writtenAt)}`,
+    '',
+    ...part('text/plain', text),
+    ...part('text/html', html),
+    `--${boundary}--`,
+    '',
+  ].join('\r\n')
 }

@@ -1,6 +1,6 @@
 /**
- * Notices to users within the service. Mails about the same subject go out after the transaction. One statement writes
- * the notices of all users that a change concerns, with a look at the preferences of each.
+ * Notices to users within the service, and by mail. One statement writes the notices and the mails of all users that a
+ * change concerns, with a look at the preferences of each, in the transaction of the change.
  */
 import { timestamp } from '../../lib/base/clock.ts'
 import { NOTICE_PREFERENCES, type NoticeType } from '../../lib/notices/notices.ts'
@@ -9,7 +9,7 @@ import { entitiesOf } from '../db/entities.ts'
 import type { TransactionClient } from '../db/transaction.ts'
 import { Notification } from './notification-entity.ts'
 
-/** The text and the subject of a notice. */
+/** The text and the subject of a notice, and of its mail. */
 export interface Notice {
   readonly tenantId: string
   readonly type: NoticeType
@@ -19,8 +19,9 @@ export interface Notice {
 }
 
 /**
- * Writes a notice for each of these users whose preferences allow it; ids that are no users (an API key's, the
- * service's own) are skipped. Returns the addresses of users who want a mail as well.
+ * Writes a notice and a mail for each of these users, as far as their preferences allow it; ids that are no users (an
+ * API key's, the service's own) are skipped. `byMail` false: no mail, because another notice of the same event is
+ * mailed to the same users.
  */
 export async function insertNotices(
   client: TransactionClient,
@@ -28,17 +29,19 @@ export async function insertNotices(
   userIds: readonly string[],
   notice: Notice,
   now: number,
-): Promise<readonly string[]> {
-  if (userIds.length === 0) return []
-  const { rows } = await client.query<{ email: string }>({
+  { byMail = true }: { readonly byMail?: boolean } = {},
+): Promise<void> {
+  if (userIds.length === 0) return
+  await client.query({
     name: 'insert_notices',
     text: `with person as (
-        select t.id, u.id as user_id, u.email, coalesce(s.value, '{}') as wishes from unnest($1::uuid[], $2::uuid[]) t(id, user_id)
+        select t.id, t.mail_id, u.id as user_id, u.email, coalesce(s.value, '{}') as wishes from unnest($1::uuid[], $2::uuid[], $10::uuid[]) t(id, user_id, mail_id)
           join platform_user u on u.id = t.user_id left join setting s on s.owner_id = u.id and s.name = '${NOTICE_PREFERENCES}'),
       told as (
         insert into notification (id, user_id, tenant_id, type, title, text, object, object_id, created_at)
         select id, user_id, $3, $4, $5, $6, $7, $8, $9 from person where not coalesce(wishes->'mutedInApp', '[]') ? $4)
-      select email from person where not coalesce(wishes->'mutedByMail', '[]') ? $4`,
+      insert into mail (id, tenant_id, recipient, subject, text, due_at, created_at)
+      select mail_id, $3, email, $5, $6, $9, $9 from person where $11 and not coalesce(wishes->'mutedByMail', '[]') ? $4`,
     values: [
       userIds.map(() => ids.next()),
       userIds,
@@ -49,9 +52,10 @@ export async function insertNotices(
       notice.object?.type ?? null,
       notice.object?.id ?? null,
       timestamp(now),
+      userIds.map(() => ids.next()),
+      byMail,
     ],
   })
-  return rows.map(({ email }) => email)
 }
 
 /** Reads the ids of a tenant's active members in one of these roles. */

@@ -58,11 +58,9 @@ const NEWS = [
 export interface FollowUp {
   /** Whether more events wait. */
   readonly more: boolean
-  /** Mails to be sent after the commit. */
-  readonly mails: readonly { readonly to: string; readonly subject: string; readonly text: string }[]
 }
 
-const NOTHING: FollowUp = { more: false, mails: [] }
+const NOTHING: FollowUp = { more: false }
 
 /**
  * Makes one pass. `now` is epoch milliseconds.
@@ -81,24 +79,22 @@ export async function followUpPayments(database: Database, ids: IdSource, now: n
     // A server crash loses the last writes together with the cursor's position, so they are done again.
     await client.query('set local synchronous_commit = off')
     await ask('follow_up_paid', PAID)
-    const mails: FollowUp['mails'][number][] = []
     for (const { type, word, read, text: found } of NEWS) {
       for (const row of await ask(`follow_up_${word}`, found)) {
         const { id, customerId: tenantId, createdBy: userId, number, message } = read(row)
-        const subject = `Payment ${number} ${word}`
-        const text = message ?? `${subject}.`
-        const addresses = await insertNotices(
+        const title = `Payment ${number} ${word}`
+        const text = message ?? `${title}.`
+        await insertNotices(
           client,
           ids,
           [userId],
-          { tenantId, type, title: subject, text, object: { type: 'payment', id } },
+          { tenantId, type, title, text, object: { type: 'payment', id } },
           now,
         )
-        mails.push(...addresses.map((to) => ({ to, subject, text })))
       }
     }
-    mails.push(...(await tellAlerts(client, ids, stretch, now)))
+    await tellAlerts(client, ids, stretch, now)
     await place.move(stretch)
-    return { more: stretch.more, mails }
+    return { more: stretch.more }
   })
 }

@@ -5,7 +5,8 @@
  */
 import { Cluster, Redis, type RedisOptions } from 'ioredis'
 
-import { ConfigError, parseRedisUrl } from '../../lib/config/config.ts'
+import { ConfigError } from '../../lib/config/config.ts'
+import { parseRedisUrl } from '../../lib/config/redis-address.ts'
 
 export const REDIS_LIMITS = {
   /** Timeout of a command: a third of a lease, so that a lost answer leaves time for a repetition. */

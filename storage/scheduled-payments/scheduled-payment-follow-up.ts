@@ -48,17 +48,17 @@ const ENDED = `select ${OUTCOME.sql} from scheduled_occurrence c join payment p 
  * Makes one pass within a transaction. `now` is epoch milliseconds.
  *
  * @param tell called for each payment that has ended, schedule by schedule
- * @returns the results of `tell`, and whether more events wait
+ * @returns whether more events wait
  */
-export async function followOutcomes<Result>(
+export async function followOutcomes(
   client: TransactionClient,
   now: number,
-  tell: (ended: EndedPayment) => Promise<Result>,
-): Promise<{ readonly results: readonly Result[]; readonly more: boolean }> {
+  tell: (ended: EndedPayment) => Promise<void>,
+): Promise<{ readonly more: boolean }> {
   const place = await OutboxCursor.take(client, 'scheduled_payment_follow_up', now)
-  if (place === null) return { results: [], more: false }
+  if (place === null) return { more: false }
   const stretch = await place.next(EVENTS_MAX)
-  if (stretch === null) return { results: [], more: false }
+  if (stretch === null) return { more: false }
   const { rowCount: waiting } = await client.query({ name: 'schedules_that_wait', text: WAITING })
   const { rows } =
     waiting === 0
@@ -69,14 +69,16 @@ export async function followOutcomes<Result>(
           values: [...stretch.bounds, Object.keys(OUTCOMES)],
           rowMode: 'array',
         })
-  const results: Result[] = []
+  let told = 0
   for (const row of rows) {
     const { paymentId, scheduledPaymentId, status, message } = OUTCOME.read(row)
     const outcome = OUTCOMES[status]
-    if (outcome !== undefined) results.push(await tell({ paymentId, scheduledPaymentId, outcome, message }))
+    if (outcome === undefined) continue
+    await tell({ paymentId, scheduledPaymentId, outcome, message })
+    told += 1
   }
   await place.move(stretch)
   // Only the cursor was written: if a server crash loses it, the next pass reads the same events again.
-  if (results.length === 0) await client.query('set local synchronous_commit = off')
-  return { results, more: stretch.more }
+  if (told === 0) await client.query('set local synchronous_commit = off')
+  return { more: stretch.more }
 }

@@ -25,6 +25,7 @@ import { ExceptionCase } from '../compliance/exception-case-entity.ts'
 import { Hold } from '../balances/hold-entity.ts'
 import { IncomingPayment } from '../incoming-payments/incoming-payment-entity.ts'
 import { Invitation } from '../identity/invitation-entity.ts'
+import { MailRow } from '../notices/mail-entity.ts'
 import { Membership } from '../identity/membership-entity.ts'
 import { Job } from '../jobs/job-entity.ts'
 import { RecoveryCode } from '../identity/recovery-code-entity.ts'
@@ -77,6 +78,7 @@ export const ENTITIES = [
   IncomingPayment,
   Invitation,
   Job,
+  MailRow,
   Membership,
   MfaFactor,
   Operator,

@@ -7,7 +7,7 @@ import { plainArray, plainArrayOrNull } from '../db/array-literal.ts'
 import type { Database } from '../db/database.ts'
 import { endpointColumns, versionedEndpoint, type EndpointRow } from './webhook-queries.ts'
 import { entitiesOf } from '../db/entities.ts'
-import { inTransaction, through } from '../db/transaction.ts'
+import { inTransaction, through, type TransactionClient } from '../db/transaction.ts'
 import { operatorOfCustomer } from '../customers/customers.ts'
 import { WebhookEndpoint } from './webhook-endpoint-entity.ts'
 import { announcement, WEBHOOK_CHANNEL } from './webhook-relay.ts'
@@ -202,11 +202,14 @@ export async function nextHopeless(database: Database, shards: readonly number[]
 /**
  * Disables the endpoints of these shards (null: of all) that have failed for too long. The time counts from the first
  * failure since the last success, so a time without deliveries before that failure does not count.
+ *
+ * @param tell called in the same transaction for each endpoint that was disabled
  */
 export async function disableHopeless(
   database: Database,
   { now, shards }: { readonly now: number; readonly shards: readonly number[] | null },
-) {
+  tell: (client: TransactionClient, endpoint: { readonly id: string; readonly tenantId: string }) => Promise<void>,
+): Promise<void> {
   const values = [timestamp(now - DISABLE_AFTER_MS), plainArrayOrNull(shards)]
   const hopeless = `failing_since <= $1 and status in ('active', 'paused') and ($2::smallint[] is null or shard = any($2))`
   if (
@@ -218,8 +221,8 @@ export async function disableHopeless(
       })
     ).length === 0
   )
-    return []
-  return await inTransaction(database, async (client) => {
+    return
+  await inTransaction(database, async (client) => {
     const { rows } = await client.query<{ id: string; tenantId: string; shard: number }>({
       name: 'disable_endpoints',
       values: [...values, timestamp(now)],
@@ -231,7 +234,9 @@ export async function disableHopeless(
       rows.map(({ id }) => id),
       now,
     )
-    for (const { id, shard } of rows) await announceChange(client, [id], shard)
-    return rows
+    for (const endpoint of rows) {
+      await announceChange(client, [endpoint.id], endpoint.shard)
+      await tell(client, endpoint)
+    }
   })
 }

@@ -12,7 +12,9 @@ import type { Streak } from '../../lib/webhooks/streak.ts'
 import { PAUSE_AFTER_FAILURES } from '../../lib/webhooks/schedule.ts'
 import type { WebhookEvent } from '../../lib/webhooks/envelope.ts'
 import { plainArray, plainArrayOrNull, textArray } from '../db/array-literal.ts'
+import type { SqlStatement } from '../db/connection.ts'
 import { Database } from '../db/database.ts'
+import { inTransaction, through, type TransactionClient } from '../db/transaction.ts'
 import { RELATED, RELATED_JOIN } from '../outbox/outbox.ts'
 import type { EventType, EventObject } from '../../lib/base/event-types.ts'
 import { bigintExpression, bigintOrNull, expression, instantExpression, select } from '../db/select.ts'
@@ -198,18 +200,21 @@ const FINISH = `with u as materialized (
   where e.id = s.id returning e.id, e.tenant_id, p.pause`
 
 /**
- * Writes the results of attempts, and the failure streaks of their endpoints. @returns the endpoints that are paused
- * from now on
+ * Writes the results of attempts, and the failure streaks of their endpoints. Failures take a transaction, because they
+ * may pause an endpoint.
+ *
+ * @param tell called in the same transaction for each endpoint that is paused from now on
  */
 export async function finishAttempts(
   database: Database,
   attempts: readonly FinishedAttempt[],
   streaks: readonly EndpointStreak[],
-): Promise<{ readonly id: string; readonly tenantId: string }[]> {
+  tell: (client: TransactionClient, endpoint: { readonly id: string; readonly tenantId: string }) => Promise<void>,
+): Promise<void> {
   const at = (time: number | null) => (time === null ? null : timestamp(time))
   const column = (value: (attempt: FinishedAttempt) => string | null) => plainArray(attempts.map(value))
   const streak = (value: (one: EndpointStreak) => string | number | null) => plainArray(streaks.map(value))
-  const rows = await database.query<[string, string, boolean]>({
+  const statement: SqlStatement = {
     name: 'finish_attempts',
     text: FINISH,
     values: [
@@ -229,8 +234,15 @@ export async function finishAttempts(
       streak(({ failingSince }) => at(failingSince)),
       column(({ delivery }) => delivery.endpointId),
     ],
+  }
+  if (attempts.every(({ succeeded }) => succeeded)) {
+    await database.query(statement)
+    return
+  }
+  await inTransaction(database, async (client) => {
+    for (const [id, tenantId, paused] of await through(client).query<[string, string, boolean]>(statement))
+      if (paused) await tell(client, { id, tenantId })
   })
-  return rows.filter(([, , paused]) => paused).map(([id, tenantId]) => ({ id, tenantId }))
 }
 
 /**

@@ -30,6 +30,7 @@ import type { Command, Idempotency } from '../../lib/commands/command.ts'
 import { sandboxScreener } from '../../lib/sandbox/sandbox-screener.ts'
 import type { Clock, ManualClock } from '../../lib/base/clock.ts'
 import { OperatingError } from '../../lib/base/errors.ts'
+import { createSecretBox } from '../../lib/security/secret-box.ts'
 import { BankDirectory } from '../../lib/recipients/bank-directory.ts'
 import { BalanceCache } from '../../storage/balances/balance-cache.ts'
 import { Database } from '../../storage/db/database.ts'
@@ -79,18 +80,17 @@ async function openNode(ledger: Ledger, bugs: string[]) {
   const bank = new SandboxBank(shared)
   // Never started: payments wait until a history says what the bank makes of them.
   const queue = new PaymentQueue({ ...shared, system, accounts, bank, screener: sandboxScreener })
-  const mailer = { send: async () => undefined }
   const validation = { ukModulus: await loadUkModulusTable(null), banks: new BankDirectory([]) }
   const bulkPayments = new BulkPayments({ ...shared, queue, sandbox: true })
   // No history has payments that wait for people one by one.
   const subjects: ApprovalsOptions['subjects'] = {
     bulk_payment: bulkPaymentSubject({ nudge: () => bulkPayments.nudge() }),
   }
-  const approvals = new Approvals({ ...shared, mailer, subjects })
+  const approvals = new Approvals({ ...shared, subjects })
   const findIdempotencyRecord = createIdempotencyRecords({ database, clock })
   const listener = new PgListener({ url: databaseUrl, onError })
   const recipients = createRecipientService(
-    { ...shared, listener, mailer, sandbox: true, problemBase: PROBLEM_BASE, findIdempotencyRecord },
+    { ...shared, listener, sandbox: true, problemBase: PROBLEM_BASE, findIdempotencyRecord },
     {
       validation,
       payees: bank,
@@ -117,7 +117,7 @@ async function openNode(ledger: Ledger, bugs: string[]) {
     recipients: recipients.commands,
     problemBase: PROBLEM_BASE,
   })
-  const jobs = new Jobs({ ...shared, mailer, kinds: bulk.kinds })
+  const jobs = new Jobs({ ...shared, kinds: bulk.kinds })
   const tasks = new Tasks({ ...shared, databaseUrl, listener, tasks: [...jobs.tasks(), ...recipients.tasks] })
   const parts = {
     /** The dependencies with which commands are made. */
@@ -125,7 +125,7 @@ async function openNode(ledger: Ledger, bugs: string[]) {
       ...shared,
       problemBase: PROBLEM_BASE,
       orderNumbers,
-      mailer,
+      secrets: createSecretBox('the secret of the histories'),
       recipients: recipients.directory,
       balances: paying.balances,
       findIdempotencyRecord,
@@ -135,7 +135,7 @@ async function openNode(ledger: Ledger, bugs: string[]) {
     bulkPayments,
     recipientCommands: recipients.commands,
     due: new DuePayments({ ...shared, system, recipients: recipients.directory, queue, sandbox: true }),
-    schedules: new ScheduledPayments({ ...shared, mailer, flow: paying, problemBase: PROBLEM_BASE }),
+    schedules: new ScheduledPayments({ ...shared, flow: paying, problemBase: PROBLEM_BASE }),
     fundsRequests: new FundsRequests(shared),
     incoming: new IncomingPayments({
       ...shared,

@@ -19,6 +19,9 @@ const production = (databaseUrl: string) => ({
   APP_ENV: 'production',
   DATABASE_URL: databaseUrl,
   SECRETS_KEY: 'k'.repeat(32),
+  // No test of this file has a mail sent.
+  SMTP_URL: 'smtp://127.0.0.1:1',
+  MAIL_FROM: 'no-reply@acme.example',
   RATE_LIMITS: 'on',
   LOG_LEVEL: 'warn',
 })

@@ -139,6 +139,11 @@ t.test('what cannot start says why in one sentence, and leaves', async (t) => {
     ['an address that is none', { DATABASE_URL: 'localhost' }, /^DATABASE_URL is not /],
     ['production without a database', { APP_ENV: 'production' }, /^DATABASE_URL is required /],
     ['production without a secret', { APP_ENV: 'production', DATABASE_URL: unreachable }, /^SECRETS_KEY is required /],
+    [
+      'production without a mail server',
+      { APP_ENV: 'production', DATABASE_URL: unreachable, SECRETS_KEY: 'k'.repeat(32), RATE_LIMITS: 'on' },
+      /^SMTP_URL is required /,
+    ],
     ['a short secret', { SECRETS_KEY: 'swordfish' }, /^SECRETS_KEY has 9 characters; /],
     [
       'a database that is not there',

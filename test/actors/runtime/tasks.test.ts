@@ -161,7 +161,7 @@ t.test('a node that has lost its lock gives its task up, and the task is begun a
   const tasks: Task[] = [
     {
       name: 'a.task',
-      lengthy: true,
+      workers: 'lengthy',
       async run(_, context) {
         contexts.push(context)
         // The first attempt ends only when it is given up.

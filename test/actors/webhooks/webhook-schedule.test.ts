@@ -1,9 +1,8 @@
 /** The schedule of retries as a receiver lives it: three days of a moved clock, nothing read from constants. */
-import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import t from 'tap'
 import type { IntegratorWebhook, WebhookDelivery } from '../../../lib/webhooks/webhook-schema.ts'
 import { Receiver } from '../../support/receiver.ts'
+import { mailsOf } from '../../support/mails.ts'
 import { until } from '../../support/until.ts'
 import { createWorld, paymentBody } from '../../support/world.ts'
 
@@ -71,12 +70,7 @@ t.test('for 72 hours a delivery comes again and again, then it has failed and it
   t.match(await endpoint(), { enabled: false, disabledReason: 'delivery_failures', statusChangedAt: /Z$/ })
   t.match(await endpoint(idleId), { status: 'active', enabled: true }, 'who had nothing to do is not disabled')
   const mail = await until('its owners are told', async () => {
-    const names = await readdir(join(world.dataDir, 'outbox'))
-    const texts = await Promise.all(
-      names
-        .filter((name) => name.endsWith('.eml'))
-        .map((name) => readFile(join(world.dataDir, 'outbox', name), 'utf8')),
-    )
+    const texts = await mailsOf(world)
     return texts.find((text) => text.includes('Subject: A webhook endpoint was disabled'))
   })
   t.match(mail, id)

@@ -247,7 +247,13 @@ t.test('buckets are bounded and forget the full ones first', async (t) => {
 })
 
 t.test('limits cannot be switched off in production', async (t) => {
-  const production = { APP_ENV: 'production', DATABASE_URL: 'postgres://u:p@h/d', SECRETS_KEY: 'k'.repeat(32) }
+  const production = {
+    APP_ENV: 'production',
+    DATABASE_URL: 'postgres://u:p@h/d',
+    SECRETS_KEY: 'k'.repeat(32),
+    SMTP_URL: 'smtp://mail.example',
+    MAIL_FROM: 'no-reply@bank.example',
+  }
   t.equal(readConfig(production).rateLimits, 'on')
   t.equal(readConfig({ RATE_LIMITS: 'off' }).rateLimits, 'off')
   t.throws(() => readConfig({ ...production, RATE_LIMITS: 'off' }), ConfigError)

@@ -7,7 +7,7 @@ import type { OpenInvitation } from '../../../lib/identity/member-schema.ts'
 import { INVITATION_MS } from '../../../lib/identity/invitation.ts'
 import type { OperatorSettings } from '../../../lib/operators/operator-schema.ts'
 import type { PageBody } from '../../support/client.ts'
-import { mailsIn } from '../../support/mails.ts'
+import { mailsOf } from '../../support/mails.ts'
 import { Person } from '../../support/person.ts'
 import { until } from '../../support/until.ts'
 import { createWorld, type World } from '../../support/world.ts'
@@ -19,7 +19,7 @@ const DRAFT = { legalName: 'Molen Handel BV', incorporationCountry: 'NL' }
 /** The token of the last link that was mailed to an address. */
 async function linkTo(world: World, email: string, count = 1): Promise<string> {
   const tokens = async () =>
-    (await mailsIn(world.dataDir))
+    (await mailsOf(world))
       .filter((mail) => mail.includes(`To: ${email}`))
       .map((mail) => /\/invitations\/([\w-]+)\/accept/.exec(mail)?.[1])
       .filter((token) => token !== undefined)
@@ -93,7 +93,7 @@ t.test('staff make a draft, its owner comes in by the link, and onboarding begin
     role: 'owner',
     knownPerson: false,
   })
-  t.equal((await mailsIn(world.dataDir)).filter((mail) => mail.includes(OWNER.email)).length, 1, 'one mail')
+  t.equal((await mailsOf(world)).filter((mail) => mail.includes(OWNER.email)).length, 1, 'one mail')
   const accepted = await noor.send('POST', `/invitations/${token}/accept`, { password: PASSWORD }, {}, null)
   t.equal(accepted.status, 200, accepted.text)
   t.match((await staff.get<Customer>(`/customers/${id}`)).body, { status: 'draft', accessStatus: 'active' })

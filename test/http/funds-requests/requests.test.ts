@@ -7,7 +7,7 @@ import type { AuditEvent } from '../../../lib/identity/audit-event-schema.ts'
 import type { FundsRequest } from '../../../lib/funds-requests/funds-request-schema.ts'
 import { isCreditorReference } from '../../../lib/funds-requests/creditor-reference.ts'
 import { OPEN_MAX } from '../../../lib/funds-requests/funds-request.ts'
-import { mailsIn } from '../../support/mails.ts'
+import { mailsOf } from '../../support/mails.ts'
 import { until } from '../../support/until.ts'
 import { createWorld, type World } from '../../support/world.ts'
 import { ask, eur, read, requestBody, statusEvents } from './support.ts'
@@ -129,13 +129,13 @@ t.test('a request is made once, and is what it was made', async (t) => {
   t.notOk(rows[0]!.stored.includes(token), 'the token of the link is nowhere in the database')
   t.match(
     await until('the payer is told', async () => {
-      const mails = await mailsIn(world.dataDir)
+      const mails = await mailsOf(world)
       return mails.length > 0 && mails
     }),
     [/^[^]*To: billing@example\.com[^]*123\.45 EUR[^]*INV-7/],
     'once',
   )
-  t.ok((await mailsIn(world.dataDir))[0]!.includes(request.link!))
+  t.ok((await mailsOf(world))[0]!.includes(request.link!))
   t.strictSame(await statusEvents(world, request.id), [], 'nothing has changed its status')
   const owner = await world.person('owner').signIn()
   t.match((await owner.get<{ data: AuditEvent[] }>('/audit-events?filter[action]=funds_request.created')).body.data, [
@@ -377,7 +377,7 @@ t.test('a payer is reminded once a day, five times', async (t) => {
     send: false,
     expiresAt: new Date(world.now() + 90 * DAY_MS).toISOString(),
   })
-  t.strictSame(await mailsIn(world.dataDir), [], 'nobody was written to')
+  t.strictSame(await mailsOf(world), [], 'nobody was written to')
   for (let count = 1; count <= 5; count++) {
     const reminded = await client.post<FundsRequest>(`/funds-requests/${id}/remind`, {})
     t.equal(reminded.status, 200, reminded.text)
@@ -395,7 +395,7 @@ t.test('a payer is reminded once a day, five times', async (t) => {
     limit: 5,
   })
   const mails = await until('five mails', async () => {
-    const found = await mailsIn(world.dataDir)
+    const found = await mailsOf(world)
     return found.length === 5 && found
   })
   t.ok(

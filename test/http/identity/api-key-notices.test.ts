@@ -2,7 +2,7 @@
 import t from 'tap'
 import type { ApiKeyView } from '../../../lib/identity/api-key-schema.ts'
 import type { Notification } from '../../../lib/notices/notification-schema.ts'
-import { mailsIn } from '../../support/mails.ts'
+import { mailsOf } from '../../support/mails.ts'
 import type { Person } from '../../support/person.ts'
 import { until } from '../../support/until.ts'
 import { createWorld, type World } from '../../support/world.ts'
@@ -16,7 +16,7 @@ const told = async (person: Person): Promise<readonly Notification[]> =>
 /** The mails that speak of a key, when there are so many. */
 async function mails(world: World, text: string, count: number): Promise<string[]> {
   return await until(`${count} mails about ${text}`, async () => {
-    const found = (await mailsIn(world.dataDir)).filter((mail) => mail.includes(text))
+    const found = (await mailsOf(world)).filter((mail) => mail.includes(text))
     return found.length === count && found
   })
 }

@@ -8,7 +8,7 @@ import type {
   Team,
 } from '../../../lib/identity/member-schema.ts'
 import type { PageBody } from '../../support/client.ts'
-import { mailsIn } from '../../support/mails.ts'
+import { mailsOf } from '../../support/mails.ts'
 import { Person } from '../../support/person.ts'
 import { until } from '../../support/until.ts'
 import { createWorld, type World } from '../../support/world.ts'
@@ -45,7 +45,7 @@ async function approveDomains(person: Person, domains: readonly string[]): Promi
 /** The token in the newest mail to an address. */
 async function tokenFor(world: World, email: string): Promise<string> {
   return await until(`a mail to ${email}`, async () => {
-    const mail = (await mailsIn(world.dataDir)).findLast((text) => text.includes(`To: ${email}`))
+    const mail = (await mailsOf(world)).findLast((text) => text.includes(`To: ${email}`))
     return /invitations\/(inv_[A-Za-z0-9_-]+)/.exec(mail ?? '')?.[1] ?? null
   })
 }

@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { PASSWORD_RESET_MS } from '../../../lib/identity/password-rules.ts'
-import { mailsIn } from '../../support/mails.ts'
+import { mailsOf } from '../../support/mails.ts'
 import { until } from '../../support/until.ts'
 import { createWorld, type World } from '../../support/world.ts'
 
@@ -11,7 +11,7 @@ const NEXT = 'four words that nobody else has'
 /** The token in the mail that is the nth with this subject. */
 async function resetToken(world: World, nth = 1): Promise<string> {
   return await until(`the reset mail ${nth} is written`, async () => {
-    const found = (await mailsIn(world.dataDir)).filter((mail) => mail.includes('Subject: Choose a new password'))
+    const found = (await mailsOf(world)).filter((mail) => mail.includes('Subject: Choose a new password'))
     return /password-resets\/([A-Za-z0-9_-]{43})\r?$/m.exec(found[nth - 1] ?? '')?.[1]
   })
 }
@@ -47,7 +47,7 @@ t.test('a person changes their password; every other session ends, and they are 
   t.equal((await owner.password()).status, 401, 'the old one is over')
   t.equal((await owner.password(NEXT)).status, 201)
   await until('they are told', async () =>
-    (await mailsIn(world.dataDir)).find(
+    (await mailsOf(world)).find(
       (mail) => mail.includes('To: owner@example.com') && mail.includes('Subject: Your password was changed'),
     ),
   )
@@ -80,7 +80,7 @@ t.test('a new password comes by mail, once and within an hour, and ends every se
   t.equal(unknown.status, 202, 'the answer does not say who has an account')
   t.strictSame([...unknown.headers.keys()], [...known.headers.keys()])
   const token = await resetToken(world)
-  t.equal((await mailsIn(world.dataDir)).length, 1, 'and only who has one gets a mail')
+  t.equal((await mailsOf(world)).length, 1, 'and only who has one gets a mail')
   const [file] = await readdir(join(world.dataDir, 'outbox'))
   t.equal((await stat(join(world.dataDir, 'outbox', file!))).mode & 0o777, 0o600, 'a link is for its owner alone')
   t.equal((await stat(join(world.dataDir, 'outbox'))).mode & 0o777, 0o700)
@@ -125,8 +125,8 @@ t.test('a reset opens an address that failures have locked, and no more than thr
   const token = await resetToken(world, 3)
   t.equal((await owner.send('POST', `/password-resets/${token}`, { password: NEXT }, {}, null)).status, 204)
   t.equal((await owner.password(NEXT)).status, 201)
-  await until('they are told of the change', async () => (await mailsIn(world.dataDir)).length >= 4)
-  t.equal((await mailsIn(world.dataDir)).filter((mail) => mail.includes('Choose a new password')).length, 3)
+  await until('they are told of the change', async () => (await mailsOf(world)).length >= 4)
+  t.equal((await mailsOf(world)).filter((mail) => mail.includes('Choose a new password')).length, 3)
 })
 
 t.test('disabled people get no link', async (t) => {
@@ -143,5 +143,5 @@ t.test('disabled people get no link', async (t) => {
   t.equal((await owner.send('POST', '/password-resets', { email: 'owner@example.com' }, {}, null)).status, 202)
   await world.person('approver').send('POST', '/password-resets', { email: 'approver@example.com' }, {}, null)
   await resetToken(world, 2)
-  t.equal((await mailsIn(world.dataDir)).filter((mail) => mail.includes('To: owner@example.com')).length, 1)
+  t.equal((await mailsOf(world)).filter((mail) => mail.includes('To: owner@example.com')).length, 1)
 })

@@ -3,7 +3,7 @@ import t from 'tap'
 import type { AuditEvent } from '../../../lib/identity/audit-event-schema.ts'
 import type { NewRecoveryCodes, RecoveryCodes } from '../../../lib/identity/user-schema.ts'
 import type { PageBody } from '../../support/client.ts'
-import { mailsIn } from '../../support/mails.ts'
+import { mailsOf } from '../../support/mails.ts'
 import type { Person } from '../../support/person.ts'
 import { until } from '../../support/until.ts'
 import { createWorld } from '../../support/world.ts'
@@ -73,7 +73,7 @@ t.test('ten codes are shown once; each signs in once, and the person is told', a
   )
   await until(
     'a mail',
-    async () => (await mailsIn(world.dataDir)).some((mail) => mail.includes('A recovery code was used')) || null,
+    async () => (await mailsOf(world)).some((mail) => mail.includes('A recovery code was used')) || null,
   )
   const [kept] = await world.query<{ text: string }>(
     `select string_agg(r::text, ' ') || (select string_agg(a::text, ' ') from audit_event a) as text from recovery_code r`,

@@ -6,7 +6,7 @@ import type { StepUpChallenge } from '../../../lib/identity/step-up-schema.ts'
 import type { MfaFactor } from '../../../lib/identity/user-schema.ts'
 import { Authenticator } from '../../support/authenticator.ts'
 import type { PageBody } from '../../support/client.ts'
-import { mailsIn } from '../../support/mails.ts'
+import { mailsOf } from '../../support/mails.ts'
 import { until } from '../../support/until.ts'
 import { createWorld, paymentBody, type World } from '../../support/world.ts'
 import { decide, setPolicy, tier } from '../approvals/people.ts'
@@ -350,7 +350,7 @@ t.test('a count of signatures that does not rise is refused, and the person is t
   t.ok(world.logged.some((line) => line.includes('an authenticator may have been copied') && line.includes(id)))
   await until(
     'a mail',
-    async () => (await mailsIn(world.dataDir)).some((mail) => mail.includes('may have been copied')) || null,
+    async () => (await mailsOf(world)).some((mail) => mail.includes('may have been copied')) || null,
   )
   authenticator.count = 41
   t.equal((await prove(owner, authenticator, { action: 'settings.change' })).status, 200, 'the next count is taken')

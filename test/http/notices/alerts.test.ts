@@ -1,7 +1,7 @@
 /** The notices that people get by the alert settings of their customer, over HTTP. */
 import t from 'tap'
 import type { Notification } from '../../../lib/notices/notification-schema.ts'
-import { mailsIn } from '../../support/mails.ts'
+import { mailsOf } from '../../support/mails.ts'
 import { until } from '../../support/until.ts'
 import { createWorld, paymentBody, transferBody, type World } from '../../support/world.ts'
 import type { Person } from '../../support/person.ts'
@@ -67,7 +67,7 @@ t.test('a balance that falls below its threshold is told of once, until it has b
   })
   await until(
     'two mails',
-    async () => (await mailsIn(world.dataDir)).filter((mail) => mail.includes('is low')).length === 2 || null,
+    async () => (await mailsOf(world)).filter((mail) => mail.includes('is low')).length === 2 || null,
   )
 })
 
@@ -135,10 +135,7 @@ t.test('who signs in from a new device is told', async (t) => {
   t.match(await notices('new_login'), [
     { tenantId: owner.tenantId, text: /from Phone, address 127\.0\.0\.1/, object: { type: 'session' } },
   ])
-  await until(
-    'a mail',
-    async () => (await mailsIn(world.dataDir)).some((mail) => mail.includes('A new sign-in')) || null,
-  )
+  await until('a mail', async () => (await mailsOf(world)).some((mail) => mail.includes('A new sign-in')) || null)
 })
 
 t.test('keys that end soon are told of, 14 and 3 days before', async (t) => {

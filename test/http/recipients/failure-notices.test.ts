@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import type { Notification } from '../../../lib/notices/notification-schema.ts'
 import type { Payment } from '../../../lib/payments/payment-schema.ts'
-import { mailsIn } from '../../support/mails.ts'
+import { mailsOf } from '../../support/mails.ts'
 import type { Person } from '../../support/person.ts'
 import { until } from '../../support/until.ts'
 import { createWorld, paymentBody, type World } from '../../support/world.ts'
@@ -18,7 +18,7 @@ const told = async (person: Person, type = 'payment_failed'): Promise<readonly N
   (await person.get<{ data: Notification[] }>(`/notifications?filter[type]=${type}`)).body.data
 const failed = (world: World, id: string) =>
   until(`${id} has failed`, async () => (await world.seeded.client.payment(id)).status === 'failed')
-const mails = (world: World) => mailsIn(world.dataDir)
+const mails = (world: World) => mailsOf(world)
 
 async function payAs(person: Person, world: World, amount = CLOSED): Promise<Payment> {
   const { balances, recipients } = world.seeded

@@ -5,7 +5,7 @@ import type { DownloadLink } from '../../../lib/contract/download-link.ts'
 import type { Job } from '../../../lib/jobs/job-schema.ts'
 import type { Statement } from '../../../lib/statements/statement-schema.ts'
 import { timestamp } from '../../../lib/base/clock.ts'
-import { mailsIn } from '../../support/mails.ts'
+import { mailsOf } from '../../support/mails.ts'
 import { pdfText } from '../../support/pdf-text.ts'
 import type { Client } from '../../support/client.ts'
 import { until } from '../../support/until.ts'
@@ -314,7 +314,7 @@ t.test('statements', async (t) => {
     )
     t.match(told, [{ object: 'statement', title: /^The statement of .+ is ready$/, known: true }], 'people, not keys')
     const mails = await until('it is mailed', async () => {
-      const all = (await mailsIn(world.dataDir)).filter((mail) => / is ready$/m.test(mail))
+      const all = (await mailsOf(world)).filter((mail) => / is ready$/m.test(mail))
       return all.length > 0 && all
     })
     t.equal(mails.length, 1)

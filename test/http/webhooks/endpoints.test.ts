@@ -1,7 +1,6 @@
-import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import t from 'tap'
 import type { IntegratorWebhook } from '../../../lib/webhooks/webhook-schema.ts'
+import { mailsOf } from '../../support/mails.ts'
 import { until } from '../../support/until.ts'
 import { createWorld, type World, type WorldOptions } from '../../support/world.ts'
 
@@ -22,18 +21,6 @@ const NOWHERE: WorldOptions = {
 
 async function make(world: World, url = 'https://hooks.example.com/vostro'): Promise<Made> {
   return (await world.seeded.client.post<Made>(PATH, { url, events: EVENTS })).body
-}
-
-/** The mails written so far, text and all. */
-async function mails(world: World): Promise<string[]> {
-  const directory = join(world.dataDir, 'outbox')
-  const names = await readdir(directory).catch(() => [])
-  return await Promise.all(
-    names
-      .filter((name) => name.endsWith('.eml'))
-      .sort()
-      .map((name) => readFile(join(directory, name), 'utf8')),
-  )
 }
 
 t.test('an endpoint is made, and its secret is shown once', async (t) => {
@@ -319,7 +306,7 @@ t.test('whoever changes an endpoint, its owners are told', async (t) => {
   const { id, secret } = await make(world)
   const told = async (what: string, nth: number) => {
     const found = await until(`a mail: ${what}`, async () => {
-      const all = (await mails(world)).filter((mail) => mail.includes(`To: ${owner}`))
+      const all = (await mailsOf(world)).filter((mail) => mail.includes(`To: ${owner}`))
       return all.length >= nth && all
     })
     t.match(found.at(-1), what)
@@ -337,7 +324,7 @@ t.test('whoever changes an endpoint, its owners are told', async (t) => {
   await told('has a new secret', 3)
   await client.send(`/v1${PATH}/${id}`, { method: 'DELETE', headers: { 'if-match': '*' } })
   await told('was removed', 4)
-  for (const mail of await mails(world))
+  for (const mail of await mailsOf(world))
     t.notMatch(mail, `To: ${world.service.sandbox!.customer.members.preparer.email}`)
 })
 

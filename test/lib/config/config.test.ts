@@ -2,11 +2,15 @@ import { isAbsolute } from 'node:path'
 
 import t from 'tap'
 
-import { ConfigError, parseRedisUrl, readConfig } from '../../../lib/config/config.ts'
+import { ConfigError, readConfig } from '../../../lib/config/config.ts'
+import { isLoopback, parseMailbox, parseSmtpUrl } from '../../../lib/config/mail-settings.ts'
+import { parseRedisUrl } from '../../../lib/config/redis-address.ts'
 import { StartError } from '../../../lib/base/errors.ts'
 
 const KEY = 'k'.repeat(32)
 const DATABASE = 'postgres://someone:s3cret@db.example:5432/vostro'
+/** What production needs beside its database and its key. */
+const MAIL = { SMTP_URL: 'smtps://me:s3cret@mail.example', MAIL_FROM: 'Bank <no-reply@bank.example>' }
 
 t.test('an empty environment is a local sandbox', async (t) => {
   const { dataDir, ...config } = readConfig({})
@@ -34,6 +38,9 @@ t.test('an empty environment is a local sandbox', async (t) => {
     ukModulusDir: null,
     bankDirectory: null,
     webhookTargets: 'public',
+    smtpUrl: null,
+    smtpTls: 'on',
+    mailFrom: null,
     sandbox: true,
   })
   t.ok(isAbsolute(dataDir))
@@ -51,8 +58,19 @@ t.test('production has no sandbox and keeps what it is given', async (t) => {
     SECRETS_KEY: KEY,
     PORT: '0',
     COMMIT_LANES: '8',
+    ...MAIL,
   })
-  t.match(config, { sandbox: false, host: '0.0.0.0', port: 0, commitLanes: 8, databaseUrl: DATABASE, secretsKey: KEY })
+  t.match(config, {
+    smtpUrl: MAIL.SMTP_URL,
+    smtpTls: 'on',
+    mailFrom: MAIL.MAIL_FROM,
+    sandbox: false,
+    host: '0.0.0.0',
+    port: 0,
+    commitLanes: 8,
+    databaseUrl: DATABASE,
+    secretsKey: KEY,
+  })
 })
 
 t.test('staging is a sandbox that the network can reach', async (t) => {
@@ -123,6 +141,32 @@ t.test('the address of a Redis says its kind, its hosts and its credentials', as
   })
 })
 
+t.test('the address of a mail server says its port, its encryption and its credentials', async (t) => {
+  const open = { user: null, password: null }
+  t.strictSame(parseSmtpUrl('smtp://mail.example'), { ...open, host: 'mail.example', port: 587, secure: false })
+  t.strictSame(parseSmtpUrl('smtps://[::1]/'), { ...open, host: '::1', port: 465, secure: true })
+  t.strictSame(parseSmtpUrl('smtp://me%40bank.example:p%40ss@mail.example:2525'), {
+    host: 'mail.example',
+    port: 2525,
+    secure: false,
+    user: 'me@bank.example',
+    password: 'p@ss',
+  })
+  t.strictSame(
+    ['localhost', '127.0.0.1', '127.1.2.3', '::1', '0.0.0.0', '127.evil.example', 'mail.example'].map(isLoopback),
+    [true, true, true, true, false, false, false],
+  )
+})
+
+t.test('the sender of mails is an address, with a name or without', async (t) => {
+  t.strictSame(parseMailbox('no-reply@bank.example'), { name: null, address: 'no-reply@bank.example' })
+  t.strictSame(parseMailbox(' Bank & Söhne <no-reply@bank.example> '), {
+    name: 'Bank & Söhne',
+    address: 'no-reply@bank.example',
+  })
+  t.strictSame(parseMailbox('"Bank" <no-reply@bank.example>'), { name: 'Bank', address: 'no-reply@bank.example' })
+})
+
 const NODE = { NODE_URL: 'http://node.example:3000', NODE_SECRET: KEY }
 
 const wrong: readonly (readonly [string, NodeJS.ProcessEnv])[] = [
@@ -168,6 +212,23 @@ const wrong: readonly (readonly [string, NodeJS.ProcessEnv])[] = [
   ['SECRETS_KEY', { ...NODE, REDIS_URL: 'redis://a', DATABASE_URL: DATABASE }],
   ['NODE_SECRET', { REDIS_URL: 'redis://a', NODE_URL: 'http://node.example' }],
   ['NODE_SECRET', { NODE_SECRET: 's3cret' }],
+  ['SMTP_URL', { APP_ENV: 'production', DATABASE_URL: DATABASE, SECRETS_KEY: KEY, MAIL_FROM: MAIL.MAIL_FROM }],
+  ['MAIL_FROM', { APP_ENV: 'production', DATABASE_URL: DATABASE, SECRETS_KEY: KEY, SMTP_URL: MAIL.SMTP_URL }],
+  ['MAIL_FROM', { SMTP_URL: 'smtp://localhost' }],
+  ...[
+    's3cret',
+    'smtp://',
+    'http://me:s3cret@mail.example',
+    'smtp://me:s3cret@mail.example/path',
+    'smtp://me:s3cret@mail.example?pool=true',
+    'smtp://me:%zz-s3cret@mail.example',
+    'smtp://:s3cret@mail.example',
+    'smtp://mail.example:99999',
+  ].map((url): [string, NodeJS.ProcessEnv] => ['SMTP_URL', { ...MAIL, SMTP_URL: url }]),
+  ...['nobody', 'Bank <nobody>', 'a@b.example, c@d.example', 'Bank\r\nBcc: x <a@b.example>', 'a@b.example>'].map(
+    (from): [string, NodeJS.ProcessEnv] => ['MAIL_FROM', { ...MAIL, MAIL_FROM: from }],
+  ),
+  ['SMTP_TLS', { ...MAIL, SMTP_TLS: 'maybe' }],
   ['LEASES', { LEASES: 'maybe' }],
   ['METRICS_PORT', { METRICS_PORT: '65536' }],
   ['NODE_ID', { NODE_ID: 'a b' }],
@@ -179,7 +240,7 @@ t.test('a wrong setting stops the start with one sentence that names it', async 
     const error = t.throws(() => readConfig(env), JSON.stringify(env))
     t.ok(error instanceof ConfigError && error instanceof StartError, 'is an error of the start')
     const { message } = error as Error
-    t.match(message, new RegExp(`^${name} .*set it to .*\\.$`))
+    t.match(message, new RegExp(`^${name} [^]*set it to .*\\.$`))
     t.notMatch(message, /s3cret/, 'shows no secret')
   }
 })
@@ -188,7 +249,8 @@ t.test("webhooks go anywhere on a developer's own machine only", async (t) => {
   t.equal(readConfig({ WEBHOOK_TARGETS: 'any' }).webhookTargets, 'any')
   t.throws(() => readConfig({ WEBHOOK_TARGETS: 'any', APP_ENV: 'staging' }), ConfigError)
   t.throws(
-    () => readConfig({ WEBHOOK_TARGETS: 'any', APP_ENV: 'production', DATABASE_URL: DATABASE, SECRETS_KEY: KEY }),
+    () =>
+      readConfig({ WEBHOOK_TARGETS: 'any', APP_ENV: 'production', DATABASE_URL: DATABASE, SECRETS_KEY: KEY, ...MAIL }),
     { message: /WEBHOOK_TARGETS/ },
   )
   t.throws(() => readConfig({ WEBHOOK_TARGETS: 'private' }), { message: /public, any/ })
