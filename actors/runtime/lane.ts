@@ -186,6 +186,7 @@ export class Lane {
     try {
       if (underLock) await connection.begin()
       for (let undecided = turns; ; ) {
+        stage = 'reading'
         await this.#decide(connection, undecided, underLock)
         const committing = turns.filter((turn) => turn.decided.some(({ decision }) => decision.effects !== null))
         if (committing.length > 0) stage = 'encoding'
@@ -219,8 +220,8 @@ export class Lane {
   }
 
   /** Answers the commands that were left out of a commit which has ended, or puts them back into their mailboxes. */
-  #answerLate(late: readonly LateAsk[]): void {
-    for (const { turn, ask, conflict } of late) {
+  #answerLate(late: LateAsk[]): void {
+    for (const { turn, ask, conflict } of late.splice(0)) {
       if (isDecidedAgain(turn, conflict)) {
         ask.attempts += 1
         this.#again(turn, [ask])

@@ -4,6 +4,7 @@ import { TransactionFollower } from '../../../actors/transactions/transaction-fo
 import { InProcessShards } from '../../../actors/runtime/in-process-shards.ts'
 import { timestamp, type Clock } from '../../../lib/base/clock.ts'
 import { MONDAY } from '../../support/commands.ts'
+import { eventsSeen } from '../../support/events-seen.ts'
 import { openLedger, type Ledger } from '../../support/ledger.ts'
 import { createWakes } from '../../support/wakes.ts'
 
@@ -23,7 +24,9 @@ async function openFollower(t: Parameters<typeof openLedger>[0]) {
     commands: () => (commands += perReading),
     onError: (error) => t.fail(String(error)),
   })
-  // What the ledger itself has written.
+  const seen = () => eventsSeen(async (sql) => (await ledger.read<[boolean]>(sql))[0]![0])
+  // The events of the ledger itself.
+  await seen()
   await follower.runOnce()
   return {
     ledger,
@@ -35,7 +38,10 @@ async function openFollower(t: Parameters<typeof openLedger>[0]) {
     committing: (each: number) => {
       perReading = each
     },
-    write: async (count: number) => await writeEvents(ledger, timestamp(ms), count),
+    write: async (count: number) => {
+      await writeEvents(ledger, timestamp(ms), count)
+      await seen()
+    },
     left: async () =>
       Number(
         (

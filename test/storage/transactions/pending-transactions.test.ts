@@ -5,6 +5,7 @@ import { listTransactions } from '../../../storage/transactions/transaction-quer
 import { followPending, followTransactions, PENDING_AFTER_MS } from '../../../storage/transactions/transactions.ts'
 import { findKinds } from '../../../storage/integration/id-kinds.ts'
 import { audit } from '../../../storage/audit/audit.ts'
+import { eventsSeen } from '../../support/events-seen.ts'
 import { openBooks, type Books } from '../../support/books.ts'
 
 const EVENTS = 1_000
@@ -19,11 +20,16 @@ async function open(t: Parameters<typeof openBooks>[0]): Promise<Books> {
   return books
 }
 
+const seen = (client: Books['client']): Promise<void> =>
+  eventsSeen(async (sql) => (await client.query<{ seen: boolean }>(sql)).rows[0]!.seen)
+
 /** All passes that are due. */
-async function follow({ database, clock }: Books): Promise<void> {
+async function follow({ client, database, clock }: Books): Promise<void> {
+  await seen(client)
   while ((await followTransactions(database, clock.now(), EVENTS)).more);
 }
-async function followOld({ database, clock }: Books): Promise<void> {
+async function followOld({ client, database, clock }: Books): Promise<void> {
+  await seen(client)
   while (await followPending(database, clock.now()));
 }
 
