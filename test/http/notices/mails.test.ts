@@ -21,10 +21,10 @@ t.teardown(async () => {
   await server[Symbol.asyncDispose]()
 })
 
-async function open(t: Test): Promise<World> {
+async function open(t: Test, url = proxy.url): Promise<World> {
   proxy.stallAt = null
   const world = await createWorld({
-    settings: { SMTP_URL: proxy.url, MAIL_FROM: 'Bank <no-reply@bank.example>' },
+    settings: { SMTP_URL: url, MAIL_FROM: 'Bank <no-reply@bank.example>' },
   })
   t.teardown(() => world[Symbol.asyncDispose]())
   return world
@@ -156,6 +156,22 @@ t.test('a letter whose answer was lost is repeated, as the same letter', async (
   const ids = mails.map((mail) => /^Message-ID: (\S+)$/m.exec(mail)?.[1])
   t.match(ids[0], /^<[0-9a-f-]{36}@bank\.example>$/)
   t.equal(ids[0], ids[1])
+})
+
+t.test('mails that fail for long are an alarm', async (t) => {
+  // Nothing listens there.
+  const world = await open(t, 'smtp://127.0.0.1:1')
+  await ask(world, 'nowhere@example.com')
+  const failures = (count: number) =>
+    until(`${count} attempts have failed`, async () => (await rowOf(world, 'nowhere@example.com'))?.failures === count)
+  await failures(1)
+  t.strictSame(world.errors, [])
+  world.advance(21 * MINUTE_MS)
+  await failures(2)
+  await until('it is logged', () => world.errors.length > 0)
+  t.match(world.errors, [/mails wait for long; check SMTP_URL and the mail server/])
+  t.notMatch(world.logged.join(), /nowhere@example\.com/, 'without the address')
+  world.errors.length = 0
 })
 
 t.test('a change that rolls back mails nothing', async (t) => {
