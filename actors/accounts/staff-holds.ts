@@ -83,7 +83,7 @@ async function freezeBalance(
   await runChange(deps, async (tx) => {
     const { client, now } = tx
     const before = (await lockBalanceOfOperator(client, by.tenant.id, id)) ?? refuseNotFound()
-    const moved = moveFreeze(before.status, move)
+    const moved = moveFreeze(before, move)
     if ('refused' in moved) throw new ProblemError(moved.refused)
     await setFrozen(client, id, { status: moved.status, now })
     // In the trail of the operator: the reason may be an investigation.

@@ -42,13 +42,19 @@ export interface StaffHoldRecord {
 /** The statuses from which staff freeze and unfreeze a balance. A frozen balance takes credits and pays nothing. */
 const FREEZES = { freeze: { from: 'active', to: 'frozen' }, unfreeze: { from: 'frozen', to: 'active' } } as const
 
-/** Decides a freeze or its end: the next status, or the problem that refuses it. */
+/**
+ * Decides a freeze or its end: the next status, or the problem that refuses it. A balance that was frozen when its
+ * customer began to close is closing when the freeze ends, as the others are.
+ */
 export function moveFreeze(
-  status: BalanceStatus,
+  { status, customerStatus }: PayingBalance,
   move: keyof typeof FREEZES,
-): { readonly status: 'active' | 'frozen' } | { readonly refused: Problem } {
+): { readonly status: 'active' | 'frozen' | 'closing' } | { readonly refused: Problem } {
   const { from, to } = FREEZES[move]
-  return status === from ? { status: to } : { refused: transitionProblem(`The balance is ${status}.`, status, [from]) }
+  const isClosing = to === 'active' && customerStatus === 'closing'
+  return status === from
+    ? { status: isClosing ? 'closing' : to }
+    : { refused: transitionProblem(`The balance is ${status}.`, status, [from]) }
 }
 
 /** The facts of a balance that stop what it would pay. */

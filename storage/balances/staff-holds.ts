@@ -3,6 +3,7 @@ import type { InferEntity } from '@mikro-orm/core'
 import type { BalanceStatus } from '../../lib/balances/closing.ts'
 import type { PayingBalance, StaffHoldRecord } from '../../lib/balances/staff-hold.ts'
 import { timestamp } from '../../lib/base/clock.ts'
+import type { CustomerStatus } from '../../lib/customers/status.ts'
 import { plainArrayOrNull } from '../db/array-literal.ts'
 import { WORK_CHANNEL } from '../db/due-work.ts'
 import { entitiesOf } from '../db/entities.ts'
@@ -18,6 +19,7 @@ export interface StaffBalance {
   readonly shard: number
   readonly currency: string
   readonly status: BalanceStatus
+  readonly customerStatus: CustomerStatus
   readonly available: bigint
   readonly version: bigint
 }
@@ -37,12 +39,13 @@ export async function lockBalanceOfOperator(
     shard: number
     currency: string
     status: BalanceStatus
+    customer_status: CustomerStatus
     available: string
     version: string
   }>({
     name: 'lock_balance_of_operator',
     values: [id, operatorId],
-    text: `select b.id, b.customer_id, b.operator_id, b.shard, b.currency, b.status, b.posted - b.held as available, b.version
+    text: `select b.id, b.customer_id, b.operator_id, b.shard, b.currency, b.status, b.customer_status, b.posted - b.held as available, b.version
       from balance b where b.id = $1 and b.operator_id = $2 for update of b`,
   })
   return row === undefined
@@ -54,6 +57,7 @@ export async function lockBalanceOfOperator(
         shard: row.shard,
         currency: row.currency,
         status: row.status,
+        customerStatus: row.customer_status,
         available: BigInt(row.available),
         version: BigInt(row.version),
       }
@@ -66,7 +70,7 @@ export async function lockBalanceOfOperator(
 export async function setFrozen(
   client: TransactionClient,
   id: string,
-  { status, now }: { readonly status: 'active' | 'frozen'; readonly now: number },
+  { status, now }: { readonly status: 'active' | 'frozen' | 'closing'; readonly now: number },
 ): Promise<void> {
   await client.query({
     name: 'set_frozen',

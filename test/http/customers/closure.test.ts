@@ -49,7 +49,12 @@ t.test('a customer is closed when nothing is left of it', async (t) => {
       .code,
     'step-up-required',
   )
+  const staff = await world.person('compliance').signIn()
+  const moved = async (move: 'freeze' | 'unfreeze') =>
+    (await staff.post<{ status: string }>(`/balances/${balances.JPY}/${move}`, { reason: 'Order 12.' })).body.status
+  t.equal(await moved('freeze'), 'frozen')
   t.equal((await owner.post(path)).status, 200)
+  t.equal(await moved('unfreeze'), 'closing', 'a freeze that ends does not open it again')
 
   // Nothing is begun while money is under review, and nothing says so.
   await until(
@@ -63,7 +68,6 @@ t.test('a customer is closed when nothing is left of it', async (t) => {
   t.equal((await owner.post(path)).status, 200)
 
   await setFourEyes(world, false)
-  const staff = await world.person('compliance').signIn()
   const hold = (await staff.get<PageBody<ComplianceHold>>('/compliance-holds?limit=100')).body.data.find(
     ({ related }) => related.id === held,
   )!
