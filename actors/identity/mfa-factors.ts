@@ -42,6 +42,7 @@ import { type ChangeTransaction, recordPersonalChange, runChange } from '../comm
 import { auditPerson } from '../commands/trail.ts'
 import type { IdentityDeps } from './identity-deps.ts'
 import { openChallenge } from './challenges.ts'
+import { alertPerson } from './security-alerts.ts'
 import { bodyFault, ceremonyOf, factorContext, takeCode } from './second-factor.ts'
 
 /** The maximum number of factors of one person: a telephone, keys, spares, and some that were never confirmed. */
@@ -137,6 +138,7 @@ export async function confirmFactor(
       before: { status: 'pending' },
       after: { status: 'active' },
     })
+    await alertOfChange(tx, deps, by, `The second factor "${factor.name}" was added`, factorId)
     return null
   }).catch((error: unknown): FieldError => {
     if (sqlState(error) !== UNIQUE_VIOLATION) throw error
@@ -222,6 +224,8 @@ export async function removeFactor(deps: IdentityDeps, by: Caller<'self'>, facto
       before: { kind: factor.kind, name: factor.name, status: factor.status },
       after: null,
     })
+    if (factor.status === 'active')
+      await alertOfChange(tx, deps, by, `The second factor "${factor.name}" was removed`, factorId)
   })
 }
 
@@ -248,7 +252,24 @@ export async function createRecoveryCodes(deps: IdentityDeps, by: Caller<'self'>
       before: null,
       after: { left: RECOVERY_CODES },
     })
+    await alertOfChange(tx, deps, by, 'New recovery codes were made', null)
     return { left: RECOVERY_CODES, createdAt: timestamp(now), codes }
+  })
+}
+
+/** Tells the person of a change of their factors, which a thief of the session would make first. */
+async function alertOfChange(
+  tx: ChangeTransaction,
+  deps: IdentityDeps,
+  by: Caller<'self'>,
+  title: string,
+  factorId: string | null,
+): Promise<void> {
+  const { source, session } = by
+  await alertPerson(tx, deps, by, {
+    title,
+    text: `${title} from the address ${source.address}. If it was not you, end the session, change your password and look at your second factors.`,
+    object: factorId === null ? { type: 'user', id: session.userId } : { type: 'mfa_factor', id: factorId },
   })
 }
 

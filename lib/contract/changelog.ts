@@ -32,7 +32,7 @@ export const CHANGELOG: readonly Release[] = [
       'Staff without a second factor get mfa-required for everything that concerns a tenant, until they have added one.',
       'A second factor may be an authenticator of WebAuthn: kind webauthn, with the options for the browser in publicKey.',
       'Challenges list the methods that the person has, and take an assertion or a recovery code beside a code.',
-      'Recovery codes are made with POST /users/me/recovery-codes; no action that moves money takes one.',
+      'Recovery codes are made with POST /users/me/recovery-codes; they sign in, and prove changes of settings and the end of a key.',
       'Sessions show mfaMethod, and decisions on approvals the method of their proof. Factors can be renamed.',
       'Operators make customers, change, restrict, suspend and rate them; a customer has the problems customer-restricted and customer-not-active wherever it uses money.',
       'A customer that was restricted before its closure is restricted again when the closure is withdrawn.',

@@ -26,16 +26,14 @@ export const STEP_UP_METHODS = ['webauthn', 'totp', 'recovery_code'] as const
 export type StepUpMethod = (typeof STEP_UP_METHODS)[number]
 
 /**
- * The actions that move money, or decide where it goes. A recovery code is a text on paper: it brings a person back in
- * to add a factor, and proves no consent to a payment.
+ * The actions that a recovery code proves. It is a text on paper: it brings a person back in, to add a factor, and
+ * proves no consent to a payment. Nor does it make an API key, a member or a connection, with which money would move
+ * without another proof; it does take a key away.
  */
-const MONEY_ACTIONS: ReadonlySet<string> = new Set<StepUpAction>([
-  'payment.above_threshold',
-  'exchange.above_threshold',
-  'approval.decide',
-  'recipient.create',
-  'recipient.update',
-  'card.manage',
+const RECOVERABLE_ACTIONS: ReadonlySet<string> = new Set<StepUpAction | 'sign_in'>([
+  'sign_in',
+  'settings.change',
+  'api_key.revoke',
 ])
 
 /** The factors with which a person can prove themselves now. */
@@ -52,7 +50,7 @@ export function methodsFor(action: string, { totp, credentials, recoveryCodes }:
   const usable: Readonly<Record<StepUpMethod, boolean>> = {
     webauthn: credentials.length > 0,
     totp,
-    recovery_code: recoveryCodes > 0 && !MONEY_ACTIONS.has(action),
+    recovery_code: recoveryCodes > 0 && RECOVERABLE_ACTIONS.has(action),
   }
   return STEP_UP_METHODS.filter((method) => usable[method])
 }

@@ -69,7 +69,10 @@ t.test('ten codes are shown once; each signs in once, and the person is told', a
   const { data: notices } = (await owner.get<{ data: object[] }>('/notifications')).body
   t.match(
     notices.filter((notice) => (notice as { type: string }).type === 'security_alert'),
-    [{ title: 'A recovery code was used', text: /from the address 127\.0\.0\.1; 9 are left/ }],
+    [
+      { title: 'A recovery code was used', text: /from the address 127\.0\.0\.1; 9 are left/ },
+      { title: 'New recovery codes were made', text: /from the address 127\.0\.0\.1/ },
+    ],
   )
   await until(
     'a mail',
@@ -104,12 +107,14 @@ t.test('new codes replace the old ones, also when two are made at once', async (
   t.strictSame(results.toSorted(), [200, 401, 401], 'those of one request work')
 })
 
-t.test('a code opens the settings and moves no money; guesses are limited', async (t) => {
+t.test('a code opens the settings and nothing else; guesses are limited', async (t) => {
   await using world = await createWorld()
   const owner = await world.person('owner').signIn()
   const [code, spare] = (await makeCodes(owner)) as [string, string]
   const payment = await challengeFor(owner, { action: 'payment.above_threshold' })
   t.strictSame(payment.methods, ['totp'])
+  for (const action of ['api_key.create', 'membership.change', 'approval.decide'])
+    t.strictSame((await challengeFor(owner, { action })).methods, ['totp'], `${action} lets money move later`)
   t.match((await answerStepUp(owner, payment.challengeId, { method: 'recovery_code', code })).problem, {
     status: 422,
     errors: [{ field: '/method', code: 'invalid_value', message: 'This challenge takes totp.' }],

@@ -42,19 +42,12 @@ t.test('what is stored depends on the code, the person and the key of the servic
   t.not(recoveryCodeHash(createSecretBox('t'.repeat(32)), 'ann', '0011110000000000'), hash)
 })
 
-t.test('a challenge takes what the person has; no action that moves money takes a recovery code', async (t) => {
+t.test('a challenge takes what the person has; a recovery code leads to new factors and takes keys away', async (t) => {
   const all = { totp: true, credentials: [{ id: 'AQID', transports: [] }], recoveryCodes: 1 }
   t.strictSame(methodsFor('sign_in', all), ['webauthn', 'totp', 'recovery_code'])
   t.strictSame(methodsFor('sign_in', { totp: true, credentials: [], recoveryCodes: 0 }), ['totp'])
   t.strictSame(
-    STEP_UP_ACTIONS.filter((action) => !methodsFor(action, all).includes('recovery_code')),
-    [
-      'recipient.create',
-      'recipient.update',
-      'payment.above_threshold',
-      'approval.decide',
-      'card.manage',
-      'exchange.above_threshold',
-    ],
+    STEP_UP_ACTIONS.filter((action) => methodsFor(action, all).includes('recovery_code')),
+    ['api_key.revoke', 'settings.change'],
   )
 })
