@@ -1,7 +1,7 @@
 /** The sections of the commit statement for foreign exchange. */
 import { timestamp } from '../../lib/base/clock.ts'
 import { uuidTime } from '../../lib/base/ids.ts'
-import type { ExchangeChange, ExchangeRow, FxOrderRow, QuoteRow } from '../../lib/exchange/effects.ts'
+import type { ExchangeChange, ExchangeRow, QuoteRow } from '../../lib/exchange/effects.ts'
 import { computed, type Columns } from '../commit/columns.ts'
 import {
   alike,
@@ -11,7 +11,6 @@ import {
   externalIds,
   fence,
   gathered,
-  insert,
   insertInto,
   moves,
   existingDetail,
@@ -26,6 +25,8 @@ import {
 } from '../commit/section.ts'
 import { columns, pick, without } from '../db/columns.ts'
 import { Exchange } from './exchange-entity.ts'
+import { FxOrder } from './fx-order-entity.ts'
+import { Quote } from './quote-entity.ts'
 
 /** Derives the day of a quote's partition from the quote's id. */
 export function quoteDay(id: string): string {
@@ -34,31 +35,12 @@ export function quoteDay(id: string): string {
   return timestamp(ms).slice(0, 10)
 }
 
+const QUOTE = columns(Quote)
+
 export const QUOTES = rowsOf(
   'quotes',
   alike(
-    insert<QuoteRow, 'day'>('quote', {
-      id: 'uuid',
-      day: computed('date', (q) => quoteDay(q.id)),
-      customerId: 'uuid',
-      connectionId: 'uuid',
-      kind: 'text',
-      sellCurrency: 'text',
-      buyCurrency: 'text',
-      sellAmount: 'bigint',
-      buyAmount: 'bigint',
-      rate: 'numeric',
-      partnerRate: 'numeric',
-      fixedSide: 'text',
-      fee: 'bigint',
-      settlementDate: 'date',
-      depositRequired: 'bigint',
-      holdMinutes: 'integer',
-      sellBalanceId: 'uuid',
-      buyBalanceId: 'uuid',
-      expiresAt: 'timestamptz',
-      createdAt: 'timestamptz',
-    }),
+    insertInto(Quote, { ...QUOTE, day: computed<QuoteRow>(QUOTE.day, (quote) => quoteDay(quote.id)) }),
     ['day', 'kind', 'fixed_side', 'deposit_required', 'hold_minutes'],
     ['sell_currency', 'buy_currency', 'settlement_date'],
   ),
@@ -159,7 +141,7 @@ export const EXCHANGE_CHANGES: Section<ExchangeChange> = gathered(
 
 export const FX_ORDERS = rowsOf(
   'fxOrders',
-  insert<FxOrderRow>('fx_order', { exchangeId: 'uuid', shard: 'smallint', dueAt: 'timestamptz' }),
+  insertInto(FxOrder, pick(columns(FxOrder), ['exchangeId', 'shard', 'dueAt'])),
 )
 
 export const FX_ORDERS_DONE = rowsOf(

@@ -50,6 +50,12 @@ import { StaffHold } from '../balances/staff-hold-entity.ts'
 import { Team } from '../identity/team-entity.ts'
 import { Transfer } from '../transfers/transfer-entity.ts'
 import { WebhookEndpoint } from '../webhooks/webhook-endpoint-entity.ts'
+import { FxOrder } from '../exchange/fx-order-entity.ts'
+import { PartnerInstructionRow, PaymentDueRow } from '../payments/waiting-payment-entities.ts'
+import { ProviderEventRow } from '../providers/provider-event-entity.ts'
+import { Quote } from '../exchange/quote-entity.ts'
+import { StatusUpdateRow } from '../trail/status-update-entity.ts'
+import { TransferOrder } from '../transfers/transfer-order-entity.ts'
 
 export const ENTITIES = [
   Account,
@@ -74,6 +80,7 @@ export const ENTITIES = [
   Exchange,
   FundsRequest,
   FundsRequestPayment,
+  FxOrder,
   Hold,
   IncomingPayment,
   Invitation,
@@ -82,12 +89,16 @@ export const ENTITIES = [
   Membership,
   MfaFactor,
   Operator,
+  PartnerInstructionRow,
+  PaymentDueRow,
   PasswordReset,
   Payment,
   PlatformUser,
   Notification,
   PricingTemplate,
   ProviderConnection,
+  ProviderEventRow,
+  Quote,
   RecoveryCode,
   Recipient,
   RecipientReview,
@@ -100,7 +111,9 @@ export const ENTITIES = [
   Statement,
   StoredFile,
   StaffHold,
+  StatusUpdateRow,
   Team,
   Transfer,
+  TransferOrder,
   WebhookEndpoint,
 ] as const

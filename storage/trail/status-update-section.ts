@@ -1,20 +1,12 @@
 /** The section of the commit statement for the status updates of payments, transfers and exchanges. */
-import type { StatusUpdate } from '../../lib/decisions/effects.ts'
-import { alike, insert, rowsOf } from '../commit/section.ts'
+import { alike, insertInto, rowsOf } from '../commit/section.ts'
+import { columns } from '../db/columns.ts'
+import { StatusUpdateRow } from './status-update-entity.ts'
 
 export const STATUS_UPDATES = rowsOf(
   'statusUpdates',
   alike(
-    insert<StatusUpdate>('status_update', {
-      objectId: 'uuid',
-      version: 'integer',
-      customerId: 'uuid',
-      status: 'text',
-      previousStatus: 'text',
-      message: 'text',
-      actor: 'text',
-      at: 'timestamptz',
-    }),
+    insertInto(StatusUpdateRow, columns(StatusUpdateRow)),
     ['customer_id'],
     ['version', 'status', 'previous_status', 'message', 'actor'],
   ),

@@ -1,8 +1,9 @@
 /** The sections of the commit statement for transfers and for the orders that the partner carries out. */
-import type { TransferOrderRow, TransferRow } from '../../lib/transfers/effects.ts'
-import { alike, externalIds, gathered, insert, insertInto, rowsOf, type Section } from '../commit/section.ts'
+import type { TransferRow } from '../../lib/transfers/effects.ts'
+import { alike, externalIds, gathered, insertInto, rowsOf, type Section } from '../commit/section.ts'
 import { columns, without } from '../db/columns.ts'
 import { Transfer } from './transfer-entity.ts'
+import { TransferOrder } from './transfer-order-entity.ts'
 
 export const EXTERNAL_IDS_OF_TRANSFERS = externalIds('transfer')
 
@@ -25,12 +26,5 @@ export const TRANSFERS: Section<TransferRow> = gathered(
 
 export const TRANSFER_ORDERS = rowsOf(
   'transferOrders',
-  insert<TransferOrderRow>('transfer_order', {
-    transferId: 'uuid',
-    shard: 'smallint',
-    holdId: 'uuid',
-    fromConnectionId: 'uuid',
-    toConnectionId: 'uuid',
-    dueAt: 'timestamptz',
-  }),
+  insertInto(TransferOrder, without(columns(TransferOrder), ['sentAt', 'attempts'])),
 )
