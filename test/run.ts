@@ -33,19 +33,19 @@ const FILE_TIMEOUT_S = 300
 
 /**
  * Files at once, on two cores, in phases: one that compares times of answers runs alone; those that start nodes or Redis
- * of their own have deadlines to keep and leave the cores idle half of the time, which one light file at a time uses; the
- * others wait for something half of their time.
+ * of their own have deadlines to keep and leave the cores idle half of the time, which one file at a time uses that
+ * starts none, for as long as they take; the others wait for something half of their time.
  */
 const COMPARES_TIMES = 'test/faults/slow-requests.test.ts'
 const MANY_PROCESSES = /^test\/(?:faults|start|storage\/redis)\//
-const LIGHT = /^test\/(?!faults\/|start\/|http\/|actors\/)/
+const BESIDE = /^test\/(?!faults\/|start\/|http\/|actors\/)|^test\/http\/(?:customers|identity|jobs|notices)\//
 const PHASES = [
   [{ jobs: 1, holds: (file: string) => file === COMPARES_TIMES }],
   [
     { jobs: 2, holds: (file: string) => MANY_PROCESSES.test(file) && file !== COMPARES_TIMES },
-    { jobs: 1, holds: (file: string) => LIGHT.test(file) && !MANY_PROCESSES.test(file) },
+    { jobs: 1, holds: (file: string) => BESIDE.test(file) && !MANY_PROCESSES.test(file) },
   ],
-  [{ jobs: 4, holds: (file: string) => !LIGHT.test(file) && !MANY_PROCESSES.test(file) }],
+  [{ jobs: 4, holds: (file: string) => !BESIDE.test(file) && !MANY_PROCESSES.test(file) }],
 ] as const
 
 /**
