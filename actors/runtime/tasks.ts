@@ -204,6 +204,7 @@ export class Tasks {
         crons,
         concurrency,
         forbidden: () => this.#forbidden(),
+        onResult: () => this.#poller.wake(),
         onError,
       }),
     }

@@ -20,21 +20,28 @@ class Listening extends EventEmitter {
  */
 const NOTHING = { rows: [], rowCount: 0 }
 
-/** Whether a statement looks for a task; graphile-worker names it so. */
-const isSearch = (statement: unknown): boolean =>
-  typeof statement === 'object' &&
-  (statement as { readonly name?: string } | null)?.name?.startsWith('get_job') === true
+/** Returns the name that graphile-worker gives a prepared statement; empty where it has none. */
+const nameOf = (statement: unknown): string => (statement as { readonly name?: string } | null)?.name ?? ''
+
+/** Whether a statement looks for a task. */
+const isSearch = (statement: unknown): boolean => nameOf(statement).startsWith('get_job')
+
+/** Whether a statement writes the end or the failure of tasks. */
+const isResult = (statement: unknown): boolean => /^(complete|fail)_job/.test(nameOf(statement))
 
 export class Connections extends EventEmitter {
   readonly #database: Database
+  readonly #onResult: () => void
   readonly #listening = new Listening()
   #ready: Promise<void> = Promise.resolve()
   #stopping = false
   #ended = false
 
-  constructor(database: Database) {
+  /** @param onResult called when the end or the failure of a task was written: other tasks may be due by it */
+  constructor(database: Database, onResult: () => void = () => undefined) {
     super()
     this.#database = database
+    this.#onResult = onResult
     // graphile-worker warns of pools whose errors are not listened to; the database listens to its own.
     this.on('error', () => undefined)
     this.on('connect', () => undefined)
@@ -84,7 +91,9 @@ export class Connections extends EventEmitter {
     const query = async (...statement: Parameters<pg.PoolClient['query']>): Promise<unknown> => {
       if (this.#ended) return NOTHING
       try {
-        return await client.query(...statement)
+        const result: unknown = await client.query(...statement)
+        if (isResult(statement[0])) this.#onResult()
+        return result
       } catch (error) {
         if (this.#ended || (this.#stopping && isSearch(statement[0]))) return NOTHING
         throw error

@@ -52,6 +52,11 @@ export interface TaskPoolOptions {
   readonly concurrency: number
   /** Returns the flags of tasks that are left to other nodes. */
   readonly forbidden: () => readonly string[]
+  /**
+   * Called when the end or the failure of a task was written. graphile-worker looks for the next task before that: a task
+   * that waited in the same queue, or that begins again later, is found by the next look only.
+   */
+  readonly onResult: () => void
   readonly onError: (error: unknown, what: string) => void
 }
 
@@ -64,7 +69,7 @@ export class TaskPool {
 
   constructor(options: TaskPoolOptions) {
     this.#options = options
-    this.#connections = new Connections(options.database)
+    this.#connections = new Connections(options.database, options.onResult)
   }
 
   /** Resolves when the workers have ended: by `stop`, or because a result could not be written. */

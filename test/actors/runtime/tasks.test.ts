@@ -1,7 +1,9 @@
 /** Tasks on several nodes over one database: begun once, begun again, and taken over. */
+import pg from 'pg'
 import t, { type Test } from 'tap'
 import { Tasks, type Task, type TaskContext } from '../../../actors/runtime/tasks.ts'
 import { HOUR_MS, ManualClock, systemClock, type Clock } from '../../../lib/base/clock.ts'
+import type { SqlStatement } from '../../../storage/db/connection.ts'
 import { Database } from '../../../storage/db/database.ts'
 import { PgListener } from '../../../storage/db/pg-listener.ts'
 import { addTask } from '../../../storage/tasks/task-rows.ts'
@@ -30,6 +32,16 @@ class MovedClock implements Clock {
   }
 }
 
+/** Counts the looks for tasks that are due. */
+class CountingDatabase extends Database {
+  looks = 0
+
+  override query<Row extends unknown[]>(statement: SqlStatement): Promise<Row[]> {
+    if (statement.name === 'due_tasks') this.looks += 1
+    return super.query(statement)
+  }
+}
+
 async function open(t: Test) {
   const made = await createTestDatabase()
   const database = new Database(made.url, 2)
@@ -38,8 +50,11 @@ async function open(t: Test) {
     await made[Symbol.asyncDispose]()
   })
   const errors: string[] = []
+  const nodes: CountingDatabase[] = []
   const query = (text: string, values: unknown[] = []) => database.query({ name: '', text, values })
   return {
+    url: made.url,
+    looks: () => nodes.reduce((sum, { looks }) => sum + looks, 0),
     errors,
     query,
     add: (name: string, payload: object = {}) =>
@@ -47,7 +62,8 @@ async function open(t: Test) {
     left: async () => Number((await query('select count(*) from graphile_worker.jobs'))[0]?.[0]),
     /** Starts a node; it stops before the database is closed. */
     async node(clock: Clock, tasks: readonly Task[], owned: readonly number[] | null = null) {
-      const own = new Database(made.url, 4)
+      const own = new CountingDatabase(made.url, 4)
+      nodes.push(own)
       const onError = (error: unknown, what: string) => errors.push(`${what}: ${String(error)}`)
       const listener = new PgListener({ url: made.url, onError })
       const wakes = createWakes({ clock, shards })
@@ -123,6 +139,67 @@ t.test('a task that fails is begun again, later', async (t) => {
   await until('it has run', async () => (await world.left()) === 0)
   t.strictSame(attempts, [1, 2])
   t.match(world.errors, [/not yet/])
+})
+
+t.test('a task that fails is begun again by a node that rests', async (t) => {
+  const world = await open(t)
+  const attempts: number[] = []
+  const gate = Promise.withResolvers<void>()
+  const node = await world.node(systemClock, [
+    {
+      name: 'a.task',
+      async run(_, { attempt }) {
+        attempts.push(attempt)
+        await gate.promise
+        if (attempt === 1) throw new Error('not yet')
+      },
+    },
+  ])
+  await world.add('a.task')
+  await until('it has begun', () => attempts.length === 1)
+  await node.runOnce()
+  gate.resolve()
+  await until('it has run', async () => (await world.left()) === 0, { deadlineMs: 20_000 })
+  t.strictSame(attempts, [1, 2])
+})
+
+t.test('a task that waits for another of its queue is begun when the end of that one is written', async (t) => {
+  const world = await open(t)
+  const runs: string[] = []
+  const gate = Promise.withResolvers<void>()
+  const node = await world.node(systemClock, [
+    {
+      name: 'a.task',
+      workers: 'lengthy',
+      async run(id) {
+        runs.push(id)
+        await gate.promise
+      },
+    },
+  ])
+  const add = (id: string) =>
+    world.query(
+      `select graphile_worker.add_job('a.task', json_build_object('id', $1::text), queue_name := 'a queue')`,
+      [id],
+    )
+  await add('first')
+  await until('the first has begun', () => runs.length === 1)
+  await node.runOnce()
+  const looks = world.looks()
+  await add('second')
+  await until('the node has heard of the second', () => world.looks() > looks)
+  await node.runOnce()
+  // The end of the first is written late, as on a busy node: workers have looked for the second in vain by then.
+  const busy = new pg.Client({ connectionString: world.url })
+  await busy.connect()
+  await busy.query('begin')
+  await busy.query('select from graphile_worker._private_job_queues for update')
+  gate.resolve()
+  const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  await until('the end of the first waits', async () => (await world.query(waiting)).length === 1)
+  await busy.end()
+  await until('the second has run', async () => (await world.left()) === 0, { deadlineMs: 20_000 })
+  t.strictSame(runs, ['first', 'second'])
 })
 
 t.test('a task that is due is begun by the clock of the service, not by that of Postgres', async (t) => {

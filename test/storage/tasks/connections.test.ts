@@ -49,3 +49,22 @@ t.test('a lock that could not be taken ends the workers before they have a conne
   const client = await asPool(connections).connect()
   t.match(await client.query(SEARCH as never), { rows: [] })
 })
+
+t.test('the end and the failure of a task are told once they are written; a search is not', async (t) => {
+  const working = {
+    pool: { connect: () => Promise.resolve({ query: () => Promise.resolve({ rows: [] }), release: () => undefined }) },
+  } as unknown as Database
+  let told = 0
+  const connections = new Connections(working, () => (told += 1))
+  const client = await asPool(connections).connect()
+  const after = async (name: string): Promise<number> => {
+    await client.query({ name, text: '' } as never)
+    return told
+  }
+  t.equal(await after('get_jobF/graphile_worker'), 0)
+  t.equal(await after('complete_job_q/graphile_worker'), 1)
+  t.equal(await after('complete_jobs/graphile_worker'), 2)
+  t.equal(await after('fail_job/graphile_worker'), 3)
+  await t.rejects(new Connections(failing, () => (told += 1)).query(RESULT), GONE)
+  t.equal(told, 3, 'a result that is not written is none')
+})
