@@ -103,6 +103,7 @@ const NOUNS: ReadonlySet<string> = new Set([
   'accounts',
   'approvals',
   'balances',
+  'branding',
   'bulk-payments',
   'compliance',
   'customers',

@@ -2,6 +2,7 @@
 import { createAccountService } from '../../actors/accounts/account-service.ts'
 import { createBalanceService } from '../../actors/accounts/balance-service.ts'
 import { createApprovalService } from '../../actors/approvals/approval-service.ts'
+import { createBrandingService } from '../../actors/branding/branding-service.ts'
 import { createBulkService } from '../../actors/bulk-payments/bulk-service.ts'
 import { createComplianceService } from '../../actors/compliance/compliance-service.ts'
 import { createCustomerService } from '../../actors/customers/customer-service.ts'
@@ -122,6 +123,7 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
     accounts,
     approvals,
     balances,
+    branding: createBrandingService(node),
     bulkPayments,
     compliance,
     connectionCalendars: createConnectionCalendars(node),

@@ -11,6 +11,7 @@ import { listAuditEvents } from '../identity/audit-events.ts'
 import * as bankLookups from '../recipients/bank-lookups.ts'
 import * as balanceChanges from '../balances/balance-changes.ts'
 import * as balances from '../balances/balances.ts'
+import * as branding from '../branding/branding.ts'
 import * as bulkPayments from '../bulk-payments/bulk-payments.ts'
 import * as bulkReports from '../bulk-payments/bulk-reports.ts'
 import * as bulkSubmissions from '../bulk-payments/bulk-submissions.ts'
@@ -73,6 +74,7 @@ export const routes: readonly Route[] = [
   ...apiKeyRoutes,
   ...operatorApiKeyRoutes,
   ...Object.values(operator),
+  ...Object.values(branding),
   ...Object.values(pricingTemplates),
   ...Object.values(connectionCalendars),
   listAuditEvents,

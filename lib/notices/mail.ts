@@ -1,4 +1,5 @@
 /** Mails, and the port that delivers them. */
+import type { Logo } from '../branding/logo.ts'
 
 /** A mail as it is written by the transaction that causes it. */
 export interface Mail {
@@ -25,6 +26,8 @@ export interface MailLetter {
   readonly html: string
   /** The name of the operator, without line breaks; null for a person who belongs to none. */
   readonly senderName: string | null
+  /** The picture that the HTML part shows as LOGO_ID (lib/notices/letter.ts); null: none. */
+  readonly logo: Logo | null
   /** When the mail was written, epoch milliseconds. */
   readonly writtenAt: number
 }

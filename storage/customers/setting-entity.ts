@@ -1,4 +1,4 @@
-/** A settings document: of a customer, or of a person. */
+/** A settings document: of a customer, of an operator, or of a person. */
 import { defineEntity, p } from '@mikro-orm/core'
 import { instant, managed } from '../db/entity-types.ts'
 
@@ -30,7 +30,7 @@ export const Setting = managed(
     name: 'Setting',
     tableName: 'setting',
     properties: {
-      /** The customer, or the person. */
+      /** The customer, the operator, or the person. */
       ownerId: p.uuid().primary().fieldName('owner_id'),
       name: p.text().primary(),
       version: p.integer().version(),

@@ -1,4 +1,4 @@
-/** Settings documents of customers and users: each has a name, a version, and the fields of its schema. */
+/** Settings documents of customers, operators and users: each has a name, a version, and the fields of its schema. */
 import type { InferEntity } from '@mikro-orm/core'
 import { entitiesOf } from '../db/entities.ts'
 import type { StatementRunner } from '../db/entity-driver.ts'

@@ -5,7 +5,7 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { timestamp } from '../../lib/base/clock.ts'
-import { headerLine } from '../../lib/notices/letter.ts'
+import { headerLine, LOGO_ID } from '../../lib/notices/letter.ts'
 import type { MailLetter, MailTransport } from '../../lib/notices/mail.ts'
 
 export interface OutboxOptions {
@@ -30,10 +30,11 @@ export function createMailOutbox({ directory, announce }: OutboxOptions): MailTr
 }
 
 /** The message, in a form that people and mail programs read: nothing in it is encoded. */
-function messageOf({ id, to, subject, text, html, senderName, writtenAt }: MailLetter): string {
+function messageOf({ id, to, subject, text, html, senderName, logo, writtenAt }: MailLetter): string {
   const boundary = `part-${id}`
-  const part = (type: string, content: string) => [
-    `--${boundary}`,
+  const pictured = `pictured-${id}`
+  const part = (type: string, content: string, within = boundary) => [
+    `--${within}`,
     `Content-Type: ${type}; charset=utf-8`,
     'Content-Transfer-Encoding: 8bit',
     '',
@@ -50,7 +51,21 @@ function messageOf({ id, to, subject, text, html, senderName, writtenAt }: MailL
     `X-Written-At: ${timestamp(writtenAt)}`,
     '',
     ...part('text/plain', text),
-    ...part('text/html', html),
+    ...(logo === null
+      ? part('text/html', html)
+      : [
+          `--${boundary}`,
+          `Content-Type: multipart/related; boundary="${pictured}"`,
+          '',
+          ...part('text/html', html, pictured),
+          `--${pictured}`,
+          `Content-Type: ${logo.contentType}`,
+          `Content-ID: <${LOGO_ID}>`,
+          'Content-Transfer-Encoding: base64',
+          '',
+          ...(logo.data.match(/.{1,76}/g) ?? []),
+          `--${pictured}--`,
+        ]),
     `--${boundary}--`,
     '',
   ].join('\r\n')

@@ -12,6 +12,8 @@ import type { NewMail } from '../../lib/notices/mail.ts'
 import type { SecretBox } from '../../lib/security/secret-box.ts'
 import type { Database } from '../db/database.ts'
 import { entitiesOf, entitiesOfEveryTenant } from '../db/entities.ts'
+import type { Brand } from '../../lib/branding/brand.ts'
+import { brandOfRow, brandOfTenant, type BrandRow } from '../branding/brands.ts'
 import type { TransactionClient } from '../db/transaction.ts'
 import { MailRow } from './mail-entity.ts'
 
@@ -57,7 +59,7 @@ export interface TakenMail {
   readonly subject: string
   /** Null when the text was sealed under another SECRETS_KEY. */
   readonly text: string | null
-  readonly operatorName: string | null
+  readonly brand: Brand | null
   /** The attempts that have failed. */
   readonly failures: number
   /** Whether an earlier attempt may have delivered the mail: it ended without an answer of the server. */
@@ -75,23 +77,23 @@ export async function takeMail(
   { id, lease }: MailAttempt,
 ): Promise<TakenMail | null> {
   const [row] = await database.query<
-    [string, string, string | null, Uint8Array | null, number, boolean, number, string | null]
+    [string, string, string | null, Uint8Array | null, number, boolean, number, BrandRow | null]
   >({
     name: 'take_mail',
     values: [id, lease],
     text: `update mail m set status = 'sending', lease = $2 where id = $1 and due_at is not null
       returning recipient, subject, text, sealed_text, failures, handed_over_at is not null, floor(extract(epoch from created_at) * 1000)::float8,
-        (select name from operator o where o.id = coalesce((select operator_id from customer c where c.id = m.tenant_id), m.tenant_id))`,
+        ${brandOfTenant('m.tenant_id')}`,
   })
   if (row === undefined) return null
-  const [to, subject, text, sealed, failures, mayBeDelivered, writtenAt, operatorName] = row
+  const [to, subject, text, sealed, failures, mayBeDelivered, writtenAt, brand] = row
   return {
     id,
     lease,
     to,
     subject,
     text: sealed === null ? text : secrets.open(sealed, contextOf(id)),
-    operatorName,
+    brand: brandOfRow(brand),
     failures,
     mayBeDelivered,
     writtenAt,

@@ -10,6 +10,7 @@ import { Readable } from 'node:stream'
 import MailComposer from 'nodemailer/lib/mail-composer'
 import SMTPConnection from 'nodemailer/lib/smtp-connection'
 import { isLoopback, type Mailbox, type SmtpServer } from '../../lib/config/mail-settings.ts'
+import { LOGO_ID } from '../../lib/notices/letter.ts'
 import { MailRefused, type Delivery, type MailLetter, type MailTransport } from '../../lib/notices/mail.ts'
 
 const CONNECT_MS = 10_000
@@ -67,6 +68,19 @@ async function compose(letter: MailLetter, from: Mailbox, domain: string): Promi
     subject: letter.subject,
     text: letter.text,
     html: letter.html,
+    attachments:
+      letter.logo === null
+        ? []
+        : [
+            {
+              cid: LOGO_ID,
+              contentType: letter.logo.contentType,
+              contentDisposition: 'inline',
+              filename: 'logo.png',
+              content: letter.logo.data,
+              encoding: 'base64',
+            },
+          ],
     messageId: `<${letter.id}@${domain}>`,
     date: new Date(letter.writtenAt),
     // No answering machine answers.

@@ -1,5 +1,6 @@
 /** The form of a mail: what customers write into it stays text, and a header stays one line. */
 import t from 'tap'
+import { brandOf } from '../../../lib/branding/brand.ts'
 import { headerLine, letterOf } from '../../../lib/notices/letter.ts'
 
 const MAIL = {
@@ -7,7 +8,7 @@ const MAIL = {
   to: 'payer@example.com',
   subject: 'A subject',
   text: 'Hello,\r\n\r\none line\r\nand another',
-  operatorName: 'Bank & Söhne',
+  brand: brandOf('Bank & Söhne', null),
   writtenAt: Date.UTC(2026, 2, 2),
 }
 
@@ -16,7 +17,7 @@ t.test('the text is kept, and the HTML part is made of it under the name of the 
   t.match(letter, { id: MAIL.id, to: MAIL.to, subject: 'A subject', text: MAIL.text, senderName: 'Bank & Söhne' })
   t.match(letter.html, /<title>A subject<\/title>/)
   t.match(letter.html, />Bank &amp; Söhne<\/p>\n<p>Hello,<\/p>\n<p>one line<br>\nand another<\/p>/)
-  const without = letterOf({ ...MAIL, operatorName: null })
+  const without = letterOf({ ...MAIL, brand: null })
   t.equal(without.senderName, null)
   t.match(without.html, /<body[^>]*>\n<p>Hello,<\/p>/)
 })
@@ -26,7 +27,7 @@ t.test('markup in a text is shown as it was written', async (t) => {
     ...MAIL,
     subject: '</title><script>alert(1)</script>',
     text: `<img src=x onerror="alert(1)"> & 'quoted'`,
-    operatorName: '<b>Bank</b>',
+    brand: brandOf('<b>Bank</b>', null),
   })
   t.notMatch(html, /<script|<img|<b>/)
   t.match(html, '<p>&lt;img src=x onerror=&quot;alert(1)&quot;&gt; &amp; &#39;quoted&#39;</p>')
@@ -46,6 +47,6 @@ t.test('a header is one line of limited length', async (t) => {
   const injected = 'Invoice\r\nBcc: thief@example.com\u2028X: y\u0000\u007f'
   t.equal(headerLine(injected), 'Invoice Bcc: thief@example.com X: y')
   t.equal(letterOf({ ...MAIL, subject: injected }).subject, headerLine(injected))
-  t.equal(letterOf({ ...MAIL, operatorName: injected }).senderName, headerLine(injected))
+  t.equal(letterOf({ ...MAIL, brand: brandOf(injected, null) }).senderName, headerLine(injected))
   t.equal(headerLine('💶'.repeat(300)), '💶'.repeat(250), 'no character is cut in two')
 })

@@ -2,9 +2,11 @@
 import t from 'tap'
 import { parseSmtpUrl, type SmtpServer } from '../../../lib/config/mail-settings.ts'
 import { letterOf } from '../../../lib/notices/letter.ts'
+import { brandOf, NO_BRANDING } from '../../../lib/branding/brand.ts'
 import { MailRefused, type Delivery } from '../../../lib/notices/mail.ts'
 import { createSmtpTransport } from '../../../storage/notices/smtp-transport.ts'
 import { ACCOUNT, startMailServer } from '../../support/mail-server.ts'
+import { pngOf } from '../../support/png.ts'
 import { until } from '../../support/until.ts'
 
 const server = await startMailServer()
@@ -16,7 +18,7 @@ const MAIL = {
   to: 'payer@example.com',
   subject: 'A subject',
   text: 'Hello',
-  operatorName: 'Bank',
+  brand: brandOf('Bank', null),
   writtenAt: Date.UTC(2026, 2, 2),
 }
 const NOW: Delivery = { beforeEnd: async () => undefined, signal: new AbortController().signal }
@@ -31,7 +33,10 @@ const arrived = (to: string) =>
 
 t.test('a mail arrives with both parts, its sender and its Message-ID', async (t) => {
   const text = 'Zahlen Sie 12,50 €.\r\n\r\n.\r\nhttps://bank.example/pay/abc'
-  t.match(await send({ to: 'both@example.com', subject: 'Rechnung für Sie', operatorName: 'Bänk', text }), /^250 /)
+  t.match(
+    await send({ to: 'both@example.com', subject: 'Rechnung für Sie', brand: brandOf('Bänk', null), text }),
+    /^250 /,
+  )
   const mail = await arrived('both@example.com')
   t.match(mail, /^Return-path|^From:|^Received:/m)
   t.match(mail, /^From: =\?UTF-8\?Q\?B=C3=A4nk\?= <no-reply@bank\.example>$/m)
@@ -50,11 +55,26 @@ t.test('a mail arrives with both parts, its sender and its Message-ID', async (t
   t.match(html, '<a href="https://bank.example/pay/abc">')
 })
 
+t.test('a logo comes with the mail, and what mail programs do not show stays at home', async (t) => {
+  const data = pngOf(8, 8).toString('base64')
+  const branding = { ...NO_BRANDING, logo: { contentType: 'image/png', data } } as const
+  await send({ to: 'logo@example.com', brand: brandOf('Bank', branding) })
+  const mail = await arrived('logo@example.com')
+  t.match(mail, /^Content-Type: multipart\/related;/m)
+  t.match(mail, /^Content-Id: <logo>$/im)
+  t.match(mail, /^Content-Disposition: inline;/m)
+  t.ok(mail.replaceAll('\n', '').includes(data))
+  t.match(mail, 'src=3D"cid:logo"')
+  const drawn = { ...branding, logo: { contentType: 'image/svg+xml', data } } as const
+  await send({ to: 'drawn@example.com', brand: brandOf('Bank', drawn) })
+  t.notMatch(await arrived('drawn@example.com'), /cid:logo|multipart\/related/)
+})
+
 t.test('names that hold headers add none', async (t) => {
   await send({
     to: 'names@example.com',
     subject: 'Hi\r\nBcc: thief@example.com',
-    operatorName: 'Bank\r\nReply-To: thief@example.com',
+    brand: brandOf('Bank\r\nReply-To: thief@example.com', null),
   })
   const mail = await arrived('names@example.com')
   const headers = mail.slice(0, mail.indexOf('\n\n'))
