@@ -9,7 +9,7 @@ import { takeMeasure, type Measure } from '../../lib/customers/customer.ts'
 import type { Customer, CustomerMeasure, CustomerRisk, CustomerUpdate } from '../../lib/customers/customer-schema.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
 import { isCountry } from '../../lib/recipients/iban.ts'
-import { lockCustomer, moveCustomer } from '../../storage/balances/closure.ts'
+import { lockCustomer, measureCustomer } from '../../storage/balances/closure.ts'
 import { rateCustomer, tellCustomerStatus, updateCustomer } from '../../storage/customers/customer-rows.ts'
 import { readCustomer } from '../../storage/customers/customer-queries.ts'
 import type { TransactionClient } from '../../storage/db/transaction.ts'
@@ -70,7 +70,8 @@ function checkChange(by: Caller<'person'>, change: Omit<CustomerUpdate, 'metadat
 }
 
 /**
- * Restricts or suspends a customer, or lifts the measure. When it returns, all nodes decide under the new status.
+ * Restricts or suspends a customer, or lifts the measure. A customer that is closing goes on closing when the measure is
+ * lifted. When it returns, all nodes decide under the new standing.
  *
  * @throws ProblemError `not-found`, `invalid-transition`
  */
@@ -83,14 +84,15 @@ export async function steerCustomer(
 ): Promise<Versioned<Customer>> {
   const { shown, version } = await runChange(deps, async (tx) => {
     const { client, ids, now } = tx
-    const status = (await lockCustomer(client, customerId)) ?? refuseNotFound()
-    const moved = takeMeasure(status, measure)
+    const { customerStatus, customerMeasure } = (await lockCustomer(client, customerId)) ?? refuseNotFound()
+    const moved = takeMeasure({ customerStatus, customerMeasure }, measure)
     if ('refused' in moved) throw new ProblemError(moved.refused)
-    const version = await moveCustomer(client, customerId, { to: moved.status, now })
+    const version = await measureCustomer(client, customerId, { measure: moved.measure, now })
+    const [before, after] = [customerMeasure ?? customerStatus, moved.measure ?? customerStatus]
     await tellCustomerStatus(client, {
       customerId,
-      status: moved.status,
-      previousStatus: status,
+      status: after,
+      previousStatus: before,
       id: ids.next(),
       now,
     })
@@ -98,8 +100,8 @@ export async function steerCustomer(
     await recordChange(tx, auditCaller(by), by.tenant.id, {
       action: DONE[measure],
       object: { type: 'customer', id: customerId },
-      before: { status },
-      after: { status: moved.status, reason },
+      before: { status: before },
+      after: { status: after, reason },
     })
     return { shown: await shownTo(by, client, customerId), version }
   })

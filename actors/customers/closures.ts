@@ -74,7 +74,9 @@ export class Closures extends Poller {
     const { database, clock, ids } = this.#options
     await inTransaction(database, async (client) => {
       const now = clock.now()
-      if ((await lockCustomer(client, customerId)) !== 'closing') return
+      const standing = await lockCustomer(client, customerId)
+      // A suspended customer has no access to its money, so the closure waits until staff have lifted the measure.
+      if (standing?.customerStatus !== 'closing' || standing.customerMeasure === 'suspended') return
       const balances = await lockOpenBalances(client, customerId)
       if (!(await isDone(client, customerId, balances))) return
       await noteBegun(client, customerId, now)

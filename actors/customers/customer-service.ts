@@ -44,7 +44,7 @@ export interface CustomerReads {
   listCustomers(query: CustomerListQuery): Promise<ListResult<Customer>>
   /** Null when the tenant is neither the customer nor its operator. */
   getCustomer(tenant: Tenant, customerId: string): Promise<Versioned<Customer> | null>
-  /** Returns the problem of a use of money in the status of a customer; null when the customer may. */
+  /** Returns the problem of a use of money for a customer as it stands; null when the customer may. */
   moneyProblem(customerId: string, use: MoneyUse): Promise<Problem | null>
 }
 
@@ -88,8 +88,8 @@ export function createCustomerService(node: Node, { recipients }: CustomerServic
     getCustomer: async (tenant, customerId) =>
       (await settings.reaches(tenant, customerId)) ? await readCustomer(database.pool, customerId) : null,
     async moneyProblem(customerId, use) {
-      const { status } = await statuses.of(customerId)
-      return moneyProblem(status ?? refuseNotFound(), use)
+      const { standing } = await statuses.of(customerId)
+      return moneyProblem(standing ?? refuseNotFound(), use)
     },
   }
   const commands: CustomerCommands = {

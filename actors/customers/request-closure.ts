@@ -1,6 +1,6 @@
 /** Requests the closure of a customer, and withdraws it. */
-import type { CustomerStatus } from '../../lib/customers/status.ts'
-import { refuseTransition } from '../../lib/base/problems.ts'
+import { shownStatus, type CustomerStatus } from '../../lib/customers/status.ts'
+import { refuseNotFound, refuseTransition } from '../../lib/base/problems.ts'
 import { tellCustomerStatus } from '../../storage/customers/customer-rows.ts'
 import {
   deleteClosure,
@@ -29,14 +29,14 @@ export async function requestClosure(deps: SettingsDeps, by: Caller<'person'>): 
   const customerId = by.tenant.id
   await runChange(deps, async (tx) => {
     const { client, ids, now } = tx
-    const status = await lockCustomer(client, customerId)
+    const status = shownStatus((await lockCustomer(client, customerId)) ?? refuseNotFound())
     if (status !== 'active' && status !== 'restricted') {
       refuseTransition(`The customer is ${status}.`, status, CLOSABLE)
     }
     await moveCustomer(client, customerId, { to: 'closing', now })
     await moveBalances(client, customerId, { from: 'active', to: 'closing', now })
     await requireNoOpenBusiness(client, customerId, status)
-    await insertClosure(client, { customerId, previousStatus: status, by: by.session.userId, now })
+    await insertClosure(client, { customerId, by: by.session.userId, now })
     await tellCustomerStatus(client, {
       customerId,
       status: 'closing',
@@ -55,7 +55,7 @@ export async function requestClosure(deps: SettingsDeps, by: Caller<'person'>): 
 }
 
 /**
- * Withdraws the closure, until the accounts of the customer are being closed. A customer that was restricted is so again.
+ * Withdraws the closure, until the accounts of the customer are being closed. A measure against the customer stays.
  *
  * @throws ProblemError `invalid-transition`
  */
@@ -63,15 +63,17 @@ export async function withdrawClosure(deps: SettingsDeps, by: Caller<'person'>):
   const customerId = by.tenant.id
   await runChange(deps, async (tx) => {
     const { client, ids, now } = tx
-    const status = await lockCustomer(client, customerId)
+    const standing = (await lockCustomer(client, customerId)) ?? refuseNotFound()
+    const status = shownStatus(standing)
     if (status !== 'closing') refuseTransition(`The customer is ${status}.`, status, ['closing'])
-    const { begun, previousStatus } = await deleteClosure(client, customerId)
-    if (begun) refuseTransition('The accounts of the customer are being closed.', status, ['closing'])
-    await moveCustomer(client, customerId, { to: previousStatus, now })
+    if (await deleteClosure(client, customerId))
+      refuseTransition('The accounts of the customer are being closed.', status, ['closing'])
+    const next = shownStatus({ ...standing, customerStatus: 'active' })
+    await moveCustomer(client, customerId, { to: 'active', now })
     await moveBalances(client, customerId, { from: 'closing', to: 'active', now })
     await tellCustomerStatus(client, {
       customerId,
-      status: previousStatus,
+      status: next,
       previousStatus: status,
       id: ids.next(),
       now,
@@ -80,7 +82,7 @@ export async function withdrawClosure(deps: SettingsDeps, by: Caller<'person'>):
       action: 'closure.withdrawn',
       object: { type: 'customer', id: customerId },
       before: { status },
-      after: { status: previousStatus },
+      after: { status: next },
     })
   })
 }

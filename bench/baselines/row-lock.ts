@@ -200,6 +200,7 @@ function balanceState(row: unknown[]): BalanceState {
     fees: [],
     calendar: null,
     customerStatus: 'active',
+    customerMeasure: null,
     railVersion: 1,
   }
 }

@@ -154,7 +154,7 @@ export const liftCustomer = route({
   path: '/customers/{customerId}/lift',
   operationId: 'liftCustomer',
   summary: 'Lift a restriction or suspension',
-  description: 'The customer is active again, and what waited goes on.',
+  description: 'The customer is as it was before the measure, active or closing, and what waited goes on.',
   body: CustomerMeasure,
   problems: ['invalid-transition'],
   handle: async ({ caller, tenant, params, body }, services) =>

@@ -4,15 +4,18 @@
  */
 import type { PolicyTerms } from '../approvals/policy.ts'
 import type { PaymentLimits } from '../customers/limits.ts'
-import type { CustomerStatus } from '../customers/status.ts'
+import type { CustomerStanding } from '../customers/status.ts'
 import type { CalendarTerms } from '../rails/business-days.ts'
 import type { FeeRule } from '../pricing/fees.ts'
 
 /** The maximum number of balances of one customer that are not closed. */
 export const OPEN_BALANCES_MAX = 100
 
-/** The state that the actor remembers. */
-export interface BalanceState {
+/**
+ * The state that the actor remembers. A change of the customer's standing raises the version of every balance of the
+ * customer, so decisions on an older standing are fenced.
+ */
+export interface BalanceState extends CustomerStanding {
   readonly id: string
   readonly customerId: string
   readonly operatorId: string
@@ -21,8 +24,6 @@ export interface BalanceState {
   readonly currency: string
   readonly name: string
   readonly status: 'active' | 'frozen' | 'closing' | 'closed'
-  /** Its changes raise the version of every balance of the customer, so decisions on an older status are fenced. */
-  readonly customerStatus: CustomerStatus
   /** Minor units: posted amount less held amount. */
   readonly available: bigint
   readonly version: bigint

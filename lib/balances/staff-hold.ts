@@ -1,7 +1,7 @@
 /** Freezing of balances and holds by the operator's staff: the rules. Pure. */
 import type { BalanceStatus } from './closing.ts'
 import { moneyProblem, type MoneyUse } from '../customers/money-access.ts'
-import type { CustomerStatus } from '../customers/status.ts'
+import type { CustomerStanding } from '../customers/status.ts'
 import { type Problem, transitionProblem } from '../base/problems.ts'
 import type { HoldSubjectType } from '../decisions/effects.ts'
 
@@ -47,7 +47,7 @@ const FREEZES = { freeze: { from: 'active', to: 'frozen' }, unfreeze: { from: 'f
  * customer began to close is closing when the freeze ends, as the others are.
  */
 export function moveFreeze(
-  { status, customerStatus }: PayingBalance,
+  { status, customerStatus }: Pick<PayingBalance, 'status' | 'customerStatus'>,
   move: keyof typeof FREEZES,
 ): { readonly status: 'active' | 'frozen' | 'closing' } | { readonly refused: Problem } {
   const { from, to } = FREEZES[move]
@@ -58,9 +58,8 @@ export function moveFreeze(
 }
 
 /** The facts of a balance that stop what it would pay. */
-export interface PayingBalance {
+export interface PayingBalance extends CustomerStanding {
   readonly status: BalanceStatus
-  readonly customerStatus: CustomerStatus
 }
 
 /**
@@ -73,5 +72,5 @@ export function payingProblem(balance: PayingBalance | null, use: MoneyUse): Pro
     ? transitionProblem('The balance that pays is frozen; it can be approved when the freeze has ended.', 'frozen', [
         'active',
       ])
-    : moneyProblem(balance.customerStatus, use)
+    : moneyProblem(balance, use)
 }

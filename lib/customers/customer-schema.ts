@@ -14,7 +14,7 @@ import {
   Words,
 } from '../contract/primitives.ts'
 import { ACCESS_STATUSES, IDENTITY_TYPES, RISK_RATINGS } from './customer.ts'
-import { CUSTOMER_STATUSES } from './status.ts'
+import { CUSTOMER_MEASURES, CUSTOMER_STATUSES } from './status.ts'
 import { CUSTOMER_TYPES } from './types.ts'
 
 const NAME_MAX = 140
@@ -50,7 +50,8 @@ export const Customer = Type.Object(
       'CustomerStatus',
       CUSTOMER_STATUSES,
       'A `restricted` customer receives, exchanges and moves money between its balances, and pays nothing; a ' +
-        '`suspended` one has no access to its money. Both read everything, and money that comes in is credited.',
+        '`suspended` one has no access to its money. Both read everything, and money that comes in is credited. ' +
+        'A customer that is `closing` is shown so under a measure too.',
     ),
     risk: Nullable(RiskRating, { description: 'For staff and keys of the operator alone; null for others.' }),
     approvedAt: Nullable(Timestamp),
@@ -64,6 +65,9 @@ export const Customer = Type.Object(
       ACCESS_STATUSES,
       '`active`: at least one owner can sign in. `locked`: there are members, and no such owner.',
     ),
+    measure: Nullable(Words('CustomerMeasureTaken', CUSTOMER_MEASURES), {
+      description: 'The measure that staff have taken, which holds beside the status until it is lifted; null: none.',
+    }),
   },
   { title: 'Customer' },
 )
@@ -147,6 +151,7 @@ export type OwnerInvitation = Static<typeof OwnerInvitation>
 export const customerList = list({
   filters: {
     status: { kind: 'words', values: CUSTOMER_STATUSES },
+    measure: { kind: 'words', values: CUSTOMER_MEASURES },
     customerType: { kind: 'words', values: CUSTOMER_TYPES },
     identityType: { kind: 'words', values: IDENTITY_TYPES },
     accessStatus: { kind: 'words', values: ACCESS_STATUSES },

@@ -1,6 +1,6 @@
 /** Customers as records, and the moves that staff make with them. Pure. */
 import { type Problem, transitionProblem } from '../base/problems.ts'
-import type { CustomerStatus } from './status.ts'
+import type { CustomerStanding, CustomerStatus, LifeStatus, MeasureTaken } from './status.ts'
 import type { CustomerType } from './types.ts'
 
 export const IDENTITY_TYPES = ['corporate', 'individual'] as const
@@ -29,7 +29,8 @@ export interface CustomerRecord extends LegalFacts {
   readonly tradingName: string | null
   readonly identityType: IdentityType
   readonly customerType: CustomerType
-  readonly status: CustomerStatus
+  readonly status: LifeStatus
+  readonly measure: MeasureTaken | null
   readonly risk: RiskRating | null
   readonly metadata: Readonly<Record<string, string>>
   readonly version: bigint
@@ -55,21 +56,27 @@ export function typesOf(given: {
   return given.identityType === undefined || given.identityType === identityType ? { customerType, identityType } : null
 }
 
-/** The measures of staff, with the statuses from which each leads to its own. */
+/** The moves of staff, with the standings from which each leads to its own: the measure, or the status without one. */
 const MEASURES = {
-  restrict: { from: ['active', 'suspended'], to: 'restricted' },
-  suspend: { from: ['active', 'restricted'], to: 'suspended' },
-  lift: { from: ['restricted', 'suspended'], to: 'active' },
-} as const satisfies Readonly<Record<string, { readonly from: readonly CustomerStatus[]; readonly to: CustomerStatus }>>
+  restrict: { from: ['active', 'suspended', 'closing'], to: 'restricted' },
+  suspend: { from: ['active', 'restricted', 'closing'], to: 'suspended' },
+  lift: { from: ['restricted', 'suspended'], to: null },
+} as const satisfies Readonly<
+  Record<string, { readonly from: readonly CustomerStatus[]; readonly to: MeasureTaken | null }>
+>
 export type Measure = keyof typeof MEASURES
 
-/** Decides a measure: the next status, or the problem that refuses it. */
+/**
+ * Decides a move of staff: the measure that holds from now on, or the problem that refuses the move. The status stays as
+ * it is, so that the end of the measure gives it back.
+ */
 export function takeMeasure(
-  status: CustomerStatus,
+  { customerStatus, customerMeasure }: CustomerStanding,
   measure: Measure,
-): { readonly status: CustomerStatus } | { readonly refused: Problem } {
+): { readonly measure: MeasureTaken | null } | { readonly refused: Problem } {
   const { from, to } = MEASURES[measure]
-  return (from as readonly CustomerStatus[]).includes(status)
-    ? { status: to }
-    : { refused: transitionProblem(`The customer is ${status}.`, status, from) }
+  const standing = customerMeasure ?? customerStatus
+  return (from as readonly CustomerStatus[]).includes(standing)
+    ? { measure: to }
+    : { refused: transitionProblem(`The customer is ${standing}.`, standing, from) }
 }

@@ -72,7 +72,7 @@ export function bookExchange(
       message: `The quote sells ${quote.sellCurrency}, the balance is in ${balance.currency}.`,
     })
   }
-  const barred = moneyProblem(balance.customerStatus, 'move')
+  const barred = moneyProblem(balance, 'move')
   if (barred !== null) return unrecorded(balance, barred)
   if (balance.status !== 'active') {
     return {

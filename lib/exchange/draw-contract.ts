@@ -74,7 +74,7 @@ export function drawContract(
       message: `The contract sells ${contract.sellCurrency}.`,
     })
   }
-  const barred = moneyProblem(balance.customerStatus, 'move')
+  const barred = moneyProblem(balance, 'move')
   if (barred !== null) return unrecorded(balance, barred)
   if (balance.status !== 'active')
     return {

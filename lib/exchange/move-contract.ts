@@ -51,7 +51,7 @@ export function moveContractOf(
       message: `The deposit is in ${contract.sellCurrency}.`,
     })
   }
-  const barred = move.kind === 'deposit' ? moneyProblem(balance.customerStatus, 'move') : null
+  const barred = move.kind === 'deposit' ? moneyProblem(balance, 'move') : null
   if (barred !== null) return unrecorded(balance, barred)
   if (move.kind === 'deposit' && balance.status !== 'active') {
     return {

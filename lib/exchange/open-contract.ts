@@ -99,7 +99,7 @@ export function openContract(
       message: `The deposit is in ${contract.sellCurrency}.`,
     })
   }
-  const barred = moneyProblem(balance.customerStatus, 'move')
+  const barred = moneyProblem(balance, 'move')
   if (barred !== null) return unrecorded(balance, barred)
   if (balance.status !== 'active') {
     return {

@@ -67,7 +67,7 @@ export function createPayment(
       message: "The recipient's account belongs to the balance that pays.",
     })
   }
-  const barred = moneyProblem(balance.customerStatus, 'pay')
+  const barred = moneyProblem(balance, 'pay')
   if (barred !== null) return unrecorded(balance, barred)
   if (balance.status !== 'active') {
     return {

@@ -81,7 +81,7 @@ function shortage(
   now: number,
 ): 'declined' | 'insufficient_funds' | 'amount_limit_exceeded' | null {
   const { amount, fee } = payment
-  if (moneyProblem(balance.customerStatus, 'pay') !== null) return 'declined'
+  if (moneyProblem(balance, 'pay') !== null) return 'declined'
   if (balance.status !== 'active' || balance.available < amount + fee) return 'insufficient_funds'
   return balance.limits !== null && brokenLimit(balance.limits, spendingOf(payment), now) !== null
     ? 'amount_limit_exceeded'

@@ -132,7 +132,7 @@ export function createTransfer(
       message: `The balance is in ${balance.currency}.`,
     })
   }
-  const barred = moneyProblem(balance.customerStatus, 'move')
+  const barred = moneyProblem(balance, 'move')
   if (barred !== null) return unrecorded(balance, barred)
   if (balance.status !== 'active') {
     return {

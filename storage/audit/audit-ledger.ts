@@ -115,9 +115,9 @@ export const LEDGER_CHECKS: readonly Check[] = [
   },
   {
     name: 'customers of balances',
-    promise: 'a balance has the status of its customer',
-    sql: `select b.id as balance_id, b.customer_status, c.status from balance b join customer c on c.id = b.customer_id
-      where b.customer_status <> c.status`,
+    promise: 'a balance has the status of its customer, and the measure against it',
+    sql: `select b.id as balance_id, b.customer_status, c.status, b.customer_measure, c.measure from balance b join customer c on c.id = b.customer_id
+      where b.customer_status <> c.status or b.customer_measure is distinct from c.measure`,
   },
   {
     name: 'remembered commands',

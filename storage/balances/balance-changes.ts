@@ -138,11 +138,11 @@ export async function insertBalance(
 ): Promise<void> {
   await client.query({
     name: 'insert_balance',
-    text: `insert into balance (id, customer_id, operator_id, connection_id, shard, currency, name, type, parent_balance_id, status, customer_status, is_default, metadata, created_at, updated_at)
+    text: `insert into balance (id, customer_id, operator_id, connection_id, shard, currency, name, type, parent_balance_id, status, customer_status, customer_measure, is_default, metadata, created_at, updated_at)
       select $1, c.id, c.operator_id,
         coalesce((select p.connection_id from balance p where p.id = $5), (select k.id from provider_connection k
           where k.operator_id = c.operator_id and k.status = 'active' and k.role = 'primary' order by k.id limit 1)),
-        c.shard, $3, $4, case when $5::uuid is null then 'main' else 'sub' end, $5, 'active', c.status,
+        c.shard, $3, $4, case when $5::uuid is null then 'main' else 'sub' end, $5, 'active', c.status, c.measure,
         $5::uuid is null and not exists (select from balance o where o.customer_id = c.id and o.currency = $3 and o.is_default), $6, $7, $7
       from customer c where c.id = $2`,
     values: [id, customerId, currency, name, parentBalanceId, JSON.stringify(metadata), timestamp(now)],

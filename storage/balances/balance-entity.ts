@@ -2,7 +2,7 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { instant } from '../db/entity-types.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
-import type { CustomerStatus } from '../../lib/customers/status.ts'
+import type { LifeStatus, MeasureTaken } from '../../lib/customers/status.ts'
 import type { BalanceState } from '../../lib/balances/balance.ts'
 import type { Balance as Shown } from '../../lib/balances/balance-schema.ts'
 
@@ -23,8 +23,9 @@ export const Balance = defineEntity({
     type: p.text().$type<Shown['type']>(),
     parentBalanceId: p.uuid().fieldName('parent_balance_id').nullable(),
     status: p.text().$type<BalanceState['status']>(),
-    // A copy: a commit of payments locks balances, and reads no customer.
-    customerStatus: p.text().$type<CustomerStatus>().fieldName('customer_status').defaultRaw(`'active'`),
+    // Copies: a commit of payments locks balances, and reads no customer.
+    customerStatus: p.text().$type<LifeStatus>().fieldName('customer_status').defaultRaw(`'active'`),
+    customerMeasure: p.text().$type<MeasureTaken>().fieldName('customer_measure').nullable(),
     isDefault: p.boolean().fieldName('is_default'),
     detailsStatus: p.text().$type<NonNullable<Shown['detailsStatus']>>().fieldName('details_status').nullable(),
     posted: p.bigint().defaultRaw('0'),
@@ -55,7 +56,7 @@ export const Balance = defineEntity({
     {
       name: 'balance_stopped',
       properties: ['id'],
-      where: "status = 'frozen' or customer_status in ('restricted', 'suspended')",
+      where: "status = 'frozen' or customer_measure is not null",
     },
     { name: 'balance_parent', properties: ['parentBalanceId'], where: 'parent_balance_id is not null' },
     { name: 'balance_shard', properties: ['shard', 'id'] },

@@ -68,7 +68,7 @@ export const BALANCES: AnsweredSection<BalanceAfter> = {
   lock: {
     name: 'locked',
     sql: (ids) => `
-  select b.id, b.version, b.posted, b.held, b.sequence, b.status, b.customer_status, b.currency from balance b
+  select b.id, b.version, b.posted, b.held, b.sequence, b.status, b.customer_status, b.customer_measure, b.currency from balance b
   where b.id = any(${ids}) order by b.id for update`,
   },
   kind: 'balance',

@@ -26,6 +26,7 @@ const STATE = select({
     'name',
     'status',
     'customerStatus',
+    'customerMeasure',
     'version',
   ]),
   available: bigintExpression('b.posted - b.held'),

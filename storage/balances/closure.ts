@@ -1,47 +1,73 @@
 /** The closure of a customer: requested, revoked and completed. Statements only; rules are elsewhere. */
 import { timestamp } from '../../lib/base/clock.ts'
-import type { CustomerStatus } from '../../lib/customers/status.ts'
+import type { CustomerStanding, LifeStatus, MeasureTaken } from '../../lib/customers/status.ts'
 import type { Database } from '../db/database.ts'
 import { WORK_CHANNEL } from '../db/due-work.ts'
 import { fenceBalances } from '../commit/fences.ts'
 import type { TransactionClient } from '../db/transaction.ts'
 
-/** Locks a customer until the transaction ends and reads its status; null when the customer does not exist. */
-export async function lockCustomer(client: TransactionClient, id: string): Promise<CustomerStatus | null> {
+/** Locks a customer until the transaction ends and reads its standing; null when the customer does not exist. */
+export async function lockCustomer(client: TransactionClient, id: string): Promise<CustomerStanding | null> {
   const {
     rows: [row],
-  } = await client.query<{ status: CustomerStatus }>({
+  } = await client.query<CustomerStanding>({
     name: 'lock_customer',
-    text: 'select status from customer where id = $1 for update',
+    text: 'select status as "customerStatus", measure as "customerMeasure" from customer where id = $1 for update',
     values: [id],
   })
-  return row?.status ?? null
+  return row ?? null
 }
 
 /**
  * Moves a locked customer to another status. Decisions of its balances that rest on the old status can no longer commit,
- * so a later `openBusiness` counts everything. Payments that waited for the end of a measure go on.
+ * so a later `openBusiness` counts everything.
  *
  * @returns the version of the customer, of which all nodes are told
  */
 export async function moveCustomer(
   client: TransactionClient,
   id: string,
-  { to, now }: { readonly to: CustomerStatus; readonly now: number },
+  { to, now }: { readonly to: LifeStatus; readonly now: number },
 ): Promise<bigint> {
   const { rows } = await client.query<{ version: string }>({
     name: 'move_customer',
     text: 'update customer set status = $2, version = version + 1, updated_at = $3 where id = $1 returning version',
     values: [id, to, timestamp(now)],
   })
+  await copyStanding(client, id)
+  return BigInt(rows[0]!.version)
+}
+
+/**
+ * Writes the measure against a locked customer; null ends it, and payments that waited for the end go on. Decisions of
+ * its balances that rest on the old standing can no longer commit.
+ *
+ * @returns the version of the customer, of which all nodes are told
+ */
+export async function measureCustomer(
+  client: TransactionClient,
+  id: string,
+  { measure, now }: { readonly measure: MeasureTaken | null; readonly now: number },
+): Promise<bigint> {
+  const { rows } = await client.query<{ version: string }>({
+    name: 'measure_customer',
+    text: 'update customer set measure = $2, version = version + 1, updated_at = $3 where id = $1 returning version',
+    values: [id, measure, timestamp(now)],
+  })
+  await copyStanding(client, id)
+  if (measure === null) await client.query(`select pg_notify('${WORK_CHANNEL}', 'balance')`)
+  return BigInt(rows[0]!.version)
+}
+
+/** Gives the balances of a customer its standing as their next version. */
+async function copyStanding(client: TransactionClient, id: string): Promise<void> {
   await fenceBalances(client, [id])
   await client.query({
-    name: 'customer_status_of_balances',
-    text: 'update balance set customer_status = $2 where customer_id = $1',
-    values: [id, to],
+    name: 'standing_of_balances',
+    text: `update balance b set customer_status = c.status, customer_measure = c.measure from customer c
+      where c.id = $1 and b.customer_id = c.id`,
+    values: [id],
   })
-  if (to === 'active') await client.query(`select pg_notify('${WORK_CHANNEL}', 'balance')`)
-  return BigInt(rows[0]!.version)
 }
 
 /** Moves the balances of a locked customer with its closure, or back. */
@@ -95,41 +121,32 @@ export async function insertClosure(
   client: TransactionClient,
   {
     customerId,
-    previousStatus,
     by,
     now,
   }: {
     readonly customerId: string
-    readonly previousStatus: CustomerStatus
     readonly by: string
     readonly now: number
   },
 ): Promise<void> {
   await client.query({
     name: 'insert_closure',
-    values: [customerId, by, timestamp(now), previousStatus],
-    text: `insert into customer_closure (customer_id, shard, requested_by, requested_at, due_at, previous_status) select id, shard, $2, $3, $3, $4 from customer where id = $1
+    values: [customerId, by, timestamp(now)],
+    text: `insert into customer_closure (customer_id, shard, requested_by, requested_at, due_at) select id, shard, $2, $3, $3 from customer where id = $1
       on conflict (customer_id) do nothing`,
   })
 }
 
-/**
- * Deletes a request for closure.
- *
- * @returns whether the closing of its account details had begun, and the status of the customer before the request
- */
-export async function deleteClosure(
-  client: TransactionClient,
-  customerId: string,
-): Promise<{ readonly begun: boolean; readonly previousStatus: CustomerStatus }> {
+/** Deletes a request for closure. @returns whether the closing of the customer's account details had begun */
+export async function deleteClosure(client: TransactionClient, customerId: string): Promise<boolean> {
   const {
     rows: [row],
-  } = await client.query<{ begun: boolean; previous_status: CustomerStatus }>({
+  } = await client.query<{ begun: boolean }>({
     name: 'delete_closure',
-    text: 'delete from customer_closure where customer_id = $1 returning begun_at is not null as begun, previous_status',
+    text: 'delete from customer_closure where customer_id = $1 returning begun_at is not null as begun',
     values: [customerId],
   })
-  return { begun: row?.begun ?? false, previousStatus: row?.previous_status ?? 'active' }
+  return row?.begun ?? false
 }
 
 /** Records that the closing of the customer's account details has begun. */
@@ -171,12 +188,12 @@ export async function endCustomer(
   { customerId, by, now }: { readonly customerId: string; readonly by: string; readonly now: number },
 ): Promise<readonly string[]> {
   const at = timestamp(now)
-  await moveCustomer(client, customerId, { to: 'closed', now })
   await client.query({
     name: 'end_customer',
-    text: 'update customer set closed_at = $2 where id = $1',
+    text: 'update customer set closed_at = $2, measure = null where id = $1',
     values: [customerId, at],
   })
+  await moveCustomer(client, customerId, { to: 'closed', now })
   await client.query({
     name: 'end_keys_of_customer',
     values: [customerId, by, at],

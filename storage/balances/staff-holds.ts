@@ -3,7 +3,7 @@ import type { InferEntity } from '@mikro-orm/core'
 import type { BalanceStatus } from '../../lib/balances/closing.ts'
 import type { PayingBalance, StaffHoldRecord } from '../../lib/balances/staff-hold.ts'
 import { timestamp } from '../../lib/base/clock.ts'
-import type { CustomerStatus } from '../../lib/customers/status.ts'
+import type { LifeStatus } from '../../lib/customers/status.ts'
 import { plainArrayOrNull } from '../db/array-literal.ts'
 import { WORK_CHANNEL } from '../db/due-work.ts'
 import { entitiesOf } from '../db/entities.ts'
@@ -19,7 +19,7 @@ export interface StaffBalance {
   readonly shard: number
   readonly currency: string
   readonly status: BalanceStatus
-  readonly customerStatus: CustomerStatus
+  readonly customerStatus: LifeStatus
   readonly available: bigint
   readonly version: bigint
 }
@@ -39,7 +39,7 @@ export async function lockBalanceOfOperator(
     shard: number
     currency: string
     status: BalanceStatus
-    customer_status: CustomerStatus
+    customer_status: LifeStatus
     available: string
     version: string
   }>({
@@ -85,7 +85,7 @@ export async function payingBalance(client: TransactionClient, id: string): Prom
   const { rows } = await client.query<PayingBalance>({
     name: 'paying_balance',
     values: [id],
-    text: 'select status, customer_status as "customerStatus" from balance where id = $1',
+    text: 'select status, customer_status as "customerStatus", customer_measure as "customerMeasure" from balance where id = $1',
   })
   return rows[0] ?? null
 }
@@ -96,7 +96,7 @@ export async function stoppedPayer(client: TransactionClient, bulkPaymentId: str
     name: 'stopped_payer',
     values: [bulkPaymentId],
     // Few customers have a stopped balance; only theirs are looked for among the payments, of which there may be many.
-    text: `select b.status, b.customer_status as "customerStatus" from bulk_payment k join balance b on b.customer_id = k.customer_id and ${paysNothing('b')}
+    text: `select b.status, b.customer_status as "customerStatus", b.customer_measure as "customerMeasure" from bulk_payment k join balance b on b.customer_id = k.customer_id and ${paysNothing('b')}
       where k.id = $1 and exists (select from bulk_payment_row r join payment p on p.id = r.payment_id
         where r.bulk_payment_id = k.id and p.paying_balance_id = b.id and p.status = 'pending_approval') limit 1`,
   })

@@ -1,9 +1,7 @@
 /** Balances of which no payment leaves: frozen ones, and those of customers that staff have restricted or suspended. */
-import { STOPPED_STATUSES } from '../../lib/customers/money-access.ts'
-
 /**
  * SQL condition: the balance with this alias pays nothing for the present. Few balances do, and they have an index
  * (`balance_stopped`), whose condition this is.
  */
 export const paysNothing = (balance: string): string =>
-  `(${balance}.status = 'frozen' or ${balance}.customer_status in (${STOPPED_STATUSES.map((status) => `'${status}'`).join(', ')}))`
+  `(${balance}.status = 'frozen' or ${balance}.customer_measure is not null)`

@@ -2,13 +2,13 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { instant } from '../db/entity-types.ts'
 import type { IdentityType, RiskRating } from '../../lib/customers/customer.ts'
-import type { CustomerStatus } from '../../lib/customers/status.ts'
+import type { LifeStatus, MeasureTaken } from '../../lib/customers/status.ts'
 import type { CustomerType } from '../../lib/customers/types.ts'
 import { Operator } from '../operators/operator-entity.ts'
 
-/** The trigger as the migration defines it: nodes that cache the status of customers are notified when it changes. */
-const TELL_NODES = `create trigger customer_changed after update of status on customer
-  for each row when (new.status is distinct from old.status) execute function customer_changed()`
+/** The trigger as the migration defines it: nodes that cache the standing of customers are notified when it changes. */
+const TELL_NODES = `create trigger customer_changed after update of status, measure on customer
+  for each row when (new.status is distinct from old.status or new.measure is distinct from old.measure) execute function customer_changed()`
 
 export const Customer = defineEntity({
   name: 'Customer',
@@ -34,7 +34,8 @@ export const Customer = defineEntity({
     risk: p.text().$type<RiskRating>().nullable(),
     pricingTemplateId: p.uuid().fieldName('pricing_template_id').nullable(),
     metadata: p.json<Readonly<Record<string, string>>>().defaultRaw(`'{}'`),
-    status: p.text().$type<CustomerStatus>(),
+    status: p.text().$type<LifeStatus>(),
+    measure: p.text().$type<MeasureTaken>().nullable(),
     shard: p.smallint(),
     version: p.bigint().defaultRaw('1'),
     createdAt: instant().fieldName('created_at'),

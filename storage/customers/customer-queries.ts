@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { AccessStatus, IdentityType, RiskRating } from '../../lib/customers/customer.ts'
 import type { Customer } from '../../lib/customers/customer-schema.ts'
-import type { CustomerStatus } from '../../lib/customers/status.ts'
+import { shownStatus, type LifeStatus, type MeasureTaken } from '../../lib/customers/status.ts'
 import type { CustomerType } from '../../lib/customers/types.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
 import type { ListResult, RowQuery } from '../../lib/contract/list.ts'
@@ -12,6 +12,7 @@ import type { StatementRunner } from '../db/entity-driver.ts'
 
 export interface CustomerFilters {
   readonly status?: readonly string[]
+  readonly measure?: readonly string[]
   readonly customerType?: readonly string[]
   readonly identityType?: readonly string[]
   readonly accessStatus?: readonly string[]
@@ -38,7 +39,8 @@ interface CustomerRow {
   readonly registration_number: string | null
   readonly incorporation_country: string
   readonly incorporation_date: string | null
-  readonly status: CustomerStatus
+  readonly status: LifeStatus
+  readonly measure: MeasureTaken | null
   readonly risk: RiskRating | null
   readonly approved_ms: number | null
   readonly closed_ms: number | null
@@ -60,7 +62,7 @@ const ACCESS = `case
 const ms = (column: string, name: string) => `(extract(epoch from c.${column}) * 1000)::float8 as ${name}`
 
 const COLUMNS = `c.id, c.operator_id, c.number, c.legal_name, c.trading_name, c.identity_type, c.registration_number, c.incorporation_country,
-  to_char(c.incorporation_date, 'YYYY-MM-DD') as incorporation_date, c.status, c.risk, c.customer_type, c.metadata, c.version, ${ACCESS} as access_status,
+  to_char(c.incorporation_date, 'YYYY-MM-DD') as incorporation_date, c.status, c.measure, c.risk, c.customer_type, c.metadata, c.version, ${ACCESS} as access_status,
   ${ms('approved_at', 'approved_ms')}, ${ms('closed_at', 'closed_ms')}, ${ms('created_at', 'created_ms')}, ${ms('updated_at', 'updated_ms')}`
 
 const ORDERS: Readonly<Record<CustomerSort, Order>> = {
@@ -73,6 +75,9 @@ const ORDERS: Readonly<Record<CustomerSort, Order>> = {
     descending: false,
   },
 }
+
+/** The status that the API shows (`shownStatus`), as a column. */
+const SHOWN_STATUS = sql`(case when c.status = 'active' then coalesce(c.measure, c.status) else c.status end)`
 
 /** The searched text, written as in the index. */
 const SEARCHED = sql`c.legal_name || ' ' || coalesce(c.trading_name, '') || ' ' || c.number || ' ' || coalesce(c.registration_number, '')`
@@ -87,7 +92,8 @@ export async function listCustomers(db: ReadDatabase, query: CustomerListQuery):
 function branchOf({ tenant, filters, metadata, sort, q }: CustomerListQuery): Branch {
   const where = new Conditions()
     .add(sql`c.operator_id = ${tenant.id}::uuid`)
-    .anyOf(sql`c.status`, filters.status, 'text')
+    .anyOf(SHOWN_STATUS, filters.status, 'text')
+    .anyOf(sql`c.measure`, filters.measure, 'text')
     .anyOf(sql`c.customer_type`, filters.customerType, 'text')
     .anyOf(sql`c.identity_type`, filters.identityType, 'text')
     .anyOf(sql`(${sql.raw(ACCESS)})`, filters.accessStatus, 'text')
@@ -127,7 +133,7 @@ function customerJson(row: CustomerRow): Customer {
     registrationNumber: row.registration_number,
     incorporationCountry: row.incorporation_country,
     incorporationDate: row.incorporation_date,
-    status: row.status,
+    status: shownStatus({ customerStatus: row.status, customerMeasure: row.measure }),
     risk: row.risk,
     approvedAt: at(row.approved_ms),
     closedAt: at(row.closed_ms),
@@ -136,5 +142,6 @@ function customerJson(row: CustomerRow): Customer {
     customerType: row.customer_type,
     metadata: row.metadata,
     accessStatus: row.access_status,
+    measure: row.measure,
   }
 }

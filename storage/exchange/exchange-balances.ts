@@ -57,8 +57,8 @@ export async function openBuyBalance(
   return await inTransaction(database, async (client) => {
     const setting = await readSetting(client, customerId, 'currencies', true)
     if (setting !== null && !(setting.value as { enabled: string[] }).enabled.includes(currency)) return 'not_enabled'
-    const status = await lockCustomer(client, customerId)
-    if (status === null || moneyProblem(status, 'prepare') !== null) return 'customer_not_active'
+    const standing = await lockCustomer(client, customerId)
+    if (standing === null || moneyProblem(standing, 'prepare') !== null) return 'customer_not_active'
     const {
       rows: [known],
     } = await client.query<{ id: string; name: string }>({

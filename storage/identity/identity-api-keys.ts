@@ -1,5 +1,5 @@
 /** Rows of API keys for the users who manage them. Statements only; rules are elsewhere. */
-import type { CustomerStatus } from '../../lib/customers/status.ts'
+import { shownStatus, type CustomerStanding, type CustomerStatus } from '../../lib/customers/status.ts'
 import type pg from 'pg'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { SqlStatement } from '../db/connection.ts'
@@ -54,14 +54,14 @@ export async function countActiveKeys(client: pg.ClientBase, tenantId: string, n
   return rows[0]!.keys
 }
 
-/** Reads the status of a customer; null when the tenant is an operator. */
+/** Reads the status of a customer as the API shows it; null when the tenant is an operator. */
 export async function customerStatus(client: pg.ClientBase, tenantId: string): Promise<CustomerStatus | null> {
-  const { rows } = await client.query<{ status: CustomerStatus }>({
+  const { rows } = await client.query<CustomerStanding>({
     name: 'customer_status',
-    text: 'select status from customer where id = $1',
+    text: 'select status as "customerStatus", measure as "customerMeasure" from customer where id = $1',
     values: [tenantId],
   })
-  return rows[0]?.status ?? null
+  return rows[0] === undefined ? null : shownStatus(rows[0])
 }
 
 export async function insertApiKey(client: pg.ClientBase, key: NewApiKeyRow): Promise<void> {

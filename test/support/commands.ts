@@ -133,6 +133,7 @@ export function balanceState(overrides: Partial<BalanceState>): BalanceState {
     fees: [],
     calendar: null,
     customerStatus: 'active',
+    customerMeasure: null,
     railVersion: 1,
     ...overrides,
   }

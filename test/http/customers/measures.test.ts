@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import type { Customer } from '../../../lib/customers/customer-schema.ts'
 import type { Quote } from '../../../lib/exchange/exchange-schema.ts'
+import type { PageBody } from '../../support/client.ts'
 import { until } from '../../support/until.ts'
 import { createWorld, paymentBody, transferBody, type World } from '../../support/world.ts'
 import { setPolicy, tier } from '../approvals/people.ts'
@@ -142,8 +143,8 @@ t.test('of two measures at once one is taken', async (t) => {
   t.strictSame(replies.map(({ status }) => status).sort(), [200, 409])
   t.match(replies.find(({ status }) => status === 409)?.problem, { currentStatus: 'restricted' })
   t.strictSame(
-    await world.query(`select status, version from customer where id = $1`, [id]),
-    [{ status: 'restricted', version: '2' }],
+    await world.query(`select status, measure, version from customer where id = $1`, [id]),
+    [{ status: 'active', measure: 'restricted', version: '2' }],
     'once',
   )
 })
@@ -239,10 +240,10 @@ t.test('what passed the door before a measure is refused by the balance that pay
   await using world = await createWorld({ dispatch: false })
   const { client, balances, recipients } = world.seeded
   // The door reads the status of the customer, the balance decides on its own copy.
-  const copy = (status: string) =>
-    world.query('update balance set customer_status = $2, version = version + 1 where customer_id = $1', [
+  const copy = (measure: string | null) =>
+    world.query('update balance set customer_measure = $2, version = version + 1 where customer_id = $1', [
       client.tenantId,
-      status,
+      measure,
     ])
   const rows = Array.from({ length: 3 }, (_, nth) => row(recipients.EUR, nth + 1))
   const file = await checked(client, { name: 'Suppliers', rows })
@@ -257,7 +258,7 @@ t.test('what passed the door before a measure is refused by the balance that pay
     rows.map(() => [/cannot do this at present/]),
     'the rows of a run',
   )
-  await copy('active')
+  await copy(null)
   t.equal((await client.createPayment(order, key)).status, 201, 'the refusal was not recorded under the key')
 })
 
@@ -273,6 +274,98 @@ t.test('a restricted customer that withdraws its closure is restricted as before
   t.equal((await owner.send('DELETE', path)).status, 204)
   t.match((await staff.get<Customer>(`/customers/${owner.tenantId}`)).body, { status: 'restricted' })
   t.match((await client.createPayment(paymentBody(balances.EUR, recipients.EUR, 100))).problem, RESTRICTED)
+})
+
+t.test('a customer that is closing is restricted and suspended as any other, and goes on closing after', async (t) => {
+  await using world = await createWorld({ nodes: 2 })
+  const { staff, steer } = await staffOf(world)
+  const { client, balances, recipients } = world.seeded
+  const owner = await world.person('owner').signIn()
+  const id = owner.tenantId
+  t.match((await staff.post(`/balances/${balances.JPY}/freeze`, { reason: 'Order 12.' })).body, { status: 'frozen' })
+  await owner.stepUp('membership.change')
+  const path = `/customers/${id}/closure`
+  t.equal((await owner.post(path)).status, 200)
+  t.match((await steer(id, 'lift')).problem, { status: 409, currentStatus: 'closing' }, 'no measure holds yet')
+  t.match((await staff.post(`/customers/${id}/suspend`, {})).problem, { errors: [{ field: '/reason' }] })
+  t.match((await staff.get<Customer>(`/customers/${id}`)).body, { status: 'closing', measure: null })
+
+  const restricted = await steer(id, 'restrict')
+  t.match(restricted.body, { status: 'closing', measure: 'restricted' }, restricted.text)
+  t.match((await steer(id, 'restrict')).problem, { status: 409, currentStatus: 'restricted' })
+  const pay = () => client.createPayment(paymentBody(balances.EUR, recipients.EUR, 100))
+  // Each request meets another node.
+  for (const refused of [await pay(), await pay()]) t.match(refused.problem, RESTRICTED, refused.text)
+  t.match((await steer(id, 'suspend')).body, { status: 'closing', measure: 'suspended' })
+  for (const refused of [await client.createTransfer(transferBody(balances.EUR, balances.GBP, 1)), await pay()])
+    t.match(refused.problem, RESTRICTED, refused.text)
+  t.strictSame(
+    (await staff.get<PageBody<Customer>>('/customers?filter[measure]=suspended')).body.data.map(({ status }) => status),
+    ['closing'],
+  )
+  t.strictSame((await staff.get<PageBody<Customer>>('/customers?filter[status]=suspended')).body.data, [])
+
+  t.match((await staff.post(`/balances/${balances.JPY}/unfreeze`, { reason: 'Over.' })).body, { status: 'closing' })
+  t.match((await steer(id, 'lift')).body, { status: 'closing', measure: null }, 'the state before')
+  t.equal((await client.balance(balances.EUR)).status, 'closing')
+  t.match((await steer(id, 'suspend')).body, { status: 'closing', measure: 'suspended' })
+
+  t.equal((await owner.send('DELETE', path)).status, 204, 'the closure is withdrawn under the measure')
+  t.match((await staff.get<Customer>(`/customers/${id}`)).body, { status: 'suspended', measure: 'suspended' })
+  t.match((await pay()).problem, RESTRICTED)
+  t.match((await steer(id, 'lift')).body, { status: 'active', measure: null })
+  t.equal((await pay()).status, 201)
+  t.strictSame(
+    (
+      await world.query<{ moved: string }>(
+        `select previous_status || ' ' || status as moved from outbox where type = 'customer.status_changed' and object_id = $1 order by created_at, id`,
+        [id],
+      )
+    ).map(({ moved }) => moved),
+    [
+      'active closing',
+      'closing restricted',
+      'restricted suspended',
+      'suspended closing',
+      'closing suspended',
+      'closing suspended',
+      'suspended active',
+    ],
+  )
+  await client.paymentsSettled()
+})
+
+t.test('the closure of a suspended customer waits, and ends after the suspension', async (t) => {
+  await using world = await createWorld()
+  const { steer } = await staffOf(world)
+  const { id } = await world.customer({ balances: [{ currency: 'EUR', amount: 0n }] })
+  const now = new Date(world.now()).toISOString()
+  t.match((await steer(id, 'suspend')).body, { status: 'suspended' })
+  await world.query(`update customer set status = 'closing', version = version + 1 where id = $1`, [id])
+  await world.query(
+    `update balance set status = 'closing', customer_status = 'closing', version = version + 1 where customer_id = $1`,
+    [id],
+  )
+  await world.query(
+    `insert into customer_closure (customer_id, shard, requested_by, requested_at, due_at)
+      select id, shard, gen_random_uuid(), $2::timestamptz, $2 from customer where id = $1`,
+    [id, now],
+  )
+  const look = async () => {
+    const [row] = await world.query<{ begun: boolean; looked: boolean }>(
+      `select begun_at is not null as begun, due_at > $2::timestamptz + interval '30 seconds' as looked
+        from customer_closure where customer_id = $1`,
+      [id, now],
+    )
+    return row
+  }
+  world.advance(60_000)
+  await until('it was looked at', async () => (await look())?.looked === true)
+  t.equal((await look())?.begun, false)
+  t.match((await steer(id, 'lift')).body, { status: 'closing', measure: null })
+  world.advance(60_000)
+  // The row is gone when the customer is closed.
+  await until('it goes on', async () => (await look())?.begun !== false)
 })
 
 t.test('a customer that is not approved uses no money', async (t) => {

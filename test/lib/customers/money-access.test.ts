@@ -1,17 +1,29 @@
 /** What a customer may do with its money in each status: the table, and the operation of each use of money. */
 import t from 'tap'
 import { routes } from '../../../http/server/routes.ts'
-import { MONEY_USES, moneyProblem, STOPPED_STATUSES, type MoneyUse } from '../../../lib/customers/money-access.ts'
-import { CUSTOMER_STATUSES } from '../../../lib/customers/status.ts'
+import { MONEY_USES, moneyProblem, type MoneyUse } from '../../../lib/customers/money-access.ts'
+import {
+  CUSTOMER_MEASURES,
+  CUSTOMER_STATUSES,
+  LIFE_STATUSES,
+  shownStatus,
+  type CustomerStanding,
+} from '../../../lib/customers/status.ts'
 import { openapiDocument } from '../../../http/openapi/openapi.ts'
 
 t.test('each status allows what the contract allows', (t) => {
   const words = { 'customer-not-active': 'not active', 'customer-restricted': 'restricted' } as const
-  const table = CUSTOMER_STATUSES.map((status) =>
+  const standings = [
+    ...LIFE_STATUSES.map((customerStatus) => ({ customerStatus, customerMeasure: null })),
+    ...['active', 'closing'].flatMap((customerStatus) =>
+      CUSTOMER_MEASURES.map((customerMeasure) => ({ customerStatus, customerMeasure }) as CustomerStanding),
+    ),
+  ]
+  const table = standings.map((standing) =>
     [
-      status,
+      [standing.customerStatus, standing.customerMeasure ?? []].flat().join(', '),
       ...MONEY_USES.map((use) => {
-        const problem = moneyProblem(status, use)
+        const problem = moneyProblem(standing, use)
         return problem === null ? 'allowed' : words[problem.slug as keyof typeof words]
       }),
     ].join(' | '),
@@ -22,15 +34,23 @@ t.test('each status allows what the contract allows', (t) => {
     'in_review | not active | not active | not active',
     'info_required | not active | not active | not active',
     'active | allowed | allowed | allowed',
-    'restricted | allowed | allowed | restricted',
-    'suspended | restricted | restricted | restricted',
     'rejected | not active | not active | not active',
     'closing | not active | allowed | allowed',
     'closed | not active | not active | not active',
+    'active, restricted | allowed | allowed | restricted',
+    'active, suspended | restricted | restricted | restricted',
+    'closing, restricted | not active | allowed | restricted',
+    'closing, suspended | restricted | restricted | restricted',
   ])
-  // The condition of the index of stopped balances names the same statuses.
-  t.strictSame(STOPPED_STATUSES, ['restricted', 'suspended'])
-  t.match(moneyProblem('draft', 'pay'), { extra: { customerStatus: 'draft' } })
+  t.strictSame(CUSTOMER_MEASURES, ['restricted', 'suspended'])
+  t.strictSame(
+    [...new Set(standings.map(shownStatus))].sort(),
+    [...CUSTOMER_STATUSES].sort(),
+    'each status of the contract is shown',
+  )
+  t.match(moneyProblem({ customerStatus: 'draft', customerMeasure: null }, 'pay'), {
+    extra: { customerStatus: 'draft' },
+  })
   t.end()
 })
 

@@ -6,7 +6,7 @@ import { payingProblem } from '../../../lib/balances/staff-hold.ts'
 import { createPayment } from '../../../lib/payments/create-payment.ts'
 import { createTransfer } from '../../../lib/transfers/transfer.ts'
 import { moneyProblem, type MoneyUse } from '../../../lib/customers/money-access.ts'
-import { CUSTOMER_STATUSES } from '../../../lib/customers/status.ts'
+import { CUSTOMER_MEASURES, LIFE_STATUSES, type CustomerStanding } from '../../../lib/customers/status.ts'
 import { balanceState, ids, MONDAY, paymentCommand, transferCommand } from '../../support/commands.ts'
 import { exchangeCommand, quoteOf } from '../../support/exchange-commands.ts'
 
@@ -49,30 +49,43 @@ const DECISIONS: readonly {
   },
 ]
 
+const STANDINGS = LIFE_STATUSES.flatMap((customerStatus) =>
+  [null, ...CUSTOMER_MEASURES].map((customerMeasure): CustomerStanding => ({ customerStatus, customerMeasure })),
+)
+
 t.test('each decision asks the table of statuses', (t) => {
   for (const { name, use, decide } of DECISIONS)
-    for (const customerStatus of CUSTOMER_STATUSES) {
-      const problem = moneyProblem(customerStatus, use)
-      const { reply, effects } = decide({ ...balance, customerStatus })
+    for (const standing of STANDINGS) {
+      const problem = moneyProblem(standing, use)
+      const { reply, effects } = decide({ ...balance, ...standing })
+      const { customerStatus, customerMeasure } = standing
       if (problem === null)
-        t.not((reply as { kind: string }).kind, 'refused', `${name} of an ${customerStatus} customer`)
+        t.not(
+          (reply as { kind: string }).kind,
+          'refused',
+          `${name} of an ${customerStatus}, ${customerMeasure} customer`,
+        )
       else {
-        t.match(reply, { kind: 'refused', problem, body: null }, `${name}, ${customerStatus}`)
-        t.equal(effects, null, `${name}, ${customerStatus}: nothing is written, not even the refusal`)
+        t.match(reply, { kind: 'refused', problem, body: null }, `${name}, ${customerStatus}, ${customerMeasure}`)
+        t.equal(
+          effects,
+          null,
+          `${name}, ${customerStatus}, ${customerMeasure}: nothing is written, not even the refusal`,
+        )
       }
     }
   t.end()
 })
 
 t.test('an approval asks for the freeze of the balance, and then for the status of its customer', (t) => {
-  for (const customerStatus of CUSTOMER_STATUSES)
+  for (const standing of STANDINGS)
     for (const use of ['move', 'pay'] as const) {
       t.strictSame(
-        payingProblem({ status: 'active', customerStatus }, use),
-        moneyProblem(customerStatus, use),
-        `${customerStatus}, ${use}`,
+        payingProblem({ status: 'active', ...standing }, use),
+        moneyProblem(standing, use),
+        `${standing.customerStatus}, ${standing.customerMeasure}, ${use}`,
       )
-      t.match(payingProblem({ status: 'frozen', customerStatus }, use), { slug: 'invalid-transition' })
+      t.match(payingProblem({ status: 'frozen', ...standing }, use), { slug: 'invalid-transition' })
     }
   t.equal(payingProblem(null, 'pay'), null)
   t.end()
