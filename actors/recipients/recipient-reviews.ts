@@ -6,6 +6,7 @@
 import type { Clock } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { refuse, refuseTransition } from '../../lib/base/problems.ts'
+import { refuseTippingOff } from '../../lib/compliance/tipping-off.ts'
 import { reviewStatusAt } from '../../lib/recipients/review.ts'
 import { writeEffects } from '../../storage/sections/write-effects.ts'
 import type { ApprovalTx } from '../../storage/approvals/approvals.ts'
@@ -52,13 +53,15 @@ export class RecipientReviews {
   /**
    * Records a decision of staff.
    *
-   * @throws ProblemError `not-found` when the operator has no such review, `invalid-transition` when it has ended
+   * @throws ProblemError `not-found` when the operator has no such review, `invalid-transition` when it has ended,
+   *   `tipping_off` for a reason that customers must not read
    */
   async decide({ reviewId, operatorId, decision, reason, by }: ReviewDecision): Promise<void> {
     await this.#transaction(async (tx) => {
       const review = await lockReview(tx.client, reviewId)
       if (review === null || review.operatorId !== operatorId)
         refuse('not-found', 'No such review exists in this tenant.')
+      refuseTippingOff({ '/reason': reason })
       const status = reviewStatusAt(review, tx.now)
       if (status !== 'pending') refuseTransition(`The review is ${status}.`, status, ['pending'])
       return await this.#end(tx, review, { status: decision, reason }, by)

@@ -3,8 +3,10 @@ import { empty, page, resource } from '../route/answer.ts'
 import { route } from '../route/route.ts'
 import { PageOf } from '../../lib/contract/page.ts'
 import {
+  RecipientBlock,
   RecipientReview,
   recipientReviewList,
+  RecipientUnblock,
   ReviewApproval,
   ReviewRejection,
 } from '../../lib/recipients/recipient-review-schema.ts'
@@ -57,7 +59,7 @@ export const approveRecipientReview = route({
   body: ReviewApproval,
   bodyOptional: true,
   success: { status: 200, description: 'The review with the decision.', schema: RecipientReview, etag: true },
-  problems: ['not-found', 'invalid-transition'],
+  problems: ['not-found', 'invalid-transition', 'tipping_off'],
   handle: async ({ caller, params, body }, { recipients }) => {
     await recipients.review(caller, params.reviewId, {
       decision: 'approved',
@@ -75,7 +77,7 @@ export const rejectRecipientReview = route({
   summary: 'Reject a recipient',
   body: ReviewRejection,
   success: { status: 200, description: 'The review with the decision.', schema: RecipientReview, etag: true },
-  problems: ['not-found', 'invalid-transition'],
+  problems: ['not-found', 'invalid-transition', 'tipping_off'],
   handle: async ({ caller, params, body }, { recipients }) => {
     await recipients.review(caller, params.reviewId, {
       decision: 'rejected',
@@ -92,7 +94,7 @@ export const blockRecipient = route({
   operationId: 'blockRecipient',
   summary: 'Block a recipient',
   description: 'Payments that wait for approval are cancelled.',
-  body: ReviewRejection,
+  body: RecipientBlock,
   success: { status: 204, description: 'The recipient can no longer be paid.' },
   problems: ['not-found', 'invalid-transition'],
   handle: async ({ caller, params, body }, { recipients }) => {
@@ -110,7 +112,7 @@ export const unblockRecipient = route({
   path: '/recipients/{recipientId}/unblock',
   operationId: 'unblockRecipient',
   summary: 'Unblock a recipient',
-  body: ReviewApproval,
+  body: RecipientUnblock,
   bodyOptional: true,
   success: { status: 204, description: 'The recipient can be paid.' },
   problems: ['not-found', 'invalid-transition'],

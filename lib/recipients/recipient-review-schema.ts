@@ -30,12 +30,22 @@ export const RecipientReview = Type.Object(
 export type RecipientReview = Static<typeof RecipientReview>
 
 export const ReviewApproval = Type.Object(
-  { reason: Type.Optional(Nullable(Text(1, 500))) },
+  { reason: Type.Optional(Nullable(Text(1, 500, { description: 'The reason, which the customer can read.' }))) },
   { title: 'ReviewApproval', additionalProperties: false },
 )
 export const ReviewRejection = Type.Object(
   { reason: Text(1, 500, { description: 'The reason, which the customer can read.' }) },
   { title: 'ReviewRejection', additionalProperties: false },
+)
+
+const internal = Text(1, 500, { description: "For the operator's staff; never shown to customers." })
+export const RecipientBlock = Type.Object(
+  { reason: internal },
+  { title: 'RecipientBlock', additionalProperties: false },
+)
+export const RecipientUnblock = Type.Object(
+  { reason: Type.Optional(Nullable(internal)) },
+  { title: 'RecipientUnblock', additionalProperties: false },
 )
 
 export const recipientReviewList = list({

@@ -94,11 +94,7 @@ const LATER: readonly Later[] = [
       '/payments/{paymentId}/questions',
     ],
     lists: ['listKybCases'],
-    'problem-types': [
-      'impersonation-restricted is never refused with',
-      'kyc_incomplete is never refused with',
-      'tipping_off is never refused with',
-    ],
+    'problem-types': ['impersonation-restricted is never refused with', 'kyc_incomplete is never refused with'],
     'event-types': ['kyb_case.status_changed is never sent', 'onboarding.requirements_changed does not exist'],
     moves: numbered('customer K', 10).slice(2),
     enumerations: [
