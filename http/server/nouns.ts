@@ -57,6 +57,15 @@ const loadValidation = async ({ ukModulusDir, bankDirectory }: Node['config']) =
   banks: await loadBankDirectory(bankDirectory),
 })
 
+/** The nouns that need no other. */
+const independentNouns = (node: Node) => ({
+  branding: createBrandingService(node),
+  connectionCalendars: createConnectionCalendars(node),
+  journalChain: new JournalChain(node),
+  notices: createNoticeService(node),
+  pricing: createPricing(node),
+})
+
 /**
  * Builds the nouns, in the order in which they need each other. A noun names those that it needs; it adds its subjects
  * of approvals and holds, and its kinds of jobs, to theirs. Nothing works in the background yet.
@@ -120,13 +129,12 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
   })
 
   return {
+    ...independentNouns(node),
     accounts,
     approvals,
     balances,
-    branding: createBrandingService(node),
     bulkPayments,
     compliance,
-    connectionCalendars: createConnectionCalendars(node),
     customers,
     documents,
     downloads,
@@ -136,12 +144,9 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
     incomingPayments,
     integration,
     jobs,
-    journalChain: new JournalChain(node),
-    notices: createNoticeService(node),
     operators,
     paymentQueue,
     payments,
-    pricing: createPricing(node),
     recipients,
     reconciliation,
     scheduledPayments,
