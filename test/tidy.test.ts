@@ -115,6 +115,7 @@ const NOUNS: ReadonlySet<string> = new Set([
   'integration',
   'jobs',
   'notices',
+  'onboarding',
   'operators',
   'payments',
   'pricing',

@@ -10,14 +10,11 @@
 import { isEmpty } from '../../lib/balances/closing.ts'
 import type { Clock } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
-import { cancelled } from '../../lib/scheduled-payments/schedule.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
 import { lockDetails } from '../../storage/accounts/account-requests.ts'
 import { plainArrayOrNull } from '../../storage/db/array-literal.ts'
 import { lockOpenBalances, type BalanceRecord } from '../../storage/balances/balance-changes.ts'
-import { tellCustomerStatus } from '../../storage/customers/customer-rows.ts'
 import {
-  endCustomer,
   hasMoneyUnderReview,
   lockCustomer,
   noteBegun,
@@ -26,15 +23,13 @@ import {
   type DueClosure,
 } from '../../storage/balances/closure.ts'
 import type { Database } from '../../storage/db/database.ts'
-import { SYSTEM, writeAudit } from '../../storage/trail/trail.ts'
-import { lockSchedulesOfCustomer, withState } from '../../storage/scheduled-payments/scheduled-payments.ts'
+import { SYSTEM } from '../../storage/trail/trail.ts'
 import { inTransaction, type TransactionClient } from '../../storage/db/transaction.ts'
-import { announceChange, discardQueued } from '../../storage/webhooks/webhook-endpoints.ts'
 import { beginClosing } from '../accounts/account-details.ts'
-import { moveSchedule } from '../scheduled-payments/change-schedule.ts'
 import { Poller } from '../runtime/poller.ts'
 import { untilDue } from '../runtime/rest.ts'
 import type { Wakes } from '../runtime/wakes.ts'
+import { closeCustomer } from './close-customer.ts'
 
 /** Time between two polls, and the most customers that one poll takes. */
 const TICK_MS = 500
@@ -85,34 +80,11 @@ export class Closures extends Poller {
         const begun = (await lockDetails(client, balance.id)).some(({ status }) => status === 'closing')
         if (begun || (await beginClosing(client, balance, { ids, now })) === 'closing') left += 1
       }
-      if (left === 0) await this.#end(client, customerId, requestedBy, now)
-    })
-  }
-
-  async #end(client: TransactionClient, customerId: string, by: string, now: number): Promise<void> {
-    const { ids } = this.#options
-    for (const schedule of await lockSchedulesOfCustomer(client, customerId)) {
-      await moveSchedule({ client, ids, now }, schedule, withState(schedule, cancelled(schedule.state)), null)
-    }
-    const endpoints = await endCustomer(client, { customerId, by, now })
-    await discardQueued(client, endpoints, now)
-    const shard = await tellCustomerStatus(client, {
-      customerId,
-      status: 'closed',
-      previousStatus: 'closing',
-      id: ids.next(),
-      now,
-    })
-    await announceChange(client, endpoints, shard)
-    await writeAudit(client, {
-      ...SYSTEM,
-      id: ids.next(),
-      tenantId: customerId,
-      at: now,
-      action: 'customer.closed',
-      object: { type: 'customer', id: customerId },
-      before: { status: 'closing' },
-      after: { status: 'closed' },
+      if (left === 0)
+        await closeCustomer({ client, ids, now }, SYSTEM, customerId, {
+          previousStatus: 'closing',
+          endedBy: requestedBy,
+        })
     })
   }
 }

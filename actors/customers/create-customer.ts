@@ -6,10 +6,12 @@ import { typesOf } from '../../lib/customers/customer.ts'
 import type { Customer, CustomerCreate } from '../../lib/customers/customer-schema.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
 import { emailKey } from '../../lib/identity/password-rules.ts'
+import { draftCase } from '../../lib/onboarding/kyb-case.ts'
 import { isCountry } from '../../lib/recipients/iban.ts'
 import { insertCustomer, tellCustomerStatus, type NewCustomer } from '../../storage/customers/customer-rows.ts'
 import { readCustomer } from '../../storage/customers/customer-queries.ts'
 import type { TransactionClient } from '../../storage/db/transaction.ts'
+import { insertCase } from '../../storage/onboarding/kyb-cases.ts'
 import { readOperator } from '../../storage/operators/operators.ts'
 import { readTemplate } from '../../storage/pricing/pricing.ts'
 import { recordChange } from '../commands/changes.ts'
@@ -59,6 +61,23 @@ export async function createCustomer(
       metadata: inStoredOrder(body.metadata ?? {}),
       now,
     })
+    const { tradingName, legalName, incorporationCountry, registrationNumber } = body
+    await insertCase(
+      client,
+      draftCase({
+        id: deps.ids.next(),
+        customerId: id,
+        operatorId,
+        provider: deps.sandbox ? 'sandbox' : 'manual',
+        known: {
+          legalName,
+          tradingName: tradingName ?? null,
+          registrationNumber: registrationNumber ?? null,
+          incorporationCountry,
+        },
+        now,
+      }),
+    )
     await tellCustomerStatus(client, {
       customerId: id,
       status: 'draft',
@@ -66,7 +85,6 @@ export async function createCustomer(
       id: deps.ids.next(),
       now,
     })
-    const { legalName, incorporationCountry, registrationNumber } = body
     await recordChange(tx, auditCaller(by), id, {
       action: 'customer.created',
       object: { type: 'customer', id },

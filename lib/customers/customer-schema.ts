@@ -22,7 +22,7 @@ const REGISTRATION_NUMBER_MAX = 40
 const REASON_MAX = 500
 
 const IdentityType = Words('IdentityType', IDENTITY_TYPES)
-const CustomerType = Words('CustomerType', CUSTOMER_TYPES)
+export const CustomerType = Words('CustomerType', CUSTOMER_TYPES)
 const RiskRating = Words('RiskRating', RISK_RATINGS)
 
 const LegalName = Text(1, NAME_MAX, {

@@ -93,6 +93,15 @@ export async function rateCustomer(
   })
 }
 
+/** Records the first approval of a locked customer. */
+export async function noteApproval(client: TransactionClient, id: string, now: number): Promise<void> {
+  await client.query({
+    name: 'approve_customer',
+    text: 'update customer set approved_at = coalesce(approved_at, $2) where id = $1',
+    values: [id, timestamp(now)],
+  })
+}
+
 /** Reads which of the customers that a person owns are drafts, and locks them. */
 export async function lockDraftsOfOwner(client: TransactionClient, userId: string): Promise<readonly string[]> {
   const { rows } = await client.query<{ id: string }>({

@@ -31,6 +31,7 @@ import { Job } from '../jobs/job-entity.ts'
 import { RecoveryCode } from '../identity/recovery-code-entity.ts'
 import { MfaFactor } from '../identity/mfa-factor-entity.ts'
 import { Notification } from '../notices/notification-entity.ts'
+import { KybCase, KybDocument, KybPerson } from '../onboarding/onboarding-entities.ts'
 import { Operator } from '../operators/operator-entity.ts'
 import { PasswordReset } from '../identity/password-reset-entity.ts'
 import { Payment } from '../payments/payment-entity.ts'
@@ -85,6 +86,9 @@ export const ENTITIES = [
   IncomingPayment,
   Invitation,
   Job,
+  KybCase,
+  KybDocument,
+  KybPerson,
   MailRow,
   Membership,
   MfaFactor,

@@ -11,6 +11,7 @@ import { provideSandboxAccounts } from '../accounts/account-details.ts'
 import { commit } from '../sections/commit.ts'
 import type { CommitTurn } from '../commit/turn.ts'
 import { through } from '../db/transaction.ts'
+import { insertApprovedCases } from '../onboarding/kyb-cases.ts'
 import { insertSandboxBookings } from '../sandbox/sandbox-book.ts'
 import {
   CHUNK_ROWS,
@@ -152,6 +153,10 @@ export async function insertCustomers(
     return { id, apiKeyId: key.id, apiKey: key.secret, balanceIds, recipients: recipients?.active ?? null }
   })
   await insertRows(tx.client, 'customer', rows.customer)
+  await insertApprovedCases(
+    tx.client,
+    created.map(({ id }) => ({ id: tx.ids.next(), customerId: id })),
+  )
   await insertRows(tx.client, 'api_key', rows.key)
   await insertRows(tx.client, 'balance', rows.balance)
   await provideSandboxAccounts(tx.client, {

@@ -95,7 +95,7 @@ const LATER: readonly Later[] = [
     ],
     lists: ['listKybCases'],
     'problem-types': ['impersonation-restricted is never refused with', 'kyc_incomplete is never refused with'],
-    'event-types': ['kyb_case.status_changed is never sent', 'onboarding.requirements_changed does not exist'],
+    'event-types': ['onboarding.requirements_changed does not exist'],
     moves: numbered('customer K', 10).slice(2),
     enumerations: [
       'KybCaseStatus',
@@ -104,8 +104,6 @@ const LATER: readonly Later[] = [
       'OnboardingMode',
       'KybPersonRole',
       'KybDocumentType',
-      'CustomerStatus in_review is made by nothing',
-      'CustomerStatus info_required is made by nothing',
       'ComplianceHoldKind transaction_monitoring is made by nothing',
       ...['integration', 'operations', 'support', 'treasury'].map((role) => `StaffRole ${role} is made by nothing`),
     ],
