@@ -1,6 +1,6 @@
 /** Ends a customer: its schedules, keys, members and webhook endpoints stop with it. */
 import { cancelled } from '../../lib/scheduled-payments/schedule.ts'
-import type { CustomerStatus } from '../../lib/customers/status.ts'
+import type { LifeStatus } from '../../lib/customers/status.ts'
 import { endCustomer } from '../../storage/balances/closure.ts'
 import { tellCustomerStatus } from '../../storage/customers/customer-rows.ts'
 import { lockSchedulesOfCustomer, withState } from '../../storage/scheduled-payments/scheduled-payments.ts'
@@ -14,7 +14,7 @@ export async function closeCustomer(
   tx: ChangeTransaction,
   by: AuditBy,
   customerId: string,
-  { previousStatus, endedBy }: { readonly previousStatus: CustomerStatus; readonly endedBy: string },
+  { previousStatus, endedBy }: { readonly previousStatus: LifeStatus; readonly endedBy: string },
 ): Promise<void> {
   const { client, ids, now } = tx
   for (const schedule of await lockSchedulesOfCustomer(client, customerId))

@@ -1,6 +1,6 @@
 /** The moves of a KYB case and of its customer with it, as one table. Pure. */
 import { type Problem, transitionProblem } from '../base/problems.ts'
-import type { CustomerStatus } from '../customers/status.ts'
+import type { LifeStatus } from '../customers/status.ts'
 import type { KybCaseStatus } from './case-words.ts'
 
 export const CASE_TRIGGERS = [
@@ -21,15 +21,15 @@ export type CaseTrigger = (typeof CASE_TRIGGERS)[number]
 
 /**
  * One move of a case. `customer` is the status to which a customer moves that was never approved; `approved` is what
- * becomes of one that is under review again: it `stays`, it is `released` from a restriction, it `moves` too, or the
- * move is `refused`.
+ * becomes of one that is under review again: it `stays`, it `moves` too, or the move is `refused`. A measure of staff
+ * holds beside the status until they lift it.
  */
 interface CaseMove {
   readonly row: string
   readonly from: readonly KybCaseStatus[]
   readonly to: KybCaseStatus
-  readonly customer: CustomerStatus
-  readonly approved: 'stays' | 'released' | 'moves' | 'refused'
+  readonly customer: LifeStatus
+  readonly approved: 'stays' | 'moves' | 'refused'
 }
 
 const REVIEWED = ['submitted', 'in_review', 'info_requested'] as const
@@ -41,7 +41,7 @@ export const CASE_MOVES: Readonly<Record<CaseTrigger, CaseMove>> = {
   begin_review: { row: 'K3', from: ['submitted'], to: 'in_review', customer: 'in_review', approved: 'stays' },
   request_info: { row: 'K4', from: ['in_review'], to: 'info_requested', customer: 'info_required', approved: 'stays' },
   resubmit: { row: 'K5', from: ['info_requested'], to: 'in_review', customer: 'in_review', approved: 'stays' },
-  approve: { row: 'K6', from: ['in_review'], to: 'approved', customer: 'active', approved: 'released' },
+  approve: { row: 'K6', from: ['in_review'], to: 'approved', customer: 'active', approved: 'stays' },
   reject: { row: 'K7', from: ['in_review'], to: 'rejected', customer: 'rejected', approved: 'moves' },
   // A customer with money closes by its own request, which empties its balances first.
   withdraw: { row: 'K8', from: ['draft', ...REVIEWED], to: 'withdrawn', customer: 'closed', approved: 'refused' },
@@ -53,7 +53,7 @@ export const CASE_MOVES: Readonly<Record<CaseTrigger, CaseMove>> = {
 }
 
 /** The statuses of a customer that has been approved, and still is. */
-const APPROVED: readonly CustomerStatus[] = ['active', 'restricted', 'suspended', 'closing']
+const APPROVED: readonly LifeStatus[] = ['active', 'closing']
 
 /** The statuses of a case in which what it declares is changed. */
 const OPEN: readonly KybCaseStatus[] = ['draft', 'info_requested']
@@ -61,7 +61,7 @@ const OPEN: readonly KybCaseStatus[] = ['draft', 'info_requested']
 /** The next status of a case and of its customer. */
 export interface CaseMoved {
   readonly status: KybCaseStatus
-  readonly customer: CustomerStatus
+  readonly customer: LifeStatus
 }
 
 /** Decides a move of a case, given the status of its customer: the next statuses, or the problem that refuses it. */
@@ -78,8 +78,6 @@ export function moveCase(
       return { refused: transitionProblem(`The customer is ${customer}; request its closure.`, status, []) }
     case 'stays':
       return { status: move.to, customer }
-    case 'released':
-      return { status: move.to, customer: customer === 'restricted' ? 'active' : customer }
     case 'moves':
       return { status: move.to, customer: customer === 'closing' ? customer : move.customer }
     default:

@@ -1,7 +1,7 @@
 /** The KYB case of a customer: what is declared about it, and how far its review has come. Records and words; pure. */
 import type { CustomerType } from '../customers/types.ts'
 import type { RiskRating } from '../customers/customer.ts'
-import type { CustomerStatus } from '../customers/status.ts'
+import type { LifeStatus } from '../customers/status.ts'
 import {
   type ATTESTATIONS,
   DEFAULT_CAPABILITIES,
@@ -92,7 +92,7 @@ export interface KybCaseRecord extends KybCaseFacts {
 /** The facts of the customer on which its case depends; the customer's row has them. */
 export interface CaseCustomer {
   readonly customerType: CustomerType
-  readonly status: CustomerStatus
+  readonly status: LifeStatus
   readonly risk: RiskRating | null
 }
 

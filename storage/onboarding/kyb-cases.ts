@@ -3,7 +3,7 @@ import type { InferEntity } from '@mikro-orm/core'
 import { DEFAULT_CAPABILITIES } from '../../lib/onboarding/case-words.ts'
 import { NO_COMPANY, type CaseCustomer, type KybCaseRecord } from '../../lib/onboarding/kyb-case.ts'
 import type { RiskRating } from '../../lib/customers/customer.ts'
-import type { CustomerStatus } from '../../lib/customers/status.ts'
+import type { LifeStatus } from '../../lib/customers/status.ts'
 import type { CustomerType } from '../../lib/customers/types.ts'
 import { entitiesOf } from '../db/entities.ts'
 import type { StatementRunner } from '../db/entity-driver.ts'
@@ -60,7 +60,7 @@ export async function findCaseCustomer(client: StatementRunner, customerId: stri
     text: 'select customer_type, status, risk from customer where id = $1',
     values: [customerId],
   })
-  const [row] = rows as { customer_type: CustomerType; status: CustomerStatus; risk: RiskRating | null }[]
+  const [row] = rows as { customer_type: CustomerType; status: LifeStatus; risk: RiskRating | null }[]
   return row === undefined ? null : { customerType: row.customer_type, status: row.status, risk: row.risk }
 }
 
