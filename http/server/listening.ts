@@ -4,6 +4,7 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { StartError } from '../../lib/base/errors.ts'
 import type { Config } from '../../lib/config/config.ts'
+import { portOf, withPort } from '../cluster/worker-settings.ts'
 import { listeningAddress } from '../../lib/config/listening-address.ts'
 
 /** Time that accepted requests get when the service stops; after it, their connections are closed. */
@@ -24,6 +25,23 @@ export async function listen(server: Server, { host, port }: Pick<Config, 'host'
       throw new StartError(`Port ${port} may not be opened by this user; set a PORT above 1023.`, { cause: error })
     throw new StartError(`Cannot listen on ${host}:${port} (${code}); correct HOST and PORT.`, { cause: error })
   }
+}
+
+/**
+ * Opens the socket on which other nodes reach one worker, which the other workers do not share. Returns its address.
+ *
+ * @throws StartError when the port cannot be opened
+ */
+export async function listenForNodes(server: Server, host: string, nodeUrl: string): Promise<string> {
+  const port = portOf(nodeUrl)
+  server.listen({ port, host, exclusive: true })
+  await once(server, 'listening').catch((cause: NodeJS.ErrnoException) => {
+    throw new StartError(
+      `Port ${port} on ${host} cannot be opened for other nodes (${cause.code}); set another port in NODE_URL.`,
+      { cause },
+    )
+  })
+  return withPort(nodeUrl, (server.address() as AddressInfo).port)
 }
 
 /** Returns the address where a listening server is reached, without a path. */

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
+import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
 import type { JournalChain } from '../../actors/journal/journal-chain.ts'
 import type { NoticeService } from '../../actors/notices/notice-service.ts'
 import type { QueueService } from '../../actors/payments/queue-service.ts'
@@ -173,9 +173,33 @@ function measureMails({ gauge, counter }: ReturnType<typeof instrumentsOf>, mail
   )
 }
 
-/** Serves a registry at `/metrics`. @throws StartError when the port cannot be opened */
+/** The text of metrics, from one process or several. */
+export interface MetricsText {
+  readonly contentType: string
+  metrics(): Promise<string>
+}
+
+/** Returns the metrics of all workers, each with the label `worker`. For their primary. */
+export function metricsOfWorkers(): MetricsText {
+  const workers = new AggregatorRegistry()
+  return { contentType: workers.contentType, metrics: () => workers.clusterMetrics() }
+}
+
+/** Lets a worker answer when its primary asks for metrics, from the beginning: without metrics until it has some. */
+export function answerForMetrics(): void {
+  // The constructor subscribes to the primary's messages.
+  new AggregatorRegistry()
+}
+
+/** Lets a worker answer its primary with these metrics. The label keeps workers apart, so nothing is added up. */
+export function tellMetrics(registry: Registry, worker: number): void {
+  registry.setDefaultLabels({ worker: `${worker}` })
+  AggregatorRegistry.setRegistries([registry])
+}
+
+/** Serves metrics at `/metrics`. @throws StartError when the port cannot be opened */
 export async function serveMetrics(
-  registry: Registry,
+  registry: MetricsText,
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<AsyncDisposable & { readonly url: string }> {
   const server = createServer((request, response) => {

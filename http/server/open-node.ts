@@ -10,7 +10,7 @@ import { ActorSystem } from '../../actors/runtime/system.ts'
 import type { Task } from '../../actors/runtime/tasks.ts'
 import { Wakes } from '../../actors/runtime/wakes.ts'
 import { systemClock, type Clock } from '../../lib/base/clock.ts'
-import { createIdSource } from '../../lib/base/ids.ts'
+import { createIdSource, type IdSource } from '../../lib/base/ids.ts'
 import type { Screener } from '../../lib/compliance/screening.ts'
 import type { Config } from '../../lib/config/config.ts'
 import { sandboxScreener } from '../../lib/sandbox/sandbox-screener.ts'
@@ -28,7 +28,7 @@ import { migrate } from '../../storage/schema/migrate.ts'
 import { createWorkerPool } from '../../workers/pool/pool.ts'
 import type { RateLimits } from '../access/rate-limits.ts'
 import { RequestLog } from '../access/request-log.ts'
-import { addressOf } from './listening.ts'
+import { addressOf, listenForNodes } from './listening.ts'
 import { cursorKey, masterSecretOf } from './master-secret.ts'
 import { openRateLimits } from './open-rate-limits.ts'
 import { openShards } from './open-shards.ts'
@@ -55,6 +55,8 @@ export interface OpenedNode {
   readonly node: Node
   /** The server, which does not listen yet: the links that the nouns give out carry its address. */
   readonly server: Server
+  /** The server of a worker that other nodes reach, which listens. Null: other nodes use the port of the clients. */
+  readonly nodeServer: Server | null
   /** Identifies this process to the other nodes. */
   readonly instance: string
   readonly requestLog: RequestLog | null
@@ -94,7 +96,7 @@ export async function openNode(
   opened: AsyncDisposableStack,
 ): Promise<OpenedNode> {
   const clock = overrides.clock ?? systemClock
-  const log = overrides.log ?? pino({ level: config.logLevel, base: { service: 'vostro' }, redact: REDACTED })
+  const log = overrides.log ?? pino({ level: config.logLevel, base: baseOf(config), redact: REDACTED })
   const onError = (error: unknown, what: string) => log.warn({ err: error }, what)
   const { databaseUrl, database, snapshots } = await openDatabases(config, log, opened)
   const clockWatch = new ClockWatch({
@@ -133,7 +135,8 @@ export async function openNode(
   const findIdempotencyRecord = createIdempotencyRecords({ database, clock })
   const server = createHttpServer({ ids, problemBase })
   const listener = new PgListener({ url: databaseUrl, onError })
-  const shards = openShards(config, { log, clock, databaseUrl, instance })
+  const { nodeServer, nodeUrl } = await openForNodes(config, ids, opened)
+  const shards = openShards({ ...config, nodeUrl }, { log, clock, databaseUrl, instance })
   const wakes = new Wakes({ listener, clock, shards })
   system.onCommitted(() => wakes.wake('events'))
   database.onEvents(() => wakes.wake('events'))
@@ -176,13 +179,31 @@ export async function openNode(
           'pg_terminate_backend(pid)',
       ),
   })
-  return { node, server, instance, requestLog, rateLimits, clockWatch, horizonWatch, listener, tasks }
+  return { node, server, nodeServer, instance, requestLog, rateLimits, clockWatch, horizonWatch, listener, tasks }
 }
+
+/** What every line of the log says. */
+const baseOf = ({ worker }: Config) => (worker === null ? { service: 'vostro' } : { service: 'vostro', worker })
 
 /** Starts a part that works by itself, and stops it with the rest. A part that fails to start is stopped too. */
 export async function start(part: Background, started: AsyncDisposableStack): Promise<void> {
   started.defer(() => part.stop())
   await part.start()
+}
+
+/** Opens the port of a worker for other nodes. A node that is no worker is reached at the port of its clients. */
+async function openForNodes(
+  { host, nodeUrl, worker, problemBase }: Config,
+  ids: IdSource,
+  opened: AsyncDisposableStack,
+) {
+  if (worker === null || nodeUrl === null) return { nodeServer: null, nodeUrl }
+  const server = createHttpServer({ ids, problemBase })
+  opened.defer(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return { nodeServer: server, nodeUrl: await listenForNodes(server, host, nodeUrl) }
 }
 
 /** Opens the database, migrated: the one of the settings, or an embedded one. */

@@ -25,7 +25,7 @@ import { servicesOf, type Services } from '../route/services.ts'
 import { createApp } from './app.ts'
 import { BUILD } from './build.ts'
 import { addressOf, drain, listen } from './listening.ts'
-import { createRegistry, serveMetrics } from './metrics.ts'
+import { createRegistry, serveMetrics, tellMetrics } from './metrics.ts'
 import { backgroundOf, createNouns, servedNouns, tasksOf, type NounOverrides } from './nouns.ts'
 import { openNode, start, type NodeOverrides } from './open-node.ts'
 import { overloaded } from './problem.ts'
@@ -121,15 +121,20 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     arrivals,
     authentication,
   })
-  server.on('request', admission.guard(app.callback(), authentication.partyOf))
+  const servers = opened.nodeServer === null ? [server] : [server, opened.nodeServer]
+  for (const each of servers) each.on('request', admission.guard(app.callback(), authentication.partyOf))
   await listen(server, config)
-  started.defer(() => drain(server))
+  started.defer(async () => {
+    await Promise.all(servers.map(drain))
+  })
   // Shards start last and stop first: a node takes shards when it can work, and gives them up before it stops working.
   await shards.start()
   started.defer(() => shards.stop())
-  if (config.metricsPort !== null) {
+  if (config.metricsPort !== null || config.worker !== null) {
     const registry = createRegistry({ ...opened, ...nouns, admission, arrivals })
-    started.use(await serveMetrics(registry, { host: config.host, port: config.metricsPort }))
+    if (config.worker !== null) tellMetrics(registry, config.worker)
+    if (config.metricsPort !== null)
+      started.use(await serveMetrics(registry, { host: config.host, port: config.metricsPort }))
   }
   const url = addressOf(server, config)
   if (sandbox !== null) await keepSandbox(config, url, sandbox)

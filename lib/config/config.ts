@@ -4,12 +4,12 @@
  */
 import { MINUTE_MS } from '../base/clock.ts'
 import { resolve } from 'node:path'
-
 import { StartError } from '../base/errors.ts'
 import { isAllowlistEntry } from '../security/ip-allowlist.ts'
 import { isWithinDomain } from '../security/origins.ts'
 import { parseMailbox, parseSmtpUrl } from './mail-settings.ts'
 import { parseRedisUrl } from './redis-address.ts'
+import { parseWorkers, type Workers } from './workers.ts'
 
 const APP_ENVS = ['local', 'staging', 'production'] as const
 const LEASES = ['on', 'off'] as const
@@ -75,6 +75,10 @@ export interface Config {
   readonly metricsPort: number | null
   /** `null`: a random id is generated at every start. */
   readonly nodeId: string | null
+  /** The processes that serve the port; more than one need a `redisUrl`. */
+  readonly workers: Workers
+  /** The number of this process among them, from 1 on. `null`: it serves the port alone. */
+  readonly worker: number | null
   /** Whether simulations and seeded data exist: everywhere except in production. */
   readonly sandbox: boolean
   /**
@@ -135,30 +139,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       `SECRETS_KEY is required when APP_ENV is production; set it to at least ${SECRETS_KEY_LENGTH_MIN} random characters.`,
     )
   }
-  const redisUrl = readRedisUrl(env)
-  const nodeUrl = readNodeUrl(env)
-  if (redisUrl !== null && nodeUrl === null) {
-    throw new ConfigError(
-      'NODE_URL is required when REDIS_URL is set; set it to the address where the other nodes reach this one, like http://10.0.0.1:3000.',
-    )
-  }
-  const nodeSecret = readSecret(env, 'NODE_SECRET', NODE_SECRET_LENGTH_MIN)
-  if (redisUrl !== null && nodeSecret === null) {
-    throw new ConfigError(
-      `NODE_SECRET is required when REDIS_URL is set; set it to at least ${NODE_SECRET_LENGTH_MIN} random characters, the same on every node.`,
-    )
-  }
-  // Data that all nodes share must not stand in a directory of one node.
-  if (redisUrl !== null && databaseUrl === null) {
-    throw new ConfigError(
-      'DATABASE_URL is required when REDIS_URL is set; set it to the Postgres that all nodes share.',
-    )
-  }
-  if (redisUrl !== null && secretsKey === null) {
-    throw new ConfigError(
-      `SECRETS_KEY is required when REDIS_URL is set; set it to at least ${SECRETS_KEY_LENGTH_MIN} random characters, the same on every node.`,
-    )
-  }
+  const nodes = readNodes(env, databaseUrl, secretsKey)
   const rateLimits = readChoice(env, 'RATE_LIMITS', { choices: RATE_LIMITS, fallback: 'on' })
   if (production && rateLimits === 'off') {
     throw new ConfigError('RATE_LIMITS is off, which APP_ENV production does not allow; set it to on, or leave it out.')
@@ -187,12 +168,11 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     logLevel: readChoice(env, 'LOG_LEVEL', { choices: LOG_LEVELS, fallback: 'info' }),
     commitLanes: readInteger(env, 'COMMIT_LANES', { min: 1, max: COMMIT_LANES_MAX, fallback: 1 }),
     secretsKey,
-    redisUrl,
-    nodeUrl,
-    nodeSecret,
+    ...nodes,
     leases: readChoice(env, 'LEASES', { choices: LEASES, fallback: 'on' }),
     metricsPort: readMetricsPort(env),
     nodeId: readNodeId(env),
+    worker: null,
     sandbox: !production,
     publicUrl,
     consoleOrigins,
@@ -208,6 +188,33 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     bankDirectory: read(env, 'BANK_DIRECTORY') === null ? null : resolve(read(env, 'BANK_DIRECTORY') as string),
     ukModulusDir: read(env, 'UK_MODULUS_DIR') === null ? null : resolve(read(env, 'UK_MODULUS_DIR') as string),
   }
+}
+
+/** Reads how nodes meet and reach one another. */
+function readNodes(
+  env: NodeJS.ProcessEnv,
+  databaseUrl: string | null,
+  secretsKey: string | null,
+): Pick<Config, 'redisUrl' | 'nodeUrl' | 'nodeSecret' | 'workers'> {
+  const redisUrl = readRedisUrl(env)
+  const nodeUrl = readNodeUrl(env)
+  const nodeSecret = readSecret(env, 'NODE_SECRET', NODE_SECRET_LENGTH_MIN)
+  const workers = readWorkers(env)
+  const needed = (name: string, value: string | null, use: string): void => {
+    if (redisUrl !== null && value === null)
+      throw new ConfigError(`${name} is required when REDIS_URL is set; set it to ${use}.`)
+  }
+  const random = (lengthMin: number) => `at least ${lengthMin} random characters, the same on every node`
+  needed('NODE_URL', nodeUrl, 'the address where the other nodes reach this one, like http://10.0.0.1:3000')
+  needed('NODE_SECRET', nodeSecret, random(NODE_SECRET_LENGTH_MIN))
+  // Data that all nodes share must not stand in a directory of one node.
+  needed('DATABASE_URL', databaseUrl, 'the Postgres that all nodes share')
+  needed('SECRETS_KEY', secretsKey, random(SECRETS_KEY_LENGTH_MIN))
+  if (redisUrl === null && workers !== 1)
+    throw new ConfigError(
+      `REDIS_URL is required when WORKERS is ${workers}, because workers are nodes that meet in a Redis; set it to redis://host:6379, or leave WORKERS out.`,
+    )
+  return { redisUrl, nodeUrl, nodeSecret, workers }
 }
 
 function readMetricsPort(env: NodeJS.ProcessEnv): number | null {
@@ -288,6 +295,14 @@ function readInteger(
     throw new ConfigError(`${name} is "${value}"; set it to a whole number from ${options.min} to ${options.max}.`)
   }
   return number
+}
+
+function readWorkers(env: NodeJS.ProcessEnv): Workers {
+  const value = read(env, 'WORKERS') ?? '1'
+  const workers = parseWorkers(value)
+  if (workers === null)
+    throw new ConfigError(`WORKERS is "${value}"; set it to auto, or to a whole number from 1 to 64.`)
+  return workers
 }
 
 function readDatabaseUrl(env: NodeJS.ProcessEnv): string | null {

@@ -5,6 +5,7 @@ import t from 'tap'
 import { ConfigError, readConfig } from '../../../lib/config/config.ts'
 import { isLoopback, parseMailbox, parseSmtpUrl } from '../../../lib/config/mail-settings.ts'
 import { parseRedisUrl } from '../../../lib/config/redis-address.ts'
+import { workerCount } from '../../../lib/config/workers.ts'
 import { StartError } from '../../../lib/base/errors.ts'
 
 const KEY = 'k'.repeat(32)
@@ -30,6 +31,8 @@ t.test('an empty environment is a local sandbox', async (t) => {
     leases: 'on',
     metricsPort: null,
     nodeId: null,
+    workers: 1,
+    worker: null,
     publicUrl: null,
     consoleOrigins: [],
     webauthnRpId: null,
@@ -100,6 +103,19 @@ t.test('several nodes need a Redis, an address and a secret', async (t) => {
     metricsPort: 0,
     nodeId: 'node-1',
   })
+})
+
+t.test('several workers are nodes, and need what nodes need', async (t) => {
+  const node = { REDIS_URL: 'redis://a', DATABASE_URL: DATABASE, SECRETS_KEY: KEY, NODE_SECRET: KEY }
+  const shared = { ...node, NODE_URL: 'http://node.example:3000' }
+  t.equal(readConfig({ ...shared, WORKERS: '64' }).workers, 64)
+  t.equal(readConfig({ WORKERS: '1' }).workers, 1, 'one needs nothing')
+  const { workers } = readConfig({ ...shared, WORKERS: 'auto' })
+  t.strictSame(
+    [workerCount(workers, 8), workerCount(workers, 96), workerCount(workers, 0), workerCount(3, 8)],
+    [8, 64, 1, 3],
+  )
+  t.throws(() => readConfig({ ...node, WORKERS: '2' }), { message: /^NODE_URL is required/ })
 })
 
 t.test('the address of a Redis says its kind, its hosts and its credentials', async (t) => {
@@ -232,6 +248,14 @@ const wrong: readonly (readonly [string, NodeJS.ProcessEnv])[] = [
   ['LEASES', { LEASES: 'maybe' }],
   ['METRICS_PORT', { METRICS_PORT: '65536' }],
   ['NODE_ID', { NODE_ID: 'a b' }],
+  ...['0', '65', '-1', '2.5', 'all', '1e1'].map((count): [string, NodeJS.ProcessEnv] => [
+    'WORKERS',
+    { WORKERS: count },
+  ]),
+  ...['2', 'auto'].map((count): [string, NodeJS.ProcessEnv] => [
+    'REDIS_URL',
+    { WORKERS: count, DATABASE_URL: DATABASE },
+  ]),
   ['NODE_ID', { NODE_ID: 'n'.repeat(65) }],
 ]
 
