@@ -10,11 +10,13 @@ import { NO_REQUEST } from '../../lib/balances/decision.ts'
 import { CLOSABLE_STATUSES, closingProblem } from '../../lib/balances/closing.ts'
 import { dateIn, type Clock } from '../../lib/base/clock.ts'
 import { orderNumber, type IdSource } from '../../lib/base/ids.ts'
+import { moneyProblem } from '../../lib/customers/money-access.ts'
 import { createTransfer } from '../../lib/transfers/transfer.ts'
 import { ProblemError, refuse, type FieldErrorCode, refuseNotFound, refuseTransition } from '../../lib/base/problems.ts'
 import { writeEffects } from '../../storage/sections/write-effects.ts'
 import { lockSiblings, setDefault, type BalanceRecord } from '../../storage/balances/balance-changes.ts'
 import { currencyOfBalance, postedOfBalance } from '../../storage/balances/balance-lookups.ts'
+import { payingBalance } from '../../storage/balances/staff-holds.ts'
 import { openSubBalances, underWayOf } from '../../storage/balances/balance-ties.ts'
 import type { OrderNumbers } from '../../storage/payments/order-numbers.ts'
 import { loadBalances } from '../../storage/balances/balance-states.ts'
@@ -136,6 +138,10 @@ async function tryToClose(
   const ties = { subBalances: await openSubBalances(client, balance.id), underWay: await underWayOf(client, balance) }
   const problem = closingProblem(balance, ties, target !== null)
   if (problem !== null) throw new ProblemError(problem)
+  // The door has asked for the customer's standing too; under the lock the answer holds until the end.
+  const paying = (await payingBalance(client, balance.id)) ?? refuseNotFound()
+  const barred = moneyProblem(paying, 'move')
+  if (barred !== null) throw new ProblemError(barred)
   if (balance.posted > 0n && balance.posted !== attempt.rest.amount) throw new RestChanged()
   if (attempt.rest.held)
     refuseTransition(
@@ -234,6 +240,7 @@ async function sweep(
     },
     now,
   )
+  if (reply.kind === 'refused') throw new ProblemError(reply.problem)
   if (reply.kind !== 'transfer_created' || effects === null)
     throw new Error(`The remaining amount of the balance ${balance.id} could not be moved.`)
   await writeEffects({ client, now }, effects, { balanceId: balance.id, version: state.version })

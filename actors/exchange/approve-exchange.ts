@@ -31,8 +31,10 @@ import type { ApprovalTx, Ending } from '../../storage/approvals/approvals.ts'
 import type { ExchangeFactsCache } from '../../storage/exchange/exchange-facts.ts'
 import { readExchange } from '../../storage/exchange/exchanges.ts'
 import type { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
+import type { Problem } from '../../lib/base/problems.ts'
 import { payingProblem } from '../../lib/balances/staff-hold.ts'
-import { payingBalance } from '../../storage/balances/staff-holds.ts'
+import type { MoneyUse } from '../../lib/customers/money-access.ts'
+import { lockPaying, payingBalance } from '../../storage/balances/staff-holds.ts'
 import { takeAvailable } from '../../storage/balances/balance-funds.ts'
 import type { ApprovalSubject, SubjectOutcome } from '../approvals/approval-subject.ts'
 import type { FxPartner } from '../providers/fx.ts'
@@ -66,10 +68,8 @@ export function exchangeSubject(options: ExchangeSubjectOptions): ApprovalSubjec
   return {
     async blocked({ client }, { subjectId }, decision) {
       if (decision === 'rejected') return null
-      const exchange = await readExchange(client, subjectId)
-      return exchange === null
-        ? null
-        : payingProblem(await payingBalance(client, exchange.exchange.sellBalanceId), 'move')
+      const found = await readExchange(client, subjectId)
+      return found === null ? null : await sellingProblem(client, found.exchange, 'move')
     },
     async ended(tx, approval, ending): Promise<SubjectOutcome> {
       const state = await readExchange(tx.client, approval.subjectId)
@@ -87,6 +87,19 @@ export function exchangeSubject(options: ExchangeSubjectOptions): ApprovalSubjec
       return { effects }
     },
   }
+}
+
+/**
+ * Returns the problem of an approval that would carry out the exchange; null when it may be approved. Its balances stay
+ * locked, so what holds here holds where the exchange is carried out.
+ */
+export async function sellingProblem(
+  client: ApprovalTx['client'],
+  { sellBalanceId, buyBalanceId }: Pick<ExchangeRecord, 'sellBalanceId' | 'buyBalanceId'>,
+  use: MoneyUse,
+): Promise<Problem | null> {
+  const locked = await lockPaying(client, [sellBalanceId, buyBalanceId])
+  return payingProblem(locked.get(sellBalanceId) ?? null, use)
 }
 
 /** Decides what happens to the payment that the exchange buys for, when the approval ends. */

@@ -15,7 +15,7 @@ import { readExchange } from '../../storage/exchange/exchanges.ts'
 import { readReviewed } from '../../storage/recipients/recipient-cache.ts'
 import { readPayment, readPaymentDetails } from '../../storage/payments/payment-states.ts'
 import type { ApprovalSubject, SubjectOutcome } from '../approvals/approval-subject.ts'
-import { carryOut, type ExchangeSubjectOptions } from '../exchange/approve-exchange.ts'
+import { carryOut, sellingProblem, type ExchangeSubjectOptions } from '../exchange/approve-exchange.ts'
 import type { PaymentQueue } from './payment-queue.ts'
 
 /** The recipient as an approval of a payment keeps it, to notice a change of the recipient. */
@@ -60,7 +60,11 @@ export function paymentSubject({
     async blocked({ client }, { subjectId }, decision) {
       if (decision === 'rejected') return null
       const payment = await readPayment(client, subjectId)
-      return payment === null ? null : payingProblem(await payingBalance(client, payment.payingBalanceId), 'pay')
+      if (payment === null) return null
+      // The exchange is carried out with the approval; without one the payment meets a measure again in the queue.
+      const exchange = payment.conversion && (await readExchange(client, payment.conversion.exchangeId, true))
+      const barred = exchange ? await sellingProblem(client, exchange.exchange, 'pay') : null
+      return barred ?? payingProblem(await payingBalance(client, payment.payingBalanceId), 'pay')
     },
     async changed({ client }, { payload }) {
       const { recipientId, recipientDigest } = JSON.parse(payload as string) as Payload

@@ -90,6 +90,23 @@ export async function payingBalance(client: TransactionClient, id: string): Prom
   return rows[0] ?? null
 }
 
+/**
+ * Locks balances whose money moves in this transaction, in the order in which commits lock them, and reads what may stop
+ * them: a freeze or a measure of the same moment has either ended before or waits for the transaction.
+ */
+export async function lockPaying(
+  client: TransactionClient,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, PayingBalance>> {
+  const { rows } = await client.query<PayingBalance & { readonly id: string }>({
+    name: 'lock_paying',
+    values: [ids],
+    text: `select id, status, customer_status as "customerStatus", customer_measure as "customerMeasure" from balance
+      where id = any($1::uuid[]) order by id for update`,
+  })
+  return new Map(rows.map(({ id, ...paying }) => [id, paying]))
+}
+
 /** Reads one of the balances that stop a bulk payment which waits for approval; null when there is none. */
 export async function stoppedPayer(client: TransactionClient, bulkPaymentId: string): Promise<PayingBalance | null> {
   const { rows } = await client.query<PayingBalance>({
