@@ -277,6 +277,8 @@ const FAILURES: Readonly<Record<string, RowFailure>> = {
   'insufficient-funds': 'insufficient_funds',
   'limit-exceeded': 'limit_exceeded',
   'recipient-not-approved': 'recipient_not_approved',
+  'customer-restricted': 'customer_restricted',
+  'customer-not-active': 'customer_not_active',
 }
 
 function refused(rowNumber: number, { slug, code, detail = '', errors }: RecordedProblem): RowEnd {

@@ -1,7 +1,7 @@
 /**
- * Challenges: the methods that they take, and the answers to them. Wrong answers are counted one by one under the
- * challenge's lock, so that parallel guessing gains nothing. They are limited over all challenges of a person, so that
- * requesting new challenges gains nothing either.
+ * Challenges: the methods that they take, and the answers to them. Wrong answers are limited for each challenge and over
+ * all challenges of a person. Answers of one person are taken one after the other, under the lock of the person, so that
+ * neither parallel guessing nor further challenges gain anything.
  */
 import { type FieldError, refuseField } from '../../lib/base/problems.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
@@ -26,6 +26,7 @@ import {
   type ChallengeAction,
   type ChallengeRecord,
 } from '../../storage/identity/identity-sessions.ts'
+import { lockPerson } from '../../storage/identity/identity-people.ts'
 import { usableFactors } from '../../storage/identity/mfa-factors.ts'
 import type { ChangeTransaction } from '../commands/changes.ts'
 import type { IdentityDeps } from './identity-deps.ts'
@@ -53,13 +54,14 @@ export type AnswerOutcome =
   | { readonly kind: 'wrong' | 'locked'; readonly fault: FieldError }
   | { readonly kind: ClosedChallenge }
 
-/** Locks a challenge of the session that still takes an answer. `action` tells which challenges are accepted. */
+/** Locks the person, and a challenge of the session that still takes an answer. `action` tells which challenges are accepted. */
 export async function openChallenge(
   { client, now }: ChangeTransaction,
   { session }: Caller<'self'>,
   challengeId: string,
   action: (action: ChallengeAction) => boolean,
 ): Promise<ChallengeRecord | ClosedChallenge> {
+  await lockPerson(client, session.userId)
   const challenge = await lockChallenge(client, session.id, challengeId)
   if (challenge === null || !action(challenge.action)) return 'absent'
   if (challenge.verifiedAt !== null) return 'used'

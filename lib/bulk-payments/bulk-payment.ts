@@ -23,6 +23,8 @@ export const ROW_FAILURES = [
   'insufficient_funds',
   'limit_exceeded',
   'recipient_not_approved',
+  'customer_restricted',
+  'customer_not_active',
   'internal_error',
 ] as const
 export type RowFailure = (typeof ROW_FAILURES)[number]

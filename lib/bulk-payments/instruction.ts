@@ -19,6 +19,8 @@ export type RowProblemCode =
   | 'limit_exceeded'
   | 'rail_unavailable'
   | 'verification_mismatch'
+  | 'customer_restricted'
+  | 'customer_not_active'
   | 'not_payable'
 
 export interface RowFault {

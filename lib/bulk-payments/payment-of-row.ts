@@ -111,6 +111,8 @@ const CODE_OF_PROBLEM: Readonly<Record<string, { readonly column: string; readon
   'limit-exceeded': { column: 'amount', code: 'limit_exceeded' },
   'rail-unavailable': { column: 'rail', code: 'rail_unavailable' },
   'verification-mismatch': { column: 'recipient_name', code: 'verification_mismatch' },
+  'customer-restricted': { column: '', code: 'customer_restricted' },
+  'customer-not-active': { column: '', code: 'customer_not_active' },
 }
 
 /** Converts an issue of a payment to a fault of the row. Codes of field errors stay as they are. */

@@ -60,6 +60,8 @@ const OF_FAILURES: Readonly<Partial<Record<RowFailure, FailureCode>>> = {
   insufficient_funds: 'insufficient_funds',
   limit_exceeded: 'amount_limit_exceeded',
   recipient_not_approved: 'account_not_eligible',
+  customer_restricted: 'declined',
+  customer_not_active: 'declined',
   internal_error: 'technical_error',
 }
 

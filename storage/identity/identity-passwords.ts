@@ -2,6 +2,7 @@
 import { timestamp } from '../../lib/base/clock.ts'
 import type { Database } from '../db/database.ts'
 import type { TransactionClient } from '../db/transaction.ts'
+import { lockPerson } from './identity-people.ts'
 
 /** Sets a user's password. */
 export async function setPassword(
@@ -42,11 +43,7 @@ export async function insertReset(
   },
 ): Promise<boolean> {
   // The lock makes concurrent requests count one after the other.
-  await client.query({
-    name: 'lock_person',
-    text: 'select from platform_user where id = $1 for update',
-    values: [reset.userId],
-  })
+  await lockPerson(client, reset.userId)
   await client.query({
     name: 'clear_resets',
     text: 'delete from password_reset where expires_at < $1',

@@ -87,6 +87,15 @@ export interface Profile {
   readonly locale: string
 }
 
+/** Locks a person until the transaction ends, so that what is counted for the person is counted one after the other. */
+export async function lockPerson(client: pg.ClientBase, userId: string): Promise<void> {
+  await client.query({
+    name: 'lock_person',
+    text: 'select from platform_user where id = $1 for no key update',
+    values: [userId],
+  })
+}
+
 /** Locks a user's profile until the transaction ends, with its version; null when the user does not exist. */
 export async function lockProfile(
   client: pg.ClientBase,

@@ -256,6 +256,11 @@ t.test('what passed the door before a measure is refused by the balance that pay
   t.match(
     (await rowsOf(client, file)).map(({ errors }) => errors.map(({ message }) => message)),
     rows.map(() => [/cannot do this at present/]),
+    'its message',
+  )
+  t.strictSame(
+    (await rowsOf(client, file)).map(({ failureCode, errors }) => [failureCode, errors.map(({ code }) => code)]),
+    rows.map(() => ['customer_restricted', ['customer_restricted']]),
     'the rows of a run',
   )
   await copy(null)

@@ -184,6 +184,22 @@ t.test('a challenge shows what it is about, and knows its subjects', async (t) =
   })
 })
 
+t.test('wrong codes of a person are counted over challenges that are answered at once, on every node', async (t) => {
+  await using world = await createWorld({ nodes: 2 })
+  const owner = await world.person('owner').signIn()
+  const challenges: string[] = []
+  for (let nth = 0; nth < 24; nth++) {
+    const asked = await owner.post<{ challengeId: string }>('/step-up/challenges', { action: 'settings.change' })
+    challenges.push(asked.body.challengeId)
+  }
+  const replies = await Promise.all(
+    challenges.map((id) => owner.post(`/step-up/challenges/${id}/verify`, { method: 'totp', code: owner.wrongCode() })),
+  )
+  t.equal(replies.filter(({ status }) => status === 422).length, 15, 'no more than the limit are looked at')
+  t.equal(replies.filter(({ problem }) => problem.code === 'challenge-locked').length, 9)
+  t.strictSame(await world.query('select sum(wrong_codes)::int as codes from challenge'), [{ codes: 15 }])
+})
+
 t.test('wrong codes are counted, and the fifth locks', async (t) => {
   await using world = await createWorld()
   const owner = await world.person('owner').signIn()
