@@ -124,6 +124,7 @@ const NOUNS: ReadonlySet<string> = new Set([
   'reconciliation',
   'sandbox',
   'scheduled-payments',
+  'staff',
   'statements',
   'transactions',
   'transfers',

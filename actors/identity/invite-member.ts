@@ -37,7 +37,7 @@ export async function invite(
   await changeMembers(deps, customerId, async (tx) => {
     const { client, now } = tx
     await checkDomain(client, customerId, email)
-    const taken = await invitationRows.addressTaken(client, customerId, emailKey(email), now)
+    const taken = await invitationRows.addressTaken(client, customerOf(by), emailKey(email), now)
     if (taken !== null)
       refuseField(
         '/email',
@@ -89,14 +89,14 @@ export async function resendInvitation(
   const { token, tokenSha256 } = newLink(deps.random)
   await changeMembers(deps, customerId, async (tx) => {
     const { client, now } = tx
-    const one = (await invitationRows.lockInvitation(client, customerId, id)) ?? refuseNotFound()
+    const one = (await invitationRows.lockInvitation(client, customerOf(by), id)) ?? refuseNotFound()
     if (one.status === 'accepted' || one.status === 'revoked')
       refuseTransition(`The invitation is ${one.status}.`, one.status, ['pending', 'expired'])
     if (one.role === 'owner') requireOwner(by)
     await checkDomain(client, customerId, one.email)
     if (
       one.status === 'expired' &&
-      (await invitationRows.addressTaken(client, customerId, emailKey(one.email), now)) !== null
+      (await invitationRows.addressTaken(client, customerOf(by), emailKey(one.email), now)) !== null
     )
       refuseTransition('The address has another invitation or is a member.', 'expired', ['pending', 'expired'])
     await invitationRows.renewInvitation(client, one, { tokenSha256, expiresAt: now + INVITATION_MS })
@@ -117,7 +117,7 @@ export async function revokeInvitation(deps: MemberDeps, by: Caller<'person'>, i
   const customerId = by.tenant.id
   await changeMembers(deps, customerId, async (tx) => {
     const { client, now } = tx
-    const one = (await invitationRows.lockInvitation(client, customerId, id)) ?? refuseNotFound()
+    const one = (await invitationRows.lockInvitation(client, customerOf(by), id)) ?? refuseNotFound()
     if (one.status === 'revoked') return
     if (one.status === 'accepted')
       refuseTransition('The invitation was accepted; remove the member instead.', 'accepted', [
@@ -134,6 +134,9 @@ export async function revokeInvitation(deps: MemberDeps, by: Caller<'person'>, i
     })
   })
 }
+
+/** The inviting tenant: the customer for which the person acts. */
+const customerOf = ({ tenant: { id } }: Caller<'person'>) => ({ level: 'customer', id }) as const
 
 async function checkDomain(client: TransactionClient, customerId: string, email: string): Promise<void> {
   const domains = (await readSetting(client, customerId, APPROVED_DOMAINS))?.value as

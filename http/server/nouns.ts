@@ -27,6 +27,7 @@ import { background, type Background, type Node } from '../../actors/runtime/nod
 import type { Task } from '../../actors/runtime/tasks.ts'
 import { createSandboxPartners } from '../../actors/sandbox/sandbox-partners.ts'
 import { createScheduleService } from '../../actors/scheduled-payments/schedule-service.ts'
+import { createStaffService } from '../../actors/staff/staff-service.ts'
 import { createStatementService } from '../../actors/statements/statement-service.ts'
 import { createTransactionService } from '../../actors/transactions/transaction-service.ts'
 import { createTransferService } from '../../actors/transfers/transfer-service.ts'
@@ -150,6 +151,7 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
     recipients,
     reconciliation,
     scheduledPayments,
+    staff: createStaffService(node),
     statements,
     transactions,
     transfers,

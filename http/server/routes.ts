@@ -54,6 +54,7 @@ import * as recipientReviews from '../recipients/recipient-reviews.ts'
 import * as recipients from '../recipients/recipients.ts'
 import * as scheduledPayments from '../scheduled-payments/scheduled-payments.ts'
 import * as sessions from '../identity/sessions.ts'
+import * as staff from '../staff/staff.ts'
 import * as staffHolds from '../balances/staff-holds.ts'
 import * as statements from '../statements/statements.ts'
 import * as stepUp from '../identity/step-up.ts'
@@ -75,6 +76,7 @@ export const routes: readonly Route[] = [
   ...operatorApiKeyRoutes,
   ...Object.values(operator),
   ...Object.values(branding),
+  ...Object.values(staff),
   ...Object.values(pricingTemplates),
   ...Object.values(connectionCalendars),
   listAuditEvents,

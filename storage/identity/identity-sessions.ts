@@ -114,6 +114,15 @@ export async function endSessions(
   return rowCount ?? 0
 }
 
+/** Closes the challenges of a user that still take an answer. */
+export async function closeChallenges(client: pg.ClientBase, userId: string, now: number): Promise<void> {
+  await client.query({
+    name: 'close_challenges',
+    text: 'update challenge set expires_at = $2 where user_id = $1 and verified_at is null and expires_at > $2::timestamptz',
+    values: [userId, timestamp(now)],
+  })
+}
+
 /** Whether a user has a session with this id, ended or not. */
 export async function hasSession(client: pg.ClientBase, userId: string, id: string): Promise<boolean> {
   const { rowCount } = await client.query({

@@ -90,17 +90,26 @@ export async function invitationByToken(
   return row === undefined ? null : invitationRecord(row)
 }
 
+/** Whose invitation it is. */
+type Inviting = Pick<InvitingTenant, 'level' | 'id'>
+
+/** SQL of the invitations of a tenant, `$1`. */
+const OF_TENANT: Readonly<Record<InvitingTenant['level'], string>> = {
+  customer: 'i.customer_id = $1',
+  operator: 'i.operator_id = $1 and i.customer_id is null',
+}
+
 export async function lockInvitation(
   client: TransactionClient,
-  customerId: string,
+  { level, id: tenantId }: Inviting,
   id: string,
 ): Promise<InvitationRecord | null> {
   const {
     rows: [row],
   } = await client.query<InvitationRow>({
-    name: 'lock_invitation',
-    text: `${INVITATION} where i.id = $2 and i.customer_id = $1 for update of i`,
-    values: [customerId, id],
+    name: `lock_invitation_of_${level}`,
+    text: `${INVITATION} where i.id = $2 and ${OF_TENANT[level]} for update of i`,
+    values: [tenantId, id],
   })
   return row === undefined ? null : invitationRecord(row)
 }
@@ -124,22 +133,22 @@ export async function ownerInvitations(
  */
 export async function addressTaken(
   client: TransactionClient,
-  customerId: string,
+  { level, id: tenantId }: Inviting,
   emailKey: string,
   now: number,
 ): Promise<'member' | 'invited' | null> {
   await client.query({
-    name: 'expire_invitations',
-    text: `update invitation set status = 'expired', version = version + 1 where customer_id = $1 and email_key = $2 and status = 'pending' and expires_at <= $3::timestamptz`,
-    values: [customerId, emailKey, timestamp(now)],
+    name: `expire_invitations_of_${level}`,
+    text: `update invitation i set status = 'expired', version = version + 1 where ${OF_TENANT[level]} and email_key = $2 and status = 'pending' and expires_at <= $3::timestamptz`,
+    values: [tenantId, emailKey, timestamp(now)],
   })
   const {
     rows: [row],
   } = await client.query<{ member: boolean; invited: boolean }>({
-    name: 'address_taken',
+    name: `address_taken_at_${level}`,
     text: `select exists (select from membership m join platform_user u on u.id = m.user_id where m.tenant_id = $1 and u.email_key = $2 and m.status <> 'removed') as member,
-      exists (select from invitation where customer_id = $1 and email_key = $2 and status = 'pending') as invited`,
-    values: [customerId, emailKey],
+      exists (select from invitation i where ${OF_TENANT[level]} and email_key = $2 and status = 'pending') as invited`,
+    values: [tenantId, emailKey],
   })
   return row!.member ? 'member' : row!.invited ? 'invited' : null
 }
@@ -183,14 +192,22 @@ type Locked = Pick<InvitationRecord, 'id' | 'tenant'>
 const rowsOf = (client: TransactionClient, { tenant: { level, id } }: Locked) =>
   entitiesOf(client, level === 'operator' ? { operatorId: id } : { customerId: id })
 
-/** Sets a new link for a locked invitation; the previous link becomes void. */
+/** Sets a new link for a locked invitation, and other terms; the previous link becomes void. */
 export async function renewInvitation(
   client: TransactionClient,
   locked: Locked,
-  { tokenSha256, expiresAt }: { readonly tokenSha256: string; readonly expiresAt: number },
+  {
+    tokenSha256,
+    ...terms
+  }: {
+    readonly tokenSha256: string
+    readonly expiresAt: number
+    readonly role?: Role
+    readonly name?: string | null
+  },
 ): Promise<void> {
   const rows = rowsOf(client, locked)
-  const change = { tokenSha256: Buffer.from(tokenSha256, 'hex'), status: 'pending', expiresAt }
+  const change = { ...terms, tokenSha256: Buffer.from(tokenSha256, 'hex'), status: 'pending' }
   Object.assign(await rows.get(Invitation, locked.id), change)
   await rows.save()
 }

@@ -49,7 +49,7 @@ const PEOPLE_LOCK = '0x666f6c6b'
 
 const MEMBERS = ['owner', 'approver', 'preparer'] as const
 /** Two-person rules need two staff members. */
-const STAFF = ['operator_admin', 'compliance', 'operations', 'treasury'] as const
+const STAFF = ['operator_admin', 'compliance', 'operations', 'treasury', 'support', 'integration'] as const
 
 interface Wanted {
   readonly person: SandboxPerson

@@ -79,14 +79,11 @@ const LATER: readonly Later[] = [
   },
   {
     area: 'customers, onboarding and staff',
-    reason: 'Operators cannot review customers yet, and have no people to invite or to impersonate them.',
+    reason: 'Operators cannot review customers yet, nor impersonate them.',
     operations: [
       '/customers/{customerId}/kyb',
       '/kyb-cases',
       '/simulations/kyc',
-      '/operator/branding',
-      '/operator/staff',
-      '/operator/staff-invitations',
       '/operator/statistics',
       '/impersonations',
       '/reports',
@@ -105,7 +102,6 @@ const LATER: readonly Later[] = [
       'KybPersonRole',
       'KybDocumentType',
       'ComplianceHoldKind transaction_monitoring is made by nothing',
-      ...['integration', 'operations', 'support', 'treasury'].map((role) => `StaffRole ${role} is made by nothing`),
     ],
     sandbox: ['onboarding'],
     settings: ['kyb.requireAllPersonsVerified'],
@@ -197,6 +193,11 @@ const DIFFERENT: readonly Difference[] = [
   },
   {
     section: 'operations',
+    what: ['get /operator/staff: list true, not false', 'get /operator/staff-invitations: list true, not false'],
+    reason: 'The staff of an operator are listed as the members of a customer are, by pages.',
+  },
+  {
+    section: 'operations',
     what: [
       'get /ledger/trial-balance: callers key, not staff',
       'get /ledger/trial-balance: permission treasury:read, not treasury.read',
@@ -263,6 +264,8 @@ const BEYOND: readonly Difference[] = [
       'getMfaFactor',
       'getOperatorApiKey',
       'getRecipientReview',
+      'getStaff',
+      'getStaffInvitation',
       'getStepUpChallenge',
       'getTeam',
     ],
@@ -275,7 +278,14 @@ const BEYOND: readonly Difference[] = [
   },
   {
     section: 'operations',
-    what: ['blockRecipient', 'unblockRecipient', 'resolveReconciliationBreak', 'verifyMfaFactor'],
+    what: [
+      'blockRecipient',
+      'unblockRecipient',
+      'resolveReconciliationBreak',
+      'revokeStaffInvitation',
+      'updateStaffInvitation',
+      'verifyMfaFactor',
+    ],
     reason: 'Moves that the contract has, for which it names no operation.',
   },
   {

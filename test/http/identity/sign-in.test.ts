@@ -159,7 +159,7 @@ t.test('five wrong codes lock the challenge; the right one comes too late', asyn
 t.test('the first start writes how its people sign in, and later starts find them', async (t) => {
   await using world = await createWorld()
   const before = world.service.sandbox
-  t.equal(before?.operator.staff.length, 4)
+  t.equal(before?.operator.staff.length, 6)
   t.match(before?.customer.members.owner, {
     email: 'owner@example.com',
     password: /.{20}/,

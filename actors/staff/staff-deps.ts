@@ -1,0 +1,12 @@
+/** The dependencies of the commands of staff. */
+import type { SecretBox } from '../../lib/security/secret-box.ts'
+import type { ChangeDeps } from '../commands/changes.ts'
+import type { StaffReads } from './staff.ts'
+
+export interface StaffDeps extends ChangeDeps {
+  readonly secrets: SecretBox
+  /** Returns random bytes of cryptographic quality. */
+  readonly random: (bytes: number) => Uint8Array
+  /** The reads that the commands answer with. */
+  readonly reads: StaffReads
+}
