@@ -281,7 +281,7 @@ t.test('a restricted customer that withdraws its closure is restricted as before
   t.match((await client.createPayment(paymentBody(balances.EUR, recipients.EUR, 100))).problem, RESTRICTED)
 })
 
-t.test('a customer that is closing is restricted and suspended as any other, and goes on closing after', async (t) => {
+t.test('a customer that is closing is restricted and suspended like any other, and goes on closing after', async (t) => {
   await using world = await createWorld({ nodes: 2 })
   const { staff, steer } = await staffOf(world)
   const { client, balances, recipients } = world.seeded
