@@ -68,7 +68,7 @@ async function mailOwner(
   link: { readonly email: string; readonly tenantName: string; readonly token: string },
 ): Promise<void> {
   const mail = invitationMail({ ...link, byName: by.principal.name })
-  await writeMail(tx, secrets, { ...mail, tenantId: customerId })
+  await writeMail(tx, secrets, { ...mail, tenantId: customerId, validUntil: tx.now + INVITATION_MS })
 }
 
 /**

@@ -94,10 +94,13 @@ export async function answerChallenge(
 ): Promise<AnswerOutcome> {
   const challenge = await openChallenge(tx, by, challengeId, action)
   if (typeof challenge === 'string') return { kind: challenge }
-  const methods = methodsFor(challenge.action, await usableFactors(through(tx.client), by.session.userId))
+  const methods = methodsFor(
+    challenge.action,
+    await usableFactors(through(tx.client), by.session.userId, { action: challenge.action, now: tx.now }),
+  )
   if (!methods.includes(answer.method))
     refuseField('/method', 'invalid_value', `This challenge takes ${methods.join(' or ')}.`)
-  const fault = await takeAnswer(tx, deps, by, challengeId, answer)
+  const fault = await takeAnswer(tx, deps, by, { id: challengeId, action: challenge.action }, answer)
   if (fault === null) {
     await noteVerified(tx.client, challengeId, answer.method, tx.now)
     return { kind: 'right', challenge }

@@ -68,12 +68,21 @@ export function createIdentityService(node: Node, { singleUse }: Pick<IdentityDe
     async loginChallenge({ id, userId }) {
       const challengeId = await signInChallenge(database, id)
       if (challengeId === null) return null
-      const offer = offerOf(deps, { id: challengeId, action: SIGN_IN }, await usableFactors(database, userId))
+      const offer = offerOf(
+        deps,
+        { id: challengeId, action: SIGN_IN },
+        await usableFactors(database, userId, { action: SIGN_IN, now: clock.now() }),
+      )
       return { challengeId, ...offer }
     },
     async findChallenge({ id: sessionId, userId }, tenantId, id) {
       const found = await findStepUpChallenge(database, { id, sessionId, tenantId })
-      return found === null ? null : { ...found, ...offerOf(deps, found, await usableFactors(database, userId)) }
+      return found === null
+        ? null
+        : {
+            ...found,
+            ...offerOf(deps, found, await usableFactors(database, userId, { action: found.action, now: clock.now() })),
+          }
     },
     hasProof: async (question) =>
       (await proofMethod(database, { ...question, since: clock.now() - STEP_UP_FRESH_MS })) !== null,

@@ -74,7 +74,7 @@ export async function invite(
     })
     const { tenant } = (await invitationRows.invitationByToken(client, tokenSha256)) ?? refuseNotFound()
     const mail = invitationMail({ email, tenantName: tenant.name, byName: by.session.name, token })
-    await writeMail(tx, deps.secrets, { ...mail, tenantId: customerId })
+    await writeMail(tx, deps.secrets, { ...mail, tenantId: customerId, validUntil: now + INVITATION_MS })
   })
   return await found(deps.reads.getInvitation(customerId, id))
 }
@@ -107,7 +107,7 @@ export async function resendInvitation(
       after: { email: one.email },
     })
     const mail = invitationMail({ email: one.email, tenantName: one.tenant.name, byName: by.session.name, token })
-    await writeMail(tx, deps.secrets, { ...mail, tenantId: customerId })
+    await writeMail(tx, deps.secrets, { ...mail, tenantId: customerId, validUntil: now + INVITATION_MS })
   })
   return await found(deps.reads.getInvitation(customerId, id))
 }

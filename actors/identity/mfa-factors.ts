@@ -4,7 +4,7 @@ import { type FieldError, refuse, refuseField, refuseTransition } from '../../li
 import { isCurrent, etagOf, refuseChanged } from '../../lib/commands/etag.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
-import { CHALLENGE_MS } from '../../lib/identity/step-up.ts'
+import { CHALLENGE_MS, STEP_UP_FRESH_MS } from '../../lib/identity/step-up.ts'
 import { RECOVERY_CODES, readRecoveryCode, recoveryCodeHash, recoveryCodes } from '../../lib/identity/recovery-codes.ts'
 import { confirmingAttestation, confirmingCode, type FactorConfirm } from '../../lib/identity/step-up-schema.ts'
 import { totpSecret, totpUri } from '../../lib/identity/totp.ts'
@@ -25,15 +25,19 @@ import {
   insertChallenge,
   noteVerified,
   noteWrongCode,
+  proofMethod,
   REGISTRATION,
   registrationChallenge,
+  voidProofs,
 } from '../../storage/identity/identity-sessions.ts'
 import {
   confirmCredential,
   deleteFactor,
   type FactorRecord,
+  holdFactor,
   insertFactor,
   lockFactors,
+  recoveredFactorWait,
   renameFactor,
 } from '../../storage/identity/mfa-factors.ts'
 import { countRecoveryCodes, replaceRecoveryCodes } from '../../storage/identity/recovery-codes.ts'
@@ -70,7 +74,8 @@ export async function addFactor(
       })
     }
     const sealed = secret === null ? null : secrets.seal(secret, factorContext(id))
-    await insertFactor(client, { id, userId, kind, name, secret: sealed, now })
+    const waitsUntil = await waitOf(tx, by, factors)
+    await insertFactor(client, { id, userId, kind, name, secret: sealed, waitsUntil, now })
     await recordPersonalChange(tx, auditPerson(by), {
       action: 'mfa_factor.created',
       object: { type: 'mfa_factor', id },
@@ -84,6 +89,7 @@ export async function addFactor(
       status: 'pending',
       createdAt: timestamp(now),
       lastUsedAt: null,
+      waitsUntil: waitsUntil === null ? null : timestamp(waitsUntil),
       secret,
       otpauthUri: secret === null ? null : totpUri(secret, email),
       publicKey: kind === 'webauthn' ? await beginRegistration(tx, deps, by, id, factors) : null,
@@ -125,18 +131,21 @@ export async function confirmFactor(
 ): Promise<MfaFactor> {
   const { userId } = by.session
   const fault = await runChange(deps, async (tx) => {
-    const factor = ownFactor(await lockFactors(tx.client, userId), factorId)
+    const factors = await lockFactors(tx.client, userId)
+    const factor = ownFactor(factors, factorId)
     if (factor.status === 'active') refuseTransition('The second factor is confirmed already.', 'active', ['pending'])
     const found =
       factor.kind === 'totp'
         ? await confirmApp(tx, deps, by, factorId, confirmingCode(body))
         : await confirmAuthenticator(tx, deps, by, factorId, confirmingAttestation(body))
     if (found !== null) return found
+    const waitsUntil = await waitOf(tx, by, factors)
+    await holdFactor(tx.client, factorId, waitsUntil)
     await recordPersonalChange(tx, auditPerson(by), {
       action: 'mfa_factor.confirmed',
       object: { type: 'mfa_factor', id: factorId },
       before: { status: 'pending' },
-      after: { status: 'active' },
+      after: { status: 'active', waitsUntil: waitsUntil === null ? null : timestamp(waitsUntil) },
     })
     await alertOfChange(tx, deps, by, `The second factor "${factor.name}" was added`, factorId)
     return null
@@ -148,6 +157,29 @@ export async function confirmFactor(
   return (await readFactor(deps.database, userId, factorId)).view
 }
 
+/**
+ * Returns until when a new factor proves no more than a recovery code, epoch milliseconds: when it was added with one, it
+ * waits for the time that the operators set, and as long as a factor does that waits already. Null: it does not wait.
+ */
+async function waitOf(
+  { client, now }: ChangeTransaction,
+  { session }: Caller<'self'>,
+  factors: readonly FactorRecord[],
+): Promise<number | null> {
+  const proof = await proofMethod(through(client), {
+    sessionId: session.id,
+    action: 'settings.change',
+    since: now - STEP_UP_FRESH_MS,
+    tenantId: null,
+    subjectId: null,
+    bound: false,
+  })
+  const isRecovered = session.mfaMethod === 'recovery_code' || proof === 'recovery_code'
+  const own = isRecovered ? now + (await recoveredFactorWait(client, session.userId)) : now
+  const until = factors.reduce((latest, { waitsUntil }) => Math.max(latest, waitsUntil ?? 0), own)
+  return until > now ? until : null
+}
+
 async function confirmApp(
   { client, now }: ChangeTransaction,
   deps: IdentityDeps,
@@ -155,7 +187,8 @@ async function confirmApp(
   factorId: string,
   code: string,
 ): Promise<FieldError | null> {
-  if (await takeCode(client, deps, { userId: session.userId, code, now, pending: factorId })) return null
+  if (await takeCode(client, deps, { userId: session.userId, code, now, pending: factorId, action: REGISTRATION }))
+    return null
   return { field: '/code', code: 'invalid_value', message: 'The code is wrong.' }
 }
 
@@ -218,6 +251,8 @@ export async function removeFactor(deps: IdentityDeps, by: Caller<'self'>, facto
       refuseTransition('The last second factor cannot be removed; add another one first.', 'last_factor', [])
     }
     await deleteFactor(tx.client, factorId)
+    // What the factor has proven would be the way to add another that does not wait.
+    if (factor.waitsUntil !== null && factor.waitsUntil > tx.now) await voidProofs(tx.client, userId)
     await recordPersonalChange(tx, auditPerson(by), {
       action: 'mfa_factor.deleted',
       object: { type: 'mfa_factor', id: factorId },

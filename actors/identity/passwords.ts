@@ -72,7 +72,11 @@ export function createPasswordCommands(identity: IdentityDeps): {
   return {
     commands: {
       changePassword: (by, body) => changePassword(deps, by, body),
-      requestPasswordReset: (email) => background.begin(() => mailResetLink(deps, email), 'a password reset'),
+      requestPasswordReset: (email) => {
+        // The hour of the link counts from the request, however long the work and the mail take.
+        const askedAt = deps.clock.now()
+        background.begin(() => mailResetLink(deps, email, askedAt), 'a password reset')
+      },
       completePasswordReset: (token, password, from) => completePasswordReset(deps, token, password, from),
     },
     settled: () => background.settled(),
@@ -106,22 +110,27 @@ async function changePassword(
 }
 
 /** Mails a link for a new password when the address has an account. */
-async function mailResetLink({ database, clock, ids, secrets, random }: PasswordDeps, email: string): Promise<void> {
+async function mailResetLink(
+  { database, ids, secrets, random }: PasswordDeps,
+  email: string,
+  now: number,
+): Promise<void> {
   const person = await findCredentials(database, emailKey(email))
   if (person === null || person.status !== 'active') return
-  const now = clock.now()
+  const expiresAt = now + PASSWORD_RESET_MS
   const token = Buffer.from(random(RESET_TOKEN_BYTES)).toString('base64url')
   await inTransaction(database, async (client) => {
     const made = await insertReset(client, {
       tokenSha256: hash('sha256', token, 'hex'),
       userId: person.userId,
       now,
-      expiresAt: now + PASSWORD_RESET_MS,
+      expiresAt,
       resetsMax: RESETS_MAX,
     })
     if (!made) return
     await writeMail({ client, ids, now }, secrets, {
       tenantId: await tenantOfUser(client, person.userId),
+      validUntil: expiresAt,
       to: person.email,
       subject: 'Choose a new password',
       text: [

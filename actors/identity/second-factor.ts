@@ -6,11 +6,13 @@ import type { FieldError } from '../../lib/base/problems.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
 import { recoveryCodeHash } from '../../lib/identity/recovery-codes.ts'
 import type { SecondFactorAnswer } from '../../lib/identity/step-up-schema.ts'
+import { takesRecovered } from '../../lib/identity/step-up.ts'
 import { totpStep } from '../../lib/identity/totp.ts'
 import { type Ceremony, verifyAssertion, webauthnChallenge, type WebAuthnFault } from '../../lib/identity/webauthn.ts'
 import type { WebAuthnAssertion } from '../../lib/identity/webauthn-schema.ts'
 import { through, type TransactionClient } from '../../storage/db/transaction.ts'
-import { lockFactors, useCredential, useFactor } from '../../storage/identity/mfa-factors.ts'
+import type { ChallengeAction } from '../../storage/identity/identity-sessions.ts'
+import { type FactorRecord, lockFactors, useCredential, useFactor } from '../../storage/identity/mfa-factors.ts'
 import { countRecoveryCodes, useRecoveryCode } from '../../storage/identity/recovery-codes.ts'
 import { recordPersonalChange, type ChangeTransaction } from '../commands/changes.ts'
 import { auditPerson } from '../commands/trail.ts'
@@ -38,26 +40,41 @@ export function ceremonyOf(
   return { relyingParty: relyingParty(), challenge: webauthnChallenge(secrets, challengeId) }
 }
 
+/** The challenge that is answered. */
+export interface AnsweredChallenge {
+  readonly id: string
+  readonly action: ChallengeAction
+}
+
 /** Takes the answer to a challenge. @returns what is wrong with it; null when it is taken */
 export async function takeAnswer(
   tx: ChangeTransaction,
   deps: IdentityDeps,
   by: Caller<'self'>,
-  challengeId: string,
+  challenge: AnsweredChallenge,
   answer: SecondFactorAnswer,
 ): Promise<FieldError | null> {
   const { userId } = by.session
   switch (answer.method) {
     case 'totp':
-      return (await takeCode(tx.client, deps, { userId, code: answer.code, now: tx.now })) ? null : WRONG_CODE
+      return (await takeCode(tx.client, deps, { userId, code: answer.code, now: tx.now, action: challenge.action }))
+        ? null
+        : WRONG_CODE
     case 'recovery_code':
       return await takeRecoveryCode(tx, deps, by, answer.code)
     case 'webauthn':
-      return await takeAssertion(tx, deps, by, challengeId, answer.assertion)
+      return await takeAssertion(tx, deps, by, challenge, answer.assertion)
   }
 }
 
-/** Checks a code against a person's factors and uses it up. `pending` limits the check to that unconfirmed factor. */
+/** Whether a factor proves the action now: one that waits proves what a recovery code proves. */
+const proves = ({ waitsUntil }: FactorRecord, action: string, now: number): boolean =>
+  waitsUntil === null || now >= waitsUntil || takesRecovered(action)
+
+/**
+ * Checks a code against the factors of a person that prove the action, and uses it up. `pending` limits the check to that
+ * unconfirmed factor.
+ */
 export async function takeCode(
   client: TransactionClient,
   { secrets, singleUse }: Pick<IdentityDeps, 'secrets' | 'singleUse'>,
@@ -65,12 +82,20 @@ export async function takeCode(
     userId,
     code,
     now,
+    action,
     pending = null,
-  }: { readonly userId: string; readonly code: string; readonly now: number; readonly pending?: string | null },
+  }: {
+    readonly userId: string
+    readonly code: string
+    readonly now: number
+    readonly action: ChallengeAction
+    readonly pending?: string | null
+  },
 ): Promise<boolean> {
   for (const factor of await lockFactors(client, userId)) {
     if (factor.kind !== 'totp') continue
     if (pending === null ? factor.status !== 'active' : factor.id !== pending) continue
+    if (!proves(factor, action, now)) continue
     const secret = secrets.open(factor.secret, factorContext(factor.id))
     if (secret === null) throw new Error(`The second factor ${factor.id} was sealed under another SECRETS_KEY.`)
     const step = totpStep(secret, code, now)
@@ -118,13 +143,15 @@ async function takeAssertion(
   tx: ChangeTransaction,
   deps: IdentityDeps,
   by: Caller<'self'>,
-  challengeId: string,
+  { id: challengeId, action }: AnsweredChallenge,
   assertion: WebAuthnAssertion,
 ): Promise<FieldError | null> {
   const { userId } = by.session
   const factors = await lockFactors(tx.client, userId)
-  for (const { id, name, ...factor } of factors) {
+  for (const factor of factors) {
     if (factor.kind !== 'webauthn' || factor.credential?.id !== assertion.id) continue
+    if (!proves(factor, action, tx.now)) continue
+    const { id, name } = factor
     const checked = await verifyAssertion(assertion, ceremonyOf(deps, challengeId), factor.credential, userId)
     if ('fault' in checked) return bodyFault('assertion', checked.fault)
     if (!checked.isRegress) {

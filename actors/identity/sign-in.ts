@@ -47,7 +47,7 @@ export async function signIn(
   const challengeId = ids.next()
   const expiresAt = now + SESSION_ABSOLUTE_MS
   return await inTransaction(database, async (client) => {
-    const usable = await usableFactors(through(client), person.userId)
+    const usable = await usableFactors(through(client), person.userId, { action: SIGN_IN, now })
     const owed = usable.totp || usable.credentials.length > 0
     await insertSession(client, {
       id: sessionId,

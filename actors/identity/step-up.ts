@@ -34,7 +34,18 @@ export function createStepUpCommands(
       }
       const offer = await runChange(deps, async ({ client, now }) => {
         const id = ids.next()
-        const offered = offerOf(deps, { id, action }, await usableFactors(through(client), session.userId))
+        const offered = offerOf(
+          deps,
+          { id, action },
+          await usableFactors(through(client), session.userId, { action, now }),
+        )
+        if (offered.methods.length === 0)
+          refuseTransition(
+            'The second factor was added with a recovery code, and proves this action when its wait is over: ' +
+              'GET /v1/users/me/mfa-factors.',
+            'factor_waits',
+            [],
+          )
         if (method !== undefined && !offered.methods.includes(method))
           refuseField('/method', 'invalid_value', `This action takes ${offered.methods.join(' or ')}.`)
         const expiresAt = now + CHALLENGE_MS

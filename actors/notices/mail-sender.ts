@@ -33,6 +33,7 @@ const NOTE_MS = 1_000
 const ALARM_MS = MINUTE_MS
 
 const SEALED = 'The text of the mail was sealed under another SECRETS_KEY.'
+const EXPIRED = 'The link in the mail has ended before the mail could be sent.'
 /** Kept as the answer of an attempt that the stop of its node has ended. */
 const STOPPED = 'The node that sent it has stopped.'
 
@@ -56,7 +57,7 @@ class MailTakenElsewhere extends Error {
 
 export class MailSender {
   readonly #options: MailSenderOptions
-  readonly counters = { sent: 0, bounced: 0, failures: 0, repeated: 0 }
+  readonly counters = { sent: 0, bounced: 0, expired: 0, failures: 0, repeated: 0 }
   #alarmAt = Number.NEGATIVE_INFINITY
 
   constructor(options: MailSenderOptions) {
@@ -84,9 +85,10 @@ export class MailSender {
   }
 
   async #send(id: string, signal: AbortSignal): Promise<void> {
-    const { database, ids, secrets } = this.#options
+    const { database, clock, ids, secrets } = this.#options
     const mail = await rows.takeMail(database, secrets, { id, lease: ids.next() })
     if (mail === null) return
+    if (mail.validUntil !== null && clock.now() >= mail.validUntil) return await this.#end(mail, 'expired', EXPIRED)
     if (mail.text === null) return await this.#end(mail, 'bounced', SEALED)
     let reply: string
     try {
@@ -125,7 +127,8 @@ export class MailSender {
       return await this.#end(mail, 'bounced', next.reply)
     }
     this.counters.failures += 1
-    await rows.deferMail(database, mail, { ...next, failures, refused })
+    const dueAt = Math.min(next.dueAt, mail.validUntil ?? Number.POSITIVE_INFINITY)
+    await rows.deferMail(database, mail, { ...next, dueAt, failures, refused })
     const ageMs = now - mail.writtenAt
     const details = { mail: mail.id, failures, ageMs, reply: next.reply }
     if (ageMs < MAIL_LATE_MS || now - this.#alarmAt < ALARM_MS) {
@@ -137,7 +140,7 @@ export class MailSender {
   }
 
   /** Notes the end of a mail. @throws database errors when Postgres stays away */
-  async #end(mail: rows.TakenMail, status: 'sent' | 'bounced', reply: string): Promise<void> {
+  async #end(mail: rows.TakenMail, status: 'sent' | 'bounced' | 'expired', reply: string): Promise<void> {
     const { database, clock } = this.#options
     this.counters[status] += 1
     for (let attempt = 1; ; attempt++) {

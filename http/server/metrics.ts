@@ -162,6 +162,11 @@ function measureMails({ gauge, counter }: ReturnType<typeof instrumentsOf>, mail
     () => mails.counters.bounced,
   )
   counter(
+    'vostro_mails_expired_total',
+    'Mails that were not sent before their link ended.',
+    () => mails.counters.expired,
+  )
+  counter(
     'vostro_mail_failures_total',
     'Attempts to send a mail that are repeated later.',
     () => mails.counters.failures,

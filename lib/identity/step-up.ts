@@ -36,7 +36,10 @@ const RECOVERABLE_ACTIONS: ReadonlySet<string> = new Set<StepUpAction | 'sign_in
   'api_key.revoke',
 ])
 
-/** The factors with which a person can prove themselves now. */
+/** Whether an action takes what came of a recovery code: the code, or a factor that still waits because of one. */
+export const takesRecovered = (action: string): boolean => RECOVERABLE_ACTIONS.has(action)
+
+/** The factors with which a person can prove themselves for an action now. */
 export interface UsableFactors {
   readonly totp: boolean
   /** The credentials of authenticators; ids in base64url. */

@@ -68,6 +68,11 @@ const factor = {
   status: Words('MfaFactorStatus', ['pending', 'active']),
   createdAt: Timestamp,
   lastUsedAt: Nullable(Timestamp),
+  waitsUntil: Nullable(Timestamp, {
+    description:
+      'Until then the factor signs in and opens the settings, and proves nothing with which money moves, because it was ' +
+      'added with a recovery code. Null: it proves everything.',
+  }),
 }
 export const MfaFactor = Type.Object(factor, { title: 'MfaFactor' })
 export type MfaFactor = Static<typeof MfaFactor>

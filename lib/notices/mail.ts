@@ -13,6 +13,8 @@ export interface Mail {
 export interface NewMail extends Mail {
   /** The customer or operator whose mail it is; null for a person who belongs to none. The operator's name is shown. */
   readonly tenantId: string | null
+  /** The end of a link in the text, epoch milliseconds: the mail is not sent after it. Absent: no link ends. */
+  readonly validUntil?: number
 }
 
 /** A mail as it is delivered. */

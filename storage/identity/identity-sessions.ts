@@ -259,6 +259,15 @@ export async function noteVerified(
   })
 }
 
+/** Voids what a user has proven in all sessions; the challenges stay answered, and their wrong codes counted. */
+export async function voidProofs(client: pg.ClientBase, userId: string): Promise<void> {
+  await client.query({
+    name: 'void_proofs',
+    text: `update challenge set verified_at = 'epoch' where user_id = $1 and verified_at is not null`,
+    values: [userId],
+  })
+}
+
 /** Finds the open challenge with which a session registers an authenticator; null when there is none. */
 export async function registrationChallenge(
   client: pg.ClientBase,

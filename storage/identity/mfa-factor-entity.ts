@@ -28,6 +28,7 @@ export const MfaFactor = defineEntity({
     transports: p.array().columnType('text[]').defaultRaw(`'{}'`),
     createdAt: instant().fieldName('created_at'),
     lastUsedAt: instant().fieldName('last_used_at').nullable(),
+    waitsUntil: instant().fieldName('waits_until').nullable(),
   },
   uniques: [{ name: 'mfa_factor_credential_unique', properties: ['credentialId'] }],
   indexes: [{ name: 'mfa_factor_user', properties: ['user', 'id'] }],

@@ -1,6 +1,6 @@
 /** Rows of second factors. Statements only; rules are elsewhere. */
-import { timestamp } from '../../lib/base/clock.ts'
-import type { UsableFactors } from '../../lib/identity/step-up.ts'
+import { HOUR_MS, timestamp } from '../../lib/base/clock.ts'
+import { takesRecovered, type UsableFactors } from '../../lib/identity/step-up.ts'
 import type { WebAuthnCredential } from '../../lib/identity/webauthn.ts'
 import type { Queries, TransactionClient } from '../db/transaction.ts'
 
@@ -11,6 +11,8 @@ export type FactorRecord = {
   readonly status: 'pending' | 'active'
   /** Counts the changes by the person, which are its name and its confirmation. */
   readonly version: bigint
+  /** Until then it proves no more than a recovery code, epoch milliseconds; null: it proves everything. */
+  readonly waitsUntil: number | null
 } & (
   | {
       readonly kind: 'totp'
@@ -30,6 +32,7 @@ interface FactorRow {
   readonly name: string
   readonly status: 'pending' | 'active'
   readonly version: string
+  readonly waits_ms: number | null
   readonly kind: 'totp' | 'webauthn'
   readonly secret: Buffer | null
   readonly last_step: string
@@ -43,15 +46,16 @@ interface FactorRow {
 export async function lockFactors(client: TransactionClient, userId: string): Promise<FactorRecord[]> {
   const { rows } = await client.query<FactorRow>({
     name: 'lock_factors',
-    text: `select id, name, status, version, kind, secret, last_step, credential_id, public_key, sign_count, transports
+    text: `select id, name, status, version, kind, secret, last_step, credential_id, public_key, sign_count, transports,
+        (extract(epoch from waits_until) * 1000)::float8 as waits_ms
       from mfa_factor where user_id = $1 order by id for update`,
     values: [userId],
   })
   return rows.map(factorOf)
 }
 
-function factorOf({ id, name, status, version, ...row }: FactorRow): FactorRecord {
-  const factor = { id, name, status, version: BigInt(version) }
+function factorOf({ id, name, status, version, waits_ms, ...row }: FactorRow): FactorRecord {
+  const factor = { id, name, status, version: BigInt(version), waitsUntil: waits_ms }
   if (row.kind === 'totp') {
     if (row.secret === null) throw new Error(`The second factor ${id} has no secret.`)
     return { ...factor, kind: row.kind, secret: row.secret, lastStep: Number(row.last_step) }
@@ -72,16 +76,26 @@ function factorOf({ id, name, status, version, ...row }: FactorRow): FactorRecor
   }
 }
 
-/** Reads the factors with which a user can prove themselves now. */
-export async function usableFactors(database: Queries, userId: string): Promise<UsableFactors> {
+/** The action for which a factor is asked, and the time, epoch milliseconds. */
+export interface FactorUse {
+  readonly action: string
+  readonly now: number
+}
+
+/** Reads the factors with which a user can prove themselves for an action now: those that wait only where that is allowed. */
+export async function usableFactors(
+  database: Queries,
+  userId: string,
+  { action, now }: FactorUse,
+): Promise<UsableFactors> {
   const [row] = await database.query<[boolean, { id: string; transports: string[] }[], number]>({
     name: 'usable_factors',
     text: `select coalesce(bool_or(kind = 'totp'), false),
         coalesce(json_agg(json_build_object('id', encode(credential_id, 'base64'), 'transports', transports) order by id)
           filter (where kind = 'webauthn'), '[]'),
         (select count(*)::int from recovery_code where user_id = $1 and used_at is null)
-      from mfa_factor where user_id = $1 and status = 'active'`,
-    values: [userId],
+      from mfa_factor where user_id = $1 and status = 'active' and ($2 or waits_until is null or waits_until <= $3::timestamptz)`,
+    values: [userId, takesRecovered(action), timestamp(now)],
   })
   const [totp, credentials, recoveryCodes] = row!
   return {
@@ -141,13 +155,22 @@ export async function insertFactor(
     readonly kind: 'totp' | 'webauthn'
     readonly name: string
     readonly secret: Uint8Array | null
+    readonly waitsUntil: number | null
     readonly now: number
   },
 ): Promise<void> {
   await client.query({
     name: 'insert_factor',
-    text: `insert into mfa_factor (id, user_id, kind, name, status, secret, created_at) values ($1, $2, $3, $4, 'pending', $5, $6)`,
-    values: [factor.id, factor.userId, factor.kind, factor.name, factor.secret, timestamp(factor.now)],
+    text: `insert into mfa_factor (id, user_id, kind, name, status, secret, created_at, waits_until) values ($1, $2, $3, $4, 'pending', $5, $6, $7)`,
+    values: [
+      factor.id,
+      factor.userId,
+      factor.kind,
+      factor.name,
+      factor.secret,
+      timestamp(factor.now),
+      factor.waitsUntil === null ? null : timestamp(factor.waitsUntil),
+    ],
   })
 }
 
@@ -157,6 +180,33 @@ export async function renameFactor(client: TransactionClient, factorId: string, 
     text: 'update mfa_factor set name = $2, version = version + 1 where id = $1',
     values: [factorId, name],
   })
+}
+
+/** Makes a factor wait: until then (epoch milliseconds) it proves no more than a recovery code. Null: it does not wait. */
+export async function holdFactor(
+  client: TransactionClient,
+  factorId: string,
+  waitsUntil: number | null,
+): Promise<void> {
+  await client.query({
+    name: 'hold_factor',
+    text: 'update mfa_factor set waits_until = $2 where id = $1',
+    values: [factorId, waitsUntil === null ? null : timestamp(waitsUntil)],
+  })
+}
+
+/**
+ * Reads how long a factor waits that a user adds with a recovery code, milliseconds: the longest of the operators whose
+ * tenants the user belongs to.
+ */
+export async function recoveredFactorWait(client: TransactionClient, userId: string): Promise<number> {
+  const { rows } = await client.query<{ hours: number }>({
+    name: 'recovered_factor_wait',
+    text: `select coalesce(max(o.recovered_factor_wait_hours), 0)::int as hours
+      from membership m join operator o on o.id = m.operator_id where m.user_id = $1 and m.status = 'active'`,
+    values: [userId],
+  })
+  return rows[0]!.hours * HOUR_MS
 }
 
 export async function deleteFactor(client: TransactionClient, factorId: string): Promise<void> {

@@ -35,7 +35,9 @@ export async function getUser(database: Queries, id: string) {
   }
 }
 
-const FACTOR = select(pick(from(MfaFactor, ''), ['id', 'kind', 'name', 'status', 'version', 'createdAt', 'lastUsedAt']))
+const FACTOR = select(
+  pick(from(MfaFactor, ''), ['id', 'kind', 'name', 'status', 'version', 'createdAt', 'lastUsedAt', 'waitsUntil']),
+)
 
 /** Lists a user's second factors with their versions, oldest first; never their secrets. */
 export async function listFactors(database: Queries, userId: string): Promise<Versioned<MfaFactorView>[]> {
@@ -45,13 +47,14 @@ export async function listFactors(database: Queries, userId: string): Promise<Ve
     values: [userId],
   })
   return rows.map((row) => {
-    const { createdAt, lastUsedAt, version, ...factor } = FACTOR.read(row)
+    const { createdAt, lastUsedAt, waitsUntil, version, ...factor } = FACTOR.read(row)
     return {
       version: BigInt(version),
       view: {
         ...factor,
         createdAt: timestamp(createdAt),
         lastUsedAt: lastUsedAt === null ? null : timestamp(lastUsedAt),
+        waitsUntil: waitsUntil === null ? null : timestamp(waitsUntil),
       },
     }
   })

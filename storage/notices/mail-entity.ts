@@ -21,7 +21,7 @@ export const MailRow = managed(
       text: p.text().nullable(),
       /** The encrypted text of any other mail, which may hold a link that is a credential. */
       sealedText: p.uint8array().fieldName('sealed_text').nullable(),
-      status: p.text().$type<'waiting' | 'sending' | 'sent' | 'bounced'>().defaultRaw(`'waiting'`),
+      status: p.text().$type<'waiting' | 'sending' | 'sent' | 'bounced' | 'expired'>().defaultRaw(`'waiting'`),
       /** Null once the mail has ended. */
       dueAt: instant().fieldName('due_at').nullable(),
       failures: p.integer().defaultRaw('0'),
@@ -33,6 +33,8 @@ export const MailRow = managed(
       reply: p.text().nullable(),
       createdAt: instant().fieldName('created_at'),
       endedAt: instant().fieldName('ended_at').nullable(),
+      /** The end of the link in its text; null: it has none that ends. */
+      validUntil: instant().fieldName('valid_until').nullable(),
     },
     checks: [
       { name: 'mail_text', expression: '(due_at is not null) = (num_nonnulls(text, sealed_text) = 1)' },

@@ -47,6 +47,7 @@ export async function writeMail({ client, ids, now }: MailTx, secrets: SecretBox
     sealedText: secrets.seal(mail.text, contextOf(id)),
     dueAt: now,
     createdAt: now,
+    validUntil: mail.validUntil ?? null,
   })
 }
 
@@ -66,6 +67,8 @@ export interface TakenMail {
   readonly mayBeDelivered: boolean
   /** Epoch milliseconds. */
   readonly writtenAt: number
+  /** The end of the link in its text, epoch milliseconds; null: none. */
+  readonly validUntil: number | null
 }
 
 type MailAttempt = Pick<TakenMail, 'id' | 'lease'>
@@ -77,16 +80,16 @@ export async function takeMail(
   { id, lease }: MailAttempt,
 ): Promise<TakenMail | null> {
   const [row] = await database.query<
-    [string, string, string | null, Uint8Array | null, number, boolean, number, BrandRow | null]
+    [string, string, string | null, Uint8Array | null, number, boolean, number, number | null, BrandRow | null]
   >({
     name: 'take_mail',
     values: [id, lease],
     text: `update mail m set status = 'sending', lease = $2 where id = $1 and due_at is not null
       returning recipient, subject, text, sealed_text, failures, handed_over_at is not null, floor(extract(epoch from created_at) * 1000)::float8,
-        ${brandOfTenant('m.tenant_id')}`,
+        floor(extract(epoch from valid_until) * 1000)::float8, ${brandOfTenant('m.tenant_id')}`,
   })
   if (row === undefined) return null
-  const [to, subject, text, sealed, failures, mayBeDelivered, writtenAt, brand] = row
+  const [to, subject, text, sealed, failures, mayBeDelivered, writtenAt, validUntil, brand] = row
   return {
     id,
     lease,
@@ -97,6 +100,7 @@ export async function takeMail(
     failures,
     mayBeDelivered,
     writtenAt,
+    validUntil,
   }
 }
 
@@ -119,7 +123,11 @@ export async function noteHandOver(database: Database, { id, lease }: MailAttemp
 export async function endMail(
   database: Database,
   { id, lease }: MailAttempt,
-  { status, reply, now }: { readonly status: 'sent' | 'bounced'; readonly reply: string; readonly now: number },
+  {
+    status,
+    reply,
+    now,
+  }: { readonly status: 'sent' | 'bounced' | 'expired'; readonly reply: string; readonly now: number },
 ): Promise<boolean> {
   const rows = await database.query({
     name: 'end_mail',

@@ -1,5 +1,6 @@
 /** An operator: a company that runs the platform for its own customers. */
 import { defineEntity, p } from '@mikro-orm/core'
+import type { CurrencyCode } from '../../lib/base/currency.ts'
 import type { RecipientMode } from '../../lib/approvals/policy.ts'
 import type { VerificationOutcome } from '../../lib/recipients/verification.ts'
 import type { RailLimitsJson } from './rail-limits.ts'
@@ -46,6 +47,17 @@ export const Operator = managed(
         .columnType('text[]')
         .fieldName('api_key_invitation_domains')
         .defaultRaw(`'{}'`),
+      paymentsStepUpAmount: p.bigint().fieldName('payments_step_up_amount').defaultRaw('0'),
+      paymentsStepUpCurrency: p
+        .string()
+        .$type<CurrencyCode>()
+        .columnType('char(3)')
+        .fieldName('payments_step_up_currency')
+        .defaultRaw(`'EUR'`),
+      kybRequireAllPersonsVerified: p.boolean().fieldName('kyb_require_all_persons_verified').defaultRaw('true'),
+      sessionIdleMinutes: p.integer().fieldName('session_idle_minutes').defaultRaw('15'),
+      sessionAbsoluteHours: p.integer().fieldName('session_absolute_hours').defaultRaw('12'),
+      recoveredFactorWaitHours: p.integer().fieldName('recovered_factor_wait_hours').defaultRaw('24'),
       createdAt: instant().fieldName('created_at'),
       version: p.integer().version(),
       features: p.json().$type<Readonly<Record<string, boolean>>>().columnType('jsonb').defaultRaw(`'{}'`),

@@ -1,13 +1,23 @@
 /** Recovery codes: the way back in for people whose authenticator is gone. */
 import t from 'tap'
 import type { AuditEvent } from '../../../lib/identity/audit-event-schema.ts'
-import type { NewRecoveryCodes, RecoveryCodes } from '../../../lib/identity/user-schema.ts'
+import type { MfaFactor, NewRecoveryCodes, RecoveryCodes } from '../../../lib/identity/user-schema.ts'
+import { HOUR_MS } from '../../../lib/base/clock.ts'
+import { Authenticator } from '../../support/authenticator.ts'
 import type { PageBody } from '../../support/client.ts'
 import { mailsOf } from '../../support/mails.ts'
 import type { Person } from '../../support/person.ts'
 import { until } from '../../support/until.ts'
 import { createWorld } from '../../support/world.ts'
-import { answerStepUp, challengeFor, finishSignIn } from './factors.ts'
+import {
+  addAuthenticator,
+  answerStepUp,
+  challengeFor,
+  finishSignIn,
+  type HalfOpened,
+  originOf,
+  prove,
+} from './factors.ts'
 
 const PATH = '/users/me/recovery-codes'
 
@@ -137,4 +147,67 @@ t.test('a code opens the settings and nothing else; guesses are limited', async 
   t.equal((await guess('0000-0000-0000-0000')).problem.code, 'challenge-locked')
   t.equal((await guess(spare)).problem.code, 'challenge-locked')
   t.equal((await owner.get<RecoveryCodes>(PATH)).body.left, 9)
+})
+
+t.test('a factor that was added with a code moves money after a day, and so do those that it brings', async (t) => {
+  await using world = await createWorld()
+  const owner = await world.person('owner').signIn()
+  const [first, second, third] = (await makeCodes(owner)) as [string, string, string]
+  const [lost] = (await owner.get<{ data: MfaFactor[] }>('/users/me/mfa-factors')).body.data as [MfaFactor]
+  t.equal(lost.waitsUntil, null)
+  const opened = (await signInWith(owner, first)).body
+  owner.token = opened.token
+  const byCode = async (code: string) => {
+    const { challengeId } = await challengeFor(owner, { action: 'settings.change' })
+    const proven = await answerStepUp(owner, challengeId, { method: 'recovery_code', code })
+    owner.token = proven.body.token
+  }
+  const add = async () => {
+    const added = await addAuthenticator(owner)
+    const authenticator = new Authenticator({ origin: originOf(world) })
+    const attestation = authenticator.create(added.publicKey!)
+    const confirmed = await owner.post<MfaFactor>(`/users/me/mfa-factors/${added.id}/verify`, { attestation })
+    t.equal(confirmed.status, 200, confirmed.text)
+    return { authenticator, added, confirmed: confirmed.body }
+  }
+  await byCode(second)
+  const asked = world.now()
+  const { authenticator, added, confirmed } = await add()
+  const waitsUntil = Date.parse(confirmed.waitsUntil as string)
+  t.ok(waitsUntil >= asked + 24 * HOUR_MS && waitsUntil <= world.now() + 24 * HOUR_MS, 'a day')
+  t.ok(added.waitsUntil !== null && Date.parse(added.waitsUntil) <= waitsUntil, 'from the moment in which it was added')
+  t.strictSame((await challengeFor(owner, { action: 'payment.above_threshold' })).methods, ['totp'])
+  t.strictSame((await challengeFor(owner, { action: 'approval.decide' })).methods, ['totp'])
+  t.match((await challengeFor(owner, { action: 'settings.change' })).methods, ['webauthn', 'totp'])
+  const signIn = async () => {
+    const half = (await owner.password()).body as HalfOpened
+    const assertion = authenticator.get(half.mfa.publicKey)
+    owner.token = (await finishSignIn(owner, half, { method: 'webauthn', assertion })).body.token
+  }
+  await signIn()
+  const settings = await prove(owner, authenticator, { action: 'settings.change' })
+  t.equal(settings.status, 200, settings.text)
+  owner.token = settings.body.token
+
+  const next = await add()
+  t.equal(next.confirmed.waitsUntil, confirmed.waitsUntil, 'what it brings waits as long')
+  t.equal((await owner.send('DELETE', `/users/me/mfa-factors/${next.added.id}`)).status, 204)
+  t.match(
+    (await owner.post('/users/me/mfa-factors', { kind: 'webauthn' })).problem,
+    { code: 'step-up-required' },
+    'without it another one is not added on its proof',
+  )
+  await byCode(third)
+  t.equal((await owner.send('DELETE', `/users/me/mfa-factors/${lost.id}`)).status, 204)
+  const early = await owner.post('/step-up/challenges', { action: 'payment.above_threshold' })
+  t.match(early.problem, { status: 409, code: 'invalid-transition', currentStatus: 'factor_waits' })
+  t.strictSame(
+    await world.query(`select from challenge where action = 'payment.above_threshold' and verified_at is not null`),
+    [],
+  )
+
+  world.advance(24 * HOUR_MS + 1_000)
+  await signIn()
+  const paid = await prove(owner, authenticator, { action: 'payment.above_threshold' })
+  t.equal(paid.status, 200, paid.text)
 })

@@ -2,6 +2,7 @@
 import t from 'tap'
 import type { Test } from 'tap'
 import { MINUTE_MS } from '../../../lib/base/clock.ts'
+import { PASSWORD_RESET_MS } from '../../../lib/identity/password-rules.ts'
 import { MailProxy, startMailServer, type MailServer } from '../../support/mail-server.ts'
 import { until } from '../../support/until.ts'
 import { createWorld, type World } from '../../support/world.ts'
@@ -91,6 +92,27 @@ t.test('a mail arrives once, under the name of the operator, and its text is gon
   t.match(mails[0], `From: ${operator!.name} <no-reply@bank.example>`)
   t.notMatch(mails[0], /<script>[^]*<script>/, 'markup in the text part alone')
   t.ok(mails[0]!.replaceAll('=\n', '').includes(link), 'with the link')
+})
+
+t.test('a link for a new password that could not be mailed within its hour is not mailed any more', async (t) => {
+  const world = await open(t)
+  const email = 'owner@example.com'
+  proxy.stallAt = 'RCPT TO'
+  const before = proxy.stalled
+  const asked = await world.person('owner').send('POST', '/password-resets', { email }, {}, null)
+  t.equal(asked.status, 202, asked.text)
+  await until('it is being sent', () => proxy.stalled > before)
+  const [times] = await world.query<{ same: boolean }>(
+    'select m.valid_until = r.expires_at as same from mail m, password_reset r',
+  )
+  t.strictSame(times, { same: true }, 'the mail ends with its link')
+  proxy.stallAt = null
+  proxy.cut()
+  await until('the attempt has failed', async () => (await rowOf(world, email))?.failures === 1)
+  world.advance(PASSWORD_RESET_MS)
+  t.match(await ended(world, email, 'expired'), { texts: 0, reply: /^The link in the mail has ended/ })
+  t.strictSame(await arrived(email), [])
+  t.strictSame(await tasks(world), [], 'and nothing tries again')
 })
 
 t.test('an attempt whose mail another one has taken delivers nothing', async (t) => {
