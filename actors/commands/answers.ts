@@ -60,7 +60,7 @@ function created<View extends object>(resource: ResourceRef, view: View, replaye
     body,
     contentType: 'application/json',
     etag: resourceETag(1, body),
-    location: locationOf(resource),
+    ...locationOf(resource),
     replayed,
   })
 }
@@ -103,7 +103,7 @@ function answerAsGiven({
     body: answer,
     contentType: status < 400 ? 'application/json' : 'application/problem+json',
     replayed: true,
-    ...(isCreated ? { etag: firstTag(resource.type, answer), location: locationOf(resource) } : {}),
+    ...(isCreated ? { etag: firstTag(resource.type, answer), ...locationOf(resource) } : {}),
   }
 }
 

@@ -135,7 +135,7 @@ export async function decideOnceIn<
         contentType: 'application/json',
         replayed: false,
         ...(tagged ? { etag: etagOf(shown, body) } : {}),
-        ...(made === undefined ? {} : { location: locationOf(made) }),
+        ...(made === undefined ? {} : locationOf(made)),
       })
     },
   )

@@ -1,7 +1,7 @@
 /** The steps that changes of API keys share: lock a key, make one, write its trail entry and its notices. */
 import type { AuditAction } from '../../lib/base/audit-actions.ts'
 import { generateApiKey } from '../../lib/identity/api-key.ts'
-import { grantOfRole, MEMBER_ROLES, STAFF_ROLES } from '../../lib/identity/capabilities.ts'
+import { rolesWith } from '../../lib/identity/capabilities.ts'
 import { isAllowlistEntry } from '../../lib/security/ip-allowlist.ts'
 import { refuse, refuseNotFound, type FieldError } from '../../lib/base/problems.ts'
 import * as rows from '../../storage/identity/identity-api-keys.ts'
@@ -22,10 +22,7 @@ export interface ApiKeyDeps extends IdentityDeps {
 }
 
 /** The roles that are told of a new key: the roles that may create keys. */
-const KEY_MANAGERS = [
-  ...MEMBER_ROLES.filter((role) => grantOfRole(role).capabilities.has('api_keys.manage')),
-  ...STAFF_ROLES.filter((role) => grantOfRole(role).capabilities.has('integration.manage')),
-]
+const KEY_MANAGERS = [...rolesWith('api_keys.manage'), ...rolesWith('integration.manage')]
 
 /** The part of a key that the trail keeps. */
 function state({ name, environment, prefix, scopes, ipAllowlist, status, expiresAt, graceEndsAt }: ApiKeyView): object {

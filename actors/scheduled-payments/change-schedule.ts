@@ -4,7 +4,7 @@
  */
 import type { AuditVerb } from '../../lib/base/audit-actions.ts'
 import { laterThan } from '../../lib/base/clock.ts'
-import { grantOfRole, MEMBER_ROLES } from '../../lib/identity/capabilities.ts'
+import { rolesWith } from '../../lib/identity/capabilities.ts'
 import {
   ALLOWED_IN,
   isAllowed,
@@ -23,7 +23,7 @@ import { giveUpDue } from '../../storage/scheduled-payments/scheduled-occurrence
 import { lockSchedulesTo, updateSchedule, withState } from '../../storage/scheduled-payments/scheduled-payments.ts'
 
 /** The roles that may pay: their members must know when a scheduled payment is no longer made. */
-const PAYING_ROLES = MEMBER_ROLES.filter((role) => grantOfRole(role).capabilities.has('payments.create'))
+const PAYING_ROLES = rolesWith('payments.create')
 
 /** The part of a schedule that the trail keeps. */
 export function trailOf({

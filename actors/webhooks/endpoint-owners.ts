@@ -1,5 +1,5 @@
 /** News for the owners of a webhook endpoint: notices and mails, in the transaction of the change. */
-import { grantOfRole, MEMBER_ROLES, STAFF_ROLES } from '../../lib/identity/capabilities.ts'
+import { rolesWith } from '../../lib/identity/capabilities.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { insertNotices, peopleInRoles } from '../../storage/notices/notices.ts'
 import type { TransactionClient } from '../../storage/db/transaction.ts'
@@ -35,10 +35,7 @@ export interface EndpointOwnersOptions {
 
 /** Tells the people who may manage endpoints: members of the customer, or staff of the operator. */
 export function createEndpointOwners({ ids, clock }: EndpointOwnersOptions): EndpointOwners {
-  const roles = [
-    ...MEMBER_ROLES.filter((role) => grantOfRole(role).capabilities.has('webhooks.manage')),
-    ...STAFF_ROLES.filter((role) => grantOfRole(role).capabilities.has('integration.manage')),
-  ]
+  const roles = [...rolesWith('webhooks.manage'), ...rolesWith('integration.manage')]
 
   const owners: EndpointOwners = {
     async tell(client, { id, tenantId }, { type, text }) {

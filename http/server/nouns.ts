@@ -83,8 +83,8 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
 
   const operators = createOperatorService(node)
   const approvals = createApprovalService(node)
-  const compliance = createComplianceService(node)
   const downloads = createDownloadService(node)
+  const compliance = createComplianceService(node, { downloads })
   const jobs = createJobService(node, { downloads })
   const identity = createIdentityService(node, { singleUse: overrides.singleUseCodes ?? !node.sandbox })
   const webhooks = createWebhookService(node, overrides.webhooks)

@@ -26,6 +26,7 @@ import * as documents from '../documents/documents.ts'
 import { downloadFile } from '../documents/downloads.ts'
 import { exportTransactions } from '../transactions/exports.ts'
 import * as fundsRequests from '../funds-requests/funds-requests.ts'
+import * as paymentQuestions from '../compliance/payment-questions.ts'
 import * as exceptions from '../compliance/exceptions.ts'
 import { cancelExchange } from '../exchange/exchange-cancel.ts'
 import { getExchangeConfirmation } from '../exchange/exchange-confirmation.ts'
@@ -106,6 +107,7 @@ export const routes: readonly Route[] = [
   ...Object.values(bulkSubmissions),
   ...Object.values(scheduledPayments),
   ...Object.values(complianceHolds),
+  ...Object.values(paymentQuestions),
   ...Object.values(exceptions),
   ...Object.values(treasury),
   ...Object.values(fundsRequests),

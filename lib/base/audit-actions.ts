@@ -88,6 +88,7 @@ export const AUDIT_ACTIONS = {
     'branding.updated',
   ],
   payment: ['payment.updated', 'payment.deleted', 'payment.recall_requested'],
+  payment_question: ['payment_question.asked', 'payment_question.answered'],
   pricing_template: ['pricing_template.created', 'pricing_template.updated', 'pricing_template.deleted'],
   provider_connection: ['provider_connection.calendar_updated'],
   recipient: [

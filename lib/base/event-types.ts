@@ -8,6 +8,8 @@ export const CUSTOMER_EVENT_TYPES = [
   'payment.failed',
   'payment.returned',
   'payment.recall_updated',
+  'payment_question.asked',
+  'payment_question.answered',
   'transfer.completed',
   'transfer.status_changed',
   'incoming_payment.received',

@@ -1,4 +1,7 @@
-/** The resources that commands under an Idempotency-Key make or change, and their paths in the API. */
+/**
+ * The resources that commands under an Idempotency-Key make or change, and their paths in the API; null for those that
+ * are read with the resource they belong to alone.
+ */
 const PATHS = {
   payment: 'payments',
   transfer: 'transfers',
@@ -15,6 +18,8 @@ const PATHS = {
   staff_hold: 'staff-holds',
   incoming_payment: 'incoming-payments',
   customer: 'customers',
+  payment_question: null,
+  payment_answer: null,
 } as const
 
 export type ResourceType = keyof typeof PATHS
@@ -26,5 +31,8 @@ export interface ResourceRef {
   readonly id: string
 }
 
-/** Returns the path of a resource, as the Location of the answer that makes it. */
-export const locationOf = ({ type, id }: ResourceRef): string => `/v1/${PATHS[type]}/${id}`
+/** Returns the path of a resource as the Location of the answer that makes it; none where it has no path of its own. */
+export function locationOf({ type, id }: ResourceRef): { readonly location?: string } {
+  const path = PATHS[type]
+  return path === null ? {} : { location: `/v1/${path}/${id}` }
+}

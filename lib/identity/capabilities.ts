@@ -156,6 +156,11 @@ export function grantOfRole(role: string): Grant {
   return GRANTS.get(role) ?? NOTHING
 }
 
+/** Returns the roles that have a capability. */
+export function rolesWith(capability: Capability): readonly Role[] {
+  return [...MEMBER_ROLES, ...STAFF_ROLES].filter((role) => grantOfRole(role).capabilities.has(capability))
+}
+
 /** Returns the capability that a session needs where a key needs the scope, for the text of a refusal. */
 export function capabilityForScope(scope: Scope, level: 'customer' | 'operator'): Capability {
   if (scope === 'webhooks:manage') return level === 'operator' ? 'integration.manage' : 'webhooks.manage'

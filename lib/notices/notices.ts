@@ -8,6 +8,7 @@ export const NOTICE_TYPES = [
   'approval_expiring',
   'payment_failed',
   'payment_returned',
+  'payment_question',
   'incoming_payment',
   'balance_low',
   'recipient_decided',

@@ -128,6 +128,7 @@ export const LEDGER_CHECKS: readonly Check[] = [
       left join (select 'payment' as type, id from payment union all select 'transfer', id from transfer union all select 'recipient', id from recipient
         union all select 'funds_request', id from funds_request union all select 'scheduled_payment', id from scheduled_payment
         union all select 'exchange', id from exchange union all select 'quote', id from quote union all select 'staff_hold', id from staff_hold
+        union all select 'payment_question', id from payment_question union all select 'payment_answer', id from payment_answer
         union all select 'balance', id from balance union all select 'customer', id from customer union all select case when purpose is null then 'attachment' else 'document' end, id from document) o on o.id = i.resource_id and o.type = i.resource_type
       -- A draft, a document or an attachment may have been deleted since, which its customer's trail says.
       where (o.id is null and not exists (select from audit_event a where a.object_id = i.resource_id and a.action in ('payment.deleted', 'document.deleted', 'attachment.deleted'))) or i.times > 1`,

@@ -7,6 +7,7 @@
 import type { InferEntity } from '@mikro-orm/core'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { DocumentRecord, DocumentStatus } from '../../lib/documents/document.ts'
+import type { DocumentUse } from '../../lib/documents/effects.ts'
 import { pick, without } from '../db/columns.ts'
 import type { Database } from '../db/database.ts'
 import { entitiesOf } from '../db/entities.ts'
@@ -162,6 +163,38 @@ export async function statusesOf(
     values: [ids, customerId],
   })
   return new Map(rows.map(({ id, status }) => [id, status]))
+}
+
+/**
+ * Reads the statuses of the customer's own documents, which cannot be deleted until the transaction ends; other ids are
+ * absent.
+ */
+export async function lockStatusesOf(
+  client: TransactionClient,
+  customerId: string,
+  ids: readonly string[],
+): Promise<Map<string, DocumentStatus>> {
+  const { rows } = await client.query<{ id: string; status: DocumentStatus }>({
+    name: 'document_statuses_locked',
+    text: `select id, status from document where id = any($1::uuid[]) and customer_id = $2 and purpose is not null
+      order by id for key share`,
+    values: [ids, customerId],
+  })
+  return new Map(rows.map(({ id, status }) => [id, status]))
+}
+
+/** Writes that an object uses documents that this transaction has locked. */
+export async function insertUses(
+  client: TransactionClient,
+  { object, objectId }: Pick<DocumentUse, 'object' | 'objectId'>,
+  ids: readonly string[],
+): Promise<void> {
+  if (ids.length === 0) return
+  await client.query({
+    name: 'document_uses_inserted',
+    text: 'insert into document_use (document_id, object, object_id) select id, $2, $3 from unnest($1::uuid[]) id',
+    values: [ids, object, objectId],
+  })
 }
 
 /** Deletes an object's uses of all documents except these. */

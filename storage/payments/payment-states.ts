@@ -82,6 +82,22 @@ export async function readPayments(
   return await loadPayments(reader, ids, false)
 }
 
+/** Reads the number of a payment, and the person or key that ordered it. @throws Error when there is no such payment */
+export async function readPaymentOrder(
+  client: TransactionClient,
+  id: string,
+): Promise<{ readonly number: string; readonly createdBy: string }> {
+  const {
+    rows: [row],
+  } = await client.query<{ number: string; created_by: string }>({
+    name: 'payment_order',
+    text: 'select number, created_by from payment where id = $1',
+    values: [id],
+  })
+  if (row === undefined) throw new Error(`The payment ${id} does not exist.`)
+  return { number: row.number, createdBy: row.created_by }
+}
+
 /**
  * Reads the details of a payment, within a transaction; empty when there is no such payment. @throws what the driver
  * throws

@@ -34,6 +34,7 @@ import { Notification } from '../notices/notification-entity.ts'
 import { KybCase, KybDocument, KybPerson } from '../onboarding/onboarding-entities.ts'
 import { Operator } from '../operators/operator-entity.ts'
 import { PasswordReset } from '../identity/password-reset-entity.ts'
+import { PaymentAnswer, PaymentQuestion } from '../compliance/payment-question-entity.ts'
 import { Payment } from '../payments/payment-entity.ts'
 import { PlatformUser } from '../identity/platform-user-entity.ts'
 import { PricingTemplate } from '../pricing/pricing-template-entity.ts'
@@ -97,6 +98,8 @@ export const ENTITIES = [
   PaymentDueRow,
   PasswordReset,
   Payment,
+  PaymentAnswer,
+  PaymentQuestion,
   PlatformUser,
   Notification,
   PricingTemplate,

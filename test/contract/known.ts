@@ -87,8 +87,6 @@ const LATER: readonly Later[] = [
       '/operator/statistics',
       '/impersonations',
       '/reports',
-      '/compliance-holds/{holdId}/questions',
-      '/payments/{paymentId}/questions',
     ],
     lists: ['listKybCases'],
     'problem-types': ['impersonation-restricted is never refused with', 'kyc_incomplete is never refused with'],
@@ -212,6 +210,22 @@ const DIFFERENT: readonly Difference[] = [
     reason: 'The same.',
   },
   {
+    section: 'operations',
+    what: [
+      'get /payments/{paymentId}/questions: permission payments:read, not ',
+      'post /payments/{paymentId}/questions/{questionId}/answers: permission payments.create, not ',
+    ],
+    reason: 'Questions about payments are for people who may read them, and answered by those who may order them.',
+  },
+  {
+    section: 'access',
+    what: [
+      'get /payments/{paymentId}/questions refuses: cardholder',
+      'post /payments/{paymentId}/questions/{questionId}/answers refuses: approver, accountant, viewer, cardholder',
+    ],
+    reason: 'The same.',
+  },
+  {
     section: 'problem-types',
     what: ['not-implemented is never refused with', 'provider-timeout is never refused with'],
     reason:
@@ -292,6 +306,16 @@ const BEYOND: readonly Difference[] = [
     section: 'operations',
     what: ['createRecoveryCodes', 'getRecoveryCodes', 'updateMfaFactor'],
     reason: 'The contract has the method recovery_code and factors with names, for which it names no operations.',
+  },
+  {
+    section: 'operations',
+    what: ['downloadAnswerDocument'],
+    reason: 'The contract has answers with documents, and names no operation by which staff read them.',
+  },
+  {
+    section: 'event-types',
+    what: ['payment_question.asked', 'payment_question.answered'],
+    reason: 'The contract has questions about held payments, and names no events for them.',
   },
   { section: 'operations', what: ['downloadFile'], reason: 'The address of the signed links of downloads.' },
   {
