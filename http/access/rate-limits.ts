@@ -84,7 +84,9 @@ export function policiesOf(route: Pick<Route, 'method' | 'callers' | 'limits'>):
     key: [route.method === 'get' ? 'key-read' : 'key-write', 'key-burst', 'tenant', ...own],
     // What is counted by key does not limit people.
     session: ['session', 'tenant', ...own.filter((policy) => POLICIES[policy].partition !== 'key')],
-    anonymous: ['anon-ip', ...own.filter((policy) => policy === 'login')],
+    anonymous: own.includes('partner-webhook')
+      ? ['partner-webhook']
+      : ['anon-ip', ...own.filter((policy) => policy === 'login')],
   }
 }
 

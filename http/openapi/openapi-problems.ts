@@ -29,6 +29,8 @@ export function problemsOf(route: Route): ProblemSlug[] {
   if (route.path.includes('{')) slugs.push('not-found')
   if (route.body !== undefined || route.form !== undefined)
     slugs.push('request-timeout', 'payload-too-large', 'unsupported-media-type', 'validation-error')
+  if (route.signedBody !== undefined)
+    slugs.push('unauthenticated', 'request-timeout', 'payload-too-large', 'unsupported-media-type')
   if (route.idempotency !== 'none') slugs.push('idempotency-key-in-use', 'idempotency-key-reused')
   return [...new Set([...slugs, ...route.problems])]
 }

@@ -161,6 +161,9 @@ function operation(route: Route, schemas: Json): Json {
     ...(route.body === undefined
       ? {}
       : { 'application/json': { schema: collect(route.body, schemas), example: exampleOf(route.body, 'required') } }),
+    ...(route.signedBody === undefined
+      ? {}
+      : { 'application/json': { schema: collect(route.signedBody.schema, schemas) } }),
   }
   if (Object.keys(content).length > 0) result['requestBody'] = { required: route.bodyOptional !== true, content }
   result['responses'] = { ...successResponses(route, schemas), ...problemResponses(route) }

@@ -43,6 +43,8 @@ export const POLICIES = {
   'webhook-test': per('webhook-test', 'resource', [10, 60]),
   'webhook-redeliver': per('webhook-redeliver', 'resource', [60, 60]),
   simulate: per('simulate', 'principal', [1_200, 60]),
+  // A partner sends the webhooks of all customers from a few addresses, and after an outage many at once.
+  'partner-webhook': per('partner-webhook', 'address', [6_000, 60]),
 } as const satisfies Record<string, Policy>
 
 export type PolicyId = keyof typeof POLICIES
@@ -59,6 +61,7 @@ export type RoutePolicy =
   | 'webhook-redeliver'
   | 'simulate'
   | 'login'
+  | 'partner-webhook'
 
 /** The property of a call by which its buckets are kept. */
 export type Partition = 'address' | 'email' | 'key' | 'user' | 'principal' | 'customer' | 'tenant' | 'resource'

@@ -17,6 +17,7 @@ import type { Command, Versioned } from '../../lib/commands/command.ts'
 import type { Principal, Tenant } from '../../lib/commands/caller.ts'
 import type { Answer, AnswerBytes, FileBytes } from '../../lib/commands/answer.ts'
 import type { Shown } from '../../lib/contract/shown.ts'
+import type { SignedBody } from '../../lib/security/signed-body.ts'
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 
@@ -71,6 +72,8 @@ export interface RouteContext<Path extends string, Access extends Callers, List,
   readonly body: BodyOf<Body>
   /** Reads the multipart body; null where the operation takes none, or takes JSON as well and JSON was sent. */
   readonly upload: ReadUpload | null
+  /** The body as bytes, with the headers; null where the operation declares no signed body. */
+  readonly signed: SignedBody | null
   /**
    * The version that `If-Match` named, which the write must replace. Null when the client sent none, or sent `*`. The
    * row may have changed since the version was compared, so the write compares it again.
@@ -204,6 +207,11 @@ export interface RouteDeclaration<
    * JSON; `body` is then null.
    */
   readonly form?: TSchema
+  /**
+   * The body is signed by a partner: its bytes go to the handler, which verifies the signature before anything reads
+   * them. The schema is for documentation alone. In place of `body`, for public operations.
+   */
+  readonly signedBody?: { readonly bytesMax: number; readonly schema: TSchema }
   /** Maximum size of a JSON body, where it may be larger than usual. */
   readonly bodyBytesMax?: number
   /** A request without a body is treated as `{}`. */

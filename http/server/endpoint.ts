@@ -30,6 +30,7 @@ import type { Party } from '../../lib/security/fair-share.ts'
 import { type CommandPlaces, Place } from '../access/admission.ts'
 import type { Arrivals } from '../access/arrivals.ts'
 import { type Forwarding, patienceMs } from '../access/forwarding.ts'
+import { readSignedBody } from '../access/signed-body.ts'
 import { send } from '../route/answer.ts'
 import type { Route } from '../route/route.ts'
 import type { Services } from '../route/services.ts'
@@ -37,6 +38,7 @@ import { Entrance, type EntranceParts } from './entrance.ts'
 import { createBodyReader, type JsonBody, type ReadBody } from './json-body.ts'
 import { RequestContext } from './request-context.ts'
 import { RequestSyntax } from './request-syntax.ts'
+
 import { isMultipart, uploadReader } from './upload.ts'
 
 const IN_USE_RETRY_SECONDS = 1
@@ -107,6 +109,9 @@ class Endpoint {
     const isForm = this.#route.form !== undefined && (this.#body === null || isMultipart(context.req))
     const party = request.partyAt(context.ip)
     const json: JsonBody | null = this.#body === null || isForm ? null : await this.#readBody(context, party)
+    const { signedBody } = this.#route
+    if (signedBody !== undefined)
+      request.signed = await readSignedBody(context.req, party, { arrivals: this.#arrivals, ...signedBody })
     // The body has arrived, except for a file, which the handler reads.
     if (isForm) place?.check(party)
     else place?.enter(party)

@@ -11,6 +11,7 @@ import type { Caller, SessionIdentity } from '../../lib/identity/caller.ts'
 import type { Party } from '../../lib/security/fair-share.ts'
 import type { CallerIdentity } from '../access/caller-identity.ts'
 import type { ForwardedCommand } from '../access/forwarding.ts'
+import type { SignedBody } from '../../lib/security/signed-body.ts'
 import { addressBlock } from '../access/address-block.ts'
 
 const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({})
@@ -40,6 +41,7 @@ export class RequestContext {
   query: Readonly<Record<string, string | number>> = NO_QUERY
   body: unknown = null
   upload: ReadUpload | null = null
+  signed: SignedBody | null = null
   idempotency: Idempotency | null = null
   expectedVersion: number | bigint | null = null
   /** Time of the clock until which the caller waits. A command that is not decided by then is refused undecided. */
