@@ -19,6 +19,7 @@ const QUICK_HTTP: Readonly<Record<string, string>> = {
   'funds-requests': 'ends',
   identity: 'audit-events',
   'incoming-payments': 'credits',
+  kyc: 'simulations',
   notices: 'alerts',
   operators: 'operator',
   payments: 'confirmation',

@@ -114,6 +114,7 @@ const NOUNS: ReadonlySet<string> = new Set([
   'incoming-payments',
   'integration',
   'jobs',
+  'kyc',
   'notices',
   'onboarding',
   'operators',

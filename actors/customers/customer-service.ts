@@ -106,6 +106,7 @@ export function createCustomerService(node: Node, { recipients }: CustomerServic
       ...createSettingsCommands({ ...node, forgetRecipientsOf: recipients.forgetOf }),
       ...life.commands,
     },
+    announce: deps.announce,
     background: [background('closures of customers', new Closures(node))],
   }
 }

@@ -14,6 +14,7 @@ import { createIncomingPaymentService } from '../../actors/incoming-payments/inc
 import { createIntegrationService } from '../../actors/integration/integration-service.ts'
 import { createJobService } from '../../actors/jobs/job-service.ts'
 import { JournalChain } from '../../actors/journal/journal-chain.ts'
+import { createKycService } from '../../actors/kyc/kyc-service.ts'
 import { createNoticeService } from '../../actors/notices/notice-service.ts'
 import { createOperatorService } from '../../actors/operators/operator-operations.ts'
 import { createPaymentService } from '../../actors/payments/payment-service.ts'
@@ -44,6 +45,8 @@ import { deprecatedOperations, integrationLinks } from './deprecation.ts'
 export interface NounOverrides {
   /** Replaces the bank's check whether a name belongs to an account. */
   readonly payees?: PayeeVerifier
+  /** Replaces the address of Sumsub's API. */
+  readonly sumsubUrl?: string
   /** Replaces the sandbox's scanner for harmful files. */
   readonly scanner?: Scanner
   /** True accepts each code of a second factor only once, as a service without a sandbox does. */
@@ -117,6 +120,7 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
     downloads,
   })
   const customers = createCustomerService(node, { recipients })
+  const kyc = createKycService(node, { customers, sumsubUrl: overrides.sumsubUrl })
   const transactions = createTransactionService(node, { jobs, downloads, identity })
   const scanner = overrides.scanner ?? sandboxScanner
   const documents = createDocumentService(node, { scanner, downloads, transactions })
@@ -145,6 +149,7 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
     incomingPayments,
     integration,
     jobs,
+    kyc,
     operators,
     paymentQueue,
     payments,
@@ -211,6 +216,7 @@ export function tasksOf(nouns: BuiltNouns): readonly Task[] {
     nouns.exchanges.contracts,
     nouns.identity,
     nouns.jobs,
+    nouns.kyc,
     nouns.notices,
     nouns.recipients,
     nouns.reconciliation,

@@ -39,6 +39,8 @@ import * as incomingSuspense from '../incoming-payments/incoming-suspense.ts'
 import * as integratorWebhooks from '../integration/integrator-webhooks.ts'
 import * as invitations from '../identity/invitations.ts'
 import * as jobs from '../jobs/jobs.ts'
+import * as kycConnections from '../kyc/kyc-connections.ts'
+import * as kycReviews from '../kyc/kyc-reviews.ts'
 import * as members from '../identity/members.ts'
 import * as notifications from '../notices/notifications.ts'
 import { openapiRoute } from './document.ts'
@@ -80,6 +82,8 @@ export const routes: readonly Route[] = [
   ...Object.values(staff),
   ...Object.values(pricingTemplates),
   ...Object.values(connectionCalendars),
+  ...Object.values(kycConnections),
+  ...Object.values(kycReviews),
   listAuditEvents,
   ...Object.values(balances),
   ...Object.values(balanceChanges),

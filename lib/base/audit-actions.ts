@@ -69,9 +69,16 @@ export const AUDIT_ACTIONS = {
   ],
   invitation: ['invitation.created', 'invitation.resent', 'invitation.accepted', 'invitation.revoked'],
   job: ['job.cancelled', 'transactions.exported'],
-  kyb_case: ['kyb_case.updated', 'kyb_case.submitted', 'kyb_case.resubmitted', 'kyb_case.withdrawn'],
+  kyb_case: [
+    'kyb_case.updated',
+    'kyb_case.submitted',
+    'kyb_case.resubmitted',
+    'kyb_case.withdrawn',
+    'kyb_case.provider_reviewed',
+  ],
   kyb_document: ['kyb_document.uploaded', 'kyb_document.deleted'],
   kyb_person: ['kyb_person.created', 'kyb_person.updated', 'kyb_person.deleted'],
+  kyc_connection: ['kyc_connection.created', 'kyc_connection.updated', 'kyc_connection.verified'],
   membership: ['membership.updated', 'membership.removed', 'primary_owner.transferred'],
   mfa_factor: [
     'mfa_factor.created',

@@ -7,6 +7,7 @@ import { bulkRules } from './bulk-payments.ts'
 import { exchangeRules } from './exchanges.ts'
 import { incomingRules } from './incoming.ts'
 import { jobRules } from './jobs.ts'
+import { kycRules } from './kyc.ts'
 import { payeeRules } from './payees.ts'
 import { scannerRules } from './scanner.ts'
 import { catalogueRules, type CatalogueRule } from './triggers.ts'
@@ -131,7 +132,10 @@ export const SIMULATIONS: readonly SimulationEntry[] = [
     path: '/v1/simulations/kyc',
     summary: 'Let a review of a person or company end',
     providers: ['kyc'],
-    rules: [],
+    rules: [
+      'a case that is submitted, in_review, info_requested or approved; replaces what was still planned for the applicant',
+      'approved: green; rejected: red final, and staff decide; retry: the customer is asked for other documents',
+    ],
   },
   {
     kind: 'card_transaction',
@@ -173,6 +177,7 @@ export function sandboxRules(): readonly CatalogueRule[] {
     ...accountRules(),
     ...scannerRules(),
     ...jobRules(),
+    ...kycRules(),
     ...webhookRules(),
   ]
 }

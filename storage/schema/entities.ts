@@ -25,6 +25,9 @@ import { ExceptionCase } from '../compliance/exception-case-entity.ts'
 import { Hold } from '../balances/hold-entity.ts'
 import { IncomingPayment } from '../incoming-payments/incoming-payment-entity.ts'
 import { Invitation } from '../identity/invitation-entity.ts'
+import { KycApplicant } from '../kyc/kyc-applicant-entity.ts'
+import { KycConnectionRow } from '../kyc/kyc-connection-entity.ts'
+import { KycEventRow } from '../kyc/kyc-event-entity.ts'
 import { MailRow } from '../notices/mail-entity.ts'
 import { Membership } from '../identity/membership-entity.ts'
 import { Job } from '../jobs/job-entity.ts'
@@ -90,6 +93,9 @@ export const ENTITIES = [
   KybCase,
   KybDocument,
   KybPerson,
+  KycApplicant,
+  KycConnectionRow,
+  KycEventRow,
   MailRow,
   Membership,
   MfaFactor,

@@ -94,6 +94,11 @@ export async function insertOperator({ client, ids, now }: SeedTransaction, name
      values ($1, $2, 'sandbox', 'sandbox', 'primary', 'active', 'Sandbox bank', $3)`,
     [connectionId, operatorId, timestamp(now)],
   )
+  await client.query(
+    `insert into kyc_connection (id, operator_id, provider, name, status, verified_at, activated_at, created_at, updated_at)
+     values ($1, $2, 'sandbox', 'Sandbox', 'active', $3, $3, $3, $3)`,
+    [ids.next(), operatorId, timestamp(now)],
+  )
   return { operatorId, connectionId }
 }
 

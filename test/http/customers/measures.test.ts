@@ -281,64 +281,69 @@ t.test('a restricted customer that withdraws its closure is restricted as before
   t.match((await client.createPayment(paymentBody(balances.EUR, recipients.EUR, 100))).problem, RESTRICTED)
 })
 
-t.test('a customer that is closing is restricted and suspended like any other, and goes on closing after', async (t) => {
-  await using world = await createWorld({ nodes: 2 })
-  const { staff, steer } = await staffOf(world)
-  const { client, balances, recipients } = world.seeded
-  const owner = await world.person('owner').signIn()
-  const id = owner.tenantId
-  t.match((await staff.post(`/balances/${balances.JPY}/freeze`, { reason: 'Order 12.' })).body, { status: 'frozen' })
-  await owner.stepUp('membership.change')
-  const path = `/customers/${id}/closure`
-  t.equal((await owner.post(path)).status, 200)
-  t.match((await steer(id, 'lift')).problem, { status: 409, currentStatus: 'closing' }, 'no measure holds yet')
-  t.match((await staff.post(`/customers/${id}/suspend`, {})).problem, { errors: [{ field: '/reason' }] })
-  t.match((await staff.get<Customer>(`/customers/${id}`)).body, { status: 'closing', measure: null })
+t.test(
+  'a customer that is closing is restricted and suspended like any other, and goes on closing after',
+  async (t) => {
+    await using world = await createWorld({ nodes: 2 })
+    const { staff, steer } = await staffOf(world)
+    const { client, balances, recipients } = world.seeded
+    const owner = await world.person('owner').signIn()
+    const id = owner.tenantId
+    t.match((await staff.post(`/balances/${balances.JPY}/freeze`, { reason: 'Order 12.' })).body, { status: 'frozen' })
+    await owner.stepUp('membership.change')
+    const path = `/customers/${id}/closure`
+    t.equal((await owner.post(path)).status, 200)
+    t.match((await steer(id, 'lift')).problem, { status: 409, currentStatus: 'closing' }, 'no measure holds yet')
+    t.match((await staff.post(`/customers/${id}/suspend`, {})).problem, { errors: [{ field: '/reason' }] })
+    t.match((await staff.get<Customer>(`/customers/${id}`)).body, { status: 'closing', measure: null })
 
-  const restricted = await steer(id, 'restrict')
-  t.match(restricted.body, { status: 'closing', measure: 'restricted' }, restricted.text)
-  t.match((await steer(id, 'restrict')).problem, { status: 409, currentStatus: 'restricted' })
-  const pay = () => client.createPayment(paymentBody(balances.EUR, recipients.EUR, 100))
-  // Each request meets another node.
-  for (const refused of [await pay(), await pay()]) t.match(refused.problem, RESTRICTED, refused.text)
-  t.match((await steer(id, 'suspend')).body, { status: 'closing', measure: 'suspended' })
-  for (const refused of [await client.createTransfer(transferBody(balances.EUR, balances.GBP, 1)), await pay()])
-    t.match(refused.problem, RESTRICTED, refused.text)
-  t.strictSame(
-    (await staff.get<PageBody<Customer>>('/customers?filter[measure]=suspended')).body.data.map(({ status }) => status),
-    ['closing'],
-  )
-  t.strictSame((await staff.get<PageBody<Customer>>('/customers?filter[status]=suspended')).body.data, [])
+    const restricted = await steer(id, 'restrict')
+    t.match(restricted.body, { status: 'closing', measure: 'restricted' }, restricted.text)
+    t.match((await steer(id, 'restrict')).problem, { status: 409, currentStatus: 'restricted' })
+    const pay = () => client.createPayment(paymentBody(balances.EUR, recipients.EUR, 100))
+    // Each request meets another node.
+    for (const refused of [await pay(), await pay()]) t.match(refused.problem, RESTRICTED, refused.text)
+    t.match((await steer(id, 'suspend')).body, { status: 'closing', measure: 'suspended' })
+    for (const refused of [await client.createTransfer(transferBody(balances.EUR, balances.GBP, 1)), await pay()])
+      t.match(refused.problem, RESTRICTED, refused.text)
+    t.strictSame(
+      (await staff.get<PageBody<Customer>>('/customers?filter[measure]=suspended')).body.data.map(
+        ({ status }) => status,
+      ),
+      ['closing'],
+    )
+    t.strictSame((await staff.get<PageBody<Customer>>('/customers?filter[status]=suspended')).body.data, [])
 
-  t.match((await staff.post(`/balances/${balances.JPY}/unfreeze`, { reason: 'Over.' })).body, { status: 'closing' })
-  t.match((await steer(id, 'lift')).body, { status: 'closing', measure: null }, 'the state before')
-  t.equal((await client.balance(balances.EUR)).status, 'closing')
-  t.match((await steer(id, 'suspend')).body, { status: 'closing', measure: 'suspended' })
+    t.match((await staff.post(`/balances/${balances.JPY}/unfreeze`, { reason: 'Over.' })).body, { status: 'closing' })
+    t.match((await steer(id, 'lift')).body, { status: 'closing', measure: null }, 'the state before')
+    t.equal((await client.balance(balances.EUR)).status, 'closing')
+    t.match((await steer(id, 'suspend')).body, { status: 'closing', measure: 'suspended' })
 
-  t.equal((await owner.send('DELETE', path)).status, 204, 'the closure is withdrawn under the measure')
-  t.match((await staff.get<Customer>(`/customers/${id}`)).body, { status: 'suspended', measure: 'suspended' })
-  t.match((await pay()).problem, RESTRICTED)
-  t.match((await steer(id, 'lift')).body, { status: 'active', measure: null })
-  t.equal((await pay()).status, 201)
-  t.strictSame(
-    (
-      await world.query<{ moved: string }>(
-        `select previous_status || ' ' || status as moved from outbox where type = 'customer.status_changed' and object_id = $1 order by created_at, id`,
-        [id],
-      )
-    ).map(({ moved }) => moved),
-    [
-      'active closing',
-      'closing restricted',
-      'restricted suspended',
-      'suspended closing',
-      'closing suspended',
-      'closing suspended',
-      'suspended active',
-    ],
-  )
-  await client.paymentsSettled()
-})
+    t.equal((await owner.send('DELETE', path)).status, 204, 'the closure is withdrawn under the measure')
+    t.match((await staff.get<Customer>(`/customers/${id}`)).body, { status: 'suspended', measure: 'suspended' })
+    t.match((await pay()).problem, RESTRICTED)
+    t.match((await steer(id, 'lift')).body, { status: 'active', measure: null })
+    t.equal((await pay()).status, 201)
+    t.strictSame(
+      (
+        await world.query<{ moved: string }>(
+          `select previous_status || ' ' || status as moved from outbox where type = 'customer.status_changed' and object_id = $1 order by created_at, id`,
+          [id],
+        )
+      ).map(({ moved }) => moved),
+      [
+        'active closing',
+        'closing restricted',
+        'restricted suspended',
+        'suspended closing',
+        'closing suspended',
+        'closing suspended',
+        'suspended active',
+      ],
+    )
+    await client.paymentsSettled()
+  },
+)
 
 t.test('the closure of a suspended customer waits, and ends after the suspension', async (t) => {
   await using world = await createWorld()

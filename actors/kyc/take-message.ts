@@ -1,0 +1,117 @@
+/** Takes a message of a KYC provider: what it says of its applicant, and what that means for the case (K10). */
+import { hear, type Applicant, type IgnoredReason } from '../../lib/kyc/applicant.ts'
+import { movesAfter, questionsAfter, resultOf } from '../../lib/kyc/case-outcome.ts'
+import type { KycMessage, KycReview } from '../../lib/kyc/messages.ts'
+import { customerOfApplicant, listApplicants, writeApplicant } from '../../storage/kyc/kyc-applicants.ts'
+import type { KycEventEnd } from '../../storage/kyc/kyc-events.ts'
+import { changeCase } from '../../storage/onboarding/kyb-cases.ts'
+import { tellsTooMuch } from '../../lib/compliance/tipping-off.ts'
+import { hasPerson, writePersonReview } from '../../storage/kyc/reviewed-persons.ts'
+import { SYSTEM, type AuditBy } from '../../storage/trail/trail.ts'
+import { recordChange, type ChangeTransaction } from '../commands/changes.ts'
+import { applyMove, lockedCase, type LockedCase } from '../onboarding/move-case.ts'
+
+/** The actor of what a provider's review changes. */
+const PROVIDER: AuditBy = { ...SYSTEM, actor: { ...SYSTEM.actor, name: 'KYC provider' } }
+
+/** What became of a message. */
+export interface TakenMessage {
+  readonly end: KycEventEnd
+  /** The customer whose status has moved, with its new version: every node is told of it after the commit. */
+  readonly moved: { readonly customerId: string; readonly version: bigint } | null
+}
+
+const ignored = (
+  reason: IgnoredReason,
+  about: { readonly customerId: string; readonly subjectId: string } | null = null,
+): TakenMessage => ({
+  end: { status: 'ignored', reason, customerId: about?.customerId ?? null, subjectId: about?.subjectId ?? null },
+  moved: null,
+})
+
+/**
+ * Takes a message that arrived on a connection; null is one that could not be read. A message about an applicant of
+ * another connection, one that is late, and one that says nothing new change nothing.
+ *
+ * @param receivedAt epoch milliseconds
+ */
+export async function takeMessage(
+  tx: ChangeTransaction,
+  connectionId: string,
+  message: KycMessage | null,
+  receivedAt: number,
+): Promise<TakenMessage> {
+  const { client } = tx
+  if (message === null) return ignored('unreadable')
+  if (message.outcome === null) return ignored('unknown_type')
+  const about = await customerOfApplicant(client, connectionId, message)
+  if (about === null) return ignored('unknown_applicant')
+  const { customerId, subjectId } = about
+  const locked = await lockedCase(client, customerId)
+  // Read again under the lock of the case.
+  const applicants = await listApplicants(client, customerId)
+  const before = applicants.find((each) => each.subjectId === subjectId && each.connectionId === connectionId)
+  if (before === undefined) return ignored('unknown_applicant', about)
+  const heard = hear(before, message, receivedAt)
+  if ('ignored' in heard) return ignored(heard.ignored, about)
+  const { applicant, outcome } = heard
+  const { personId } = applicant
+  if (personId !== null && !(await hasPerson(client, customerId, personId))) return ignored('unknown_applicant', about)
+  await writeApplicant(client, applicant)
+  const review = outcome.kind === 'reviewed' ? outcome.review : null
+  if (personId !== null)
+    await writePersonReview(client, customerId, personId, {
+      updatedAt: tx.now,
+      applicantId: applicant.applicantId,
+      ...(heard.status === null ? {} : { status: heard.status, rejectLabels: review?.rejectLabels ?? [] }),
+    })
+  const all = applicants.map((each) => (each.subjectId === subjectId ? applicant : each))
+  const version = await changeReviewed(tx, locked, { applicant, review, all })
+  return {
+    end: { status: 'processed', reason: null, customerId, subjectId },
+    moved: version === null ? null : { customerId, version },
+  }
+}
+
+/** Writes what the case shows of its applicants, and moves it. @returns the customer's version, where it has moved */
+async function changeReviewed(
+  tx: ChangeTransaction,
+  locked: LockedCase,
+  {
+    applicant,
+    review,
+    all,
+  }: { readonly applicant: Applicant; readonly review: KycReview | null; readonly all: readonly Applicant[] },
+): Promise<bigint | null> {
+  const { client, now } = tx
+  const { record } = locked
+  const change = {
+    result: resultOf(all),
+    ...(applicant.personId === null ? { applicantId: applicant.applicantId } : {}),
+  }
+  if (review === null) {
+    await changeCase(client, record, { ...change, updatedAt: now })
+    return null
+  }
+  const infoRequested = questionsAfter(record.infoRequested, applicant, review, {
+    now,
+    mayShow: (text) => !tellsTooMuch(text),
+  })
+  const shown = { ...change, infoRequested }
+  const moves = movesAfter(record.status, review, infoRequested)
+  let moved: LockedCase = { ...locked, record: await changeCase(client, record, { ...shown, updatedAt: now }) }
+  let version: bigint | null = null
+  for (const trigger of moves) {
+    const next = await applyMove(tx, PROVIDER, moved, trigger)
+    version = next.customerVersion ?? version
+    moved = next
+  }
+  // In the operator's trail alone: a customer does not learn why its case is looked at.
+  await recordChange(tx, PROVIDER, record.operatorId, {
+    action: 'kyb_case.provider_reviewed',
+    object: { type: 'kyb_case', id: record.id },
+    before: { status: record.status },
+    after: { status: moved.record.status, personId: applicant.personId, ...review },
+  })
+  return version
+}
