@@ -141,7 +141,7 @@ t.test(
   async (t) => {
     const ledger = await openLedger(t, [100n, 100n])
     const connection = await connect(t, ledger)
-    const [a, b] = await Promise.all(ledger.balances.map((id) => balanceOf(connection, id)))
+    const [a, b] = await Array.fromAsync(ledger.balances, (id) => balanceOf(connection, id))
     await committed(t, commit(connection, [turnOf(a!, [pay(ledger, 1n)], MONDAY)], MONDAY))
     const late = turnOf(a!, [pay(ledger, 1n)], MONDAY)
     const sound = turnOf(b!, [pay(ledger, 1n), pay(ledger, 2n)], MONDAY)
@@ -165,7 +165,7 @@ t.test(
 t.test('credits leave the version alone, so they make nobody stale', async (t) => {
   const ledger = await openLedger(t, [100n, 100n])
   const connection = await connect(t, ledger)
-  const [a, b] = await Promise.all(ledger.balances.map((id) => balanceOf(connection, id)))
+  const [a, b] = await Array.fromAsync(ledger.balances, (id) => balanceOf(connection, id))
   await committed(t, commit(connection, [turnOf(a!, [move(ledger, b!.id, 40n)], MONDAY)], MONDAY))
   await committed(t, commit(connection, [turnOf(b!, [pay(ledger, 100n)], MONDAY)], MONDAY))
   t.match(await ledger.funds(b!.id), { posted: 140n, held: 100n })
@@ -452,7 +452,7 @@ t.test('a credit needs a balance that is open and of its currency', async (t) =>
 t.test('every reason is reported at once, each with its command', async (t) => {
   const ledger = await openLedger(t, [100n, 100n])
   const connection = await connect(t, ledger)
-  const [a, b] = await Promise.all(ledger.balances.map((id) => balanceOf(connection, id)))
+  const [a, b] = await Array.fromAsync(ledger.balances, (id) => balanceOf(connection, id))
   const first = pay(ledger, 1n, { externalId: 'x' })
   await committed(t, commit(connection, [turnOf(a!, [first], MONDAY)], MONDAY))
   const fresh = await balanceOf(connection, a!.id)
@@ -494,7 +494,7 @@ t.test(
     const connection = await connect(t, ledger)
     const random = new Random(1)
     for (let batch = 0; batch < 8; batch++) {
-      const balances = await Promise.all(ledger.balances.map((id) => balanceOf(connection, id)))
+      const balances = await Array.fromAsync(ledger.balances, (id) => balanceOf(connection, id))
       const turns = balances.map((balance) =>
         turnOf(
           balance,
@@ -596,7 +596,7 @@ t.test('a commit that waits for another one reads what that one wrote', async (t
   const ledger = await openLedger(t, [10_000n, 10_000n])
   const [a, b] = ledger.balances as [string, string]
   const connections = await Promise.all([connect(t, ledger), connect(t, ledger)])
-  const versions = await Promise.all(ledger.balances.map((id) => balanceOf(connections[0]!, id)))
+  const versions = await Array.fromAsync(ledger.balances, (id) => balanceOf(connections[0]!, id))
   const rounds = 100
   await Promise.all(
     connections.map(async (connection, nth) => {
