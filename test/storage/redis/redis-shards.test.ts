@@ -25,6 +25,10 @@ const ALL_SHARDS = Array.from({ length: SHARD_COUNT }, (_, shard) => shard)
 /** How late, at worst, a test sees what happened at a deadline, on a machine that is busy with other tests. */
 const LATE_MS = 500
 
+/** A process that did not run for longer than this may have lost a lease, beside a stall of half a lease. */
+const GAP_MAX_MS = LEASE_MS / 10
+const TRIALS_MAX = 5
+
 /** Two commands that are not answered and what is under way, well below the ten seconds that a node has to stop. */
 const STOP_MAX_MS = 4_000
 
@@ -86,12 +90,18 @@ t.test('a Redis that stalls for half a lease costs nothing', { buffered: true },
   const server = await ownServer(t)
   const nodes = await startedNodes(t, server.url, 2)
   const changes = countChanges(nodes)
-  server.signal('SIGSTOP')
-  await elapse(LEASE_MS / 2)
-  server.signal('SIGCONT')
-  await until('they know of each other again', () => settled(nodes))
-  await elapse(LEASE_MS)
-  t.equal(changes(), 0)
+  for (let trial = 1; ; trial++) {
+    const before = changes()
+    const longestGap = watchGaps()
+    server.signal('SIGSTOP')
+    await elapse(LEASE_MS / 2)
+    server.signal('SIGCONT')
+    await until('they know of each other again', () => settled(nodes))
+    await elapse(LEASE_MS)
+    const changed = changes() - before
+    // A process that the machine keeps from running loses its leases by that: such a trial proves nothing.
+    if (longestGap() < GAP_MAX_MS || changed === 0 || trial === TRIALS_MAX) return t.equal(changed, 0)
+  }
 })
 
 t.test('a node stops in time although Redis hangs', { buffered: true }, async (t) => {
@@ -407,6 +417,21 @@ function countChanges(nodes: readonly TestNode[]): () => number {
   let count = 0
   for (const { shards } of nodes) shards.onChange(({ gained, lost }) => (count += gained.length + lost.length))
   return () => count
+}
+
+/** Begins to watch for how long this process does not run. @returns what ends it and tells the longest gap, ms */
+function watchGaps(): () => number {
+  const everyMs = 10
+  let [last, longest] = [performance.now(), 0]
+  const timer = setInterval(() => {
+    const now = performance.now()
+    longest = Math.max(longest, now - last - everyMs)
+    last = now
+  }, everyMs)
+  return () => {
+    clearInterval(timer)
+    return longest
+  }
 }
 
 function elapse(ms: number): Promise<void> {
