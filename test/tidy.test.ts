@@ -111,6 +111,7 @@ const NOUNS: ReadonlySet<string> = new Set([
   'exchange',
   'funds-requests',
   'identity',
+  'impersonations',
   'incoming-payments',
   'integration',
   'jobs',

@@ -1,7 +1,6 @@
 /** Customers: how they are made and steered, their settings and closure, and the poller that ends closures. */
 import { refuseNotFound, type Problem } from '../../lib/base/problems.ts'
 import type { Command, CommandAnswer, Versioned } from '../../lib/commands/command.ts'
-import type { Tenant } from '../../lib/commands/caller.ts'
 import type { ListResult } from '../../lib/contract/list.ts'
 import type { Measure } from '../../lib/customers/customer.ts'
 import type {
@@ -13,7 +12,7 @@ import type {
   OwnerInvitation,
 } from '../../lib/customers/customer-schema.ts'
 import { moneyProblem, type MoneyUse } from '../../lib/customers/money-access.ts'
-import type { Caller } from '../../lib/identity/caller.ts'
+import { type Caller, seesOperatorFields } from '../../lib/identity/caller.ts'
 import { listCustomers, readCustomer, type CustomerListQuery } from '../../storage/customers/customer-queries.ts'
 import { createCustomerStatusCache } from '../../storage/customers/customer-status-cache.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
@@ -42,8 +41,10 @@ export interface CustomerServiceParts {
 /** The reads of customers themselves. */
 export interface CustomerReads {
   listCustomers(query: CustomerListQuery): Promise<ListResult<Customer>>
-  /** Null when the tenant is neither the customer nor its operator. */
-  getCustomer(tenant: Tenant, customerId: string): Promise<Versioned<Customer> | null>
+  /**
+   * Null when the tenant is neither the customer nor its operator. The risk is shown to the operator alone.
+   */
+  getCustomer(reader: Pick<Caller, 'tenant' | 'session'>, customerId: string): Promise<Versioned<Customer> | null>
   /** Returns the problem of a use of money for a customer as it stands; null when the customer may. */
   moneyProblem(customerId: string, use: MoneyUse): Promise<Problem | null>
 }
@@ -85,8 +86,11 @@ export function createCustomerService(node: Node, { recipients }: CustomerServic
   }
   const reads: CustomerReads = {
     listCustomers: (query) => listCustomers(lists, query),
-    getCustomer: async (tenant, customerId) =>
-      (await settings.reaches(tenant, customerId)) ? await readCustomer(database.pool, customerId) : null,
+    async getCustomer(reader, customerId) {
+      if (!(await settings.reaches(reader.tenant, customerId))) return null
+      const found = await readCustomer(database.pool, customerId)
+      return found === null || seesOperatorFields(reader) ? found : { ...found, view: { ...found.view, risk: null } }
+    },
     async moneyProblem(customerId, use) {
       const { standing } = await statuses.of(customerId)
       return moneyProblem(standing ?? refuseNotFound(), use)

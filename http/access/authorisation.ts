@@ -5,10 +5,10 @@
  * their tenants. Staff may also act for the customers of their operator, in operations that declare it.
  */
 import { isUuid } from '../../lib/base/ids.ts'
-import { capabilityForScope, grantOfRole, type Role } from '../../lib/identity/capabilities.ts'
+import { type ActingRole, capabilityForScope, grantOfRole, IMPERSONATOR } from '../../lib/identity/capabilities.ts'
 import { refuse } from '../../lib/base/problems.ts'
-import type { Membership, SessionIdentity } from '../../lib/identity/caller.ts'
-import type { Route } from '../route/route.ts'
+import type { Impersonated, Membership, SessionIdentity } from '../../lib/identity/caller.ts'
+import { readsCustomer, type Route } from '../route/route.ts'
 import type { ReadServices } from '../route/services.ts'
 import type { Principal, Tenant } from '../../lib/commands/caller.ts'
 
@@ -17,7 +17,7 @@ export interface Entry {
   readonly principal: Principal
   readonly tenant: Tenant | null
   /** The role in which the person acts; null where the operation has no tenant. */
-  readonly role: Role | null
+  readonly role: ActingRole | null
 }
 
 function refuseTenant(code: 'required' | 'invalid_format', message: string): never {
@@ -32,7 +32,7 @@ function readTenant(header: string | undefined): string {
 }
 
 /** Makes the principal of a person who acts in these roles. */
-export function principalOfPerson(session: SessionIdentity, roles: readonly Role[]): Principal {
+export function principalOfPerson(session: SessionIdentity, roles: readonly ActingRole[]): Principal {
   const grants = roles.map((role) => grantOfRole(role))
   const [only] = grants
   return {
@@ -110,6 +110,8 @@ export class Authorisation {
    * @throws ProblemError 400, 401 `mfa-required` and 403
    */
   async enter(session: SessionIdentity, header: string | undefined): Promise<Entry> {
+    if (session.impersonated !== null && this.#route.whileImpersonating !== true)
+      return this.#enterImpersonating(session, session.impersonated, header)
     if (this.#route.tenant === 'none')
       return {
         principal: principalOfPerson(
@@ -127,7 +129,8 @@ export class Authorisation {
       checkFactor(session, own)
       return { principal: principalOfPerson(session, [own.role]), tenant, role: own.role }
     }
-    const staff = this.#route.tenant === 'any' ? await this.#staffOf(session, tenantId) : null
+    const { tenant: level, readByStaff } = this.#route
+    const staff = level === 'any' || readByStaff === true ? await this.#staffOf(session, tenantId) : null
     if (staff === null) refuse('tenant-forbidden', 'You are not a member of this tenant.')
     checkFactor(session, staff)
     return {
@@ -194,6 +197,29 @@ export class Authorisation {
   #checkSandbox(): void {
     if (this.#route.sandbox !== undefined && !this.#services.sandbox)
       refuse('feature-disabled', 'This environment has no sandbox.', { extra: { feature: 'sandbox' } })
+  }
+
+  /** Lets an impersonating session read the data of its customer, for as long as the person may impersonate. */
+  #enterImpersonating(
+    session: SessionIdentity,
+    { customerId, operatorId }: Impersonated,
+    header: string | undefined,
+  ): Entry {
+    if (!readsCustomer(this.#route))
+      refuse('impersonation-restricted', "This session reads a customer's data, and does nothing else.")
+    if (readTenant(header) !== customerId)
+      refuse('tenant-forbidden', 'This session reads the data of another customer.')
+    const staff = session.memberships.find(
+      (membership) => membership.level === 'operator' && membership.operatorId === operatorId,
+    )
+    if (staff === undefined || !grantOfRole(staff.role).capabilities.has('support.impersonate'))
+      refuse('session-expired', 'The session has ended.', { extra: { reason: 'revoked' } })
+    checkFactor(session, staff)
+    return {
+      principal: principalOfPerson(session, [IMPERSONATOR]),
+      tenant: { id: customerId, kind: 'customer' },
+      role: IMPERSONATOR,
+    }
   }
 
   /** Finds the operator membership through which staff act for a customer; staff have no membership of the customer. */

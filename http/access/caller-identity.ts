@@ -7,7 +7,7 @@
  * session's id and the hash of its token; the audit trail uses names, memberships and the client's address. Limits, the
  * request log and the last use of a key are written only by the node that the request reached.
  */
-import type { Role } from '../../lib/identity/capabilities.ts'
+import type { ActingRole } from '../../lib/identity/capabilities.ts'
 import { principalOfPerson } from './authorisation.ts'
 import type { Membership, SessionIdentity } from '../../lib/identity/caller.ts'
 import type { Principal, Tenant } from '../../lib/commands/caller.ts'
@@ -25,7 +25,12 @@ export type CallerIdentity =
       readonly live: boolean
       readonly tenant: Tenant
     }
-  | { readonly kind: 'session'; readonly role: Role; readonly session: SessionWithoutToken; readonly tenant: Tenant }
+  | {
+      readonly kind: 'session'
+      readonly role: ActingRole
+      readonly session: SessionWithoutToken
+      readonly tenant: Tenant
+    }
 
 /** The caller as an endpoint uses it. */
 export interface ForwardedCaller {
@@ -47,7 +52,7 @@ export function identityOfKey({ id, name, scopes, live }: Principal, tenant: Ten
  */
 export function identityOfPerson(
   { token: _, ...session }: SessionIdentity,
-  role: Role,
+  role: ActingRole,
   tenant: Tenant,
 ): CallerIdentity {
   const own = session.memberships.find(({ tenantId }) => tenantId === tenant.id)

@@ -80,7 +80,7 @@ export const getCustomer = route({
   idempotency: 'none',
   success: { status: 200, description: 'The customer.', schema: Customer, etag: true },
   problems: [],
-  handle: async ({ tenant, params }, { customers }) => resource(await customers.getCustomer(tenant, params.customerId)),
+  handle: async ({ caller, params }, { customers }) => resource(await customers.getCustomer(caller, params.customerId)),
 })
 
 export const updateCustomer = route({
@@ -100,7 +100,7 @@ export const updateCustomer = route({
   ifMatch: true,
   ifMatchesVersion: true,
   current: async ({ tenant, params }, { customers }) =>
-    tenant === null ? null : await customers.getCustomer(tenant, params.customerId),
+    tenant === null ? null : await customers.getCustomer({ tenant, session: null }, params.customerId),
   body: CustomerUpdate,
   success: { status: 200, description: 'The customer as it is now.', schema: Customer, etag: true },
   problems: [],

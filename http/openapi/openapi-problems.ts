@@ -1,6 +1,6 @@
 /** The problems of an operation in the OpenAPI document. */
 import { type ProblemSlug, PROBLEMS } from '../../lib/base/problems.ts'
-import type { Route } from '../route/route.ts'
+import { readsCustomer, type Route } from '../route/route.ts'
 import { commonHeaders, header, type Json } from './openapi-components.ts'
 
 /** Lists the problems that follow from an operation's declaration, in addition to its own. */
@@ -18,6 +18,8 @@ export function problemsOf(route: Route): ProblemSlug[] {
   // Every operation that takes a credential limits wrong credentials.
   if (route.limits !== 'none' || route.callers !== 'public') slugs.push('rate-limited')
   if (route.callers !== 'public' && route.beforeMfa !== true) slugs.push('mfa-required')
+  if (route.callers !== 'public' && route.whileImpersonating !== true && !readsCustomer(route))
+    slugs.push('impersonation-restricted')
   if (route.tenant !== 'none') slugs.push('tenant-forbidden')
   // A key that calls an operation for people gets the same problem.
   if (route.scope !== null || route.callers === 'session' || route.callers === 'staff') slugs.push('insufficient-scope')

@@ -170,6 +170,8 @@ export interface RouteDeclaration<
   readonly capability?: Capability | readonly Capability[]
   /** The step-up proof that a session must have given within the last five minutes. */
   readonly stepUp?: StepUp<Path>
+  /** Permits sessions that impersonate a customer, which else read that customer's data and nothing more. */
+  readonly whileImpersonating?: true
   /** Permits sessions that still need their second factor. */
   readonly beforeMfa?: true
   /**
@@ -185,6 +187,8 @@ export interface RouteDeclaration<
   /** Loads the resource in the path as a read would show it; null when the tenant has no such resource. */
   readonly current?: (context: CurrentContext<Path>, services: ReadServices) => Promise<Versioned<unknown> | null>
   readonly tenant: 'customer' | 'operator' | 'any' | 'none'
+  /** Staff of a customer's operator read it too, with the customer as the tenant. `any` includes this. */
+  readonly readByStaff?: true
   /**
    * `only`: exists only where there is a sandbox. `simulation`: in addition, only test keys and people of a developer's
    * workspace may call.
@@ -276,6 +280,10 @@ export function route<
 >(declaration: RouteDeclaration<M, Path, Caller, List, Query, Body, Declared>): Route {
   return declaration as unknown as Route
 }
+
+/** Whether an operation reads the data of a customer, which is all that an impersonating session may do. */
+export const readsCustomer = ({ method, tenant, callers }: Route): boolean =>
+  method === 'get' && callers !== 'staff' && (tenant === 'customer' || tenant === 'any')
 
 /** Lists the names of a path's parameters, in order. */
 export function pathParameters(path: string): string[] {

@@ -4,7 +4,7 @@
  */
 import type { Context } from 'koa'
 import type { Source } from '../../lib/commands/caller.ts'
-import type { SessionIdentity } from '../../lib/identity/caller.ts'
+import type { Caller, SessionIdentity } from '../../lib/identity/caller.ts'
 import { plainAddress } from '../../lib/security/ip-allowlist.ts'
 import type { KeyCaller } from '../access/api-key-callers.ts'
 import type { Authentication } from '../access/authentication.ts'
@@ -32,6 +32,7 @@ export interface EntranceParts {
 /** The entrance of one route. */
 export class Entrance {
   readonly #route: Route
+  readonly #services: Services
   readonly #authentication: Authentication
   readonly #authorisation: Authorisation
   readonly #gate: Gate
@@ -40,6 +41,7 @@ export class Entrance {
 
   constructor(route: Route, { services, authentication, rateLimits, forwarding }: EntranceParts) {
     this.#route = route
+    this.#services = services
     this.#authentication = authentication
     this.#authorisation = new Authorisation(route, services)
     this.#gate = createGate(route, rateLimits)
@@ -133,6 +135,12 @@ export class Entrance {
     request.tenant = tenant
     request.session = session
     request.source = sourceOf(context)
+    if (session.impersonated !== null && this.#route.whileImpersonating !== true)
+      await this.#services.impersonations.noteImpersonatedRead(request.caller as Caller<'person'>, {
+        operationId: this.#route.operationId,
+        path: context.path,
+        query: context.querystring,
+      })
     if (this.#forwarding !== null && tenant !== null && role !== null)
       request.identity = identityOfPerson(session, role, tenant)
   }

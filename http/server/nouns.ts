@@ -10,6 +10,7 @@ import { createDocumentService, createDownloadService } from '../../actors/docum
 import { createExchangeService } from '../../actors/exchange/exchange-service.ts'
 import { createFundsRequestService } from '../../actors/funds-requests/funds-request-service.ts'
 import { createIdentityService } from '../../actors/identity/identity-service.ts'
+import { createImpersonationService } from '../../actors/impersonations/impersonation-service.ts'
 import { createIncomingPaymentService } from '../../actors/incoming-payments/incoming-payment-service.ts'
 import { createIntegrationService } from '../../actors/integration/integration-service.ts'
 import { createJobService } from '../../actors/jobs/job-service.ts'
@@ -65,9 +66,11 @@ const loadValidation = async ({ ukModulusDir, bankDirectory }: Node['config']) =
 const independentNouns = (node: Node) => ({
   branding: createBrandingService(node),
   connectionCalendars: createConnectionCalendars(node),
+  impersonations: createImpersonationService(node),
   journalChain: new JournalChain(node),
   notices: createNoticeService(node),
   pricing: createPricing(node),
+  staff: createStaffService(node),
 })
 
 /**
@@ -156,7 +159,6 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
     recipients,
     reconciliation,
     scheduledPayments,
-    staff: createStaffService(node),
     statements,
     transactions,
     transfers,

@@ -33,6 +33,7 @@ import { getExchangeConfirmation } from '../exchange/exchange-confirmation.ts'
 import * as exchanges from '../exchange/exchanges.ts'
 import { getHealth, getReady } from './health.ts'
 import { getIntegrationHome, getOperatorApiUsage, listOperatorApiKeyRequests } from '../integration/integration.ts'
+import * as impersonations from '../impersonations/impersonations.ts'
 import * as incomingPayments from '../incoming-payments/incoming-payments.ts'
 import * as incomingSimulations from '../incoming-payments/incoming-simulations.ts'
 import * as incomingSuspense from '../incoming-payments/incoming-suspense.ts'
@@ -80,6 +81,7 @@ export const routes: readonly Route[] = [
   ...Object.values(operator),
   ...Object.values(branding),
   ...Object.values(staff),
+  ...Object.values(impersonations),
   ...Object.values(pricingTemplates),
   ...Object.values(connectionCalendars),
   ...Object.values(kycConnections),

@@ -60,6 +60,7 @@ export const AUDIT_ACTIONS = {
     'funds_request.declined',
     'funds_request.expired',
   ],
+  impersonation: ['impersonation.started', 'impersonation.read', 'impersonation.ended'],
   incoming_suspense: ['incoming_suspense.allocated', 'incoming_suspense.returned'],
   integrator_webhook: [
     'integrator_webhook.created',

@@ -13,6 +13,14 @@ export interface Membership {
   readonly role: Role
 }
 
+/** The customer whose data an impersonating session reads. */
+export interface Impersonated {
+  readonly customerId: string
+  readonly customerName: string
+  readonly operatorId: string
+  readonly reason: string
+}
+
 /** A session as it is stored, with the person it belongs to. Times are epoch milliseconds. */
 export interface FoundSession {
   readonly id: string
@@ -29,6 +37,8 @@ export interface FoundSession {
   /** Number of second factors that can be used. */
   readonly factors: number
   readonly memberships: readonly Membership[]
+  /** Null for a session in which the person acts for themselves. */
+  readonly impersonated: Impersonated | null
 }
 
 /** A session whose token was sent with the request. */
@@ -74,3 +84,13 @@ interface Callers {
 
 /** The caller of a request with its origin: a person or a key of a tenant, where no kind is named. */
 export type Caller<Kind extends keyof Callers = 'tenant'> = Callers[Kind]
+
+/**
+ * Whether a caller sees what is for the operator alone: its staff, also where they read for a customer, and its keys;
+ * members, keys of customers, and staff who impersonate, do not.
+ */
+export function seesOperatorFields({ tenant, session }: Pick<Caller, 'tenant' | 'session'>): boolean {
+  if (session === null) return tenant.kind === 'operator'
+  if (session.impersonated !== null) return false
+  return !session.memberships.some(({ tenantId, level }) => tenantId === tenant.id && level === 'customer')
+}

@@ -12,6 +12,10 @@ export const STAFF_ROLES = ['operator_admin', 'compliance', 'operations', 'treas
 export type MemberRole = (typeof MEMBER_ROLES)[number]
 export type StaffRole = (typeof STAFF_ROLES)[number]
 export type Role = MemberRole | StaffRole
+/** The role of staff in a session that impersonates a customer: reading alone, and nothing that is a secret. */
+export const IMPERSONATOR = 'impersonator'
+/** A role in which a person acts. */
+export type ActingRole = Role | typeof IMPERSONATOR
 
 /** Capabilities of a customer's members, besides reading. */
 export const MEMBER_CAPABILITIES = [
@@ -100,7 +104,7 @@ const ADMINISTRATION = [
   'cards.manage',
 ] as const
 
-const CAPABILITIES: Readonly<Record<Role, readonly Capability[]>> = {
+const CAPABILITIES: Readonly<Record<ActingRole, readonly Capability[]>> = {
   owner: [...CUSTOMER_READS, ...ADMINISTRATION, 'owner'],
   admin: [...CUSTOMER_READS, ...ADMINISTRATION],
   approver: [...CUSTOMER_READS, 'approvals.decide', 'transactions.annotate', 'settings.read', 'members.read'],
@@ -123,6 +127,7 @@ const CAPABILITIES: Readonly<Record<Role, readonly Capability[]>> = {
   treasury: [...STAFF_READS, 'treasury.read', 'treasury.manage', 'reports.read'],
   support: [...STAFF_READS, 'support.impersonate'],
   integration: [...STAFF_READS, 'integration.manage', 'providers.manage', 'developer.manage'],
+  impersonator: [...CUSTOMER_READS, 'customers:read', 'settings.read', 'members.read'],
 }
 
 /** The capabilities that let a session call operations for which a key needs a scope that writes. */

@@ -20,6 +20,8 @@ export interface NewSession {
   readonly userAgent: string | null
   readonly now: number
   readonly expiresAt: number
+  /** For a session that reads a customer's data: the customer, and the session that opens it. */
+  readonly impersonation?: { readonly customerId: string; readonly reason: string; readonly openedBy: string }
 }
 
 /** Retention of a user's ended sessions, milliseconds. */
@@ -34,8 +36,9 @@ export async function insertSession(client: pg.ClientBase, session: NewSession):
   })
   await client.query({
     name: 'insert_session',
-    text: `insert into session (id, user_id, token_sha256, status, device_name, device_id, address, user_agent, created_at, last_seen_at, expires_at)
-      values ($1, $2, decode($3, 'hex'), $4, $5, $6, $7, $8, $9, $9, $10)`,
+    text: `insert into session (id, user_id, token_sha256, status, device_name, device_id, address, user_agent, created_at, last_seen_at, expires_at,
+        impersonated_customer_id, impersonation_reason, opened_by_session_id)
+      values ($1, $2, decode($3, 'hex'), $4, $5, $6, $7, $8, $9, $9, $10, $11, $12, $13)`,
     values: [
       session.id,
       session.userId,
@@ -47,6 +50,9 @@ export async function insertSession(client: pg.ClientBase, session: NewSession):
       session.userAgent,
       timestamp(session.now),
       timestamp(session.expiresAt),
+      session.impersonation?.customerId ?? null,
+      session.impersonation?.reason ?? null,
+      session.impersonation?.openedBy ?? null,
     ],
   })
 }
@@ -95,7 +101,11 @@ export async function touchSession(database: Database, id: string, now: number):
   })
 }
 
-/** Ends sessions of a user: only the named one, or all except the named one. @returns how many ended now */
+/**
+ * Ends sessions of a user: only the named one with those that it opened, or all except the named one.
+ *
+ * @returns how many ended now
+ */
 export async function endSessions(
   client: pg.ClientBase,
   {
@@ -108,7 +118,7 @@ export async function endSessions(
   const { rowCount } = await client.query({
     name: 'end_sessions',
     text: `update session set status = 'revoked', ended_at = $4
-      where user_id = $1 and status <> 'revoked' and ($2::uuid is null or id = $2) and ($3::uuid is null or id <> $3)`,
+      where user_id = $1 and status <> 'revoked' and ($2::uuid is null or id = $2 or opened_by_session_id = $2) and ($3::uuid is null or id <> $3)`,
     values: [userId, only, except, timestamp(now)],
   })
   return rowCount ?? 0

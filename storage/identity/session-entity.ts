@@ -29,10 +29,26 @@ export const Session = defineEntity({
     lastSeenAt: instant().fieldName('last_seen_at'),
     expiresAt: instant().fieldName('expires_at'),
     endedAt: instant().fieldName('ended_at').nullable(),
+    /** The customer whose data the session reads; null for a session of the person alone. */
+    impersonatedCustomerId: p.uuid().fieldName('impersonated_customer_id').nullable(),
+    impersonationReason: p.text().fieldName('impersonation_reason').nullable(),
+    /** The session that opened it, with which it ends. */
+    openedBySessionId: p.uuid().fieldName('opened_by_session_id').nullable(),
     mfaMethod: p.text().$type<StepUpMethod>().fieldName('mfa_method').nullable(),
   },
   uniques: [{ name: 'session_token_unique', properties: ['tokenSha256'] }],
+  checks: [
+    {
+      name: 'session_impersonation',
+      expression: 'num_nulls(impersonated_customer_id, impersonation_reason, opened_by_session_id) in (0, 3)',
+    },
+  ],
   indexes: [
+    {
+      name: 'session_opened_by',
+      properties: ['openedBySessionId'],
+      where: 'opened_by_session_id is not null',
+    },
     { name: 'session_by_user', properties: ['user', 'id'] },
     {
       name: 'session_by_previous_token',

@@ -1,6 +1,7 @@
 /** Sessions: found by their token for every request of a user, and listed for the user. */
 import { sql } from 'kysely'
 import { timestamp } from '../../lib/base/clock.ts'
+import type { Impersonated } from '../../lib/identity/caller.ts'
 import type { Role } from '../../lib/identity/capabilities.ts'
 import { SESSION_IDLE_MS, sessionStatus } from '../../lib/identity/session.ts'
 import type { StepUpMethod } from '../../lib/identity/step-up.ts'
@@ -40,6 +41,9 @@ const SESSION = select({
         'operatorId', m.operator_id, 'role', m.role) order by m.id), '[]')
       from membership m join operator o on o.id = m.operator_id left join customer c on m.level = 'customer' and c.id = m.tenant_id
       where m.user_id = u.id and m.status = 'active')`),
+  impersonated: expression<Impersonated | null>(`case when s.impersonated_customer_id is not null then (
+      select json_build_object('customerId', c.id, 'customerName', c.legal_name, 'operatorId', c.operator_id, 'reason', s.impersonation_reason)
+      from customer c where c.id = s.impersonated_customer_id) end`),
 })
 const FIND = `select ${SESSION.sql}
   from session s join platform_user u on u.id = s.user_id

@@ -54,6 +54,7 @@ function personOf(role: Role, level: 'customer' | 'operator'): SessionIdentity {
     name: role,
     via: 'web',
     factors: 1,
+    impersonated: null,
     memberships: [{ id: role, tenantId: tenant.id, tenantName: '', level, operatorId: OPERATOR.id, role }],
   } as unknown as SessionIdentity
 }

@@ -494,6 +494,7 @@ t.test('a person is the same person after the hop', async (t) => {
     lastSeenAt: Date.UTC(2026, 0, 2),
     expiresAt: Number.MAX_SAFE_INTEGER,
     factors: 1,
+    impersonated: null,
     memberships: [...others, membership],
   }
   const proofs: FakeWorld[] = []

@@ -343,6 +343,12 @@ t.test('what is read is what its schema says, to the last member', async (t) => 
     new Client({ url: () => world.url, apiKey: person.token, tenantId: person.tenantId })
   const owner = asClient(await world.person('owner').signIn())
   const staff = asClient(await world.person('operator_admin').signIn())
+  const { token } = (
+    await staff.post<{ token: string }>('/impersonations', {
+      customerId: client.tenantId,
+      reason: 'A ticket of the customer.',
+    })
+  ).body
   const keyId = async (tenantId: string): Promise<string> =>
     (await world.query<{ id: string }>('select id from api_key where tenant_id = $1', [tenantId]))[0]!.id
   const [customerKey, operatorKey] = [await keyId(client.tenantId), await keyId(world.operator.tenantId)]
@@ -356,6 +362,7 @@ t.test('what is read is what its schema says, to the last member', async (t) => 
     ['getApiKey', owner, `/api-keys/${customerKey}`],
     ['listApiKeyRequests', owner, `/api-keys/${customerKey}/requests`],
     ['getApiKeyUsage', owner, `/api-keys/${customerKey}/usage`],
+    ['getCurrentImpersonation', staff.with({ apiKey: token }), '/impersonations/current'],
     ['listOperatorApiKeys', staff, '/operator/api-keys'],
     ['getOperatorApiKey', staff, `/operator/api-keys/${operatorKey}`],
     ['listAuditEvents', owner, '/audit-events'],
