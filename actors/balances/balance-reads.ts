@@ -4,6 +4,7 @@ import {
   balanceReader,
   getBalance,
   listBalances,
+  operatorBalanceJson,
   type BalanceListQuery,
 } from '../../storage/balances/balance-queries.ts'
 import { listHolds, type HoldListQuery } from '../../storage/balances/hold-queries.ts'
@@ -17,8 +18,15 @@ export function createBalanceReads({ database }: { readonly database: Database }
   const balances = balanceReader(database)
   const journals = new JournalReader(database, db, balances)
   return {
-    listBalances: (query: BalanceListQuery) => listBalances(db, query),
+    /** `forOperator`: with the members that customers never see. */
+    listBalances: (query: BalanceListQuery, forOperator = query.tenant.kind === 'operator') =>
+      listBalances(db, query, forOperator),
     getBalance: (tenant: Tenant, id: string) => getBalance(balances, tenant, id),
+    /** Reads a balance with the members that customers never see. */
+    async getOperatorBalance(tenant: Tenant, id: string) {
+      const found = await getBalance(balances, tenant, id)
+      return found === null ? null : { version: found.version, view: operatorBalanceJson(found) }
+    },
     /** Null when the balance itself is not the tenant's. */
     listJournal: (query: JournalListQuery) => journals.list(query),
     /** Null when the balance itself is not the tenant's. */

@@ -9,7 +9,11 @@ import type { Queue } from '../../storage/payments/queue-places.ts'
 export function createPaymentReads({ database, ...queue }: Queue & { readonly database: Database }) {
   const db = readDatabase(database)
   return {
-    listPayments: (query: PaymentListQuery) => listPayments(database, db, query, queue),
-    getPayment: (tenant: Tenant, id: string) => getPayment(database, tenant, id, queue),
+    /** `forOperator`: with the members that customers never see. */
+    listPayments: (query: PaymentListQuery, forOperator = false) =>
+      listPayments(database, db, query, queue, forOperator),
+    /** `forOperator`: with the members that customers never see. */
+    getPayment: (tenant: Tenant, id: string, forOperator = false) =>
+      getPayment(database, tenant, id, queue, forOperator),
   }
 }

@@ -32,7 +32,8 @@ import { categorizeTransaction } from './categorize-transaction.ts'
 /** The reads. Null means: no such row in this tenant. */
 export interface TransactionReads {
   list(query: ListQuery<typeof transactionList>): Promise<ListResult<Transaction>>
-  get(tenant: Tenant, id: string): Promise<Versioned<TransactionDetail> | null>
+  /** `forOperator`: with the members that customers never see. */
+  get(tenant: Tenant, id: string, forOperator?: boolean): Promise<Versioned<TransactionDetail> | null>
   /** Checks whether the transaction is the tenant's. */
   exists(tenant: Tenant, id: string): Promise<boolean>
   listUpdates(
@@ -73,8 +74,11 @@ export function createTransactions(deps: TransactionDeps): {
 
   const reads: TransactionReads = {
     list: async (query) => (await listTransactions(database, db, query, clock.now())) as ListResult<Transaction>,
-    get: async (tenant, id) =>
-      (await getTransaction(database, db, tenant, id, clock.now())) as Versioned<TransactionDetail> | null,
+    get: async (tenant, id, forOperator = false) =>
+      (await getTransaction(database, db, tenant, id, {
+        now: clock.now(),
+        forOperator,
+      })) as Versioned<TransactionDetail> | null,
     exists: async (tenant, id) => (await findTransaction(database, db, tenant, id, clock.now())) !== null,
     listUpdates: (query) => listTransactionUpdates(database, db, query, clock.now()),
     listAnnotations: async (query) =>

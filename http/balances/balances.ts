@@ -1,5 +1,6 @@
 /** Balances, their journal lines and their holds. */
-import { keptPage, keptResource, page } from '../route/answer.ts'
+import { seesOperatorFields } from '../../lib/identity/caller.ts'
+import { keptPage, keptResource, page, resource } from '../route/answer.ts'
 import { route } from '../route/route.ts'
 import { Balance, balanceList } from '../../lib/balances/balance-schema.ts'
 import { Hold, holdList } from '../../lib/balances/hold-schema.ts'
@@ -20,13 +21,15 @@ export const listBalances = route({
   list: balanceList,
   success: { status: 200, description: 'A page of balances.', schema: PageOf('BalancePage', Balance), etag: true },
   problems: [],
-  handle: async ({ list }, { balances }) => page(list, await balances.listBalances(list)),
+  handle: async ({ caller, list }, { balances }) =>
+    page(list, await balances.listBalances(list, seesOperatorFields(caller))),
 })
 
 export const getBalance = route({
   method: 'get',
   path: '/balances/{balanceId}',
   operationId: 'getBalance',
+  readByStaff: true,
   tag: 'accounts',
   summary: 'Read a balance',
   callers: 'key',
@@ -35,13 +38,17 @@ export const getBalance = route({
   idempotency: 'none',
   success: { status: 200, description: 'The balance.', schema: Balance, etag: true },
   problems: [],
-  handle: async ({ tenant, params }, { balances }) => keptResource(await balances.getBalance(tenant, params.balanceId)),
+  handle: async ({ caller, tenant, params }, { balances }) =>
+    seesOperatorFields(caller)
+      ? resource(await balances.getOperatorBalance(tenant, params.balanceId))
+      : keptResource(await balances.getBalance(tenant, params.balanceId)),
 })
 
 export const listBalanceJournal = route({
   method: 'get',
   path: '/balances/{balanceId}/journal',
   operationId: 'listBalanceJournal',
+  readByStaff: true,
   tag: 'accounts',
   summary: 'List journal lines with the running balance',
   callers: 'key',
@@ -64,6 +71,7 @@ export const listBalanceHolds = route({
   method: 'get',
   path: '/balances/{balanceId}/holds',
   operationId: 'listBalanceHolds',
+  readByStaff: true,
   tag: 'accounts',
   summary: 'List holds',
   description: 'By default active holds.',

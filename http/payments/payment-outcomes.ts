@@ -35,6 +35,7 @@ export const listPaymentUpdates = route({
   method: 'get',
   path: '/payments/{paymentId}/updates',
   operationId: 'listPaymentUpdates',
+  readByStaff: true,
   tag: 'payments',
   summary: 'List the status updates of a payment',
   callers: 'key',

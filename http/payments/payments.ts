@@ -1,4 +1,5 @@
 /** Payments. */
+import { seesOperatorFields } from '../../lib/identity/caller.ts'
 import { errorsWithKinds, idsOf } from '../../lib/integration/id-kinds.ts'
 import { empty, json, page, resource } from '../route/answer.ts'
 import { route } from '../route/route.ts'
@@ -77,6 +78,7 @@ export const listPayments = route({
   method: 'get',
   path: '/payments',
   operationId: 'listPayments',
+  readByStaff: true,
   tag: 'payments',
   summary: 'List payments',
   callers: 'key',
@@ -86,13 +88,15 @@ export const listPayments = route({
   list: paymentList,
   success: { status: 200, description: 'A page of payments.', schema: PageOf('PaymentPage', Payment), etag: true },
   problems: [],
-  handle: async ({ list }, { payments }) => page(list, await payments.listPayments(list)),
+  handle: async ({ caller, list }, { payments }) =>
+    page(list, await payments.listPayments(list, seesOperatorFields(caller))),
 })
 
 export const getPayment = route({
   method: 'get',
   path: '/payments/{paymentId}',
   operationId: 'getPayment',
+  readByStaff: true,
   tag: 'payments',
   summary: 'Read a payment',
   callers: 'key',
@@ -101,7 +105,8 @@ export const getPayment = route({
   idempotency: 'none',
   success: { status: 200, description: 'The payment.', schema: Payment, etag: true },
   problems: [],
-  handle: async ({ tenant, params }, { payments }) => resource(await payments.getPayment(tenant, params.paymentId)),
+  handle: async ({ caller, tenant, params }, { payments }) =>
+    resource(await payments.getPayment(tenant, params.paymentId, seesOperatorFields(caller))),
 })
 
 export const updatePayment = route({

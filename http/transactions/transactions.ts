@@ -1,4 +1,5 @@
 /** Transactions, and the annotations that people add to them. */
+import { seesOperatorFields } from '../../lib/identity/caller.ts'
 import { created, document, empty, page, resource } from '../route/answer.ts'
 import { route } from '../route/route.ts'
 import { Annotation, annotationList, AnnotationWrite } from '../../lib/transactions/annotation-schema.ts'
@@ -33,6 +34,7 @@ export const listTransactions = route({
   method: 'get',
   path: '/transactions',
   operationId: 'listTransactions',
+  readByStaff: true,
   summary: 'List transactions',
   description:
     'Lists everything that changes a balance or is about to, of every kind. `q` finds the beginnings of ' +
@@ -53,11 +55,12 @@ export const getTransaction = route({
   method: 'get',
   path: '/transactions/{transactionId}',
   operationId: 'getTransaction',
+  readByStaff: true,
   summary: 'Read a transaction with its related objects',
   success: { status: 200, description: 'The transaction.', schema: TransactionDetail, etag: true },
   problems: [],
-  handle: async ({ tenant, params }, { transactions }) =>
-    resource(await transactions.get(tenant, params.transactionId)),
+  handle: async ({ caller, tenant, params }, { transactions }) =>
+    resource(await transactions.get(tenant, params.transactionId, seesOperatorFields(caller))),
 })
 
 export const updateTransaction = route({

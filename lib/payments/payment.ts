@@ -295,7 +295,7 @@ export function paymentJson(payment: PaymentRecord, queued: QueuePlace | null) {
             estimatedAt: queued.estimatedAt,
           },
         }),
-    exception: null,
+    exception: null as PaymentException | null,
     failure: payment.failure,
     return: payment.returnInfo === null ? null : returnJson(payment.id, payment.returnInfo, money),
     recall: payment.recall === null ? null : recallJson(payment.recall),

@@ -108,7 +108,11 @@ export const TransactionDetail = Type.Object(
         ),
       }),
     ),
-    references: Type.Object({ endToEndId: Nullable(Type.String()), uetr: Nullable(Uuid) }),
+    references: Type.Object({
+      endToEndId: Nullable(Type.String()),
+      uetr: Nullable(Uuid),
+      providerRef: Type.Optional(Nullable(Type.String(), { description: 'Shown to operator staff only.' })),
+    }),
     failure: Nullable(Failure),
     return: Nullable(PaymentReturn),
     originalAmount: Nullable(Money),

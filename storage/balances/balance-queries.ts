@@ -48,13 +48,16 @@ const ORDERS: Readonly<Record<BalanceSort, Order>> = {
   },
 }
 
-/** Lists the balances of a customer, or of all customers of an operator. */
+/** Lists the balances of a customer, or of all customers of an operator; `forOperator` as the operator sees them. */
 export async function listBalances(
   db: ReadDatabase,
   query: BalanceListQuery,
-): Promise<ListResult<ReturnType<typeof balanceJson>>> {
+  forOperator: boolean,
+): Promise<ListResult<ShownBalance>> {
   const { rows, ...page } = await readPage<object>(db, [balanceBranch(query)], query)
-  return { ...page, rows: rows.map((row) => balanceJson(BALANCE.readNamed(row), query.tenant)) }
+  const shown = (row: BalanceRow): ShownBalance =>
+    forOperator ? operatorBalanceJson({ view: balanceJson(row), connectionId: row.connectionId }) : balanceJson(row)
+  return { ...page, rows: rows.map((row) => shown(BALANCE.readNamed(row))) }
 }
 
 /** The FROM and WHERE of the list of balances; exported so that a test can check its plan. */
@@ -89,9 +92,14 @@ export function balanceBranch({ tenant, filters, metadata, sort, q }: BalanceLis
 export interface ReadBalance {
   readonly version: number
   readonly view: ReturnType<typeof balanceJson>
+  /** For the operator alone. */
+  readonly connectionId: string
   /** Number of lines in its journal. */
   readonly sequence: bigint
 }
+
+/** A balance as it is listed: the operator's list shows the connections. */
+type ShownBalance = ReadBalance['view'] & { readonly connectionId?: string }
 
 /** Reads single balances, many at once. */
 export function balanceReader(database: Database): BalanceReader<ReadBalance> {
@@ -100,8 +108,12 @@ export function balanceReader(database: Database): BalanceReader<ReadBalance> {
     columns: BALANCE.sql,
     keep: (columns) => {
       const row = BALANCE.read(columns)
-      const view = balanceJson(row, { id: row.customerId, kind: 'customer' })
-      return { version: row.termsVersion, view, sequence: row.sequence }
+      return {
+        version: row.termsVersion,
+        view: balanceJson(row),
+        connectionId: row.connectionId,
+        sequence: row.sequence,
+      }
     },
   })
 }
@@ -119,7 +131,7 @@ export async function balanceWithin(
   })
   if (found === undefined) return null
   const row = BALANCE.read(found)
-  return { version: row.termsVersion, view: balanceJson(row, { id: customerId, kind: 'customer' }) }
+  return { version: row.termsVersion, view: balanceJson(row) }
 }
 
 /** Reads one balance of a customer with its version; null when the balance is not the tenant's. */
@@ -147,7 +159,14 @@ export async function balanceCurrency(database: Database, tenant: Tenant, id: st
   return row === undefined ? null : row[0]
 }
 
-function balanceJson(row: BalanceRow, tenant: Tenant) {
+/** Makes a balance as the API shows it to the operator. */
+export const operatorBalanceJson = ({ view, connectionId }: Pick<ReadBalance, 'view' | 'connectionId'>) => ({
+  ...view,
+  connectionId,
+})
+
+/** Makes a balance as the API shows it to its customer. */
+function balanceJson(row: BalanceRow) {
   const { currency, posted, held } = row
   const money = (amountMinor: bigint) => moneyJson({ amountMinor, currency })
   return {
@@ -166,7 +185,6 @@ function balanceJson(row: BalanceRow, tenant: Tenant) {
     pendingIncoming: money(0n),
     detailsStatus: row.detailsStatus,
     lowBalanceThreshold: row.lowBalanceThreshold === null ? null : money(row.lowBalanceThreshold),
-    ...(tenant.kind === 'operator' ? { connectionId: row.connectionId } : {}),
     metadata: row.metadata,
     createdAt: timestamp(row.createdAt),
     updatedAt: timestamp(row.updatedAt),

@@ -1,5 +1,6 @@
 /** Payments as the customer sees them, and as the domain reads them. */
 import { sql } from 'kysely'
+import { operatorPaymentJson } from '../../lib/payments/operator-view.ts'
 import { paymentJson, type PaymentRecord } from '../../lib/payments/payment.ts'
 import { plainArray } from '../db/array-literal.ts'
 import { without } from '../db/columns.ts'
@@ -58,12 +59,15 @@ const ORDERS: Readonly<Record<PaymentSort, Order>> = {
   '-amount': { keys: [{ expression: sql`p.amount`, type: 'bigint' }, ID], descending: true, sorted: ID.expression },
 }
 
-/** Lists the payments of a customer. Operators have none of their own. */
+/**
+ * Lists the payments of a customer; with `forOperator` as its operator sees them. Operators have none of their own.
+ */
 export async function listPayments(
   database: Database,
   db: ReadDatabase,
   query: PaymentListQuery,
   queue: Queue,
+  forOperator: boolean,
 ): Promise<ListResult<ReturnType<typeof paymentJson>>> {
   if (query.tenant.kind !== 'customer') return query.withTotal ? { ...EMPTY, total: 0 } : EMPTY
   const { rows, ...page } = await readPage<object>(db, [paymentBranch(query)], query)
@@ -72,7 +76,8 @@ export async function listPayments(
     rows.map((row) => paymentRecord(RECORD.readNamed(row))),
   )
   const places = await queuePlaces(database, records, queue)
-  return { ...page, rows: records.map((record) => paymentJson(record, places.get(record.id) ?? null)) }
+  const shown = forOperator ? operatorPaymentJson : paymentJson
+  return { ...page, rows: records.map((record) => shown(record, places.get(record.id) ?? null)) }
 }
 
 /** The FROM and WHERE of a list; exported so that a test can check its plan. */
@@ -111,14 +116,18 @@ export async function findPayment(database: Pick<Database, 'query'>, id: string)
   return row === undefined ? null : paymentRecord(RECORD.read(row))
 }
 
-/** Reads one payment of a customer with its version; null when the payment is not the tenant's. */
-export async function getPayment(database: Database, tenant: Tenant, id: string, queue: Queue) {
+/**
+ * Reads one payment of a customer with its version, with `forOperator` as its operator sees it; null when the payment
+ * is not the tenant's.
+ */
+export async function getPayment(database: Database, tenant: Tenant, id: string, queue: Queue, forOperator: boolean) {
   if (tenant.kind !== 'customer') return null
   const found = await findPayment(database, id)
   if (found === null || found.customerId !== tenant.id) return null
   const [record] = (await withLiveRecipients(database, [found])) as [PaymentRecord]
   const places = await queuePlaces(database, [record], queue)
-  return { version: record.version, view: paymentJson(record, places.get(id) ?? null) }
+  const shown = forOperator ? operatorPaymentJson : paymentJson
+  return { version: record.version, view: shown(record, places.get(id) ?? null) }
 }
 
 /** Drafts show the present state of their recipients; a deleted recipient is shown as the draft recorded it. */

@@ -16,8 +16,17 @@ import type { ReadDatabase } from '../db/page.ts'
 import { findTransaction, text } from './transaction-queries.ts'
 import { UPDATES_SHOWN, updatesOf } from './transaction-update-queries.ts'
 
-/** Reads a transaction with its related rows and its version; null when the transaction is not the tenant's. */
-export async function getTransaction(database: Database, db: ReadDatabase, tenant: Tenant, id: string, now: number) {
+/**
+ * Reads a transaction with its related rows and its version; null when the transaction is not the tenant's.
+ * `forOperator`: with what customers never see. `now` in epoch milliseconds.
+ */
+export async function getTransaction(
+  database: Database,
+  db: ReadDatabase,
+  tenant: Tenant,
+  id: string,
+  { now, forOperator }: { readonly now: number; readonly forOperator: boolean },
+) {
   const record = await findTransaction(database, db, tenant, id, now)
   if (record === null) return null
   const source = await sourceOf(db, record)
@@ -39,7 +48,7 @@ export async function getTransaction(database: Database, db: ReadDatabase, tenan
       annotations,
       attachments: attachments.map(attachmentJson),
       related: relatedOf(record, siblings),
-      references: source.references,
+      references: forOperator ? { ...source.references, providerRef: source.providerRef } : source.references,
       failure: source.failure,
       return: source.returned,
       originalAmount: null,
@@ -60,6 +69,7 @@ async function sourceOf(db: ReadDatabase, { id, sourceObject, sourceId, currency
   const nothing = {
     holdIds: [] as string[],
     references: { endToEndId: null as string | null, uetr: null as string | null },
+    providerRef: null as string | null,
     failure: null as PaymentFailure | null,
     returned: null as ReturnType<typeof returnJson> | null,
   }
@@ -69,16 +79,26 @@ async function sourceOf(db: ReadDatabase, { id, sourceObject, sourceId, currency
     case 'payment': {
       const {
         rows: [row],
-      } = await sql<{ hold_id: string | null; details: string; failure: string | null; return_info: string | null }>`
-        select hold_id, details, failure, return_info from payment where id = ${sourceId}::uuid`.execute(db.kysely)
+      } = await sql<{
+        hold_id: string | null
+        details: string
+        failure: string | null
+        return_info: string | null
+        provider_ref: string | null
+      }>`
+        select hold_id, details, failure, return_info, provider_ref from payment where id = ${sourceId}::uuid`.execute(
+        db.kysely,
+      )
       if (row === undefined) return nothing
       const { endToEndId, uetr } = JSON.parse(row.details) as PaymentDetails
       const references = { endToEndId: text(endToEndId), uetr: text(uetr) }
-      if (id !== sourceId) return { ...nothing, references }
+      const providerRef = row.provider_ref
+      if (id !== sourceId) return { ...nothing, references, providerRef }
       const returned = parse<PaymentReturn>(row.return_info)
       return {
         holdIds: ids(row.hold_id),
         references,
+        providerRef,
         failure: parse<PaymentFailure>(row.failure),
         returned: returned === null ? null : returnJson(returned, currency, sourceId),
       }
