@@ -276,9 +276,17 @@ t.test('the ids of a customer are nothing to another', async (t) => {
   const declared = new Map(routes.map((route) => [route.operationId, route]))
   // Ids of staff's own: no customer reaches their operations at all.
   const staffOnly: Ids = Object.fromEntries(
-    ['templateId', 'connectionId', 'holdId', 'reviewId', 'itemId', 'exceptionId', 'reconciliationId', 'breakId'].map(
-      (name) => [name, randomUUID()],
-    ),
+    [
+      'templateId',
+      'connectionId',
+      'holdId',
+      'reviewId',
+      'itemId',
+      'exceptionId',
+      'reconciliationId',
+      'breakId',
+      'staffId',
+    ].map((name) => [name, randomUUID()]),
   )
   const words: Ids = { kind: 'payment', format: 'csv' }
   const pathIds = (path: string): Ids => ({
