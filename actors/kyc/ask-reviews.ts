@@ -1,6 +1,6 @@
 /** Asks the operator's KYC provider to review the applicants of a case. */
 import { KYC_ADAPTERS } from '../../lib/kyc/adapters.ts'
-import { askAgain, type Applicant } from '../../lib/kyc/applicant.ts'
+import { askAgain, setAside, type Applicant } from '../../lib/kyc/applicant.ts'
 import { resultOf } from '../../lib/kyc/case-outcome.ts'
 import type { KycConnection } from '../../lib/kyc/connection.ts'
 import type { KybCaseRecord } from '../../lib/onboarding/kyb-case.ts'
@@ -11,17 +11,24 @@ import { changeCase } from '../../storage/onboarding/kyb-cases.ts'
 import type { ChangeTransaction } from '../commands/changes.ts'
 import { planSandboxReview } from '../sandbox/sandbox-kyc.ts'
 
-/** What an applicant is called, by which the sandbox decides. */
+/** An applicant of a case. */
 interface Subject {
   readonly personId: string | null
+  /** By which the sandbox decides. */
   readonly name: string
+  /** Whether the person was found green; null for the customer itself, of which the last review tells. */
+  readonly isGreen: boolean | null
 }
 
 function subjectsOf(record: KybCaseRecord, persons: readonly ReviewedPerson[]): readonly Subject[] {
   const own = [record.company.legalName, record.personal?.lastName].filter((name) => name != null)
   return [
-    { personId: null, name: own.join(' ') },
-    ...persons.map(({ id, details }) => ({ personId: id, name: details.lastName ?? details.legalName ?? '' })),
+    { personId: null, name: own.join(' '), isGreen: null },
+    ...persons.map(({ id, details, status }) => ({
+      personId: id,
+      name: details.lastName ?? details.legalName ?? '',
+      isGreen: status === 'green',
+    })),
   ]
 }
 
@@ -71,18 +78,19 @@ async function askReview(
   tx: ChangeTransaction,
   connection: KycConnection,
   record: KybCaseRecord,
-  { personId, name }: Subject,
+  { personId, name, isGreen }: Subject,
   known: readonly Applicant[],
 ): Promise<Applicant> {
   const { client, now } = tx
-  const before =
-    known.find((each) => each.personId === personId && each.connectionId === connection.id) ??
-    newApplicant(record, personId, connection.id)
-  if (before.review?.answer === 'green') return before
-  const { reviewsWhenAsked } = KYC_ADAPTERS[connection.provider]
-  const applicant = reviewsWhenAsked ? await planSandboxReview(tx, askAgain(before, now), name) : before
+  const before = known.find((each) => each.personId === personId && each.connectionId === connection.id)
+  // A person may have been changed since the review, and counts as not reviewed then.
+  if (before?.review?.answer === 'green' && isGreen !== false) return before
+  const from = before ?? newApplicant(record, personId, connection.id)
+  const applicant = KYC_ADAPTERS[connection.provider].reviewsWhenAsked
+    ? await planSandboxReview(tx, askAgain(from, now), name)
+    : setAside(from)
   await writeApplicant(client, applicant)
-  if (personId !== null && (reviewsWhenAsked || before.review === null))
+  if (personId !== null)
     await writePersonReview(client, record.customerId, personId, {
       status: 'pending',
       applicantId: applicant.applicantId,

@@ -1,18 +1,24 @@
 /** Takes a message of a KYC provider: what it says of its applicant, and what that means for the case (K10). */
+import { rolesWith } from '../../lib/identity/capabilities.ts'
 import { hear, type Applicant, type IgnoredReason } from '../../lib/kyc/applicant.ts'
 import { movesAfter, questionsAfter, resultOf } from '../../lib/kyc/case-outcome.ts'
 import type { KycMessage, KycReview } from '../../lib/kyc/messages.ts'
+import type { KybCaseRecord } from '../../lib/onboarding/kyb-case.ts'
 import { customerOfApplicant, listApplicants, writeApplicant } from '../../storage/kyc/kyc-applicants.ts'
 import type { KycEventEnd } from '../../storage/kyc/kyc-events.ts'
+import { insertNotices, peopleInRoles } from '../../storage/notices/notices.ts'
 import { changeCase } from '../../storage/onboarding/kyb-cases.ts'
 import { tellsTooMuch } from '../../lib/compliance/tipping-off.ts'
-import { hasPerson, writePersonReview } from '../../storage/kyc/reviewed-persons.ts'
+import { listReviewedPersons, writePersonReview } from '../../storage/kyc/reviewed-persons.ts'
 import { SYSTEM, type AuditBy } from '../../storage/trail/trail.ts'
 import { recordChange, type ChangeTransaction } from '../commands/changes.ts'
 import { applyMove, lockedCase, type LockedCase } from '../onboarding/move-case.ts'
 
 /** The actor of what a provider's review changes. */
 const PROVIDER: AuditBy = { ...SYSTEM, actor: { ...SYSTEM.actor, name: 'KYC provider' } }
+
+/** The title of the notice of what a provider asks. */
+const ASKED_TITLE = 'More information is needed'
 
 /** What became of a message. */
 export interface TakenMessage {
@@ -56,7 +62,9 @@ export async function takeMessage(
   if ('ignored' in heard) return ignored(heard.ignored, about)
   const { applicant, outcome } = heard
   const { personId } = applicant
-  if (personId !== null && !(await hasPerson(client, customerId, personId))) return ignored('unknown_applicant', about)
+  const persons = new Set((await listReviewedPersons(client, customerId)).map(({ id }) => id))
+  const isIn = (each: Pick<Applicant, 'personId'>) => each.personId === null || persons.has(each.personId)
+  if (!isIn(applicant)) return ignored('unknown_applicant', about)
   await writeApplicant(client, applicant)
   const review = outcome.kind === 'reviewed' ? outcome.review : null
   if (personId !== null)
@@ -65,7 +73,10 @@ export async function takeMessage(
       applicantId: applicant.applicantId,
       ...(heard.status === null ? {} : { status: heard.status, rejectLabels: review?.rejectLabels ?? [] }),
     })
-  const all = applicants.map((each) => (each.subjectId === subjectId ? applicant : each))
+  // What was told of a person who has left the case, or by a provider of before, no longer counts.
+  const all = applicants
+    .filter((each) => isIn(each) && each.connectionId === connectionId)
+    .map((each) => (each.subjectId === subjectId ? applicant : each))
   const version = await changeReviewed(tx, locked, { applicant, review, all })
   return {
     end: { status: 'processed', reason: null, customerId, subjectId },
@@ -106,6 +117,9 @@ async function changeReviewed(
     version = next.customerVersion ?? version
     moved = next
   }
+  const asked = infoRequested.at(-1)
+  if (review.rejectType === 'retry' && moved.record.status === 'info_requested' && asked !== undefined)
+    await tellMembers(tx, record, asked.message)
   // In the operator's trail alone: a customer does not learn why its case is looked at.
   await recordChange(tx, PROVIDER, record.operatorId, {
     action: 'kyb_case.provider_reviewed',
@@ -114,4 +128,16 @@ async function changeReviewed(
     after: { status: moved.record.status, personId: applicant.personId, ...review },
   })
   return version
+}
+
+/** Tells the members who fill in the case that the provider asks for more. */
+async function tellMembers(
+  { client, ids, now }: ChangeTransaction,
+  { id, customerId }: Pick<KybCaseRecord, 'id' | 'customerId'>,
+  text: string,
+): Promise<void> {
+  const people = await peopleInRoles(client, customerId, rolesWith('onboarding.write'))
+  const object = { type: 'kyb_case', id }
+  const notice = { tenantId: customerId, type: 'kyb_info_requested' as const, title: ASKED_TITLE, text, object }
+  await insertNotices(client, ids, people, notice, now)
 }

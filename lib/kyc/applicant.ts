@@ -85,9 +85,8 @@ export function hear(applicant: Applicant, message: KycMessage, receivedAt: numb
   }
 }
 
-/** Begins the review of an applicant anew. What happens from now on counts. */
-export const askAgain = (applicant: Applicant, now: number): Applicant => ({
-  ...applicant,
-  review: null,
-  askedAt: now,
-})
+/** Puts the last review of an applicant aside, for another. */
+export const setAside = (applicant: Applicant): Applicant => ({ ...applicant, review: null })
+
+/** Begins the review of an applicant anew, with a provider that does so when it is asked: what happens from now on counts. */
+export const askAgain = (applicant: Applicant, now: number): Applicant => ({ ...setAside(applicant), askedAt: now })

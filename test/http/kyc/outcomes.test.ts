@@ -171,7 +171,7 @@ t.test('red and final: the case is in review with a red result, and the customer
 t.test('red with another attempt: the customer is asked, and green goes on', async (t) => {
   await using made = await worldWithApi()
   const { world } = made
-  const { review, read, person } = await inReview(world)
+  const { review, read, person, owner } = await inReview(world)
   await review('person', 1, RETRY)
   t.match(await person(), { status: 'retry', labels: ['UNSATISFACTORY_PHOTOS'] })
   t.match(await read(), {
@@ -180,6 +180,8 @@ t.test('red with another attempt: the customer is asked, and green goes on', asy
     result: { reviewAnswer: 'red', rejectType: 'retry' },
     questions: [{ code: 'provider_retry', message: 'The photo is blurred.', resolvedAt: null }],
   })
+  const notices = (await owner.get('/notifications')).text
+  t.match(notices, /kyb_info_requested.*The photo is blurred\./)
   await review('company', 2, { ...RETRY, moderationComment: 'Your name is on a sanctions list.' })
   const { questions } = await read()
   t.equal(questions.length, 2)
