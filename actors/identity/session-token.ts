@@ -3,7 +3,7 @@
  * token is void at the same moment.
  */
 import { timestamp } from '../../lib/base/clock.ts'
-import { generateSessionToken, SESSION_IDLE_MS, tokenHash } from '../../lib/identity/session.ts'
+import { generateSessionToken, tokenHash } from '../../lib/identity/session.ts'
 import type { StepUpMethod } from '../../lib/identity/step-up.ts'
 import { refuse } from '../../lib/base/problems.ts'
 import { renewSession } from '../../storage/identity/identity-sessions.ts'
@@ -41,7 +41,7 @@ export async function renewToken(
 export function openedSession(
   sessionId: string,
   token: string,
-  expiresAt: number,
+  { expiresAt, idleMs }: { readonly expiresAt: number; readonly idleMs: number },
   mfa: OpenedSession['mfa'] = null,
 ): OpenedSession {
   return {
@@ -50,6 +50,6 @@ export function openedSession(
     mfa,
     token,
     expiresAt: timestamp(expiresAt),
-    idleTimeoutSeconds: SESSION_IDLE_MS / 1000,
+    idleTimeoutSeconds: idleMs / 1000,
   }
 }

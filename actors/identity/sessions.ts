@@ -19,7 +19,7 @@ export function createSessionCommands(
     verifyMfa: (by, body) => verifyMfa(deps, by, body),
     async refresh(by) {
       const token = await inTransaction(database, (client) => renewToken(deps, client, by, clock.now()))
-      return openedSession(by.session.id, token, by.session.expiresAt)
+      return openedSession(by.session.id, token, by.session)
     },
 
     async signOut(by) {

@@ -1,9 +1,10 @@
 /** Signs a person in: by address and password, and by the second factor when they have one. */
-import { generateSessionToken, SESSION_ABSOLUTE_MS, tokenHash } from '../../lib/identity/session.ts'
+import { generateSessionToken, tokenHash } from '../../lib/identity/session.ts'
 import { CHALLENGE_MS } from '../../lib/identity/step-up.ts'
 import { refuse, refuseField, refuseTransition } from '../../lib/base/problems.ts'
 import { clearFailures } from '../../storage/identity/identity-people.ts'
 import { usableFactors } from '../../storage/identity/mfa-factors.ts'
+import { readSessionTerms } from '../../storage/identity/session-queries.ts'
 import { tellOfNewLogin } from '../../storage/identity/new-login.ts'
 import {
   type ChallengeAction,
@@ -45,8 +46,9 @@ export async function signIn(
   const token = generateSessionToken(random)
   const sessionId = ids.next()
   const challengeId = ids.next()
-  const expiresAt = now + SESSION_ABSOLUTE_MS
   return await inTransaction(database, async (client) => {
+    const { idleMs, absoluteMs } = await readSessionTerms(client, person.userId)
+    const expiresAt = now + absoluteMs
     const usable = await usableFactors(through(client), person.userId, { action: SIGN_IN, now })
     const owed = usable.totp || usable.credentials.length > 0
     await insertSession(client, {
@@ -73,7 +75,7 @@ export async function signIn(
         expiresAt: now + CHALLENGE_MS,
       })
       const offer = offerOf(deps, { id: challengeId, action: SIGN_IN }, usable)
-      return openedSession(sessionId, token, expiresAt, { ...offer, challengeId })
+      return openedSession(sessionId, token, { expiresAt, idleMs }, { ...offer, challengeId })
     }
     await clearFailures(client, attemptKey(body.email))
     const tx = { client, ids, now }
@@ -90,7 +92,7 @@ export async function signIn(
     })
     await beginOnboarding(tx, person.userId, by)
     await tellOfNewLogin(client, ids, { sessionId, userId: person.userId, now })
-    return openedSession(sessionId, token, expiresAt)
+    return openedSession(sessionId, token, { expiresAt, idleMs })
   })
 }
 
@@ -126,7 +128,7 @@ export async function verifyMfa(
     })
     await beginOnboarding(tx, session.userId, auditPerson(by))
     await tellOfNewLogin(client, ids, { sessionId: session.id, userId: session.userId, now })
-    return { kind: 'opened' as const, session: openedSession(session.id, token, session.expiresAt) }
+    return { kind: 'opened' as const, session: openedSession(session.id, token, session) }
   })
   switch (outcome.kind) {
     case 'opened':

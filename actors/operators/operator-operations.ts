@@ -6,11 +6,11 @@
  */
 import type { AuditAction } from '../../lib/base/audit-actions.ts'
 import { timestamp } from '../../lib/base/clock.ts'
-import { flagsOf, type Feature } from '../../lib/operators/features.ts'
+import { flagsOf, flagsOfAny, type Feature, type ShownFlags } from '../../lib/operators/features.ts'
 import type { RailLimits } from '../../lib/rails/rail-limits.ts'
 import { refuseNotFound } from '../../lib/base/problems.ts'
 import { writeDefaultLimits } from '../../storage/customers/customer-limits.ts'
-import { createFeatureCache } from '../../storage/operators/feature-cache.ts'
+import { createOperatorTermsCache, type OperatorTerms } from '../../storage/operators/operator-terms-cache.ts'
 import { readRailLimits, writeRailLimits } from '../../storage/operators/rail-limits.ts'
 import { readOperator, writeOperator, type OperatorRecord } from '../../storage/operators/operators.ts'
 import { inTransaction, type TransactionClient } from '../../storage/db/transaction.ts'
@@ -27,7 +27,14 @@ import type {
   OperatorUpdate,
 } from '../../lib/operators/operator-schema.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
-import { charge, defaultLimitsOfBody, railLimitsOfBody, settingsOf, termsAfter } from './operator-settings.ts'
+import {
+  charge,
+  defaultLimitsOfBody,
+  railLimitsOfBody,
+  settingsOf,
+  termsAfter,
+  thresholdOfBody,
+} from './operator-settings.ts'
 import { checkVersion } from '../../lib/commands/etag.ts'
 
 /** The NOTIFY channel for changes of an operator: its id and its version. */
@@ -42,6 +49,10 @@ export interface OperatorReads {
   getFlags(operatorId: string): Promise<Versioned<FeatureFlags>>
   /** Checks whether a feature is on for an operator, or for a customer of it. */
   hasFeature(tenantId: string, feature: Feature): Promise<boolean>
+  /** Reads the flags that hold for a person of these tenants. */
+  flagsOfTenants(tenantIds: readonly string[]): Promise<ShownFlags>
+  /** Reads the amount above which people prove themselves for payments, set by an operator, or by that of a customer. */
+  stepUpThreshold(tenantId: string): Promise<OperatorTerms['stepUpThreshold']>
   /** Reads the rail limits of an operator, or of the operator of a customer, and their version. */
   railLimits(tenantId: string): Promise<{ readonly limits: RailLimits; readonly version: number }>
 }
@@ -76,14 +87,14 @@ export interface OperatorService {
 export function createOperatorService(node: Node): OperatorService {
   const { database, listener, ids, clock, sandbox } = node
   const listeners: (() => void)[] = []
-  const features = createFeatureCache(database)
+  const terms = createOperatorTermsCache(database)
   const forget = () => {
-    features.forgetAll()
+    terms.forgetAll()
     for (const listener of listeners) listener()
   }
   const changes = listener.subscribe(OPERATOR_CHANGED, { onMessage: forget, onGap: forget, confirms: true })
 
-  const reads = createReads({ database, features, sandbox })
+  const reads = createReads({ database, terms, sandbox })
 
   /** Writes the next version in one transaction with its trail entry, and waits until every node knows. */
   async function change(
@@ -122,7 +133,9 @@ export function createOperatorService(node: Node): OperatorService {
         return await reads.getOperator(by.tenant.id)
       },
       async updateSettings(by, body, expected) {
-        const { recipients, limits, compliance, payments, pricing, rails, exchange } = body
+        const { recipients, limits, compliance, sessions, kyb, pricing, rails, exchange } = body
+        const { stepUpThreshold, ...payments } = body.payments ?? {}
+        const threshold = stepUpThreshold === undefined ? {} : { stepUpThreshold: thresholdOfBody(stepUpThreshold) }
         const wanted = defaultLimitsOfBody(limits)
         const railLimits = rails?.limits === undefined ? null : railLimitsOfBody(rails.limits)
         await change(by, 'operator_settings.updated', expected, async (client, before, now) => {
@@ -136,7 +149,9 @@ export function createOperatorService(node: Node): OperatorService {
             railLimits: railLimits ?? before.railLimits,
             recipients: { ...before.recipients, ...recipients },
             compliance: { ...before.compliance, ...compliance },
-            payments: { ...before.payments, ...payments },
+            payments: { ...before.payments, ...payments, ...threshold },
+            sessions: { ...before.sessions, ...sessions },
+            kyb: { ...before.kyb, ...kyb },
             pricing: prices,
             exchange: termsAfter(before.exchange, exchange),
             apiKeyInvitationDomains: body.apiKeyInvitationDomains ?? before.apiKeyInvitationDomains,
@@ -167,6 +182,8 @@ interface Change {
       | 'recipients'
       | 'compliance'
       | 'payments'
+      | 'sessions'
+      | 'kyb'
       | 'pricing'
       | 'railLimits'
       | 'exchange'
@@ -191,9 +208,11 @@ const provenance = ({ updatedBy, updatedAt }: OperatorRecord) => ({
 
 function createReads({
   database,
-  features,
+  terms,
   sandbox,
-}: Pick<Node, 'database' | 'sandbox'> & { readonly features: ReturnType<typeof createFeatureCache> }): OperatorReads {
+}: Pick<Node, 'database' | 'sandbox'> & {
+  readonly terms: ReturnType<typeof createOperatorTermsCache>
+}): OperatorReads {
   return {
     async getOperator(id) {
       const record = existing(await readOperator(database.pool, id))
@@ -215,7 +234,12 @@ function createReads({
         view: { flags: { ...flagsOf(record.features), sandbox }, ...provenance(record) },
       }
     },
-    hasFeature: async (tenantId, feature) => (await features.of(tenantId))[feature],
+    hasFeature: async (tenantId, feature) => (await terms.of(tenantId)).features[feature],
+    async flagsOfTenants(tenantIds) {
+      const all = await Promise.all(tenantIds.map((tenantId) => terms.of(tenantId)))
+      return { ...flagsOfAny(all.map(({ features }) => features)), sandbox }
+    },
+    stepUpThreshold: async (tenantId) => (await terms.of(tenantId)).stepUpThreshold,
     railLimits: (tenantId) => readRailLimits(database.pool, tenantId),
   }
 }

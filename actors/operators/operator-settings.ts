@@ -1,11 +1,11 @@
 /** The settings of an operator: read from a body, checked, and in the form of the API. */
 import { limitsShown, type CurrencyLimits } from '../../lib/customers/limits.ts'
 import { CUSTOMER_TYPES } from '../../lib/customers/types.ts'
-import type { CurrencyCode } from '../../lib/base/currency.ts'
+import { isCurrencyCode, type CurrencyCode } from '../../lib/base/currency.ts'
 import type { ExchangeTerms } from '../../lib/operators/exchange-terms.ts'
 import { RAILS, type Rail } from '../../lib/rails/rails.ts'
 import type { RailLimits } from '../../lib/rails/rail-limits.ts'
-import { refuse, type FieldError, type FieldErrorCode } from '../../lib/base/problems.ts'
+import { refuse, refuseField, type FieldError, type FieldErrorCode } from '../../lib/base/problems.ts'
 import { readDefaultLimits } from '../../storage/customers/customer-limits.ts'
 import { railLimitsJson } from '../../storage/operators/rail-limits.ts'
 import { chooseTemplate, readTemplate } from '../../storage/pricing/pricing.ts'
@@ -92,10 +92,32 @@ export function termsAfter(before: ExchangeTerms, change: OperatorSettingsUpdate
   return after
 }
 
+/** Reads the threshold of step-up from a request body. @throws ProblemError for a negative amount */
+export function thresholdOfBody({
+  amountMinor,
+  currency,
+}: OperatorSettings['payments']['stepUpThreshold']): OperatorRecord['payments']['stepUpThreshold'] {
+  const amount = BigInt(amountMinor)
+  if (amount < 0n) refuseField('/payments/stepUpThreshold/amountMinor', 'too_small', 'Must not be negative.')
+  if (!isCurrencyCode(currency)) refuseField('/payments/stepUpThreshold/currency', 'invalid_value', 'No such currency.')
+  return { amount, currency }
+}
+
 /** Reads the settings of an operator in the form of the API. */
 export async function settingsOf(
   client: Pick<TransactionClient, 'query'>,
-  { id, recipients, compliance, payments, pricing, railLimits, exchange, apiKeyInvitationDomains }: OperatorRecord,
+  {
+    id,
+    recipients,
+    compliance,
+    payments,
+    sessions,
+    kyb,
+    pricing,
+    railLimits,
+    exchange,
+    apiKeyInvitationDomains,
+  }: OperatorRecord,
 ): Promise<Omit<OperatorSettings, 'updatedBy' | 'updatedAt'>> {
   const byType = await readDefaultLimits(client, id)
   const limitsOf = (limits: readonly CurrencyLimits[] | undefined) =>
@@ -113,7 +135,15 @@ export async function settingsOf(
       },
     },
     compliance,
-    payments,
+    payments: {
+      ...payments,
+      stepUpThreshold: {
+        amountMinor: payments.stepUpThreshold.amount.toString(),
+        currency: payments.stepUpThreshold.currency,
+      },
+    },
+    sessions,
+    kyb,
     pricing,
     rails: { limits: railLimitsView(railLimits) },
     exchange: { ...exchange, minSellEur: exchange.minSellEur.toString() },

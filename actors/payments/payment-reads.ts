@@ -1,4 +1,8 @@
 /** The reads of payments. Null means: no such row in this tenant. */
+import type { Money } from '../../lib/contract/primitives.ts'
+import { converterOf } from '../../lib/exchange/worth.ts'
+import type { ExchangeDeps } from '../exchange/create-exchange.ts'
+import type { OperatorReads } from '../operators/operator-operations.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
@@ -16,4 +20,29 @@ export function createPaymentReads({ database, ...queue }: Queue & { readonly da
     getPayment: (tenant: Tenant, id: string, forOperator = false) =>
       getPayment(database, tenant, id, queue, forOperator),
   }
+}
+
+export interface ThresholdDeps {
+  readonly desks: Pick<ExchangeDeps['desks'], 'of'>
+  readonly market: Pick<ExchangeDeps['market'], 'mid'>
+  readonly operators: Pick<OperatorReads, 'stepUpThreshold'>
+}
+
+/** Creates the read of whether a person of a customer has to prove themselves for a payment of an amount. */
+export const createProofReads = (deps: ThresholdDeps) => ({
+  needsProof: ({ id }: Tenant, amount: Money) => needsProof(deps, id, amount),
+})
+
+/** Returns true above the operator's threshold, and where the amount cannot be compared with it. */
+async function needsProof(
+  { desks, market, operators }: ThresholdDeps,
+  customerId: string,
+  { amountMinor, currency }: Money,
+): Promise<boolean> {
+  const threshold = await operators.stepUpThreshold(customerId)
+  if (threshold.amount === 0n) return true
+  const desk = await desks.of(customerId)
+  const convert = converterOf((from, to) => (desk === null ? null : market.mid(desk.connectionId, from, to)))
+  const worth = convert(BigInt(amountMinor), currency, threshold.currency)
+  return worth === null || worth > threshold.amount
 }

@@ -20,7 +20,7 @@ import { createPaymentCommands } from './payment-operations.ts'
 import { createPaymentOutcomeCommands, createPaymentOutcomeReads } from './payment-outcomes.ts'
 import type { PaymentOutcomeDeps } from './request-recall.ts'
 import type { PaymentQueue } from './payment-queue.ts'
-import { createPaymentReads } from './payment-reads.ts'
+import { createPaymentReads, createProofReads, type ThresholdDeps } from './payment-reads.ts'
 import type { PayDeps } from './submit-payment.ts'
 
 /** The shortest time between two runs of the follow-up, and the most passes of a run. */
@@ -37,6 +37,7 @@ export interface PaymentServiceParts {
   readonly compliance: Pick<ComplianceService, 'addHeld' | 'addExceptions'>
   readonly recipients: { readonly directory: RecipientCache }
   readonly exchanges: { readonly deps: ExchangeDeps }
+  readonly operators: { readonly reads: ThresholdDeps['operators'] }
   /** Tells whether the API has an operation of this name, for the catalogue of simulations. */
   readonly hasOperation: (operationId: string) => boolean
 }
@@ -46,7 +47,7 @@ export type PaymentService = ReturnType<typeof createPaymentService>
 /** Creates the service. */
 export function createPaymentService(
   node: Node,
-  { queue, bank, payees, approvals, compliance, recipients, exchanges, hasOperation }: PaymentServiceParts,
+  { queue, bank, payees, approvals, compliance, recipients, exchanges, operators, hasOperation }: PaymentServiceParts,
 ) {
   const { config, clock, database, sandbox } = node
   approvals.addSubjects({ payment: paymentSubject({ queue, sandbox, exchanges: exchanges.deps }) })
@@ -65,6 +66,7 @@ export function createPaymentService(
   return {
     reads: {
       ...createPaymentReads({ database, clock, drainPerSecond: () => queue.rate }),
+      ...createProofReads({ ...exchanges.deps, operators: operators.reads }),
       ...createPaymentOutcomeReads(outcomes),
     },
     commands: {

@@ -20,6 +20,14 @@ export interface Entry {
   readonly role: ActingRole | null
 }
 
+/** A request of which the body is known. */
+interface AmountRequest {
+  readonly session: SessionIdentity | null
+  readonly tenant: Tenant | null
+  readonly params: Readonly<Record<string, string>>
+  readonly body: unknown
+}
+
 function refuseTenant(code: 'required' | 'invalid_format', message: string): never {
   refuse('malformed-request', message, { errors: [{ field: 'header.X-Tenant-Id', code, message }] })
 }
@@ -164,15 +172,47 @@ export class Authorisation {
       refuseCapability(this.#capabilities[0] as string)
   }
 
-  /** @throws ProblemError 403 when the person needs a step-up proof first */
+  /**
+   * Checks the proof that the route needs.
+   *
+   * @returns true when an amount decides on it, which the body tells: `checkStepUpOfAmount` is still to be called
+   * @throws ProblemError 403 when the person needs a step-up proof first
+   */
   async checkStepUp(
     session: SessionIdentity,
     tenant: Tenant | null,
     params: Readonly<Record<string, string>> | undefined,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const { stepUp } = this.#route
     if (stepUp === undefined || stepUp.byBody === true || (stepUp.unlessNoFactor === true && session.factors === 0))
-      return
+      return false
+    if (stepUp.amount !== undefined && tenant !== null) {
+      const { amount } = await this.#services.operators.stepUpThreshold(tenant.id)
+      if (amount > 0n) return true
+    }
+    await this.#requireProof(stepUp, session, tenant, params)
+    return false
+  }
+
+  /**
+   * Checks the proof that `checkStepUp` left open, when the body is known.
+   *
+   * @throws ProblemError 403 when the person needs a step-up proof first
+   */
+  async checkStepUpOfAmount({ session, tenant, params, body }: AmountRequest, services: ReadServices): Promise<void> {
+    const { stepUp } = this.#route
+    if (stepUp?.amount === undefined || session === null || tenant === null) return
+    const amount = await stepUp.amount({ tenant, params, body }, services)
+    if (amount !== null && !(await services.payments.needsProof(tenant, amount))) return
+    await this.#requireProof(stepUp, session, tenant, params)
+  }
+
+  async #requireProof(
+    stepUp: NonNullable<Route['stepUp']>,
+    session: SessionIdentity,
+    tenant: Tenant | null,
+    params: Readonly<Record<string, string>> | undefined,
+  ): Promise<void> {
     const { action, subject } = stepUp
     const subjectId = subject === undefined ? null : (params?.[subject]?.toLowerCase() ?? null)
     const proven = await this.#services.identity.hasProof({

@@ -30,6 +30,8 @@ export type CallerIdentity =
       readonly role: ActingRole
       readonly session: SessionWithoutToken
       readonly tenant: Tenant
+      /** Whether the step-up proof is still to be checked, because an amount of the body decides on it. */
+      readonly owesProof: boolean
     }
 
 /** The caller as an endpoint uses it. */
@@ -38,6 +40,8 @@ export interface ForwardedCaller {
   readonly tenant: Tenant
   /** Null for a key. */
   readonly session: SessionIdentity | null
+  /** Whether the step-up proof is still to be checked. */
+  readonly owesProof: boolean
 }
 
 /** Makes the identity of a key that may act for the tenant. */
@@ -54,6 +58,7 @@ export function identityOfPerson(
   { token: _, ...session }: SessionIdentity,
   role: ActingRole,
   tenant: Tenant,
+  owesProof: boolean,
 ): CallerIdentity {
   const own = session.memberships.find(({ tenantId }) => tenantId === tenant.id)
   const staff = session.memberships.find(({ level }) => level === 'operator')
@@ -63,6 +68,7 @@ export function identityOfPerson(
     role,
     session: { ...session, memberships: own === staff ? memberships.slice(0, 1) : memberships },
     tenant,
+    owesProof,
   }
 }
 
@@ -71,7 +77,8 @@ export function callerOf(identity: CallerIdentity): ForwardedCaller {
   const { tenant } = identity
   if (identity.kind === 'session') {
     const session: SessionIdentity = { ...identity.session, token: null }
-    return { principal: principalOfPerson(session, [identity.role]), tenant, session }
+    const { owesProof } = identity
+    return { principal: principalOfPerson(session, [identity.role]), tenant, session, owesProof }
   }
   const { id, name, scopes, live } = identity
   return {
@@ -86,6 +93,7 @@ export function callerOf(identity: CallerIdentity): ForwardedCaller {
     },
     tenant,
     session: null,
+    owesProof: false,
   }
 }
 

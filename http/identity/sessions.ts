@@ -1,5 +1,5 @@
 /** Signing in and out, and the sessions of a person. */
-import { csrfToken, SESSION_IDLE_MS, setSessionCookie } from '../../lib/identity/session.ts'
+import { csrfToken, setSessionCookie } from '../../lib/identity/session.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import { refuse } from '../../lib/base/problems.ts'
 import { empty, json, page, resource } from '../route/answer.ts'
@@ -121,14 +121,14 @@ export const getCurrentSession = route({
   idempotency: 'none',
   success: { status: 200, description: 'The session.', schema: CurrentSession },
   problems: [],
-  handle: ({ caller: { session, principal } }, { identity, sandbox }) =>
+  handle: async ({ caller: { session, principal } }, { identity, operators }) =>
     json(200, {
       id: session.id,
       status: 'active',
       mfaMethod: session.mfaMethod,
       createdAt: timestamp(session.createdAt),
       expiresAt: timestamp(session.expiresAt),
-      idleTimeoutSeconds: SESSION_IDLE_MS / 1000,
+      idleTimeoutSeconds: session.idleMs / 1000,
       csrfToken: csrfToken(shownToken(session)),
       user: { id: session.userId, email: session.email, name: session.name },
       memberships: session.memberships.map(({ id, tenantId, tenantName, level, role }) => ({
@@ -140,7 +140,7 @@ export const getCurrentSession = route({
         capabilities: identity.capabilitiesOf(role),
       })),
       capabilities: [...principal.capabilities],
-      flags: { sandbox },
+      flags: await operators.flagsOfTenants(session.memberships.map(({ tenantId }) => tenantId)),
     }),
 })
 

@@ -29,7 +29,7 @@ export const createPayment = route({
   scope: 'payments:write',
   tenant: 'customer',
   idempotency: 'required',
-  stepUp: { action: 'payment.above_threshold' },
+  stepUp: { action: 'payment.above_threshold', amount: ({ body }) => body.amount },
   limits: ['money'],
   body: PaymentCreate,
   success: { status: 201, description: 'The payment as it was created.', schema: Payment, etag: true, location: true },
@@ -167,7 +167,11 @@ export const submitPayment = route({
   scope: 'payments:write',
   tenant: 'customer',
   idempotency: 'required',
-  stepUp: { action: 'payment.above_threshold' },
+  stepUp: {
+    action: 'payment.above_threshold',
+    amount: async ({ tenant, params }, { payments }) =>
+      (await payments.getPayment(tenant, params.paymentId))?.view.amount ?? null,
+  },
   limits: ['money'],
   body: PaymentSubmit,
   bodyOptional: true,

@@ -16,6 +16,7 @@ import type { Caller } from '../../lib/identity/caller.ts'
 import type { Command, Versioned } from '../../lib/commands/command.ts'
 import type { Principal, Tenant } from '../../lib/commands/caller.ts'
 import type { Answer, AnswerBytes, FileBytes } from '../../lib/commands/answer.ts'
+import type { Money } from '../../lib/contract/primitives.ts'
 import type { Shown } from '../../lib/contract/shown.ts'
 import type { SignedBody } from '../../lib/security/signed-body.ts'
 
@@ -118,7 +119,7 @@ type StatusOf<Declared extends Success> =
 type AnswerTo<Declared extends Success> = Answer<ViewOf<Declared>, StatusOf<Declared>>
 
 /** The step-up proof that a route needs. */
-export interface StepUp<Path extends string> {
+export interface StepUp<Path extends string, Body = undefined> {
   readonly action: StepUpAction
   /** The path parameter that a challenge with a subject must name. */
   readonly subject?: PathParameter<Path>
@@ -131,6 +132,18 @@ export interface StepUp<Path extends string> {
   readonly unlessNoFactor?: true
   /** Only some bodies need the proof, so the handler checks it when it knows the body. */
   readonly byBody?: true
+  /**
+   * Returns the amount that the request would pay, when its body is known; null where nothing tells it. The proof is
+   * needed above the operator's threshold (`payments.stepUpThreshold`), and for what has no amount.
+   */
+  readonly amount?: (
+    request: {
+      readonly tenant: Tenant
+      readonly params: Readonly<Record<PathParameter<Path>, string>>
+      readonly body: BodyOf<Body>
+    },
+    services: ReadServices,
+  ) => Money | null | Promise<Money | null>
 }
 
 /** The input for finding the resource that is being changed. */
@@ -169,7 +182,7 @@ export interface RouteDeclaration<
    */
   readonly capability?: Capability | readonly Capability[]
   /** The step-up proof that a session must have given within the last five minutes. */
-  readonly stepUp?: StepUp<Path>
+  readonly stepUp?: StepUp<Path, Body>
   /** Permits sessions that impersonate a customer, which else read that customer's data and nothing more. */
   readonly whileImpersonating?: true
   /** Permits sessions that still need their second factor. */
@@ -255,7 +268,13 @@ export interface Route
     RouteDeclaration<Method, string, Callers, ListDeclaration, TSchema, TSchema, Success>,
     'handle' | 'exists' | 'stepUp' | 'current'
   > {
-  readonly stepUp?: Omit<StepUp<string>, 'subject'> & { readonly subject?: string }
+  readonly stepUp?: Omit<StepUp<string>, 'subject' | 'amount'> & {
+    readonly subject?: string
+    readonly amount?: (
+      request: { readonly tenant: Tenant; readonly params: Readonly<Record<string, string>>; readonly body: any },
+      services: ReadServices,
+    ) => Money | null | Promise<Money | null>
+  }
   readonly current?: (
     context: CurrentContext<string> & { readonly params: Readonly<Record<string, string>> },
     services: ReadServices,

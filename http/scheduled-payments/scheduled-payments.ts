@@ -58,7 +58,7 @@ export const createScheduledPayment = route({
   tenant: 'customer',
   feature: FEATURE,
   idempotency: 'required',
-  stepUp: { action: 'payment.above_threshold' },
+  stepUp: { action: 'payment.above_threshold', amount: ({ body }) => body.amount },
   limits: ['money'],
   body: ScheduledPaymentCreate,
   success: {

@@ -139,6 +139,7 @@ class Endpoint {
       }
       request.body = value
     }
+    if (request.owesProof) await this.#entrance.checkAmount(request, this.#services)
     if (this.#route.money !== undefined) {
       const barred = await this.#services.customers.moneyProblem((request.tenant as Tenant).id, this.#route.money)
       if (barred !== null) {

@@ -14,7 +14,7 @@ import type { ForwardedCommand, Forwarding } from '../access/forwarding.ts'
 import { createGate, type Gate } from '../access/gate.ts'
 import type { RateLimits } from '../access/rate-limits.ts'
 import type { Route } from '../route/route.ts'
-import type { Services } from '../route/services.ts'
+import type { ReadServices, Services } from '../route/services.ts'
 import type { RequestContext } from './request-context.ts'
 
 /** Length of a browser's user agent; stored with sessions and shown to their owners. */
@@ -81,16 +81,22 @@ export class Entrance {
       : this.#enterPerson(context, request, found.session)
   }
 
+  /** Checks the step-up proof that an amount decides on, when the body is known. @throws ProblemError 403 */
+  async checkAmount(request: RequestContext, services: ReadServices): Promise<void> {
+    await this.#authorisation.checkStepUpOfAmount(request, services)
+  }
+
   /**
    * The node that the request reached has checked credential, address, tenant, limits, feature and step-up. Scopes and
    * capabilities are checked again: that costs no time, and nodes of two versions may differ in them.
    */
   #enterForwarded(context: Context, request: RequestContext, forwarded: ForwardedCommand): undefined {
-    const { principal, tenant, session } = forwarded
+    const { principal, tenant, session, owesProof } = forwarded
     request.forwarded = forwarded
     request.principal = principal
     request.tenant = tenant
     request.session = session
+    request.owesProof = owesProof
     if (session === null) this.#authorisation.checkScope(principal)
     else {
       request.source = sourceOf(context)
@@ -130,7 +136,8 @@ export class Entrance {
     this.#gate.authenticated(context, principal, tenant?.id ?? null)
     this.#authorisation.checkCapability(principal, tenant)
     await this.#authorisation.checkFeature(tenant)
-    await this.#authorisation.checkStepUp(session, tenant, context['params'] as Record<string, string>)
+    const params = context['params'] as Record<string, string>
+    request.owesProof = await this.#authorisation.checkStepUp(session, tenant, params)
     request.principal = principal
     request.tenant = tenant
     request.session = session
@@ -142,7 +149,7 @@ export class Entrance {
         query: context.querystring,
       })
     if (this.#forwarding !== null && tenant !== null && role !== null)
-      request.identity = identityOfPerson(session, role, tenant)
+      request.identity = identityOfPerson(session, role, tenant, request.owesProof)
   }
 }
 

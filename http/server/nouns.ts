@@ -107,6 +107,7 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
     compliance,
     recipients,
     exchanges,
+    operators,
     hasOperation: (operationId) => operationIds.has(operationId),
   })
   const transfers = createTransferService(node, { compliance, gate, partner: bookTransfers })

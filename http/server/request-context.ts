@@ -36,6 +36,8 @@ export class RequestContext {
   identity: CallerIdentity | null = null
   /** Null unless another node has forwarded the command. */
   forwarded: ForwardedCommand | null = null
+  /** Whether the step-up proof is still to be checked, because an amount of the body decides on it. */
+  owesProof = false
   params: Readonly<Record<string, string>> = NO_PARAMS
   list: ListQuery<ListDeclaration> | null = null
   query: Readonly<Record<string, string | number>> = NO_QUERY

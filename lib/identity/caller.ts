@@ -34,6 +34,8 @@ export interface FoundSession {
   readonly createdAt: number
   readonly lastSeenAt: number
   readonly expiresAt: number
+  /** The time without a request after which the session ends, milliseconds. */
+  readonly idleMs: number
   /** Number of second factors that can be used. */
   readonly factors: number
   readonly memberships: readonly Membership[]

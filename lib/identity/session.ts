@@ -8,9 +8,9 @@
 import { HOUR_MS, MINUTE_MS } from '../base/clock.ts'
 import { createHmac, hash, timingSafeEqual } from 'node:crypto'
 
-/** A session ends after this time without a request. */
+/** A session ends after this time without a request, unless an operator of the person has set another. */
 export const SESSION_IDLE_MS = 15 * MINUTE_MS
-/** A session ends this long after sign-in, however busy it is. */
+/** A session ends this long after sign-in, however busy it is, unless an operator of the person has set another. */
 export const SESSION_ABSOLUTE_MS = 12 * HOUR_MS
 /** The stored time of the last request is written again only when it is older than this. */
 export const SESSION_TOUCH_MS = 5_000
@@ -23,11 +23,19 @@ const TOKEN = /^ses_[A-Za-z0-9_-]{43}$/
 
 export type SessionStatus = 'mfa_required' | 'active' | 'idle' | 'expired' | 'revoked'
 
+/** How long sessions of a person last: the shortest that the operators of the person's tenants set. Milliseconds. */
+export interface SessionTerms {
+  readonly idleMs: number
+  readonly absoluteMs: number
+}
+
 /** The fields that decide whether a session has ended. Times are epoch milliseconds. */
 export interface SessionTimes {
   readonly status: 'mfa_required' | 'active' | 'revoked'
   readonly lastSeenAt: number
   readonly expiresAt: number
+  /** The time without a request after which it ends. */
+  readonly idleMs: number
 }
 
 /** Makes a token. `random` returns as many random bytes as asked, from a generator fit for secrets. */
@@ -52,7 +60,7 @@ export function tokenHash(token: string): string {
 export function sessionStatus(session: SessionTimes, now: number): SessionStatus {
   if (session.status === 'revoked') return 'revoked'
   if (now >= session.expiresAt) return 'expired'
-  if (now >= session.lastSeenAt + SESSION_IDLE_MS) return 'idle'
+  if (now >= session.lastSeenAt + session.idleMs) return 'idle'
   return session.status
 }
 

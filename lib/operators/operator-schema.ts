@@ -81,7 +81,40 @@ const exchange = {
     description: 'The smallest amount that a forward sells, in euro cents.',
   }),
 }
-const payments = { fourEyesExceptions: Type.Boolean({ description: 'Whether two people must resolve an exception.' }) }
+const payments = {
+  fourEyesExceptions: Type.Boolean({ description: 'Whether two people must resolve an exception.' }),
+  stepUpThreshold: Money,
+}
+const STEP_UP_THRESHOLD =
+  'People prove themselves for payments above this amount; amounts of other currencies are compared at the mid-market ' +
+  'rate, and what cannot be compared needs the proof. Zero: for every payment.'
+const sessions = {
+  idleMinutes: Type.Integer({
+    minimum: 1,
+    maximum: 60,
+    description:
+      'Sessions of its staff and of members of its customers end after this time without a request. Of several ' +
+      'operators of a person the shortest time holds.',
+  }),
+  absoluteHours: Type.Integer({
+    minimum: 1,
+    maximum: 24,
+    description:
+      'Sessions end this long after signing in. A shorter time ends open sessions too, a longer one holds for new ones.',
+  }),
+  recoveredFactorWaitHours: Type.Integer({
+    minimum: 0,
+    maximum: 168,
+    description:
+      'A second factor that is added with a recovery code proves nothing with which money moves for this time. Of ' +
+      'several operators of a person the longest time holds.',
+  }),
+}
+const kyb = {
+  requireAllPersonsVerified: Type.Boolean({
+    description: 'Whether a customer is approved only when all of its persons are verified.',
+  }),
+}
 
 /** More than the number of rails: each rail is named once. */
 const RAIL_LIMITS_MAX = 60
@@ -152,7 +185,9 @@ export const OperatorSettings = Type.Object(
       { title: 'OperatorLimitSettings' },
     ),
     compliance: Type.Object(compliance, { title: 'OperatorComplianceSettings' }),
-    payments: Type.Object(payments, { title: 'OperatorPaymentSettings' }),
+    payments: Type.Object(payments, { title: 'OperatorPaymentSettings', description: STEP_UP_THRESHOLD }),
+    sessions: Type.Object(sessions, { title: 'OperatorSessionSettings' }),
+    kyb: Type.Object(kyb, { title: 'OperatorKybSettings' }),
     rails: Type.Object(rails, { title: 'OperatorRailSettings' }),
     pricing: Type.Object(pricing, { title: 'OperatorPricingSettings' }),
     exchange: Type.Object(exchange, { title: 'OperatorExchangeSettings' }),
@@ -196,9 +231,18 @@ export const OperatorSettingsUpdate = Type.Object(
     ),
     payments: Type.Optional(
       Type.Object(
-        { fourEyesExceptions: Type.Optional(payments.fourEyesExceptions) },
+        {
+          fourEyesExceptions: Type.Optional(payments.fourEyesExceptions),
+          stepUpThreshold: Type.Optional(payments.stepUpThreshold),
+        },
         { title: 'OperatorPaymentSettingsUpdate', additionalProperties: false },
       ),
+    ),
+    sessions: Type.Optional(
+      Type.Partial(Type.Object(sessions), { title: 'OperatorSessionSettingsUpdate', additionalProperties: false }),
+    ),
+    kyb: Type.Optional(
+      Type.Partial(Type.Object(kyb), { title: 'OperatorKybSettingsUpdate', additionalProperties: false }),
     ),
     rails: Type.Optional(
       Type.Object(
@@ -227,6 +271,10 @@ export type OperatorSettingsUpdate = Static<typeof OperatorSettingsUpdate>
 
 /** The switches, by their names in lib/operators/features.ts. */
 const SWITCHES = {
+  cards: Type.Boolean({ description: 'Enables cards. This version has no operation of it.' }),
+  'developer.self_serve': Type.Boolean({
+    description: 'Enables workspaces that developers open themselves. This version has no operation of it.',
+  }),
   'exchange.forwards': Type.Boolean({
     description: 'Enables quotes, creation and reads of forwards. Existing forwards continue without it.',
   }),
@@ -238,6 +286,9 @@ const SWITCHES = {
   }),
   'payments.bulk': Type.Boolean({
     description: 'Enables uploads, reads and submissions of bulk payments. Submissions under way continue without it.',
+  }),
+  'payments.direct_debits': Type.Boolean({
+    description: 'Enables mandates and collections. This version has no operation of it.',
   }),
   'payments.funds_requests': Type.Boolean({
     description:

@@ -1,9 +1,10 @@
 /** Sessions: found by their token for every request of a user, and listed for the user. */
 import { sql } from 'kysely'
-import { timestamp } from '../../lib/base/clock.ts'
+import type pg from 'pg'
+import { HOUR_MS, MINUTE_MS, timestamp } from '../../lib/base/clock.ts'
 import type { Impersonated } from '../../lib/identity/caller.ts'
 import type { Role } from '../../lib/identity/capabilities.ts'
-import { SESSION_IDLE_MS, sessionStatus } from '../../lib/identity/session.ts'
+import { SESSION_ABSOLUTE_MS, SESSION_IDLE_MS, sessionStatus, type SessionTerms } from '../../lib/identity/session.ts'
 import type { StepUpMethod } from '../../lib/identity/step-up.ts'
 import { pick } from '../db/columns.ts'
 import type { Database } from '../db/database.ts'
@@ -22,6 +23,34 @@ export interface MembershipRecord {
   readonly role: Role
 }
 
+/** SQL of the shortest of a setting among the operators of the user `user`; the default where the user has none. */
+const shortest = (user: string, column: string, unitMs: number, defaultMs: number): string =>
+  `coalesce((select min(o.${column}) * ${unitMs} from membership m join operator o on o.id = m.operator_id
+      where m.user_id = ${user} and m.status = 'active'), ${defaultMs})::float8`
+
+/** SQL of the time without a request after which the sessions of a user end, milliseconds. */
+const idleMs = (user: string): string => shortest(user, 'session_idle_minutes', MINUTE_MS, SESSION_IDLE_MS)
+
+/** SQL of the time after signing in after which the sessions of a user end, milliseconds. */
+const absoluteMs = (user: string): string => shortest(user, 'session_absolute_hours', HOUR_MS, SESSION_ABSOLUTE_MS)
+
+/**
+ * SQL of the end of the session `session`: as it was when the person signed in, or earlier when an operator has set a
+ * shorter time since.
+ */
+const endOf = (session: string): string =>
+  `least(${session}.expires_at, ${session}.created_at + ${absoluteMs(`${session}.user_id`)} * interval '1 millisecond')`
+
+/** Reads the terms of a new session of a user. @throws the driver's errors */
+export async function readSessionTerms(client: pg.ClientBase, userId: string): Promise<SessionTerms> {
+  const { rows } = await client.query<SessionTerms>({
+    name: 'session_terms',
+    text: `select ${idleMs('$1')} as "idleMs", ${absoluteMs('$1')} as "absoluteMs"`,
+    values: [userId],
+  })
+  return rows[0]!
+}
+
 // Reads in one round trip all facts that decide a session's rights: a changed role or a suspended membership counts
 // from the next request.
 const SESSION = select({
@@ -31,7 +60,9 @@ const SESSION = select({
   name: expression<string>('u.name'),
   userStatus: expression<'active' | 'disabled'>('u.status'),
   status: expression<'mfa_required' | 'active' | 'revoked'>('s.status'),
-  ...pick(from(Session, 's'), ['mfaMethod', 'createdAt', 'lastSeenAt', 'expiresAt']),
+  ...pick(from(Session, 's'), ['mfaMethod', 'createdAt', 'lastSeenAt']),
+  expiresAt: expression<number>(`(extract(epoch from ${endOf('s')}) * 1000)::float8`),
+  idleMs: expression<number>(idleMs('s.user_id')),
   factors: expression<number>(
     `(select count(*)::int from mfa_factor f where f.user_id = u.id and f.status = 'active')`,
   ),
@@ -80,11 +111,13 @@ interface SessionListRow {
   readonly created_ms: number
   readonly seen_ms: number
   readonly expires_ms: number
+  readonly idle_ms: number
   readonly ended_ms: number | null
 }
 
 const COLUMNS = sql`s.id, s.status, s.device_name, s.device_id, s.address, s.user_agent, s.mfa_method, ${epochMs('s.created_at')} as created_ms,
-  ${epochMs('s.last_seen_at')} as seen_ms, ${epochMs('s.expires_at')} as expires_ms, ${epochMs('s.ended_at')} as ended_ms`
+  ${epochMs('s.last_seen_at')} as seen_ms, ${sql.raw(`(extract(epoch from ${endOf('s')}) * 1000)::float8`)} as expires_ms,
+  ${sql.raw(idleMs('s.user_id'))} as idle_ms, ${epochMs('s.ended_at')} as ended_ms`
 const ID = { expression: sql`s.id`, type: 'uuid' } as const
 const ORDERS: Readonly<Record<SessionListQuery['sort'], Order>> = {
   '-createdAt': { keys: [ID], descending: true },
@@ -103,8 +136,8 @@ export async function listSessions(
     .created('s', filters.createdFrom, filters.createdTo)
   if (filters.status !== undefined) {
     const at = sql`${timestamp(now)}::timestamptz`
-    const status = sql`case when s.status = 'revoked' then 'revoked' when s.expires_at <= ${at} then 'expired'
-      when s.last_seen_at <= ${timestamp(now - SESSION_IDLE_MS)}::timestamptz then 'idle' else s.status end`
+    const status = sql`case when s.status = 'revoked' then 'revoked' when ${sql.raw(endOf('s'))} <= ${at} then 'expired'
+      when s.last_seen_at + ${sql.raw(idleMs('s.user_id'))} * interval '1 millisecond' <= ${at} then 'idle' else s.status end`
     where.anyOf(sql`(${status})`, filters.status, 'text')
   }
   const { rows, ...rest } = await readPage<SessionListRow>(
@@ -116,7 +149,10 @@ export async function listSessions(
     ...rest,
     rows: rows.map((row) => ({
       id: row.id,
-      status: sessionStatus({ status: row.status, lastSeenAt: row.seen_ms, expiresAt: row.expires_ms }, now),
+      status: sessionStatus(
+        { status: row.status, lastSeenAt: row.seen_ms, expiresAt: row.expires_ms, idleMs: row.idle_ms },
+        now,
+      ),
       deviceName: row.device_name,
       deviceId: row.device_id,
       address: row.address,

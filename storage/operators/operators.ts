@@ -1,5 +1,6 @@
 /** Operators as rows: their name, the settings for their customers, and their features. */
 import type { InferEntity } from '@mikro-orm/core'
+import type { CurrencyCode } from '../../lib/base/currency.ts'
 import type { RailLimits } from '../../lib/rails/rail-limits.ts'
 import type { RecipientMode } from '../../lib/approvals/policy.ts'
 import type { ExchangeTerms } from '../../lib/operators/exchange-terms.ts'
@@ -26,6 +27,18 @@ export interface OperatorRecord {
   readonly payments: {
     /** Whether two staff members resolve an exception. */
     readonly fourEyesExceptions: boolean
+    /** People prove themselves for payments above it; zero: for all. Minor units. */
+    readonly stepUpThreshold: { readonly amount: bigint; readonly currency: CurrencyCode }
+  }
+  readonly sessions: {
+    readonly idleMinutes: number
+    readonly absoluteHours: number
+    /** How long a second factor waits that was added with a recovery code. */
+    readonly recoveredFactorWaitHours: number
+  }
+  readonly kyb: {
+    /** Whether a customer is approved only when all of its persons are verified. */
+    readonly requireAllPersonsVerified: boolean
   }
   readonly exchange: ExchangeTerms
   readonly pricing: {
@@ -67,7 +80,16 @@ const operatorRecord = (row: Row): OperatorRecord => ({
     allowedOverrides: row.recipientAllowedOverrides,
   },
   compliance: { fourEyesRelease: row.complianceFourEyesRelease },
-  payments: { fourEyesExceptions: row.paymentsFourEyesExceptions },
+  payments: {
+    fourEyesExceptions: row.paymentsFourEyesExceptions,
+    stepUpThreshold: { amount: row.paymentsStepUpAmount, currency: row.paymentsStepUpCurrency },
+  },
+  sessions: {
+    idleMinutes: row.sessionIdleMinutes,
+    absoluteHours: row.sessionAbsoluteHours,
+    recoveredFactorWaitHours: row.recoveredFactorWaitHours,
+  },
+  kyb: { requireAllPersonsVerified: row.kybRequireAllPersonsVerified },
   railLimits: railLimitsOf(row.railLimits),
   pricing: { defaultTemplateId: row.pricingTemplateId ?? null },
   exchange: {
@@ -129,6 +151,8 @@ export async function writeOperator(
     recipients,
     compliance,
     payments,
+    sessions,
+    kyb,
     exchange,
     features,
     apiKeyInvitationDomains,
@@ -136,7 +160,16 @@ export async function writeOperator(
     now,
   }: Pick<
     OperatorRecord,
-    'id' | 'name' | 'recipients' | 'compliance' | 'payments' | 'exchange' | 'features' | 'apiKeyInvitationDomains'
+    | 'id'
+    | 'name'
+    | 'recipients'
+    | 'compliance'
+    | 'payments'
+    | 'sessions'
+    | 'kyb'
+    | 'exchange'
+    | 'features'
+    | 'apiKeyInvitationDomains'
   > & {
     readonly by: string
     readonly now: number
@@ -152,6 +185,12 @@ export async function writeOperator(
     recipientAllowedOverrides: [...recipients.allowedOverrides],
     complianceFourEyesRelease: compliance.fourEyesRelease,
     paymentsFourEyesExceptions: payments.fourEyesExceptions,
+    paymentsStepUpAmount: payments.stepUpThreshold.amount,
+    paymentsStepUpCurrency: payments.stepUpThreshold.currency,
+    sessionIdleMinutes: sessions.idleMinutes,
+    sessionAbsoluteHours: sessions.absoluteHours,
+    recoveredFactorWaitHours: sessions.recoveredFactorWaitHours,
+    kybRequireAllPersonsVerified: kyb.requireAllPersonsVerified,
     exchangeQuoteSeconds: exchange.quoteSeconds,
     exchangeMarginBps: exchange.marginBps,
     exchangeApprovalToleranceBps: exchange.approvalToleranceBps,

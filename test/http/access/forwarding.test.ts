@@ -493,6 +493,7 @@ t.test('a person is the same person after the hop', async (t) => {
     createdAt: 0,
     lastSeenAt: Date.UTC(2026, 0, 2),
     expiresAt: Number.MAX_SAFE_INTEGER,
+    idleMs: Number.MAX_SAFE_INTEGER,
     factors: 1,
     impersonated: null,
     memberships: [...others, membership],
@@ -525,6 +526,56 @@ t.test('a person is the same person after the hop', async (t) => {
   t.equal(forwarded!.idempotency!.id, direct!.idempotency!.id, 'its keys are the same keys')
   t.equal(forwarded!.idempotency!.fingerprint, direct!.idempotency!.fingerprint)
   t.strictSame(proofs, [owner.world, front.world], 'the second proof is asked for once, where the request arrived')
+})
+
+t.test('a proof that an amount decides on is asked for by the home, which knows the body', async (t) => {
+  const token = generateSessionToken(randomBytes)
+  const session: Omit<SessionIdentity, 'token' | 'tokenSha256' | 'via'> = {
+    id: randomUUID(),
+    userId: randomUUID(),
+    email: 'ada@example.com',
+    name: 'Ada',
+    userStatus: 'active',
+    status: 'active',
+    mfaMethod: 'totp',
+    createdAt: 0,
+    lastSeenAt: Date.UTC(2026, 0, 2),
+    expiresAt: Number.MAX_SAFE_INTEGER,
+    idleMs: Number.MAX_SAFE_INTEGER,
+    factors: 1,
+    impersonated: null,
+    memberships: [
+      {
+        id: randomUUID(),
+        tenantId: CUSTOMER,
+        tenantName: 'A',
+        level: 'customer',
+        operatorId: randomUUID(),
+        role: 'owner',
+      },
+    ],
+  }
+  let isAbove = true
+  const signedIn = (threshold: bigint) => {
+    const world = fakeWorld()
+    return Object.assign(world, {
+      identity: { ...world.identity, findSession: async () => session, hasProof: async () => false },
+      operators: { ...world.operators, stepUpThreshold: async () => ({ amount: threshold, currency: 'EUR' }) },
+      payments: { ...world.payments, needsProof: async () => isAbove },
+    })
+  }
+  // The home has not heard of the threshold yet: what the other node has left open is checked all the same.
+  const owner = await openNode(t, { home: HERE }, { world: signedIn(0n) })
+  const front = await openNode(t, { home: there(owner) }, { world: signedIn(100n) })
+  const pay = () =>
+    front.post('/v1/payments', PAYMENT_BODY, { authorization: `Bearer ${token}`, 'idempotency-key': randomUUID() })
+  const refused = await pay()
+  t.equal(refused.status, 403)
+  t.match(await refused.json(), { code: 'step-up-required', action: 'payment.above_threshold' })
+  t.strictSame(owner.world.createdPayments, [])
+  isAbove = false
+  t.equal((await pay()).status, 201)
+  t.equal(owner.world.createdPayments.length, 1)
 })
 
 t.test('a forwarded command is counted, limited and logged once, by the node that it reached', async (t) => {

@@ -116,6 +116,36 @@ t.test('a value that is wrong is named, and nothing changes', async (t) => {
     ['/operator/settings', { compliance: { fourEyes: false } }, '/compliance/fourEyes', 'unknown_field'],
     [
       '/operator/settings',
+      { payments: { stepUpThreshold: eur(-1) } },
+      '/payments/stepUpThreshold/amountMinor',
+      'too_small',
+    ],
+    ['/operator/settings', { payments: { stepUpThreshold: '100' } }, '/payments/stepUpThreshold', 'invalid_type'],
+    [
+      '/operator/settings',
+      { payments: { stepUpThreshold: { amountMinor: '1', currency: 'XXY' } } },
+      '/payments/stepUpThreshold/currency',
+      'invalid_value',
+    ],
+    ['/operator/settings', { sessions: { idleMinutes: 0 } }, '/sessions/idleMinutes', 'too_small'],
+    ['/operator/settings', { sessions: { idleMinutes: 61 } }, '/sessions/idleMinutes', 'too_large'],
+    ['/operator/settings', { sessions: { absoluteHours: 25 } }, '/sessions/absoluteHours', 'too_large'],
+    ['/operator/settings', { sessions: { absoluteHours: 1.5 } }, '/sessions/absoluteHours', 'invalid_type'],
+    [
+      '/operator/settings',
+      { sessions: { recoveredFactorWaitHours: -1 } },
+      '/sessions/recoveredFactorWaitHours',
+      'too_small',
+    ],
+    ['/operator/settings', { sessions: { idle: 5 } }, '/sessions/idle', 'unknown_field'],
+    [
+      '/operator/settings',
+      { kyb: { requireAllPersonsVerified: 'no' } },
+      '/kyb/requireAllPersonsVerified',
+      'invalid_type',
+    ],
+    [
+      '/operator/settings',
       { recipients: { requireVerification: true }, limits: { default: { business: [{ currency: 'XXX' }] } } },
       '/limits/default/business/0/currency',
       'invalid_value',
@@ -134,7 +164,8 @@ t.test('a value that is wrong is named, and nothing changes', async (t) => {
     ],
     ['/operator/settings', { limits: { default: { company: null } } }, '/limits/default/company', 'unknown_field'],
     ['/operator/feature-flags', { flags: { sandbox: false } }, '/flags/sandbox', undefined],
-    ['/operator/feature-flags', { flags: { cards: true } }, '/flags/cards', 'unknown_field'],
+    ['/operator/feature-flags', { flags: { casino: true } }, '/flags/casino', 'unknown_field'],
+    ['/operator/feature-flags', { flags: { cards: 'on' } }, '/flags/cards', 'invalid_type'],
   ] as const) {
     const reply = await admin.send('PATCH', path, body, { 'if-match': '*' })
     t.match(

@@ -173,7 +173,11 @@ export function fakeWorld(change: { readonly sandbox?: boolean } = {}): FakeWorl
   const nouns = fakeServices({
     identity: NO_SESSIONS,
     customers: { moneyProblem: async () => null },
-    operators: { hasFeature: async () => true, railLimits: async () => ({ limits: {}, version: 1 }) },
+    operators: {
+      hasFeature: async () => true,
+      railLimits: async () => ({ limits: {}, version: 1 }),
+      stepUpThreshold: async () => ({ amount: 0n, currency: 'EUR' }),
+    },
     balances: {
       listBalances: pageOf,
       getBalance: async () => null,
