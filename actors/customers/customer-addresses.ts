@@ -1,5 +1,6 @@
 /** The addresses of a customer: at most one of them is the registered address. */
 import { refuse, refuseNotFound } from '../../lib/base/problems.ts'
+import { completeAddress } from '../../lib/contract/address.ts'
 import { lockCustomer } from '../../storage/balances/closure.ts'
 import * as rows from '../../storage/customers/customer-addresses.ts'
 import type { TransactionClient } from '../../storage/db/transaction.ts'
@@ -18,9 +19,6 @@ import { checkVersion } from '../../lib/commands/etag.ts'
 /** The maximum number of addresses of one customer. */
 const ADDRESSES_MAX = 20
 
-/** The optional members of an address, with their defaults. */
-const OPTIONAL_MEMBERS = { line2: null, buildingNumber: null, postalCode: null, state: null }
-
 /** Adds an address to a customer. @throws ProblemError `limit-reached`, `validation-error` */
 export async function createAddress(
   deps: SettingsDeps,
@@ -28,7 +26,7 @@ export async function createAddress(
   customerId: string,
   { kind, address: given }: CustomerAddressCreate,
 ): Promise<Versioned<CustomerAddress>> {
-  const address = { ...OPTIONAL_MEMBERS, ...given }
+  const address = completeAddress(given)
   const id = deps.ids.next()
   await changeCustomer(deps, customerId, async (tx) => {
     const { client, now } = tx
@@ -66,7 +64,7 @@ export async function updateAddress(
     const { client, now } = tx
     const view = await readAddress(client, customerId, id, expected)
     const { kind = view.kind } = body
-    const address = body.address === undefined ? view.address : { ...OPTIONAL_MEMBERS, ...body.address }
+    const address = body.address === undefined ? view.address : completeAddress(body.address)
     await checkKind(client, customerId, id, kind)
     await rows.updateAddress(client, { id, customerId, kind, address, now })
     await recordChange(tx, auditCaller(by), customerId, {

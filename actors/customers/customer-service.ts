@@ -110,6 +110,7 @@ export function createCustomerService(node: Node, { recipients }: CustomerServic
       ...createSettingsCommands({ ...node, forgetRecipientsOf: recipients.forgetOf }),
       ...life.commands,
     },
+    /** Waits until every node knows of a customer's new status; the version is that of the customer's row. */
     announce: deps.announce,
     background: [background('closures of customers', new Closures(node))],
   }

@@ -43,7 +43,11 @@ export async function attachFile(
       refuse('limit-reached', `A transaction may have at most ${ATTACHMENTS_MAX} attachments.`, {
         extra: { limit: ATTACHMENTS_MAX, resource: 'attachment' },
       })
-    const attached = await registerFile(tx, by, uploaded.file, { transactionId, purpose: null })
+    const attached = await registerFile(tx, by, uploaded.file, {
+      customerId: by.tenant.id,
+      transactionId,
+      purpose: null,
+    })
     return { shown: shownAttachment(attached), made: { type: 'attachment', id: attached.id } }
   })
 }
@@ -60,6 +64,6 @@ export async function deleteAttachment(
     // Lock order: the transaction before the file, as when a file is attached.
     const found = (await findDocument(client, 'attachment', by.tenant.id, id)) ?? refuseNotFound()
     await countAttachment(client, by.tenant.id, found.transactionId as string, -1)
-    await removeFile(tx, by, await lockFile(tx, by, 'attachment', id, expected))
+    await removeFile(tx, by, await lockFile(tx, by.tenant.id, 'attachment', id, expected))
   })
 }

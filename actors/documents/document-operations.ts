@@ -1,5 +1,5 @@
 /** The reads and commands of documents and attachments. */
-import { refuse, refuseTransition } from '../../lib/base/problems.ts'
+import { refuseTransition } from '../../lib/base/problems.ts'
 import { DOCUMENT_STATUSES } from '../../lib/documents/document.ts'
 import { findDocument, isUsed } from '../../storage/documents/documents.ts'
 import { listAttachments, listDocuments, listTransactionAttachments } from '../../storage/documents/document-queries.ts'
@@ -22,6 +22,7 @@ import {
   removeFile,
   shownAttachment,
   shownDocument,
+  linkToFile,
   lockFile,
   type DocumentDeps,
   type Uploading,
@@ -91,11 +92,7 @@ function createReads({ database, downloads, transactions }: DocumentDeps): Docum
     async download(kind, tenant, id) {
       const record = await findDocument(database.pool, kind, tenant.id, id)
       if (record === null) return null
-      if (record.status === 'pending_scan')
-        refuse('document-not-ready', 'The file is still being checked.', { retryAfterSeconds: 1 })
-      if (record.status !== 'clean')
-        refuse('document-not-clean', 'The file has failed its scan.', { extra: { documentIds: [id] } })
-      return downloads.link({ id: record.fileId, contentType: record.contentType, fileName: record.fileName })
+      return linkToFile(downloads, record)
     },
   }
 }
@@ -113,7 +110,7 @@ async function removeDocument(
 ): Promise<void> {
   await runChange(deps, async (tx) => {
     const { client } = tx
-    const record = await lockFile(tx, by, 'document', id, expected)
+    const record = await lockFile(tx, by.tenant.id, 'document', id, expected)
     if (await isUsed(client, id))
       refuseTransition(
         'Something refers to the document.',

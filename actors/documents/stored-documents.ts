@@ -4,7 +4,8 @@
  */
 import { attachmentJson, documentJson, type DocumentRecord } from '../../lib/documents/document.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
-import { refuseNotFound } from '../../lib/base/problems.ts'
+import { refuse, refuseNotFound } from '../../lib/base/problems.ts'
+import type { DownloadLink } from '../../lib/contract/download-link.ts'
 import { deleteDocument, findDocument, insertDocument, shardOfCustomer } from '../../storage/documents/documents.ts'
 import { dropFile, keepFile, writeFile, type StoredFile } from '../../storage/documents/files.ts'
 import type { DownloadReads } from './downloads.ts'
@@ -42,7 +43,7 @@ export const shownAttachment = (record: DocumentRecord): Versioned<Attachment> =
 
 /** Returns the function that stores an arriving file for the tenant. */
 export const keepUpload =
-  ({ database, ids, clock }: DocumentDeps, tenantId: string) =>
+  ({ database, ids, clock }: Pick<DocumentDeps, 'database' | 'ids' | 'clock'>, tenantId: string) =>
   async ({ fileName, contentType, maxBytes, bytes }: ArrivingFile): Promise<StoredFile> =>
     await writeFile(database, bytes, { id: ids.next(), tenantId, fileName, contentType, maxBytes, now: clock.now() })
 
@@ -51,12 +52,11 @@ export async function registerFile(
   { client, ids, now }: ChangeTransaction,
   by: Caller,
   file: StoredFile,
-  belongs: Pick<DocumentRecord, 'transactionId' | 'purpose'>,
+  belongs: Pick<DocumentRecord, 'customerId' | 'transactionId' | 'purpose'>,
 ): Promise<DocumentRecord> {
   const record: DocumentRecord = {
     ...belongs,
     id: ids.next(),
-    customerId: by.tenant.id,
     fileId: file.id,
     fileName: file.fileName,
     contentType: file.contentType,
@@ -74,15 +74,28 @@ export async function registerFile(
   return record
 }
 
+/**
+ * Makes a link to a file that was found clean.
+ *
+ * @throws ProblemError `document-not-ready`, `document-not-clean`
+ */
+export function linkToFile(downloads: Pick<DownloadReads, 'link'>, record: DocumentRecord): DownloadLink {
+  if (record.status === 'pending_scan')
+    refuse('document-not-ready', 'The file is still being checked.', { retryAfterSeconds: 1 })
+  if (record.status !== 'clean')
+    refuse('document-not-clean', 'The file has failed its scan.', { extra: { documentIds: [record.id] } })
+  return downloads.link({ id: record.fileId, contentType: record.contentType, fileName: record.fileName })
+}
+
 /** Locks the row of a file until the transaction ends. @throws ProblemError `not-found`, `precondition-failed` */
 export async function lockFile(
   { client }: ChangeTransaction,
-  by: Caller,
+  customerId: string,
   kind: 'document' | 'attachment',
   id: string,
   expected: number | bigint | null,
 ): Promise<DocumentRecord> {
-  const record = (await findDocument(client, kind, by.tenant.id, id, true)) ?? refuseNotFound()
+  const record = (await findDocument(client, kind, customerId, id, true)) ?? refuseNotFound()
   checkVersion(record, expected)
   return record
 }
@@ -104,7 +117,7 @@ async function recordFileChange(
   const { id, fileName, contentType, sizeBytes, sha256, purpose, transactionId } = record
   const type = purpose === null ? 'attachment' : 'document'
   const state = { fileName, contentType, sizeBytes, sha256, ...(purpose === null ? { transactionId } : { purpose }) }
-  await recordChange(tx, auditCaller(by), by.tenant.id, {
+  await recordChange(tx, auditCaller(by), record.customerId, {
     action: `${type}.${change}`,
     object: { type, id },
     before: change === 'deleted' ? state : null,

@@ -37,7 +37,11 @@ export async function uploadDocument(
   if (!(await isRecorded(deps, uploaded))) checkForm(form, by)
   return await decideOnce(deps, uploaded, 201, async (client) => {
     const tx = { client, ids: deps.ids, now: deps.clock.now() }
-    const document = await registerFile(tx, by, form.file, { transactionId: null, purpose: checkForm(form, by) })
+    const document = await registerFile(tx, by, form.file, {
+      customerId: by.tenant.id,
+      transactionId: null,
+      purpose: checkForm(form, by),
+    })
     return { shown: shownDocument(document), made: { type: 'document', id: document.id } }
   })
 }

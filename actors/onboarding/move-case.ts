@@ -16,6 +16,8 @@ import { closeCustomer } from '../customers/close-customer.ts'
 export interface LockedCase {
   readonly record: KybCaseRecord
   readonly customer: CaseCustomer
+  /** The version of the customer that a move of this transaction made, of which all nodes are told after the commit. */
+  readonly customerVersion: bigint | null
 }
 
 /**
@@ -27,7 +29,7 @@ export async function lockedCase(client: TransactionClient, customerId: string):
   await lockCustomer(client, customerId)
   const record = (await lockCase(client, customerId)) ?? refuseNotFound()
   const customer = (await findCaseCustomer(client, customerId)) ?? refuseNotFound()
-  return { record, customer }
+  return { record, customer, customerVersion: null }
 }
 
 /** The members that a cause writes with its move. */
@@ -38,11 +40,6 @@ export type CaseChange = Partial<
   >
 >
 
-/** A moved case. `customerVersion` is set when the customer moved too: all nodes are told of it after the commit. */
-export interface MovedCase extends LockedCase {
-  readonly customerVersion: bigint | null
-}
-
 /**
  * Moves a locked case and, as the table says, its customer; writes both and the events of both. The trail is the
  * caller's.
@@ -52,10 +49,10 @@ export interface MovedCase extends LockedCase {
 export async function applyMove(
   tx: ChangeTransaction,
   by: AuditBy,
-  { record, customer }: LockedCase,
+  { record, customer, customerVersion }: LockedCase,
   trigger: CaseTrigger,
   change: CaseChange = {},
-): Promise<MovedCase> {
+): Promise<LockedCase> {
   const { client, ids, now } = tx
   const { id, customerId, operatorId } = record
   const moved = moveCase({ status: record.status, customer: customer.status }, trigger)
@@ -78,9 +75,12 @@ export async function applyMove(
       currency: null,
     })
   }
-  const customerVersion =
-    moved.customer === customer.status ? null : await followCase(tx, by, customerId, { customer, to: moved.customer })
-  return { record: next, customer: { ...customer, status: moved.customer }, customerVersion }
+  if (moved.customer === customer.status) return { record: next, customer, customerVersion }
+  return {
+    record: next,
+    customer: { ...customer, status: moved.customer },
+    customerVersion: await followCase(tx, by, customerId, { customer, to: moved.customer }),
+  }
 }
 
 /** Moves a customer with its case. @returns the version of the customer; null for one that is closed */

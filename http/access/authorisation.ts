@@ -162,8 +162,8 @@ export class Authorisation {
       // The capability that stands for a scope depends on the tenant's kind: staff manage the endpoints of their operator,
       // and not those of its customers.
       const needed = capabilityForScope(scope, tenant?.kind ?? 'customer')
-      if (principal.capabilities.has(needed)) return
-      refuseCapability(needed)
+      if ([needed, ...this.#capabilities].some((capability) => principal.capabilities.has(capability))) return
+      refuseCapability(this.#capabilities[0] ?? needed)
     }
     if (
       this.#capabilities.length > 0 &&

@@ -179,6 +179,7 @@ export interface RouteDeclaration<
   readonly scope: Scope | null
   /**
    * The capability that a session needs where keys cannot call; any one of several. None: being signed in is enough.
+   * Where keys can call, it allows a session as the capability of the scope does.
    */
   readonly capability?: Capability | readonly Capability[]
   /** The step-up proof that a session must have given within the last five minutes. */

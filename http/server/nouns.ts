@@ -17,6 +17,7 @@ import { createJobService } from '../../actors/jobs/job-service.ts'
 import { JournalChain } from '../../actors/journal/journal-chain.ts'
 import { createKycService } from '../../actors/kyc/kyc-service.ts'
 import { createNoticeService } from '../../actors/notices/notice-service.ts'
+import { createOnboardingService } from '../../actors/onboarding/onboarding-service.ts'
 import { createOperatorService } from '../../actors/operators/operator-operations.ts'
 import { createPaymentService } from '../../actors/payments/payment-service.ts'
 import { createQueueService } from '../../actors/payments/queue-service.ts'
@@ -154,6 +155,7 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
     integration,
     jobs,
     kyc,
+    onboarding: createOnboardingService(node, { customers, downloads }),
     operators,
     paymentQueue,
     payments,

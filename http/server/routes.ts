@@ -44,6 +44,9 @@ import * as kycConnections from '../kyc/kyc-connections.ts'
 import * as kycReviews from '../kyc/kyc-reviews.ts'
 import * as members from '../identity/members.ts'
 import * as notifications from '../notices/notifications.ts'
+import * as kybCases from '../onboarding/kyb-cases.ts'
+import * as kybDocuments from '../onboarding/kyb-documents.ts'
+import * as kybPersons from '../onboarding/kyb-persons.ts'
 import { openapiRoute } from './document.ts'
 import * as operator from '../operators/operator.ts'
 import { operatorApiKeyRoutes } from '../identity/operator-api-keys.ts'
@@ -124,6 +127,9 @@ export const routes: readonly Route[] = [
   ...Object.values(customers),
   ...Object.values(customerSettings),
   ...Object.values(customerLife),
+  ...Object.values(kybCases),
+  ...Object.values(kybPersons),
+  ...Object.values(kybDocuments),
   ...Object.values(members),
   ...Object.values(invitations),
   ...Object.values(notifications),

@@ -30,6 +30,7 @@ export const CUSTOMER_EVENT_TYPES = [
   'balance.low',
   'balance.details_changed',
   'card_transaction.created',
+  'onboarding.requirements_changed',
   'webhook.test',
 ] as const
 

@@ -1,5 +1,5 @@
 /** Postal addresses. Town and country are mandatory: payment schemes no longer take unstructured ones. */
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
 import { CountryCode, Nullable, Text } from './primitives.ts'
 
 export const Address = Type.Object(
@@ -28,3 +28,11 @@ export const AddressInput = Type.Object(
   },
   { title: 'AddressInput', additionalProperties: false },
 )
+
+const OPTIONAL_MEMBERS = { line2: null, buildingNumber: null, postalCode: null, state: null }
+
+/** Completes an address of a client: members that were not sent are null. */
+export const completeAddress = (given: Static<typeof AddressInput>): Static<typeof Address> => ({
+  ...OPTIONAL_MEMBERS,
+  ...given,
+})

@@ -27,4 +27,13 @@ export type CustomerCapability = (typeof CUSTOMER_CAPABILITIES)[number]
 /** The capabilities that every new case requests. */
 export const DEFAULT_CAPABILITIES: readonly CustomerCapability[] = ['receive', 'send', 'exchange']
 
+/** What keeps a customer from using a capability that it has requested. */
+export const CAPABILITY_PROBLEMS = [
+  'not_approved',
+  'customer_restricted',
+  'customer_suspended',
+  'requirements_past_due',
+] as const
+export type CapabilityProblem = (typeof CAPABILITY_PROBLEMS)[number]
+
 export const ATTESTATIONS = ['allDirectors', 'allOwners'] as const

@@ -14,8 +14,10 @@ import {
   Uuid,
   Words,
 } from '../contract/primitives.ts'
+import { CustomerAddress } from '../customers/customer-address-schema.ts'
 import { CustomerType } from '../customers/customer-schema.ts'
 import {
+  CAPABILITY_PROBLEMS,
   CUSTOMER_CAPABILITIES,
   KYB_CASE_STATUSES,
   KYC_PROVIDERS,
@@ -23,6 +25,9 @@ import {
   REJECT_TYPES,
   REVIEW_ANSWERS,
 } from './case-words.ts'
+import { DocumentsByType, DocumentType } from './kyb-document-schema.ts'
+import { KybPerson } from './kyb-person-schema.ts'
+import { AWAITED, REQUIREMENT_ERRORS, REQUIREMENT_KINDS, REQUIREMENT_REASONS } from './requirement.ts'
 
 const NAME_MAX = 140
 const LINES_MAX = 500
@@ -74,6 +79,44 @@ export const ExpectedActivity = Type.Object(
 export type ExpectedActivity = Static<typeof ExpectedActivity>
 
 export const Capability = Words('CustomerCapability', CUSTOMER_CAPABILITIES)
+
+const CapabilityState = Type.Object(
+  {
+    capability: Capability,
+    requested: Type.Boolean(),
+    allowed: Type.Boolean(),
+    problems: Type.Array(Words('CapabilityProblem', CAPABILITY_PROBLEMS)),
+  },
+  { title: 'CapabilityState', description: 'Whether the customer may use it now, and what stands in the way.' },
+)
+
+const Requirement = Type.Object(
+  {
+    pointer: Type.String({ description: 'JSON pointer into the case; empty: the case as a whole.' }),
+    kind: Words('RequirementKind', REQUIREMENT_KINDS),
+    personId: Nullable(Uuid),
+    documentType: Nullable(DocumentType),
+    reason: Words('RequirementReason', REQUIREMENT_REASONS),
+  },
+  { title: 'KybRequirement' },
+)
+const Requirements = Type.Object(
+  {
+    currentlyDue: Type.Array(Requirement),
+    eventuallyDue: Type.Array(Requirement, { description: 'Not due yet: documents that expire, the next review.' }),
+    pastDue: Type.Array(Requirement),
+    pendingVerification: Type.Array(Requirement, { description: 'Given, and being checked.' }),
+    errors: Type.Array(
+      Type.Object(
+        { requirement: Type.String(), code: Words('RequirementErrorCode', REQUIREMENT_ERRORS), message: Type.String() },
+        { title: 'KybRequirementError' },
+      ),
+    ),
+    deadline: Nullable(Timestamp, { description: 'When the first of those that are due becomes past due.' }),
+    awaitingActionFrom: Nullable(Words('AwaitedParty', AWAITED)),
+  },
+  { title: 'KybRequirements' },
+)
 
 const Steps = Type.Object(
   {
@@ -135,6 +178,16 @@ export const KybCase = Type.Object(
         { title: 'KybTerms', description: '`address` is the network address of the person who accepted.' },
       ),
     ),
+    capabilities: Type.Array(CapabilityState),
+    addresses: Type.Array(CustomerAddress, {
+      description: 'The addresses of the customer, as its settings have them.',
+    }),
+    persons: Type.Record(Type.String(), KybPerson, {
+      description: 'By their ids, as pointers of requirements name them.',
+    }),
+    documents: DocumentsByType,
+    steps: Steps,
+    requirements: Requirements,
     infoRequested: Type.Array(
       Type.Object(
         {

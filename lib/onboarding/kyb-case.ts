@@ -1,7 +1,7 @@
 /** The KYB case of a customer: what is declared about it, and how far its review has come. Records and words; pure. */
 import type { CustomerType } from '../customers/types.ts'
 import type { RiskRating } from '../customers/customer.ts'
-import type { LifeStatus } from '../customers/status.ts'
+import type { LifeStatus, MeasureTaken } from '../customers/status.ts'
 import {
   type ATTESTATIONS,
   DEFAULT_CAPABILITIES,
@@ -93,6 +93,7 @@ export interface KybCaseRecord extends KybCaseFacts {
 export interface CaseCustomer {
   readonly customerType: CustomerType
   readonly status: LifeStatus
+  readonly measure: MeasureTaken | null
   readonly risk: RiskRating | null
 }
 
@@ -107,6 +108,30 @@ export const NO_COMPANY: KybCompany = {
   website: null,
   industryCode: null,
   taxId: null,
+}
+
+export const NO_PERSON: KybPersonal = {
+  firstName: null,
+  lastName: null,
+  dateOfBirth: null,
+  nationality: null,
+  countryOfResidence: null,
+  address: null,
+  email: null,
+  phone: null,
+  taxId: null,
+  taxCountry: null,
+  occupation: null,
+  pepDeclared: null,
+}
+
+export const NO_ACTIVITY: ExpectedActivity = {
+  monthlyVolume: null,
+  monthlyTransactions: null,
+  currencies: null,
+  countries: null,
+  purpose: null,
+  sourceOfFunds: null,
 }
 
 /** Makes the draft case of a new customer, which declares what its operator knows of it. */

@@ -36,6 +36,18 @@ export interface KybPersonDetails {
   readonly incorporationCountry: string | null
 }
 
+export const NO_DETAILS: KybPersonDetails = {
+  firstName: null,
+  lastName: null,
+  dateOfBirth: null,
+  nationality: null,
+  email: null,
+  address: null,
+  legalName: null,
+  registrationNumber: null,
+  incorporationCountry: null,
+}
+
 /** A person or company of a case. Times are epoch milliseconds. */
 export interface KybPersonRecord {
   readonly id: string

@@ -197,6 +197,15 @@ export async function insertUses(
   })
 }
 
+/** Deletes all uses of a document. */
+export async function deleteUses(client: Asking, documentId: string): Promise<void> {
+  await client.query({
+    name: 'document_uses_deleted',
+    text: 'delete from document_use where document_id = $1',
+    values: [documentId],
+  })
+}
+
 /** Deletes an object's uses of all documents except these. */
 export async function keepUses(client: Asking, objectId: string, ids: readonly string[]): Promise<void> {
   await client.query({

@@ -1,9 +1,10 @@
 /** KYB cases of customers. Statements only; rules are in lib/onboarding. */
 import type { InferEntity } from '@mikro-orm/core'
+import { timestamp } from '../../lib/base/clock.ts'
 import { DEFAULT_CAPABILITIES } from '../../lib/onboarding/case-words.ts'
 import { NO_COMPANY, type CaseCustomer, type KybCaseRecord } from '../../lib/onboarding/kyb-case.ts'
-import type { RiskRating } from '../../lib/customers/customer.ts'
-import type { LifeStatus } from '../../lib/customers/status.ts'
+import type { IdentityType, RiskRating } from '../../lib/customers/customer.ts'
+import type { LifeStatus, MeasureTaken } from '../../lib/customers/status.ts'
 import type { CustomerType } from '../../lib/customers/types.ts'
 import { entitiesOf } from '../db/entities.ts'
 import type { StatementRunner } from '../db/entity-driver.ts'
@@ -57,11 +58,17 @@ export async function lockCase(client: TransactionClient, customerId: string): P
 export async function findCaseCustomer(client: StatementRunner, customerId: string): Promise<CaseCustomer | null> {
   const { rows } = await client.query({
     name: 'customer_of_case',
-    text: 'select customer_type, status, risk from customer where id = $1',
+    text: 'select customer_type, status, measure, risk from customer where id = $1',
     values: [customerId],
   })
-  const [row] = rows as { customer_type: CustomerType; status: LifeStatus; risk: RiskRating | null }[]
-  return row === undefined ? null : { customerType: row.customer_type, status: row.status, risk: row.risk }
+  const [row] = rows as {
+    customer_type: CustomerType
+    status: LifeStatus
+    measure: MeasureTaken | null
+    risk: RiskRating | null
+  }[]
+  if (row === undefined) return null
+  return { customerType: row.customer_type, status: row.status, measure: row.measure, risk: row.risk }
 }
 
 /** Writes members of a locked case as its next version. @returns the case as it is now */
@@ -78,6 +85,38 @@ export async function changeCase(
   Object.assign(row, change, capabilities === undefined ? {} : { capabilities: [...capabilities] })
   await rows.save()
   return recordOf(row)
+}
+
+/**
+ * Notes the requirements of a case as they are told now, and when they change by themselves, epoch milliseconds; the
+ * version of the case stays. @returns whether they differ from those that were told before
+ */
+export async function noteRequirements(
+  client: TransactionClient,
+  id: string,
+  { digest, checkDueAt }: { readonly digest: string; readonly checkDueAt: number | null },
+): Promise<boolean> {
+  const { rows } = await client.query<{ changed: boolean }>({
+    name: 'note_requirements',
+    text: `update kyb_case c set requirements_digest = $2, check_due_at = $3 from kyb_case o where c.id = $1 and o.id = c.id
+      returning o.requirements_digest <> $2 as changed`,
+    values: [id, digest, checkDueAt === null ? null : timestamp(checkDueAt)],
+  })
+  return rows[0]?.changed ?? false
+}
+
+/** Writes the type of a locked customer. */
+export async function writeCustomerType(
+  client: TransactionClient,
+  customerId: string,
+  { customerType, identityType }: { readonly customerType: CustomerType; readonly identityType: IdentityType },
+  now: number,
+): Promise<void> {
+  await client.query({
+    name: 'type_customer',
+    text: 'update customer set customer_type = $2, identity_type = $3, version = version + 1, updated_at = $4 where id = $1',
+    values: [customerId, customerType, identityType, timestamp(now)],
+  })
 }
 
 /** Adds the approved cases of customers of a sandbox, which were reviewed by no person. */

@@ -42,11 +42,19 @@ export const KybCase = managed(
       nextReviewAt: instant().fieldName('next_review_at').nullable(),
       submittedAt: instant().fieldName('submitted_at').nullable(),
       reviewedAt: instant().fieldName('reviewed_at').nullable(),
+      requirementsDigest: p.text().fieldName('requirements_digest').defaultRaw(`''`),
+      checkDueAt: instant().fieldName('check_due_at').nullable(),
       version: bigVersion(),
       createdAt: instant().fieldName('created_at'),
       updatedAt: instant().fieldName('updated_at'),
     },
-    indexes: [{ name: 'kyb_case_queue', properties: ['operatorId', 'status', 'submittedAt', 'id'] }],
+    indexes: [
+      { name: 'kyb_case_queue', properties: ['operatorId', 'status', 'submittedAt', 'id'] },
+      {
+        name: 'kyb_case_check',
+        expression: 'create index kyb_case_check on kyb_case (check_due_at) where check_due_at is not null',
+      },
+    ],
     uniques: [
       { name: 'kyb_case_customer', expression: 'create unique index kyb_case_customer on kyb_case (customer_id)' },
     ],

@@ -148,6 +148,10 @@ async function first(world: World): Promise<Tenant> {
       factorId: await stored(
         'select f.id from mfa_factor f join membership m on m.user_id = f.user_id where m.tenant_id = $1 limit 1',
       ),
+      // The case of a seeded customer is approved, so its persons no longer change.
+      personId: await stored(
+        `insert into kyb_person (id, customer_id, kind, details, created_at, updated_at) values (uuidv7(), $1, 'person', '{}', now(), now()) returning id`,
+      ),
       notificationId: await stored('select id from notification where tenant_id = $1 limit 1'),
     },
   }

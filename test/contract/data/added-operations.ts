@@ -206,17 +206,17 @@ const OPERATIONS = `
   patch /customers/{customerId}/settings/preferences - S:settings.manage C 200 IM
 
   -- Onboarding
-  patch /customers/{customerId}/kyb updateKybCase S:onboarding.write A 200 IM
-  get /customers/{customerId}/kyb/persons - S:onboarding.write A 200
-  post /customers/{customerId}/kyb/persons - S:onboarding.write A 201
-  patch /customers/{customerId}/kyb/persons/{personId} - S:onboarding.write A 200 IM
-  delete /customers/{customerId}/kyb/persons/{personId} - S:onboarding.write A 204 IM
-  get /customers/{customerId}/kyb/documents - S:onboarding.write A 200
-  post /customers/{customerId}/kyb/documents - S:onboarding.write A 201
-  delete /customers/{customerId}/kyb/documents/{documentId} - S:onboarding.write A 204
-  get /customers/{customerId}/kyb/documents/{documentId}/download - S:onboarding.write A 200
+  patch /customers/{customerId}/kyb updateKybCase S:onboarding.write/onboarding.review A 200 IM
+  get /customers/{customerId}/kyb/persons - S:onboarding.write/onboarding.review A 200
+  post /customers/{customerId}/kyb/persons - S:onboarding.write/onboarding.review A 201
+  patch /customers/{customerId}/kyb/persons/{personId} - S:onboarding.write/onboarding.review A 200 IM
+  delete /customers/{customerId}/kyb/persons/{personId} - S:onboarding.write/onboarding.review A 204 IM
+  get /customers/{customerId}/kyb/documents - S:onboarding.write/onboarding.review A 200
+  post /customers/{customerId}/kyb/documents - S:onboarding.write/onboarding.review A 201
+  delete /customers/{customerId}/kyb/documents/{documentId} - S:onboarding.write/onboarding.review A 204
+  get /customers/{customerId}/kyb/documents/{documentId}/download - S:onboarding.write/onboarding.review A 200
   post /customers/{customerId}/kyb/submit submitKybCase S:onboarding.write C 200
-  post /customers/{customerId}/kyb/withdraw withdrawKybCase S:onboarding.write C 200
+  post /customers/{customerId}/kyb/withdraw withdrawKybCase S:onboarding.write/onboarding.review A 200
   post /customers/{customerId}/kyb/sdk-tokens createKycSdkToken S:onboarding.write C 201
   get /kyb-cases listKybCases O:onboarding.review O 200 list
   post /kyb-cases/{caseId}/assign - O:onboarding.review O -

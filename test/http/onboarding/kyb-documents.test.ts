@@ -1,0 +1,131 @@
+/** The documents of a case: what comes in, who reads it, and when it is asked for again. */
+import { randomBytes } from 'node:crypto'
+import t from 'tap'
+import { DAY_MS } from '../../../lib/base/clock.ts'
+import type { DownloadLink } from '../../../lib/contract/download-link.ts'
+import type { KybCase } from '../../../lib/onboarding/kyb-case-schema.ts'
+import { KYB_DOCUMENTS_MAX } from '../../../lib/onboarding/kyb-document.ts'
+import type { KybDocument } from '../../../lib/onboarding/kyb-document-schema.ts'
+import type { PageBody } from '../../support/client.ts'
+import { addPerson, newApplicant, NOOR, readCase, scansDone, uploadKyb } from '../../support/applicant.ts'
+import { createWorld } from '../../support/world.ts'
+import { PDF } from '../documents/upload.ts'
+
+const MISSING_ID = '01980d6e-7f3a-7c21-9f58-0a1b2c3d4e5f'
+const MEBIBYTE = 1024 * 1024
+
+t.test('the documents of a case', async (t) => {
+  await using world = await createWorld()
+  const applicant = await newApplicant(world)
+  const { id, owner, staff } = applicant
+  const at = `/customers/${id}/kyb/documents`
+  const noor = (await addPerson(applicant, owner, NOOR)).body
+  const put = (fields: Readonly<Record<string, string>>, file = {}) => uploadKyb(world, applicant, owner, fields, file)
+  const day = (days: number) => new Date(world.now() + days * DAY_MS).toISOString().slice(0, 10)
+
+  await t.test('are uploaded for a person and a requirement, scanned, read and deleted', async (t) => {
+    const pointer = `/persons/${noor.id}/documents/kyb_person_id`
+    const due = (await readCase(applicant, owner)).body.requirements.currentlyDue
+    t.match(
+      due.find((requirement) => requirement.pointer === pointer),
+      { kind: 'document', personId: noor.id, documentType: 'kyb_person_id', reason: 'missing' },
+    )
+    const fields = { type: 'kyb_person_id', personId: noor.id, requirement: pointer, expiresOn: day(400) }
+    const made = await put(fields)
+    t.equal(made.status, 201, made.text)
+    t.equal(made.headers.get('location'), `/v1${at}/${made.body.id}`)
+    t.match(made.body, { ...fields, fileName: 'scan.pdf', contentType: 'application/pdf', status: 'pending_scan' })
+    const waiting = (await readCase(applicant, owner)).body.requirements
+    t.match(waiting.pendingVerification, [{ pointer }])
+    t.notOk(waiting.currentlyDue.some((requirement) => requirement.pointer === pointer))
+    t.match((await owner.get(`${at}/${made.body.id}/download`)).problem, { code: 'document-not-ready' })
+    await scansDone(world, applicant)
+    const clean = (await readCase(applicant, owner)).body.requirements
+    t.strictSame(clean.pendingVerification, [])
+    t.match(clean.eventuallyDue, [{ pointer, reason: 'expires' }])
+    const link = (await staff.get<DownloadLink>(`${at}/${made.body.id}/download`)).body
+    t.strictSame(Buffer.from(await (await fetch(link.url)).arrayBuffer()), PDF)
+    t.match((await staff.get<PageBody<KybDocument>>(at)).body.data, [{ id: made.body.id, status: 'clean' }])
+    t.equal((await owner.get<KybDocument>(`${at}/${made.body.id}`)).body.expiresOn, day(400))
+    const kept = await owner.send('DELETE', `/documents/${made.body.id}`)
+    t.equal(kept.status, 409, 'the case refers to it')
+    t.equal((await owner.send('DELETE', `${at}/${made.body.id}`)).status, 204)
+    t.equal((await owner.get(`${at}/${made.body.id}`)).status, 404)
+    t.equal((await owner.send('DELETE', `${at}/${made.body.id}`)).status, 404)
+  })
+
+  await t.test('are refused by the field that is wrong', async (t) => {
+    const refused = async (fields: Readonly<Record<string, string>>, file = {}) => {
+      const { status, problem } = await put(fields, file)
+      return [status, ...(problem.errors ?? []).map(({ field, code }) => `${field} ${code}`)]
+    }
+    t.strictSame(await refused({}), [422, '/type required'])
+    t.strictSame(await refused({ type: 'passport' }), [422, '/type invalid_value'])
+    t.strictSame(await refused({ type: 'kyb_other', personId: 'noor' }), [422, '/personId invalid_format'])
+    t.strictSame(await refused({ type: 'kyb_other', personId: MISSING_ID }), [422, '/personId not_found'])
+    t.strictSame(await refused({ type: 'kyb_other', expiresOn: '2026-02-30' }), [422, '/expiresOn invalid_format'])
+    t.strictSame(await refused({ type: 'kyb_other', expiresOn: day(0) }), [422, '/expiresOn in_past'])
+    t.strictSame(await refused({ type: 'kyb_articles', requirement: '/documents/kyb_licence' }), [
+      422,
+      '/requirement not_found',
+    ])
+    t.strictSame(await refused({ type: 'kyb_other' }, { bytes: Buffer.from('a,b\n'), fileName: 'x.csv' }), [
+      422,
+      '/file invalid_type',
+    ])
+    const large = Buffer.concat([PDF, randomBytes(64 * MEBIBYTE)])
+    t.match((await put({ type: 'kyb_articles' }, { bytes: large })).problem, {
+      status: 413,
+      code: 'payload-too-large',
+      maxBytes: 20 * MEBIBYTE,
+    })
+    t.equal((await put({ type: 'kyb_articles', requirement: '/documents/kyb_articles' })).status, 201)
+  })
+
+  await t.test('fall due again when they expire, of an approved customer too', async (t) => {
+    const member = await world.person('owner').signIn()
+    const seeded = { id: member.tenantId, owner: member }
+    const pointer = '/documents/kyb_register_extract'
+    const made = await uploadKyb(world, seeded, member, { type: 'kyb_register_extract', expiresOn: day(45) })
+    t.equal(made.status, 201, made.text)
+    await scansDone(world, seeded)
+    const requirements = async (): Promise<KybCase['requirements']> =>
+      (await readCase(seeded, member)).body.requirements
+    t.match(await requirements(), { currentlyDue: [], eventuallyDue: [{ pointer }], awaitingActionFrom: null })
+    world.advance(20 * DAY_MS)
+    await member.signIn()
+    t.match(await requirements(), {
+      currentlyDue: [{ pointer, reason: 'expires' }],
+      deadline: `${made.body.expiresOn}T00:00:00.000Z`,
+      awaitingActionFrom: 'customer',
+    })
+    t.equal((await member.send('DELETE', `/customers/${seeded.id}/kyb/documents/${made.body.id}`)).status, 409)
+    world.advance(26 * DAY_MS)
+    await member.signIn()
+    t.match(await requirements(), { currentlyDue: [], pastDue: [{ pointer, reason: 'expired' }] })
+    t.match((await readCase(seeded, member)).body.capabilities[1], {
+      capability: 'send',
+      allowed: false,
+      problems: ['requirements_past_due'],
+    })
+    t.equal((await uploadKyb(world, seeded, member, { type: 'kyb_register_extract' })).status, 201)
+    await scansDone(world, seeded)
+    t.match(await requirements(), { currentlyDue: [], pastDue: [], deadline: null, awaitingActionFrom: null })
+  })
+
+  await t.test('have a bound', async (t) => {
+    const again = await newApplicant(world)
+    await world.query(
+      `with d as (
+          insert into document (id, customer_id, shard, purpose, file_id, file_name, content_type, size_bytes, sha256, status, created_by, created_by_name, created_at, updated_at)
+          select gen_random_uuid(), $1, 0, 'kyb', gen_random_uuid(), 'x', 'application/pdf', 1, '', 'clean', $1, 'x', now(), now() from generate_series(1, $2::int)
+          returning id)
+        insert into kyb_document (id, customer_id, type, created_at) select id, $1, 'kyb_other', now() from d`,
+      [again.id, KYB_DOCUMENTS_MAX],
+    )
+    const refused = await uploadKyb(world, again, again.owner, { type: 'kyb_other' })
+    t.match(refused.problem, { status: 409, code: 'limit-reached', limit: KYB_DOCUMENTS_MAX, resource: 'kyb_document' })
+    await world.query('delete from kyb_document where customer_id = $1', [again.id])
+    await world.query('delete from document where customer_id = $1', [again.id])
+  })
+})
