@@ -55,8 +55,10 @@ export async function simulateReview(
     await writeApplicant(client, applicant)
     await dropReview(client, applicant.subjectId)
     const review = reviewOf(body)
-    const { id, message } = await reportReview(tx, applicant, review)
-    const taken = await takeMessage(tx, connectionId, message, tx.now)
+    // It happens after all that the provider has told before, though another node's clock is ahead.
+    const at = Math.max(tx.now, applicant.askedAt ?? 0, applicant.heardAt ?? 0)
+    const { id, message } = await reportReview({ ...tx, now: at }, applicant, review)
+    const taken = await takeMessage(tx, connectionId, message, at)
     await endKycEvent(client, id, taken.end)
     moved = taken.moved
     return {

@@ -26,6 +26,7 @@ export interface OnboardingServiceParts {
     readonly reads: { reaches(tenant: Tenant, customerId: string): Promise<boolean> }
   }
   readonly downloads: DownloadService
+  readonly askReviews: OnboardingDeps['askReviews']
 }
 
 /** The caller of a read, as far as it decides what is shown. */
@@ -69,9 +70,10 @@ export interface OnboardingCommands {
 export type OnboardingService = ReturnType<typeof createOnboardingService>
 
 /** Creates the service. */
-export function createOnboardingService(node: Node, { customers, downloads }: OnboardingServiceParts) {
-  const deps: OnboardingDeps = { ...node, announce: customers.announce, downloads: downloads.reads }
-  const reads: OnboardingReads = createReads(node, { customers, downloads })
+export function createOnboardingService(node: Node, parts: OnboardingServiceParts) {
+  const { customers, downloads, askReviews } = parts
+  const deps: OnboardingDeps = { ...node, announce: customers.announce, downloads: downloads.reads, askReviews }
+  const reads: OnboardingReads = createReads(node, parts)
   const commands: OnboardingCommands = {
     updateCase: (by, customerId, body, expected) => updateCase(deps, by, customerId, body, expected),
     submitCase: (by, customerId) => submitCase(deps, by, customerId),

@@ -39,6 +39,7 @@ export async function submitCase(
     const moved = again
       ? await applyMove(tx, actor, locked, 'resubmit', { ...submitted, infoRequested: answered(locked, now) })
       : await applyMove(tx, actor, await applyMove(tx, actor, locked, 'submit', submitted), 'begin_review')
+    await deps.askReviews(tx, moved.record)
     await recordChange(tx, actor, customerId, {
       action: again ? 'kyb_case.resubmitted' : 'kyb_case.submitted',
       object: { type: 'kyb_case', id: locked.record.id },

@@ -15,6 +15,7 @@ import { createIncomingPaymentService } from '../../actors/incoming-payments/inc
 import { createIntegrationService } from '../../actors/integration/integration-service.ts'
 import { createJobService } from '../../actors/jobs/job-service.ts'
 import { JournalChain } from '../../actors/journal/journal-chain.ts'
+import { askReviews } from '../../actors/kyc/ask-reviews.ts'
 import { createKycService } from '../../actors/kyc/kyc-service.ts'
 import { createNoticeService } from '../../actors/notices/notice-service.ts'
 import { createOnboardingService } from '../../actors/onboarding/onboarding-service.ts'
@@ -155,7 +156,7 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
     integration,
     jobs,
     kyc,
-    onboarding: createOnboardingService(node, { customers, downloads }),
+    onboarding: createOnboardingService(node, { customers, downloads, askReviews }),
     operators,
     paymentQueue,
     payments,

@@ -56,6 +56,16 @@ t.test('a simulated review is applied at once, as a webhook of the provider', as
   t.strictSame(retry.body.providerEventIds, [events[0]!.id])
 })
 
+t.test('a simulated review counts, though what the provider told before has a later time', async (t) => {
+  await using world = await createWorld()
+  const customerId = world.seeded.client.tenantId
+  await putCase(world, customerId, 'in_review', 'in_review')
+  await simulate(world, { outcome: 'retry' })
+  await world.query(`update kyc_applicant set heard_at = heard_at + interval '3 seconds', asked_at = heard_at`)
+  t.equal((await simulate(world, { outcome: 'approved' })).status, 202)
+  t.match(await caseOf(world, customerId), { status: 'in_review', result: { reviewAnswer: 'green' } })
+})
+
 t.test('an approved case stays approved on green, and is looked at again on red', async (t) => {
   await using world = await createWorld()
   const customerId = world.seeded.client.tenantId
