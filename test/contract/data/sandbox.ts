@@ -188,6 +188,13 @@ export const SANDBOX_OTHERS = table(
   account details | active after 5 s
   jobs | SBX:FAIL
   webhooks | /sbx-fail
+  onboarding | SBX:GREEN
+  onboarding | SBX:RED
+  onboarding | SBX:RETRY
+  onboarding | SBX:HIT
+  onboarding | SBX:DOC-EXPIRED
+  onboarding | SBX:UBO-MISSING
+  onboarding | SBX:SLOW
 `,
 )
 
