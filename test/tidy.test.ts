@@ -139,7 +139,7 @@ const MACHINERY: Readonly<Record<Layer, ReadonlySet<string>>> = {
   storage: new Set(['commit', 'db', 'embedded', 'journal', 'migrations', 'outbox', 'redis', 'tasks', 'trail']),
   workers: new Set(['reading']),
   actors: new Set(['commands', 'journal', 'runtime']),
-  http: new Set(['access', 'cluster', 'openapi', 'route']),
+  http: new Set(['access', 'cluster', 'openapi', 'pages', 'route']),
 }
 
 /**

@@ -8,7 +8,7 @@ import type { Caller } from '../../lib/identity/caller.ts'
 import { BRANDING, brandingAfter, brandingFaults, NO_BRANDING, type Brand } from '../../lib/branding/brand.ts'
 import type { Branding, BrandingFields, BrandingUpdate } from '../../lib/branding/branding-schema.ts'
 import { readSetting, writeSetting, type StoredSetting } from '../../storage/customers/settings.ts'
-import { readBrand } from '../../storage/branding/brands.ts'
+import { readBrand, readOnlyBrand } from '../../storage/branding/brands.ts'
 import { recordChange, runChange } from '../commands/changes.ts'
 import { auditCaller } from '../commands/trail.ts'
 import type { Node } from '../runtime/node.ts'
@@ -21,6 +21,8 @@ export interface BrandingReads {
    * Reads how the operator of a tenant appears in mails and on pages; null when there is no such operator or customer.
    */
   brand(tenantId: string): Promise<Brand | null>
+  /** Reads the brand of the operator when the database has one alone, for pages that belong to no tenant. */
+  onlyBrand(): Promise<Brand | null>
 }
 
 export interface BrandingCommands {
@@ -42,7 +44,11 @@ export function createBrandingService(deps: Deps): BrandingService {
   const { database } = deps
   const getBranding = async (operatorId: string) => viewOf(await readSetting(database.pool, operatorId, BRANDING))
   return {
-    reads: { getBranding, brand: (tenantId) => readBrand(database, tenantId) },
+    reads: {
+      getBranding,
+      brand: (tenantId) => readBrand(database, tenantId),
+      onlyBrand: () => readOnlyBrand(database),
+    },
     commands: {
       async updateBranding(by, body, expected) {
         await changeBranding(deps, by, body, expected)

@@ -23,7 +23,7 @@ const OWNER = 'owner'
 
 /** Writes the invitation of a customer's first owner, and the mail with its link. */
 export async function inviteOwner(
-  deps: Pick<CustomerDeps, 'random' | 'secrets'>,
+  deps: Pick<CustomerDeps, 'random' | 'secrets' | 'origin'>,
   tx: ChangeTransaction,
   by: Caller,
   {
@@ -61,13 +61,13 @@ export async function inviteOwner(
 
 /** Writes the mail with the link of an invited owner; it is sent after the commit. */
 async function mailOwner(
-  { secrets }: Pick<CustomerDeps, 'secrets'>,
+  { secrets, origin }: Pick<CustomerDeps, 'secrets' | 'origin'>,
   tx: ChangeTransaction,
   by: Caller,
   customerId: string,
   link: { readonly email: string; readonly tenantName: string; readonly token: string },
 ): Promise<void> {
-  const mail = invitationMail({ ...link, byName: by.principal.name })
+  const mail = invitationMail({ ...link, byName: by.principal.name, origin: origin() })
   await writeMail(tx, secrets, { ...mail, tenantId: customerId, validUntil: tx.now + INVITATION_MS })
 }
 

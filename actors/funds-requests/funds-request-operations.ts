@@ -8,6 +8,7 @@ import { hash } from 'node:crypto'
 import * as reads from '../../storage/funds-requests/funds-request-queries.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
+import type { Linked } from '../../lib/contract/linked.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
 import type {
   ArrivalAllocation,
@@ -30,7 +31,7 @@ import { declineFundsRequest } from './decline-funds-request.ts'
 export interface FundsRequestReads {
   list(query: ListQuery<typeof fundsRequestList>): Promise<ListResult<FundsRequest>>
   get(tenant: Tenant, id: string): Promise<Versioned<FundsRequest> | null>
-  ofLink(token: string): Promise<PublicFundsRequest | null>
+  ofLink(token: string): Promise<Linked<PublicFundsRequest> | null>
 }
 
 /** Commands of funds requests. Refusals are thrown as problems, except those stored under an Idempotency-Key. */
@@ -83,7 +84,7 @@ export function createFundsRequestReads(
     async ofLink(token) {
       const found = await reads.findFundsRequestOfLink(database, hash('sha256', token, 'hex'))
       if (found === null || !(await deps.hasFeature(found.record.customerId, FEATURE))) return null
-      return await payerView(database, found)
+      return { view: await payerView(database, found), tenantId: found.record.operatorId }
     },
   }
 }

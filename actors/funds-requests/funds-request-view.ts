@@ -7,7 +7,7 @@
  */
 import { RAILS } from '../../lib/rails/rails.ts'
 import { createHmac, hash } from 'node:crypto'
-import { isWaiting, remainingOf } from '../../lib/funds-requests/funds-request.ts'
+import { isWaiting, payerPath, remainingOf } from '../../lib/funds-requests/funds-request.ts'
 import { qrPayload } from '../../lib/funds-requests/qr-payload.ts'
 import { moneyJson } from '../../lib/base/money.ts'
 import { accountDetailsOf } from '../../storage/accounts/account-details.ts'
@@ -32,7 +32,7 @@ export function createLinks({
 }): FundsRequestLinks {
   const token = (id: string): string => `frq_${createHmac('sha256', linkKey).update(id).digest('base64url')}`
   return {
-    link: (id: string): string => `${origin()}/v1/public/funds-requests/${token(id)}`,
+    link: (id: string): string => `${origin()}${payerPath(token(id))}`,
     sha256: (id: string): string => hash('sha256', token(id), 'hex'),
   }
 }

@@ -8,6 +8,7 @@ import { emailKey, passwordFault } from '../../lib/identity/password-rules.ts'
 import { refuse, refuseField } from '../../lib/base/problems.ts'
 import * as teamRows from '../../storage/identity/teams.ts'
 import * as invitationRows from '../../storage/identity/invitations.ts'
+import type { Linked } from '../../lib/contract/linked.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
 import type { Source } from '../../lib/commands/caller.ts'
 import type { IdentityDeps } from './identity-deps.ts'
@@ -25,10 +26,10 @@ const isOpen = ({ status, expiresAt }: invitationRows.InvitationRecord, now: num
 export async function openInvitation(
   { database, clock }: Pick<IdentityDeps, 'database' | 'clock'>,
   token: string,
-): Promise<OpenInvitation | null> {
+): Promise<Linked<OpenInvitation> | null> {
   const found = await invitationRows.invitationByToken(database.pool, invitationTokenHash(token))
   if (found === null || !isOpen(found, clock.now())) return null
-  return {
+  const view = {
     customerName: found.tenant.level === 'customer' ? found.tenant.name : null,
     operatorName: found.operatorName,
     email: found.email,
@@ -38,6 +39,7 @@ export async function openInvitation(
     expiresAt: timestamp(found.expiresAt),
     knownPerson: found.userId !== null,
   }
+  return { view, tenantId: found.operatorId }
 }
 
 /**

@@ -23,6 +23,8 @@ export interface IdentityDeps {
    * code at every step.
    */
   readonly singleUse: boolean
+  /** Returns the public address of the service, with which the links of mails begin. */
+  origin(): string
   /** Returns the party that authenticators make credentials for; known once the node listens. */
   relyingParty(): RelyingParty
 }

@@ -24,7 +24,7 @@ import type { IdentityReads } from './identity.ts'
 import type { IdentityDeps } from './identity-deps.ts'
 import { keyExpiry } from './key-expiry.ts'
 import { createMemberCommands, createMemberReads } from './members.ts'
-import { createPasswordCommands } from './passwords.ts'
+import { createPasswordCommands, openPasswordReset } from './passwords.ts'
 import { createProfileCommands } from './profile.ts'
 import { getRecoveryCodes } from './mfa-factors.ts'
 import { createSessionCommands } from './sessions.ts'
@@ -98,6 +98,7 @@ export function createIdentityService(node: Node, { singleUse }: Pick<IdentityDe
     listApiKeys: (query) => listApiKeys(db, query, clock.now()),
     getApiKey: (tenant, id) => getApiKey(database, tenant, id, clock.now()),
     listAuditEvents: (query) => listAuditEvents(db, query),
+    openPasswordReset: (token) => openPasswordReset(deps, token),
     capabilitiesOf: (role) => [...grantOfRole(role).capabilities],
   }
 

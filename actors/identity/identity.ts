@@ -38,6 +38,7 @@ import type {
   teamList,
   TeamUpdate,
 } from '../../lib/identity/member-schema.ts'
+import type { Linked } from '../../lib/contract/linked.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
 import type { RequestedChallenge } from '../../storage/identity/identity-sessions.ts'
 import type { Source, Tenant } from '../../lib/commands/caller.ts'
@@ -104,6 +105,8 @@ export interface IdentityReads {
   listApiKeys(query: ListQuery<typeof apiKeyList>): Promise<ListResult<ApiKeyView>>
   getApiKey(tenant: Tenant, id: string): Promise<Versioned<ApiKeyView> | null>
   listAuditEvents(query: ListQuery<typeof auditEventList>): Promise<ListResult<AuditEvent>>
+  /** The person whose password a link resets; null when it is unknown, used or expired. */
+  openPasswordReset(token: string): Promise<Linked<{ readonly email: string }> | null>
   /** The capabilities of a role. */
   capabilitiesOf(role: string): readonly Capability[]
 }
@@ -167,7 +170,7 @@ export interface MemberReads {
   listInvitations(customerId: string, query: ListQuery<typeof invitationList>): Promise<ListResult<Invitation>>
   getInvitation(customerId: string, id: string): Promise<Versioned<Invitation> | null>
   /** Reads the invitation behind a link; null when it is unknown, used, revoked or expired. */
-  openInvitation(token: string): Promise<OpenInvitation | null>
+  openInvitation(token: string): Promise<Linked<OpenInvitation> | null>
 }
 
 /**

@@ -73,7 +73,13 @@ export async function invite(
       after: { email, role, teamIds: teams },
     })
     const { tenant } = (await invitationRows.invitationByToken(client, tokenSha256)) ?? refuseNotFound()
-    const mail = invitationMail({ email, tenantName: tenant.name, byName: by.session.name, token })
+    const mail = invitationMail({
+      email,
+      tenantName: tenant.name,
+      byName: by.session.name,
+      token,
+      origin: deps.origin(),
+    })
     await writeMail(tx, deps.secrets, { ...mail, tenantId: customerId, validUntil: now + INVITATION_MS })
   })
   return await found(deps.reads.getInvitation(customerId, id))
@@ -106,7 +112,13 @@ export async function resendInvitation(
       before: null,
       after: { email: one.email },
     })
-    const mail = invitationMail({ email: one.email, tenantName: one.tenant.name, byName: by.session.name, token })
+    const mail = invitationMail({
+      email: one.email,
+      tenantName: one.tenant.name,
+      byName: by.session.name,
+      token,
+      origin: deps.origin(),
+    })
     await writeMail(tx, deps.secrets, { ...mail, tenantId: customerId, validUntil: now + INVITATION_MS })
   })
   return await found(deps.reads.getInvitation(customerId, id))

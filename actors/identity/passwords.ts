@@ -6,7 +6,7 @@
  * the user.
  */
 import { hash } from 'node:crypto'
-import { emailKey, PASSWORD_RESET_MS, passwordFault } from '../../lib/identity/password-rules.ts'
+import { emailKey, PASSWORD_RESET_MS, passwordFault, passwordResetPath } from '../../lib/identity/password-rules.ts'
 import { refuse, refuseField } from '../../lib/base/problems.ts'
 import { clearFailures, findCredentials } from '../../storage/identity/identity-people.ts'
 import { findReset, insertReset, setPassword, useReset } from '../../storage/identity/identity-passwords.ts'
@@ -14,6 +14,7 @@ import { endSessions } from '../../storage/identity/identity-sessions.ts'
 import { tenantOfUser } from '../../storage/identity/members.ts'
 import { writeMail, type MailTx } from '../../storage/notices/mails.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
+import type { Linked } from '../../lib/contract/linked.ts'
 import type { IdentityCommands } from './identity.ts'
 import type { IdentityDeps } from './identity-deps.ts'
 import { auditPerson } from '../commands/trail.ts'
@@ -111,7 +112,7 @@ async function changePassword(
 
 /** Mails a link for a new password when the address has an account. */
 async function mailResetLink(
-  { database, ids, secrets, random }: PasswordDeps,
+  { database, ids, secrets, random, origin }: PasswordDeps,
   email: string,
   now: number,
 ): Promise<void> {
@@ -136,14 +137,24 @@ async function mailResetLink(
       text: [
         `Hello ${person.name},`,
         '',
-        'somebody asked for a new password for your account. To choose one, send it to this address within an hour:',
+        'somebody asked for a new password for your account. To choose one, open this page within an hour:',
         '',
-        `  POST /v1/password-resets/${token}`,
+        `  ${origin()}${passwordResetPath(token)}`,
         '',
         'If that was not you, there is nothing to do: your password stays as it is.',
       ].join('\r\n'),
     })
   })
+}
+
+/** Reads whose password the link resets; null when it is unknown, used or expired. */
+export async function openPasswordReset(
+  { database, clock }: Pick<IdentityDeps, 'database' | 'clock'>,
+  token: string,
+): Promise<Linked<{ readonly email: string }> | null> {
+  const person = await findReset(database, hash('sha256', token, 'hex'), clock.now())
+  if (person === null) return null
+  return { view: { email: person.email }, tenantId: await tenantOfUser(database.pool, person.userId) }
 }
 
 /** Sets a new password by the token of a link, and ends every session of the person. */

@@ -133,7 +133,7 @@ export async function revokeInvitation(
 }
 
 async function mailLink(
-  { secrets }: StaffDeps,
+  { secrets, origin }: StaffDeps,
   tx: ChangeTransaction,
   by: Caller<'person'>,
   email: string,
@@ -142,7 +142,7 @@ async function mailLink(
   const tenantId = by.tenant.id
   const { name: tenantName } = (await readOperator(tx.client, tenantId)) ?? refuseNotFound()
   await writeMail(tx, secrets, {
-    ...invitationMail({ email, tenantName, byName: by.session.name, token }),
+    ...invitationMail({ email, tenantName, byName: by.session.name, token, origin: origin() }),
     tenantId,
   })
 }

@@ -7,6 +7,8 @@ export interface StaffDeps extends ChangeDeps {
   readonly secrets: SecretBox
   /** Returns random bytes of cryptographic quality. */
   readonly random: (bytes: number) => Uint8Array
+  /** Returns the public address of the service, with which the links of mails begin. */
+  readonly origin: () => string
   /** The reads that the commands answer with. */
   readonly reads: StaffReads
 }

@@ -14,7 +14,7 @@ export interface StaffService {
 
 /** Creates the service. */
 export function createStaffService(
-  node: Pick<Node, 'database' | 'clock' | 'ids' | 'secrets' | 'random'>,
+  node: Pick<Node, 'database' | 'clock' | 'ids' | 'secrets' | 'random' | 'origin'>,
 ): StaffService {
   const { database, clock } = node
   const db = readDatabase(database)

@@ -4,11 +4,14 @@
  * other senders are not believed.
  */
 import { isIP } from 'node:net'
-import type { Middleware } from 'koa'
+import type { Context, Middleware } from 'koa'
+import type { Source } from '../../lib/commands/caller.ts'
 import { compileAllowlist, isAddress, isAllowed, plainAddress } from '../../lib/security/ip-allowlist.ts'
 
 /** Addresses read at most: a chain of balancers is short, but a header may be long. */
 const HOPS_MAX = 16
+/** Length of a browser's user agent; stored with sessions and shown to their owners. */
+const USER_AGENT_MAX = 256
 
 /** Reads an address as balancers write it, some with a port; null when the text is not an address. */
 function addressOf(hop: string): string | null {
@@ -38,4 +41,10 @@ export function clientAddress(trusted: readonly string[]): Middleware {
     }
     return next()
   }
+}
+
+/** The origin of a request, as sessions and the audit trail keep it. */
+export function sourceOf(context: Context): Source {
+  const agent = context.req.headers['user-agent']
+  return { address: plainAddress(context.ip), userAgent: agent === undefined ? null : agent.slice(0, USER_AGENT_MAX) }
 }

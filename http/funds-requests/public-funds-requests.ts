@@ -21,7 +21,7 @@ export const getPublicFundsRequest = route({
   handle: async ({ params }, { fundsRequests }) => {
     const found = await fundsRequests.ofLink(params.token)
     if (found === null) refuse('not-found', 'The link is unknown.')
-    return json(200, found)
+    return json(200, found.view)
   },
 })
 

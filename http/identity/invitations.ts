@@ -24,7 +24,7 @@ export const getInvitation = route({
   handle: async ({ params }, { members }) => {
     const found = await members.openInvitation(params.token)
     if (found === null) refuse('not-found', 'The link is unknown, was used or withdrawn, or has expired.')
-    return json(200, found)
+    return json(200, found.view)
   },
 })
 

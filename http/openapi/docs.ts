@@ -7,17 +7,13 @@
  * 27 dependencies and contacts its own hosts for fonts and proxies; redoc cannot send requests; rapidoc has had no
  * release in a year.
  */
-import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
-import type { Context, Middleware } from 'koa'
-import { send } from '../route/answer.ts'
-import type { AnswerBytes } from '../../lib/commands/answer.ts'
-import { DOCS_PAGES, docsPage } from './docs-pages.ts'
+import type { Middleware } from 'koa'
 import { securityHeaders, type SecurityOptions } from '../access/security.ts'
+import { FILE_CACHE, PAGE_CACHE, type StaticFile, staticFiles } from '../route/static-files.ts'
+import { DOCS_PAGES, docsPage } from './docs-pages.ts'
 
 const PREFIX = '/docs'
 
@@ -32,10 +28,6 @@ const CONTENT_POLICY = [
   `form-action 'none'`,
   `frame-ancestors 'none'`,
 ].join('; ')
-
-/** A page is revalidated every time; the files that it loads change only with a release. */
-const PAGE_CACHE = 'no-cache'
-const FILE_CACHE = 'public, max-age=3600'
 
 const PAGE = `<!doctype html>
 <html lang="en">
@@ -70,69 +62,18 @@ const START = `SwaggerUIBundle({
 })
 `
 
-interface File {
-  readonly contentType: string
-  readonly cacheControl: string
-  readonly read: () => Promise<Uint8Array>
-}
-
-interface Served {
-  readonly plain: AnswerBytes
-  readonly zipped: AnswerBytes
-}
-
-const compress = promisify(gzip)
-
 /** Serves the reference; passes every other request on. */
 export function docs(options: SecurityOptions): Middleware {
-  const headers = securityHeaders(options, CONTENT_POLICY)
-  const files = allowed()
-  // Each file is read at its first request, because most nodes never serve it.
-  const served = new Map<string, Promise<Served>>()
-
-  async function load({ contentType, cacheControl, read }: File): Promise<Served> {
-    const body = await read()
-    const etag = `"${hash('sha256', body, 'hex').slice(0, 24)}"`
-    const shared = { status: 200, contentType, cacheControl }
-    return {
-      plain: { ...shared, body, etag, headers: ['Vary', 'Accept-Encoding'] },
-      zipped: {
-        ...shared,
-        body: await compress(body),
-        etag: etag.replace(/"$/, '-gzip"'),
-        headers: ['Vary', 'Accept-Encoding', 'Content-Encoding', 'gzip'],
-      },
-    }
-  }
-
-  async function answer(context: Context, path: string, file: File): Promise<void> {
-    let answers = served.get(path)
-    if (answers === undefined) {
-      answers = load(file)
-      served.set(path, answers)
-      // A file that could not be read is read again at the next request.
-      answers.catch(() => served.delete(path))
-    }
-    const { plain, zipped } = await answers
-    context.state['headers'] = headers
-    send(context, context.state['requestId'] as string, context.acceptsEncodings('gzip') === 'gzip' ? zipped : plain)
-  }
-
-  return (context, next) => {
-    const { path } = context
-    const file =
-      path.startsWith(PREFIX) && (context.method === 'GET' || context.method === 'HEAD') ? files.get(path) : undefined
-    return file === undefined ? next() : answer(context, path, file)
-  }
+  return staticFiles(PREFIX, allowed(), securityHeaders(options, CONTENT_POLICY))
 }
 
-function allowed(): ReadonlyMap<string, File> {
+function allowed(): ReadonlyMap<string, StaticFile> {
   const home = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
-  const fromPackage = (name: string, contentType: string): [string, File] => [
+  const fromPackage = (name: string, contentType: string): [string, StaticFile] => [
     `${PREFIX}/${name}`,
     { contentType, cacheControl: FILE_CACHE, read: () => readFile(join(home, name)) },
   ]
-  const ours = (path: string, contentType: string, text: () => string): [string, File] => [
+  const ours = (path: string, contentType: string, text: () => string): [string, StaticFile] => [
     path,
     { contentType, cacheControl: PAGE_CACHE, read: async () => Buffer.from(text()) },
   ]

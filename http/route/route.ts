@@ -305,6 +305,9 @@ export function route<
 export const readsCustomer = ({ method, tenant, callers }: Route): boolean =>
   method === 'get' && callers !== 'staff' && (tenant === 'customer' || tenant === 'any')
 
+/** Form of a secret in a path. A longer or shorter text is not a secret of this service, so it is not looked up. */
+export const LINK_TOKEN = /^[A-Za-z0-9_-]{20,128}$/
+
 /** Lists the names of a path's parameters, in order. */
 export function pathParameters(path: string): string[] {
   return Array.from(path.matchAll(/\{([^}]+)\}/g), (match) => match[1] as string)

@@ -12,6 +12,8 @@ import { createCursors } from '../../lib/contract/cursor.ts'
 import { deprecating, deprecationHeaders } from './deprecation.ts'
 import { docs } from '../openapi/docs.ts'
 import { endpoint, type EndpointParts } from './endpoint.ts'
+import type { Page } from '../pages/page.ts'
+import { pages } from '../pages/pages.ts'
 import { FailedCredentials } from '../access/failed-credentials.ts'
 import type { Forwarding } from '../access/forwarding.ts'
 import { sendProblem } from './problem.ts'
@@ -149,6 +151,8 @@ export interface AppOptions {
   readonly admission?: CommandPlaces | null
   /** Holds requests while their bodies arrive. */
   readonly arrivals?: Arrivals
+  /** The pages for people; none by default. */
+  readonly pages?: readonly Page[]
   /** Built from the services and the limits by default. */
   readonly authentication?: Authentication
 }
@@ -180,6 +184,16 @@ export function createApp(routes: readonly Route[], services: Services, options:
   app.use(limitTarget())
   if (forwarding !== null) app.use(forwarding.middleware)
   app.use(docs(secured))
+  app.use(
+    pages(options.pages ?? [], {
+      services,
+      rateLimits,
+      admission,
+      arrivals,
+      security: secured,
+      brandOf: (tenantId) => (tenantId === null ? services.branding.onlyBrand() : services.branding.brand(tenantId)),
+    }),
+  )
   app.use(
     dispatch(routes, {
       services,

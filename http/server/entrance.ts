@@ -3,22 +3,18 @@
  * limits, scope or capability, and step-up proof. A command that another node has forwarded was checked there.
  */
 import type { Context } from 'koa'
-import type { Source } from '../../lib/commands/caller.ts'
 import type { Caller, SessionIdentity } from '../../lib/identity/caller.ts'
-import { plainAddress } from '../../lib/security/ip-allowlist.ts'
 import type { KeyCaller } from '../access/api-key-callers.ts'
 import type { Authentication } from '../access/authentication.ts'
 import { Authorisation } from '../access/authorisation.ts'
 import { identityOfKey, identityOfPerson } from '../access/caller-identity.ts'
 import type { ForwardedCommand, Forwarding } from '../access/forwarding.ts'
+import { sourceOf } from '../access/client-address.ts'
 import { createGate, type Gate } from '../access/gate.ts'
 import type { RateLimits } from '../access/rate-limits.ts'
 import type { Route } from '../route/route.ts'
 import type { ReadServices, Services } from '../route/services.ts'
 import type { RequestContext } from './request-context.ts'
-
-/** Length of a browser's user agent; stored with sessions and shown to their owners. */
-const USER_AGENT_MAX = 256
 
 /** The parts that all entrances share. */
 export interface EntranceParts {
@@ -154,8 +150,3 @@ export class Entrance {
 }
 
 const tenantHeader = (context: Context): string | undefined => context.req.headers['x-tenant-id'] as string | undefined
-
-function sourceOf(context: Context): Source {
-  const agent = context.req.headers['user-agent']
-  return { address: plainAddress(context.ip), userAgent: agent === undefined ? null : agent.slice(0, USER_AGENT_MAX) }
-}

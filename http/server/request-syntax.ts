@@ -7,11 +7,8 @@ import { parseIdempotencyKey } from '../../lib/commands/idempotency.ts'
 import type { Cursors } from '../../lib/contract/cursor.ts'
 import { compileList, compileQuery, type ListParser } from '../../lib/contract/query.ts'
 import { isRequestId } from '../access/request-id.ts'
-import { pathParameters, type Route } from '../route/route.ts'
+import { LINK_TOKEN, pathParameters, type Route } from '../route/route.ts'
 import type { RequestContext } from './request-context.ts'
-
-/** Form of a secret in a path. A longer or shorter text is not a secret of this service, so it is not looked up. */
-const TOKEN = /^[A-Za-z0-9_-]{20,128}$/
 
 /** Reads what the requests of one route hold beside their bodies. */
 export class RequestSyntax {
@@ -72,7 +69,7 @@ export class RequestSyntax {
 function readParam(name: string, value: string, words: readonly string[] | undefined): string {
   const field = `path.${name}`
   if (name === 'token') {
-    if (TOKEN.test(value)) return value
+    if (LINK_TOKEN.test(value)) return value
     refuseField({
       field,
       code: 'invalid_format',

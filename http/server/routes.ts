@@ -1,5 +1,6 @@
-/** The route table: all operations. */
+/** The route table: all operations, and the pages for people. */
 import { openapiAnswer } from '../openapi/openapi.ts'
+import type { Page } from '../pages/page.ts'
 import type { Route } from '../route/route.ts'
 import * as accountDetails from '../accounts/account-details.ts'
 import * as apiKeyRequests from '../integration/api-key-requests.ts'
@@ -50,7 +51,10 @@ import * as kybPersons from '../onboarding/kyb-persons.ts'
 import { openapiRoute } from './document.ts'
 import * as operator from '../operators/operator.ts'
 import { operatorApiKeyRoutes } from '../identity/operator-api-keys.ts'
+import { invitationPage } from '../identity/invitation-page.ts'
+import { passwordRequestPage, passwordResetPage } from '../identity/password-reset-pages.ts'
 import * as passwordResets from '../identity/password-resets.ts'
+import { payerPage } from '../funds-requests/payer-page.ts'
 import * as paymentOutcomes from '../payments/payment-outcomes.ts'
 import * as paymentSimulations from '../payments/payment-simulations.ts'
 import { getPaymentConfirmation } from '../payments/payment-confirmation.ts'
@@ -145,3 +149,6 @@ export const routes: readonly Route[] = [
   listOperatorApiKeyRequests,
   getOperatorApiUsage,
 ]
+
+/** The pages that the links of mails lead to. */
+export const pages: readonly Page[] = [invitationPage, passwordRequestPage, passwordResetPage, payerPage]

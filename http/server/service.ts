@@ -30,7 +30,7 @@ import { backgroundOf, createNouns, servedNouns, tasksOf, type NounOverrides } f
 import { openNode, start, type NodeOverrides } from './open-node.ts'
 import { overloaded } from './problem.ts'
 import { Start } from './readiness.ts'
-import { routes } from './routes.ts'
+import { pages, routes } from './routes.ts'
 import { keepSandbox, openSandbox, type Sandbox } from './sandbox.ts'
 
 /** Parts of the service that a test or a bench replaces. */
@@ -112,6 +112,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   started.defer(() => admission.close())
   const authentication = createAuthentication(services, new FailedCredentials(rateLimits))
   const app = createApp(table, services, {
+    pages,
     forwarding,
     rateLimits,
     requestLog,

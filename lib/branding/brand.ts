@@ -40,6 +40,8 @@ const BLACK = '#000000'
 
 /** The least contrast of text that people can read, of WCAG 2.2 (1.4.3). */
 const CONTRAST_MIN = 4.5
+/** Steps between a colour and white. */
+const LIGHTER_STEPS = 20
 
 /** Makes the brand of an operator from its name and its branding; null: it has set none. */
 export function brandOf(operatorName: string, branding: BrandingFields | null): Brand {
@@ -48,7 +50,7 @@ export function brandOf(operatorName: string, branding: BrandingFields | null): 
   return {
     name: set.displayName ?? operatorName,
     primaryColor,
-    textColor: contrast(primaryColor, WHITE) >= CONTRAST_MIN ? WHITE : BLACK,
+    textColor: textColorOn(primaryColor),
     linkColor: set.linkColor ?? LINK_COLOR,
     logo: set.logo,
     support: { email: set.supportEmail, phone: set.supportPhone, url: set.supportUrl },
@@ -84,15 +86,33 @@ export function brandingFaults({ linkColor, logo }: BrandingUpdate): readonly Fi
   return faults
 }
 
+/** Returns the colour of text on a colour: white, or black where white would be hard to read. */
+export const textColorOn = (color: string): Brand['textColor'] =>
+  contrast(color, WHITE) >= CONTRAST_MIN ? WHITE : BLACK
+
+/** Lightens a colour, `#rrggbb`, as little as gives it a contrast on a dark background, at most to white. */
+export function readableOn(background: string, color: string, least: number): string {
+  const parts = partsOf(color)
+  for (let share = 0; share < LIGHTER_STEPS; share += 1) {
+    const lighter = parts.map((part) => part + Math.round(((255 - part) * share) / LIGHTER_STEPS))
+    const found = `#${lighter.map((part) => part.toString(16).padStart(2, '0')).join('')}`
+    if (contrast(found, background) >= least) return found
+  }
+  return WHITE
+}
+
 /** The contrast of two colours, `#rrggbb`: from 1, the same, to 21, black on white. The formula of WCAG 2.2. */
 export function contrast(one: string, other: string): number {
   const [light, dark] = [luminance(one), luminance(other)].sort((a, b) => b - a) as [number, number]
   return (light + 0.05) / (dark + 0.05)
 }
 
+/** Returns red, green and blue of a colour, 0 to 255. */
+const partsOf = (color: string): number[] => [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16))
+
 function luminance(color: string): number {
-  const [red, green, blue] = [1, 3, 5].map((at) => {
-    const part = Number.parseInt(color.slice(at, at + 2), 16) / 255
+  const [red, green, blue] = partsOf(color).map((byte) => {
+    const part = byte / 255
     return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4
   }) as [number, number, number]
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue

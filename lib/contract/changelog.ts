@@ -38,6 +38,7 @@ export const CHANGELOG: readonly Release[] = [
       'A customer that was restricted before its closure is restricted again when the closure is withdrawn.',
       'The settings of an operator have apiKeyInvitationDomains; the first owner of a customer is its primary owner.',
       'The checks of /ready have operator, with a detail that says what to do where there is none.',
+      'The link of a funds request leads to a page for its payer; GET /public/funds-requests/{token} reads the same with its token.',
     ],
     required: null,
   },

@@ -25,6 +25,9 @@ export const EXPIRES_DAYS = 30
 export const EXPIRES_DAYS_MAX = 365
 export const REMINDERS_MAX = 5
 
+/** The path of the payer's page. */
+export const payerPath = (token: string): string => `/pay/${token}`
+
 /** The members of a request that its moves read. */
 export interface FundsRequestState {
   readonly status: FundsRequestStatus

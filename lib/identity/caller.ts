@@ -96,3 +96,6 @@ export function seesOperatorFields({ tenant, session }: Pick<Caller, 'tenant' | 
   if (session.impersonated !== null) return false
   return !session.memberships.some(({ tenantId, level }) => tenantId === tenant.id && level === 'customer')
 }
+
+/** The name of the service itself, where it acts for no person and no key. */
+export const SYSTEM_NAME = 'System'

@@ -18,8 +18,8 @@ export function invitationTokenHash(token: string): string {
   return hash('sha256', token, 'hex')
 }
 
-/** The path at which the invitation of a token is read, and below which it is accepted. */
-export const invitationPath = (token: string): string => `/v1/invitations/${token}`
+/** The path of the page where an invitation is accepted. */
+export const invitationPath = (token: string): string => `/invitations/${token}`
 
 /** A new link: its token, and what is stored of it. */
 export interface InvitationLink {
@@ -39,19 +39,21 @@ export const invitationMail = ({
   tenantName,
   byName,
   token,
+  origin,
 }: {
   readonly email: string
   readonly tenantName: string
   /** The name of the person or key that invites. */
   readonly byName: string
   readonly token: string
+  /** The public address of the service. */
+  readonly origin: string
 }): Mail => ({
   to: email,
   subject: `${byName} invites you to ${tenantName}`,
   text: [
-    `${byName} invites you to work for ${tenantName}. The link is good for seven days:`,
+    `${byName} invites you to work for ${tenantName}. Accept on this page within seven days:`,
     '',
-    `  GET  ${invitationPath(token)}`,
-    `  POST ${invitationPath(token)}/accept`,
+    `  ${origin}${invitationPath(token)}`,
   ].join('\r\n'),
 })

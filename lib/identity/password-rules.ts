@@ -15,6 +15,9 @@ export const LOGIN_LOCK_MS = 15 * MINUTE_MS
 /** Validity of a reset link. */
 export const PASSWORD_RESET_MS = HOUR_MS
 
+/** The path of the page where the token of a reset link is used. */
+export const passwordResetPath = (token: string): string => `/password-resets/${token}`
+
 /** A rule that a password breaks. */
 export interface PasswordFault {
   readonly code: FieldErrorCode

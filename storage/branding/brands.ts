@@ -26,3 +26,13 @@ export async function readBrand(database: Database, tenantId: string): Promise<B
   })
   return brandOfRow(row?.[0] ?? null)
 }
+
+/** Reads the brand of the only operator; null when there is none, or more than one. */
+export async function readOnlyBrand(database: Database): Promise<Brand | null> {
+  const rows = await database.query<[BrandRow | null]>({
+    name: 'only_brand',
+    text: `select ${brandOfTenant('op.id')} from operator op limit 2`,
+    values: [],
+  })
+  return rows.length === 1 ? brandOfRow(rows[0]?.[0] ?? null) : null
+}

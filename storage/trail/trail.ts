@@ -6,6 +6,7 @@
 import type { AuditAction, AuditedObject } from '../../lib/base/audit-actions.ts'
 import type pg from 'pg'
 import { timestamp } from '../../lib/base/clock.ts'
+import { SYSTEM_NAME } from '../../lib/identity/caller.ts'
 
 /** The actor of a change, and the address it came from. */
 export interface AuditBy {
@@ -16,7 +17,7 @@ export interface AuditBy {
 
 /** The actor of changes by time or by a rule: no user, with an id that no user can have. */
 export const SYSTEM: AuditBy = {
-  actor: { type: 'system', id: '00000000-0000-4000-8000-000000000000', name: 'System' },
+  actor: { type: 'system', id: '00000000-0000-4000-8000-000000000000', name: SYSTEM_NAME },
   address: null,
   requestId: null,
 }

@@ -170,7 +170,7 @@ async function second(world: World): Promise<Tenant> {
   const { id } = made.body
   const token = await until('the link is mailed', async () => {
     const mail = (await mailsIn(world.dataDir)).find((text) => text.includes(email))
-    return mail === undefined ? false : (/\/invitations\/([\w-]+)\/accept/.exec(mail)![1] as string)
+    return mail === undefined ? false : (/\/invitations\/([\w-]+)/.exec(mail)![1] as string)
   })
   const person = (totpSecret: string) =>
     new Person({ url: () => world.url, login: { email, password: PASSWORD, totpSecret }, tenantId: id, now: world.now })

@@ -27,7 +27,7 @@ const production = (databaseUrl: string) => ({
 })
 const INIT = ['init', '--operator', 'Acme Bank', '--email', 'Ann@acme.example', '--name', 'Ann Admin'] as const
 const PASSWORD = 'correct horse battery'
-const LINK = /^http:\/\/127\.0\.0\.1:3000\/v1\/invitations\/(inv_[\w-]{43})\n$/
+const LINK = /^http:\/\/127\.0\.0\.1:3000\/invitations\/(inv_[\w-]{43})\n$/
 /** A sentence on one line. */
 const SENTENCE = /^[^\n]+\n$/
 /** Half a minute, after which an authenticator shows another code. */
@@ -79,7 +79,7 @@ t.test('the first administrator of an empty production database enters by the li
   t.match(made, { code: 0, stderr: '' })
   t.match(made.stdout, SENTENCE, 'one line')
   const { operatorId, link, expiresAt } = JSON.parse(made.stdout) as Record<string, string>
-  t.match(link, /^https:\/\/bank\.example\/v1\/invitations\/inv_[\w-]{43}$/)
+  t.match(link, /^https:\/\/bank\.example\/invitations\/inv_[\w-]{43}$/)
   t.ok(Date.parse(expiresAt!) > Date.now())
   const token = link!.slice(link!.lastIndexOf('/') + 1)
   await until('the node is ready without a restart', async () => (await readiness(node.url)).status === 200)
@@ -89,6 +89,10 @@ t.test('the first administrator of an empty production database enters by the li
   t.match(again.stderr, /has an operator already/)
   t.equal(await counted(client, 'operator'), 1)
   t.equal(await counted(client, 'invitation'), 1)
+
+  const page = await fetch(`${node.url}/invitations/${token}`)
+  t.equal(page.status, 200, 'the link leads to a page')
+  t.match(await page.text(), /You are invited to the team of Acme Bank[\s\S]*value="Ann Admin"/)
 
   const guest = personAt(node.url, operatorId!)
   const open = await guest.send<OpenInvitation>('GET', `/invitations/${token}`, undefined, {}, null)

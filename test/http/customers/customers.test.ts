@@ -21,7 +21,7 @@ async function linkTo(world: World, email: string, count = 1): Promise<string> {
   const tokens = async () =>
     (await mailsOf(world))
       .filter((mail) => mail.includes(`To: ${email}`))
-      .map((mail) => /\/invitations\/([\w-]+)\/accept/.exec(mail)?.[1])
+      .map((mail) => /\/invitations\/([\w-]+)/.exec(mail)?.[1])
       .filter((token) => token !== undefined)
   await until(`mail ${count} to ${email}`, async () => (await tokens()).length >= count)
   return (await tokens()).at(-1) as string

@@ -8,7 +8,7 @@ import { timestamp } from '../../../lib/base/clock.ts'
 import type { FundsRequest, PublicFundsRequest } from '../../../lib/funds-requests/funds-request-schema.ts'
 import type { IncomingPayment } from '../../../lib/incoming-payments/incoming-payment-schema.ts'
 import { createWorld } from '../../support/world.ts'
-import { arrive, ask, eur, read, settled, statusEvents } from './support.ts'
+import { apiOf, arrive, ask, eur, read, settled, statusEvents } from './support.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -95,7 +95,7 @@ await t.test('whoever asks at the deadline finds it expired, whether or not its 
   world.advance(1)
   const [replies] = await Promise.all([
     Promise.all([
-      client.send(`${new URL(declined.link!).pathname}/decline`, { method: 'POST' }),
+      client.send(`${new URL(apiOf(declined.link!)).pathname}/decline`, { method: 'POST' }),
       client.send(`/v1/funds-requests/${changed.id}`, {
         method: 'PATCH',
         headers: { 'content-type': 'application/json', 'if-match': '*' },
@@ -111,7 +111,7 @@ await t.test('whoever asks at the deadline finds it expired, whether or not its 
     t.match(problem, { status: 409, code: 'invalid-transition', currentStatus: 'expired' })
   t.match((await cancel(cancelled.id)).problem, { status: 409, code: 'not-cancellable', currentStatus: 'expired' })
   for (const request of [cancelled, declined, changed, reminded, allocated]) await expiredOnce(t, request)
-  t.match((await client.send<PublicFundsRequest>(new URL(declined.link!).pathname)).body, {
+  t.match((await client.send<PublicFundsRequest>(new URL(apiOf(declined.link!)).pathname)).body, {
     status: 'expired',
     depositDetails: [],
   })

@@ -1,14 +1,14 @@
-/** The page of a payer's link. */
+/** What the API tells of a payer's link. */
 import t from 'tap'
 
 import type { FundsRequest, PublicFundsRequest } from '../../../lib/funds-requests/funds-request-schema.ts'
 import { Reply } from '../../support/client.ts'
 import { until } from '../../support/until.ts'
 import { createWorld } from '../../support/world.ts'
-import { arrive, ask, eur, read, requestBody, statusEvents } from './support.ts'
+import { apiOf, arrive, ask, eur, read, requestBody, statusEvents } from './support.ts'
 
 async function visit(url: string, init: RequestInit = {}): Promise<Reply<PublicFundsRequest>> {
-  const response = await fetch(url, init)
+  const response = await fetch(apiOf(url), init)
   return new Reply(response.status, response.headers, await response.text())
 }
 const POST = { method: 'POST' }

@@ -10,7 +10,7 @@ import { OPEN_MAX } from '../../../lib/funds-requests/funds-request.ts'
 import { mailsOf } from '../../support/mails.ts'
 import { until } from '../../support/until.ts'
 import { createWorld, type World } from '../../support/world.ts'
-import { ask, eur, read, requestBody, statusEvents } from './support.ts'
+import { apiOf, ask, eur, read, requestBody, statusEvents } from './support.ts'
 
 const DAY_MS = 86_400_000
 const FIELDS = [
@@ -429,6 +429,6 @@ t.test('where the operator has switched them off, there are none', async (t) => 
     await client.post(`/funds-requests/${id}/cancel`, {}),
   ])
     t.match(reply.problem, { status: 404, code: 'feature-disabled', feature: 'payments.funds_requests' })
-  t.equal((await fetch(link!)).status, 404)
-  t.equal((await fetch(`${link}/decline`, { method: 'POST' })).status, 404)
+  t.equal((await fetch(apiOf(link!))).status, 404)
+  t.equal((await fetch(`${apiOf(link!)}/decline`, { method: 'POST' })).status, 404)
 })

@@ -15,6 +15,9 @@ import type { World } from '../../support/world.ts'
 
 export const eur = (amountMinor: number | bigint) => ({ amountMinor: String(amountMinor), currency: 'EUR' })
 
+/** The address of the API's operation for the link of a page. */
+export const apiOf = (link: string): string => link.replace('/pay/', '/v1/public/funds-requests/')
+
 /** A body that asks for euros, as little as is needed. */
 export function requestBody(balanceId: string, amountMinor: number | bigint = 10_000, rest: object = {}) {
   return {
