@@ -12,8 +12,9 @@
  *    conflict only when it has ended. Told at once, they would read the row as it was and meet the first again, for as
  *    long as they ask faster than it commits.
  *
- * Group commit without a timer: while a commit is in flight, asks gather in mailboxes. The next round decides all of
- * them as late as possible and writes them in one statement. A command that is alone commits at once.
+ * Group commit: while a commit is in flight, asks gather in mailboxes. The next round decides all of them as late as
+ * possible and writes them in one statement. A command that is alone commits at once; while commands come from many
+ * callers, shared commits keep a pace (commit-pace.ts).
  *
  * Answers are sent while the next commit is in flight: rendering and sending a hundred answers takes this thread as
  * long as the commit takes Postgres, so doing both in turn would double the time.
@@ -29,12 +30,14 @@ import { Connection } from '../../storage/db/connection.ts'
 import type { Activation } from './activation.ts'
 import type { Ask } from './actor.ts'
 import { commitFailure, type Stage } from './commit-failure.ts'
+import { CommitPace } from './commit-pace.ts'
 import {
   commitTurnOf,
   isDecidedAgain,
   kindsInLockOrder,
   leaveOut,
   sortConflicts,
+  takeTurns,
   type ConflictOutcome,
   type LateAsk,
   type Turn,
@@ -49,6 +52,8 @@ export interface LaneOptions {
   readonly databaseUrl: string
   readonly nth: number
   readonly clock: Clock
+  /** A monotonic clock, milliseconds; absent: the machine's. */
+  readonly monotonic?: (() => number) | undefined
   readonly onBug: (error: unknown, what: string) => void
   /** Called after each commit, before its answers are sent. */
   readonly onCommitted?: (() => void) | undefined
@@ -70,6 +75,7 @@ export class Lane {
   #ready: Activation[] = []
   #backlog = 0
   #running: Promise<void> | undefined
+  readonly #pace: CommitPace
   /** The replies decided by the previous commit and not sent yet. */
   #pendingReplies: (() => void)[] = []
   /** Counts of commits and commands so far, for metrics and the bench. */
@@ -77,6 +83,7 @@ export class Lane {
 
   constructor(options: LaneOptions) {
     this.#options = options
+    this.#pace = new CommitPace(options.monotonic)
   }
 
   get backlog(): number {
@@ -91,6 +98,7 @@ export class Lane {
     activation.put(ask)
     this.#backlog += 1
     this.#schedule(activation)
+    this.#pace.arrived(this.#backlog)
   }
 
   /** Waits until everything that was queued has been answered, then closes the connection. */
@@ -109,9 +117,15 @@ export class Lane {
 
   async #run(): Promise<void> {
     while (this.#ready.length > 0) {
+      const pause = this.#pace.pause(this.#backlog)
+      if (pause !== undefined) {
+        this.#sendReplies()
+        await pause
+      }
       // Requests that have already arrived are read first, so that they share this commit.
       await immediate()
-      const turns = this.#takeTurns()
+      const { turns, later } = takeTurns(this.#ready)
+      this.#ready = later
       try {
         await this.#round(turns)
       } catch (error) {
@@ -141,28 +155,6 @@ export class Lane {
     }
   }
 
-  /** Takes turns up to the size of one commit. Contended activations get rounds of their own, under lock. */
-  #takeTurns(): Turn[] {
-    const turns: Turn[] = []
-    const later: Activation[] = []
-    const contended = this.#ready[0]?.contended ?? false
-    const isolated = (this.#ready[0]?.isolated ?? 0) > 0
-    let room: number = LIMITS.commitCommandsMax
-    let next = 0
-    for (; next < this.#ready.length && room > 0; next++) {
-      const activation = this.#ready[next] as Activation
-      if (activation.contended !== contended || activation.isolated > 0 !== isolated) {
-        later.push(activation)
-        continue
-      }
-      const asks = activation.take(Math.min(room, activation.kind.turnMax ?? room))
-      room = isolated ? 0 : room - asks.length
-      turns.push({ activation, asks, decided: [], fence: null, released: false })
-    }
-    this.#ready = [...later, ...this.#ready.slice(next)]
-    return turns
-  }
-
   async #round(turns: readonly Turn[]): Promise<void> {
     const underLock = turns[0]?.activation.contended ?? false
     let connection: Connection
@@ -177,6 +169,7 @@ export class Lane {
     const wire: CommitConnection = {
       query: (statement) => {
         stage = 'sent'
+        this.#pace.began()
         const result = connection.query(statement)
         this.#sendReplies()
         return result
@@ -310,6 +303,7 @@ export class Lane {
 
   #succeed(turns: readonly Turn[], committing: readonly Turn[], balances: readonly BalanceAfter[]): void {
     this.counters.commits += 1
+    const before = this.counters.commands
     const decided = new Set(committing.map(({ fence }) => fence?.balanceId))
     for (const turn of turns) {
       const { activation } = turn
@@ -332,6 +326,7 @@ export class Lane {
       for (const { ask, decision } of turn.decided)
         this.#pendingReplies.push(() => ask.resolve({ kind: 'decided', reply: decision.reply }))
     }
+    if (committing.length > 0) this.#pace.ended(this.counters.commands - before, this.#backlog)
   }
 
   #resolveConflicts(turns: readonly Turn[], committing: readonly Turn[], conflicts: readonly Conflict[]): void {

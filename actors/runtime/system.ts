@@ -15,6 +15,8 @@ export interface SystemOptions {
   readonly databaseUrl: string
   readonly lanes: number
   readonly clock: Clock
+  /** A monotonic clock, milliseconds; absent: the machine's. */
+  readonly monotonic?: () => number
   readonly onBug: (error: unknown, what: string) => void
 }
 
@@ -42,6 +44,7 @@ export class ActorSystem {
           databaseUrl: options.databaseUrl,
           nth,
           clock: options.clock,
+          monotonic: options.monotonic,
           onBug: options.onBug,
           onCommitted: () => {
             for (const listener of this.#onCommitted) listener()

@@ -1,4 +1,5 @@
 /** A turn in a commit round: the asks that one activation decides together. */
+import { LIMITS } from '../../lib/base/limits.ts'
 import type { CommitCommand, CommitTurn } from '../../storage/commit/turn.ts'
 import type { Conflict } from '../../storage/sections/commit.ts'
 import type { Activation } from './activation.ts'
@@ -17,6 +18,35 @@ export interface Turn {
   fence: CommitTurn['fence']
   /** True once the activation is released, to be scheduled again or removed from memory. */
   released: boolean
+}
+
+/**
+ * Takes turns up to the size of one commit. Contended activations get rounds of their own, under lock, and so do
+ * isolated ones, command by command.
+ *
+ * @returns the turns, and the activations that are left for later rounds, in their order
+ */
+export function takeTurns(ready: readonly Activation[]): {
+  readonly turns: readonly Turn[]
+  readonly later: Activation[]
+} {
+  const turns: Turn[] = []
+  const later: Activation[] = []
+  const contended = ready[0]?.contended ?? false
+  const isolated = (ready[0]?.isolated ?? 0) > 0
+  let room: number = LIMITS.commitCommandsMax
+  let next = 0
+  for (; next < ready.length && room > 0; next++) {
+    const activation = ready[next] as Activation
+    if (activation.contended !== contended || activation.isolated > 0 !== isolated) {
+      later.push(activation)
+      continue
+    }
+    const asks = activation.take(Math.min(room, activation.kind.turnMax ?? room))
+    room = isolated ? 0 : room - asks.length
+    turns.push({ activation, asks, decided: [], fence: null, released: false })
+  }
+  return { turns, later: [...later, ...ready.slice(next)] }
 }
 
 /** Returns the kinds of the turns in the order in which a commit locks their rows. */

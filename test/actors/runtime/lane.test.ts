@@ -1,4 +1,5 @@
 import { mock } from 'node:test'
+import { setImmediate as immediate } from 'node:timers/promises'
 import pg from 'pg'
 import t from 'tap'
 import type { Test } from 'tap'
@@ -34,13 +35,19 @@ interface Node {
 function openNode(
   t: Test,
   ledger: Ledger,
-  options: { readonly url?: string; readonly clock?: Clock; readonly lanes?: number } = {},
+  options: {
+    readonly url?: string
+    readonly clock?: Clock
+    readonly monotonic?: () => number
+    readonly lanes?: number
+  } = {},
 ): Node {
   const bugs: string[] = []
   const system = new ActorSystem({
     databaseUrl: options.url ?? ledger.url,
     lanes: options.lanes ?? 1,
     clock: options.clock ?? systemClock,
+    ...(options.monotonic === undefined ? {} : { monotonic: options.monotonic }),
     onBug: (error) => bugs.push((error as Error).message),
   })
   t.teardown(() => system.close())
@@ -177,6 +184,29 @@ t.test('a command that throws while it is decided fails alone', async (t) => {
   t.strictSame(settled.map(outcomeOf), ['payment_created', 'Error', 'payment_created', 'Error', 'payment_created'])
   t.strictSame(node.bugs, ['poison', 'poison'])
   t.match(await ledger.funds(ledger.balances[0]!), { posted: 100n, held: 60n })
+  t.equal(node.backlog, 0)
+  await auditIsClean(t, ledger)
+})
+
+t.test('the commands after a shared commit gather for the next one', async (t) => {
+  const ledger = await openLedger(t, [1_000n])
+  const node = openNode(t, ledger, { monotonic: () => 0 })
+  const [balance] = ledger.balances as [string]
+  const { counters } = node.system.lanes[0]!
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.teardown(() => mock.timers.reset())
+  await Promise.all([1n, 2n, 3n].map((amount) => node.ask(balance, pay(ledger, amount))))
+  t.equal(counters.commits, 1)
+  const first = node.ask(balance, pay(ledger, 4n))
+  await immediate()
+  await immediate()
+  const second = node.ask(balance, pay(ledger, 5n))
+  await immediate()
+  t.equal(counters.commits, 1, 'both wait')
+  mock.timers.tick(6)
+  t.strictSame((await Promise.all([first, second])).map(wordOf), ['payment_created', 'payment_created'])
+  t.equal(counters.commits, 2)
+  mock.timers.reset()
   t.equal(node.backlog, 0)
   await auditIsClean(t, ledger)
 })
