@@ -12,6 +12,7 @@ import { tellsTooMuch } from '../../lib/compliance/tipping-off.ts'
 import { listReviewedPersons, writePersonReview } from '../../storage/kyc/reviewed-persons.ts'
 import { SYSTEM, type AuditBy } from '../../storage/trail/trail.ts'
 import { recordChange, type ChangeTransaction } from '../commands/changes.ts'
+import { recheck } from '../onboarding/case-facts.ts'
 import { applyMove, lockedCase, type LockedCase } from '../onboarding/move-case.ts'
 
 /** The actor of what a provider's review changes. */
@@ -78,6 +79,7 @@ export async function takeMessage(
     .filter((each) => isIn(each) && each.connectionId === connectionId)
     .map((each) => (each.subjectId === subjectId ? applicant : each))
   const version = await changeReviewed(tx, locked, { applicant, review, all })
+  await recheck(tx, customerId)
   return {
     end: { status: 'processed', reason: null, customerId, subjectId },
     moved: version === null ? null : { customerId, version },

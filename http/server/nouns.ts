@@ -75,6 +75,13 @@ const independentNouns = (node: Node) => ({
   staff: createStaffService(node),
 })
 
+/** The noun that tells of the operations themselves. */
+const integrationOf = (node: Node, table: readonly Route[]) =>
+  createIntegrationService(node, {
+    deprecated: deprecatedOperations(table),
+    links: () => integrationLinks(node.origin()),
+  })
+
 /**
  * Builds the nouns, in the order in which they need each other. A noun names those that it needs; it adds its subjects
  * of approvals and holds, and its kinds of jobs, to theirs. Nothing works in the background yet.
@@ -128,16 +135,15 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
   const customers = createCustomerService(node, { recipients })
   const kyc = createKycService(node, { customers, sumsubUrl: overrides.sumsubUrl })
   const transactions = createTransactionService(node, { jobs, downloads, identity })
-  const scanner = overrides.scanner ?? sandboxScanner
-  const documents = createDocumentService(node, { scanner, downloads, transactions })
+  const documents = createDocumentService(node, {
+    scanner: overrides.scanner ?? sandboxScanner,
+    downloads,
+    transactions,
+  })
   const statements = createStatementService(node, { jobs, downloads })
   const fundsRequests = createFundsRequestService(node, { operators })
   const scheduledPayments = createScheduleService(node, { payments, recipients })
   const reconciliation = createReconciliationService(node, { partner, inbox: queue.inbox })
-  const integration = createIntegrationService(node, {
-    deprecated: deprecatedOperations(table),
-    links: () => integrationLinks(node.origin()),
-  })
 
   return {
     ...independentNouns(node),
@@ -153,7 +159,7 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
     fundsRequests,
     identity,
     incomingPayments,
-    integration,
+    integration: integrationOf(node, table),
     jobs,
     kyc,
     onboarding: createOnboardingService(node, { customers, downloads, askReviews }),

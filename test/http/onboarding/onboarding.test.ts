@@ -14,6 +14,7 @@ import {
   scansDone,
   uploadKyb,
 } from '../../support/applicant.ts'
+import { until } from '../../support/until.ts'
 import { createWorld, type World } from '../../support/world.ts'
 
 const MISSING_ID = '01980d6e-7f3a-7c21-9f58-0a1b2c3d4e5f'
@@ -168,6 +169,28 @@ t.test('a case is filled in, submitted, and answered again', async (t) => {
       await owner.post(`/customers/${id}/kyb/submit`),
     ])
       t.match(refused.problem, { status: 409, code: 'invalid-transition', currentStatus: 'in_review' })
+  })
+
+  await t.test('the provider is asked, and what it finds is told', async (t) => {
+    const waiting = (await readCase(applicant, owner)).body
+    const [director] = Object.values(waiting.persons)
+    t.match(waiting.requirements.pendingVerification, [{ pointer: `/persons/${director!.id}`, kind: 'person' }])
+    const told = async () =>
+      (await eventsOf(world, waiting.id)).filter((event) => event.startsWith('onboarding.requirements_changed')).length
+    const before = await told()
+    await until('the review', async () => {
+      world.advance(1_000)
+      const { result, requirements } = (await readCase(applicant, owner)).body
+      return result?.reviewAnswer === 'green' && requirements.pendingVerification.length === 0 ? true : null
+    })
+    t.match((await readCase(applicant, owner)).body, {
+      status: 'in_review',
+      persons: { [director!.id]: { status: 'green' } },
+      requirements: { awaitingActionFrom: 'operator' },
+      result: { screeningHits: 0, details: null },
+    })
+    t.match((await readCase(applicant, staff)).body.result, { details: { rejectLabels: [] } }, 'reviewers see more')
+    t.equal(await told(), before + 1)
   })
 
   await t.test('questions are due until it is submitted again', async (t) => {
