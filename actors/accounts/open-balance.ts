@@ -19,7 +19,8 @@ import type { Caller } from '../../lib/identity/caller.ts'
 import { auditCaller } from '../commands/trail.ts'
 import type { Balance, BalanceOpen } from '../../lib/balances/balance-schema.ts'
 import type { Command, CommandAnswer } from '../../lib/commands/command.ts'
-import { recordChange } from '../commands/changes.ts'
+import type { AuditBy } from '../../storage/trail/trail.ts'
+import { recordChange, type ChangeTransaction } from '../commands/changes.ts'
 import { decideOnce } from '../commands/run-once.ts'
 import { state, type BalanceDeps } from './balance-record.ts'
 
@@ -33,45 +34,69 @@ export async function openBalance(
   by: Caller<'person'>,
   command: Command<BalanceOpen>,
 ): Promise<CommandAnswer<Balance, 201>> {
-  const { currency, name = `${currency} account`, parentBalanceId = null, metadata = {} } = command.body
+  const { currency, name, parentBalanceId = null, metadata = {} } = command.body
   const customerId = by.tenant.id
   return await decideOnce(deps, command, 201, async (client) => {
     const tx = { client, ids: deps.ids, now: deps.clock.now() }
-    const { now } = tx
-    const id = deps.ids.next()
-    await requireEnabled(client, customerId, currency)
-    const barred = moneyProblem((await lockCustomer(client, customerId)) ?? refuseNotFound(), 'prepare')
-    if (barred !== null) throw new ProblemError(barred)
-    const parent =
-      parentBalanceId === null
-        ? null
-        : ((await lockOneBalance(client, customerId, parentBalanceId)) ??
-          refuseField('/parentBalanceId', 'not_found', 'No such balance.'))
-    if (parent !== null) checkParent(parent, currency)
-    if ((await countOpenBalances(client, customerId)) >= OPEN_BALANCES_MAX) {
-      refuse('limit-reached', `A customer has at most ${OPEN_BALANCES_MAX} balances.`, {
-        extra: { limit: OPEN_BALANCES_MAX, resource: 'balance' },
-      })
-    }
-    await insertBalance(client, {
-      id,
-      customerId,
-      currency,
-      name,
-      parentBalanceId,
-      metadata: inStoredOrder(metadata),
-      now,
-    })
-    const opened = (await lockOneBalance(client, customerId, id)) ?? refuseNotFound()
-    await recordChange(tx, auditCaller(by), by.tenant.id, {
-      action: 'balance.opened',
-      object: { type: 'balance', id },
-      before: null,
-      after: state(opened),
-    })
+    const id = await openWithin(tx, auditCaller(by), customerId, { currency, name, parentBalanceId, metadata })
     const shown = (await balanceWithin(through(client), customerId, id)) ?? refuseNotFound()
     return { shown, made: { type: 'balance', id } }
   })
+}
+
+/** A balance to be opened; without a name it is called after its currency. */
+export interface BalanceTerms {
+  readonly currency: string
+  readonly name?: string | undefined
+  readonly parentBalanceId: string | null
+  readonly metadata: Readonly<Record<string, string>>
+}
+
+/**
+ * Opens a balance in a transaction.
+ *
+ * @returns its id
+ * @throws ProblemError `validation-error`, `customer-not-active`, `customer-restricted`, `limit-reached`
+ */
+export async function openWithin(
+  tx: ChangeTransaction,
+  by: AuditBy,
+  customerId: string,
+  { currency, name = `${currency} account`, parentBalanceId, metadata }: BalanceTerms,
+): Promise<string> {
+  const { client, ids, now } = tx
+  const id = ids.next()
+  await requireEnabled(client, customerId, currency)
+  const barred = moneyProblem((await lockCustomer(client, customerId)) ?? refuseNotFound(), 'prepare')
+  if (barred !== null) throw new ProblemError(barred)
+  const parent =
+    parentBalanceId === null
+      ? null
+      : ((await lockOneBalance(client, customerId, parentBalanceId)) ??
+        refuseField('/parentBalanceId', 'not_found', 'No such balance.'))
+  if (parent !== null) checkParent(parent, currency)
+  if ((await countOpenBalances(client, customerId)) >= OPEN_BALANCES_MAX) {
+    refuse('limit-reached', `A customer has at most ${OPEN_BALANCES_MAX} balances.`, {
+      extra: { limit: OPEN_BALANCES_MAX, resource: 'balance' },
+    })
+  }
+  await insertBalance(client, {
+    id,
+    customerId,
+    currency,
+    name,
+    parentBalanceId,
+    metadata: inStoredOrder(metadata),
+    now,
+  })
+  const opened = (await lockOneBalance(client, customerId, id)) ?? refuseNotFound()
+  await recordChange(tx, by, customerId, {
+    action: 'balance.opened',
+    object: { type: 'balance', id },
+    before: null,
+    after: state(opened),
+  })
+  return id
 }
 
 async function requireEnabled(client: TransactionClient, customerId: string, currency: string): Promise<void> {

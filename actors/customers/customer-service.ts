@@ -104,6 +104,7 @@ export function createCustomerService(node: Node, { recipients }: CustomerServic
     resendInvitation: (by, customerId, body) => resendOwnerInvitation(deps, by, customerId, body),
   }
   return {
+    announce: deps.announce,
     reads: { ...reads, ...settings, ...life.reads },
     commands: {
       ...commands,

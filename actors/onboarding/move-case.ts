@@ -36,7 +36,16 @@ export async function lockedCase(client: TransactionClient, customerId: string):
 export type CaseChange = Partial<
   Pick<
     KybCaseRecord,
-    'applicantId' | 'infoRequested' | 'result' | 'assigneeId' | 'nextReviewAt' | 'submittedAt' | 'reviewedAt'
+    | 'applicantId'
+    | 'infoRequested'
+    | 'result'
+    | 'assigneeId'
+    | 'firstApproval'
+    | 'decision'
+    | 'nextReviewAt'
+    | 'reviewDueAt'
+    | 'submittedAt'
+    | 'reviewedAt'
   >
 >
 

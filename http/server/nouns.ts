@@ -20,6 +20,7 @@ import { createKycService } from '../../actors/kyc/kyc-service.ts'
 import { createNoticeService } from '../../actors/notices/notice-service.ts'
 import { createOnboardingService } from '../../actors/onboarding/onboarding-service.ts'
 import { createOperatorService } from '../../actors/operators/operator-operations.ts'
+import { createCaseReviewService } from '../../actors/onboarding/case-review-service.ts'
 import { createPaymentService } from '../../actors/payments/payment-service.ts'
 import { createQueueService } from '../../actors/payments/queue-service.ts'
 import { createPricing } from '../../actors/pricing/pricing-operations.ts'
@@ -134,6 +135,7 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
   })
   const customers = createCustomerService(node, { recipients })
   const kyc = createKycService(node, { customers, sumsubUrl: overrides.sumsubUrl })
+  const caseReviews = createCaseReviewService(node, { customers })
   const transactions = createTransactionService(node, { jobs, downloads, identity })
   const documents = createDocumentService(node, {
     scanner: overrides.scanner ?? sandboxScanner,
@@ -151,6 +153,7 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
     approvals,
     balances,
     bulkPayments,
+    caseReviews,
     compliance,
     customers,
     documents,
@@ -224,6 +227,7 @@ export function backgroundOf(nouns: BuiltNouns): readonly Background[] {
 export function tasksOf(nouns: BuiltNouns): readonly Task[] {
   return [
     nouns.accounts,
+    nouns.caseReviews,
     nouns.documents,
     nouns.exchanges.contracts,
     nouns.identity,

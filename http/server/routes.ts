@@ -16,6 +16,7 @@ import * as branding from '../branding/branding.ts'
 import * as bulkPayments from '../bulk-payments/bulk-payments.ts'
 import * as bulkReports from '../bulk-payments/bulk-reports.ts'
 import * as bulkSubmissions from '../bulk-payments/bulk-submissions.ts'
+import * as caseReviews from '../onboarding/case-reviews.ts'
 import * as complianceHolds from '../compliance/compliance-holds.ts'
 import * as connectionCalendars from '../providers/connection-calendars.ts'
 import * as contracts from '../exchange/contracts.ts'
@@ -119,6 +120,7 @@ export const routes: readonly Route[] = [
   ...Object.values(bulkReports),
   ...Object.values(bulkSubmissions),
   ...Object.values(scheduledPayments),
+  ...Object.values(caseReviews),
   ...Object.values(complianceHolds),
   ...Object.values(paymentQuestions),
   ...Object.values(exceptions),

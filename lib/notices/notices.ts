@@ -14,6 +14,7 @@ export const NOTICE_TYPES = [
   'recipient_decided',
   'kyb_info_requested',
   'kyb_decided',
+  'kyb_review_due',
   'api_key_created',
   'api_key_expiring',
   'new_login',

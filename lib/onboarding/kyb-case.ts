@@ -12,6 +12,7 @@ import {
   type RejectType,
   type ReviewAnswer,
 } from './case-words.ts'
+import type { CaseDecision, FirstApproval } from './case-decision.ts'
 import type { ExpectedActivity, KybCompany, KybPersonal } from './kyb-case-schema.ts'
 
 /** A question of a reviewer to the customer. Times are epoch milliseconds. */
@@ -80,7 +81,15 @@ export interface KybCaseRecord extends KybCaseFacts {
   readonly result: ReviewResult | null
   /** The person of the operator's staff who reviews the case. */
   readonly assigneeId: string | null
+  /** The first of two approvals; null: none is waiting. */
+  readonly firstApproval: FirstApproval | null
+  /** The last decision of staff. */
+  readonly decision: CaseDecision | null
   readonly nextReviewAt: number | null
+  /** The time at which the review of an approved case is looked at: to remind, or to take the capability to pay. */
+  readonly reviewDueAt: number | null
+  /** The time since when the customer cannot pay because its review is overdue; null: it is not. */
+  readonly lapsedAt: number | null
   readonly submittedAt: number | null
   /** The time of the last decision of staff. */
   readonly reviewedAt: number | null
@@ -163,7 +172,11 @@ export function draftCase({
     infoRequested: [],
     result: null,
     assigneeId: null,
+    firstApproval: null,
+    decision: null,
     nextReviewAt: null,
+    reviewDueAt: null,
+    lapsedAt: null,
     submittedAt: null,
     reviewedAt: null,
     version: 1n,

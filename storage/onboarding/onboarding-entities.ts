@@ -7,6 +7,7 @@ import type {
   OnboardingMode,
 } from '../../lib/onboarding/case-words.ts'
 import type { KybTerms, Attestations, InfoRequest, ReviewResult } from '../../lib/onboarding/kyb-case.ts'
+import type { CaseDecision, FirstApproval } from '../../lib/onboarding/case-decision.ts'
 import type { ExpectedActivity, KybCompany, KybPersonal } from '../../lib/onboarding/kyb-case-schema.ts'
 import type { KybDocumentType } from '../../lib/onboarding/kyb-document.ts'
 import type {
@@ -16,12 +17,18 @@ import type {
   KybPersonRole,
   KybPersonStatus,
 } from '../../lib/onboarding/kyb-person.ts'
+import { taskTrigger } from '../tasks/task-triggers.ts'
 import { bigVersion, instant, managed } from '../db/entity-types.ts'
 
 export const KybCase = managed(
   defineEntity({
     name: 'KybCase',
     tableName: 'kyb_case',
+    triggers: taskTrigger('kyb_case', {
+      columns: 'review_due_at',
+      when: 'new.review_due_at is not null',
+      task: ['onboarding.review', 'id', 'review_due_at'],
+    }),
     properties: {
       id: p.uuid().primary(),
       customerId: p.uuid().fieldName('customer_id'),
@@ -40,6 +47,10 @@ export const KybCase = managed(
       result: p.json().$type<ReviewResult>().nullable(),
       assigneeId: p.uuid().fieldName('assignee_id').nullable(),
       nextReviewAt: instant().fieldName('next_review_at').nullable(),
+      firstApproval: p.json().$type<FirstApproval>().fieldName('first_approval').nullable(),
+      decision: p.json().$type<CaseDecision>().nullable(),
+      reviewDueAt: instant().fieldName('review_due_at').nullable(),
+      lapsedAt: instant().fieldName('lapsed_at').nullable(),
       submittedAt: instant().fieldName('submitted_at').nullable(),
       reviewedAt: instant().fieldName('reviewed_at').nullable(),
       requirementsDigest: p.text().fieldName('requirements_digest').defaultRaw(`''`),

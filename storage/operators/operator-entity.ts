@@ -55,6 +55,9 @@ export const Operator = managed(
         .fieldName('payments_step_up_currency')
         .defaultRaw(`'EUR'`),
       kybRequireAllPersonsVerified: p.boolean().fieldName('kyb_require_all_persons_verified').defaultRaw('true'),
+      kybReviewMonthsLow: p.integer().fieldName('kyb_review_months_low').defaultRaw('36'),
+      kybReviewMonthsMedium: p.integer().fieldName('kyb_review_months_medium').defaultRaw('24'),
+      kybReviewMonthsHigh: p.integer().fieldName('kyb_review_months_high').defaultRaw('12'),
       sessionIdleMinutes: p.integer().fieldName('session_idle_minutes').defaultRaw('15'),
       sessionAbsoluteHours: p.integer().fieldName('session_absolute_hours').defaultRaw('12'),
       recoveredFactorWaitHours: p.integer().fieldName('recovered_factor_wait_hours').defaultRaw('24'),

@@ -37,6 +37,7 @@ import { Notification } from '../notices/notification-entity.ts'
 import { KybCase, KybDocument, KybPerson } from '../onboarding/onboarding-entities.ts'
 import { Operator } from '../operators/operator-entity.ts'
 import { PasswordReset } from '../identity/password-reset-entity.ts'
+import { KybNote, ScreeningAlert } from '../onboarding/case-review-entities.ts'
 import { PaymentAnswer, PaymentQuestion } from '../compliance/payment-question-entity.ts'
 import { Payment } from '../payments/payment-entity.ts'
 import { PlatformUser } from '../identity/platform-user-entity.ts'
@@ -92,6 +93,7 @@ export const ENTITIES = [
   Job,
   KybCase,
   KybDocument,
+  KybNote,
   KybPerson,
   KycApplicant,
   KycConnectionRow,
@@ -119,6 +121,7 @@ export const ENTITIES = [
   ReconciliationItem,
   ScheduledOccurrence,
   ScheduledPayment,
+  ScreeningAlert,
   Session,
   Setting,
   Statement,

@@ -81,9 +81,7 @@ const LATER: readonly Later[] = [
   {
     area: 'customers, onboarding and staff',
     reason: 'Operators cannot review customers yet.',
-    operations: ['/kyb-cases', '/operator/statistics', '/reports'],
-    lists: ['listKybCases'],
-    'problem-types': ['kyc_incomplete is never refused with'],
+    operations: ['/operator/statistics', '/reports'],
     moves: numbered('customer K', 10).slice(2),
     enumerations: [
       'ComplianceHoldKind transaction_monitoring is made by nothing',
@@ -282,6 +280,7 @@ const BEYOND: readonly Difference[] = [
       'getKybDocument',
       'getKybPerson',
       'getKycConnection',
+      'getKybCaseReview',
       'getMfaFactor',
       'getOperatorApiKey',
       'getRecipientReview',
@@ -324,6 +323,11 @@ const BEYOND: readonly Difference[] = [
     what: ['payment_question.asked', 'payment_question.answered'],
     reason: 'The contract has questions about held payments, and names no events for them.',
   },
+  {
+    section: 'operations',
+    what: ['decideScreeningAlert'],
+    reason: 'The contract has two people decide on an alert, and names no operation for it.',
+  },
   { section: 'operations', what: ['downloadFile'], reason: 'The address of the signed links of downloads.' },
   {
     section: 'operations',
@@ -340,6 +344,7 @@ const BEYOND: readonly Difference[] = [
     what: [
       'listComplianceHolds filter status is open by default',
       'listExceptions filter status is open by default',
+      'listKybCases filter status is submitted, in_review, info_requested by default',
       'listRecipientReviews filter status is pending by default',
     ],
     reason: 'The queues of staff show what waits, as the list of approvals does.',

@@ -46,6 +46,11 @@ async function first(world: World): Promise<Tenant> {
   const asOwner = (path: string, body: object) => made(owner.post<{ id: string }>(path, body))
   const paymentId = await made(client.createPayment(paymentBody(balances.EUR, recipients.EUR, 100)))
   await client.paymentReaching(paymentId, 'completed')
+  const heldPaymentId = await made(client.createPayment(paymentBody(balances.EUR, recipients.EUR, 1_602)))
+  await client.paymentReaching(heldPaymentId, 'on_hold')
+  const reviewer = await world.person('compliance').signIn()
+  const [hold] = (await reviewer.get<PageBody<{ id: string }>>('/compliance-holds')).body.data
+  const questionId = await made(reviewer.post(`/compliance-holds/${hold!.id}/questions`, { text: 'Which invoice?' }))
   const otherBalance = await asOwner('/balances', { currency: 'EUR', name: 'Payroll' })
   const transferId = await made(client.createTransfer(transferBody(balances.EUR, otherBalance, 10)))
   const day = (days: number) => new Date(world.now() + days * DAY_MS).toISOString().slice(0, 10)
@@ -117,6 +122,8 @@ async function first(world: World): Promise<Tenant> {
     ids: {
       customerId: id,
       paymentId,
+      heldPaymentId,
+      questionId,
       transferId,
       exchangeId,
       forwardId,
@@ -284,6 +291,8 @@ t.test('the ids of a customer are nothing to another', async (t) => {
       'templateId',
       'connectionId',
       'holdId',
+      'caseId',
+      'alertId',
       'reviewId',
       'itemId',
       'exceptionId',
@@ -298,6 +307,9 @@ t.test('the ids of a customer are nothing to another', async (t) => {
     ...staffOnly,
     ...(path.startsWith('/forward-contracts') ? { exchangeId: one.ids['forwardId'] as string } : {}),
     ...(path === '/recipients/{recipientId}/approval' ? { recipientId: one.ids['reviewedId'] as string } : {}),
+    ...(path.startsWith('/payments/{paymentId}/questions')
+      ? { paymentId: one.ids['heldPaymentId'] as string }
+      : {}),
     ...(path.startsWith('/held-rates') ? { exchangeId: one.ids['heldRateId'] as string } : {}),
     ...words,
   })
