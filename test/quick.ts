@@ -21,6 +21,7 @@ const QUICK_HTTP: Readonly<Record<string, string>> = {
   'incoming-payments': 'credits',
   kyc: 'simulations',
   notices: 'alerts',
+  onboarding: 'case-reviews',
   operators: 'operator',
   payments: 'confirmation',
   pricing: 'fees',

@@ -14,6 +14,7 @@ import { SYSTEM, type AuditBy } from '../../storage/trail/trail.ts'
 import { recordChange, type ChangeTransaction } from '../commands/changes.ts'
 import { recheck } from '../onboarding/case-facts.ts'
 import { applyMove, lockedCase, type LockedCase } from '../onboarding/move-case.ts'
+import { openAlerts } from '../onboarding/screening-alerts.ts'
 
 /** The actor of what a provider's review changes. */
 const PROVIDER: AuditBy = { ...SYSTEM, actor: { ...SYSTEM.actor, name: 'KYC provider' } }
@@ -122,6 +123,7 @@ async function changeReviewed(
   const asked = infoRequested.at(-1)
   if (review.rejectType === 'retry' && moved.record.status === 'info_requested' && asked !== undefined)
     await tellMembers(tx, record, asked.message)
+  moved = await openAlerts(tx, PROVIDER, moved, review.screening)
   // In the operator's trail alone: a customer does not learn why its case is looked at.
   await recordChange(tx, PROVIDER, record.operatorId, {
     action: 'kyb_case.provider_reviewed',
