@@ -104,7 +104,6 @@ export function createCustomerService(node: Node, { recipients }: CustomerServic
     resendInvitation: (by, customerId, body) => resendOwnerInvitation(deps, by, customerId, body),
   }
   return {
-    announce: deps.announce,
     reads: { ...reads, ...settings, ...life.reads },
     commands: {
       ...commands,

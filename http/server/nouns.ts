@@ -135,7 +135,6 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
   })
   const customers = createCustomerService(node, { recipients })
   const kyc = createKycService(node, { customers, sumsubUrl: overrides.sumsubUrl })
-  const caseReviews = createCaseReviewService(node, { customers })
   const transactions = createTransactionService(node, { jobs, downloads, identity })
   const documents = createDocumentService(node, {
     scanner: overrides.scanner ?? sandboxScanner,
@@ -153,7 +152,7 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
     approvals,
     balances,
     bulkPayments,
-    caseReviews,
+    caseReviews: createCaseReviewService(node, { customers }),
     compliance,
     customers,
     documents,

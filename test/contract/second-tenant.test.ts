@@ -307,9 +307,7 @@ t.test('the ids of a customer are nothing to another', async (t) => {
     ...staffOnly,
     ...(path.startsWith('/forward-contracts') ? { exchangeId: one.ids['forwardId'] as string } : {}),
     ...(path === '/recipients/{recipientId}/approval' ? { recipientId: one.ids['reviewedId'] as string } : {}),
-    ...(path.startsWith('/payments/{paymentId}/questions')
-      ? { paymentId: one.ids['heldPaymentId'] as string }
-      : {}),
+    ...(path.startsWith('/payments/{paymentId}/questions') ? { paymentId: one.ids['heldPaymentId'] as string } : {}),
     ...(path.startsWith('/held-rates') ? { exchangeId: one.ids['heldRateId'] as string } : {}),
     ...words,
   })

@@ -374,7 +374,10 @@ t.test('a review that is overdue takes the capability to pay, not the customer',
     [7, 2],
   ] as const) {
     world.advanceTo(due - days * DAY_MS + 1_000)
-    await until(`reminder ${count}`, async () => (await world.pollOnce(), (await reminders()) === count))
+    await until(`reminder ${count}`, async () => {
+      await world.pollOnce()
+      return (await reminders()) === count
+    })
   }
   t.equal(await pay(), 201)
   world.advanceTo(due + 1_000)
