@@ -18,4 +18,4 @@ USER node
 VOLUME /var/lib/vostro
 EXPOSE 3000
 # Not through npm, so that SIGTERM reaches the service itself.
-CMD ["node_modules/.bin/node", "http/server/main.ts"]
+CMD ["node_modules/.bin/node", "--max-semi-space-size=32", "http/server/main.ts"]

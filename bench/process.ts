@@ -4,6 +4,15 @@
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** The flags with which `npm start` starts Node: the service is measured as it runs, and the baselines likewise. */
+const START_FLAGS = (
+  JSON.parse(readFileSync(join(import.meta.dirname, '..', 'package.json'), 'utf8')) as { scripts: { start: string } }
+).scripts.start
+  .split(' ')
+  .filter((word) => word.startsWith('--'))
 
 /** A child that does not end by itself within this time is killed. */
 const STOP_MS = 15_000
@@ -40,7 +49,11 @@ export function startProcess<Question, Answer>(
   file: string,
   output: number | 'inherit' = 'inherit',
 ): BenchProcess<Question, Answer> {
-  const child = fork(file, { stdio: ['ignore', output, 'inherit', 'ipc'], execArgv: [], serialization: 'advanced' })
+  const child = fork(file, {
+    stdio: ['ignore', output, 'inherit', 'ipc'],
+    execArgv: START_FLAGS,
+    serialization: 'advanced',
+  })
   const pid = child.pid as number
   return {
     pid,
