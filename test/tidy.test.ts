@@ -128,6 +128,7 @@ const NOUNS: ReadonlySet<string> = new Set([
   'scheduled-payments',
   'staff',
   'statements',
+  'statistics',
   'transactions',
   'transfers',
   'webhooks',

@@ -34,6 +34,7 @@ import { createSandboxPartners } from '../../actors/sandbox/sandbox-partners.ts'
 import { createScheduleService } from '../../actors/scheduled-payments/schedule-service.ts'
 import { createStaffService } from '../../actors/staff/staff-service.ts'
 import { createStatementService } from '../../actors/statements/statement-service.ts'
+import { createStatisticsService } from '../../actors/statistics/statistics-service.ts'
 import { createTransactionService } from '../../actors/transactions/transaction-service.ts'
 import { createTransferService } from '../../actors/transfers/transfer-service.ts'
 import { createWebhookService, type WebhookParts } from '../../actors/webhooks/webhook-service.ts'
@@ -74,6 +75,7 @@ const independentNouns = (node: Node) => ({
   notices: createNoticeService(node),
   pricing: createPricing(node),
   staff: createStaffService(node),
+  statistics: createStatisticsService(node),
 })
 
 /** The noun that tells of the operations themselves. */
@@ -91,8 +93,7 @@ const integrationOf = (node: Node, table: readonly Route[]) =>
  * @throws StartError when a file of the settings cannot be read
  */
 export async function createNouns(node: Node, table: readonly Route[], overrides: NounOverrides) {
-  const { config } = node
-  const validation = await loadValidation(config)
+  const validation = await loadValidation(node.config)
   const operationIds = new Set(table.map(({ operationId }) => operationId))
   const { bank, credits, bookTransfers, statements: partner, accountBook } = createSandboxPartners(node)
   const payees = overrides.payees ?? bank

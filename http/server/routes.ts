@@ -60,6 +60,7 @@ import * as paymentOutcomes from '../payments/payment-outcomes.ts'
 import * as paymentSimulations from '../payments/payment-simulations.ts'
 import { getPaymentConfirmation } from '../payments/payment-confirmation.ts'
 import * as payments from '../payments/payments.ts'
+import { getOperatorStatistics } from '../statistics/statistics.ts'
 import * as pricingTemplates from '../pricing/pricing-templates.ts'
 import * as publicFundsRequests from '../funds-requests/public-funds-requests.ts'
 import * as recipientReviews from '../recipients/recipient-reviews.ts'
@@ -87,6 +88,7 @@ export const routes: readonly Route[] = [
   ...apiKeyRoutes,
   ...operatorApiKeyRoutes,
   ...Object.values(operator),
+  getOperatorStatistics,
   ...Object.values(branding),
   ...Object.values(staff),
   ...Object.values(impersonations),

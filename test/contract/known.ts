@@ -81,7 +81,7 @@ const LATER: readonly Later[] = [
   {
     area: 'customers, onboarding and staff',
     reason: 'Operators cannot review customers yet.',
-    operations: ['/operator/statistics', '/reports'],
+    operations: ['/reports'],
     moves: ['customer K3', 'customer K5', 'customer K8', 'customer K10'],
     enumerations: [
       'ComplianceHoldKind transaction_monitoring is made by nothing',
