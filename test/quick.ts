@@ -13,6 +13,7 @@ const QUICK_HTTP: Readonly<Record<string, string>> = {
   approvals: 'own-accounts',
   balances: 'polling',
   'bulk-payments': 'submit',
+  cluster: 'forwarding',
   compliance: 'callbacks',
   customers: 'closure',
   exchange: 'spot',

@@ -69,6 +69,12 @@ export interface CommandPlaces {
    * Refuses a party as `enter` would, but takes no place: for use before a file is read, so that it is not sent twice.
    */
   check(party: Party): void
+  /**
+   * Takes a place for a command that another node has forwarded; it is also refused while the event loop runs late.
+   *
+   * @throws ProblemError `service-unavailable`
+   */
+  enterForwarded(party: Party): void
   /** Takes a place without a check: for a command whose file has already been read. */
   enterAnyway(party: Party): void
   /** Gives a place back. */
@@ -151,27 +157,19 @@ export function createAdmission({
     return true
   }
 
+  /** Tells whether the event loop runs so late that a party is refused; null means an unknown party. */
+  function isLateFor(party: () => Party | null): boolean {
+    if (!refuseWhenLate || lateLooks < LATE_LOOKS) return false
+    const known = party()
+    return known === null || places.refuses(COMMANDS_MAX_IN_OVERLOAD, known)
+  }
+
   function check(party: Party): void {
     if (isRefused(party)) refuse('service-unavailable', TOO_MANY, { retryAfterSeconds: RETRY_AFTER_SECONDS })
   }
 
   function turnAway(request: IncomingMessage, response: ServerResponse): void {
-    const { body, requestId } = refusal(request.url ?? '/')
-    response.writeHead(503, [
-      'Content-Type',
-      'application/problem+json',
-      'Content-Length',
-      `${Buffer.byteLength(body)}`,
-      'Content-Language',
-      'en',
-      'Cache-Control',
-      'no-store',
-      'Retry-After',
-      `${RETRY_AFTER_SECONDS}`,
-      'X-Request-Id',
-      requestId,
-    ])
-    response.end(body)
+    answerRefusal(response, refusal(request.url ?? '/'))
     // The body was not read. A small rest is skipped; for a large rest the connection is closed.
     linger(request)
   }
@@ -185,17 +183,22 @@ export function createAdmission({
       check(party)
       places.enter(party)
     },
+    enterForwarded(party) {
+      if (isLateFor(() => party)) {
+        refused += 1
+        refuse('service-unavailable', TOO_MANY, { retryAfterSeconds: RETRY_AFTER_SECONDS })
+      }
+      check(party)
+      places.enter(party)
+    },
     enterAnyway: (party) => places.enter(party),
     leave: (party) => places.leave(party),
     guard: (next, partyOf) => (request, response) => {
       const command = request.method !== 'GET' && request.method !== 'HEAD'
-      if (refuseWhenLate && lateLooks >= LATE_LOOKS && !isHealthCheck(request.url)) {
-        const party = command ? partyOf(request) : null
-        if (party === null || places.refuses(COMMANDS_MAX_IN_OVERLOAD, party)) {
-          refused += 1
-          turnAway(request, response)
-          return
-        }
+      if (isLateFor(() => (command ? partyOf(request) : null)) && !isHealthCheck(request.url)) {
+        refused += 1
+        turnAway(request, response)
+        return
       }
       // Finding the party costs 1.5 µs, so only a full node looks for it.
       if (command && places.held >= capacity()) {
@@ -211,6 +214,24 @@ export function createAdmission({
       clearInterval(look)
     },
   }
+}
+
+function answerRefusal(response: ServerResponse, { body, requestId }: ReturnType<AdmissionOptions['refusal']>): void {
+  response.writeHead(503, [
+    'Content-Type',
+    'application/problem+json',
+    'Content-Length',
+    `${Buffer.byteLength(body)}`,
+    'Content-Language',
+    'en',
+    'Cache-Control',
+    'no-store',
+    'Retry-After',
+    `${RETRY_AFTER_SECONDS}`,
+    'X-Request-Id',
+    requestId,
+  ])
+  response.end(body)
 }
 
 /** Detail of the 503 for a refused command. */
@@ -236,6 +257,12 @@ export class Place {
   /** @throws ProblemError `service-unavailable` */
   enter(party: Party): void {
     this.#places.enter(party)
+    this.#party = party
+  }
+
+  /** @throws ProblemError `service-unavailable` */
+  enterForwarded(party: Party): void {
+    this.#places.enterForwarded(party)
     this.#party = party
   }
 

@@ -44,7 +44,10 @@ export function clientAddress(trusted: readonly string[]): Middleware {
 }
 
 /** The origin of a request, as sessions and the audit trail keep it. */
-export function sourceOf(context: Context): Source {
-  const agent = context.req.headers['user-agent']
-  return { address: plainAddress(context.ip), userAgent: agent === undefined ? null : agent.slice(0, USER_AGENT_MAX) }
-}
+export const sourceOf = (context: Context): Source => sourceFrom(context.ip, context.req.headers['user-agent'] ?? null)
+
+/** The same of an address and a user agent. */
+export const sourceFrom = (address: string, userAgent: string | null): Source => ({
+  address: plainAddress(address),
+  userAgent: userAgent === null ? null : userAgent.slice(0, USER_AGENT_MAX),
+})

@@ -16,12 +16,6 @@ const NO_STORE = 'no-store'
 /** The client may store the answer but must revalidate it every time; that makes a 304 possible. */
 const REVALIDATE = 'private, no-cache'
 
-/**
- * Signs an answer for the node that has forwarded the request. Returns a header, name and value. `headers` are name and
- * value in turn.
- */
-export type Seal = (status: number, headers: readonly string[], body: string | Uint8Array) => readonly string[]
-
 /** Answers with any JSON, without a tag. */
 export function json<const Status extends number, View>(status: Status, view: View): Answer<View, Status> {
   return showing({ status, body: JSON.stringify(view), contentType: JSON_TYPE })
@@ -170,6 +164,59 @@ export function keptPage<List, Row>(
   return answer
 }
 
+/** Lists the headers of an answer to a command, name and value in turn, without those that middleware adds. */
+export function commandHeaders(requestId: string, answer: AnswerBytes): string[] {
+  const length = lengthOf(answer)
+  return length === 0 && answer.status !== 200
+    ? headersWithoutBody(requestId, answer, undefined)
+    : headersOf(requestId, answer, { length, cacheControl: answer.cacheControl ?? NO_STORE, common: undefined })
+}
+
+const lengthOf = ({ stream, body }: AnswerBytes): number =>
+  stream !== undefined ? stream.bytes : typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength
+
+/** A status without a body has no Content-Type, and by RFC 9110 a 204 has no Content-Length either. */
+function headersWithoutBody(
+  requestId: string,
+  { status, headers: own }: AnswerBytes,
+  common: readonly string[] | undefined,
+): string[] {
+  const headers = ['Cache-Control', NO_STORE, 'X-Request-Id', requestId]
+  if (status !== 204) headers.push('Content-Length', '0')
+  if (common !== undefined) headers.push(...common)
+  if (own !== undefined) headers.push(...own)
+  return headers
+}
+
+function headersOf(
+  requestId: string,
+  answer: AnswerBytes,
+  {
+    length,
+    cacheControl,
+    common,
+  }: { readonly length: number; readonly cacheControl: string; readonly common: readonly string[] | undefined },
+): string[] {
+  const { contentType, etag } = answer
+  const headers = [
+    'Content-Type',
+    contentType,
+    'Content-Length',
+    `${length}`,
+    'Cache-Control',
+    cacheControl,
+    'X-Request-Id',
+    requestId,
+  ]
+  if (etag !== undefined) headers.push('ETag', etag)
+  if (answer.location !== undefined) headers.push('Location', answer.location)
+  if (answer.replayed === true) headers.push('Idempotency-Replayed', 'true')
+  if (contentType === 'application/problem+json') headers.push('Content-Language', 'en')
+  if (answer.headers !== undefined) headers.push(...answer.headers)
+  if (common !== undefined) headers.push(...common)
+  return headers
+}
+
 /**
  * Sends an answer. The headers are written in one array, without Koa's setters, which look up, check and copy each name
  * again: a POST takes 68 µs of CPU this way and 78 µs with the setters (54 µs for a bare echo on the same machine; half
@@ -181,8 +228,6 @@ export function send(context: Context, requestId: string, answer: AnswerBytes): 
   const { etag, body } = answer
   // Headers of security, limits and deprecation, which every answer to this request carries, refusals included.
   const common = context.state['headers'] as readonly string[] | undefined
-  // Set only for a command that another node has forwarded. Streams and 304 answer reads, which are never forwarded.
-  const seal = context.state['seal'] as Seal | undefined
   const reading = context.method === 'GET' || context.method === 'HEAD'
   const cacheControl = answer.cacheControl ?? (etag !== undefined && reading ? REVALIDATE : NO_STORE)
   if (etag !== undefined && reading) {
@@ -195,38 +240,12 @@ export function send(context: Context, requestId: string, answer: AnswerBytes): 
       return
     }
   }
-  const length =
-    answer.stream !== undefined
-      ? answer.stream.bytes
-      : typeof body === 'string'
-        ? Buffer.byteLength(body)
-        : body.byteLength
+  const length = lengthOf(answer)
   if (length === 0 && answer.status !== 200) {
-    // A status without a body has no Content-Type, and by RFC 9110 a 204 has no Content-Length either.
-    const headers = ['Cache-Control', NO_STORE, 'X-Request-Id', requestId]
-    if (answer.status !== 204) headers.push('Content-Length', '0')
-    if (common !== undefined) headers.push(...common)
-    if (answer.headers !== undefined) headers.push(...answer.headers)
-    if (seal !== undefined) headers.push(...seal(answer.status, headers, ''))
-    res.writeHead(answer.status, headers).end()
+    res.writeHead(answer.status, headersWithoutBody(requestId, answer, common)).end()
     return
   }
-  const headers = [
-    'Content-Type',
-    answer.contentType,
-    'Content-Length',
-    `${length}`,
-    'Cache-Control',
-    cacheControl,
-    'X-Request-Id',
-    requestId,
-  ]
-  if (etag !== undefined) headers.push('ETag', etag)
-  if (answer.location !== undefined) headers.push('Location', answer.location)
-  if (answer.replayed === true) headers.push('Idempotency-Replayed', 'true')
-  if (answer.contentType === 'application/problem+json') headers.push('Content-Language', 'en')
-  if (answer.headers !== undefined) headers.push(...answer.headers)
-  if (common !== undefined) headers.push(...common)
+  const headers = headersOf(requestId, answer, { length, cacheControl, common })
   if (answer.stream !== undefined) {
     res.writeHead(answer.status, headers)
     if (context.method === 'HEAD') res.end()
@@ -237,7 +256,6 @@ export function send(context: Context, requestId: string, answer: AnswerBytes): 
       })
     return
   }
-  if (seal !== undefined) headers.push(...seal(answer.status, headers, body))
   // When bytes and characters are equally many, the text is ASCII and is sent without a conversion.
   if (typeof body === 'string' && length === body.length) res.writeHead(answer.status, headers).end(body, 'latin1')
   else res.writeHead(answer.status, headers).end(body)

@@ -14,12 +14,19 @@ const SECRET_SEGMENT = /[A-Za-z0-9_-]{40,}/g
 
 /** Returns the problem of an error, which is logged unless it was made for clients. */
 export function problemOf(context: Context, error: unknown, log: Log): Problem {
+  const { method, path } = context
+  return loggedProblem({ requestId: context.state['requestId'] as string, method, path }, error, log)
+}
+
+/** Does the same for a request of which no more than this is known. */
+export function loggedProblem(
+  { requestId, method, path }: { readonly requestId: string; readonly method: string; readonly path: string },
+  error: unknown,
+  log: Log,
+): Problem {
   const { problem, level } = toProblem(error)
-  if (level !== 'none') {
-    const requestId = context.state['requestId'] as string
-    const path = context.path.replace(SECRET_SEGMENT, '***')
-    log[level]({ err: error, requestId, method: context.method, path }, 'request failed')
-  }
+  if (level !== 'none')
+    log[level]({ err: error, requestId, method, path: path.replace(SECRET_SEGMENT, '***') }, 'request failed')
   return problem
 }
 

@@ -11,11 +11,11 @@ import { clientAddress } from '../access/client-address.ts'
 import { createCursors } from '../../lib/contract/cursor.ts'
 import { deprecating, deprecationHeaders } from './deprecation.ts'
 import { docs } from '../openapi/docs.ts'
-import { endpoint, type EndpointParts } from './endpoint.ts'
+import { Endpoint, type EndpointParts } from './endpoint.ts'
 import type { Page } from '../pages/page.ts'
 import { pages } from '../pages/pages.ts'
 import { FailedCredentials } from '../access/failed-credentials.ts'
-import type { Forwarding } from '../access/forwarding.ts'
+import type { Forwarding } from '../cluster/forwarding.ts'
 import { sendProblem } from './problem.ts'
 import type { RateLimits } from '../access/rate-limits.ts'
 import { requestId } from '../access/request-id.ts'
@@ -86,19 +86,16 @@ function byFixedWordsFirst(left: Route, right: Route): number {
  * Turns the route table into middleware. @koa/router tries every route of a router in turn, so there is one router for
  * each resource and depth: the cost of finding a route does not grow with the size of the API.
  */
-function dispatch(routes: readonly Route[], parts: EndpointParts): Middleware {
+function dispatch(routes: readonly Route[], endpoints: ReadonlyMap<Route, Endpoint>, problemBase: string): Middleware {
   const routers = new Map<string, Router>()
   for (const route of routes.toSorted(byFixedWordsFirst)) {
     const division = divisionOf(route.path)
     const router = routers.get(division) ?? new Router({ strict: true, sensitive: true })
     routers.set(division, router)
-    const plain = endpoint(route, parts)
+    const plain = (endpoints.get(route) as Endpoint).middleware
     const middleware = (route.deprecated === undefined
       ? plain
-      : deprecating(
-          deprecationHeaders(route, route.deprecated, parts.services.problemBase),
-          plain,
-        )) as unknown as RouterMiddleware
+      : deprecating(deprecationHeaders(route, route.deprecated, problemBase), plain)) as unknown as RouterMiddleware
     const path = routerPath(route.path)
     router.register(API_PREFIX + path, [route.method], middleware)
     if (route.atRoot === true) router.register(path, [route.method], middleware)
@@ -182,7 +179,6 @@ export function createApp(routes: readonly Route[], services: Services, options:
   app.use(security(secured))
   app.use(problems(services, arrivals))
   app.use(limitTarget())
-  if (forwarding !== null) app.use(forwarding.middleware)
   app.use(docs(secured))
   app.use(
     pages(options.pages ?? [], {
@@ -194,17 +190,23 @@ export function createApp(routes: readonly Route[], services: Services, options:
       brandOf: (tenantId) => (tenantId === null ? services.branding.onlyBrand() : services.branding.brand(tenantId)),
     }),
   )
-  app.use(
-    dispatch(routes, {
-      services,
-      rateLimits,
-      authentication,
-      admission,
-      arrivals,
-      cursors: createCursors(services.cursorKey),
-      forwarding,
-    }),
+  const parts: EndpointParts = {
+    services,
+    rateLimits,
+    authentication,
+    admission,
+    arrivals,
+    cursors: createCursors(services.cursorKey),
+    forwarding,
+  }
+  const endpoints = new Map(routes.map((route) => [route, new Endpoint(route, parts)]))
+  const atHome = new Map(
+    Array.from(endpoints)
+      .filter(([, endpoint]) => endpoint.goesHome)
+      .map(([{ operationId }, endpoint]) => [operationId, endpoint]),
   )
+  forwarding?.serve((command) => atHome.get(command.operationId)?.carryOut(command) ?? null)
+  app.use(dispatch(routes, endpoints, services.problemBase))
   app.use(unmatched(services))
   return app
 }

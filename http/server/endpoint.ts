@@ -29,13 +29,15 @@ import { idsOf, problemWithKinds } from '../../lib/integration/id-kinds.ts'
 import type { Party } from '../../lib/security/fair-share.ts'
 import { type CommandPlaces, Place } from '../access/admission.ts'
 import type { Arrivals } from '../access/arrivals.ts'
-import { type Forwarding, patienceMs } from '../access/forwarding.ts'
 import { readSignedBody } from '../access/signed-body.ts'
-import { send } from '../route/answer.ts'
+import type { Forwarding } from '../cluster/forwarding.ts'
+import type { ForwardedCommand, NodeAnswer } from '../cluster/node-messages.ts'
+import { commandHeaders, send } from '../route/answer.ts'
 import type { Route } from '../route/route.ts'
 import type { Services } from '../route/services.ts'
 import { Entrance, type EntranceParts } from './entrance.ts'
-import { createBodyReader, type JsonBody, type ReadBody } from './json-body.ts'
+import { createBodyReader, type JsonBody, NO_MEMBERS, type ReadBody } from './json-body.ts'
+import { problemAnswer } from './problem.ts'
 import { RequestContext } from './request-context.ts'
 import { RequestSyntax } from './request-syntax.ts'
 
@@ -51,23 +53,18 @@ export interface EndpointParts extends EntranceParts {
   readonly arrivals: Arrivals
 }
 
-/** Builds the middleware of one route. The route under `/v1` and its copy at the root are the same endpoint. */
-export function endpoint(route: Route, parts: EndpointParts): Middleware {
-  const { admission } = parts
-  const made = new Endpoint(route, parts)
-  if (admission === null || route.method === 'get') return (context) => made.answer(context, null)
-  return async (context) => {
-    const place = new Place(admission)
-    try {
-      await made.answer(context, place)
-    } finally {
-      place.leave()
-    }
-  }
+/** What an endpoint needs of a command beside its caller, parameters and query. */
+interface Given {
+  readonly querystring: string
+  /** The Idempotency-Key; null without one. */
+  readonly key: string | null
+  /** If-Match; null without one. */
+  readonly tag: string | null
+  readonly json: JsonBody | null
 }
 
 /** One route with everything that depends on the route alone. */
-class Endpoint {
+export class Endpoint {
   readonly #route: Route
   readonly #services: Services
   readonly #entrance: Entrance
@@ -76,10 +73,11 @@ class Endpoint {
   readonly #readBody: ReadBody
   readonly #arrivals: Arrivals
   readonly #forwarding: Forwarding | null
+  readonly #admission: CommandPlaces | null
   readonly #method: string
 
   constructor(route: Route, parts: EndpointParts) {
-    const { services, cursors, arrivals, forwarding } = parts
+    const { services, cursors, arrivals, forwarding, admission } = parts
     this.#route = route
     this.#services = services
     this.#entrance = new Entrance(route, parts)
@@ -88,15 +86,71 @@ class Endpoint {
     this.#readBody = createBodyReader(route, arrivals)
     this.#arrivals = arrivals
     this.#forwarding = forwarding
+    this.#admission = admission
     this.#method = route.method.toUpperCase()
   }
 
+  /** The middleware of the route. The route under `/v1` and its copy at the root are the same endpoint. */
+  readonly middleware: Middleware = (context) =>
+    this.#admission === null || this.#route.method === 'get'
+      ? this.#answer(context, null)
+      : this.#inPlace(this.#admission, (place) => this.#answer(context, place))
+
+  /** Whether commands of the route are carried out by the home of their tenant. */
+  get goesHome(): boolean {
+    return this.#entrance.goesHome
+  }
+
+  /** Carries out a command that another node has forwarded. Every error becomes the answer of its problem. */
+  async carryOut(command: ForwardedCommand): Promise<NodeAnswer> {
+    const { requestId, instance } = command
+    const request = new RequestContext(requestId, instance)
+    const answer = await this.#inPlace(this.#admission, (place) => this.#carryOutForwarded(request, command, place))
+      .catch((error: unknown) => this.#refused(error, request))
+      .catch((error: unknown) =>
+        problemAnswer(error, { requestId, method: this.#method, path: instance }, this.#services),
+      )
+    return { status: answer.status, headers: commandHeaders(requestId, answer), body: answer.body }
+  }
+
+  async #carryOutForwarded(
+    request: RequestContext,
+    command: ForwardedCommand,
+    place: Place | null,
+  ): Promise<AnswerBytes> {
+    const { body, needsNormalising, querystring, idempotencyKey, ifMatch } = command
+    this.#entrance.enterForwarded(request, command)
+    request.params = command.params
+    request.query = command.query
+    request.patienceMs = Math.min(command.patienceMs, request.patienceMs)
+    place?.enterForwarded(request.partyAt(command.address))
+    const json =
+      body !== null ? { value: JSON.parse(body) as unknown, needsNormalising } : this.#body !== null ? NO_MEMBERS : null
+    return await this.#carryOut(request, { querystring, key: idempotencyKey, tag: ifMatch, json })
+  }
+
+  async #inPlace<Result>(
+    admission: CommandPlaces | null,
+    work: (place: Place | null) => Promise<Result>,
+  ): Promise<Result> {
+    if (admission === null) return await work(null)
+    const place = new Place(admission)
+    try {
+      return await work(place)
+    } finally {
+      place.leave()
+    }
+  }
+
   /** Checks a request, handles it and sends its answer. @throws ProblemError every refusal */
-  answer(context: Context, place: Place | null): Promise<void> {
-    const request = new RequestContext(context)
-    return this.#handle(context, request, place).catch(async (error: unknown) => {
-      throw error instanceof ProblemError ? await this.#withKinds(error, request) : error
-    })
+  #answer(context: Context, place: Place | null): Promise<void> {
+    const request = new RequestContext(context.state['requestId'] as string, context.path)
+    return this.#handle(context, request, place).catch((error: unknown) => this.#refused(error, request))
+  }
+
+  /** Says more of a refusal. @throws every error */
+  async #refused(error: unknown, request: RequestContext): Promise<never> {
+    throw error instanceof ProblemError ? await this.#withKinds(error, request) : error
   }
 
   async #handle(context: Context, request: RequestContext, place: Place | null): Promise<void> {
@@ -115,59 +169,82 @@ class Endpoint {
     // The body has arrived, except for a file, which the handler reads.
     if (isForm) place?.check(party)
     else place?.enter(party)
-    const text = json === null ? null : (context.request.rawBody ?? null)
-    if (request.forwarded !== null && !request.forwarded.isBody(text))
-      refuse('unauthenticated', 'The body of the forwarded request is not the one that was signed.')
-    if (request.identity !== null && !isForm && (await this.#sendHome(context, request, text))) return
+    const given: Given = { querystring: context.querystring, key, tag, json }
+    if (request.identity !== null && !isForm && (await this.#sendHome(context, request, given))) return
+    if (isForm) request.upload = this.#arrivingUpload(context, party, place)
+    send(context, request.requestId, await this.#carryOut(request, given))
+  }
 
-    if (key !== null) request.idempotency = this.#idempotencyOf(context, request, key, json)
+  /** Carries out what has arrived whole and is checked as far as its form. @throws ProblemError every refusal */
+  async #carryOut(request: RequestContext, given: Given): Promise<AnswerBytes> {
+    const { key, tag, json } = given
+    if (key !== null) request.idempotency = this.#idempotencyOf(request, key, given)
     if (this.#route.ifMatch !== undefined) {
       try {
         request.expectedVersion = await this.#compareTag(tag, request)
       } catch (error) {
         const recorded = await this.#recordedAnswer(request)
         if (recorded === null) throw error
-        send(context, request.requestId, recorded)
-        return
+        return recorded
       }
     }
     if (this.#body !== null && json !== null) {
       const { errors, value } = this.#body.validate(json.value, json.needsNormalising)
-      if (errors.length > 0) {
-        send(context, request.requestId, await this.#refuseBody(errors, request))
-        return
-      }
+      if (errors.length > 0) return await this.#refuseBody(errors, request)
       request.body = value
     }
     if (request.owesProof) await this.#entrance.checkAmount(request, this.#services)
     if (this.#route.money !== undefined) {
       const barred = await this.#services.customers.moneyProblem((request.tenant as Tenant).id, this.#route.money)
-      if (barred !== null) {
-        send(context, request.requestId, await this.#refuseMoney(barred, request))
-        return
-      }
+      if (barred !== null) return await this.#refuseMoney(barred, request)
     }
     // The deadline starts when the body has arrived, so a slow connection costs the client no time.
-    request.deadline = this.#services.clock.now() + patienceMs(context)
-    if (isForm) request.upload = this.#arrivingUpload(context, party, place)
-    const answer = this.#route.handle(request, this.#services)
-    send(context, request.requestId, answer instanceof Promise ? await answer : answer)
+    request.deadline = this.#services.clock.now() + request.patienceMs
+    return await this.#route.handle(request, this.#services)
   }
 
   /** Forwards a command to its home. Returns false when this node is its home. @throws HomeUnavailable */
-  async #sendHome(context: Context, { identity }: RequestContext, text: string | null): Promise<boolean> {
+  async #sendHome(context: Context, request: RequestContext, given: Given): Promise<boolean> {
+    const { identity } = request
     if (identity === null || this.#forwarding === null) return false
-    const home = await this.#forwarding.homeOf(identity.tenant.id, context)
+    const home = await this.#forwarding.homeOf(identity.tenant.id, request)
     if (home === null) return false
-    await this.#forwarding.forward(context, home, identity, text)
+    const body = given.json === null ? null : (context.request.rawBody ?? null)
+    const {
+      status,
+      headers,
+      body: bytes,
+    } = await this.#forwarding.forward(
+      home,
+      {
+        operationId: this.#route.operationId,
+        requestId: request.requestId,
+        instance: request.instance,
+        querystring: given.querystring,
+        params: request.params,
+        query: request.query,
+        idempotencyKey: given.key,
+        ifMatch: given.tag,
+        caller: identity,
+        address: context.ip,
+        userAgent: context.req.headers['user-agent'] ?? null,
+        patienceMs: Math.round(request.patienceMs),
+        needsNormalising: given.json?.needsNormalising === true,
+        hasBody: body !== null,
+        body,
+      },
+      context.res,
+    )
+    context.respond = false
+    const common = context.state['headers'] as readonly string[] | undefined
+    context.res.writeHead(status, common === undefined ? [...headers] : [...headers, ...common]).end(bytes)
     return true
   }
 
   #idempotencyOf(
-    { querystring }: Context,
     { principal, tenant, instance, requestId }: RequestContext,
     key: string,
-    json: JsonBody | null,
+    { querystring, json }: Given,
   ): Idempotency | null {
     if (principal === null) return null
     const command = {

@@ -7,11 +7,12 @@ import type { Caller, SessionIdentity } from '../../lib/identity/caller.ts'
 import type { KeyCaller } from '../access/api-key-callers.ts'
 import type { Authentication } from '../access/authentication.ts'
 import { Authorisation } from '../access/authorisation.ts'
-import { identityOfKey, identityOfPerson } from '../access/caller-identity.ts'
-import type { ForwardedCommand, Forwarding } from '../access/forwarding.ts'
-import { sourceOf } from '../access/client-address.ts'
+import { callerOf, identityOfKey, identityOfPerson } from '../access/caller-identity.ts'
+import { sourceFrom, sourceOf } from '../access/client-address.ts'
 import { createGate, type Gate } from '../access/gate.ts'
 import type { RateLimits } from '../access/rate-limits.ts'
+import type { Forwarding } from '../cluster/forwarding.ts'
+import type { ForwardedCommand } from '../cluster/node-messages.ts'
 import type { Route } from '../route/route.ts'
 import type { ReadServices, Services } from '../route/services.ts'
 import type { RequestContext } from './request-context.ts'
@@ -32,8 +33,8 @@ export class Entrance {
   readonly #authentication: Authentication
   readonly #authorisation: Authorisation
   readonly #gate: Gate
-  /** Null where the route's requests are answered by the node that they reach. */
-  readonly #forwarding: Forwarding | null
+  /** Whether commands of the route are carried out by the home of their tenant. */
+  readonly goesHome: boolean
 
   constructor(route: Route, { services, authentication, rateLimits, forwarding }: EntranceParts) {
     this.#route = route
@@ -42,12 +43,13 @@ export class Entrance {
     this.#authorisation = new Authorisation(route, services)
     this.#gate = createGate(route, rateLimits)
     // A request without a tenant has no home. A new credential is answered by the node where the credential is used.
-    const goesHome =
+    this.goesHome =
+      forwarding !== null &&
       route.method !== 'get' &&
       route.callers !== 'public' &&
       route.tenant !== 'none' &&
-      route.answersCredential !== true
-    this.#forwarding = goesHome ? forwarding : null
+      route.answersCredential !== true &&
+      route.signedBody === undefined
   }
 
   /**
@@ -57,8 +59,6 @@ export class Entrance {
    * @throws ProblemError the refusals of the caller, with the statuses 400, 401, 403, 404 and 429
    */
   enter(context: Context, request: RequestContext): Promise<void> | undefined {
-    const forwarded = this.#forwarding === null ? null : this.#forwarding.receive(context)
-    if (forwarded !== null) return this.#enterForwarded(context, request, forwarded)
     if (this.#route.callers === 'public') {
       this.#gate.anonymous(context)
       request.source = sourceOf(context)
@@ -83,19 +83,21 @@ export class Entrance {
   }
 
   /**
-   * The node that the request reached has checked credential, address, tenant, limits, feature and step-up. Scopes and
-   * capabilities are checked again: that costs no time, and nodes of two versions may differ in them.
+   * Enters the caller of a command that another node has forwarded. The node that the request reached has checked
+   * credential, address, tenant, limits, feature and step-up. Scopes and capabilities are checked again: that costs no
+   * time, and nodes of two versions may differ in them.
+   *
+   * @throws ProblemError 403
    */
-  #enterForwarded(context: Context, request: RequestContext, forwarded: ForwardedCommand): undefined {
-    const { principal, tenant, session, owesProof } = forwarded
-    request.forwarded = forwarded
+  enterForwarded(request: RequestContext, { caller, address, userAgent }: ForwardedCommand): void {
+    const { principal, tenant, session, owesProof } = callerOf(caller)
     request.principal = principal
     request.tenant = tenant
     request.session = session
     request.owesProof = owesProof
     if (session === null) this.#authorisation.checkScope(principal)
     else {
-      request.source = sourceOf(context)
+      request.source = sourceFrom(address, userAgent)
       this.#authorisation.checkCapability(principal, tenant)
     }
   }
@@ -118,7 +120,7 @@ export class Entrance {
     request.principal = principal
     request.tenant = tenant
     request.keyParty = party
-    if (this.#forwarding !== null) request.identity = identityOfKey(principal, tenant)
+    if (this.goesHome) request.identity = identityOfKey(principal, tenant)
     return this.#route.feature === undefined ? undefined : this.#authorisation.checkFeature(tenant)
   }
 
@@ -144,7 +146,7 @@ export class Entrance {
         path: context.path,
         query: context.querystring,
       })
-    if (this.#forwarding !== null && tenant !== null && role !== null)
+    if (this.goesHome && tenant !== null && role !== null)
       request.identity = identityOfPerson(session, role, tenant, request.owesProof)
   }
 }

@@ -35,6 +35,9 @@ export interface JsonBody {
   readonly needsNormalising: boolean
 }
 
+/** What a missing body means where a body is optional: an object without members. */
+export const NO_MEMBERS: JsonBody = { value: {}, needsNormalising: false }
+
 function refuseJson(detail: string): never {
   refuse('malformed-request', detail)
 }
@@ -197,9 +200,7 @@ export function createBodyReader(
     if (rawBody === undefined || rawBody === '') refuseJson('The operation needs a JSON body.')
     return inspectJson(rawBody, body)
   }
-  // For this route a missing body means an object without members.
   return bodyOptional === true
-    ? async (context, party) =>
-        hasBody(context.req) ? await read(context, party) : { value: {}, needsNormalising: false }
+    ? async (context, party) => (hasBody(context.req) ? await read(context, party) : NO_MEMBERS)
     : read
 }

@@ -8,7 +8,7 @@ import { portOf, withPort } from '../cluster/worker-settings.ts'
 import { listeningAddress } from '../../lib/config/listening-address.ts'
 
 /** Time that accepted requests get when the service stops; after it, their connections are closed. */
-const DRAIN_MS = 7_000
+export const DRAIN_MS = 7_000
 
 /** Opens the socket. @throws StartError when the port cannot be opened */
 export async function listen(server: Server, { host, port }: Pick<Config, 'host' | 'port'>): Promise<void> {

@@ -1,6 +1,6 @@
 /** Opens the machinery of a node: database, clock, partitions, secrets, actors, shards. */
 import { randomBytes, randomUUID } from 'node:crypto'
-import type { Server } from 'node:http'
+import type { Server, ServerResponse } from 'node:http'
 import pino, { type Logger } from 'pino'
 import { createAnswers, createIdempotencyRecords } from '../../actors/commands/answers.ts'
 import { ClockWatch } from '../../actors/runtime/clock-watch.ts'
@@ -198,7 +198,10 @@ async function openForNodes(
   opened: AsyncDisposableStack,
 ) {
   if (worker === null || nodeUrl === null) return { nodeServer: null, nodeUrl }
-  const server = createHttpServer({ ids, problemBase })
+  // It answers handshakes of nodes alone.
+  const server = createHttpServer({ ids, problemBase }).on('request', (_request, response: ServerResponse) => {
+    response.writeHead(404).end()
+  })
   opened.defer(() => {
     server.close()
     server.closeAllConnections()

@@ -2,7 +2,6 @@
  * A request while it is checked and handled. The checks fill it step by step, and the handler gets it as its context
  * (http/route/route.ts), so a request allocates one object for both.
  */
-import type { Context } from 'koa'
 import type { ReadUpload } from '../../actors/documents/uploads.ts'
 import type { Principal, Source, Tenant } from '../../lib/commands/caller.ts'
 import type { Command, Idempotency } from '../../lib/commands/command.ts'
@@ -10,9 +9,9 @@ import type { ListDeclaration, ListQuery } from '../../lib/contract/list.ts'
 import type { Caller, SessionIdentity } from '../../lib/identity/caller.ts'
 import type { Party } from '../../lib/security/fair-share.ts'
 import type { CallerIdentity } from '../access/caller-identity.ts'
-import type { ForwardedCommand } from '../access/forwarding.ts'
 import type { SignedBody } from '../../lib/security/signed-body.ts'
 import { addressBlock } from '../access/address-block.ts'
+import { LIMITS } from '../../lib/base/limits.ts'
 
 const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({})
 const NO_QUERY: Readonly<Record<string, string | number>> = Object.freeze({})
@@ -34,10 +33,10 @@ export class RequestContext {
   keyParty: Party | null = null
   /** The caller as it is sent to another node; null for a command that this node decides whichever node is its home. */
   identity: CallerIdentity | null = null
-  /** Null unless another node has forwarded the command. */
-  forwarded: ForwardedCommand | null = null
   /** Whether the step-up proof is still to be checked, because an amount of the body decides on it. */
   owesProof = false
+  /** How long the caller still waits, milliseconds. */
+  patienceMs: number = LIMITS.requestDeadlineMs
   params: Readonly<Record<string, string>> = NO_PARAMS
   list: ListQuery<ListDeclaration> | null = null
   query: Readonly<Record<string, string | number>> = NO_QUERY
@@ -49,9 +48,9 @@ export class RequestContext {
   /** Time of the clock until which the caller waits. A command that is not decided by then is refused undecided. */
   deadline = 0
 
-  constructor(context: Context) {
-    this.requestId = context.state['requestId'] as string
-    this.instance = context.path
+  constructor(requestId: string, instance: string) {
+    this.requestId = requestId
+    this.instance = instance
   }
 
   /** The caller, as commands and the audit trail take it. Made when a handler asks for it: most reads do not. */

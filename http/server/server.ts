@@ -6,6 +6,7 @@ import { FairShare } from '../../lib/security/fair-share.ts'
 import type { Problem } from '../../lib/base/problems.ts'
 import { problemBody, problemStatus } from '../../lib/base/problem-document.ts'
 import { addressBlock } from '../access/address-block.ts'
+import { asksForHandshake } from '../cluster/node-handshake.ts'
 import type { Services } from '../route/services.ts'
 
 /** Size of all header lines together, the request line included. */
@@ -56,7 +57,9 @@ export function createHttpServer(services: Pick<Services, 'ids' | 'problemBase'>
     lookMs = TIMEOUT_LOOK_MS,
     connectionsMax = CONNECTIONS_MAX,
   } = patience
-  const server = createServer({
+  const server: Server = createServer({
+    // Other requests to change the protocol are answered as if they had not asked.
+    shouldUpgradeCallback: (request) => server.listenerCount('upgrade') > 0 && asksForHandshake(request),
     maxHeaderSize: HEADER_BYTES_MAX,
     headersTimeout: headersTimeoutMs,
     requestTimeout: requestTimeoutMs,

@@ -19,12 +19,12 @@ import { createAdmission } from '../access/admission.ts'
 import { Arrivals } from '../access/arrivals.ts'
 import { createAuthentication } from '../access/authentication.ts'
 import { FailedCredentials } from '../access/failed-credentials.ts'
-import { Forwarding } from '../access/forwarding.ts'
+import { Forwarding } from '../cluster/forwarding.ts'
 import type { Route } from '../route/route.ts'
 import { servicesOf, type Services } from '../route/services.ts'
 import { createApp } from './app.ts'
 import { BUILD } from './build.ts'
-import { addressOf, drain, listen } from './listening.ts'
+import { addressOf, drain, DRAIN_MS, listen } from './listening.ts'
 import { createRegistry, serveMetrics, tellMetrics } from './metrics.ts'
 import { backgroundOf, createNouns, servedNouns, tasksOf, type NounOverrides } from './nouns.ts'
 import { openNode, start, type NodeOverrides } from './open-node.ts'
@@ -100,9 +100,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   }
   const { nodeSecret } = config
   const forwarding = nodeSecret === null ? null : new Forwarding({ shards, nodeSecret, instance, clock, log })
-  started.defer(async () => {
-    await forwarding?.close()
-  })
+  started.defer(() => forwarding?.close())
   const arrivals = new Arrivals()
   const admission = createAdmission({
     refusal: (path) => overloaded(services, path),
@@ -122,11 +120,12 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     arrivals,
     authentication,
   })
-  const servers = opened.nodeServer === null ? [server] : [server, opened.nodeServer]
-  for (const each of servers) each.on('request', admission.guard(app.callback(), authentication.partyOf))
+  server.on('request', admission.guard(app.callback(), authentication.partyOf))
+  forwarding?.listen(opened.nodeServer ?? server)
   await listen(server, config)
   started.defer(async () => {
-    await Promise.all(servers.map(drain))
+    // A server has closed when its clients and the nodes that it serves have gone.
+    await Promise.all([drain(server), forwarding?.leave(DRAIN_MS)])
   })
   // Shards start last and stop first: a node takes shards when it can work, and gives them up before it stops working.
   await shards.start()

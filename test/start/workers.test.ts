@@ -1,63 +1,22 @@
 /** Several workers behind one port, as an operator runs them: real processes, one Postgres, one Redis. */
-import { execFile } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
-import { promisify } from 'node:util'
 import t from 'tap'
 
-import { restartDelayMs } from '../../http/cluster/primary.ts'
-import { settingsOfWorker } from '../../http/cluster/worker-settings.ts'
-import { StartError } from '../../lib/base/errors.ts'
-import { readConfig } from '../../lib/config/config.ts'
 import { audit } from '../../storage/audit/audit.ts'
 import pg from 'pg'
 import { Client } from '../support/client.ts'
 import { freePort } from '../support/cluster.ts'
 import { hammer, verify } from '../support/hammer.ts'
-import { createDataDir, runNode, startNode, type NodeProcess } from '../support/node-process.ts'
+import { createDataDir, startNode, type NodeProcess } from '../support/node-process.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import { ensureRedisServer } from '../support/redis.ts'
 import { until } from '../support/until.ts'
-import { addCustomer } from '../support/world.ts'
-
-const run = promisify(execFile)
+import { childrenOf, isAlive, settingsOfWorkers } from '../support/workers.ts'
+import { addCustomer, paymentBody } from '../support/world.ts'
 
 const OPENING = 60_000n
 /** Answers between one fault and the next. */
-const ANSWERS = 60
+const ANSWERS = 30
 const STOP_MS = 10_000
-
-/** The processes that a process has started and that still run. */
-async function childrenOf(pid: number): Promise<number[]> {
-  const { stdout } = await run('ps', ['-A', '-o', 'pid=,ppid=,stat=,comm='])
-  return stdout
-    .split('\n')
-    .map((line) => line.trim().split(/\s+/))
-    .filter(([, parent, state, name]) => Number(parent) === pid && !state!.startsWith('Z') && name !== 'ps')
-    .map(([child]) => Number(child))
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
-}
-
-/** The settings of nodes that share a database and a Redis. */
-function settings(databaseUrl: string, redisUrl: string): Record<string, string> {
-  return {
-    WORKERS: '2',
-    DATABASE_URL: databaseUrl,
-    REDIS_URL: redisUrl,
-    NODE_URL: 'http://127.0.0.1:0',
-    NODE_SECRET: randomBytes(32).toString('hex'),
-    SECRETS_KEY: randomBytes(32).toString('hex'),
-  }
-}
 
 interface Shards {
   readonly name: string
@@ -99,7 +58,7 @@ t.test('payments through one port: each worker does its part, and one that is ki
   const metricsPort = await freePort()
   const metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`
   await using node = await startNode(dataDir.path, {
-    ...settings(database.url, redis.url),
+    ...settingsOfWorkers(database.url, redis.url),
     METRICS_PORT: `${metricsPort}`,
   })
   t.equal(node.stdout.match(/listens on/g)?.length, 1, 'it says once where it listens')
@@ -129,11 +88,11 @@ t.test('payments through one port: each worker does its part, and one that is ki
     customers.map(async ({ id, apiKey, balanceIds: [balance], recipients }) => {
       const own = new Client({ url: () => node.url, apiKey, tenantId: id })
       for (let nth = 0; nth < 4; nth++) {
-        const reply = await own.createPayment({
-          sourceBalanceId: balance!,
-          recipientId: recipients.EUR,
-          amount: { amountMinor: '100', currency: 'EUR' },
-          reference: `Invoice ${nth}`,
+        const key = `${id}-${nth}`
+        // On a busy machine a shard may be without a home for a moment.
+        const reply = await until('a payment is answered', async () => {
+          const sent = await own.createPayment(paymentBody(balance!, recipients.EUR, 100), key)
+          return sent.status !== 503 && sent
         })
         t.equal(reply.status, 201)
       }
@@ -196,78 +155,4 @@ t.test('payments through one port: each worker does its part, and one that is ki
   t.strictSame(await node.ended, { code: 0, signal: null })
   t.ok(performance.now() - from < STOP_MS, 'within the time of a drain')
   t.strictSame(processes.filter(isAlive), [], 'nothing survives')
-})
-
-t.test('workers do not outlive a primary that is killed', async (t) => {
-  await using dataDir = await createDataDir()
-  await using database = await createTestDatabase()
-  const redis = await ensureRedisServer()
-  t.teardown(() => redis.stop())
-  await using node = await startNode(dataDir.path, settings(database.url, redis.url))
-  const workers = await childrenOf(node.pid)
-  t.equal(workers.length, 2)
-  node.kill('SIGKILL')
-  await until('they have ended', () => workers.every((pid) => !isAlive(pid)))
-  t.strictSame(await node.ended, { code: null, signal: 'SIGKILL' })
-})
-
-t.test('workers that cannot start end the start with 1 and one sentence', async (t) => {
-  await using dataDir = await createDataDir()
-  t.match(await runNode(dataDir.path, { WORKERS: '2' }), {
-    code: 1,
-    stdout: '',
-    stderr:
-      /^REDIS_URL is required when WORKERS is 2, because workers are nodes that meet in a Redis; set it to \S+, or leave WORKERS out\.\n$/,
-  })
-  await using database = await createTestDatabase()
-  const redis = await ensureRedisServer()
-  t.teardown(() => redis.stop())
-  const shared = settings(database.url, redis.url)
-  const taken = createServer().listen(0, '127.0.0.1')
-  await once(taken, 'listening')
-  t.teardown(() => {
-    taken.close()
-  })
-  const { port } = taken.address() as AddressInfo
-  t.match(await runNode(dataDir.path, { ...shared, PORT: `${port}` }), {
-    code: 1,
-    stdout: '',
-    stderr: new RegExp(`^Port ${port} on 127\\.0\\.0\\.1 is in use; [^\\n]+\\n$`),
-  })
-  t.match(await runNode(dataDir.path, { ...shared, NODE_URL: `http://127.0.0.1:${port - 1}` }), {
-    code: 1,
-    stdout: '',
-    stderr: new RegExp(`^Port ${port} on 127\\.0\\.0\\.1 cannot be opened for other nodes [^\\n]+\\n$`),
-  })
-  t.match(await runNode(dataDir.path, { ...shared, METRICS_PORT: `${port}` }), {
-    code: 1,
-    stderr: /cannot be opened for metrics/,
-  })
-})
-
-t.test('each worker has an address of its own', async (t) => {
-  const config = readConfig({
-    ...settings('postgres://a/b', 'redis://a'),
-    NODE_URL: 'https://node.example',
-    NODE_ID: 'n1',
-    METRICS_PORT: '9464',
-  })
-  t.match(settingsOfWorker(config, 2), {
-    worker: 2,
-    nodeId: 'n1-2',
-    nodeUrl: 'https://node.example:445',
-    port: config.port,
-    metricsPort: null,
-  })
-  const given = (nodeUrl: string, nth: number) => settingsOfWorker({ ...config, nodeUrl, nodeId: null }, nth)
-  t.match(given('http://[::1]:3000', 64), { nodeUrl: 'http://[::1]:3064', nodeId: null })
-  t.equal(given('http://node.example:0', 2).nodeUrl, 'http://node.example:0', 'the system chooses')
-  t.throws(
-    () => given('http://node.example:65534', 2),
-    new StartError('NODE_URL has the port 65534, and worker 2 has none above it; set it to a port below 65534.'),
-  )
-})
-
-t.test('a worker that fails again and again is started less and less often', async (t) => {
-  t.strictSame([0, 1, 2, 3, 6, 7, 100].map(restartDelayMs), [0, 200, 400, 800, 6_400, 10_000, 10_000])
 })

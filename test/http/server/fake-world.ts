@@ -247,6 +247,7 @@ export async function startFake(world: FakeWorld, options: FakeOptions = {}) {
   const table = options.routes === undefined ? routes : [...routes, ...options.routes]
   const server = createHttpServer(world, options.patience)
   server.on('request', createApp(table, world, options.app).callback())
+  options.app?.forwarding?.listen(server)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   const origin = `http://127.0.0.1:${port}`
