@@ -9,6 +9,7 @@ import { customerOfCase } from '../../storage/onboarding/case-reviews.ts'
 import type { AuditBy } from '../../storage/trail/trail.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
 import { recordChange, runChange, type ChangeDeps, type ChangeTransaction } from '../commands/changes.ts'
+import { recheck } from './case-facts.ts'
 import { lockedCase, type LockedCase } from './move-case.ts'
 
 export interface CaseReviewDeps extends ChangeDeps {
@@ -52,6 +53,7 @@ export async function reviewCase(
     const locked = await lockedCase(tx.client, customerId)
     checkVersion(locked.record, expected)
     const { customerVersion, waits = false } = await act(tx, locked)
+    await recheck(tx, customerId)
     const review = (await readCaseReview(tx.client, by.tenant, caseId)) ?? refuseNotFound()
     return { review, customerId, customerVersion, waits }
   })

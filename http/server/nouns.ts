@@ -142,10 +142,6 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
     downloads,
     transactions,
   })
-  const statements = createStatementService(node, { jobs, downloads })
-  const fundsRequests = createFundsRequestService(node, { operators })
-  const scheduledPayments = createScheduleService(node, { payments, recipients })
-  const reconciliation = createReconciliationService(node, { partner, inbox: queue.inbox })
 
   return {
     ...independentNouns(node),
@@ -159,7 +155,7 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
     documents,
     downloads,
     exchanges,
-    fundsRequests,
+    fundsRequests: createFundsRequestService(node, { operators }),
     identity,
     incomingPayments,
     integration: integrationOf(node, table),
@@ -170,9 +166,9 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
     paymentQueue,
     payments,
     recipients,
-    reconciliation,
-    scheduledPayments,
-    statements,
+    reconciliation: createReconciliationService(node, { partner, inbox: queue.inbox }),
+    scheduledPayments: createScheduleService(node, { payments, recipients }),
+    statements: createStatementService(node, { jobs, downloads }),
     transactions,
     transfers,
     webhooks,

@@ -110,10 +110,19 @@ const sessions = {
       'several operators of a person the longest time holds.',
   }),
 }
+const reviewMonths = (risk: string) =>
+  Type.Integer({
+    minimum: 1,
+    maximum: 60,
+    description: `The months between two reviews of a customer of ${risk} risk.`,
+  })
 const kyb = {
   requireAllPersonsVerified: Type.Boolean({
     description: 'Whether a customer is approved only when all of its persons are verified.',
   }),
+  reviewMonthsLow: reviewMonths('low'),
+  reviewMonthsMedium: reviewMonths('medium, or not rated,'),
+  reviewMonthsHigh: reviewMonths('high'),
 }
 
 /** More than the number of rails: each rail is named once. */

@@ -6,7 +6,7 @@ import type { AlertChange, ScreeningAlertRecord } from '../../lib/onboarding/scr
 import { entitiesOf, entitiesOfEveryTenant } from '../db/entities.ts'
 import type { StatementRunner } from '../db/entity-driver.ts'
 import type { TransactionClient } from '../db/transaction.ts'
-import { Operator } from '../operators/operator-entity.ts'
+import { readOperator } from '../operators/operators.ts'
 import { KybNote, ScreeningAlert } from './case-review-entities.ts'
 import { KybCase, KybPerson } from './onboarding-entities.ts'
 
@@ -18,10 +18,10 @@ export interface ReviewTerms {
 
 /** Reads the operator's terms of reviews. */
 export async function readReviewTerms(client: StatementRunner, operatorId: string): Promise<ReviewTerms> {
-  const row = await entitiesOf(client, { operatorId }).get(Operator, operatorId)
+  const { kyb } = (await readOperator(client, operatorId))!
   return {
-    requireAllPersonsVerified: row.kybRequireAllPersonsVerified,
-    months: { low: row.kybReviewMonthsLow, medium: row.kybReviewMonthsMedium, high: row.kybReviewMonthsHigh },
+    requireAllPersonsVerified: kyb.requireAllPersonsVerified,
+    months: { low: kyb.reviewMonthsLow, medium: kyb.reviewMonthsMedium, high: kyb.reviewMonthsHigh },
   }
 }
 

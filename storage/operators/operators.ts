@@ -39,6 +39,10 @@ export interface OperatorRecord {
   readonly kyb: {
     /** Whether a customer is approved only when all of its persons are verified. */
     readonly requireAllPersonsVerified: boolean
+    /** The months between two reviews of a customer, by its risk. */
+    readonly reviewMonthsLow: number
+    readonly reviewMonthsMedium: number
+    readonly reviewMonthsHigh: number
   }
   readonly exchange: ExchangeTerms
   readonly pricing: {
@@ -89,7 +93,12 @@ const operatorRecord = (row: Row): OperatorRecord => ({
     absoluteHours: row.sessionAbsoluteHours,
     recoveredFactorWaitHours: row.recoveredFactorWaitHours,
   },
-  kyb: { requireAllPersonsVerified: row.kybRequireAllPersonsVerified },
+  kyb: {
+    requireAllPersonsVerified: row.kybRequireAllPersonsVerified,
+    reviewMonthsLow: row.kybReviewMonthsLow,
+    reviewMonthsMedium: row.kybReviewMonthsMedium,
+    reviewMonthsHigh: row.kybReviewMonthsHigh,
+  },
   railLimits: railLimitsOf(row.railLimits),
   pricing: { defaultTemplateId: row.pricingTemplateId ?? null },
   exchange: {
@@ -191,6 +200,9 @@ export async function writeOperator(
     sessionAbsoluteHours: sessions.absoluteHours,
     recoveredFactorWaitHours: sessions.recoveredFactorWaitHours,
     kybRequireAllPersonsVerified: kyb.requireAllPersonsVerified,
+    kybReviewMonthsLow: kyb.reviewMonthsLow,
+    kybReviewMonthsMedium: kyb.reviewMonthsMedium,
+    kybReviewMonthsHigh: kyb.reviewMonthsHigh,
     exchangeQuoteSeconds: exchange.quoteSeconds,
     exchangeMarginBps: exchange.marginBps,
     exchangeApprovalToleranceBps: exchange.approvalToleranceBps,
