@@ -37,7 +37,7 @@ export async function newApplicant(world: World, body: Partial<CustomerCreate> =
   const token = await until(`the invitation of ${email}`, async () =>
     (await mailsOf(world))
       .filter((mail) => mail.includes(`To: ${email}`))
-      .map((mail) => /\/invitations\/([\w-]+)\/accept/.exec(mail)?.[1])
+      .map((mail) => /\/invitations\/([\w-]+)/.exec(mail)?.[1])
       .find((found) => found !== undefined),
   )
   const owner = new Person({
