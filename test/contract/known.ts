@@ -336,6 +336,11 @@ const BEYOND: readonly Difference[] = [
   },
   {
     section: 'lists',
+    what: ['listCustomers filter measure'],
+    reason: 'A customer that is closing may be restricted or suspended as well, which its status does not show.',
+  },
+  {
+    section: 'lists',
     what: ['listBulkPayments sort createdAt', 'listTransactionUpdates sort at'],
     reason: 'The other direction of the default.',
   },
