@@ -1,7 +1,7 @@
 /** The reads and commands of documents and attachments. */
 import { refuseTransition } from '../../lib/base/problems.ts'
-import { DOCUMENT_STATUSES } from '../../lib/documents/document.ts'
-import { findDocument, isUsed } from '../../storage/documents/documents.ts'
+import { DOCUMENT_STATUSES, type DocumentRecord } from '../../lib/documents/document.ts'
+import { findDocument, isOfCase, isUsed } from '../../storage/documents/documents.ts'
 import { listAttachments, listDocuments, listTransactionAttachments } from '../../storage/documents/document-queries.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
@@ -74,10 +74,15 @@ export function createDocuments(deps: DocumentDeps): {
 
 function createReads({ database, downloads, transactions }: DocumentDeps): DocumentReads {
   const db = readDatabase(database)
+  /** Documents of a KYB case are read as parts of the case. */
+  async function readable(kind: 'document' | 'attachment', tenant: Tenant, id: string): Promise<DocumentRecord | null> {
+    const record = await findDocument(database.pool, kind, tenant.id, id)
+    return record === null || (await isOfCase(database.pool, id)) ? null : record
+  }
   return {
     list: (query) => listDocuments(db, query),
     async get(tenant, id) {
-      const record = await findDocument(database.pool, 'document', tenant.id, id)
+      const record = await readable('document', tenant, id)
       return record === null ? null : shownDocument(record)
     },
     listAttachments: (query) => listAttachments(db, query),
@@ -90,9 +95,8 @@ function createReads({ database, downloads, transactions }: DocumentDeps): Docum
       return record === null ? null : shownAttachment(record)
     },
     async download(kind, tenant, id) {
-      const record = await findDocument(database.pool, kind, tenant.id, id)
-      if (record === null) return null
-      return linkToFile(downloads, record)
+      const record = await readable(kind, tenant, id)
+      return record === null ? null : linkToFile(downloads, record)
     },
   }
 }

@@ -17,6 +17,7 @@ import { readerOf, readWholeCase, shownCase } from './case-facts.ts'
 import { updateCase } from './change-case.ts'
 import { createPerson, removePerson, shownPerson, updatePerson } from './change-person.ts'
 import type { OnboardingDeps } from './onboarding-deps.ts'
+import { requirementChecks } from './requirement-checks.ts'
 import { submitCase, withdrawCase } from './submit-case.ts'
 
 /** The nouns that onboarding needs. */
@@ -84,7 +85,7 @@ export function createOnboardingService(node: Node, parts: OnboardingServicePart
     uploadDocument: (by, customerId, read) => uploadKybDocument(deps, by, customerId, read),
     removeDocument: (by, customerId, id) => removeKybDocument(deps, by, customerId, id),
   }
-  return { reads, commands }
+  return { reads, commands, tasks: [requirementChecks(node)] }
 }
 
 function createReads(

@@ -230,6 +230,7 @@ export function tasksOf(nouns: BuiltNouns): readonly Task[] {
     nouns.jobs,
     nouns.kyc,
     nouns.notices,
+    nouns.onboarding,
     nouns.recipients,
     nouns.reconciliation,
     nouns.statements,

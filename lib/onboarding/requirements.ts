@@ -312,8 +312,12 @@ export function stepsOf(facts: CaseFacts, now: number): KybSteps {
   }
 }
 
-/** The next time at which the requirements of a case change by themselves, epoch milliseconds; null: never. */
+/**
+ * The next time at which the requirements of a case may change by themselves, epoch milliseconds: a scan ends, a document
+ * or a review falls due. Null: never.
+ */
 export function nextChangeAt(facts: CaseFacts, now: number): number | null {
+  if (facts.documents.some(({ file }) => file.status === 'pending_scan')) return now
   const times = findingsOf(facts, now)
     .flatMap(({ dueAt }) => (dueAt === null ? [] : [dueAt - RENEWAL_LEAD_MS, dueAt]))
     .filter((time) => time > now)

@@ -35,7 +35,10 @@ const branch = (where: Conditions, descending: boolean): Branch => ({
   order: { keys: [{ expression: sql`d.id`, type: 'uuid' }], descending },
 })
 
-/** Lists the documents of a customer. Operators have none of their own. */
+/**
+ * Lists the documents of a customer but for those of its KYB case, which fewer people may read. Operators have none of
+ * their own.
+ */
 export async function listDocuments(
   db: ReadDatabase,
   { tenant, filters, sort, ...query }: DocumentListQuery,
@@ -44,6 +47,7 @@ export async function listDocuments(
   const where = new Conditions()
     .add(sql`d.customer_id = ${tenant.id}::uuid`)
     .add(sql`d.purpose is not null`)
+    .add(sql`not exists (select from document_use u where u.document_id = d.id and u.object = 'kyb_case')`)
     .anyOf(sql`d.purpose`, filters.purpose, 'text')
     .anyOf(sql`d.status`, filters.status, 'text')
     .created('d', filters.createdFrom, filters.createdTo)

@@ -151,6 +151,16 @@ export async function isUsed(client: Asking, id: string): Promise<boolean> {
   )
 }
 
+/** Whether the document is one of a KYB case, which fewer people may read than the documents of payments. */
+export async function isOfCase(client: Asking, id: string): Promise<boolean> {
+  const { rowCount } = await client.query({
+    name: 'document_of_case',
+    text: `select from document_use where document_id = $1 and object = 'kyb_case'`,
+    values: [id],
+  })
+  return rowCount !== 0
+}
+
 /** Reads the statuses of the customer's own documents; other ids are absent. */
 export async function statusesOf(
   client: Asking,

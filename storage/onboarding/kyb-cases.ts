@@ -6,6 +6,7 @@ import { NO_COMPANY, type CaseCustomer, type KybCaseRecord } from '../../lib/onb
 import type { IdentityType, RiskRating } from '../../lib/customers/customer.ts'
 import type { LifeStatus, MeasureTaken } from '../../lib/customers/status.ts'
 import type { CustomerType } from '../../lib/customers/types.ts'
+import type { Database } from '../db/database.ts'
 import { entitiesOf } from '../db/entities.ts'
 import type { StatementRunner } from '../db/entity-driver.ts'
 import type { TransactionClient } from '../db/transaction.ts'
@@ -107,6 +108,16 @@ export async function noteRequirements(
     values: [id, digest, checkDueAt === null ? null : timestamp(checkDueAt)],
   })
   return rows[0]?.changed ?? false
+}
+
+/** Lists the customers whose requirements may have changed by themselves until a time in epoch milliseconds. */
+export async function listDueCases(database: Database, now: number, max: number): Promise<readonly string[]> {
+  const rows = await database.query<[string]>({
+    name: 'due_cases',
+    text: 'select customer_id from kyb_case where check_due_at <= $1 order by check_due_at, id limit $2',
+    values: [timestamp(now), max],
+  })
+  return rows.map(([customerId]) => customerId)
 }
 
 /** Writes the type of a locked customer. */

@@ -1,11 +1,14 @@
 /** The documents of a case: what comes in, who reads it, and when it is asked for again. */
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
+import { requirementChecks } from '../../../actors/onboarding/requirement-checks.ts'
 import { DAY_MS } from '../../../lib/base/clock.ts'
+import { createIdSource } from '../../../lib/base/ids.ts'
 import type { DownloadLink } from '../../../lib/contract/download-link.ts'
 import type { KybCase } from '../../../lib/onboarding/kyb-case-schema.ts'
 import { KYB_DOCUMENTS_MAX } from '../../../lib/onboarding/kyb-document.ts'
 import type { KybDocument } from '../../../lib/onboarding/kyb-document-schema.ts'
+import { Database } from '../../../storage/db/database.ts'
 import type { PageBody } from '../../support/client.ts'
 import { addPerson, newApplicant, NOOR, readCase, scansDone, uploadKyb } from '../../support/applicant.ts'
 import { createWorld } from '../../support/world.ts'
@@ -48,7 +51,11 @@ t.test('the documents of a case', async (t) => {
     t.match((await staff.get<PageBody<KybDocument>>(at)).body.data, [{ id: made.body.id, status: 'clean' }])
     t.equal((await owner.get<KybDocument>(`${at}/${made.body.id}`)).body.expiresOn, day(400))
     const kept = await owner.send('DELETE', `/documents/${made.body.id}`)
-    t.equal(kept.status, 409, 'the case refers to it')
+    t.equal(kept.status, 404, 'it is deleted as a part of the case')
+    // A key reads the documents of payments, and no passport.
+    t.equal((await owner.get(`/documents/${made.body.id}`)).status, 404)
+    t.equal((await owner.get(`/documents/${made.body.id}/download`)).status, 404)
+    t.strictSame((await owner.get<PageBody<object>>('/documents')).body.data, [])
     t.equal((await owner.send('DELETE', `${at}/${made.body.id}`)).status, 204)
     t.equal((await owner.get(`${at}/${made.body.id}`)).status, 404)
     t.equal((await owner.send('DELETE', `${at}/${made.body.id}`)).status, 404)
@@ -83,12 +90,28 @@ t.test('the documents of a case', async (t) => {
   })
 
   await t.test('fall due again when they expire, of an approved customer too', async (t) => {
+    const database = new Database(world.databaseUrl, 2)
+    t.teardown(() => database.close())
+    const ids = createIdSource({ now: world.now })
+    const check = requirementChecks({ database, clock: { now: world.now }, ids })
     const member = await world.person('owner').signIn()
     const seeded = { id: member.tenantId, owner: member }
     const pointer = '/documents/kyb_register_extract'
     const made = await uploadKyb(world, seeded, member, { type: 'kyb_register_extract', expiresOn: day(45) })
     t.equal(made.status, 201, made.text)
+    /** The number of times that the customer was told of a change since then, once all checks that are due are done. */
+    const told = async (since = 0) => {
+      await check.run('', { signal: new AbortController().signal, attempt: 1 })
+      const rows = await world.query(
+        `select from outbox where type = 'onboarding.requirements_changed' and customer_id = $1`,
+        [seeded.id],
+      )
+      return rows.length - since
+    }
+    const first = await told()
     await scansDone(world, seeded)
+    t.equal(await told(first), 1, 'the scan has ended')
+    t.equal(await told(first), 1, 'and nothing has changed since')
     const requirements = async (): Promise<KybCase['requirements']> =>
       (await readCase(seeded, member)).body.requirements
     t.match(await requirements(), { currentlyDue: [], eventuallyDue: [{ pointer }], awaitingActionFrom: null })
@@ -99,10 +122,12 @@ t.test('the documents of a case', async (t) => {
       deadline: `${made.body.expiresOn}T00:00:00.000Z`,
       awaitingActionFrom: 'customer',
     })
+    t.equal(await told(first), 2, 'thirty days before')
     t.equal((await member.send('DELETE', `/customers/${seeded.id}/kyb/documents/${made.body.id}`)).status, 409)
     world.advance(26 * DAY_MS)
     await member.signIn()
     t.match(await requirements(), { currentlyDue: [], pastDue: [{ pointer, reason: 'expired' }] })
+    t.equal(await told(first), 3, 'on the day')
     t.match((await readCase(seeded, member)).body.capabilities[1], {
       capability: 'send',
       allowed: false,

@@ -331,6 +331,7 @@ t.test('a document counts once it is clean, and is asked for again before it exp
   t.equal(nextChangeAt(factsOf(approved(day(31))), NOW), Date.parse(`${day(1)}T00:00:00Z`))
   t.equal(nextChangeAt(factsOf(approved(day(30))), NOW), Date.parse(`${day(30)}T00:00:00Z`))
   t.equal(nextChangeAt(factsOf(COMPLETE), NOW), null)
+  t.equal(nextChangeAt(factsOf(extract({ status: 'pending_scan' })), NOW), NOW, 'a scan may end at any time')
   t.end()
 })
 
