@@ -30,6 +30,8 @@ export class TransactionFollower {
   readonly #pending: Poller
   #stopping = false
   #lagMs = 0
+  /** The age beyond which a payment under way waits in the list, at the last pass of the slower cursor. */
+  #pendingLagMs = 0
   #pace: FollowerPace = FIRST_PACE
   /** The end of the last pass and the commands until then. Epoch milliseconds. */
   #seen: { readonly at: number; readonly commands: number }
@@ -51,9 +53,12 @@ export class TransactionFollower {
     })
   }
 
-  /** The age of the oldest event that the last pass of this node found, seconds. */
+  /**
+   * How far the list is behind, seconds: the age of the oldest event that the last pass of this node found, and for
+   * payments under way, which are listed when they have been so for a while, the age beyond that time.
+   */
   get lagSeconds(): number {
-    return this.#lagMs / 1000
+    return Math.max(this.#lagMs, this.#pendingLagMs) / 1000
   }
 
   /** Starts following. */
@@ -94,7 +99,11 @@ export class TransactionFollower {
 
   async #followPending(): Promise<void> {
     const { database, clock } = this.#options
-    while (!this.#stopping && (await followPending(database, clock.now())));
+    for (let more = true; more && !this.#stopping; ) {
+      const pass = await followPending(database, clock.now())
+      if (pass.lagMs !== null) this.#pendingLagMs = pass.lagMs
+      more = pass.more
+    }
   }
 
   /** A clock that was set back ends the rest. */

@@ -74,8 +74,11 @@ export const getCustomer = route({
   operationId: 'getCustomer',
   tag: 'tenants',
   summary: 'Read a customer',
+  description:
+    'Members read their own customer, for its data and for the tag of a change; its risk rating is not shown to them.',
   callers: 'key',
   scope: 'customers:read',
+  capability: 'settings.read',
   tenant: 'any',
   idempotency: 'none',
   success: { status: 200, description: 'The customer.', schema: Customer, etag: true },

@@ -120,28 +120,31 @@ export async function followTransactions(database: Database, now: number, events
  * Makes one pass over the events of payments under way that are older than PENDING_AFTER_MS: makes the transactions of
  * those payments from their present state. `now` is epoch milliseconds.
  *
- * @returns whether more events wait
+ * @returns whether more events wait, and the age of the oldest beyond PENDING_AFTER_MS
  * @throws DatabaseUnavailable, OutcomeUnknown and the driver's errors; the next pass resumes where the last committed
  * pass ended
  */
-export async function followPending(database: Database, now: number): Promise<boolean> {
+export async function followPending(database: Database, now: number): Promise<Omit<Followed, 'leftMs'>> {
   return await inTransaction(database, async (client) => {
     const place = await OutboxCursor.take(client, 'pending_transaction_following', now)
-    const stretch = await place?.next(PENDING_EVENTS_MAX, now - PENDING_AFTER_MS)
-    if (place === null || stretch === null || stretch === undefined) return false
+    if (place === null) return { more: false, lagMs: null }
+    const stretch = await place.next(PENDING_EVENTS_MAX, now - PENDING_AFTER_MS)
+    if (stretch === null) return { more: false, lagMs: 0 }
     await client.query('set local synchronous_commit = off')
-    const { rows } = await client.query<[string]>({
+    const { rows } = await client.query<[string, number]>({
       name: 'transactions_pending',
       rowMode: 'array',
       values: [...stretch.bounds],
-      text: `select distinct o.object_id from outbox o where ${IN_EVENT_RANGE} and ${UNDER_WAY} and not o.sandbox`,
+      text: `select o.object_id, min(extract(epoch from o.created_at) * 1000)::float8 from outbox o
+        where ${IN_EVENT_RANGE} and ${UNDER_WAY} and not o.sandbox group by 1`,
     })
     await makeTransactions(
       client,
       rows.map(([id]) => id),
     )
     await place.move(stretch)
-    return stretch.more
+    const oldest = rows.reduce((first, [, at]) => Math.min(first, at), now - PENDING_AFTER_MS)
+    return { more: stretch.more, lagMs: now - PENDING_AFTER_MS - oldest }
   })
 }
 

@@ -1,4 +1,5 @@
 /** The follower of transactions, pass by pass: its clock moves by 10 ms each time that it is read. */
+import { PENDING_AFTER_MS } from '../../../storage/transactions/transactions.ts'
 import t from 'tap'
 import { TransactionFollower } from '../../../actors/transactions/transaction-follower.ts'
 import { InProcessShards } from '../../../actors/runtime/in-process-shards.ts'
@@ -42,6 +43,11 @@ async function openFollower(t: Parameters<typeof openLedger>[0]) {
       await writeEvents(ledger, timestamp(ms), count)
       await seen()
     },
+    /** Writes the event of a payment that goes to the bank. */
+    writeUnderWay: async () => {
+      await writeEvents(ledger, timestamp(ms), 1, 'processing')
+      await seen()
+    },
     left: async () =>
       Number(
         (
@@ -54,12 +60,17 @@ async function openFollower(t: Parameters<typeof openLedger>[0]) {
 }
 
 /** Writes events of this time, each in a transaction of its own. */
-async function writeEvents({ read, operatorId, customerId, shard }: Ledger, at: string, count: number): Promise<void> {
+async function writeEvents(
+  { read, operatorId, customerId, shard }: Ledger,
+  at: string,
+  count: number,
+  status = 'pending',
+): Promise<void> {
   for (let nth = 0; nth < count; nth++)
     await read(
       `insert into outbox (id, created_at, customer_id, operator_id, shard, type, object, object_id, status)
-       values (uuidv7(), $1, $2, $3, $4, 'payment.created', 'payment', uuidv7(), 'pending')`,
-      [at, customerId, operatorId, shard],
+       values (uuidv7(), $1, $2, $3, $4, 'payment.created', 'payment', uuidv7(), $5)`,
+      [at, customerId, operatorId, shard, status],
     )
 }
 
@@ -86,6 +97,18 @@ t.test('in a flood the follower rests after a pass, until an event is a second o
   t.equal(await left(), 0, 'what is older than a second is followed without rests')
   t.ok(follower.lagSeconds > 1)
   t.ok(follower.lagSeconds < 2)
+})
+
+t.test('payments under way that wait for the slower cursor are a lag, too', async (t) => {
+  const { follower, advance, writeUnderWay } = await openFollower(t)
+  await writeUnderWay()
+  await follower.runOnce()
+  t.ok(follower.lagSeconds < 1, 'they are due in the list after a while')
+  advance(PENDING_AFTER_MS + 7_000)
+  await follower.runOnce()
+  t.ok(follower.lagSeconds >= 7 && follower.lagSeconds < 8, `${follower.lagSeconds} s`)
+  await follower.runOnce()
+  t.equal(follower.lagSeconds, 0, 'it has caught up')
 })
 
 t.test('a clock that is set back ends the rest', async (t) => {

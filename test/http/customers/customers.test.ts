@@ -258,6 +258,17 @@ t.test('staff change everything, members the trading name and attributes', async
   })
   const approver = await world.person('approver').signIn()
   t.equal((await approver.send('PATCH', path, { tradingName: 'X' }, { 'if-match': '*' })).status, 403)
+  const read = await owner.get<Customer>(path)
+  t.match(read.body, { tradingName: 'De Nieuwe', risk: null }, 'members read their customer')
+  const memberTag = read.headers.get('etag') as string
+  t.equal((await approver.get(path)).headers.get('etag'), memberTag)
+  const renamed = await owner.send<Customer>('PATCH', path, { tradingName: 'Later' }, { 'if-match': memberTag })
+  t.equal(renamed.status, 200, renamed.text)
+  t.equal((await owner.send('PATCH', path, { tradingName: 'Late' }, { 'if-match': memberTag })).status, 412)
+  t.equal((await owner.get(path)).headers.get('etag'), renamed.headers.get('etag'), 'nothing has changed')
+  const stranger = await world.customer({ balances: [{ currency: 'EUR', amount: 1n }] })
+  t.equal((await owner.get(`/customers/${stranger.id}`)).status, 404, 'and no other')
+  t.match((await world.seeded.client.get(path)).problem, { code: 'insufficient-scope' }, 'keys of customers do not')
   const rated = await staff.post<Customer>(`${path}/risk`, { risk: 'high', reason: 'Cash business.' })
   t.match(rated.body, { risk: 'high' }, rated.text)
   t.match((await staff.post(`${path}/risk`, { risk: 'extreme', reason: 'x' })).problem, {

@@ -30,7 +30,7 @@ async function follow({ client, database, clock }: Books): Promise<void> {
 }
 async function followOld({ client, database, clock }: Books): Promise<void> {
   await seen(client)
-  while (await followPending(database, clock.now()));
+  while ((await followPending(database, clock.now())).more);
 }
 
 /** The row of a transaction; undefined: none was made. */
@@ -76,6 +76,21 @@ t.test('a payment that ends soon is written once, as it ended', async (t) => {
   await followOld(books)
   t.match(await rowOf(books, id), { status: 'completed', version: '1' }, 'and not again')
   await auditIsClean(t, books)
+})
+
+t.test('the lag of payments under way counts from the moment in which they are due in the list', async (t) => {
+  const books = await open(t)
+  await books.pay()
+  const made = books.clock.now()
+  books.clock.advance(PENDING_AFTER_MS)
+  await seen(books.client)
+  const pass = (late: number) => {
+    books.clock.advance(made + PENDING_AFTER_MS + late - books.clock.now())
+    return followPending(books.database, books.clock.now())
+  }
+  t.match(await pass(0), { lagMs: 0 })
+  t.match(await pass(5_000), { more: false, lagMs: 5_000 })
+  t.match(await pass(6_000), { more: false, lagMs: 0 }, 'nothing is left')
 })
 
 t.test('a payment that does not end is written as pending after three seconds, to the millisecond', async (t) => {
