@@ -42,6 +42,8 @@ export const CHANGELOG: readonly Release[] = [
       'Administrators manage the staff of their operator and its invitations, /operator/staff and /operator/staff-invitations, and its branding, /operator/branding.',
       'Staff read payments, transactions and balances with the customer as tenant, with exception, providerRef and connectionId; support impersonates customers, read only.',
       'GET /operator/statistics counts customers, what waits for people, and payments by status and currency.',
+      'Customers fill in a KYB case, /customers/{customerId}/kyb, with persons, owners and documents, and submit it; requirements tell by pointers what is due, and onboarding.requirements_changed tells of changes.',
+      'Documents of a KYB case are read with the case, and no longer at /documents.',
     ],
     required: null,
   },
