@@ -342,11 +342,6 @@ const BEYOND: readonly Difference[] = [
   },
   {
     section: 'lists',
-    what: ['listCustomers filter measure'],
-    reason: 'A measure of staff holds beside the status, so one that is closing is found by its measure.',
-  },
-  {
-    section: 'lists',
     what: [
       'listComplianceHolds filter status is open by default',
       'listExceptions filter status is open by default',
