@@ -74,6 +74,7 @@ t.test('kill -9 between the taking of mails and their sending', async (t) => {
     mail_oldest_age_seconds: '0',
     mails_sent_total: String(MAILS),
     mails_bounced_total: '0',
+    mails_expired_total: '0',
     mail_failures_total: '0',
     mails_repeated_total: '0',
   })

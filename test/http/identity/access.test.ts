@@ -40,7 +40,9 @@ t.test('staff reach the customers of their operator where an operation is for an
     [...Object.values(world.seeded.balances), ...all].sort(),
     "and all of them under the operator's own id",
   )
-  for (const path of ['/payments', `/balances/${world.seeded.balances.EUR}`]) {
+  for (const path of ['/payments', `/balances/${world.seeded.balances.EUR}`])
+    t.equal((await staff.get(path, { 'x-tenant-id': customer })).status, 200, `${path}: staff look at its money`)
+  for (const path of ['/recipients', `/recipients/${world.seeded.recipients.EUR}`]) {
     t.match(
       (await staff.get(path, { 'x-tenant-id': customer })).problem,
       { code: 'tenant-forbidden' },
