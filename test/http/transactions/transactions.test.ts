@@ -209,10 +209,13 @@ t.test('transactions', async (t) => {
     t.match((await client.get(`/transactions/${out!.id}`)).problem, { status: 404, code: 'not-found' }, "nobody else's")
     const staff = world.person('operations')
     await staff.signIn()
+    const forOwner = { 'x-tenant-id': owner.client.tenantId }
+    const path = `/transactions/${out!.id}`
+    t.match((await staff.send('GET', path, undefined, forOwner)).body, { id: out!.id }, 'staff look at it')
     t.match(
-      (await staff.send('GET', `/transactions/${out!.id}`, undefined, { 'x-tenant-id': owner.client.tenantId }))
-        .problem,
+      (await staff.send('POST', `${path}/annotations`, { text: 'Ours.' }, forOwner)).problem,
       { status: 403, code: 'tenant-forbidden' },
+      'and change nothing',
     )
     t.match((await staff.send('GET', '/transactions')).problem, { status: 403 })
   })
