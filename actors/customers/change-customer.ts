@@ -87,7 +87,7 @@ export async function steerCustomer(
     const { customerStatus, customerMeasure } = (await lockCustomer(client, customerId)) ?? refuseNotFound()
     const moved = takeMeasure({ customerStatus, customerMeasure }, measure)
     if ('refused' in moved) throw new ProblemError(moved.refused)
-    const version = await measureCustomer(client, customerId, { measure: moved.measure, now })
+    const version = await measureCustomer(client, customerId, { measure: moved.measure, by: 'staff', now })
     const [before, after] = [customerMeasure ?? customerStatus, moved.measure ?? customerStatus]
     await tellCustomerStatus(client, {
       customerId,

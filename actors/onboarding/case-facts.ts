@@ -5,7 +5,8 @@ import type { CustomerAddress } from '../../lib/customers/customer-address-schem
 import type { Caller } from '../../lib/identity/caller.ts'
 import type { KybCase } from '../../lib/onboarding/kyb-case-schema.ts'
 import { kybCaseJson, type CaseReader } from '../../lib/onboarding/kyb-case-view.ts'
-import { digestOf, nextChangeAt, requirementsOf, type CaseFacts } from '../../lib/onboarding/requirements.ts'
+import { nextCheckAt } from '../../lib/onboarding/due-again.ts'
+import { digestOf, requirementsOf, type CaseFacts } from '../../lib/onboarding/requirements.ts'
 import { listAddresses } from '../../storage/customers/customer-addresses.ts'
 import { homeOfCustomer } from '../../storage/customers/customers.ts'
 import type { StatementRunner } from '../../storage/db/entity-driver.ts'
@@ -49,12 +50,19 @@ export const shownCase = (found: WholeCase, now: number, reader: CaseReader): Ve
  * Reads a case after a change in this transaction. When its requirements differ from those that were told last, the
  * customer is told by an event.
  *
+ * @param looked whether the look that was planned is done; a change that comes before it leaves it due
  * @throws ProblemError `not-found` for a customer without a case
  */
-export async function recheck({ client, ids, now }: ChangeTransaction, customerId: string): Promise<WholeCase> {
+export async function recheck(
+  { client, ids, now }: ChangeTransaction,
+  customerId: string,
+  { looked }: { readonly looked: boolean } = { looked: false },
+): Promise<WholeCase> {
   const found = (await readWholeCase(client, customerId)) ?? refuseNotFound()
-  const { id, operatorId, status } = found.record
-  const told = { digest: digestOf(requirementsOf(found, now)), checkDueAt: nextChangeAt(found, now) }
+  const { id, operatorId, status, checkDueAt: planned } = found.record
+  const isWaiting = !looked && planned !== null && planned <= now
+  const checkDueAt = isWaiting ? planned : nextCheckAt(found, now)
+  const told = { digest: digestOf(requirementsOf(found, now)), checkDueAt }
   if (await noteRequirements(client, id, told)) {
     const { shard } = (await homeOfCustomer(client, customerId))!
     await writeEvent(client, {

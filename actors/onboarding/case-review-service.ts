@@ -1,4 +1,4 @@
-/** The review of KYB cases by the operator's staff: its queue, decisions, screening alerts and periodic reviews. */
+/** The review of KYB cases by the operator's staff: its queue, decisions and screening alerts. */
 import type { Tenant } from '../../lib/commands/caller.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
 import type { ListResult } from '../../lib/contract/list.ts'
@@ -18,7 +18,6 @@ import { readDatabase } from '../../storage/db/read-database.ts'
 import { listKybCases, readCaseReview, type KybCaseListQuery } from '../../storage/onboarding/case-review-queries.ts'
 import type { Node } from '../runtime/node.ts'
 import type { CaseReviewDeps, CaseReviewed, ReviewOf } from './case-transaction.ts'
-import { periodicReviews } from './periodic-reviews.ts'
 import { approveCase, assignCase, noteCase, rejectCase, reopenCase, requestInfo } from './review-case.ts'
 import { viewAlert } from './screening-alerts.ts'
 
@@ -64,5 +63,5 @@ export function createCaseReviewService(
     note: (by, of, body) => noteCase(deps, by, of, body),
     viewAlert: (by, of, alertId, body) => viewAlert(deps, by, of, alertId, body),
   }
-  return { reads, commands, tasks: [periodicReviews(deps)] }
+  return { reads, commands }
 }

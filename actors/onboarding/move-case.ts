@@ -43,7 +43,6 @@ export type CaseChange = Partial<
     | 'firstApproval'
     | 'decision'
     | 'nextReviewAt'
-    | 'reviewDueAt'
     | 'submittedAt'
     | 'reviewedAt'
   >

@@ -85,7 +85,7 @@ export function createOnboardingService(node: Node, parts: OnboardingServicePart
     uploadDocument: (by, customerId, read) => uploadKybDocument(deps, by, customerId, read),
     removeDocument: (by, customerId, id) => removeKybDocument(deps, by, customerId, id),
   }
-  return { reads, commands, tasks: [requirementChecks(node)] }
+  return { reads, commands, tasks: [requirementChecks(deps)] }
 }
 
 function createReads(

@@ -9,7 +9,6 @@ import {
   approvalBy,
   approvalProblem,
   CASE_NOTES_MAX,
-  firstLookAt,
   INFO_REQUESTS_MAX,
   nextReviewAfter,
 } from '../../lib/onboarding/case-review.ts'
@@ -43,8 +42,8 @@ import {
   type ReviewOf,
 } from './case-transaction.ts'
 import { openDefaultBalances } from './default-balances.ts'
+import { settleLapse } from './lapse.ts'
 import { applyMove, type LockedCase } from './move-case.ts'
-import { endLapse } from './periodic-reviews.ts'
 
 /** The people who may review cases, and those of a customer who fill theirs in. */
 const REVIEWERS = rolesWith('onboarding.review')
@@ -175,7 +174,6 @@ async function approve(
     },
     infoRequested: record.infoRequested.map((request) => ({ ...request, resolvedAt: request.resolvedAt ?? now })),
     nextReviewAt,
-    reviewDueAt: firstLookAt(nextReviewAt, now),
     reviewedAt: now,
     ...assigned(by, locked),
   })
@@ -183,7 +181,7 @@ async function approve(
     before: { status: record.status, first: record.firstApproval },
     after: { status: moved.record.status, note, nextReviewAt },
   })
-  if (moved.customerVersion === null) return { customerVersion: await endLapse(tx, auditCaller(by), moved) }
+  if (moved.customerVersion === null) return { customerVersion: await settleLapse(tx, auditCaller(by), moved) }
   await openDefaultBalances(tx, auditCaller(by), moved)
   await tellApplicants(tx, locked, 'kyb_decided', 'Your application was approved', 'You can use your account now.')
   return { customerVersion: moved.customerVersion }
@@ -207,7 +205,6 @@ export async function rejectCase(
         ...{ reason, reasonForCustomer, first: null },
       },
       nextReviewAt: null,
-      reviewDueAt: null,
       reviewedAt: now,
       ...assigned(by, locked),
     })
@@ -234,7 +231,7 @@ export async function reopenCase(
       auditCaller(by),
       locked,
       status === 'approved' ? 'review_again' : 'reopen',
-      { firstApproval: null, reviewDueAt: null },
+      { firstApproval: null },
     )
     await recordReview(tx, auditCaller(by), locked, 'kyb_case.reopened', {
       before: { status },

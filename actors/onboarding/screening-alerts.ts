@@ -38,8 +38,7 @@ export async function openAlerts(
   await insertAlerts(client, operatorId, alerts)
   for (const { id, list, name, score } of alerts)
     await recordAlert(tx, by, { id, customerId, operatorId }, 'screening_alert.opened', { provider, list, name, score })
-  if (status === 'approved')
-    return await applyMove(tx, by, locked, 'review_again', { firstApproval: null, reviewDueAt: null })
+  if (status === 'approved') return await applyMove(tx, by, locked, 'review_again', { firstApproval: null })
   return { ...locked, record: await changeCase(client, locked.record, { firstApproval: null, updatedAt: now }) }
 }
 

@@ -223,7 +223,6 @@ export function backgroundOf(nouns: BuiltNouns): readonly Background[] {
 export function tasksOf(nouns: BuiltNouns): readonly Task[] {
   return [
     nouns.accounts,
-    nouns.caseReviews,
     nouns.documents,
     nouns.exchanges.contracts,
     nouns.identity,

@@ -15,9 +15,12 @@ export const CUSTOMER_STATUSES = [
 ] as const
 export type CustomerStatus = (typeof CUSTOMER_STATUSES)[number]
 
-/** The measures that staff take against a customer. They are kept beside the status, because both hold at once. */
+/** The measures that are taken against a customer. They are kept beside the status, because both hold at once. */
 export const CUSTOMER_MEASURES = ['restricted', 'suspended'] as const satisfies readonly CustomerStatus[]
 export type MeasureTaken = (typeof CUSTOMER_MEASURES)[number]
+
+/** What takes a measure: a person of the staff, or the service itself while something of the customer is past due. */
+export type MeasureTaker = 'staff' | 'service'
 
 /** The statuses that a customer passes through: those without the measures. */
 export type LifeStatus = Exclude<CustomerStatus, MeasureTaken>

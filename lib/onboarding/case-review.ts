@@ -1,11 +1,8 @@
 /** What staff decide on a KYB case, and what keeps them from it. Pure. */
-import { DAY_MS } from '../base/clock.ts'
 import { transitionProblem, type Problem } from '../base/problems.ts'
 import type { RiskRating } from '../customers/customer.ts'
-import type { CustomerType } from '../customers/types.ts'
 import type { FirstApproval } from './case-decision.ts'
-import { ATTESTATIONS, type ReviewAnswer } from './case-words.ts'
-import type { KybCaseFacts } from './kyb-case.ts'
+import type { ReviewAnswer } from './case-words.ts'
 import type { ScreeningAlertStatus } from './screening-alert.ts'
 import type { KybPersonKind, KybPersonStatus } from './kyb-person.ts'
 
@@ -81,53 +78,6 @@ export function nextReviewAfter(now: number, risk: RiskRating | null, months: Re
   const lastDay = new Date(Date.UTC(next.getUTCFullYear(), next.getUTCMonth() + 1, 0)).getUTCDate()
   next.setUTCDate(Math.min(day, lastDay))
   return next.getTime()
-}
-
-/** Reminders go out this long before a review falls due. */
-const REMINDERS_MS = [30 * DAY_MS, 7 * DAY_MS]
-/** From this long before its due time on, what the customer states anew counts for the review. */
-const RENEWAL_MS = 30 * DAY_MS
-/** A review that is overdue is looked at again after this time. */
-const OVERDUE_MS = DAY_MS
-
-/** Returns the first time at which the review of a case that was approved just now is looked at. */
-export const firstLookAt = (nextReviewAt: number, now: number): number =>
-  REMINDERS_MS.map((before) => nextReviewAt - before).find((at) => at > now) ?? nextReviewAt
-
-/** What is done when the review of an approved case is looked at, and when it is looked at next; null: no more. */
-export type ReviewStep =
-  /** The customer has stated its facts anew, and staff look at them. */
-  | { readonly kind: 'review' }
-  | { readonly kind: 'remind'; readonly lookAt: number }
-  /** The customer can no longer pay. */
-  | { readonly kind: 'lapse'; readonly lookAt: number }
-  | { readonly kind: 'wait'; readonly lookAt: number }
-
-/** Decides what is done with a review at `now`; times are epoch milliseconds. */
-export function reviewStep(
-  {
-    nextReviewAt,
-    isRenewed,
-    hasLapsed,
-  }: { readonly nextReviewAt: number; readonly isRenewed: boolean; readonly hasLapsed: boolean },
-  now: number,
-): ReviewStep {
-  if (now >= nextReviewAt) {
-    if (isRenewed) return { kind: 'review' }
-    return { kind: hasLapsed ? 'wait' : 'lapse', lookAt: now + OVERDUE_MS }
-  }
-  const lookAt = firstLookAt(nextReviewAt, now)
-  return isRenewed || now < nextReviewAt - REMINDERS_MS[0]! ? { kind: 'wait', lookAt } : { kind: 'remind', lookAt }
-}
-
-/** Whether a customer has made all of its statements anew for the review that falls due at `nextReviewAt`. */
-export function isRenewed(
-  { attestations, terms }: Pick<KybCaseFacts, 'attestations' | 'terms'>,
-  customerType: CustomerType,
-  nextReviewAt: number,
-): boolean {
-  const statements = customerType === 'business' ? ATTESTATIONS.map((name) => attestations[name]) : []
-  return [...statements, terms].every((made) => made != null && made.at >= nextReviewAt - RENEWAL_MS)
 }
 
 /** The currencies in which the balances of a new customer are opened: those it expects to use, else the euro. */

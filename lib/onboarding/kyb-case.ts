@@ -86,9 +86,9 @@ export interface KybCaseRecord extends KybCaseFacts {
   /** The last decision of staff. */
   readonly decision: CaseDecision | null
   readonly nextReviewAt: number | null
-  /** The time at which the review of an approved case is looked at: to remind, or to take the capability to pay. */
-  readonly reviewDueAt: number | null
-  /** The time since when the customer cannot pay because its review is overdue; null: it is not. */
+  /** The time at which the case is looked at next, because its requirements may have changed; null: never. */
+  readonly checkDueAt: number | null
+  /** The time since when the customer cannot pay because something is past due; null: nothing is. */
   readonly lapsedAt: number | null
   readonly submittedAt: number | null
   /** The time of the last decision of staff. */
@@ -175,7 +175,7 @@ export function draftCase({
     firstApproval: null,
     decision: null,
     nextReviewAt: null,
-    reviewDueAt: null,
+    checkDueAt: null,
     lapsedAt: null,
     submittedAt: null,
     reviewedAt: null,

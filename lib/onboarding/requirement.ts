@@ -30,6 +30,12 @@ export interface Requirement {
 export const AWAITED = ['customer', 'operator', 'provider'] as const
 export type Awaited = (typeof AWAITED)[number]
 
+/** What of an approved case becomes past due at a time, epoch milliseconds. */
+export interface DueAgain {
+  readonly kind: 'statements' | 'documents'
+  readonly dueAt: number
+}
+
 /** The requirements of a case at one moment. */
 export interface KybRequirements {
   readonly currentlyDue: readonly Requirement[]

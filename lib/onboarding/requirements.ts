@@ -8,7 +8,7 @@ import type { KybSteps } from './kyb-case-schema.ts'
 import type { KybDocumentRecord, KybDocumentType } from './kyb-document.ts'
 import type { KybPersonRecord } from './kyb-person.ts'
 import { hiddenShares, isAtLeast, sharesOf, type Share } from './ownership.ts'
-import type { Awaited, Requirement, RequirementReason, KybRequirements } from './requirement.ts'
+import type { Awaited, DueAgain, Requirement, RequirementReason, KybRequirements } from './requirement.ts'
 import {
   DOCUMENT_RULES,
   FIELD_RULES,
@@ -322,6 +322,15 @@ export function nextChangeAt(facts: CaseFacts, now: number): number | null {
     .flatMap(({ dueAt }) => (dueAt === null ? [] : [dueAt - RENEWAL_LEAD_MS, dueAt]))
     .filter((time) => time > now)
   return times.length === 0 ? null : Math.min(...times)
+}
+
+/** Lists what of an approved case becomes past due, or is, each day and kind once. */
+export function dueAgainOf(facts: CaseFacts, now: number): readonly DueAgain[] {
+  const found = facts.record.status === 'approved' ? findingsOf(facts, now) : []
+  const due = found.flatMap(({ kind, dueAt }): DueAgain[] =>
+    dueAt === null ? [] : [{ kind: kind === 'document' ? 'documents' : 'statements', dueAt }],
+  )
+  return [...new Map(due.map((each) => [`${each.kind} ${each.dueAt}`, each])).values()]
 }
 
 /** The text by which a change of the requirements is noticed. */

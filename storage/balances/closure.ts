@@ -1,6 +1,6 @@
 /** The closure of a customer: requested, revoked and completed. Statements only; rules are elsewhere. */
 import { timestamp } from '../../lib/base/clock.ts'
-import type { CustomerStanding, LifeStatus, MeasureTaken } from '../../lib/customers/status.ts'
+import type { CustomerStanding, LifeStatus, MeasureTaken, MeasureTaker } from '../../lib/customers/status.ts'
 import type { Database } from '../db/database.ts'
 import { WORK_CHANNEL } from '../db/due-work.ts'
 import { fenceBalances } from '../commit/fences.ts'
@@ -38,21 +38,31 @@ export async function moveCustomer(
   return BigInt(rows[0]!.version)
 }
 
+/** Reads what has taken the measure against a locked customer; null when there is no measure. */
+export async function readMeasureTaker(client: TransactionClient, id: string): Promise<MeasureTaker | null> {
+  const { rows } = await client.query<{ measure_by: MeasureTaker | null }>({
+    name: 'measure_taker',
+    text: 'select measure_by from customer where id = $1',
+    values: [id],
+  })
+  return rows[0]?.measure_by ?? null
+}
+
 /**
- * Writes the measure against a locked customer; null ends it, and payments that waited for the end go on. Decisions of
- * its balances that rest on the old standing can no longer commit.
+ * Writes the measure against a locked customer, and what takes it; null ends it, and payments that waited for the end go
+ * on. Decisions of its balances that rest on the old standing can no longer commit.
  *
  * @returns the version of the customer, of which all nodes are told
  */
 export async function measureCustomer(
   client: TransactionClient,
   id: string,
-  { measure, now }: { readonly measure: MeasureTaken | null; readonly now: number },
+  { measure, by, now }: { readonly measure: MeasureTaken | null; readonly by: MeasureTaker; readonly now: number },
 ): Promise<bigint> {
   const { rows } = await client.query<{ version: string }>({
     name: 'measure_customer',
-    text: 'update customer set measure = $2, version = version + 1, updated_at = $3 where id = $1 returning version',
-    values: [id, measure, timestamp(now)],
+    text: 'update customer set measure = $2, measure_by = $4, version = version + 1, updated_at = $3 where id = $1 returning version',
+    values: [id, measure, timestamp(now), measure === null ? null : by],
   })
   await copyStanding(client, id)
   if (measure === null) await client.query(`select pg_notify('${WORK_CHANNEL}', 'balance')`)
@@ -190,7 +200,7 @@ export async function endCustomer(
   const at = timestamp(now)
   await client.query({
     name: 'end_customer',
-    text: 'update customer set closed_at = $2, measure = null where id = $1',
+    text: 'update customer set closed_at = $2, measure = null, measure_by = null where id = $1',
     values: [customerId, at],
   })
   await moveCustomer(client, customerId, { to: 'closed', now })

@@ -2,7 +2,7 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { instant } from '../db/entity-types.ts'
 import type { IdentityType, RiskRating } from '../../lib/customers/customer.ts'
-import type { LifeStatus, MeasureTaken } from '../../lib/customers/status.ts'
+import type { LifeStatus, MeasureTaken, MeasureTaker } from '../../lib/customers/status.ts'
 import type { CustomerType } from '../../lib/customers/types.ts'
 import { Operator } from '../operators/operator-entity.ts'
 
@@ -36,6 +36,7 @@ export const Customer = defineEntity({
     metadata: p.json<Readonly<Record<string, string>>>().defaultRaw(`'{}'`),
     status: p.text().$type<LifeStatus>(),
     measure: p.text().$type<MeasureTaken>().nullable(),
+    measureBy: p.text().$type<MeasureTaker>().fieldName('measure_by').nullable(),
     shard: p.smallint(),
     version: p.bigint().defaultRaw('1'),
     createdAt: instant().fieldName('created_at'),

@@ -3,7 +3,7 @@ import type { InferEntity } from '@mikro-orm/core'
 import type { ReviewMonths } from '../../lib/onboarding/case-review.ts'
 import type { KybPersonRecord } from '../../lib/onboarding/kyb-person.ts'
 import type { AlertChange, ScreeningAlertRecord } from '../../lib/onboarding/screening-alert.ts'
-import { entitiesOf, entitiesOfEveryTenant } from '../db/entities.ts'
+import { entitiesOf } from '../db/entities.ts'
 import type { StatementRunner } from '../db/entity-driver.ts'
 import type { TransactionClient } from '../db/transaction.ts'
 import { readOperator } from '../operators/operators.ts'
@@ -28,12 +28,6 @@ export async function readReviewTerms(client: StatementRunner, operatorId: strin
 /** Reads the customer of an operator's case; null when the operator has no such case. */
 export async function customerOfCase(client: StatementRunner, operatorId: string, id: string): Promise<string | null> {
   const found = await entitiesOf(client, { operatorId }).findOne(KybCase, { id })
-  return found?.customerId ?? null
-}
-
-/** Reads the customer of a case, for work of the service itself; null when there is no such case. */
-export async function anyCustomerOfCase(client: StatementRunner, id: string): Promise<string | null> {
-  const found = await entitiesOfEveryTenant(client, 'periodic reviews').findOne(KybCase, { id })
   return found?.customerId ?? null
 }
 

@@ -32,7 +32,7 @@ const recordOf = (row: InferEntity<typeof KybCase>): KybCaseRecord => ({
   firstApproval: row.firstApproval ?? null,
   decision: row.decision ?? null,
   nextReviewAt: row.nextReviewAt ?? null,
-  reviewDueAt: row.reviewDueAt ?? null,
+  checkDueAt: row.checkDueAt ?? null,
   lapsedAt: row.lapsedAt ?? null,
   submittedAt: row.submittedAt ?? null,
   reviewedAt: row.reviewedAt ?? null,
@@ -93,7 +93,7 @@ export async function changeCase(
 }
 
 /**
- * Notes the requirements of a case as they are told now, and when they change by themselves, epoch milliseconds; the
+ * Notes the requirements of a case as they are told now, and when the case is looked at next, epoch milliseconds; the
  * version of the case stays. @returns whether they differ from those that were told before
  */
 export async function noteRequirements(
@@ -110,7 +110,7 @@ export async function noteRequirements(
   return rows[0]?.changed ?? false
 }
 
-/** Lists the customers whose requirements may have changed by themselves until a time in epoch milliseconds. */
+/** Lists the customers whose cases are to be looked at until a time in epoch milliseconds. */
 export async function listDueCases(database: Database, now: number, max: number): Promise<readonly string[]> {
   const rows = await database.query<[string]>({
     name: 'due_cases',

@@ -17,18 +17,12 @@ import type {
   KybPersonRole,
   KybPersonStatus,
 } from '../../lib/onboarding/kyb-person.ts'
-import { taskTrigger } from '../tasks/task-triggers.ts'
 import { bigVersion, instant, managed } from '../db/entity-types.ts'
 
 export const KybCase = managed(
   defineEntity({
     name: 'KybCase',
     tableName: 'kyb_case',
-    triggers: taskTrigger('kyb_case', {
-      columns: 'review_due_at',
-      when: 'new.review_due_at is not null',
-      task: ['onboarding.review', 'id', 'review_due_at'],
-    }),
     properties: {
       id: p.uuid().primary(),
       customerId: p.uuid().fieldName('customer_id'),
@@ -49,7 +43,6 @@ export const KybCase = managed(
       nextReviewAt: instant().fieldName('next_review_at').nullable(),
       firstApproval: p.json().$type<FirstApproval>().fieldName('first_approval').nullable(),
       decision: p.json().$type<CaseDecision>().nullable(),
-      reviewDueAt: instant().fieldName('review_due_at').nullable(),
       lapsedAt: instant().fieldName('lapsed_at').nullable(),
       submittedAt: instant().fieldName('submitted_at').nullable(),
       reviewedAt: instant().fieldName('reviewed_at').nullable(),

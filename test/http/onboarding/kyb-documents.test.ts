@@ -93,7 +93,7 @@ t.test('the documents of a case', async (t) => {
     const database = new Database(world.databaseUrl, 2)
     t.teardown(() => database.close())
     const ids = createIdSource({ now: world.now })
-    const check = requirementChecks({ database, clock: { now: world.now }, ids })
+    const check = requirementChecks({ database, clock: { now: world.now }, ids, announce: async () => {} })
     const member = await world.person('owner').signIn()
     const seeded = { id: member.tenantId, owner: member }
     const pointer = '/documents/kyb_register_extract'
@@ -131,7 +131,7 @@ t.test('the documents of a case', async (t) => {
     t.match((await readCase(seeded, member)).body.capabilities[1], {
       capability: 'send',
       allowed: false,
-      problems: ['requirements_past_due'],
+      problems: ['customer_restricted', 'requirements_past_due'],
     })
     t.equal((await uploadKyb(world, seeded, member, { type: 'kyb_register_extract' })).status, 201)
     await scansDone(world, seeded)

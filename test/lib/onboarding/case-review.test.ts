@@ -1,14 +1,10 @@
-/** What staff decide on KYB cases, and when reviews fall due: pure. */
+/** What staff decide on KYB cases: pure. */
 import t from 'tap'
-import { DAY_MS } from '../../../lib/base/clock.ts'
 import {
   approvalBy,
   approvalProblem,
   defaultCurrencies,
-  firstLookAt,
-  isRenewed,
   nextReviewAfter,
-  reviewStep,
   type ApprovalFacts,
 } from '../../../lib/onboarding/case-review.ts'
 import { decideAlert, newHits } from '../../../lib/onboarding/screening-alert.ts'
@@ -72,35 +68,6 @@ t.test('the next review is due after the months of the risk', async (t) => {
   t.equal(next('2026-03-15', 'high'), '2027-03-15')
   t.equal(next('2028-02-29', 'high'), '2029-02-28', 'a day that the month does not have')
   t.equal(nextReviewAfter(day('2026-01-31'), 'high', { ...months, high: 1 }), day('2026-02-28'))
-})
-
-t.test('a review is reminded of twice, and what is overdue lapses once', async (t) => {
-  const nextReviewAt = day('2027-06-30')
-  const at = (days: number, more: Partial<Parameters<typeof reviewStep>[0]> = {}) =>
-    reviewStep({ nextReviewAt, isRenewed: false, hasLapsed: false, ...more }, nextReviewAt + days * DAY_MS)
-  t.equal(firstLookAt(nextReviewAt, day('2026-06-30')), nextReviewAt - 30 * DAY_MS)
-  t.equal(firstLookAt(nextReviewAt, nextReviewAt - DAY_MS), nextReviewAt)
-  t.strictSame(at(-40), { kind: 'wait', lookAt: nextReviewAt - 30 * DAY_MS })
-  t.strictSame(at(-30), { kind: 'remind', lookAt: nextReviewAt - 7 * DAY_MS })
-  t.strictSame(at(-7), { kind: 'remind', lookAt: nextReviewAt })
-  t.strictSame(at(-7, { isRenewed: true }), { kind: 'wait', lookAt: nextReviewAt })
-  t.strictSame(at(0), { kind: 'lapse', lookAt: nextReviewAt + DAY_MS })
-  t.strictSame(at(1, { hasLapsed: true }), { kind: 'wait', lookAt: nextReviewAt + 2 * DAY_MS })
-  t.strictSame(at(0, { isRenewed: true }), { kind: 'review' })
-  t.strictSame(at(9, { isRenewed: true, hasLapsed: true }), { kind: 'review' })
-})
-
-t.test('what was stated within a month of the review counts for it', async (t) => {
-  const due = day('2027-06-30')
-  const made = (days: number) => ({ at: due - days * DAY_MS, by: 'ann' })
-  const terms = (days: number) => ({ ...made(days), version: '1', address: null })
-  t.equal(isRenewed({ attestations: {}, terms: terms(30) }, 'individual', due), true)
-  t.equal(isRenewed({ attestations: {}, terms: terms(31) }, 'individual', due), false)
-  t.equal(isRenewed({ attestations: {}, terms: null }, 'individual', due), false)
-  t.equal(isRenewed({ attestations: {}, terms: terms(1) }, 'business', due), false)
-  const both = { allDirectors: made(1), allOwners: made(1) }
-  t.equal(isRenewed({ attestations: both, terms: terms(1) }, 'business', due), true)
-  t.equal(isRenewed({ attestations: { ...both, allOwners: made(400) }, terms: terms(1) }, 'business', due), false)
 })
 
 t.test('two people decide on an alert, and two may find otherwise later', async (t) => {
