@@ -8,6 +8,7 @@ import { tokenIn, tokenRequest } from '../../lib/kyc/sumsub/sumsub-requests.ts'
 import type { KybCaseStatus } from '../../lib/onboarding/case-words.ts'
 import { activeKycConnection } from '../../storage/kyc/kyc-connections.ts'
 import { listApplicants, writeApplicant } from '../../storage/kyc/kyc-applicants.ts'
+import { changeCase } from '../../storage/onboarding/kyb-cases.ts'
 import { hasPerson } from '../../storage/kyc/reviewed-persons.ts'
 import { runChange } from '../commands/changes.ts'
 import { lockedCase } from '../onboarding/move-case.ts'
@@ -21,8 +22,8 @@ const TOKEN_BYTES = 24
 const OPEN: readonly KybCaseStatus[] = ['draft', 'submitted', 'in_review', 'info_requested']
 
 /**
- * Makes a token for the customer that is the tenant, or for a person of its case. The provider is called outside of the
- * transaction.
+ * Makes a token for the customer that is the tenant, or for a person of its case. From then on the case that a customer
+ * fills in has the mode `provider_sdk`. The provider is called outside of the transaction.
  *
  * @throws ProblemError `not-found`, `validation-error`; `invalid-transition` when the case has ended, or staff review
  *   without a provider; `provider-error`, `service-unavailable` when the provider refuses, or does not answer
@@ -50,6 +51,7 @@ export async function createSdkToken(
     )
     // What the provider will tell of the applicant is believed from now on.
     if (known === undefined) await writeApplicant(client, applicant)
+    if (record.mode === 'wizard') await changeCase(client, record, { mode: 'provider_sdk', updatedAt: tx.now })
     return { connection, subjectId: applicant.subjectId }
   })
   return {

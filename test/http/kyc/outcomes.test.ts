@@ -1,6 +1,7 @@
 /** What the webhooks of a provider do to the persons and the case of a customer (K10). */
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
+import type { KybCase } from '../../../lib/onboarding/kyb-case-schema.ts'
 import { createWorld, type World } from '../../support/world.ts'
 import {
   addPerson,
@@ -98,6 +99,8 @@ t.test('a token of the provider opens its SDK for one applicant', async (t) => {
   const given = await token({ personId })
   t.match([given.status, given.body], [201, { token: '_act-1', provider: 'sumsub' }])
   t.equal(Date.parse((given.body as { expiresAt: string }).expiresAt) > world.now(), true)
+  const { body: filled } = await owner.get<KybCase>(`/customers/${customerId}/kyb`)
+  t.equal(filled.mode, 'provider_sdk')
   const { id: caseId } = await caseOf(world, customerId)
   t.match(
     api.asked.slice(1).map(({ path, body }) => [path, JSON.parse(body)]),

@@ -205,6 +205,7 @@ t.test('a case is filled in, submitted, and answered again', async (t) => {
       id,
       JSON.stringify([question]),
     ])
+    await world.query(`update customer set status = 'info_required' where id = $1`, [id])
     const asked = (await readCase(applicant, owner)).body
     t.match(asked.requirements, {
       currentlyDue: [{ pointer: question.field, reason: 'information_requested', documentType: 'kyb_articles' }],
@@ -218,6 +219,13 @@ t.test('a case is filled in, submitted, and answered again', async (t) => {
     const again = await owner.post<KybCase>(`/customers/${id}/kyb/submit`)
     t.match(again.body, { status: 'in_review', infoRequested: [{ message: question.message }] })
     t.type(again.body.infoRequested[0]?.resolvedAt, 'string')
+    t.equal(await statusOf(world, id), 'in_review')
+    t.ok((await eventsOf(world, id)).includes('customer.status_changed info_required in_review'))
+    t.ok((await eventsOf(world, asked.id)).includes('kyb_case.status_changed info_requested in_review'))
+    t.match((await owner.post(`/customers/${id}/kyb/submit`)).problem, {
+      code: 'invalid-transition',
+      currentStatus: 'in_review',
+    })
     t.strictSame(due(again.body), [])
   })
 
@@ -316,6 +324,21 @@ t.test('a withdrawn case closes its customer', async (t) => {
   t.equal((await readCase(applicant, staff)).body.status, 'withdrawn')
   const again = await staff.post(`/customers/${id}/kyb/withdraw`)
   t.match(again.problem, { status: 409, code: 'invalid-transition' })
+
+  for (const [status, customer, by] of [
+    ['submitted', 'in_review', 'owner'],
+    ['in_review', 'in_review', 'staff'],
+    ['info_requested', 'info_required', 'owner'],
+  ] as const) {
+    const other = await newApplicant(world)
+    await world.query('update kyb_case set status = $2 where customer_id = $1', [other.id, status])
+    await world.query('update customer set status = $2 where id = $1', [other.id, customer])
+    const reply = await other[by].post<KybCase>(`/customers/${other.id}/kyb/withdraw`)
+    t.match([reply.status, reply.body], [200, { status: 'withdrawn' }], status)
+    t.equal(await statusOf(world, other.id), 'closed', status)
+    t.ok((await eventsOf(world, other.id)).includes(`customer.status_changed ${customer} closed`), status)
+    t.ok((await eventsOf(world, reply.body.id)).includes(`kyb_case.status_changed ${status} withdrawn`), status)
+  }
 
   const active = await world.person('owner').signIn()
   const seeded = { id: active.tenantId }
