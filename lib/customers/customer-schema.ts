@@ -66,7 +66,8 @@ export const Customer = Type.Object(
       '`active`: at least one owner can sign in. `locked`: there are members, and no such owner.',
     ),
     measure: Nullable(Words('CustomerMeasureTaken', CUSTOMER_MEASURES), {
-      description: 'The measure that staff have taken, which holds beside the status until it is lifted; null: none.',
+      description:
+        'The measure of staff, or of a requirement that is past due. It holds beside the status until it ends; null: none.',
     }),
   },
   { title: 'Customer' },
