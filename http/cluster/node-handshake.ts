@@ -126,7 +126,8 @@ export function answerHandshake(
         'a handshake of another node was refused: the clocks of the two nodes differ too much, or it is an old one',
       )
     socket.on('error', () => undefined)
-    socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
+    // The socket has left the server and its deadlines, so a stranger that never closes its side would keep it.
+    socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n', () => socket.destroy())
     return null
   }
   const answerNonce = newNonce()

@@ -364,6 +364,24 @@ t.test('whatever else listens at the address of a node is sent nothing and answe
   t.equal(other.world.createdPayments.length + front.world.createdPayments.length, 0)
 })
 
+t.test('a stranger that is refused and never closes its side keeps no socket', async (t) => {
+  const node = await openNode(t, { home: HERE })
+  const stranger = connect({ port: node.port, host: '127.0.0.1', allowHalfOpen: true })
+  t.teardown(() => stranger.destroy())
+  const isGone = () => true
+  const closed = once(stranger, 'close').then(isGone, isGone)
+  stranger.on('error', () => undefined)
+  stranger.write(
+    'GET /node-handshake HTTP/1.1\r\nHost: node\r\nConnection: Upgrade\r\nUpgrade: vostro-node\r\n\r\n',
+  )
+  await once(stranger.resume(), 'end')
+  // Bytes to a socket that is gone are answered with a reset.
+  await until('the socket is gone', () => {
+    stranger.write('x')
+    return Promise.race([closed, Promise.resolve(false)])
+  })
+})
+
 t.test('a forwarded request is good once, for one node, and as it was signed', async (t) => {
   const { owner, front, wire } = await openPair(t)
   t.equal((await front.post('/v1/payments', PAYMENT_BODY, { 'idempotency-key': 'once' })).status, 201)
