@@ -371,9 +371,7 @@ t.test('a stranger that is refused and never closes its side keeps no socket', a
   const isGone = () => true
   const closed = once(stranger, 'close').then(isGone, isGone)
   stranger.on('error', () => undefined)
-  stranger.write(
-    'GET /node-handshake HTTP/1.1\r\nHost: node\r\nConnection: Upgrade\r\nUpgrade: vostro-node\r\n\r\n',
-  )
+  stranger.write('GET /node-handshake HTTP/1.1\r\nHost: node\r\nConnection: Upgrade\r\nUpgrade: vostro-node\r\n\r\n')
   await once(stranger.resume(), 'end')
   // Bytes to a socket that is gone are answered with a reset.
   await until('the socket is gone', () => {
