@@ -23,7 +23,7 @@ import type { Rail } from '../../lib/rails/rails.ts'
 /** The facts that a move of a payment needs beside its state, with the payment's rail. */
 export interface PaymentContext extends Omit<PaymentMoveContext, 'ids'> {
   readonly rail: Rail
-  /** Whether the balance that pays is frozen, or its customer restricted or suspended. */
+  /** Whether the balance that pays is frozen, or its customer does not pay at present. */
   readonly isStopped: boolean
 }
 

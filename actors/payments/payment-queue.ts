@@ -344,7 +344,7 @@ export class PaymentQueue {
         const hit = outgoing.get(id) ?? incoming.get(id)
         if (context === undefined) return Promise.resolve(null)
         if (hit !== undefined) return this.#mover.ask(id, shard, { kind: 'hold', hit })
-        // Its row stays, and is read again when the freeze ends.
+        // Its row stays, and is read again when the balance pays again.
         if (context.isStopped) return Promise.resolve(null)
         const payee = payees.get(id)
         return this.#mover.ask(

@@ -62,7 +62,7 @@ export class QueueUpkeep {
       wakes.add(['events'], () => {
         this.#lookWanted = true
       }),
-      // The payments of a balance go on when it is no longer frozen.
+      // The payments of a balance go on when it is no longer stopped.
       wakes.add(['balance'], look),
     ]
     this.#attention.start()

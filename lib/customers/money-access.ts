@@ -6,7 +6,7 @@
  * starts to move money: an approval, a payment in the queue, an occurrence of a schedule, a row of a bulk payment.
  */
 import type { Problem } from '../base/problems.ts'
-import type { CustomerStanding, LifeStatus, MeasureTaken } from './status.ts'
+import { LIFE_STATUSES, type CustomerStanding, type LifeStatus, type MeasureTaken } from './status.ts'
 
 /**
  * The ways in which an operation uses a customer's money:
@@ -39,6 +39,15 @@ const ACCESS_UNDER: Readonly<Record<MeasureTaken, Readonly<Record<MoneyUse, Acce
   restricted: { prepare: 'allowed', move: 'allowed', pay: 'customer-restricted' },
   suspended: all('customer-restricted'),
 }
+
+/**
+ * The statuses in which payments that were accepted earlier wait, because the customer does not pay: a new review may
+ * lead a customer with payments under way to `rejected`, and from there to the statuses of a review. `closed` is not among
+ * them: a closure waits for the end of all payments, and the balances of closed customers are many.
+ */
+export const WAITING_STATUSES: readonly LifeStatus[] = LIFE_STATUSES.filter(
+  (status) => ACCESS[status].pay !== 'allowed' && status !== 'closed',
+)
 
 /** Returns the problem of a use of money for a customer of this standing; null when the customer may. */
 export function moneyProblem({ customerStatus, customerMeasure }: CustomerStanding, use: MoneyUse): Problem | null {

@@ -112,7 +112,7 @@ export interface Effects {
   readonly credits?: readonly { readonly balanceId: string; readonly currency: string }[]
   /**
    * Balances that money leaves without their own decision, on a hold: the commit refuses the decision while one of them
-   * is frozen, or its customer restricted or suspended (`debit_refused`). What a balance owes is debited without this fence.
+   * is frozen, or its customer does not pay (`debit_refused`). What a balance owes is debited without this fence.
    */
   readonly debits?: readonly { readonly balanceId: string }[]
 }

@@ -37,7 +37,7 @@ const handOverEntryId = ({ id }: PaymentState): string => id
 /**
  * Hands the payment over: posts L10, captures the hold and ends its place in the queue (`processing` is no
  * longer shown). Committed before the partner is called. Writes no event. The commit refuses it while the paying balance
- * is frozen (`debit_refused`), and then writes nothing.
+ * is stopped (`debit_refused`), and then writes nothing.
  */
 export function handOver(payment: PaymentState, context: PaymentMoveContext, now: number): PaymentDecision {
   const next: PaymentState = { ...payment, version: payment.version + 1, sent: true }

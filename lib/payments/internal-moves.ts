@@ -17,7 +17,7 @@ const CLOSED_CODE = 'AC04'
 
 /**
  * Books the payment (L20): one commit captures the hold, credits the payee's balance and writes the payee's incoming
- * payment. The commit refuses a closed payee's balance (`credit_refused`) and a frozen paying balance
+ * payment. The commit refuses a closed payee's balance (`credit_refused`) and a stopped paying balance
  * (`debit_refused`), and then writes nothing.
  */
 export function book(

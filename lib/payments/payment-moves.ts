@@ -26,10 +26,10 @@
  *                                        │                              └──────accepted──▶ processing (submitted)
  *                                        └──refused (definite, before acceptance)──▶ failed
  *
- * hand_over and book debit the paying balance. While it is frozen it takes credits alone, so a payment that waits for them
- * keeps its state, its hold and its place in the queue, and goes on when the freeze ends. No state of its own is needed: the
- * queue leaves these payments where they are (storage/payments/partner-instructions.ts), and the commit refuses a debit
- * that was decided before the freeze (`debit_refused`). What the partner has goes on.
+ * hand_over and book debit the paying balance. While it is stopped, frozen or of a customer that does not pay, it takes
+ * credits alone, so a payment that waits for them keeps its state, its hold and its place in the queue, and goes on when
+ * the balance pays again. No state of its own is needed: the queue leaves these payments where they are
+ * (storage/payments/partner-instructions.ts), and the commit refuses a debit that was decided before (`debit_refused`). What the partner has goes on.
  *
  * A message that fits no row changes nothing: messages of partners are repeated, late and contradictory. The effects of
  * the moves are in waiting-moves.ts until the partner has the payment, and in bank-moves.ts from then on.

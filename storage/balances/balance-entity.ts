@@ -5,6 +5,7 @@ import type { CurrencyCode } from '../../lib/base/currency.ts'
 import type { LifeStatus, MeasureTaken } from '../../lib/customers/status.ts'
 import type { BalanceState } from '../../lib/balances/balance.ts'
 import type { Balance as Shown } from '../../lib/balances/balance-schema.ts'
+import { STOPPED_INDEX } from './stopped-balances.ts'
 
 const TELL_LOW = `create trigger balance_low after update of posted, held on balance
   for each row when (new.posted - new.held < new.low_balance_threshold and old.posted - old.held >= new.low_balance_threshold) execute function balance_low()`
@@ -56,7 +57,7 @@ export const Balance = defineEntity({
     {
       name: 'balance_stopped',
       properties: ['id'],
-      where: "status = 'frozen' or customer_measure is not null",
+      where: STOPPED_INDEX,
     },
     { name: 'balance_parent', properties: ['parentBalanceId'], where: 'parent_balance_id is not null' },
     { name: 'balance_shard', properties: ['shard', 'id'] },

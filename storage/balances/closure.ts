@@ -2,9 +2,9 @@
 import { timestamp } from '../../lib/base/clock.ts'
 import type { CustomerStanding, LifeStatus, MeasureTaken, MeasureTaker } from '../../lib/customers/status.ts'
 import type { Database } from '../db/database.ts'
-import { WORK_CHANNEL } from '../db/due-work.ts'
 import { fenceBalances } from '../commit/fences.ts'
 import type { TransactionClient } from '../db/transaction.ts'
+import { wakePaymentQueues } from './stopped-balances.ts'
 
 /** Locks a customer until the transaction ends and reads its standing; null when the customer does not exist. */
 export async function lockCustomer(client: TransactionClient, id: string): Promise<CustomerStanding | null> {
@@ -19,8 +19,8 @@ export async function lockCustomer(client: TransactionClient, id: string): Promi
 }
 
 /**
- * Moves a locked customer to another status. Decisions of its balances that rest on the old status can no longer commit,
- * so a later `openBusiness` counts everything.
+ * Moves a locked customer to another status; payments that waited for it to be active go on. Decisions of its balances
+ * that rest on the old status can no longer commit, so a later `openBusiness` counts everything.
  *
  * @returns the version of the customer, of which all nodes are told
  */
@@ -35,6 +35,7 @@ export async function moveCustomer(
     values: [id, to, timestamp(now)],
   })
   await copyStanding(client, id)
+  if (to === 'active') await wakePaymentQueues(client)
   return BigInt(rows[0]!.version)
 }
 
@@ -65,7 +66,7 @@ export async function measureCustomer(
     values: [id, measure, timestamp(now), measure === null ? null : by],
   })
   await copyStanding(client, id)
-  if (measure === null) await client.query(`select pg_notify('${WORK_CHANNEL}', 'balance')`)
+  if (measure === null) await wakePaymentQueues(client)
   return BigInt(rows[0]!.version)
 }
 

@@ -5,11 +5,10 @@ import type { PayingBalance, StaffHoldRecord } from '../../lib/balances/staff-ho
 import { timestamp } from '../../lib/base/clock.ts'
 import type { LifeStatus } from '../../lib/customers/status.ts'
 import { plainArrayOrNull } from '../db/array-literal.ts'
-import { WORK_CHANNEL } from '../db/due-work.ts'
 import { entitiesOf } from '../db/entities.ts'
 import type { Queries, TransactionClient } from '../db/transaction.ts'
 import { StaffHold } from './staff-hold-entity.ts'
-import { paysNothing } from './stopped-balances.ts'
+import { paysNothing, wakePaymentQueues } from './stopped-balances.ts'
 
 /** A balance as staff change it. Amounts are minor units. */
 export interface StaffBalance {
@@ -77,7 +76,7 @@ export async function setFrozen(
     values: [id, status, timestamp(now)],
     text: 'update balance set status = $2, version = version + 1, updated_at = greatest(updated_at, $3::timestamptz) where id = $1',
   })
-  if (status === 'active') await client.query(`select pg_notify('${WORK_CHANNEL}', 'balance')`)
+  if (status === 'active') await wakePaymentQueues(client)
 }
 
 /** Reads what may stop the payments of a balance, as it is in the transaction; null when there is no such balance. */

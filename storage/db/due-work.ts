@@ -50,8 +50,8 @@ export const DUE_TABLES = {
 export type DueWork = keyof typeof DUE_TABLES
 
 /**
- * Work whose next time the noun itself reads. Triggers of the table notify of endpoints; the end of a freeze notifies of
- * a balance (storage/balances/staff-holds.ts).
+ * Work whose next time the noun itself reads. Triggers of the table notify of endpoints; a balance that was stopped and
+ * pays again notifies of itself (storage/balances/stopped-balances.ts).
  */
 export type OtherWork = 'webhook_endpoint' | 'balance'
 

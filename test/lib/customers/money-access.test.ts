@@ -1,7 +1,7 @@
 /** What a customer may do with its money in each status: the table, and the operation of each use of money. */
 import t from 'tap'
 import { routes } from '../../../http/server/routes.ts'
-import { MONEY_USES, moneyProblem, type MoneyUse } from '../../../lib/customers/money-access.ts'
+import { MONEY_USES, moneyProblem, WAITING_STATUSES, type MoneyUse } from '../../../lib/customers/money-access.ts'
 import {
   CUSTOMER_MEASURES,
   CUSTOMER_STATUSES,
@@ -43,6 +43,11 @@ t.test('each status allows what the contract allows', (t) => {
     'closing, suspended | restricted | restricted | restricted',
   ])
   t.strictSame(CUSTOMER_MEASURES, ['restricted', 'suspended'])
+  t.strictSame(
+    WAITING_STATUSES,
+    ['draft', 'onboarding', 'in_review', 'info_required', 'rejected'],
+    'payments wait where the customer does not pay, unless it is closed',
+  )
   t.strictSame(
     [...new Set(standings.map(shownStatus))].sort(),
     [...CUSTOMER_STATUSES].sort(),
