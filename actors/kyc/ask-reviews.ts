@@ -1,6 +1,6 @@
 /** Asks the operator's KYC provider to review the applicants of a case. */
 import { KYC_ADAPTERS } from '../../lib/kyc/adapters.ts'
-import { askAgain, setAside, type Applicant } from '../../lib/kyc/applicant.ts'
+import { beginAnew, setAside, type Applicant } from '../../lib/kyc/applicant.ts'
 import { resultOf } from '../../lib/kyc/case-outcome.ts'
 import type { KycConnection } from '../../lib/kyc/connection.ts'
 import type { KybCaseRecord } from '../../lib/onboarding/kyb-case.ts'
@@ -87,7 +87,7 @@ async function askReview(
   if (before?.review?.answer === 'green' && isGreen !== false) return before
   const from = before ?? newApplicant(record, personId, connection.id)
   const applicant = KYC_ADAPTERS[connection.provider].reviewsWhenAsked
-    ? await planSandboxReview(tx, askAgain(from, now), name)
+    ? await planSandboxReview(tx, beginAnew(from, now), name)
     : setAside(from)
   await writeApplicant(client, applicant)
   if (personId !== null)

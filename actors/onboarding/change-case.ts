@@ -8,6 +8,7 @@ import { typesOf } from '../../lib/customers/customer.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
 import { caseLocked } from '../../lib/onboarding/case-moves.ts'
 import { ATTESTATIONS } from '../../lib/onboarding/case-words.ts'
+import { identityDiffers } from '../../lib/onboarding/identity-facts.ts'
 import { NO_ACTIVITY, NO_PERSON, type Attestations, type KybCaseRecord } from '../../lib/onboarding/kyb-case.ts'
 import type { KybCase, KybCaseUpdate } from '../../lib/onboarding/kyb-case-schema.ts'
 import { changeCase, writeCustomerType } from '../../storage/onboarding/kyb-cases.ts'
@@ -15,14 +16,15 @@ import { recordChange } from '../commands/changes.ts'
 import { auditCaller } from '../commands/trail.ts'
 import { readerOf, shownCase } from './case-facts.ts'
 import type { OnboardingDeps } from './onboarding-deps.ts'
+import { renewReview } from './renew-review.ts'
 import { countryFaults, futureFaults, isStaff, writeCase } from './write-case.ts'
 
 /** The members that an approved case takes: statements that are made anew. */
 const RENEWALS: ReadonlySet<string> = new Set(['attestations', 'terms'])
 
 /**
- * Changes a case; members that are absent stay, null clears a field. The answer of an approved case is that its
- * statements alone are made anew.
+ * Changes a case; members that are absent stay, null clears a field. A customer whose identity changes is reviewed
+ * anew. The answer of an approved case is that its statements alone are made anew.
  *
  * @throws ProblemError `not-found`, `invalid-transition`, `precondition-failed`, `validation-error`
  */
@@ -34,7 +36,7 @@ export async function updateCase(
   expected: number | bigint | null,
 ): Promise<Versioned<KybCase>> {
   checkBody(by, body, deps.clock.now())
-  const { after, now } = await writeCase(deps, by, customerId, { renewal: true }, async (tx, { record }) => {
+  const { after, now } = await writeCase(deps, by, customerId, { renewal: true }, async (tx, { record, customer }) => {
     const { client } = tx
     const renewal = Object.keys(body).every((name) => RENEWALS.has(name))
     const problem = caseLocked(record.status, { renewal })
@@ -44,22 +46,29 @@ export async function updateCase(
       await writeCustomerType(client, customerId, typesOf({ customerType: body.customerType })!, tx.now)
     const change = changeOf(record, by, body, tx.now)
     await changeCase(client, record, { ...change, updatedAt: tx.now })
+    const { company = record.company, personal = record.personal } = change
+    if (
+      identityDiffers(record.company, company) ||
+      identityDiffers(record.personal, personal) ||
+      (body.customerType ?? customer.customerType) !== customer.customerType
+    )
+      await renewReview(tx, customerId, null)
     await recordChange(tx, auditCaller(by), customerId, {
       action: 'kyb_case.updated',
       object: { type: 'kyb_case', id: record.id },
-      before: membersOf(record, body),
-      after: body,
+      before: null,
+      after: { changed: namesIn(body) },
     })
   })
   return shownCase(after, now, readerOf(by))
 }
 
-/** The members of a case that a body changes, as they were. */
-const membersOf = (record: KybCaseRecord, body: KybCaseUpdate): object =>
-  Object.fromEntries(
-    Object.keys(body)
-      .filter((name) => name in record)
-      .map((name) => [name, record[name as keyof KybCaseRecord]]),
+/** The names of the members that a body changes. The trail has no values: more people read it than read the case. */
+const namesIn = (body: KybCaseUpdate): readonly string[] =>
+  Object.entries(body).flatMap(([name, value]) =>
+    value === null || typeof value !== 'object' || Array.isArray(value)
+      ? [name]
+      : Object.keys(value).map((member) => `${name}.${member}`),
   )
 
 /** Merges a body into the facts of a case. */

@@ -13,6 +13,7 @@ import {
   type KybPersonRecord,
 } from '../../lib/onboarding/kyb-person.ts'
 import type { KybPerson, KybPersonCreate, KybPersonUpdate } from '../../lib/onboarding/kyb-person-schema.ts'
+import { identityDiffers } from '../../lib/onboarding/identity-facts.ts'
 import { ownershipFaults } from '../../lib/onboarding/ownership.ts'
 import { listKybDocuments } from '../../storage/onboarding/kyb-documents.ts'
 import { changePerson, deletePerson, insertPerson, listPersons } from '../../storage/onboarding/kyb-persons.ts'
@@ -21,6 +22,7 @@ import { auditCaller } from '../commands/trail.ts'
 import { readerOf, type WholeCase } from './case-facts.ts'
 import { dropDocument } from './case-documents.ts'
 import type { OnboardingDeps } from './onboarding-deps.ts'
+import { renewReview } from './renew-review.ts'
 import { countryFaults, futureFaults, writeCase } from './write-case.ts'
 
 /** The fields of one kind that the other does not have. */
@@ -77,15 +79,15 @@ export async function createPerson(
       action: 'kyb_person.created',
       object: { type: 'kyb_person', id },
       before: null,
-      after: { kind, ...body },
+      after: { kind, changed: Object.keys(body) },
     })
   })
   return shownPerson(after, by, id) ?? refuseNotFound()
 }
 
 /**
- * Changes a person or a company; members that are absent stay, null clears a field. One whose verification is to be
- * repeated is a draft again.
+ * Changes a person or a company; members that are absent stay, null clears a field. One whose identity changes, or whose
+ * verification is to be repeated, is a draft again.
  *
  * @throws ProblemError `not-found`, `invalid-transition`, `precondition-failed`, `validation-error`
  */
@@ -102,8 +104,10 @@ export async function updatePerson(
     const persons = await listPersons(client, customerId)
     const before = persons.find((person) => person.id === id) ?? refuseNotFound()
     checkVersion({ version: before.version }, expected)
-    const status = before.status === 'retry' ? ('draft' as const) : before.status
-    const change = { ...membersOf(before.details, body), status, updatedAt: now }
+    const members = membersOf(before.details, body)
+    const isAnother = identityDiffers(before.details, members.details)
+    const status = isAnother || before.status === 'retry' ? ('draft' as const) : before.status
+    const change = { ...members, status, updatedAt: now }
     checkPerson(
       { ...before, ...change },
       body,
@@ -111,12 +115,12 @@ export async function updatePerson(
       now,
     )
     await changePerson(client, before, change)
-    const { roles, details, ownershipPercent, ownedBy, nominee } = before
+    if (isAnother) await renewReview(tx, customerId, id)
     await recordChange(tx, auditCaller(by), customerId, {
       action: 'kyb_person.updated',
       object: { type: 'kyb_person', id },
-      before: { roles, ...details, ownershipPercent, ownedBy, nominee },
-      after: body,
+      before: null,
+      after: { changed: Object.keys(body) },
     })
   })
   return shownPerson(after, by, id) ?? refuseNotFound()
@@ -145,11 +149,11 @@ export async function removePerson(
     for (const document of await listKybDocuments(tx.client, customerId))
       if (document.personId === id) await dropDocument(tx, by, customerId, document)
     await deletePerson(tx.client, person)
-    const { kind, roles, details } = person
+    const { kind, roles } = person
     await recordChange(tx, auditCaller(by), customerId, {
       action: 'kyb_person.deleted',
       object: { type: 'kyb_person', id },
-      before: { kind, roles, ...details },
+      before: { kind, roles },
       after: null,
     })
   })

@@ -1,11 +1,12 @@
 /** Submits a case for its review, again after questions, and withdraws it. */
-import { ProblemError, refuse, type FieldError } from '../../lib/base/problems.ts'
+import { ProblemError, refuse, refuseTransition, type FieldError } from '../../lib/base/problems.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
 import { moveCase } from '../../lib/onboarding/case-moves.ts'
 import type { KybCase } from '../../lib/onboarding/kyb-case-schema.ts'
 import type { Requirement, RequirementReason } from '../../lib/onboarding/requirement.ts'
 import { submissionFaults } from '../../lib/onboarding/requirements.ts'
+import { countOpenBalances } from '../../storage/balances/balance-changes.ts'
 import { recordChange, runChange } from '../commands/changes.ts'
 import { auditCaller } from '../commands/trail.ts'
 import { readerOf, recheck, shownCase, type WholeCase } from './case-facts.ts'
@@ -37,7 +38,12 @@ export async function submitCase(
     checkComplete(await recheck(tx, customerId), now)
     const submitted = { submittedAt: now }
     const moved = again
-      ? await applyMove(tx, actor, locked, 'resubmit', { ...submitted, infoRequested: answered(locked, now) })
+      ? await applyMove(tx, actor, locked, 'resubmit', {
+          ...submitted,
+          infoRequested: answered(locked, now),
+          // A first approval was given to other facts.
+          firstApproval: null,
+        })
       : await applyMove(tx, actor, await applyMove(tx, actor, locked, 'submit', submitted), 'begin_review')
     await deps.askReviews(tx, moved.record)
     await recordChange(tx, actor, customerId, {
@@ -53,7 +59,8 @@ export async function submitCase(
 }
 
 /**
- * Withdraws a case that is not decided; the customer is closed, and its members lose their access.
+ * Withdraws a case that is not decided, of a customer without open balances; the customer is closed, and its members
+ * lose their access.
  *
  * @throws ProblemError `not-found`, `invalid-transition`
  */
@@ -65,6 +72,9 @@ export async function withdrawCase(
   const actor = auditCaller(by)
   const { after, now } = await runChange(deps, async (tx) => {
     const locked = await lockedCase(tx.client, customerId)
+    // A customer that was rejected after its approval still has its balances.
+    if ((await countOpenBalances(tx.client, customerId)) > 0)
+      refuseTransition('The customer has open balances; request its closure.', locked.record.status, [])
     const moved = await applyMove(tx, actor, locked, 'withdraw')
     await recordChange(tx, actor, customerId, {
       action: 'kyb_case.withdrawn',

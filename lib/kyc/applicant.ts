@@ -88,5 +88,5 @@ export function hear(applicant: Applicant, message: KycMessage, receivedAt: numb
 /** Puts the last review of an applicant aside, for another. */
 export const setAside = (applicant: Applicant): Applicant => ({ ...applicant, review: null })
 
-/** Begins the review of an applicant anew, with a provider that does so when it is asked: what happens from now on counts. */
-export const askAgain = (applicant: Applicant, now: number): Applicant => ({ ...setAside(applicant), askedAt: now })
+/** Begins the review of an applicant anew: what happened before `now`, epoch milliseconds, no longer counts. */
+export const beginAnew = (applicant: Applicant, now: number): Applicant => ({ ...setAside(applicant), askedAt: now })

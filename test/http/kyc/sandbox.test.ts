@@ -133,3 +133,77 @@ t.test('where staff review without a provider nothing is asked, and nothing wait
   t.match(await directorOf(applicant), { status: 'draft' })
   t.strictSame(await world.query('select from sandbox_kyc_review'), [])
 })
+
+/** Has staff ask the customer, so that the facts of its case may change. */
+async function asked(applicant: Awaited<ReturnType<typeof submitted>>): Promise<void> {
+  const { body } = await readCase(applicant, applicant.staff)
+  const path = `/kyb-cases/${body.id}/request-info`
+  const { status, text } = await applicant.staff.post(path, { message: 'Please check the names.', requirements: [] })
+  if (status !== 200) throw new Error(text)
+}
+
+async function patchDirector({ id, owner, directorId }: Awaited<ReturnType<typeof submitted>>, body: object) {
+  const path = `/customers/${id}/kyb/persons/${directorId}`
+  const etag = (await owner.get(path)).headers.get('etag') as string
+  return await owner.send<KybPerson>('PATCH', path, body, { 'if-match': etag })
+}
+
+t.test('a person or a company that is another than the reviewed is reviewed anew', async (t) => {
+  await using world = await createWorld({ stillClock: true })
+  const applicant = await submitted(world)
+  const { id, owner, staff } = applicant
+  const { id: caseId } = (await readCase(applicant, staff)).body
+  const approve = async () => (await staff.post(`/kyb-cases/${caseId}/approve`)).problem
+  const allGreen = async () => {
+    world.advance(5_000)
+    await world.pollOnce()
+    await reaching(applicant, ({ result }) => result?.reviewAnswer === 'green')
+    t.match(await directorOf(applicant), { status: 'green' })
+  }
+  const resubmit = async () => {
+    const { status, body, text } = await owner.post<KybCase>(`/customers/${id}/kyb/submit`)
+    t.equal(status, 200, text)
+    return body
+  }
+  await allGreen()
+
+  await asked(applicant)
+  t.match((await patchDirector(applicant, { email: 'noor@molen.example' })).body, { status: 'green' })
+  t.match((await patchDirector(applicant, { lastName: 'de Wit', roles: ['director', 'ubo'] })).body, {
+    status: 'green',
+  })
+  await patchCase(applicant, owner, { company: { website: 'https://molen.example' } })
+  t.match(await resubmit(), { result: { reviewAnswer: 'green' } }, 'the same person and company')
+
+  await asked(applicant)
+  const swapped = await patchDirector(applicant, { firstName: 'Viktor', dateOfBirth: '1960-01-01' })
+  t.match(swapped.body, { status: 'draft' })
+  t.match(await resubmit(), { result: { reviewAnswer: 'pending' } })
+  t.match(await directorOf(applicant), { status: 'pending' })
+  t.match(await approve(), { status: 409, code: 'kyc_incomplete', persons: [applicant.directorId] })
+  await allGreen()
+
+  for (const changes of [
+    [{ company: { registrationNumber: '87654321' } }],
+    [{ personal: { lastName: 'Sanctionov' } }],
+    [{ customerType: 'sole_trader' }, { customerType: 'business' }],
+  ]) {
+    await asked(applicant)
+    for (const change of changes) t.equal((await patchCase(applicant, owner, change)).status, 200)
+    t.match(await resubmit(), { result: { reviewAnswer: 'pending' } }, JSON.stringify(changes))
+    t.match(await approve(), { status: 409, code: 'kyc_incomplete', persons: [] })
+    await allGreen()
+  }
+})
+
+t.test('a review that is under way says nothing of a person who has changed', async (t) => {
+  await using world = await createWorld({ stillClock: true })
+  const applicant = await submitted(world)
+  await asked(applicant)
+  t.match((await patchDirector(applicant, { lastName: 'Sanctionov' })).body, { status: 'draft' })
+  world.advance(5_000)
+  await world.pollOnce()
+  await until('the company is reviewed', async () => (await eventsAbout(world, applicant.id)).length === 1)
+  t.match(await directorOf(applicant), { status: 'draft' })
+  t.strictSame(await world.query('select from sandbox_kyc_review'), [], 'no other review will end')
+})

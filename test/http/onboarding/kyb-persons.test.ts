@@ -50,6 +50,11 @@ t.test('the people and companies of a case', async (t) => {
     t.match((await staff.get<PageBody<KybPerson>>(at)).body.data, [{ id: made.body.id, rejectLabels: [] }])
     t.equal((await remove(made.body.id)).status, 204)
     t.equal((await owner.get(`${at}/${made.body.id}`)).status, 404)
+    const trail = (await owner.get(`/audit-events?filter[objectId]=${made.body.id}`)).text
+    t.match(trail, /kyb_person\.created/)
+    t.match(trail, /kyb_person\.updated/)
+    t.match(trail, /kyb_person\.deleted/)
+    t.notMatch(trail, /1980-02-01|Damrak/, 'more people read the trail than the case')
     t.strictSame((await owner.get<PageBody<KybPerson>>(at)).body.data, [])
   })
 

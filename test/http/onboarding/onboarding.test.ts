@@ -238,6 +238,13 @@ t.test('a case is filled in, submitted, and answered again', async (t) => {
       actions.map(({ action }) => action),
       ['kyb_case.resubmitted', 'kyb_case.submitted', 'kyb_case.updated', 'kyb_document.uploaded', 'kyb_person.created'],
     )
+    const { id: director } = Object.values((await readCase(applicant, owner)).body.persons)[0]!
+    for (const object of [director, (await readCase(applicant, owner)).body.id]) {
+      const { text } = await owner.get(`/audit-events?filter[objectId]=${object}&limit=100`)
+      t.match(text, object === director ? /"dateOfBirth"/ : /"company\.registrationNumber"/, 'by the names of members')
+      for (const value of [NOOR.dateOfBirth, ADDRESS.line1, '12345678', 'Trade in flour'])
+        t.notMatch(text, value, 'more people read the trail than the case')
+    }
   })
 })
 

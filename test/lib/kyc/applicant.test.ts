@@ -1,7 +1,7 @@
 /** Messages about an applicant in any order, and what reviews mean for the case. */
 import fc from 'fast-check'
 import t from 'tap'
-import { askAgain, hear, type Applicant } from '../../../lib/kyc/applicant.ts'
+import { beginAnew, hear, type Applicant } from '../../../lib/kyc/applicant.ts'
 import { movesAfter, questionsAfter, resultOf } from '../../../lib/kyc/case-outcome.ts'
 import type { KycMessage, KycOutcome, KycReview } from '../../../lib/kyc/messages.ts'
 import { moveCase } from '../../../lib/onboarding/case-moves.ts'
@@ -84,7 +84,7 @@ t.test('a message that is late is ignored', (t) => {
   t.strictSame(hear(green, message(100, { kind: 'pending' }), LATER), { ignored: 'late' })
   t.match(hear(green, reviewed(100, FINAL), LATER), { status: 'red' }, 'a review of the same millisecond counts')
   t.strictSame(hear(green, message(200, null), LATER), { ignored: 'unknown_type' })
-  const asked = askAgain(heardIn([reviewed(100, RETRY)]), 500)
+  const asked = beginAnew(heardIn([reviewed(100, RETRY)]), 500)
   t.match(asked, { review: null, askedAt: 500 })
   t.strictSame(hear(asked, reviewed(499, RETRY), LATER), { ignored: 'late' }, 'of the review before')
   t.match(hear(asked, reviewed(500, GREEN), LATER), { status: 'green' })
