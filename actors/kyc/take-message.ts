@@ -2,14 +2,14 @@
 import { rolesWith } from '../../lib/identity/capabilities.ts'
 import { hear, type Applicant, type IgnoredReason } from '../../lib/kyc/applicant.ts'
 import { movesAfter, questionsAfter, resultOf } from '../../lib/kyc/case-outcome.ts'
-import type { KycMessage, KycReview } from '../../lib/kyc/messages.ts'
+import { withNames, type KycMessage, type KycReview } from '../../lib/kyc/messages.ts'
 import type { KybCaseRecord } from '../../lib/onboarding/kyb-case.ts'
 import { customerOfApplicant, listApplicants, writeApplicant } from '../../storage/kyc/kyc-applicants.ts'
 import type { KycEventEnd } from '../../storage/kyc/kyc-events.ts'
 import { insertNotices, peopleInRoles } from '../../storage/notices/notices.ts'
 import { changeCase } from '../../storage/onboarding/kyb-cases.ts'
 import { tellsTooMuch } from '../../lib/compliance/tipping-off.ts'
-import { listReviewedPersons, writePersonReview } from '../../storage/kyc/reviewed-persons.ts'
+import { listReviewedPersons, writePersonReview, type ReviewedPerson } from '../../storage/kyc/reviewed-persons.ts'
 import { SYSTEM, type AuditBy } from '../../storage/trail/trail.ts'
 import { recordChange, type ChangeTransaction } from '../commands/changes.ts'
 import { recheck } from '../onboarding/case-facts.ts'
@@ -60,12 +60,13 @@ export async function takeMessage(
   const applicants = await listApplicants(client, customerId)
   const before = applicants.find((each) => each.subjectId === subjectId && each.connectionId === connectionId)
   if (before === undefined) return ignored('unknown_applicant', about)
-  const heard = hear(before, message, receivedAt)
+  const persons = new Map((await listReviewedPersons(client, customerId)).map((person) => [person.id, person]))
+  const isIn = (each: Pick<Applicant, 'personId'>) => each.personId === null || persons.has(each.personId)
+  const name = nameOf(locked.record, before.personId === null ? null : persons.get(before.personId))
+  const heard = hear(before, named(message, name), receivedAt)
   if ('ignored' in heard) return ignored(heard.ignored, about)
   const { applicant, outcome } = heard
   const { personId } = applicant
-  const persons = new Set((await listReviewedPersons(client, customerId)).map(({ id }) => id))
-  const isIn = (each: Pick<Applicant, 'personId'>) => each.personId === null || persons.has(each.personId)
   if (!isIn(applicant)) return ignored('unknown_applicant', about)
   await writeApplicant(client, applicant)
   const review = outcome.kind === 'reviewed' ? outcome.review : null
@@ -86,6 +87,21 @@ export async function takeMessage(
     moved: version === null ? null : { customerId, version },
   }
 }
+
+/** The name of an applicant: of the customer itself (null), or of a person, whom the birth date tells from namesakes. */
+function nameOf({ company, personal }: KybCaseRecord, person: ReviewedPerson | null | undefined): string {
+  const { firstName, lastName, legalName, dateOfBirth } = person?.details ?? {
+    ...personal,
+    legalName: company.legalName,
+  }
+  const own = legalName ?? [firstName, lastName].filter((part) => part != null).join(' ')
+  return [own, dateOfBirth].filter((part) => part != null).join(', ')
+}
+
+const named = (message: KycMessage, name: string): KycMessage =>
+  message.outcome?.kind === 'reviewed'
+    ? { ...message, outcome: { ...message.outcome, review: withNames(message.outcome.review, name) } }
+    : message
 
 /** Writes what the case shows of its applicants, and moves it. @returns the customer's version, where it has moved */
 async function changeReviewed(

@@ -15,7 +15,7 @@ import {
   type KybDocumentType,
 } from '../../lib/onboarding/kyb-document.ts'
 import { requirementsOf } from '../../lib/onboarding/requirements.ts'
-import { deleteUses, insertUses } from '../../storage/documents/documents.ts'
+import { deleteUses, insertUses, isUsed } from '../../storage/documents/documents.ts'
 import { deleteKybDocument, insertKybDocument, listKybDocuments } from '../../storage/onboarding/kyb-documents.ts'
 import { changePerson } from '../../storage/onboarding/kyb-persons.ts'
 import { recordChange, type ChangeTransaction } from '../commands/changes.ts'
@@ -90,7 +90,7 @@ export async function removeKybDocument(
   })
 }
 
-/** Deletes a document of a locked case, and its file. */
+/** Deletes a document of a locked case, and its file unless another resource refers to it. */
 export async function dropDocument(
   tx: ChangeTransaction,
   by: Caller<'person'>,
@@ -100,8 +100,9 @@ export async function dropDocument(
   const { client } = tx
   const { id } = file
   await deleteKybDocument(client, customerId, id)
-  await deleteUses(client, id)
-  await removeFile(tx, by, await lockFile(tx, customerId, 'document', id, null))
+  const stored = await lockFile(tx, customerId, 'document', id, null)
+  await deleteUses(client, id, { object: 'kyb_case' })
+  if (!(await isUsed(client, id))) await removeFile(tx, by, stored)
   await recordChange(tx, auditCaller(by), customerId, {
     action: 'kyb_document.deleted',
     object: { type: 'kyb_document', id },

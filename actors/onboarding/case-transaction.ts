@@ -7,7 +7,9 @@ import type { AuditAction } from '../../lib/base/audit-actions.ts'
 import { readCaseReview } from '../../storage/onboarding/case-review-queries.ts'
 import { customerOfCase } from '../../storage/onboarding/case-reviews.ts'
 import type { AuditBy } from '../../storage/trail/trail.ts'
+import { rolesWith } from '../../lib/identity/capabilities.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
+import { peopleInRoles } from '../../storage/notices/notices.ts'
 import { recordChange, runChange, type ChangeDeps, type ChangeTransaction } from '../commands/changes.ts'
 import { recheck } from './case-facts.ts'
 import { lockedCase, type LockedCase } from './move-case.ts'
@@ -22,6 +24,21 @@ export interface ReviewOf {
   readonly caseId: string
   /** The version that the person has seen; null: any. */
   readonly expected: number | bigint | null
+}
+
+/** The people who may review cases. */
+const REVIEWERS = rolesWith('onboarding.review')
+
+/**
+ * Whether a person reviews cases of an operator now. The first of two acts counts no longer once its person has left
+ * or has another role.
+ */
+export async function isReviewer(
+  { client }: Pick<ChangeTransaction, 'client'>,
+  operatorId: string,
+  personId: string,
+): Promise<boolean> {
+  return (await peopleInRoles(client, operatorId, REVIEWERS)).includes(personId)
 }
 
 /** What a person's act has led to. */

@@ -34,6 +34,7 @@ import { insertNotices, peopleInRoles } from '../../storage/notices/notices.ts'
 import type { ChangeTransaction } from '../commands/changes.ts'
 import { auditCaller } from '../commands/trail.ts'
 import {
+  isReviewer,
   recordReview,
   reviewCase,
   type CaseReviewDeps,
@@ -45,8 +46,7 @@ import { openDefaultBalances } from './default-balances.ts'
 import { settleLapse } from './lapse.ts'
 import { applyMove, type LockedCase } from './move-case.ts'
 
-/** The people who may review cases, and those of a customer who fill theirs in. */
-const REVIEWERS = rolesWith('onboarding.review')
+/** The people of a customer who fill in its case. */
 const APPLICANTS = rolesWith('onboarding.write')
 
 /** The code of the questions of reviewers. */
@@ -63,7 +63,7 @@ export async function assignCase(
 ): Promise<CaseReviewed> {
   return await reviewCase(deps, by, of, async (tx, locked) => {
     const { record } = locked
-    if (assigneeId !== null && !(await peopleInRoles(tx.client, by.tenant.id, REVIEWERS)).includes(assigneeId))
+    if (assigneeId !== null && !(await isReviewer(tx, by.tenant.id, assigneeId)))
       refuseField('/assigneeId', 'not_found', 'No such person reviews cases.')
     await changeCase(tx.client, record, { assigneeId, updatedAt: tx.now })
     await recordReview(tx, auditCaller(by), locked, 'kyb_case.assigned', {
@@ -126,7 +126,8 @@ export async function approveCase(
     const terms = await readReviewTerms(tx.client, by.tenant.id)
     await requireComplete(tx, locked, terms)
     const { record, customer } = locked
-    const first = record.firstApproval
+    const stored = record.firstApproval
+    const first = stored !== null && (await isReviewer(tx, by.tenant.id, stored.by)) ? stored : null
     const given = { by: by.principal.id, byName: by.principal.name, at: tx.now, note }
     const effect = approvalBy(given.by, { risk: customer.risk, first })
     if (effect === 'again') return { customerVersion: null, waits: true }

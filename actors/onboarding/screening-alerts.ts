@@ -10,7 +10,7 @@ import type { AuditAction } from '../../lib/base/audit-actions.ts'
 import type { AuditBy } from '../../storage/trail/trail.ts'
 import { recordChange, type ChangeTransaction } from '../commands/changes.ts'
 import { auditCaller } from '../commands/trail.ts'
-import { reviewCase, type CaseReviewDeps, type CaseReviewed, type ReviewOf } from './case-transaction.ts'
+import { isReviewer, reviewCase, type CaseReviewDeps, type CaseReviewed, type ReviewOf } from './case-transaction.ts'
 import { applyMove, type LockedCase } from './move-case.ts'
 
 /**
@@ -59,7 +59,9 @@ export async function viewAlert(
     const found = (await listAlerts(client, record.operatorId, record.id)).find(({ id }) => id === alertId)
     const alert = found ?? refuseNotFound()
     const view = { decision, reason, by: by.principal.id, byName: by.principal.name, at: now }
-    const change = decideAlert(alert, view)
+    const { proposal } = alert
+    const stands = proposal !== null && (await isReviewer(tx, record.operatorId, proposal.by))
+    const change = decideAlert({ ...alert, proposal: stands ? proposal : null }, view)
     if ('refused' in change) throw new ProblemError(change.refused)
     await changeAlert(client, alert, { ...change, updatedAt: now })
     // A first approval was given without this.

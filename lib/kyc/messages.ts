@@ -25,6 +25,12 @@ export type KycOutcome =
   | { readonly kind: 'created' | 'pending' | 'on_hold' | 'reset' }
   | { readonly kind: 'reviewed'; readonly review: KycReview }
 
+/** Names the hits of a review whose provider tells the lists alone after the applicant. */
+export const withNames = (review: KycReview, name: string): KycReview => ({
+  ...review,
+  screening: review.screening.map((hit) => (hit.name === '' ? { ...hit, name } : hit)),
+})
+
 /** A message of a provider, translated. */
 export interface KycMessage {
   /** The provider's id of the event, or what stands for it where the provider gives none; up to 200 characters. */

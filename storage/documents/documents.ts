@@ -207,12 +207,16 @@ export async function insertUses(
   })
 }
 
-/** Deletes all uses of a document. */
-export async function deleteUses(client: Asking, documentId: string): Promise<void> {
+/** Deletes the uses of a document by objects of one type. */
+export async function deleteUses(
+  client: Asking,
+  documentId: string,
+  { object }: Pick<DocumentUse, 'object'>,
+): Promise<void> {
   await client.query({
     name: 'document_uses_deleted',
-    text: 'delete from document_use where document_id = $1',
-    values: [documentId],
+    text: 'delete from document_use where document_id = $1 and object = $2',
+    values: [documentId, object],
   })
 }
 

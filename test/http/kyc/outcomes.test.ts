@@ -254,3 +254,47 @@ t.test('what was decided stays decided, but a red answer about an approved custo
   }
   t.equal((await world.seeded.client.get('/balances')).status, 200, 'the customer goes on')
 })
+
+t.test('an outcome about the facts of before does not make the new facts green', async (t) => {
+  await using made = await worldWithApi()
+  const { world } = made
+  const { tell, person, owner, customerId, personId } = await inReview(world)
+  const at = (ms: number) => ({
+    type: 'applicantReviewed',
+    reviewResult: GREEN,
+    createdAtMs: new Date(ms).toISOString().replace('T', ' ').replace('Z', ''),
+  })
+  await tell('person', 0, at(world.now() - 60_000))
+  t.match(await person(), { status: 'green' })
+  await putCase(world, customerId, 'info_requested', 'info_required')
+  const path = `/customers/${customerId}/kyb/persons/${personId}`
+  const etag = (await owner.get(path)).headers.get('etag') as string
+  const before = world.now() - 1
+  const swapped = await owner.send('PATCH', path, { lastName: 'Sanctionov' }, { 'if-match': etag })
+  t.match([swapped.status, swapped.body], [200, { status: 'draft' }])
+  t.match(await tell('person', 0, at(before)), { status: 'ignored', reason: 'late' })
+  t.match(await person(), { status: 'draft' })
+  t.match(await tell('person', 0, at(world.now())), { status: 'processed' })
+  t.match(await person(), { status: 'green' }, 'a review of the new facts')
+})
+
+t.test('each applicant on a list has an alert of its own', async (t) => {
+  await using made = await worldWithApi()
+  const { world } = made
+  const { review, staff, read, personId } = await inReview(world)
+  await world.query(`update kyb_person set details = details || '{"dateOfBirth": "1960-01-01"}' where id = $1`, [
+    personId,
+  ])
+  const hit = { ...RED, rejectLabels: ['SANCTIONS'] }
+  await review('company', 1, hit)
+  await review('person', 1, hit)
+  await review('person', 2, hit, { times: 2 })
+  const { alerts } = (await staff.get<{ alerts: { list: string; name: string }[] }>(`/kyb-cases/${(await read()).id}`))
+    .body
+  t.strictSame(
+    alerts.map(({ list }) => list),
+    ['sanctions', 'sanctions'],
+  )
+  t.ok(alerts.every(({ name }) => name !== ''))
+  t.equal(alerts[1]!.name, 'Anna Jansen, 1960-01-01')
+})

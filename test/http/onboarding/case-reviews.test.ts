@@ -1,5 +1,6 @@
 /** The review of KYB cases by staff, over HTTP: the queue, questions, decisions of one or two people, and alerts. */
 import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import { DAY_MS } from '../../../lib/base/clock.ts'
 import type { Balance } from '../../../lib/balances/balance-schema.ts'
@@ -418,4 +419,66 @@ t.test('a review that is overdue takes the capability to pay, not the customer',
   t.match(await read(), { customerStatus: 'active' })
   const renewed = (await staff.post<KybCaseReview>(`${path}/approve`)).body
   t.ok(Date.parse(renewed.nextReviewAt!) > due + 300 * DAY_MS)
+})
+
+t.test('the first of two people counts only while they review cases', async (t) => {
+  await using world = await createWorld()
+  const { staff, admin, path, rate, read, id, customerId } = await inReview(world)
+  await world.query(`update kyb_case set provider = 'manual' where customer_id = $1`, [customerId])
+  await rate('high')
+  const put = async (member: string) =>
+    await world.query(`update membership set ${member} where tenant_id = $1 and user_id = $2`, [staff.tenantId, me])
+  const me = (await staff.post<KybCaseReview>(`${path}/assign`)).body.assignee
+  for (const gone of [`status = 'suspended'`, `role = 'support'`]) {
+    await world.query('update kyb_case set first_approval = null where id = $1', [id])
+    t.equal((await staff.post(`${path}/approve`)).status, 202)
+    await put(gone)
+    t.equal((await admin.post(`${path}/approve`)).status, 202, gone)
+    t.not((await admin.get<KybCaseReview>(path)).body.firstApproval!.by.id, me, 'it is the first now')
+    await put(`status = 'active', role = 'compliance'`)
+  }
+  await world.query(
+    `insert into screening_alert (id, case_id, customer_id, operator_id, provider, list, name, score, created_at, updated_at)
+     select gen_random_uuid(), id, customer_id, operator_id, 'sumsub', 'pep', 'Anna', 100, now(), now() from kyb_case where id = $1`,
+    [id],
+  )
+  const [alert] = (await read()).alerts
+  const clear = async (person: Person) =>
+    (await person.post(`${path}/alerts/${alert!.id}/decide`, { decision: 'cleared', reason: 'Another person.' })).status
+  t.equal(await clear(staff), 202)
+  await put(`status = 'suspended'`)
+  t.equal(await clear(admin), 202, 'the proposal of a person who has left')
+  await put(`status = 'active'`)
+  t.equal(await clear(staff), 200)
+  t.equal((await staff.post(`${path}/approve`)).status, 202)
+  t.equal((await admin.post(`${path}/approve`)).status, 200)
+})
+
+t.test('a customer with balances does not withdraw', async (t) => {
+  await using world = await createWorld()
+  const { staff, owner, path, read, customerId } = await inReview(world)
+  await putCase(world, customerId, 'approved', 'active')
+  for (const [action, body] of [
+    ['reopen', { reason: 'A hint.' }],
+    ['reject', { reason: 'No.', reasonForCustomer: 'We cannot offer you an account.' }],
+    ['reopen', { reason: 'They have appealed.' }],
+  ] as const)
+    t.equal((await staff.post(`${path}/${action}`, body)).status, 200, action)
+  const before = await read()
+  t.match(before, { status: 'in_review', customerStatus: 'in_review' })
+  t.match((await owner.post(`/customers/${customerId}/kyb/withdraw`)).problem, {
+    status: 409,
+    code: 'invalid-transition',
+    detail: 'The customer has open balances; request its closure.',
+  })
+  t.strictSame(await read(), before)
+})
+
+t.test('a case in review that no provider knows is one of staff', async (t) => {
+  await using world = await createWorld()
+  const { staff, path, customerId } = await inReview(world)
+  await world.query(`update kyb_case set provider = 'sandbox' where customer_id = $1`, [customerId])
+  t.match((await staff.post(`${path}/approve`)).problem, { code: 'kyc_incomplete' })
+  await world.query(await readFile('storage/migrations/0076_manual_reviews.sql', 'utf8'))
+  t.match((await staff.post<KybCaseReview>(`${path}/approve`)).body, { status: 'approved', provider: 'manual' })
 })

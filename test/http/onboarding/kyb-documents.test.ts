@@ -11,8 +11,9 @@ import type { KybDocument } from '../../../lib/onboarding/kyb-document-schema.ts
 import { Database } from '../../../storage/db/database.ts'
 import type { PageBody } from '../../support/client.ts'
 import { addPerson, newApplicant, NOOR, readCase, scansDone, uploadKyb } from '../../support/applicant.ts'
-import { createWorld } from '../../support/world.ts'
+import { createWorld, paymentBody } from '../../support/world.ts'
 import { PDF } from '../documents/upload.ts'
+import { putCase } from '../kyc/support.ts'
 
 const MISSING_ID = '01980d6e-7f3a-7c21-9f58-0a1b2c3d4e5f'
 const MEBIBYTE = 1024 * 1024
@@ -152,5 +153,26 @@ t.test('the documents of a case', async (t) => {
     t.match(refused.problem, { status: 409, code: 'limit-reached', limit: KYB_DOCUMENTS_MAX, resource: 'kyb_document' })
     await world.query('delete from kyb_document where customer_id = $1', [again.id])
     await world.query('delete from document where customer_id = $1', [again.id])
+  })
+})
+
+t.test('a document of a case that a payment names stays one of the payment', async (t) => {
+  await using world = await createWorld()
+  const member = await world.person('owner').signIn()
+  const seeded = { id: member.tenantId, owner: member }
+  const { client, balances, recipients } = world.seeded
+  const { body: made } = await uploadKyb(world, seeded, member, { type: 'kyb_other' })
+  await scansDone(world, seeded)
+  const paid = await client.createPayment({
+    ...paymentBody(balances.EUR, recipients.EUR, 100),
+    documentIds: [made.id],
+  })
+  t.equal(paid.status, 201, paid.text)
+  await putCase(world, seeded.id, 'info_requested', 'active')
+  t.equal((await member.send('DELETE', `/customers/${seeded.id}/kyb/documents/${made.id}`)).status, 204)
+  t.equal((await member.get(`/customers/${seeded.id}/kyb/documents/${made.id}`)).status, 404)
+  t.equal((await member.get(`/documents/${made.id}/download`)).status, 200)
+  t.match((await member.send('DELETE', `/documents/${made.id}`, undefined, { 'if-match': '*' })).problem, {
+    code: 'invalid-transition',
   })
 })
