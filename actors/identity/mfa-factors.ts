@@ -251,7 +251,7 @@ export async function removeFactor(deps: IdentityDeps, by: Caller<'self'>, facto
       refuseTransition('The last second factor cannot be removed; add another one first.', 'last_factor', [])
     }
     await deleteFactor(tx.client, factorId)
-    // What the factor has proven would be the way to add another that does not wait.
+    // A proof that the factor has given would be the way to add another factor that does not wait.
     if (factor.waitsUntil !== null && factor.waitsUntil > tx.now) await voidProofs(tx.client, userId)
     await recordPersonalChange(tx, auditPerson(by), {
       action: 'mfa_factor.deleted',

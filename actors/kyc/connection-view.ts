@@ -33,7 +33,7 @@ export function connectionView(origin: string, record: KycConnection): Versioned
   }
 }
 
-/** What the audit trail holds of a connection. */
+/** Returns the facts of a connection that the audit trail holds. */
 export const connectionFacts = ({
   provider,
   name,

@@ -49,7 +49,7 @@ export async function createSdkToken(
     const known = (await listApplicants(client, by.tenant.id)).find(
       (each) => each.subjectId === applicant.subjectId && each.connectionId === connection.id,
     )
-    // What the provider will tell of the applicant is believed from now on.
+    // Events of the provider about the applicant are believed from now on.
     if (known === undefined) await writeApplicant(client, applicant)
     if (record.mode === 'wizard') await changeCase(client, record, { mode: 'provider_sdk', updatedAt: tx.now })
     return { connection, subjectId: applicant.subjectId }

@@ -22,7 +22,7 @@ import { simulateReview } from './simulate-review.ts'
 import { SumsubClient } from './sumsub-client.ts'
 import { verifyConnection } from './verify-connection.ts'
 
-/** What KYC needs of other nouns, and what a test replaces. */
+/** The parts of other nouns that KYC needs, and those that a test replaces. */
 export interface KycServiceParts {
   readonly customers: Pick<KycEventsDeps, 'announce'>
   /** The address of Sumsub's API in place of its own. */

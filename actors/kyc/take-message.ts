@@ -22,7 +22,7 @@ const PROVIDER: AuditBy = { ...SYSTEM, actor: { ...SYSTEM.actor, name: 'KYC prov
 /** The title of the notice of what a provider asks. */
 const ASKED_TITLE = 'More information is needed'
 
-/** What became of a message. */
+/** The outcome of a message. */
 export interface TakenMessage {
   readonly end: KycEventEnd
   /** The customer whose status has moved, with its new version: every node is told of it after the commit. */
@@ -76,7 +76,7 @@ export async function takeMessage(
       applicantId: applicant.applicantId,
       ...(heard.status === null ? {} : { status: heard.status, rejectLabels: review?.rejectLabels ?? [] }),
     })
-  // What was told of a person who has left the case, or by a provider of before, no longer counts.
+  // Messages about a person who has left the case, or from an earlier provider, no longer count.
   const all = applicants
     .filter((each) => isIn(each) && each.connectionId === connectionId)
     .map((each) => (each.subjectId === subjectId ? applicant : each))

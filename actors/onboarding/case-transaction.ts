@@ -41,7 +41,7 @@ export async function isReviewer(
   return (await peopleInRoles(client, operatorId, REVIEWERS)).includes(personId)
 }
 
-/** What a person's act has led to. */
+/** The result of a person's act. */
 export interface CaseAct {
   /** The customer's version, where its standing has changed: every node is told of it after the commit. */
   readonly customerVersion: bigint | null

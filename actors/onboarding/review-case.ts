@@ -1,4 +1,4 @@
-/** What the operator's staff decide on a KYB case: who reviews it, what the customer is asked, and how it ends. */
+/** Decisions of the operator's staff on a KYB case: its reviewer, the questions to the customer, and its end. */
 import { ProblemError, refuse, refuseField } from '../../lib/base/problems.ts'
 import { refuseTippingOff } from '../../lib/compliance/tipping-off.ts'
 import { rolesWith } from '../../lib/identity/capabilities.ts'

@@ -25,7 +25,7 @@ const EVENTS_MAX = 2_048
 /** A pass takes EVENTS_MIN more for each such part of its lag. */
 const LAG_STEP_MS = 250
 
-/** What is known after a pass. All times are milliseconds. */
+/** The facts that are known after a pass. All times are milliseconds. */
 export interface Passed {
   readonly passMs: number
   /** The least age of the events that are left; 0 when none is. */

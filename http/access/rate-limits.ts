@@ -82,7 +82,7 @@ export function policiesOf(route: Pick<Route, 'method' | 'callers' | 'limits'>):
   const own = route.limits ?? []
   return {
     key: [route.method === 'get' ? 'key-read' : 'key-write', 'key-burst', 'tenant', ...own],
-    // What is counted by key does not limit people.
+    // Counts by key do not limit people.
     session: ['session', 'tenant', ...own.filter((policy) => POLICIES[policy].partition !== 'key')],
     anonymous: own.includes('partner-webhook')
       ? ['partner-webhook']

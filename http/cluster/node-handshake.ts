@@ -44,7 +44,7 @@ export interface Connected {
 export const asksForHandshake = ({ url, headers }: IncomingMessage): boolean =>
   url === HANDSHAKE_PATH && headers.upgrade === PROTOCOL
 
-/** What both ends of a link know, by which its keys are made. */
+/** The facts that both ends of a link know, from which its keys are derived. */
 type LinkParts = readonly [instance: string, time: string, nonce: string, answerNonce: string]
 
 const newNonce = (): string => randomBytes(NONCE_BYTES).toString('base64url')

@@ -41,13 +41,13 @@ export interface NodeAnswer {
   readonly body: string | Uint8Array
 }
 
-/** What a node sends to a home. Ids are numbers of the sender's. */
+/** A message from a node to a home. Ids are numbers that the sender counts. */
 export type ToHome =
   | { readonly kind: 'command'; readonly id: number; readonly command: CommandHead }
-  /** Nobody waits for the answer any more. */
+  /** The answer is no longer awaited. */
   | { readonly kind: 'cancel'; readonly id: number }
 
-/** What a home sends back. */
+/** A message from a home to a node. */
 export type FromHome =
   | { readonly kind: 'answer'; readonly id: number; readonly status: number; readonly headers: readonly string[] }
   /** The home cannot carry out the command; it was not begun. */

@@ -4,10 +4,10 @@ import cluster from 'node:cluster'
 /** The variable that tells a worker its number. */
 export const WORKER_VARIABLE = 'VOSTRO_WORKER'
 
-/** What a worker tells its primary when it takes requests. */
+/** The message of a worker to its primary when it takes requests. */
 export interface Listening {
   readonly kind: 'listening'
-  /** What the start prints. */
+  /** The text that the start prints. */
   readonly greeting: string
 }
 

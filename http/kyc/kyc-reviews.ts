@@ -1,4 +1,4 @@
-/** What KYC providers tell, and the tokens and simulations of their reviews. */
+/** Webhooks of KYC providers, and the tokens and simulations of their reviews. */
 import { SimulationResult } from '../../lib/contract/simulation.ts'
 import { KycWebhook } from '../../lib/kyc/kyc-connection-schema.ts'
 import { KycSdkToken, KycSdkTokenCreate, SimKyc } from '../../lib/kyc/sdk-token-schema.ts'

@@ -8,7 +8,7 @@ export interface ShownField {
   readonly label: string
   readonly hint?: string
   readonly type: 'text' | 'email' | 'password'
-  /** What browsers and password managers fill in, by the tokens of HTML. */
+  /** The kind of value that browsers and password managers fill in, as a token of HTML. */
   readonly autocomplete: 'name' | 'username' | 'new-password' | 'current-password'
   readonly value?: string
   readonly readOnly?: true

@@ -12,7 +12,7 @@ import type { Html } from './html.ts'
 import type { Speech } from './language.ts'
 import type { Texts } from './texts.ts'
 
-/** What a page is drawn with, beside the thing that it shows. */
+/** The facts that a page is drawn with, beside the resource that it shows. */
 export interface PageContext extends Speech {
   readonly texts: Texts
   /** Null where no operator is known. */
@@ -28,7 +28,7 @@ export interface PageContext extends Speech {
 export interface FormState {
   /** The entries by field, without passwords. */
   readonly entries: Readonly<Record<string, string>>
-  /** What is wrong with fields, in the language of the page. */
+  /** The faults of fields, in the language of the page. */
   readonly faults: Readonly<Record<string, string>>
   /** Whether the thing had changed so that the form came too late. */
   readonly tooLate: boolean
@@ -49,7 +49,7 @@ export interface FormField {
 }
 export type FormFields = Readonly<Record<string, FormField>>
 
-/** What a form is sent with. */
+/** The content of a form that was sent. */
 export interface FormSubmission {
   readonly token: string
   /** The entries, valid by the schema of the operation; `null` for a form without fields. */

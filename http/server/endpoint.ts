@@ -53,7 +53,7 @@ export interface EndpointParts extends EntranceParts {
   readonly arrivals: Arrivals
 }
 
-/** What an endpoint needs of a command beside its caller, parameters and query. */
+/** The parts of a command that an endpoint needs beside its caller, parameters and query. */
 interface Given {
   readonly querystring: string
   /** The Idempotency-Key; null without one. */

@@ -182,7 +182,7 @@ export async function openNode(
   return { node, server, nodeServer, instance, requestLog, rateLimits, clockWatch, horizonWatch, listener, tasks }
 }
 
-/** What every line of the log says. */
+/** Returns the members that every line of the log has. */
 const baseOf = ({ worker }: Config) => (worker === null ? { service: 'vostro' } : { service: 'vostro', worker })
 
 /** Starts a part that works by itself, and stops it with the rest. A part that fails to start is stopped too. */

@@ -18,7 +18,7 @@ export const NO_BRANDING: BrandingFields = {
   footer: null,
 }
 
-/** What mails and pages show: the branding, with the operator's name and readable colours where nothing is set. */
+/** The brand that mails and pages show: the branding, with the operator's name and readable colours as defaults. */
 export interface Brand {
   readonly name: string
   /** `#rrggbb` in lower case, of bars and buttons. */

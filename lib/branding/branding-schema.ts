@@ -55,7 +55,7 @@ const fields = {
 }
 
 const BrandingFields = Type.Object(fields)
-/** What an operator sets. */
+/** The branding that an operator sets. */
 export type BrandingFields = Static<typeof BrandingFields>
 
 export const Branding = Type.Object(

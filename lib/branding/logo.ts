@@ -46,7 +46,7 @@ const SVG_ELEMENTS: ReadonlySet<string> = new Set([
   'title',
   'tspan',
 ])
-/** What a style or an attribute may not hold: addresses other than of parts of the drawing, imports, and CSS escapes. */
+/** Texts that no style or attribute may hold: addresses but of parts of the drawing, imports, and CSS escapes. */
 const FETCHES = /url\s*\(\s*(?!["']?#)|@|\\|javascript:|expression\s*\(/i
 
 /** Returns why a file is no logo of its type, as a sentence; null when it is one. */

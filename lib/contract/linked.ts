@@ -1,4 +1,4 @@
-/** What the link of a mail leads to. */
+/** The resource to which the link of a mail leads. */
 
 /** A view behind a link, and the tenant in the name of whose operator it is shown. */
 export interface Linked<View> {

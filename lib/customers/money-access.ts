@@ -34,7 +34,7 @@ const ACCESS: Readonly<Record<LifeStatus, Readonly<Record<MoneyUse, Access>>>> =
   closed: all('customer-not-active'),
 }
 
-/** What a measure refuses, whatever the status beside it. Both stop payments that were accepted earlier. */
+/** The uses that a measure refuses, whatever the status. Both measures stop payments that were accepted earlier. */
 const ACCESS_UNDER: Readonly<Record<MeasureTaken, Readonly<Record<MoneyUse, Access>>>> = {
   restricted: { prepare: 'allowed', move: 'allowed', pay: 'customer-restricted' },
   suspended: all('customer-restricted'),

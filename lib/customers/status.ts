@@ -19,7 +19,7 @@ export type CustomerStatus = (typeof CUSTOMER_STATUSES)[number]
 export const CUSTOMER_MEASURES = ['restricted', 'suspended'] as const satisfies readonly CustomerStatus[]
 export type MeasureTaken = (typeof CUSTOMER_MEASURES)[number]
 
-/** What takes a measure: a person of the staff, or the service itself while something of the customer is past due. */
+/** The origin of a measure: a person of the staff, or the service while a requirement is past due. */
 export type MeasureTaker = 'staff' | 'service'
 
 /** The statuses that a customer passes through: those without the measures. */

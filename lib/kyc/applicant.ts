@@ -6,7 +6,7 @@
 import type { KybPersonStatus } from '../onboarding/kyb-person.ts'
 import type { KycMessage, KycOutcome, KycReview } from './messages.ts'
 
-/** What the provider has told of an applicant. Times are epoch milliseconds. */
+/** An applicant as its provider has reported it. Times are epoch milliseconds. */
 export interface Applicant {
   /** The id of the case or the person. */
   readonly subjectId: string
@@ -31,7 +31,7 @@ export interface Applicant {
 export const IGNORED_REASONS = ['unreadable', 'unknown_type', 'unknown_applicant', 'late'] as const
 export type IgnoredReason = (typeof IGNORED_REASONS)[number]
 
-/** What a message means for its applicant. */
+/** The meaning of a message for its applicant. */
 export type Heard =
   | { readonly ignored: IgnoredReason }
   | {

@@ -1,4 +1,4 @@
-/** What the reviews of a provider mean for a KYB case (K10): its result, its questions and its move. Pure. */
+/** The meaning of a provider's reviews for a KYB case (K10): its result, its questions and its move. Pure. */
 import type { CaseTrigger } from '../onboarding/case-moves.ts'
 import type { KybCaseStatus } from '../onboarding/case-words.ts'
 import type { InfoRequest, ReviewResult } from '../onboarding/kyb-case.ts'
@@ -7,7 +7,7 @@ import type { KycReview } from './messages.ts'
 
 /** The code of the questions that a provider's `retry` puts to the customer. */
 const RETRY_CODE = 'provider_retry'
-/** What the customer reads where the provider says nothing that may be shown. */
+/** The text for the customer where the provider gives none that may be shown. */
 const RETRY_MESSAGE = 'The documents could not be accepted. Send others.'
 
 /** Puts the reviews of all applicants of a case together; the worst counts. Null without any. */

@@ -17,7 +17,7 @@ export interface KycLevels {
 /** The end of the last trial of a connection's keys. */
 export interface KycProbe {
   readonly ok: boolean
-  /** What the provider answered, in words for staff; null when it was right. */
+  /** The provider's answer in words for staff; null when the probe succeeded. */
   readonly message: string | null
   readonly at: number
 }

@@ -15,12 +15,12 @@ export interface KycReview {
   /** Null for green. `final`: the provider would take no further documents; `retry`: the applicant may send others. */
   readonly rejectType: RejectType | null
   readonly rejectLabels: readonly string[]
-  /** What the provider would tell the applicant. */
+  /** The provider's text for the applicant. */
   readonly moderationComment: string | null
   readonly screening: readonly KybScreeningHit[]
 }
 
-/** What a message says of an applicant. `reset`: the provider has discarded what the applicant sent. */
+/** The statement of a message about an applicant. `reset`: the provider has discarded the applicant's documents. */
 export type KycOutcome =
   | { readonly kind: 'created' | 'pending' | 'on_hold' | 'reset' }
   | { readonly kind: 'reviewed'; readonly review: KycReview }

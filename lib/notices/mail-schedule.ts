@@ -28,7 +28,7 @@ export const MAIL_LATE_MS = 20 * MINUTE_MS
 /** The length of an answer of a mail server that is kept, characters. */
 const REPLY_MAX = 500
 
-/** What becomes of a mail whose attempt has failed. */
+/** The next state of a mail whose attempt has failed. */
 export type MailAfterFailure =
   | { readonly status: 'waiting'; readonly dueAt: number; readonly reply: string }
   /** Refused for good, or given up. */

@@ -1,4 +1,4 @@
-/** What staff have decided on a KYB case. */
+/** A decision of staff on a KYB case. */
 
 /** A person of the staff, and the time of what they did in epoch milliseconds. */
 export interface Acted {

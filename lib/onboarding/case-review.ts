@@ -1,4 +1,4 @@
-/** What staff decide on a KYB case, and what keeps them from it. Pure. */
+/** The decisions of staff on a KYB case, and the reasons that prevent them. Pure. */
 import { transitionProblem, type Problem } from '../base/problems.ts'
 import type { RiskRating } from '../customers/customer.ts'
 import type { FirstApproval } from './case-decision.ts'

@@ -21,13 +21,13 @@ export type ReviewAnswer = (typeof REVIEW_ANSWERS)[number]
 export const REJECT_TYPES = ['final', 'retry'] as const
 export type RejectType = (typeof REJECT_TYPES)[number]
 
-/** What a customer may use once it is approved. */
+/** The capabilities that a customer may use once it is approved. */
 export const CUSTOMER_CAPABILITIES = ['receive', 'send', 'exchange', 'directDebits', 'cards'] as const
 export type CustomerCapability = (typeof CUSTOMER_CAPABILITIES)[number]
 /** The capabilities that every new case requests. */
 export const DEFAULT_CAPABILITIES: readonly CustomerCapability[] = ['receive', 'send', 'exchange']
 
-/** What keeps a customer from using a capability that it has requested. */
+/** The reasons that keep a customer from a capability that it has requested. */
 export const CAPABILITY_PROBLEMS = [
   'not_approved',
   'customer_restricted',

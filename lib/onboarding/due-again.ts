@@ -12,9 +12,9 @@ const REMINDERS_MS = [RENEWAL_LEAD_MS, 7 * DAY_MS]
 /** A case that has something past due is looked at again after this time. */
 const OVERDUE_MS = DAY_MS
 
-/** What is done when an approved case is looked at. */
+/** The action when an approved case is looked at. */
 export interface CaseCheck {
-  /** What the customer is reminded of. */
+  /** The requirements of which the customer is reminded. */
   readonly remind: readonly DueAgain[]
   /** Whether the time of the customer's lapse begins or ends: it cannot pay while something is past due. */
   readonly lapse: 'begins' | 'ends' | null

@@ -17,7 +17,7 @@ export type KybDocumentType = (typeof KYB_DOCUMENT_TYPES)[number]
 
 export const KYB_DOCUMENTS_MAX = 200
 
-/** What a document of the case shows, beside its file. */
+/** The facts of a document of the case, beside its file. */
 export interface KybDocumentFacts {
   readonly type: KybDocumentType
   /** The person whose document it is; null for one of the customer itself. */

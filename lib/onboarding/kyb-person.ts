@@ -23,7 +23,7 @@ export interface KybOwner {
   readonly sharePercent: string
 }
 
-/** What is told of a person or company; the fields of the other kind are null. Dates are `YYYY-MM-DD`. */
+/** The facts of a person or company; the fields of the other kind are null. Dates are `YYYY-MM-DD`. */
 export interface KybPersonDetails {
   readonly firstName: string | null
   readonly lastName: string | null

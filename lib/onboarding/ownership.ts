@@ -44,7 +44,7 @@ export function percentOf({ part, steps }: Share): string {
   return decimals === '' ? text.slice(0, -DIGITS) : `${text.slice(0, -DIGITS)}.${decimals}`
 }
 
-/** What an owner has of an entity of the graph, or of the customer. */
+/** The share of an owner in an entity of the graph, or in the customer. */
 type Owned = Pick<KybPersonRecord, 'id' | 'ownershipPercent' | 'ownedBy'>
 
 /**

@@ -30,7 +30,7 @@ export interface Requirement {
 export const AWAITED = ['customer', 'operator', 'provider'] as const
 export type Awaited = (typeof AWAITED)[number]
 
-/** What of an approved case becomes past due at a time, epoch milliseconds. */
+/** A part of an approved case that becomes past due at a time, epoch milliseconds. */
 export interface DueAgain {
   readonly kind: 'statements' | 'documents'
   readonly dueAt: number

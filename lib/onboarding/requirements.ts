@@ -18,7 +18,7 @@ import {
   type RuleFacts,
 } from './requirement-rules.ts'
 
-/** What falls due again is asked for this long before its day. */
+/** The time before its day at which a requirement that falls due again is asked for. */
 export const RENEWAL_LEAD_MS = 30 * DAY_MS
 /** From this share on, a person is a beneficial owner. */
 const BENEFICIAL_PERCENT = 25n

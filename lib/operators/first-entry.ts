@@ -13,5 +13,5 @@ export type FirstEntry = Static<typeof FirstEntry>
 /** The command, as the log, `/ready` and the refusals of the command itself write it. */
 export const INIT_COMMAND = 'npx vostro init --operator NAME --email ADDRESS --name PERSON'
 
-/** What a node without an operator tells. */
+/** The sentence of a node without an operator. */
 export const NO_OPERATOR = `There is no operator yet; make one with: ${INIT_COMMAND}`

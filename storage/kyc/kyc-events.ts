@@ -40,7 +40,7 @@ export async function lockKycEvent(client: TransactionClient, id: string): Promi
   return row === null || row.dueAt == null ? null : { ...row, occurredAt: row.occurredAt ?? null }
 }
 
-/** What became of an event. */
+/** The outcome of an event. */
 export interface KycEventEnd {
   readonly status: Exclude<KycEventStatus, 'received'>
   readonly reason: string | null

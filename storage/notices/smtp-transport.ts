@@ -150,7 +150,7 @@ async function converse(
   }
 }
 
-/** What nodemailer adds to its errors. */
+/** The members that nodemailer adds to its errors. */
 interface SmtpError extends Error {
   readonly responseCode?: number | undefined
   readonly response?: string | undefined

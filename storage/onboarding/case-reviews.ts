@@ -10,7 +10,7 @@ import { readOperator } from '../operators/operators.ts'
 import { KybNote, ScreeningAlert } from './case-review-entities.ts'
 import { KybCase, KybPerson } from './onboarding-entities.ts'
 
-/** What the operator has set for reviews. */
+/** The operator's settings for reviews. */
 export interface ReviewTerms {
   readonly requireAllPersonsVerified: boolean
   readonly months: ReviewMonths

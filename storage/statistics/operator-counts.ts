@@ -16,7 +16,7 @@ const STATEMENT_TIMEOUT_MS = 2_000
 /** How far the time in an id may be from the time of its row: see `Conditions.created`. */
 const ID_SLACK_MS = 300_000
 
-/** What waits: the table, its condition, and the time since when. `$1` is the operator. */
+/** A kind of waiting work: its table, its condition, and the time since when. `$1` is the operator. */
 const QUEUES: Readonly<Record<WaitingKind, readonly [table: string, condition: string, since: string]>> = {
   approvals: ['approval', `status = 'pending'`, 'created_at'],
   complianceHolds: ['compliance_hold', `status = 'open'`, 'created_at'],
