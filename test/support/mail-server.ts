@@ -12,14 +12,19 @@ import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { freePort } from './cluster.ts'
+import { ensureDebianServer } from './debian-server.ts'
 import { until } from './until.ts'
 
 const run = promisify(execFile)
 
 /** Debian keeps servers out of the PATH of users. */
-const SERVERS = ['exim4', '/usr/sbin/exim4']
-/** Time for the installation: a package mirror that hangs must not hang the run. */
-const INSTALL_DEADLINE_MS = 90_000
+const EXIM = {
+  title: 'a mail server',
+  programs: ['exim4', '/usr/sbin/exim4'],
+  versionArgument: '-bV',
+  package: 'exim4-daemon-light',
+  advice: 'Install exim4-daemon-light.',
+} as const
 /** The user of Debian's package: exim never delivers as root. */
 const EXIM_USER = 'Debian-exim'
 
@@ -46,7 +51,7 @@ export interface MailServer extends AsyncDisposable {
 
 /** Starts a server. @throws Error that says which package to install, when there is none and none can be installed */
 export async function startMailServer(): Promise<MailServer> {
-  const program = (await findServer()) ?? (await installServer())
+  const program = await ensureDebianServer(EXIM)
   const directory = await mkdtemp(join(tmpdir(), 'vostro-mail-'))
   await chmod(directory, 0o755)
   const port = await freePort()
@@ -103,37 +108,6 @@ function isListening(port: number): Promise<boolean> {
       })
       .once('error', () => resolve(false))
   })
-}
-
-async function findServer(): Promise<string | null> {
-  for (const name of SERVERS) {
-    const works = await run(name, ['-bV']).then(
-      () => true,
-      () => false,
-    )
-    if (works) return name
-  }
-  return null
-}
-
-async function installServer(): Promise<string> {
-  // With `-n` sudo fails instead of asking for a password.
-  const prefix = process.getuid?.() === 0 ? [] : ['sudo', '-n']
-  // RUNLEVEL prevents the package from starting a service.
-  const settings = ['env', 'DEBIAN_FRONTEND=noninteractive', 'RUNLEVEL=1']
-  let reason = 'it is still not installed'
-  try {
-    for (const args of [['update'], ['install', '-y', '--no-install-recommends', 'exim4-daemon-light']]) {
-      const [file = 'env', ...rest] = [...prefix, ...settings, 'apt-get', ...args]
-      await run(file, rest, { timeout: INSTALL_DEADLINE_MS, maxBuffer: 16_000_000 })
-    }
-  } catch (error) {
-    reason = error instanceof Error ? (error.message.split('\n')[0] ?? error.message) : String(error)
-  }
-  const server = await findServer()
-  if (server === null)
-    throw new Error(`These tests need a mail server and could not install one (${reason}). Install exim4-daemon-light.`)
-  return server
 }
 
 /** The settings of exim: everything is delivered into one Maildir, at once. */

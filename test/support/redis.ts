@@ -3,22 +3,24 @@
  * Debian's package, if it can be installed without a password. A test is never silently skipped: without Redis it fails
  * and says which package to install.
  */
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
+import { ensureDebianServer } from './debian-server.ts'
 import { removeDirectory } from './remove-directory.ts'
 
-const run = promisify(execFile)
-
-const SERVERS = ['redis-server', 'valkey-server']
+const REDIS = {
+  title: 'a Redis server',
+  programs: ['redis-server', 'valkey-server'],
+  versionArgument: '--version',
+  package: 'redis-server',
+  advice: 'Install redis-server or valkey-server, or set REDIS_URL.',
+} as const
 const START_DEADLINE_MS = 10_000
-/** Time for the installation: a package mirror that hangs must not hang the run. */
-const INSTALL_DEADLINE_MS = 90_000
 const STOP_DEADLINE_MS = 2_000
 const POLL_MS = 20
 
@@ -37,42 +39,7 @@ export interface RedisServer {
 export async function ensureRedisServer(): Promise<RedisServer> {
   const url = process.env.REDIS_URL
   if (url !== undefined && url !== '') return { url, stop: async () => undefined }
-  return startServer((await findServer()) ?? (await installServer()))
-}
-
-async function findServer(): Promise<string | null> {
-  for (const name of SERVERS) {
-    const works = await run(name, ['--version']).then(
-      () => true,
-      () => false,
-    )
-    if (works) return name
-  }
-  return null
-}
-
-async function installServer(): Promise<string> {
-  // With `-n` sudo fails instead of asking for a password.
-  const prefix = process.getuid?.() === 0 ? [] : ['sudo', '-n']
-  // RUNLEVEL prevents the package from starting a service.
-  const settings = ['env', 'DEBIAN_FRONTEND=noninteractive', 'RUNLEVEL=1']
-  let reason = 'it is still not on the PATH'
-  try {
-    for (const args of [['update'], ['install', '-y', '--no-install-recommends', 'redis-server']]) {
-      const [file = 'env', ...rest] = [...prefix, ...settings, 'apt-get', ...args]
-      await run(file, rest, { timeout: INSTALL_DEADLINE_MS, maxBuffer: 16_000_000 })
-    }
-  } catch (error) {
-    reason = error instanceof Error ? (error.message.split('\n')[0] ?? error.message) : String(error)
-  }
-  const server = await findServer()
-  if (server === null) {
-    throw new Error(
-      `These tests need a Redis server and could not install one (${reason}). ` +
-        'Install redis-server or valkey-server, or set REDIS_URL.',
-    )
-  }
-  return server
+  return startServer(await ensureDebianServer(REDIS))
 }
 
 async function startServer(name: string): Promise<RedisServer> {

@@ -38,7 +38,7 @@ export async function inviteMember(
   return await tokenFor(world, invited.email, 'invitations')
 }
 
-/** Invites somebody to the staff of the sandbox's operator. @returns the token of the link */
+/** Writes an invitation to the staff of the sandbox's operator. @returns its id, and the token of its link */
 export async function inviteStaff(
   world: World,
   {
@@ -52,7 +52,7 @@ export async function inviteStaff(
     readonly name?: string | null
     readonly byName?: string
   },
-): Promise<string> {
+): Promise<{ readonly id: string; readonly token: string }> {
   const token = generateInvitationToken(randomBytes)
   const [id, by, now] = [createIdSource(systemClock).next(), randomUUID(), world.now()]
   const database = new Database(world.databaseUrl, 1)
@@ -76,7 +76,7 @@ export async function inviteStaff(
   } finally {
     await database.close()
   }
-  return token
+  return { id, token }
 }
 
 /** Asks for a new password. @returns the token of the link */

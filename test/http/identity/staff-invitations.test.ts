@@ -1,52 +1,19 @@
 /** The links of invited staff over HTTP: what they show, whom they let in, and when they are refused. */
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import { DAY_MS } from '../../../lib/base/clock.ts'
 import type { AuditEvent } from '../../../lib/identity/audit-event-schema.ts'
-import type { StaffRole } from '../../../lib/identity/capabilities.ts'
-import { generateInvitationToken, INVITATION_MS, invitationTokenHash } from '../../../lib/identity/invitation.ts'
 import type { AcceptedInvitation, Invitation, OpenInvitation } from '../../../lib/identity/member-schema.ts'
-import { emailKey } from '../../../lib/identity/password-rules.ts'
 import type { Operator } from '../../../lib/operators/operator-schema.ts'
 import { initOperator } from '../../../actors/operators/init-operator.ts'
 import { createIdSource } from '../../../lib/base/ids.ts'
 import { Database } from '../../../storage/db/database.ts'
-import { inTransaction } from '../../../storage/db/transaction.ts'
-import { insertInvitation } from '../../../storage/identity/invitations.ts'
 import type { PageBody } from '../../support/client.ts'
 import { Person } from '../../support/person.ts'
 import { createWorld, type World } from '../../support/world.ts'
+import { inviteStaff } from './links.ts'
 
 const PASSWORD = 'correct horse battery'
-
-/** Writes an invitation of the sandbox operator's staff. */
-async function inviteStaff(world: World, email: string, role: StaffRole, name: string | null = null) {
-  const token = generateInvitationToken(randomBytes)
-  const id = randomUUID()
-  const now = world.now()
-  const database = new Database(world.databaseUrl, 1)
-  try {
-    await inTransaction(database, async (client) => {
-      await insertInvitation(client, {
-        id,
-        operatorId: world.service.sandbox!.operator.id,
-        customerId: null,
-        email,
-        emailKey: emailKey(email),
-        name,
-        role,
-        teamIds: [],
-        tokenSha256: invitationTokenHash(token),
-        by: { id: randomUUID(), name: 'Sandbox Admin' },
-        expiresAt: now + INVITATION_MS,
-        now,
-      })
-    })
-  } finally {
-    await database.close()
-  }
-  return { id, token }
-}
 
 const personOf = (world: World, email: string, totpSecret = '') =>
   new Person({
@@ -65,7 +32,7 @@ t.test('the link of staff works once, and the person adds a second factor before
   await using world = await createWorld()
   const { operator, customer } = world.service.sandbox!
   const eve = personOf(world, 'eve@operator.example.com')
-  const { token } = await inviteStaff(world, 'Eve@operator.example.com', 'operations')
+  const { token } = await inviteStaff(world, { email: 'Eve@operator.example.com', role: 'operations' })
   t.match((await open(eve, token)).body, {
     customerName: null,
     operatorName: 'Sandbox Operator',
@@ -116,7 +83,7 @@ t.test('a person who is known proves the address by the password, and keeps what
   const { operator, customer } = world.service.sandbox!
   const { email, password } = customer.members.preparer
   const guest = world.person('preparer')
-  const { token } = await inviteStaff(world, email, 'operator_admin', 'Another Name')
+  const { token } = await inviteStaff(world, { email, role: 'operator_admin', name: 'Another Name' })
   t.match((await open(guest, token)).body, { knownPerson: true, name: 'Another Name' })
   t.match((await accept(guest, token, { password: 'not the password' })).problem, {
     status: 401,
@@ -132,9 +99,9 @@ t.test('a person who is known proves the address by the password, and keeps what
 t.test('the link of staff ends after seven days, and is none of a customer', async (t) => {
   await using world = await createWorld()
   const owner = await world.person('owner').signIn()
-  const { id, token } = await inviteStaff(world, 'eve@operator.example.com', 'compliance', 'Eve')
+  const { id, token } = await inviteStaff(world, { email: 'eve@operator.example.com', role: 'compliance', name: 'Eve' })
   await t.rejects(
-    inviteStaff(world, 'Eve@operator.example.com', 'support'),
+    inviteStaff(world, { email: 'Eve@operator.example.com', role: 'support' }),
     { code: '23505', constraint: 'invitation_staff_pending' },
     'an address has one open invitation of an operator',
   )

@@ -95,17 +95,17 @@ async function sightsOf(world: World): Promise<Sight[]> {
     },
     {
       name: 'invitation-known',
-      path: `/invitations/${await inviteStaff(world, { email: owner.login.email, role: 'support' })}`,
+      path: `/invitations/${(await inviteStaff(world, { email: owner.login.email, role: 'support' })).token}`,
     },
     {
       name: 'invitation-first-administrator',
-      path: `/invitations/${await inviteStaff(world, { email: 'first@bank.example', role: 'operator_admin', name: 'Ann Admin', byName: 'System' })}`,
+      path: `/invitations/${(await inviteStaff(world, { email: 'first@bank.example', role: 'operator_admin', name: 'Ann Admin', byName: 'System' })).token}`,
     },
     {
       name: 'invitation-done',
       // A link works once, so each look has its own.
       path: async () =>
-        `/invitations/${await inviteStaff(world, { email: `${randomUUID()}@bank.example`, role: 'treasury' })}`,
+        `/invitations/${(await inviteStaff(world, { email: `${randomUUID()}@bank.example`, role: 'treasury' })).token}`,
       act: async (page) => {
         await page.fill('#name', 'Cid Clark')
         await fill(page, PASSWORD)
