@@ -67,8 +67,8 @@ async function mailOwner(
   customerId: string,
   link: { readonly email: string; readonly tenantName: string; readonly token: string },
 ): Promise<void> {
-  const mail = invitationMail({ ...link, byName: by.principal.name, origin: origin() })
-  await writeMail(tx, secrets, { ...mail, tenantId: customerId, validUntil: tx.now + INVITATION_MS })
+  const from = { byName: by.principal.name, origin: origin(), tenantId: customerId, now: tx.now }
+  await writeMail(tx, secrets, invitationMail({ ...link, ...from }))
 }
 
 /**

@@ -79,8 +79,10 @@ export async function invite(
       byName: by.session.name,
       token,
       origin: deps.origin(),
+      tenantId: customerId,
+      now,
     })
-    await writeMail(tx, deps.secrets, { ...mail, tenantId: customerId, validUntil: now + INVITATION_MS })
+    await writeMail(tx, deps.secrets, mail)
   })
   return await found(deps.reads.getInvitation(customerId, id))
 }
@@ -118,8 +120,10 @@ export async function resendInvitation(
       byName: by.session.name,
       token,
       origin: deps.origin(),
+      tenantId: customerId,
+      now,
     })
-    await writeMail(tx, deps.secrets, { ...mail, tenantId: customerId, validUntil: now + INVITATION_MS })
+    await writeMail(tx, deps.secrets, mail)
   })
   return await found(deps.reads.getInvitation(customerId, id))
 }

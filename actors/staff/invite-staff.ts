@@ -141,8 +141,6 @@ async function mailLink(
 ): Promise<void> {
   const tenantId = by.tenant.id
   const { name: tenantName } = (await readOperator(tx.client, tenantId)) ?? refuseNotFound()
-  await writeMail(tx, secrets, {
-    ...invitationMail({ email, tenantName, byName: by.session.name, token, origin: origin() }),
-    tenantId,
-  })
+  const from = { byName: by.session.name, origin: origin(), tenantId, now: tx.now }
+  await writeMail(tx, secrets, invitationMail({ email, tenantName, token, ...from }))
 }

@@ -1,7 +1,7 @@
 /** Links of invitations: a token of 256 random bits, valid once and for seven days, of which only the hash is stored. */
 import { DAY_MS } from '../base/clock.ts'
 import { hash } from 'node:crypto'
-import type { Mail } from '../notices/mail.ts'
+import type { NewMail } from '../notices/mail.ts'
 
 /** An invitation ends this long after it was sent. */
 export const INVITATION_MS = 7 * DAY_MS
@@ -33,13 +33,15 @@ export function newLink(random: (bytes: number) => Uint8Array): InvitationLink {
   return { token, tokenSha256: invitationTokenHash(token) }
 }
 
-/** Writes the mail of a link. */
+/** Writes the mail of a link that is made `now`, epoch milliseconds: it is not sent after the end of the link. */
 export const invitationMail = ({
   email,
   tenantName,
   byName,
   token,
   origin,
+  tenantId,
+  now,
 }: {
   readonly email: string
   readonly tenantName: string
@@ -48,7 +50,12 @@ export const invitationMail = ({
   readonly token: string
   /** The public address of the service. */
   readonly origin: string
-}): Mail => ({
+  /** The inviting customer or operator. */
+  readonly tenantId: string
+  readonly now: number
+}): NewMail => ({
+  tenantId,
+  validUntil: now + INVITATION_MS,
   to: email,
   subject: `${byName} invites you to ${tenantName}`,
   text: [

@@ -48,6 +48,11 @@ t.test('an administrator invites, lists, changes and removes staff', async (t) =
   ])
   const first = await mailedToken(world, email)
   t.match((await mailsOf(world)).at(-1), /Subject: Sandbox Admin invites you to Sandbox Operator/)
+  const [times] = await world.query(
+    'select m.valid_until = i.expires_at as same from mail m, invitation i where i.id = $1 order by m.id desc limit 1',
+    [id],
+  )
+  t.strictSame(times, { same: true }, 'the mail ends with its link')
 
   const etag = invited.headers.get('etag')!
   const patch = (change: object, headers: Record<string, string>) =>
