@@ -49,6 +49,7 @@ export function untilEvents({ database, clock, wakes }: RestDeps, follower: Foll
       wakes.hasEventsWithin(FLOOD_MS) || (await hasUnfollowedEvents(database, follower, clock.now()))
         ? clock.now()
         : null,
+    isBehind: async () => await hasUnfollowedEvents(database, follower, clock.now()),
   }
 }
 

@@ -16,24 +16,19 @@ import { LIMITS } from '../../lib/base/limits.ts'
 import type { SecretBox } from '../../lib/security/secret-box.ts'
 import { shardOf } from '../../lib/shards/shard.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
-import { streakOf } from '../../lib/webhooks/streak.ts'
 import type { TargetPolicy } from '../../lib/webhooks/target.ts'
 import type { Database } from '../../storage/db/database.ts'
 import type { PgListener } from '../../storage/db/pg-listener.ts'
 import { disableHopeless } from '../../storage/webhooks/webhook-endpoints.ts'
-import {
-  dropOrphans,
-  dueEndpoints,
-  finishAttempts,
-  openWebhookDatabase,
-  type FinishedAttempt,
-} from '../../storage/webhooks/webhook-queue.ts'
+import { dropOrphans, dueEndpoints, openWebhookDatabase } from '../../storage/webhooks/webhook-queue.ts'
 import { readAnnouncement, relayEvents, WEBHOOK_CHANNEL } from '../../storage/webhooks/webhook-relay.ts'
+import { hasUnfollowedEvents } from '../../storage/outbox/outbox-cursor.ts'
 import type { SignBatch } from '../../workers/pool/pool.ts'
+import { DeliveryOutcomes } from './delivery-outcomes.ts'
 import { EndpointActor, type EndpointDeps } from './endpoint.ts'
 import type { EndpointOwners } from './endpoint-owners.ts'
 import { createResolve, type ResolveHost } from './sender.ts'
-import { Poller, type Rest } from '../runtime/poller.ts'
+import { Poller, untilCaughtUp, type Rest } from '../runtime/poller.ts'
 import { untilDelivery, untilHopeless } from './relay-rests.ts'
 import type { Wakes } from '../runtime/wakes.ts'
 
@@ -47,12 +42,8 @@ const LOOK_MS = 500
 const TIDY_MS = 5_000
 /** The interval of the search for deliveries of deleted endpoints. */
 const SWEEP_MS = MINUTE_MS
-/** The pause after a database error before the next attempt. */
-const PAUSE_MS = 500
 /** The maximum number of endpoints found per poll; the rest follow with the next poll. */
 const DUE_MAX = 1_000
-/** The maximum number of outcomes written in one statement. */
-const FINISH_MAX = 512
 /** An actor without work keeps its connection for this time. */
 const IDLE_MS = 30_000
 /** The time that deliveries in flight may take when the service stops. */
@@ -79,11 +70,6 @@ export interface WebhooksOptions {
   readonly chance: () => number
 }
 
-interface Finished {
-  readonly attempt: FinishedAttempt
-  readonly written: () => void
-}
-
 export class Webhooks {
   readonly #options: WebhooksOptions
   readonly #database: Database
@@ -96,8 +82,7 @@ export class Webhooks {
   readonly #tidying: Poller
   readonly #sweeps: Poller
   readonly #written = new Map<string, (() => void)[]>()
-  #finished: Finished[] = []
-  #finishing = false
+  readonly #outcomes: DeliveryOutcomes
   #relaying = false
   #relayAgain = false
   #relayTimer: NodeJS.Timeout | undefined
@@ -114,6 +99,18 @@ export class Webhooks {
     this.#options = options
     this.#database = openWebhookDatabase(options.databaseUrl)
     const { clock, secrets, policy, sandbox, signBatch, onError } = options
+    this.#outcomes = new DeliveryOutcomes({
+      ...options,
+      database: this.#database,
+      counters: this.counters,
+      isRunning: () => this.#running,
+      background: (work) => this.#background(work, 'webhook outcomes'),
+      onWritten: (deliveryId) => {
+        for (const written of this.#written.get(deliveryId) ?? []) written()
+      },
+      // A delivery that failed is due again later.
+      onBatch: () => this.#looks.wake(),
+    })
     this.#deps = {
       database: this.#database,
       clock,
@@ -124,7 +121,7 @@ export class Webhooks {
       onError,
       resolve: options.resolve ?? createResolve(policy),
       chance: options.chance,
-      finish: (attempt) => this.#finish(attempt),
+      finish: (attempt) => this.#outcomes.add(attempt),
       sockets: { take: (onFree) => this.#takeSocket(onFree), give: () => this.#giveSocket() },
     }
     const poller = (what: string, everyMs: number, poll: () => Promise<void>, rest?: Rest) =>
@@ -178,8 +175,13 @@ export class Webhooks {
     await this.#idle()
     clearTimeout(this.#relayTimer)
     this.#relayTimer = undefined
-    this.#background(this.#relay(), 'webhook relay')
-    await this.#idle()
+    const { clock } = this.#options
+    const relay = async () => {
+      this.#background(this.#relay(), 'webhook relay')
+      await this.#idle()
+    }
+    await relay()
+    await untilCaughtUp(() => hasUnfollowedEvents(this.#database, 'webhook_relay', clock.now()), relay)
     this.#look()
     await this.#idle()
     await Promise.all(Array.from(this.#actors.values(), (actor) => actor.settled()))
@@ -347,50 +349,5 @@ export class Webhooks {
     if (first === undefined) return
     this.#starving.delete(first)
     first()
-  }
-
-  // ── Outcomes
-  // ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-  #finish(attempt: FinishedAttempt): Promise<void> {
-    this.counters.attempts += 1
-    if (!attempt.succeeded) this.counters.failures += 1
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.#finished.push({ attempt, written: resolve })
-    if (!this.#finishing) this.#background(this.#writeOutcomes(), 'webhook outcomes')
-    return promise
-  }
-
-  /** Writes the outcomes that gathered while the last batch was written; a single outcome is written at once. */
-  async #writeOutcomes(): Promise<void> {
-    this.#finishing = true
-    try {
-      while (this.#finished.length > 0) {
-        const batch = this.#finished.splice(0, FINISH_MAX)
-        try {
-          await this.#write(batch.map(({ attempt }) => attempt))
-          for (const { written } of batch) written()
-        } catch (error) {
-          this.#options.onError(error, 'webhook outcomes')
-          // The claims run out meanwhile and the deliveries are made again: a repeat is better than a lost outcome.
-          if (!this.#running) return
-          this.#finished.unshift(...batch)
-          await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
-        }
-      }
-    } finally {
-      this.#finishing = false
-    }
-  }
-
-  async #write(batch: readonly FinishedAttempt[]): Promise<void> {
-    const byEndpoint = Map.groupBy(batch, ({ delivery }) => delivery.endpointId)
-    const streaks = [...byEndpoint].map(([endpointId, outcomes]) => ({ endpointId, ...streakOf(outcomes) }))
-    await finishAttempts(this.#database, batch, streaks, (client, endpoint) =>
-      this.#options.tellStatus(client, endpoint, 'paused'),
-    )
-    for (const { delivery } of batch) for (const written of this.#written.get(delivery.id) ?? []) written()
-    // A delivery that failed is due again later.
-    this.#looks.wake()
   }
 }

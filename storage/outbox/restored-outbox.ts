@@ -8,6 +8,9 @@
  * positions share one number, and each position becomes the number that separates the same events as before. Each event
  * is still followed exactly once.
  *
+ * The snapshots of webhook endpoints hold old numbers too. They are forgotten, so that no endpoint misses an event that
+ * was not relayed yet; an endpoint created shortly before the dump may be told of an event before its time.
+ *
  * A row that the restore has written has another transaction (`xmin`) than the one in `written_in`; a row that was
  * written after the restore has the same, and keeps its number. Numbers below FIRST belong to no ordinary transaction.
  */
@@ -33,7 +36,8 @@ const RENUMBER = `with snapshot as materialized (select pg_snapshot_xmax(pg_curr
   ${TABLES.map(
     (table) => `${table}_moved as (
     update ${table} f set position = (${FIRST} + (select count(*) from place where place.position <= f.position))::text::xid8 from snapshot where f.position > newest)`,
-  ).join(',\n  ')}
+  ).join(',\n  ')},
+  endpoints as (update webhook_endpoint set created_snapshot = null where created_snapshot is not null)
   update outbox o set written_in = (${FIRST} + (select count(*) from place where place.position <= o.written_in))::text::xid8
   from snapshot, since where o.created_at >= since.at and (o.written_in > newest or o.xmin::text::bigint <> (o.written_in::text::bigint & 4294967295))`
 

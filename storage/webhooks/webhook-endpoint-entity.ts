@@ -56,6 +56,13 @@ export const WebhookEndpoint = managed(
       createdBy: p.uuid().fieldName('created_by'),
       createdAt: instant().fieldName('created_at'),
       updatedAt: instant().fieldName('updated_at'),
+      /** The transactions that were over when the endpoint was created: it is not told of their events. Null: of none. */
+      createdSnapshot: p
+        .string()
+        .columnType('pg_snapshot')
+        .fieldName('created_snapshot')
+        .nullable()
+        .defaultRaw('pg_current_snapshot()'),
     },
     indexes: [{ name: 'webhook_endpoint_tenant', properties: ['tenantId', 'id'] }],
   }),

@@ -36,12 +36,14 @@ const MATCH = select({
 })
 type Match = ReturnType<typeof MATCH.read>
 
+// An event of a transaction that was over before the endpoint was created is not for it, however late it is relayed.
 // Events that a customer simulates are for the customer alone; a test is for one endpoint, and has its delivery
 // already. Compliance holds are for operators only, whatever event types an endpoint has.
 const MATCHES = `select ${MATCH.sql}
   from outbox o join webhook_endpoint e on e.tenant_id in (o.customer_id, o.operator_id) and o.type = any(e.events)
   where ${IN_EVENT_RANGE} and (o.type <> $4 or o.sandbox) and (not o.sandbox or e.tenant_id = o.customer_id)
-    and (o.object <> 'compliance_hold' or e.tenant_id = o.operator_id) order by o.written_in, o.id`
+    and (o.object <> 'compliance_hold' or e.tenant_id = o.operator_id)
+    and (e.created_snapshot is null or not pg_visible_in_snapshot(o.written_in, e.created_snapshot)) order by o.written_in, o.id`
 
 const INSERT = `with rows as materialized (
     select * from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::text[], $5::uuid[], $6::smallint[], $7::boolean[])

@@ -200,7 +200,8 @@ t.test('a revoked key is refused at once, here and on every other node', async (
 })
 
 t.test('a node that was cut off from the word forgets all it knew', async (t) => {
-  await using world = await createWorld()
+  // The clock stands still, so that the key is not forgotten because of its age.
+  await using world = await createWorld({ stillClock: true })
   const owner = await keyMaker(world)
   const made = (await owner.post<Made>('/api-keys', BODY)).body
   t.equal(await statusOf(world, made.secret, owner.tenantId), 200)
@@ -217,9 +218,7 @@ t.test('a node that was cut off from the word forgets all it knew', async (t) =>
       ).length === cut.length,
   )
   await world.query("update api_key set status = 'revoked' where id = $1", [made.id])
-  await until('the key is forgotten', async () => (await statusOf(world, made.secret, owner.tenantId)) === 401, {
-    deadlineMs: 900,
-  })
+  await until('the key is forgotten', async () => (await statusOf(world, made.secret, owner.tenantId)) === 401)
 })
 
 t.test('use is noted at most once a minute', async (t) => {

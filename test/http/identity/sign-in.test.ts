@@ -90,7 +90,8 @@ t.test('an unknown address takes as long as a wrong password', async (t) => {
   }
   const median = (values: number[]) => values.toSorted((a, b) => a - b)[7] as number
   const ratio = median(known) / median(unknown)
-  t.ok(ratio > 0.6 && ratio < 1.7, `medians differ by a factor of ${ratio.toFixed(2)}`)
+  // Without a hash the answer would come ten times as fast.
+  t.ok(ratio > 1 / 3 && ratio < 3, `medians differ by a factor of ${ratio.toFixed(2)}`)
   t.ok(median(unknown) > 10, 'a password was hashed for nobody, too')
   // Both leave the same trace.
   const rows = await world.query<{ failures: number }>('select failures from login_attempt')

@@ -1,3 +1,4 @@
+import pg from 'pg'
 import t from 'tap'
 import type { Test } from 'tap'
 import type { IntegratorWebhook, WebhookDelivery } from '../../../lib/webhooks/webhook-schema.ts'
@@ -500,11 +501,19 @@ t.test('what happened before anybody listened is not told, and nothing is relaye
   await using receiver = await Receiver.open()
   await using world = await createWorld(LOCAL)
   const { client, balances, recipients } = world.seeded
-  for (let nth = 0; nth < 5; nth++) await client.createPayment(paymentBody(balances.EUR, recipients.EUR, 100))
-  const before = await worldEvents(world)
-  t.ok(before >= 5)
-  await world.pollOnce()
-  await listen(client, receiver.url, ['payment.created', 'incoming_payment.received'])
+  // A transaction under way holds the relay back: the events before the endpoint are relayed after its creation.
+  const holder = new pg.Client(world.databaseUrl)
+  await holder.connect()
+  try {
+    await holder.query('begin')
+    await holder.query('select pg_current_xact_id()')
+    for (let nth = 0; nth < 5; nth++) await client.createPayment(paymentBody(balances.EUR, recipients.EUR, 100))
+    const before = await worldEvents(world)
+    t.ok(before >= 5)
+    await listen(client, receiver.url, ['payment.created', 'incoming_payment.received'])
+  } finally {
+    await holder.end()
+  }
   await world.restart()
   const payment = (await client.createPayment(paymentBody(balances.EUR, recipients.EUR, 100))).body
   await until('it arrives', () => receiver.received.length > 0)

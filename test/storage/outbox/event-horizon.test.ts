@@ -78,14 +78,10 @@ for (const role of ['the owner', 'a role that may see nobody else']) {
     }
     await begun(stranger)
     const id = await write(await clientOf(url))
-    await until(
-      'it is followed',
-      async () => {
-        await follow(name)
-        return followed.includes(id)
-      },
-      { deadlineMs: 5_000 },
-    )
+    await until('it is followed', async () => {
+      await follow(name)
+      return followed.includes(id)
+    })
     await stranger.query('rollback')
     t.strictSame(followed, [id])
   })

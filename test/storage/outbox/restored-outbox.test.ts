@@ -80,6 +80,21 @@ t.test('into lower numbers: what was followed is not followed again, what was no
   const [a, b, c, d] = [await write(), await write(), await write(), await write()]
   t.strictSame(await follow('webhook_relay', 3), [a, b, c])
   t.strictSame(await follow('transaction_following', 1), [a])
+  const operator = randomUUID()
+  await database.pool.query(`insert into operator (id, name, created_at) values ($1, 'Operator', now())`, [operator])
+  await database.pool.query(
+    `insert into webhook_endpoint (id, level, tenant_id, operator_id, shard, url, events, status, secret, secret_hint, api_version, created_by,
+        created_at, updated_at)
+      values ($1, 'operator', $1, $1, 0, 'https://hooks.example', '{}', 'active', '', '', 'v1', $1, now(), now())`,
+    [operator],
+  )
+  const snapshots = async () =>
+    (
+      await database.pool.query<{ known: boolean }>(
+        'select created_snapshot is not null as known from webhook_endpoint',
+      )
+    ).rows
+  t.strictSame(await snapshots(), [{ known: true }])
   await restore(1_000_000)
   const e = await write()
   t.strictSame(
@@ -94,6 +109,7 @@ t.test('into lower numbers: what was followed is not followed again, what was no
   )
   t.strictSame([await rest('webhook_relay'), await rest('transaction_following')], [[], []])
   t.equal(renumbered(), 1, 'once for all followers')
+  t.strictSame(await snapshots(), [{ known: false }], 'the numbers of the old cluster hide no event from an endpoint')
   const {
     rows: [late],
   } = await database.pool.query<{ count: string }>(
