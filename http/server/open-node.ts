@@ -221,7 +221,9 @@ async function openDatabases(config: Config, log: Logger, opened: AsyncDisposabl
   // Locally, a transaction that takes a second connection fails; in staging and production it goes on, and is logged.
   const reported = (error: SecondConnection) => log.error({ err: error }, 'second connection')
   const database =
-    config.appEnv === 'local' ? new Database(databaseUrl) : new Database(databaseUrl, undefined, reported)
+    config.appEnv === 'local'
+      ? new Database(databaseUrl, config.databasePool)
+      : new Database(databaseUrl, config.databasePool, reported)
   opened.defer(() => database.close())
   const snapshots = new Database(databaseUrl, SNAPSHOTS_MAX)
   opened.defer(() => snapshots.close())

@@ -29,6 +29,9 @@ const NODE_SECRET_LENGTH_MIN = 32
 
 /** More lanes than this only wait for one another in one Postgres; two were the measured optimum on two cores. */
 const COMMIT_LANES_MAX = 8
+/** A transaction takes one connection and no second (storage/db/database.ts); one more lets reads go on beside it. */
+const DATABASE_POOL_MIN = 2
+const DATABASE_POOL_MAX = 64
 
 /** A longer delay would hide a call that has just failed from the person who looks for it in the log. */
 const REQUEST_LOG_FLUSH_MAX_MS = MINUTE_MS
@@ -55,6 +58,8 @@ export interface Config {
    * second lane may pay off.
    */
   readonly commitLanes: number
+  /** The most connections of the pool for reads and background work. */
+  readonly databasePool: number
   /** `null`: the service generates a key and keeps it in `dataDir`; never `null` in production. */
   readonly secretsKey: string | null
   /** The Redis that the nodes share (`parseRedisUrl`). `null`: this is the only node. */
@@ -166,6 +171,12 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     databaseUrl,
     problemBase: readProblemBase(env),
     logLevel: readChoice(env, 'LOG_LEVEL', { choices: LOG_LEVELS, fallback: 'info' }),
+    databasePool: readInteger(env, 'DATABASE_POOL', {
+      min: DATABASE_POOL_MIN,
+      max: DATABASE_POOL_MAX,
+      // More than the reads of one event loop can keep busy; commits have connections of their own.
+      fallback: 8,
+    }),
     commitLanes: readInteger(env, 'COMMIT_LANES', { min: 1, max: COMMIT_LANES_MAX, fallback: 1 }),
     secretsKey,
     ...nodes,

@@ -117,6 +117,12 @@ const STILL_AHEAD_MS = 600_000
 /** pino's level of an error. */
 const ERROR_LEVEL = 50
 
+/**
+ * Connections of a node's pool. A new connection takes 25 ms of processor time, and each world begins with as many as it
+ * may have.
+ */
+const POOL = 3
+
 /** Starts a world. Its disposal stops the service and runs the audit. */
 export async function createWorld(options: WorldOptions = {}): Promise<World> {
   await using made = new AsyncDisposableStack()
@@ -169,6 +175,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     DATA_DIR: dataDir,
     LOG_LEVEL: 'warn',
     RATE_LIMITS: 'off',
+    DATABASE_POOL: String(POOL),
     ...options.settings,
   })
   const start = async (overrides: Pick<Overrides, 'dispatch'> = {}): Promise<readonly Service[]> => {

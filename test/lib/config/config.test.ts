@@ -24,6 +24,7 @@ t.test('an empty environment is a local sandbox', async (t) => {
     problemBase: 'https://docs.vostro.example/problems',
     logLevel: 'info',
     commitLanes: 1,
+    databasePool: 8,
     secretsKey: null,
     redisUrl: null,
     nodeUrl: null,
@@ -247,6 +248,7 @@ const wrong: readonly (readonly [string, NodeJS.ProcessEnv])[] = [
   ['SMTP_TLS', { ...MAIL, SMTP_TLS: 'maybe' }],
   ['LEASES', { LEASES: 'maybe' }],
   ['METRICS_PORT', { METRICS_PORT: '65536' }],
+  ['DATABASE_POOL', { DATABASE_POOL: '1' }],
   ['NODE_ID', { NODE_ID: 'a b' }],
   ...['0', '65', '-1', '2.5', 'all', '1e1'].map((count): [string, NodeJS.ProcessEnv] => [
     'WORKERS',
