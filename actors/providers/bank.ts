@@ -5,6 +5,7 @@
  * it is sent. The partner's messages arrive at least once, in any order, and each has an id of its own.
  */
 import type { BankMessageType } from '../../lib/providers/messages.ts'
+import type { PaymentParties } from '../../lib/providers/parties.ts'
 import type { PayeeAnswer, PayeeQuestion } from '../../lib/recipients/verification.ts'
 import type { Rail } from '../../lib/rails/rails.ts'
 
@@ -24,19 +25,41 @@ export interface PaymentOrder {
    */
   readonly creditorAccount?: string
   readonly remittance: string
+  /** Present where the provider of the connection needs them (`needsParties` of its description). */
+  readonly parties?: PaymentParties
 }
 
-/** The result of sending one order. `timeout`: the outcome is unknown (I7). */
+/**
+ * The result of sending one order. `timeout`: the outcome is unknown (I7). `providerRef`: the partner's own reference.
+ *
+ * `beforeAcceptance`: the partner turned the order away without taking it, and never will have taken it, so that
+ * another connection may carry the payment.
+ */
 export type Submission =
-  | { readonly kind: 'accepted' }
-  | { readonly kind: 'refused'; readonly schemeCode: string }
+  | { readonly kind: 'accepted'; readonly providerRef?: string }
+  | { readonly kind: 'refused'; readonly schemeCode: string; readonly beforeAcceptance?: true }
   | { readonly kind: 'timeout' }
 
-/** The partner's answer to a status request for one reference. */
-export type OrderStatus =
+/** An order about which the partner is asked. */
+export interface OrderQuestion {
+  readonly reference: string
+  readonly connectionId: string
+  /** The partner's own reference, where it has told one. */
+  readonly providerRef: string | null
+  readonly rail: Rail
+  readonly currency: string
+  /** Minor units. */
+  readonly amount: bigint
+  /** When the order was handed over, epoch milliseconds. */
+  readonly sentAt: number
+}
+
+/** The partner's answer to a question about one order. `providerRef`: the partner's own reference, where it tells one. */
+export type OrderStatus = { readonly providerRef?: string } & (
   | { readonly kind: 'unknown' | 'pending' | 'settled' }
   | { readonly kind: 'rejected'; readonly schemeCode: string }
   | { readonly kind: 'returned'; readonly schemeCode: string; readonly amount: bigint }
+)
 
 export interface BankMessage {
   /** The partner's id of this message; the same when the message is repeated. */
@@ -47,6 +70,8 @@ export interface BankMessage {
   readonly schemeCode: string | null
   /** The minor units that came back; null unless the type is `returned`. */
   readonly amount: bigint | null
+  /** The partner's own reference of the payment, where the message tells it. */
+  readonly providerRef?: string
 }
 
 /** A recall of a payment that has arrived. */

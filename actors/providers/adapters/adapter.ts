@@ -1,0 +1,150 @@
+/**
+ * The adapter of a provider: one folder that speaks the provider's own language, and nothing else does.
+ *
+ * An adapter sees neither the ledger nor a clock nor the database. The time comes as an argument, `now` in epoch
+ * milliseconds, and all input and output goes through what `open` is given: calls are recorded, limited in rate and
+ * redacted there, so an adapter cannot forget to. README.md tells how to write one.
+ */
+import type { ProviderDescription, ProviderEnvironment } from '../../../lib/providers/provider.ts'
+import type { SignedBody } from '../../../lib/security/signed-body.ts'
+import type { AccountPartner } from '../account-partner.ts'
+import type { BankMessage, BankRecallRequest, OrderQuestion, OrderStatus, PaymentOrder, Submission } from '../bank.ts'
+import type { BookTransferPartner } from '../book-transfers.ts'
+import type { CreditMessage, CreditReturn } from '../credits.ts'
+import type { FxMessage, FxOrder, FxStatus, FxSubmission } from '../fx.ts'
+import type { StatementQuestion } from '../statements.ts'
+import type { PartnerFiles } from './partner-files.ts'
+import type { PartnerEndpoint, PartnerHttp } from './partner-http.ts'
+
+export interface Adapter {
+  readonly description: ProviderDescription
+  /**
+   * Opens a connection: prepares what its calls need, and calls nothing yet.
+   *
+   * @throws Error for a configuration that its schema allows and the provider does not, in words for staff
+   */
+  open(connection: OpenConnection, io: AdapterIo): AdapterConnection
+}
+
+/**
+ * A connection as its adapter sees it. The configuration and the credentials have passed the schemas of the
+ * description; an adapter names their types in its own `open`.
+ */
+export interface OpenConnection<Config = unknown, Credentials = unknown> {
+  readonly id: string
+  readonly operatorId: string
+  readonly environment: ProviderEnvironment
+  readonly config: Config
+  /** Null: none are set, or the provider has none. No error, log or answer may hold any of them. */
+  readonly credentials: Credentials | null
+}
+
+/** The ways out of an adapter. */
+export interface AdapterIo {
+  /** Makes the client of an address. Every client of a connection shares the connection's rate and concurrency. */
+  http(endpoint: PartnerEndpoint): PartnerHttp
+  /** The files that are exchanged with the provider. */
+  readonly files: PartnerFiles
+}
+
+/** An answer to a probe. `message`: the provider's trouble in words for staff; null when it is well. */
+export interface ProbeAnswer {
+  readonly ok: boolean
+  readonly latencyMs: number
+  readonly message: string | null
+}
+
+/** A page of events that the provider lists. */
+export interface EventPage {
+  readonly events: readonly RawProviderEvent[]
+  /** Where the next page begins; null: this page was the last one. */
+  readonly cursor: string | null
+}
+
+/** The end of the verification of a webhook; `reason` is in words for staff and holds no secret. */
+export type Verification =
+  | { readonly valid: true; readonly eventId: string; readonly type: string }
+  | { readonly valid: false; readonly reason: string }
+
+/**
+ * An open connection. An ability that the description lacks has no method here.
+ *
+ * A call that throws has an unknown outcome. It is never repeated here: the caller asks for the status.
+ */
+export interface AdapterConnection {
+  /** Asks the provider for something harmless that needs the credentials. Never throws for the provider's faults. */
+  probe(now: number): Promise<ProbeAnswer>
+  /**
+   * Sends orders. The provider accepts a reference once, however often it is sent. An order without a result timed out.
+   *
+   * @throws when the whole call failed: the outcome of every order is unknown
+   */
+  submit?(orders: readonly PaymentOrder[], now: number): Promise<ReadonlyMap<string, Submission>>
+  /**
+   * Asks for the outcome of orders, by reference. `unknown`: the provider is sure that it never got the order. An order
+   * without an answer is absent.
+   *
+   * @throws when the provider does not answer
+   */
+  status?(questions: readonly OrderQuestion[], now: number): Promise<ReadonlyMap<string, OrderStatus>>
+  /** Recalls payments; a reference that was recalled before is ignored. @throws when it is unknown whether they arrived */
+  recall?(requests: readonly BankRecallRequest[], now: number): Promise<void>
+  /** Returns credits. @returns the references that the provider has taken @throws when the outcome is unknown */
+  giveBack?(returns: readonly CreditReturn[], now: number): Promise<readonly string[]>
+  /**
+   * Lists events that happened at `since` (epoch milliseconds) or later, page by page, in the provider's order. A page
+   * may hold events that a page before it held.
+   */
+  list?(since: number, cursor: string | null, now: number): Promise<EventPage>
+  /** Reads a statement as camt.053, piece by piece; null while there is none. @throws when the provider does not answer */
+  statement?(question: StatementQuestion, now: number): Promise<AsyncIterable<Uint8Array> | null>
+  /** Judges the signature of a webhook. Pure. */
+  verify?(request: SignedBody, secret: string, now: number): Verification
+  /**
+   * Translates an event, whatever its body holds: what cannot be read, and what is not for us, gives a message of the
+   * port `none`. Pure: the same event gives the same messages with the same ids.
+   */
+  translate(event: RawProviderEvent): readonly InboxMessage[]
+  /** The accounts that the provider keeps for balances. */
+  readonly accounts?: AccountPartner
+  /** Transfers between accounts of the operator at the provider. */
+  readonly bookTransfers?: BookTransferPartner
+  /** Exchanges of currencies; the rates come from the connection's market. */
+  readonly fx?: AdapterExchanges
+  /** Ends what the connection holds open. It gets no call after this, and those under way may fail. */
+  close?(): Promise<void>
+}
+
+/** Exchanges at a provider. */
+export interface AdapterExchanges {
+  /** As `submit` of payments. */
+  submit(orders: readonly FxOrder[], now: number): Promise<ReadonlyMap<string, FxSubmission>>
+  /** As `status` of payments. */
+  status(references: readonly string[], now: number): Promise<ReadonlyMap<string, FxStatus>>
+}
+
+/** An event of a provider as it came, from whichever source. */
+export interface RawProviderEvent {
+  readonly source: 'webhook' | 'poll' | 'file' | 'statement'
+  /** The provider's id of the event, or what stands for it where the provider gives none; up to 200 characters. */
+  readonly eventId: string
+  /** The provider's own word. */
+  readonly type: string
+  readonly body: Uint8Array
+  /** When the event happened by the provider's clock, epoch milliseconds; null where it does not tell. */
+  readonly occurredAt: number | null
+}
+
+/** A message without its shard, which the inbox finds by the reference. */
+type Shardless<Message> = Message extends unknown ? Omit<Message, 'shard'> : never
+
+/**
+ * A message out of a raw event, for the inbox of its port. Its id is made by `derivedId` (derived-id.ts) from the
+ * connection and the provider's id of the message, so a message that comes by two ways has one id.
+ */
+export type InboxMessage =
+  | { readonly port: 'bank'; readonly message: Shardless<BankMessage> }
+  | { readonly port: 'credit'; readonly message: Shardless<CreditMessage> }
+  | { readonly port: 'fx'; readonly message: Shardless<FxMessage> }
+  /** The event says nothing that the service uses, or could not be read. `reason`: in words for staff. */
+  | { readonly port: 'none'; readonly reason: string; readonly isFault: boolean }

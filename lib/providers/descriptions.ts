@@ -1,0 +1,7 @@
+/** The providers, each with its description. */
+import type { ProviderDescription, ProviderId } from './provider.ts'
+import { sandboxDescription } from './sandbox/description.ts'
+
+export const PROVIDER_DESCRIPTIONS: Readonly<Record<ProviderId, ProviderDescription>> = {
+  sandbox: sandboxDescription,
+}
