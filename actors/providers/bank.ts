@@ -30,15 +30,16 @@ export interface PaymentOrder {
 }
 
 /**
- * The result of sending one order. `timeout`: the outcome is unknown (I7). `providerRef`: the partner's own reference.
+ * The result of sending one order. `timeout`: the outcome is unknown (I7). `unsent`: the partner cannot have taken the
+ * order, because it was never reached or turned the call away as too many. `providerRef`: the partner's own reference.
  *
- * `beforeAcceptance`: the partner turned the order away without taking it, and never will have taken it, so that
- * another connection may carry the payment.
+ * `beforeAcceptance`: the partner has refused the order for good before it took it. Only after this, and after
+ * `unsent`, may another connection carry the payment.
  */
 export type Submission =
   | { readonly kind: 'accepted'; readonly providerRef?: string }
   | { readonly kind: 'refused'; readonly schemeCode: string; readonly beforeAcceptance?: true }
-  | { readonly kind: 'timeout' }
+  | { readonly kind: 'timeout' | 'unsent' }
 
 /** An order about which the partner is asked. */
 export interface OrderQuestion {
@@ -54,9 +55,12 @@ export interface OrderQuestion {
   readonly sentAt: number
 }
 
-/** The partner's answer to a question about one order. `providerRef`: the partner's own reference, where it tells one. */
+/**
+ * The partner's answer to a question about one order. `unasked`: the partner could not be asked. `providerRef`: the
+ * partner's own reference, where it tells one.
+ */
 export type OrderStatus = { readonly providerRef?: string } & (
-  | { readonly kind: 'unknown' | 'pending' | 'settled' }
+  | { readonly kind: 'unknown' | 'unasked' | 'pending' | 'settled' }
   | { readonly kind: 'rejected'; readonly schemeCode: string }
   | { readonly kind: 'returned'; readonly schemeCode: string; readonly amount: bigint }
 )
