@@ -8,7 +8,7 @@ import { OperatingError } from '../../../lib/base/errors.ts'
 export interface PartnerEndpoint {
   /** `https://…`, without a slash at its end; `http://` only to loopback. */
   readonly baseUrl: string
-  /** Per call, from its first byte to the last of its answer; the wait for the connection's rate does not count. */
+  /** Per attempt, from its connection to the last byte of its answer; the wait for the connection's rate is not in it. */
   readonly timeoutMs: number
   /** The certificate and key of the client in PEM, for TLS on both sides; `ca`: trusted in place of the public ones. */
   readonly tls?: { readonly cert?: string; readonly key?: string; readonly ca?: string }
@@ -45,11 +45,11 @@ export interface PartnerRequest {
   /** An object is sent as JSON. */
   readonly body?: object | string | Uint8Array
   /**
-   * Whether the same request again does no harm: then it is repeated, within the time of the call, when the provider
-   * cannot be reached. A request that the provider turned away with 429 or 503 and a time is repeated in any case.
+   * Whether the same request again does no harm: then it is repeated a few times when no whole answer came, or a 503. A
+   * request that never left, or that the provider turned away as too many (429), is repeated in any case.
    */
   readonly repeatable: boolean
-  /** True records neither body, as for a request of a token. */
+  /** True for a request of a token, as `sign` makes it: its bodies are not recorded, and it takes no turn of its own. */
   readonly confidential?: boolean
   /** The longest answer; by default 1 MiB. */
   readonly answerBytesMax?: number
