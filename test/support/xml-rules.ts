@@ -23,10 +23,35 @@ export const MANY = Number.POSITIVE_INFINITY
 const text = (min: number, max: number): Simple => ({ kind: 'text', pattern: new RegExp(`^[^]{${min},${max}}$`, 'u') })
 export const pattern = (source: RegExp): Simple => ({ kind: 'text', pattern: source })
 export const sequence = (...children: Composite['children']): Composite => ({ kind: 'sequence', children })
+const TIMES: Readonly<Record<string, readonly [number, number]>> = {
+  '': [1, 1],
+  '?': [0, 1],
+  '*': [0, MANY],
+  '+': [1, MANY],
+}
+/**
+ * A sequence as one text: `Name` once, `Name?` at most once, `Name*` any number, `Name+` at least once, `Name[0-7]` a
+ * number between, each followed by `:Type` where the type has another name.
+ */
+export const members = (list: string): Composite =>
+  sequence(
+    ...list.split(/\s+/).map((member) => {
+      const [, name, times, min, max, type] = /^(\w+)([?*+]|\[(\d+)-(\d+)\])?(?::(\w+))?$/.exec(member) ?? []
+      if (name === undefined) throw new Error(`${member} is no member.`)
+      const [least, most] = min === undefined ? TIMES[times ?? '']! : [Number(min), Number(max)]
+      return [name, least!, most!, type ?? name] as const
+    }),
+  )
+/** A choice as one text, as `members`. */
+export const oneOf = (list: string): Choice =>
+  choice(...list.split(/\s+/).map((member) => [member.split(':')[0]!, member.split(':').at(-1)!] as const))
 export const choice = (...children: Choice['children']): Choice => ({ kind: 'choice', children })
 
 /** The text types that the schemas have in common. */
 export const TEXTS: Readonly<Record<string, Rule>> = {
+  Max4: text(1, 4),
+  Max5: text(1, 5),
+  Max16: text(1, 16),
   Max34: text(1, 34),
   Max35: text(1, 35),
   Max70: text(1, 70),
@@ -41,13 +66,15 @@ export const TEXTS: Readonly<Record<string, Rule>> = {
   DateTime: pattern(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/),
   Currency: pattern(/^[A-Z]{3}$/),
   Code4: pattern(/^[A-Z]{4}$/),
+  Country: pattern(/^[A-Z]{2}$/),
+  UUIDv4: pattern(/^[a-f0-9]{8}-[a-f0-9]{4}-4[a-f0-9]{3}-[89ab][a-f0-9]{3}-[a-f0-9]{12}$/),
   IBAN: pattern(/^[A-Z]{2}[0-9]{2}[a-zA-Z0-9]{1,30}$/),
   BIC: pattern(/^[A-Z0-9]{4}[A-Z]{2}[A-Z0-9]{2}([A-Z0-9]{3})?$/),
   Decimal: pattern(/^(?=(?:\D*\d){1,18}\D*$)\d+(\.\d{1,17})?$/),
   Amount: { kind: 'text', pattern: /^(?=(?:\D*\d){1,18}\D*$)\d+(\.\d{1,5})?$/, attribute: 'Ccy' },
 }
 
-interface Element {
+export interface Element {
   readonly name: string
   readonly attributes: Readonly<Record<string, string>>
   readonly children: Element[]
@@ -61,7 +88,7 @@ const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>',
  *
  * @throws Error with the place of the fault
  */
-function parse(xml: string): Element {
+export function parse(xml: string): Element {
   const top: Element = { name: '', attributes: {}, children: [], text: '' }
   const open = [top]
   const tokens = /<\?xml[^>]*\?>|<(\/?)([A-Za-z0-9]+)((?: [A-Za-z]+="[^"<]*")*)>|([^<]+)/gy

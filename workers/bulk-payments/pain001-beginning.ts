@@ -1,6 +1,6 @@
 /** Reads the facts that the first bytes of a pain.001 message state: its id and its version. */
-import { BulkFileError } from '../../lib/bulk-payments/file-error.ts'
-import { XmlReader } from './xml.ts'
+import { BulkFileError, unusable } from '../../lib/bulk-payments/file-error.ts'
+import { XmlReader, type XmlHandler } from '../../lib/base/xml-reader.ts'
 
 /** Characters of the ids that a sender gives to messages and to their blocks. */
 export const ID_MAX = 35
@@ -14,13 +14,14 @@ const STEP_BYTES = 1024
 export function messageIdOf(beginning: Uint8Array): string | null {
   let found: string | null = null
   const path: string[] = []
-  const xml = new XmlReader({
+  const handler: XmlHandler = {
     open: ({ name }) => void path.push(name),
     close: (name, text) => {
       if (found === null && path.length === 4 && path[2] === 'GrpHdr' && name === 'MsgId') found = messageIdText(text)
       path.pop()
     },
-  })
+  }
+  const xml = new XmlReader(handler, unusable)
   try {
     for (let at = 0; at < beginning.length && found === null; at += STEP_BYTES)
       xml.write(beginning.subarray(at, at + STEP_BYTES))

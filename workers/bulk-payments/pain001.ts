@@ -2,11 +2,12 @@
  * Reads bulk files as ISO 20022 customer credit transfer initiations (pain.001.001.03 and pain.001.001.09), element by
  * element.
  */
-import { columnNamed, type CellTarget } from '../../lib/bulk-payments/columns.ts'
+import { columnNamed, columnOfMember, type CellTarget } from '../../lib/bulk-payments/columns.ts'
 import { unusable } from '../../lib/bulk-payments/file-error.ts'
 import { RowReader, type BulkRow, type FileFacts } from '../../lib/bulk-payments/instruction.ts'
 import { BULK_ROWS_MAX } from '../../lib/bulk-payments/limits.ts'
-import { XmlReader, type XmlElement, type XmlHandler } from './xml.ts'
+import { CANADIAN_CLEARING, canadianParts, CLEARING_FIELDS } from '../../lib/rails/clearing-systems.ts'
+import { XmlReader, type XmlElement, type XmlHandler } from '../../lib/base/xml-reader.ts'
 import { ID_MAX, messageIdText } from './pain001-beginning.ts'
 
 const NAMESPACE = /^urn:iso:std:iso:20022:tech:xsd:pain\.001\.001\.(\d{2})$/
@@ -34,16 +35,6 @@ const TRANSACTION: Readonly<Record<string, string>> = {
   'CdtrAcct/Id/IBAN': 'iban',
   'CdtrAcct/Id/Othr/Id': 'account_number',
   'Purp/Cd': 'purpose_code',
-}
-
-/** Clearing systems of the creditor's bank, each with the account field that its code fills. */
-const CLEARING: Readonly<Record<string, string>> = {
-  GBDSC: 'sort_code',
-  USABA: 'routing_number',
-  AUBSB: 'bsb',
-  INFSC: 'ifsc',
-  HKNCC: 'bank_code',
-  SGIBG: 'bank_code',
 }
 
 const BEARERS: Readonly<Record<string, string>> = { SLEV: 'shared', SHAR: 'shared', DEBT: 'sender', CRED: 'recipient' }
@@ -86,7 +77,7 @@ interface Transaction {
  */
 export async function* readPain001(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<BulkRow, FileFacts> {
   const message = new Message()
-  const xml = new XmlReader(message)
+  const xml = new XmlReader(message, unusable)
   message.lineNow = () => xml.line
   let any = false
   for await (const piece of bytes) {
@@ -354,12 +345,12 @@ class Message implements XmlHandler {
 
 function clearingCode(row: RowReader, { system, member }: Transaction['clearing']): void {
   if (member === null) return
-  if (system === 'CACPA') {
-    // Format: a zero, three digits of the institution, five digits of the branch.
-    row.cell(target('institution_number'), member.slice(0, -5).slice(-3), 'ClrSysMmbId')
-    row.cell(target('transit_number'), member.slice(-5), 'ClrSysMmbId')
-  } else if (system !== null && CLEARING[system] !== undefined) {
-    row.cell(target(CLEARING[system]), member, 'ClrSysMmbId')
+  if (system === CANADIAN_CLEARING) {
+    const { institutionNumber, transitNumber } = canadianParts(member)
+    row.cell(target('institution_number'), institutionNumber, 'ClrSysMmbId')
+    row.cell(target('transit_number'), transitNumber, 'ClrSysMmbId')
+  } else if (system !== null && CLEARING_FIELDS[system] !== undefined) {
+    row.cell(columnOfMember(CLEARING_FIELDS[system])!, member, 'ClrSysMmbId')
   } else if (system !== 'CHBCC') {
     row.warn('ClrSysMmbId', 'ignored_element', 'The clearing system of the bank is not known.')
   }

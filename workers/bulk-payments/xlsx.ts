@@ -22,7 +22,7 @@ import {
   UNPACKED_BYTES_MAX,
   UNPACKED_TIMES_MAX,
 } from '../../lib/bulk-payments/limits.ts'
-import { TEXT_MAX, XmlReader, type XmlHandler } from './xml.ts'
+import { TEXT_MAX, XmlReader, type XmlHandler } from '../../lib/base/xml-reader.ts'
 
 /** The cost of a shared text beside its characters, in characters. */
 const SHARED_TEXT_COST = 16
@@ -158,7 +158,7 @@ class Book implements AsyncDisposable {
     const entry = this.#entries.get(part)
     if (entry === undefined) unusable('not_well_formed', `The spreadsheet lacks ${part}.`)
     const stream = await archived(() => this.#zip.openReadStreamPromise(entry))
-    const xml = new XmlReader(handler)
+    const xml = new XmlReader(handler, unusable)
     const pieces = stream[Symbol.asyncIterator]()
     let checksum = 0
     try {

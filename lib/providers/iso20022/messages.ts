@@ -63,7 +63,7 @@ export interface PaymentType {
 
 /** What a file says of itself. */
 export interface FileHead {
-  /** Unique for the bank; at most 29 characters, because the ids of the blocks add their number to it. */
+  /** Unique for the bank; at most 28 characters, because the ids of the blocks add their number to it. */
   readonly messageId: string
   /** Epoch milliseconds. */
   readonly createdAt: number

@@ -3,7 +3,6 @@
  * entities of its own, no external files and no expansion.
  */
 import { SaxesParser, type SaxesTagNS } from 'saxes'
-import { unusable } from '../../lib/bulk-payments/file-error.ts'
 
 /** The formats that are read nest about twelve deep. */
 const DEPTH_MAX = 64
@@ -16,6 +15,12 @@ export const TEXT_MAX = 32 * 1024
 const BETWEEN_TAGS_MAX = 256 * 1024
 /** Characters that are parsed at a time, so that BETWEEN_TAGS_MAX is checked before the parser holds much more. */
 const PART = 64 * 1024
+
+/** Why text is no XML that can be read. */
+export type XmlFault = 'not_well_formed' | 'too_large' | 'bad_encoding'
+
+/** Ends the reading: throws the error of the format that is read. `line` is null for a fault of no single line. */
+export type XmlFail = (fault: XmlFault, message: string, line: number | null) => never
 
 export interface XmlElement {
   /** The name without its prefix. */
@@ -31,28 +36,27 @@ export interface XmlHandler {
   close?(name: string, text: string): void
 }
 
-/**
- * Calls the handler while bytes are written.
- * @throws BulkFileError for text that is not UTF-8, not well-formed, or beyond a limit
- */
+/** Calls the handler while bytes are written, and `fail` for text that is not UTF-8, not well-formed, or beyond a limit. */
 export class XmlReader {
   readonly #parser = new SaxesParser({ xmlns: true })
   readonly #decoder = new TextDecoder('utf-8', { fatal: true })
   readonly #texts: string[] = []
+  readonly #fail: XmlFail
   #sinceTag = 0
 
-  constructor(handler: XmlHandler) {
+  constructor(handler: XmlHandler, fail: XmlFail) {
     const parser = this.#parser
+    this.#fail = fail
     parser.on('error', (error) => {
-      unusable('not_well_formed', `This is no well-formed XML: ${error.message}`, parser.line)
+      fail('not_well_formed', `This is no well-formed XML: ${error.message}`, parser.line)
     })
     parser.on('doctype', () => {
-      unusable('not_well_formed', 'A document type is not accepted.', parser.line)
+      fail('not_well_formed', 'A document type is not accepted.', parser.line)
     })
     parser.on('opentag', (tag: SaxesTagNS) => {
       this.#sinceTag = 0
       if (this.#texts.length >= DEPTH_MAX)
-        unusable('not_well_formed', `Elements stand at most ${DEPTH_MAX} deep in one another.`, parser.line)
+        fail('not_well_formed', `Elements stand at most ${DEPTH_MAX} deep in one another.`, parser.line)
       this.#texts.push('')
       handler.open?.({ name: tag.local, namespace: tag.uri, attribute: (name) => tag.attributes[name]?.value ?? null })
     })
@@ -61,7 +65,7 @@ export class XmlReader {
       if (level < 0) return
       const whole = this.#texts[level]! + part
       if (whole.length > TEXT_MAX)
-        unusable('too_large', `The text of an element has at most ${TEXT_MAX} characters.`, parser.line)
+        fail('too_large', `The text of an element has at most ${TEXT_MAX} characters.`, parser.line)
       this.#texts[level] = whole
     }
     parser.on('text', text)
@@ -83,7 +87,7 @@ export class XmlReader {
       this.#sinceTag += part.length
       this.#parser.write(part)
       if (this.#sinceTag > BETWEEN_TAGS_MAX)
-        unusable('too_large', `From one tag to the next there are at most ${BETWEEN_TAGS_MAX} characters.`, this.line)
+        this.#fail('too_large', `From one tag to the next there are at most ${BETWEEN_TAGS_MAX} characters.`, this.line)
     }
   }
 
@@ -96,7 +100,7 @@ export class XmlReader {
     try {
       return bytes === undefined ? this.#decoder.decode() : this.#decoder.decode(bytes, { stream: true })
     } catch {
-      return unusable('bad_encoding', 'The file is not UTF-8.')
+      return this.#fail('bad_encoding', 'The file is not UTF-8.', null)
     }
   }
 }
