@@ -5,6 +5,7 @@
  * milliseconds, and all input and output goes through what `open` is given: calls are recorded, limited in rate and
  * redacted there, so an adapter cannot forget to. README.md tells how to write one.
  */
+import type { AccountIdentifiers } from '../../../lib/accounts/details.ts'
 import type { ProviderDescription, ProviderEnvironment } from '../../../lib/providers/provider.ts'
 import type { SignedBody } from '../../../lib/security/signed-body.ts'
 import type { AccountPartner } from '../account-partner.ts'
@@ -63,8 +64,16 @@ export interface EventPage {
 
 /** The end of the verification of a webhook; `reason` is in words for staff and holds no secret. */
 export type Verification =
-  | { readonly valid: true; readonly eventId: string; readonly type: string }
+  | { readonly valid: true; readonly eventId: string; readonly type: string; readonly answer?: WebhookAnswer }
   | { readonly valid: false; readonly reason: string }
+
+/** The answer that a provider wants to a webhook, in place of 202 with no body; also when the webhook is a repetition. */
+export interface WebhookAnswer {
+  readonly status: number
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
 
 /**
  * An open connection. An ability that the description lacks has no method here.
@@ -131,6 +140,8 @@ export interface RawProviderEvent {
   /** The provider's own word. */
   readonly type: string
   readonly body: Uint8Array
+  /** Names in lower case; none unless it is a webhook. */
+  readonly headers: Readonly<Record<string, string>>
   /** When the event happened by the provider's clock, epoch milliseconds; null where it does not tell. */
   readonly occurredAt: number | null
 }
@@ -139,12 +150,23 @@ export interface RawProviderEvent {
 type Shardless<Message> = Message extends unknown ? Omit<Message, 'shard'> : never
 
 /**
+ * The account of a credit: the id of a balance, or identifiers of an account that the inbox looks up among those of the
+ * connection.
+ */
+export type CreditedAccount = string | Readonly<Partial<AccountIdentifiers>>
+
+type ShardlessCredit<Message> = Message extends { readonly type: 'account.credited' }
+  ? Omit<Message, 'shard' | 'account'> & { readonly account: CreditedAccount | null }
+  : Shardless<Message>
+
+/**
  * A message out of a raw event, for the inbox of its port. Its id is made by `derivedId` (derived-id.ts) from the
  * connection and the provider's id of the message, so a message that comes by two ways has one id.
  */
 export type InboxMessage =
   | { readonly port: 'bank'; readonly message: Shardless<BankMessage> }
-  | { readonly port: 'credit'; readonly message: Shardless<CreditMessage> }
+  /** A returned credit that the provider names by the end-to-end id of the credit has that as its reference. */
+  | { readonly port: 'credit'; readonly message: ShardlessCredit<CreditMessage> }
   | { readonly port: 'fx'; readonly message: Shardless<FxMessage> }
   /** The event says nothing that the service uses, or could not be read. `reason`: in words for staff. */
   | { readonly port: 'none'; readonly reason: string; readonly isFault: boolean }

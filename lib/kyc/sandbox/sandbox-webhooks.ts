@@ -5,7 +5,7 @@
  */
 import type { KybScreeningHit } from '../../onboarding/kyb-case.ts'
 import { hmacFits, soleHeader } from '../../security/signed-body.ts'
-import { asObject, commentIn, idIn, instantOf, labelsIn, objectOf, type JsonObject } from '../json.ts'
+import { asObject, commentIn, idIn, instantOf, labelsIn, objectOf, type JsonObject } from '../../base/json.ts'
 import type { KycMessage, KycOutcome, KycReview, KycWebhooks } from '../messages.ts'
 
 const SECRET = /^whsec_([A-Za-z0-9+/]{32,86}={0,2})$/

@@ -3,7 +3,7 @@
  * with its query and the body, with the secret key of the app token.
  */
 import { createHmac } from 'node:crypto'
-import { asObject } from '../json.ts'
+import { asObject } from '../../base/json.ts'
 
 /** The keys of the API. */
 export interface SumsubKeys {

@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto'
 import type { KybScreeningHit } from '../../onboarding/kyb-case.ts'
 import { hmacFits, soleHeader } from '../../security/signed-body.ts'
-import { asObject, commentIn, idIn, instantOf, labelsIn, objectOf, type JsonObject } from '../json.ts'
+import { asObject, commentIn, idIn, instantOf, labelsIn, objectOf, type JsonObject } from '../../base/json.ts'
 import type { KycOutcome, KycReview, KycWebhooks } from '../messages.ts'
 
 const ALGORITHMS = { HMAC_SHA1_HEX: 'sha1', HMAC_SHA256_HEX: 'sha256', HMAC_SHA512_HEX: 'sha512' } as const

@@ -1,6 +1,6 @@
-/** Reads the bodies of providers: whatever they hold, members that are missing or of another type are null. */
+/** Reads JSON that partners write: whatever it holds, members that are missing or of another type are null. */
 
-import { LAST_MS } from '../base/clock.ts'
+import { LAST_MS } from './clock.ts'
 
 /** Lengths of texts that are kept; providers send shorter ones. */
 const ID_MAX = 100
