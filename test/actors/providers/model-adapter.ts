@@ -209,6 +209,7 @@ const eventOf = (told: Told, source: RawProviderEvent['source']): RawProviderEve
   eventId: `${source}-${told.eventId}`,
   type: `payment.${told.kind}`,
   body: Buffer.from(JSON.stringify(told)),
+  headers: {},
   occurredAt: NOW,
 })
 

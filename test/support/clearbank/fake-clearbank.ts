@@ -21,6 +21,10 @@ export type Trouble =
   | { readonly kind: 'status'; readonly status: number; readonly retryAfter?: number; readonly body?: object }
   /** The bank takes the payment, and answers as if it had not. */
   | { readonly kind: 'taken_then'; readonly status: number }
+  /** The bank does what it was asked for, and answers with spaces. */
+  | { readonly kind: 'nothing'; readonly bytes: number }
+  /** The bank does nothing, and repeats the request with its headers. */
+  | { readonly kind: 'echo' }
 
 export interface Transaction {
   readonly transactionId: string
@@ -41,14 +45,20 @@ export interface Webhook {
   readonly headers: Readonly<Record<string, string>>
 }
 
+// Keys take a second to make, so all false banks of a process have the same.
+const BANK_KEYS = makeKeys()
+const CUSTOMER_KEYS = makeKeys()
+
 export class FakeClearbank {
-  readonly bank: KeyPair = makeKeys()
-  readonly customer: KeyPair = makeKeys()
+  readonly bank: KeyPair = BANK_KEYS
+  readonly customer: KeyPair = CUSTOMER_KEYS
   /** Newest first, as the bank lists them. */
   readonly transactions: Transaction[] = []
   readonly returns: { readonly TransactionId: string; readonly ReasonForReturn: string }[] = []
   /** Each request that was let in, by method and path without the query. */
   readonly requests: string[] = []
+  /** When each request came, by the monotonic clock. */
+  readonly times: number[] = []
   readonly troubles: Trouble[] = []
   /** The answer to the next payments in place of `Accepted`. */
   response = 'Accepted'
@@ -223,13 +233,25 @@ export class FakeClearbank {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.times.push(performance.now())
     const body = await bytesOf(request)
     const trouble = this.troubles.shift()
-    if (trouble?.kind === 'lost') return void request.destroy()
-    if (trouble?.kind === 'status')
-      return answer(response, trouble.status, trouble.body ?? { title: 'Trouble' }, trouble.retryAfter)
+    switch (trouble?.kind) {
+      case 'lost':
+        return void request.destroy()
+      case 'status':
+        return answer(response, trouble.status, trouble.body ?? { title: 'Trouble' }, trouble.retryAfter)
+      case 'echo':
+        return answer(response, 400, { title: 'Trouble', headers: request.headers, body: body.toString() })
+    }
     const { status, json } = this.#answerTo(request, body)
-    if (trouble?.kind === 'silent') return void request.destroy()
+    switch (trouble?.kind) {
+      case 'silent':
+        return void request.destroy()
+      case 'nothing':
+        response.writeHead(status, { 'content-type': 'application/json' })
+        return void response.end(Buffer.alloc(trouble.bytes, 0x20))
+    }
     answer(response, trouble?.kind === 'taken_then' ? trouble.status : status, json)
   }
 

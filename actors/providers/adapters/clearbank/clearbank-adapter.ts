@@ -1,7 +1,7 @@
 /** The adapter of ClearBank. Written from the bank's documentation, and never run against the bank: see README.md. */
 import { asObject } from '../../../../lib/base/json.ts'
 import type { KeyObject } from 'node:crypto'
-import { HOUR_MS } from '../../../../lib/base/clock.ts'
+import { DAY_MS, HOUR_MS } from '../../../../lib/base/clock.ts'
 import {
   clearbankDescription,
   type ClearbankConfig,
@@ -42,7 +42,7 @@ function openClearbank(
   })
   return {
     probe: (now) => probe(http, id, now),
-    submit: (orders) => eachOf(orders, (order) => submitOne(http, order, config)),
+    submit: (orders, now) => eachOf(orders, (order) => submitOne(http, order, config, now)),
     status: (questions, now) => eachOf(questions, (question) => statusOf(http, question, now)),
     giveBack: async (returns) => [...(await eachOf(returns, (each) => giveBackOne(http, each))).keys()],
     list: (since, cursor, now) => listTransactions(http, since, cursor, now),
@@ -113,15 +113,20 @@ function troubleOf(status: number, title: string | null): string {
   return `The bank answered with status ${status}${title === null ? '' : `: ${title.slice(0, 100)}`}.`
 }
 
-const REFUSED = 'TECH'
-
 const turnedAway = (schemeCode: string): Submission => ({ kind: 'refused', schemeCode, beforeAcceptance: true })
 
-async function submitOne(http: PartnerHttp, order: PaymentOrder, config: ClearbankConfig): Promise<Submission> {
+async function submitOne(
+  http: PartnerHttp,
+  order: PaymentOrder,
+  config: ClearbankConfig,
+  now: number,
+): Promise<Submission> {
   const request = paymentRequest(order, config)
   if ('faultCode' in request) return turnedAway(request.faultCode)
+  const endToEndId = endToEndIdOf(order.reference)
+  let answer: PartnerAnswer
   try {
-    const answer = await http.send({
+    answer = await http.send({
       operation: 'create_payment',
       method: 'POST',
       path: '/v3/payments/fps',
@@ -130,18 +135,25 @@ async function submitOne(http: PartnerHttp, order: PaymentOrder, config: Clearba
       body: request.body,
       repeatable: false,
     })
-    return submissionOf(answer, endToEndIdOf(order.reference))
   } catch (error) {
-    if (error instanceof PartnerUnreachable || error instanceof ClearbankRefusal) return turnedAway(REFUSED)
+    if (error instanceof PartnerUnreachable || error instanceof ClearbankRefusal) return { kind: 'unsent' }
     if (error instanceof PartnerSilent) return { kind: 'timeout' }
     throw error
   }
+  if (answer.status !== 409) return submissionOf(answer, endToEndId)
+  // The bank has seen this order before. A look-up that fails leaves the outcome unknown.
+  const state = await stateOfPayment(http, endToEndId, now - DAY_MS).catch(() => null)
+  return { kind: state === 'settled' || state === 'pending' ? 'accepted' : 'timeout' }
 }
+
+/** The bank does not look at requests of the connection now: its token is not accepted, or it asks too often. */
+const UNSEEN: ReadonlySet<number> = new Set([401, 403, 423, 429])
+/** The bank did not take the request, and would not take it again. */
+const TURNED_AWAY: ReadonlySet<number> = new Set([400, 404, 405, 406, 410, 413, 415, 422])
 
 /**
  * Reads the answer to a payment. Only an answer that says for certain that the payment was not taken is a refusal. A
- * 409 is about a request of the same id that came before, a 5xx may hide a payment that was taken, and a redirect comes
- * from something in between.
+ * 5xx may hide a payment that was taken, and a redirect comes from something in between.
  */
 function submissionOf({ status, json }: PartnerAnswer, endToEndId: string): Submission {
   const told = objectsIn(asObject(json)?.['transactions'] ?? [])
@@ -154,8 +166,8 @@ function submissionOf({ status, json }: PartnerAnswer, endToEndId: string): Subm
     const schemeCode = refusalOf(response)
     return schemeCode === null ? { kind: 'timeout' } : turnedAway(schemeCode)
   }
-  const isTurnedAway = status >= 400 && status < 500 && status !== 408 && status !== 409
-  return isTurnedAway ? turnedAway(REFUSED) : { kind: 'timeout' }
+  if (UNSEEN.has(status)) return { kind: 'unsent' }
+  return TURNED_AWAY.has(status) ? turnedAway('TECH') : { kind: 'timeout' }
 }
 
 /**
@@ -173,16 +185,25 @@ async function statusOf(
   { reference, sentAt }: OrderQuestion,
   now: number,
 ): Promise<OrderStatus | null> {
-  const rows = await transactionsOf(http, endToEndIdOf(reference), sentAt - SENT_MARGIN_MS)
+  const kind = await stateOfPayment(http, endToEndIdOf(reference), sentAt - SENT_MARGIN_MS)
+  // The list tells no reason; a webhook does.
+  if (kind === 'rejected') return { kind, schemeCode: 'RJCT' }
+  if (kind !== null) return { kind }
+  return now - sentAt < UNKNOWN_UNTIL_MS ? { kind: 'unknown' } : null
+}
+
+/** The state of the payment of an end-to-end id since a time; null when the lists do not have it. */
+async function stateOfPayment(
+  http: PartnerHttp,
+  endToEndId: string,
+  since: number,
+): Promise<ReturnType<typeof stateOf> | null> {
+  const rows = await transactionsOf(http, endToEndId, since)
   // A payment to another account of the bank has a second row, of the credit.
   const states = rows
     .filter((row) => textIn(row, 'debitCreditCode') === 'DBIT')
     .map((row) => stateOf(textIn(row, 'status') ?? ''))
-  if (states.includes('settled')) return { kind: 'settled' }
-  if (states.includes('pending')) return { kind: 'pending' }
-  // The list tells no reason; a webhook does.
-  if (states.includes('rejected')) return { kind: 'rejected', schemeCode: 'RJCT' }
-  return now - sentAt < UNKNOWN_UNTIL_MS ? { kind: 'unknown' } : null
+  return (['settled', 'pending', 'rejected'] as const).find((state) => states.includes(state)) ?? null
 }
 
 /** Returns a credit; null when the bank does not take the order now. */
