@@ -67,6 +67,6 @@ export class SandboxBookTransfers implements BookTransferPartner {
 }
 
 /** The bank's id of the credit of a transfer: the reference with its last digit mirrored. */
-function creditId(reference: string): string {
+export function creditId(reference: string): string {
   return reference.slice(0, -1) + (15 - Number.parseInt(reference.slice(-1), 16)).toString(16)
 }

@@ -1,8 +1,10 @@
 /** Services of providers for handlers. */
 import type { createConnectionCalendars } from '../../actors/providers/connection-calendars.ts'
+import type { createConnectionService } from '../../actors/providers/connections/connection-service.ts'
 
 declare module '../route/services.ts' {
   interface Nouns {
     readonly connectionCalendars: ReturnType<typeof createConnectionCalendars>
+    readonly providerConnections: ReturnType<typeof createConnectionService>
   }
 }

@@ -25,11 +25,13 @@ import { createPaymentService } from '../../actors/payments/payment-service.ts'
 import { createQueueService } from '../../actors/payments/queue-service.ts'
 import { createPricing } from '../../actors/pricing/pricing-operations.ts'
 import type { PayeeVerifier } from '../../actors/providers/bank.ts'
+import { createConnectionService } from '../../actors/providers/connections/connection-service.ts'
 import { createConnectionCalendars } from '../../actors/providers/connection-calendars.ts'
 import { createRecipientService } from '../../actors/recipients/recipient-service.ts'
 import { createReconciliationService } from '../../actors/reconciliation/reconciliation-service.ts'
 import { background, type Background, type Node } from '../../actors/runtime/node.ts'
 import type { Task } from '../../actors/runtime/tasks.ts'
+import { moveSandboxCash, probeSandbox } from '../../actors/sandbox/sandbox-cash-moves.ts'
 import { createSandboxPartners } from '../../actors/sandbox/sandbox-partners.ts'
 import { createScheduleService } from '../../actors/scheduled-payments/schedule-service.ts'
 import { createStaffService } from '../../actors/staff/staff-service.ts'
@@ -165,6 +167,12 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
     operators,
     paymentQueue,
     payments,
+    providerConnections: createConnectionService(node, {
+      jobs,
+      downloads,
+      probe: probeSandbox,
+      moveCash: moveSandboxCash,
+    }),
     recipients,
     reconciliation: createReconciliationService(node, { partner, inbox: queue.inbox }),
     scheduledPayments: createScheduleService(node, { payments, recipients }),
@@ -199,6 +207,7 @@ export function servedNouns(nouns: BuiltNouns): Nouns {
 export function backgroundOf(nouns: BuiltNouns): readonly Background[] {
   return [
     nouns.identity,
+    nouns.providerConnections,
     nouns.incomingPayments,
     nouns.paymentQueue,
     nouns.webhooks,
@@ -230,6 +239,7 @@ export function tasksOf(nouns: BuiltNouns): readonly Task[] {
     nouns.kyc,
     nouns.notices,
     nouns.onboarding,
+    nouns.providerConnections,
     nouns.recipients,
     nouns.reconciliation,
     nouns.statements,

@@ -42,6 +42,7 @@ import * as incomingSuspense from '../incoming-payments/incoming-suspense.ts'
 import * as integratorWebhooks from '../integration/integrator-webhooks.ts'
 import * as invitations from '../identity/invitations.ts'
 import * as jobs from '../jobs/jobs.ts'
+import * as providerConnections from '../providers/provider-connections.ts'
 import * as kycConnections from '../kyc/kyc-connections.ts'
 import * as kycReviews from '../kyc/kyc-reviews.ts'
 import * as members from '../identity/members.ts'
@@ -94,6 +95,7 @@ export const routes: readonly Route[] = [
   ...Object.values(impersonations),
   ...Object.values(pricingTemplates),
   ...Object.values(connectionCalendars),
+  ...Object.values(providerConnections),
   ...Object.values(kycConnections),
   ...Object.values(kycReviews),
   listAuditEvents,

@@ -8,6 +8,7 @@ export const JOB_KINDS = [
   'bulk_payment_validate',
   'usage_export',
   'developer_provision',
+  'connection_migration',
 ] as const
 export type JobKind = (typeof JOB_KINDS)[number]
 
@@ -22,6 +23,7 @@ const MOVES_MONEY: Readonly<Record<JobKind, boolean>> = {
   bulk_payment_validate: false,
   usage_export: false,
   developer_provision: false,
+  connection_migration: true,
 }
 
 /** Tells whether a job that failed for a reason on our side may be requested again unchanged. */

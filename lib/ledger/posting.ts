@@ -10,6 +10,7 @@ export type SourceObject =
   | 'incoming_payment'
   | 'incoming_suspense'
   | 'reconciliation_break'
+  | 'connection_move'
 
 /** One debit and one credit of the same amount, so that the sum is always zero (I6). */
 export interface Posting {

@@ -1,4 +1,7 @@
-/** Caches per node the facts of a balance that never change: its customer, its currency and its connection. */
+/**
+ * Caches per node the facts of a balance that hardly change: its customer, its currency, and its connection, of whose
+ * change (L96) nodes are told.
+ */
 import { LRUCache } from 'lru-cache'
 import type { Database } from '../db/database.ts'
 
@@ -18,6 +21,15 @@ export class BalanceCache {
   constructor(database: Database) {
     this.#database = database
     this.#remembered = new LRUCache({ max: REMEMBERED_MAX, fetchMethod: async (id) => await load(database, id) })
+  }
+
+  /** Forgets a balance, which has moved to another connection. */
+  forget(id: string): void {
+    this.#remembered.delete(id)
+  }
+
+  forgetAll(): void {
+    this.#remembered.clear()
   }
 
   /** Finds one balance, or null. @throws the driver's errors */

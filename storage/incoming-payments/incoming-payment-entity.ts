@@ -57,6 +57,11 @@ export const IncomingPayment = defineEntity({
       name: 'incoming_payment_return_due',
       expression: `create index incoming_payment_return_due on incoming_payment (id) where return_state = 'due'`,
     },
+    {
+      name: 'incoming_payment_waiting',
+      expression: `create index incoming_payment_waiting on incoming_payment (connection_id)
+        where return_state in ('due', 'sent') or status in ('unallocated', 'under_review')`,
+    },
   ],
   checks: [{ name: 'incoming_payment_amount_positive', expression: 'amount > 0' }],
 })

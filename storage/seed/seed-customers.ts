@@ -90,8 +90,8 @@ export async function insertOperator({ client, ids, now }: SeedTransaction, name
     timestamp(now),
   ])
   await client.query(
-    `insert into provider_connection (id, operator_id, provider, environment, role, status, name, created_at)
-     values ($1, $2, 'sandbox', 'sandbox', 'primary', 'active', 'Sandbox bank', $3)`,
+    `insert into provider_connection (id, operator_id, provider, environment, role, status, name, verified_at, activated_at, created_at)
+     values ($1, $2, 'sandbox', 'sandbox', 'primary', 'active', 'Sandbox bank', $3, $3, $3)`,
     [connectionId, operatorId, timestamp(now)],
   )
   await client.query(

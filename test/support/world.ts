@@ -274,7 +274,7 @@ export async function addCustomer(
   try {
     const [row] = await database.query<[string]>({
       name: 'connection_of',
-      text: 'select id from provider_connection where operator_id = $1',
+      text: `select id from provider_connection where operator_id = $1 and status = 'active' and role = 'primary'`,
       values: [operatorId],
     })
     const number = randomBytes(6).toString('hex')

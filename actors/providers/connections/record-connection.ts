@@ -1,0 +1,96 @@
+/** Writes changes of connections into the trail, and tells the operator of new statuses. */
+import type { AuditVerb } from '../../../lib/base/audit-actions.ts'
+import { ProblemError, refuseNotFound, type Problem } from '../../../lib/base/problems.ts'
+import type { Caller } from '../../../lib/identity/caller.ts'
+import type { ConnectionStatus, ProviderConnectionRecord } from '../../../lib/providers/connection.ts'
+import { shardOf } from '../../../lib/shards/shard.ts'
+import { writeEvent } from '../../../storage/outbox/outbox.ts'
+import {
+  changeConnection,
+  lockConnections,
+  type ConnectionChange,
+} from '../../../storage/providers/provider-connections.ts'
+import { recordChange, runChange, type ChangeDeps, type ChangeTransaction } from '../../commands/changes.ts'
+import { auditCaller } from '../../commands/trail.ts'
+import { connectionFacts } from './connection-view.ts'
+
+export type ConnectionVerb = AuditVerb<'provider_connection'>
+
+/** Writes a change into the trail, and tells the operator of a new status. */
+export async function recordConnection(
+  tx: ChangeTransaction,
+  by: Caller<'person'>,
+  verb: ConnectionVerb,
+  before: ProviderConnectionRecord | null,
+  after: ProviderConnectionRecord,
+): Promise<void> {
+  const { id, operatorId, status } = after
+  await recordChange(tx, auditCaller(by), operatorId, {
+    action: `provider_connection.${verb}`,
+    object: { type: 'provider_connection', id },
+    before: before === null ? null : connectionFacts(before),
+    after: connectionFacts(after),
+  })
+  if (before === null || before.status === status) return
+  await writeEvent(tx.client, {
+    id: tx.ids.next(),
+    createdAt: tx.now,
+    customerId: null,
+    operatorId,
+    shard: shardOf(operatorId),
+    type: 'provider_connection.status_changed',
+    object: 'provider_connection',
+    objectId: id,
+    status,
+    previousStatus: before.status,
+    amount: null,
+    currency: null,
+  })
+}
+
+/** Changes a locked connection, with its trail entry and event. @returns the connection as it is now */
+export async function applyChange(
+  tx: ChangeTransaction,
+  by: Caller<'person'>,
+  verb: ConnectionVerb,
+  before: ProviderConnectionRecord,
+  change: ConnectionChange,
+): Promise<ProviderConnectionRecord> {
+  const after = await changeConnection(tx.client, before, {
+    ...change,
+    updatedBy: by.session.userId,
+    updatedAt: tx.now,
+  })
+  await recordConnection(tx, by, verb, before, after)
+  return after
+}
+
+/** The connections of an operator as a change has locked them. */
+export interface LockedConnections {
+  readonly before: ProviderConnectionRecord
+  readonly all: readonly ProviderConnectionRecord[]
+}
+
+/**
+ * Runs a change of one of an operator's connections under the lock of all of them.
+ *
+ * @throws ProblemError `not-found`, and what the change throws
+ */
+export async function changeLocked(
+  deps: ChangeDeps,
+  by: Caller<'person'>,
+  id: string,
+  change: (tx: ChangeTransaction, locked: LockedConnections) => Promise<ProviderConnectionRecord>,
+): Promise<ProviderConnectionRecord> {
+  return await runChange(deps, async (tx) => {
+    const all = await lockConnections(tx.client, by.tenant.id)
+    const before = all.find((each) => each.id === id) ?? refuseNotFound()
+    return await change(tx, { before, all })
+  })
+}
+
+/** Returns the status after a move. @throws ProblemError where the move was refused */
+export function allowed(moved: ConnectionStatus | { readonly refused: Problem }): ConnectionStatus {
+  if (typeof moved !== 'string') throw new ProblemError(moved.refused)
+  return moved
+}

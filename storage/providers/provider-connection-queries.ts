@@ -1,0 +1,98 @@
+/** Connections to banking partners as staff read them, with their health and what is in flight. */
+import { sql } from 'kysely'
+import type { ConnectionTies, ProbeResult } from '../../lib/providers/connection.ts'
+import type { ListResult, RowQuery } from '../../lib/contract/list.ts'
+import { plainArray } from '../db/array-literal.ts'
+import { Conditions, EMPTY, readPage, type ReadDatabase, type TimeTo } from '../db/page.ts'
+import { bigintExpression, expression, instantOrNull, select } from '../db/select.ts'
+import type { Queries } from '../db/transaction.ts'
+
+export interface ConnectionFilters {
+  readonly status?: readonly string[]
+  readonly provider?: readonly string[]
+  readonly environment?: readonly string[]
+  readonly role?: readonly string[]
+  readonly customerId?: readonly string[]
+  readonly createdFrom?: string
+  readonly createdTo?: TimeTo
+}
+export type ConnectionListQuery = RowQuery<ConnectionFilters, '-createdAt'>
+
+/** Lists the ids of an operator's connections, by pages. */
+export async function listConnectionIds(
+  db: ReadDatabase,
+  { tenant, filters, sort: _, ...query }: ConnectionListQuery,
+): Promise<ListResult<string>> {
+  if (tenant.kind !== 'operator') return query.withTotal ? { ...EMPTY, total: 0 } : EMPTY
+  const where = new Conditions()
+    .add(sql`k.operator_id = ${tenant.id}::uuid`)
+    .anyOf(sql`k.status`, filters.status, 'text')
+    .anyOf(sql`k.provider`, filters.provider, 'text')
+    .anyOf(sql`k.environment`, filters.environment, 'text')
+    .anyOf(sql`k.role`, filters.role, 'text')
+    .anyOf(sql`k.customer_id`, filters.customerId, 'uuid')
+    .created('k', filters.createdFrom, filters.createdTo)
+  const branch = {
+    columns: sql`k.id`,
+    from: sql`provider_connection k`,
+    where: where.list,
+    order: { keys: [{ expression: sql`k.id`, type: 'uuid' as const }], descending: true },
+  }
+  const { rows, ...page } = await readPage<{ id: string }>(db, [branch], query)
+  return { ...page, rows: rows.map(({ id }) => id) }
+}
+
+/** Orders that wait for the partner or for its answer, of a connection `$k`, with the time at which each was handed over. */
+const ORDERS = (k: string): string => `
+  select p.sent_at as at from partner_instruction i join payment p on p.id = i.payment_id where p.connection_id = ${k}
+  union all
+  select o.sent_at from transfer_order o where o.due_at is not null and ${k} in (o.from_connection_id, o.to_connection_id)
+  union all
+  select o.sent_at from fx_order o join exchange e on e.id = o.exchange_id where e.connection_id = ${k}
+  union all
+  select n.updated_at from incoming_payment n where n.connection_id = ${k} and n.return_state in ('due', 'sent')
+    and (n.return_state in ('due', 'sent') or n.status in ('unallocated', 'under_review'))`
+
+/** What a connection's row does not have: it changes by itself. Times are epoch milliseconds. */
+const LIVE = select({
+  connectionId: expression<string>('k.id'),
+  probe: expression<ProbeResult | null>('h.probe'),
+  probedAt: instantOrNull('h.probed_at'),
+  lastError: expression<string | null>('h.last_error'),
+  isKnown: expression<boolean>(
+    'h.probed_at is not null or exists (select from provider_call_count c where c.connection_id = k.id)',
+  ),
+  inFlight: bigintExpression('f.count'),
+  oldestUnconfirmedAt: instantOrNull('f.oldest'),
+})
+export type ConnectionLive = ReturnType<typeof LIVE.read>
+
+/** Reads the health and the orders in flight of connections, by their ids. @throws the driver's errors */
+export async function readLive(queries: Queries, ids: readonly string[]): Promise<ReadonlyMap<string, ConnectionLive>> {
+  const rows = await queries.query({
+    name: 'live_connections',
+    values: [plainArray(ids)],
+    text: `select ${LIVE.sql} from unnest($1::uuid[]) as k(id) left join provider_health h on h.connection_id = k.id
+      cross join lateral (select count(*) as count, min(o.at) as oldest from (${ORDERS('k.id')}) o) f`,
+  })
+  return new Map(rows.map((row) => LIVE.read(row)).map((live) => [live.connectionId, live]))
+}
+
+/**
+ * Counts what keeps a connection from retiring: orders and returns in flight, money that arrived there and belongs to
+ * no balance yet, exchanges and contracts that are open, and balances.
+ */
+export async function countTies(queries: Queries, connectionId: string): Promise<ConnectionTies> {
+  const [row] = await queries.query<[string, string]>({
+    name: 'connection_ties',
+    values: [connectionId],
+    text: `select (select count(*) from (${ORDERS('$1::uuid')}) o)
+        + (select count(*) from incoming_payment n where n.connection_id = $1 and n.status in ('unallocated', 'under_review')
+            and (n.return_state in ('due', 'sent') or n.status in ('unallocated', 'under_review')))
+        + (select count(*) from exchange x where x.connection_id = $1 and x.status not in ('completed', 'failed', 'rejected', 'cancelled', 'expired', 'closed_out')
+            and not exists (select from fx_order o where o.exchange_id = x.id)),
+      (select count(*) from balance b where b.connection_id = $1 and b.status <> 'closed')`,
+  })
+  const [inFlight, balances] = row as [string, string]
+  return { inFlight: Number(inFlight), balances: Number(balances) }
+}
