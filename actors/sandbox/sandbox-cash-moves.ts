@@ -1,7 +1,7 @@
 /** The cash of balances that move from one connection to another, as far as it is at the sandbox bank. */
 import type { ProbeResult } from '../../lib/providers/connection.ts'
 import { through, type TransactionClient } from '../../storage/db/transaction.ts'
-import type { ConnectionMove } from '../../storage/providers/connection-moves.ts'
+import type { BalanceMove } from '../../storage/providers/connection-moves.ts'
 import { providerOfConnection } from '../../storage/providers/provider-connections.ts'
 import { insertSandboxBookings, type SandboxBooking } from '../../storage/sandbox/sandbox-book.ts'
 import { creditId } from './sandbox-book-transfers.ts'
@@ -12,7 +12,7 @@ import { creditId } from './sandbox-book-transfers.ts'
  */
 export async function moveSandboxCash(
   client: TransactionClient,
-  { id: reference, fromConnectionId, toConnectionId, currency, amount, movedAt: at }: ConnectionMove,
+  { id: reference, fromConnectionId, toConnectionId, currency, amount, movedAt: at }: BalanceMove,
 ): Promise<void> {
   if (amount === 0n) return
   const leg = { currency, reference, amount: amount < 0n ? -amount : amount, at, code: 'BOOK', text: null }

@@ -25,7 +25,10 @@ import { createPaymentService } from '../../actors/payments/payment-service.ts'
 import { createQueueService } from '../../actors/payments/queue-service.ts'
 import { createPricing } from '../../actors/pricing/pricing-operations.ts'
 import type { PayeeVerifier } from '../../actors/providers/bank.ts'
-import { createConnectionService } from '../../actors/providers/connections/connection-service.ts'
+import {
+  createConnectionService,
+  type ConnectionServiceParts,
+} from '../../actors/providers/connections/connection-service.ts'
 import { createConnectionCalendars } from '../../actors/providers/connection-calendars.ts'
 import { createRecipientService } from '../../actors/recipients/recipient-service.ts'
 import { createReconciliationService } from '../../actors/reconciliation/reconciliation-service.ts'
@@ -71,13 +74,18 @@ const loadValidation = async ({ ukModulusDir, bankDirectory }: Node['config']) =
 /** The nouns that need no other. */
 const independentNouns = (node: Node) => ({
   branding: createBrandingService(node),
-  connectionCalendars: createConnectionCalendars(node),
   impersonations: createImpersonationService(node),
   journalChain: new JournalChain(node),
   notices: createNoticeService(node),
   pricing: createPricing(node),
   staff: createStaffService(node),
   statistics: createStatisticsService(node),
+})
+
+/** Connections to banking partners, and what belongs to them. */
+const providerNouns = (node: Node, parts: Pick<ConnectionServiceParts, 'jobs' | 'downloads'>) => ({
+  connectionCalendars: createConnectionCalendars(node),
+  providerConnections: createConnectionService(node, { ...parts, probe: probeSandbox, moveCash: moveSandboxCash }),
 })
 
 /** The noun that tells of the operations themselves. */
@@ -147,6 +155,7 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
 
   return {
     ...independentNouns(node),
+    ...providerNouns(node, { jobs, downloads }),
     accounts,
     approvals,
     balances,
@@ -167,12 +176,6 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
     operators,
     paymentQueue,
     payments,
-    providerConnections: createConnectionService(node, {
-      jobs,
-      downloads,
-      probe: probeSandbox,
-      moveCash: moveSandboxCash,
-    }),
     recipients,
     reconciliation: createReconciliationService(node, { partner, inbox: queue.inbox }),
     scheduledPayments: createScheduleService(node, { payments, recipients }),

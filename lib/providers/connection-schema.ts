@@ -5,7 +5,7 @@ import { CurrencyCode, Nullable, Rail, Text, Timestamp, Uuid, Words } from '../c
 import { Job } from '../jobs/job-schema.ts'
 import { CONNECTION_ROLES, CONNECTION_STATUSES, CONTRACT_MODELS, WEBHOOK_REGISTRATIONS } from './connection.ts'
 import { HEALTH_STATES } from './health.ts'
-import { CAPABILITIES, PROVIDER_ENVIRONMENTS, PROVIDERS, type Capability } from './provider.ts'
+import { CAPABILITIES, PROVIDER_ENVIRONMENTS, PROVIDERS, type ProviderCapability } from './provider.ts'
 
 const NAME_MAX = 100
 const CURRENCIES_MAX = 200
@@ -47,7 +47,7 @@ const fallbackCurrencies = Type.Array(CurrencyCode, {
 const Capabilities = Type.Object(
   {
     ...(Object.fromEntries(CAPABILITIES.map((capability) => [capability, Type.Boolean()])) as Record<
-      Capability,
+      ProviderCapability,
       ReturnType<typeof Type.Boolean>
     >),
     currencies: Type.Array(CurrencyCode),

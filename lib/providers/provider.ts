@@ -37,9 +37,9 @@ export const CAPABILITIES = [
   'bulk',
   'recalls',
 ] as const
-export type Capability = (typeof CAPABILITIES)[number]
+export type ProviderCapability = (typeof CAPABILITIES)[number]
 
-export interface Capabilities extends Readonly<Record<Capability, boolean>> {
+export interface Capabilities extends Readonly<Record<ProviderCapability, boolean>> {
   /** In alphabetical order. */
   readonly currencies: readonly CurrencyCode[]
 }

@@ -157,7 +157,7 @@ export async function putBalance(
 }
 
 /** The move of a balance. The amount is minor units, below zero for a balance that was overdrawn. */
-export interface ConnectionMove {
+export interface BalanceMove {
   readonly id: string
   readonly operatorId: string
   readonly fromConnectionId: string
@@ -170,7 +170,7 @@ export interface ConnectionMove {
 }
 
 /** Records a move, and tells the nodes, which remember connections of balances and of customers. */
-export async function insertMove(client: TransactionClient, move: ConnectionMove, customerId: string): Promise<void> {
+export async function insertMove(client: TransactionClient, move: BalanceMove, customerId: string): Promise<void> {
   await client.query({
     name: 'insert_connection_move',
     values: [

@@ -28,7 +28,7 @@ import {
   retireAccounts,
   sumsMoved,
   underWayAt,
-  type ConnectionMove,
+  type BalanceMove,
   type MovingBalance,
 } from '../../../storage/providers/connection-moves.ts'
 import { writeEffects } from '../../../storage/sections/write-effects.ts'
@@ -52,7 +52,7 @@ export interface MigrationDeps {
   /** Whether the provider of a connection opens accounts for balances. */
   readonly opensAccounts: (client: TransactionClient, connectionId: string) => Promise<boolean>
   /** Moves the cash of balances where both connections, or one, are at the sandbox bank. */
-  readonly moveCash: (client: TransactionClient, move: ConnectionMove) => Promise<void>
+  readonly moveCash: (client: TransactionClient, move: BalanceMove) => Promise<void>
 }
 
 /** Makes the work of the job. */
@@ -103,7 +103,7 @@ async function moveBalance(deps: MigrationDeps, job: JobRecord, id: string): Pro
     if (balance === null || !balance.isThere || balance.status === 'closed') return true
     if ((await underWayAt(client, balance, fromConnectionId)) > 0) return false
     const now = clock.now()
-    const move: ConnectionMove = {
+    const move: BalanceMove = {
       ...{ id: ids.next(), operatorId, fromConnectionId, toConnectionId, jobId: job.id },
       ...{ balanceId: id, currency: balance.currency, amount: balance.posted, movedAt: now },
     }
@@ -121,7 +121,7 @@ async function moveBalance(deps: MigrationDeps, job: JobRecord, id: string): Pro
 async function cashLeg(
   { accounts, ids }: MigrationDeps,
   client: TransactionClient,
-  { id, operatorId, fromConnectionId, toConnectionId, amount, currency, movedAt }: ConnectionMove,
+  { id, operatorId, fromConnectionId, toConnectionId, amount, currency, movedAt }: BalanceMove,
   { customerId }: MovingBalance,
 ): Promise<readonly Posting[]> {
   if (amount === 0n) return []
@@ -151,7 +151,7 @@ async function cashLeg(
 async function moveAccounts(
   { ids, opensAccounts }: MigrationDeps,
   client: TransactionClient,
-  { fromConnectionId, toConnectionId, movedAt: now }: ConnectionMove,
+  { fromConnectionId, toConnectionId, movedAt: now }: BalanceMove,
   { id, customerId, operatorId, shard }: MovingBalance,
 ): Promise<void> {
   const old = await lockAccountsAt(client, id, fromConnectionId)

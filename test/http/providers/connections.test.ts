@@ -129,10 +129,10 @@ t.test('a connection from its draft to its retirement', async (t) => {
       await admin.send('DELETE', `${PATH}/${id}`, undefined, { 'if-match': '*' }),
     ])
       t.match(refused.problem, { code: 'invalid-transition', currentStatus: 'retired' }, refused.text)
-    const trail = await admin.get<PageBody<{ action: string }>>('/audit-events?limit=100')
+    const trail = await admin.get<PageBody<{ action: string; object: { id: string } }>>('/audit-events?limit=100')
     t.strictSame(
       trail.body.data
-        .filter(({ object }: { object?: { id: string } }) => object?.id === id)
+        .filter(({ object }) => object.id === id)
         .map(({ action }) => action)
         .reverse(),
       ['created', 'verified', 'updated', 'updated', 'deleted'].map((verb) => `provider_connection.${verb}`),
