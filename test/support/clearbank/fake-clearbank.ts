@@ -238,7 +238,7 @@ export class FakeClearbank {
     const trouble = this.troubles.shift()
     switch (trouble?.kind) {
       case 'lost':
-        return void request.destroy()
+        return void request.socket.destroy()
       case 'status':
         return answer(response, trouble.status, trouble.body ?? { title: 'Trouble' }, trouble.retryAfter)
       case 'echo':
@@ -247,7 +247,7 @@ export class FakeClearbank {
     const { status, json } = this.#answerTo(request, body)
     switch (trouble?.kind) {
       case 'silent':
-        return void request.destroy()
+        return void request.socket.destroy()
       case 'nothing':
         response.writeHead(status, { 'content-type': 'application/json' })
         return void response.end(Buffer.alloc(trouble.bytes, 0x20))

@@ -204,6 +204,27 @@ t.test('a credit carries its facts, and a returned credit is named by the id of 
   t.end()
 })
 
+t.test('amounts are read to the penny, or not at all', (t) => {
+  for (const [pounds, pence] of [
+    [0.01, 1n],
+    [0.1, 10n],
+    [7, 700n],
+    [20.5, 2_050n],
+    [1_000_000, 100_000_000n],
+    [9_999_999_999_999.99, 999_999_999_999_999n],
+  ] as const) {
+    const { message } = soleMessage(messagesOf(bank.settled(payment({ debitCreditCode: 'CRDT', pounds }))))
+    t.match(message, { credit: { amount: pence } }, `${pounds}`)
+  }
+  for (const pounds of [0.001, -1, 1e14, 1e21, Number.NaN])
+    t.match(
+      messagesOf(bank.settled(payment({ debitCreditCode: 'CRDT', pounds }))),
+      [{ port: 'none', isFault: true }],
+      `${pounds}`,
+    )
+  t.end()
+})
+
 t.test('what is not for us or cannot be read moves nothing', (t) => {
   const cases: readonly [string, Webhook, boolean][] = [
     ['test', bank.webhook('FITestEvent', 1, 'probe'), false],
