@@ -5,7 +5,6 @@
  * milliseconds, and all input and output goes through what `open` is given: calls are recorded, limited in rate and
  * redacted there, so an adapter cannot forget to. README.md tells how to write one.
  */
-import type { AccountIdentifiers } from '../../../lib/accounts/details.ts'
 import type { ProviderDescription, ProviderEnvironment } from '../../../lib/providers/provider.ts'
 import type { SignedBody } from '../../../lib/security/signed-body.ts'
 import type { AccountPartner } from '../account-partner.ts'
@@ -150,23 +149,17 @@ export interface RawProviderEvent {
 type Shardless<Message> = Message extends unknown ? Omit<Message, 'shard'> : never
 
 /**
- * The account of a credit: the id of a balance, or identifiers of an account that the inbox looks up among those of the
- * connection.
- */
-export type CreditedAccount = string | Readonly<Partial<AccountIdentifiers>>
-
-type ShardlessCredit<Message> = Message extends { readonly type: 'account.credited' }
-  ? Omit<Message, 'shard' | 'account'> & { readonly account: CreditedAccount | null }
-  : Shardless<Message>
-
-/**
  * A message out of a raw event, for the inbox of its port. Its id is made by `derivedId` (derived-id.ts) from the
  * connection and the provider's id of the message, so a message that comes by two ways has one id.
  */
 export type InboxMessage =
   | { readonly port: 'bank'; readonly message: Shardless<BankMessage> }
-  /** A returned credit that the provider names by the end-to-end id of the credit has that as its reference. */
-  | { readonly port: 'credit'; readonly message: ShardlessCredit<CreditMessage> }
+  /**
+   * The account of a credit is the id of a balance, or an identifier of an account of the connection: an IBAN, CLABE or
+   * account number, or the bank's code and the account number with a space between. A returned credit that the provider
+   * names by the end-to-end id of the credit has that as its reference.
+   */
+  | { readonly port: 'credit'; readonly message: Shardless<CreditMessage> }
   | { readonly port: 'fx'; readonly message: Shardless<FxMessage> }
   /** The event says nothing that the service uses, or could not be read. `reason`: in words for staff. */
   | { readonly port: 'none'; readonly reason: string; readonly isFault: boolean }

@@ -153,7 +153,7 @@ function credit(connectionId: string, told: Credit): readonly InboxMessage[] {
         // By this id the bank is asked to return the credit.
         reference: transactionId,
         connectionId,
-        account: iban === null ? null : { iban },
+        account: iban,
         credit: {
           reference: transactionId,
           amount,

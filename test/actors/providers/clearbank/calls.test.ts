@@ -118,7 +118,7 @@ t.test('the lists tell payments at once, and credits when no webhook can come an
       port: 'credit',
       message: {
         reference: credit.transactionId,
-        account: { iban: 'GB90CLRB04190000001107' },
+        account: 'GB90CLRB04190000001107',
         credit: { amount: 2_050n, payerName: 'Ada Payer', endToEndId: credit.endToEndIdentifier },
       },
     },

@@ -178,7 +178,7 @@ t.test('a credit carries its facts, and a returned credit is named by the id of 
     type: 'account.credited',
     reference: credit.transactionId,
     connectionId: id,
-    account: { iban: 'GB90CLRB04190000001107' },
+    account: 'GB90CLRB04190000001107',
     credit: {
       reference: credit.transactionId,
       amount: 7n,
