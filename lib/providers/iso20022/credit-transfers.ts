@@ -9,6 +9,7 @@ import { amountFault, amountXml, dayFault, planOrders, writeOrders, type OrderMe
 import {
   accountFault,
   agentFault,
+  bankFault,
   codeFault,
   firstFault,
   isReference,
@@ -83,11 +84,7 @@ export function orderFault(order: FileOrder): OrderFault | null {
       'creditorAccount',
       `${rail} knows accounts by their IBAN.`,
     ),
-    unless(
-      'iban' in creditorAccount || (creditorAgent !== null && (creditorAgent.bic ?? creditorAgent.clearing) !== null),
-      'creditorAgent',
-      'An account number needs the BIC or the clearing number of its bank.',
-    ),
+    bankFault('creditorAgent', creditorAccount, creditorAgent),
     remittanceFault(remittance, carriage),
   ])
 }

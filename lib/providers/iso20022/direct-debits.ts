@@ -6,6 +6,7 @@ import { xmlElement } from '../../base/xml.ts'
 import {
   accountFault,
   agentFault,
+  bankFault,
   firstFault,
   isReference,
   partyFault,
@@ -85,11 +86,7 @@ export function collectionFault(collection: FileCollection): OrderFault | null {
       'debtorAccount',
       `${scheme} knows accounts by their IBAN.`,
     ),
-    unless(
-      'iban' in debtorAccount || (debtorAgent !== null && (debtorAgent.bic ?? debtorAgent.clearing) !== null),
-      'debtorAgent',
-      'An account number needs the BIC or the clearing number of its bank.',
-    ),
+    bankFault('debtorAgent', debtorAccount, debtorAgent),
     remittanceFault(collection.remittance, terms),
   ])
 }

@@ -1,5 +1,5 @@
 /** What about orders cannot be written: each check returns a fault, or null where there is none. */
-import { ACCOUNT_NUMBER_MAX, type Carriage, type TextCarriage } from './party-xml.ts'
+import { ACCOUNT_NUMBER_MAX, NATIONAL_NUMBER, type Carriage, type TextCarriage } from './party-xml.ts'
 import type { FileOrder, MessageAccount, MessageAgent, MessageParty, OrderFault } from './messages.ts'
 import { REFERENCE_MAX } from './references.ts'
 import { carriedText, carriesReference } from './texts.ts'
@@ -66,6 +66,16 @@ export function agentFault(field: string, agent: MessageAgent | null): OrderFaul
     unless(country === null || COUNTRY.test(country), `${field}.country`, 'No ISO 3166 code.'),
   ])
 }
+
+/** Returns a fault where a number is an account only together with its bank, and the bank is not named. */
+export const bankFault = (field: string, account: MessageAccount, agent: MessageAgent | null): OrderFault | null =>
+  unless(
+    'iban' in account ||
+      (account.scheme !== null && account.scheme !== NATIONAL_NUMBER) ||
+      (agent !== null && (agent.bic ?? agent.clearing) !== null),
+    field,
+    'An account number needs the BIC or the clearing number of its bank.',
+  )
 
 /** Tells whether a text fits the references of ISO 20022. */
 export const isReference = (text: string): boolean => text.trim() !== '' && text.length <= REFERENCE_MAX

@@ -3,12 +3,11 @@ import { CANADIAN_CLEARING, canadianMember, CLEARING_FIELDS } from '../../rails/
 import type { BankValues } from '../../recipients/bank-checks.ts'
 import { domesticIban } from '../../recipients/markets.ts'
 import type { MessageAccount, MessageAgent } from './messages.ts'
+import { NATIONAL_NUMBER } from './party-xml.ts'
 
-/** The scheme of a number that a country's own banks know. */
-const NATIONAL = 'BBAN'
 /** Accounts by another number than the account number, with the scheme under which banks know it. */
-const NUMBERS: readonly (readonly [member: 'clabe' | 'bankgiro' | 'fpsId', scheme: string | null])[] = [
-  ['clabe', null],
+const NUMBERS: readonly (readonly [member: 'clabe' | 'bankgiro' | 'fpsId', scheme: string])[] = [
+  ['clabe', 'CLABE'],
   ['bankgiro', 'BGNR'],
   ['fpsId', 'FPS'],
 ]
@@ -30,7 +29,7 @@ export function accountOf(bank: BankValues, bankCountry: string): MessageAccount
     if (number !== undefined) return { number, scheme }
   }
   if (bank.accountNumber === undefined) throw new RangeError('The account details have no number.')
-  return { number: `${bank.clearingNumber ?? ''}${bank.accountNumber}`, scheme: NATIONAL }
+  return { number: `${bank.clearingNumber ?? ''}${bank.accountNumber}`, scheme: NATIONAL_NUMBER }
 }
 
 /** The clearing systems of countries whose bank codes have parts or names of their own. */

@@ -18,8 +18,10 @@ import { carriedText } from './texts.ts'
 export const ACCOUNT_NUMBER_MAX = 34
 const TEXT_MAX = 140
 const LINE_MAX = 70
+/** The scheme of a number that the banks of one country know. */
+export const NATIONAL_NUMBER = 'BBAN'
 /** ISO 20022's codes of schemes of account numbers; any other scheme is the bank's own word. */
-const ACCOUNT_SCHEMES: ReadonlySet<string> = new Set(['AIIN', 'BBAN', 'CUID', 'UPIC'])
+const ACCOUNT_SCHEMES: ReadonlySet<string> = new Set(['AIIN', NATIONAL_NUMBER, 'CUID', 'UPIC'])
 /** The form of ISO 20022's codes of schemes of party identifiers; any other scheme is the bank's own word. */
 const PARTY_SCHEME = /^[A-Z]{4}$/
 /** Stands for a bank of which nothing is known, where the schema wants one. */

@@ -11,26 +11,6 @@ import type { MessageAccount, MessageAgent, MessageParty, MessageRemittance } fr
 // ── In: status reports
 // ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** The statuses of ISO 20022 that reports on orders carry. */
-export const REPORTED_STATUSES = [
-  'RCVD',
-  'ACTC',
-  'ACCP',
-  'ACSP',
-  'ACWC',
-  'ACWP',
-  'ACFC',
-  'ACSC',
-  'ACCC',
-  'PDNG',
-  'PART',
-  'PATC',
-  'BLCK',
-  'CANC',
-  'RJCT',
-] as const
-export type ReportedStatus = (typeof REPORTED_STATUSES)[number]
-
 /** The reason of a status: a code of ISO 20022's list or the bank's own, and sentences beside it. */
 export interface ReportedReason {
   readonly code: string | null
@@ -46,15 +26,18 @@ export interface StatusReport {
   /** The id and kind of the file (`pain.001.001.09`) that was sent. */
   readonly originalMessageId: string
   readonly originalMessageName: string
-  /** Null where the status of the file depends on its blocks or orders. */
-  readonly status: ReportedStatus | null
+  /** The number and the sum of its orders, as the report says them. */
+  readonly originalCount: number | null
+  readonly originalSum: string | null
+  /** A status of ISO 20022, for `outcomeOf`. Null where the status of the file depends on its blocks or orders. */
+  readonly status: string | null
   readonly reasons: readonly ReportedReason[]
 }
 
 /** What it says of a block of that file. */
 export interface StatusReportBlock {
   readonly blockId: string
-  readonly status: ReportedStatus | null
+  readonly status: string | null
   readonly reasons: readonly ReportedReason[]
 }
 
@@ -67,7 +50,7 @@ export interface StatusReportOrder {
   /** Our reference, where the instruction id (or the end-to-end id in its place) is a UUID. */
   readonly reference: string | null
   /** The status of the order; where it has none, that of its block, then of the file. */
-  readonly status: ReportedStatus | null
+  readonly status: string | null
   readonly reasons: readonly ReportedReason[]
   /** The bank's own reference. */
   readonly bankRef: string | null
@@ -153,8 +136,11 @@ export interface ReportEntry {
     readonly blockId: string | null
     readonly count: number | null
   } | null
+  /** The bank's words; of an entry in several parts, in the last part. */
   readonly text: string | null
   readonly transactions: readonly ReportTransaction[]
+  /** A long batch comes in parts, each with the facts of the whole entry and some of its transactions; from 0. */
+  readonly part: { readonly number: number; readonly isLast: boolean }
 }
 
 /** A return: why money came back, and the code of the transaction that it undoes. The references are the original's. */
@@ -181,11 +167,11 @@ export interface ReportTransaction {
   readonly references: ReportReferences
   /** Our reference, where one of the references is a UUID. */
   readonly reference: string | null
-  /** The amount on the account; null where only the entry has one and it has several transactions. */
+  /** What moved on the account; null where the entry has several transactions and only the entry has an amount. */
   readonly amount: bigint | null
   readonly currency: CurrencyCode
   readonly direction: ReportDirection
-  /** What was ordered, where a currency was exchanged on the way. */
+  /** What was ordered, where that is another amount or currency. */
   readonly instructed: { readonly amount: bigint; readonly currency: CurrencyCode } | null
   readonly code: BankTransactionCode | null
   readonly charges: readonly ReportCharge[]
