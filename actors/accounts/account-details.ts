@@ -83,16 +83,22 @@ export class AccountDetailsUpkeep extends DueRowPoller<DueDetails> {
 
   async #follow(details: DueDetails): Promise<void> {
     const { database, partner, clock } = this.#options
-    const { id: reference, currency, scope, accountHolderName: holderName } = details
+    const { id: reference, connectionId, currency, scope, accountHolderName: holderName } = details
     if (details.status === 'pending') {
-      const answer = await partner.open({ reference, currency: currency as CurrencyCode, scope, holderName })
+      const answer = await partner.open({
+        reference,
+        connectionId,
+        currency: currency as CurrencyCode,
+        scope,
+        holderName,
+      })
       if (answer.kind === 'opened')
         return await this.#settle(details, 'pending', (client, known, balance) =>
           this.#opened(client, details, known, balance, answer.terms),
         )
       if (answer.kind === 'refused')
         return await this.#settle(details, 'pending', (client) => failDetails(client, reference, answer.reason))
-    } else if (await partner.close(reference)) {
+    } else if (await partner.close({ reference, connectionId })) {
       return await this.#settle(details, details.status, (client) => endDetails(client, reference, clock.now()))
     }
     await askDetailsAt(database, reference, clock.now() + ASK_MS)

@@ -6,6 +6,7 @@ import { refuse, refuseNotFound, refuseTransition } from '../../lib/base/problem
 import { accountDetailsOf } from '../../storage/accounts/account-details.ts'
 import { insertDetailsRequest, lockDetails } from '../../storage/accounts/account-requests.ts'
 import { lockOneBalance, setDetailsStatus } from '../../storage/balances/balance-changes.ts'
+import { providerOfConnection } from '../../storage/providers/provider-connections.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
 import { auditCaller } from '../commands/trail.ts'
 import type { AccountDetailsRequest } from '../../lib/balances/balance-schema.ts'
@@ -32,7 +33,8 @@ export async function requestAccountDetails(
     const { now } = tx
     const id = deps.ids.next()
     const balance = (await lockOneBalance(client, by.tenant.id, balanceId)) ?? refuseNotFound()
-    const offer = scopeOf(rails, deps.accountPartner.offers(balance.currency as CurrencyCode))
+    const provider = (await providerOfConnection(client, balance.connectionId)) ?? ''
+    const offer = scopeOf(rails, deps.accountPartner.offers(provider, balance.currency as CurrencyCode))
     if ('field' in offer) refuse('validation-error', offer.message, { errors: [offer] })
     if (balance.status !== 'active') refuseTransition(`The balance is ${balance.status}.`, balance.status, ['active'])
     const known = await lockDetails(client, balanceId)

@@ -4,7 +4,8 @@ import { QuoteCache } from '../../storage/exchange/quotes.ts'
 import type { ApprovalService } from '../approvals/approval-service.ts'
 import type { ComplianceService } from '../compliance/compliance-service.ts'
 import type { Background, Node } from '../runtime/node.ts'
-import { SandboxFx } from '../sandbox/sandbox-fx.ts'
+import type { FxPartner } from '../providers/fx.ts'
+import type { SandboxFx } from '../sandbox/sandbox-fx.ts'
 import { exchangeSubject } from './approve-exchange.ts'
 import { createContractCommands, createContractReads } from './contract-operations.ts'
 import { Contracts } from './contracts.ts'
@@ -25,25 +26,29 @@ export interface ExchangeServiceParts extends Pick<FxOrdersOptions, 'queue'> {
     readonly reads: Pick<ExchangeDeps, 'hasFeature'>
     onChange(listener: () => void): void
   }
+  /** The market, whose rates are quoted, with the dealer of the sandbox. */
+  readonly market: SandboxFx
+  /** Takes the orders of every connection. */
+  readonly partner: Pick<FxPartner, 'submit' | 'status'>
 }
 
 export type ExchangeService = ReturnType<typeof createExchangeService>
 
 /** Creates the service. */
-export function createExchangeService(node: Node, { queue, approvals, compliance, operators }: ExchangeServiceParts) {
+export function createExchangeService(node: Node, parts: ExchangeServiceParts) {
+  const { queue, approvals, compliance, operators, market, partner } = parts
   const { database, listener, system, onError } = node
   const desks = new ExchangeFactsCache(database)
   const quotes = new QuoteCache(database)
-  const partner = new SandboxFx(node)
   const deps = {
     ...node,
     desks,
     quotes,
-    market: partner,
+    market,
     hasFeature: operators.reads.hasFeature,
   } satisfies ExchangeDeps
   const readRates = () => {
-    partner.readShifts().catch((error: unknown) => onError(error, 'rates'))
+    market.readShifts().catch((error: unknown) => onError(error, 'rates'))
   }
   const changes = listener.subscribe(EXCHANGE_CHANGED, {
     confirms: true,
@@ -69,10 +74,10 @@ export function createExchangeService(node: Node, { queue, approvals, compliance
       name: 'exchange orders',
       start() {
         orders.start()
-        partner.start(orders.inbox)
+        if (node.sandbox) market.start(orders.inbox)
       },
       async stop() {
-        await partner.stop()
+        await market.stop()
         await orders.stop()
       },
     },
@@ -80,11 +85,11 @@ export function createExchangeService(node: Node, { queue, approvals, compliance
   return {
     reads: createExchangeReads(deps),
     commands: createExchangeCommands(
-      { ...deps, partner, heard: (connectionId) => changes.heard(`rates ${connectionId}`, HEARD_WITHIN_MS) },
+      { ...deps, partner: market, heard: (connectionId) => changes.heard(`rates ${connectionId}`, HEARD_WITHIN_MS) },
       node.answers,
     ),
     background: [
-      { name: 'exchange rates', start: () => partner.readShifts(), stop: () => undefined },
+      { name: 'exchange rates', start: () => market.readShifts(), stop: () => undefined },
       ...(node.dispatch ? dispatching : []),
     ],
     /** The dependencies for exchanges, for nouns that make them in another way. */
@@ -92,7 +97,7 @@ export function createExchangeService(node: Node, { queue, approvals, compliance
     contracts: {
       reads: createContractReads(database),
       commands: createContractCommands({ ...deps, approvals: approvals.approvals }, node.answers),
-      tasks: [new Contracts({ ...deps, partner }).task()],
+      tasks: [new Contracts({ ...deps, partner: market }).task()],
     },
   }
 }

@@ -1,5 +1,6 @@
 /** Incoming payments: credits that the bank reports, suspense, and the decisions of staff on both. */
 import type { ComplianceService } from '../compliance/compliance-service.ts'
+import type { CreditPartner } from '../providers/credits.ts'
 import type { SandboxCredits } from '../sandbox/sandbox-credits.ts'
 import type { Node } from '../runtime/node.ts'
 import { heldIncoming } from './incoming-cases.ts'
@@ -14,10 +15,17 @@ export function createIncomingPaymentService(
   node: Node,
   {
     compliance,
+    partner,
     credits,
-  }: { readonly compliance: Pick<ComplianceService, 'addHeld'>; readonly credits: SandboxCredits },
+  }: {
+    readonly compliance: Pick<ComplianceService, 'addHeld'>
+    /** Takes the returns of every connection. */
+    readonly partner: CreditPartner
+    /** The credits of the sandbox bank. */
+    readonly credits: SandboxCredits
+  },
 ) {
-  const incoming = new IncomingPayments({ ...node, partner: credits })
+  const incoming = new IncomingPayments({ ...node, partner })
   compliance.addHeld({ incoming_payment: heldIncoming(node) })
   return {
     reads: createIncomingPaymentReads(node),
@@ -27,7 +35,7 @@ export function createIncomingPaymentService(
         name: 'incoming payments',
         start() {
           incoming.start()
-          credits.start(incoming.inbox)
+          if (node.sandbox) credits.start(incoming.inbox)
         },
         async stop() {
           await credits.stop()

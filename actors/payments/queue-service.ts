@@ -1,6 +1,7 @@
 /** The queue of payments to the bank, with the bell that nodes ring for each other and the gate of compliance. */
 import { ShardBell } from '../runtime/shard-bell.ts'
 import { background, type Background, type Node } from '../runtime/node.ts'
+import type { BankPartner, RecallPartner } from '../providers/bank.ts'
 import type { SandboxBank } from '../sandbox/sandbox-bank.ts'
 import { ComplianceGate } from './payment-compliance.ts'
 import { PaymentQueue } from './payment-queue.ts'
@@ -8,8 +9,15 @@ import { Recalls } from './recalls.ts'
 
 export type QueueService = ReturnType<typeof createQueueService>
 
+export interface QueueServiceParts {
+  /** Takes the orders of every connection. */
+  readonly bank: BankPartner & RecallPartner
+  /** Reports on the orders of its connections by itself. */
+  readonly sandboxBank: SandboxBank
+}
+
 /** Creates the queue. It stands before the nouns that put payments into it. */
-export function createQueueService(node: Node, { bank }: { readonly bank: SandboxBank }) {
+export function createQueueService(node: Node, { bank, sandboxBank }: QueueServiceParts) {
   const { database, listener, shards, onError } = node
   // A single node owns every shard (`owned()` is null), so it needs no bell.
   const bell =
@@ -29,15 +37,15 @@ export function createQueueService(node: Node, { bank }: { readonly bank: Sandbo
       name: 'payment queue',
       async start() {
         await queue.start()
-        bank.start(queue.inbox)
+        if (node.sandbox) sandboxBank.start(queue.inbox)
       },
       async stop() {
         bell?.stop()
-        await bank.stop()
+        await sandboxBank.stop()
         await queue.stop()
       },
       async runOnce() {
-        await Promise.all([queue.runOnce(), bank.runOnce()])
+        await Promise.all([queue.runOnce(), sandboxBank.runOnce()])
       },
     },
     background('recalls', new Recalls({ ...node, bank })),

@@ -1,5 +1,5 @@
 /**
- * The port to the accounts that a banking partner keeps for balances. Accounts are opened and closed under a reference
+ * The port to the accounts that banking partners keep for balances. Accounts are opened and closed under a reference
  * of ours; a repeated request under the same reference is harmless.
  */
 import type { AccountTerms } from '../../lib/accounts/details.ts'
@@ -9,6 +9,8 @@ import type { CurrencyCode } from '../../lib/base/currency.ts'
 export type AccountOffer = Pick<AccountTerms, 'scope' | 'rails'>
 
 export interface AccountRequest {
+  /** The connection through which the account is kept. */
+  readonly connectionId: string
   /** Our reference, which names the account from then on. */
   readonly reference: string
   readonly currency: CurrencyCode
@@ -23,8 +25,8 @@ export type AccountAnswer =
   | { readonly kind: 'refused'; readonly reason: string }
 
 export interface AccountPartner {
-  /** The kinds of account for a currency; none where the partner opens no accounts in it. */
-  offers(currency: CurrencyCode): readonly AccountOffer[]
+  /** The kinds of account of a provider for a currency; none where it opens no accounts in it. */
+  offers(provider: string, currency: CurrencyCode): readonly AccountOffer[]
   /** Requests an account, or asks for the state of a requested one. @throws when the outcome is unknown */
   open(request: AccountRequest): Promise<AccountAnswer>
   /**
@@ -32,5 +34,5 @@ export interface AccountPartner {
    *
    * @throws when the outcome is unknown
    */
-  close(reference: string): Promise<boolean>
+  close(account: Pick<AccountRequest, 'reference' | 'connectionId'>): Promise<boolean>
 }

@@ -27,5 +27,5 @@ export interface BookTransferPartner {
   /** Sends an order. @throws when it is unknown whether the order has arrived */
   book(order: BookOrder): Promise<BookSubmission>
   /** Asks for the outcome; null when the partner does not tell. @throws when the partner does not answer */
-  status(reference: string): Promise<BookStatus | null>
+  status(order: BookOrder): Promise<BookStatus | null>
 }

@@ -3,7 +3,6 @@
  * sandbox_account).
  */
 import type { Clock } from '../../lib/base/clock.ts'
-import type { CurrencyCode } from '../../lib/base/currency.ts'
 import { ACCOUNT_MS, sandboxAccounts } from '../../lib/sandbox/accounts.ts'
 import type { Database } from '../../storage/db/database.ts'
 import {
@@ -12,19 +11,15 @@ import {
   insertSandboxAccount,
   type SandboxAccountEntry,
 } from '../../storage/sandbox/sandbox-accounts.ts'
-import type { AccountAnswer, AccountOffer, AccountPartner, AccountRequest } from '../providers/account-partner.ts'
+import type { AccountAnswer, AccountPartner, AccountRequest } from '../providers/account-partner.ts'
 
-export class SandboxAccountBook implements AccountPartner {
+export class SandboxAccountBook implements Pick<AccountPartner, 'open' | 'close'> {
   readonly #database: Database
   readonly #clock: Clock
 
   constructor({ database, clock }: { readonly database: Database; readonly clock: Clock }) {
     this.#database = database
     this.#clock = clock
-  }
-
-  offers(currency: CurrencyCode): readonly AccountOffer[] {
-    return sandboxAccounts(currency, 0)
   }
 
   async open({ reference, currency, scope }: AccountRequest): Promise<AccountAnswer> {
@@ -39,7 +34,7 @@ export class SandboxAccountBook implements AccountPartner {
       : { kind: 'opened', terms }
   }
 
-  async close(reference: string): Promise<boolean> {
+  async close({ reference }: Pick<AccountRequest, 'reference'>): Promise<boolean> {
     const now = this.#clock.now()
     return now >= (await closeSandboxAccount(this.#database, reference, now + ACCOUNT_MS))
   }

@@ -55,7 +55,7 @@ export class SandboxBookTransfers implements BookTransferPartner {
     return submit
   }
 
-  async status(reference: string): Promise<BookStatus | null> {
+  async status({ reference }: Pick<BookOrder, 'reference'>): Promise<BookStatus | null> {
     const { database, clock } = this.#options
     const found = await sandboxTransferState(database, reference, clock.now())
     if (found === null) return { kind: 'unknown' }

@@ -1,5 +1,4 @@
 /** The cash of balances that move from one connection to another, as far as it is at the sandbox bank. */
-import type { ProbeResult } from '../../lib/providers/connection.ts'
 import { through, type TransactionClient } from '../../storage/db/transaction.ts'
 import type { BalanceMove } from '../../storage/providers/connection-moves.ts'
 import { providerOfConnection } from '../../storage/providers/provider-connections.ts'
@@ -25,6 +24,3 @@ export async function moveSandboxCash(
   for (const each of legs) if ((await providerOfConnection(client, each.connectionId)) === 'sandbox') booked.push(each)
   if (booked.length > 0) await insertSandboxBookings(through(client), booked)
 }
-
-/** Probes the sandbox bank, which is part of the service. */
-export const probeSandbox = async (): Promise<ProbeResult> => ({ ok: true, latencyMs: 0, message: null })

@@ -4,7 +4,10 @@ import { SandboxAccountBook } from './sandbox-account-book.ts'
 import { SandboxBank } from './sandbox-bank.ts'
 import { SandboxBookTransfers } from './sandbox-book-transfers.ts'
 import { SandboxCredits } from './sandbox-credits.ts'
+import { SandboxFx } from './sandbox-fx.ts'
 import { SandboxStatements } from './sandbox-statements.ts'
+
+export type SandboxPartners = ReturnType<typeof createSandboxPartners>
 
 /** Creates the partners. */
 export function createSandboxPartners(node: Node) {
@@ -15,5 +18,6 @@ export function createSandboxPartners(node: Node) {
     // A statement is read as of one moment.
     statements: new SandboxStatements({ database: node.snapshots, clock: node.clock }),
     accountBook: new SandboxAccountBook(node),
+    exchanges: new SandboxFx(node),
   }
 }

@@ -29,7 +29,7 @@ import {
 import type { ScreeningGate } from '../../lib/compliance/screening.ts'
 import type { HeldSubjectKind } from '../compliance/compliance-holds.ts'
 import type { ExceptionSubjectKind } from '../compliance/resolve-exception.ts'
-import type { BookTransferPartner } from '../providers/book-transfers.ts'
+import type { BookOrder, BookTransferPartner } from '../providers/book-transfers.ts'
 import { DueRowPoller } from '../runtime/due-row-poller.ts'
 import type { Wakes } from '../runtime/wakes.ts'
 
@@ -82,7 +82,7 @@ export class TransferOrders extends DueRowPoller<DueTransfer> {
 
   async #follow(transfer: DueTransfer): Promise<void> {
     const { database, clock, partner } = this.#options
-    const known = transfer.sent ? await partner.status(transfer.id) : null
+    const known = transfer.sent ? await partner.status(bookOrderOf(transfer)) : null
     if (!transfer.sent || (known?.kind === 'unknown' && !transfer.isException)) await this.#tell(transfer)
     else if (known?.kind === 'settled')
       await this.#move(transfer.id, { kind: 'confirm', valueDate: dateIn(clock.now(), 'UTC') })
@@ -92,16 +92,15 @@ export class TransferOrders extends DueRowPoller<DueTransfer> {
 
   async #tell(transfer: DueTransfer): Promise<void> {
     const { partner, gate, onError } = this.#options
-    const { id: reference, fromConnectionId, toConnectionId, currency, amount } = transfer
+    const order = bookOrderOf(transfer)
+    const { reference, amount } = order
     const hit = (await gate.screen([transferSubject(reference, amount, transfer.reference)])).get(reference)
     if (hit !== undefined && (await this.#move(reference, { kind: 'hold', hit }))) return
-    const submission = await partner
-      .book({ reference, fromConnectionId, toConnectionId, currency, amount })
-      .catch((error: unknown) => {
-        // The order may or may not have arrived, so the transfer becomes an exception.
-        onError(error, `transfer ${reference}`)
-        return 'timeout' as const
-      })
+    const submission = await partner.book(order).catch((error: unknown) => {
+      // The order may or may not have arrived, so the transfer becomes an exception.
+      onError(error, `transfer ${reference}`)
+      return 'timeout' as const
+    })
     if (submission === 'timeout') await this.#move(reference, { kind: 'timeout' })
   }
 
@@ -121,6 +120,14 @@ export class TransferOrders extends DueRowPoller<DueTransfer> {
     })
   }
 }
+
+const bookOrderOf = ({ id, fromConnectionId, toConnectionId, currency, amount }: DueTransfer): BookOrder => ({
+  reference: id,
+  fromConnectionId,
+  toConnectionId,
+  currency,
+  amount,
+})
 
 /** Reads the internal accounts of both connections. */
 async function accountsOf(

@@ -6,7 +6,11 @@ import { createBrandingService } from '../../actors/branding/branding-service.ts
 import { createBulkService } from '../../actors/bulk-payments/bulk-service.ts'
 import { createComplianceService } from '../../actors/compliance/compliance-service.ts'
 import { createCustomerService } from '../../actors/customers/customer-service.ts'
-import { createDocumentService, createDownloadService } from '../../actors/documents/document-service.ts'
+import {
+  createDocumentService,
+  createDownloadService,
+  type DownloadService,
+} from '../../actors/documents/document-service.ts'
 import { createExchangeService } from '../../actors/exchange/exchange-service.ts'
 import { createFundsRequestService } from '../../actors/funds-requests/funds-request-service.ts'
 import { createIdentityService } from '../../actors/identity/identity-service.ts'
@@ -25,16 +29,21 @@ import { createPaymentService } from '../../actors/payments/payment-service.ts'
 import { createQueueService } from '../../actors/payments/queue-service.ts'
 import { createPricing } from '../../actors/pricing/pricing-operations.ts'
 import type { PayeeVerifier } from '../../actors/providers/bank.ts'
+import type { PartnerFiles } from '../../actors/providers/adapters/partner-files.ts'
+import { ADAPTERS } from '../../actors/providers/adapters/adapters.ts'
+import type { Adapters } from '../../actors/providers/open-connections.ts'
+import { createPartnerService } from '../../actors/providers/partner-service.ts'
 import {
   createConnectionService,
   type ConnectionServiceParts,
 } from '../../actors/providers/connections/connection-service.ts'
 import { createConnectionCalendars } from '../../actors/providers/connection-calendars.ts'
-import { createRecipientService } from '../../actors/recipients/recipient-service.ts'
+import { createRecipientService, type RecipientService } from '../../actors/recipients/recipient-service.ts'
 import { createReconciliationService } from '../../actors/reconciliation/reconciliation-service.ts'
 import { background, type Background, type Node } from '../../actors/runtime/node.ts'
 import type { Task } from '../../actors/runtime/tasks.ts'
-import { moveSandboxCash, probeSandbox } from '../../actors/sandbox/sandbox-cash-moves.ts'
+import { sandboxAdapter } from '../../actors/sandbox/sandbox-adapter.ts'
+import { moveSandboxCash } from '../../actors/sandbox/sandbox-cash-moves.ts'
 import { createSandboxPartners } from '../../actors/sandbox/sandbox-partners.ts'
 import { createScheduleService } from '../../actors/scheduled-payments/schedule-service.ts'
 import { createStaffService } from '../../actors/staff/staff-service.ts'
@@ -43,6 +52,7 @@ import { createStatisticsService } from '../../actors/statistics/statistics-serv
 import { createTransactionService } from '../../actors/transactions/transaction-service.ts'
 import { createTransferService } from '../../actors/transfers/transfer-service.ts'
 import { createWebhookService, type WebhookParts } from '../../actors/webhooks/webhook-service.ts'
+import { OperatingError } from '../../lib/base/errors.ts'
 import type { Scanner } from '../../lib/documents/scan.ts'
 import { sandboxScanner } from '../../lib/sandbox/scanner.ts'
 import { loadBankDirectory } from '../../storage/recipients/bank-directory-file.ts'
@@ -53,6 +63,8 @@ import { deprecatedOperations, integrationLinks } from './deprecation.ts'
 
 /** Parts of the nouns that a test or a bench replaces. */
 export interface NounOverrides {
+  /** Adapters of providers, in place of the node's own or beside them. */
+  readonly adapters?: Adapters
   /** Replaces the bank's check whether a name belongs to an account. */
   readonly payees?: PayeeVerifier
   /** Replaces the address of Sumsub's API. */
@@ -65,6 +77,24 @@ export interface NounOverrides {
   readonly webhooks?: WebhookParts
 }
 
+/** The files of providers, where no adapter exchanges any. */
+const NO_FILES: PartnerFiles = {
+  list: async () => [],
+  read: async () => {
+    throw new Error('There are no files.')
+  },
+  write: async () => {
+    throw new Error('There is no place for files.')
+  },
+}
+
+/** No bank is asked about names: every answer is `unavailable`. */
+const NO_PAYEES: PayeeVerifier = {
+  verifyPayee: async () => {
+    throw new OperatingError('No provider of this service checks the names of payees.')
+  },
+}
+
 /** Reads the tables with which the details of recipients are checked. @throws StartError when a file cannot be read */
 const loadValidation = async ({ ukModulusDir, bankDirectory }: Node['config']) => ({
   ukModulus: await loadUkModulusTable(ukModulusDir),
@@ -74,6 +104,7 @@ const loadValidation = async ({ ukModulusDir, bankDirectory }: Node['config']) =
 /** The nouns that need no other. */
 const independentNouns = (node: Node) => ({
   branding: createBrandingService(node),
+  connectionCalendars: createConnectionCalendars(node),
   impersonations: createImpersonationService(node),
   journalChain: new JournalChain(node),
   notices: createNoticeService(node),
@@ -82,11 +113,56 @@ const independentNouns = (node: Node) => ({
   statistics: createStatisticsService(node),
 })
 
-/** Connections to banking partners, and what belongs to them. */
-const providerNouns = (node: Node, parts: Pick<ConnectionServiceParts, 'jobs' | 'downloads'>) => ({
-  connectionCalendars: createConnectionCalendars(node),
-  providerConnections: createConnectionService(node, { ...parts, probe: probeSandbox, moveCash: moveSandboxCash }),
-})
+/** Customers and the reviews of their identity. */
+function customerNouns(
+  node: Node,
+  {
+    recipients,
+    downloads,
+    sumsubUrl,
+  }: {
+    readonly recipients: RecipientService
+    readonly downloads: DownloadService
+    readonly sumsubUrl: string | undefined
+  },
+) {
+  const customers = createCustomerService(node, { recipients })
+  return {
+    caseReviews: createCaseReviewService(node, { customers }),
+    customers,
+    kyc: createKycService(node, { customers, sumsubUrl }),
+    onboarding: createOnboardingService(node, { customers, downloads, askReviews }),
+  }
+}
+
+/** Connections to banking partners and, by them, the partners; the sandbox's own one is part of the node. */
+function createProviders(
+  node: Node,
+  {
+    jobs,
+    downloads,
+    overrides,
+  }: Pick<ConnectionServiceParts, 'jobs' | 'downloads'> & { readonly overrides: NounOverrides },
+) {
+  const sandbox = createSandboxPartners(node)
+  const providerConnections = createConnectionService(node, {
+    jobs,
+    downloads,
+    probe: (connection) => partners.connections.probe(connection),
+    moveCash: moveSandboxCash,
+  })
+  const partners = createPartnerService(node, {
+    adapters: { ...ADAPTERS, ...(node.sandbox ? { sandbox: sandboxAdapter(sandbox) } : {}), ...overrides.adapters },
+    files: NO_FILES,
+    health: providerConnections.health,
+  })
+  return {
+    sandbox,
+    partners,
+    providerConnections,
+    payees: overrides.payees ?? (node.sandbox ? sandbox.bank : NO_PAYEES),
+  }
+}
 
 /** The noun that tells of the operations themselves. */
 const integrationOf = (node: Node, table: readonly Route[]) =>
@@ -105,24 +181,33 @@ const integrationOf = (node: Node, table: readonly Route[]) =>
 export async function createNouns(node: Node, table: readonly Route[], overrides: NounOverrides) {
   const validation = await loadValidation(node.config)
   const operationIds = new Set(table.map(({ operationId }) => operationId))
-  const { bank, credits, bookTransfers, statements: partner, accountBook } = createSandboxPartners(node)
-  const payees = overrides.payees ?? bank
-
   const operators = createOperatorService(node)
   const approvals = createApprovalService(node)
   const downloads = createDownloadService(node)
   const compliance = createComplianceService(node, { downloads })
   const jobs = createJobService(node, { downloads })
   const identity = createIdentityService(node, { singleUse: overrides.singleUseCodes ?? !node.sandbox })
+  const { sandbox, partners, payees, providerConnections } = createProviders(node, { jobs, downloads, overrides })
   const webhooks = createWebhookService(node, overrides.webhooks)
-  const paymentQueue = createQueueService(node, { bank })
+  const paymentQueue = createQueueService(node, { bank: partners.bank, sandboxBank: sandbox.bank })
   const { queue, gate } = paymentQueue
-  const incomingPayments = createIncomingPaymentService(node, { compliance, credits })
+  const incomingPayments = createIncomingPaymentService(node, {
+    compliance,
+    partner: partners.credits,
+    credits: sandbox.credits,
+  })
   const recipients = createRecipientService(node, { payees, validation, approvals, operators })
-  const exchanges = createExchangeService(node, { queue, approvals, compliance, operators })
+  const exchanges = createExchangeService(node, {
+    queue,
+    approvals,
+    compliance,
+    operators,
+    market: sandbox.exchanges,
+    partner: partners.exchanges,
+  })
   const payments = createPaymentService(node, {
     queue,
-    bank,
+    bank: sandbox.bank,
     payees,
     approvals,
     compliance,
@@ -131,9 +216,9 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
     operators,
     hasOperation: (operationId) => operationIds.has(operationId),
   })
-  const transfers = createTransferService(node, { compliance, gate, partner: bookTransfers })
-  const accounts = createAccountService(node, { exchanges, accountBook })
-  const balances = createBalanceService(node, { gate, accountBook })
+  const transfers = createTransferService(node, { compliance, gate, partner: partners.bookTransfers })
+  const accounts = createAccountService(node, { exchanges, accountBook: partners.accounts })
+  const balances = createBalanceService(node, { gate, accountBook: partners.accounts })
   const bulkPayments = createBulkService(node, {
     payments,
     recipients,
@@ -144,8 +229,6 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
     jobs,
     downloads,
   })
-  const customers = createCustomerService(node, { recipients })
-  const kyc = createKycService(node, { customers, sumsubUrl: overrides.sumsubUrl })
   const transactions = createTransactionService(node, { jobs, downloads, identity })
   const documents = createDocumentService(node, {
     scanner: overrides.scanner ?? sandboxScanner,
@@ -155,14 +238,12 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
 
   return {
     ...independentNouns(node),
-    ...providerNouns(node, { jobs, downloads }),
+    ...customerNouns(node, { recipients, downloads, sumsubUrl: overrides.sumsubUrl }),
     accounts,
     approvals,
     balances,
     bulkPayments,
-    caseReviews: createCaseReviewService(node, { customers }),
     compliance,
-    customers,
     documents,
     downloads,
     exchanges,
@@ -171,13 +252,13 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
     incomingPayments,
     integration: integrationOf(node, table),
     jobs,
-    kyc,
-    onboarding: createOnboardingService(node, { customers, downloads, askReviews }),
     operators,
+    partners,
     paymentQueue,
     payments,
+    providerConnections,
     recipients,
-    reconciliation: createReconciliationService(node, { partner, inbox: queue.inbox }),
+    reconciliation: createReconciliationService(node, { partner: partners.statements, inbox: queue.inbox }),
     scheduledPayments: createScheduleService(node, { payments, recipients }),
     statements: createStatementService(node, { jobs, downloads }),
     transactions,
@@ -210,6 +291,7 @@ export function servedNouns(nouns: BuiltNouns): Nouns {
 export function backgroundOf(nouns: BuiltNouns): readonly Background[] {
   return [
     nouns.identity,
+    nouns.partners,
     nouns.providerConnections,
     nouns.incomingPayments,
     nouns.paymentQueue,
@@ -242,6 +324,7 @@ export function tasksOf(nouns: BuiltNouns): readonly Task[] {
     nouns.kyc,
     nouns.notices,
     nouns.onboarding,
+    nouns.partners,
     nouns.providerConnections,
     nouns.recipients,
     nouns.reconciliation,

@@ -28,12 +28,3 @@ export interface ProviderCall {
   /** When it began, epoch milliseconds. */
   readonly at: number
 }
-
-/** The end of a call, for the health of its connection. */
-export interface CallReport {
-  readonly connectionId: string
-  readonly ok: boolean
-  readonly latencyMs: number
-  /** Epoch milliseconds. */
-  readonly at: number
-}

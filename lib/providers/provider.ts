@@ -59,8 +59,11 @@ export interface ProviderDescription {
   readonly environments: readonly ProviderEnvironment[]
   readonly capabilities: Capabilities
   readonly rails: { readonly [rail in Rail]?: ProviderRail }
-  /** How fast one connection may be asked; a connection's `maxConcurrency` may lower `concurrent`. */
-  readonly rate: { readonly perSecond: number; readonly concurrent: number }
+  /**
+   * How fast one connection may be asked; a connection's `maxConcurrency` may lower `concurrent`. Null: the provider is
+   * part of this process, takes the orders of all its connections together, and is neither limited nor recorded.
+   */
+  readonly rate: { readonly perSecond: number; readonly concurrent: number } | null
   /** The configuration of a connection: an object schema that holds the members of `CommonConfig` too. */
   readonly config: TSchema
   /** The write-only credentials of a connection; null: it has none. */

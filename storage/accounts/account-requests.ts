@@ -53,6 +53,7 @@ export interface DueDetails {
   readonly id: string
   readonly balanceId: string
   readonly customerId: string
+  readonly connectionId: string
   readonly currency: string
   readonly scope: AccountTerms['scope']
   readonly rails: readonly string[]
@@ -64,6 +65,7 @@ const DUE = select(
   pick(from(AccountDetails, 'd'), [
     'id',
     'balanceId',
+    'connectionId',
     'customerId',
     'currency',
     'scope',

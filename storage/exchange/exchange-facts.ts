@@ -5,6 +5,8 @@
 import { LRUCache } from 'lru-cache'
 import type { ExchangeTerms } from '../../lib/operators/exchange-terms.ts'
 import type { CalendarTerms } from '../../lib/rails/business-days.ts'
+import { PROVIDER_DESCRIPTIONS } from '../../lib/providers/descriptions.ts'
+import { textArray } from '../db/array-literal.ts'
 import { feeRuleOf, type FeeRule, type FeeRuleJson } from '../../lib/pricing/fees.ts'
 import type { Database } from '../db/database.ts'
 import { through, type Queries, type TransactionClient } from '../db/transaction.ts'
@@ -95,10 +97,14 @@ const READ = `select ${FACTS.sql}
   join provider_connection k on k.id = coalesce((select b.connection_id from balance b where b.customer_id = c.id order by b.id limit 1),
     (select p.id from provider_connection p where p.operator_id = c.operator_id and p.status = 'active' and p.role = 'primary' order by p.id limit 1))
   left join setting s on s.owner_id = c.id and s.name = 'currencies'
-  where c.id = $1`
+  where c.id = $1 and k.provider = any($2)`
+/** A customer whose partner exchanges nothing has no exchanges. */
+const EXCHANGING = Object.values(PROVIDER_DESCRIPTIONS)
+  .filter(({ capabilities }) => capabilities.fx)
+  .map(({ provider }) => provider)
 
 async function read(database: Queries, customerId: string): Promise<ExchangeFacts | null> {
-  const [row] = await database.query({ name: 'exchange_desk', text: READ, values: [customerId] })
+  const [row] = await database.query({ name: 'exchange_desk', text: READ, values: [customerId, textArray(EXCHANGING)] })
   if (row === undefined) return null
   const { operatorId, shard, connectionId, calendar, enabled, terms, rules } = FACTS.read(row)
   const fees = new Map<string, FeeRule[]>()

@@ -27,6 +27,10 @@ interface ConnectionConfig extends CalendarTerms {
 const TELL_NODES = `create trigger connection_changed after update on provider_connection
   for each row execute function exchange_changed('connection')`
 
+/** Nodes keep connections open, and are told which to open anew. */
+const TELL_OPEN = `create trigger provider_connection_told after update of provider, environment, status, settings, credentials, webhook_secret on provider_connection
+  for each row execute function provider_connection_told()`
+
 export const ProviderConnection = managed(
   defineEntity({
     name: 'ProviderConnection',
@@ -87,6 +91,9 @@ export const ProviderConnection = managed(
           where status = 'active' and role = 'primary'`,
       },
     ],
-    triggers: [{ name: 'connection_changed', timing: 'after', events: ['update'], expression: TELL_NODES }],
+    triggers: [
+      { name: 'connection_changed', timing: 'after', events: ['update'], expression: TELL_NODES },
+      { name: 'provider_connection_told', timing: 'after', events: ['update'], expression: TELL_OPEN },
+    ],
   }),
 )

@@ -58,6 +58,7 @@ import { Transfer } from '../transfers/transfer-entity.ts'
 import { WebhookEndpoint } from '../webhooks/webhook-endpoint-entity.ts'
 import { FxOrder } from '../exchange/fx-order-entity.ts'
 import { PartnerInstructionRow, PaymentDueRow } from '../payments/waiting-payment-entities.ts'
+import { ProviderCallRow } from '../providers/provider-call-entity.ts'
 import { ProviderEventRow } from '../providers/provider-event-entity.ts'
 import { Quote } from '../exchange/quote-entity.ts'
 import { StatusUpdateRow } from '../trail/status-update-entity.ts'
@@ -112,6 +113,7 @@ export const ENTITIES = [
   Notification,
   PricingTemplate,
   ProviderConnection,
+  ProviderCallRow,
   ProviderEventRow,
   Quote,
   RecoveryCode,

@@ -7,7 +7,8 @@
  */
 import type { ProviderDescription, ProviderEnvironment } from '../../../lib/providers/provider.ts'
 import type { SignedBody } from '../../../lib/security/signed-body.ts'
-import type { AccountPartner } from '../account-partner.ts'
+import type { CurrencyCode } from '../../../lib/base/currency.ts'
+import type { AccountOffer, AccountPartner } from '../account-partner.ts'
 import type { BankMessage, BankRecallRequest, OrderQuestion, OrderStatus, PaymentOrder, Submission } from '../bank.ts'
 import type { BookTransferPartner } from '../book-transfers.ts'
 import type { CreditMessage, CreditReturn } from '../credits.ts'
@@ -18,6 +19,8 @@ import type { PartnerEndpoint, PartnerHttp } from './partner-http.ts'
 
 export interface Adapter {
   readonly description: ProviderDescription
+  /** The kinds of account that the provider keeps for balances of a currency; absent: it keeps none. */
+  accountOffers?(currency: CurrencyCode): readonly AccountOffer[]
   /**
    * Opens a connection: prepares what its calls need, and calls nothing yet.
    *
@@ -114,7 +117,7 @@ export interface AdapterConnection {
    */
   translate(event: RawProviderEvent): readonly InboxMessage[]
   /** The accounts that the provider keeps for balances. */
-  readonly accounts?: AccountPartner
+  readonly accounts?: Pick<AccountPartner, 'open' | 'close'>
   /** Transfers between accounts of the operator at the provider. */
   readonly bookTransfers?: BookTransferPartner
   /** Exchanges of currencies; the rates come from the connection's market. */

@@ -63,6 +63,8 @@ export interface PartnerAnswer {
   readonly body: Uint8Array
   /** The body as JSON; undefined where it is empty or no JSON. */
   readonly json: unknown
+  /** How long the attempt took that was answered. */
+  readonly latencyMs: number
 }
 
 export interface PartnerHttp {

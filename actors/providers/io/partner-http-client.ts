@@ -15,7 +15,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Pool, type Dispatcher } from 'undici'
 import type { Clock } from '../../../lib/base/clock.ts'
 import type { Redact } from '../../../lib/providers/redaction.ts'
-import type { CallReport, ProviderCall } from '../../../lib/providers/provider-call.ts'
+import type { CallOutcome } from '../../../lib/providers/health.ts'
+import type { ProviderCall } from '../../../lib/providers/provider-call.ts'
 import { retryAfterMs } from '../../../lib/webhooks/schedule.ts'
 import {
   PartnerSilent,
@@ -51,7 +52,7 @@ export interface PartnerHttpOptions {
   readonly redact: Redact
   readonly clock: Clock
   readonly record: (call: Omit<ProviderCall, 'id'>) => void
-  readonly report: (report: CallReport) => void
+  readonly report: (outcome: CallOutcome) => void
 }
 
 /** The end of one attempt: an answer, or why there is none. `sent`: a byte of the request may have left. */
@@ -105,9 +106,9 @@ export class PartnerHttpClient implements PartnerHttp {
     }
   }
 
-  /** Aborts the calls under way and closes the connections. */
+  /** Finishes the calls under way, and takes no more. */
   async close(): Promise<void> {
-    await this.#pool.destroy()
+    await this.#pool.close()
   }
 
   /** Makes one attempt, in its turn. A request of a token is made during another call, so it takes no turn of its own. */
@@ -129,8 +130,9 @@ export class PartnerHttpClient implements PartnerHttp {
     } finally {
       leave()
     }
-    this.#note(request, { url, body, at, latencyMs: Math.round(performance.now() - began) }, end)
-    return end
+    const latencyMs = Math.round(performance.now() - began)
+    this.#note(request, { url, body, at, latencyMs }, end)
+    return 'answer' in end ? { answer: { ...end.answer, latencyMs } } : end
   }
 
   /** Returns the headers that authorise a request; null when they cannot be had, as without a token. */
@@ -219,12 +221,8 @@ export class PartnerHttpClient implements PartnerHttp {
       answer: answer === null ? null : excerpt(answer.body),
       at,
     })
-    report({
-      connectionId,
-      ok: answer !== null && answer.status < 500 && answer.status !== 429,
-      latencyMs,
-      at,
-    })
+    const error = faultIn(end)
+    report(error === null ? { ok: true, latencyMs } : { ok: false, latencyMs, error: `${operation}: ${redact(error)}` })
   }
 }
 
@@ -278,7 +276,14 @@ function answerOf(status: number, headers: Readonly<Record<string, string>>, bod
   } catch {
     // An answer of something in between, such as a page of a proxy.
   }
-  return { status, headers, body, json }
+  return { status, headers, body, json, latencyMs: 0 }
+}
+
+/** Tells what is technically wrong with the end of an attempt; null for an answer, be it a refusal. */
+function faultIn(end: Attempt): string | null {
+  if ('fault' in end) return end.fault
+  const { status } = end.answer
+  return status >= 500 || status === 401 || status === 429 ? `the provider answered ${status}` : null
 }
 
 /** Names the trouble of a connection by its code: the texts of errors may hold addresses and more. */

@@ -57,7 +57,7 @@ export const sandboxDescription: ProviderDescription = {
       .sort(),
   },
   rails,
-  rate: { perSecond: 100_000, concurrent: 100 },
+  rate: null,
   config: SandboxConfig,
   credentials: null,
   webhooks: null,

@@ -27,7 +27,7 @@ class Partner implements BookTransferPartner {
     this.booked.push(reference)
     return 'accepted'
   }
-  status: (reference: string) => Promise<BookStatus | null> = async () => {
+  status: (order: BookOrder) => Promise<BookStatus | null> = async () => {
     this.asked += 1
     return { kind: 'pending' }
   }

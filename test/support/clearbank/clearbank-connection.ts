@@ -29,7 +29,7 @@ export function openConnection(
   const credentials = change.credentials === undefined ? bank.credentials() : change.credentials
   const calls: Omit<ProviderCall, 'id'>[] = []
   const clients: PartnerHttpClient[] = []
-  const { concurrent } = clearbankAdapter.description.rate
+  const { concurrent } = clearbankAdapter.description.rate ?? { concurrent: 1 }
   // The rate of the bank would only make the tests wait.
   const limiter = new CallLimiter({ perSecond: 10_000, concurrent, share: () => 1 })
   const connection = clearbankAdapter.open(

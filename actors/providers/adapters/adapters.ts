@@ -1,0 +1,8 @@
+/** The adapters of partners outside of this service. The sandbox bank's own one is made with the node. */
+import type { ProviderId } from '../../../lib/providers/provider.ts'
+import type { Adapter } from './adapter.ts'
+import { clearbankAdapter } from './clearbank/clearbank-adapter.ts'
+
+export const ADAPTERS: Readonly<Record<Exclude<ProviderId, 'sandbox'>, Adapter>> = {
+  clearbank: clearbankAdapter,
+}

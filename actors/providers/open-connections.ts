@@ -1,0 +1,226 @@
+/**
+ * The connections to banking partners that this node has open, each with its adapter. Only here are credentials opened.
+ *
+ * A connection is opened when it is first needed, so that one made over the API is usable at once on every node. When a
+ * row has changed, nodes are told (trigger connection_changed), read it again, and open it anew if what its adapter
+ * sees is no longer the same; what is under way on the old one is finished.
+ */
+import { LRUCache } from 'lru-cache'
+import type { Clock } from '../../lib/base/clock.ts'
+import { credentialsContext, webhookSecretContext } from '../../lib/providers/connection.ts'
+import type { CallOutcome } from '../../lib/providers/health.ts'
+import type { ProviderCall } from '../../lib/providers/provider-call.ts'
+import type { CommonConfig, ProviderDescription, ProviderId } from '../../lib/providers/provider.ts'
+import { redactor, textsIn } from '../../lib/providers/redaction.ts'
+import type { SecretBox } from '../../lib/security/secret-box.ts'
+import { SHARD_COUNT } from '../../lib/shards/shard.ts'
+import type { Shards } from '../../lib/shards/shards.ts'
+import type { Database } from '../../storage/db/database.ts'
+import { connectionToOpen, type ConnectionToOpen } from '../../storage/providers/opened-connections.ts'
+import type { Adapter, AdapterConnection, AdapterIo, OpenConnection, ProbeAnswer } from './adapters/adapter.ts'
+import type { PartnerHttp } from './adapters/partner-http.ts'
+import { CallLimiter } from './io/call-limiter.ts'
+import { PartnerHttpClient } from './io/partner-http-client.ts'
+
+/** More than an operator's connections on all nodes; the sandboxes of developers are many, and small. */
+const OPEN_MAX = 10_000
+
+/** The adapters of a node, by provider; a node without a sandbox has none for it. */
+export type Adapters = { readonly [provider in ProviderId]?: Adapter }
+
+/** A connection that is open. */
+export interface OpenedConnection {
+  readonly id: string
+  readonly operatorId: string
+  readonly description: ProviderDescription
+  readonly adapter: AdapterConnection
+  /** Null: none is set, so no webhook is believed. */
+  readonly webhookSecret: string | null
+}
+
+export interface OpenConnectionsOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly secrets: SecretBox
+  readonly shards: Pick<Shards, 'owned'>
+  readonly adapters: Adapters
+  readonly files: AdapterIo['files']
+  readonly health: { record(connectionId: string, outcome: CallOutcome): void }
+  readonly record: (call: Omit<ProviderCall, 'id'>) => void
+  readonly onError: (error: unknown, what: string) => void
+}
+
+/** An opened connection, with what it was made from and what closes it. */
+interface Kept {
+  readonly connection: OpenedConnection
+  readonly fingerprint: string
+  close(): Promise<void>
+}
+
+export class OpenConnections {
+  readonly #options: OpenConnectionsOptions
+  readonly #kept = new LRUCache<string, Kept>({
+    max: OPEN_MAX,
+    dispose: (kept) => this.#end(kept),
+  })
+  /** Connections that are to be read again before they are used. */
+  readonly #stale = new Set<string>()
+  readonly #reading = new Map<string, Promise<OpenedConnection | null>>()
+
+  constructor(options: OpenConnectionsOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Opens a connection, or finds it open; null when there is none, when it is retired, and when this node has no adapter
+   * for its provider.
+   *
+   * @throws Error when its adapter cannot use its configuration or its credentials; the driver's errors
+   */
+  async open(id: string): Promise<OpenedConnection | null> {
+    const known = this.#kept.get(id)
+    if (known !== undefined && !this.#stale.has(id)) return known.connection
+    const underWay = this.#reading.get(id)
+    if (underWay !== undefined) return await underWay
+    // A change that is told during the read makes it stale again.
+    this.#stale.delete(id)
+    const reading = this.#read(id).finally(() => this.#reading.delete(id))
+    this.#reading.set(id, reading)
+    return await reading
+  }
+
+  /** Opens a connection as its row is now, for a caller that has just changed it. @throws as `open` does */
+  async openAsNow(id: string): Promise<OpenedConnection | null> {
+    await this.#reading.get(id)?.catch(() => null)
+    this.#stale.add(id)
+    return await this.open(id)
+  }
+
+  /** Notes that the row of a connection has changed. */
+  changed(id: string): void {
+    this.#stale.add(id)
+  }
+
+  /** Notes that any row may have changed. */
+  allChanged(): void {
+    for (const id of this.#kept.keys()) this.#stale.add(id)
+    for (const id of this.#reading.keys()) this.#stale.add(id)
+  }
+
+  /** Closes all connections; what is under way on them is finished. */
+  async close(): Promise<void> {
+    const kept = [...this.#kept.values()]
+    await Promise.all(kept.map((each) => each.close()))
+  }
+
+  async #read(id: string): Promise<OpenedConnection | null> {
+    const { database, adapters } = this.#options
+    try {
+      const row = await connectionToOpen(database, id)
+      const adapter = row === null ? undefined : adapters[row.provider as ProviderId]
+      if (row === null || adapter === undefined) {
+        this.#kept.delete(id)
+        return null
+      }
+      const fingerprint = fingerprintOf(row)
+      const known = this.#kept.peek(id)
+      if (known?.fingerprint === fingerprint) return known.connection
+      const opened = this.#keep(adapter, row, fingerprint)
+      this.#kept.set(id, opened)
+      return opened.connection
+    } catch (error) {
+      this.#stale.add(id)
+      throw error
+    }
+  }
+
+  /** Opens a connection for one probe, with credentials in the open. Never throws for the provider's faults. */
+  async probe({ provider, ...connection }: OpenConnection & { readonly provider: string }): Promise<ProbeAnswer> {
+    const adapter = this.#options.adapters[provider as ProviderId]
+    if (adapter === undefined) return { ok: false, latencyMs: 0, message: 'This service has no adapter for it.' }
+    const { open, close } = this.#openWith(adapter, connection, null)
+    try {
+      return await open.probe(this.#options.clock.now())
+    } finally {
+      await close()
+    }
+  }
+
+  /** Opens the secrets of a connection, and the connection with them. */
+  #keep(adapter: Adapter, row: ConnectionToOpen, fingerprint: string): Kept {
+    const { secrets } = this.#options
+    const { id, operatorId, environment, settings: config } = row
+    const credentials =
+      row.credentials === null ? null : opened(secrets.open(row.credentials, credentialsContext(id)), 'credentials')
+    const webhookSecret =
+      row.webhookSecret === null
+        ? null
+        : opened(secrets.open(row.webhookSecret, webhookSecretContext(id)), 'webhook secret')
+    const { open, close } = this.#openWith(
+      adapter,
+      { id, operatorId, environment, config, credentials: credentials === null ? null : JSON.parse(credentials) },
+      webhookSecret,
+    )
+    const description = adapter.description
+    return { fingerprint, close, connection: { id, operatorId, description, adapter: open, webhookSecret } }
+  }
+
+  #openWith(
+    adapter: Adapter,
+    connection: OpenConnection,
+    webhookSecret: string | null,
+  ): { readonly open: AdapterConnection; close(): Promise<void> } {
+    const secrets = [...textsIn(connection.credentials), ...textsIn(webhookSecret)]
+    const ways = this.#waysOut(connection, adapter.description, secrets)
+    const open = adapter.open(connection, { http: ways.http, files: this.#options.files })
+    return {
+      open,
+      async close() {
+        await ways.close()
+        await open.close?.()
+      },
+    }
+  }
+
+  /** Makes what an adapter calls its provider with; all clients of a connection share its rate. */
+  #waysOut(
+    { id, config }: OpenConnection,
+    { rate }: ProviderDescription,
+    secrets: readonly string[],
+  ): { http: AdapterIo['http']; close(): Promise<void> } {
+    const { clock, record, health, shards } = this.#options
+    const clients: PartnerHttpClient[] = []
+    const { perSecond, concurrent } = rate ?? { perSecond: 1, concurrent: 1 }
+    const atOnce = Math.min(concurrent, (config as CommonConfig | null)?.maxConcurrency ?? concurrent)
+    const share = (): number => Math.max(1, shards.owned()?.length ?? SHARD_COUNT) / SHARD_COUNT
+    const limiter = new CallLimiter({ perSecond, concurrent: atOnce, share })
+    const shared = { connectionId: id, concurrent: atOnce, limiter, redact: redactor(secrets), clock, record }
+    return {
+      http: (endpoint): PartnerHttp => {
+        const client = new PartnerHttpClient({ ...shared, report: (outcome) => health.record(id, outcome) }, endpoint)
+        clients.push(client)
+        return client
+      },
+      async close() {
+        limiter.close()
+        await Promise.all(clients.map((client) => client.close()))
+      },
+    }
+  }
+
+  #end(kept: Kept): void {
+    kept.close().catch((error: unknown) => this.#options.onError(error, 'closing a connection to a provider'))
+  }
+}
+
+/** @throws Error for a secret that was sealed under another key of the service */
+function opened(secret: string | null, what: string): string {
+  if (secret === null) throw new Error(`The ${what} of the connection cannot be opened with the key of this service.`)
+  return secret
+}
+
+/** A text that is the same as long as an adapter sees the same connection. */
+const fingerprintOf = ({ provider, environment, settings, credentials, webhookSecret }: ConnectionToOpen): string =>
+  JSON.stringify([provider, environment, settings, hexOf(credentials), hexOf(webhookSecret)])
+
+const hexOf = (bytes: Uint8Array | null): string | null => (bytes === null ? null : Buffer.from(bytes).toString('hex'))
