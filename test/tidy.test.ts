@@ -101,6 +101,7 @@ type Layer = (typeof LAYERS)[number]
 /** The nouns of the API. Each layer has a folder under this name for each noun that it needs. */
 const NOUNS: ReadonlySet<string> = new Set([
   'accounts',
+  'adjustments',
   'approvals',
   'balances',
   'branding',
@@ -116,6 +117,7 @@ const NOUNS: ReadonlySet<string> = new Set([
   'integration',
   'jobs',
   'kyc',
+  'ledger',
   'notices',
   'onboarding',
   'operators',
@@ -124,6 +126,7 @@ const NOUNS: ReadonlySet<string> = new Set([
   'providers',
   'recipients',
   'reconciliation',
+  'reports',
   'sandbox',
   'scheduled-payments',
   'staff',

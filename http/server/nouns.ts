@@ -1,4 +1,5 @@
 /** The nouns of a node: how they are built, under which names handlers find them, and in which order they work. */
+import { createAdjustmentService } from '../../actors/adjustments/adjustment-service.ts'
 import { createAccountService } from '../../actors/accounts/account-service.ts'
 import { createBalanceService } from '../../actors/accounts/balance-service.ts'
 import { createApprovalService } from '../../actors/approvals/approval-service.ts'
@@ -21,6 +22,7 @@ import { createJobService } from '../../actors/jobs/job-service.ts'
 import { JournalChain } from '../../actors/journal/journal-chain.ts'
 import { askReviews } from '../../actors/kyc/ask-reviews.ts'
 import { createKycService } from '../../actors/kyc/kyc-service.ts'
+import { createLedgerService } from '../../actors/ledger/ledger-service.ts'
 import { createNoticeService } from '../../actors/notices/notice-service.ts'
 import { createOnboardingService } from '../../actors/onboarding/onboarding-service.ts'
 import { createOperatorService } from '../../actors/operators/operator-operations.ts'
@@ -45,6 +47,7 @@ import type { Task } from '../../actors/runtime/tasks.ts'
 import { sandboxAdapter } from '../../actors/sandbox/sandbox-adapter.ts'
 import { moveSandboxCash } from '../../actors/sandbox/sandbox-cash-moves.ts'
 import { createSandboxPartners } from '../../actors/sandbox/sandbox-partners.ts'
+import { createReportService } from '../../actors/reports/report-service.ts'
 import { createScheduleService } from '../../actors/scheduled-payments/schedule-service.ts'
 import { createStaffService } from '../../actors/staff/staff-service.ts'
 import { createStatementService } from '../../actors/statements/statement-service.ts'
@@ -103,10 +106,12 @@ const loadValidation = async ({ ukModulusDir, bankDirectory }: Node['config']) =
 
 /** The nouns that need no other. */
 const independentNouns = (node: Node) => ({
+  adjustments: createAdjustmentService(node),
   branding: createBrandingService(node),
   connectionCalendars: createConnectionCalendars(node),
   impersonations: createImpersonationService(node),
   journalChain: new JournalChain(node),
+  ledger: createLedgerService(node),
   notices: createNoticeService(node),
   pricing: createPricing(node),
   staff: createStaffService(node),
@@ -259,6 +264,7 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
     providerConnections,
     recipients,
     reconciliation: createReconciliationService(node, { partner: partners.statements, inbox: queue.inbox }),
+    reports: createReportService(node, { jobs, downloads }),
     scheduledPayments: createScheduleService(node, { payments, recipients }),
     statements: createStatementService(node, { jobs, downloads }),
     transactions,
@@ -322,6 +328,7 @@ export function tasksOf(nouns: BuiltNouns): readonly Task[] {
     nouns.identity,
     nouns.jobs,
     nouns.kyc,
+    nouns.ledger,
     nouns.notices,
     nouns.onboarding,
     nouns.partners,

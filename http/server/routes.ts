@@ -3,6 +3,7 @@ import { openapiAnswer } from '../openapi/openapi.ts'
 import type { Page } from '../pages/page.ts'
 import type { Route } from '../route/route.ts'
 import * as accountDetails from '../accounts/account-details.ts'
+import * as adjustments from '../adjustments/adjustments.ts'
 import * as apiKeyRequests from '../integration/api-key-requests.ts'
 import { apiKeyRoutes } from '../identity/api-keys.ts'
 import * as approvalPolicies from '../approvals/approval-policies.ts'
@@ -45,6 +46,7 @@ import * as jobs from '../jobs/jobs.ts'
 import * as providerConnections from '../providers/provider-connections.ts'
 import * as kycConnections from '../kyc/kyc-connections.ts'
 import * as kycReviews from '../kyc/kyc-reviews.ts'
+import * as ledger from '../ledger/ledger.ts'
 import * as members from '../identity/members.ts'
 import * as notifications from '../notices/notifications.ts'
 import * as kybCases from '../onboarding/kyb-cases.ts'
@@ -66,6 +68,7 @@ import * as pricingTemplates from '../pricing/pricing-templates.ts'
 import * as publicFundsRequests from '../funds-requests/public-funds-requests.ts'
 import * as recipientReviews from '../recipients/recipient-reviews.ts'
 import * as recipients from '../recipients/recipients.ts'
+import * as reports from '../reports/reports.ts'
 import * as scheduledPayments from '../scheduled-payments/scheduled-payments.ts'
 import * as sessions from '../identity/sessions.ts'
 import * as staff from '../staff/staff.ts'
@@ -129,6 +132,9 @@ export const routes: readonly Route[] = [
   ...Object.values(paymentQuestions),
   ...Object.values(exceptions),
   ...Object.values(treasury),
+  ...Object.values(ledger),
+  ...Object.values(adjustments),
+  ...Object.values(reports),
   ...Object.values(fundsRequests),
   ...Object.values(publicFundsRequests),
   ...Object.values(approvals),

@@ -4,6 +4,7 @@
  */
 export const AUDIT_ACTIONS = {
   account_details: ['account_details.requested'],
+  adjustment: ['adjustment.requested', 'adjustment.approved', 'adjustment.rejected'],
   annotation: ['annotation.created', 'annotation.updated', 'annotation.deleted'],
   api_key: ['api_key.created', 'api_key.updated', 'api_key.rotated', 'api_key.revoked'],
   approval: ['approval.approved', 'approval.rejected', 'approval.cancelled', 'approval.expired'],
@@ -135,6 +136,7 @@ export const AUDIT_ACTIONS = {
     'recipient_review.expired',
   ],
   reconciliation_break: ['reconciliation_break.proposed', 'reconciliation_break.resolved'],
+  report: ['report.requested'],
   scheduled_payment: [
     'scheduled_payment.created',
     'scheduled_payment.updated',

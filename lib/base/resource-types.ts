@@ -15,9 +15,11 @@ const PATHS = {
   document: 'documents',
   attachment: 'attachments',
   job: 'jobs',
+  report: 'reports',
   staff_hold: 'staff-holds',
   incoming_payment: 'incoming-payments',
   customer: 'customers',
+  adjustment: 'ledger/adjustments',
   payment_question: null,
   payment_answer: null,
 } as const

@@ -9,6 +9,7 @@ export const JOB_KINDS = [
   'usage_export',
   'developer_provision',
   'connection_migration',
+  'report',
 ] as const
 export type JobKind = (typeof JOB_KINDS)[number]
 
@@ -24,6 +25,7 @@ const MOVES_MONEY: Readonly<Record<JobKind, boolean>> = {
   usage_export: false,
   developer_provision: false,
   connection_migration: true,
+  report: false,
 }
 
 /** Tells whether a job that failed for a reason on our side may be requested again unchanged. */

@@ -93,21 +93,21 @@ const ROWS = {
 export type AccountKey = keyof typeof ROWS
 
 /** One account of the chart. */
-export interface LedgerAccount extends Row {
+export interface ChartAccount extends Row {
   readonly key: AccountKey
   /** The side that increases the account: debit for assets and expenses, credit for all others. */
   readonly normalSide: Side
 }
 
 /** The chart, in the order of the codes. */
-export const CHART: readonly LedgerAccount[] = (Object.keys(ROWS) as AccountKey[]).map((key) => {
+export const CHART: readonly ChartAccount[] = (Object.keys(ROWS) as AccountKey[]).map((key) => {
   const row = ROWS[key]
   return { key, ...row, normalSide: row.class === 'asset' || row.class === 'expense' ? 'debit' : 'credit' }
 })
 
-const BY_KEY: ReadonlyMap<AccountKey, LedgerAccount> = new Map(CHART.map((account) => [account.key, account]))
+const BY_KEY: ReadonlyMap<AccountKey, ChartAccount> = new Map(CHART.map((account) => [account.key, account]))
 
 /** Returns the account of a key. */
-export function accountOf(key: AccountKey): LedgerAccount {
+export function accountOf(key: AccountKey): ChartAccount {
   return BY_KEY.get(key)!
 }

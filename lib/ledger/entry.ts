@@ -31,8 +31,8 @@ export interface EntryOptions {
   readonly description: string
   readonly reference?: string | null
   readonly counterparty?: string | null
-  /** The entry that this one reverses, and its rule: its pairs are posted with the sides swapped. */
-  readonly reverses?: { readonly entryId: string | null; readonly rule: RuleId }
+  /** The entry that this one reverses, with its rule and variant: its pairs are posted with the sides swapped. */
+  readonly reverses?: { readonly entryId: string | null; readonly rule: RuleId; readonly variant?: string }
   readonly bookedAt: number
   readonly valueDate: string
 }
@@ -49,7 +49,7 @@ export function entry(options: EntryOptions): Posting[] {
   const pairs =
     options.reverses === undefined
       ? post(options.rule, options.amounts, currencies, options.variant)
-      : reversalOf(post(options.reverses.rule, options.amounts, currencies))
+      : reversalOf(post(options.reverses.rule, options.amounts, currencies, options.reverses.variant))
   return pairs.map((pair, ordinal) => ({
     entryId: options.entryId,
     ordinal,

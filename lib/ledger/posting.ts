@@ -2,15 +2,22 @@
 import type { RuleId } from './postings.ts'
 import type { CreditRef, DebitRef } from './account-ref.ts'
 
-/** The kinds of objects that cause entries. */
-export type SourceObject =
-  | 'payment'
-  | 'transfer'
-  | 'exchange'
-  | 'incoming_payment'
-  | 'incoming_suspense'
-  | 'reconciliation_break'
-  | 'connection_move'
+/**
+ * The kinds of objects that cause entries. `period_close` is a period of one operator and currency, so that it is closed
+ * once.
+ */
+export const SOURCE_OBJECTS = [
+  'payment',
+  'transfer',
+  'exchange',
+  'incoming_payment',
+  'incoming_suspense',
+  'reconciliation_break',
+  'connection_move',
+  'adjustment',
+  'period_close',
+] as const
+export type SourceObject = (typeof SOURCE_OBJECTS)[number]
 
 /** One debit and one credit of the same amount, so that the sum is always zero (I6). */
 export interface Posting {

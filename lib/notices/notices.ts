@@ -29,6 +29,7 @@ export const NOTICE_TYPES = [
   'workspace_expiring',
   'scheduled_payment_stopped',
   'reconciliation_breaks',
+  'own_funds_low',
 ] as const
 export type NoticeType = (typeof NOTICE_TYPES)[number]
 

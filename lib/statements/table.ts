@@ -89,6 +89,34 @@ export function csvWriter({ timezone, decimalSeparator }: TableStyle): (row: rea
   return (row) => `${row.map(field).join(separator)}\r\n`
 }
 
+/** Groups the digits before the decimal point by three. */
+function grouped(text: string): string {
+  const [whole, fraction] = text.split('.') as [string, string?]
+  const thousands = whole.replace(/\B(?=(\d{3})+$)/g, ',')
+  return fraction === undefined ? thousands : `${thousands}.${fraction}`
+}
+
+/** Makes a writer of cells as people read them: amounts have their thousands grouped. */
+export function cellText({ timezone }: Pick<TableStyle, 'timezone'>): (cell: Cell) => string {
+  const time = zonedTimes(timezone)
+  return (cell) => {
+    if (cell === null || typeof cell === 'string') return cell ?? ''
+    switch (cell.kind) {
+      case 'integer':
+        return String(cell.value)
+      case 'amount':
+        return grouped(formatMajor(cell.value, cell.currency))
+      case 'decimal':
+      case 'date':
+        return cell.value
+      case 'time':
+        return time(cell.value).slice(0, 19).replace('T', ' ')
+      default:
+        return cell satisfies never
+    }
+  }
+}
+
 /** Spreadsheets calculate with this many digits; a longer number is written as text, in full. */
 const DIGITS_MAX = 15
 /** Day 0 of spreadsheets, as the number of days before the Unix epoch. */

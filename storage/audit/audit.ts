@@ -5,6 +5,7 @@
  * cannot change (postings, status updates, events) instead of trusting totals that were kept up to date.
  */
 import type pg from 'pg'
+import { ADJUSTMENT_CHECKS } from './audit-adjustments.ts'
 import { CHAIN_CHECKS, keptBlockCheck, type KeptBlock } from './audit-chain.ts'
 import type { Check } from './audit-check.ts'
 import { EVENT_CHECKS } from './audit-events.ts'
@@ -69,6 +70,7 @@ export async function audit(
     const checks: AuditCheck[] = []
     for (const check of [
       ...LEDGER_CHECKS,
+      ...ADJUSTMENT_CHECKS,
       ...PAYMENT_CHECKS,
       ...EXCHANGE_CHECKS,
       ...WAITING_CHECKS,

@@ -6,6 +6,7 @@
  */
 import { AccountDetails } from '../accounts/account-details-entity.ts'
 import { AccountTransaction, Annotation } from '../transactions/account-transaction-entity.ts'
+import { Adjustment } from '../adjustments/adjustment-entity.ts'
 import { Account } from '../journal/account-entity.ts'
 import { ApiKey } from '../identity/api-key-entity.ts'
 import { ApprovalDecision } from '../approvals/approval-decision-entity.ts'
@@ -65,6 +66,7 @@ import { StatusUpdateRow } from '../trail/status-update-entity.ts'
 import { TransferOrder } from '../transfers/transfer-order-entity.ts'
 
 export const ENTITIES = [
+  Adjustment,
   Account,
   AccountDetails,
   AccountTransaction,

@@ -298,6 +298,9 @@ t.test('the ids of a customer are nothing to another', async (t) => {
       'exceptionId',
       'reconciliationId',
       'breakId',
+      'adjustmentId',
+      'entryId',
+      'reportId',
       'staffId',
     ].map((name) => [name, randomUUID()]),
   )

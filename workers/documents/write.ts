@@ -24,8 +24,10 @@ export interface StatementTask {
 /** A table in one format; the rows are lists of cells. */
 export interface TableTask {
   readonly kind: 'table'
-  readonly format: 'csv' | 'xlsx'
+  readonly format: 'csv' | 'xlsx' | 'pdf'
   readonly sheetName: string
+  /** A line below the name of the sheet, in a PDF. */
+  readonly caption?: string
   readonly columns: readonly string[]
   readonly style: TableStyle
   /** Epoch milliseconds. */
@@ -106,6 +108,20 @@ async function statementWriter(
   }
 }
 
+async function tableWriter(emit: Emit, task: TableTask): Promise<DocumentWriter<readonly Cell[]>> {
+  switch (task.format) {
+    // Loaded only for a PDF, as above.
+    case 'pdf':
+      return (await import('./table-pdf.ts')).tablePdf(emit, task)
+    case 'csv':
+      return csv(emit, task)
+    case 'xlsx':
+      return workbookWriter(emit, task)
+    default:
+      return task.format satisfies never
+  }
+}
+
 async function writersOf(
   task: DocumentTask,
   emitterOf: (index: number) => Emit,
@@ -114,7 +130,7 @@ async function writersOf(
     case 'statement':
       return await Promise.all(task.formats.map((format, index) => statementWriter(emitterOf(index), format, task)))
     case 'table':
-      return [task.format === 'csv' ? csv(emitterOf(0), task) : workbookWriter(emitterOf(0), task)]
+      return [await tableWriter(emitterOf(0), task)]
     case 'json': {
       let first = true
       return [

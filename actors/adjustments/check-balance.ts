@@ -1,0 +1,37 @@
+/** What a balance must be so that an adjustment can move it. */
+import { overdraws, type AdjustmentKind } from '../../lib/adjustments/adjustment.ts'
+import { insufficientFunds } from '../../lib/balances/decision.ts'
+import { ProblemError, refuseField, refuseTransition } from '../../lib/base/problems.ts'
+import type { RuleId } from '../../lib/ledger/postings.ts'
+import type { AdjustedBalance } from '../../storage/adjustments/adjustments.ts'
+
+/**
+ * Checks a locked balance. A closed balance moves no more; a frozen or closing one takes what it is owed. Only the rules
+ * of G3 take a balance below zero.
+ *
+ * @throws ProblemError `invalid-transition`, `insufficient-funds`, `validation-error`
+ */
+export function checkBalance(
+  balance: AdjustedBalance,
+  {
+    kind,
+    rule,
+    amount,
+    side,
+  }: {
+    readonly kind: AdjustmentKind
+    readonly rule: RuleId
+    readonly amount: bigint
+    readonly side: 'debit' | 'credit' | undefined
+  },
+): void {
+  const { status, posted, available } = balance
+  if (status === 'closed') refuseTransition('The balance is closed.', status, ['active', 'frozen', 'closing'])
+  if (side === 'debit' && status === 'frozen')
+    refuseTransition('The balance is frozen and pays nothing.', status, ['active', 'closing'])
+  if (kind === 'write_off' && posted >= 0n) refuseField('/balanceId', 'invalid_value', 'The balance is not negative.')
+  if (kind === 'write_off' && amount > -posted)
+    refuseField('/amount', 'too_large', 'Is more than the balance owes.', { max: (-posted).toString() })
+  if (side === 'debit' && amount > available && !overdraws(kind, rule))
+    throw new ProblemError(insufficientFunds(balance, amount))
+}

@@ -1,0 +1,151 @@
+/**
+ * The movements of the books by day: for each account of the chart and each posting rule the debits and credits of a
+ * day that has ended. What is known of the days before makes balances of internal accounts and lists of entries quick:
+ * only the postings since the last of these days are read, and days without a match are skipped.
+ *
+ * A day is added by one statement, on one node at a time, when none of its decisions can be committed any more. Postings
+ * never change, so a day that was added stays right.
+ */
+import { DAY_MS, MINUTE_MS, timestamp } from '../../lib/base/clock.ts'
+import type { Database } from '../db/database.ts'
+import { inTransaction, type TransactionClient } from '../db/transaction.ts'
+
+/** The advisory lock of a pass; any fixed number works, this one spells "days" in ASCII. */
+const LOCK = 0x64617973
+/**
+ * Wait after the end of a day: no decision is committed this long after its time, because it is dropped after seconds,
+ * and clocks of nodes are a minute apart at most.
+ */
+const COMMITTED_AFTER_MS = 5 * MINUTE_MS
+/** Days of one statement, at most. */
+const DAYS_MAX = 31
+
+/** SQL of the time from which on postings are in no added day. */
+export const SINCE_DAYS = `coalesce((select (day + 1)::timestamp at time zone 'UTC' from ledger_day_last), '-infinity')`
+
+/** One side of the postings of the days, with the account of the chart that it is on. */
+const side = (name: 'debit' | 'credit', debit: string, credit: string): string => `
+  select coalesce(a.operator_id, b.operator_id) as operator_id, (p.booked_at at time zone 'UTC')::date as day, coalesce(a.key, 'cust') as key, p.currency,
+    a.id as account_id, p.rule, ${debit} as debit, ${credit} as credit, p.amount
+  from posting p left join account a on a.id = p.${name}_account left join balance b on b.id = p.${name}_account
+  where p.booked_at >= $1::timestamptz and p.booked_at < $2::timestamptz`
+
+const ADD = `insert into ledger_day (operator_id, day, key, currency, account_id, rule, debits, credits, amount_least, amount_most)
+  select operator_id, day, key, currency, account_id, rule, sum(debit), sum(credit), min(amount), max(amount)
+  from (${side('debit', 'p.amount', '0')} union all ${side('credit', '0', 'p.amount')}) s group by 1, 2, 3, 4, 5, 6`
+
+/**
+ * Adds the days that have ended, oldest first. `now` is epoch milliseconds.
+ *
+ * @returns whether more days wait
+ * @throws the driver's errors; then nothing was added
+ */
+export async function addLedgerDays(database: Database, now: number): Promise<boolean> {
+  return await inTransaction(database, async (client) => {
+    const {
+      rows: [lock],
+    } = await client.query<{ taken: boolean }>({
+      name: 'ledger_days_lock',
+      text: `select pg_try_advisory_xact_lock(${LOCK}) as taken`,
+    })
+    if (lock?.taken !== true) return false
+    const from = await firstMissing(client)
+    const end = Date.parse(timestamp(now - COMMITTED_AFTER_MS).slice(0, 10))
+    if (from === null || from >= end) return false
+    const until = Math.min(end, from + DAYS_MAX * DAY_MS)
+    await client.query({ name: 'ledger_days_add', text: ADD, values: [timestamp(from), timestamp(until)] })
+    await client.query({
+      name: 'ledger_days_added',
+      values: [timestamp(until - DAY_MS).slice(0, 10)],
+      text: 'insert into ledger_day_last (day) values ($1) on conflict (only_row) do update set day = excluded.day',
+    })
+    return until < end
+  })
+}
+
+/** The first day that is not added, epoch milliseconds; null while there are no postings. */
+async function firstMissing(client: TransactionClient): Promise<number | null> {
+  const {
+    rows: [row],
+  } = await client.query<{ day: string | null }>({
+    name: 'ledger_days_missing',
+    text: `select coalesce((select day + 1 from ledger_day_last), (select (min(booked_at) at time zone 'UTC')::date from posting))::text as day`,
+  })
+  return row?.day == null ? null : Date.parse(row.day)
+}
+
+/** What a list of entries looks for in the days; null for anything. */
+export interface SoughtDays {
+  readonly operatorId: string
+  readonly accountIds: readonly string[] | null
+  readonly keys: readonly string[] | null
+  readonly rules: readonly string[] | null
+  readonly currencies: readonly string[] | null
+  readonly amountFrom: bigint | null
+  readonly amountTo: bigint | null
+}
+
+const NEAREST = (order: 'asc' | 'desc'): string => `select day::text from ledger_day
+  where operator_id = $1 and day between $2::date and $3::date and ($4::uuid[] is null or account_id = any($4)) and ($5::text[] is null or key = any($5))
+    and ($6::text[] is null or rule = any($6)) and ($7::text[] is null or currency = any($7::bpchar[]))
+    and ($8::bigint is null or amount_most >= $8) and ($9::bigint is null or amount_least <= $9)
+  order by day ${order} limit 1`
+
+/**
+ * Finds the first day in reading order, from `from` to `to` (`YYYY-MM-DD`), that can have a match; null where none has.
+ *
+ * @throws DatabaseUnavailable
+ */
+export async function nearestDay(
+  database: Database,
+  sought: SoughtDays,
+  { from, to, newestFirst }: { readonly from: string; readonly to: string; readonly newestFirst: boolean },
+): Promise<string | null> {
+  const rows = await database.query<[string]>({
+    name: newestFirst ? 'ledger_day_before' : 'ledger_day_after',
+    text: NEAREST(newestFirst ? 'desc' : 'asc'),
+    values: [
+      sought.operatorId,
+      from,
+      to,
+      sought.accountIds,
+      sought.keys,
+      sought.rules,
+      sought.currencies,
+      sought.amountFrom,
+      sought.amountTo,
+    ],
+  })
+  return rows[0]?.[0] ?? null
+}
+
+/** What a list of entries has to know before it reads a page. Times are epoch milliseconds. */
+export interface LedgerEdges {
+  /** The time from which on postings are in no added day; null where no day is added. */
+  readonly addedUntil: number | null
+  /** A time before the operator's first posting. */
+  readonly begin: number
+  /** Whether one of the accounts is a customer's balance, of which the days know no more than the sum of all. */
+  readonly hasBalance: boolean
+}
+
+/** Reads the edges of an operator's books, and what kind of accounts these are. @throws DatabaseUnavailable */
+export async function ledgerEdges(
+  database: Database,
+  operatorId: string,
+  accountIds: readonly string[],
+): Promise<LedgerEdges> {
+  const [row] = await database.query<[string | null, string | null, boolean]>({
+    name: 'ledger_edges',
+    values: [operatorId, accountIds],
+    text: `select (select day::text from ledger_day_last),
+      least((select (created_at at time zone 'UTC')::date from operator where id = $1), (select min(day) from ledger_day where operator_id = $1))::text,
+      exists (select from balance where id = any($2::uuid[]))`,
+  })
+  return {
+    addedUntil: row?.[0] == null ? null : Date.parse(row[0]) + DAY_MS,
+    // A day earlier, because clocks of nodes differ.
+    begin: row?.[1] == null ? 0 : Date.parse(row[1]) - DAY_MS,
+    hasBalance: row?.[2] === true,
+  }
+}
