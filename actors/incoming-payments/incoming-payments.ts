@@ -123,6 +123,7 @@ export class IncomingPayments {
       kind: 'receive_credit',
       key: { id, fingerprint: id },
       event: { id, type },
+      connectionId,
       credit,
       hit,
       seed: ids.next(),

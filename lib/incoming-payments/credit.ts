@@ -42,6 +42,8 @@ export interface ReceiveCredit {
   readonly key: CommandKey
   readonly event: { readonly id: string; readonly type: PartnerMessageType }
   readonly credit: CreditFacts
+  /** The connection on which it arrived: where the balance is now, or was before it moved. */
+  readonly connectionId: string
   /** The result of screening the payer; null: no hit. */
   readonly hit: ScreeningHit | null
   /**
@@ -74,7 +76,7 @@ export function receiveCredit(balance: BalanceState | null, command: ReceiveCred
     customerId: balance.customerId,
     balanceId: balance.id,
     operatorId: balance.operatorId,
-    connectionId: balance.connectionId,
+    connectionId: command.connectionId,
     shard: balance.shard,
   }
   const received = { ...command, ids: idsFrom(command.seed) }

@@ -21,8 +21,9 @@ export interface Checked {
   readonly errors: readonly FieldError[]
 }
 
-function checked(schema: ProviderDescription['config'], value: object, field: string): Checked {
-  const found = validatorOf(schema).validate(structuredClone(value), true)
+/** `isText`: its free text is trimmed and has no line breaks; secrets stay as they were sent. */
+function checked(schema: ProviderDescription['config'], value: object, field: string, isText: boolean): Checked {
+  const found = validatorOf(schema).validate(structuredClone(value), isText)
   return {
     value: found.value as Readonly<Record<string, unknown>>,
     errors: found.errors.map((error) => ({ ...error, field: `${field}${error.field}` })),
@@ -31,7 +32,7 @@ function checked(schema: ProviderDescription['config'], value: object, field: st
 
 /** Checks the configuration of a connection. */
 export const checkConfig = ({ config }: ProviderDescription, value: object): Checked =>
-  checked(config, value, '/config')
+  checked(config, value, '/config', true)
 
 /** Checks credentials. `field` is the place of the object in the body: empty where it is the body itself. */
 export function checkCredentials(
@@ -39,7 +40,7 @@ export function checkCredentials(
   value: object,
   field: string,
 ): Checked {
-  if (credentials !== null) return checked(credentials, value, field)
+  if (credentials !== null) return checked(credentials, value, field, false)
   return {
     value: {},
     errors: [{ field: field === '' ? '/' : field, code: 'not_applicable', message: `${provider} has no credentials.` }],

@@ -145,7 +145,11 @@ export const ProviderCredentials = Type.Record(Type.String({ maxLength: NAME_MAX
 })
 export type ProviderCredentials = Static<typeof ProviderCredentials>
 
-const secret = Text(1, SECRET_MAX, {
+/** The pattern keeps a secret as it was sent: free text would be trimmed, and have no line breaks. */
+const secret = Type.String({
+  minLength: 1,
+  maxLength: SECRET_MAX,
+  pattern: '^[\\t\\n\\r\\x20-\\x7e]+$',
   writeOnly: true,
   description: 'The secret, or the public key, by which the webhooks of the provider are verified.',
 })

@@ -6,7 +6,9 @@
 import type { AccountDetailsStatus } from '../../lib/accounts/details.ts'
 import type { BalanceStatus } from '../../lib/balances/closing.ts'
 import { timestamp } from '../../lib/base/clock.ts'
+import { refuse } from '../../lib/base/problems.ts'
 import type { TransactionClient } from '../db/transaction.ts'
+import { CONNECTION_FOR_NEW_WORK } from '../providers/provider-connections.ts'
 
 export interface BalanceRecord {
   readonly id: string
@@ -129,24 +131,25 @@ export interface NewBalance {
 }
 
 /**
- * Opens a balance on its parent's connection, or without a parent on the operator's connection for new work. The first
- * main balance in a currency is its default. The caller must hold the lock of the customer.
+ * Opens a balance on its parent's connection, or without a parent on the connection for new work. The first main balance
+ * in a currency is its default. The caller must hold the lock of the customer.
+ *
+ * @throws ProblemError `service-unavailable` while there is no such connection
  */
 export async function insertBalance(
   client: TransactionClient,
   { id, customerId, currency, name, parentBalanceId, metadata, now }: NewBalance,
 ): Promise<void> {
-  await client.query({
+  const { rowCount } = await client.query({
     name: 'insert_balance',
     text: `insert into balance (id, customer_id, operator_id, connection_id, shard, currency, name, type, parent_balance_id, status, customer_status, customer_measure, is_default, metadata, created_at, updated_at)
-      select $1, c.id, c.operator_id,
-        coalesce((select p.connection_id from balance p where p.id = $5), (select k.id from provider_connection k
-          where k.operator_id = c.operator_id and k.status = 'active' and k.role = 'primary' order by k.id limit 1)),
-        c.shard, $3, $4, case when $5::uuid is null then 'main' else 'sub' end, $5, 'active', c.status, c.measure,
+      select $1, c.id, c.operator_id, k.id, c.shard, $3, $4, case when $5::uuid is null then 'main' else 'sub' end, $5, 'active', c.status, c.measure,
         $5::uuid is null and not exists (select from balance o where o.customer_id = c.id and o.currency = $3 and o.is_default), $6, $7, $7
-      from customer c where c.id = $2`,
+      from customer c cross join lateral (select coalesce((select p.connection_id from balance p where p.id = $5), ${CONNECTION_FOR_NEW_WORK}) as id) k
+      where c.id = $2 and k.id is not null`,
     values: [id, customerId, currency, name, parentBalanceId, JSON.stringify(metadata), timestamp(now)],
   })
+  if (rowCount === 0) refuse('service-unavailable', 'No connection to a banking partner is active.')
 }
 
 /** The fields of a balance that users may change. */

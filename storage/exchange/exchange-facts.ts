@@ -11,6 +11,7 @@ import { feeRuleOf, type FeeRule, type FeeRuleJson } from '../../lib/pricing/fee
 import type { Database } from '../db/database.ts'
 import { through, type Queries, type TransactionClient } from '../db/transaction.ts'
 import { CALENDAR_OF_CONNECTION } from '../providers/connection-calendars.ts'
+import { CONNECTION_FOR_NEW_WORK } from '../providers/provider-connections.ts'
 import { EXCHANGE_TERMS } from '../operators/operators.ts'
 import { expression, select } from '../db/select.ts'
 
@@ -95,7 +96,7 @@ const FACTS = select({
 const READ = `select ${FACTS.sql}
   from customer c join operator o on o.id = c.operator_id
   join provider_connection k on k.id = coalesce((select b.connection_id from balance b where b.customer_id = c.id order by b.id limit 1),
-    (select p.id from provider_connection p where p.operator_id = c.operator_id and p.status = 'active' and p.role = 'primary' order by p.id limit 1))
+    ${CONNECTION_FOR_NEW_WORK})
   left join setting s on s.owner_id = c.id and s.name = 'currencies'
   where c.id = $1 and k.provider = any($2)`
 /** A customer whose partner exchanges nothing has no exchanges. */

@@ -12,7 +12,7 @@ import {
   type UsageReportQuery,
 } from './request-log.ts'
 import { pick } from '../db/columns.ts'
-import { bigintExpression, from, instantOrNull, select } from '../db/select.ts'
+import { bigintExpression, expression, from, instantOrNull, select } from '../db/select.ts'
 import { ProviderConnection } from '../providers/provider-connection-entity.ts'
 
 /** Addresses for an operator's developers. */
@@ -47,9 +47,11 @@ export function createIntegrationReads({ database, clock, deprecated, links }: I
   }
 }
 
-const CONNECTION = select(
-  pick(from(ProviderConnection, ''), ['id', 'name', 'provider', 'environment', 'role', 'status']),
-)
+const CONNECTION = select({
+  ...pick(from(ProviderConnection, 'k'), ['id', 'name', 'provider', 'environment', 'role', 'status', 'health']),
+  customerId: expression<string | null>('k.customer_id'),
+  lastHealthAt: instantOrNull('h.probed_at'),
+})
 const KEYS = select({
   active: bigintExpression('count(*)'),
   live: bigintExpression(`count(*) filter (where environment = 'live')`),
@@ -66,7 +68,7 @@ async function integrationHome(
     database.query({
       name: 'integration_connections',
       values: [operatorId],
-      text: `select ${CONNECTION.sql} from provider_connection where operator_id = $1 order by id`,
+      text: `select ${CONNECTION.sql} from provider_connection k left join provider_health h on h.connection_id = k.id where k.operator_id = $1 order by k.id`,
     }),
     database.query({
       name: 'integration_keys',
@@ -83,12 +85,14 @@ async function integrationHome(
   return {
     operatorId,
     generatedAt: timestamp(now),
-    activeConnectionId: connections.find(({ status }) => status === 'active')?.id ?? null,
-    // Partners are not polled for their health yet, so a connection counts as healthy when its status is active.
-    connections: connections.map((connection) => ({
+    activeConnectionId:
+      connections.find(
+        ({ status, role, customerId }) => status === 'active' && role === 'primary' && customerId === null,
+      )?.id ?? null,
+    connections: connections.map(({ customerId: _, health, lastHealthAt, ...connection }) => ({
       ...connection,
-      healthy: connection.status === 'active',
-      lastHealthAt: null,
+      healthy: health === 'healthy' && (connection.status === 'active' || connection.status === 'draining'),
+      lastHealthAt: lastHealthAt === null ? null : timestamp(lastHealthAt),
     })),
     apiKeys: {
       active: Number(active),

@@ -39,6 +39,13 @@ export async function providerOfConnection(client: TransactionClient, connection
   return (await rows.findOne(ProviderConnection, { id: connectionId }))?.provider ?? null
 }
 
+/**
+ * SQL of the connection for new work of a customer `c`: its own primary, or else that of the operator for all customers.
+ * Null while the operator has none.
+ */
+export const CONNECTION_FOR_NEW_WORK = `(select k.id from provider_connection k where k.operator_id = c.operator_id and k.status = 'active' and k.role = 'primary'
+    and (k.customer_id is null or k.customer_id = c.id) order by k.customer_id nulls last, k.id limit 1)`
+
 /** Reads a connection for work of the service itself, its sealed secrets included; null when there is none. */
 export async function findConnection(client: StatementRunner, id: string): Promise<ProviderConnectionRecord | null> {
   const row = await entitiesOfEveryTenant(client, 'the connection of orders and webhooks').findOne(ProviderConnection, {

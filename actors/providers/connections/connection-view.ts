@@ -65,7 +65,7 @@ export function connectionView(
       fallbackCurrencies: [...record.fallbackCurrencies],
       contractModel: record.contractModel,
       webhookRegistrationState: sendsWebhooks ? record.webhookRegistration : 'not_supported',
-      healthy: live.isKnown ? record.health === 'healthy' : null,
+      healthy: live.isKnown ? record.health === 'healthy' && live.probe?.ok !== false : null,
       health: record.health,
       verifiedAt: timeOrNull(record.verifiedAt),
       activatedAt: timeOrNull(record.activatedAt),

@@ -305,6 +305,7 @@ const CASES: readonly Case[] = [
       kind: 'receive_credit',
       key: { id, fingerprint: id },
       event: { id, type: 'account.credited' as const },
+      connectionId: rich.connectionId,
       credit: {
         reference: id,
         amount: 700n,

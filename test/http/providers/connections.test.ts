@@ -1,4 +1,5 @@
 /** Connections of an operator to banking partners, over HTTP. */
+import { generateKeyPairSync } from 'node:crypto'
 import t from 'tap'
 import type { Balance } from '../../../lib/balances/balance-schema.ts'
 import type { Job } from '../../../lib/jobs/job-schema.ts'
@@ -137,6 +138,74 @@ t.test('a connection from its draft to its retirement', async (t) => {
         .reverse(),
       ['created', 'verified', 'updated', 'updated', 'deleted'].map((verb) => `provider_connection.${verb}`),
     )
+  })
+
+  await t.test('credentials and secrets are written, and shown nowhere', async (t) => {
+    const made = await proven(admin, PATH, { provider: 'clearbank', name: 'Bank of pounds' })
+    t.equal(made.status, 201, made.text)
+    const { id } = made.body
+    t.match(made.body, { credentialsSet: false, webhookSecretSet: false, capabilities: { fx: false } })
+    t.equal(made.body.webhookUrl, `${world.url}/v1/provider-webhooks/${id}`)
+    t.match((await admin.post(`${PATH}/${id}/verify`)).body, {
+      status: 'failed',
+      healthy: false,
+      lastHealth: { ok: false, message: 'The connection has no credentials.' },
+    })
+    const pair = generateKeyPairSync('rsa', {
+      modulusLength: 2048,
+      publicKeyEncoding: { type: 'spki', format: 'pem' },
+      privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    })
+    const credentials = { apiToken: 'a-token-of-the-bank', privateKey: pair.privateKey }
+    const put = (path: string, body: object) => admin.send('PUT', `${PATH}/${id}/${path}`, body)
+    await admin.stepUp('provider_connection.change')
+    const set = await put('credentials', credentials)
+    t.equal(set.status, 204, set.text)
+    t.equal(set.text, '')
+    const shown = await read(admin, id)
+    t.match(shown, { status: 'draft', credentialsSet: true, credentialsKid: 'secrets-key' })
+    t.match(shown.credentialsFingerprint, /^fp_[0-9a-f]{12}$/)
+    t.ok(shown.credentialsUpdatedAt)
+    await put('credentials', { ...credentials, apiToken: 'another-token-of-the-bank' })
+    t.not((await read(admin, id)).credentialsFingerprint, shown.credentialsFingerprint)
+    await put('credentials', credentials)
+    t.equal((await read(admin, id)).credentialsFingerprint, shown.credentialsFingerprint)
+    const wrong = await put('credentials', { apiToken: 'a token of the bank', privateKey: pair.privateKey })
+    t.match(wrong.problem, { code: 'validation-error', errors: [{ field: '/apiToken' }] })
+    const wrongSecret = await put('webhook-secret', { secret: pair.privateKey })
+    t.match(wrongSecret.problem, { code: 'validation-error', errors: [{ field: '/secret', code: 'invalid_format' }] })
+    const secret = await put('webhook-secret', { secret: pair.publicKey })
+    t.equal(secret.status, 204, secret.text)
+    t.match(await read(admin, id), { webhookSecretSet: true, webhookRegistrationState: 'pending' })
+
+    const [stored] = await world.query<{ text: string }>(
+      `select encode(credentials, 'escape') || encode(webhook_secret, 'escape') || settings::text || config::text as text from provider_connection where id = $1`,
+      [id],
+    )
+    const texts = [
+      set.text,
+      wrong.text,
+      wrongSecret.text,
+      (await admin.get(`${PATH}/${id}`)).text,
+      (await admin.get(PATH)).text,
+      (await admin.get('/audit-events?limit=100')).text,
+      world.logged.join(),
+      stored!.text,
+      JSON.stringify(await world.query('select * from outbox where object_id = $1', [id])),
+    ]
+    for (const hidden of ['a-token-of-the-bank', 'a token of the bank', pair.privateKey.slice(40, 80)])
+      for (const text of texts) t.notOk(text.includes(hidden))
+    const retired = await proven(admin, `${PATH}/${id}/retire`)
+    t.match(retired.body, {
+      status: 'retired',
+      credentialsSet: false,
+      credentialsFingerprint: null,
+      webhookSecretSet: false,
+    })
+    t.strictSame(await world.query('select credentials, webhook_secret from provider_connection where id = $1', [id]), [
+      { credentials: null, webhook_secret: null },
+    ])
+    t.match((await put('credentials', credentials)).problem, { code: 'invalid-transition' })
   })
 
   await t.test('a wrong body changes nothing', async (t) => {

@@ -55,6 +55,7 @@ const command = {
   kind: 'receive_credit' as const,
   key: { id: ids.next(), fingerprint: ids.next() },
   event: { id: ids.next(), type: 'account.credited' as const },
+  connectionId: balance.connectionId,
   credit,
   hit: null,
   accounts,

@@ -47,6 +47,7 @@ async function incoming(books: Books) {
       kind: 'receive_credit' as const,
       key: { id, fingerprint: id },
       event: { id, type: 'account.credited' as const },
+      connectionId: scope.connectionId,
       credit: facts,
       accounts: internal,
       seed: ids.next(),

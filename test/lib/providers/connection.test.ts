@@ -1,0 +1,89 @@
+/** The life of a connection to a banking partner, and what staff may write of it. */
+import Type from 'typebox'
+import t from 'tap'
+import {
+  checkConfig,
+  checkCredentials,
+  currencyFaults,
+  environmentFaults,
+} from '../../../lib/providers/connection-faults.ts'
+import {
+  CONNECTION_STATUSES,
+  fingerprintOf,
+  moveConnection,
+  retirementProblem,
+  statusAfterChange,
+  statusAfterProbe,
+  type ConnectionMove,
+} from '../../../lib/providers/connection.ts'
+import { sandboxDescription } from '../../../lib/providers/sandbox/description.ts'
+
+t.test('each move from each status', async (t) => {
+  const table: Readonly<Record<ConnectionMove, readonly (string | null)[]>> = {
+    //          draft      verified   active      draining   retired  failed
+    activate: [null, 'active', null, null, null, null],
+    drain: [null, null, 'draining', null, null, null],
+    retire: ['retired', 'retired', null, 'retired', null, 'retired'],
+    delete: ['retired', 'retired', null, null, null, 'retired'],
+  }
+  for (const [move, ends] of Object.entries(table))
+    for (const [index, status] of CONNECTION_STATUSES.entries()) {
+      const moved = moveConnection(status, move as ConnectionMove)
+      if (ends[index] === null)
+        t.match(moved, { refused: { slug: 'invalid-transition', extra: { currentStatus: status } } })
+      else t.equal(moved, ends[index], `${status} ${move}`)
+    }
+})
+
+t.test('a probe and a change decide about connections that are not in use alone', async (t) => {
+  const after = (work: (status: (typeof CONNECTION_STATUSES)[number]) => string) => CONNECTION_STATUSES.map(work)
+  t.strictSame(
+    after((status) => statusAfterProbe(status, true)),
+    ['verified', 'verified', 'active', 'draining', 'retired', 'verified'],
+  )
+  t.strictSame(
+    after((status) => statusAfterProbe(status, false)),
+    ['failed', 'failed', 'active', 'draining', 'retired', 'failed'],
+  )
+  t.strictSame(after(statusAfterChange), ['draft', 'draft', 'active', 'draining', 'retired', 'draft'])
+})
+
+t.test('a connection retires when nothing is left at its partner', async (t) => {
+  t.equal(retirementProblem({ inFlight: 0, balances: 0 }), null)
+  t.match(retirementProblem({ inFlight: 2, balances: 0 }), { extra: { inFlight: 2, balances: 0 } })
+  t.match(retirementProblem({ inFlight: 0, balances: 3 }), { detail: /3 balances have not moved/ })
+})
+
+t.test('a fingerprint tells credentials apart, of one connection alone', async (t) => {
+  const key = new Uint8Array(32)
+  const one = fingerprintOf(key, 'a', { token: 'x', secret: ['y', { z: 1 }] })
+  t.match(one, /^fp_[0-9a-f]{12}$/)
+  t.equal(fingerprintOf(key, 'a', { secret: ['y', { z: 1 }], token: 'x' }), one, 'whatever the order of the members')
+  t.not(fingerprintOf(key, 'b', { token: 'x', secret: ['y', { z: 1 }] }), one)
+  t.not(fingerprintOf(key, 'a', { token: 'x', secret: ['y', { z: 2 }] }), one)
+  t.not(fingerprintOf(key.fill(1), 'a', { token: 'x', secret: ['y', { z: 1 }] }), one)
+})
+
+t.test('what staff write is checked against the description, and no fault repeats a secret', async (t) => {
+  const description = {
+    ...sandboxDescription,
+    credentials: Type.Object(
+      { token: Type.String({ minLength: 8, pattern: '^[a-z]+$' }), pin: Type.Optional(Type.Integer()) },
+      { additionalProperties: false },
+    ),
+  }
+  const secret = 'S3CRET-of-a-bank'
+  const found = checkCredentials(description, { token: secret, pin: secret, more: secret }, '')
+  t.strictSame(found.errors.map(({ field }) => field).sort(), ['/more', '/pin', '/token'])
+  t.notOk(JSON.stringify(found.errors).includes('S3CRET'))
+  t.strictSame(checkCredentials(description, { token: 'abcdefgh' }, '/credentials'), {
+    value: { token: 'abcdefgh' },
+    errors: [],
+  })
+  t.match(checkCredentials(sandboxDescription, { token: secret }, ''), { errors: [{ code: 'not_applicable' }] })
+  t.match(checkConfig(sandboxDescription, { timeoutMs: 1 }), { errors: [{ field: '/config/timeoutMs' }] })
+  t.match(currencyFaults(sandboxDescription, ['EUR', 'ZZZ']), [{ field: '/fallbackCurrencies/1' }])
+  t.strictSame(environmentFaults(sandboxDescription, 'sandbox', true), [])
+  t.match(environmentFaults(sandboxDescription, 'production', false), [{ field: '/provider' }])
+  t.match(environmentFaults(sandboxDescription, 'sandbox', false), [{ field: '/environment' }])
+})
