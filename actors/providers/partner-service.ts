@@ -3,7 +3,7 @@ import type { CallOutcome } from '../../lib/providers/health.ts'
 import { removeOldProviderCalls } from '../../storage/providers/provider-calls.ts'
 import type { Background, Node } from '../runtime/node.ts'
 import type { Task } from '../runtime/tasks.ts'
-import type { AdapterIo } from './adapters/adapter.ts'
+import { createFiles, sendFileTask } from './files/files-service.ts'
 import { CallLog } from './io/call-log.ts'
 import { OpenConnections, type Adapters } from './open-connections.ts'
 import { createPartners } from './partners.ts'
@@ -13,7 +13,6 @@ const CONNECTION_CHANGED = 'provider_connection'
 
 export interface PartnerServiceParts {
   readonly adapters: Adapters
-  readonly files: AdapterIo['files']
   /** Learns how each call of a connection has ended. */
   readonly health: { record(connectionId: string, outcome: CallOutcome): void }
 }
@@ -21,10 +20,10 @@ export interface PartnerServiceParts {
 export type PartnerService = ReturnType<typeof createPartnerService>
 
 /** Creates the service. */
-export function createPartnerService(node: Node, { adapters, files, health }: PartnerServiceParts) {
+export function createPartnerService(node: Node, { adapters, health }: PartnerServiceParts) {
   const { listener, database, clock } = node
   const calls = new CallLog(node)
-  const connections = new OpenConnections({ ...node, adapters, files, health, record: calls.record })
+  const connections = new OpenConnections({ ...node, adapters, files: createFiles(node), health, record: calls.record })
   listener.subscribe(CONNECTION_CHANGED, {
     onMessage: (id) => connections.changed(id),
     onGap: () => connections.allChanged(),
@@ -40,6 +39,7 @@ export function createPartnerService(node: Node, { adapters, files, health }: Pa
     },
   ]
   const tasks: readonly Task[] = [
+    sendFileTask(node, connections),
     {
       name: 'providers.remove_calls',
       cron: '23 3 * * *',

@@ -31,7 +31,6 @@ import { createPaymentService } from '../../actors/payments/payment-service.ts'
 import { createQueueService } from '../../actors/payments/queue-service.ts'
 import { createPricing } from '../../actors/pricing/pricing-operations.ts'
 import type { PayeeVerifier } from '../../actors/providers/bank.ts'
-import type { PartnerFiles } from '../../actors/providers/adapters/partner-files.ts'
 import { ADAPTERS } from '../../actors/providers/adapters/adapters.ts'
 import type { Adapters } from '../../actors/providers/open-connections.ts'
 import { createPartnerService } from '../../actors/providers/partner-service.ts'
@@ -78,17 +77,6 @@ export interface NounOverrides {
   readonly singleUseCodes?: boolean
   /** Replaces the name resolution of webhook receivers, and the random part of the delay of retries. */
   readonly webhooks?: WebhookParts
-}
-
-/** The files of providers, where no adapter exchanges any. */
-const NO_FILES: PartnerFiles = {
-  list: async () => [],
-  read: async () => {
-    throw new Error('There are no files.')
-  },
-  write: async () => {
-    throw new Error('There is no place for files.')
-  },
 }
 
 /** No bank is asked about names: every answer is `unavailable`. */
@@ -158,7 +146,6 @@ function createProviders(
   })
   const partners = createPartnerService(node, {
     adapters: { ...ADAPTERS, ...(node.sandbox ? { sandbox: sandboxAdapter(sandbox) } : {}), ...overrides.adapters },
-    files: NO_FILES,
     health: providerConnections.health,
   })
   return {

@@ -64,10 +64,7 @@ export interface Config {
   readonly secretsKey: string | null
   /** The Redis that the nodes share (`parseRedisUrl`). `null`: this is the only node. */
   readonly redisUrl: string | null
-  /**
-   * The address at which other nodes reach this one, without a slash at the end; never `null` when there is a
-   * `redisUrl`.
-   */
+  /** Where other nodes reach this one, without a slash at the end; never `null` when there is a `redisUrl`. */
   readonly nodeUrl: string | null
   /**
    * The secret shared by all nodes, which proves that a forwarded request comes from one of them; never `null` when
@@ -105,11 +102,12 @@ export interface Config {
   readonly ukModulusDir: string | null
   /** The file with the directory of banks. `null`: there is none. */
   readonly bankDirectory: string | null
-  /**
-   * The targets that webhooks may be sent to. `any` also allows loopback, private addresses and plain http, only for
-   * `local`.
-   */
+  /** Targets of webhooks. `any` also allows loopback, private addresses and plain http, only for `local`. */
   readonly webhookTargets: 'public' | 'any'
+  /** Below it connections to banks exchange files, each in a directory of its own. `null`: none may. */
+  readonly providerFilesRoot: string | null
+  /** Addresses that servers of banks may have beside the public ones. */
+  readonly providerNetworks: readonly string[]
   /** The mail server (`parseSmtpUrl`). `null`: mails are written to files in `dataDir`; never `null` in production. */
   readonly smtpUrl: string | null
   /** `off`: the mail server may offer no TLS. */
@@ -188,7 +186,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     publicUrl,
     consoleOrigins,
     webauthnRpId: readRpId(env, publicUrl === null ? consoleOrigins : [publicUrl, ...consoleOrigins]),
-    trustedProxies: readTrustedProxies(env),
+    trustedProxies: readNetworks(env, 'TRUSTED_PROXIES'),
     rateLimits,
     requestLogFlushMs: readInteger(env, 'API_REQUEST_LOG_FLUSH_MS', {
       min: 10,
@@ -196,8 +194,10 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       fallback: 5_000,
     }),
     webhookTargets,
-    bankDirectory: read(env, 'BANK_DIRECTORY') === null ? null : resolve(read(env, 'BANK_DIRECTORY') as string),
-    ukModulusDir: read(env, 'UK_MODULUS_DIR') === null ? null : resolve(read(env, 'UK_MODULUS_DIR') as string),
+    providerFilesRoot: readPath(env, 'PROVIDER_FILES_ROOT'),
+    providerNetworks: readNetworks(env, 'PROVIDER_NETWORKS'),
+    bankDirectory: readPath(env, 'BANK_DIRECTORY'),
+    ukModulusDir: readPath(env, 'UK_MODULUS_DIR'),
   }
 }
 
@@ -262,11 +262,11 @@ function readMailSettings(
   return { smtpUrl, smtpTls: readChoice(env, 'SMTP_TLS', { choices: SMTP_TLS, fallback: 'on' }), mailFrom }
 }
 
-function readTrustedProxies(env: NodeJS.ProcessEnv): string[] {
-  const entries = readList(env, 'TRUSTED_PROXIES')
+function readNetworks(env: NodeJS.ProcessEnv, name: string): string[] {
+  const entries = readList(env, name)
   if (!entries.every(isAllowlistEntry)) {
     throw new ConfigError(
-      'TRUSTED_PROXIES is not usable; set it to addresses and CIDR blocks separated by commas, like 10.0.0.0/8, or leave it out.',
+      `${name} is not usable; set it to addresses and CIDR blocks separated by commas, like 10.0.0.0/8, or leave it out.`,
     )
   }
   return entries
@@ -276,6 +276,9 @@ function read(env: NodeJS.ProcessEnv, name: string): string | null {
   const value = env[name]?.trim()
   return value === undefined || value === '' ? null : value
 }
+
+const readPath = (env: NodeJS.ProcessEnv, name: string): string | null =>
+  read(env, name) === null ? null : resolve(read(env, name) as string)
 
 /** Reads a list whose items are separated by commas. */
 const readList = (env: NodeJS.ProcessEnv, name: string): string[] =>

@@ -10,6 +10,7 @@ import type { Confirmation } from '../../lib/documents/confirmation-page.ts'
 import type { Signatures } from '../../lib/webhooks/signature.ts'
 import { createDocumentPool, type DocumentPool } from '../documents/pool.ts'
 import type { PasswordTask } from '../identity/hash-password.ts'
+import { createBankFileReader, type BankFileReader } from '../providers/bank-file-reader.ts'
 import { createStatementReader, type ReadPartnerStatement } from '../reconciliation/statement-reader.ts'
 import { pack, unpack, type PackedBatch, type SigningBatch } from '../webhooks/sign-webhooks.ts'
 
@@ -51,6 +52,8 @@ export interface WorkerPool extends AsyncDisposable {
   readonly documents: DocumentPool
   /** Reads statements of partners. */
   readonly readStatement: ReadPartnerStatement
+  /** Reads files of banks. */
+  readonly readBankFile: BankFileReader['read']
   close(): Promise<void>
 }
 
@@ -113,12 +116,15 @@ export function createWorkerPool(options: { readonly queueMax?: number } = {}): 
 
   const streams = createDocumentPool()
   const statements = createStatementReader()
+  const bankFiles = createBankFileReader()
   const close = async () => {
-    await Promise.all([statements.close(), pool.destroy(), signing.destroy(), documents.destroy(), streams.close()])
+    const readers = [statements.close(), bankFiles.close()]
+    await Promise.all([...readers, pool.destroy(), signing.destroy(), documents.destroy(), streams.close()])
   }
   return {
     documents: streams,
     readStatement: statements.read,
+    readBankFile: bankFiles.read,
     signBatch,
     renderConfirmation,
     passwords: {

@@ -109,6 +109,14 @@ export interface AdapterConnection {
   list?(since: number, cursor: string | null, now: number): Promise<EventPage>
   /** Reads a statement as camt.053, piece by piece; null while there is none. @throws when the provider does not answer */
   statement?(question: StatementQuestion, now: number): Promise<AsyncIterable<Uint8Array> | null>
+  /**
+   * Does work that the connection has put off until its time, such as a file that gathers orders. Repeating it does no
+   * harm.
+   *
+   * @param id what is due, as the connection has named it
+   * @throws when it has to be begun again
+   */
+  carryOut?(id: string, now: number): Promise<void>
   /** Judges the signature of a webhook. Pure. */
   verify?(request: SignedBody, secret: string, now: number): Verification
   /**

@@ -17,6 +17,8 @@ t.test('an empty environment is a local sandbox', async (t) => {
   const { dataDir, ...config } = readConfig({})
   t.strictSame(config, {
     trustedProxies: [],
+    providerFilesRoot: null,
+    providerNetworks: [],
     appEnv: 'local',
     host: '127.0.0.1',
     port: 3000,
@@ -259,6 +261,7 @@ const wrong: readonly (readonly [string, NodeJS.ProcessEnv])[] = [
     { WORKERS: count, DATABASE_URL: DATABASE },
   ]),
   ['NODE_ID', { NODE_ID: 'n'.repeat(65) }],
+  ['PROVIDER_NETWORKS', { PROVIDER_NETWORKS: 'bank.internal' }],
 ]
 
 t.test('a wrong setting stops the start with one sentence that names it', async (t) => {
@@ -269,6 +272,12 @@ t.test('a wrong setting stops the start with one sentence that names it', async 
     t.match(message, new RegExp(`^${name} [^]*set it to .*\\.$`))
     t.notMatch(message, /s3cret/, 'shows no secret')
   }
+})
+
+t.test('the places of files of banks', async (t) => {
+  t.match(readConfig({}), { providerFilesRoot: null, providerNetworks: [] })
+  const set = readConfig({ PROVIDER_FILES_ROOT: '/srv/../srv/files', PROVIDER_NETWORKS: '10.1.0.0/16, 192.0.2.7' })
+  t.match(set, { providerFilesRoot: '/srv/files', providerNetworks: ['10.1.0.0/16', '192.0.2.7'] })
 })
 
 t.test("webhooks go anywhere on a developer's own machine only", async (t) => {

@@ -7,6 +7,7 @@ import type { ProviderCall } from '../../../lib/providers/provider-call.ts'
 import { redactor, textsIn } from '../../../lib/providers/redaction.ts'
 import type { FakeClearbank } from './fake-clearbank.ts'
 import { CLEARBANK_CONNECTION } from './clearbank-orders.ts'
+import { NO_FILES } from '../no-files.ts'
 
 export interface ClearbankConnection {
   readonly connection: AdapterConnection
@@ -55,11 +56,7 @@ export function openConnection(
         clients.push(client)
         return client
       },
-      files: {
-        list: () => Promise.reject(new Error('There are no files.')),
-        read: () => Promise.reject(new Error('There are no files.')),
-        write: () => Promise.reject(new Error('There are no files.')),
-      },
+      files: NO_FILES,
     },
   )
   return {

@@ -10,6 +10,7 @@ import { failureFor } from '../../../../lib/rails/failure-codes.ts'
 import { FakeClearbank, type Transaction, type Webhook } from '../../../support/clearbank/fake-clearbank.ts'
 import { makeKeys, signatureFits } from '../../../support/clearbank/clearbank-keys.ts'
 import { CLEARBANK_CONNECTION, clearbankOrder } from '../../../support/clearbank/clearbank-orders.ts'
+import { NO_FILES } from '../../../support/no-files.ts'
 
 const NOW = Date.parse('2026-08-24T10:00:00Z')
 const HOUR = 3_600_000
@@ -20,7 +21,7 @@ const connection = clearbankAdapter.open(
   { ...CLEARBANK_CONNECTION, config: bank.config('http://127.0.0.1:1'), credentials: bank.credentials() },
   {
     http: () => noWay,
-    files: { list: async () => [], read: () => Promise.reject(new Error('no')), write: async () => undefined },
+    files: NO_FILES,
   },
 )
 
@@ -347,7 +348,7 @@ t.test('the key of the connection must be one that can sign, and the secret one 
       { ...CLEARBANK_CONNECTION, config: {}, credentials: { apiToken: 't', privateKey } },
       {
         http: () => noWay,
-        files: { list: async () => [], read: () => Promise.reject(new Error('no')), write: async () => undefined },
+        files: NO_FILES,
       },
     )
   t.throws(open('-----BEGIN PRIVATE KEY-----\nnonsense'), /cannot be read/)
