@@ -8,12 +8,13 @@ import type { PaymentState } from '../../lib/payments/payment-state.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
 import type { Database } from '../../storage/db/database.ts'
 import {
+  postponeQuestions,
   resubmittablePayments,
   silentPayments,
   unknownPayments,
   type QueuedPayment,
 } from '../../storage/payments/partner-instructions.ts'
-import type { BankPartner, PaymentOrder, Submission } from '../providers/bank.ts'
+import type { BankPartner, OrderStatus, PaymentOrder, Submission } from '../providers/bank.ts'
 import { outcomeOf } from './bank-messages.ts'
 import type { PaymentContext, PaymentMover } from './payment-mover.ts'
 
@@ -69,7 +70,7 @@ export class PartnerOrders {
         const submission = submissions.get(payment.id) ?? { kind: 'timeout' as const }
         if (submission.kind === 'refused')
           await mover.ask(payment.id, payment.shard, { kind: 'refused', schemeCode: submission.schemeCode, context })
-        if (submission.kind === 'timeout')
+        if (submission.kind === 'timeout' || submission.kind === 'unsent')
           await mover.ask(payment.id, payment.shard, {
             kind: 'timeout',
             context,
@@ -112,10 +113,11 @@ export class PartnerOrders {
    * lost: asks the bank for their status, books it, and submits those that never arrived under the same reference.
    */
   async recover(sentBefore: number): Promise<void> {
-    const { database, shards, isMoving, isRunning } = this.#options
+    const { database, clock, shards, isMoving, isRunning } = this.#options
     let after = '00000000-0000-0000-0000-000000000000'
     while (isRunning()) {
       const silent = await silentPayments(database, {
+        now: clock.now(),
         sentBefore,
         after,
         max: LIMITS.partnerBatchMax,
@@ -149,6 +151,8 @@ export class PartnerOrders {
         if (outcome !== null) await mover.ask(id, shard, outcome)
       }),
     )
+    const waiting = ids.filter((id) => isWaiting(statuses.get(id)))
+    if (waiting.length > 0) await postponeQuestions(database, waiting, clock.now())
     const lost = ids.filter((id) => statuses.get(id)?.kind === 'unknown')
     const states =
       lost.length === 0
@@ -210,6 +214,9 @@ export class PartnerOrders {
     )
   }
 }
+
+/** Whether the partner still works on an order, or could not be asked about it: the payment stays as it is. */
+const isWaiting = (status: OrderStatus | undefined): boolean => status?.kind === 'pending' || status?.kind === 'unasked'
 
 function orderOf(payment: PaymentState): PaymentOrder {
   return {

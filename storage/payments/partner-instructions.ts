@@ -55,19 +55,21 @@ export async function unsentPayments(
 }
 
 /**
- * Reads payments of these shards (null: all) that were handed over at `sentBefore` (epoch milliseconds) or earlier and
- * are still processing: those with an id greater than `after`, by id, `max` at most.
+ * Reads payments of these shards (null: all) that were handed over at `sentBefore` (epoch milliseconds) or earlier, are
+ * still processing, and may be asked about at `now`: those with an id greater than `after`, by id, `max` at most.
  *
  * @throws DatabaseUnavailable, and what the driver throws
  */
 export async function silentPayments(
   database: Queries,
   {
+    now,
     sentBefore,
     after,
     max,
     owned,
   }: {
+    readonly now: number
     readonly sentBefore: number
     readonly after: string
     readonly max: number
@@ -78,10 +80,27 @@ export async function silentPayments(
     name: 'queue_silent',
     text: `select i.payment_id, i.shard from partner_instruction i join payment p on p.id = i.payment_id
           where p.sent_at <= $1::timestamptz and p.status = 'processing' and i.payment_id > $2
+            and (i.ask_at is null or i.ask_at <= $5::timestamptz)
             and ($4::smallint[] is null or i.shard = any($4)) order by i.payment_id limit $3`,
-    values: [timestamp(sentBefore), after, max, plainArrayOrNull(owned)],
+    values: [timestamp(sentBefore), after, max, plainArrayOrNull(owned), timestamp(now)],
   })
   return rows.map(([id, shard]) => ({ id, shard }))
+}
+
+/**
+ * Puts off the next question about payments that their partner still works on: for as long as they have been under way,
+ * half a minute at least and an hour at most.
+ *
+ * @throws DatabaseUnavailable, and what the driver throws
+ */
+export async function postponeQuestions(database: Queries, ids: readonly string[], now: number): Promise<void> {
+  await database.query({
+    name: 'queue_postponed',
+    text: `update partner_instruction i
+      set ask_at = $2::timestamptz + least(greatest($2::timestamptz - p.sent_at, interval '30 seconds'), interval '1 hour')
+      from payment p where p.id = i.payment_id and i.payment_id = any($1::uuid[])`,
+    values: [plainArray(ids), timestamp(now)],
+  })
 }
 
 /** A payment with an unknown outcome, and how often the bank has been asked about it. */

@@ -13,6 +13,7 @@ export const PartnerInstructionRow = defineEntity({
     attempts: p.smallint().defaultRaw('0'),
     resubmitForbidden: p.boolean().fieldName('resubmit_forbidden').defaultRaw('false'),
     notBefore: instant().fieldName('not_before').nullable(),
+    askAt: instant().fieldName('ask_at').nullable(),
   },
   indexes: [
     {

@@ -654,6 +654,42 @@ t.test(
   },
 )
 
+t.test('a payment that the bank still works on is asked about again when its time has come', async (t) => {
+  const clock = new ManualClock(MONDAY)
+  const ledger = await openLedger(t, [OPENING], clock)
+  const dead = await openDyingNode(t, ledger, async (bank, orders) => {
+    await bank.submit(orders)
+  })
+  // The bank sends no message about this amount.
+  const id = await dead.pay(1503n)
+  await atTheBank(ledger, id)
+  const asked: string[] = []
+  const startAndStop = async () => {
+    const node = await openNode(t, ledger, (bank) => ({
+      submit: (orders) => bank.submit(orders),
+      async status(references) {
+        asked.push(...references)
+        return new Map(references.map((reference) => [reference, { kind: 'pending' }]))
+      },
+    }))
+    await node.queue.runOnce()
+    await node.stop()
+  }
+  await startAndStop()
+  t.strictSame(asked, [id])
+  clock.advance(29 * SECOND)
+  await startAndStop()
+  t.strictSame(asked, [id], 'not yet')
+  clock.advance(2 * SECOND)
+  await startAndStop()
+  t.strictSame(asked, [id, id])
+  // It has been under way for half a minute, so it is left alone for as long again.
+  clock.advance(29 * SECOND)
+  await startAndStop()
+  t.equal(asked.length, 2)
+  t.match(await see(ledger, id), { status: 'processing', sent: true })
+})
+
 t.test('payments that were made while nobody sent them are taken up at the next start', async (t) => {
   const clock = new ManualClock(MONDAY)
   const ledger = await openLedger(t, [OPENING], clock)
