@@ -64,8 +64,13 @@ export class XmlReader {
       const level = this.#texts.length - 1
       if (level < 0) return
       const whole = this.#texts[level]! + part
-      if (whole.length > TEXT_MAX)
-        fail('too_large', `The text of an element has at most ${TEXT_MAX} characters.`, parser.line)
+      if (whole.length > TEXT_MAX) {
+        if (whole.trim() !== '')
+          fail('too_large', `The text of an element has at most ${TEXT_MAX} characters.`, parser.line)
+        // Line ends and indents between the elements of a long list add up.
+        this.#texts[level] = ''
+        return
+      }
       this.#texts[level] = whole
     }
     parser.on('text', text)

@@ -1,12 +1,11 @@
 /**
  * Reads a camt.053 in a thread, piece by piece, and answers with its entries in batches. At most one piece and one
  * batch are in memory: the next piece is sent when the thread wants it.
- *
- * No entities are expanded: a document type is refused, and the parser knows only the five entities of XML itself.
  */
 import { createHash } from 'node:crypto'
-import { SaxesParser } from 'saxes'
-import { Camt053Reader } from '../../lib/reconciliation/camt053.ts'
+import { BankFileError } from '../../lib/providers/iso20022/bank-file-error.ts'
+import { BankFileReading } from '../../lib/providers/iso20022/bank-file.ts'
+import { StatementEntries } from '../../lib/reconciliation/statement-entries.ts'
 import { StatementError, type StatementEntry, type PartnerStatementHead } from '../../lib/reconciliation/statement.ts'
 import { readingSteps } from '../reading/reading.ts'
 
@@ -28,41 +27,36 @@ async function* readStatement(
   _: object,
   pieces: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<StatementEntry, ReadStatement> {
-  let batch: StatementEntry[] = []
-  const reader = new Camt053Reader((entry) => {
-    batch.push(entry)
-  })
-  const parser = new SaxesParser()
-  parser.on('doctype', () => {
-    throw new StatementError('The statement has a document type, which is refused.')
-  })
-  parser.on('opentag', ({ name, attributes }) => reader.open(name, attributes['Ccy'] ?? null))
-  parser.on('text', (text) => reader.text(text))
-  parser.on('cdata', (text) => reader.text(text))
-  parser.on('closetag', () => reader.close())
-  parser.on('error', (error) => {
-    throw new StatementError(`The statement is not well-formed: ${error.message}`)
-  })
+  // The sums are compared with the entries that were stored, and with the day before.
+  const reading = new BankFileReading({ areSumsChecked: false })
+  const statement = new StatementEntries()
   const hash = createHash('sha256')
-  const decoder = new TextDecoder('utf-8', { fatal: true })
   let size = 0
   try {
     for await (const piece of pieces) {
       size += piece.byteLength
       if (size > BYTES_MAX) throw new StatementError('The statement is too large.')
       hash.update(piece)
-      parser.write(decoder.decode(piece, { stream: true }))
-      yield* batch
-      batch = []
+      for (const item of reading.write(piece)) yield* statement.take(item)
     }
-    parser.write(decoder.decode()).close()
-    yield* batch
-    return { head: reader.head(), sha256: hash.digest('hex'), error: null }
+    for (const item of reading.end()) yield* statement.take(item)
+    return { head: statement.head(), sha256: hash.digest('hex'), error: null }
   } catch (error) {
     // Returned, not thrown: the class of an error is lost between threads.
-    if (!(error instanceof StatementError) && !(error instanceof TypeError)) throw error
-    return { head: { id: '', account: '', currency: '', opening: 0n, closing: 0n }, sha256: '', error: error.message }
+    if (!(error instanceof StatementError) && !(error instanceof BankFileError)) throw error
+    return {
+      head: { id: '', account: '', currency: '', opening: 0n, closing: 0n },
+      sha256: '',
+      error: error instanceof BankFileError ? sentence(error) : error.message,
+    }
   }
+}
+
+/** Returns what is wrong with the file, with the place. */
+function sentence({ fault, message, path, line }: BankFileError): string {
+  const place = line === null ? '' : ` (line ${line}${path === '' ? '' : `, ${path}`})`
+  if (fault === 'not_well_formed') return `The statement is not well-formed: ${message}${place}`
+  return fault === 'unsupported_message' ? `The file has no statement: ${message}${place}` : `${message}${place}`
 }
 
 export default readingSteps(readStatement, BATCH)

@@ -6,6 +6,9 @@ export const AMOUNT_DIGITS_MAX = 18
 
 const DECIMAL = /^(\d{1,18})(?:\.(\d{1,17}))?$/
 
+/** Tells whether a text is a decimal without a sign. */
+export const isDecimal = (text: string): boolean => DECIMAL.test(text)
+
 /**
  * Converts a decimal amount to minor units, exactly; null for a text that is no amount, an unknown currency, or decimals
  * that the currency does not have. Zeros behind them are allowed.

@@ -12,15 +12,24 @@ import type { AccountReport, BankFileItem } from './reports.ts'
 /** The messages that are read. */
 export type BankMessageName = 'pain.002' | AccountReport['message']
 
+export interface BankFileReadingOptions {
+  /** False where the caller compares balances, summaries and entries itself; batches are compared all the same. */
+  readonly areSumsChecked: boolean
+}
+
 interface Readable {
   readonly versions: readonly string[]
-  readonly create: (version: string, emit: (item: BankFileItem) => void) => MessageParts
+  readonly create: (
+    version: string,
+    emit: (item: BankFileItem) => void,
+    options: BankFileReadingOptions,
+  ) => MessageParts
 }
 
 const MESSAGES: { readonly [name in BankMessageName]: Readable } = {
   'pain.002': { versions: ['03', '10'], create: (version, emit) => new Pain002Reader(version, emit) },
-  'camt.053': { versions: ['02', '04', '08'], create: (version, emit) => new CamtReader('camt.053', version, emit) },
-  'camt.054': { versions: ['02', '04', '08'], create: (version, emit) => new CamtReader('camt.054', version, emit) },
+  'camt.053': { versions: ['02', '04', '08'], create: (...rest) => new CamtReader('camt.053', ...rest) },
+  'camt.054': { versions: ['02', '04', '08'], create: (...rest) => new CamtReader('camt.054', ...rest) },
 }
 
 const NAMESPACE = /^urn:iso:std:iso:20022:tech:xsd:([a-z]{4}\.\d{3})\.001\.(\d{2})$/
@@ -28,6 +37,7 @@ const NAMESPACE = /^urn:iso:std:iso:20022:tech:xsd:([a-z]{4}\.\d{3})\.001\.(\d{2
 /** Reads one file: takes its bytes, and gives the items that they complete. */
 export class BankFileReading implements XmlHandler {
   readonly #xml: XmlReader
+  readonly #options: BankFileReadingOptions
   #items: BankFileItem[] = []
   #parts: PartsReader | null = null
   #depth = 0
@@ -36,7 +46,8 @@ export class BankFileReading implements XmlHandler {
   #isRoot: (name: string) => boolean = () => false
   #hasRoot = false
 
-  constructor() {
+  constructor(options: BankFileReadingOptions = { areSumsChecked: true }) {
+    this.#options = options
     this.#xml = new XmlReader(this, (fault, message, line) => {
       throw new BankFileError(fault, message, { line })
     })
@@ -96,7 +107,7 @@ export class BankFileReading implements XmlHandler {
       )
     this.#message = known
     const emit = (item: BankFileItem): void => void this.#items.push(item)
-    const parts = MESSAGES[known].create(version, emit)
+    const parts = MESSAGES[known].create(version, emit, this.#options)
     this.#parts = new PartsReader(parts, () => this.#xml.line)
     this.#isRoot = (each) => parts.containers.has(each)
   }

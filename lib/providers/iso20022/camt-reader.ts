@@ -59,6 +59,7 @@ export class CamtReader implements MessageParts {
   readonly #message: AccountReport['message']
   readonly #version: string
   readonly #emit: (item: BankFileItem) => void
+  readonly #areSumsChecked: boolean
   readonly #paths: { readonly root: string; readonly report: string; readonly entry: string; readonly details: string }
   #head: MessageElement | null = null
   #report: OpenReport | null = null
@@ -67,12 +68,18 @@ export class CamtReader implements MessageParts {
   /** The number of orders that the open details state, and the number before them. */
   #details: { stated: number | null; readonly before: number } = { stated: null, before: 0 }
 
-  constructor(message: AccountReport['message'], version: string, emit: (item: BankFileItem) => void) {
+  constructor(
+    message: AccountReport['message'],
+    version: string,
+    emit: (item: BankFileItem) => void,
+    { areSumsChecked }: { readonly areSumsChecked: boolean },
+  ) {
     const { root, report } = NAMES[message]
     const entry = `${root}/${report}/Ntry`
     this.#message = message
     this.#version = version
     this.#emit = emit
+    this.#areSumsChecked = areSumsChecked
     this.#paths = { root, report: `${root}/${report}`, entry, details: `${entry}/NtryDtls` }
     this.containers = new Set(Object.values(this.#paths))
   }
@@ -107,7 +114,7 @@ export class CamtReader implements MessageParts {
     else if (path === report) {
       const open = this.#report!
       const found = this.#begun(open)
-      open.totals.check(found, named(open.elements, 'TxsSummry')[0] ?? null, open.place)
+      if (this.#areSumsChecked) open.totals.check(found, named(open.elements, 'TxsSummry')[0] ?? null, open.place)
     } else if (path === root && this.#reports === 0)
       throw new BankFileError('missing_element', `The message has no ${NAMES[this.#message].report}.`, place)
   }

@@ -69,7 +69,7 @@ export class ReportTotals {
     if (closing !== closingSigned)
       throw new BankFileError(
         'sum_mismatch',
-        `The opening balance and the booked entries come to ${closing}, the closing balance is ${closingSigned}.`,
+        `The opening balance and the booked entries come to ${closing}, the closing balance is ${closingSigned} (minor units).`,
         place,
       )
   }
@@ -129,9 +129,11 @@ export class EntrySum {
       .reduce((sum, { amount, direction }) => sum + withSign(amount, direction), 0n)
     const whole = withSign(entry.amount, entry.direction)
     if (this.#signed === whole || this.#signed + charges === whole) return
+    // In the direction of the entry, as the file writes it.
+    const sum = withSign(this.#signed, entry.direction)
     throw new BankFileError(
       'sum_mismatch',
-      `The transactions of an entry come to ${this.#signed}, the entry says ${whole}.`,
+      `The transactions of an entry come to ${sum}, the entry says ${entry.amount} (minor units).`,
       place,
     )
   }

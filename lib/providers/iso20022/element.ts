@@ -3,14 +3,23 @@
  * through, so a file of any length needs little memory.
  */
 import type { XmlElement, XmlHandler } from '../../base/xml-reader.ts'
-import type { CurrencyCode } from '../../base/currency.ts'
-import { minorUnitsOf } from './amounts.ts'
+import { isCurrencyCode, type CurrencyCode } from '../../base/currency.ts'
+import { isDecimal, minorUnitsOf } from './amounts.ts'
 import { BankFileError, type ElementPlace } from './bank-file-error.ts'
 
 /** Elements of one tree. A transaction has some hundred at most. */
 const TREE_MAX = 5_000
 /** Characters of one text; the longest of the formats has 2 048. */
 const TEXT_MAX = 4_096
+
+/** The names of the paths that the readers use, each taken apart once. */
+const NAMES = new Map<string, readonly string[]>()
+
+function namesOf(path: string): readonly string[] {
+  let names = NAMES.get(path)
+  if (names === undefined) NAMES.set(path, (names = path.split('/')))
+  return names
+}
 
 /** An element with its text and the elements in it. Paths are relative to it, first match first (`Refs/EndToEndId`). */
 export class MessageElement implements ElementPlace {
@@ -32,7 +41,7 @@ export class MessageElement implements ElementPlace {
   end(text: string): void {
     this.#text = text.trim()
     if (this.#text.length > TEXT_MAX)
-      throw new BankFileError('too_large', `A text has at most ${TEXT_MAX} characters.`, this)
+      throw new BankFileError('too_large', `A text is too long: it has at most ${TEXT_MAX} characters.`, this)
   }
 
   /** Its text without the blanks around it; null where there is none. */
@@ -42,22 +51,27 @@ export class MessageElement implements ElementPlace {
 
   /** Returns every element at a path. */
   all(path: string): MessageElement[] {
-    return path
-      .split('/')
-      .reduce<MessageElement[]>(
-        (found, name) => found.flatMap(({ children }) => children.filter((child) => child.name === name)),
-        [this],
-      )
+    let found: readonly MessageElement[] = [this]
+    for (const name of namesOf(path)) {
+      found = found.flatMap(({ children }) => children.filter((child) => child.name === name))
+      if (found.length === 0) return []
+    }
+    return [...found]
   }
 
   /** Returns the first element at a path; null where there is none. */
   get(path: string): MessageElement | null {
-    let found: MessageElement | undefined = this
-    for (const name of path.split('/')) {
-      found = found?.children.find((child) => child.name === name)
-      if (found === undefined) return null
+    let found: MessageElement | null = this
+    for (const name of namesOf(path)) {
+      found = found.#child(name)
+      if (found === null) return null
     }
     return found
+  }
+
+  #child(name: string): MessageElement | null {
+    for (const child of this.children) if (child.name === name) return child
+    return null
   }
 
   /** Returns the first text at the first of these paths that has one; null where none has. */
@@ -85,8 +99,12 @@ export class MessageElement implements ElementPlace {
   ownAmount(): { readonly amount: bigint; readonly currency: CurrencyCode } {
     const currency = this.#currency ?? ''
     const amount = minorUnitsOf(this.#text, currency)
-    if (amount === null)
-      throw new BankFileError('invalid_value', `"${this.#text.slice(0, 40)}" ${currency} is no amount.`, this)
+    if (amount === null) {
+      const shown = `"${this.#text.slice(0, 40)}" ${currency.slice(0, 10)}`
+      const why =
+        isDecimal(this.#text) && isCurrencyCode(currency) ? 'has more decimals than the currency' : 'is no amount'
+      throw new BankFileError('invalid_value', `${shown} ${why}.`, this)
+    }
     return { amount, currency: currency as CurrencyCode }
   }
 
@@ -128,8 +146,9 @@ export interface MessageParts {
 export class PartsReader implements XmlHandler {
   readonly #parts: MessageParts
   readonly #lineNow: () => number
-  /** The names of the open elements, from the one below the document. */
-  readonly #names: string[] = []
+  /** The paths of the open elements, from the one below the document. */
+  readonly #paths: string[] = []
+  /** The open elements of a tree. */
   readonly #open: MessageElement[] = []
   #treeSize = 0
 
@@ -139,8 +158,9 @@ export class PartsReader implements XmlHandler {
   }
 
   open({ name, attribute }: XmlElement): void {
-    this.#names.push(name)
-    const place = this.#place()
+    const around = this.#paths.at(-1)
+    const place = { path: around === undefined ? name : `${around}/${name}`, line: this.#lineNow() }
+    this.#paths.push(place.path)
     if (this.#open.length === 0 && this.#parts.containers.has(place.path)) {
       this.#parts.opened?.(place.path, place)
       return
@@ -155,20 +175,16 @@ export class PartsReader implements XmlHandler {
 
   close(_name: string, text: string): void {
     const element = this.#open.pop()
-    const place = this.#place()
-    this.#names.pop()
+    const path = this.#paths.pop()!
     if (element === undefined) {
-      if (text.trim() !== '') throw new BankFileError('not_well_formed', `${place.path} has text.`, place)
-      this.#parts.closed?.(place.path, place)
+      const place = { path, line: this.#lineNow() }
+      if (text.trim() !== '') throw new BankFileError('not_well_formed', `${path} has text.`, place)
+      this.#parts.closed?.(path, place)
       return
     }
     element.end(text)
     if (this.#open.length > 0) return
     this.#treeSize = 0
-    this.#parts.child(this.#names.join('/'), element)
-  }
-
-  #place(): { readonly path: string; readonly line: number } {
-    return { path: this.#names.join('/'), line: this.#lineNow() }
+    this.#parts.child(this.#paths.at(-1) ?? '', element)
   }
 }

@@ -342,7 +342,7 @@ t.test('a batch has its transactions, whose amounts are those of the entry', (t)
   t.match(faultOf(debit(batch(2, '4.00', '6.01'))), {
     fault: 'sum_mismatch',
     path: 'BkToCstmrDbtCdtNtfctn/Ntfctn/Ntry',
-    message: 'The transactions of an entry come to -1001, the entry says -1000.',
+    message: 'The transactions of an entry come to 1001, the entry says 1000 (minor units).',
   })
   const charged =
     '<Chrgs><Rcrd><Amt Ccy="EUR">0.50</Amt><ChrgInclInd>true</ChrgInclInd><Tp><Cd>COMM</Cd></Tp></Rcrd></Chrgs>'
@@ -469,7 +469,7 @@ t.test('entries, summaries and balances agree', (t) => {
   t.match(faultOf(statementFile({ balances: balance('OPBD', '0.00') + balance('CLBD', '6.01'), entries })), {
     fault: 'sum_mismatch',
     path: 'BkToCstmrStmt/Stmt',
-    message: 'The opening balance and the booked entries come to 600, the closing balance is 601.',
+    message: 'The opening balance and the booked entries come to 600, the closing balance is 601 (minor units).',
   })
   t.end()
 })
