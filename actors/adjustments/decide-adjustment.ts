@@ -21,7 +21,7 @@ import { makeTransactions } from '../../storage/transactions/make-transactions.t
 import { recordChange } from '../commands/changes.ts'
 import { auditCaller } from '../commands/trail.ts'
 import { checkBalance } from './check-balance.ts'
-import { checkPeriod, suspendedDebit } from './request-adjustment.ts'
+import { checkOwnCredit, checkPeriod, suspendedDebit } from './request-adjustment.ts'
 
 /** The staff roles that are told when little of the operator's own money is left. */
 const ROLES = ['operator_admin', 'treasury']
@@ -120,7 +120,8 @@ async function decidePostings(deps: DecideDeps, tx: ApprovalTx, record: Adjustme
   if (record.breakId !== null) {
     const item = await lockItem(client, record.breakId)
     if (item === null) throw new Error(`The break ${record.breakId} has vanished.`)
-    suspendedDebit(item)
+    if (record.kind === 'house_funding') checkOwnCredit(item, record)
+    else suspendedDebit(item)
   }
   const fence = await fenceOf(tx, record, ADJUSTMENTS[record.kind].side)
   const { operatorId, connectionId, currency } = record

@@ -171,7 +171,28 @@ async function ofConnection(client: TransactionClient, { operatorId }: At, body:
   const { connectionId, amount } = body as Required<Pick<AdjustmentCreate, 'connectionId' | 'amount'>>
   if (!(await isConnectionOf(client, operatorId, connectionId)))
     refuseField('/connectionId', 'not_found', 'No such connection.')
-  return { currency: amount.currency, amount: BigInt(amount.amountMinor), connectionId, customerId: null }
+  const facts = { currency: amount.currency, amount: BigInt(amount.amountMinor), connectionId, customerId: null }
+  if (body.breakId === undefined) return facts
+  const item = await lockItem(client, body.breakId)
+  if (item === null || item.operatorId !== operatorId) refuseField('/breakId', 'not_found', 'No such break.')
+  checkOwnCredit(item, facts)
+  return { ...facts, breakId: item.id }
+}
+
+/**
+ * Checks that a break is a credit of this amount that only the bank has, and that waits for its cause: then it can be
+ * the operator's own money.
+ *
+ * @throws ProblemError `validation-error`
+ */
+export function checkOwnCredit(
+  item: ItemRecord,
+  { connectionId, currency, amount }: Pick<AdjustmentTerms, 'connectionId' | 'currency' | 'amount'>,
+): void {
+  const { status, direction, kind, partnerAmount } = item
+  const waits = (status === 'timing' || status === 'open') && direction === 'CRDT' && kind === 'missing_with_us'
+  if (!waits || item.connectionId !== connectionId || item.currency !== currency || partnerAmount !== amount)
+    refuseField('/breakId', 'invalid_value', 'The break is no open credit of this amount at this connection.')
 }
 
 async function ofPeriod(client: TransactionClient, at: At, body: AdjustmentCreate): Promise<Facts> {

@@ -5,7 +5,7 @@
 import type { Jobs } from './jobs.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
-import { mayRepeat, paceOf } from '../../lib/jobs/job.ts'
+import { mayRepeat, paceOf, showsDownload } from '../../lib/jobs/job.ts'
 import { refuse, refuseNotFound } from '../../lib/base/problems.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { writeAudit } from '../../storage/trail/trail.ts'
@@ -66,7 +66,7 @@ export function createJobView({
             : {
                 ...result,
                 download:
-                  fileId === null || fileName === null || contentType === null
+                  fileId === null || fileName === null || contentType === null || !showsDownload(kind)
                     ? null
                     : downloads.steadyLink({ id: fileId, fileName, contentType }, job.finishedAt ?? job.createdAt),
               },

@@ -7,6 +7,7 @@
  *    must continue the previous statement; otherwise the reconciliation fails with the reason.
  *  * A payment of unknown outcome that the statement shows as paid is completed through the inbox of the bank's
  *    messages.
+ *  * An account is compared from its first day on. What the bank had on it before is an item of that day.
  *  * An item that only the partner has is booked to suspense one day later (L93, L97). The ledger then matches the
  *    bank's balance, and staff find out what the item is.
  */
@@ -180,9 +181,11 @@ export class Reconciliations {
       )
     const nostroOpening = before?.nostroClosing ?? (await matching.nostroBefore(client, nostro, taken.day))
     const { matched, moved } = await matching.matchDay(client, taken, { nostro, now })
-    const { timing, breaks, difference } = await rows.itemsLeft(client, taken)
+    const difference = head.opening - nostroOpening
+    if (before === null && difference !== 0n) await matching.noteOpening(client, taken, { difference, now })
+    const { timing, breaks, difference: explained } = await rows.itemsLeft(client, taken)
     const nostroClosing = nostroOpening + moved
-    const unexplained = head.closing - nostroClosing - difference
+    const unexplained = head.closing - nostroClosing - explained
     await rows.keepResult(client, taken.id, {
       head,
       sha256,

@@ -40,13 +40,16 @@ import {
 } from '../../actors/providers/connections/connection-service.ts'
 import { createConnectionCalendars } from '../../actors/providers/connection-calendars.ts'
 import { createRecipientService, type RecipientService } from '../../actors/recipients/recipient-service.ts'
-import { createReconciliationService } from '../../actors/reconciliation/reconciliation-service.ts'
+import {
+  createReconciliationService,
+  type ReconciliationServiceParts,
+} from '../../actors/reconciliation/reconciliation-service.ts'
 import { background, type Background, type Node } from '../../actors/runtime/node.ts'
 import type { Task } from '../../actors/runtime/tasks.ts'
 import { sandboxAdapter } from '../../actors/sandbox/sandbox-adapter.ts'
 import { moveSandboxCash } from '../../actors/sandbox/sandbox-cash-moves.ts'
 import { createSandboxPartners } from '../../actors/sandbox/sandbox-partners.ts'
-import { createReportService } from '../../actors/reports/report-service.ts'
+import { createReportService, type ReportServiceParts } from '../../actors/reports/report-service.ts'
 import { createScheduleService } from '../../actors/scheduled-payments/schedule-service.ts'
 import { createStaffService } from '../../actors/staff/staff-service.ts'
 import { createStatementService } from '../../actors/statements/statement-service.ts'
@@ -94,12 +97,10 @@ const loadValidation = async ({ ukModulusDir, bankDirectory }: Node['config']) =
 
 /** The nouns that need no other. */
 const independentNouns = (node: Node) => ({
-  adjustments: createAdjustmentService(node),
   branding: createBrandingService(node),
   connectionCalendars: createConnectionCalendars(node),
   impersonations: createImpersonationService(node),
   journalChain: new JournalChain(node),
-  ledger: createLedgerService(node),
   notices: createNoticeService(node),
   pricing: createPricing(node),
   staff: createStaffService(node),
@@ -155,6 +156,14 @@ function createProviders(
     payees: overrides.payees ?? (node.sandbox ? sandbox.bank : NO_PAYEES),
   }
 }
+
+/** The books of the operator as a whole. */
+const treasuryNouns = (node: Node, parts: ReconciliationServiceParts & ReportServiceParts) => ({
+  adjustments: createAdjustmentService(node),
+  ledger: createLedgerService(node),
+  reconciliation: createReconciliationService(node, parts),
+  reports: createReportService(node, parts),
+})
 
 /** The noun that tells of the operations themselves. */
 const integrationOf = (node: Node, table: readonly Route[]) =>
@@ -230,6 +239,7 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
 
   return {
     ...independentNouns(node),
+    ...treasuryNouns(node, { partner: partners.statements, inbox: queue.inbox, jobs, downloads }),
     ...customerNouns(node, { recipients, downloads, sumsubUrl: overrides.sumsubUrl }),
     accounts,
     approvals,
@@ -250,8 +260,6 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
     payments,
     providerConnections,
     recipients,
-    reconciliation: createReconciliationService(node, { partner: partners.statements, inbox: queue.inbox }),
-    reports: createReportService(node, { jobs, downloads }),
     scheduledPayments: createScheduleService(node, { payments, recipients }),
     statements: createStatementService(node, { jobs, downloads }),
     transactions,

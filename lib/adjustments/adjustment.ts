@@ -106,6 +106,7 @@ const KINDS = {
   house_funding: {
     rule: 'L94',
     needs: ['connectionId', 'amount'],
+    takes: ['breakId'],
     text: 'The operator funds its own account',
   },
   period_close: { rule: 'L95', needs: ['currency', 'period'], text: 'Period close' },

@@ -31,7 +31,7 @@ export function adjustmentPostings(
     balances: balanceId === null ? NO_BALANCE : { from: balanceId, to: { id: balanceId, fence: 'own_turn' } },
     entryId: ids.next(),
     customerId: customerId ?? operatorId,
-    // The break has its one entry of suspense; what explains it is the second, whoever explains it (G2).
+    // The first entry of a break is that of suspense; what explains it is the second, whoever explains it (G2).
     ...(breakId === null
       ? { source: { object: 'adjustment' as const, id } }
       : { source: { object: 'reconciliation_break' as const, id: breakId }, occurrence: 2 }),

@@ -28,6 +28,12 @@ const MOVES_MONEY: Readonly<Record<JobKind, boolean>> = {
   report: false,
 }
 
+/** The kinds of jobs whose file is downloaded with the resource that it belongs to, which has a scope of its own. */
+const OWN_DOWNLOADS: ReadonlySet<JobKind> = new Set<JobKind>(['report'])
+
+/** Tells whether the file of a job is downloaded with the job. */
+export const showsDownload = (kind: JobKind): boolean => !OWN_DOWNLOADS.has(kind)
+
 /** Tells whether a job that failed for a reason on our side may be requested again unchanged. */
 export function mayRepeat(kind: JobKind): boolean {
   return !MOVES_MONEY[kind]

@@ -108,6 +108,32 @@ export async function matchDay(
   return { matched: Number(row!.matched), moved: BigInt(row!.moved) }
 }
 
+/**
+ * Writes the bank's opening balance of an account's first day as an item, where the books begin with another amount: money
+ * that was there before the service was. `difference` is the bank's amount less that of the books, minor units.
+ */
+export async function noteOpening(
+  client: TransactionClient,
+  { id, operatorId, connectionId, currency, day }: TakenReconciliation,
+  { difference, now }: { readonly difference: bigint; readonly now: number },
+): Promise<void> {
+  await client.query({
+    name: 'note_opening',
+    values: [
+      timestamp(now),
+      operatorId,
+      connectionId,
+      currency,
+      id,
+      difference > 0n ? 'CRDT' : 'DBIT',
+      difference > 0n ? difference : -difference,
+      day,
+    ],
+    text: `insert into reconciliation_item (id, operator_id, connection_id, currency, reconciliation_id, kind, status, direction, reference, partner_amount, text, found_on, created_at, updated_at)
+      values (uuidv7($1::timestamptz - now()), $2, $3, $4, $5, 'missing_with_us', 'timing', $6, uuidv7(), $7, 'Opening balance of the account', $8, $1, $1)`,
+  })
+}
+
 /** Sums the nostro account of a connection up to an instant: a scan, made once for an account. */
 export async function nostroBefore(client: TransactionClient, nostro: string, before: string): Promise<bigint> {
   const {

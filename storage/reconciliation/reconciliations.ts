@@ -35,8 +35,19 @@ export interface TakenReconciliation {
 }
 
 /**
- * Queues ended days that are not queued yet: every day up to `until` of each account with movements, at most a month at
- * a time. A connection's first day is that of its creation. `only` narrows the accounts, and queues failed days again.
+ * SQL of the accounts at partners: those that the books know, and those that the settings of a working connection name,
+ * so that an account is compared from its first day on, before anything is booked on it.
+ */
+const ACCOUNTS_AT_PARTNERS = `
+  select operator_id, connection_id, currency from account where key = 'nostro'
+  union
+  select c.operator_id, c.id, (s->>'currency')::char(3) from provider_connection c
+  cross join lateral jsonb_array_elements(case jsonb_typeof(c.settings->'settlementAccounts') when 'array' then c.settings->'settlementAccounts' else '[]' end) s
+  where c.status in ('active', 'draining')`
+
+/**
+ * Queues ended days that are not queued yet: every day up to `until` of each account at a partner, at most a month at a
+ * time. A connection's first day is that of its activation. `only` narrows the accounts, and queues failed days again.
  *
  * @returns how many were queued
  */
@@ -71,12 +82,12 @@ export async function queueReconciliations(
     text: `insert into reconciliation (id, operator_id, connection_id, currency, day, status, taken_until, requested_by, created_at, updated_at)
       select uuidv7($2::timestamptz - now()), a.operator_id, a.connection_id, a.currency, d.day::date, 'queued',
         greatest($2, (d.day + interval '1 day') at time zone 'UTC' + make_interval(secs => ${COMMITTED_AFTER_MS / 1_000})), $7::uuid, $2, $2
-      from account a join provider_connection c on c.id = a.connection_id
+      from (${ACCOUNTS_AT_PARTNERS}) a join provider_connection c on c.id = a.connection_id
       cross join lateral (select max(r.day) as day from reconciliation r where r.connection_id = a.connection_id and r.currency = a.currency) last
-      cross join lateral (select coalesce(last.day + 1, (c.created_at at time zone 'UTC')::date) as first) f
+      cross join lateral (select coalesce(last.day + 1, (coalesce(c.activated_at, c.created_at) at time zone 'UTC')::date) as first) f
       cross join lateral generate_series(f.first::timestamp, least($1::date, f.first + $3::int - 1)::timestamp, interval '1 day') d(day)
-      where a.key = 'nostro' and ($4::uuid is null or a.operator_id = $4) and ($5::uuid is null or a.connection_id = $5) and ($6::text is null or a.currency = $6)
-      order by d.day, a.id
+      where ($4::uuid is null or a.operator_id = $4) and ($5::uuid is null or a.connection_id = $5) and ($6::text is null or a.currency = $6)
+      order by d.day, a.connection_id, a.currency
       on conflict (connection_id, currency, day) do nothing returning id`,
   })
   if (only === undefined) return rows.length

@@ -1,7 +1,7 @@
 /**
  * Money of customers and money at the bank, by day: summed from the postings themselves, like the trial balance, beside
  * what the bank's statements say. An account that no connection has (money under review, deposits, the operator's own)
- * counts where the other side of its posting is.
+ * counts where the other side of its posting is, and a balance where it was at the time.
  */
 import type { AccountKey } from '../../lib/ledger/chart.ts'
 import { timestamp } from '../../lib/base/clock.ts'
@@ -10,18 +10,38 @@ import type { Database } from '../db/database.ts'
 import { inSnapshot } from '../db/snapshot.ts'
 import type { TransactionClient } from '../db/transaction.ts'
 
+/** The connection of each balance at each time: a balance may have moved from one to another (L96). */
+const PLACES = `select balance_id as id, operator_id, from_connection_id as connection_id,
+    coalesce(lag(moved_at) over (partition by balance_id order by moved_at, id), '-infinity') as since, moved_at as until
+  from connection_move where operator_id = $1
+  union all
+  select b.id, b.operator_id, b.connection_id, coalesce(m.moved_at, '-infinity'), 'infinity'
+  from balance b left join (select balance_id, max(moved_at) as moved_at from connection_move where operator_id = $1 group by 1) m on m.balance_id = b.id
+  where b.operator_id = $1`
+
+const joined = (side: 'debit' | 'credit'): string => `
+  left join account ${side}_a on ${side}_a.id = p.${side}_account
+  left join place ${side}_b on ${side}_b.id = p.${side}_account and p.booked_at >= ${side}_b.since and p.booked_at < ${side}_b.until`
+
+/** Days before the first one of the report count as the day before it. */
+const dayOf = (time: string): string => `greatest((${time} at time zone 'UTC')::date, $2::date - 1)`
+
 const side = (name: 'debit' | 'credit', other: 'debit' | 'credit', sign: '' | '-'): string => `
-  select greatest((p.booked_at at time zone 'UTC')::date, $2::date - 1) as day, p.currency,
+  select ${dayOf('p.booked_at')} as day, p.currency,
     coalesce(${name}_a.connection_id, ${name}_b.connection_id, ${other}_a.connection_id, ${other}_b.connection_id) as connection_id,
     coalesce(${name}_a.key, 'cust') as key, ${sign}p.amount as amount
-  from posting p
-  left join account ${name}_a on ${name}_a.id = p.${name}_account left join balance ${name}_b on ${name}_b.id = p.${name}_account
-  left join account ${other}_a on ${other}_a.id = p.${other}_account left join balance ${other}_b on ${other}_b.id = p.${other}_account
+  from posting p ${joined(name)} ${joined(other)}
   where p.booked_at < $3::timestamptz and coalesce(${name}_a.operator_id, ${name}_b.operator_id) = $1 and ($4::text is null or p.currency = $4)`
 
-/** What each account has moved on each day; all that was before the first day is on the day before it. */
-const MOVED = `select day::text as day, currency, connection_id, key, sum(amount)::text as amount
-  from (${side('debit', 'credit', '')} union all ${side('credit', 'debit', '-')}) s
+/** What is owed on a balance moves with it. */
+const moved = (connection: 'from' | 'to', sign: '' | '-'): string => `
+  select ${dayOf('m.moved_at')}, m.currency, m.${connection}_connection_id, 'cust', ${sign}m.amount
+  from connection_move m where m.operator_id = $1 and m.moved_at < $3::timestamptz and ($4::text is null or m.currency = $4)`
+
+/** What each account has moved on each day: debits less credits. */
+const MOVED = `with place as materialized (${PLACES})
+  select day::text as day, currency, connection_id, key, sum(amount)::text as amount
+  from (${side('debit', 'credit', '')} union all ${side('credit', 'debit', '-')} union all ${moved('from', '')} union all ${moved('to', '-')}) s
   where $5::uuid is null or connection_id = $5 group by 1, 2, 3, 4 order by 1, 2, 3, 4`
 
 const STATEMENTS = `select r.day::text as day, r.connection_id, r.currency, r.status, r.partner_closing, coalesce(r.unexplained, 0) as unexplained

@@ -33,6 +33,13 @@ async function signIn(): Promise<void> {
   await second.signIn()
 }
 
+// What the bank had on an account before the service was.
+await world.query(
+  `insert into sandbox_booking (id, connection_id, currency, reference, direction, amount, booked_at, code, text)
+   values (gen_random_uuid(), $1, 'USD', gen_random_uuid(), 'CRDT', 70000, $2, 'TEST', 'Before')`,
+  [connectionId, new Date(world.now() - 3 * 86_400_000)],
+)
+
 const ask = (body: AdjustmentCreate, key: string = randomUUID(), by: Person = first) =>
   by.post<Adjustment>(PATH, body, { 'idempotency-key': key })
 const approve = (id: string, by: Person = second) => by.post<Adjustment>(`${PATH}/${id}/approve`)
@@ -274,6 +281,60 @@ t.test('a balance that has closed meanwhile, and own money that does not suffice
   })
   t.strictSame(await notices(), [{ title: 'Little of the own money in EUR is left' }])
   await adjusted(t, { kind: 'reversal', entryId: most.entryIds[0]!, reason: 'Only a test' })
+})
+
+t.test('an account is compared on its first day: its opening balance is an item, which can be own money', async (t) => {
+  // A connection that has an account by its settings, on which nothing is booked yet.
+  await world.query(
+    `insert into provider_connection (id, operator_id, provider, environment, role, status, name, settings, created_at, activated_at)
+     select $1, operator_id, provider, environment, 'fallback', 'active', 'Second', $2, $3, $3 from provider_connection where id = $4`,
+    [
+      randomUUID(),
+      JSON.stringify({ settlementAccounts: [{ currency: 'CHF', accountRef: 'CH1' }] }),
+      new Date(world.now()),
+      connectionId,
+    ],
+  )
+  const day = endDay(world)
+  t.match(await reconcile(world, day, 'CHF'), {
+    day,
+    status: 'matched',
+    statement: { openingBalance: { amountMinor: '0' } },
+    nostro: { openingBalance: { amountMinor: '0' }, closingBalance: { amountMinor: '0' } },
+    unexplained: { amountMinor: '0' },
+  })
+  const usd = await reconcile(world, day, 'USD')
+  t.match(usd, { status: 'matched', timing: 1, breaks: 0, unexplained: { amountMinor: '0' } })
+  const [opening] = await breaksOf(world, usd)
+  t.match(opening, {
+    kind: 'missing_with_us',
+    status: 'timing',
+    direction: 'credit',
+    partnerAmount: { amountMinor: '70000', currency: 'USD' },
+    text: 'Opening balance of the account',
+  })
+  await signIn()
+  const funding = {
+    kind: 'house_funding',
+    connectionId,
+    breakId: opening!.id,
+    amount: { amountMinor: '70000', currency: 'USD' },
+    reason: 'It was ours before',
+  } as const
+  t.match((await ask({ ...funding, amount: { amountMinor: '70001', currency: 'USD' } })).problem, {
+    status: 422,
+    errors: [{ field: '/breakId', code: 'invalid_value' }],
+  })
+  await adjusted(t, funding)
+  const next = await reconcile(world, endDay(world), 'USD')
+  t.match(next, {
+    status: 'matched',
+    timing: 0,
+    breaks: 0,
+    difference: { amountMinor: '0' },
+    unexplained: { amountMinor: '0' },
+  })
+  await signIn()
 })
 
 t.test('a debit in suspense is explained by two people, once', async (t) => {

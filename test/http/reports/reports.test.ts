@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import type { DownloadLink } from '../../../lib/contract/download-link.ts'
 import type { Adjustment } from '../../../lib/adjustments/adjustment-schema.ts'
+import type { Job } from '../../../lib/jobs/job-schema.ts'
 import type { Payment } from '../../../lib/payments/payment-schema.ts'
 import type { Report, ReportCreate } from '../../../lib/reports/report-schema.ts'
 import type { PageBody } from '../../support/client.ts'
@@ -182,6 +183,8 @@ t.test('who may ask, and for what', async (t) => {
   const listed = (await world.operator.get<PageBody<Report>>('/reports?filter[kind]=fees&limit=100')).body.data
   t.ok(listed.length > 3 && listed.every(({ kind }) => kind === 'fees'))
   t.equal((await world.operator.get(`/reports/${listed[0]!.id}/download`)).status, 200)
+  const job = (await treasury.get<Job>(`/jobs/${listed[0]!.id}`)).body
+  t.match(job, { kind: 'report', result: { fileName: String, download: null } }, 'the scope of jobs opens no report')
   t.equal((await treasury.get(`/reports/${randomUUID()}`)).status, 404)
   t.equal((await treasury.get(`/reports/${randomUUID()}/download`)).status, 404)
   const headers = { 'idempotency-key': randomUUID() }
