@@ -3,6 +3,7 @@ import { ExchangeFactsCache } from '../../storage/exchange/exchange-facts.ts'
 import { QuoteCache } from '../../storage/exchange/quotes.ts'
 import type { ApprovalService } from '../approvals/approval-service.ts'
 import type { ComplianceService } from '../compliance/compliance-service.ts'
+import type { FxMessage } from '../providers/fx.ts'
 import type { Background, Node } from '../runtime/node.ts'
 import type { FxPartner } from '../providers/fx.ts'
 import type { SandboxFx } from '../sandbox/sandbox-fx.ts'
@@ -11,6 +12,7 @@ import { createContractCommands, createContractReads } from './contract-operatio
 import { Contracts } from './contracts.ts'
 import type { ExchangeDeps } from './create-exchange.ts'
 import { createExchangeCommands, createExchangeReads } from './exchange-operations.ts'
+import { foreseeMessages } from './foresee-messages.ts'
 import { exchangeExceptions, FxOrders, type FxOrdersOptions } from './fx-orders.ts'
 
 /** The NOTIFY channel for changes of a rate, a customer's currencies or a connection. */
@@ -94,6 +96,11 @@ export function createExchangeService(node: Node, parts: ExchangeServiceParts) {
     ],
     /** The dependencies for exchanges, for nouns that make them in another way. */
     deps,
+    /** For the inbox of providers. */
+    messages: {
+      inbox: orders.inbox,
+      foresee: (messages: readonly FxMessage[]) => foreseeMessages(node, messages),
+    },
     contracts: {
       reads: createContractReads(database),
       commands: createContractCommands({ ...deps, approvals: approvals.approvals }, node.answers),

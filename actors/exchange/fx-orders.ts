@@ -299,7 +299,8 @@ async function delayOf(reader: Reader, paymentId: string): Promise<number> {
   return queueDelayMs({ amountMinor, reference, recipientName })
 }
 
-function moveOf({ type, sold, bought, reason }: FxMessage): Move {
+/** The move that a message requires. */
+export function moveOf({ type, sold, bought, reason }: FxMessage): Move {
   switch (type) {
     case 'settled':
       return { kind: 'settle', sold: sold ?? 0n, bought: bought ?? 0n, netted: false }

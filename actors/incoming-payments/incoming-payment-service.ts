@@ -30,6 +30,8 @@ export function createIncomingPaymentService(
   return {
     reads: createIncomingPaymentReads(node),
     commands: createIncomingCommands({ ...node, bank: credits }),
+    /** For the inbox of providers. */
+    messages: { inbox: incoming.inbox },
     background: [
       {
         name: 'incoming payments',

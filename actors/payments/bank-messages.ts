@@ -1,7 +1,14 @@
-/** Turns the bank's messages, and its answers to status requests, into moves of payments. */
+/**
+ * Turns the bank's messages, and its answers to status requests, into moves of payments; and tells what messages would
+ * do, without doing it.
+ */
+import type { Clock } from '../../lib/base/clock.ts'
+import type { IdSource } from '../../lib/base/ids.ts'
 import type { PaymentMoveContext } from '../../lib/payments/payment-state.ts'
-import type { PaymentMove } from './payment-mover.ts'
+import { paymentActor } from './payment.ts'
+import type { PaymentMove, PaymentMover } from './payment-mover.ts'
 import type { BankMessage, OrderStatus } from '../providers/bank.ts'
+import type { Foreseen } from '../providers/inbox/inbox-ports.ts'
 
 /** The scheme's reason code for a refusal without a reason. */
 const NO_REASON = 'NARR'
@@ -47,4 +54,30 @@ export function outcomeOf(
     default:
       return null
   }
+}
+
+/**
+ * Decides messages one after the other on the payments as they are stored.
+ *
+ * @returns the statuses by the ids of the messages; a message about no payment is absent
+ * @throws what the driver throws
+ */
+export async function foreseeMessages(
+  { mover, ids, clock }: { readonly mover: PaymentMover; readonly ids: IdSource; readonly clock: Clock },
+  messages: readonly BankMessage[],
+): Promise<ReadonlyMap<string, Foreseen>> {
+  const references = [...new Set(messages.map(({ reference }) => reference))]
+  const [states, contexts] = await Promise.all([mover.statesOf(references), mover.contextsOf(references)])
+  const now = clock.now()
+  const foreseen = new Map<string, Foreseen>()
+  for (const message of messages) {
+    const before = states.get(message.reference)
+    const context = contexts.get(message.reference)
+    if (before === undefined || context === undefined) continue
+    const { state } = paymentActor.decide(before, { ...moveOf(message, context, now), seed: ids.next() }, now)
+    const after = state ?? before
+    states.set(message.reference, after)
+    foreseen.set(message.id, { before: before.status, after: after.status })
+  }
+  return foreseen
 }

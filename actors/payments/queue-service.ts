@@ -1,9 +1,12 @@
 /** The queue of payments to the bank, with the bell that nodes ring for each other and the gate of compliance. */
 import { ShardBell } from '../runtime/shard-bell.ts'
+import type { BankMessage } from '../providers/bank.ts'
 import { background, type Background, type Node } from '../runtime/node.ts'
 import type { BankPartner, RecallPartner } from '../providers/bank.ts'
 import type { SandboxBank } from '../sandbox/sandbox-bank.ts'
+import { foreseeMessages } from './bank-messages.ts'
 import { ComplianceGate } from './payment-compliance.ts'
+import { PaymentMover } from './payment-mover.ts'
 import { PaymentQueue } from './payment-queue.ts'
 import { Recalls } from './recalls.ts'
 
@@ -50,5 +53,11 @@ export function createQueueService(node: Node, { bank, sandboxBank }: QueueServi
     },
     background('recalls', new Recalls({ ...node, bank })),
   ]
-  return { queue, gate: new ComplianceGate(node), background: node.dispatch ? dispatching : [] }
+  const mover = new PaymentMover(node)
+  /** For the inbox of providers. */
+  const messages = {
+    inbox: queue.inbox,
+    foresee: (of: readonly BankMessage[]) => foreseeMessages({ ...node, mover }, of),
+  }
+  return { queue, messages, gate: new ComplianceGate(node), background: node.dispatch ? dispatching : [] }
 }

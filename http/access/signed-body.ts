@@ -5,6 +5,9 @@ import type { Party } from '../../lib/security/fair-share.ts'
 import type { SignedBody } from '../../lib/security/signed-body.ts'
 import type { Arrivals } from './arrivals.ts'
 
+/** A body of more bytes, or of unknown length, takes a place among the files: there are few of these places. */
+const SMALL_BYTES_MAX = 256 * 1024
+
 /**
  * Reads the body of a request. While the body arrives it takes a place of the party's share.
  *
@@ -17,11 +20,18 @@ export async function readSignedBody(
   { arrivals, bytesMax }: { readonly arrivals: Arrivals; readonly bytesMax: number },
 ): Promise<SignedBody> {
   const { headers } = request
-  const { 'content-encoding': encoding = 'identity', 'content-length': length = '0' } = headers
+  const { 'content-encoding': encoding = 'identity', 'content-length': length } = headers
   if (encoding !== 'identity')
     refuse('unsupported-media-type', 'The content encoding is not supported.', { extra: { supported: ['identity'] } })
-  if (Number(length) > bytesMax) throw tooLarge(bytesMax)
-  return { bytes: await arrivals.body(request, party, () => collect(request, bytesMax)), headers }
+  if (length !== undefined && Number(length) > bytesMax) throw tooLarge(bytesMax)
+  const read = () => collect(request, bytesMax)
+  const isSmall = Math.min(bytesMax, length === undefined ? bytesMax : Number(length)) <= SMALL_BYTES_MAX
+  return {
+    bytes: await (isSmall
+      ? arrivals.body(request, party, read)
+      : arrivals.upload(request, party, read, () => undefined)),
+    headers,
+  }
 }
 
 const tooLarge = (maxBytes: number): ProblemError =>

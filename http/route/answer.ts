@@ -97,6 +97,16 @@ export function empty(status = 204, headers: readonly string[] = []): Answer<nul
   return showing({ status, body: '', contentType: JSON_TYPE, headers })
 }
 
+/** Answers without a body or, to a partner that takes no other answer, with the one that it expects. */
+export function expected<const Status extends 202>(
+  status: Status,
+  answer: { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body: string } | null,
+): Answer<null, Status> {
+  if (answer === null) return empty(status)
+  const { 'content-type': contentType = JSON_TYPE, ...headers } = answer.headers
+  return showing({ status: answer.status, body: answer.body, contentType, headers: Object.entries(headers).flat() })
+}
+
 /** The view of a page: its rows and the cursors of its neighbours. */
 export interface PageView<Row> {
   readonly data: readonly Row[]

@@ -43,8 +43,8 @@ export const POLICIES = {
   'webhook-test': per('webhook-test', 'resource', [10, 60]),
   'webhook-redeliver': per('webhook-redeliver', 'resource', [60, 60]),
   simulate: per('simulate', 'principal', [1_200, 60]),
-  // A partner sends the webhooks of all customers from a few addresses, and after an outage many at once.
-  'partner-webhook': per('partner-webhook', 'address', [6_000, 60]),
+  // A partner sends the webhooks of all customers from a few addresses, a thousand a second and after an outage more.
+  'partner-webhook': per('partner-webhook', 'address', [120_000, 60]),
 } as const satisfies Record<string, Policy>
 
 export type PolicyId = keyof typeof POLICIES

@@ -39,6 +39,8 @@ import {
   type ConnectionServiceParts,
 } from '../../actors/providers/connections/connection-service.ts'
 import { createConnectionCalendars } from '../../actors/providers/connection-calendars.ts'
+import type { InboxPartners } from '../../actors/providers/inbox/inbox-ports.ts'
+import { createInboxService } from '../../actors/providers/inbox/inbox-service.ts'
 import { createRecipientService, type RecipientService } from '../../actors/recipients/recipient-service.ts'
 import {
   createReconciliationService,
@@ -72,6 +74,8 @@ export interface NounOverrides {
   readonly adapters?: Adapters
   /** Replaces the bank's check whether a name belongs to an account. */
   readonly payees?: PayeeVerifier
+  /** Replaces the connections whose events the inbox of providers takes. */
+  readonly inboxPartners?: InboxPartners
   /** Replaces the address of Sumsub's API. */
   readonly sumsubUrl?: string
   /** Replaces the sandbox's scanner for harmful files. */
@@ -259,6 +263,10 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
     paymentQueue,
     payments,
     providerConnections,
+    providerEvents: createInboxService(node, {
+      partners: overrides.inboxPartners ?? partners.connections,
+      ports: { bank: paymentQueue.messages, fx: exchanges.messages, credits: incomingPayments.messages },
+    }),
     recipients,
     scheduledPayments: createScheduleService(node, { payments, recipients }),
     statements: createStatementService(node, { jobs, downloads }),
@@ -299,6 +307,7 @@ export function backgroundOf(nouns: BuiltNouns): readonly Background[] {
     nouns.webhooks,
     nouns.exchanges,
     nouns.transfers,
+    nouns.providerEvents,
     { background: [background('journal chain', nouns.journalChain)] },
     nouns.customers,
     nouns.accounts,
@@ -328,6 +337,7 @@ export function tasksOf(nouns: BuiltNouns): readonly Task[] {
     nouns.onboarding,
     nouns.partners,
     nouns.providerConnections,
+    nouns.providerEvents,
     nouns.recipients,
     nouns.reconciliation,
     nouns.statements,

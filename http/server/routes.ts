@@ -20,6 +20,7 @@ import * as bulkSubmissions from '../bulk-payments/bulk-submissions.ts'
 import * as caseReviews from '../onboarding/case-reviews.ts'
 import * as complianceHolds from '../compliance/compliance-holds.ts'
 import * as connectionCalendars from '../providers/connection-calendars.ts'
+import * as providerEvents from '../providers/provider-events.ts'
 import * as contracts from '../exchange/contracts.ts'
 import * as currencies from '../customers/currencies.ts'
 import * as customerLife from '../customers/customer-life.ts'
@@ -99,6 +100,7 @@ export const routes: readonly Route[] = [
   ...Object.values(pricingTemplates),
   ...Object.values(connectionCalendars),
   ...Object.values(providerConnections),
+  ...Object.values(providerEvents),
   ...Object.values(kycConnections),
   ...Object.values(kycReviews),
   listAuditEvents,

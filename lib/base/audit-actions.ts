@@ -123,6 +123,7 @@ export const AUDIT_ACTIONS = {
     'provider_connection.retired',
     'provider_connection.deleted',
   ],
+  provider_event: ['provider_event.reprocessed', 'provider_event.assigned', 'provider_event.dismissed'],
   recipient: [
     'recipient.created',
     'recipient.updated',

@@ -68,8 +68,11 @@ export interface ProviderDescription {
   readonly config: TSchema
   /** The write-only credentials of a connection; null: it has none. */
   readonly credentials: TSchema | null
-  /** Null: the provider sends no webhooks. `secretFault` tells what is wrong with a secret; null: nothing. */
-  readonly webhooks: { secretFault(secret: string): string | null } | null
+  /**
+   * Null: the provider sends no webhooks. `secretFault` tells what is wrong with a secret; null: nothing. `areHints`:
+   * before a webhook moves a payment, the provider is asked for its status, which counts.
+   */
+  readonly webhooks: { secretFault(secret: string): string | null; readonly areHints: boolean } | null
   /** How often `list` is asked for new events; null: the adapter has no `list`. */
   readonly poll: { readonly everyMs: number } | null
   /** Whether orders carry the parties, which cost a read for each batch. */

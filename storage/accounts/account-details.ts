@@ -4,7 +4,7 @@ import { timestamp } from '../../lib/base/clock.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { sandboxAccounts } from '../../lib/sandbox/accounts.ts'
-import { plainArray } from '../db/array-literal.ts'
+import { plainArray, textArray } from '../db/array-literal.ts'
 import { without } from '../db/columns.ts'
 import type { Database } from '../db/database.ts'
 import { from, select } from '../db/select.ts'
@@ -63,6 +63,33 @@ const isAccountOf = (bank: string): string => `d.status in ('active', 'replaced'
 
 /** SQL condition on a recipient `r`: its account belongs to the same customer. */
 export const IS_OWN_ACCOUNT = `exists (select from account_details d where d.customer_id = r.customer_id and ${isAccountOf('r.bank')})`
+
+/**
+ * Finds the balances to which accounts of a connection lead, by the name that its provider gives an account: an IBAN, a
+ * CLABE, or an account number, after the sort code, routing number or BIC and a space where there is one.
+ *
+ * @returns the balances by these names; a name that leads to none, or to several, is absent
+ * @throws DatabaseUnavailable and the driver's errors
+ */
+export async function balancesOfAccounts(
+  database: Pick<Database, 'query'>,
+  connectionId: string,
+  accounts: readonly string[],
+): Promise<ReadonlyMap<string, { readonly balanceId: string; readonly customerId: string }>> {
+  const rows = await database.query<[string, string, string]>({
+    name: 'balances_of_accounts',
+    values: [connectionId, textArray(accounts)],
+    text: `select u.name, min(d.balance_id::text), min(d.customer_id::text)
+      from unnest($2::text[]) u(name)
+        cross join lateral (select split_part(u.name, ' ', 1) as bank, substr(u.name, strpos(u.name, ' ') + 1) as number) n
+        join account_details d on d.connection_id = $1 and d.status in ('active', 'replaced', 'closing') and not d.shared
+          and (d.identifiers->>'iban' = u.name or d.identifiers->>'clabe' = u.name
+            or (d.identifiers->>'accountNumber' = n.number and n.bank in (n.number, d.identifiers->>'sortCode', d.identifiers->>'routingNumber',
+              d.identifiers->>'bsb', d.identifiers->>'bic', d.identifiers->>'bankCode')))
+      group by u.name having count(distinct d.balance_id) = 1`,
+  })
+  return new Map(rows.map(([name, balanceId, customerId]) => [name, { balanceId, customerId }]))
+}
 
 /** A balance on this platform that a recipient's account details lead to. */
 export interface PlatformAccount {

@@ -32,6 +32,7 @@ export const DUE_TABLES = {
   incoming_payment: { at: 'received_at', where: "return_state = 'due'", notifies: false },
   payment: { at: 'recall_due_at', notifies: false },
   payment_due: { at: 'due_at', notifies: false },
+  provider_inbox: { at: 'due_at', notifies: true },
   sandbox_fx_order: { at: 'due_at', where: "state <> 'unanswered'", notifies: true },
   sandbox_message: { at: 'due_at', where: 'acknowledged_at is null', notifies: true },
   sandbox_order: { at: 'due_at', where: "state <> 'unanswered'", notifies: true },

@@ -91,6 +91,11 @@ export const Exchange = defineEntity({
       name: 'exchange_payment',
       expression: 'create index exchange_payment on exchange (payment_id) where payment_id is not null',
     },
+    {
+      name: 'exchange_provider_ref',
+      expression:
+        'create index exchange_provider_ref on exchange (connection_id, provider_ref) where provider_ref is not null',
+    },
     { name: 'exchange_due', expression: 'create index exchange_due on exchange (due_at) where due_at is not null' },
     {
       name: 'exchange_search',

@@ -62,6 +62,11 @@ export const IncomingPayment = defineEntity({
       expression: `create index incoming_payment_waiting on incoming_payment (connection_id)
         where return_state in ('due', 'sent') or status in ('unallocated', 'under_review')`,
     },
+    {
+      name: 'incoming_payment_returned',
+      expression:
+        'create index incoming_payment_returned on incoming_payment (connection_id, end_to_end_id) where return_state is not null',
+    },
   ],
   checks: [{ name: 'incoming_payment_amount_positive', expression: 'amount > 0' }],
 })

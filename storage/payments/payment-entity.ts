@@ -68,6 +68,11 @@ export const Payment = defineEntity({
       name: 'payment_recall_due',
       expression: 'create index payment_recall_due on payment (recall_due_at) where recall_due_at is not null',
     },
+    {
+      name: 'payment_provider_ref',
+      expression:
+        'create index payment_provider_ref on payment (connection_id, provider_ref) where provider_ref is not null',
+    },
   ],
   uniques: [
     { name: 'payment_number_unique', properties: ['number'] },

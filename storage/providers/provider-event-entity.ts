@@ -14,4 +14,11 @@ export const ProviderEventRow = defineEntity({
     code: p.text().nullable(),
     receivedAt: instant().fieldName('received_at'),
   },
+  indexes: [
+    {
+      name: 'provider_event_ranges',
+      expression:
+        'create index provider_event_ranges on provider_event using brin (received_at, object_id uuid_minmax_multi_ops) with (pages_per_range = 32)',
+    },
+  ],
 })

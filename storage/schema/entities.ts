@@ -61,6 +61,7 @@ import { FxOrder } from '../exchange/fx-order-entity.ts'
 import { PartnerInstructionRow, PaymentDueRow } from '../payments/waiting-payment-entities.ts'
 import { ProviderCallRow } from '../providers/provider-call-entity.ts'
 import { ProviderEventRow } from '../providers/provider-event-entity.ts'
+import { ProviderInboxMessageRow, ProviderInboxRow, ProviderPollRow } from '../providers/provider-inbox-entity.ts'
 import { Quote } from '../exchange/quote-entity.ts'
 import { StatusUpdateRow } from '../trail/status-update-entity.ts'
 import { TransferOrder } from '../transfers/transfer-order-entity.ts'
@@ -117,6 +118,9 @@ export const ENTITIES = [
   ProviderConnection,
   ProviderCallRow,
   ProviderEventRow,
+  ProviderInboxMessageRow,
+  ProviderInboxRow,
+  ProviderPollRow,
   Quote,
   RecoveryCode,
   Recipient,

@@ -83,10 +83,8 @@ const LATER: readonly Later[] = [
   },
   {
     area: 'providers',
-    reason: 'Nothing routes, and there is no log of what partners send.',
-    operations: ['/routing-rules', '/provider-webhooks', '/provider-events'],
-    lists: ['get /provider-events'],
-    enumerations: ['ProviderEventStatus'],
+    reason: 'Nothing routes.',
+    operations: ['/routing-rules'],
   },
   {
     area: 'developers',
@@ -316,6 +314,17 @@ const BEYOND: readonly Difference[] = [
     section: 'event-types',
     what: ['payment_question.asked', 'payment_question.answered'],
     reason: 'The contract has questions about held payments, and names no events for them.',
+  },
+  {
+    section: 'operations',
+    what: ['reprocessProviderEvents', 'dismissProviderEvent'],
+    reason:
+      'The contract has a range used again and a queue of what matches nothing, and names no operations for them.',
+  },
+  {
+    section: 'lists',
+    what: ['listProviderEvents filter reason', 'listProviderEvents filter source'],
+    reason: 'The queue of what matches nothing, and the events of one source.',
   },
   {
     section: 'operations',

@@ -2,6 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { CURRENCIES, WITHDRAWN_CURRENCIES } from '../../base/currency.ts'
 import { ON_PLATFORM_RAIL, RAILS, type Rail } from '../../rails/rails.ts'
+import { standardSecretFault } from '../../security/standard-webhooks.ts'
 import { CommonConfig, type ProviderDescription, type ProviderRail } from '../provider.ts'
 
 const LATENCY_MS_MAX = 60_000
@@ -60,7 +61,7 @@ export const sandboxDescription: ProviderDescription = {
   rate: null,
   config: SandboxConfig,
   credentials: null,
-  webhooks: null,
+  webhooks: { secretFault: standardSecretFault, areHints: false },
   poll: null,
   needsParties: false,
 }

@@ -75,7 +75,7 @@ const LISTS = table(
   listCustomers | status customerType identityType accessStatus risk country number approvedFrom approvedTo id metadata.* +created | -createdAt legalName | q
   listKybCases | status customerType assignee risk submittedFrom submittedTo | submittedAt -updatedAt | q
   listProviderConnections | status provider environment role customerId +created | -createdAt
-  get /provider-events | connectionId status type objectId receivedFrom receivedTo | -receivedAt
+  listProviderEvents | connectionId status type objectId receivedFrom receivedTo | -receivedAt
   listComplianceHolds | status kind customerId assignee olderThanHours +created | createdAt -createdAt
   listExceptions | status kind customerId assignee olderThanHours +created | createdAt -createdAt
   listRecipientReviews | status kind customerId assignee olderThanHours +created | createdAt -createdAt

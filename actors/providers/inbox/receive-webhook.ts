@@ -1,0 +1,55 @@
+/** Takes webhooks of providers: verifies them and keeps them. They are used when the answer has left. */
+import type { Clock } from '../../../lib/base/clock.ts'
+import { refuse } from '../../../lib/base/problems.ts'
+import { redactedHeaders } from '../../../lib/providers/provider-event.ts'
+import { hmacFits, type SignedBody } from '../../../lib/security/signed-body.ts'
+import type { Verification, WebhookAnswer } from '../adapters/adapter.ts'
+import type { EventKeeper } from './event-keeper.ts'
+import type { InboxConnection, InboxPartners } from './inbox-ports.ts'
+
+/** Stands for the secret and the signature where there are none, so that a refusal takes the time of a wrong signature. */
+const DECOY = Buffer.alloc(32)
+
+/**
+ * Verifies a webhook and keeps it; one that was kept before changes nothing.
+ *
+ * @returns the answer that the provider expects; null for the usual one
+ * @throws ProblemError `unauthenticated`, whatever is wrong: a sender without the secret learns nothing
+ */
+export async function receiveWebhook(
+  {
+    partners,
+    keeper,
+    clock,
+  }: { readonly partners: InboxPartners; readonly keeper: EventKeeper; readonly clock: Clock },
+  connectionId: string,
+  request: SignedBody,
+): Promise<WebhookAnswer | null> {
+  const now = clock.now()
+  const connection = await partners.open(connectionId)
+  const verification = verified(connection, request, now)
+  if (connection === null || !verification.valid)
+    refuse('unauthenticated', 'The signature of the webhook is missing, wrong or too old.')
+  await keeper.keep({
+    connectionId: connection.id,
+    operatorId: connection.operatorId,
+    source: 'webhook',
+    partnerEventId: verification.eventId,
+    type: verification.type,
+    headers: redactedHeaders(request.headers),
+    body: request.bytes,
+    verifiedBy: 'signature',
+    occurredAt: null,
+    receivedAt: now,
+  })
+  return verification.answer ?? null
+}
+
+function verified(connection: InboxConnection | null, request: SignedBody, now: number): Verification {
+  const secret = connection?.webhookSecret ?? null
+  if (connection?.adapter.verify === undefined || secret === null) {
+    hmacFits('sha256', DECOY, [request.bytes], DECOY)
+    return { valid: false, reason: 'There is no such connection, or it has no secret.' }
+  }
+  return connection.adapter.verify(request, secret, now)
+}
