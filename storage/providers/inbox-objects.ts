@@ -77,7 +77,7 @@ export async function namedObjects(
 }
 
 /** A balance that a credit may name. */
-export interface CreditedAccount {
+export interface CreditedBalance {
   readonly balanceId: string
   readonly customerId: string
 }
@@ -87,7 +87,7 @@ export async function balancesOfConnection(
   database: Queries,
   connectionId: string,
   ids: readonly string[],
-): Promise<ReadonlyMap<string, CreditedAccount>> {
+): Promise<ReadonlyMap<string, CreditedBalance>> {
   const rows = await database.query<[string, string]>({
     name: 'balances_of_connection',
     values: [connectionId, plainArray(ids)],

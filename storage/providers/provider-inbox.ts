@@ -96,6 +96,7 @@ const INBOX = select(
     'source',
     'partnerEventId',
     'type',
+    'headers',
     'body',
     'verifiedBy',
     'status',

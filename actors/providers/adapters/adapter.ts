@@ -64,13 +64,6 @@ export interface EventPage {
   readonly cursor: string | null
 }
 
-/** An answer to a webhook, for a provider that takes no other. */
-export interface WebhookAnswer {
-  readonly status: 200 | 202
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string
-}
-
 /** The end of the verification of a webhook; `reason` is in words for staff and holds no secret. */
 export type Verification =
   | { readonly valid: true; readonly eventId: string; readonly type: string; readonly answer?: WebhookAnswer }

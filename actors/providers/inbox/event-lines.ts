@@ -15,7 +15,7 @@ import {
   balancesOfConnection,
   isOwnReference,
   namedObjects,
-  type CreditedAccount,
+  type CreditedBalance,
   type NamedObject,
 } from '../../../storage/providers/inbox-objects.ts'
 import type { InboxEvent } from '../../../storage/providers/provider-inbox.ts'
@@ -132,7 +132,7 @@ export async function eventLines(
   }
   const [named, accounts] = await Promise.all([
     namedObjects(database, connection.id, references),
-    creditedAccounts(
+    creditedBalances(
       database,
       connection.id,
       said.map(({ message }) => message),
@@ -143,7 +143,7 @@ export async function eventLines(
 
 interface Found {
   readonly named: ReadonlyMap<string, NamedObject>
-  readonly accounts: ReadonlyMap<string, CreditedAccount>
+  readonly accounts: ReadonlyMap<string, CreditedBalance>
 }
 
 function lineOf(
@@ -182,11 +182,11 @@ function lineOf(
 }
 
 /** Finds the balances that credits name, by the names. */
-async function creditedAccounts(
+async function creditedBalances(
   database: Queries,
   connectionId: string,
   said: readonly InboxMessage[],
-): Promise<ReadonlyMap<string, CreditedAccount>> {
+): Promise<ReadonlyMap<string, CreditedBalance>> {
   const names = [
     ...new Set(
       said.flatMap((each) =>
@@ -199,8 +199,8 @@ async function creditedAccounts(
   const own = names.filter(isOwnReference)
   const theirs = names.filter((name) => !isOwnReference(name))
   const [balances, accounts] = await Promise.all([
-    own.length === 0 ? new Map<string, CreditedAccount>() : balancesOfConnection(database, connectionId, own),
-    theirs.length === 0 ? new Map<string, CreditedAccount>() : balancesOfAccounts(database, connectionId, theirs),
+    own.length === 0 ? new Map<string, CreditedBalance>() : balancesOfConnection(database, connectionId, own),
+    theirs.length === 0 ? new Map<string, CreditedBalance>() : balancesOfAccounts(database, connectionId, theirs),
   ])
   return new Map([...balances, ...accounts])
 }

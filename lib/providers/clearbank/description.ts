@@ -84,7 +84,7 @@ export const clearbankDescription: ProviderDescription = {
   rate: RATE,
   config: ClearbankConfig,
   credentials: ClearbankCredentials,
-  webhooks: { secretFault: publicKeyFault },
+  webhooks: { secretFault: publicKeyFault, areHints: false },
   poll: { everyMs: POLL_MS },
   needsParties: true,
 }
