@@ -1,23 +1,25 @@
 /**
  * The sandbox bank and its exchanges as an adapter. They live in this process and keep their books in its database, so
- * the adapter hands every call on; they report what has happened to the inboxes by themselves.
+ * the adapter hands every call on; they report what has happened to the inboxes by themselves. Webhooks are for what a
+ * test of an operator tells in the bank's name.
  */
 import { sandboxAccounts } from '../../lib/sandbox/accounts.ts'
 import { sandboxDescription } from '../../lib/providers/sandbox/description.ts'
 import type { Adapter, AdapterConnection } from '../providers/adapters/adapter.ts'
 import type { SandboxPartners } from './sandbox-partners.ts'
+import { translateSandboxEvent, verifySandboxWebhook } from './sandbox-webhooks.ts'
 
 /** Creates the adapter. All its connections lead to the same bank. */
 export function sandboxAdapter(partners: SandboxPartners): Adapter {
   const { bank, credits, bookTransfers, statements, accountBook, exchanges } = partners
-  const connection: AdapterConnection = {
+  const connection: Omit<AdapterConnection, 'translate'> = {
     probe: async () => ({ ok: true, latencyMs: 0, message: null }),
     submit: (orders) => bank.submit(orders),
     status: (questions) => bank.status(questions.map(({ reference }) => reference)),
     recall: (requests) => bank.recall(requests),
     giveBack: (returns) => credits.giveBack(returns),
     statement: (question) => statements.statement(question),
-    translate: () => [{ port: 'none', reason: 'The sandbox bank sends no events from outside.', isFault: false }],
+    verify: verifySandboxWebhook,
     accounts: accountBook,
     bookTransfers,
     fx: exchanges,
@@ -25,6 +27,6 @@ export function sandboxAdapter(partners: SandboxPartners): Adapter {
   return {
     description: sandboxDescription,
     accountOffers: (currency) => sandboxAccounts(currency, 0),
-    open: () => connection,
+    open: ({ id }) => ({ ...connection, translate: (event) => translateSandboxEvent(id, event) }),
   }
 }

@@ -77,7 +77,7 @@ export async function namedObjects(
 }
 
 /** A balance that a credit may name. */
-export interface CreditedBalance {
+export interface AccountOwner {
   readonly balanceId: string
   readonly customerId: string
 }
@@ -87,7 +87,7 @@ export async function balancesOfConnection(
   database: Queries,
   connectionId: string,
   ids: readonly string[],
-): Promise<ReadonlyMap<string, CreditedBalance>> {
+): Promise<ReadonlyMap<string, AccountOwner>> {
   const rows = await database.query<[string, string]>({
     name: 'balances_of_connection',
     values: [connectionId, plainArray(ids)],

@@ -15,7 +15,7 @@ import {
   balancesOfConnection,
   isOwnReference,
   namedObjects,
-  type CreditedBalance,
+  type AccountOwner,
   type NamedObject,
 } from '../../../storage/providers/inbox-objects.ts'
 import type { InboxEvent } from '../../../storage/providers/provider-inbox.ts'
@@ -143,7 +143,7 @@ export async function eventLines(
 
 interface Found {
   readonly named: ReadonlyMap<string, NamedObject>
-  readonly accounts: ReadonlyMap<string, CreditedBalance>
+  readonly accounts: ReadonlyMap<string, AccountOwner>
 }
 
 function lineOf(
@@ -186,7 +186,7 @@ async function creditedBalances(
   database: Queries,
   connectionId: string,
   said: readonly InboxMessage[],
-): Promise<ReadonlyMap<string, CreditedBalance>> {
+): Promise<ReadonlyMap<string, AccountOwner>> {
   const names = [
     ...new Set(
       said.flatMap((each) =>
@@ -199,8 +199,8 @@ async function creditedBalances(
   const own = names.filter(isOwnReference)
   const theirs = names.filter((name) => !isOwnReference(name))
   const [balances, accounts] = await Promise.all([
-    own.length === 0 ? new Map<string, CreditedBalance>() : balancesOfConnection(database, connectionId, own),
-    theirs.length === 0 ? new Map<string, CreditedBalance>() : balancesOfAccounts(database, connectionId, theirs),
+    own.length === 0 ? new Map<string, AccountOwner>() : balancesOfConnection(database, connectionId, own),
+    theirs.length === 0 ? new Map<string, AccountOwner>() : balancesOfAccounts(database, connectionId, theirs),
   ])
   return new Map([...balances, ...accounts])
 }

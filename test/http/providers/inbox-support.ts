@@ -1,10 +1,7 @@
 /** Connections whose events the inbox of providers takes, and what their providers send. */
 import { randomUUID } from 'node:crypto'
 import type { AdapterConnection } from '../../../actors/providers/adapters/adapter.ts'
-import {
-  translateSandboxEvent,
-  verifySandboxWebhook,
-} from '../../../actors/providers/adapters/sandbox/sandbox-webhooks.ts'
+import { translateSandboxEvent, verifySandboxWebhook } from '../../../actors/sandbox/sandbox-webhooks.ts'
 import type { InboxConnection, InboxPartners } from '../../../actors/providers/inbox/inbox-ports.ts'
 import type { ProviderEventDetail, ProviderEventView } from '../../../lib/providers/provider-event-schema.ts'
 import type { PageBody } from '../../support/client.ts'
@@ -42,11 +39,6 @@ export class TestPartners implements InboxPartners {
       webhookSecret: SANDBOX_SECRET,
     })
   }
-
-  /** Retires a connection. */
-  close(id: string): void {
-    this.#connections.delete(id)
-  }
 }
 
 /** The connection of the seeded sandbox. */
@@ -55,6 +47,26 @@ export async function seededConnection(world: World): Promise<{ readonly id: str
     'select id, operator_id from provider_connection',
   )
   return { id: row!.id, operatorId: row!.operator_id }
+}
+
+/** Sets the secret of a connection's webhooks. @throws Error unless it was set */
+export async function putSecret(world: World, connectionId: string): Promise<void> {
+  const admin = await world.person('operator_admin').signIn()
+  await admin.stepUp('provider_connection.change')
+  const path = `/provider-connections/${connectionId}/webhook-secret`
+  const reply = await admin.send('PUT', path, { secret: SANDBOX_SECRET })
+  if (reply.status !== 204) throw new Error(reply.text)
+}
+
+/** Makes another connection of the same operator, without a secret. @returns its id */
+export async function connectionLike(world: World, connectionId: string, status: string): Promise<string> {
+  const id = randomUUID()
+  await world.query(
+    `insert into provider_connection select (jsonb_populate_record(k, jsonb_build_object('id', $2::text, 'status', $3::text,
+       'role', 'fallback', 'retired_at', case when $3 = 'retired' then now() end))).* from provider_connection k where k.id = $1`,
+    [connectionId, id, status],
+  )
+  return id
 }
 
 /** The body of an event. */

@@ -8,9 +8,11 @@ import { until } from '../../support/until.ts'
 import { createWorld } from '../../support/world.ts'
 import { bySandbox } from '../kyc/support.ts'
 import {
+  connectionLike,
   deliver,
   eventBody,
   listed,
+  putSecret,
   seededConnection,
   send,
   sent,
@@ -25,14 +27,14 @@ const UNKNOWN = '00000000-0000-7000-8000-000000000000'
 const MEGABYTE = 1024 * 1024
 
 t.test('a right signature is answered 202, any other 401; an event counts once', async (t) => {
-  const partners = new TestPartners()
-  await using world = await createWorld({ overrides: { inboxPartners: partners } })
+  await using world = await createWorld()
   const staff = await world.person('operations').signIn()
-  const { id, operatorId } = await seededConnection(world)
-  partners.add({ id, operatorId })
-  const retired = randomUUID()
-  partners.add({ id: retired, operatorId })
-  partners.close(retired)
+  const { id } = await seededConnection(world)
+  const retired = await connectionLike(world, id, 'retired')
+  const bare = await connectionLike(world, id, 'active')
+  const early = eventBody('something.else', {})
+  t.equal((await deliver(world, id, early, bySandbox(early, { at: world.now() }))).status, 401, 'without a secret')
+  await putSecret(world, id)
   const body = eventBody('something.else', { reference: randomUUID() })
   const at = world.now()
   for (const [connection, headers, bytes] of [
@@ -42,6 +44,7 @@ t.test('a right signature is answered 202, any other 401; an event counts once',
     [id, bySandbox(body, { at: at - 301_000 }), body],
     [id, bySandbox(body, { at: at + 310_000 }), body],
     [retired, bySandbox(body, { at }), body],
+    [bare, bySandbox(body, { at }), body],
     [UNKNOWN, bySandbox(body, { at }), body],
   ] as const) {
     const refused = await deliver(world, connection, bytes, headers)

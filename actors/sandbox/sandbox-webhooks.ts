@@ -8,19 +8,19 @@
  *
  * Pure.
  */
-import type { CreditFacts } from '../../../../lib/incoming-payments/credit.ts'
-import { asObject, commentIn, idIn, instantOf, objectOf, type JsonObject } from '../../../../lib/base/json.ts'
+import type { CreditFacts } from '../../lib/incoming-payments/credit.ts'
+import { asObject, commentIn, idIn, instantOf, objectOf, type JsonObject } from '../../lib/base/json.ts'
 import {
   BANK_MESSAGE_TYPES,
   FX_MESSAGE_TYPES,
   type BankMessageType,
   type FxMessageType,
-} from '../../../../lib/providers/messages.ts'
-import { RAILS, type Rail } from '../../../../lib/rails/rails.ts'
-import type { SignedBody } from '../../../../lib/security/signed-body.ts'
-import { isStandardSigned } from '../../../../lib/security/standard-webhooks.ts'
-import type { InboxMessage, RawProviderEvent, Verification } from '../adapter.ts'
-import { derivedId } from '../derived-id.ts'
+} from '../../lib/providers/messages.ts'
+import { RAILS, type Rail } from '../../lib/rails/rails.ts'
+import type { SignedBody } from '../../lib/security/signed-body.ts'
+import { isStandardSigned } from '../../lib/security/standard-webhooks.ts'
+import type { InboxMessage, RawProviderEvent, Verification } from '../providers/adapters/adapter.ts'
+import { derivedId } from '../providers/adapters/derived-id.ts'
 
 /** The type of an event that cannot be read. */
 const UNREADABLE = 'unreadable'
