@@ -10,6 +10,7 @@ import {
   type ProbeResult,
   type ProviderConnectionRecord,
 } from '../../../lib/providers/connection.ts'
+import { redactor, textsIn } from '../../../lib/providers/redaction.ts'
 import { findConnection, readConnection } from '../../../storage/providers/provider-connections.ts'
 import { readProbesDue } from '../../../storage/providers/provider-health.ts'
 import type { Task } from '../../runtime/tasks.ts'
@@ -86,17 +87,19 @@ async function probeOf(
   if (description.credentials !== null && credentials === null) return failed('The connection has no credentials.')
   if (credentials !== null && opened === null)
     return failed('The credentials were sealed with another key of the service; set them again.')
+  const secret = opened === null ? null : (JSON.parse(opened) as unknown)
+  const redact = redactor(textsIn(secret))
   const began = clock.now()
   try {
-    const { ok, latencyMs, message } = await probe({
-      ...{ id, operatorId, provider, environment },
-      config: settings,
-      credentials: opened === null ? null : (JSON.parse(opened) as unknown),
-    })
-    return { ok, latencyMs: Math.max(0, Math.round(latencyMs)), message }
+    const tried = await probe({ id, operatorId, provider, environment, config: settings, credentials: secret })
+    const { ok, latencyMs, message } = tried
+    return { ok, latencyMs: Math.max(0, Math.round(latencyMs)), message: message === null ? null : redact(message) }
   } catch (error) {
+    const latencyMs = Math.max(0, clock.now() - began)
+    // An adapter refuses a configuration by an error in words for staff; any other error is a bug.
+    if (error instanceof Error && error.name === 'Error') return { ...failed(redact(error.message)), latencyMs }
     onError(error, `the probe of connection ${id}`)
-    return { ...failed('The connection could not be opened.'), latencyMs: Math.max(0, clock.now() - began) }
+    return { ...failed('The connection could not be opened.'), latencyMs }
   }
 }
 

@@ -1,8 +1,7 @@
 /**
  * The first day of an operator: from an empty database to a customer that has received money and paid. Every step is a
- * command or a request, but for the operator's connection to a bank, which no operation makes yet.
+ * command or a request.
  */
-import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import type { Balance } from '../../../lib/balances/balance-schema.ts'
 import type { Customer } from '../../../lib/customers/customer-schema.ts'
@@ -10,6 +9,7 @@ import type { KycConnectionView } from '../../../lib/kyc/kyc-connection-schema.t
 import type { KybCaseItem, KybCaseReview } from '../../../lib/onboarding/case-review-schema.ts'
 import type { KybCase } from '../../../lib/onboarding/kyb-case-schema.ts'
 import type { Payment } from '../../../lib/payments/payment-schema.ts'
+import type { ProviderConnectionView } from '../../../lib/providers/connection-schema.ts'
 import type { Recipient } from '../../../lib/recipients/recipient-schema.ts'
 import { fillIn, patchCase, readCase, scansDone, uploadKyb } from '../../support/applicant.ts'
 import { Client, type PageBody } from '../../support/client.ts'
@@ -41,11 +41,6 @@ t.test('from an empty database to a customer that is paid and pays', async (t) =
     databaseUrl: database.url,
     settings: { SMTP_URL: mailServer.url, SMTP_TLS: 'off', MAIL_FROM: 'no-reply@acme.example' },
   })
-  await world.query(
-    `insert into provider_connection (id, operator_id, provider, environment, role, status, name, created_at)
-     values ($1, $2, 'sandbox', 'sandbox', 'primary', 'active', 'Sandbox bank', now())`,
-    [randomUUID(), operatorId],
-  )
 
   const tokenIn = (text: string) => /inv_[\w-]{43}/.exec(text.replaceAll('=\r\n', '').replaceAll('=\n', ''))?.[0]
   /** Accepts an invitation, adds a second factor, and signs in with both. */
@@ -89,6 +84,13 @@ t.test('from an empty database to a customer that is paid and pays', async (t) =
   })
   t.equal(invited.status, 201, invited.text)
   const ben = await join('ben@acme.example', operatorId, await mailedTo('ben@acme.example'))
+
+  await proven(ann, 'provider_connection.change')
+  const bank = await ann.post<ProviderConnectionView>('/provider-connections', { provider: 'sandbox', name: 'Bank' })
+  t.equal(bank.status, 201, bank.text)
+  const bankPath = `/provider-connections/${bank.body.id}`
+  t.match((await ann.post(`${bankPath}/verify`)).body, { status: 'verified' })
+  t.match((await ann.post(`${bankPath}/activate`)).body, { status: 'active', role: 'primary' })
 
   const connection = await ann.post<KycConnectionView>('/kyc-connections', { provider: 'sandbox', name: 'Sandbox' })
   t.equal(connection.status, 201, connection.text)
