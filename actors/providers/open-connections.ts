@@ -13,6 +13,7 @@ import type { ProviderCall } from '../../lib/providers/provider-call.ts'
 import type { CommonConfig, ProviderDescription, ProviderId } from '../../lib/providers/provider.ts'
 import { redactor, textsIn } from '../../lib/providers/redaction.ts'
 import type { SecretBox } from '../../lib/security/secret-box.ts'
+import type { TargetPolicy } from '../../lib/webhooks/target.ts'
 import { SHARD_COUNT } from '../../lib/shards/shard.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
 import type { Database } from '../../storage/db/database.ts'
@@ -45,6 +46,8 @@ export interface OpenConnectionsOptions {
   readonly shards: Pick<Shards, 'owned'>
   readonly adapters: Adapters
   readonly files: AdapterIo['files']
+  /** The addresses that providers may have. */
+  readonly targets: TargetPolicy
   readonly health: { record(connectionId: string, outcome: CallOutcome): void }
   readonly record: (call: Omit<ProviderCall, 'id'>) => void
   readonly onError: (error: unknown, what: string) => void
@@ -188,13 +191,13 @@ export class OpenConnections {
     { rate }: ProviderDescription,
     secrets: readonly string[],
   ): { http: AdapterIo['http']; close(): Promise<void> } {
-    const { clock, record, health, shards } = this.#options
+    const { clock, record, health, shards, targets } = this.#options
     const clients: PartnerHttpClient[] = []
     const { perSecond, concurrent } = rate ?? { perSecond: 1, concurrent: 1 }
     const atOnce = Math.min(concurrent, (config as CommonConfig | null)?.maxConcurrency ?? concurrent)
     const share = (): number => Math.max(1, shards.owned()?.length ?? SHARD_COUNT) / SHARD_COUNT
     const limiter = new CallLimiter({ perSecond, concurrent: atOnce, share })
-    const shared = { connectionId: id, concurrent: atOnce, limiter, redact: redactor(secrets), clock, record }
+    const shared = { connectionId: id, targets, concurrent: atOnce, limiter, redact: redactor(secrets), clock, record }
     return {
       http: (endpoint): PartnerHttp => {
         const client = new PartnerHttpClient({ ...shared, report: (outcome) => health.record(id, outcome) }, endpoint)

@@ -21,9 +21,16 @@ export type PartnerService = ReturnType<typeof createPartnerService>
 
 /** Creates the service. */
 export function createPartnerService(node: Node, { adapters, health }: PartnerServiceParts) {
-  const { listener, database, clock } = node
+  const { listener, database, clock, config } = node
   const calls = new CallLog(node)
-  const connections = new OpenConnections({ ...node, adapters, files: createFiles(node), health, record: calls.record })
+  const connections = new OpenConnections({
+    ...node,
+    adapters,
+    files: createFiles(node),
+    health,
+    targets: config.webhookTargets,
+    record: calls.record,
+  })
   listener.subscribe(CONNECTION_CHANGED, {
     onMessage: (id) => connections.changed(id),
     onGap: () => connections.allChanged(),

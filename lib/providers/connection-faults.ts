@@ -1,5 +1,6 @@
 /** Checks what staff write of a connection against the description of its provider. Pure. */
 import type { FieldError } from '../base/problems.ts'
+import { checkTarget, type TargetPolicy } from '../webhooks/target.ts'
 import { compileBody, type BodyValidator } from '../contract/validation.ts'
 import { PROVIDER_DESCRIPTIONS } from './descriptions.ts'
 import { PROVIDERS, type ProviderDescription, type ProviderEnvironment, type ProviderId } from './provider.ts'
@@ -30,9 +31,15 @@ function checked(schema: ProviderDescription['config'], value: object, field: st
   }
 }
 
-/** Checks the configuration of a connection. */
-export const checkConfig = ({ config }: ProviderDescription, value: object): Checked =>
-  checked(config, value, '/config', true)
+/** Checks the configuration of a connection. `targets`: the addresses that the provider may have. */
+export function checkConfig({ config }: ProviderDescription, value: object, targets: TargetPolicy): Checked {
+  const found = checked(config, value, '/config', true)
+  const { baseUrl } = found.value
+  const target = typeof baseUrl === 'string' ? checkTarget(baseUrl, targets) : null
+  if (found.errors.length > 0 || target === null || target.kind === 'ok') return found
+  const message = target.kind === 'unsafe' ? target.detail : 'The address cannot be read.'
+  return { ...found, errors: [{ field: '/config/baseUrl', code: 'invalid_value', message }] }
+}
 
 /** Checks credentials. `field` is the place of the object in the body: empty where it is the body itself. */
 export function checkCredentials(

@@ -55,7 +55,7 @@ export async function createConnection(
   const { provider, name, fallbackCurrencies = [], contractModel = null, customerId = null } = body
   const description = PROVIDER_DESCRIPTIONS[provider]
   const environment = body.environment ?? (deps.sandbox ? 'sandbox' : 'production')
-  const config = checkConfig(description, body.config ?? {})
+  const config = checkConfig(description, body.config ?? {}, deps.config.webhookTargets)
   const credentials =
     body.credentials === undefined ? null : checkCredentials(description, body.credentials, '/credentials')
   const errors = [
@@ -124,7 +124,7 @@ export async function updateConnection(
   return await changeLocked(deps, by, id, async (tx, { before }) => {
     checkVersion(before, expected)
     const description = changeable(before)
-    const settings = config === undefined ? null : checkConfig(description, config)
+    const settings = config === undefined ? null : checkConfig(description, config, deps.config.webhookTargets)
     const currencies = fallbackCurrencies ?? before.fallbackCurrencies
     refuseFaults([
       ...(settings?.errors ?? []),

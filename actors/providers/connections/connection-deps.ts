@@ -10,7 +10,7 @@ export interface ProbedConnection extends OpenConnection {
 }
 
 export interface ConnectionDeps
-  extends Pick<Node, 'clock' | 'database' | 'ids' | 'onError' | 'origin' | 'sandbox' | 'secrets'> {
+  extends Pick<Node, 'clock' | 'config' | 'database' | 'ids' | 'onError' | 'origin' | 'sandbox' | 'secrets'> {
   readonly health: ConnectionHealth
   /** Opens a connection for one probe. Never throws for the partner's faults. */
   readonly probe: (connection: ProbedConnection) => Promise<ProbeAnswer>

@@ -6,11 +6,11 @@
  *  * An attempt that failed before its first byte left is `unreachable`: the provider did nothing. Once a byte may have
  *    left, the outcome is unknown.
  *  * 429 pauses every call of the connection for the time that the provider asks for.
- *  * Banks are also reached through private networks, so only link-local addresses are refused: the services of a
- *    computing centre that give keys away live there.
+ *  * An operator names the address of its provider, so the same addresses are refused as for webhooks (lib/webhooks/
+ *    target.ts): staff of an operator could otherwise reach hosts inside the service's own network.
  */
 import { lookup } from 'node:dns'
-import { BlockList, isIP, type LookupFunction } from 'node:net'
+import type { LookupFunction } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Pool, type Dispatcher } from 'undici'
 import type { Clock } from '../../../lib/base/clock.ts'
@@ -18,6 +18,7 @@ import type { Redact } from '../../../lib/providers/redaction.ts'
 import type { CallOutcome } from '../../../lib/providers/health.ts'
 import type { ProviderCall } from '../../../lib/providers/provider-call.ts'
 import { retryAfterMs } from '../../../lib/webhooks/schedule.ts'
+import { checkTarget, isPublicAddress, type TargetPolicy } from '../../../lib/webhooks/target.ts'
 import {
   PartnerSilent,
   PartnerUnreachable,
@@ -38,15 +39,10 @@ const AGAIN_MS = 500
 const PAUSE_AWAITED_MS = 5_000
 const EXCERPT_LENGTH = 2_000
 
-const LINK_LOCAL = new BlockList()
-LINK_LOCAL.addSubnet('169.254.0.0', 16, 'ipv4')
-LINK_LOCAL.addSubnet('fe80::', 10, 'ipv6')
-const isLinkLocal = (address: string): boolean => LINK_LOCAL.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
-const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
-
 /** The parts that all clients of a connection share. */
 export interface PartnerHttpOptions {
   readonly connectionId: string
+  readonly targets: TargetPolicy
   readonly concurrent: number
   readonly limiter: CallLimiter
   readonly redact: Redact
@@ -68,7 +64,7 @@ export class PartnerHttpClient implements PartnerHttp {
   constructor(options: PartnerHttpOptions, endpoint: PartnerEndpoint) {
     this.#options = options
     this.#endpoint = endpoint
-    this.#base = addressOf(endpoint.baseUrl)
+    this.#base = addressOf(endpoint.baseUrl, options.targets)
     this.#pool = new Pool(this.#base.origin, {
       connections: options.concurrent,
       pipelining: 1,
@@ -76,7 +72,7 @@ export class PartnerHttpClient implements PartnerHttp {
       headersTimeout: 0,
       bodyTimeout: 0,
       maxHeaderSize: HEADERS_BYTES_MAX,
-      connect: { timeout: endpoint.timeoutMs, lookup: lookupOutside, ...endpoint.tls },
+      connect: { timeout: endpoint.timeoutMs, lookup: lookupWithin(options.targets), ...endpoint.tls },
     })
   }
 
@@ -227,25 +223,26 @@ export class PartnerHttpClient implements PartnerHttp {
 }
 
 /** Reads an address of a provider. @throws Error for an address that may not be called, in words for staff */
-function addressOf(baseUrl: string): URL {
-  const url = URL.parse(baseUrl)
-  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && LOOPBACK.has(url.hostname))
-  if (url === null || !isSafe || url.username !== '' || url.search !== '' || url.hash !== '')
-    throw new Error('The address of a provider must be https, without a user, a query and a fragment.')
-  const host = url.hostname.replace(/^\[|\]$/g, '')
-  if (isIP(host) !== 0 && isLinkLocal(host)) throw new Error('The address of a provider must not be link-local.')
-  return url
+function addressOf(baseUrl: string, targets: TargetPolicy): URL {
+  const target = checkTarget(baseUrl, targets)
+  if (target.kind === 'unreadable') throw new Error('The address of a provider must be a URL.')
+  if (target.kind === 'unsafe') throw new Error(`The address of a provider may not be called. ${target.detail}`)
+  if (target.url.search !== '') throw new Error('The address of a provider must not have a query.')
+  return target.url
 }
 
-/** Resolves a name, and refuses addresses of the own link. */
-const lookupOutside: LookupFunction = (host, options, done) => {
-  lookup(host, { ...options, all: true }, (error, addresses) => {
-    const [first] = addresses ?? []
-    if (error !== null || first === undefined) done(error ?? new Error('no address'), '', 0)
-    else if (addresses.some(({ address }) => isLinkLocal(address))) done(new Error('a link-local address'), '', 0)
-    else if (options.all === true) done(null, addresses)
-    else done(null, first.address, first.family)
-  })
+/** Resolves names, and under the policy `public` refuses a name of which one address is not public. */
+export function lookupWithin(targets: TargetPolicy, resolve: typeof lookup = lookup): LookupFunction {
+  return (host, options, done) => {
+    resolve(host, { ...options, all: true }, (error, addresses) => {
+      const [first] = addresses ?? []
+      const isInside = targets === 'public' && addresses?.some(({ address }) => !isPublicAddress(address))
+      if (error !== null || first === undefined) done(error ?? new Error('no address'), '', 0)
+      else if (isInside) done(Object.assign(new Error('not a public address'), { code: 'NOT_PUBLIC' }), '', 0)
+      else if (options.all === true) done(null, addresses)
+      else done(null, first.address, first.family)
+    })
+  }
 }
 
 function bytesOf(body: PartnerRequest['body']): Uint8Array {

@@ -1,4 +1,5 @@
 /** The client that calls providers: what it sends, how it tells "not sent" from "unknown", and what it keeps to itself. */
+import type { lookup } from 'node:dns'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
@@ -8,7 +9,7 @@ import {
   type PartnerEndpoint,
 } from '../../../actors/providers/adapters/partner-http.ts'
 import { CallLimiter } from '../../../actors/providers/io/call-limiter.ts'
-import { PartnerHttpClient } from '../../../actors/providers/io/partner-http-client.ts'
+import { lookupWithin, PartnerHttpClient } from '../../../actors/providers/io/partner-http-client.ts'
 import { systemClock } from '../../../lib/base/clock.ts'
 import type { CallOutcome } from '../../../lib/providers/health.ts'
 import type { ProviderCall } from '../../../lib/providers/provider-call.ts'
@@ -36,6 +37,7 @@ async function open(t: Test, handler: Handler, endpoint: Partial<PartnerEndpoint
   const client = new PartnerHttpClient(
     {
       connectionId: 'connection',
+      targets: 'any',
       concurrent: 4,
       limiter,
       redact: redactor([SECRET]),
@@ -166,10 +168,11 @@ t.test('calls keep to the rate', async (t) => {
 })
 
 t.test('addresses that may not be called', async (t) => {
-  const at = (baseUrl: string) => () =>
+  const at = (baseUrl: string, targets: 'public' | 'any') => () =>
     new PartnerHttpClient(
       {
         connectionId: 'connection',
+        targets,
         concurrent: 1,
         limiter: new CallLimiter({ perSecond: 1, concurrent: 1, share: () => 1 }),
         redact: redactor([]),
@@ -179,6 +182,7 @@ t.test('addresses that may not be called', async (t) => {
       },
       { baseUrl, timeoutMs: 1_000 },
     )
+  const inside = ['http://localhost:1', 'https://10.0.0.7']
   for (const url of [
     'http://bank.example',
     'ftp://bank.example',
@@ -187,7 +191,26 @@ t.test('addresses that may not be called', async (t) => {
     'https://169.254.169.254',
     'https://[fe80::1]',
     'https://bank.example?a=b',
+    ...inside,
   ])
-    t.throws(at(url), /^The address of a provider/, url)
-  for (const url of ['https://bank.example/v1', 'http://localhost:1', 'https://10.0.0.7']) t.doesNotThrow(at(url), url)
+    t.throws(at(url, 'public'), /^The address of a provider/, url)
+  t.doesNotThrow(at('https://bank.example/v1', 'public'))
+  for (const url of ['https://bank.example/v1', ...inside]) t.doesNotThrow(at(url, 'any'), url)
+})
+
+t.test('a name that leads inside is not called', async (t) => {
+  const found = (targets: 'public' | 'any', ...addresses: string[]) =>
+    new Promise<string>((done) => {
+      const resolve = ((_host: string, _options: object, answer: (error: null, found: object[]) => void) =>
+        answer(
+          null,
+          addresses.map((address) => ({ address, family: 4 })),
+        )) as unknown as typeof lookup
+      lookupWithin(targets, resolve)('bank.example', {}, (error, address) => done(error?.message ?? String(address)))
+    })
+  t.equal(await found('public', '9.9.9.9'), '9.9.9.9')
+  for (const address of ['127.0.0.1', '10.0.0.7', '169.254.169.254', '192.168.1.1'])
+    t.equal(await found('public', '9.9.9.9', address), 'not a public address', address)
+  t.equal(await found('any', '10.0.0.7'), '10.0.0.7')
+  t.equal(await found('public'), 'no address')
 })

@@ -81,7 +81,18 @@ t.test('what staff write is checked against the description, and no fault repeat
     errors: [],
   })
   t.match(checkCredentials(sandboxDescription, { token: secret }, ''), { errors: [{ code: 'not_applicable' }] })
-  t.match(checkConfig(sandboxDescription, { timeoutMs: 1 }), { errors: [{ field: '/config/timeoutMs' }] })
+  t.match(checkConfig(sandboxDescription, { timeoutMs: 1 }, 'any'), { errors: [{ field: '/config/timeoutMs' }] })
+  for (const [baseUrl, targets, allowed] of [
+    ['https://bank.example', 'public', true],
+    ['https://10.0.0.7', 'public', false],
+    ['http://localhost:8080', 'public', false],
+    ['http://localhost:8080', 'any', true],
+  ] as const)
+    t.match(
+      checkConfig(sandboxDescription, { baseUrl }, targets).errors,
+      allowed ? [] : [{ field: '/config/baseUrl', code: 'invalid_value' }],
+      `${baseUrl} ${targets}`,
+    )
   t.match(currencyFaults(sandboxDescription, ['EUR', 'ZZZ']), [{ field: '/fallbackCurrencies/1' }])
   t.strictSame(environmentFaults(sandboxDescription, 'sandbox', true), [])
   t.match(environmentFaults(sandboxDescription, 'production', false), [{ field: '/provider' }])

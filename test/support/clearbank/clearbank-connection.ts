@@ -44,6 +44,7 @@ export function openConnection(
         const client = new PartnerHttpClient(
           {
             connectionId: CLEARBANK_CONNECTION.id,
+            targets: 'any',
             concurrent,
             limiter,
             redact: redactor(textsIn(credentials)),
