@@ -10,7 +10,9 @@ import { SandboxStatements } from './sandbox-statements.ts'
 export type SandboxPartners = ReturnType<typeof createSandboxPartners>
 
 /** Creates the partners. */
-export function createSandboxPartners(node: Node) {
+export function createSandboxPartners(
+  node: Pick<Node, 'clock' | 'database' | 'onError' | 'shards' | 'snapshots' | 'wakes'>,
+) {
   return {
     bank: new SandboxBank(node),
     credits: new SandboxCredits(node),
