@@ -109,7 +109,9 @@ export class Pain002Reader implements MessageParts {
       const blockId = named('OrgnlPmtInfId')[0]?.ownText ?? null
       if (blockId === null) throw missing('OrgnlPmtInfId', place)
       const status = named('PmtInfSts')[0]?.ownText ?? null
-      open.block = { blockId, status, reasons: named('StsRsnInf').map(reasonOf) }
+      const own = { status, reasons: named('StsRsnInf').map(reasonOf) }
+      // A block without a status of its own is left without one: that of the file is in the report.
+      open.block = { blockId, ...own, ...(status === null ? {} : inherited(own, [this.#report!])) }
       open.scope = scopeOf(status, named('NbOfTxsPerSts'))
       this.#emit({ kind: 'status_block', block: open.block })
     }
@@ -199,12 +201,14 @@ interface Status {
   readonly reasons: readonly ReportedReason[]
 }
 
-/** Returns the status of an order: its own, or the nearest one around it that is that of every order in it. */
+/**
+ * Returns the status of an order or block: its own, or the nearest one around it that is that of every order in it. Its
+ * reasons are its own, or those of the same status around it: a bank may reject a file as a duplicate, and its orders
+ * one by one without saying why again.
+ */
 function inherited(own: Status, around: readonly Status[]): Status {
-  if (own.status !== null) return own
-  for (const { status, reasons } of around) {
-    if (status !== null && outcomeOf(status, []) !== 'partial')
-      return { status, reasons: own.reasons.length > 0 ? own.reasons : reasons }
-  }
-  return own
+  const whole = around.find(({ status }) => status !== null && outcomeOf(status, []) !== 'partial')
+  const status = own.status ?? whole?.status ?? null
+  const explained = [own, ...around.filter((each) => each.status === status)]
+  return { status, reasons: explained.find(({ reasons }) => reasons.length > 0)?.reasons ?? [] }
 }

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import t from 'tap'
 
 import { BankFileError } from '../../../lib/providers/iso20022/bank-file-error.ts'
@@ -131,6 +132,38 @@ t.test('a whole file is rejected without naming its orders', (t) => {
   t.equal(outcomeOf('RJCT', found.reports[0]!.reasons), 'rejected')
   t.strictSame([...found.blocks, ...found.orders], [])
   t.equal(read(statusFile({ version: '03', group: '<GrpSts>ACCP</GrpSts>' })).reports[0]?.version, '03')
+  t.end()
+})
+
+t.test('an order or block that is rejected with its file has the reason of the file', (t) => {
+  const duplicate = `<GrpSts>RJCT</GrpSts>${reason('<Cd>DU01</Cd>')}`
+  const found = read(
+    statusFile({
+      group: duplicate,
+      blocks: [
+        `<PmtInfSts>RJCT</PmtInfSts>${statusOrder(HEX, '<TxSts>RJCT</TxSts>')}${statusOrder(OTHER, `<TxSts>RJCT</TxSts>${reason('<Cd>AC04</Cd>')}`)}`,
+        statusOrder('third', '<TxSts>ACSP</TxSts>'),
+        statusOrder('fourth', ''),
+      ],
+    }),
+  )
+  t.strictSame(
+    found.blocks.map(({ status, reasons }) => [status, reasonCodeOf(reasons)]),
+    [
+      ['RJCT', 'DU01'],
+      [null, null],
+      [null, null],
+    ],
+  )
+  t.strictSame(
+    found.orders.map(({ status, reasons }) => [status, reasonCodeOf(reasons), outcomeOf(status!, reasons)]),
+    [
+      ['RJCT', 'DU01', 'unclear'],
+      ['RJCT', 'AC04', 'rejected'],
+      ['ACSP', null, 'pending'],
+      ['RJCT', 'DU01', 'unclear'],
+    ],
+  )
   t.end()
 })
 
@@ -708,5 +741,57 @@ t.test('a fault says the line', (t) => {
   }
   const bytes = Buffer.from(text.replace('For people', 'Köln'), 'latin1')
   t.throws(() => new BankFileReading().write(bytes), { fault: 'bad_encoding', message: 'The file is not UTF-8.' })
+  t.end()
+})
+
+t.test('a damaged file is read or refused, and nothing else', (t) => {
+  const files = [
+    statementFile({
+      balances: balance('OPBD', '0.00') + balance('CLBD', '10.00'),
+      summary:
+        '<TxsSummry><TtlNtries><NbOfNtries>1</NbOfNtries><TtlNetNtry><Amt>10</Amt><CdtDbtInd>CRDT</CdtDbtInd></TtlNetNtry></TtlNtries></TxsSummry>',
+      entries: [
+        entry({ details: `<Btch><NbOfTxs>1</NbOfTxs></Btch>${transaction(`<InstrId>${HEX}</InstrId>`, '10.00')}` }),
+      ],
+    }),
+    statusFile({
+      group: '<GrpSts>PART</GrpSts>',
+      blocks: [statusOrder(HEX, `<TxSts>RJCT</TxSts>${reason('<Cd>AC04</Cd>')}`)],
+    }),
+  ]
+  const outcomes = new Set<string>()
+  // Each element with what is in it, wherever it begins.
+  const elements = /(?=(<(\w+)[^>]*>[^]*?<\/\2>))/g
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...files),
+      fc.nat(),
+      fc.nat(),
+      fc.constantFrom('drop', 'empty', 'move', 'repeat'),
+      (file, at, to, change) => {
+        const found = [...file.matchAll(elements)]
+        const [, text, name] = found[at % found.length] as unknown as [string, string, string]
+        const target = found[to % found.length]![1]!
+        const without = file.replace(text, () => '')
+        const damaged = {
+          drop: without,
+          empty: file.replace(text, () => `<${name}/>`),
+          move: without.replace(target, () => target + text),
+          repeat: file.replace(text, () => text + text),
+        }[change]
+        outcomes.add(faultOf(damaged)?.fault ?? 'read')
+      },
+    ),
+    { numRuns: 400, seed: 22 },
+  )
+  for (const outcome of [
+    'contradiction',
+    'invalid_value',
+    'missing_element',
+    'read',
+    'sum_mismatch',
+    'unsupported_message',
+  ])
+    t.ok(outcomes.has(outcome), outcome)
   t.end()
 })
