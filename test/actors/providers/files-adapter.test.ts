@@ -9,7 +9,8 @@ import {
   type FileSession,
   type PartnerFiles,
 } from '../../../actors/providers/adapters/partner-files.ts'
-import { Camt053Reader } from '../../../lib/reconciliation/camt053.ts'
+import { BankFileReading } from '../../../lib/providers/iso20022/bank-file.ts'
+import { StatementEntries } from '../../../lib/reconciliation/statement-entries.ts'
 import type { StatementEntry } from '../../../lib/reconciliation/statement.ts'
 import { notification, statement, statusReport, type ReceivedOrder } from '../../support/bank-answers.ts'
 import { ACCOUNT, DAY, openFilesConnection, type FilesConnection } from '../../support/files-connection.ts'
@@ -477,15 +478,11 @@ function breaking(ways: PartnerFiles, point: keyof FileSession, isDone: boolean)
 async function readDay(files: FilesConnection, day: string) {
   const entries: StatementEntry[] = []
   const pieces = await files.connection.statement!({ connectionId: files.id, currency: 'EUR', day }, files.clock.now())
-  const { SaxesParser } = await import('saxes')
-  const reader = new Camt053Reader((entry) => entries.push(entry))
-  const parser = new SaxesParser()
-  parser.on('opentag', ({ name, attributes }) => reader.open(name, attributes['Ccy'] ?? null))
-  parser.on('text', (text) => reader.text(text))
-  parser.on('closetag', () => reader.close())
-  for await (const piece of pieces!) parser.write(Buffer.from(piece).toString('utf8'))
-  parser.close()
-  return { head: reader.head(), entries }
+  const reading = new BankFileReading({ areSumsChecked: false })
+  const statement = new StatementEntries()
+  for await (const piece of pieces!) for (const item of reading.write(piece)) entries.push(...statement.take(item))
+  for (const item of reading.end()) entries.push(...statement.take(item))
+  return { head: statement.head(), entries }
 }
 
 async function kitHarness(): Promise<AdapterHarness> {
