@@ -22,6 +22,7 @@ import { removeOldInboxEvents } from '../../../storage/providers/provider-inbox.
 import { background, type Background, type Node } from '../../runtime/node.ts'
 import type { Task } from '../../runtime/tasks.ts'
 import type { WebhookAnswer } from '../adapters/adapter.ts'
+import { WebhookRegistrations } from '../connections/webhook-registrations.ts'
 import { EventKeeper } from './event-keeper.ts'
 import type { InboxPartners, InboxPorts } from './inbox-ports.ts'
 import { InboxWorker } from './inbox-worker.ts'
@@ -55,7 +56,7 @@ export function createInboxService(node: Node, { partners, ports }: InboxService
   const { database, clock } = node
   const db = readDatabase(database)
   const keeper = new EventKeeper(node)
-  const deps = { ...node, partners, ports, keeper }
+  const deps = { ...node, partners, ports, keeper, registrations: new WebhookRegistrations(database) }
   const reads: ProviderEventReads = {
     list: async (query) => await listProviderEvents(db, query, clock.now()),
     get: async (operatorId, id) => await readProviderEvent(db, operatorId, id),

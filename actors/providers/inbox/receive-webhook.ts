@@ -4,6 +4,7 @@ import { refuse } from '../../../lib/base/problems.ts'
 import { redactedHeaders } from '../../../lib/providers/provider-event.ts'
 import { hmacFits, type SignedBody } from '../../../lib/security/signed-body.ts'
 import type { Verification, WebhookAnswer } from '../adapters/adapter.ts'
+import type { WebhookRegistrations } from '../connections/webhook-registrations.ts'
 import type { EventKeeper } from './event-keeper.ts'
 import type { InboxConnection, InboxPartners } from './inbox-ports.ts'
 
@@ -20,14 +21,21 @@ export async function receiveWebhook(
   {
     partners,
     keeper,
+    registrations,
     clock,
-  }: { readonly partners: InboxPartners; readonly keeper: EventKeeper; readonly clock: Clock },
+  }: {
+    readonly partners: InboxPartners
+    readonly keeper: EventKeeper
+    readonly registrations: WebhookRegistrations
+    readonly clock: Clock
+  },
   connectionId: string,
   request: SignedBody,
 ): Promise<WebhookAnswer | null> {
   const now = clock.now()
   const connection = await partners.open(connectionId)
   const verification = verified(connection, request, now)
+  if (connection !== null && connection.webhookSecret !== null) await registrations.note(connection, verification.valid)
   if (connection === null || !verification.valid)
     refuse('unauthenticated', 'The signature of the webhook is missing, wrong or too old.')
   await keeper.keep({

@@ -8,6 +8,8 @@ import type { PageBody } from '../../support/client.ts'
 import type { Person } from '../../support/person.ts'
 import { until } from '../../support/until.ts'
 import { createWorld, paymentBody, type World } from '../../support/world.ts'
+import { bySandbox, SANDBOX_SECRET } from '../kyc/support.ts'
+import { deliver, eventBody, putSecret } from './inbox-support.ts'
 
 const PATH = '/provider-connections'
 
@@ -206,6 +208,24 @@ t.test('a connection from its draft to its retirement', async (t) => {
       { credentials: null, webhook_secret: null },
     ])
     t.match((await put('credentials', credentials)).problem, { code: 'invalid-transition' })
+  })
+
+  await t.test('webhooks show whether they are registered', async (t) => {
+    const state = async () => (await read(admin, firstId)).webhookRegistrationState
+    const body = eventBody('something.else', {})
+    const wrong = `whsec_${Buffer.alloc(32, 9).toString('base64')}`
+    const deliverAs = async (secret: string) =>
+      (await deliver(world, firstId, body, bySandbox(body, { at: world.now(), secret }))).status
+    await putSecret(world, firstId)
+    t.equal(await state(), 'pending')
+    t.equal(await deliverAs(wrong), 401)
+    t.equal(await state(), 'failed')
+    t.equal(await deliverAs(SANDBOX_SECRET), 202)
+    t.equal(await state(), 'registered')
+    t.equal(await deliverAs(wrong), 401)
+    t.equal(await state(), 'registered')
+    await putSecret(world, firstId)
+    t.equal(await state(), 'pending', 'a new secret has to be registered')
   })
 
   await t.test('a wrong body changes nothing', async (t) => {
