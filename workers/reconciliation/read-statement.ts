@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { BankFileError } from '../../lib/providers/iso20022/bank-file-error.ts'
 import { BankFileReading } from '../../lib/providers/iso20022/bank-file.ts'
-import { StatementEntries } from '../../lib/reconciliation/statement-entries.ts'
+import { StatementEntries } from './statement-entries.ts'
 import { StatementError, type StatementEntry, type PartnerStatementHead } from '../../lib/reconciliation/statement.ts'
 import { readingSteps } from '../reading/reading.ts'
 

@@ -10,7 +10,7 @@ import {
   type PartnerFiles,
 } from '../../../actors/providers/adapters/partner-files.ts'
 import { BankFileReading } from '../../../lib/providers/iso20022/bank-file.ts'
-import { StatementEntries } from '../../../lib/reconciliation/statement-entries.ts'
+import { StatementEntries } from '../../../workers/reconciliation/statement-entries.ts'
 import type { StatementEntry } from '../../../lib/reconciliation/statement.ts'
 import { notification, statement, statusReport, type ReceivedOrder } from '../../support/bank-answers.ts'
 import { ACCOUNT, DAY, openFilesConnection, type FilesConnection } from '../../support/files-connection.ts'

@@ -4,9 +4,9 @@
  * Only booked entries count (`BOOK`). An entry of several transactions is split into them, each with its own reference,
  * if each has its amount; otherwise it counts as one.
  */
-import { uuidOf } from '../providers/iso20022/references.ts'
-import type { BankFileItem, ReportEntry, ReportTransaction } from '../providers/iso20022/reports.ts'
-import { StatementError, type PartnerStatementHead, type StatementEntry } from './statement.ts'
+import { uuidOf } from '../../lib/providers/iso20022/references.ts'
+import type { BankFileItem, ReportEntry, ReportTransaction } from '../../lib/providers/iso20022/reports.ts'
+import { StatementError, type PartnerStatementHead, type StatementEntry } from '../../lib/reconciliation/statement.ts'
 
 /** Limit of transactions of one entry. */
 const TRANSACTIONS_MAX = 100_000
