@@ -12,11 +12,14 @@ import {
   createDownloadService,
   type DownloadService,
 } from '../../actors/documents/document-service.ts'
-import { createExchangeService } from '../../actors/exchange/exchange-service.ts'
+import { createExchangeService, type ExchangeService } from '../../actors/exchange/exchange-service.ts'
 import { createFundsRequestService } from '../../actors/funds-requests/funds-request-service.ts'
 import { createIdentityService } from '../../actors/identity/identity-service.ts'
 import { createImpersonationService } from '../../actors/impersonations/impersonation-service.ts'
-import { createIncomingPaymentService } from '../../actors/incoming-payments/incoming-payment-service.ts'
+import {
+  createIncomingPaymentService,
+  type IncomingPaymentService,
+} from '../../actors/incoming-payments/incoming-payment-service.ts'
 import { createIntegrationService } from '../../actors/integration/integration-service.ts'
 import { createJobService } from '../../actors/jobs/job-service.ts'
 import { JournalChain } from '../../actors/journal/journal-chain.ts'
@@ -28,12 +31,12 @@ import { createOnboardingService } from '../../actors/onboarding/onboarding-serv
 import { createOperatorService } from '../../actors/operators/operator-operations.ts'
 import { createCaseReviewService } from '../../actors/onboarding/case-review-service.ts'
 import { createPaymentService } from '../../actors/payments/payment-service.ts'
-import { createQueueService } from '../../actors/payments/queue-service.ts'
+import { createQueueService, type QueueService } from '../../actors/payments/queue-service.ts'
 import { createPricing } from '../../actors/pricing/pricing-operations.ts'
 import type { PayeeVerifier } from '../../actors/providers/bank.ts'
 import { ADAPTERS } from '../../actors/providers/adapters/adapters.ts'
 import type { Adapters } from '../../actors/providers/open-connections.ts'
-import { createPartnerService } from '../../actors/providers/partner-service.ts'
+import { createPartnerService, type PartnerService } from '../../actors/providers/partner-service.ts'
 import {
   createConnectionService,
   type ConnectionServiceParts,
@@ -169,6 +172,26 @@ const treasuryNouns = (node: Node, parts: ReconciliationServiceParts & ReportSer
   reports: createReportService(node, parts),
 })
 
+/** The inbox of what partners tell, before the inboxes of the nouns that it concerns. */
+const inboxOf = (
+  node: Node,
+  overrides: NounOverrides,
+  nouns: {
+    readonly partners: PartnerService
+    readonly paymentQueue: QueueService
+    readonly exchanges: ExchangeService
+    readonly incomingPayments: IncomingPaymentService
+  },
+) =>
+  createInboxService(node, {
+    partners: overrides.inboxPartners ?? nouns.partners.connections,
+    ports: {
+      bank: nouns.paymentQueue.messages,
+      fx: nouns.exchanges.messages,
+      credits: nouns.incomingPayments.messages,
+    },
+  })
+
 /** The noun that tells of the operations themselves. */
 const integrationOf = (node: Node, table: readonly Route[]) =>
   createIntegrationService(node, {
@@ -221,9 +244,6 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
     operators,
     hasOperation: (operationId) => operationIds.has(operationId),
   })
-  const transfers = createTransferService(node, { compliance, gate, partner: partners.bookTransfers })
-  const accounts = createAccountService(node, { exchanges, accountBook: partners.accounts })
-  const balances = createBalanceService(node, { gate, accountBook: partners.accounts })
   const bulkPayments = createBulkService(node, {
     payments,
     recipients,
@@ -245,9 +265,9 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
     ...independentNouns(node),
     ...treasuryNouns(node, { partner: partners.statements, inbox: queue.inbox, jobs, downloads }),
     ...customerNouns(node, { recipients, downloads, sumsubUrl: overrides.sumsubUrl }),
-    accounts,
+    accounts: createAccountService(node, { exchanges, accountBook: partners.accounts }),
     approvals,
-    balances,
+    balances: createBalanceService(node, { gate, accountBook: partners.accounts }),
     bulkPayments,
     compliance,
     documents,
@@ -263,15 +283,12 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
     paymentQueue,
     payments,
     providerConnections,
-    providerEvents: createInboxService(node, {
-      partners: overrides.inboxPartners ?? partners.connections,
-      ports: { bank: paymentQueue.messages, fx: exchanges.messages, credits: incomingPayments.messages },
-    }),
+    providerEvents: inboxOf(node, overrides, { partners, paymentQueue, exchanges, incomingPayments }),
     recipients,
     scheduledPayments: createScheduleService(node, { payments, recipients }),
     statements: createStatementService(node, { jobs, downloads }),
     transactions,
-    transfers,
+    transfers: createTransferService(node, { compliance, gate, partner: partners.bookTransfers }),
     webhooks,
   }
 }
