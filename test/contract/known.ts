@@ -379,6 +379,11 @@ const BEYOND: readonly Difference[] = [
   },
   {
     section: 'enumerations',
+    what: ['ProviderId files'],
+    reason: 'The set of providers is open: any bank, by files.',
+  },
+  {
+    section: 'enumerations',
     what: ['FailureCode rate_moved', 'HoldSubjectType transfer'],
     reason: 'The refusal of an approved exchange beyond its tolerance, and the hold of a transfer between connections.',
   },
