@@ -2,7 +2,7 @@
  * Decisions on adjustments: a second person approves, and the entries are posted in the transaction of the approval, or
  * rejects. The facts are checked again, because they may have changed since the request.
  */
-import { ADJUSTMENTS, isShort, type AdjustmentRecord, type OwnMoney } from '../../lib/adjustments/adjustment.ts'
+import { ADJUSTMENTS, type AdjustmentRecord, type OwnMoney } from '../../lib/adjustments/adjustment.ts'
 import { periodEnd, periodPostings } from '../../lib/adjustments/period-close.ts'
 import { adjustmentPostings, ownMoneyAfter, reversalPostings } from '../../lib/adjustments/postings.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
@@ -14,17 +14,14 @@ import * as rows from '../../storage/adjustments/adjustments.ts'
 import type { ApprovalTx } from '../../storage/approvals/approvals.ts'
 import type { TurnFence } from '../../storage/commit/turn.ts'
 import type { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
-import { insertNotices, peopleInRoles } from '../../storage/notices/notices.ts'
 import { lockItem, noteOutcome } from '../../storage/reconciliation/reconciliation-items.ts'
 import { writeEffects } from '../../storage/sections/write-effects.ts'
 import { makeTransactions } from '../../storage/transactions/make-transactions.ts'
 import { recordChange } from '../commands/changes.ts'
 import { auditCaller } from '../commands/trail.ts'
+import { tellIfShort } from '../ledger/own-money-alert.ts'
 import { checkBalance } from './check-balance.ts'
 import { checkOwnCredit, checkPeriod, suspendedDebit } from './request-adjustment.ts'
-
-/** The staff roles that are told when little of the operator's own money is left. */
-const ROLES = ['operator_admin', 'treasury']
 
 /** Internal accounts, read within the transaction of the decision. */
 export interface DecideDeps {
@@ -54,7 +51,7 @@ export async function approveAdjustment(
     const outcome = record.kind === 'suspense_charge' ? 'charge' : 'explained'
     await noteOutcome(tx.client, record.breakId, { outcome, evidence: record.reason, by: actor, now: tx.now })
   }
-  if (!isShort(before) && isShort(after)) await tellShort(tx, record, after)
+  await tellIfShort(tx, { ...record, before, after })
   return await decide(tx, by, record, {
     status: 'posted',
     reason: note,
@@ -187,27 +184,4 @@ async function ownMoney(
     )
   }
   return [before, after]
-}
-
-/** Tells the treasury that little of the own money is left. */
-async function tellShort(
-  { client, ids, now }: ApprovalTx,
-  { id, operatorId, currency: code }: AdjustmentRecord,
-  { funds, expenses }: OwnMoney,
-): Promise<void> {
-  const currency = code as CurrencyCode
-  const left = formatMajor(funds - expenses, currency)
-  await insertNotices(
-    client,
-    ids,
-    await peopleInRoles(client, operatorId, ROLES),
-    {
-      tenantId: operatorId,
-      type: 'own_funds_low',
-      title: `Little of the own money in ${currency} is left`,
-      text: `After expenses ${left} ${currency} of ${formatMajor(funds, currency)} ${currency} are left, less than a fifth.`,
-      object: { type: 'adjustment', id },
-    },
-    now,
-  )
 }

@@ -11,6 +11,7 @@ import { addLedgerDays } from '../../storage/ledger/ledger-days.ts'
 import { findLedgerEntry, listLedgerEntries } from '../../storage/ledger/ledger-entries.ts'
 import type { Node } from '../runtime/node.ts'
 import type { Task } from '../runtime/tasks.ts'
+import { tellOfDays } from './own-money-alert.ts'
 
 /** The reads. */
 export interface LedgerReads {
@@ -23,7 +24,7 @@ export interface LedgerReads {
 export type LedgerService = ReturnType<typeof createLedgerService>
 
 /** Creates the service. */
-export function createLedgerService(node: Pick<Node, 'database' | 'clock'>) {
+export function createLedgerService(node: Pick<Node, 'database' | 'clock' | 'ids'>) {
   return { reads: createLedgerReads(node), tasks: [ledgerDays(node)] }
 }
 
@@ -41,14 +42,16 @@ function createLedgerReads({ database, clock }: { readonly database: Database; r
 }
 
 /** The task that adds the days that have ended. */
-function ledgerDays({ database, clock }: { readonly database: Database; readonly clock: Clock }): Task {
+function ledgerDays({ database, clock, ids }: Pick<Node, 'database' | 'clock' | 'ids'>): Task {
   return {
     name: 'ledger.days',
     cron: '*/10 * * * *',
     async run() {
       let more: boolean
-      do more = await addLedgerDays(database, clock.now())
-      while (more)
+      do {
+        const now = clock.now()
+        more = await addLedgerDays(database, now, (client, from) => tellOfDays({ client, ids, now }, from))
+      } while (more)
     },
   }
 }

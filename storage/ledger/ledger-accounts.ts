@@ -49,8 +49,8 @@ export async function listLedgerAccounts(
   return { ...page, rows: rows.map((row) => accountJson(row, totals)) }
 }
 
-/** The sources of the list; exported so that a test can check their plans. */
-export function accountBranches({ tenant, filters, sort }: Omit<LedgerAccountQuery, 'limit' | 'position'>): Branch[] {
+/** The sources of the list. */
+function accountBranches({ tenant, filters, sort }: Omit<LedgerAccountQuery, 'limit' | 'position'>): Branch[] {
   const { key: keys } = filters
   const descending = sort === '-createdAt'
   const where = (alias: string) =>

@@ -35,12 +35,17 @@ const ADD = `insert into ledger_day (operator_id, day, key, currency, account_id
   from (${side('debit', 'p.amount', '0')} union all ${side('credit', '0', 'p.amount')}) s group by 1, 2, 3, 4, 5, 6`
 
 /**
- * Adds the days that have ended, oldest first. `now` is epoch milliseconds.
+ * Adds the days that have ended, oldest first. `now` is epoch milliseconds; `added` runs in the same transaction, with the
+ * first day that was added.
  *
  * @returns whether more days wait
- * @throws the driver's errors; then nothing was added
+ * @throws the driver's errors and those of `added`; then nothing was added
  */
-export async function addLedgerDays(database: Database, now: number): Promise<boolean> {
+export async function addLedgerDays(
+  database: Database,
+  now: number,
+  added: (client: TransactionClient, from: string) => Promise<void>,
+): Promise<boolean> {
   return await inTransaction(database, async (client) => {
     const {
       rows: [lock],
@@ -59,6 +64,7 @@ export async function addLedgerDays(database: Database, now: number): Promise<bo
       values: [timestamp(until - DAY_MS).slice(0, 10)],
       text: 'insert into ledger_day_last (day) values ($1) on conflict (only_row) do update set day = excluded.day',
     })
+    await added(client, timestamp(from).slice(0, 10))
     return until < end
   })
 }
@@ -125,8 +131,8 @@ export interface LedgerEdges {
   readonly addedUntil: number | null
   /** A time before the operator's first posting. */
   readonly begin: number
-  /** Whether one of the accounts is a customer's balance, of which the days know no more than the sum of all. */
-  readonly hasBalance: boolean
+  /** Those of the accounts that are customers' balances, of which the days know no more than the sum of all. */
+  readonly balanceIds: readonly string[]
 }
 
 /** Reads the edges of an operator's books, and what kind of accounts these are. @throws DatabaseUnavailable */
@@ -135,17 +141,17 @@ export async function ledgerEdges(
   operatorId: string,
   accountIds: readonly string[],
 ): Promise<LedgerEdges> {
-  const [row] = await database.query<[string | null, string | null, boolean]>({
+  const [row] = await database.query<[string | null, string | null, readonly string[]]>({
     name: 'ledger_edges',
     values: [operatorId, accountIds],
     text: `select (select day::text from ledger_day_last),
       least((select (created_at at time zone 'UTC')::date from operator where id = $1), (select min(day) from ledger_day where operator_id = $1))::text,
-      exists (select from balance where id = any($2::uuid[]))`,
+      array(select id from balance where id = any($2::uuid[]))`,
   })
   return {
     addedUntil: row?.[0] == null ? null : Date.parse(row[0]) + DAY_MS,
     // A day earlier, because clocks of nodes differ.
     begin: row?.[1] == null ? 0 : Date.parse(row[1]) - DAY_MS,
-    hasBalance: row?.[2] === true,
+    balanceIds: row?.[2] ?? [],
   }
 }

@@ -5,12 +5,18 @@
  * stretches of time instead, from its beginning on: a stretch is a range of the summary of pages (`posting_booked`), each
  * is four times as long as the one before, and in days that have ended the stretches skip what cannot match
  * (ledger-days.ts).
+ *
+ * Figures (a million postings of a year, one backend of a busy machine of two cores): a page of all entries, of one
+ * internal account or of one object 7 to 50 ms, wherever it is in the year; one entry 13 ms; three entries of a rule or
+ * an account in the whole year 80 ms, a rule without entries 35 ms; a balance of half of all lines 0.2 s, one with a
+ * single line 60 ms; a filter that the days do not know (customer, kind of object) and that matches nothing 1 s. A
+ * million postings are added to the days in 9 s, a day of three thousand in 30 ms.
  */
 import { sql } from 'kysely'
 import { DAY_MS, MINUTE_MS, timestamp } from '../../lib/base/clock.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import { moneyJson } from '../../lib/base/money.ts'
-import type { ListResult, Position, RowQuery } from '../../lib/contract/list.ts'
+import type { ListResult, RowQuery } from '../../lib/contract/list.ts'
 import { accountOf, type AccountKey } from '../../lib/ledger/chart.ts'
 import type { LedgerEntry } from '../../lib/ledger/ledger-schema.ts'
 import type { SourceObject } from '../../lib/ledger/posting.ts'
@@ -19,7 +25,7 @@ import { plainArray, textArray } from '../db/array-literal.ts'
 import type { Database } from '../db/database.ts'
 import { all, Conditions, EMPTY, type ReadDatabase, type TimeTo } from '../db/page.ts'
 import { asUnavailable } from '../db/pool.ts'
-import { ledgerEdges, nearestDay, type SoughtDays } from './ledger-days.ts'
+import { ledgerEdges, nearestDay, type LedgerEdges, type SoughtDays } from './ledger-days.ts'
 
 export interface LedgerEntryFilters {
   readonly accountId?: readonly string[]
@@ -62,11 +68,12 @@ export async function listLedgerEntries(
 ): Promise<ListResult<LedgerEntry>> {
   if (tenant.kind !== 'operator') return EMPTY
   const newestFirst = (sort === '-bookedAt') !== (position?.direction === 'before')
-  const where = conditionsOf(tenant.id, filters, position, newestFirst)
+  const edges = await ledgerEdges(database, tenant.id, filters.accountId ?? [])
+  const where = conditionsOf({ operatorId: tenant.id, filters, position, newestFirst, balanceIds: edges.balanceIds })
   const found: EntryKey[] = []
   const stretches =
     filters.sourceId === undefined
-      ? stretchesOf(database, { operatorId: tenant.id, filters, position, newestFirst, now })
+      ? stretchesOf(database, edges, { operatorId: tenant.id, filters, position, newestFirst, now })
       : // A source has few entries, and an index finds them.
         [null]
   for await (const stretch of stretches) {
@@ -94,7 +101,7 @@ export async function findLedgerEntry(database: Database, operatorId: string, id
 }
 
 /** A stretch of time: from one moment up to, and excluding, another; epoch milliseconds. */
-export interface Stretch {
+interface Stretch {
   readonly from: number
   readonly before: number
 }
@@ -102,6 +109,7 @@ export interface Stretch {
 /** Yields the stretches of a page in reading order, without days that have no match. */
 async function* stretchesOf(
   database: Database,
+  { begin, addedUntil, balanceIds }: LedgerEdges,
   {
     operatorId,
     filters,
@@ -114,7 +122,6 @@ async function* stretchesOf(
     readonly now: number
   },
 ): AsyncGenerator<Stretch> {
-  const { begin, addedUntil, hasBalance } = await ledgerEdges(database, operatorId, filters.accountId ?? [])
   const at = position === null ? null : Date.parse(position.keys[0] as string)
   let from = filters.bookedFrom === undefined ? begin : Math.max(begin, Date.parse(filters.bookedFrom))
   let before = now + AHEAD_MS
@@ -123,12 +130,15 @@ async function* stretchesOf(
   else if (at !== null) from = Math.max(from, at)
   const sought = soughtOf(operatorId, filters)
   for (let width = FIRST_MS; from < before; width *= WIDER) {
-    if (addedUntil !== null && !hasBalance && (newestFirst ? before - 1 : from) < addedUntil) {
+    if (addedUntil !== null && balanceIds.length === 0 && (newestFirst ? before - 1 : from) < addedUntil) {
       const days = daysOf(from, Math.min(before, addedUntil))
       const day = await nearestDay(database, sought, { ...days, newestFirst })
+      const edge = newestFirst ? before : from
       if (newestFirst) before = day === null ? from : Math.min(before, Date.parse(day) + DAY_MS)
       else from = day === null ? addedUntil : Math.max(from, Date.parse(day))
       if (from >= before) return
+      // Where days are skipped, matches are rare, and this day is read alone.
+      if (edge !== (newestFirst ? before : from)) width = DAY_MS
     }
     const stretch = newestFirst
       ? { from: Math.max(from, before - width), before }
@@ -159,12 +169,17 @@ const soughtOf = (
 })
 
 /** The conditions on a posting `p` of an entry. */
-function conditionsOf(
-  operatorId: string,
-  filters: LedgerEntryFilters,
-  position: Position | null,
-  newestFirst: boolean,
-): Conditions {
+function conditionsOf({
+  operatorId,
+  filters,
+  position,
+  newestFirst,
+  balanceIds,
+}: Pick<LedgerEntryQuery, 'filters' | 'position'> & {
+  readonly operatorId: string
+  readonly newestFirst: boolean
+  readonly balanceIds: readonly string[]
+}): Conditions {
   const { accountId, key } = filters
   const where = new Conditions()
     .add(
@@ -177,8 +192,14 @@ function conditionsOf(
     .anyOf(sql`p.source_id`, filters.sourceId, 'uuid')
     .amounts(sql`p.amount`, filters.amountFrom, filters.amountTo)
     .during(sql`p.booked_at`, filters.bookedFrom, filters.bookedTo)
-  if (accountId !== undefined)
-    where.add(sql`(p.debit_account = any(${accountId}::uuid[]) or p.credit_account = any(${accountId}::uuid[]))`)
+  if (accountId !== undefined) {
+    const internal = accountId.filter((id) => !balanceIds.includes(id))
+    // The indexes of the journal have the lines of balances alone.
+    where.add(
+      sql`((p.debit_account = any(${balanceIds}::uuid[]) and p.debit_sequence is not null) or (p.credit_account = any(${balanceIds}::uuid[]) and p.credit_sequence is not null)
+        ${internal.length === 0 ? sql`` : sql`or p.debit_account = any(${internal}::uuid[]) or p.credit_account = any(${internal}::uuid[])`})`,
+    )
+  }
   if (key !== undefined) {
     const internal = key.filter((name) => name !== 'cust')
     const named = sql`select a.id from account a where a.operator_id = ${operatorId}::uuid and a.key = any(${internal}::text[])`

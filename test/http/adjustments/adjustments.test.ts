@@ -7,6 +7,7 @@ import type { LedgerEntry } from '../../../lib/ledger/ledger-schema.ts'
 import type { Transaction } from '../../../lib/transactions/transaction-schema.ts'
 import type { PageBody } from '../../support/client.ts'
 import type { Person } from '../../support/person.ts'
+import { until } from '../../support/until.ts'
 import { createWorld } from '../../support/world.ts'
 import { eur, pay } from '../compliance/staff.ts'
 import { bankBooks, breaksOf, endDay, onAccount, reconcile } from '../reconciliation/support.ts'
@@ -370,6 +371,35 @@ t.test('a debit in suspense is explained by two people, once', async (t) => {
   )
 })
 
+t.test('an expense that is no adjustment raises the alert when its day has ended', async (t) => {
+  // The own money of another currency, of which a partner takes nearly all.
+  const usd = (minor: number) => ({ amountMinor: String(minor), currency: 'USD' })
+  const house = await world.query<{ total: string }>(
+    `select coalesce(sum(case when p.credit_account = a.id then p.amount else -p.amount end), 0) as total
+     from account a join posting p on a.id in (p.debit_account, p.credit_account) where a.key = 'house' and a.currency = 'USD'`,
+  )
+  const taken = Math.floor(Number(house[0]!.total) * 0.9)
+  await bankBooks(world, 'DBIT', taken, randomUUID(), 'USD')
+  await reconcile(world, endDay(world), 'USD')
+  const opened = await reconcile(world, endDay(world), 'USD')
+  await signIn()
+  const debit = (await breaksOf(world, opened)).find(({ status }) => status === 'in_suspense')
+  t.match(debit, { partnerAmount: usd(taken) })
+  const path = `/reconciliations/${opened.id}/breaks/${debit!.id}/resolve`
+  const charge = { outcome: 'charge', evidence: 'Tariff' }
+  t.equal((await first.post(path, charge)).status, 202)
+  t.equal((await second.post(path, charge)).status, 200)
+  endDay(world)
+  const notice = await until('the notice', async () => {
+    const [found] = await world.query<{ text: string }>(
+      `select text from notification where type = 'own_funds_low' and title like '% USD %'`,
+    )
+    return found
+  })
+  t.match(notice, { text: /less than a fifth/ })
+  await signIn()
+})
+
 t.test('a month is closed once, and again after its reversal', async (t) => {
   const period = new Date(world.now()).toISOString().slice(0, 7)
   const close = { kind: 'period_close', currency: 'EUR', period, reason: 'Monthly close' } as const
@@ -418,5 +448,29 @@ t.test('a month is closed once, and again after its reversal', async (t) => {
   t.strictSame(await own(), before)
   await adjusted(t, close)
   t.strictSame(await own(), after)
+})
+
+t.test('the audit finds what does not fit', async (t) => {
+  await world.audit()
+  const posted = `(select id from adjustment where status = 'posted' and kind = 'interest' order by id limit 1)`
+  const reversal = `(select id from adjustment where status = 'posted' and kind = 'reversal' order by id limit 1)`
+  const faults = [
+    [`set decided_by = null, version = version + 1 where id = ${posted}`, /"name": "adjustments"/],
+    [`set entry_ids = '{}' where id = ${posted}`, /"name": "entries by hand"/],
+    [`set amount = amount + 1 where id = ${posted}`, /"name": "adjustments and their entries"/],
+    [`set status = 'rejected' where id = ${posted}`, /"name": "postings and their source"/],
+    [
+      `set entry_id = (select entry_ids[1] from adjustment where id = ${posted}) where id = ${reversal}`,
+      /"name": "reversals by hand"/,
+    ],
+  ] as const
+  await world.query('create table kept as select * from adjustment')
+  for (const [fault, message] of faults) {
+    await world.query(`update adjustment ${fault}`)
+    await t.rejects(world.audit(), { message }, fault)
+    await world.query(`update adjustment a set decided_by = k.decided_by, entry_ids = k.entry_ids, amount = k.amount, status = k.status, entry_id = k.entry_id, version = k.version
+      from kept k where k.id = a.id`)
+  }
+  await world.query('drop table kept')
   await world.audit()
 })

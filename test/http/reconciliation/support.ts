@@ -49,11 +49,12 @@ export async function bankBooks(
   direction: 'CRDT' | 'DBIT',
   minor: number,
   reference: string = crypto.randomUUID(),
+  currency = 'EUR',
 ): Promise<string> {
   await world.query(
     `insert into sandbox_booking (id, connection_id, currency, reference, direction, amount, booked_at, code, text)
-     select gen_random_uuid(), connection_id, 'EUR', $1, $2, $3, $4, 'TEST', 'Something of the bank''s own' from balance where id = $5`,
-    [reference, direction, minor, new Date(world.now()), world.seeded.balances.EUR],
+     select gen_random_uuid(), connection_id, $6, $1, $2, $3, $4, 'TEST', 'Something of the bank''s own' from balance where id = $5`,
+    [reference, direction, minor, new Date(world.now()), world.seeded.balances.EUR, currency],
   )
   return reference
 }
