@@ -67,6 +67,18 @@ t.test('a statement is read piece by piece, wherever the pieces are cut', async 
   t.equal(entries.length, 4, 'what is pending is not booked')
 })
 
+t.test('a long batch is split into its transactions, or counts as one', async (t) => {
+  const details = (count: number, amount: string) =>
+    `<NtryDtls>${`<TxDtls><Amt Ccy="EUR">0.01</Amt></TxDtls>`.repeat(count)}<TxDtls><Refs><EndToEndId>${ID}</EndToEndId></Refs>${amount}</TxDtls></NtryDtls>`
+  const split = await read(statement(entry(details(1_200, '<Amt Ccy="EUR">0.02</Amt>'), { amount: '12.02' })), 10_000)
+  t.equal(split.error, null)
+  t.equal(split.entries.length, 1_201)
+  t.match(split.entries.at(-1), { reference: ID, amount: 2n })
+  const whole = await read(statement(entry(details(1_200, ''), { amount: '12.02' })), 10_000)
+  t.match(whole.entries, [{ reference: null, amount: 1_202n, direction: 'DBIT', bankRef: 'B1' }])
+  t.equal(whole.entries.length, 1)
+})
+
 t.test('what is no statement is said to be none', async (t) => {
   for (const [what, text, error] of [
     [
