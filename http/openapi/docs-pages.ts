@@ -1,20 +1,23 @@
 /**
- * The pages beside the reference at `/docs`: how to begin, the rules of the sandbox, and the changelog of the contract.
+ * The pages beside the reference at `/docs`: how to begin, the rules of the sandbox, the banking partners, and the changelog of the contract.
  */
 import { CHANGELOG } from '../../lib/contract/changelog.ts'
 import { sandboxRules } from '../../lib/sandbox/catalogue.ts'
+import { escaped } from './html-text.ts'
+import { providersBody } from './provider-docs.ts'
 
 const STYLE =
   'body{font:16px/1.5 system-ui,sans-serif;max-width:50rem;margin:2rem auto;padding:0 1rem}' +
   'code,pre{background:#f2f2f2}pre{padding:1rem;overflow-x:auto}nav a{margin-right:1rem}'
 
 /** The names of the pages, which are the last part of their addresses. */
-export const DOCS_PAGES = ['getting-started', 'sandbox', 'changelog'] as const
+export const DOCS_PAGES = ['getting-started', 'sandbox', 'providers', 'changelog'] as const
 export type DocsPage = (typeof DOCS_PAGES)[number]
 
 const TITLES: Readonly<Record<DocsPage, string>> = {
   'getting-started': 'Getting started',
   sandbox: 'The sandbox',
+  providers: 'Banking partners',
   changelog: 'Changelog',
 }
 
@@ -40,6 +43,7 @@ sent again.</li>
   sandbox: () => `<p>A sandbox decides by the objects themselves, so that a test needs no second call. Where there is no
 sandbox these rules have no effect. <code>GET /v1/simulations</code> has them as data.</p>
 ${byTopic(sandboxRules())}`,
+  providers: providersBody,
   changelog: () =>
     CHANGELOG.map(
       ({ version, changes, required }) =>
@@ -80,7 +84,3 @@ function byTopic(rules: ReturnType<typeof sandboxRules>): string {
 
 const listOf = (texts: readonly string[]): string =>
   `<ul>\n${texts.map((text) => `<li>${escaped(text)}</li>`).join('\n')}\n</ul>`
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
-}

@@ -44,6 +44,7 @@ export const CHANGELOG: readonly Release[] = [
       'GET /operator/statistics counts customers, what waits for people, and payments by status and currency.',
       'Customers fill in a KYB case, /customers/{customerId}/kyb, with persons, owners and documents, and submit it; requirements tell by pointers what is due, and onboarding.requirements_changed tells of changes.',
       'Documents of a KYB case are read with the case, and no longer at /documents.',
+      'Operators connect banking partners, /provider-connections: verified by a live probe, activated, drained and retired; balances migrate to the next one, and health tells how each does.',
       'Banking partners send webhooks to /provider-webhooks/{connectionId}; staff read what partners tell at /provider-events, use events again after a preview, and dismiss those that match nothing.',
     ],
     required: null,

@@ -65,7 +65,14 @@ t.test(
       t.not(zipped.headers.get('etag'), plain.headers.get('etag'))
       t.equal((await zipped.arrayBuffer()).byteLength, bytes, 'it unpacks to the same')
     }
-    for (const path of ['/docs/', '/docs/start.js', '/docs/getting-started', '/docs/sandbox', '/docs/changelog'])
+    for (const path of [
+      '/docs/',
+      '/docs/start.js',
+      '/docs/getting-started',
+      '/docs/sandbox',
+      '/docs/providers',
+      '/docs/changelog',
+    ])
       t.equal((await request(service.origin + path)).status, 200, path)
     for (const path of [
       '/docs/index.html',
