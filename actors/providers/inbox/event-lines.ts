@@ -138,7 +138,23 @@ export async function eventLines(
       said.map(({ message }) => message),
     ),
   ])
-  return said.map(({ event, message }) => lineOf(connection, event, message, { named, accounts }))
+  const found = { named: withTheirNames(named, said), accounts }
+  return said.map(({ event, message }) => lineOf(connection, event, message, found))
+}
+
+/** Adds the provider's names of payments that these messages themselves tell: a later message may use only that name. */
+function withTheirNames(
+  named: ReadonlyMap<string, NamedObject>,
+  said: readonly { readonly message: InboxMessage }[],
+): ReadonlyMap<string, NamedObject> {
+  const all = new Map(named)
+  for (const { message } of said) {
+    if (message.port !== 'bank' || message.message.providerRef === undefined) continue
+    const payment = named.get(message.message.reference)
+    if (payment?.object === 'payment' && !all.has(message.message.providerRef))
+      all.set(message.message.providerRef, payment)
+  }
+  return all
 }
 
 interface Found {

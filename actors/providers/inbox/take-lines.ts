@@ -8,6 +8,7 @@
 import type { MessageOutcome, EventMessage } from '../../../lib/providers/provider-event.ts'
 import type { Queries } from '../../../storage/db/transaction.ts'
 import type { NamedObject } from '../../../storage/providers/inbox-objects.ts'
+import { keepProviderRefs } from '../../../storage/providers/partner-references.ts'
 import { knownMessages, type KnownMessages } from '../../../storage/providers/provider-inbox.ts'
 import type { OrderQuestion, OrderStatus } from '../bank.ts'
 import { objectsNow, outcomeOfLack, type EventLine, type ReadyMessage } from './event-lines.ts'
@@ -50,6 +51,7 @@ export async function takeLines(
     sent.flatMap(({ facts }) => facts.messageId ?? []),
   )
   const isTold = toldElsewhere(sent, known)
+  await keepProviderRefs(deps.database, providerRefsOf(sent))
   const ends = new Map<EventLine, Pick<TakenLine, 'message' | 'retry'>>()
   for (const line of lines)
     if (line.ready === null)
@@ -81,6 +83,15 @@ export async function takeLines(
     }
   }
   return lines.map((line) => ({ line, isTold: isTold(line), ...ends.get(line)! }))
+}
+
+/** The provider's references of payments, by the payments' ids. */
+function providerRefsOf(lines: readonly EventLine[]): ReadonlyMap<string, string> {
+  const refs = new Map<string, string>()
+  for (const { ready } of lines)
+    if (ready?.port === 'bank' && ready.message.providerRef !== undefined)
+      refs.set(ready.message.reference, ready.message.providerRef)
+  return refs
 }
 
 function messageOf(

@@ -12,8 +12,10 @@ export const TOKEN = 'false-clearbank-token-5f2c'
 export const ACCOUNT_IBAN = 'GB90CLRB04190000001107'
 const ACCOUNT_ID = '9140d28b-58d4-4e14-a5fe-43a655c82162'
 
-/** What goes wrong with the next request of an operation. */
-export type Trouble =
+/** What goes wrong with the next request; `on`: with the next one of a method and path, such as `POST /v1/Test`. */
+export type Trouble = TroubleKind & { readonly on?: string }
+
+type TroubleKind =
   /** The connection breaks before the bank has looked at the request. */
   | { readonly kind: 'lost' }
   /** The bank does what it was asked for, and the answer never arrives. */
@@ -235,7 +237,7 @@ export class FakeClearbank {
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.times.push(performance.now())
     const body = await bytesOf(request)
-    const trouble = this.troubles.shift()
+    const trouble = this.#troubleOf(`${request.method} ${request.url?.split('?')[0]}`)
     switch (trouble?.kind) {
       case 'lost':
         return void request.socket.destroy()
@@ -253,6 +255,11 @@ export class FakeClearbank {
         return void response.end(Buffer.alloc(trouble.bytes, 0x20))
     }
     answer(response, trouble?.kind === 'taken_then' ? trouble.status : status, json)
+  }
+
+  #troubleOf(route: string): Trouble | undefined {
+    const nth = this.troubles.findIndex(({ on }) => on === undefined || on === route)
+    return nth < 0 ? undefined : this.troubles.splice(nth, 1)[0]
   }
 
   #answerTo(request: IncomingMessage, body: Buffer): { status: number; json: object } {

@@ -76,6 +76,13 @@ function settled(connectionId: string, payload: JsonObject): readonly InboxMessa
   ]
 }
 
+/**
+ * The id of the message about money that came in. A list shows a payment that came back as a credit like any other; by
+ * its id the service knows that a webhook has told of the money before.
+ */
+const incomingId = (connectionId: string, transactionId: string): string =>
+  derivedId(connectionId, transactionId, 'incoming')
+
 function returned(
   connectionId: string,
   payload: JsonObject,
@@ -90,7 +97,7 @@ function returned(
     {
       port: 'bank',
       message: {
-        id: derivedId(connectionId, transactionId, 'returned'),
+        id: incomingId(connectionId, transactionId),
         type: 'returned',
         reference,
         schemeCode: code === null ? null : reasonOf(code),
@@ -148,7 +155,7 @@ function credit(connectionId: string, told: Credit): readonly InboxMessage[] {
     {
       port: 'credit',
       message: {
-        id: derivedId(connectionId, transactionId, 'credited'),
+        id: incomingId(connectionId, transactionId),
         type: 'account.credited',
         // By this id the bank is asked to return the credit.
         reference: transactionId,
@@ -228,7 +235,8 @@ function listed(connectionId: string, content: JsonObject): readonly InboxMessag
   if (textIn(transaction, 'debitCreditCode') === 'DBIT') {
     if (reference === null) return unused('Money that left the account, but not by a payment of this service.')
     if (state === 'pending') return unused('A payment that is still on its way.')
-    if (state === 'rejected') return [rejection(connectionId, reference, null)]
+    // The list has no reason; when the webhook never comes, the question about the payment tells that it failed.
+    if (state === 'rejected') return unused('A payment that was rejected: a webhook tells why.')
     const id = derivedId(connectionId, reference, 'settled')
     return [{ port: 'bank', message: { id, type: 'settled', reference, schemeCode: null, amount: null } }]
   }
