@@ -59,12 +59,17 @@ export async function putSecret(world: World, connectionId: string): Promise<voi
 }
 
 /** Makes another connection of the same operator, without a secret. @returns its id */
-export async function connectionLike(world: World, connectionId: string, status: string): Promise<string> {
+export async function connectionLike(
+  world: World,
+  connectionId: string,
+  status: string,
+  provider = 'sandbox',
+): Promise<string> {
   const id = randomUUID()
   await world.query(
-    `insert into provider_connection select (jsonb_populate_record(k, jsonb_build_object('id', $2::text, 'status', $3::text,
+    `insert into provider_connection select (jsonb_populate_record(k, jsonb_build_object('id', $2::text, 'status', $3::text, 'provider', $4::text,
        'role', 'fallback', 'retired_at', case when $3 = 'retired' then now() end))).* from provider_connection k where k.id = $1`,
-    [connectionId, id, status],
+    [connectionId, id, status, provider],
   )
   return id
 }
