@@ -758,7 +758,7 @@ t.test(`no folder has more than ${FOLDER_FILES_MAX} files`, (t) => {
 const FILE_LINES_MAX = 400
 /** Files that are longer, with their length: tables, and a file that is not split yet. The numbers may only fall. */
 const LONG_FILES: Readonly<Record<string, number>> = {
-  'lib/ledger/postings.ts': 732,
+  'lib/ledger/postings.ts': 722,
   'lib/rails/rails.ts': 590,
 }
 

@@ -101,12 +101,14 @@ export async function examinePayment(
   if (payee === null) issues.push(field('/recipientId', 'not_found', 'No such recipient.'))
   let verification: RecipientVerification | null = null
   let conversion: ConversionOrder | undefined
+  let routedRail: Rail | undefined
   if (payee !== null) {
     const asked = await command(deps, caller, input, payee, externalIdOwner)
     if ('problem' in asked) issues.push(...issuesOf(asked.problem))
     else {
       verification = verificationIn(asked.command)
       conversion = asked.command.conversion
+      if (asked.command.policyRefusal === null) routedRail = asked.command.rail
       if (payer !== null) issues.push(...objections(payer, asked.command, clock.now()))
     }
   }
@@ -117,6 +119,7 @@ export async function examinePayment(
           payee,
           input,
           (await payeeOnPlatform(deps, payee, conversion?.buyBalance ?? { id: input.sourceBalanceId })) !== null,
+          routedRail,
         )
   const terms =
     payer === null ||
@@ -196,6 +199,7 @@ function chosen(
   payee: PayableRecipient,
   { amount, requestedRail }: PaymentInput,
   onPlatform: boolean,
+  routed: Rail | undefined,
 ): { readonly rail: Rail; readonly reason: RailReason } | null {
   const choice = chooseRail(
     {
@@ -208,7 +212,9 @@ function chosen(
     },
     payee.rails.table,
   )
-  return 'rail' in choice ? choice : null
+  if (!('rail' in choice)) return null
+  const row = routed === undefined || routed === choice.rail ? undefined : RAILS.get(routed)
+  return row === undefined ? choice : { rail: row.rail, reason: speedOf(row, BigInt(amount.amountMinor)) }
 }
 
 function termsOf(

@@ -4,7 +4,7 @@
  */
 import { HOUR_MS, type Clock } from '../../lib/base/clock.ts'
 import { LIMITS } from '../../lib/base/limits.ts'
-import type { PaymentState } from '../../lib/payments/payment-state.ts'
+import type { Detour, PaymentState } from '../../lib/payments/payment-state.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
 import type { Database } from '../../storage/db/database.ts'
 import {
@@ -15,11 +15,10 @@ import {
   type QueuedPayment,
 } from '../../storage/payments/partner-instructions.ts'
 import type { BankPartner, OrderStatus, PaymentOrder, Submission } from '../providers/bank.ts'
-import { outcomeOf } from './bank-messages.ts'
+import type { Detours } from '../providers/routing/detours.ts'
+import { ASK_AGAIN_MS, outcomeOf } from './bank-messages.ts'
 import type { PaymentContext, PaymentMover } from './payment-mover.ts'
 
-/** A bank that does not know the outcome of a payment yet is asked again after this time. */
-export const ASK_AGAIN_MS = 5_000
 /** Questions about one payment before the time between two questions begins to double: two minutes of questions. */
 const PATIENT_ATTEMPTS = 24
 /** A bank that still does not know a payment after this many questions (15 seconds in all) never received it. */
@@ -32,6 +31,7 @@ export interface PartnerOrdersOptions {
   /** Only the node that owns a shard asks about the payments of that shard. */
   readonly shards: Shards
   readonly mover: PaymentMover
+  readonly detours?: Pick<Detours, 'afterRefusal'>
   /** Checks whether this process is handing a payment over, so that the bank is not asked about it. */
   readonly isMoving: (id: string) => boolean
   /** Checks whether the queue runs; a recovery ends with it. */
@@ -55,22 +55,34 @@ export class PartnerOrders {
    * Submits payments whose hand-over is committed. Each refusal and each submission of unknown outcome is written with
    * its payment.
    *
+   * @param isFirst false for orders that may have been sent before, which leave through no other connection: the first
+   *   one may still reach the bank
    * @throws what the moves throw; the bank is asked about these payments
    */
-  async submit(payments: readonly PaymentState[], contexts: ReadonlyMap<string, PaymentContext>): Promise<void> {
+  async submit(
+    payments: readonly PaymentState[],
+    contexts: ReadonlyMap<string, PaymentContext>,
+    isFirst = true,
+  ): Promise<void> {
     const { bank, clock, mover, onError } = this.#options
     const submissions = await bank.submit(payments.map(orderOf)).catch((error: unknown) => {
       // The outcome of the whole batch is unknown: each payment becomes an exception, and the bank is asked about it.
       onError(error, 'bank submission')
       return new Map<string, { kind: 'timeout' }>()
     })
+    const detours = this.#detours(isFirst ? payments.filter(({ id }) => isTurnedAway(submissions.get(id))) : [])
+    const rerouted: PaymentState[] = []
     const booked = await Promise.allSettled(
       payments.map(async (payment) => {
         const context = contexts.get(payment.id) as PaymentContext
-        const submission = submissions.get(payment.id) ?? { kind: 'timeout' as const }
-        if (submission.kind === 'refused')
+        const submission: Submission = submissions.get(payment.id) ?? { kind: 'timeout' as const }
+        const to = isTurnedAway(submission) ? (await detours).get(payment.id) : undefined
+        if (to !== undefined) {
+          const outcome = await mover.ask(payment.id, payment.shard, { kind: 'reroute', to, context })
+          if (outcome.kind === 'decided' && outcome.reply.kind === 'moved') rerouted.push(outcome.reply.state)
+        } else if (submission.kind === 'refused')
           await mover.ask(payment.id, payment.shard, { kind: 'refused', schemeCode: submission.schemeCode, context })
-        if (submission.kind === 'timeout' || submission.kind === 'unsent')
+        else if (submission.kind === 'timeout' || submission.kind === 'unsent')
           await mover.ask(payment.id, payment.shard, {
             kind: 'timeout',
             context,
@@ -81,8 +93,16 @@ export class PartnerOrders {
     booked.forEach(({ status }, nth) => {
       if (status === 'rejected') this.doubt(payments[nth] as PaymentState)
     })
+    // Ends, because every connection refuses a payment once.
+    if (rerouted.length > 0) await this.submit(rerouted, await mover.contextsOf(rerouted.map(({ id }) => id)))
     const failed = booked.find(({ status }) => status === 'rejected')
     if (failed !== undefined) throw (failed as PromiseRejectedResult).reason
+  }
+
+  async #detours(refused: readonly PaymentState[]): Promise<ReadonlyMap<string, Detour>> {
+    const { detours } = this.#options
+    if (detours === undefined || refused.length === 0) return NO_DETOURS
+    return await detours.afterRefusal(refused.map(({ id }) => id))
   }
 
   /** Remembers a payment that may have been handed over; the bank is asked about it with the next tick. */
@@ -137,8 +157,9 @@ export class PartnerOrders {
   async #lookInto(payments: readonly QueuedPayment[]): Promise<void> {
     const { database, clock, bank, mover } = this.#options
     const ids = payments.map(({ id }) => id)
-    const statuses = await bank.status(ids)
+    // Read before the bank is asked: an answer is no answer for a payment that has left its connection meanwhile.
     const contexts = await mover.contextsOf(ids)
+    const statuses = await bank.status(ids)
     await Promise.all(
       payments.map(async ({ id, shard }) => {
         const context = contexts.get(id)
@@ -158,8 +179,11 @@ export class PartnerOrders {
       lost.length === 0
         ? new Map<string, PaymentState>()
         : await mover.statesOf(await resubmittablePayments(database, lost))
-    const unsent = [...states.values()].filter(({ status, sent }) => status === 'processing' && sent)
-    if (unsent.length > 0) await this.submit(unsent, contexts)
+    const unsent = [...states.values()].filter(
+      ({ id, status, sent, connectionId }) =>
+        status === 'processing' && sent && contexts.get(id)?.connectionId === connectionId,
+    )
+    if (unsent.length > 0) await this.submit(unsent, contexts, false)
   }
 
   /** Asks the bank for the status of the payments whose outcome is unknown, and books the answers (P22). */
@@ -169,8 +193,8 @@ export class PartnerOrders {
     const payments = await unknownPayments(database, { now, max: LIMITS.partnerBatchMax, owned: shards.owned() })
     if (payments.length === 0) return
     const references = payments.map(({ id }) => id)
-    const statuses = await bank.status(references)
     const contexts = await mover.contextsOf(references)
+    const statuses = await bank.status(references)
     await Promise.all(
       payments.map(async ({ id, shard, attempts }) => {
         const context = contexts.get(id)
@@ -217,6 +241,12 @@ export class PartnerOrders {
 
 /** Whether the partner still works on an order, or could not be asked about it: the payment stays as it is. */
 const isWaiting = (status: OrderStatus | undefined): boolean => status?.kind === 'pending' || status?.kind === 'unasked'
+
+const NO_DETOURS: ReadonlyMap<string, Detour> = new Map()
+
+/** Whether the partner has not taken an order for certain, so that another may carry it. */
+const isTurnedAway = (submission: Submission | undefined): boolean =>
+  submission?.kind === 'unsent' || (submission?.kind === 'refused' && submission.beforeAcceptance === true)
 
 function orderOf(payment: PaymentState): PaymentOrder {
   return {

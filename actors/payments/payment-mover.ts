@@ -22,6 +22,9 @@ import type { Rail } from '../../lib/rails/rails.ts'
 
 /** The facts that a move of a payment needs beside its state, with the payment's rail. */
 export interface PaymentContext extends Omit<PaymentMoveContext, 'ids'> {
+  /** The connection that the payment had when the context was read. */
+  readonly connectionId: string
+  readonly currency: string
   readonly rail: Rail
   /** Whether the balance that pays is frozen, or its customer does not pay at present. */
   readonly isStopped: boolean
@@ -77,7 +80,9 @@ export class PaymentMover {
     for (const { id, operatorId, connectionId, currency, rail, isStopped } of places) {
       contexts.set(id, {
         accounts: await accounts.accounts({ operatorId, connectionId, currency }),
+        connectionId,
         valueDate: railDate(rail, now),
+        currency,
         rail,
         isStopped,
       })

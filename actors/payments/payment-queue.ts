@@ -10,6 +10,8 @@
  *    repeated: the payment becomes `exception`, and the queue asks the bank for its status (I7).
  *  * A payment of a balance that staff have frozen keeps its row and its hold, and nothing leaves the balance: the queue
  *    passes it over, and the commit refuses what was decided before the freeze. The end of the freeze wakes the queue.
+ *  * A payment whose connection takes none leaves through another one, and waits where there is none. After an unknown
+ *    outcome it never does.
  *  * A payment on the rail `internal` is booked instead of handed over: one commit debits the payer and credits the
  *    payee, and no bank is called.
  *  * For a payment that was handed over by a process that died, the queue first asks the bank for its status. The
@@ -21,22 +23,24 @@ import type { Screener, ScreeningHit } from '../../lib/compliance/screening.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { LIMITS } from '../../lib/base/limits.ts'
 import type { InternalPayee, PaymentState } from '../../lib/payments/payment-state.ts'
+import { ON_PLATFORM_RAIL } from '../../lib/rails/rails.ts'
 import type { QueuePlace } from '../../lib/payments/payment.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
 import { OutcomeUnknown } from '../../storage/db/connection.ts'
 import type { Database } from '../../storage/db/database.ts'
 import type { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
 import { internalPayees } from '../../storage/payments/internal-payees.ts'
-import { isKeptAlready, keepMessages } from '../../storage/providers/provider-events.ts'
 import { countUnsentPayments, unsentPayments, type QueuedPayment } from '../../storage/payments/partner-instructions.ts'
-import type { BankInbox, BankMessage, BankPartner } from '../providers/bank.ts'
-import { moveOf } from './bank-messages.ts'
+import type { BankInbox, BankPartner } from '../providers/bank.ts'
+import type { Detours } from '../providers/routing/detours.ts'
+import { takeMessages } from './bank-messages.ts'
 import { ComplianceGate } from './payment-compliance.ts'
 import { BatchGathering } from '../runtime/batch-gathering.ts'
 import type { ActorSystem } from '../runtime/system.ts'
+import { Throughput } from '../runtime/throughput.ts'
 import type { Wakes } from '../runtime/wakes.ts'
 import { QueueUpkeep } from './queue-upkeep.ts'
-import { ASK_AGAIN_MS, PartnerOrders } from './partner-orders.ts'
+import { PartnerOrders } from './partner-orders.ts'
 import { PaymentMover, type PaymentContext } from './payment-mover.ts'
 
 /** Batches handed over at the same time: while one is at the bank, the next one commits. */
@@ -72,10 +76,13 @@ export interface PaymentQueueOptions {
    * Tells the owner of a shard that a payment waits there, when a request on this node queued a payment of that shard.
    */
   readonly elsewhere?: (shard: number) => void
+  /** Finds other connections for payments that theirs do not take; absent: payments wait for their own. */
+  readonly detours?: Detours
   readonly onError: (error: unknown, what: string) => void
 }
 
 const NO_PAYEES: ReadonlyMap<string, InternalPayee> = new Map()
+const NOTHING_STUCK: ReadonlySet<string> = new Set()
 const NO_HITS: ReadonlyMap<string, ScreeningHit> = new Map()
 
 export class PaymentQueue {
@@ -100,12 +107,19 @@ export class PaymentQueue {
   /** Ids of the payments that this process is handing over: a refill must not take them twice. */
   readonly #moving = new Set<string>()
   #backlog = 0
-  #handedOver = { since: 0, count: 0, rate: RATE_MIN }
+  readonly #rate: Throughput
+  /** Connections, each with a currency and a rail, whose payments no connection takes at present. */
+  #stuck = new Set<string>()
 
   constructor(options: PaymentQueueOptions) {
     this.#options = options
+    this.#rate = new Throughput({ clock: options.clock, min: RATE_MIN, windowMs: RATE_WINDOW_MS })
     this.#gate = new ComplianceGate(options)
     this.#mover = new PaymentMover(options)
+    options.detours?.onChange(() => {
+      this.#stuck = new Set()
+      if (this.#running) this.look()
+    })
     this.#orders = new PartnerOrders({
       ...options,
       mover: this.#mover,
@@ -172,13 +186,13 @@ export class PaymentQueue {
   /** Returns the position that a payment made now would have in the queue, with an estimate of its waiting time. */
   place(now: number): QueuePlace {
     const position = this.#backlog + 1
-    const etaSeconds = Math.ceil(position / this.#handedOver.rate)
+    const etaSeconds = Math.ceil(position / this.#rate.perSecond)
     return { position, etaSeconds, estimatedAt: timestamp(now + etaSeconds * 1_000) }
   }
 
   /** Rate at which payments leave the queue, in payments a second; at least `RATE_MIN`. */
   get rate(): number {
-    return this.#handedOver.rate
+    return this.#rate.perSecond
   }
 
   /** Reads the rows for payments that were never offered to this queue. */
@@ -204,48 +218,7 @@ export class PaymentQueue {
   }
 
   /** Processes the bank's messages; resolves with the ids of the messages that the bank need not send again. */
-  readonly inbox: BankInbox = async (messages) => {
-    const acknowledged: string[] = []
-    // Messages that come late or twice, or that contradict an earlier message.
-    const ignored: BankMessage[] = []
-    const contexts = await this.#mover.contextsOf(messages.map(({ reference }) => reference))
-    await Promise.all(
-      messages.map(async (message) => {
-        const context = contexts.get(message.reference)
-        // A reference of no payment here: logged once and acknowledged, because the bank would send the message for
-        // ever.
-        if (context === undefined) {
-          this.#options.onError(
-            new Error(`The bank reports on ${message.reference}, which is not a payment of ours.`),
-            'bank message',
-          )
-          acknowledged.push(message.id)
-          return
-        }
-        try {
-          const outcome = await this.#mover.ask(
-            message.reference,
-            message.shard,
-            moveOf(message, context, this.#options.clock.now() + ASK_AGAIN_MS),
-          )
-          if (outcome.kind === 'decided' && outcome.reply.kind === 'ignored') ignored.push(message)
-          else acknowledged.push(message.id)
-        } catch (error) {
-          if (isKeptAlready(error)) {
-            acknowledged.push(message.id)
-            return
-          }
-          // Not acknowledged, so the bank sends it again. If its move was committed after all, the repeat fits no row.
-          this.#options.onError(error, 'bank message')
-        }
-      }),
-    )
-    if (ignored.length > 0) {
-      await keepMessages(this.#options.database, ignored, this.#options.clock.now())
-      acknowledged.push(...ignored.map(({ id }) => id))
-    }
-    return acknowledged
-  }
+  readonly inbox: BankInbox = async (messages) => await takeMessages({ ...this.#options, mover: this.#mover }, messages)
 
   /**
    * Reads the rows of gained shards, and drops the payments of lost shards from memory: their new owner reads the rows.
@@ -314,6 +287,7 @@ export class PaymentQueue {
       now: clock.now(),
       owned: shards.owned(),
       max: LIMITS.dispatchQueueMax,
+      except: [...this.#stuck],
     })
     this.#more ||= unsent.length === LIMITS.dispatchQueueMax
     const known = new Set(this.#waiting.map(({ id }) => id))
@@ -329,6 +303,10 @@ export class PaymentQueue {
       this.#mover.contextsOf(batch.map(({ id }) => id)),
       this.#gate.hits(batch),
     ])
+    const stuck = await this.#detour(
+      batch.filter(({ id }) => !outgoing.has(id)),
+      contexts,
+    )
     const payees = await this.#payeesOf(contexts)
     // The payer of an internal payment is screened for the payee, like the payer of any incoming payment, before the
     // move.
@@ -344,8 +322,8 @@ export class PaymentQueue {
         const hit = outgoing.get(id) ?? incoming.get(id)
         if (context === undefined) return Promise.resolve(null)
         if (hit !== undefined) return this.#mover.ask(id, shard, { kind: 'hold', hit })
-        // Its row stays, and is read again when the balance pays again.
-        if (context.isStopped) return Promise.resolve(null)
+        // Its row stays, and is read again when the balance pays again, or when a connection takes the payment.
+        if (context.isStopped || stuck.has(id)) return Promise.resolve(null)
         const payee = payees.get(id)
         return this.#mover.ask(
           id,
@@ -372,25 +350,46 @@ export class PaymentQueue {
           handedOver.push(outcome.reply.state)
       }
     })
-    this.#measure(handedOver.length)
+    this.#rate.count(handedOver.length)
     if (handedOver.length > 0) await this.#orders.submit(handedOver, contexts)
     if (failure !== undefined) throw failure
+  }
+
+  /**
+   * Moves payments of connections that take none to others, with their contexts. Returns those that no connection takes
+   * now: their rows are passed over until a connection has changed.
+   */
+  async #detour(batch: readonly QueuedPayment[], contexts: Map<string, PaymentContext>): Promise<ReadonlySet<string>> {
+    const { detours } = this.#options
+    // A change replaces the set, so what was decided before the change is passed over at most once.
+    const passedOver = this.#stuck
+    const closed = batch.filter(({ id }) => {
+      const context = contexts.get(id)
+      return context !== undefined && !context.isStopped && detours?.isClosed(context.connectionId) === true
+    })
+    if (detours === undefined || closed.length === 0) return NOTHING_STUCK
+    const ways = await detours.beforeHandOver(
+      closed.map(({ id }) => id).filter((id) => contexts.get(id)?.rail !== ON_PLATFORM_RAIL),
+    )
+    const stuck = new Set<string>()
+    await Promise.all(
+      closed.map(async ({ id, shard }) => {
+        const way = ways.get(id)
+        const context = contexts.get(id) as PaymentContext
+        if (way?.kind === 'detour') await this.#mover.ask(id, shard, { kind: 'reroute', to: way.to, context })
+        if (way?.kind !== 'wait') return
+        stuck.add(id)
+        passedOver.add(`${context.connectionId} ${context.currency} ${context.rail}`)
+      }),
+    )
+    for (const [id, context] of await this.#mover.contextsOf(closed.map(({ id }) => id))) contexts.set(id, context)
+    if (passedOver !== this.#stuck) this.#more = true
+    return stuck
   }
 
   /** Reads the payees of the payments on the rail `internal`, which no bank carries. */
   async #payeesOf(contexts: ReadonlyMap<string, PaymentContext>): Promise<ReadonlyMap<string, InternalPayee>> {
     const internal = [...contexts].filter(([, { rail }]) => rail === 'internal').map(([id]) => id)
     return internal.length === 0 ? NO_PAYEES : await internalPayees(this.#options.database, internal)
-  }
-
-  #measure(count: number): void {
-    const now = this.#options.clock.now()
-    const window = this.#handedOver
-    if (now - window.since > RATE_WINDOW_MS) {
-      if (window.count > 0) window.rate = Math.max(RATE_MIN, Math.round((window.count * 1_000) / (now - window.since)))
-      window.since = now
-      window.count = 0
-    }
-    window.count += count
   }
 }

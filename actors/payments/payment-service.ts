@@ -6,6 +6,7 @@ import type { ComplianceService } from '../compliance/compliance-service.ts'
 import { exceptionalPayment } from '../compliance/resolve-exception.ts'
 import type { ExchangeDeps } from '../exchange/create-exchange.ts'
 import type { PayeeVerifier } from '../providers/bank.ts'
+import type { RoutingTable } from '../providers/routing/routing-table.ts'
 import { followUpPayments } from '../../storage/payments/payment-follow-up.ts'
 import { background, type Node } from '../runtime/node.ts'
 import { Poller } from '../runtime/poller.ts'
@@ -38,6 +39,7 @@ export interface PaymentServiceParts {
   readonly recipients: { readonly directory: RecipientCache }
   readonly exchanges: { readonly deps: ExchangeDeps }
   readonly operators: { readonly reads: ThresholdDeps['operators'] }
+  readonly routing: { readonly table: RoutingTable }
   /** Tells whether the API has an operation of this name, for the catalogue of simulations. */
   readonly hasOperation: (operationId: string) => boolean
 }
@@ -47,7 +49,18 @@ export type PaymentService = ReturnType<typeof createPaymentService>
 /** Creates the service. */
 export function createPaymentService(
   node: Node,
-  { queue, bank, payees, approvals, compliance, recipients, exchanges, operators, hasOperation }: PaymentServiceParts,
+  {
+    queue,
+    bank,
+    payees,
+    approvals,
+    compliance,
+    recipients,
+    exchanges,
+    operators,
+    routing,
+    hasOperation,
+  }: PaymentServiceParts,
 ) {
   const { config, clock, database, sandbox } = node
   approvals.addSubjects({ payment: paymentSubject({ queue, sandbox, exchanges: exchanges.deps }) })
@@ -57,6 +70,7 @@ export function createPaymentService(
     ...node,
     queue,
     payees,
+    routing: routing.table,
     recipients: recipients.directory,
     conversions: createConversions(exchanges.deps),
     market: exchanges.deps.market,

@@ -3,6 +3,8 @@ import { ShardBell } from '../runtime/shard-bell.ts'
 import type { BankMessage } from '../providers/bank.ts'
 import { background, type Background, type Node } from '../runtime/node.ts'
 import type { BankPartner, RecallPartner } from '../providers/bank.ts'
+import { Detours } from '../providers/routing/detours.ts'
+import type { RoutingTable } from '../providers/routing/routing-table.ts'
 import type { SandboxBank } from '../sandbox/sandbox-bank.ts'
 import { foreseeMessages } from './bank-messages.ts'
 import { ComplianceGate } from './payment-compliance.ts'
@@ -17,10 +19,11 @@ export interface QueueServiceParts {
   readonly bank: BankPartner & RecallPartner
   /** Reports on the orders of its connections by itself. */
   readonly sandboxBank: SandboxBank
+  readonly routing: { readonly table: RoutingTable }
 }
 
 /** Creates the queue. It stands before the nouns that put payments into it. */
-export function createQueueService(node: Node, { bank, sandboxBank }: QueueServiceParts) {
+export function createQueueService(node: Node, { bank, sandboxBank, routing }: QueueServiceParts) {
   const { database, listener, shards, onError } = node
   // A single node owns every shard (`owned()` is null), so it needs no bell.
   const bell =
@@ -34,7 +37,12 @@ export function createQueueService(node: Node, { bank, sandboxBank }: QueueServi
           onRing: () => queue.look(),
           onError,
         })
-  const queue: PaymentQueue = new PaymentQueue({ ...node, bank, elsewhere: (shard) => bell?.ring(shard) })
+  const queue: PaymentQueue = new PaymentQueue({
+    ...node,
+    bank,
+    detours: new Detours({ ...node, routing: routing.table }),
+    elsewhere: (shard) => bell?.ring(shard),
+  })
   const dispatching: readonly Background[] = [
     {
       name: 'payment queue',

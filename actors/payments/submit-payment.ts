@@ -17,10 +17,11 @@ import { railDate } from '../../lib/rails/business-days.ts'
 import { editorsSince, requestersOf } from '../../lib/approvals/requesters.ts'
 import type { DraftInput } from '../../lib/payments/draft.ts'
 import { givenOf } from '../../lib/payments/given-schema.ts'
+import type { KeptRouting } from '../../lib/providers/routing.ts'
 import type { PaymentRecord, QueuePlace } from '../../lib/payments/payment.ts'
 import { checkReference, railReference, referenceMessage } from '../../lib/rails/reference.ts'
-import { chooseRail } from '../../lib/rails/choose-rail.ts'
-import { chargeBearerOf, RAILS, speedOf, type Rail } from '../../lib/rails/rails.ts'
+import { chooseRail, type RailChoice, type RailQuestion } from '../../lib/rails/choose-rail.ts'
+import { chargeBearerOf, ON_PLATFORM_RAIL, RAILS, speedOf, type Rail } from '../../lib/rails/rails.ts'
 import { refuseField } from '../../lib/base/problems.ts'
 import { paymentFieldFault } from '../../lib/recipients/payment-fields.ts'
 import { keptVerification } from '../../lib/recipients/verification.ts'
@@ -33,6 +34,8 @@ import { balanceActor, type BalanceReply } from '../balances/balance.ts'
 import type { Conversions } from './payment-conversions.ts'
 import type { PayeeVerifier } from '../providers/bank.ts'
 import type { FxPartner } from '../providers/fx.ts'
+import { routeNew } from '../providers/routing/route-payment.ts'
+import type { RoutingTable } from '../providers/routing/routing-table.ts'
 import type { ActorSystem } from '../runtime/system.ts'
 import { Overloaded } from '../runtime/lane.ts'
 import { checkedDocuments, type PaymentDocuments } from '../documents/named-documents.ts'
@@ -69,6 +72,8 @@ export interface PayDeps extends FlowDeps {
   /** The documents that customers attach to payments; absent where documents are not supported. */
   readonly documents?: PaymentDocuments
   readonly queue: Pick<PaymentQueue, 'place' | 'offer'>
+  /** Routes payments; absent: they leave through the connection of their balance. */
+  readonly routing?: RoutingTable
 }
 
 /** A payment as the API takes it, checked for shape. */
@@ -195,24 +200,17 @@ export async function commandOf(
   const amount = BigInt(input.amount.amountMinor)
   if (currency !== recipient.currency)
     refuseField('/amount/currency', 'currency_mismatch', `The recipient is paid in ${recipient.currency}.`)
+  let buying: Promise<ConversionOrder> | undefined
   const bought = async () =>
-    input.quoteId == null ? undefined : await conversionFor(deps, caller, input.quoteId, { usedBy, draw })
+    input.quoteId == null ? undefined : await (buying ??= conversionFor(deps, caller, input.quoteId, { usedBy, draw }))
   // A converted payment is paid by the balance that receives the bought currency, so the quote tells whether payer and
   // payee share a connection.
   const known = recipient.platformAccount === null ? undefined : await bought()
   const payee = await payeeOnPlatform(deps, recipient, known?.buyBalance ?? { id: input.sourceBalanceId })
-  const choice = chooseRail(
-    {
-      currency: currency as CurrencyCode,
-      amountMinor: amount,
-      bankCountry: recipient.bankCountry,
-      fields: recipient.fields,
-      requested: input.requestedRail ?? null,
-      onPlatform: payee !== null,
-    },
-    recipient.rails.table,
-  )
-  const rail = 'rail' in choice ? choice.rail : null
+  const { choice, rail, routing } = await routedRail(deps, input, recipient, bought, {
+    onPlatform: payee !== null,
+    isMade: draw,
+  })
   checkForRail(input, recipient, rail, now)
   const terms = rail === null ? undefined : RAILS.get(rail)
   const gate =
@@ -220,7 +218,7 @@ export async function commandOf(
       ? null
       : await payeeGate(deps, recipient, { rail, override: input.verificationOverride ?? null, by: caller.createdBy })
   const documentIds = await checkedDocuments(deps.documents, caller.customerId, input.documentIds)
-  const conversion = known ?? (await bought())
+  const conversion = await bought()
   if (conversion !== undefined) refuseLaterDate(input, rail, now)
   const number = draft?.number ?? orderNumber('PAY', await deps.orderNumbers.take())
   const delayMs = deps.sandbox
@@ -241,6 +239,7 @@ export async function commandOf(
     conversion,
     // The fallback is never written: without a rail the payment is refused first.
     rail: rail ?? 'internal',
+    ...(routing === undefined ? {} : { routing }),
     instant: terms !== undefined && speedOf(terms, amount) === 'instant',
     executionDate: input.executionDate ?? null,
     createdBy: caller.createdBy,
@@ -270,6 +269,31 @@ export async function commandOf(
     ...(caller.batchApprovalId === undefined ? {} : { batchApprovalId: caller.batchApprovalId }),
     ...(draft === null ? {} : { draft }),
   }
+}
+
+/** Chooses the rail, and the connection where the operator has something to decide; no rail: none can carry it. */
+async function routedRail(
+  { routing, balances }: Pick<PayDeps, 'routing' | 'balances'>,
+  { amount, requestedRail, sourceBalanceId }: PaymentInput,
+  recipient: PayableRecipient,
+  bought: () => Promise<ConversionOrder | undefined>,
+  { onPlatform, isMade }: { readonly onPlatform: boolean; readonly isMade: boolean },
+): Promise<{ readonly choice: RailChoice; readonly rail: Rail | null; readonly routing?: KeptRouting | undefined }> {
+  const question: RailQuestion = {
+    currency: amount.currency as CurrencyCode,
+    amountMinor: BigInt(amount.amountMinor),
+    bankCountry: recipient.bankCountry,
+    fields: recipient.fields,
+    requested: requestedRail ?? null,
+    onPlatform,
+  }
+  const choice = chooseRail(question, recipient.rails.table)
+  const rail = 'rail' in choice ? choice.rail : null
+  if (rail === null || rail === ON_PLATFORM_RAIL || routing?.isRouted(recipient.payer.operatorId) !== true)
+    return { choice, rail }
+  const homeConnectionId = async () =>
+    (await bought())?.buyBalance.connectionId ?? (await balances.find(sourceBalanceId))?.connectionId
+  return { choice, ...(await routeNew(routing, { payer: recipient, question, rail, homeConnectionId, isMade })) }
 }
 
 /**

@@ -71,6 +71,8 @@ export interface BankMessage {
   readonly type: BankMessageType
   readonly reference: string
   readonly shard: number
+  /** The connection that sent it: it tells nothing of a payment that has moved to another. Absent where it is not known. */
+  readonly connectionId?: string
   readonly schemeCode: string | null
   /** The minor units that came back; null unless the type is `returned`. */
   readonly amount: bigint | null

@@ -288,6 +288,7 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
               type: event,
               reference,
               shard,
+              ...(connectionId === null ? {} : { connectionId }),
               schemeCode,
               amount: current?.amountMinor ?? null,
             }

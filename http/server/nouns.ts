@@ -33,7 +33,7 @@ import { createCaseReviewService } from '../../actors/onboarding/case-review-ser
 import { createPaymentService } from '../../actors/payments/payment-service.ts'
 import { createQueueService, type QueueService } from '../../actors/payments/queue-service.ts'
 import { createPricing } from '../../actors/pricing/pricing-operations.ts'
-import type { PayeeVerifier } from '../../actors/providers/bank.ts'
+import type { BankPartner, PayeeVerifier, RecallPartner } from '../../actors/providers/bank.ts'
 import { ADAPTERS } from '../../actors/providers/adapters/adapters.ts'
 import type { Adapters } from '../../actors/providers/open-connections.ts'
 import { createPartnerService, type PartnerService } from '../../actors/providers/partner-service.ts'
@@ -44,6 +44,7 @@ import {
 import { createConnectionCalendars } from '../../actors/providers/connection-calendars.ts'
 import type { InboxPartners } from '../../actors/providers/inbox/inbox-ports.ts'
 import { createInboxService } from '../../actors/providers/inbox/inbox-service.ts'
+import { createRoutingService } from '../../actors/providers/routing/routing-service.ts'
 import { createRecipientService, type RecipientService } from '../../actors/recipients/recipient-service.ts'
 import {
   createReconciliationService,
@@ -79,6 +80,8 @@ export interface NounOverrides {
   readonly payees?: PayeeVerifier
   /** Replaces the connections whose events the inbox of providers takes. */
   readonly inboxPartners?: InboxPartners
+  /** Stands between the payment queue and the bank. */
+  readonly bank?: (bank: BankPartner & RecallPartner) => BankPartner & RecallPartner
   /** Replaces the address of Sumsub's API. */
   readonly sumsubUrl?: string
   /** Replaces the sandbox's scanner for harmful files. */
@@ -160,6 +163,8 @@ function createProviders(
     sandbox,
     partners,
     providerConnections,
+    routing: createRoutingService(node),
+    bank: overrides.bank?.(partners.bank) ?? partners.bank,
     payees: overrides.payees ?? (node.sandbox ? sandbox.bank : NO_PAYEES),
   }
 }
@@ -208,16 +213,14 @@ const integrationOf = (node: Node, table: readonly Route[]) =>
  */
 export async function createNouns(node: Node, table: readonly Route[], overrides: NounOverrides) {
   const validation = await loadValidation(node.config)
-  const operationIds = new Set(table.map(({ operationId }) => operationId))
   const operators = createOperatorService(node)
   const approvals = createApprovalService(node)
   const downloads = createDownloadService(node)
   const compliance = createComplianceService(node, { downloads })
   const jobs = createJobService(node, { downloads })
   const identity = createIdentityService(node, { singleUse: overrides.singleUseCodes ?? !node.sandbox })
-  const { sandbox, partners, payees, providerConnections } = createProviders(node, { jobs, downloads, overrides })
-  const webhooks = createWebhookService(node, overrides.webhooks)
-  const paymentQueue = createQueueService(node, { bank: partners.bank, sandboxBank: sandbox.bank })
+  const { sandbox, partners, bank, payees, ...providers } = createProviders(node, { jobs, downloads, overrides })
+  const paymentQueue = createQueueService(node, { bank, sandboxBank: sandbox.bank, routing: providers.routing })
   const { queue, gate } = paymentQueue
   const incomingPayments = createIncomingPaymentService(node, {
     compliance,
@@ -234,6 +237,7 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
     partner: partners.exchanges,
   })
   const payments = createPaymentService(node, {
+    routing: providers.routing,
     queue,
     bank: sandbox.bank,
     payees,
@@ -242,7 +246,7 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
     recipients,
     exchanges,
     operators,
-    hasOperation: (operationId) => operationIds.has(operationId),
+    hasOperation: (operationId) => table.some((each) => each.operationId === operationId),
   })
   const bulkPayments = createBulkService(node, {
     payments,
@@ -255,11 +259,8 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
     downloads,
   })
   const transactions = createTransactionService(node, { jobs, downloads, identity })
-  const documents = createDocumentService(node, {
-    scanner: overrides.scanner ?? sandboxScanner,
-    downloads,
-    transactions,
-  })
+  const scanner = overrides.scanner ?? sandboxScanner
+  const documents = createDocumentService(node, { scanner, downloads, transactions })
 
   return {
     ...independentNouns(node),
@@ -282,14 +283,14 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
     partners,
     paymentQueue,
     payments,
-    providerConnections,
     providerEvents: inboxOf(node, overrides, { partners, paymentQueue, exchanges, incomingPayments }),
+    ...providers,
     recipients,
     scheduledPayments: createScheduleService(node, { payments, recipients }),
     statements: createStatementService(node, { jobs, downloads }),
     transactions,
     transfers: createTransferService(node, { compliance, gate, partner: partners.bookTransfers }),
-    webhooks,
+    webhooks: createWebhookService(node, overrides.webhooks),
   }
 }
 
@@ -319,6 +320,7 @@ export function backgroundOf(nouns: BuiltNouns): readonly Background[] {
     nouns.identity,
     nouns.partners,
     nouns.providerConnections,
+    nouns.routing,
     nouns.incomingPayments,
     nouns.paymentQueue,
     nouns.webhooks,

@@ -70,6 +70,7 @@ import * as publicFundsRequests from '../funds-requests/public-funds-requests.ts
 import * as recipientReviews from '../recipients/recipient-reviews.ts'
 import * as recipients from '../recipients/recipients.ts'
 import * as reports from '../reports/reports.ts'
+import * as routingRules from '../providers/routing-rules.ts'
 import * as scheduledPayments from '../scheduled-payments/scheduled-payments.ts'
 import * as sessions from '../identity/sessions.ts'
 import * as staff from '../staff/staff.ts'
@@ -101,6 +102,7 @@ export const routes: readonly Route[] = [
   ...Object.values(connectionCalendars),
   ...Object.values(providerConnections),
   ...Object.values(providerEvents),
+  ...Object.values(routingRules),
   ...Object.values(kycConnections),
   ...Object.values(kycReviews),
   listAuditEvents,

@@ -138,6 +138,7 @@ export const AUDIT_ACTIONS = {
   ],
   reconciliation_break: ['reconciliation_break.proposed', 'reconciliation_break.resolved'],
   report: ['report.requested'],
+  routing_rule: ['routing_rule.created', 'routing_rule.updated', 'routing_rule.deleted'],
   scheduled_payment: [
     'scheduled_payment.created',
     'scheduled_payment.updated',

@@ -46,6 +46,7 @@ export const CHANGELOG: readonly Release[] = [
       'Documents of a KYB case are read with the case, and no longer at /documents.',
       'Operators connect banking partners, /provider-connections: verified by a live probe, activated, drained and retired; balances migrate to the next one, and health tells how each does.',
       'Banking partners send webhooks to /provider-webhooks/{connectionId}; staff read what partners tell at /provider-events, use events again after a preview, and dismiss those that match nothing.',
+      'Staff route payments through connections by rules, /routing-rules, with a simulator; staff see routing of payments.',
     ],
     required: null,
   },

@@ -109,6 +109,12 @@ function cust(currency: CurrencySymbol, amount: Expression, type: TransactionTyp
   return { account: 'cust', currency, amount, type }
 }
 
+const instead = (currency: CurrencySymbol, debit: Line, credit: Line): Variant => ({
+  currency,
+  debit: [debit],
+  credit: [credit],
+})
+
 const RULE_TABLE = {
   L01: {
     event: 'Incoming payment credited',
@@ -226,6 +232,14 @@ const RULE_TABLE = {
     event: 'Cash leg of a transfer across two connections',
     debit: [{ ...line('nostro', 'c', A), role: 'to' }],
     credit: [{ ...line('nostro', 'c', A), role: 'from' }],
+    variants: {
+      in_transit: instead(
+        'c',
+        { ...line('out_transit', 'c', A), role: 'from' },
+        { ...line('out_transit', 'c', A), role: 'to' },
+      ),
+    },
+    notes: 'The variant is a payment that its connection has refused and that another carries: no cash has left yet.',
   },
   L30: {
     event: 'Spot or drawdown booked',
@@ -238,11 +252,7 @@ const RULE_TABLE = {
     debit: [line('fx_clearing', 's', SP)],
     credit: [line('nostro', 's', SP)],
     variants: {
-      from_deposit: {
-        currency: 's',
-        debit: [line('fx_clearing', 's', SP)],
-        credit: [line('partner_deposit', 's', SP)],
-      },
+      from_deposit: instead('s', line('fx_clearing', 's', SP), line('partner_deposit', 's', SP)),
     },
     notes: 'The variant uses a deposit that L41 placed with the partner.',
   },
@@ -398,11 +408,7 @@ const RULE_TABLE = {
     debit: [line('card_payable', 'c', A)],
     credit: [line('nostro', 'c', A)],
     variants: {
-      scheme_pays: {
-        currency: 'c',
-        debit: [line('nostro', 'c', A)],
-        credit: [line('card_payable', 'c', A)],
-      },
+      scheme_pays: instead('c', line('nostro', 'c', A), line('card_payable', 'c', A)),
     },
   },
   L80: {
@@ -423,11 +429,7 @@ const RULE_TABLE = {
     debit: [line('exp_loss', 'c', A)],
     credit: [cust('c', A, 'adjustment')],
     variants: {
-      against_customer: {
-        currency: 'c',
-        debit: [cust('c', A, 'adjustment')],
-        credit: [line('exp_loss', 'c', A)],
-      },
+      against_customer: instead('c', cust('c', A, 'adjustment'), line('exp_loss', 'c', A)),
     },
     notes: 'Two people decide. The variant corrects against the customer and may take the balance below zero.',
   },
@@ -446,21 +448,9 @@ const RULE_TABLE = {
     debit: [line('nostro_suspense', 'c', A)],
     credit: [line('nostro', 'c', A)],
     variants: {
-      explained_as_charge: {
-        currency: 'c',
-        debit: [line('exp_partner', 'c', A)],
-        credit: [line('nostro_suspense', 'c', A)],
-      },
-      explained_as_payment: {
-        currency: 'c',
-        debit: [line('out_transit', 'c', A)],
-        credit: [line('nostro_suspense', 'c', A)],
-      },
-      explained_as_direct_debit: {
-        currency: 'c',
-        debit: [cust('c', A, 'direct_debit')],
-        credit: [line('nostro_suspense', 'c', A)],
-      },
+      explained_as_charge: instead('c', line('exp_partner', 'c', A), line('nostro_suspense', 'c', A)),
+      explained_as_payment: instead('c', line('out_transit', 'c', A), line('nostro_suspense', 'c', A)),
+      explained_as_direct_debit: instead('c', cust('c', A, 'direct_debit'), line('nostro_suspense', 'c', A)),
     },
     notes:
       'A variant clears the suspense account once the debit is explained: a charge, a payment, or a customer’s direct debit.',

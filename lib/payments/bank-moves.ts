@@ -3,7 +3,7 @@ import { timestamp } from '../base/clock.ts'
 import { endsException, opensException, type ExceptionKind } from '../compliance/exception.ts'
 import type { Effects } from '../decisions/effects.ts'
 import type { Posting } from '../ledger/posting.ts'
-import { entry } from '../ledger/entry.ts'
+import { entry, NO_BALANCE } from '../ledger/entry.ts'
 import { intoSuspense, suspenseItem, type SuspenseOrigin } from '../incoming-payments/suspense.ts'
 import { failureFor } from '../rails/failure-codes.ts'
 import {
@@ -73,6 +73,43 @@ export function handOver(payment: PaymentState, context: PaymentMoveContext, now
     }),
     debits: [{ balanceId: payment.payingBalanceId }],
     statusUpdates: [update(payment, next, 'Payment handed to the bank.', 'system', now)],
+  })
+}
+
+/**
+ * Sends the payment through another connection. Before its hand-over only the connection changes; after a definite
+ * refusal, before the connection had accepted it, its money in transit moves along (L21). No event: its status stays.
+ */
+export function reroute(
+  payment: PaymentState,
+  { to, context }: Extract<PaymentCommand, { kind: 'reroute' }>,
+  now: number,
+): PaymentDecision {
+  const { connectionId, routing } = to
+  const next: PaymentState = { ...payment, version: payment.version + 1, connectionId }
+  return moved(next, {
+    paymentReroutes: [
+      { id: payment.id, version: payment.version, status: payment.status, connectionId, routing, updatedAt: now },
+    ],
+    postings: !to.afterRefusal
+      ? []
+      : entry({
+          rule: 'L21',
+          variant: 'in_transit',
+          amounts: { A: payment.amount },
+          currency: payment.currency,
+          accounts: context.accounts,
+          toAccounts: to.accounts,
+          balances: NO_BALANCE,
+          entryId: context.ids.next(),
+          customerId: payment.customerId,
+          source: { object: 'payment', id: payment.id },
+          occurrence: to.occurrence,
+          description: `Payment ${payment.number} by another bank`,
+          bookedAt: now,
+          valueDate: context.valueDate,
+        }),
+    statusUpdates: [update(payment, next, 'Payment sent through another bank.', 'system', now)],
   })
 }
 

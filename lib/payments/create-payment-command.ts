@@ -6,6 +6,7 @@ import type { SandboxDecision } from '../approvals/opening.ts'
 import type { Recorded } from '../balances/decision.ts'
 import type { Problem } from '../base/problems.ts'
 import type { MarketRates } from '../exchange/market.ts'
+import type { KeptRouting } from '../providers/routing.ts'
 import type { Rail } from '../rails/rails.ts'
 import type { ConversionOrder } from './conversion.ts'
 import type { Given } from './given-schema.ts'
@@ -36,6 +37,8 @@ export interface CreatePayment extends Recorded, Given {
   /** The exchange that buys the paid amount; present where the request names a quote. */
   readonly conversion?: ConversionOrder | undefined
   readonly rail: Rail
+  /** How the payment leaves, where that is not by the connection of the balance that pays; absent for most payments. */
+  readonly routing?: KeptRouting
   /** The balance on this platform that belongs to the recipient's account; absent for an account at another bank. */
   readonly payeeBalanceId?: string
   readonly instant: boolean

@@ -102,6 +102,7 @@ function written(
     amount: BigInt(input.amount.amountMinor),
     fee: 0n,
     rail: null,
+    routing: null,
     executionDate: input.executionDate ?? null,
     details: {
       sourceBalanceName: balance.name,

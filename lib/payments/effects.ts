@@ -4,7 +4,7 @@ import type { PaymentProgress, PaymentRecord, PaymentStatus } from './payment.ts
 /** The members of a payment that are written as they are shown. */
 type Plain = Omit<
   PaymentRecord,
-  keyof PaymentProgress | 'version' | 'details' | 'metadata' | 'scheduledPaymentId' | 'updatedAt'
+  keyof PaymentProgress | 'version' | 'details' | 'metadata' | 'routing' | 'scheduledPaymentId' | 'updatedAt'
 >
 
 /** The row of a new payment. */
@@ -21,6 +21,8 @@ export interface PaymentRow extends Plain {
   readonly details: string
   /** JSON text, or null. */
   readonly metadata: string | null
+  /** JSON text of how the payment was routed; absent where it leaves through the connection of its balance by no rule. */
+  readonly routing?: string
   /** The schedule that makes the payment. */
   readonly scheduledPaymentId?: string | null
 }
@@ -29,8 +31,18 @@ export interface PaymentRow extends Plain {
 export interface PaymentRewrite
   extends Omit<
     PaymentRow,
-    'customerId' | 'operatorId' | 'shard' | 'number' | 'createdBy' | 'createdVia' | 'createdAt' | 'scheduledPaymentId'
+    | 'customerId'
+    | 'operatorId'
+    | 'shard'
+    | 'number'
+    | 'createdBy'
+    | 'createdVia'
+    | 'createdAt'
+    | 'scheduledPaymentId'
+    | 'routing'
   > {
+  /** JSON text, or null. */
+  readonly routing: string | null
   /** The version that the decision was made on; the commit refuses any other (I3). */
   readonly version: number
   readonly updatedAt: number
@@ -96,6 +108,13 @@ export interface PaymentDecisionRow {
   readonly updatedAt: number
 }
 
+/** A payment that leaves through another connection. */
+export interface PaymentReroute extends Pick<PaymentDecisionRow, 'id' | 'version' | 'status' | 'updatedAt'> {
+  readonly connectionId: string
+  /** JSON text of how it was routed. */
+  readonly routing: string
+}
+
 /**
  * A payment that waits for the partner (`queue`), has its final outcome (`done`), or needs an enquiry at the partner
  * (`attend`).
@@ -136,6 +155,7 @@ declare module '../decisions/effects.ts' {
     readonly paymentsDueDone?: readonly string[]
     readonly paymentChanges?: readonly PaymentChange[]
     readonly paymentDecisions?: readonly PaymentDecisionRow[]
+    readonly paymentReroutes?: readonly PaymentReroute[]
     readonly instructions?: readonly PartnerInstruction[]
     readonly instructionsDone?: readonly string[]
     readonly attention?: readonly Attention[]

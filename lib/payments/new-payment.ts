@@ -35,7 +35,7 @@ export function newPayment(
   return {
     id: command.paymentId,
     customerId: balance.customerId,
-    connectionId: command.conversion?.buyBalance.connectionId ?? balance.connectionId,
+    connectionId: command.routing?.connectionId ?? command.conversion?.buyBalance.connectionId ?? balance.connectionId,
     number: command.number,
     ...givenOf(command),
     status: statusOf(terms, approvalId),
@@ -46,6 +46,7 @@ export function newPayment(
     amount: command.amount,
     fee: terms.fee,
     rail: command.rail,
+    routing: command.routing ?? null,
     executionDate: terms.timing.executionDate,
     createdBy: draft?.createdBy ?? command.createdBy,
     createdVia: draft?.createdVia ?? command.createdVia,

@@ -31,10 +31,13 @@
  * the balance pays again. No state of its own is needed: the queue leaves these payments where they are
  * (storage/payments/partner-instructions.ts), and the commit refuses a debit that was decided before (`debit_refused`). What the partner has goes on.
  *
+ * reroute changes the connection of a payment that is queued, or submitted and refused before the connection accepted it;
+ * its status stays. After an unknown outcome it never does: that payment is in `exception`.
+ *
  * A message that fits no row changes nothing: messages of partners are repeated, late and contradictory. The effects of
  * the moves are in waiting-moves.ts until the partner has the payment, and in bank-moves.ts from then on.
  */
-import { fail, giveBack, handOver, resume, settle, suspend, TIMED_OUT, UNCLEAR } from './bank-moves.ts'
+import { fail, giveBack, handOver, reroute, resume, settle, suspend, TIMED_OUT, UNCLEAR } from './bank-moves.ts'
 import { book, refuseClosed } from './internal-moves.ts'
 import { awaitsExchange } from './move-parts.ts'
 import { ON_PLATFORM_RAIL } from '../rails/rails.ts'
@@ -44,6 +47,7 @@ import type { PaymentCommand, PaymentDecision, PaymentState } from './payment-st
 /** Decides one move. Pure: `now` is epoch milliseconds. */
 export function movePayment(payment: PaymentState | null, command: PaymentCommand, now: number): PaymentDecision {
   if (payment === null) return { state: null, reply: { kind: 'ignored', status: null }, effects: null, refused: true }
+  if (isElsewhere(payment, command)) return ignored(payment)
   switch (command.kind) {
     case 'approve':
       return payment.status === 'pending_approval' ? approve(payment, command.context, now) : ignored(payment)
@@ -62,6 +66,11 @@ export function movePayment(payment: PaymentState | null, command: PaymentComman
     case 'hand_over':
       return waitsForHandOver(payment) && payment.rail !== ON_PLATFORM_RAIL
         ? handOver(payment, command.context, now)
+        : ignored(payment)
+    case 'reroute':
+      return payment.rail !== ON_PLATFORM_RAIL &&
+        (command.to.afterRefusal ? payment.sent && payment.status === 'processing' : waitsForHandOver(payment))
+        ? reroute(payment, command, now)
         : ignored(payment)
     case 'book':
       return waitsForHandOver(payment) && payment.rail === ON_PLATFORM_RAIL
@@ -112,7 +121,12 @@ export function movePayment(payment: PaymentState | null, command: PaymentComman
   }
 }
 
-/** The rail of payments between balances of this platform; no partner carries it. */
+/** Tells whether the move was made for a connection that the payment has left since. */
+const isElsewhere = ({ connectionId }: PaymentState, command: PaymentCommand): boolean =>
+  'context' in command &&
+  'connectionId' in command.context &&
+  command.context.connectionId !== undefined &&
+  command.context.connectionId !== connectionId
 
 /** Tells whether the payment waits for its hand-over: its money is held and has not left. */
 const waitsForHandOver = (payment: PaymentState): boolean =>

@@ -41,6 +41,7 @@ export function paymentRow(
     createdBy: payment.createdBy,
     createdVia: payment.createdVia,
     createdAt: payment.createdAt,
+    ...(payment.routing === null ? {} : { routing: JSON.stringify(payment.routing) }),
     ...(payment.scheduledPaymentId === null ? {} : { scheduledPaymentId: payment.scheduledPaymentId }),
   }
 }
@@ -52,6 +53,7 @@ export function rewriteOf(
 ): PaymentRewrite {
   return {
     ...termsOf(payment),
+    routing: payment.routing === null ? null : JSON.stringify(payment.routing),
     version,
     payingBalanceId,
     holdId,

@@ -167,6 +167,16 @@ export const Payment = Type.Object(
     cancelledAt: Nullable(Timestamp),
     providerRef: Type.Optional(Nullable(Type.String(), { description: 'Shown to operator staff only.' })),
     connectionId: Type.Optional(Nullable(Uuid, { description: 'Shown to operator staff only.' })),
+    routing: Type.Optional(
+      Nullable(
+        Type.Object({ ruleId: Nullable(Uuid), connectionId: Uuid, reason: Type.String() }, { title: 'PaymentRouting' }),
+        {
+          description:
+            'Why the payment leaves through its connection; null where that is the connection of its balance and no ' +
+            'rule decided. Shown to operator staff only.',
+        },
+      ),
+    ),
     metadata: Metadata,
     createdAt: Timestamp,
     updatedAt: Timestamp,

@@ -53,6 +53,12 @@ export interface PaymentState {
 /** The input of a move beside the state: ids made outside, the accounts, the business day. */
 export interface PaymentMoveContext {
   readonly accounts: InternalAccounts
+  /**
+   * The connection of these accounts, which the partner's answer came from. A move that was made for another connection
+   * than the payment's own is ignored: the payment has left through a second one since. Absent where the payment's row is
+   * locked.
+   */
+  readonly connectionId?: string
   readonly ids: { next(): string }
   /** The value date of the postings. */
   readonly valueDate: string
@@ -72,6 +78,18 @@ export interface Withdrawal {
 export interface Bought {
   readonly conversion: Conversion
   readonly details: string
+}
+
+/** The connection that a payment moves to. */
+export interface Detour {
+  readonly connectionId: string
+  readonly accounts: InternalAccounts
+  /** JSON text of the routing that the payment keeps. */
+  readonly routing: string
+  /** The number of the move of money in transit: 1 for the first. */
+  readonly occurrence: number
+  /** True after a definite refusal of a payment that was handed over; false before the hand-over. */
+  readonly afterRefusal: boolean
 }
 
 export type PaymentCommand =
@@ -105,6 +123,8 @@ export type PaymentCommand =
   /** `freezeFunds`: by order of an authority, its money stays reserved. */
   | { readonly kind: 'block'; readonly freezeFunds: boolean; readonly context: Pick<PaymentMoveContext, 'ids'> }
   | { readonly kind: 'hand_over'; readonly context: PaymentMoveContext }
+  /** Sends the payment through another connection than that of the context. */
+  | { readonly kind: 'reroute'; readonly to: Detour; readonly context: PaymentMoveContext }
   /** On the rail `internal`: credits the payee's balance. */
   | { readonly kind: 'book'; readonly payee: InternalPayee; readonly context: PaymentMoveContext }
   /** The commit has found the payee's balance closed. */

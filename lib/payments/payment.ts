@@ -14,6 +14,7 @@ import { costOf, type Conversion } from './conversion.ts'
 import { givenOf, type Given } from './given-schema.ts'
 import { taxWithin, type PaymentCharges } from '../pricing/fees.ts'
 import type { ChargeBearer, Rail } from '../rails/rails.ts'
+import type { KeptRouting } from '../providers/routing.ts'
 import { transactionId } from '../ledger/transaction-id.ts'
 import { shownVerification, type KeptVerification } from '../recipients/verification.ts'
 
@@ -183,6 +184,7 @@ interface PaymentTerms extends Given {
   readonly fee: bigint
   /** Null in a draft. */
   readonly rail: Rail | null
+  readonly routing: KeptRouting | null
   /** Null in a draft without a date. */
   readonly executionDate: string | null
   readonly createdBy: string
@@ -204,7 +206,6 @@ export interface PaymentProgress {
   readonly returnedAmount: bigint | null
   readonly returnInfo: PaymentReturn | null
   readonly recall: PaymentRecall | null
-  /** Shown to staff only. */
   readonly exception: PaymentException | null
   readonly providerRef: string | null
   readonly sentAt: number | null

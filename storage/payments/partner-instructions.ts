@@ -3,7 +3,7 @@
  * outcome. These reads find the rows that the payment queue of a node works on.
  */
 import { timestamp } from '../../lib/base/clock.ts'
-import { plainArray, plainArrayOrNull } from '../db/array-literal.ts'
+import { plainArray, plainArrayOrNull, textArray } from '../db/array-literal.ts'
 import { pick } from '../db/columns.ts'
 import { expression, from, select } from '../db/select.ts'
 import type { Queries } from '../db/transaction.ts'
@@ -36,20 +36,32 @@ export async function countUnsentPayments(database: Queries, owned: readonly num
 
 /**
  * Reads the payments of these shards (null: all) that may be handed to the bank at `now` (epoch milliseconds), the
- * oldest first, `max` at most. Payments of stopped balances wait until they pay again.
+ * oldest first, `max` at most. Payments of stopped balances wait until they pay again. `except`: connections, each with
+ * a currency and a rail (`id EUR sepa`), whose payments are left out.
  *
  * @throws DatabaseUnavailable, and what the driver throws
  */
 export async function unsentPayments(
   database: Queries,
-  { now, owned, max }: { readonly now: number; readonly owned: readonly number[] | null; readonly max: number },
+  {
+    now,
+    owned,
+    max,
+    except = [],
+  }: {
+    readonly now: number
+    readonly owned: readonly number[] | null
+    readonly max: number
+    readonly except?: readonly string[]
+  },
 ): Promise<readonly QueuedPayment[]> {
   const rows = await database.query<[string, number]>({
     name: 'queue_refill',
     text: `select i.payment_id, i.shard from partner_instruction i join payment p on p.id = i.payment_id
         where p.sent_at is null and i.attention_at is null and (i.not_before is null or i.not_before <= $3::timestamptz)
-          and ${PAYER_NOT_STOPPED} and ($2::smallint[] is null or i.shard = any($2)) order by i.payment_id limit $1`,
-    values: [max, plainArrayOrNull(owned), timestamp(now)],
+          and ${PAYER_NOT_STOPPED} and ($2::smallint[] is null or i.shard = any($2))
+          and (p.connection_id || ' ' || p.currency || ' ' || p.rail) <> all($4::text[]) order by i.payment_id limit $1`,
+    values: [max, plainArrayOrNull(owned), timestamp(now), textArray(except)],
   })
   return rows.map(([id, shard]) => ({ id, shard }))
 }

@@ -11,6 +11,7 @@ import type {
   PaymentStatus,
   StatusReason,
 } from '../../lib/payments/payment.ts'
+import type { KeptRouting } from '../../lib/providers/routing.ts'
 import type { Rail } from '../../lib/rails/rails.ts'
 import { jsonText } from '../db/columns.ts'
 
@@ -49,6 +50,7 @@ export const Payment = defineEntity({
     scheduledPaymentId: p.uuid().fieldName('scheduled_payment_id').nullable(),
     recallDueAt: instant().fieldName('recall_due_at').nullable(),
     providerRef: p.text().fieldName('provider_ref').nullable(),
+    routing: p.json<KeptRouting>().nullable(),
     sentAt: instant().fieldName('sent_at').nullable(),
     completedAt: instant().fieldName('completed_at').nullable(),
     failedAt: instant().fieldName('failed_at').nullable(),
@@ -72,6 +74,10 @@ export const Payment = defineEntity({
       name: 'payment_provider_ref',
       expression:
         'create index payment_provider_ref on payment (connection_id, provider_ref) where provider_ref is not null',
+    },
+    {
+      name: 'payment_routed',
+      expression: "create index payment_routed on payment (connection_id, (routing->>'day')) where routing is not null",
     },
   ],
   uniques: [

@@ -1,5 +1,11 @@
 /** The sections of the commit statement for payments. */
-import type { PaymentChange, PaymentDecisionRow, PaymentRewrite, PaymentRow } from '../../lib/payments/effects.ts'
+import type {
+  PaymentChange,
+  PaymentDecisionRow,
+  PaymentReroute,
+  PaymentRewrite,
+  PaymentRow,
+} from '../../lib/payments/effects.ts'
 import { computed, NO_COLUMN, type Columns } from '../commit/columns.ts'
 import {
   alike,
@@ -41,10 +47,11 @@ const MOVED = [
   'cancelledAt',
 ] as const
 
-const CREATED = without(COLUMNS, [...MOVED, 'version', 'payingBalanceId', 'scheduledPaymentId', 'updatedAt'])
+const CREATED = without(COLUMNS, [...MOVED, 'version', 'payingBalanceId', 'scheduledPaymentId', 'routing', 'updatedAt'])
 const CONSTANTS = { version: '1', updated_at: 'u.created_at' }
 /** Most payments are paid by their source balance, and need no column for the paying balance. */
 const PAID_BY_SOURCE = { ...CONSTANTS, paying_balance_id: 'u.source_balance_id' }
+const ROUTING = computed<{ readonly routing?: string }>(COLUMNS.routing, (p) => p.routing ?? null)
 const SCHEDULED_PAYMENT = computed<PaymentRow>(COLUMNS.scheduledPaymentId, (p) => p.scheduledPaymentId ?? null)
 
 export const PAYMENTS: Section<PaymentRow> = gathered(
@@ -52,7 +59,12 @@ export const PAYMENTS: Section<PaymentRow> = gathered(
   alike(
     insertInto(
       Payment,
-      { ...CREATED, payingBalanceId: NO_COLUMN, scheduledPaymentId: NO_COLUMN } satisfies Columns<PaymentRow>,
+      {
+        ...CREATED,
+        payingBalanceId: NO_COLUMN,
+        scheduledPaymentId: NO_COLUMN,
+        routing: NO_COLUMN,
+      } satisfies Columns<PaymentRow>,
       PAID_BY_SOURCE,
     ),
     ['status', 'created_via'],
@@ -83,7 +95,16 @@ export const PAYMENTS_CONVERTED: Section<PaymentRow> = insertInto(
   'payment_converted',
 )
 
-function sectionOf({ payingBalanceId, sourceBalanceId, scheduledPaymentId }: PaymentRow): Section<PaymentRow> {
+/** Inserts payments that were routed: the section with every column that others leave out. */
+export const PAYMENTS_ROUTED: Section<PaymentRow> = insertInto(
+  Payment,
+  { ...CREATED, payingBalanceId: COLUMNS.payingBalanceId, scheduledPaymentId: SCHEDULED_PAYMENT, routing: ROUTING },
+  CONSTANTS,
+  'payment_routed',
+)
+
+function sectionOf({ payingBalanceId, sourceBalanceId, scheduledPaymentId, routing }: PaymentRow): Section<PaymentRow> {
+  if (routing !== undefined) return PAYMENTS_ROUTED
   if (payingBalanceId !== sourceBalanceId) return PAYMENTS_CONVERTED
   return scheduledPaymentId === undefined ? PAYMENTS : PAYMENTS_OF_SCHEDULES
 }
@@ -185,6 +206,23 @@ export const PAYMENT_DECISIONS: Section<PaymentDecisionRow> = gathered(
   (decision, batch) => {
     batch.add(PAYMENT_DECISIONS, decision)
     batch.change(PAYMENT_FENCES, decision.id, decision.version)
+  },
+)
+
+/** Moves payments to other connections; these columns are written by no other move. */
+export const PAYMENT_REROUTES: Section<PaymentReroute> = gathered(
+  'paymentReroutes',
+  section<PaymentReroute>(
+    'payment_rerouted',
+    { version: NO_COLUMN, ...pick(COLUMNS, ['id', 'status', 'connectionId', 'routing', 'updatedAt']) },
+    (source, bound) => `payment_rerouted_written as (
+  update payment p set status = u.status, version = p.version + 1, updated_at = u.updated_at,
+    connection_id = u.connection_id, routing = u.routing
+  from ${source} where p.id = u.id and p.id = any(${bound('id')}) and (select ok from verdict))`,
+  ),
+  (reroute, batch) => {
+    batch.add(PAYMENT_REROUTES, reroute)
+    batch.change(PAYMENT_FENCES, reroute.id, reroute.version)
   },
 )
 

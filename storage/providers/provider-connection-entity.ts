@@ -30,6 +30,9 @@ const TELL_NODES = `create trigger connection_changed after update on provider_c
 /** Nodes keep connections open, and are told which to open anew. */
 const TELL_OPEN = `create trigger provider_connection_told after update of provider, environment, status, settings, credentials, webhook_secret on provider_connection
   for each row execute function provider_connection_told()`
+/** As above, for nodes that route payments. */
+const TELL_ROUTING = `create trigger connection_routes_changed after insert or update or delete on provider_connection
+  for each row execute function routing_changed()`
 
 export const ProviderConnection = managed(
   defineEntity({
@@ -94,6 +97,12 @@ export const ProviderConnection = managed(
     triggers: [
       { name: 'connection_changed', timing: 'after', events: ['update'], expression: TELL_NODES },
       { name: 'provider_connection_told', timing: 'after', events: ['update'], expression: TELL_OPEN },
+      {
+        name: 'connection_routes_changed',
+        timing: 'after',
+        events: ['insert', 'update', 'delete'],
+        expression: TELL_ROUTING,
+      },
     ],
   }),
 )

@@ -3,6 +3,7 @@
  * version, and a stale one is dropped here with `forget` (I3).
  */
 import { LRUCache } from 'lru-cache'
+import type { CustomerType } from '../../lib/customers/types.ts'
 import type { Editor } from '../../lib/approvals/requesters.ts'
 import type { RecipientSnapshot } from '../../lib/payments/payment.ts'
 import { railTable } from '../../lib/rails/rail-limits.ts'
@@ -68,6 +69,8 @@ export interface PayableRecipient extends RecipientSnapshot {
    * differs.
    */
   readonly rails: { readonly version: number; readonly table: RailTable }
+  /** The customer that pays the recipient. The commit does not compare it; a change makes nodes drop the recipient. */
+  readonly payer: { readonly operatorId: string; readonly customerType: CustomerType }
 }
 
 export class RecipientCache {
@@ -163,6 +166,8 @@ const TERMS = select({
   allowedOverrides: expression<string[]>('o.recipient_allowed_overrides'),
   railLimits: expression<RailLimitsJson>('o.rail_limits'),
   railVersion: expression<number>('o.rail_version'),
+  operatorId: expression<string>('c.operator_id'),
+  customerType: expression<CustomerType>('c.customer_type'),
 })
 
 async function load(database: Database, ids: readonly string[]): Promise<PayableRecipient[]> {
@@ -197,6 +202,7 @@ function payableRecipient(row: readonly unknown[]): PayableRecipient {
     payee: payeeOf({ ...payable, bank }),
     verificationPolicy: { requireVerification, allowedOverrides },
     rails: { version: terms.railVersion, table: tableOf(terms.railLimits) },
+    payer: { operatorId: terms.operatorId, customerType: terms.customerType },
   }
 }
 

@@ -43,6 +43,7 @@ import { PaymentAnswer, PaymentQuestion } from '../compliance/payment-question-e
 import { Payment } from '../payments/payment-entity.ts'
 import { PlatformUser } from '../identity/platform-user-entity.ts'
 import { PricingTemplate } from '../pricing/pricing-template-entity.ts'
+import { RoutingRuleRow } from '../providers/routing/routing-rule-entity.ts'
 import { ProviderConnection } from '../providers/provider-connection-entity.ts'
 import { Reconciliation, ReconciliationItem } from '../reconciliation/reconciliation-entity.ts'
 import { RecipientReview } from '../recipients/recipient-review-entity.ts'
@@ -101,6 +102,7 @@ export const ENTITIES = [
   KybPerson,
   KycApplicant,
   KycConnectionRow,
+  RoutingRuleRow,
   KycEventRow,
   MailRow,
   Membership,

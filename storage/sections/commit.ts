@@ -45,10 +45,12 @@ import {
   PAYMENT_CHANGES,
   PAYMENT_DECISIONS,
   PAYMENT_FENCES,
+  PAYMENT_REROUTES,
   PAYMENT_REWRITES,
   PAYMENTS,
   PAYMENTS_CONVERTED,
   PAYMENTS_OF_SCHEDULES,
+  PAYMENTS_ROUTED,
 } from '../payments/payment-section.ts'
 import { PROVIDER_EVENTS } from '../providers/provider-event-section.ts'
 import { FACT_FENCES } from '../recipients/recipient-section.ts'
@@ -79,7 +81,9 @@ const WRITES = [
   EXCEPTION_ENDS,
   PAYMENTS_OF_SCHEDULES,
   PAYMENTS_CONVERTED,
+  PAYMENTS_ROUTED,
   PAYMENT_REWRITES,
+  PAYMENT_REROUTES,
   INSTRUCTIONS_LATER,
   PAYMENTS_DUE,
   PAYMENTS_DUE_DONE,

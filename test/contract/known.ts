@@ -82,11 +82,6 @@ const LATER: readonly Later[] = [
     enumerations: ['ComplianceHoldKind transaction_monitoring is made by nothing'],
   },
   {
-    area: 'providers',
-    reason: 'Nothing routes.',
-    operations: ['/routing-rules'],
-  },
-  {
     area: 'developers',
     reason:
       'There are no workspaces to register for, no clock to turn, no list or stream of events, and no way to catch up ' +
@@ -266,6 +261,7 @@ const BEYOND: readonly Difference[] = [
       'getKybDocument',
       'getKybPerson',
       'getKycConnection',
+      'getRoutingRule',
       'getKybCaseReview',
       'getLedgerAdjustment',
       'getLedgerEntry',

@@ -220,6 +220,7 @@ export const PAYMENT_COMMANDS = {
   still_unknown: 'no move: the outcome is asked for again later',
   book: 'the rail `internal`, whose partner is the platform: P17 and P18 in one',
   payee_closed: 'the rail `internal`: P19',
+  reroute: 'no move: another connection carries the payment',
   funded: 'no move: the exchange that buys the amount has settled, and the payment is queued',
   unfunded: 'the exchange that buys the amount has failed: P20',
 } as const satisfies Readonly<Record<PaymentCommand['kind'], string>>

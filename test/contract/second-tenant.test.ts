@@ -289,6 +289,7 @@ t.test('the ids of a customer are nothing to another', async (t) => {
   const staffOnly: Ids = Object.fromEntries(
     [
       'templateId',
+      'ruleId',
       'connectionId',
       'holdId',
       'caseId',

@@ -244,6 +244,11 @@ const PAYMENT_MOVES: {
   release: { kind: 'release' },
   block: { kind: 'block', freezeFunds: true },
   hand_over: { kind: 'hand_over', context },
+  reroute: {
+    kind: 'reroute',
+    to: { connectionId: ids.next(), accounts: INTERNAL, routing: '{}', occurrence: 1, afterRefusal: true },
+    context,
+  },
   book: { kind: 'book', payee, context },
   payee_closed: { kind: 'payee_closed' },
   refused: { kind: 'refused', context, schemeCode: 'TECH', suspenseId: ids.next() },

@@ -91,6 +91,7 @@ const POSTINGS = table(
 
   -- Cases
   L20 | payment | cust(c) A+F | cust(c) A; inc_fee(c) F-T; fee_tax(c) T
+  L21 | in_transit | out_transit(c) A | out_transit(c) A
   L31 | from_deposit | fx_clearing(s) Sp | partner_deposit(s) Sp
   L34 | loss_sold | exp_fx(s) Sp-S | fx_clearing(s) Sp-S
   L34 | loss_bought | exp_fx(b) B-Bp | fx_clearing(b) B-Bp

@@ -137,6 +137,7 @@ const TABLE: readonly (readonly [RuleId, string | undefined, Amounts, readonly s
   ['L20', undefined, { A: 7n }, ['cust.from -> cust.to EUR 7 transfer_out transfer_in']],
   ['L20', 'payment', { A: 7n }, ['cust.from -> cust.to EUR 7 outgoing_payment incoming_payment']],
   ['L21', undefined, { A: 7n }, ['nostro.to -> nostro.from EUR 7 - -']],
+  ['L21', 'in_transit', { A: 7n }, ['out_transit.from -> out_transit.to EUR 7 - -']],
   ['L30', undefined, { S: 100n, F: 3n }, ['cust -> fx_clearing GBP 100 exchange_out -', 'cust -> inc_fee GBP 3 fee -']],
   ['L31', 'from_deposit', { Sp: 99n }, ['fx_clearing -> partner_deposit GBP 99 - -']],
   [

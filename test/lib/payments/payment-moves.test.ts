@@ -565,3 +565,64 @@ t.test(
     t.end()
   },
 )
+
+const TO = { connectionId: ids.next(), accounts: { out_transit: 'other' }, routing: '{"ruleId":null}', occurrence: 2 }
+
+t.test(
+  'another connection takes a payment that is queued, or that was refused before its acceptance, and no other',
+  (t) => {
+    for (const [place, overrides] of Object.entries(PLACES)) {
+      for (const afterRefusal of [false, true]) {
+        const state = overrides === null ? null : payment(overrides)
+        const command: PaymentCommand = { kind: 'reroute', to: { ...TO, afterRefusal }, context }
+        const { reply, effects, state: after } = movePayment(state, command, MONDAY)
+        const isMoved = place === (afterRefusal ? 'submitted' : 'queued')
+        t.equal(reply.kind, isMoved ? 'moved' : 'ignored', `${place} ${afterRefusal}`)
+        if (!isMoved || state === null) continue
+        t.strictSame(after, { ...state, connectionId: TO.connectionId, version: state.version + 1 })
+        t.match(effects, {
+          paymentReroutes: [
+            { id: state.id, version: 4, status: 'processing', connectionId: TO.connectionId, routing: TO.routing },
+          ],
+          statusUpdates: [
+            { status: 'processing', previousStatus: 'processing', message: 'Payment sent through another bank.' },
+          ],
+        })
+        t.strictSame(
+          (effects?.postings ?? []).map(({ rule, occurrence, amount, debit, credit }) => [
+            rule,
+            occurrence,
+            amount,
+            debit.id,
+            credit.id,
+          ]),
+          afterRefusal ? [['L21', 2, 100n, 'out_transit', 'other']] : [],
+          'money in transit moves along; the fee and the balance do not',
+        )
+        t.equal(effects?.events, undefined)
+      }
+    }
+    const internal = payment({ rail: 'internal' })
+    t.equal(
+      movePayment(internal, { kind: 'reroute', to: { ...TO, afterRefusal: false }, context }, MONDAY).reply.kind,
+      'ignored',
+    )
+    t.end()
+  },
+)
+
+t.test('a move that was made for a connection that the payment has left changes nothing', (t) => {
+  for (const [name, command] of Object.entries(COMMANDS)) {
+    if (!('context' in command) || !('accounts' in command.context)) continue
+    for (const { place, expected } of CASES.filter((each) => each.name === name)) {
+      const state = PLACES[place] == null ? null : payment(PLACES[place])
+      const asked = (connectionId: string) => {
+        const made = { ...command, context: { ...command.context, connectionId } } as PaymentCommand
+        return movePayment(state, made, MONDAY)
+      }
+      t.equal(asked(ids.next()).reply.kind, 'ignored', `${name} of another connection, ${place}`)
+      t.equal(asked(state?.connectionId ?? '').reply.kind, expected === '.' ? 'ignored' : 'moved', `${name}, ${place}`)
+    }
+  }
+  t.end()
+})

@@ -76,6 +76,7 @@ const MEMBERS: { readonly [Member in keyof Required<Effects>]: true } = {
   paymentsDueDone: true,
   paymentChanges: true,
   paymentDecisions: true,
+  paymentReroutes: true,
   instructions: true,
   instructionsDone: true,
   attention: true,
