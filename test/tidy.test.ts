@@ -59,7 +59,11 @@ const HOMES: readonly { readonly packages: RegExp; readonly folders: readonly st
 /** Node modules that `lib` may import: those that only compute. */
 const LIB_MODULES = new Set(['node:crypto', 'node:zlib', 'node:assert'])
 /** Exceptions: files of `lib` that use only the computing part of a module that also does I/O. */
-const LIB_EXCEPTIONS = new Set(['lib/config/config.ts node:path', 'lib/security/ip-allowlist.ts node:net'])
+const LIB_EXCEPTIONS = new Set([
+  'lib/config/config.ts node:path',
+  'lib/config/environment.ts node:path',
+  'lib/security/ip-allowlist.ts node:net',
+])
 
 interface Import {
   readonly specifier: string

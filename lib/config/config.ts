@@ -4,7 +4,7 @@
  */
 import { MINUTE_MS } from '../base/clock.ts'
 import { resolve } from 'node:path'
-import { StartError } from '../base/errors.ts'
+import { ConfigError, read, readChoice, readInteger, readList, readPath, readSecret } from './environment.ts'
 import { isAllowlistEntry } from '../security/ip-allowlist.ts'
 import { isWithinDomain } from '../security/origins.ts'
 import { parseMailbox, parseSmtpUrl } from './mail-settings.ts'
@@ -114,11 +114,6 @@ export interface Config {
   readonly smtpTls: 'on' | 'off'
   /** The sender of mails (`parseMailbox`); never `null` when there is an `smtpUrl`. */
   readonly mailFrom: string | null
-}
-
-/** An invalid setting. The message is one sentence that names the variable and a usable value. */
-export class ConfigError extends StartError {
-  override readonly name = 'ConfigError'
 }
 
 /**
@@ -272,45 +267,6 @@ function readNetworks(env: NodeJS.ProcessEnv, name: string): string[] {
   return entries
 }
 
-function read(env: NodeJS.ProcessEnv, name: string): string | null {
-  const value = env[name]?.trim()
-  return value === undefined || value === '' ? null : value
-}
-
-const readPath = (env: NodeJS.ProcessEnv, name: string): string | null =>
-  read(env, name) === null ? null : resolve(read(env, name) as string)
-
-/** Reads a list whose items are separated by commas. */
-const readList = (env: NodeJS.ProcessEnv, name: string): string[] =>
-  (read(env, name) ?? '').split(/\s*,\s*/).filter((text) => text !== '')
-
-function readChoice<T extends string>(
-  env: NodeJS.ProcessEnv,
-  name: string,
-  options: { readonly choices: readonly T[]; readonly fallback: T },
-): T {
-  const value = read(env, name)
-  if (value === null) return options.fallback
-  const choice = options.choices.find((candidate) => candidate === value)
-  if (choice === undefined)
-    throw new ConfigError(`${name} is "${value}"; set it to one of ${options.choices.join(', ')}.`)
-  return choice
-}
-
-function readInteger(
-  env: NodeJS.ProcessEnv,
-  name: string,
-  options: { readonly min: number; readonly max: number; readonly fallback: number },
-): number {
-  const value = read(env, name)
-  if (value === null) return options.fallback
-  const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN
-  if (!(number >= options.min && number <= options.max)) {
-    throw new ConfigError(`${name} is "${value}"; set it to a whole number from ${options.min} to ${options.max}.`)
-  }
-  return number
-}
-
 function readWorkers(env: NodeJS.ProcessEnv): Workers {
   const value = read(env, 'WORKERS') ?? '1'
   const workers = parseWorkers(value)
@@ -358,14 +314,6 @@ function readRpId(env: NodeJS.ProcessEnv, origins: readonly string[]): string | 
     throw new ConfigError(
       `WEBAUTHN_RP_ID is "${value}"; set it to the host of PUBLIC_URL or CONSOLE_ORIGINS, or to a domain above it, like example.com.`,
     )
-  }
-  return value
-}
-
-function readSecret(env: NodeJS.ProcessEnv, name: string, lengthMin: number): string | null {
-  const value = read(env, name)
-  if (value !== null && value.length < lengthMin) {
-    throw new ConfigError(`${name} has ${value.length} characters; set it to at least ${lengthMin} random characters.`)
   }
   return value
 }

@@ -5,7 +5,7 @@
  */
 import { Cluster, Redis, type RedisOptions } from 'ioredis'
 
-import { ConfigError } from '../../lib/config/config.ts'
+import { ConfigError } from '../../lib/config/environment.ts'
 import { parseRedisUrl } from '../../lib/config/redis-address.ts'
 
 export const REDIS_LIMITS = {

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { isAllowed, compileAllowlist, isAllowlistEntry } from '../../../lib/security/ip-allowlist.ts'
-import { ConfigError, readConfig } from '../../../lib/config/config.ts'
+import { readConfig } from '../../../lib/config/config.ts'
+import { ConfigError } from '../../../lib/config/environment.ts'
 import { createWorld } from '../../support/world.ts'
 import { fakeWorld, startFake } from '../server/fake-world.ts'
 

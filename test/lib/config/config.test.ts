@@ -2,7 +2,8 @@ import { isAbsolute } from 'node:path'
 
 import t from 'tap'
 
-import { ConfigError, readConfig } from '../../../lib/config/config.ts'
+import { readConfig } from '../../../lib/config/config.ts'
+import { ConfigError } from '../../../lib/config/environment.ts'
 import { isLoopback, parseMailbox, parseSmtpUrl } from '../../../lib/config/mail-settings.ts'
 import { parseRedisUrl } from '../../../lib/config/redis-address.ts'
 import { workerCount } from '../../../lib/config/workers.ts'
