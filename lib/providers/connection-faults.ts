@@ -32,13 +32,23 @@ function checked(schema: ProviderDescription['config'], value: object, field: st
 }
 
 /** Checks the configuration of a connection. `targets`: the addresses that the provider may have. */
-export function checkConfig({ config }: ProviderDescription, value: object, targets: TargetPolicy): Checked {
+export function checkConfig(
+  { config, ...description }: ProviderDescription,
+  value: object,
+  targets: TargetPolicy,
+): Checked {
   const found = checked(config, value, '/config', true)
+  if (found.errors.length > 0) return found
+  const wrong = (field: string, message: string): Checked => ({
+    ...found,
+    errors: [{ field, code: 'invalid_value', message }],
+  })
   const { baseUrl } = found.value
   const target = typeof baseUrl === 'string' ? checkTarget(baseUrl, targets) : null
-  if (found.errors.length > 0 || target === null || target.kind === 'ok') return found
-  const message = target.kind === 'unsafe' ? target.detail : 'The address cannot be read.'
-  return { ...found, errors: [{ field: '/config/baseUrl', code: 'invalid_value', message }] }
+  if (target !== null && target.kind !== 'ok')
+    return wrong('/config/baseUrl', target.kind === 'unsafe' ? target.detail : 'The address cannot be read.')
+  const fault = description.configFault?.(found.value) ?? null
+  return fault === null ? found : wrong('/config', fault)
 }
 
 /** Checks credentials. `field` is the place of the object in the body: empty where it is the body itself. */

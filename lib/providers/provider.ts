@@ -66,6 +66,8 @@ export interface ProviderDescription {
   readonly rate: { readonly perSecond: number; readonly concurrent: number } | null
   /** The configuration of a connection: an object schema that holds the members of `CommonConfig` too. */
   readonly config: TSchema
+  /** Tells what is wrong with a configuration that the schema allows, in words for staff; null for nothing. */
+  configFault?(config: unknown): string | null
   /** The write-only credentials of a connection; null: it has none. */
   readonly credentials: TSchema | null
   /**

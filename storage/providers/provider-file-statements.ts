@@ -1,5 +1,5 @@
 /** The statements of banks that came as files, by day, with their bookings. */
-import type { Direction, StatementEntry } from '../../lib/reconciliation/statement.ts'
+import type { DayBooking } from '../../lib/providers/files/day-statement.ts'
 import type { Queries } from '../db/transaction.ts'
 
 /** Bookings that are read at once. */
@@ -58,10 +58,10 @@ export async function nextStatementDay(
 export async function* bookingsOf(
   database: Queries,
   { id }: Pick<KeptStatement, 'id'>,
-): AsyncGenerator<readonly StatementEntry[]> {
+): AsyncGenerator<readonly DayBooking[]> {
   for (let after = 0; ; after += BOOKINGS_MAX) {
     const rows = await database.query<
-      [string | null, Direction, string, string, string, string | null, string | null, string | null]
+      [string | null, DayBooking['direction'], string, string, string, string | null, string | null, string | null]
     >({
       name: 'provider_file_bookings',
       text: `select reference, direction, amount, booked_on::text, value_date::text, bank_ref, code, text from provider_file_booking

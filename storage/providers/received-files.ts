@@ -8,7 +8,7 @@
  */
 import { timestamp } from '../../lib/base/clock.ts'
 import type { FileOrderState, FileOrderStatus } from '../../lib/providers/files/order-state.ts'
-import type { StatementEntry } from '../../lib/reconciliation/statement.ts'
+import type { DayBooking } from '../../lib/providers/files/day-statement.ts'
 import { shardOf } from '../../lib/shards/shard.ts'
 import { plainArray, textArray } from '../db/array-literal.ts'
 import type { Database } from '../db/database.ts'
@@ -136,7 +136,7 @@ export interface StatementOfDay {
   readonly isLast: boolean
   readonly opening: bigint | null
   readonly closing: bigint | null
-  readonly bookings: readonly StatementEntry[]
+  readonly bookings: readonly DayBooking[]
 }
 
 export interface NewFileEvent {

@@ -53,7 +53,31 @@ export interface FilesConnection extends AsyncDisposable {
   leave(name: string, text: string): Promise<void>
   /** Reads all events of the bank's files. */
   events(by?: AdapterConnection): Promise<readonly RawProviderEvent[]>
-  rows<Row extends pg.QueryResultRow>(sql: string, values?: readonly unknown[]): Promise<readonly Row[]>
+  /** Reads rows of this connection. `rest`: what follows the condition. */
+  rows<Row extends pg.QueryResultRow>(columns: string, table: string, rest?: string): Promise<readonly Row[]>
+}
+
+/** The database of all connections of a test file. */
+export interface FilesDatabase extends AsyncDisposable {
+  readonly database: Database
+  readonly admin: pg.Pool
+}
+
+export async function createFilesDatabase(): Promise<FilesDatabase> {
+  const test = await createTestDatabase()
+  const database = new Database(test.url)
+  const admin = new pg.Pool({ connectionString: test.url, max: 2 })
+  // The database is dropped while the last connection closes.
+  admin.on('error', () => undefined)
+  return {
+    database,
+    admin,
+    async [Symbol.asyncDispose]() {
+      await admin.end()
+      await database.close()
+      await test[Symbol.asyncDispose]()
+    },
+  }
 }
 
 export interface FilesConnectionOptions {
@@ -63,19 +87,11 @@ export interface FilesConnectionOptions {
   readonly eventsMax?: number
 }
 
-export async function openFilesConnection({
-  config,
-  server = null,
-  eventsMax,
-}: FilesConnectionOptions = {}): Promise<FilesConnection> {
+export async function openFilesConnection(
+  { database, admin }: FilesDatabase,
+  { config, server = null, eventsMax }: FilesConnectionOptions = {},
+): Promise<FilesConnection> {
   await using made = new AsyncDisposableStack()
-  const { url } = made.use(await createTestDatabase())
-  const database = new Database(url)
-  made.defer(() => database.close())
-  const admin = new pg.Pool({ connectionString: url, max: 1 })
-  // The database is dropped while the last connection closes.
-  admin.on('error', () => undefined)
-  made.defer(() => admin.end())
   const root = await mkdtemp(join(tmpdir(), 'vostro-files-'))
   made.defer(() => rm(root, { recursive: true, force: true }))
   const reader = createBankFileReader()
@@ -110,8 +126,8 @@ export async function openFilesConnection({
       },
     )
   const connection = open()
-  const rows = async <Row extends pg.QueryResultRow>(sql: string, values: readonly unknown[] = []) =>
-    (await admin.query<Row>(sql, [...values])).rows
+  const rows = async <Row extends pg.QueryResultRow>(columns: string, table: string, rest = '') =>
+    (await admin.query<Row>(`select ${columns} from ${table} where connection_id = $1 ${rest}`, [id])).rows
   const events: FilesConnection['events'] = async (by = connection) => {
     const found: RawProviderEvent[] = []
     for (let cursor: string | null = null; ; ) {
@@ -159,10 +175,12 @@ export async function openFilesConnection({
       },
     }),
     async carryOut(by = connection) {
-      const due = await rows<{ id: string }>(
-        'select id from provider_file where due_at <= $1 order by created_at, id',
-        [new Date(clock.now()).toISOString()],
+      const all = await rows<{ id: string; due_at: Date | null }>(
+        'id, due_at',
+        'provider_file',
+        'order by created_at, id',
       )
+      const due = all.filter(({ due_at: at }) => at !== null && at.getTime() <= clock.now())
       for (const file of due) await by.carryOut!(file.id, clock.now())
     },
     async sent() {

@@ -5,9 +5,9 @@
  */
 import type { CalendarTerms } from '../../../lib/rails/business-days.ts'
 import type { CurrencyCode } from '../../../lib/base/currency.ts'
+import type { DayBooking } from '../../../lib/providers/files/day-statement.ts'
 import type { FileOrderState, FileOrderStatus } from '../../../lib/providers/files/order-state.ts'
 import type { BankFileItem } from '../../../lib/providers/iso20022/reports.ts'
-import type { StatementEntry } from '../../../lib/reconciliation/statement.ts'
 import type { Rail } from '../../../lib/rails/rails.ts'
 import { OperatingError } from '../../../lib/base/errors.ts'
 
@@ -179,7 +179,7 @@ export interface StatementPage {
   /** Minor units, signed; null on a page that does not begin, or end, the statement. */
   readonly opening: bigint | null
   readonly closing: bigint | null
-  readonly bookings: readonly StatementEntry[]
+  readonly bookings: readonly DayBooking[]
 }
 
 /** An event that a file of the bank tells. */

@@ -7,7 +7,6 @@ import { DAY_MS, timestamp } from '../../base/clock.ts'
 import type { CurrencyCode } from '../../base/currency.ts'
 import { formatMajor } from '../../base/money.ts'
 import { xmlElement } from '../../base/xml.ts'
-import type { StatementEntry } from '../../reconciliation/statement.ts'
 
 const NAMESPACE = 'urn:iso:std:iso:20022:tech:xsd:camt.053.001.08'
 
@@ -36,8 +35,23 @@ export function dayStatementHead({ connectionId, currency, day, number, opening,
   )
 }
 
+/** A booking of the account. Days are `YYYY-MM-DD`. */
+export interface DayBooking {
+  /** Our reference, where the booking has one: the id of the payment or the credit. */
+  readonly reference: string | null
+  readonly direction: 'CRDT' | 'DBIT'
+  /** Minor units. */
+  readonly amount: bigint
+  readonly bookedOn: string
+  readonly valueDate: string
+  /** The bank's own reference. */
+  readonly bankRef: string | null
+  readonly code: string | null
+  readonly text: string | null
+}
+
 /** Writes bookings. */
-export function dayStatementEntries(bookings: readonly StatementEntry[], currency: CurrencyCode): string {
+export function dayStatementEntries(bookings: readonly DayBooking[], currency: CurrencyCode): string {
   return bookings
     .map(
       ({ reference, direction, amount, bookedOn, valueDate, bankRef, code, text }) =>

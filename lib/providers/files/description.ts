@@ -6,7 +6,7 @@ import { CURRENCIES, WITHDRAWN_CURRENCIES } from '../../base/currency.ts'
 import { MINUTE_MS } from '../../base/clock.ts'
 import { ON_PLATFORM_RAIL, RAILS, type Rail } from '../../rails/rails.ts'
 import type { ProviderDescription, ProviderRail } from '../provider.ts'
-import { FilesConfig, FilesCredentials } from './files-config.ts'
+import { FilesConfig, filesConfigFault, FilesCredentials } from './files-config.ts'
 
 /** Payments within the platform need no bank, and `card` is no way to pay. */
 const NOT_CARRIED: ReadonlySet<Rail> = new Set<Rail>([ON_PLATFORM_RAIL, 'card'])
@@ -50,6 +50,7 @@ export const filesDescription: ProviderDescription = {
   // Orders are put into the book, not sent.
   rate: { perSecond: 10_000, concurrent: 100 },
   config: FilesConfig,
+  configFault: (config) => filesConfigFault(config as FilesConfig),
   credentials: FilesCredentials,
   webhooks: null,
   poll: { everyMs: MINUTE_MS },

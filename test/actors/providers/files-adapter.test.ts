@@ -9,17 +9,28 @@ import {
   type FileSession,
   type PartnerFiles,
 } from '../../../actors/providers/adapters/partner-files.ts'
-import { BankFileReading } from '../../../lib/providers/iso20022/bank-file.ts'
-import { StatementEntries } from '../../../workers/reconciliation/statement-entries.ts'
 import type { StatementEntry } from '../../../lib/reconciliation/statement.ts'
 import { notification, statement, statusReport, type ReceivedOrder } from '../../support/bank-answers.ts'
-import { ACCOUNT, DAY, openFilesConnection, type FilesConnection } from '../../support/files-connection.ts'
+import {
+  ACCOUNT,
+  createFilesDatabase,
+  DAY,
+  openFilesConnection,
+  type FilesConnection,
+} from '../../support/files-connection.ts'
+import { createStatementReader } from '../../../workers/reconciliation/statement-reader.ts'
 import { runKit, type AdapterHarness, type ProviderOutcome } from './adapter-kit.ts'
+
+/** One database for all: each connection sees its own rows. */
+const shared = await createFilesDatabase()
+t.teardown(() => shared[Symbol.asyncDispose]())
+const statementReader = createStatementReader()
+t.teardown(() => statementReader.close())
 
 t.test('the kit passes', (t) => runKit(t, kitHarness))
 
 t.test('a file gathers orders, and is sent once when its time has come', async (t) => {
-  await using files = await openFilesConnection({ config: { ordersMax: 3 } })
+  await using files = await openFilesConnection(shared, { config: { ordersMax: 3 } })
   const { connection, clock, order } = files
   const references = Array.from({ length: 5 }, () => randomUUID())
   for (const reference of references) await connection.submit!([order(reference)], clock.now())
@@ -58,7 +69,7 @@ t.test('a file gathers orders, and is sent once when its time has come', async (
 })
 
 t.test('an order that no file can carry is refused before it is taken', async (t) => {
-  await using files = await openFilesConnection()
+  await using files = await openFilesConnection(shared)
   const { connection, clock, order } = files
   const [dollars, nowhere] = [randomUUID(), randomUUID()]
   const without = order(nowhere)
@@ -71,7 +82,7 @@ t.test('an order that no file can carry is refused before it is taken', async (t
   )
   t.same(submissions.get(dollars), { kind: 'refused', schemeCode: 'AM03', beforeAcceptance: true })
   t.same(submissions.get(nowhere), { kind: 'refused', schemeCode: 'AC03', beforeAcceptance: true })
-  t.same(await files.rows('select * from provider_file_order'), [])
+  t.same(await files.rows('*', 'provider_file_order'), [])
 })
 
 t.test('a crash at any point neither loses nor doubles a file', async (t) => {
@@ -79,7 +90,7 @@ t.test('a crash at any point neither loses nor doubles a file', async (t) => {
   for (const point of points)
     for (const isDone of [false, true])
       await t.test(`${isDone ? 'after' : 'before'} ${point}`, async (t) => {
-        await using files = await openFilesConnection()
+        await using files = await openFilesConnection(shared)
         const { connection, clock, order } = files
         const reference = randomUUID()
         await connection.submit!([order(reference)], clock.now())
@@ -91,11 +102,11 @@ t.test('a crash at any point neither loses nor doubles a file', async (t) => {
           [...(await files.sent()).values()].map((orders) => orders.length),
           [1],
         )
-        t.same(await files.rows('select status, error from provider_file'), [{ status: 'sent', error: null }])
-        t.same(await files.rows('select status from provider_file_order'), [{ status: 'sent' }])
+        t.same(await files.rows('status, error', 'provider_file'), [{ status: 'sent', error: null }])
+        t.same(await files.rows('status', 'provider_file_order'), [{ status: 'sent' }])
       })
   await t.test('after rename, when the bank has fetched the file since', async (t) => {
-    await using files = await openFilesConnection()
+    await using files = await openFilesConnection(shared)
     const { connection, clock, order } = files
     await connection.submit!([order(randomUUID())], clock.now())
     clock.advance(60_000)
@@ -104,10 +115,10 @@ t.test('a crash at any point neither loses nor doubles a file', async (t) => {
     await files.fetch()
     await files.carryOut()
     t.equal((await files.sent()).size, 0, 'it is not sent again')
-    t.same(await files.rows('select status from provider_file'), [{ status: 'sent' }])
+    t.same(await files.rows('status', 'provider_file'), [{ status: 'sent' }])
   })
   await t.test('an attempt that stalled and wakes up after another one', async (t) => {
-    await using files = await openFilesConnection()
+    await using files = await openFilesConnection(shared)
     const { connection, clock, order } = files
     await connection.submit!([order(randomUUID())], clock.now())
     clock.advance(60_000)
@@ -141,7 +152,7 @@ t.test('a crash at any point neither loses nor doubles a file', async (t) => {
 })
 
 t.test('a partly rejected file: each order has its own end', async (t) => {
-  await using files = await openFilesConnection()
+  await using files = await openFilesConnection(shared)
   const orders = await sentOrders(files, 3)
   const [paid, rejected] = orders as [ReceivedOrder, ReceivedOrder, ReceivedOrder]
   const { messageId } = paid
@@ -175,7 +186,7 @@ t.test('a partly rejected file: each order has its own end', async (t) => {
 })
 
 t.test('a whole file that is rejected; a report on a file that is none of ours', async (t) => {
-  await using files = await openFilesConnection()
+  await using files = await openFilesConnection(shared)
   const orders = await sentOrders(files, 2)
   await files.leave('foreign.xml', statusReport('S0', { messageId: 'NOBODYS', group: 'ACCP' }))
   t.match(messages(files, await files.events()), [{ port: 'none', isFault: true, reason: /none of ours/ }])
@@ -190,7 +201,7 @@ t.test('a whole file that is rejected; a report on a file that is none of ours',
 })
 
 t.test('the statement wins over the status, and the contradiction is shown', async (t) => {
-  await using files = await openFilesConnection()
+  await using files = await openFilesConnection(shared)
   const orders = await sentOrders(files, 3)
   const [rejected, settled, wrong] = orders as [ReceivedOrder, ReceivedOrder, ReceivedOrder]
   const { messageId } = rejected
@@ -233,13 +244,15 @@ t.test('the statement wins over the status, and the contradiction is shown', asy
     'the wrong amount settles nothing, and the late rejection changes nothing',
   )
   const kept = await files.rows<{ reference: string }>(
-    'select reference from provider_file_order where contradiction is not null',
+    'reference',
+    'provider_file_order',
+    'and contradiction is not null',
   )
   t.equal(kept.length, 3)
 })
 
 t.test('each file counts once, whatever its name, and the two ways of telling are one message', async (t) => {
-  await using files = await openFilesConnection({ config: { paths: { outgoing: 'out', incoming: 'in' } } })
+  await using files = await openFilesConnection(shared, { config: { paths: { outgoing: 'out', incoming: 'in' } } })
   const [order] = (await sentOrders(files, 1)) as [ReceivedOrder]
   const transactions = [{ instructionId: order.instructionId }]
   const credit = {
@@ -283,7 +296,7 @@ t.test('each file counts once, whatever its name, and the two ways of telling ar
 })
 
 t.test('the statement of a day agrees with the bank, order by order', async (t) => {
-  await using files = await openFilesConnection()
+  await using files = await openFilesConnection(shared)
   const orders = await sentOrders(files, 2)
   const batch = { blockId: orders[0]!.blockId, count: 2 }
   const fee = { amount: '0.50', direction: 'DBIT' as const, bankRef: 'FEE', day: DAY }
@@ -320,7 +333,7 @@ t.test('the statement of a day agrees with the bank, order by order', async (t) 
 })
 
 t.test('a batch that does not come to its orders settles none of them', async (t) => {
-  await using files = await openFilesConnection()
+  await using files = await openFilesConnection(shared)
   const orders = await sentOrders(files, 2)
   const batch = { blockId: orders[0]!.blockId, count: 2 }
   await files.leave(
@@ -336,7 +349,7 @@ t.test('a batch that does not come to its orders settles none of them', async (t
 })
 
 t.test('a return of an order; pending and foreign entries', async (t) => {
-  await using files = await openFilesConnection()
+  await using files = await openFilesConnection(shared)
   const [order] = (await sentOrders(files, 1)) as [ReceivedOrder]
   const base = { direction: 'DBIT' as const, day: DAY }
   await files.leave(
@@ -382,7 +395,7 @@ t.test('a return of an order; pending and foreign entries', async (t) => {
 })
 
 t.test('a file that cannot be read is told when it has not changed since', async (t) => {
-  await using files = await openFilesConnection()
+  await using files = await openFilesConnection(shared)
   await files.leave('half.xml', '<?xml version="1.0"?><Document>')
   t.same(await files.events(), [], 'the bank may still be writing it')
   t.match(messages(files, await files.events()), [{ port: 'none', isFault: true, reason: /half\.xml cannot be read/ }])
@@ -392,7 +405,7 @@ t.test('a file that cannot be read is told when it has not changed since', async
   await files.leave('later.xml', statusReport('S', { messageId: 'NOBODYS', group: 'ACCP' }))
   t.match(messages(files, await files.events()).slice(1), [{ reason: /none of ours/ }], 'it was finished meanwhile')
   t.same(
-    (await files.rows<{ status: string }>(`select status from provider_file order by created_at, id`)).map(
+    (await files.rows<{ status: string }>('status', 'provider_file', 'order by created_at, id')).map(
       ({ status }) => status,
     ),
     ['unreadable', 'superseded', 'read'],
@@ -400,7 +413,7 @@ t.test('a file that cannot be read is told when it has not changed since', async
 })
 
 t.test('a directory keeps to itself', async (t) => {
-  await using files = await openFilesConnection()
+  await using files = await openFilesConnection(shared)
   const directory = files.directory
   await writeFile(join(directory, '..', 'secret.xml'), 'secret')
   await symlink(join(directory, '..', 'secret.xml'), join(directory, 'in', 'link.xml'))
@@ -451,7 +464,9 @@ const statuses = async (files: FilesConnection): Promise<Record<string, string>>
   Object.fromEntries(
     (
       await files.rows<{ reference: string; status: string }>(
-        'select reference, status from provider_file_order order by place',
+        'reference, status',
+        'provider_file_order',
+        'order by place',
       )
     ).map(({ reference, status }) => [reference, status]),
   )
@@ -478,15 +493,15 @@ function breaking(ways: PartnerFiles, point: keyof FileSession, isDone: boolean)
 async function readDay(files: FilesConnection, day: string) {
   const entries: StatementEntry[] = []
   const pieces = await files.connection.statement!({ connectionId: files.id, currency: 'EUR', day }, files.clock.now())
-  const reading = new BankFileReading({ areSumsChecked: false })
-  const statement = new StatementEntries()
-  for await (const piece of pieces!) for (const item of reading.write(piece)) entries.push(...statement.take(item))
-  for (const item of reading.end()) entries.push(...statement.take(item))
-  return { head: statement.head(), entries }
+  const { head, error } = await statementReader.read(pieces!, async (some) => {
+    entries.push(...some)
+  })
+  t.equal(error, null)
+  return { head, entries }
 }
 
 async function kitHarness(): Promise<AdapterHarness> {
-  const files = await openFilesConnection({ config: { gatherSeconds: 0 }, eventsMax: 3 })
+  const files = await openFilesConnection(shared, { config: { gatherSeconds: 0 }, eventsMax: 3 })
   const { connection, clock } = files
   let reports = 0
   const find = async (reference: string): Promise<ReceivedOrder | undefined> =>

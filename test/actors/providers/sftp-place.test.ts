@@ -7,7 +7,7 @@ import { createPartnerFiles, type TargetTerms } from '../../../actors/providers/
 import type { FileEndpoint } from '../../../actors/providers/adapters/partner-files.ts'
 import type { FilesConfig } from '../../../lib/providers/files/files-config.ts'
 import { notification, statusReport } from '../../support/bank-answers.ts'
-import { ACCOUNT, DAY, openFilesConnection } from '../../support/files-connection.ts'
+import { ACCOUNT, createFilesDatabase, DAY, openFilesConnection } from '../../support/files-connection.ts'
 import { startSftpServer, type SftpServer } from '../../support/sftp-server.ts'
 
 const config = ({ port, username, hostKey }: SftpServer): Partial<FilesConfig> => ({
@@ -20,9 +20,13 @@ const config = ({ port, username, hostKey }: SftpServer): Partial<FilesConfig> =
   gatherSeconds: 0,
 })
 
+/** One database for all: each connection sees its own rows. */
+const shared = await createFilesDatabase()
+t.teardown(() => shared[Symbol.asyncDispose]())
+
 t.test('orders go out, and the files of the bank come in', async (t) => {
   await using server = await startSftpServer()
-  await using files = await openFilesConnection({ config: config(server), server })
+  await using files = await openFilesConnection(shared, { config: config(server), server })
   const { connection, clock } = files
   t.match(await connection.probe(clock.now()), { ok: true, message: null })
   const references = Array.from({ length: 50 }, () => randomUUID())
@@ -48,15 +52,13 @@ t.test('orders go out, and the files of the bank come in', async (t) => {
 
 t.test('a server that is gone, and comes back', async (t) => {
   await using server = await startSftpServer()
-  await using files = await openFilesConnection({ config: config(server), server })
+  await using files = await openFilesConnection(shared, { config: config(server), server })
   const { connection, clock } = files
   await server.stop()
   await connection.submit!([files.order(randomUUID())], clock.now())
   await t.rejects(files.carryOut(), /sftp\.bank\.example cannot be reached/)
   t.match(await connection.probe(clock.now()), { ok: false, message: /cannot be reached/ })
-  t.match(await files.rows('select status, error from provider_file'), [
-    { status: 'written', error: /cannot be reached/ },
-  ])
+  t.match(await files.rows('status, error', 'provider_file'), [{ status: 'written', error: /cannot be reached/ }])
   await server.start()
   await files.carryOut()
   t.equal((await files.sent()).size, 1)
@@ -64,18 +66,18 @@ t.test('a server that is gone, and comes back', async (t) => {
 
 t.test('a server with another key gets no credentials; neither does one with a key that is not taken', async (t) => {
   await using server = await startSftpServer()
-  await using other = await openFilesConnection({
+  await using other = await openFilesConnection(shared, {
     config: { ...config(server), hostKeys: [`SHA256:${'A'.repeat(43)}`] },
     server,
   })
   const { message } = await other.connection.probe(other.clock.now())
   t.equal(message, `sftp.bank.example showed the key ${server.hostKey}, which the connection does not name.`)
-  await using refused = await openFilesConnection({
+  await using refused = await openFilesConnection(shared, {
     config: config(server),
     server: { ...server, privateKey: (await startedKey()).privateKey },
   })
   t.match(await refused.connection.probe(refused.clock.now()), { ok: false, message: /refused the credentials/ })
-  await using broken = await openFilesConnection({
+  await using broken = await openFilesConnection(shared, {
     config: config(server),
     server: { ...server, privateKey: 'no key' },
   })

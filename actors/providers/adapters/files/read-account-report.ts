@@ -7,7 +7,7 @@
  */
 import type { AccountReport, ReportEntry, ReportTransaction } from '../../../../lib/providers/iso20022/reports.ts'
 import { uuidOf } from '../../../../lib/providers/iso20022/references.ts'
-import type { StatementEntry } from '../../../../lib/reconciliation/statement.ts'
+import type { DayBooking } from '../../../../lib/providers/files/day-statement.ts'
 import type { OrderInBook } from '../partner-files.ts'
 import { creditOf } from './credits.ts'
 import type { Findings } from './findings.ts'
@@ -23,7 +23,7 @@ export interface ReportScope {
 
 /** A part of an entry: one transaction on the account. */
 interface Part {
-  readonly direction: StatementEntry['direction']
+  readonly direction: DayBooking['direction']
   readonly amount: bigint
   readonly order: OrderInBook | null
   readonly transaction: ReportTransaction | null
@@ -46,7 +46,7 @@ export function readAccountReport(
     findings.remark(message, `The report ${id} is of an account that is not one of the connection.`, true)
     return
   }
-  const bookings: StatementEntry[] = []
+  const bookings: DayBooking[] = []
   const seen = new Map<string, number>()
   for (const entry of entries) {
     if (entry.status !== 'BOOK') continue
@@ -61,7 +61,7 @@ export function readAccountReport(
 function keepStatement(
   report: AccountReport,
   currency: string,
-  bookings: readonly StatementEntry[],
+  bookings: readonly DayBooking[],
   findings: Findings,
 ): void {
   const { message, id, sequenceNumber, page, openingSigned, closingSigned, balances, to } = report
@@ -189,7 +189,7 @@ function bookingOf(
   { direction, amount, transaction }: Part,
   { bookedOn, valueDate, bankRef, code, text }: ReportEntry,
   reference: string | null,
-): StatementEntry {
+): DayBooking {
   const day = bookedOn ?? valueDate ?? ''
   const unstructured = transaction?.remittance.unstructured.join(' ') ?? ''
   return {
