@@ -34,6 +34,7 @@ import { countUnsentPayments, unsentPayments, type QueuedPayment } from '../../s
 import type { BankInbox, BankPartner } from '../providers/bank.ts'
 import type { Detours } from '../providers/routing/detours.ts'
 import { takeMessages } from './bank-messages.ts'
+import { PartnerLanes } from '../providers/partner-lanes.ts'
 import { ComplianceGate } from './payment-compliance.ts'
 import { BatchGathering } from '../runtime/batch-gathering.ts'
 import type { ActorSystem } from '../runtime/system.ts'
@@ -53,9 +54,7 @@ const GATHER_MS = 20
 const BACKLOG_MIN = 4
 /** Pause of the queue after a failure of the database or the bank. */
 const PAUSE_MS = 500
-/**
- * Lowest rate, in payments a second, also used before the first measurement: the sandbox bank takes at least this many.
- */
+/** Lowest rate, in payments a second, also used before the first measurement: a bank takes at least this many. */
 const RATE_MIN = 50
 /** The rate is measured over this time. */
 const RATE_WINDOW_MS = 5_000
@@ -110,6 +109,7 @@ export class PaymentQueue {
   readonly #rate: Throughput
   /** Connections, each with a currency and a rail, whose payments no connection takes at present. */
   #stuck = new Set<string>()
+  readonly #lanes: PartnerLanes
 
   constructor(options: PaymentQueueOptions) {
     this.#options = options
@@ -120,10 +120,15 @@ export class PaymentQueue {
       this.#stuck = new Set()
       if (this.#running) this.look()
     })
+    this.#lanes = new PartnerLanes({
+      bank: options.bank,
+      background: (work) => this.#background(work),
+      onRoom: () => this.look(),
+    })
     this.#orders = new PartnerOrders({
       ...options,
       mover: this.#mover,
-      isMoving: (id) => this.#moving.has(id),
+      isMoving: (id) => this.#moving.has(id) || this.#lanes.has(id),
       isRunning: () => this.#running,
     })
     this.#upkeep = new QueueUpkeep({
@@ -287,7 +292,7 @@ export class PaymentQueue {
       now: clock.now(),
       owned: shards.owned(),
       max: LIMITS.dispatchQueueMax,
-      except: [...this.#stuck],
+      except: [...this.#stuck, ...this.#lanes.crowded],
     })
     this.#more ||= unsent.length === LIMITS.dispatchQueueMax
     const known = new Set(this.#waiting.map(({ id }) => id))
@@ -323,7 +328,7 @@ export class PaymentQueue {
         if (context === undefined) return Promise.resolve(null)
         if (hit !== undefined) return this.#mover.ask(id, shard, { kind: 'hold', hit })
         // Its row stays, and is read again when the balance pays again, or when a connection takes the payment.
-        if (context.isStopped || stuck.has(id)) return Promise.resolve(null)
+        if (context.isStopped || stuck.has(id) || this.#lanes.passesOver(context)) return Promise.resolve(null)
         const payee = payees.get(id)
         return this.#mover.ask(
           id,
@@ -351,7 +356,7 @@ export class PaymentQueue {
       }
     })
     this.#rate.count(handedOver.length)
-    if (handedOver.length > 0) await this.#orders.submit(handedOver, contexts)
+    if (handedOver.length > 0) await this.#lanes.submit(handedOver, (of) => this.#orders.submit(of, contexts))
     if (failure !== undefined) throw failure
   }
 

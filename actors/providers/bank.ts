@@ -105,6 +105,10 @@ export interface PayeeVerifier {
 
 export interface BankPartner {
   /**
+   * Whether calls of a connection leave this process, so that they may take long; absent: none does. Told from memory.
+   */
+  isOutside?(connectionId: string): boolean
+  /**
    * Sends orders. An order without a result timed out.
    *
    * @throws when the whole call failed: the outcome of every order is unknown

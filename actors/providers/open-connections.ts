@@ -92,6 +92,11 @@ export class OpenConnections {
     return await reading
   }
 
+  /** Whether calls of a connection leave this process; true for a connection that was not opened yet. */
+  isOutside(id: string): boolean {
+    return this.#kept.get(id)?.connection.description.rate !== null
+  }
+
   /** Opens a connection as its row is now, for a caller that has just changed it. @throws as `open` does */
   async openAsNow(id: string): Promise<OpenedConnection | null> {
     await this.#reading.get(id)?.catch(() => null)

@@ -24,7 +24,7 @@ export interface PartnersOptions {
   readonly database: Database
   readonly clock: Clock
   readonly adapters: Adapters
-  readonly connections: Pick<OpenConnections, 'open'>
+  readonly connections: Pick<OpenConnections, 'open' | 'isOutside'>
   readonly health: { record(connectionId: string, outcome: CallOutcome): void }
   readonly onError: (error: unknown, what: string) => void
 }
@@ -164,7 +164,10 @@ class Dispatch {
 const same = <Answer>(items: readonly { readonly reference: string }[], answer: Answer): ReadonlyMap<string, Answer> =>
   new Map(items.map(({ reference }) => [reference, answer]))
 
-function bankOf({ database, clock, onError }: PartnersOptions, dispatch: Dispatch): BankPartner & RecallPartner {
+function bankOf(
+  { database, clock, connections, onError }: PartnersOptions,
+  dispatch: Dispatch,
+): BankPartner & RecallPartner {
   /** Writes the partners' references; the payments go on without them. */
   const keepRefs = async (answers: ReadonlyMap<string, Submission | OrderStatus>): Promise<void> => {
     let refs: Map<string, string> | undefined
@@ -175,6 +178,7 @@ function bankOf({ database, clock, onError }: PartnersOptions, dispatch: Dispatc
       await keepProviderRefs(database, refs).catch((error: unknown) => onError(error, 'references of a bank'))
   }
   return {
+    isOutside: (connectionId) => connections.isOutside(connectionId),
     async submit(orders) {
       const submissions = await dispatch.ask<PaymentOrder, Submission>(
         'submission',

@@ -236,6 +236,36 @@ t.test('payments that come while the bank is busy are handed over together, and 
   await auditIsClean(t, ledger)
 })
 
+t.test('a bank outside of the process that takes its time holds up no other payment', async (t) => {
+  const clock = new ManualClock(MONDAY)
+  const ledger = await openLedger(t, [OPENING], clock)
+  const begun: string[] = []
+  const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
+  const node = await openNode(t, ledger, (bank) => ({
+    isOutside: () => true,
+    async submit(orders) {
+      begun.push(...orders.map(({ reference }) => reference))
+      await answered
+      return await bank.submit(orders)
+    },
+    status: (references) => bank.status(references),
+  }))
+  // More batches than the queue has under way at a time.
+  const made: string[] = []
+  for (let nth = 0; nth < 5; nth++) {
+    const id = await node.pay(10n)
+    made.push(id)
+    await until('the call has begun', () => begun.includes(id))
+  }
+  answer()
+  for (const id of made) await atTheBank(ledger, id)
+  clock.advance(2 * SECOND)
+  for (const id of made) await reaches(ledger, id, 'completed')
+  t.strictSame(begun, made)
+  t.strictSame(node.errors, [])
+  await auditIsClean(t, ledger)
+})
+
 t.test('the work of a shard is done where it is at home, and nowhere else', async (t) => {
   const clock = new ManualClock(MONDAY)
   const ledger = await openLedger(t, [OPENING], clock)

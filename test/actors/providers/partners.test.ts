@@ -56,6 +56,7 @@ async function open(t: Parameters<typeof openLedger>[0]) {
         if (id === 'broken') throw new Error('The credentials cannot be opened.')
         return known.get(id) ?? null
       },
+      isOutside: (id) => known.get(id)?.description.rate !== null,
     },
     health: { record: (id, outcome) => healths.push([id, outcome]) },
     onError: (error, what) => errors.push(`${what}: ${(error as Error).message}`),
