@@ -129,29 +129,40 @@ export async function nearestDay(
 export interface LedgerEdges {
   /** The time from which on postings are in no added day; null where no day is added. */
   readonly addedUntil: number | null
-  /** A time before the operator's first posting. */
+  /** A time before the operator's first posting, and one after the last. */
   readonly begin: number
+  readonly end: number
   /** Those of the accounts that are customers' balances, of which the days know no more than the sum of all. */
   readonly balanceIds: readonly string[]
 }
 
-/** Reads the edges of an operator's books, and what kind of accounts these are. @throws DatabaseUnavailable */
+/**
+ * The lines of balances have no index by time, so their first and last may lie outside of the times that are read: the
+ * first by as much as money waits on a balance before it is paid, the last by the difference of the nodes' clocks.
+ */
+const BEFORE_MS = 31 * DAY_MS
+const AFTER_MS = 10 * MINUTE_MS
+
+/** Reads the edges of an operator's books, and which of the accounts are balances. @throws DatabaseUnavailable */
 export async function ledgerEdges(
   database: Database,
   operatorId: string,
-  accountIds: readonly string[],
+  { accountIds, now }: { readonly accountIds: readonly string[]; readonly now: number },
 ): Promise<LedgerEdges> {
-  const [row] = await database.query<[string | null, string | null, readonly string[]]>({
+  const [row] = await database.query<[string | null, number | null, number | null, readonly string[]]>({
     name: 'ledger_edges',
     values: [operatorId, accountIds],
     text: `select (select day::text from ledger_day_last),
-      least((select (created_at at time zone 'UTC')::date from operator where id = $1), (select min(day) from ledger_day where operator_id = $1))::text,
+      extract(epoch from least((select created_at from operator where id = $1), (select min(booked_at) from posting where debit_sequence is null and credit_sequence is null),
+        (select min(day)::timestamp at time zone 'UTC' from ledger_day where operator_id = $1)))::float8 * 1000,
+      extract(epoch from (select max(booked_at) from posting where debit_sequence is null and credit_sequence is null))::float8 * 1000,
       array(select id from balance where id = any($2::uuid[]))`,
   })
+  const [added, first, last, balanceIds] = row as [string | null, number | null, number | null, readonly string[]]
   return {
-    addedUntil: row?.[0] == null ? null : Date.parse(row[0]) + DAY_MS,
-    // A day earlier, because clocks of nodes differ.
-    begin: row?.[1] == null ? 0 : Date.parse(row[1]) - DAY_MS,
-    balanceIds: row?.[2] ?? [],
+    addedUntil: added === null ? null : Date.parse(added) + DAY_MS,
+    begin: Math.floor(first ?? now) - BEFORE_MS,
+    end: Math.ceil(Math.max(now, last ?? now)) + AFTER_MS,
+    balanceIds,
   }
 }

@@ -45,8 +45,6 @@ export type LedgerEntryQuery = RowQuery<LedgerEntryFilters, 'bookedAt' | '-booke
 /** The length of the first stretch; each later one is `WIDER` times as long. */
 const FIRST_MS = 15 * MINUTE_MS
 const WIDER = 4
-/** Clocks of nodes differ, so an entry may be a little ahead of this node's clock. */
-const AHEAD_MS = DAY_MS
 
 /** SQL of the time of a posting `p` as RFC 3339 with microseconds, as cursors keep it. */
 const BOOKED_AT = `to_char(p.booked_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as booked_at`
@@ -68,12 +66,12 @@ export async function listLedgerEntries(
 ): Promise<ListResult<LedgerEntry>> {
   if (tenant.kind !== 'operator') return EMPTY
   const newestFirst = (sort === '-bookedAt') !== (position?.direction === 'before')
-  const edges = await ledgerEdges(database, tenant.id, filters.accountId ?? [])
+  const edges = await ledgerEdges(database, tenant.id, { accountIds: filters.accountId ?? [], now })
   const where = conditionsOf({ operatorId: tenant.id, filters, position, newestFirst, balanceIds: edges.balanceIds })
   const found: EntryKey[] = []
   const stretches =
     filters.sourceId === undefined
-      ? stretchesOf(database, edges, { operatorId: tenant.id, filters, position, newestFirst, now })
+      ? stretchesOf(database, edges, { operatorId: tenant.id, filters, position, newestFirst })
       : // A source has few entries, and an index finds them.
         [null]
   for await (const stretch of stretches) {
@@ -109,22 +107,20 @@ interface Stretch {
 /** Yields the stretches of a page in reading order, without days that have no match. */
 async function* stretchesOf(
   database: Database,
-  { begin, addedUntil, balanceIds }: LedgerEdges,
+  { begin, end, addedUntil, balanceIds }: LedgerEdges,
   {
     operatorId,
     filters,
     position,
     newestFirst,
-    now,
   }: Pick<LedgerEntryQuery, 'filters' | 'position'> & {
     readonly operatorId: string
     readonly newestFirst: boolean
-    readonly now: number
   },
 ): AsyncGenerator<Stretch> {
   const at = position === null ? null : Date.parse(position.keys[0] as string)
   let from = filters.bookedFrom === undefined ? begin : Math.max(begin, Date.parse(filters.bookedFrom))
-  let before = now + AHEAD_MS
+  let before = end
   if (filters.bookedTo !== undefined) before = Math.min(before, Date.parse(filters.bookedTo.before))
   if (at !== null && newestFirst) before = Math.min(before, at + 1)
   else if (at !== null) from = Math.max(from, at)

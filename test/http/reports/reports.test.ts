@@ -94,7 +94,8 @@ t.test('fees by customer and rule, with their tax, are what the accounts have', 
 t.test('volumes by rail, customer, country and status are those of the payments', async (t) => {
   const rows = await rowsOf({ kind: 'volumes', from: begun, to: today() })
   const [counted] = await world.query<{ payments: string; amount: string; incoming: string }>(
-    `select count(*) as payments, sum(amount) filter (where currency = 'EUR') as amount, (select count(*) from incoming_payment) as incoming from payment`,
+    `select count(*) as payments, sum(amount) filter (where currency = 'EUR') as amount, (select count(*) from incoming_payment where received_at >= $1) as incoming from payment`,
+    [`${begun}T00:00:00Z`],
   )
   const of = (direction: string) => rows.filter((row) => row['direction'] === direction)
   const count = (some: typeof rows) => some.reduce((total, row) => total + Number(row['count']), 0)
