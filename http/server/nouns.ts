@@ -159,9 +159,13 @@ function createProviders(
     adapters: { ...ADAPTERS, ...(node.sandbox ? { sandbox: sandboxAdapter(sandbox) } : {}), ...overrides.adapters },
     health: providerConnections.health,
   })
+  const inbox: InboxPartners = {
+    open: (id) => partners.connections.open(id),
+    mayPoll: (id) => providerConnections.health.mayPoll(id),
+  }
   return {
     sandbox,
-    partners,
+    partners: { ...partners, inbox: overrides.inboxPartners ?? inbox },
     providerConnections,
     routing: createRoutingService(node),
     bank: overrides.bank?.(partners.bank) ?? partners.bank,
@@ -180,16 +184,15 @@ const treasuryNouns = (node: Node, parts: ReconciliationServiceParts & ReportSer
 /** The inbox of what partners tell, before the inboxes of the nouns that it concerns. */
 const inboxOf = (
   node: Node,
-  overrides: NounOverrides,
   nouns: {
-    readonly partners: PartnerService
+    readonly partners: PartnerService & { readonly inbox: InboxPartners }
     readonly paymentQueue: QueueService
     readonly exchanges: ExchangeService
     readonly incomingPayments: IncomingPaymentService
   },
 ) =>
   createInboxService(node, {
-    partners: overrides.inboxPartners ?? nouns.partners.connections,
+    partners: nouns.partners.inbox,
     ports: {
       bank: nouns.paymentQueue.messages,
       fx: nouns.exchanges.messages,
@@ -283,7 +286,7 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
     partners,
     paymentQueue,
     payments,
-    providerEvents: inboxOf(node, overrides, { partners, paymentQueue, exchanges, incomingPayments }),
+    providerEvents: inboxOf(node, { partners, paymentQueue, exchanges, incomingPayments }),
     ...providers,
     recipients,
     scheduledPayments: createScheduleService(node, { payments, recipients }),

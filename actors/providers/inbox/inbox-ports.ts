@@ -18,6 +18,8 @@ export interface InboxConnection {
 export interface InboxPartners {
   /** Opens a connection, or finds it open; null when there is none, and when it is retired. */
   open(connectionId: string): Promise<InboxConnection | null>
+  /** Whether the health of a connection lets its provider be asked for events. */
+  mayPoll(connectionId: string): boolean
 }
 
 /** The statuses of a message's object before and after it; null: there is none. */

@@ -63,6 +63,10 @@ async function poll(deps: PollDeps, connectionId: string): Promise<void> {
     return
   }
   const everyMs = connection.description.poll?.everyMs ?? MINUTE_MS
+  if (!partners.mayPoll(connectionId)) {
+    await writePoll(database, { ...found, dueAt: clock.now() + everyMs })
+    return
+  }
   try {
     const listed = await listWindow(deps, connection, found)
     const isEnded = listed.cursor === null

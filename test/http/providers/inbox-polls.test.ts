@@ -85,6 +85,20 @@ t.test(
       messages: [{ outcome: 'known', comparison: { firstSource: 'poll', events: 2 } }],
     })
 
+    const isPutOff = async () => {
+      const [row] = await world.query<{ due: Date }>('select due_at as due from provider_poll')
+      return row !== undefined && row.due.getTime() > world.now()
+    }
+    await until('the window has ended', isPutOff)
+    partners.paused.add(id)
+    const [polled] = await world.query<{ at: Date }>('select polled_at as at from provider_poll')
+    const before = asked.length
+    world.advance(MINUTE_MS)
+    await until('the next window is put off', isPutOff)
+    t.strictSame(await world.query('select polled_at as at from provider_poll'), [polled])
+    t.equal(asked.length, before, 'a connection that is paused is not asked')
+    partners.paused.delete(id)
+
     isDown = true
     const failing = asked.length
     world.advance(MINUTE_MS)

@@ -18,6 +18,13 @@ export class TestPartners implements InboxPartners {
     return this.#connections.get(connectionId) ?? null
   }
 
+  /** Connections that are paused. */
+  readonly paused = new Set<string>()
+
+  mayPoll(connectionId: string): boolean {
+    return !this.paused.has(connectionId)
+  }
+
   /** Opens a connection. `more`: what its adapter can do beside webhooks. */
   add(
     { id, operatorId }: { readonly id: string; readonly operatorId: string },
