@@ -13,7 +13,7 @@ import type { ProviderCall } from '../../lib/providers/provider-call.ts'
 import type { CommonConfig, ProviderDescription, ProviderId } from '../../lib/providers/provider.ts'
 import { redactor, textsIn } from '../../lib/providers/redaction.ts'
 import type { SecretBox } from '../../lib/security/secret-box.ts'
-import type { TargetPolicy } from '../../lib/webhooks/target.ts'
+import type { ProviderTargets } from '../../lib/providers/provider-targets.ts'
 import { SHARD_COUNT } from '../../lib/shards/shard.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
 import type { Database } from '../../storage/db/database.ts'
@@ -47,7 +47,7 @@ export interface OpenConnectionsOptions {
   readonly adapters: Adapters
   readonly files: AdapterIo['files']
   /** The addresses that providers may have. */
-  readonly targets: TargetPolicy
+  readonly targets: ProviderTargets
   readonly health: { record(connectionId: string, outcome: CallOutcome): void }
   readonly record: (call: Omit<ProviderCall, 'id'>) => void
   readonly onError: (error: unknown, what: string) => void

@@ -28,7 +28,7 @@ export function createPartnerService(node: Node, { adapters, health }: PartnerSe
     adapters,
     files: createFiles(node),
     health,
-    targets: config.webhookTargets,
+    targets: { policy: config.webhookTargets, networks: config.providerNetworks },
     record: calls.record,
   })
   listener.subscribe(CONNECTION_CHANGED, {

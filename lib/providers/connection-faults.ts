@@ -1,6 +1,6 @@
 /** Checks what staff write of a connection against the description of its provider. Pure. */
 import type { FieldError } from '../base/problems.ts'
-import { checkTarget, type TargetPolicy } from '../webhooks/target.ts'
+import { checkProviderUrl, type ProviderTargets } from './provider-targets.ts'
 import { compileBody, type BodyValidator } from '../contract/validation.ts'
 import { PROVIDER_DESCRIPTIONS } from './descriptions.ts'
 import { PROVIDERS, type ProviderDescription, type ProviderEnvironment, type ProviderId } from './provider.ts'
@@ -35,7 +35,7 @@ function checked(schema: ProviderDescription['config'], value: object, field: st
 export function checkConfig(
   { config, ...description }: ProviderDescription,
   value: object,
-  targets: TargetPolicy,
+  targets: ProviderTargets,
 ): Checked {
   const found = checked(config, value, '/config', true)
   if (found.errors.length > 0) return found
@@ -44,7 +44,7 @@ export function checkConfig(
     errors: [{ field, code: 'invalid_value', message }],
   })
   const { baseUrl } = found.value
-  const target = typeof baseUrl === 'string' ? checkTarget(baseUrl, targets) : null
+  const target = typeof baseUrl === 'string' ? checkProviderUrl(baseUrl, targets) : null
   if (target !== null && target.kind !== 'ok')
     return wrong('/config/baseUrl', target.kind === 'unsafe' ? target.detail : 'The address cannot be read.')
   const fault = description.configFault?.(found.value) ?? null

@@ -1,4 +1,5 @@
 /** Makes and changes connections to banking partners; each change is one transaction with its trail entry. */
+import type { ProviderTargets } from '../../../lib/providers/provider-targets.ts'
 import { refuse, refuseTransition, type FieldError } from '../../../lib/base/problems.ts'
 import { checkVersion } from '../../../lib/commands/etag.ts'
 import type { Caller } from '../../../lib/identity/caller.ts'
@@ -42,6 +43,12 @@ import { applyChange, changeLocked, recordConnection } from './record-connection
 const SEALING_KEY = 'secrets-key'
 const FINGERPRINTS = 'fingerprints of credentials'
 
+/** The addresses that providers may have. */
+const targetsOf = ({ config }: ConnectionDeps): ProviderTargets => ({
+  policy: config.webhookTargets,
+  networks: config.providerNetworks,
+})
+
 /**
  * Makes a connection, a `draft`.
  *
@@ -55,7 +62,7 @@ export async function createConnection(
   const { provider, name, fallbackCurrencies = [], contractModel = null, customerId = null } = body
   const description = PROVIDER_DESCRIPTIONS[provider]
   const environment = body.environment ?? (deps.sandbox ? 'sandbox' : 'production')
-  const config = checkConfig(description, body.config ?? {}, deps.config.webhookTargets)
+  const config = checkConfig(description, body.config ?? {}, targetsOf(deps))
   const credentials =
     body.credentials === undefined ? null : checkCredentials(description, body.credentials, '/credentials')
   const errors = [
@@ -124,7 +131,7 @@ export async function updateConnection(
   return await changeLocked(deps, by, id, async (tx, { before }) => {
     checkVersion(before, expected)
     const description = changeable(before)
-    const settings = config === undefined ? null : checkConfig(description, config, deps.config.webhookTargets)
+    const settings = config === undefined ? null : checkConfig(description, config, targetsOf(deps))
     const currencies = fallbackCurrencies ?? before.fallbackCurrencies
     refuseFaults([
       ...(settings?.errors ?? []),

@@ -1,9 +1,8 @@
 /** The ways out to files, as adapters are given them. */
-import { isIP, isIPv6 } from 'node:net'
+import { isIP } from 'node:net'
 import type { Clock } from '../../../lib/base/clock.ts'
 import type { IdSource } from '../../../lib/base/ids.ts'
-import { compileAllowlist } from '../../../lib/security/ip-allowlist.ts'
-import { isPublicAddress, type TargetPolicy } from '../../../lib/webhooks/target.ts'
+import { addressFilter, type ProviderTargets } from '../../../lib/providers/provider-targets.ts'
 import type { Database } from '../../../storage/db/database.ts'
 import type { BankFileReader } from '../../../workers/providers/bank-file-reader.ts'
 import { PlaceUnreachable, type PartnerFiles } from '../adapters/partner-files.ts'
@@ -22,10 +21,7 @@ export interface PartnerFilesOptions {
 }
 
 /** The addresses that servers of banks may have. */
-export interface TargetTerms {
-  readonly policy: TargetPolicy
-  /** Addresses and blocks inside of the own network that are allowed beside the public ones. */
-  readonly networks: readonly string[]
+export interface TargetTerms extends ProviderTargets {
   /** Resolves a name to its addresses. */
   readonly resolve: (host: string) => Promise<readonly string[]>
 }
@@ -49,12 +45,8 @@ export function createPartnerFiles({ root, targets, readBankFile, ...options }: 
 }
 
 /** Returns the resolver of hosts to addresses that are allowed: all addresses of a name have to be. */
-function addresses({ policy, networks, resolve }: TargetTerms): (host: string) => Promise<string> {
-  const allowed = compileAllowlist(networks)
-  const isAllowed = (address: string): boolean =>
-    policy === 'any' ||
-    isPublicAddress(address) ||
-    (allowed?.check(address, isIPv6(address) ? 'ipv6' : 'ipv4') ?? false)
+function addresses({ resolve, ...targets }: TargetTerms): (host: string) => Promise<string> {
+  const isAllowed = addressFilter(targets)
   return async (host) => {
     const found =
       isIP(host) === 0

@@ -6,8 +6,8 @@
  *  * An attempt that failed before its first byte left is `unreachable`: the provider did nothing. Once a byte may have
  *    left, the outcome is unknown.
  *  * 429 pauses every call of the connection for the time that the provider asks for.
- *  * An operator names the address of its provider, so the same addresses are refused as for webhooks (lib/webhooks/
- *    target.ts): staff of an operator could otherwise reach hosts inside the service's own network.
+ *  * An operator names the address of its provider, so it must be an allowed one (lib/providers/provider-targets.ts): staff
+ *    of an operator could otherwise reach hosts inside the service's own network.
  */
 import { lookup } from 'node:dns'
 import type { LookupFunction } from 'node:net'
@@ -18,7 +18,7 @@ import type { Redact } from '../../../lib/providers/redaction.ts'
 import type { CallOutcome } from '../../../lib/providers/health.ts'
 import type { ProviderCall } from '../../../lib/providers/provider-call.ts'
 import { retryAfterMs } from '../../../lib/webhooks/schedule.ts'
-import { checkTarget, isPublicAddress, type TargetPolicy } from '../../../lib/webhooks/target.ts'
+import { addressFilter, checkProviderUrl, type ProviderTargets } from '../../../lib/providers/provider-targets.ts'
 import {
   PartnerSilent,
   PartnerUnreachable,
@@ -42,7 +42,7 @@ const EXCERPT_LENGTH = 2_000
 /** The parts that all clients of a connection share. */
 export interface PartnerHttpOptions {
   readonly connectionId: string
-  readonly targets: TargetPolicy
+  readonly targets: ProviderTargets
   readonly concurrent: number
   readonly limiter: CallLimiter
   readonly redact: Redact
@@ -223,20 +223,21 @@ export class PartnerHttpClient implements PartnerHttp {
 }
 
 /** Reads an address of a provider. @throws Error for an address that may not be called, in words for staff */
-function addressOf(baseUrl: string, targets: TargetPolicy): URL {
-  const target = checkTarget(baseUrl, targets)
+function addressOf(baseUrl: string, targets: ProviderTargets): URL {
+  const target = checkProviderUrl(baseUrl, targets)
   if (target.kind === 'unreadable') throw new Error('The address of a provider must be a URL.')
   if (target.kind === 'unsafe') throw new Error(`The address of a provider may not be called. ${target.detail}`)
   if (target.url.search !== '') throw new Error('The address of a provider must not have a query.')
   return target.url
 }
 
-/** Resolves names, and under the policy `public` refuses a name of which one address is not public. */
-export function lookupWithin(targets: TargetPolicy, resolve: typeof lookup = lookup): LookupFunction {
+/** Resolves names, and refuses a name of which one address is not allowed. */
+export function lookupWithin(targets: ProviderTargets, resolve: typeof lookup = lookup): LookupFunction {
+  const isAllowed = addressFilter(targets)
   return (host, options, done) => {
     resolve(host, { ...options, all: true }, (error, addresses) => {
       const [first] = addresses ?? []
-      const isInside = targets === 'public' && addresses?.some(({ address }) => !isPublicAddress(address))
+      const isInside = addresses?.some(({ address }) => !isAllowed(address))
       if (error !== null || first === undefined) done(error ?? new Error('no address'), '', 0)
       else if (isInside) done(Object.assign(new Error('not a public address'), { code: 'NOT_PUBLIC' }), '', 0)
       else if (options.all === true) done(null, addresses)

@@ -13,9 +13,14 @@ import { lookupWithin, PartnerHttpClient } from '../../../actors/providers/io/pa
 import { systemClock } from '../../../lib/base/clock.ts'
 import type { CallOutcome } from '../../../lib/providers/health.ts'
 import type { ProviderCall } from '../../../lib/providers/provider-call.ts'
+import type { ProviderTargets } from '../../../lib/providers/provider-targets.ts'
 import { redactor } from '../../../lib/providers/redaction.ts'
 
 const SECRET = 'partner-secret-0815'
+
+const ANYWHERE: ProviderTargets = { policy: 'any', networks: [] }
+const PUBLIC: ProviderTargets = { policy: 'public', networks: [] }
+const OWN_LINE: ProviderTargets = { policy: 'public', networks: ['10.0.0.0/24'] }
 
 type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void
 
@@ -37,7 +42,7 @@ async function open(t: Test, handler: Handler, endpoint: Partial<PartnerEndpoint
   const client = new PartnerHttpClient(
     {
       connectionId: 'connection',
-      targets: 'any',
+      targets: ANYWHERE,
       concurrent: 4,
       limiter,
       redact: redactor([SECRET]),
@@ -168,7 +173,7 @@ t.test('calls keep to the rate', async (t) => {
 })
 
 t.test('addresses that may not be called', async (t) => {
-  const at = (baseUrl: string, targets: 'public' | 'any') => () =>
+  const at = (baseUrl: string, targets: ProviderTargets) => () =>
     new PartnerHttpClient(
       {
         connectionId: 'connection',
@@ -193,13 +198,15 @@ t.test('addresses that may not be called', async (t) => {
     'https://bank.example?a=b',
     ...inside,
   ])
-    t.throws(at(url, 'public'), /^The address of a provider/, url)
-  t.doesNotThrow(at('https://bank.example/v1', 'public'))
-  for (const url of ['https://bank.example/v1', ...inside]) t.doesNotThrow(at(url, 'any'), url)
+    t.throws(at(url, PUBLIC), /^The address of a provider/, url)
+  t.doesNotThrow(at('https://bank.example/v1', PUBLIC))
+  for (const url of ['https://bank.example/v1', ...inside]) t.doesNotThrow(at(url, ANYWHERE), url)
+  for (const url of ['https://10.0.0.7', 'https://bank.corp', 'https://bank']) t.doesNotThrow(at(url, OWN_LINE), url)
+  for (const url of ['https://10.0.1.7', 'http://10.0.0.7', 'http://bank.corp']) t.throws(at(url, OWN_LINE), url)
 })
 
 t.test('a name that leads inside is not called', async (t) => {
-  const found = (targets: 'public' | 'any', ...addresses: string[]) =>
+  const found = (targets: ProviderTargets, ...addresses: string[]) =>
     new Promise<string>((done) => {
       const resolve = ((_host: string, _options: object, answer: (error: null, found: object[]) => void) =>
         answer(
@@ -208,9 +215,11 @@ t.test('a name that leads inside is not called', async (t) => {
         )) as unknown as typeof lookup
       lookupWithin(targets, resolve)('bank.example', {}, (error, address) => done(error?.message ?? String(address)))
     })
-  t.equal(await found('public', '9.9.9.9'), '9.9.9.9')
+  t.equal(await found(PUBLIC, '9.9.9.9'), '9.9.9.9')
   for (const address of ['127.0.0.1', '10.0.0.7', '169.254.169.254', '192.168.1.1'])
-    t.equal(await found('public', '9.9.9.9', address), 'not a public address', address)
-  t.equal(await found('any', '10.0.0.7'), '10.0.0.7')
-  t.equal(await found('public'), 'no address')
+    t.equal(await found(PUBLIC, '9.9.9.9', address), 'not a public address', address)
+  t.equal(await found(ANYWHERE, '10.0.0.7'), '10.0.0.7')
+  t.equal(await found(OWN_LINE, '10.0.0.7'), '10.0.0.7')
+  t.equal(await found(OWN_LINE, '10.0.0.7', '10.0.1.7'), 'not a public address')
+  t.equal(await found(PUBLIC), 'no address')
 })

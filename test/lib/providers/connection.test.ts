@@ -81,17 +81,19 @@ t.test('what staff write is checked against the description, and no fault repeat
     errors: [],
   })
   t.match(checkCredentials(sandboxDescription, { token: secret }, ''), { errors: [{ code: 'not_applicable' }] })
-  t.match(checkConfig(sandboxDescription, { timeoutMs: 1 }, 'any'), { errors: [{ field: '/config/timeoutMs' }] })
-  for (const [baseUrl, targets, allowed] of [
+  t.match(checkConfig(sandboxDescription, { timeoutMs: 1 }, { policy: 'any', networks: [] }), {
+    errors: [{ field: '/config/timeoutMs' }],
+  })
+  for (const [baseUrl, policy, allowed] of [
     ['https://bank.example', 'public', true],
     ['https://10.0.0.7', 'public', false],
     ['http://localhost:8080', 'public', false],
     ['http://localhost:8080', 'any', true],
   ] as const)
     t.match(
-      checkConfig(sandboxDescription, { baseUrl }, targets).errors,
+      checkConfig(sandboxDescription, { baseUrl }, { policy, networks: [] }).errors,
       allowed ? [] : [{ field: '/config/baseUrl', code: 'invalid_value' }],
-      `${baseUrl} ${targets}`,
+      `${baseUrl} ${policy}`,
     )
   t.match(currencyFaults(sandboxDescription, ['EUR', 'ZZZ']), [{ field: '/fallbackCurrencies/1' }])
   t.strictSame(environmentFaults(sandboxDescription, 'sandbox', true), [])

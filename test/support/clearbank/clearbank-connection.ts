@@ -44,7 +44,7 @@ export function openConnection(
         const client = new PartnerHttpClient(
           {
             connectionId: CLEARBANK_CONNECTION.id,
-            targets: 'any',
+            targets: { policy: 'any', networks: [] },
             concurrent,
             limiter,
             redact: redactor(textsIn(credentials)),

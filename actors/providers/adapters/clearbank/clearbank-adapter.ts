@@ -91,7 +91,7 @@ async function eachOf<Item extends { readonly reference: string }, Result>(
 /** The bank's own test of the token and the signature; it sends a webhook of the type `FITestEvent` too. */
 async function probe(http: PartnerHttp, connectionId: string, now: number): Promise<ProbeAnswer> {
   try {
-    const { status, json } = await http.send({
+    const { status, json, latencyMs } = await http.send({
       operation: 'probe',
       method: 'POST',
       path: '/v1/Test',
@@ -100,7 +100,7 @@ async function probe(http: PartnerHttp, connectionId: string, now: number): Prom
       repeatable: true,
     })
     const ok = status >= 200 && status < 300
-    return { ok, latencyMs: 0, message: ok ? null : troubleOf(status, textIn(asObject(json), 'title')) }
+    return { ok, latencyMs, message: ok ? null : troubleOf(status, textIn(asObject(json), 'title')) }
   } catch (error) {
     return { ok: false, latencyMs: 0, message: error instanceof Error ? error.message : 'The bank did not answer.' }
   }
