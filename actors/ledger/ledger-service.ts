@@ -46,12 +46,14 @@ function ledgerDays({ database, clock, ids }: Pick<Node, 'database' | 'clock' | 
   return {
     name: 'ledger.days',
     cron: '*/10 * * * *',
-    async run() {
+    // The first pass over a large ledger takes minutes.
+    workers: 'lengthy',
+    async run(_, { signal }) {
       let more: boolean
       do {
         const now = clock.now()
         more = await addLedgerDays(database, now, (client, from) => tellOfDays({ client, ids, now }, from))
-      } while (more)
+      } while (more && !signal.aborted)
     },
   }
 }

@@ -71,11 +71,14 @@ export function reportJob(deps: ReportJobDeps): JobWork {
       const { format, ...question } = job.request as ReportJobRequest
       const { kind, from, to, timezone } = question
       let rows = 0
+      // People read names; ids would leave no room for them on a page.
+      const columns: readonly string[] = REPORT_COLUMNS[kind]
+      const shown = columns.flatMap((name, index) => (format === 'pdf' && name.endsWith('Id') ? [] : [index]))
       async function* batches(): AsyncGenerator<(readonly Cell[])[]> {
         let batch: (readonly Cell[])[] = []
         for await (const row of rowsOf(snapshots, job.tenantId, question)) {
           signal.throwIfAborted()
-          batch.push(row)
+          batch.push(shown.map((index) => row[index] as Cell))
           rows += 1
           if (batch.length < ROWS_AT_ONCE) continue
           yield batch
@@ -89,7 +92,7 @@ export function reportJob(deps: ReportJobDeps): JobWork {
         format,
         sheetName: TITLES[kind],
         caption: `${from} to ${to} (${timezone})`,
-        columns: REPORT_COLUMNS[kind],
+        columns: shown.map((index) => columns[index] as string),
         style: { timezone, decimalSeparator: '.' },
         createdAt: clock.now(),
       })

@@ -20,8 +20,9 @@ const ROWS = Math.floor((PAGE.height - MARGIN - 20 - TABLE_TOP - HEADING) / ROW)
 const SIZE = 6.5
 /** The space between two columns. */
 const GAP = 6
-/** Columns of text are this many times as wide as columns of amounts, unless their names tell ids. */
-const TEXT_SHARE = 1.3
+/** Columns of names and texts are this many times as wide as the others. */
+const TEXT_SHARE = 2
+const TEXTS: ReadonlySet<string> = new Set(['connection', 'customer', 'event'])
 
 /** A table as the pages show it. */
 export interface TablePdfTask {
@@ -74,7 +75,7 @@ class TablePdf implements DocumentWriter<readonly Cell[]> {
     this.#doc.registerFont('bold', BOLD)
     this.#letters = new PageText(this.#doc)
     this.#text = cellText(task.style)
-    const shares = task.columns.map((name) => (/(Id|name|event|customer|connection)$/.test(name) ? TEXT_SHARE : 1))
+    const shares = task.columns.map((name) => (TEXTS.has(name) ? TEXT_SHARE : 1))
     const unit = WIDTH / shares.reduce((sum, share) => sum + share, 0)
     let x = MARGIN
     this.#columns = task.columns.map((name, index) => {

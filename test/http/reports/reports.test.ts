@@ -163,6 +163,7 @@ t.test('a swept period is not in the fees, and every format has the same figures
   const pdf = await reported({ ...period, format: 'pdf' })
   const text = pdfText(pdf.bytes).join('\n')
   t.match(text, /Fees/)
+  t.notMatch(text, new RegExp(customer.id), 'names, and no ids')
   for (const { gross = '' } of rows) t.ok(text.includes(gross), gross)
 })
 
