@@ -209,7 +209,7 @@ export interface LeasedFile {
   readonly lease: string
   readonly createdAt: number
   readonly written: { readonly name: string } | null
-  readonly temporaryName: string | null
+  readonly temporary: { readonly name: string; readonly place: string } | null
 }
 
 /** Takes a file of a connection that is due, and closes it; null when it is not due, or was sent. */
@@ -218,16 +218,17 @@ export async function takeFile(
   connectionId: string,
   { id, lease, now }: { readonly id: string; readonly lease: string; readonly now: number },
 ): Promise<LeasedFile | null> {
-  const [row] = await database.query<[number, string, string | null]>({
+  const [row] = await database.query<[number, string, string | null, string | null]>({
     name: 'provider_file_take',
     text: `update provider_file set lease = $3, status = case status when 'gathering' then 'closed' else status end
       where id = $1 and connection_id = $2 and due_at <= $4
-      returning (extract(epoch from created_at) * 1000)::float8, name, temporary_name`,
+      returning (extract(epoch from created_at) * 1000)::float8, name, temporary_name, place`,
     values: [id, connectionId, lease, timestamp(now)],
   })
   if (row === undefined) return null
-  const [createdAt, name, temporaryName] = row
-  return { id, lease, createdAt, written: name === '' ? null : { name }, temporaryName }
+  const [createdAt, name, temporaryName, place] = row
+  const temporary = temporaryName === null ? null : { name: temporaryName, place: place ?? '' }
+  return { id, lease, createdAt, written: name === '' ? null : { name }, temporary }
 }
 
 /** Reads the bodies of the orders of a file, in the order in which they came. */
@@ -299,11 +300,15 @@ export async function storedFileOf(database: Queries, id: string): Promise<strin
 }
 
 /** Notes that a file stands at its place under a temporary name. @returns false when another attempt has the file */
-export async function noteHandOver(database: Queries, file: LeasedFile, temporaryName: string): Promise<boolean> {
+export async function noteHandOver(
+  database: Queries,
+  file: LeasedFile,
+  { name, place }: NonNullable<LeasedFile['temporary']>,
+): Promise<boolean> {
   const rows = await database.query<[string]>({
     name: 'provider_file_hand_over',
-    text: `update provider_file set status = 'handing_over', temporary_name = $3 where id = $1 and lease = $2 and status = 'written' returning id`,
-    values: [file.id, file.lease, temporaryName],
+    text: `update provider_file set status = 'handing_over', temporary_name = $3, place = $4 where id = $1 and lease = $2 and status = 'written' returning id`,
+    values: [file.id, file.lease, name, place],
   })
   return rows.length === 1
 }
@@ -324,11 +329,15 @@ export async function noteSent(database: Database, { id }: Pick<LeasedFile, 'id'
   })
 }
 
-/** Notes why the last attempt failed. */
-export async function noteFailure(database: Queries, { id, lease }: LeasedFile, reason: string): Promise<void> {
+/** Notes why the last attempt failed, and when the next one is due. */
+export async function noteFailure(
+  database: Queries,
+  { id, lease }: LeasedFile,
+  { reason, dueAt }: { readonly reason: string; readonly dueAt: number },
+): Promise<void> {
   await database.query({
     name: 'provider_file_failed',
-    text: 'update provider_file set error = $3 where id = $1 and lease = $2',
-    values: [id, lease, reason],
+    text: 'update provider_file set error = $3, due_at = $4 where id = $1 and lease = $2 and due_at is not null',
+    values: [id, lease, reason, timestamp(dueAt)],
   })
 }

@@ -1,5 +1,5 @@
 /** A node that is killed again and again while it sends files to a bank: each payment is in one file, once. */
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
@@ -40,6 +40,7 @@ t.test('kills at each step of a file', async (t) => {
     `update provider_connection set provider = 'files', settings = $1 returning id`,
     [JSON.stringify(CONFIG)],
   )
+  for (const name of ['out', 'in']) await mkdir(join(root, connection!.id, name), { recursive: true })
   const client = new Client({ url: () => node.url, apiKey: customer.apiKey, tenantId: customer.id })
   const statuses = async (): Promise<readonly string[]> =>
     (await dataDir.query<{ status: string }>('select status from provider_file')).map(({ status }) => status)

@@ -62,6 +62,8 @@ export class PlaceUnreachable extends OperatingError {
 }
 
 export interface FilePlace {
+  /** Where the files for the provider go: other places have other names. No secret is part of it. */
+  readonly name: string
   /**
    * Runs work in one session at the place.
    *
@@ -80,7 +82,7 @@ export interface FileSession {
   read(name: string): AsyncIterable<Uint8Array>
   /** Moves a file of the provider to the archive, under a name that no other file has there. */
   archive(name: string, newName: string): Promise<void>
-  /** Whether there is a file in the folder for the provider. */
+  /** Whether there is a file in the folder for the provider. Throws when the folder itself is missing. */
   has(name: string): Promise<boolean>
   /** Writes a file into the folder for the provider, in place of one with that name, and makes it durable. */
   write(name: string, pieces: AsyncIterable<Uint8Array>): Promise<void>
@@ -121,8 +123,8 @@ export interface TakenFile {
   readonly createdAt: number
   /** Null until it is written. */
   readonly written: { readonly name: string } | null
-  /** The name under which an attempt has put it at the place, ready to be renamed; null before. */
-  readonly temporaryName: string | null
+  /** The name under which an attempt has put it at a place, ready to be renamed; null before. */
+  readonly temporary: { readonly name: string; readonly place: string } | null
 }
 
 /** What a written file is. */
@@ -227,14 +229,14 @@ export interface FileBook {
   /** Reads the bytes of a written file, for as often as it is sent. */
   bytes(id: string): Promise<AsyncIterable<Uint8Array>>
   /**
-   * Notes that the file is at the place under a temporary name, to be renamed. @returns false when another attempt has
+   * Notes that the file is at a place under a temporary name, to be renamed. @returns false when another attempt has
    * taken the file
    */
-  handOver(file: TakenFile, temporaryName: string): Promise<boolean>
+  handOver(file: TakenFile, temporary: NonNullable<TakenFile['temporary']>): Promise<boolean>
   /** Notes that the provider has the file. */
   sent(file: TakenFile, now: number): Promise<void>
-  /** Notes why an attempt failed, for staff. */
-  failed(file: TakenFile, reason: string): Promise<void>
+  /** Notes why an attempt failed, for staff, and when the next one is due (epoch milliseconds). */
+  failed(file: TakenFile, reason: string, dueAt: number): Promise<void>
 
   /** Returns which of the files that were found have not been read yet. */
   unread(found: readonly FoundFile[]): Promise<readonly FoundFile[]>

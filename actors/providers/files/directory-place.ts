@@ -3,7 +3,7 @@
  * the connection. No path of a configuration leads out of it, and neither does a link that is put there.
  */
 import { constants } from 'node:fs'
-import { access, lstat, mkdir, open, readdir, realpath, rename, rm } from 'node:fs/promises'
+import { access, lstat, open, readdir, realpath, rename, rm } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import {
@@ -21,9 +21,11 @@ const PIECE_BYTES = 256 * 1024
 export function directoryPlace(root: string, { connectionId, paths }: Omit<FileEndpoint, 'server'>): FilePlace {
   const base = join(root, connectionId)
 
-  /** Returns the real path of a folder, which is made where it is missing. */
+  /**
+   * Returns the real path of a folder. None is made: where one is missing, a disk may not be mounted, and what is not
+   * there says nothing.
+   */
   const folder = async (path: string): Promise<string> => {
-    await mkdir(join(base, path), { recursive: true })
     const [inside, real] = await Promise.all([realpath(base), realpath(join(base, path))])
     const within = join(await realpath(root), connectionId)
     if (inside !== within || !real.startsWith(inside + sep))
@@ -86,19 +88,16 @@ export function directoryPlace(root: string, { connectionId, paths }: Omit<FileE
     },
   }
   const use: FilePlace['use'] = async (work) => {
-    // The root is never made: where it is missing, a disk may not be mounted.
-    await access(root).catch((cause: unknown) => {
-      throw new PlaceUnreachable('The directory of files is not there.', { cause })
-    })
     try {
       return await work(session)
     } catch (error) {
       const code = (error as NodeJS.ErrnoException).code
       if (typeof code !== 'string' || !/^E[A-Z]+$/.test(code)) throw error
-      throw new PlaceUnreachable(`The directory of the connection cannot be used (${code}).`, { cause: error })
+      throw new PlaceUnreachable(`A folder of the connection cannot be used (${code}).`, { cause: error })
     }
   }
   return {
+    name: `${connectionId}/${paths.outgoing}`,
     use,
     async probe() {
       const begun = performance.now()

@@ -56,9 +56,9 @@ export function openFileBook({ database, ids, clock }: FileBookOptions, owner: B
       if (stored === null) throw new Error(`The file ${id} has no bytes.`)
       return readFile(database, stored)
     },
-    handOver: (file, temporaryName) => sent.noteHandOver(database, file, temporaryName),
+    handOver: (file, temporary) => sent.noteHandOver(database, file, temporary),
     sent: (file, now) => sent.noteSent(database, file, now),
-    failed: (file, reason) => sent.noteFailure(database, file, reason),
+    failed: (file, reason, dueAt) => sent.noteFailure(database, file, { reason, dueAt }),
 
     unread: (found) => received.unreadFiles(database, connectionId, found),
     async receive(listed, pieces, now) {

@@ -42,7 +42,9 @@ export function sftpPlace(endpoint: SftpEndpoint, addressOf: (host: string) => P
       await closed.finally(() => clearTimeout(timer))
     }
   }
+  const { host, port, username } = endpoint.server
   return {
+    name: `sftp://${username}@${host}:${port}/${paths.outgoing}`,
     use,
     async probe() {
       const begun = performance.now()
@@ -175,6 +177,8 @@ function sessionOf(sftp: SFTPWrapper, { incoming, outgoing, archive }: FileEndpo
         if (isMissing(error)) return null
         throw error
       })
+      // Only of a folder that is there it can be said what it does not hold.
+      if (found === null) await answer<FileAttributes>(`look into ${outgoing}`, (done) => sftp.stat(outgoing, done))
       return found !== null
     },
     async write(name, pieces) {

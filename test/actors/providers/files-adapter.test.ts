@@ -97,6 +97,7 @@ t.test('a crash at any point neither loses nor doubles a file', async (t) => {
         clock.advance(60_000)
         const crashing = files.open((ways) => breaking(ways, point, isDone))
         await t.rejects(files.carryOut(crashing), PlaceUnreachable)
+        clock.advance(60_000)
         await files.carryOut()
         t.same(
           [...(await files.sent()).values()].map((orders) => orders.length),
@@ -113,9 +114,34 @@ t.test('a crash at any point neither loses nor doubles a file', async (t) => {
     await t.rejects(files.carryOut(files.open((ways) => breaking(ways, 'rename', true))), PlaceUnreachable)
     t.equal((await files.sent()).size, 1)
     await files.fetch()
+    clock.advance(60_000)
     await files.carryOut()
     t.equal((await files.sent()).size, 0, 'it is not sent again')
     t.same(await files.rows('status', 'provider_file'), [{ status: 'sent' }])
+  })
+  await t.test('a place that is not the same, or not there, proves nothing', async (t) => {
+    await using files = await openFilesConnection(shared)
+    const { connection, clock, order, directory } = files
+    await connection.submit!([order(randomUUID())], clock.now())
+    clock.advance(60_000)
+    await t.rejects(files.carryOut(files.open((ways) => breaking(ways, 'rename', false))), PlaceUnreachable)
+    clock.advance(60_000)
+    await rename(join(directory, 'out'), join(directory, 'unmounted'))
+    await t.rejects(files.carryOut(), /cannot be used \(ENOENT\)/)
+    await rename(join(directory, 'unmounted'), join(directory, 'out'))
+    clock.advance(60_000)
+    const moved = (ways: PartnerFiles): PartnerFiles => ({
+      ...ways,
+      place: (endpoint) => ways.place({ ...endpoint, paths: { ...endpoint.paths, outgoing: 'archive' } }),
+    })
+    await t.rejects(files.carryOut(files.open(moved)), /may be at .*out, and the connection is at .*archive now/)
+    t.match(await files.rows('status, error', 'provider_file'), [{ status: 'handing_over', error: /may be at/ }])
+    clock.advance(60_000)
+    await files.carryOut()
+    t.same(
+      [...(await files.sent()).values()].map((orders) => orders.length),
+      [1],
+    )
   })
   await t.test('an attempt that stalled and wakes up after another one', async (t) => {
     await using files = await openFilesConnection(shared)
@@ -425,6 +451,8 @@ t.test('a directory keeps to itself', async (t) => {
   await t.rejects(files.events(), /leads out of the directory/)
   t.match(await files.connection.probe(files.clock.now()), { ok: false, message: /leads out/ })
   await unlink(join(directory, 'in'))
+  t.match(await files.connection.probe(files.clock.now()), { ok: false, message: /cannot be used \(ENOENT\)/ })
+  await rename(join(directory, 'old'), join(directory, 'in'))
   t.match(await files.connection.probe(files.clock.now()), { ok: true, message: null })
 })
 

@@ -60,6 +60,7 @@ t.test('a server that is gone, and comes back', async (t) => {
   t.match(await connection.probe(clock.now()), { ok: false, message: /cannot be reached/ })
   t.match(await files.rows('status, error', 'provider_file'), [{ status: 'written', error: /cannot be reached/ }])
   await server.start()
+  clock.advance(60_000)
   await files.carryOut()
   t.equal((await files.sent()).size, 1)
 })

@@ -6,7 +6,7 @@
  * that finds the note looks at the place: as long as the temporary file is there, it has not been renamed; when it is
  * gone, it was, also where the bank has fetched the file since.
  */
-import { timestamp } from '../../../../lib/base/clock.ts'
+import { MINUTE_MS, timestamp } from '../../../../lib/base/clock.ts'
 import type { FilesConfig } from '../../../../lib/providers/files/files-config.ts'
 import { planCreditTransfers, writeCreditTransfers } from '../../../../lib/providers/iso20022/credit-transfers.ts'
 import { fileMessageId } from '../../../../lib/providers/iso20022/references.ts'
@@ -14,6 +14,8 @@ import { type FileBook, type FilePlace, type FileSession, PlaceUnreachable, type
 import { identifierOf, inBlocks, orderOfText } from './file-orders.ts'
 
 const FORMAT = 'pain.001.001.09'
+/** The time between two attempts. */
+const RETRY_MS = MINUTE_MS
 
 export interface SendScope {
   readonly config: FilesConfig
@@ -29,12 +31,12 @@ export async function sendFile(id: string, { config, book, place, now }: SendSco
   const name = file.written?.name ?? (await write(file, { config, book, now }))
   try {
     await place.use((session) =>
-      file.temporaryName === null
-        ? deliver(session, file, name, book)
-        : finish(session, { from: file.temporaryName, to: name }),
+      file.temporary === null
+        ? deliver(session, { file, name, place: place.name }, book)
+        : finish(session, file.temporary, { name, place: place.name }),
     )
   } catch (error) {
-    if (error instanceof PlaceUnreachable) await book.failed(file, error.message)
+    if (error instanceof PlaceUnreachable) await book.failed(file, error.message, now + RETRY_MS)
     throw error
   }
   await book.sent(file, now)
@@ -79,21 +81,28 @@ async function write(
   return name
 }
 
-async function deliver(session: FileSession, file: TakenFile, name: string, book: FileBook): Promise<void> {
+async function deliver(
+  session: FileSession,
+  { file, name, place }: { readonly file: TakenFile; readonly name: string; readonly place: string },
+  book: FileBook,
+): Promise<void> {
   const temporary = `.${name}.${file.lease.slice(-12)}.part`
   await session.write(temporary, await book.bytes(file.id))
-  if (await book.handOver(file, temporary)) await session.rename(temporary, name)
+  if (await book.handOver(file, { name: temporary, place })) await session.rename(temporary, name)
   else {
     await session.remove(temporary)
     throw new PlaceUnreachable(`Another attempt sends the file ${name}.`)
   }
 }
 
-/** Finishes what an attempt that broke off had begun. */
+/** Finishes what an attempt that broke off had begun. At another place nothing can be concluded. */
 async function finish(
   session: FileSession,
-  { from, to }: { readonly from: string; readonly to: string },
+  from: NonNullable<TakenFile['temporary']>,
+  to: { readonly name: string; readonly place: string },
 ): Promise<void> {
-  if (await session.has(to)) return
-  if (await session.has(from)) await session.rename(from, to)
+  if (from.place !== to.place)
+    throw new PlaceUnreachable(`The file ${to.name} may be at ${from.place}, and the connection is at ${to.place} now.`)
+  if (await session.has(to.name)) return
+  if (await session.has(from.name)) await session.rename(from.name, to.name)
 }
