@@ -21,6 +21,7 @@ import { connectionToOpen, type ConnectionToOpen } from '../../storage/providers
 import type { Adapter, AdapterConnection, AdapterIo, OpenConnection, ProbeAnswer } from './adapters/adapter.ts'
 import type { PartnerHttp } from './adapters/partner-http.ts'
 import { CallLimiter } from './io/call-limiter.ts'
+import { measuredFiles } from './io/measured-files.ts'
 import { PartnerHttpClient } from './io/partner-http-client.ts'
 
 /** More than an operator's connections on all nodes; the sandboxes of developers are many, and small. */
@@ -180,7 +181,7 @@ export class OpenConnections {
   ): { readonly open: AdapterConnection; close(): Promise<void> } {
     const secrets = [...textsIn(connection.credentials), ...textsIn(webhookSecret)]
     const ways = this.#waysOut(connection, adapter.description, secrets)
-    const open = adapter.open(connection, { http: ways.http, files: this.#options.files })
+    const open = adapter.open(connection, ways)
     return {
       open,
       async close() {
@@ -195,20 +196,23 @@ export class OpenConnections {
     { id, config }: OpenConnection,
     { rate }: ProviderDescription,
     secrets: readonly string[],
-  ): { http: AdapterIo['http']; close(): Promise<void> } {
-    const { clock, record, health, shards, targets } = this.#options
+  ): AdapterIo & { close(): Promise<void> } {
+    const { clock, record, health, files, shards, targets } = this.#options
+    const redact = redactor(secrets)
+    const report = (outcome: CallOutcome): void => health.record(id, outcome)
     const clients: PartnerHttpClient[] = []
     const { perSecond, concurrent } = rate ?? { perSecond: 1, concurrent: 1 }
     const atOnce = Math.min(concurrent, (config as CommonConfig | null)?.maxConcurrency ?? concurrent)
     const share = (): number => Math.max(1, shards.owned()?.length ?? SHARD_COUNT) / SHARD_COUNT
     const limiter = new CallLimiter({ perSecond, concurrent: atOnce, share })
-    const shared = { connectionId: id, targets, concurrent: atOnce, limiter, redact: redactor(secrets), clock, record }
+    const shared = { connectionId: id, targets, concurrent: atOnce, limiter, redact, clock, record, report }
     return {
       http: (endpoint): PartnerHttp => {
-        const client = new PartnerHttpClient({ ...shared, report: (outcome) => health.record(id, outcome) }, endpoint)
+        const client = new PartnerHttpClient(shared, endpoint)
         clients.push(client)
         return client
       },
+      files: measuredFiles(files, { redact, report }),
       async close() {
         limiter.close()
         await Promise.all(clients.map((client) => client.close()))
