@@ -638,6 +638,32 @@ export class Cluster implements AsyncDisposable {
     return payments.length + credits.length
   }
 
+  /** Adds a second connection to the sandbox bank, and a rule that sends payments of `from` euro cents and more there. */
+  async secondConnection(from: bigint): Promise<void> {
+    await this.query(
+      `with first as (select * from provider_connection where role = 'primary' and status = 'active' limit 1), second as (
+        insert into provider_connection (id, operator_id, provider, environment, role, status, name, fallback_currencies, created_at)
+        select uuidv7(), operator_id, provider, environment, 'fallback', 'active', 'Second bank', '{EUR,GBP,USD}', created_at from first
+        returning id, operator_id, created_at)
+      insert into routing_rule (id, operator_id, priority, currency, amount_min, connection_id, created_at, updated_at)
+        select uuidv7(), operator_id, 10, 'EUR', $1, id, created_at, created_at from second`,
+      [from],
+    )
+  }
+
+  /** Takes one connection down for a while: payments leave through the other. */
+  async connectionDown(role: 'primary' | 'fallback', ms: number): Promise<void> {
+    const becomes = async (health: string) => {
+      await this.query(
+        `update provider_connection set health = $2, version = version + 1 where role = $1 and status = 'active'`,
+        [role, health],
+      )
+    }
+    await becomes('down')
+    await pause(ms)
+    await becomes('healthy')
+  }
+
   /** Makes the bank contradict its last message, for orders without a next message. @returns how many messages */
   async bankContradicts(): Promise<number> {
     return (

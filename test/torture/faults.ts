@@ -109,6 +109,12 @@ export const FAULTS: readonly Fault[] = [
   },
   { name: 'bank answers nobody for 4 s', happen: ({ cluster }) => cluster.stallBank(4_000) },
   {
+    name: 'connection down',
+    async happen({ cluster, random }) {
+      await cluster.connectionDown(random.pick(['primary', 'fallback'] as const), random.int(500, 5_000))
+    },
+  },
+  {
     name: 'bank repeats itself',
     async happen({ cluster }) {
       await cluster.bankRepeats()

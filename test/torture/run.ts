@@ -21,6 +21,8 @@ const CUSTOMERS = 12
 /** Customers whose larger payments wait for people, and from which amount on, minor units of the euro. */
 const CAREFUL = 4
 const APPROVED_ABOVE = 1_000n
+/** Payments of this many cents of the euro and more leave through the second connection. */
+const ROUTED_FROM = 500n
 const WORKERS = 12
 const COMMANDS_PER_SECOND = 150
 /** Commands that are asked for again at the end. */
@@ -63,6 +65,7 @@ async function torture(): Promise<boolean> {
   const random = new Random(seed)
   // Whichever node answers, links are those of the service.
   await using cluster = await Cluster.open({ nodes, env: { PUBLIC_URL: 'https://vostro.example' } })
+  await cluster.secondConnection(ROUTED_FROM)
   const customers = []
   for (let i = 0; i < CUSTOMERS; i++) customers.push(await cluster.customer(OPENING))
   const careful = []
