@@ -21,8 +21,15 @@ export async function secondConnection(world: World, currencies: readonly string
 const eur = (amountMinor: number) => ({ amountMinor: String(amountMinor), currency: 'EUR' })
 const fault = (field: string, code: string) => ({ status: 422, errors: [{ field, code }] })
 
-async function pay(client: Client, sourceBalanceId: string, recipientId: string, amountMinor: number) {
-  const body = { sourceBalanceId, recipientId, amount: eur(amountMinor), reference: 'Routed' }
+async function pay(
+  client: Client,
+  sourceBalanceId: string,
+  recipientId: string,
+  amountMinor: number,
+  currency = 'EUR',
+) {
+  const amount = { amountMinor: String(amountMinor), currency }
+  const body = { sourceBalanceId, recipientId, amount, reference: 'Routed' }
   return (await client.post<Payment>('/payments', body)).body
 }
 
@@ -228,4 +235,52 @@ t.test('new payments of a balance whose connection drains leave through the acti
     return row?.connection_id === second && row
   })
   t.match(made.routing, { ruleId: null, reason: '“Sandbox bank” is draining.' })
+})
+
+t.test('payments wait while no connection takes them, and leave through the first that does', async (t) => {
+  await using world = await createWorld({ nodes: 1 })
+  const staff = await world.person('operator_admin').signIn()
+  const { client, balances, recipients } = world.seeded
+  const [home] = await world.query<{ id: string }>('select id from provider_connection')
+  const set = async (status: string, health: string) => {
+    await world.query('update provider_connection set status = $1, health = $2, version = version + 1 where id = $3', [
+      status,
+      health,
+      home!.id,
+    ])
+    // When a change of a rule is answered, the node routes by what is stored.
+    const rule = { priority: 1, connectionId: home!.id, enabled: false }
+    t.equal((await staff.post('/routing-rules', rule)).status, 201)
+  }
+  const stored = async (id: string) =>
+    (
+      await world.query<{ status: string; sent: boolean; connection_id: string; reason: string | null }>(
+        `select status, sent_at is not null as sent, connection_id, routing->>'reason' as reason from payment where id = $1`,
+        [id],
+      )
+    )[0]!
+  const completes = (id: string) =>
+    until(`${id} is completed`, async () => {
+      const payment = await stored(id)
+      return payment.status === 'completed' && payment
+    })
+
+  await set('active', 'paused')
+  const waiting = await pay(client, balances.EUR, recipients.EUR, 700)
+  await world.pollOnce()
+  t.match(await stored(waiting.id), { status: 'processing', sent: false, connection_id: home!.id, reason: null })
+  t.match((await staff.post('/routing-rules/simulate', { amount: eur(700), country: 'DE' })).body, {
+    connectionId: null,
+  })
+
+  const second = await secondConnection(world, ['EUR'])
+  t.match(await completes(waiting.id), { connection_id: second, reason: '“Sandbox bank” is paused.' })
+  const { data } = (await client.get<{ data: { message: string }[] }>(`/payments/${waiting.id}/updates`)).body
+  t.equal(data.filter(({ message }) => message === 'Payment sent through another bank.').length, 1)
+  const pounds = await pay(client, balances.GBP, recipients.GBP, 700, 'GBP')
+  await world.pollOnce()
+  t.match(await stored(pounds.id), { sent: false, connection_id: home!.id }, 'the second bank does not serve pounds')
+
+  await set('draining', 'healthy')
+  t.match(await completes(pounds.id), { connection_id: home!.id, reason: null }, 'what drains finishes what it has')
 })
