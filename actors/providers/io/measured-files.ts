@@ -14,6 +14,7 @@ export function measuredFiles(
     place(endpoint) {
       const place = files.place(endpoint)
       return {
+        name: place.name,
         probe: () => place.probe(),
         async use<Result>(work: (session: FileSession) => Promise<Result>): Promise<Result> {
           const began = performance.now()

@@ -17,7 +17,7 @@ t.test('a session that begins is well, whatever its work finds; a place that is 
   const outcomes: CallOutcome[] = []
   let use: FilePlace['use'] = async (work) => await work({} as FileSession)
   const place = measuredFiles(
-    { ...NO_FILES, place: () => ({ use: (work) => use(work), probe: async () => 7 }) },
+    { ...NO_FILES, place: () => ({ name: 'place', use: (work) => use(work), probe: async () => 7 }) },
     { redact: redactor(['hunter2-secret']), report: (outcome) => outcomes.push(outcome) },
   ).place(ENDPOINT)
   t.equal(await place.use(async () => 'done'), 'done')
