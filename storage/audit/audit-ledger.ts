@@ -90,7 +90,7 @@ export const LEDGER_CHECKS: readonly Check[] = [
   {
     name: 'postings and their source',
     promise:
-      'every posting of a payment, transfer, exchange, incoming payment or adjustment names one that exists, of its customer and currency',
+      'every posting of a payment, transfer, exchange, incoming payment, adjustment or move of a balance names one that exists, of its customer and currency',
     sql: `select p.entry_id, p.rule, p.source_object, p.source_id from posting p
       left join (
         select 'payment' as object, id, customer_id, currency from payment
@@ -99,12 +99,24 @@ export const LEDGER_CHECKS: readonly Check[] = [
         union all select 'exchange', id, customer_id, buy_currency from exchange
         union all select 'incoming_payment', id, customer_id, currency from incoming_payment
         union all select 'incoming_suspense', id, operator_id, currency from incoming_payment where suspense is not null
+        union all select 'connection_move', m.id, b.customer_id, m.currency from connection_move m join balance b on b.id = m.balance_id where m.amount <> 0
         union all select 'adjustment', id, coalesce(customer_id, operator_id), currency from adjustment where status = 'posted'
         union all select distinct 'period_close', q.source_id, j.operator_id, j.currency from adjustment j join posting q on q.entry_id = any(j.entry_ids)
           where j.kind = 'period_close' and j.status = 'posted' and q.source_object = 'period_close') s
         on s.object = p.source_object and s.id = p.source_id and (p.source_object <> 'exchange' or s.currency = p.currency)
-      where p.source_object in ('payment', 'transfer', 'exchange', 'incoming_payment', 'incoming_suspense', 'adjustment', 'period_close')
+      where p.source_object in ('payment', 'transfer', 'exchange', 'incoming_payment', 'incoming_suspense', 'connection_move', 'adjustment', 'period_close')
         and (s.id is null or s.customer_id is distinct from p.customer_id or s.currency <> p.currency)`,
+  },
+  {
+    name: 'moves of balances',
+    promise:
+      'a balance that has moved took its cash along: from the account of the old connection to that of the new one',
+    sql: `select m.id as connection_move_id, m.balance_id, m.amount, p.amount as posted, p.rule from connection_move m
+      left join posting p on p.source_object = 'connection_move' and p.source_id = m.id
+      left join account d on d.id = p.debit_account left join account c on c.id = p.credit_account
+      where m.amount <> 0 and not coalesce(p.rule = 'L96' and p.occurrence = 1 and p.amount = abs(m.amount) and d.key = 'nostro' and c.key = 'nostro'
+        and d.connection_id = case when m.amount > 0 then m.to_connection_id else m.from_connection_id end
+        and c.connection_id = case when m.amount > 0 then m.from_connection_id else m.to_connection_id end, false)`,
   },
   {
     name: 'balances and their accounts',

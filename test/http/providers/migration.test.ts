@@ -94,6 +94,9 @@ t.test('a balance waits until nothing of it is under way at the old partner', as
   )
   t.equal((await proven(admin, `${PATH}/${firstId}/retire`)).status, 200)
   await world.audit()
+  await world.query('update connection_move set amount = amount + 1 where balance_id = $1', [busy])
+  await t.rejects(world.audit(), /moves of balances/, 'the audit compares each move with its posting')
+  await world.query('update connection_move set amount = amount - 1 where balance_id = $1', [busy])
 
   await t.test('a partner that opens no accounts: the old ones end, and payers are told at once', async (t) => {
     const [operator] = await world.query<{ id: string }>('select operator_id as id from balance where id = $1', [busy])
