@@ -385,11 +385,6 @@ const BEYOND: readonly Difference[] = [
   },
   {
     section: 'enumerations',
-    what: ['ProviderId files'],
-    reason: 'The bank that is reached by files, whichever it is.',
-  },
-  {
-    section: 'enumerations',
     what: ['JobKind connection_migration'],
     reason: 'The contract has a job for the migration of balances, and names no kind for it.',
   },
