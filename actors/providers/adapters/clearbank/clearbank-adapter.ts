@@ -99,7 +99,8 @@ async function probe(http: PartnerHttp, connectionId: string, now: number): Prom
       body: { body: 'probe' },
       repeatable: true,
     })
-    const ok = status >= 200 && status < 300
+    // 409: the bank has had this probe before, and its answer was lost.
+    const ok = (status >= 200 && status < 300) || status === 409
     return { ok, latencyMs, message: ok ? null : troubleOf(status, textIn(asObject(json), 'title')) }
   } catch (error) {
     return { ok: false, latencyMs: 0, message: error instanceof Error ? error.message : 'The bank did not answer.' }

@@ -158,6 +158,8 @@ t.test('a probe needs the token and the key', async (t) => {
   const foreign = { apiToken, privateKey: bank.bank.privatePem }
   t.match(await probe({ credentials: foreign }), { ok: false, message: /private key/ })
   t.match(await probe({ credentials: null }), { ok: false, message: /not set/ })
+  bank.troubles.push({ kind: 'silent' })
+  t.match(await connection.probe(now), { ok: true, message: null }, 'an answer that was lost')
   bank.troubles.push(status(503), status(503), status(503))
   t.match(await connection.probe(now), { ok: false, message: /503/ })
 })
