@@ -85,7 +85,12 @@ export class OpenConnections {
     const known = this.#kept.get(id)
     if (known !== undefined && !this.#stale.has(id)) return known.connection
     const underWay = this.#reading.get(id)
-    if (underWay !== undefined) return await underWay
+    if (underWay !== undefined) {
+      if (!this.#stale.has(id)) return await underWay
+      // The connection was changed during that read, which may have found its row as it was before.
+      await underWay.catch(() => null)
+      return await this.open(id)
+    }
     // A change that is told during the read makes it stale again.
     this.#stale.delete(id)
     const reading = this.#read(id).finally(() => this.#reading.delete(id))
@@ -98,14 +103,7 @@ export class OpenConnections {
     return this.#kept.get(id)?.connection.description.rate !== null
   }
 
-  /** Opens a connection as its row is now, for a caller that has just changed it. @throws as `open` does */
-  async openAsNow(id: string): Promise<OpenedConnection | null> {
-    await this.#reading.get(id)?.catch(() => null)
-    this.#stale.add(id)
-    return await this.open(id)
-  }
-
-  /** Notes that the row of a connection has changed. */
+  /** Notes that the row of a connection has changed: whoever opens it from now on finds it as it is. */
   changed(id: string): void {
     this.#stale.add(id)
   }

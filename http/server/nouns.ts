@@ -153,6 +153,7 @@ function createProviders(
     jobs,
     downloads,
     probe: (connection) => partners.connections.probe(connection),
+    changed: (connectionId) => partners.connections.changed(connectionId),
     moveCash: moveSandboxCash,
   })
   const partners = createPartnerService(node, {

@@ -14,4 +14,6 @@ export interface ConnectionDeps
   readonly health: ConnectionHealth
   /** Opens a connection for one probe. Never throws for the partner's faults. */
   readonly probe: (connection: ProbedConnection) => Promise<ProbeAnswer>
+  /** Has this node open a connection anew when it is needed next; other nodes hear of the change from Postgres. */
+  readonly changed: (connectionId: string) => void
 }

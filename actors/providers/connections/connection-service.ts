@@ -40,7 +40,9 @@ type Person = Caller<'person'>
 type Expected = number | bigint | null
 
 /** The parts of other nouns that connections need. */
-export interface ConnectionServiceParts extends Pick<ConnectionDeps, 'probe'>, Pick<MigrationDeps, 'moveCash'> {
+export interface ConnectionServiceParts
+  extends Pick<ConnectionDeps, 'probe' | 'changed'>,
+    Pick<MigrationDeps, 'moveCash'> {
   readonly jobs: Pick<JobService, 'addKinds'>
   readonly downloads: { readonly reads: DownloadReads }
 }
@@ -71,10 +73,13 @@ export interface ConnectionCommands {
 const BALANCE_MOVED = 'balance_moved'
 
 /** Creates the service. */
-export function createConnectionService(node: Node, { probe, moveCash, jobs, downloads }: ConnectionServiceParts) {
+export function createConnectionService(
+  node: Node,
+  { probe, changed, moveCash, jobs, downloads }: ConnectionServiceParts,
+) {
   const { database, listener, balances } = node
   const health = new ConnectionHealth(node)
-  const deps: ConnectionDeps = { ...node, health, probe }
+  const deps: ConnectionDeps = { ...node, health, probe, changed }
   listener.subscribe(BALANCE_MOVED, {
     onMessage: (balanceId) => balances.forget(balanceId),
     onGap: () => balances.forgetAll(),

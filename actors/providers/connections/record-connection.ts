@@ -10,8 +10,9 @@ import {
   lockConnections,
   type ConnectionChange,
 } from '../../../storage/providers/provider-connections.ts'
-import { recordChange, runChange, type ChangeDeps, type ChangeTransaction } from '../../commands/changes.ts'
+import { recordChange, runChange, type ChangeTransaction } from '../../commands/changes.ts'
 import { auditCaller } from '../../commands/trail.ts'
+import type { ConnectionDeps } from './connection-deps.ts'
 import { connectionFacts } from './connection-view.ts'
 
 export type ConnectionVerb = AuditVerb<'provider_connection'>
@@ -72,21 +73,24 @@ export interface LockedConnections {
 }
 
 /**
- * Runs a change of one of an operator's connections under the lock of all of them.
+ * Runs a change of one of an operator's connections under the lock of all of them. Once it is committed, this node no
+ * longer uses what it had open: a request that follows the answer meets the change.
  *
  * @throws ProblemError `not-found`, and what the change throws
  */
 export async function changeLocked(
-  deps: ChangeDeps,
+  deps: ConnectionDeps,
   by: Caller<'person'>,
   id: string,
   change: (tx: ChangeTransaction, locked: LockedConnections) => Promise<ProviderConnectionRecord>,
 ): Promise<ProviderConnectionRecord> {
-  return await runChange(deps, async (tx) => {
+  const { record, others } = await runChange(deps, async (tx) => {
     const all = await lockConnections(tx.client, by.tenant.id)
     const before = all.find((each) => each.id === id) ?? refuseNotFound()
-    return await change(tx, { before, all })
+    return { record: await change(tx, { before, all }), others: all }
   })
+  for (const each of others) deps.changed(each.id)
+  return record
 }
 
 /** Returns the status after a move. @throws ProblemError where the move was refused */

@@ -216,6 +216,11 @@ t.test('a connection from its draft to its retirement', async (t) => {
     const wrong = `whsec_${Buffer.alloc(32, 9).toString('base64')}`
     const deliverAs = async (secret: string) =>
       (await deliver(world, firstId, body, bySandbox(body, { at: world.now(), secret }))).status
+    t.equal(await deliverAs(SANDBOX_SECRET), 401, 'without a secret')
+    // A node need not hear of its own changes from Postgres, whose word may be late.
+    const told = (how: 'enable' | 'disable') =>
+      world.query(`alter table provider_connection ${how} trigger provider_connection_told`)
+    await told('disable')
     await putSecret(world, firstId)
     t.equal(await state(), 'pending')
     t.equal(await deliverAs(wrong), 401)
@@ -226,6 +231,7 @@ t.test('a connection from its draft to its retirement', async (t) => {
     t.equal(await state(), 'registered')
     await putSecret(world, firstId)
     t.equal(await state(), 'pending', 'a new secret has to be registered')
+    await told('enable')
   })
 
   await t.test('a wrong body changes nothing', async (t) => {
