@@ -59,6 +59,15 @@ t.test('a balance waits until nothing of it is under way at the old partner', as
   t.equal((await inFlight()).inFlight, 1)
 
   const secondId = await replace(admin)
+  const next = await customer.client.post<Payment>('/payments', paymentBody(busy, customer.recipients.EUR, 1_000))
+  t.equal(next.status, 201, next.text)
+  await until('new work goes to the new connection, before the balance has moved', async () => {
+    const [row] = await world.query<{ connection_id: string; status: string }>(
+      'select connection_id, status from payment where id = $1',
+      [next.body.id],
+    )
+    return row?.status === 'completed' && row.connection_id === secondId
+  })
   const jobId = await migrate([admin, second], firstId)
   await until('the idle balance has moved', async () => (await connectionOf(world, idle)) === secondId)
   await until('the job waits', async () => {
@@ -89,7 +98,7 @@ t.test('a balance waits until nothing of it is under way at the old partner', as
   t.equal(await connectionOf(world, busy), secondId)
   t.strictSame(
     await world.query('select amount from connection_move where balance_id = $1', [busy]),
-    [{ amount: String(50_000 - STAYS + 2_000) }],
+    [{ amount: String(50_000 - STAYS - 1_000 + 2_000) }],
     'what is left moves',
   )
   t.equal((await proven(admin, `${PATH}/${firstId}/retire`)).status, 200)
