@@ -132,7 +132,8 @@ t.test('rules are made, read, replaced and deleted by staff, and what is wrong w
 })
 
 t.test('the simulator tells of every rule why it matched or not, and payments leave as it tells', async (t) => {
-  await using world = await createWorld()
+  // Another node is told of a rule in its own time.
+  await using world = await createWorld({ nodes: 1 })
   const staff = await world.person('operator_admin').signIn()
   const second = await secondConnection(world)
   const { client, balances, recipients } = world.seeded
