@@ -187,7 +187,7 @@ function lineOf(
   const place = { reference: target.id, shard: target.shard }
   switch (said.port) {
     case 'bank':
-      return { ...found, ready: { port: 'bank', message: { ...said.message, ...place } } }
+      return { ...found, ready: { port: 'bank', message: { ...said.message, ...place, connectionId } } }
     case 'fx':
       return { ...found, ready: { port: 'fx', message: { ...said.message, ...place } } }
     case 'credit':
