@@ -69,7 +69,7 @@ export const ProviderConnection = Type.Object(
       description: 'The name of the key that the credentials are sealed with.',
     }),
     credentialsUpdatedAt: Nullable(Timestamp),
-    credentialsFingerprint: Nullable(Type.String({ pattern: '^fp_[0-9a-f]{12}$' }), {
+    credentialsFingerprint: Nullable(Type.String({ pattern: '^fp_[0-9a-f]{12}$', examples: ['fp_0a1b2c3d4e5f'] }), {
       description: 'Equal for equal credentials of this connection.',
     }),
     webhookSecretSet: Type.Boolean({ description: 'Without a secret no webhook is believed.' }),

@@ -291,6 +291,7 @@ t.test('the ids of a customer are nothing to another', async (t) => {
       'templateId',
       'ruleId',
       'connectionId',
+      'eventId',
       'holdId',
       'caseId',
       'alertId',
