@@ -112,6 +112,14 @@ const rulesOf = ({ postings = [] }: Effects) =>
   postings.map(({ rule, amount, sourceObject, customerId }) => [rule, amount, sourceObject, customerId])
 const typesOf = ({ events = [] }: Effects) => events.map(({ type }) => type)
 
+t.test('a credit stays at the connection on which it arrived, when its balance has moved to another', (t) => {
+  const connectionId = ids.next()
+  const { effects } = receiveCredit(balance, { ...command, connectionId }, NOW)
+  t.match(effects.incomingPayments, [{ connectionId, balanceId: balance.id }])
+  t.match(effects.providerEvents, [{ connectionId }])
+  t.end()
+})
+
 t.test('a credit comes to a balance that takes it', (t) => {
   for (const status of ['active', 'frozen'] as const) {
     const { state, reply, effects, ...rest } = receiveCredit({ ...balance, status }, command, NOW)
