@@ -5,6 +5,7 @@ import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, readFile } from 'node:fs/promises'
+import type { ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -79,10 +80,11 @@ t.test('hostile receivers get ten seconds and a little memory, and nobody else w
   const rounds = 12
   for (let round = 0; round < rounds; round++) for (const client of customers) await simulate(client)
   await until('the good one has everything', () => good.received.length === 2 * rounds)
+  // Of its twelve callbacks two have to wait for the ten seconds of the others, so they hang for twenty.
   const hanging = hostiles.find(({ kind }) => kind === 'hangs')!
   t.ok(
-    (await deliveries(hanging.client, hanging.id)).every(({ attemptCount }) => attemptCount === 0),
-    'while the first attempts at another hang',
+    (await deliveries(hanging.client, hanging.id)).some(({ attemptCount }) => attemptCount === 0),
+    'while first attempts at another hang',
   )
 
   const attempts = await until(
@@ -141,7 +143,16 @@ t.test('hostile receivers get ten seconds and a little memory, and nobody else w
 
 t.test('at most ten callbacks are under way to one receiver', async (t) => {
   await using world = await createWorld({ settings: { WEBHOOK_TARGETS: 'any' } })
-  await using slow = await Receiver.open((response) => void setTimeout(() => response.writeHead(204).end(), 100))
+  // Nothing is answered until some are under way together, however slowly they are made.
+  const held: ServerResponse[] = []
+  let isHeld = true
+  await using slow = await Receiver.open((response) => {
+    if (!isHeld) return void setTimeout(() => response.writeHead(204).end(), 100)
+    held.push(response)
+    if (held.length < 4) return
+    isHeld = false
+    for (const each of held) each.writeHead(204).end()
+  })
   const { client } = world.seeded
   await listen(client, slow.url)
   for (let nth = 0; nth < 60; nth++) await simulate(client)
@@ -253,7 +264,9 @@ t.test('a certificate that proves nothing is not believed', async (t) => {
 })
 
 t.test('a service that stops gives back what hangs, and it goes out at once when it is back', async (t) => {
-  await using world = await createWorld({ settings: { WEBHOOK_TARGETS: 'any' } })
+  // The clock stands still, so the claim of the node that stops never runs out.
+  await using world = await createWorld({ stillClock: true, settings: { WEBHOOK_TARGETS: 'any' } })
+  const began = world.now()
   let hang = true
   await using receiver = await Receiver.open((response) => {
     if (!hang) response.writeHead(204).end()
@@ -263,7 +276,6 @@ t.test('a service that stops gives back what hangs, and it goes out at once when
   await simulate(client)
   await until('it hangs', () => receiver.received.length === 1)
   hang = false
-  const from = performance.now()
   await world.restart()
   const [delivery] = await until('it has arrived', async () => {
     const all = await deliveries(client, id)
@@ -271,7 +283,7 @@ t.test('a service that stops gives back what hangs, and it goes out at once when
   })
   t.match(delivery, { attemptCount: 1 }, 'what was cut off was no failure of the receiver')
   t.equal(receiver.received.length, 2)
-  t.ok(performance.now() - from < 15_000, 'nobody waited for the claim to run out')
+  t.equal(world.now(), began, 'nobody waited for the claim to run out')
 })
 
 t.test('two nodes that both believe to be alone send each event once', async (t) => {

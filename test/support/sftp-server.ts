@@ -6,7 +6,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { connect } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -24,6 +23,10 @@ const SSHD = {
   package: 'openssh-server',
   advice: 'Install openssh-server.',
 } as const
+
+/** Characters of the server's log that are kept. */
+const SAID_MAX = 10_000
+const PORTS_TRIED_MAX = 5
 
 export interface SftpServer extends AsyncDisposable {
   readonly port: number
@@ -51,9 +54,12 @@ export async function startSftpServer(): Promise<SftpServer> {
   const authorized = join(base, 'authorized_keys')
   await writeFile(authorized, await readFile(`${userKeyFile}.pub`))
   await chmod(authorized, 0o600)
-  const port = await freePort()
   const config = join(base, 'sshd_config')
-  await writeFile(config, configOf({ base, directory, port, authorized, hostKeyFile }))
+  let port = 0
+  const choosePort = async (): Promise<void> => {
+    port = await freePort()
+    await writeFile(config, configOf({ base, directory, port, authorized, hostKeyFile }))
+  }
   const { stdout: printed } = await run('ssh-keygen', ['-lf', `${hostKeyFile}.pub`])
   const [hostKey = ''] = /SHA256:\S+/.exec(printed) ?? []
   // As root, sshd gives up its rights in this directory.
@@ -68,18 +74,37 @@ export async function startSftpServer(): Promise<SftpServer> {
     child = null
   }
   const start = async (): Promise<void> => {
-    const started = spawn(program, ['-D', '-e', '-f', config], { stdio: ['ignore', 'ignore', 'ignore'] })
+    const started = spawn(program, ['-D', '-e', '-f', config], { stdio: ['ignore', 'ignore', 'pipe'] })
     child = started
-    await until('the SFTP server listens', () => {
-      if (started.exitCode !== null) throw new Error(`${program} did not start on 127.0.0.1:${port}.`)
-      return isListening(port)
+    // Its own word: another process may listen at this port.
+    let said = ''
+    started.stderr.setEncoding('utf8').on('data', (text: string) => {
+      if (said.length < SAID_MAX) said += text
     })
+    await until('the SFTP server listens', () => {
+      if (started.exitCode !== null) throw new Error(`${program} did not start on 127.0.0.1:${port}: ${said}`)
+      return said.includes('Server listening on')
+    })
+  }
+  /** Starts the server at a port of its own: between the choice of a port and its use another process may take it. */
+  const startAnywhere = async (): Promise<void> => {
+    for (let attempt = 1; ; attempt++) {
+      await choosePort()
+      try {
+        return await start()
+      } catch (error) {
+        if (attempt === PORTS_TRIED_MAX) throw error
+        child = null
+      }
+    }
   }
   // A test process that ends without disposal ends the server too.
   const kill = () => child?.kill('SIGKILL')
   process.once('exit', kill)
   const server: SftpServer = {
-    port,
+    get port() {
+      return port
+    },
     username: userInfo().username,
     directory,
     privateKey: await readFile(userKeyFile, 'utf8'),
@@ -93,23 +118,12 @@ export async function startSftpServer(): Promise<SftpServer> {
     },
   }
   try {
-    await start()
+    await startAnywhere()
   } catch (error) {
     await server[Symbol.asyncDispose]()
     throw error
   }
   return server
-}
-
-function isListening(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ host: '127.0.0.1', port })
-      .once('connect', () => {
-        socket.destroy()
-        resolve(true)
-      })
-      .once('error', () => resolve(false))
-  })
 }
 
 function configOf({

@@ -167,9 +167,12 @@ t.test('calls keep to the rate', async (t) => {
     return {}
   }
   const { client } = await open(t, (_request, response) => response.end('{}'), { sign }, 10)
+  // Before the first call, which a busy machine may let begin late, after the others have been given their turns.
+  const from = performance.now()
   await Promise.all(Array.from({ length: 11 }, () => client.send(get)))
+  t.equal(begun.length, 11)
   // A burst of a quarter of a second may come first; by the rate the last call begins 750 ms after the first.
-  t.ok((begun.at(-1) as number) - (begun[0] as number) >= 400)
+  t.ok((begun.at(-1) as number) - from >= 400)
 })
 
 t.test('addresses that may not be called', async (t) => {

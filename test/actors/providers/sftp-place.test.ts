@@ -16,7 +16,8 @@ const config = ({ port, username, hostKey }: SftpServer): Partial<FilesConfig> =
   port,
   username,
   hostKeys: [hostKey],
-  timeoutMs: 5_000,
+  // No test waits for it; on a busy machine a handshake takes seconds.
+  timeoutMs: 60_000,
   gatherSeconds: 0,
 })
 

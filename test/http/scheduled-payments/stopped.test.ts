@@ -12,15 +12,15 @@ async function heldUp(world: World, id: string, work: () => Promise<void>): Prom
   try {
     await lock.query('begin')
     await lock.query('select from balance where id = $1 for update', [world.seeded.balances.EUR])
+    const {
+      rows: [own],
+    } = await lock.query<{ pid: number }>('select pg_backend_pid() as pid')
     await runNow(world, id)
     await until(
       'its payment is asked for',
       async () =>
-        (
-          await world.query(
-            `select from pg_stat_activity where wait_event_type = 'Lock' and application_name like 'vostro%' and datname = current_database()`,
-          )
-        ).length > 0,
+        (await world.query('select from pg_stat_activity where $1 = any(pg_blocking_pids(pid))', [own!.pid])).length >
+        0,
     )
     await work()
   } finally {

@@ -87,7 +87,10 @@ await t.test('a delivery is tried to the millisecond, and has failed when no att
   t.equal(receiver.received.length, received, 'then nothing comes')
   t.match(await endpoint(id), { status: 'active', consecutiveFailures: ATTEMPTS_AT.length })
   world.advance(1)
-  await world.pollOnce()
+  await until('it is disabled', async () => {
+    await world.pollOnce()
+    return (await endpoint(id)).status === 'disabled'
+  })
   t.match(await endpoint(id), {
     status: 'disabled',
     enabled: false,
@@ -126,7 +129,7 @@ await t.test('what waits for an endpoint that is disabled is discarded, also wha
     { status: 'discarded', nextAttemptAt: null, completedAt: timestamp(from + 3 * DAY_MS) },
     { status: 'discarded', nextAttemptAt: null, completedAt: timestamp(from + 3 * DAY_MS) },
   ])
-  t.strictSame(await world.query('select from webhook_queue'), [])
+  await until('nothing waits', async () => (await world.query('select from webhook_queue')).length === 0)
   const [again] = waiting
   const redeliver = () => client.send(`/v1${PATH}/${id}/deliveries/${again!.id}/redeliver`, { method: 'POST' })
   t.match((await redeliver()).problem, { status: 409, code: 'invalid-transition', currentStatus: 'disabled' })
@@ -175,6 +178,11 @@ await t.test(
     })
     world.advance(10 * DAY_MS)
     await Promise.all([world.pollOnce(), world.pollOnce()])
+    await until('it is disabled, and nothing waits', async () => {
+      await world.pollOnce()
+      const waiting = await world.query('select from webhook_queue')
+      return (await endpoint(id)).status === 'disabled' && waiting.length === 0
+    })
     t.match(await endpoint(id), { status: 'disabled', disabledReason: 'delivery_failures' })
     const all = await deliveries(id)
     t.equal(all.length, 20)

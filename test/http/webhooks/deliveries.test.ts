@@ -372,6 +372,8 @@ t.test('an operator hears of its customers', async (t) => {
     receiver.received.every(({ event }) => !event.data.sandbox),
     'what a customer simulates is for the customer alone',
   )
+  // What a receiver has said is written down a moment after it was said.
+  await until('both are written down', async () => (await world.query('select from webhook_queue')).length === 0)
   const home = (await world.operator.get<{ integratorWebhooks: object }>('/integration')).body
   t.match(home.integratorWebhooks, {
     endpoints: 1,

@@ -87,7 +87,7 @@ export class FakeClearbank {
 
   /** The configuration and the credentials of a connection to this bank. */
   config(baseUrl: string) {
-    return { baseUrl, timeoutMs: 2_000, settlementAccounts: [{ currency: 'GBP', accountRef: ACCOUNT_IBAN }] }
+    return { baseUrl, timeoutMs: 30_000, settlementAccounts: [{ currency: 'GBP', accountRef: ACCOUNT_IBAN }] }
   }
 
   credentials() {
