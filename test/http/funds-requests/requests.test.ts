@@ -52,10 +52,11 @@ t.test('a request is made once, and is what it was made', async (t) => {
   await using world = await createWorld()
   const { client, balances, recipients } = world.seeded
   const key = randomUUID()
+  const dueDate = day(world, 14)
   const body = requestBody(balances.EUR, 12_345, {
     payer: { name: 'Amsterdam Trading BV', email: 'billing@example.com', recipientId: recipients.EUR.toUpperCase() },
     invoiceNumber: 'INV-7',
-    dueDate: day(world, 14),
+    dueDate,
     allowPartial: true,
     externalId: 'F-1',
     metadata: { zone: 'a', id: '7' },
@@ -76,7 +77,7 @@ t.test('a request is made once, and is what it was made', async (t) => {
     payer: { name: 'Amsterdam Trading BV', email: 'billing@example.com', recipientId: recipients.EUR },
     description: 'Consulting in April',
     invoiceNumber: 'INV-7',
-    dueDate: day(world, 14),
+    dueDate,
     allowPartial: true,
     payments: [],
     remindersSent: 0,

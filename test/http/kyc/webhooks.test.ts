@@ -1,6 +1,7 @@
 /** Webhooks of KYC providers over HTTP: who is believed, and what is kept. */
 import { createConnection } from 'node:net'
 import t from 'tap'
+import { until } from '../../support/until.ts'
 import { createWorld } from '../../support/world.ts'
 import {
   bySandbox,
@@ -47,7 +48,8 @@ t.test('a right signature is answered 202, whatever is in the body; any other 40
     [sandbox, bySandbox(body, { at, secret: `whsec_${Buffer.alloc(32, 8).toString('base64')}` }), body],
     [sandbox, bySandbox(body, { at: at - 301_000 }), body],
     [sandbox, bySandbox(body, { at: at - 7 * DAY_MS }), body],
-    [sandbox, bySandbox(body, { at: at + 310_000 }), body],
+    // Further ahead than by the five minutes, because time passes during the requests before.
+    [sandbox, bySandbox(body, { at: at + 900_000 }), body],
     [manual, bySumsub(body), body],
     [manual, bySandbox(body, { at }), body],
     [bare, bySumsub(body, { secret: '' }), body],
@@ -125,7 +127,10 @@ t.test('events are removed after 400 days', async (t) => {
   world.advance(DAY_MS)
   await world.pollOnce()
   const left = async () => (await world.query<{ type: string }>('select type from kyc_event')).map(({ type }) => type)
-  for (let look = 0; look < 200 && (await left()).length > 1; look++) await world.pollOnce()
+  await until('the old one is removed', async () => {
+    await world.pollOnce()
+    return (await left()).length === 1
+  })
   t.strictSame(await left(), ['applicantOnHold'])
 })
 
@@ -149,7 +154,8 @@ t.test('a body that is too large or packed is refused, and nothing is kept', asy
       const socket = createConnection({ host: hostname, port: Number(port) })
       let text = ''
       socket.on('data', (chunk) => (text += chunk.toString())).on('end', () => resolve(text))
-      socket.on('error', reject).write(lines.join('\r\n'))
+      // Whoever refuses a body before its end may reset the connection after the answer.
+      socket.on('error', (error) => (text === '' ? reject(error) : resolve(text))).write(lines.join('\r\n'))
     })
   const chunk = 'x'.repeat(32 * 1024)
   const head = [`POST /v1/kyc-webhooks/${id} HTTP/1.1`, 'host: a', 'connection: close', 'transfer-encoding: chunked']

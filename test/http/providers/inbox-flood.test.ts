@@ -11,6 +11,8 @@ const STUCK = 1701
 const PAYMENTS = 240
 /** Webhooks that are sent at a time. */
 const AT_ONCE = 40
+/** Enough for all of it on a machine that is busy with other tests. */
+const DEADLINE_MS = 120_000
 /** What the partner tells of a payment, and the only status in which it may end. */
 const STORIES = [
   { types: ['settled'], ends: 'completed' },
@@ -42,10 +44,14 @@ t.test('webhooks that come doubled and in no order leave every payment as it sho
     const body = { sourceBalanceId: balances.EUR, recipientId: recipients.EUR, amount, reference: 'Invoice 42' }
     payments.push({ id: (await client.createPayment(body)).body.id, story: STORIES[nth % STORIES.length]! })
   })
-  await until('the bank has all payments', async () => {
-    const [row] = await world.query<{ count: number }>('select count(*)::int as count from sandbox_order')
-    return row?.count === PAYMENTS
-  })
+  await until(
+    'the bank has all payments',
+    async () => {
+      const [row] = await world.query<{ count: number }>('select count(*)::int as count from sandbox_order')
+      return row?.count === PAYMENTS
+    },
+    { deadlineMs: DEADLINE_MS },
+  )
 
   const random = new Random(22)
   const bodies = payments.flatMap(({ id: reference, story }) =>
@@ -65,12 +71,16 @@ t.test('webhooks that come doubled and in no order leave every payment as it sho
     statuses.add((await deliver(world, id, body, bySandbox(body, { at: world.now() }))).status)
   })
   t.strictSame([...statuses], [202], `${bodies.length} webhooks are taken`)
-  await until('all events were used', async () => {
-    const [row] = await world.query<{ open: number }>(
-      'select count(*)::int as open from provider_inbox where due_at is not null',
-    )
-    return row?.open === 0
-  })
+  await until(
+    'all events were used',
+    async () => {
+      const [row] = await world.query<{ open: number }>(
+        'select count(*)::int as open from provider_inbox where due_at is not null',
+      )
+      return row?.open === 0
+    },
+    { deadlineMs: DEADLINE_MS },
+  )
 
   const found = await world.query<{ id: string; status: string }>('select id, status from payment')
   const statusOf = new Map(found.map((row) => [row.id, row.status]))
