@@ -22,7 +22,7 @@ import { paymentBody } from '../support/world.ts'
 const run = promisify(execFile)
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/
 /** The time that the contract gives a service to stop. */
-const STOP_MS = 10_000
+const STOP_MS = 20_000
 
 /** A sentence on one line, without internal details. */
 const SENTENCE = /^[A-Z/][^\n]*\.\n$/

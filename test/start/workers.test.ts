@@ -16,7 +16,7 @@ import { addCustomer, paymentBody } from '../support/world.ts'
 const OPENING = 60_000n
 /** Answers between one fault and the next. */
 const ANSWERS = 30
-const STOP_MS = 10_000
+const STOP_MS = 20_000
 
 interface Shards {
   readonly name: string
