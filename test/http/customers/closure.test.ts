@@ -21,6 +21,7 @@ t.test('a customer is closed when nothing is left of it', async (t) => {
     payerName: 'Shady SBX:HOLD Traders',
   })
   await rowReaching(world, held, 'status', 'under_review')
+  await owner.stepUp('membership.change')
   for (const currency of ['EUR', 'GBP', 'USD'] as const) {
     const paid = await client.createPayment({
       ...paymentBody(balances[currency], recipients[currency], 10_000_000, currency),
@@ -28,7 +29,6 @@ t.test('a customer is closed when nothing is left of it', async (t) => {
     })
     t.equal(paid.status, 201, paid.text)
   }
-  await owner.stepUp('membership.change')
   t.match((await owner.post(path)).problem, { code: 'invalid-transition' }, 'payments are under way')
   await client.paymentsSettled()
   t.equal(
