@@ -20,7 +20,7 @@ const MISSING_ID = '01980d6e-7f3a-7c21-9f58-0a1b2c3d4e5f'
 const MEBIBYTE = 1024 * 1024
 
 t.test('documents and attachments', async (t) => {
-  await using world = await createWorld()
+  await using world = await createWorld({ stillClock: true })
   const { client, balances, recipients } = world.seeded
   const [owner, preparer] = [world.person('owner'), world.person('preparer')]
   await owner.signIn()
