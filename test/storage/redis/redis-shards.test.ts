@@ -16,7 +16,17 @@ import { CLOCK_DIFFERENCE_MAX_MS, NodeProof } from '../../../lib/security/node-p
 import { SHARD_COUNT } from '../../../lib/shards/shard.ts'
 import { RedisShards } from '../../../storage/redis/redis-shards.ts'
 import type { RedisShardsSettings } from '../../../storage/redis/redis-shards-options.ts'
-import { LEASE_MS, NodeProcess, settled, testLeases, until, watchOverlaps } from '../../support/leases-suite.ts'
+import {
+  GAP_MAX_MS,
+  LEASE_MS,
+  NodeProcess,
+  settled,
+  testLeases,
+  TRIALS_MAX,
+  until,
+  watchGaps,
+  watchOverlaps,
+} from '../../support/leases-suite.ts'
 import type { LeasesHarness, TestCluster, TestNode } from '../../support/leases-suite.ts'
 import { ensureRedisServer } from '../../support/redis.ts'
 
@@ -24,10 +34,6 @@ const NODE_SECRET = 'a secret that all nodes know, 32 characters'
 const ALL_SHARDS = Array.from({ length: SHARD_COUNT }, (_, shard) => shard)
 /** How late, at worst, a test sees what happened at a deadline, on a machine that is busy with other tests. */
 const LATE_MS = 500
-
-/** A process that did not run for longer than this may have lost a lease, beside a stall of half a lease. */
-const GAP_MAX_MS = LEASE_MS / 10
-const TRIALS_MAX = 5
 
 /** Two commands that are not answered and what is under way, well below the ten seconds that a node has to stop. */
 const STOP_MAX_MS = 4_000
@@ -439,21 +445,6 @@ async function changesBy(
     await until('the nodes are settled still', () => settled([...nodes, ...more]))
     const changed = changes() - before
     if (stalledMs < GAP_MAX_MS || changed === 0 || trial === TRIALS_MAX) return changed
-  }
-}
-
-/** Begins to watch for how long this process does not run. @returns what ends it and tells the longest gap, ms */
-function watchGaps(): () => number {
-  const everyMs = 10
-  let [last, longest] = [performance.now(), 0]
-  const timer = setInterval(() => {
-    const now = performance.now()
-    longest = Math.max(longest, now - last - everyMs)
-    last = now
-  }, everyMs)
-  return () => {
-    clearInterval(timer)
-    return longest
   }
 }
 
