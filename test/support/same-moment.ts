@@ -16,6 +16,9 @@ export async function suspendedAtOnce<Reply>(
   const other = new pg.Client({ connectionString: world.databaseUrl })
   await other.connect()
   try {
+    const {
+      rows: [own],
+    } = await other.query<{ pid: number }>('select pg_backend_pid() as pid')
     await other.query('begin')
     await other.query(`update customer set measure = 'suspended', version = version + 1 where id = $1`, [customerId])
     await other.query(
@@ -26,11 +29,8 @@ export async function suspendedAtOnce<Reply>(
     await until(
       'the request waits for the suspension',
       async () =>
-        (
-          await world.query(
-            `select from pg_stat_activity where wait_event_type = 'Lock' and application_name like 'vostro%' and datname = current_database()`,
-          )
-        ).length > 0,
+        (await world.query('select from pg_stat_activity where $1 = any(pg_blocking_pids(pid))', [own!.pid])).length >
+        0,
     )
     await other.query('commit')
     return await answer

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 
 import type { Exchange, IndicativeRates, Quote } from '../../../lib/exchange/exchange-schema.ts'
+import { until } from '../../support/until.ts'
 import { createWorld } from '../../support/world.ts'
 import { becomes, events, exchange, money, postings, quote, updates } from './support.ts'
 
@@ -212,8 +213,7 @@ t.test('refusals, rates and simulations', async (t) => {
     const told = (id: string) =>
       world.query<{ due_at: string | null }>('select due_at from sandbox_fx_order where reference = $1', [id])
     const first = await open()
-    for (let attempt = 0; attempt < 500 && (await told(first)).length === 0; attempt++)
-      await new Promise((resolve) => setTimeout(resolve, 20))
+    await until('the dealer has it', async () => (await told(first)).length > 0)
     world.advance(60_000)
     t.equal((await client.get<Exchange>(`/exchanges/${first}`)).body.status, 'processing')
     t.match((await say(first, { status: 'completed', reason: 'X' })).problem, {
@@ -246,8 +246,7 @@ t.test('refusals, rates and simulations', async (t) => {
       `update sandbox_fx_order set next_event = 'settled', due_at = now() - interval '1 hour', event_number = event_number + 1, state = 'accepted' where reference = $1`,
       [first],
     )
-    for (let attempt = 0; attempt < 500 && (await told(first))[0]?.due_at !== null; attempt++)
-      await new Promise((resolve) => setTimeout(resolve, 20))
+    await until('the dealer has said it', async () => (await told(first))[0]?.due_at === null)
     t.strictSame(
       (
         await world.query<{ type: string }>(
