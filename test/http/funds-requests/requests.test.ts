@@ -223,7 +223,7 @@ t.test('what a request may not be is refused by name and makes nothing', async (
   await world.query(
     `insert into funds_request (id, customer_id, operator_id, shard, number, status, balance_id, currency, amount, payer_name, description, expires_at, allow_partial, reference,
       link_sha256, created_by, created_at, updated_at)
-    select gen_random_uuid(), b.customer_id, b.operator_id, b.shard, 'FRQ' || n, 'open', b.id, 'EUR', 100, 'A', 'B', now() + interval '1 day', false, 'R' || n, sha256(n::text::bytea), b.customer_id, now(), now()
+    select gen_random_uuid(), b.customer_id, b.operator_id, b.shard, 'FRQ' || n, 'open', b.id, 'EUR', 100, 'A', 'B', now() + interval '30 days', false, 'R' || n, sha256(n::text::bytea), b.customer_id, now(), now()
     from balance b, generate_series(1, $2) n where b.id = $1`,
     [EUR, OPEN_MAX],
   )

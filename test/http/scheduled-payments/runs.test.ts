@@ -1,6 +1,7 @@
 /** Scheduled payments that become due: what is made, when no more is, and who hears of it. */
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
+import { addDays } from '../../../lib/base/clock.ts'
 import { createWorld } from '../../support/world.ts'
 import {
   act,
@@ -56,7 +57,7 @@ t.test('a payment is made on its day, like any other, and the next day follows',
         refusal: null,
       },
     ],
-    upcoming: [{ plannedDate: inDays(world, 1), executionDate: inDays(world, 1) }],
+    upcoming: [{ plannedDate: addDays(made.startDate, 1), executionDate: addDays(made.startDate, 1) }],
   })
 
   world.advance(DAY_MS)
