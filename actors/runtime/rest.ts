@@ -49,7 +49,6 @@ export function untilEvents({ database, clock, wakes }: RestDeps, follower: Foll
       wakes.hasEventsWithin(FLOOD_MS) || (await hasUnfollowedEvents(database, follower, clock.now()))
         ? clock.now()
         : null,
-    isBehind: async () => await hasUnfollowedEvents(database, follower, clock.now()),
   }
 }
 
