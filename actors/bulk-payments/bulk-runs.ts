@@ -38,7 +38,7 @@ import {
 import { SYSTEM } from '../../storage/trail/trail.ts'
 import { endJob, insertJob, lockJob, resumeJob, type JobRecord } from '../../storage/jobs/jobs.ts'
 import type { TransactionClient } from '../../storage/db/transaction.ts'
-import type { FxPartner } from '../providers/fx.ts'
+import type { FxMarkets } from '../providers/fx.ts'
 import { writeBulkTrail } from './bulk-trail.ts'
 
 /**
@@ -83,7 +83,7 @@ export const standsStill = ({ lastProgressAt, submittedAt }: BulkRecord, forMs: 
 // ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 export interface BeginDeps {
-  readonly market: Pick<FxPartner, 'rates'>
+  readonly market: Pick<FxMarkets, 'rates'>
   readonly sandbox: boolean
 }
 

@@ -2,7 +2,7 @@
 import type { ValidationDeps } from '../../lib/recipients/validation.ts'
 import type { ApprovalService } from '../approvals/approval-service.ts'
 import type { DownloadReads } from '../documents/downloads.ts'
-import type { FxPartner } from '../providers/fx.ts'
+import type { FxMarkets } from '../providers/fx.ts'
 import type { JobService } from '../jobs/job-service.ts'
 import type { PayDeps } from '../payments/submit-payment.ts'
 import type { PaymentQueue } from '../payments/payment-queue.ts'
@@ -23,7 +23,7 @@ export interface BulkServiceParts {
   readonly recipients: { readonly commands: Pick<RecipientCommands, 'make'> }
   /** The tables for checks of bank details. */
   readonly validation: Pick<ValidationDeps, 'ukModulus' | 'banks'>
-  readonly exchanges: { readonly deps: { readonly market: Pick<FxPartner, 'rates'> } }
+  readonly exchanges: { readonly deps: { readonly market: Pick<FxMarkets, 'rates'> } }
   readonly queue: PaymentQueue
   readonly approvals: Pick<ApprovalService, 'addSubjects'>
   readonly jobs: Pick<JobService, 'jobs' | 'addKinds'>

@@ -28,6 +28,7 @@ import type { Effects } from '../../lib/decisions/effects.ts'
 import type { PaymentPart } from '../../lib/exchange/effects.ts'
 import { failureOf } from '../../lib/rails/failure-codes.ts'
 import type { ApprovalTx, Ending } from '../../storage/approvals/approvals.ts'
+import { through, type TransactionClient } from '../../storage/db/transaction.ts'
 import type { ExchangeFactsCache } from '../../storage/exchange/exchange-facts.ts'
 import { readExchange } from '../../storage/exchange/exchanges.ts'
 import type { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
@@ -37,12 +38,12 @@ import type { MoneyUse } from '../../lib/customers/money-access.ts'
 import { lockPaying, payingBalance } from '../../storage/balances/staff-holds.ts'
 import { takeAvailable } from '../../storage/balances/balance-funds.ts'
 import type { ApprovalSubject, SubjectOutcome } from '../approvals/approval-subject.ts'
-import type { FxPartner } from '../providers/fx.ts'
+import type { FxMarkets } from '../providers/fx.ts'
 import { accountsOfContract } from './exchange-contracts.ts'
 
 export interface ExchangeSubjectOptions {
   readonly desks: Pick<ExchangeFactsCache, 'within'>
-  readonly market: Pick<FxPartner, 'mid'>
+  readonly market: Pick<FxMarkets, 'of'>
   readonly accounts: Pick<InternalAccountCache, 'within'>
   readonly sandbox: boolean
 }
@@ -123,7 +124,7 @@ export async function carryOut(
   if (desk === null) throw new Error(`The customer ${exchange.customerId} of an exchange has vanished.`)
   const payload = JSON.parse(approval.payload as string) as ExchangePayload
   const { quoteExpiresAt, holdMinutes } = payload
-  const priced = now < quoteExpiresAt ? null : anew(options, exchange, desk.terms, now)
+  const priced = now < quoteExpiresAt ? null : await anew(options, client, exchange, { terms: desk.terms, now })
   if (priced === 'rate_moved') return reject(tx, exchange, 'rate_moved', payment)
   if (exchange.kind !== 'spot') {
     const { forwardDepositBps: depositBps } = desk.terms
@@ -170,13 +171,14 @@ async function takeDeposit(
 }
 
 /** Prices the exchange at the rate that holds now; `rate_moved` where there is no rate or it moved too far. */
-function anew(
+async function anew(
   { market }: Pick<ExchangeSubjectOptions, 'market'>,
+  client: TransactionClient,
   exchange: ExchangeRecord,
-  terms: ExchangeTerms,
-  now: number,
-): Priced | 'rate_moved' {
-  const mid = market.mid(exchange.connectionId, exchange.sellCurrency, exchange.buyCurrency)
+  { terms, now }: { readonly terms: ExchangeTerms; readonly now: number },
+): Promise<Priced | 'rate_moved'> {
+  const found = await market.of(exchange.connectionId, through(client))
+  const mid = typeof found === 'string' ? null : found.mid(exchange.sellCurrency, exchange.buyCurrency)
   if (mid === null) return 'rate_moved'
   const daysAhead =
     exchange.kind === 'forward'

@@ -29,7 +29,7 @@ import { drawRest } from './draw-contract.ts'
 import { accountsOfContract, serviceFor, type ContractDeps } from './exchange-contracts.ts'
 import { moveAtBalance } from './move-contract.ts'
 import { moveWhenDue, type EndsDeps, type QuietMove } from './contract-ends.ts'
-import type { FxPartner } from '../providers/fx.ts'
+import type { FxMarkets } from '../providers/fx.ts'
 import type { Task } from '../runtime/tasks.ts'
 
 /** The number of contracts that are read at a time. */
@@ -42,7 +42,7 @@ const AGAIN_MS = 10_000
 
 export interface ContractsOptions extends ContractDeps, EndsDeps {
   /** The partner whose market values the contracts. */
-  readonly partner: Pick<FxPartner, 'mid'>
+  readonly market: Pick<FxMarkets, 'of'>
 }
 
 export class Contracts {
@@ -129,7 +129,7 @@ export class Contracts {
   async #closeOut(contract: Contract, now: number): Promise<boolean> {
     const { database, clock } = this.#options
     if (await hasOpenDrawdown(database, contract.id)) return false
-    const worth = this.#worth(contract, now)
+    const worth = await this.#worth(contract, now)
     if (worth === null) return false
     const loss = lossOf(contract.remainingSell, worth)
     const caller = serviceFor(contract, clock.now() + LIMITS.requestDeadlineMs)
@@ -147,18 +147,18 @@ export class Contracts {
   /** Makes a margin call. @returns false when the deposit is sufficient */
   async #call(contract: Contract, now: number): Promise<boolean> {
     const desk = await this.#desk(contract)
-    const amount = this.#demand(contract, desk, now)
+    const amount = await this.#demand(contract, desk, now)
     return (
       amount !== null &&
       (await this.#quietly(contract, { kind: 'call', amount, until: graceUntil(now, desk.calendar) }))
     )
   }
 
-  #demand(
+  async #demand(
     contract: Contract,
     { terms: { forwardDepositBps, marginCallBps } }: ExchangeFacts,
     now: number,
-  ): bigint | null {
+  ): Promise<bigint | null> {
     const { deposit, remainingSell, sellAmount } = contract
     if (deposit === null) return null
     // The sandbox partner calls once for the same amount as the first deposit.
@@ -168,7 +168,7 @@ export class Contracts {
       deposit.required > 0n &&
       deposit.required === depositFor(sellAmount, { depositBps: forwardDepositBps, sandbox: true })
     if (once) return deposit.required
-    const worth = this.#worth(contract, now)
+    const worth = await this.#worth(contract, now)
     return worth === null
       ? null
       : marginCall(
@@ -181,11 +181,12 @@ export class Contracts {
    * Values the amount left to sell at the partner's current rate for the same day; null where the partner does not
    * quote the pair.
    */
-  #worth(
+  async #worth(
     { connectionId, sellCurrency, buyCurrency, settlementDate, remainingSell, partnerRate }: Contract,
     now: number,
-  ): bigint | null {
-    const mid = this.#options.partner.mid(connectionId, sellCurrency, buyCurrency)
+  ): Promise<bigint | null> {
+    const market = await this.#options.market.of(connectionId)
+    const mid = typeof market === 'string' ? null : market.mid(sellCurrency, buyCurrency)
     if (mid === null) return null
     const days = Temporal.PlainDate.from(partnerDate(now)).until(settlementDate).days
     return divideHalfEven(remainingSell * partnerRate, rateOf(forwardOf(mid, Math.max(days, 0))))

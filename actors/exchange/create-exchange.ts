@@ -25,7 +25,7 @@ import type { InternalAccountCache } from '../../storage/journal/internal-accoun
 import type { OrderNumbers } from '../../storage/payments/order-numbers.ts'
 import { exchangingBalance, type ExchangeBookReply } from '../balances/balance.ts'
 import { askUntilDecided } from '../runtime/ask-until-decided.ts'
-import { deskOf, mustHave, type QuoteDeps } from './create-quote.ts'
+import { deskOf, marketOf, mustHave, type QuoteDeps } from './create-quote.ts'
 import type { ContractOutcome } from './exchange-contracts.ts'
 import { openExchangeContract, PLAIN_TERMS, type ForwardTerms } from './open-contract.ts'
 import type { CommandOrigin } from '../commands/command-origin.ts'
@@ -107,6 +107,7 @@ export async function findQuote(
     refuseField('/quoteId', 'invalid_value', `The quote is of a ${quote.kind}.`)
   await mustHave(deps, customerId, quote.kind)
   const desk = await deskOf(deps, customerId)
+  await marketOf(deps, quote.connectionId, quote.kind)
   const sellBalanceId = input.sellBalanceId ?? quote.sellBalanceId
   const buyBalanceId = input.buyBalanceId ?? quote.buyBalanceId
   const missing = [

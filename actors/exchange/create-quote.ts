@@ -8,10 +8,11 @@ import type { IdSource } from '../../lib/base/ids.ts'
 import type { Feature } from '../../lib/operators/features.ts'
 import { ProblemError, refuse, refuseField, refuseNotFound } from '../../lib/base/problems.ts'
 import type { BalanceCache } from '../../storage/balances/balance-cache.ts'
+import type { Queries } from '../../storage/db/transaction.ts'
 import type { StoredOutcome } from '../../storage/commit/idempotency-section.ts'
 import type { ExchangeFacts, ExchangeFactsCache } from '../../storage/exchange/exchange-facts.ts'
 import type { QuoteCache } from '../../storage/exchange/quotes.ts'
-import type { FxPartner } from '../providers/fx.ts'
+import type { FxMarket, FxMarkets } from '../providers/fx.ts'
 import { quoteActor } from './quote.ts'
 import type { ActorSystem } from '../runtime/system.ts'
 import type { CommandOrigin } from '../commands/command-origin.ts'
@@ -22,7 +23,7 @@ export interface QuoteDeps {
   readonly desks: Pick<ExchangeFactsCache, 'of' | 'within'>
   readonly quotes: QuoteCache
   readonly balances: BalanceCache
-  readonly market: Pick<FxPartner, 'mid' | 'rates'>
+  readonly market: FxMarkets
   readonly hasFeature: (customerId: string, feature: Feature) => Promise<boolean>
   readonly ids: IdSource
   readonly clock: Clock
@@ -47,10 +48,11 @@ const FEATURE_OF: Readonly<Record<QuoteKind, Feature>> = {
  *   OutcomeUnknown, safe to repeat under the same key
  */
 export async function createQuote(deps: QuoteDeps, caller: CommandOrigin, input: QuoteInput): Promise<QuoteOutcome> {
-  const { ids, clock, market, sandbox } = deps
+  const { ids, clock, sandbox } = deps
   if (input.kind !== 'drawdown') await mustHave(deps, caller.customerId, input.kind ?? 'spot')
   const desk = await deskOf(deps, caller.customerId)
   const connectionId = (await connectionOf(deps, caller.customerId, input)) ?? desk.connectionId
+  const market = await marketOf(deps, connectionId, input.kind === 'drawdown' ? 'spot' : (input.kind ?? 'spot'))
   const made = makeQuote(input, {
     id: ids.next(),
     customerId: caller.customerId,
@@ -59,7 +61,7 @@ export async function createQuote(deps: QuoteDeps, caller: CommandOrigin, input:
     calendar: desk.calendar,
     enabled: desk.enabled,
     fees: desk.fees.get(input.sellCurrency) ?? [],
-    mid: (sell, buy) => market.mid(connectionId, sell, buy),
+    mid: (sell, buy) => market.mid(sell, buy),
     sandbox,
     expiredSellAmount: sandbox ? EXPIRED_QUOTE_AMOUNT : null,
     now: clock.now(),
@@ -109,8 +111,30 @@ export async function deskOf(
   customerId: string,
 ): Promise<ExchangeFacts> {
   const desk = await desks.of(customerId)
-  if (desk === null) refuse('provider-error', 'No bank offers exchanges at present.')
+  if (desk === null) refuse('provider-error', 'The customer has no bank at present.')
   return desk
+}
+
+/**
+ * Finds the market of a connection. Only the bank that keeps the money exchanges it, so no other bank's rate is a
+ * substitute.
+ *
+ * @param kind what is to be made at the rate
+ * @throws ProblemError `feature-disabled` where the bank exchanges nothing; `provider-error` where it cannot be used
+ */
+export async function marketOf(
+  { market }: { readonly market: Pick<FxMarkets, 'of'> },
+  connectionId: string,
+  kind: QuoteKind,
+  transaction?: Queries,
+): Promise<FxMarket> {
+  const found = await market.of(connectionId, transaction)
+  if (found === 'not_offered')
+    refuse('feature-disabled', 'The bank of the customer exchanges no currencies.', {
+      extra: { feature: FEATURE_OF[kind] },
+    })
+  if (found === 'unusable') refuse('provider-error', 'The bank of the customer offers no exchanges at present.')
+  return found
 }
 
 /**

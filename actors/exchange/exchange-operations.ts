@@ -2,7 +2,7 @@
 import type { SimulationResult } from '../../lib/contract/simulation.ts'
 import { simulateRate, simulateStatus, type SimulationDeps } from './simulate-exchange.ts'
 import { createExchange, type ExchangeDeps } from './create-exchange.ts'
-import { createQuote, deskOf, mustHave, refreshQuote } from './create-quote.ts'
+import { createQuote, deskOf, marketOf, mustHave, refreshQuote } from './create-quote.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import { MARKET_CURRENCIES } from '../../lib/exchange/market.ts'
@@ -54,7 +54,7 @@ export interface ExchangeCommands {
 
 /** Creates the reads of exchanges. */
 export function createExchangeReads(deps: ExchangeDeps): ExchangeReads {
-  const { database, quotes, market, clock } = deps
+  const { database, quotes, clock } = deps
   const db = readDatabase(database)
   return {
     async getQuote(tenant, id) {
@@ -66,6 +66,7 @@ export function createExchangeReads(deps: ExchangeDeps): ExchangeReads {
     async rates(tenant, sellCurrency, buyCurrencies) {
       await mustHave(deps, tenant.id, 'spot')
       const desk = await deskOf(deps, tenant.id)
+      const market = await marketOf(deps, desk.connectionId, 'spot')
       const now = clock.now()
       const sell = quoted('query.sellCurrency', sellCurrency)
       const others =
@@ -74,7 +75,7 @@ export function createExchangeReads(deps: ExchangeDeps): ExchangeReads {
       return {
         data: others.map((code) => {
           const buy = quoted('query.buyCurrency', code)
-          const mid = market.mid(desk.connectionId, sell, buy)
+          const mid = market.mid(sell, buy)
           if (mid === null || sell === buy)
             return malformed('query.buyCurrency', `${sell} is not exchanged for ${buy}.`)
           const { bid, ask } = bidAndAsk(mid, desk.terms.marginBps)

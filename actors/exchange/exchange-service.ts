@@ -1,11 +1,12 @@
 /** Exchanges and contracts: quotes, rates, orders to the partner, and the caches of desks and quotes. */
 import { ExchangeFactsCache } from '../../storage/exchange/exchange-facts.ts'
 import { QuoteCache } from '../../storage/exchange/quotes.ts'
+import { NO_MARKET } from '../../lib/exchange/market.ts'
 import type { ApprovalService } from '../approvals/approval-service.ts'
 import type { ComplianceService } from '../compliance/compliance-service.ts'
 import type { FxMessage } from '../providers/fx.ts'
 import type { Background, Node } from '../runtime/node.ts'
-import type { FxPartner } from '../providers/fx.ts'
+import type { FxMarkets, FxPartner } from '../providers/fx.ts'
 import type { SandboxFx } from '../sandbox/sandbox-fx.ts'
 import { exchangeSubject } from './approve-exchange.ts'
 import { createContractCommands, createContractReads } from './contract-operations.ts'
@@ -28,17 +29,19 @@ export interface ExchangeServiceParts extends Pick<FxOrdersOptions, 'queue'> {
     readonly reads: Pick<ExchangeDeps, 'hasFeature'>
     onChange(listener: () => void): void
   }
-  /** The market, whose rates are quoted, with the dealer of the sandbox. */
-  readonly market: SandboxFx
+  /** The dealer of the sandbox, which tells of its orders by itself, and whose rates a simulation moves. */
+  readonly dealer: SandboxFx
+  /** The rates of every connection. */
+  readonly markets: Pick<FxMarkets, 'of'>
   /** Takes the orders of every connection. */
-  readonly partner: Pick<FxPartner, 'submit' | 'status'>
+  readonly partner: FxPartner
 }
 
 export type ExchangeService = ReturnType<typeof createExchangeService>
 
 /** Creates the service. */
 export function createExchangeService(node: Node, parts: ExchangeServiceParts) {
-  const { queue, approvals, compliance, operators, market, partner } = parts
+  const { queue, approvals, compliance, operators, dealer, markets, partner } = parts
   const { database, listener, system, onError } = node
   const desks = new ExchangeFactsCache(database)
   const quotes = new QuoteCache(database)
@@ -46,11 +49,11 @@ export function createExchangeService(node: Node, parts: ExchangeServiceParts) {
     ...node,
     desks,
     quotes,
-    market,
+    market: { of: markets.of, rates: () => (node.sandbox ? dealer.rates() : NO_MARKET) },
     hasFeature: operators.reads.hasFeature,
   } satisfies ExchangeDeps
   const readRates = () => {
-    market.readShifts().catch((error: unknown) => onError(error, 'rates'))
+    dealer.readShifts().catch((error: unknown) => onError(error, 'rates'))
   }
   const changes = listener.subscribe(EXCHANGE_CHANGED, {
     confirms: true,
@@ -76,10 +79,10 @@ export function createExchangeService(node: Node, parts: ExchangeServiceParts) {
       name: 'exchange orders',
       start() {
         orders.start()
-        if (node.sandbox) market.start(orders.inbox)
+        if (node.sandbox) dealer.start(orders.inbox)
       },
       async stop() {
-        await market.stop()
+        await dealer.stop()
         await orders.stop()
       },
     },
@@ -87,11 +90,11 @@ export function createExchangeService(node: Node, parts: ExchangeServiceParts) {
   return {
     reads: createExchangeReads(deps),
     commands: createExchangeCommands(
-      { ...deps, partner: market, heard: (connectionId) => changes.heard(`rates ${connectionId}`, HEARD_WITHIN_MS) },
+      { ...deps, partner: dealer, heard: (connectionId) => changes.heard(`rates ${connectionId}`, HEARD_WITHIN_MS) },
       node.answers,
     ),
     background: [
-      { name: 'exchange rates', start: () => market.readShifts(), stop: () => undefined },
+      { name: 'exchange rates', start: () => dealer.readShifts(), stop: () => undefined },
       ...(node.dispatch ? dispatching : []),
     ],
     /** The dependencies for exchanges, for nouns that make them in another way. */
@@ -104,7 +107,7 @@ export function createExchangeService(node: Node, parts: ExchangeServiceParts) {
     contracts: {
       reads: createContractReads(database),
       commands: createContractCommands({ ...deps, approvals: approvals.approvals }, node.answers),
-      tasks: [new Contracts({ ...deps, partner: market }).task()],
+      tasks: [new Contracts(deps).task()],
     },
   }
 }

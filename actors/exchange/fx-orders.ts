@@ -65,7 +65,7 @@ export interface FxOrdersOptions {
   readonly system: ActorSystem
   readonly database: Database
   readonly accounts: InternalAccountCache
-  readonly partner: Pick<FxPartner, 'submit' | 'status'>
+  readonly partner: FxPartner
   readonly ids: IdSource
   readonly clock: Clock
   readonly shards: Shards

@@ -1,6 +1,8 @@
 /** The reads of payments. Null means: no such row in this tenant. */
+import { NO_RATES } from '../../lib/approvals/policy.ts'
+import type { Clock } from '../../lib/base/clock.ts'
 import type { Money } from '../../lib/contract/primitives.ts'
-import { converterOf } from '../../lib/exchange/worth.ts'
+import { converterAt } from '../../lib/exchange/worth.ts'
 import type { ExchangeDeps } from '../exchange/create-exchange.ts'
 import type { OperatorReads } from '../operators/operator-operations.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
@@ -23,8 +25,9 @@ export function createPaymentReads({ database, ...queue }: Queue & { readonly da
 }
 
 export interface ThresholdDeps {
+  readonly clock: Clock
   readonly desks: Pick<ExchangeDeps['desks'], 'of'>
-  readonly market: Pick<ExchangeDeps['market'], 'mid'>
+  readonly market: Pick<ExchangeDeps['market'], 'rates'>
   readonly operators: Pick<OperatorReads, 'stepUpThreshold'>
 }
 
@@ -35,14 +38,14 @@ export const createProofReads = (deps: ThresholdDeps) => ({
 
 /** Returns true above the operator's threshold, and where the amount cannot be compared with it. */
 async function needsProof(
-  { desks, market, operators }: ThresholdDeps,
+  { desks, market, operators, clock }: ThresholdDeps,
   customerId: string,
   { amountMinor, currency }: Money,
 ): Promise<boolean> {
   const threshold = await operators.stepUpThreshold(customerId)
   if (threshold.amount === 0n) return true
   const desk = await desks.of(customerId)
-  const convert = converterOf((from, to) => (desk === null ? null : market.mid(desk.connectionId, from, to)))
+  const convert = desk === null ? NO_RATES : converterAt(market.rates(), desk.connectionId, clock.now())
   const worth = convert(BigInt(amountMinor), currency, threshold.currency)
   return worth === null || worth > threshold.amount
 }

@@ -33,7 +33,7 @@ import type { PayableRecipient, RecipientCache } from '../../storage/recipients/
 import { balanceActor, type BalanceReply } from '../balances/balance.ts'
 import type { Conversions } from './payment-conversions.ts'
 import type { PayeeVerifier } from '../providers/bank.ts'
-import type { FxPartner } from '../providers/fx.ts'
+import type { FxMarkets } from '../providers/fx.ts'
 import { routeNew } from '../providers/routing/route-payment.ts'
 import type { RoutingTable } from '../providers/routing/routing-table.ts'
 import type { ActorSystem } from '../runtime/system.ts'
@@ -68,7 +68,7 @@ export interface PayDeps extends FlowDeps {
    * Converts amounts to the currency of an approval tier; absent where no exchange is offered, so that nothing can be
    * compared.
    */
-  readonly market?: Pick<FxPartner, 'rates'>
+  readonly market?: Pick<FxMarkets, 'rates'>
   /** The documents that customers attach to payments; absent where documents are not supported. */
   readonly documents?: PaymentDocuments
   readonly queue: Pick<PaymentQueue, 'place' | 'offer'>

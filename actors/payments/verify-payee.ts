@@ -14,7 +14,7 @@ import {
   type RecipientVerification,
 } from '../../lib/recipients/verification.ts'
 import type { PayableRecipient } from '../../storage/recipients/recipient-cache.ts'
-import type { PayeeVerifier } from '../providers/bank.ts'
+import type { PayeeAsker, PayeeVerifier } from '../providers/bank.ts'
 
 /** The time limit for a bank's answer: the rule of the euro area's scheme, used for both schemes. */
 const ANSWER_WITHIN_MS = 5_000
@@ -25,21 +25,29 @@ export interface PayeeDeps {
   readonly answerWithinMs?: number
 }
 
-/** Asks the partner and interprets its answer. A partner that fails or is late gives the outcome `unavailable`. */
+/** A check of a payee's name. */
+export interface PayeeCheck {
+  readonly verification: RecipientVerification
+  /** False: no provider of the customer could be asked, so the outcome is `unavailable`. */
+  readonly isOffered: boolean
+}
+
+/** Asks the provider and interprets its answer. A provider that fails or is late gives the outcome `unavailable`. */
 export async function verifyPayee(
   { payees, clock, answerWithinMs = ANSWER_WITHIN_MS }: PayeeDeps,
   question: PayeeQuestion,
-): Promise<RecipientVerification> {
-  const answer = await new Promise<PayeeAnswer | null>((resolve) => {
+  asker: PayeeAsker,
+): Promise<PayeeCheck> {
+  const answer = await new Promise<PayeeAnswer | 'not_offered' | null>((resolve) => {
     const late = setTimeout(resolve, answerWithinMs, null)
-    const settle = (found: PayeeAnswer | null) => {
+    const settle = (found: PayeeAnswer | 'not_offered' | null) => {
       clearTimeout(late)
       resolve(found)
     }
     // A bank that is down cannot confirm the owner of the account; payments do not wait for it.
-    payees.verifyPayee(question).then(settle, () => settle(null))
+    payees.verifyPayee(question, asker).then(settle, () => settle(null))
   })
-  return verificationOfAnswer(question, answer, clock.now())
+  return { verification: verificationOfAnswer(question, answer, clock.now()), isOffered: answer !== 'not_offered' }
 }
 
 /**
@@ -55,10 +63,14 @@ export interface CheckedPayee extends Pick<PayableRecipient, 'name' | 'payee' | 
 export async function checkPayee(
   deps: PayeeDeps,
   { name, payee, platformAccount }: CheckedPayee,
-): Promise<RecipientVerification | null> {
+  asker: PayeeAsker,
+): Promise<PayeeCheck | null> {
   if (platformAccount?.sameOperator === true)
-    return verificationOfHolder(name, platformAccount.holderName, deps.clock.now())
-  return payee === null ? null : await verifyPayee(deps, payee)
+    return {
+      verification: verificationOfHolder(name, platformAccount.holderName, deps.clock.now()),
+      isOffered: true,
+    }
+  return payee === null ? null : await verifyPayee(deps, payee, asker)
 }
 
 /**
@@ -68,14 +80,16 @@ export async function checkPayee(
  */
 export async function payeeGate(
   deps: PayeeDeps,
-  recipient: CheckedPayee & Pick<PayableRecipient, 'verification' | 'verificationPolicy'>,
+  recipient: CheckedPayee &
+    Pick<PayableRecipient, 'verification' | 'verificationPolicy' | 'payer' | 'customerId' | 'currency'>,
   { rail, override, by }: { readonly rail: Rail; readonly override: OverrideInput | null; readonly by: string },
 ): Promise<GateResult | null> {
-  const { verification, verificationPolicy: policy } = recipient
+  const { verification, verificationPolicy: policy, customerId, currency } = recipient
+  const { operatorId } = recipient.payer
   const now = deps.clock.now()
   const kept =
     RAILS.get(rail)?.sepa !== true && rail !== ON_PLATFORM_RAIL && stillValid(verification, now) ? verification : null
-  const fresh = kept ?? (await checkPayee(deps, recipient))
+  const fresh = kept ?? (await checkPayee(deps, recipient, { operatorId, customerId, currency }))?.verification ?? null
   if (fresh === null) return null
   const checked = kept ?? withStandingOverride(fresh, verification)
   // An override that was given earlier and is still allowed needs no second confirmation.

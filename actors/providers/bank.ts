@@ -97,10 +97,22 @@ export interface RecallPartner {
   recall(requests: readonly BankRecallRequest[]): Promise<void>
 }
 
+/** The customer that pays a payee, and the currency. */
+export interface PayeeAsker {
+  readonly operatorId: string
+  readonly customerId: string
+  readonly currency: string
+}
+
 /** Checks the names of payees with the banks that hold their accounts. */
 export interface PayeeVerifier {
-  /** Asks once; stores nothing of the answer. @throws when the partner does not answer */
-  verifyPayee(question: PayeeQuestion): Promise<PayeeAnswer>
+  /**
+   * Asks the provider of a connection of the customer once; stores nothing of the answer. `not_offered`: no connection
+   * of the customer checks names by the scheme in the currency.
+   *
+   * @throws when the provider does not answer
+   */
+  verifyPayee(question: PayeeQuestion, asker: PayeeAsker): Promise<PayeeAnswer | 'not_offered'>
 }
 
 export interface BankPartner {

@@ -7,6 +7,7 @@ import type { FxMessageType } from '../../lib/providers/messages.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import type { MarketRates } from '../../lib/exchange/market.ts'
 import type { Fraction, FixedSide, Rate } from '../../lib/exchange/rate.ts'
+import type { Queries } from '../../storage/db/transaction.ts'
 
 /** An exchange, as sent to the partner. Amounts are minor units. */
 export interface FxOrder {
@@ -47,14 +48,32 @@ export interface FxMessage {
 /** Takes messages; resolves with the ids of the messages that need not be sent again. */
 export type FxInbox = (messages: readonly FxMessage[]) => Promise<readonly string[]>
 
-export interface FxPartner {
+/** The rates of one connection. */
+export interface FxMarket {
   /**
-   * Returns the mid-market rate: units bought for one unit sold, exact. Null where the partner does not quote the pair.
+   * Returns the mid-market rate: units bought for one unit sold, exact. Null where the provider does not quote the pair.
    * Read from memory, so that a quote never waits.
    */
-  mid(connectionId: string, sell: CurrencyCode, buy: CurrencyCode): Fraction | null
-  /** Returns the rates of all connections as data, for commands. Read from memory. */
+  mid(sell: CurrencyCode, buy: CurrencyCode): Fraction | null
+}
+
+/** The rates of connections. */
+export interface FxMarkets {
+  /**
+   * Finds the market of a connection. `not_offered`: its provider exchanges nothing. `unusable`: the connection cannot
+   * be used, or this node has no adapter for its provider.
+   *
+   * @param transaction the transaction that the caller is in, if it is in one
+   */
+  of(connectionId: string, transaction?: Queries): Promise<FxMarket | 'not_offered' | 'unusable'>
+  /**
+   * Returns rates as data, by which commands compare amounts with limits; no money moves at them. Read from memory. A
+   * node without a sandbox has none, and an amount that cannot be compared counts as above the limit.
+   */
   rates(): MarketRates
+}
+
+export interface FxPartner {
   /**
    * Sends orders. An order without a result timed out.
    *

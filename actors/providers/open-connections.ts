@@ -17,6 +17,7 @@ import type { ProviderTargets } from '../../lib/providers/provider-targets.ts'
 import { SHARD_COUNT } from '../../lib/shards/shard.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
 import type { Database } from '../../storage/db/database.ts'
+import type { Queries } from '../../storage/db/transaction.ts'
 import { connectionToOpen, type ConnectionToOpen } from '../../storage/providers/opened-connections.ts'
 import type { Adapter, AdapterConnection, AdapterIo, OpenConnection, ProbeAnswer } from './adapters/adapter.ts'
 import type { PartnerHttp } from './adapters/partner-http.ts'
@@ -79,11 +80,13 @@ export class OpenConnections {
    * Opens a connection, or finds it open; null when there is none, when it is retired, and when this node has no adapter
    * for its provider.
    *
+   * @param transaction the transaction that the caller is in, which then reads the connection where it has to be read
    * @throws Error when its adapter cannot use its configuration or its credentials; the driver's errors
    */
-  async open(id: string): Promise<OpenedConnection | null> {
+  async open(id: string, transaction?: Queries): Promise<OpenedConnection | null> {
     const known = this.#kept.get(id)
     if (known !== undefined && !this.#stale.has(id)) return known.connection
+    if (transaction !== undefined) return await this.#read(id, transaction)
     const underWay = this.#reading.get(id)
     if (underWay !== undefined) {
       if (!this.#stale.has(id)) return await underWay
@@ -93,7 +96,7 @@ export class OpenConnections {
     }
     // A change that is told during the read makes it stale again.
     this.#stale.delete(id)
-    const reading = this.#read(id).finally(() => this.#reading.delete(id))
+    const reading = this.#read(id, this.#options.database).finally(() => this.#reading.delete(id))
     this.#reading.set(id, reading)
     return await reading
   }
@@ -120,10 +123,10 @@ export class OpenConnections {
     await Promise.all(kept.map((each) => each.close()))
   }
 
-  async #read(id: string): Promise<OpenedConnection | null> {
-    const { database, adapters } = this.#options
+  async #read(id: string, queries: Queries): Promise<OpenedConnection | null> {
+    const { adapters } = this.#options
     try {
-      const row = await connectionToOpen(database, id)
+      const row = await connectionToOpen(queries, id)
       const adapter = row === null ? undefined : adapters[row.provider as ProviderId]
       if (row === null || adapter === undefined) {
         this.#kept.delete(id)

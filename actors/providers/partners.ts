@@ -6,6 +6,7 @@ import type { Clock } from '../../lib/base/clock.ts'
 import type { CallOutcome } from '../../lib/providers/health.ts'
 import type { ProviderId } from '../../lib/providers/provider.ts'
 import type { Database } from '../../storage/db/database.ts'
+import type { Queries } from '../../storage/db/transaction.ts'
 import { askedPayments, connectionsOfExchanges, keepProviderRefs } from '../../storage/providers/partner-references.ts'
 import { partiesOfPayments } from '../../storage/providers/payment-parties.ts'
 import type { AccountPartner } from './account-partner.ts'
@@ -13,7 +14,7 @@ import type { AdapterConnection } from './adapters/adapter.ts'
 import type { BankPartner, BankRecallRequest, OrderStatus, PaymentOrder, RecallPartner, Submission } from './bank.ts'
 import type { BookTransferPartner } from './book-transfers.ts'
 import type { CreditPartner } from './credits.ts'
-import type { FxPartner, FxStatus, FxSubmission } from './fx.ts'
+import type { FxMarkets, FxPartner, FxStatus, FxSubmission } from './fx.ts'
 import type { Adapters, OpenConnections, OpenedConnection } from './open-connections.ts'
 import type { StatementPartner } from './statements.ts'
 
@@ -35,7 +36,8 @@ export interface Partners {
   readonly statements: StatementPartner
   readonly bookTransfers: BookTransferPartner
   readonly accounts: AccountPartner
-  readonly exchanges: Pick<FxPartner, 'submit' | 'status'>
+  readonly exchanges: FxPartner
+  readonly markets: Pick<FxMarkets, 'of'>
 }
 
 /** Items of connections that are taken together; null: their connection cannot be used. */
@@ -64,6 +66,12 @@ export function createPartners(options: PartnersOptions): Partners {
     bookTransfers: bookTransfersOf(dispatch),
     accounts: accountsOf(options, dispatch),
     exchanges: exchangesOf(options, dispatch),
+    markets: {
+      async of(connectionId, transaction) {
+        const opened = await dispatch.opened(connectionId, transaction)
+        return opened === null ? 'unusable' : (opened.adapter.fx ?? 'not_offered')
+      },
+    },
   }
 }
 
@@ -76,9 +84,9 @@ class Dispatch {
   }
 
   /** Opens a connection; null when it cannot be used, which is logged. */
-  async opened(connectionId: string): Promise<OpenedConnection | null> {
+  async opened(connectionId: string, transaction?: Queries): Promise<OpenedConnection | null> {
     try {
-      return await this.#options.connections.open(connectionId)
+      return await this.#options.connections.open(connectionId, transaction)
     } catch (error) {
       this.#options.onError(error, `opening the connection ${connectionId}`)
       return null
@@ -300,7 +308,7 @@ function accountsOf({ adapters }: PartnersOptions, dispatch: Dispatch): AccountP
   }
 }
 
-function exchangesOf({ database, clock }: PartnersOptions, dispatch: Dispatch): Pick<FxPartner, 'submit' | 'status'> {
+function exchangesOf({ database, clock }: PartnersOptions, dispatch: Dispatch): FxPartner {
   return {
     submit: async (orders) =>
       await dispatch.ask<(typeof orders)[number], FxSubmission>(

@@ -1,5 +1,5 @@
 /** Checks of a recipient before it is written: its fields, its account, and its name at the bank. */
-import { checkPayee as askAboutPayee } from '../payments/verify-payee.ts'
+import { checkPayee as askAboutPayee, type PayeeCheck } from '../payments/verify-payee.ts'
 import { ProblemError, refuse } from '../../lib/base/problems.ts'
 import { payeeOf } from '../../lib/recipients/payee.ts'
 import {
@@ -14,7 +14,7 @@ import {
   type RecipientVerification,
   type VerificationPolicy,
 } from '../../lib/recipients/verification.ts'
-import { findPlatformAccount } from '../../storage/accounts/account-details.ts'
+import { findPayeeFacts } from '../../storage/accounts/account-details.ts'
 import * as rows from '../../storage/recipients/recipients.ts'
 import type { TransactionClient } from '../../storage/db/transaction.ts'
 import type { RecipientDeps } from './change-recipient.ts'
@@ -71,13 +71,16 @@ export async function checkPayee(
     CheckedRecipient,
     'bank' | 'bankCountry'
   >,
-): Promise<RecipientVerification | null> {
+): Promise<PayeeCheck | null> {
   const { name, currency, bank } = recipient
-  return await askAboutPayee(deps, {
-    name,
-    payee: payeeOf(recipient),
-    platformAccount: await findPlatformAccount(deps.database, { customerId, currency, bank }),
-  })
+  const facts = await findPayeeFacts(deps.database, { customerId, currency, bank })
+  if (facts === null) return null
+  const { operatorId, platformAccount } = facts
+  return await askAboutPayee(
+    deps,
+    { name, payee: payeeOf(recipient), platformAccount },
+    { operatorId, customerId, currency },
+  )
 }
 
 /**

@@ -52,8 +52,8 @@ async function create(
   remember: MakingEnd<Created>,
 ): Promise<Created> {
   const input = { ...body, address: body.address ?? null, purpose: body.purpose ?? null }
-  const verification = await checkPayee(deps, by.tenant.id, { ...body, ...checkedRecipient(deps, input) })
-  return await writeNewRecipient(deps, makerOf(by), input, verification, remember)
+  const check = await checkPayee(deps, by.tenant.id, { ...body, ...checkedRecipient(deps, input) })
+  return await writeNewRecipient(deps, makerOf(by), input, check?.verification ?? null, remember)
 }
 
 async function createOnce(

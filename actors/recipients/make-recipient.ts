@@ -108,7 +108,7 @@ export async function makeRecipient(
 ): Promise<{ readonly id: string } | { readonly refused: Problem }> {
   try {
     const verification = verify
-      ? await checkPayee(deps, maker.customerId, { ...body, ...checkedRecipient(deps, body) })
+      ? ((await checkPayee(deps, maker.customerId, { ...body, ...checkedRecipient(deps, body) }))?.verification ?? null)
       : null
     return await writeNewRecipient<{ readonly id: string } | { readonly refused: Problem }>(
       deps,

@@ -119,7 +119,7 @@ async function updateFrom(
   const { id } = seen.view
   const maker = makerOf(by)
   const planned = changed(deps, seen, body)
-  const verification = planned.needsReview ? await checkPayee(deps, customerId, planned.values) : null
+  const check = planned.needsReview ? await checkPayee(deps, customerId, planned.values) : null
   const written = await recipientTransaction(deps, async (tx) => {
     const { client, now } = tx
     await rows.lockRecipientsOf(client, customerId)
@@ -137,7 +137,7 @@ async function updateFrom(
     if (planned.needsReview) {
       const admitted = acceptedVerification(
         deps,
-        verification,
+        check?.verification ?? null,
         customer.policy,
         body.verificationOverride ?? null,
         by.principal.id,

@@ -22,25 +22,30 @@ import { checkPayee } from './check-recipient.ts'
  * Asks the bank about the name of a recipient, and stores the answer. A recipient that changes meanwhile keeps its
  * earlier verification.
  *
- * @throws ProblemError `not-found`; `verification-unavailable` where no bank checks names
+ * @throws ProblemError `not-found`; `verification-unavailable` where no bank checks names, or no provider of the customer
+ *   can be asked
  */
 export async function verifyRecipient(deps: RecipientDeps, by: Caller, id: string): Promise<RecipientVerification> {
   const { tenant } = by
   const seen = await readRecipient(deps, by, id)
   const { currency, name, type } = seen.view
-  const checked = await checkPayee(deps, tenant.id, {
+  const check = await checkPayee(deps, tenant.id, {
     currency,
     name,
     type,
     bankCountry: seen.view.bank.bankCountry,
     bank: seen.bank as CheckedRecipient['bank'],
   })
-  if (checked === null) {
-    const { scheme } = verificationOf(currency as CurrencyCode, seen.view.bank.bankCountry)
+  const { scheme } = verificationOf(currency as CurrencyCode, seen.view.bank.bankCountry)
+  if (check === null)
     refuse('verification-unavailable', `No bank checks names for ${currency} in ${seen.view.bank.bankCountry}.`, {
       extra: { scheme },
     })
-  }
+  if (!check.isOffered)
+    refuse('verification-unavailable', `No bank of the customer checks names for ${currency} at present.`, {
+      extra: { scheme },
+    })
+  const checked = check.verification
   const verification = await recipientTransaction(deps, async (tx) => {
     const before = await lockRecipientOf(tx, by, id, null)
     const standing = withStandingOverride(checked, before.view.verification)

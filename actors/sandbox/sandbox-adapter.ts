@@ -12,7 +12,7 @@ import { translateSandboxEvent, verifySandboxWebhook } from './sandbox-webhooks.
 /** Creates the adapter. All its connections lead to the same bank. */
 export function sandboxAdapter(partners: SandboxPartners): Adapter {
   const { bank, credits, bookTransfers, statements, accountBook, exchanges } = partners
-  const connection: Omit<AdapterConnection, 'translate'> = {
+  const connection: Omit<AdapterConnection, 'translate' | 'fx'> = {
     probe: async () => ({ ok: true, latencyMs: 0, message: null }),
     submit: (orders) => bank.submit(orders),
     status: (questions) => bank.status(questions.map(({ reference }) => reference)),
@@ -20,13 +20,21 @@ export function sandboxAdapter(partners: SandboxPartners): Adapter {
     giveBack: (returns) => credits.giveBack(returns),
     statement: (question) => statements.statement(question),
     verify: verifySandboxWebhook,
+    verifyPayee: (question) => bank.verifyPayee(question),
     accounts: accountBook,
     bookTransfers,
-    fx: exchanges,
   }
   return {
     description: sandboxDescription,
     accountOffers: (currency) => sandboxAccounts(currency, 0),
-    open: ({ id }) => ({ ...connection, translate: (event) => translateSandboxEvent(id, event) }),
+    open: ({ id }) => ({
+      ...connection,
+      fx: {
+        mid: (sell, buy) => exchanges.mid(id, sell, buy),
+        submit: (orders) => exchanges.submit(orders),
+        status: (references) => exchanges.status(references),
+      },
+      translate: (event) => translateSandboxEvent(id, event),
+    }),
   }
 }

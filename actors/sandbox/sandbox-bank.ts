@@ -38,7 +38,6 @@ import type {
   BankInbox,
   BankPartner,
   OrderStatus,
-  PayeeVerifier,
   PaymentOrder,
   RecallPartner,
   BankRecallRequest,
@@ -93,7 +92,7 @@ interface Order {
   readonly steps: readonly PlanStep[]
 }
 
-export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
+export class SandboxBank implements BankPartner, RecallPartner {
   readonly #options: SandboxBankOptions
   #inbox: BankInbox | undefined
   readonly #poller: Poller
@@ -174,6 +173,7 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
     return statuses
   }
 
+  /** Answers by the tokens in the name, and by the number of the account. */
   async verifyPayee(question: PayeeQuestion): Promise<PayeeAnswer> {
     return sandboxPayee(question)
   }

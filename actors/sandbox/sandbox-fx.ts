@@ -107,10 +107,12 @@ export class SandboxFx implements FxPartner {
     )
   }
 
+  /** Returns the mid-market rate of a pair at a connection; null for a pair that is not quoted. */
   mid(connectionId: string, sell: CurrencyCode, buy: CurrencyCode): Fraction | null {
     return midRate(this.#rates, { connectionId, sell, buy }, this.#options.clock.now())
   }
 
+  /** Returns the rates of all connections. */
   rates(): MarketRates {
     return this.#rates
   }

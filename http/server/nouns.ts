@@ -43,6 +43,7 @@ import {
 } from '../../actors/providers/connections/connection-service.ts'
 import { createConnectionCalendars } from '../../actors/providers/connection-calendars.ts'
 import type { InboxPartners } from '../../actors/providers/inbox/inbox-ports.ts'
+import { createPayeeChecks } from '../../actors/providers/payee-checks.ts'
 import { createInboxService } from '../../actors/providers/inbox/inbox-service.ts'
 import { createRoutingService } from '../../actors/providers/routing/routing-service.ts'
 import { createRecipientService, type RecipientService } from '../../actors/recipients/recipient-service.ts'
@@ -63,7 +64,6 @@ import { createStatisticsService } from '../../actors/statistics/statistics-serv
 import { createTransactionService } from '../../actors/transactions/transaction-service.ts'
 import { createTransferService } from '../../actors/transfers/transfer-service.ts'
 import { createWebhookService, type WebhookParts } from '../../actors/webhooks/webhook-service.ts'
-import { OperatingError } from '../../lib/base/errors.ts'
 import type { Scanner } from '../../lib/documents/scan.ts'
 import { sandboxScanner } from '../../lib/sandbox/scanner.ts'
 import { loadBankDirectory } from '../../storage/recipients/bank-directory-file.ts'
@@ -90,13 +90,6 @@ export interface NounOverrides {
   readonly singleUseCodes?: boolean
   /** Replaces the name resolution of webhook receivers, and the random part of the delay of retries. */
   readonly webhooks?: WebhookParts
-}
-
-/** No bank is asked about names: every answer is `unavailable`. */
-const NO_PAYEES: PayeeVerifier = {
-  verifyPayee: async () => {
-    throw new OperatingError('No provider of this service checks the names of payees.')
-  },
 }
 
 /** Reads the tables with which the details of recipients are checked. @throws StartError when a file cannot be read */
@@ -160,6 +153,8 @@ function createProviders(
     adapters: { ...ADAPTERS, ...(node.sandbox ? { sandbox: sandboxAdapter(sandbox) } : {}), ...overrides.adapters },
     health: providerConnections.health,
   })
+  const routing = createRoutingService(node)
+  const payees = createPayeeChecks({ ...node, routing: routing.table, connections: partners.connections })
   const inbox: InboxPartners = {
     open: (id) => partners.connections.open(id),
     mayPoll: (id) => providerConnections.health.mayPoll(id),
@@ -168,9 +163,9 @@ function createProviders(
     sandbox,
     partners: { ...partners, inbox: overrides.inboxPartners ?? inbox },
     providerConnections,
-    routing: createRoutingService(node),
+    routing,
     bank: overrides.bank?.(partners.bank) ?? partners.bank,
-    payees: overrides.payees ?? (node.sandbox ? sandbox.bank : NO_PAYEES),
+    payees: overrides.payees ?? payees,
   }
 }
 
@@ -237,7 +232,8 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
     approvals,
     compliance,
     operators,
-    market: sandbox.exchanges,
+    dealer: sandbox.exchanges,
+    markets: partners.markets,
     partner: partners.exchanges,
   })
   const payments = createPaymentService(node, {

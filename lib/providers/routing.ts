@@ -15,7 +15,7 @@ import type { CustomerType } from '../customers/types.ts'
 import type { Rail } from '../rails/rails.ts'
 import type { ConnectionRole, ConnectionStatus } from './connection.ts'
 import type { HealthState } from './health.ts'
-import type { ProviderDescription } from './provider.ts'
+import type { ProviderCapability, ProviderDescription } from './provider.ts'
 
 /** The conditions of a rule; null: any. Amounts are minor units of `currency`, the limits included. */
 export interface RoutingMatch {
@@ -59,6 +59,8 @@ export interface RoutingConnection {
   readonly health: HealthState
   /** The rails that its provider carries; null: every rail. */
   readonly rails: ProviderDescription['rails'] | null
+  /** The abilities of its provider; null: this version has no adapter for it. */
+  readonly capabilities: ProviderDescription['capabilities'] | null
 }
 
 /** The facts of a payment. */
@@ -163,6 +165,38 @@ export function route(terms: RoutingTerms, payment: RoutedPayment, question: Rou
 /** Whether a connection is sent new payments now. */
 export const takesPayments = ({ status, health }: Pick<RoutingConnection, 'status' | 'health'>): boolean =>
   status === 'active' && health !== 'down' && health !== 'paused'
+
+/** A question that is no payment, such as the check of a payee's name. */
+export interface RoutedQuestion {
+  readonly customerId: string
+  readonly currency: string
+  /** The ability that the provider must have. */
+  readonly capability: ProviderCapability
+}
+
+/**
+ * Finds the connection that answers a question of a customer: an active one whose provider has the ability in the
+ * currency. One that is well goes before one that is not, a primary before a fallback, and the customer's own before
+ * that of all customers. Null: no connection can answer.
+ */
+export function connectionForQuestion(
+  connections: readonly RoutingConnection[],
+  { customerId, currency, capability }: RoutedQuestion,
+): string | null {
+  const able = connections.filter(
+    ({ status, capabilities, role, fallbackCurrencies, ...connection }) =>
+      status === 'active' &&
+      capabilities?.[capability] === true &&
+      capabilities.currencies.some((each) => each === currency) &&
+      (connection.customerId === null || connection.customerId === customerId) &&
+      (role === 'primary' || fallbackCurrencies.includes(currency)),
+  )
+  const rank = (connection: RoutingConnection): number =>
+    (takesPayments(connection) ? 0 : 4) +
+    (connection.role === 'primary' ? 0 : 2) +
+    (connection.customerId === null ? 1 : 0)
+  return able.toSorted((one, other) => rank(one) - rank(other))[0]?.id ?? null
+}
 
 /** Whether an operator has anything to decide: a rule, or a connection whose payments leave elsewhere. */
 export const isRouted = ({ rules, connections }: RoutingTerms): boolean =>

@@ -77,6 +77,7 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
 
 const MATCH: Meaning = { outcome: 'match', reason: 'The name matches the account.', accountTypeMatch: true }
 const NO_ANSWER: Meaning = { outcome: 'unavailable', reason: 'The bank did not answer in time.' }
+const NOT_OFFERED: Meaning = { outcome: 'unavailable', reason: 'No bank of the customer checks names.' }
 
 /** Tells whether a code is an answer of a scheme. */
 export function isPayeeCode(code: string): boolean {
@@ -97,29 +98,36 @@ export interface PayeeQuestion {
   readonly secondaryReference: string | null
 }
 
-/** Makes a verification from an answer; null means no answer in time. `now` is epoch milliseconds. */
+/**
+ * Makes a verification from an answer. `not_offered`: no provider could be asked; null: no answer in time. `now` is epoch
+ * milliseconds.
+ */
 export function verificationOfAnswer(
   { scheme, name }: Pick<PayeeQuestion, 'scheme' | 'name'>,
-  answer: PayeeAnswer | null,
+  answer: PayeeAnswer | 'not_offered' | null,
   now: number,
 ): RecipientVerification {
+  const told = answer === null || answer === 'not_offered' ? null : answer
   // An unknown code tells nothing about the name.
   const meaning =
-    answer === null
-      ? NO_ANSWER
-      : answer.code === null
+    told === null
+      ? answer === null
+        ? NO_ANSWER
+        : NOT_OFFERED
+      : told.code === null
         ? MATCH
-        : (MEANINGS[answer.code] ?? (MEANINGS['NOAP'] as Meaning))
+        : (MEANINGS[told.code] ?? (MEANINGS['NOAP'] as Meaning))
   return {
     scheme,
     outcome: meaning.outcome,
-    reasonCode: answer === null ? (scheme === 'vop' ? 'NOAP' : null) : answer.code,
+    reasonCode: told === null ? (scheme === 'vop' ? 'NOAP' : null) : told.code,
     reason: meaning.reason,
-    matchedName: meaning.tellsName === true ? (answer?.matchedName ?? null) : null,
+    matchedName: meaning.tellsName === true ? (told?.matchedName ?? null) : null,
     accountTypeMatch: meaning.accountTypeMatch ?? null,
     requestedName: name,
     checkedAt: timestamp(now),
-    validUntil: scheme === 'cop' ? timestamp(now + COP_VALID_MS) : null,
+    // Without an answer there is nothing to be valid: the next payment asks again.
+    validUntil: scheme === 'cop' && told !== null ? timestamp(now + COP_VALID_MS) : null,
     override: null,
   }
 }

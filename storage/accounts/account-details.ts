@@ -122,21 +122,21 @@ const platformAccount = ({
 export const PLATFORM_ACCOUNT = platformAccount({ bank: 'r.bank', currency: 'r.currency', operator: 'c.operator_id' })
 
 /**
- * Finds the balance on this platform that bank details in a currency name, for a customer who wants to pay it; null
- * when there is none.
+ * Finds the balance on this platform that bank details in a currency name, for a customer who wants to pay it (null when
+ * there is none), and the customer's operator. Null for no such customer.
  *
  * @throws DatabaseUnavailable and the driver's errors
  */
-export async function findPlatformAccount(
+export async function findPayeeFacts(
   database: Pick<Database, 'query'>,
   { customerId, currency, bank }: { readonly customerId: string; readonly currency: string; readonly bank: object },
-): Promise<PlatformAccount | null> {
-  const [row] = await database.query<[PlatformAccount | null]>({
+): Promise<{ readonly operatorId: string; readonly platformAccount: PlatformAccount | null } | null> {
+  const [row] = await database.query<[string, PlatformAccount | null]>({
     name: 'platform_account',
     values: [customerId, currency, JSON.stringify(bank)],
-    text: `select ${platformAccount({ bank: '$3::jsonb', currency: '$2', operator: 'c.operator_id' })} from customer c where c.id = $1`,
+    text: `select c.operator_id, ${platformAccount({ bank: '$3::jsonb', currency: '$2', operator: 'c.operator_id' })} from customer c where c.id = $1`,
   })
-  return row?.[0] ?? null
+  return row === undefined ? null : { operatorId: row[0], platformAccount: row[1] }
 }
 
 /** Balances whose details one statement writes. */

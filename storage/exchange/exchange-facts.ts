@@ -22,7 +22,10 @@ export interface ExchangeFacts {
   readonly customerId: string
   readonly operatorId: string
   readonly shard: number
-  /** The connection of the customer's balances, or else the operator's connection for new work. */
+  /**
+   * The connection of the customer's balances, one whose provider exchanges currencies before others; or else the
+   * operator's connection for new work.
+   */
   readonly connectionId: string
   readonly terms: ExchangeTerms
   /** The calendar of the partner's business days; null where calendars are ignored. */
@@ -43,7 +46,7 @@ export class ExchangeFactsCache {
   }
 
   /**
-   * Returns the facts for a customer; null when the customer does not exist, or has no connection that exchanges.
+   * Returns the facts for a customer; null when the customer does not exist, or has no connection.
    * @throws the driver's errors
    */
   of(customerId: string): Promise<ExchangeFacts | null> {
@@ -95,11 +98,12 @@ const FACTS = select({
 })
 const READ = `select ${FACTS.sql}
   from customer c join operator o on o.id = c.operator_id
-  join provider_connection k on k.id = coalesce((select b.connection_id from balance b where b.customer_id = c.id order by b.id limit 1),
+  join provider_connection k on k.id = coalesce((select b.connection_id from balance b join provider_connection p on p.id = b.connection_id
+      where b.customer_id = c.id order by p.provider = any($2) desc, b.id limit 1),
     ${CONNECTION_FOR_NEW_WORK})
   left join setting s on s.owner_id = c.id and s.name = 'currencies'
-  where c.id = $1 and k.provider = any($2)`
-/** A customer whose partner exchanges nothing has no exchanges. */
+  where c.id = $1`
+/** The providers that exchange currencies. */
 const EXCHANGING = Object.values(PROVIDER_DESCRIPTIONS)
   .filter(({ capabilities }) => capabilities.fx)
   .map(({ provider }) => provider)

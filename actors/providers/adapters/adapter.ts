@@ -8,11 +8,12 @@
 import type { ProviderDescription, ProviderEnvironment } from '../../../lib/providers/provider.ts'
 import type { SignedBody } from '../../../lib/security/signed-body.ts'
 import type { CurrencyCode } from '../../../lib/base/currency.ts'
+import type { PayeeAnswer, PayeeQuestion } from '../../../lib/recipients/verification.ts'
 import type { AccountOffer, AccountPartner } from '../account-partner.ts'
 import type { BankMessage, BankRecallRequest, OrderQuestion, OrderStatus, PaymentOrder, Submission } from '../bank.ts'
 import type { BookTransferPartner } from '../book-transfers.ts'
 import type { CreditMessage, CreditReturn } from '../credits.ts'
-import type { FxMessage, FxOrder, FxStatus, FxSubmission } from '../fx.ts'
+import type { FxMarket, FxMessage, FxOrder, FxStatus, FxSubmission } from '../fx.ts'
 import type { StatementQuestion } from '../statements.ts'
 import type { PartnerFiles } from './partner-files.ts'
 import type { PartnerEndpoint, PartnerHttp } from './partner-http.ts'
@@ -124,18 +125,25 @@ export interface AdapterConnection {
    * port `none`. Pure: the same event gives the same messages with the same ids.
    */
   translate(event: RawProviderEvent): readonly InboxMessage[]
+  /**
+   * Asks whether a name belongs to an account, by the scheme of the question (`cop` and `vop` of the capabilities). The
+   * codes of the scheme pass through; a match of `cop` has none.
+   *
+   * @throws when the provider does not answer
+   */
+  verifyPayee?(question: PayeeQuestion, now: number): Promise<PayeeAnswer>
   /** The accounts that the provider keeps for balances. */
   readonly accounts?: Pick<AccountPartner, 'open' | 'close'>
   /** Transfers between accounts of the operator at the provider. */
   readonly bookTransfers?: BookTransferPartner
-  /** Exchanges of currencies; the rates come from the connection's market. */
+  /** Exchanges of currencies, with the market at which they are quoted (`fx` of the capabilities). */
   readonly fx?: AdapterExchanges
   /** Ends what the connection holds open. It gets no call after this, and those under way may fail. */
   close?(): Promise<void>
 }
 
 /** Exchanges at a provider. */
-export interface AdapterExchanges {
+export interface AdapterExchanges extends FxMarket {
   /** As `submit` of payments. */
   submit(orders: readonly FxOrder[], now: number): Promise<ReadonlyMap<string, FxSubmission>>
   /** As `status` of payments. */

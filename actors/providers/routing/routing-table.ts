@@ -9,11 +9,13 @@
 import { dateIn, type Clock } from '../../../lib/base/clock.ts'
 import type { Rail } from '../../../lib/rails/rails.ts'
 import {
+  connectionForQuestion,
   isRouted,
   route,
   takesPayments,
   type KeptRouting,
   type RoutedPayment,
+  type RoutedQuestion,
   type RoutedVolume,
   type RoutingDecision,
   type RoutingTerms,
@@ -123,6 +125,17 @@ export class RoutingTable {
   isFinishing(operatorId: string, connectionId: string): boolean {
     const found = this.#terms.get(operatorId)?.connections.find(({ id }) => id === connectionId)
     return found !== undefined && found.status === 'draining' && takesPayments({ ...found, status: 'active' })
+  }
+
+  /**
+   * Finds the connection that answers a question of a customer of an operator; null when none can. Told from memory, but
+   * for an operator that this node has not heard of.
+   *
+   * @throws DatabaseUnavailable, and what the driver throws
+   */
+  async connectionFor(operatorId: string, question: RoutedQuestion): Promise<string | null> {
+    if (!this.#terms.has(operatorId)) await this.reload()
+    return connectionForQuestion(this.#terms.get(operatorId)?.connections ?? [], question)
   }
 
   /** Decides by the rules that are in force. @throws DatabaseUnavailable, and what the driver throws */

@@ -65,7 +65,8 @@ export async function readRoutingTerms(
   })
   for (const row of connections) {
     const { operatorId: owner, provider, ...connection } = CONNECTION.read(row)
-    of(owner).connections.push({ ...connection, rails: PROVIDER_DESCRIPTIONS[provider]?.rails ?? null })
+    const { rails = null, capabilities = null } = PROVIDER_DESCRIPTIONS[provider] ?? {}
+    of(owner).connections.push({ ...connection, rails, capabilities })
   }
   const rules = await queries.query({
     name: 'routing_rules',

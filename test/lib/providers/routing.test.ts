@@ -4,7 +4,9 @@ import t from 'tap'
 import { CUSTOMER_TYPES } from '../../../lib/customers/types.ts'
 import { CONNECTION_ROLES, type ConnectionStatus } from '../../../lib/providers/connection.ts'
 import { HEALTH_STATES } from '../../../lib/providers/health.ts'
+import { sandboxDescription } from '../../../lib/providers/sandbox/description.ts'
 import {
+  connectionForQuestion,
   costOf,
   isRouted,
   route,
@@ -39,6 +41,7 @@ const connection = (id: string, more: Partial<RoutingConnection> = {}): RoutingC
   fallbackCurrencies: ['EUR', 'GBP'],
   health: 'healthy',
   rails: null,
+  capabilities: null,
   ...more,
 })
 const PAYMENT: RoutedPayment = {
@@ -245,6 +248,7 @@ const aConnection = (id: string) =>
         { swift: { currencies: ['GBP'] }, sepa_instant: { currencies: 'all' as const } },
       ),
     ),
+    capabilities: maybe(fc.constant(sandboxDescription.capabilities)),
   })
 const aCase = fc.record({
   rules: fc.uniqueArray(aRule, { maxLength: 6, selector: ({ id }) => id }),
@@ -342,3 +346,34 @@ t.test(
     )
   },
 )
+
+t.test('a question goes to a connection whose provider has the ability', async (t) => {
+  const able = { capabilities: sandboxDescription.capabilities }
+  const blind = { capabilities: { ...sandboxDescription.capabilities, cop: false } }
+  const rows: (readonly [string, readonly RoutingConnection[], string | null])[] = [
+    ['there is none', [], null],
+    ['a provider without an adapter', [connection('home')], null],
+    ['a provider without the ability', [connection('home', blind)], null],
+    ['another currency', [connection('home', { capabilities: { ...able.capabilities, currencies: ['EUR'] } })], null],
+    ['the primary', [connection('home', able)], 'home'],
+    ['one that drains', [connection('home', { ...able, status: 'draining' })], null],
+    ['a fallback of the currency', [connection('home', blind), connection('other', able)], 'other'],
+    [
+      'a fallback of others',
+      [connection('home', blind), connection('other', { ...able, fallbackCurrencies: ['EUR'] })],
+      null,
+    ],
+    ['a primary first', [connection('other', able), connection('home', able)], 'home'],
+    [
+      'the customer’s own first',
+      [connection('home', able), connection('own', { ...able, role: 'primary', customerId: 'customer' })],
+      'own',
+    ],
+    ['not another customer’s', [connection('home', { ...able, customerId: 'another' })], null],
+    ['one that is well first', [connection('home', { ...able, health: 'down' }), connection('other', able)], 'other'],
+    ['one that is down, where no other is', [connection('home', { ...able, health: 'down' })], 'home'],
+  ]
+  const question = { customerId: 'customer', currency: 'GBP', capability: 'cop' } as const
+  for (const [what, connections, expected] of rows)
+    t.equal(connectionForQuestion(connections, question), expected, what)
+})

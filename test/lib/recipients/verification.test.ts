@@ -14,6 +14,7 @@ import {
 
 const NOW = Date.UTC(2026, 4, 4)
 const DAY_MS = 86_400_000
+const ASKER = { operatorId: 'operator', customerId: 'customer', currency: 'EUR' }
 const QUESTION: PayeeQuestion = {
   scheme: 'vop',
   name: 'Jane Doe',
@@ -56,8 +57,9 @@ t.test('a partner that is late or down has not answered', async (t) => {
   const late = await verifyPayee(
     { clock, answerWithinMs: 20, payees: { verifyPayee: () => new Promise(() => undefined) } },
     QUESTION,
+    ASKER,
   )
-  t.match(late, { outcome: 'unavailable', reasonCode: 'NOAP', reason: 'The bank did not answer in time.' })
+  t.match(late.verification, { outcome: 'unavailable', reasonCode: 'NOAP', reason: 'The bank did not answer in time.' })
   const down = await verifyPayee(
     {
       clock,
@@ -68,8 +70,14 @@ t.test('a partner that is late or down has not answered', async (t) => {
       },
     },
     { ...QUESTION, scheme: 'cop' },
+    ASKER,
   )
-  t.match(down, { outcome: 'unavailable', reasonCode: null })
+  t.match(down, { isOffered: true, verification: { outcome: 'unavailable', reasonCode: null, validUntil: null } })
+  const none = await verifyPayee({ clock, payees: { verifyPayee: async () => 'not_offered' } }, QUESTION, ASKER)
+  t.match(none, {
+    isOffered: false,
+    verification: { outcome: 'unavailable', reasonCode: 'NOAP', reason: 'No bank of the customer checks names.' },
+  })
 })
 
 t.test('the gate', async (t) => {
