@@ -93,15 +93,16 @@ export const reprocessProviderEvent = route({
   summary: 'Use an event again',
   description:
     'First with `preview`, which shows what would change; then with `apply` and the token of the preview. `assignTo` ' +
-    'gives what matches nothing to a payment or exchange. When the difference is another one by now, the answer is ' +
-    '`precondition-failed`, and nothing was done.',
+    'gives what matches nothing to a payment or exchange; where that changes something, a second person has to ask for ' +
+    'the same, unless the operator lets one person resolve exceptions. When the difference is another one by now, the ' +
+    'answer is `precondition-failed`, and nothing was done.',
   body: ProviderEventReprocess,
   exists: async (tenant, { eventId }, { providerEvents }) => (await providerEvents.get(tenant.id, eventId)) !== null,
   success: {
     status: 200,
     description: 'What would change.',
     schema: ProviderEventReprocessing,
-    or: { status: 202, description: 'What was shown is done.' },
+    or: { status: 202, description: 'What was shown is done, or waits for a second person.' },
   },
   problems: ['invalid-transition', 'precondition-failed'],
   handle: async ({ caller, params, body }, { providerEvents }) =>

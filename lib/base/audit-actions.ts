@@ -123,7 +123,12 @@ export const AUDIT_ACTIONS = {
     'provider_connection.retired',
     'provider_connection.deleted',
   ],
-  provider_event: ['provider_event.reprocessed', 'provider_event.assigned', 'provider_event.dismissed'],
+  provider_event: [
+    'provider_event.reprocessed',
+    'provider_event.assigned',
+    'provider_event.assignment_proposed',
+    'provider_event.dismissed',
+  ],
   recipient: [
     'recipient.created',
     'recipient.updated',

@@ -108,6 +108,15 @@ export const ProviderEventDetail = Type.Object(
     ),
     error: Nullable(Type.String({ description: 'Of the last attempt.' })),
     assignedId: Nullable(Uuid, { description: 'The payment or exchange to which staff have assigned the event.' }),
+    proposal: Nullable(
+      Type.Object(
+        { assignTo: Uuid, reason: Nullable(Type.String()), proposedBy: Uuid, proposedAt: Timestamp },
+        {
+          title: 'ProviderEventProposal',
+          description: 'An assignment that waits for a second person; null when none does.',
+        },
+      ),
+    ),
     decidedBy: Nullable(Uuid, { description: 'The person who has had it used again, or has dismissed it.' }),
     decisionReason: Nullable(Type.String()),
     messages: Type.Array(Message),
@@ -207,6 +216,12 @@ const Change = Type.Object(
 export const ProviderEventReprocessing = Type.Object(
   {
     mode: Mode,
+    status: Words(
+      'ReprocessingStatus',
+      ['shown', 'pending_approval', 'accepted'],
+      '`pending_approval`: the assignment changes something, so a second person has to ask for the same; `accepted`: ' +
+        'what was shown is done.',
+    ),
     previewToken: Type.String(),
     events: Type.Array(
       Type.Object(

@@ -55,6 +55,18 @@ export type MessageOutcome = (typeof MESSAGE_OUTCOMES)[number]
 export const MESSAGE_OBJECTS = ['payment', 'exchange', 'incoming_payment'] as const
 export type MessageObject = (typeof MESSAGE_OBJECTS)[number]
 
+/** An assignment of an event that waits for a second person, who has to see the same difference. */
+export interface EventProposal {
+  readonly assignTo: string
+  /** The hash of the difference that the first person has seen. */
+  readonly difference: string
+  readonly reason: string | null
+  readonly proposedBy: string
+  readonly proposedByName: string
+  /** Epoch milliseconds. */
+  readonly proposedAt: number
+}
+
 /** Events are kept for this long. */
 export const PROVIDER_EVENTS_KEPT_MS = 400 * DAY_MS
 

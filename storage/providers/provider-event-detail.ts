@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { timestamp } from '../../lib/base/clock.ts'
 import {
   compareTellings,
+  type EventProposal,
   type MessageObject,
   type MessageOutcome,
   type ProviderEventSource,
@@ -28,6 +29,7 @@ interface DetailRow extends ProviderEventListRow {
   readonly body: Uint8Array | null
   readonly error: string | null
   readonly assigned_id: string | null
+  readonly proposal: EventProposal | null
   readonly decided_by: string | null
   readonly decision_reason: string | null
   readonly code: string | null
@@ -56,10 +58,10 @@ export async function readProviderEvent(
   const {
     rows: [row],
   } = await sql<DetailRow>`
-    select ${INBOX_COLUMNS}, e.version, e.headers, e.body, e.error, e.assigned_id, e.decided_by, e.decision_reason, null as code
+    select ${INBOX_COLUMNS}, e.version, e.headers, e.body, e.error, e.assigned_id, e.proposal, e.decided_by, e.decision_reason, null as code
       from provider_inbox e where e.id = ${id}::uuid and e.operator_id = ${operatorId}::uuid
     union all
-    select ${MESSAGE_COLUMNS}, 1, '{}'::jsonb, null, null, null, null, null, e.code
+    select ${MESSAGE_COLUMNS}, 1, '{}'::jsonb, null, null, null, null, null, null, e.code
       from provider_event e join provider_connection k on k.id = e.connection_id
       where e.id = ${id}::uuid and k.operator_id = ${operatorId}::uuid and k.provider = 'sandbox' and ${TOLD_IN_PROCESS}`.execute(
     kysely,
@@ -79,12 +81,20 @@ export async function readProviderEvent(
       body: row.body === null ? null : bodyOf(row.body),
       error: row.error,
       assignedId: row.assigned_id,
+      proposal: row.proposal === null ? null : proposalView(row.proposal),
       decidedBy: row.decided_by,
       decisionReason: row.decision_reason,
       messages: messages.map((message) => messageView(message, tellings)),
     },
   }
 }
+
+const proposalView = ({ assignTo, reason, proposedBy, proposedAt }: EventProposal) => ({
+  assignTo,
+  reason,
+  proposedBy,
+  proposedAt: timestamp(proposedAt),
+})
 
 /** The message of an event that is nothing else. */
 const messageOf = ({ id, type, object_ids, code }: DetailRow): MessageRow => ({

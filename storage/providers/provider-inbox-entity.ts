@@ -1,6 +1,7 @@
 /** Events of providers as they came, the messages of each, and how far the events of connections were listed. */
 import { defineEntity, p } from '@mikro-orm/core'
 import type {
+  EventProposal,
   MessageObject,
   MessageOutcome,
   ProviderEventReason,
@@ -39,6 +40,8 @@ export const ProviderInboxRow = defineEntity({
     attempts: p.smallint().defaultRaw('0'),
     /** The payment or exchange for which staff have its messages taken that match nothing. */
     assignedId: p.uuid().fieldName('assigned_id').nullable(),
+    /** The assignment that waits for a second person. */
+    proposal: p.json().$type<EventProposal>().nullable(),
     decidedBy: p.uuid().fieldName('decided_by').nullable(),
     decisionReason: p.text().fieldName('decision_reason').nullable(),
     version: p.integer().defaultRaw('1'),

@@ -6,6 +6,7 @@
 import { timestamp } from '../../lib/base/clock.ts'
 import {
   PROVIDER_EVENTS_KEPT_MS,
+  type EventProposal,
   type ProviderEventReason,
   type ProviderEventSource,
   type ProviderEventStatus,
@@ -103,6 +104,7 @@ const INBOX = select(
     'reason',
     'attempts',
     'assignedId',
+    'proposal',
     'version',
     'occurredAt',
     'receivedAt',
@@ -292,11 +294,25 @@ export async function reopenInboxEvents(
       assignedId,
     ],
     text: `update provider_inbox e set status = u.status, reason = null, error = null, attempts = 0, due_at = $6, processed_at = null,
-        version = e.version + 1, decided_by = $4, decision_reason = $5, assigned_id = coalesce($7, e.assigned_id)
+        version = e.version + 1, decided_by = $4, decision_reason = $5, assigned_id = coalesce($7, e.assigned_id), proposal = null
       from unnest($1::uuid[], $2::integer[], $3::text[]) as u(id, version, status)
       where e.id = u.id and e.version = u.version and e.due_at is null`,
   })
   return rowCount === events.length
+}
+
+/** Keeps the assignment of an event for a second person. @returns false when the event has changed since */
+export async function proposeAssignment(
+  client: TransactionClient,
+  { id, version }: Pick<InboxEvent, 'id' | 'version'>,
+  proposal: EventProposal,
+): Promise<boolean> {
+  const { rowCount } = await client.query({
+    name: 'propose_inbox_assignment',
+    values: [id, version, JSON.stringify(proposal)],
+    text: 'update provider_inbox set proposal = $3, version = version + 1 where id = $1 and version = $2 and due_at is null',
+  })
+  return rowCount === 1
 }
 
 /** Puts an event that could not be used, or that matches nothing, aside. @returns false when it has changed since */
@@ -307,7 +323,7 @@ export async function dismissInboxEvent(
   const { rowCount } = await client.query({
     name: 'dismiss_inbox_event',
     values: [event?.id, event?.version, by, reason],
-    text: `update provider_inbox set status = 'ignored', reason = 'dismissed', decided_by = $3, decision_reason = $4, version = version + 1
+    text: `update provider_inbox set status = 'ignored', reason = 'dismissed', decided_by = $3, decision_reason = $4, proposal = null, version = version + 1
       where id = $1 and version = $2 and due_at is null`,
   })
   return rowCount === 1

@@ -2,9 +2,16 @@
  * Has events of providers used again, when staff have seen what that would change: a preview translates them anew and
  * decides their messages without committing, and its token stands for exactly this difference. Applying with the token
  * does nothing when the difference has become another one.
+ *
+ * An event that names nothing is assigned by two people when the assignment changes something, as an exception is
+ * resolved: the words are the bank's, but staff say what they are about. The first request is kept; the same request of
+ * another person, who has seen the same difference, carries it out. An operator that lets one person resolve exceptions
+ * (`payments.fourEyesExceptions`) lets one person assign.
  */
 import { createHash } from 'node:crypto'
 import { refuse, refuseField, refuseNotFound, refuseTransition } from '../../../lib/base/problems.ts'
+import { rolesWith } from '../../../lib/identity/capabilities.ts'
+import type { EventProposal } from '../../../lib/providers/provider-event.ts'
 import type { Caller } from '../../../lib/identity/caller.ts'
 import {
   RANGE_EVENTS_MAX,
@@ -14,21 +21,26 @@ import {
   type ProviderEventsReprocess,
 } from '../../../lib/providers/provider-event-schema.ts'
 import type { Database } from '../../../storage/db/database.ts'
+import { peopleInRoles } from '../../../storage/notices/notices.ts'
+import { readOperator } from '../../../storage/operators/operators.ts'
 import { readDatabase } from '../../../storage/db/read-database.ts'
 import { eventsInRange, readProviderEvent } from '../../../storage/providers/provider-event-detail.ts'
 import {
   dismissInboxEvent,
+  proposeAssignment,
   readInboxEvents,
   reopenInboxEvents,
   type InboxEvent,
 } from '../../../storage/providers/provider-inbox.ts'
-import { recordChange, runChange, type ChangeDeps } from '../../commands/changes.ts'
+import { recordChange, runChange, type ChangeDeps, type ChangeTransaction } from '../../commands/changes.ts'
 import { auditCaller } from '../../commands/trail.ts'
 import { forecast } from './forecast.ts'
 import type { InboxPartners, InboxPorts } from './inbox-ports.ts'
 
 /** Events whose bodies are in memory at a time. */
 const CHUNK = 20
+/** The people who may decide about events. */
+const DECIDERS = rolesWith('operations.manage')
 const OPEN_STATUSES = ['processed', 'ignored', 'failed', 'duplicate']
 
 export interface ReprocessDeps extends ChangeDeps {
@@ -114,13 +126,17 @@ async function again(
   const token = hash.update(JSON.stringify(difference)).digest('base64url')
   if (assignTo !== null && !difference.some(({ messages }) => messages.some(({ objectId }) => objectId === assignTo)))
     refuseField('/assignTo', 'not_found', 'No message of the event can be about this.')
-  if (mode === 'apply') {
-    if (token !== previewToken) changed()
-    await apply(deps, by, { events, assignTo, reason: reason ?? null })
-  }
   const changing = difference.flatMap(({ messages }) => messages).filter(({ outcome }) => outcome === 'applied').length
-  return { mode, previewToken: token, events: difference, changing }
+  const shown = { mode, previewToken: token, events: difference, changing }
+  if (mode === 'preview') return { ...shown, status: 'shown' }
+  if (token !== previewToken) changed()
+  const needsTwo = assignTo !== null && changing > 0
+  const decision = { events, assignTo, reason: reason ?? null, difference: needsTwo ? hashOf(difference) : null }
+  return { ...shown, status: await apply(deps, by, decision) }
 }
+
+const hashOf = (difference: Difference): string =>
+  createHash('sha256').update(JSON.stringify(difference)).digest('base64url')
 
 const changed = (): never =>
   refuse('precondition-failed', 'The difference is another one than was shown. Look at it again.')
@@ -132,13 +148,24 @@ async function apply(
     events,
     assignTo,
     reason,
+    difference,
   }: {
     readonly events: readonly Omit<InboxEvent, 'body'>[]
     readonly assignTo: string | null
     readonly reason: string | null
+    /** The hash of what the assignment changes; null: one person decides. */
+    readonly difference: string | null
   },
-): Promise<void> {
-  await runChange(deps, async (tx) => {
+): Promise<'pending_approval' | 'accepted'> {
+  return await runChange(deps, async (tx) => {
+    const [assigned] = events
+    if (assigned !== undefined && assignTo !== null && difference !== null) {
+      const wanted = { assignTo, difference, reason }
+      if (!(await isConfirmed(tx, by, assigned.proposal, wanted))) {
+        await propose(tx, by, assigned, wanted)
+        return 'pending_approval'
+      }
+    }
     const decision = { events, by: by.session.userId, reason, now: tx.now }
     if (!(await reopenInboxEvents(tx.client, decision, assignTo))) changed()
     for (const { id, status } of events)
@@ -148,6 +175,40 @@ async function apply(
         before: { status },
         after: { status: 'received', ...(assignTo === null ? {} : { assignedId: assignTo }), reason },
       })
+    return 'accepted'
+  })
+}
+
+type Assignment = Pick<EventProposal, 'assignTo' | 'difference' | 'reason'>
+
+/** Whether another person, who may still decide, has asked for the same; or the operator lets one person decide. */
+async function isConfirmed(
+  { client }: ChangeTransaction,
+  by: Caller<'person'>,
+  proposal: EventProposal | null,
+  { assignTo, difference }: Assignment,
+): Promise<boolean> {
+  const operatorId = by.tenant.id
+  if ((await readOperator(client, operatorId))?.payments.fourEyesExceptions === false) return true
+  if (proposal === null || proposal.proposedBy === by.session.userId) return false
+  if (proposal.assignTo !== assignTo || proposal.difference !== difference) return false
+  return (await peopleInRoles(client, operatorId, DECIDERS)).includes(proposal.proposedBy)
+}
+
+async function propose(
+  tx: ChangeTransaction,
+  by: Caller<'person'>,
+  event: Omit<InboxEvent, 'body'>,
+  assignment: Assignment,
+): Promise<void> {
+  const { userId: proposedBy, name: proposedByName } = by.session
+  const proposal = { ...assignment, proposedBy, proposedByName, proposedAt: tx.now }
+  if (!(await proposeAssignment(tx.client, event, proposal))) changed()
+  await recordChange(tx, auditCaller(by), by.tenant.id, {
+    action: 'provider_event.assignment_proposed',
+    object: { type: 'provider_event', id: event.id },
+    before: { status: event.status },
+    after: { status: event.status, assignedId: assignment.assignTo, reason: assignment.reason },
   })
 }
 

@@ -4,6 +4,7 @@ import t from 'tap'
 import type { OrderStatus } from '../../../actors/providers/bank.ts'
 import type { ProviderEventDetail, ProviderEventReprocessing } from '../../../lib/providers/provider-event-schema.ts'
 import { eventsOf, postingsOf, sentPayment } from '../../support/outcomes.ts'
+import type { Person } from '../../support/person.ts'
 import { until } from '../../support/until.ts'
 import { createWorld } from '../../support/world.ts'
 import { bySandbox } from '../kyc/support.ts'
@@ -287,8 +288,33 @@ t.test('what matches nothing is assigned or dismissed, and the difference is sho
   const { previewToken } = shown.body
   t.equal((await again(event.id, { mode: 'apply', assignTo: payment.id })).status, 422, 'without a token')
   t.equal((await again(event.id, { mode: 'apply', previewToken })).status, 412, 'another difference')
-  const applied = await again(event.id, { mode: 'apply', previewToken, assignTo: payment.id, reason: 'By its amount' })
-  t.equal(applied.status, 202, applied.text)
+  // Money moves by it, so a second person has to see the same and ask for the same.
+  const assignment = { assignTo: payment.id, reason: 'By its amount' }
+  const proposed = await again(event.id, { mode: 'apply', previewToken, ...assignment })
+  t.match([proposed.status, proposed.body.status], [202, 'pending_approval'], proposed.text)
+  const waiting = (await staff.get<ProviderEventDetail>(`/provider-events/${event.id}`)).body
+  t.match(waiting, { status: 'ignored', assignedId: null, proposal: { assignTo: payment.id, reason: 'By its amount' } })
+  const alone = (await again(event.id, { mode: 'preview', assignTo: payment.id })).body
+  t.equal(
+    (await again(event.id, { mode: 'apply', previewToken: alone.previewToken, ...assignment })).body.status,
+    'pending_approval',
+    'the same person is no second one',
+  )
+  const second = await world.person('operator_admin').signIn()
+  const asked = async (assignTo: string) =>
+    (
+      await second.post<ProviderEventReprocessing>(`/provider-events/${event.id}/reprocess`, {
+        mode: 'preview',
+        assignTo,
+      })
+    ).body.previewToken
+  t.equal((await client.payment(payment.id)).status, 'processing', 'nothing was done')
+  const applied = await second.post<ProviderEventReprocessing>(`/provider-events/${event.id}/reprocess`, {
+    mode: 'apply',
+    previewToken: await asked(payment.id),
+    ...assignment,
+  })
+  t.match([applied.status, applied.body.status], [202, 'accepted'], applied.text)
   const taken = await used(staff, world, id, event.partnerEventId!)
   t.match(taken, {
     status: 'processed',
@@ -301,7 +327,10 @@ t.test('what matches nothing is assigned or dismissed, and the difference is sho
     ['L10', String(STUCK)],
     ['L11', String(STUCK)],
   ])
-  t.match(await world.query(`select action from audit_event where object_id = $1`, [event.id]), [
+  t.equal(taken.proposal, null)
+  t.match(await world.query(`select action from audit_event where object_id = $1 order by id`, [event.id]), [
+    { action: 'provider_event.assignment_proposed' },
+    { action: 'provider_event.assignment_proposed' },
     { action: 'provider_event.assigned' },
   ])
   t.equal((await again(event.id, { mode: 'apply', previewToken, assignTo: payment.id })).status, 412, 'once')
@@ -309,6 +338,26 @@ t.test('what matches nothing is assigned or dismissed, and the difference is sho
     changing: 0,
     events: [{ messages: [{ outcome: 'known' }] }],
   })
+
+  // One person decides where the operator lets one person resolve exceptions; and two who mean different payments are
+  // not two.
+  const [one, other] = [await sentPayment(world, STUCK), await sentPayment(world, STUCK)]
+  const unknown = await sent(world, staff, id, eventBody('payment.settled', { reference: 'whose' }))
+  const ask = async (who: Person, assignTo: string) => {
+    const path = `/provider-events/${unknown.id}/reprocess`
+    const { body } = await who.post<ProviderEventReprocessing>(path, { mode: 'preview', assignTo })
+    const { previewToken } = body
+    return (await who.post<ProviderEventReprocessing>(path, { mode: 'apply', previewToken, assignTo })).body.status
+  }
+  t.equal(await ask(staff, one.id), 'pending_approval')
+  t.equal(await ask(second, other.id), 'pending_approval', 'another payment is another request')
+  t.equal(await ask(staff, one.id), 'pending_approval')
+  await world.query('update operator set payments_four_eyes_exceptions = false')
+  t.equal(await ask(staff, other.id), 'accepted')
+  await world.query('update operator set payments_four_eyes_exceptions = true')
+  await used(staff, world, id, unknown.partnerEventId!)
+  t.equal((await client.payment(other.id)).status, 'completed')
+  t.equal((await client.payment(one.id)).status, 'processing')
 
   const stray = await sent(world, staff, id, eventBody('payment.rejected', { reference: 'somebody' }))
   t.equal((await staff.post(`/provider-events/${taken.id}/dismiss`, { reason: 'x' })).status, 409, 'it was used')
