@@ -80,6 +80,8 @@ export async function startService(
     /** What it stands on; absent: a database of its own, which is dropped with it. */
     readonly database?: BenchDatabase
     readonly metricsPort?: number
+    /** The connection and the secret of the webhooks that it takes. */
+    readonly webhooks?: NonNullable<ServerPlan['webhooks']>
   },
 ): Promise<Subject> {
   return await startServer(bench, name, { dispatch, ...more })
@@ -165,7 +167,7 @@ async function startServer(
   {
     database: given,
     ...plan
-  }: Pick<ServerPlan, 'dispatch' | 'rowLock' | 'metricsPort'> & { readonly database?: BenchDatabase },
+  }: Pick<ServerPlan, 'dispatch' | 'rowLock' | 'metricsPort' | 'webhooks'> & { readonly database?: BenchDatabase },
 ): Promise<Subject> {
   await using started = new AsyncDisposableStack()
   started.use(bench.takeTurn(name))
