@@ -4,6 +4,13 @@ import { drawContract, type ContractDrawn, type DrawContract } from '../../lib/e
 import { moveContractOf, type ContractMovedReply, type MoveContract } from '../../lib/exchange/move-contract.ts'
 import { openContract, type ContractOpened, type OpenContract } from '../../lib/exchange/open-contract.ts'
 import { receiveCredit, type CreditReceived, type ReceiveCredit } from '../../lib/incoming-payments/credit.ts'
+import {
+  receiveDebit,
+  takeDebit,
+  type DebitDecided,
+  type ReceiveDebit,
+  type TakeDebit,
+} from '../../lib/incoming-debits/decide-debit.ts'
 import type { BalanceState } from '../../lib/balances/balance.ts'
 import type { Refused } from '../../lib/balances/decision.ts'
 import { createPayment, railsChanged } from '../../lib/payments/create-payment.ts'
@@ -21,12 +28,14 @@ export type ExchangeBookReply = ExchangeBooked | Refused
 
 /** The commands about contracts: open a contract, draw from it, pay a deposit or take a returned one. */
 export type ContractCommand = OpenContract | DrawContract | MoveContract
+/** The commands about direct debits that the balance pays. */
+export type DebitCommand = ReceiveDebit | TakeDebit
 export type ContractReply = ContractOpened | ContractDrawn | ContractMovedReply | Refused
 
 const actor: ActorKind<
   BalanceState,
-  BalanceCommand | ReceiveCredit | BookExchange | ContractCommand,
-  BalanceReply | CreditReceived | ExchangeBookReply | ContractReply
+  BalanceCommand | ReceiveCredit | BookExchange | ContractCommand | DebitCommand,
+  BalanceReply | CreditReceived | ExchangeBookReply | ContractReply | DebitDecided
 > = {
   name: 'balance',
   lockRank: 0,
@@ -50,6 +59,10 @@ const actor: ActorKind<
         return drawContract(state, command, now)
       case 'move_contract':
         return moveContractOf(state, command, now)
+      case 'receive_debit':
+        return receiveDebit(state, command, now)
+      case 'take_debit':
+        return takeDebit(state, command, now)
       default:
         return command satisfies never
     }
@@ -86,3 +99,5 @@ export const creditedBalance = actor as unknown as ActorKind<BalanceState, Recei
 export const exchangingBalance = actor as unknown as ActorKind<BalanceState, BookExchange, ExchangeBookReply>
 /** The same actor for commands about contracts. */
 export const contractBalance = actor as unknown as ActorKind<BalanceState, ContractCommand, ContractReply>
+/** The same actor for direct debits. */
+export const debitedBalance = actor as unknown as ActorKind<BalanceState, DebitCommand, DebitDecided>

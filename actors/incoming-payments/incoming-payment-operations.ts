@@ -1,5 +1,5 @@
 /**
- * Commands of incoming payments, for the HTTP layer: the sandbox's simulations of credits, debits and recalls, and the
+ * Commands of incoming payments, for the HTTP layer: the sandbox's simulations of credits and recalls, and the
  * operator's decisions on money without an owner.
  */
 import { allocateSuspense, returnSuspense, type Acting } from './incoming-cases.ts'
@@ -8,7 +8,6 @@ import { getSuspenseItem } from '../../storage/incoming-payments/incoming-paymen
 import { auditCaller } from '../commands/trail.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
 import type {
-  SimIncomingDebit,
   SimIncomingPayment,
   SimIncomingRecall,
   SuspenseAllocation,
@@ -19,7 +18,7 @@ import type { SimulationForm, SimulationIn, SimulationResult } from '../../lib/c
 import type { Command, CommandAnswer, Idempotency } from '../../lib/commands/command.ts'
 import type { ChangeTransaction } from '../commands/changes.ts'
 import { decideOnce } from '../commands/run-once.ts'
-import { simulateCredit, simulateDebit, simulateRecall, type IncomingCommandsDeps } from './simulate-incoming.ts'
+import { simulateCredit, simulateRecall, type IncomingCommandsDeps } from './simulate-incoming.ts'
 
 /** Commands of incoming payments. Every refusal is thrown as a problem. */
 export interface IncomingCommands {
@@ -30,12 +29,6 @@ export interface IncomingCommands {
     idempotency: Idempotency | null,
     form: Form,
   ): Promise<CommandAnswer<SimulationIn<Form>, 202>>
-  /** Simulates a direct debit from a balance, where the partner's sandbox supports it. */
-  simulateDebit(
-    by: Caller,
-    body: SimIncomingDebit,
-    idempotency: Idempotency | null,
-  ): Promise<CommandAnswer<SimulationResult, 202>>
   /** Simulates a recall of an incoming payment by the payer's bank. */
   simulateRecall(
     by: Caller,
@@ -78,7 +71,6 @@ export function createIncomingCommands(deps: IncomingCommandsDeps): IncomingComm
 
   return {
     simulate: (by, body, idempotency, form) => simulateCredit(deps, by, body, idempotency, form),
-    simulateDebit: (by, body, idempotency) => simulateDebit(deps, by, body, idempotency),
     simulateRecall: (by, id, body, idempotency) => simulateRecall(deps, by, id, body, idempotency),
     async allocate(by, id, command) {
       const { reason = null } = command.body

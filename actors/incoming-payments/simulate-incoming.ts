@@ -1,4 +1,4 @@
-/** Simulations of the sandbox: credits, direct debits and recalls that arrive at a balance. */
+/** Simulations of the sandbox: credits and recalls that arrive at a balance. */
 import { requestRecall, type IncomingCasesDeps } from './incoming-cases.ts'
 import type { SandboxCredits } from '../sandbox/sandbox-credits.ts'
 import { dateIn } from '../../lib/base/clock.ts'
@@ -11,11 +11,7 @@ import { providerOfConnection } from '../../storage/providers/provider-connectio
 import type { TransactionClient } from '../../storage/db/transaction.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
 import { runOnce, type RunOnceDeps } from '../commands/run-once.ts'
-import type {
-  SimIncomingDebit,
-  SimIncomingPayment,
-  SimIncomingRecall,
-} from '../../lib/incoming-payments/incoming-payment-schema.ts'
+import type { SimIncomingPayment, SimIncomingRecall } from '../../lib/incoming-payments/incoming-payment-schema.ts'
 import {
   simulationIn,
   type SimulationForm,
@@ -76,29 +72,6 @@ export async function simulateCredit<Form extends SimulationForm>(
       details: { incomingPaymentRef: reference },
     }
     return simulationIn(form, result, reference)
-  })
-}
-
-/**
- * Simulates a direct debit from a balance, where the partner's sandbox supports it.
- *
- * @throws ProblemError `validation-error`, `simulation-not-possible`, and what `runOnce` throws
- */
-export async function simulateDebit(
-  deps: IncomingCommandsDeps,
-  by: Caller,
-  { balanceId, amount }: SimIncomingDebit,
-  idempotency: Idempotency | null,
-): Promise<CommandAnswer<SimulationResult, 202>> {
-  const named = await findBalance(deps, balanceId)
-  return await runOnce(deps, idempotency, 202, async (client) => {
-    const { connectionId, currency } = mustOwn(by, named)
-    if (amount.currency !== currency)
-      invalid([{ field: '/amount/currency', code: 'currency_mismatch', message: `The balance is in ${currency}.` }])
-    // No connected partner has a sandbox that supports direct debits.
-    return refuse('simulation-not-possible', 'The connection of the balance has no collections.', {
-      extra: { currentStatus: null, connectionProvider: await providerOfConnection(client, connectionId) },
-    })
   })
 }
 

@@ -155,6 +155,8 @@ export async function askBalance(
         break
       case 'exchange_stale':
         throw new Error('A payment changes no exchange that exists.')
+      case 'incoming_debit_stale':
+        throw new Error('A payment changes no direct debit.')
       case 'debit_refused':
         throw new Error('The balance that pays has decided by itself.')
       default:

@@ -15,6 +15,7 @@ import type { BankPartner, BankRecallRequest, OrderStatus, PaymentOrder, RecallP
 import type { BookTransferPartner } from './book-transfers.ts'
 import type { CreditPartner } from './credits.ts'
 import type { FxMarkets, FxPartner, FxStatus, FxSubmission } from './fx.ts'
+import type { IncomingDebitPartner } from './incoming-debits.ts'
 import type { Adapters, OpenConnections, OpenedConnection } from './open-connections.ts'
 import type { StatementPartner } from './statements.ts'
 
@@ -33,6 +34,7 @@ export interface PartnersOptions {
 export interface Partners {
   readonly bank: BankPartner & RecallPartner
   readonly credits: CreditPartner
+  readonly incomingDebits: IncomingDebitPartner
   readonly statements: StatementPartner
   readonly bookTransfers: BookTransferPartner
   readonly accounts: AccountPartner
@@ -56,6 +58,7 @@ export function createPartners(options: PartnersOptions): Partners {
   return {
     bank: bankOf(options, dispatch),
     credits: creditsOf(options, dispatch),
+    incomingDebits: incomingDebitsOf(options, dispatch),
     statements: {
       async statement(question) {
         const { clock } = options
@@ -262,6 +265,25 @@ function creditsOf({ clock, onError }: PartnersOptions, dispatch: Dispatch): Cre
           } catch (error) {
             // They stay due, and are given back again under the same references.
             onError(error, `returns of the connection ${opened?.id}`)
+            return []
+          }
+        }),
+      )
+      return taken.flat()
+    },
+  }
+}
+
+function incomingDebitsOf({ clock, onError }: PartnersOptions, dispatch: Dispatch): IncomingDebitPartner {
+  return {
+    async answerDebits(answers) {
+      const taken = await Promise.all(
+        (await dispatch.groups(answers)).map(async ({ opened, items }) => {
+          try {
+            return (await opened?.adapter.answerDebits?.(items, clock.now())) ?? []
+          } catch (error) {
+            // They stay due, and are sent again under the same references.
+            onError(error, `answers to debits of the connection ${opened?.id}`)
             return []
           }
         }),

@@ -18,6 +18,7 @@ export function sandboxAdapter(partners: SandboxPartners): Adapter {
     status: (questions) => bank.status(questions.map(({ reference }) => reference)),
     recall: (requests) => bank.recall(requests),
     giveBack: (returns) => credits.giveBack(returns),
+    answerDebits: (answers) => credits.answerDebits(answers),
     statement: (question) => statements.statement(question),
     verify: verifySandboxWebhook,
     verifyPayee: (question) => bank.verifyPayee(question),

@@ -1,8 +1,9 @@
 /**
- * The sandbox bank's messages about incoming credits (table sandbox_message). Each message is sent until it is
+ * The sandbox bank's messages about incoming credits and direct debits (table sandbox_message). Each message is sent until it is
  * acknowledged, so that a crash neither loses nor doubles one.
  *
- * A sandbox has no real payers, so credits are simulated: `announce` writes the message from which a credit starts.
+ * A sandbox has no real payers and creditors, so credits and debits are simulated: `announce` and `announceDebit` write
+ * the messages from which they start.
  */
 import type { Clock } from '../../lib/base/clock.ts'
 import { LIMITS } from '../../lib/base/limits.ts'
@@ -14,6 +15,7 @@ import { insertSandboxBookings } from '../../storage/sandbox/sandbox-book.ts'
 import {
   acknowledgeSandboxMessages,
   announceCredit,
+  announceDebit,
   dueSandboxMessages,
   insertReturnMessages,
   type SandboxMessage,
@@ -22,6 +24,12 @@ import { through, type TransactionClient } from '../../storage/db/transaction.ts
 import { Poller } from '../runtime/poller.ts'
 import { untilDue } from '../runtime/rest.ts'
 import type { Wakes } from '../runtime/wakes.ts'
+import type {
+  DebitAnswerOrder,
+  DebitArrival,
+  IncomingDebitInbox,
+  IncomingDebitPartner,
+} from '../providers/incoming-debits.ts'
 import type { CreditInbox, CreditMessage, CreditPartner, CreditReturn } from '../providers/credits.ts'
 
 /** Time between two polls for due messages: a credit arrives well within a second. */
@@ -47,10 +55,14 @@ export interface SandboxCredit {
   readonly credit: CreditFacts
 }
 
-export class SandboxCredits implements CreditPartner {
+/** A simulated debit: the balance that it is collected from, and the facts that the creditor gives. */
+export type SandboxDebit = Pick<DebitArrival, 'id' | 'shard' | 'connectionId' | 'account' | 'debit'>
+
+export class SandboxCredits implements CreditPartner, IncomingDebitPartner {
   readonly #options: SandboxCreditsOptions
   readonly #poller: Poller
   #inbox: CreditInbox | undefined
+  #debits: IncomingDebitInbox | undefined
 
   constructor(options: SandboxCreditsOptions) {
     this.#options = options
@@ -60,6 +72,11 @@ export class SandboxCredits implements CreditPartner {
       rest: untilDue(options, ['sandbox_message']),
       onError: (error) => options.onError(error, 'sandbox bank'),
     })
+  }
+
+  /** Tells where messages about debits go. */
+  reportDebitsTo(inbox: IncomingDebitInbox): void {
+    this.#debits = inbox
   }
 
   /** Starts sending due messages. */
@@ -99,6 +116,32 @@ export class SandboxCredits implements CreditPartner {
     ])
   }
 
+  /** Announces a debit, in the caller's transaction. The bank books it when it is told that the debit is accepted. */
+  async announceDebit(client: TransactionClient, { id, shard, ...debit }: SandboxDebit): Promise<void> {
+    const { now } = this.#options.clock
+    await announceDebit(client, { id, shard, reference: debit.debit.reference, body: debitBody(debit) }, now())
+  }
+
+  async answerDebits(answers: readonly DebitAnswerOrder[]): Promise<readonly string[]> {
+    await insertSandboxBookings(
+      this.#options.database,
+      answers.flatMap(({ reference, connectionId, currency, amount, creditorName: text, ...answer }) => {
+        const booking = { connectionId, currency, reference, amount, text }
+        const { debitedAt, endedAt } = answer
+        // A debit that is refunded before the bank was told of it is booked with its refund.
+        return [
+          ...(debitedAt === null
+            ? []
+            : [{ ...booking, id: reference, direction: 'DBIT' as const, at: debitedAt, code: 'RDDT' }]),
+          ...(answer.answer !== 'refund' || endedAt === null
+            ? []
+            : [{ ...booking, id: returnId(reference), direction: 'CRDT' as const, at: endedAt, code: 'UPDD' }]),
+        ]
+      }),
+    )
+    return answers.map(({ reference }) => reference)
+  }
+
   async giveBack(returns: readonly CreditReturn[]): Promise<readonly string[]> {
     const { database, clock } = this.#options
     await insertReturnMessages(
@@ -134,7 +177,13 @@ export class SandboxCredits implements CreditPartner {
         owned: shards.owned(),
       })
       if (due.length === 0 || this.#inbox === undefined) return
-      const acknowledged = await this.#inbox(due.map(messageOf))
+      const [debits, credits] = [due.filter(isDebit), due.filter((message) => !isDebit(message))]
+      const acknowledged = (
+        await Promise.all([
+          credits.length === 0 ? [] : this.#inbox(credits.map(messageOf)),
+          debits.length === 0 ? [] : (this.#debits?.(debits.map(debitOf)) ?? []),
+        ])
+      ).flat()
       await acknowledgeSandboxMessages(database, acknowledged, clock.now())
       if (acknowledged.length < due.length) return
     }
@@ -154,9 +203,30 @@ export function creditBody({ credit, ...rest }: CreditBody): string {
 }
 
 function messageOf({ id, shard, type, reference, body }: SandboxMessage): CreditMessage {
+  if (type === 'debit.announced') throw new Error(`The message ${id} is of a debit.`)
   if (type === 'account.credit_returned') return { type, id, shard, reference }
   const { connectionId, account, credit } = JSON.parse(body) as CreditBody
   return { type, id, shard, reference, connectionId, account, credit: { ...credit, amount: BigInt(credit.amount) } }
+}
+
+const isDebit = ({ type }: SandboxMessage): boolean => type === 'debit.announced'
+
+/** Encodes a debit as the text that `sandbox_message` stores. */
+function debitBody({ debit, ...rest }: Omit<SandboxDebit, 'id' | 'shard'>): string {
+  return JSON.stringify({ ...rest, debit: { ...debit, amount: debit.amount.toString() } })
+}
+
+function debitOf({ id, shard, reference, body }: SandboxMessage): DebitArrival {
+  const { connectionId, account, debit } = JSON.parse(body) as Omit<SandboxDebit, 'id' | 'shard'>
+  return {
+    type: 'debit.announced',
+    id,
+    shard,
+    reference,
+    connectionId,
+    account,
+    debit: { ...debit, amount: BigInt(debit.amount) },
+  }
 }
 
 /** The bank's id of its message that a credit has gone back: the reference with its last digit mirrored. */

@@ -118,6 +118,7 @@ export async function submitTransfer(
       case 'payment_stale':
       case 'exchange_stale':
       case 'quote_used':
+      case 'incoming_debit_stale':
       case 'debit_refused':
         throw new Error('A transfer rests on no fact but its balances.')
       default:

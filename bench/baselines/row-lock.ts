@@ -7,6 +7,7 @@
  * transactions and not about parsing.
  */
 import pg from 'pg'
+import { NO_CONTROLS } from '../../lib/balances/debit-controls.ts'
 import type { PaymentQueue } from '../../actors/payments/payment-queue.ts'
 import type { Approvals } from '../../actors/approvals/approvals.ts'
 import type { ActorSystem } from '../../actors/runtime/system.ts'
@@ -202,6 +203,7 @@ function balanceState(row: unknown[]): BalanceState {
     customerStatus: 'active',
     customerMeasure: null,
     railVersion: 1,
+    debitControls: NO_CONTROLS,
   }
 }
 

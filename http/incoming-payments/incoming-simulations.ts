@@ -1,8 +1,7 @@
-/** Sandbox simulations of incoming payments, of direct debits and of recalls. */
+/** Sandbox simulations of incoming payments and of recalls. */
 import { route } from '../route/route.ts'
 import {
   SandboxIncomingPayment,
-  SimIncomingDebit,
   SimIncomingPayment,
   SimIncomingRecall,
 } from '../../lib/incoming-payments/incoming-payment-schema.ts'
@@ -56,28 +55,6 @@ export const simulateSandboxIncomingPayment = route({
   problems: ['simulation-not-possible', 'limit-exceeded'],
   handle: async ({ caller, body, command }, { incomingPayments }) =>
     await incomingPayments.simulate(caller, body, command.idempotency, 'receipt'),
-})
-
-export const simulateIncomingDebit = route({
-  method: 'post',
-  path: '/simulations/incoming-debits',
-  operationId: 'simulateIncomingDebit',
-  tag: 'simulations',
-  summary: 'Simulate a collection from a balance',
-  description:
-    'For the sandboxes of banking partners. The built-in sandbox bank has no collections, so its connections ' +
-    'answer `simulation-not-possible`.',
-  callers: 'key',
-  scope: 'payments:write',
-  tenant: 'customer',
-  sandbox: 'simulation',
-  idempotency: 'optional',
-  limits: ['simulate'],
-  body: SimIncomingDebit,
-  success: { status: 202, description: "The partner's sandbox was asked to collect.", schema: SimulationResult },
-  problems: ['simulation-not-possible'],
-  handle: async ({ caller, body, command }, { incomingPayments }) =>
-    await incomingPayments.simulateDebit(caller, body, command.idempotency),
 })
 
 export const simulateIncomingRecall = route({

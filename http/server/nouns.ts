@@ -17,6 +17,10 @@ import { createFundsRequestService } from '../../actors/funds-requests/funds-req
 import { createIdentityService } from '../../actors/identity/identity-service.ts'
 import { createImpersonationService } from '../../actors/impersonations/impersonation-service.ts'
 import {
+  createIncomingDebitService,
+  type IncomingDebitService,
+} from '../../actors/incoming-debits/incoming-debit-service.ts'
+import {
   createIncomingPaymentService,
   type IncomingPaymentService,
 } from '../../actors/incoming-payments/incoming-payment-service.ts'
@@ -185,6 +189,7 @@ const inboxOf = (
     readonly paymentQueue: QueueService
     readonly exchanges: ExchangeService
     readonly incomingPayments: IncomingPaymentService
+    readonly incomingDebits: IncomingDebitService
   },
 ) =>
   createInboxService(node, {
@@ -193,6 +198,7 @@ const inboxOf = (
       bank: nouns.paymentQueue.messages,
       fx: nouns.exchanges.messages,
       credits: nouns.incomingPayments.messages,
+      incomingDebits: nouns.incomingDebits.messages,
     },
   })
 
@@ -225,6 +231,10 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
     compliance,
     partner: partners.credits,
     credits: sandbox.credits,
+  })
+  const incomingDebits = createIncomingDebitService(node, {
+    partner: partners.incomingDebits,
+    sandbox: sandbox.credits,
   })
   const recipients = createRecipientService(node, { payees, validation, approvals, operators })
   const exchanges = createExchangeService(node, {
@@ -276,6 +286,7 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
     exchanges,
     fundsRequests: createFundsRequestService(node, { operators }),
     identity,
+    incomingDebits,
     incomingPayments,
     integration: integrationOf(node, table),
     jobs,
@@ -283,7 +294,7 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
     partners,
     paymentQueue,
     payments,
-    providerEvents: inboxOf(node, { partners, paymentQueue, exchanges, incomingPayments }),
+    providerEvents: inboxOf(node, { partners, paymentQueue, exchanges, incomingPayments, incomingDebits }),
     ...providers,
     recipients,
     scheduledPayments: createScheduleService(node, { payments, recipients }),
@@ -321,6 +332,7 @@ export function backgroundOf(nouns: BuiltNouns): readonly Background[] {
     nouns.partners,
     nouns.providerConnections,
     nouns.routing,
+    nouns.incomingDebits,
     nouns.incomingPayments,
     nouns.paymentQueue,
     nouns.webhooks,
@@ -349,6 +361,7 @@ export function tasksOf(nouns: BuiltNouns): readonly Task[] {
     nouns.documents,
     nouns.exchanges.contracts,
     nouns.identity,
+    nouns.incomingDebits,
     nouns.jobs,
     nouns.kyc,
     nouns.ledger,

@@ -38,6 +38,8 @@ import * as exchanges from '../exchange/exchanges.ts'
 import { getHealth, getReady } from './health.ts'
 import { getIntegrationHome, getOperatorApiUsage, listOperatorApiKeyRequests } from '../integration/integration.ts'
 import * as impersonations from '../impersonations/impersonations.ts'
+import * as debitControls from '../incoming-debits/debit-controls.ts'
+import * as incomingDebits from '../incoming-debits/incoming-debits.ts'
 import * as incomingPayments from '../incoming-payments/incoming-payments.ts'
 import * as incomingSimulations from '../incoming-payments/incoming-simulations.ts'
 import * as incomingSuspense from '../incoming-payments/incoming-suspense.ts'
@@ -124,6 +126,8 @@ export const routes: readonly Route[] = [
   ...Object.values(transfers),
   ...Object.values(exchanges),
   ...Object.values(contracts),
+  ...Object.values(incomingDebits),
+  ...Object.values(debitControls),
   ...Object.values(incomingPayments),
   ...Object.values(incomingSuspense),
   ...Object.values(incomingSimulations),

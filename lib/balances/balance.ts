@@ -7,6 +7,7 @@ import type { PaymentLimits } from '../customers/limits.ts'
 import type { CustomerStanding } from '../customers/status.ts'
 import type { CalendarTerms } from '../rails/business-days.ts'
 import type { FeeRule } from '../pricing/fees.ts'
+import type { BalanceDebitControls } from './debit-controls.ts'
 
 /** The maximum number of balances of one customer that are not closed. */
 export const OPEN_BALANCES_MAX = 100
@@ -49,4 +50,6 @@ export interface BalanceState extends CustomerStanding {
   readonly railVersion: number
   /** The calendar terms of the balance's connection; null where cut-offs and calendars are ignored. */
   readonly calendar: CalendarTerms | null
+  /** The controls of the balance for direct debits. Fenced in the same manner. */
+  readonly debitControls: BalanceDebitControls
 }

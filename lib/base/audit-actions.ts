@@ -62,6 +62,8 @@ export const AUDIT_ACTIONS = {
     'funds_request.expired',
   ],
   impersonation: ['impersonation.started', 'impersonation.read', 'impersonation.ended'],
+  debit_controls: ['debit_controls.updated'],
+  incoming_debit: ['incoming_debit.confirmed', 'incoming_debit.refused', 'incoming_debit.refund_requested'],
   incoming_suspense: ['incoming_suspense.allocated', 'incoming_suspense.returned'],
   integrator_webhook: [
     'integrator_webhook.created',

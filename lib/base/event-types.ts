@@ -14,6 +14,8 @@ export const CUSTOMER_EVENT_TYPES = [
   'transfer.status_changed',
   'incoming_payment.received',
   'incoming_payment.returned',
+  'incoming_debit.received',
+  'incoming_debit.status_changed',
   'exchange.completed',
   'exchange.status_changed',
   'recipient.status_changed',

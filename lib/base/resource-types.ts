@@ -18,6 +18,7 @@ const PATHS = {
   report: 'reports',
   staff_hold: 'staff-holds',
   incoming_payment: 'incoming-payments',
+  incoming_debit: 'incoming-debits',
   customer: 'customers',
   adjustment: 'ledger/adjustments',
   payment_question: null,

@@ -180,32 +180,6 @@ export const SandboxIncomingPayment = Type.Object(CREDIT, {
   examples: EXAMPLES,
 })
 
-export const SimIncomingDebit = Type.Object(
-  {
-    balanceId: Uuid,
-    amount: PositiveMoney,
-    creditorName: Text(1, 140),
-    creditorId: Type.Optional(Nullable(Text(1, 35))),
-    mandateReference: Type.Optional(Nullable(Text(1, 35))),
-    scheme: Words('MandateScheme', ['sepa_dd_core', 'sepa_dd_b2b', 'bacs_dd', 'ach_debit']),
-    reference: Type.Optional(Nullable(Text(1, 140))),
-    dueDate: Type.Optional(Nullable(CalendarDate)),
-  },
-  {
-    title: 'SimIncomingDebit',
-    additionalProperties: false,
-    examples: [
-      {
-        balanceId: '01980d6e-7f3a-7c21-9f58-0a1b2c3d4e5f',
-        amount: { amountMinor: '12500', currency: 'EUR' },
-        creditorName: 'City Power',
-        scheme: 'sepa_dd_core',
-      },
-    ],
-  },
-)
-export type SimIncomingDebit = Static<typeof SimIncomingDebit>
-
 export const SimIncomingRecall = Type.Object(
   {
     reasonCode: Type.Optional(RecallReason),

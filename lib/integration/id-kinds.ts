@@ -16,6 +16,7 @@ export const ID_KINDS = {
   scheduled_payment: 'a scheduled payment',
   bulk_payment: 'a bulk payment',
   incoming_payment: 'an incoming payment',
+  incoming_debit: 'an incoming debit',
   funds_request: 'a funds request',
   approval: 'an approval',
   document: 'a document',

@@ -12,6 +12,7 @@ export const SOURCE_OBJECTS = [
   'exchange',
   'incoming_payment',
   'incoming_suspense',
+  'incoming_debit',
   'reconciliation_break',
   'connection_move',
   'adjustment',

@@ -19,6 +19,13 @@ export const CREDIT_MESSAGE_TYPES = ['account.credited', 'account.credit_returne
 export type CreditMessageType = (typeof CREDIT_MESSAGE_TYPES)[number]
 
 /**
+ * A bank about a direct debit of a balance. `booked`: the bank has taken the money already. `withdrawn`: the creditor
+ * collects it no longer. `given_back`: the bank has given the money of a debit back.
+ */
+export const DEBIT_MESSAGE_TYPES = ['debit.announced', 'debit.booked', 'debit.withdrawn', 'debit.given_back'] as const
+export type DebitMessageType = (typeof DEBIT_MESSAGE_TYPES)[number]
+
+/**
  * Every type that is recorded: also a recall of money that arrived, and a credit that was found in a statement and came
  * without a message.
  */
@@ -26,5 +33,6 @@ export type PartnerMessageType =
   | BankMessageType
   | FxMessageType
   | CreditMessageType
+  | DebitMessageType
   | 'account.credit_recalled'
   | 'statement.credit'

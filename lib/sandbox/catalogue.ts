@@ -5,6 +5,7 @@
 import { accountRules } from './accounts.ts'
 import { bulkRules } from './bulk-payments.ts'
 import { exchangeRules } from './exchanges.ts'
+import { incomingDebitRules } from './incoming-debits.ts'
 import { incomingRules } from './incoming.ts'
 import { jobRules } from './jobs.ts'
 import { kycRules } from './kyc.ts'
@@ -85,8 +86,8 @@ export const SIMULATIONS: readonly SimulationEntry[] = [
     operationId: 'simulateIncomingDebit',
     path: '/v1/simulations/incoming-debits',
     summary: 'Simulate a collection from a balance',
-    providers: ['partner'],
-    rules: ['the sandbox bank collects for nobody'],
+    providers: ['sandbox'],
+    rules: incomingDebitRules().map(({ rule }) => rule),
   },
   {
     kind: 'scheduled_run',
@@ -173,6 +174,7 @@ export function sandboxRules(): readonly CatalogueRule[] {
     ...bulkRules(),
     ...payeeRules(),
     ...incomingRules(),
+    ...incomingDebitRules(),
     ...exchangeRules(),
     ...accountRules(),
     ...scannerRules(),

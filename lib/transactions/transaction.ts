@@ -151,6 +151,7 @@ function relationOf(type: TransactionType): 'return_of' | 'recall_of' | 'refund_
     case 'fee':
       return 'fee_of'
     case 'fee_refund':
+    case 'direct_debit_refund':
       return 'refund_of'
     default:
       return 'counterpart'

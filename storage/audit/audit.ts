@@ -11,6 +11,7 @@ import type { Check } from './audit-check.ts'
 import { EVENT_CHECKS } from './audit-events.ts'
 import { EXCHANGE_CHECKS } from './audit-exchanges.ts'
 import { INCOMING_CHECKS } from './audit-incoming.ts'
+import { INCOMING_DEBIT_CHECKS } from './audit-incoming-debits.ts'
 import { LEDGER_CHECKS } from './audit-ledger.ts'
 import { PAYMENT_CHECKS } from './audit-payments.ts'
 import { WAITING_CHECKS } from './audit-waiting.ts'
@@ -75,6 +76,7 @@ export async function audit(
       ...EXCHANGE_CHECKS,
       ...WAITING_CHECKS,
       ...INCOMING_CHECKS,
+      ...INCOMING_DEBIT_CHECKS,
       ...EVENT_CHECKS,
       ...CONTRACT_CHECKS,
       ...BULK_PAYMENT_CHECKS,

@@ -12,6 +12,7 @@ import { EFFECTIVE_LIMITS, loadPaymentLimits, MEMBER_LIMITS, type LimitedBalance
 import { FEES_OF_BALANCE } from '../pricing/pricing.ts'
 import type { Reader } from '../db/connection.ts'
 import { bigintExpression, expression, from, select } from '../db/select.ts'
+import { CONTROLS_OF_BALANCE, controlsOf, type ControlsJson } from '../incoming-debits/debit-controls.ts'
 import { Balance } from './balance-entity.ts'
 
 /** The columns of the balance that its state has as they are. */
@@ -44,6 +45,7 @@ const TERMS = select({
   customerTerms: expression<LimitsJson | null>(EFFECTIVE_LIMITS),
   memberTerms: expression<Readonly<Record<string, LimitsJson>> | null>(MEMBER_LIMITS),
   fees: expression<FeeRuleJson[] | null>(FEES_OF_BALANCE),
+  controls: expression<ControlsJson | null>(CONTROLS_OF_BALANCE),
 })
 
 const BALANCES = `select ${STATE.sql}, ${TERMS.sql} from balance b where b.id = any($1::uuid[]) order by b.id`
@@ -69,7 +71,7 @@ export async function loadBalances(
   const limited: LimitedBalance[] = []
   for (const row of rows) {
     const state = STATE.read(row)
-    const { policies, customerTerms, memberTerms, fees } = TERMS.read(row, STATE.width)
+    const { policies, customerTerms, memberTerms, fees, controls } = TERMS.read(row, STATE.width)
     const stored = policies === null ? NO_POLICIES : storedPolicies(policies)
     const { id, customerId, currency } = state
     states.set(id, {
@@ -78,6 +80,7 @@ export async function loadBalances(
       exchangePolicy: ruleInEffect('exchange', stored).terms,
       limits: null,
       fees: fees?.map(feeRuleOf) ?? NO_FEES,
+      debitControls: controlsOf(controls),
     })
     if (customerTerms !== null || memberTerms !== null)
       limited.push({ id, customerId, currency, customerTerms, memberTerms })

@@ -29,6 +29,7 @@ export const DUE_TABLES = {
   customer_closure: { at: 'due_at', notifies: true },
   funds_request: { at: 'expires_at', where: "status in ('open', 'partially_paid')", notifies: true },
   fx_order: { at: 'due_at', notifies: false },
+  incoming_debit: { at: 'answer_due_at', notifies: false },
   incoming_payment: { at: 'received_at', where: "return_state = 'due'", notifies: false },
   payment: { at: 'recall_due_at', notifies: false },
   payment_due: { at: 'due_at', notifies: false },

@@ -15,6 +15,7 @@ const TABLES: Readonly<Record<Exclude<IdKind, 'customer'>, { readonly table: str
   bulk_payment: { table: 'bulk_payment' },
   // Money under review is not shown.
   incoming_payment: { table: 'incoming_payment', seen: 'x.credited_at is not null' },
+  incoming_debit: { table: 'incoming_debit' },
   funds_request: { table: 'funds_request' },
   approval: { table: 'approval' },
   document: { table: 'document' },

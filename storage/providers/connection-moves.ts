@@ -135,6 +135,7 @@ export async function underWayAt(
           and x.status not in ('completed', 'failed', 'rejected', 'cancelled', 'expired', 'closed_out'))
         + (select count(*) from incoming_payment n where n.connection_id = $4 and n.balance_id = $1
           and (n.return_state in ('due', 'sent') or n.status in ('unallocated', 'under_review')))
+        + (select count(*) from incoming_debit g where g.balance_id = $1 and g.connection_id = $4 and g.due_at is not null)
         + (select count(*) from hold h where h.balance_id = $1 and h.status = 'active' and h.subject_type = 'recall')
         + (select count(*) from account_details d where d.balance_id = $1 and d.connection_id = $4 and d.status in ('pending', 'closing')))::int as count`,
   })

@@ -1,5 +1,5 @@
 /**
- * The payments, exchanges and incoming payments that messages of providers name. A connection speaks of what it carries
+ * The payments, exchanges, incoming payments and incoming debits that messages of providers name. A connection speaks of what it carries
  * alone: whatever belongs to another connection is not found, however well a message names it.
  *
  * Written by hand: one statement reads what a batch of messages names, by our ids and by the provider's references.
@@ -58,6 +58,7 @@ export async function namedObjects(
       theirs('exchange'),
       own('incoming_payment'),
       theirs('incoming_payment'),
+      own('incoming_debit'),
     ],
     text: `select p.id::text, ${PAYMENT} where p.connection_id = $1 and p.id = any($2::uuid[])
       union all select p.provider_ref, ${PAYMENT} where p.connection_id = $1 and p.provider_ref = any($3::text[])
@@ -66,7 +67,9 @@ export async function namedObjects(
       union all select i.id::text, 'incoming_payment', i.id, i.shard, i.status, i.currency, i.amount, i.rail, null, null::float8
         from incoming_payment i where i.connection_id = $1 and i.id = any($6::uuid[])
       union all select i.end_to_end_id, 'incoming_payment', i.id, i.shard, i.status, i.currency, i.amount, i.rail, null, null::float8
-        from incoming_payment i where i.connection_id = $1 and i.end_to_end_id = any($7::text[]) and i.return_state is not null`,
+        from incoming_payment i where i.connection_id = $1 and i.end_to_end_id = any($7::text[]) and i.return_state is not null
+      union all select g.id::text, 'incoming_debit', g.id, g.shard, g.status, g.currency, g.amount, null, null, null::float8
+        from incoming_debit g where g.connection_id = $1 and g.id = any($8::uuid[])`,
   })
   return new Map(
     rows.map(([reference, object, id, shard, status, currency, amount, rail, providerRef, sentAt]) => [

@@ -1,10 +1,10 @@
 /**
- * Messages of the sandbox bank about incoming credits: rows of sandbox_message, sent until they are acknowledged.
+ * Messages of the sandbox bank about incoming credits and direct debits: rows of sandbox_message, sent until they are acknowledged.
  * Statements only.
  *
  * Written by hand: messages come in batches.
  */
-import type { CreditMessageType } from '../../lib/providers/messages.ts'
+import type { CreditMessageType, DebitMessageType } from '../../lib/providers/messages.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import { plainArray, plainArrayOrNull, textArray } from '../db/array-literal.ts'
 import type { Queries, TransactionClient } from '../db/transaction.ts'
@@ -60,6 +60,19 @@ export async function announceCredit(
   })
 }
 
+/** As `announceCredit`, for a direct debit. @throws what the driver throws */
+export async function announceDebit(
+  client: TransactionClient,
+  { id, shard, reference, body }: CreditAnnouncement,
+  dueAt: number,
+): Promise<void> {
+  await client.query({
+    name: 'sandbox_announce_debit',
+    values: [id, shard, reference, body, timestamp(dueAt)],
+    text: `insert into sandbox_message (id, shard, type, reference, body, due_at) values ($1, $2, 'debit.announced', $3, $4, $5)`,
+  })
+}
+
 /**
  * Inserts the messages that credits were sent back, due at `dueAt` (epoch milliseconds); an existing id is left as it
  * is.
@@ -85,15 +98,17 @@ export async function insertReturnMessages(
   })
 }
 
+type SandboxMessageType = CreditMessageType | Extract<DebitMessageType, 'debit.announced'>
+
 /** A message that is not acknowledged yet. */
 export interface SandboxMessage extends CreditAnnouncement {
-  readonly type: CreditMessageType
+  readonly type: SandboxMessageType
 }
 
 const MESSAGE = select({
   id: expression<string>('id'),
   shard: expression<number>('shard'),
-  type: expression<CreditMessageType>('type'),
+  type: expression<SandboxMessageType>('type'),
   reference: expression<string>('reference'),
   body: expression<string>('body'),
 })

@@ -24,6 +24,9 @@ import { FundsRequest, FundsRequestPayment } from '../funds-requests/funds-reque
 import { Document } from '../documents/document-entity.ts'
 import { ExceptionCase } from '../compliance/exception-case-entity.ts'
 import { Hold } from '../balances/hold-entity.ts'
+import { DebitControlsRow } from '../incoming-debits/debit-controls-entity.ts'
+import { IncomingDebit } from '../incoming-debits/incoming-debit-entity.ts'
+import { PayerMandateRow } from '../incoming-debits/payer-mandate-entity.ts'
 import { IncomingPayment } from '../incoming-payments/incoming-payment-entity.ts'
 import { Invitation } from '../identity/invitation-entity.ts'
 import { KycApplicant } from '../kyc/kyc-applicant-entity.ts'
@@ -93,7 +96,10 @@ export const ENTITIES = [
   FundsRequestPayment,
   FxOrder,
   Hold,
+  DebitControlsRow,
+  IncomingDebit,
   IncomingPayment,
+  PayerMandateRow,
   Invitation,
   Job,
   KybCase,

@@ -30,6 +30,13 @@ import {
   QUOTE_FENCES,
   QUOTES,
 } from '../exchange/exchange-section.ts'
+import {
+  INCOMING_DEBIT_CHANGES,
+  INCOMING_DEBIT_FENCES,
+  INCOMING_DEBITS,
+  PAYER_MANDATE_FENCES,
+  PAYER_MANDATES,
+} from '../incoming-debits/incoming-debit-section.ts'
 import { INCOMING_PAYMENTS } from '../incoming-payments/incoming-payment-section.ts'
 import { OUTBOX } from '../outbox/outbox-section.ts'
 import {
@@ -96,6 +103,9 @@ const WRITES = [
   FX_ORDERS,
   FX_ORDERS_DONE,
   DOCUMENT_USES,
+  INCOMING_DEBITS,
+  INCOMING_DEBIT_CHANGES,
+  PAYER_MANDATES,
 ]
 
 /** The sections that find stale facts, in the order of the statement. Rows are locked in this order too. */
@@ -112,6 +122,8 @@ const FENCES = [
   QUOTE_FENCES,
   EXTERNAL_IDS_OF_EXCHANGES,
   DOCUMENT_FENCES,
+  INCOMING_DEBIT_FENCES,
+  PAYER_MANDATE_FENCES,
 ]
 
 type ConflictOf<Listed> = Listed extends Fence<never, infer C> ? C : never

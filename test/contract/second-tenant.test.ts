@@ -111,6 +111,17 @@ async function first(world: World): Promise<Tenant> {
     const job = (await client.get<{ result: { statementId: string } | null }>(`/jobs/${jobId}`)).body
     return job.result?.statementId ?? false
   })
+  const collected = await client.post<{ details: { incomingDebitRef: string } }>('/simulations/incoming-debits', {
+    balanceId: balances.EUR,
+    amount: eur(1),
+    creditorName: 'City Power',
+    scheme: 'sepa_dd_core',
+  })
+  const incomingDebitId = collected.body.details.incomingDebitRef
+  await until(
+    'the debit is there',
+    async () => (await client.get(`/incoming-debits/${incomingDebitId}`)).status === 200,
+  )
   const stored = async (sql: string): Promise<string> => {
     const [row] = await world.query<{ id: string }>(sql, [id])
     return row!.id
@@ -147,6 +158,7 @@ async function first(world: World): Promise<Tenant> {
       quoteId: await quote('spot'),
       balanceId: balances.EUR,
       recipientId: recipients.EUR,
+      incomingDebitId,
       incomingPaymentId: await stored('select id from incoming_payment where customer_id = $1 limit 1'),
       reviewedId: await stored(`select id from recipient where customer_id = $1 and status = 'pending_approval'`),
       approvalId: await stored('select id from approval where customer_id = $1 limit 1'),

@@ -6,6 +6,7 @@ import type { Idempotency } from '../../lib/commands/command.ts'
 import { systemClock } from '../../lib/base/clock.ts'
 import { createIdSource, orderNumber } from '../../lib/base/ids.ts'
 import type { BalanceState } from '../../lib/balances/balance.ts'
+import { NO_CONTROLS } from '../../lib/balances/debit-controls.ts'
 import type { CreatePayment } from '../../lib/payments/create-payment-command.ts'
 import { NONE_GIVEN } from '../../lib/payments/given-schema.ts'
 import type { CreateTransfer } from '../../lib/transfers/transfer.ts'
@@ -135,6 +136,7 @@ export function balanceState(overrides: Partial<BalanceState>): BalanceState {
     customerStatus: 'active',
     customerMeasure: null,
     railVersion: 1,
+    debitControls: NO_CONTROLS,
     ...overrides,
   }
 }

@@ -14,6 +14,7 @@ import type { BankMessage, BankRecallRequest, OrderQuestion, OrderStatus, Paymen
 import type { BookTransferPartner } from '../book-transfers.ts'
 import type { CreditMessage, CreditReturn } from '../credits.ts'
 import type { FxMarket, FxMessage, FxOrder, FxStatus, FxSubmission } from '../fx.ts'
+import type { DebitAnswerOrder, IncomingDebitMessage } from '../incoming-debits.ts'
 import type { StatementQuestion } from '../statements.ts'
 import type { PartnerFiles } from './partner-files.ts'
 import type { PartnerEndpoint, PartnerHttp } from './partner-http.ts'
@@ -104,6 +105,12 @@ export interface AdapterConnection {
   /** Returns credits. @returns the references that the provider has taken @throws when the outcome is unknown */
   giveBack?(returns: readonly CreditReturn[], now: number): Promise<readonly string[]>
   /**
+   * Tells the provider of direct debits of balances: accepted, refused, to be refunded.
+   *
+   * @returns the references that the provider has taken @throws when the outcome is unknown
+   */
+  answerDebits?(answers: readonly DebitAnswerOrder[], now: number): Promise<readonly string[]>
+  /**
    * Lists events that happened at `since` (epoch milliseconds) or later, page by page, in the provider's order. A page
    * may hold events that a page before it held.
    */
@@ -180,5 +187,7 @@ export type InboxMessage =
    */
   | { readonly port: 'credit'; readonly message: Shardless<CreditMessage> }
   | { readonly port: 'fx'; readonly message: Shardless<FxMessage> }
+  /** The account of a debit is named as that of a credit. */
+  | { readonly port: 'incoming_debit'; readonly message: Shardless<IncomingDebitMessage> }
   /** The event says nothing that the service uses, or could not be read. `reason`: in words for staff. */
   | { readonly port: 'none'; readonly reason: string; readonly isFault: boolean }

@@ -23,6 +23,7 @@ import type { InboxMessage } from '../adapters/adapter.ts'
 import type { BankMessage } from '../bank.ts'
 import type { CreditMessage } from '../credits.ts'
 import type { FxMessage } from '../fx.ts'
+import type { IncomingDebitMessage } from '../incoming-debits.ts'
 import type { InboxConnection } from './inbox-ports.ts'
 
 /** A message that can be sent to its inbox. */
@@ -30,6 +31,7 @@ export type ReadyMessage =
   | { readonly port: 'bank'; readonly message: BankMessage }
   | { readonly port: 'credit'; readonly message: CreditMessage }
   | { readonly port: 'fx'; readonly message: FxMessage }
+  | { readonly port: 'incoming_debit'; readonly message: IncomingDebitMessage }
 
 /** One message of an event. */
 export interface EventLine {
@@ -64,7 +66,16 @@ function translated({ adapter }: InboxConnection, event: InboxEvent): readonly I
   }
 }
 
-const OBJECT_OF = { bank: 'payment', fx: 'exchange', credit: 'incoming_payment' } as const
+const OBJECT_OF = {
+  bank: 'payment',
+  fx: 'exchange',
+  credit: 'incoming_payment',
+  incoming_debit: 'incoming_debit',
+} as const
+
+/** Whether a message tells of a credit or debit that is not known before it: its account is named, not its object. */
+export const isArrival = ({ port, message }: ReadyMessage): boolean =>
+  port === 'credit' || (port === 'incoming_debit' && 'account' in message)
 
 function factsOf(said: InboxMessage, event: InboxEvent): EventLine['facts'] {
   if (said.port === 'none')
@@ -83,9 +94,24 @@ function factsOf(said: InboxMessage, event: InboxEvent): EventLine['facts'] {
     type,
     reference: reference.slice(0, REFERENCE_MAX),
     object: OBJECT_OF[said.port],
-    schemeCode: said.port === 'bank' ? said.message.schemeCode : said.port === 'fx' ? said.message.reason : null,
+    schemeCode: codeOf(said),
     amount: amountOf(said),
     note: null,
+  }
+}
+
+function codeOf(said: Exclude<InboxMessage, { readonly port: 'none' }>): string | null {
+  switch (said.port) {
+    case 'bank':
+      return said.message.schemeCode
+    case 'fx':
+      return said.message.reason
+    case 'credit':
+      return null
+    case 'incoming_debit':
+      return 'reasonCode' in said.message ? said.message.reasonCode : null
+    default:
+      return said satisfies never
   }
 }
 
@@ -97,10 +123,24 @@ function amountOf(said: InboxMessage): bigint | null {
       return said.message.bought
     case 'credit':
       return said.message.type === 'account.credited' ? said.message.credit.amount : null
+    case 'incoming_debit':
+      return 'debit' in said.message ? said.message.debit.amount : null
     case 'none':
       return null
     default:
       return said satisfies never
+  }
+}
+
+/** The account that an arrival of money names, null where the provider does not know it; undefined for other messages. */
+function accountOf(said: InboxMessage): string | null | undefined {
+  switch (said.port) {
+    case 'credit':
+      return said.message.type === 'account.credited' ? said.message.account : undefined
+    case 'incoming_debit':
+      return 'account' in said.message ? said.message.account : undefined
+    default:
+      return undefined
   }
 }
 
@@ -110,9 +150,16 @@ function isSound(said: Exclude<InboxMessage, { readonly port: 'none' }>): boolea
   return (
     isOwnReference(said.message.id) &&
     (amount === null || (amount >= 0n && amount <= AMOUNT_MAX)) &&
-    (said.port !== 'credit' || said.message.type !== 'account.credited' || isOwnReference(said.message.reference))
+    (accountOf(said) === undefined || isOwnReference(said.message.reference))
   )
 }
+
+const noReferences = (): Record<MessageObject, string[]> => ({
+  payment: [],
+  exchange: [],
+  incoming_payment: [],
+  incoming_debit: [],
+})
 
 /** Translates events of a connection and finds what their messages name, in the order of the events. */
 export async function eventLines(
@@ -124,7 +171,7 @@ export async function eventLines(
     const messages = translated(connection, event)
     return messages.map((message) => ({ event, message }))
   })
-  const references: Record<MessageObject, string[]> = { payment: [], exchange: [], incoming_payment: [] }
+  const references = noReferences()
   for (const { event, message } of said) {
     if (message.port === 'none') continue
     references[OBJECT_OF[message.port]].push(message.message.reference)
@@ -183,6 +230,14 @@ function lineOf(
     const shard = shardOf(owner?.customerId ?? operatorId)
     return { ...found, ready: { port: 'credit', message: { ...said.message, connectionId, account, shard } } }
   }
+  if (said.port === 'incoming_debit' && 'account' in said.message) {
+    const { message } = said
+    const owner = message.account === null ? undefined : accounts.get(message.account)
+    // No balance can pay it: staff see it among what matches nothing.
+    if (owner === undefined) return nothing('unmatched')
+    const place = { connectionId, account: owner.balanceId, shard: shardOf(owner.customerId) }
+    return { ...found, ready: { port: 'incoming_debit', message: { ...message, ...place } } }
+  }
   if (target === undefined) return nothing('unmatched')
   const place = { reference: target.id, shard: target.shard }
   switch (said.port) {
@@ -192,26 +247,20 @@ function lineOf(
       return { ...found, ready: { port: 'fx', message: { ...said.message, ...place } } }
     case 'credit':
       return { ...found, ready: { port: 'credit', message: { ...said.message, ...place } } }
+    case 'incoming_debit':
+      return { ...found, ready: { port: 'incoming_debit', message: { ...said.message, ...place } } }
     default:
       return said satisfies never
   }
 }
 
-/** Finds the balances that credits name, by the names. */
+/** Finds the balances that credits and debits name, by the names. */
 async function creditedBalances(
   database: Queries,
   connectionId: string,
   said: readonly InboxMessage[],
 ): Promise<ReadonlyMap<string, AccountOwner>> {
-  const names = [
-    ...new Set(
-      said.flatMap((each) =>
-        each.port === 'credit' && each.message.type === 'account.credited' && each.message.account !== null
-          ? [each.message.account]
-          : [],
-      ),
-    ),
-  ]
+  const names = [...new Set(said.flatMap((each) => accountOf(each) ?? []))]
   const own = names.filter(isOwnReference)
   const theirs = names.filter((name) => !isOwnReference(name))
   const [balances, accounts] = await Promise.all([
@@ -227,7 +276,7 @@ export async function objectsNow(
   connectionId: string,
   lines: readonly EventLine[],
 ): Promise<ReadonlyMap<string, NamedObject>> {
-  const references: Record<MessageObject, string[]> = { payment: [], exchange: [], incoming_payment: [] }
+  const references = noReferences()
   for (const { ready } of lines) if (ready !== null) references[OBJECT_OF[ready.port]].push(ready.message.reference)
   return await namedObjects(database, connectionId, references)
 }

@@ -3,7 +3,7 @@ import { refuseTransition } from '../../../lib/base/problems.ts'
 import type { ProviderEventReprocessing } from '../../../lib/providers/provider-event-schema.ts'
 import type { Queries } from '../../../storage/db/transaction.ts'
 import { knownMessages, type InboxEvent, type KnownMessages } from '../../../storage/providers/provider-inbox.ts'
-import { eventLines, outcomeOfLack, type EventLine, type ReadyMessage } from './event-lines.ts'
+import { eventLines, isArrival, outcomeOfLack, type EventLine, type ReadyMessage } from './event-lines.ts'
 import type { Foreseen, InboxConnection, InboxPartners, InboxPorts } from './inbox-ports.ts'
 
 interface ForecastDeps {
@@ -74,6 +74,13 @@ function messageForecast(
     if (target !== null) return { ...unmoved, outcome: 'known' }
     const statusAfter = ready.message.account === null ? SUSPENDED : CREDITED
     return { ...unmoved, objectId: ready.message.reference, statusAfter, outcome: 'applied' }
+  }
+  if (ready.port === 'incoming_debit') {
+    if (isArrival(ready))
+      return target === null
+        ? { ...unmoved, objectId: ready.message.reference, outcome: 'applied' }
+        : { ...unmoved, outcome: 'known' }
+    return { ...unmoved, outcome: 'applied' }
   }
   const { before, after } = foreseen.get(ready.message.id) ?? { before: status, after: status }
   const isHint = event.source === 'webhook' && description.webhooks?.areHints === true

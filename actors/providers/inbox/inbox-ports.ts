@@ -3,6 +3,7 @@ import type { ProviderDescription } from '../../../lib/providers/provider.ts'
 import type { AdapterConnection } from '../adapters/adapter.ts'
 import type { BankInbox, BankMessage } from '../bank.ts'
 import type { CreditInbox } from '../credits.ts'
+import type { IncomingDebitInbox } from '../incoming-debits.ts'
 import type { FxInbox, FxMessage } from '../fx.ts'
 
 /** A connection that is open. */
@@ -39,4 +40,5 @@ export interface InboxPorts {
     foresee(messages: readonly FxMessage[]): Promise<ReadonlyMap<string, Foreseen>>
   }
   readonly credits: { readonly inbox: CreditInbox }
+  readonly incomingDebits: { readonly inbox: IncomingDebitInbox }
 }

@@ -11,7 +11,7 @@ import type { NamedObject } from '../../../storage/providers/inbox-objects.ts'
 import { keepProviderRefs } from '../../../storage/providers/partner-references.ts'
 import { knownMessages, type KnownMessages } from '../../../storage/providers/provider-inbox.ts'
 import type { OrderQuestion, OrderStatus } from '../bank.ts'
-import { objectsNow, outcomeOfLack, type EventLine, type ReadyMessage } from './event-lines.ts'
+import { isArrival, objectsNow, outcomeOfLack, type EventLine, type ReadyMessage } from './event-lines.ts'
 import { isAskable, judgeHint } from './hint.ts'
 import type { InboxConnection, InboxPorts } from './inbox-ports.ts'
 
@@ -103,7 +103,7 @@ function messageOf(
 ): EventMessage {
   return {
     ...facts,
-    objectId: (after ?? target)?.id ?? (ready?.port === 'credit' ? ready.message.reference : null),
+    objectId: (after ?? target)?.id ?? (ready !== null && isArrival(ready) ? ready.message.reference : null),
     outcome,
     statusBefore: before?.status ?? null,
     statusAfter: after?.status ?? null,
@@ -191,11 +191,12 @@ async function send(ports: InboxPorts, sending: readonly Sending[]): Promise<Rea
     sending.flatMap(({ ready }) =>
       ready.port === port ? [ready.message as Extract<ReadyMessage, { readonly port: Port }>['message']] : [],
     )
-  const [bank, fx, credit] = [of('bank'), of('fx'), of('credit')]
+  const [bank, fx, credit, debit] = [of('bank'), of('fx'), of('credit'), of('incoming_debit')]
   const taken = await Promise.all([
     bank.length === 0 ? [] : ports.bank.inbox(bank),
     fx.length === 0 ? [] : ports.fx.inbox(fx),
     credit.length === 0 ? [] : ports.credits.inbox(credit),
+    debit.length === 0 ? [] : ports.incomingDebits.inbox(debit),
   ])
   return new Set(taken.flat())
 }

@@ -66,7 +66,7 @@ const USES: Readonly<Record<MoneyUse, string>> = {
   move:
     'closeBalance createExchange createForwardContract createForwardDrawdown createHeldRate createHeldRateDrawdown createQuote ' +
     'createTransfer payForwardDeposit refreshQuote',
-  pay: 'createBulkPayment createPayment createScheduledPayment resumeScheduledPayment submitBulkPayment submitPayment validatePayment',
+  pay: 'confirmIncomingDebit createBulkPayment createPayment createScheduledPayment resumeScheduledPayment submitBulkPayment submitPayment validatePayment',
 }
 /**
  * Writes that no status refuses: they stop, decide, annotate or set something, and move no money. What an approval
@@ -77,14 +77,14 @@ const FREE = `
   cancelScheduledPayment createAnnotation createApiKey createCustomerAddress createIntegratorWebhook createInvitation
   createKybPerson createKycSdkToken createStepUpChallenge createTeam decideApproval deleteKybDocument deleteKybPerson deleteAnnotation deleteAttachment deleteCustomerAddress deleteDocument
   deleteIntegratorWebhook deletePayment deleteRecipient deleteTeam exportTransactions pauseScheduledPayment
-  readNotification redeliverWebhook remindApprovers removeMembership requestClosure requestPaymentRecall requestStatement
+  readNotification redeliverWebhook refundIncomingDebit refuseIncomingDebit remindApprovers removeMembership requestClosure requestPaymentRecall requestStatement
   resendInvitation resetSandbox revalidateBulkPayment revokeApiKey revokeInvitation rotateApiKey
   rotateIntegratorWebhookSecret simulateExchangeStatus simulateFxRateMove simulateIncomingDebit simulateIncomingPayment
   simulateIncomingRecall simulateKycOutcome simulatePaymentRecall simulatePaymentReturn simulatePaymentStatus
   simulateSandboxIncomingPayment simulateSandboxPaymentStatus simulateScheduledRun simulateStatement simulateWebhookEvent
   submitKybCase testIntegratorWebhook transferPrimaryOwner updateAlertSettings updateAnnotation updateApiKey updateApprovalPolicy
   updateApprovedDomains updateBalance updateCustomer updateCustomerAddress updateCustomerCurrencies updateCustomerLimits
-  updateCustomerPreferences updateFundsRequest updateIntegratorWebhook updateKybCase updateKybPerson updateMembership updateNotificationPreferences
+  updateCustomerPreferences updateDebitControls updateFundsRequest updateIntegratorWebhook updateKybCase updateKybPerson updateMembership updateNotificationPreferences
   updatePayment updateScheduledPayment updateTeam updateTransaction uploadDocument uploadKybDocument uploadTransactionAttachment
   verifyStepUpChallenge withdrawClosure withdrawKybCase
 `
