@@ -112,6 +112,7 @@ const NOUNS: ReadonlySet<string> = new Set([
   'bulk-payments',
   'compliance',
   'customers',
+  'direct-debits',
   'documents',
   'exchange',
   'funds-requests',

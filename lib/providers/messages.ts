@@ -26,6 +26,27 @@ export const DEBIT_MESSAGE_TYPES = ['debit.announced', 'debit.booked', 'debit.wi
 export type DebitMessageType = (typeof DEBIT_MESSAGE_TYPES)[number]
 
 /**
+ * A bank about a mandate or a collection of direct debits. `unclear`: the bank cannot tell the outcome. `reinstated` of a
+ * collection: returned money came again.
+ */
+export const DIRECT_DEBIT_MESSAGE_TYPES = [
+  'mandate.submitted',
+  'mandate.active',
+  'mandate.failed',
+  'mandate.cancelled',
+  'mandate.suspended',
+  'mandate.reinstated',
+  'mandate.amended',
+  'collection.submitted',
+  'collection.rejected',
+  'collection.collected',
+  'collection.returned',
+  'collection.reinstated',
+  'collection.unclear',
+] as const
+export type DirectDebitMessageType = (typeof DIRECT_DEBIT_MESSAGE_TYPES)[number]
+
+/**
  * Every type that is recorded: also a recall of money that arrived, and a credit that was found in a statement and came
  * without a message.
  */
@@ -34,5 +55,6 @@ export type PartnerMessageType =
   | FxMessageType
   | CreditMessageType
   | DebitMessageType
+  | DirectDebitMessageType
   | 'account.credit_recalled'
   | 'statement.credit'

@@ -1,0 +1,143 @@
+/** Collections as stored and as their moves read them. Amounts are bigint minor units, times epoch milliseconds. */
+import type { CurrencyCode } from '../base/currency.ts'
+import type { MandateScheme } from '../rails/debit-schemes.ts'
+import type { MandateRecord } from './mandate.ts'
+import type { RTransactionType } from './reason-codes.ts'
+import type { SequenceType } from './schemes.ts'
+
+export const COLLECTION_STATUSES = [
+  'pending',
+  'submitted',
+  'collected',
+  'failed',
+  'returned',
+  'reversed',
+  'cancelled',
+  'exception',
+] as const
+export type CollectionStatus = (typeof COLLECTION_STATUSES)[number]
+
+/** An R-transaction, or the reinstatement after one. Times are RFC 3339. */
+export interface RTransaction {
+  readonly type: RTransactionType | 'reinstatement'
+  readonly reasonCode: string | null
+  /** The reason in words. */
+  readonly reason: string
+  readonly at: string
+  /** Minor units: what came back, which may exceed the amount (compensation); absent before the settlement. */
+  readonly amountMinor?: string
+  /** Minor units, of the fee that the customer was charged (L53). */
+  readonly feeMinor?: string
+  /** `YYYY-MM-DD`: until when an indemnity claim can be challenged. */
+  readonly challengeUntil?: string
+}
+
+/** One presentation of a collection. Times are RFC 3339. */
+export interface CollectionAttempt {
+  readonly number: number
+  readonly dueDate: string
+  readonly submittedAt: string | null
+  readonly outcome: 'pending' | 'submitted' | 'collected' | 'failed' | 'returned'
+  readonly reasonCode: string | null
+}
+
+/** How often a collection is presented again after it failed for lack of funds. */
+export interface CollectionRetry {
+  readonly enabled: boolean
+  readonly maxAttempts: number
+  readonly withinDays: number
+}
+
+/** The notice that the payer gets before the due date. Times are RFC 3339. */
+export interface PreNotification {
+  readonly sentBy: 'customer' | 'service'
+  readonly channel: 'email' | 'letter' | 'none'
+  readonly sentAt: string | null
+  /** `YYYY-MM-DD`: the day by which it has to be sent. */
+  readonly sendBy: string
+  /** The amount and the date that it names; a change of either sends it again. */
+  readonly amountMinor: string
+  readonly dueDate: string
+}
+
+export interface CollectionRecord {
+  readonly id: string
+  readonly customerId: string
+  readonly operatorId: string
+  readonly connectionId: string
+  readonly shard: number
+  readonly number: string
+  readonly externalId: string | null
+  readonly mandateId: string
+  readonly balanceId: string
+  readonly scheme: MandateScheme
+  readonly currency: CurrencyCode
+  readonly amount: bigint
+  readonly status: CollectionStatus
+  readonly version: number
+  readonly dueDate: string
+  /** The cut-off by which it leaves. */
+  readonly submissionDeadline: number
+  readonly sequenceType: SequenceType
+  readonly reference: string
+  readonly endToEndId: string
+  /** The scheme's code or the reason in words of the present status. */
+  readonly statusReason: string | null
+  readonly preNotification: PreNotification | null
+  /** The file that carries it; null where its bank is called. */
+  readonly fileId: string | null
+  readonly providerRef: string | null
+  readonly retry: CollectionRetry | null
+  readonly attempts: readonly CollectionAttempt[]
+  readonly nextAttemptAt: number | null
+  /** Oldest first. */
+  readonly rTransactions: readonly RTransaction[]
+  /** All that came back, minus what was reinstated. */
+  readonly returnedAmount: bigint
+  readonly refundableUntil: string | null
+  /** The hold on the collected money, and when it ends. */
+  readonly reserveHoldId: string | null
+  readonly reserveUntil: number | null
+  /** Shown to staff only. */
+  readonly exception: { readonly kind: string; readonly message: string; readonly since: string } | null
+  readonly submittedAt: number | null
+  readonly collectedAt: number | null
+  readonly returnedAt: number | null
+  readonly failedAt: number | null
+  readonly cancelledAt: number | null
+  readonly reversedAt: number | null
+  /** When the collection's timer is due next: submission, silence of the bank, the end of its reserve, a retry. */
+  readonly dueAt: number | null
+  readonly createdBy: string
+  readonly createdVia: MandateRecord['createdVia']
+  readonly metadata: Readonly<Record<string, string>>
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+/** The members of a new collection that nothing has happened to. */
+export const NEW_COLLECTION = {
+  version: 1,
+  status: 'pending',
+  statusReason: null,
+  fileId: null,
+  providerRef: null,
+  attempts: [],
+  nextAttemptAt: null,
+  rTransactions: [],
+  returnedAmount: 0n,
+  refundableUntil: null,
+  reserveHoldId: null,
+  reserveUntil: null,
+  exception: null,
+  submittedAt: null,
+  collectedAt: null,
+  returnedAt: null,
+  failedAt: null,
+  cancelledAt: null,
+  reversedAt: null,
+} as const satisfies Partial<CollectionRecord>
+
+/** Why a collection is cancelled with its mandate, or fails with it. */
+export const MANDATE_CANCELLED = 'mandate_cancelled'
+export const MANDATE_FAILED = 'mandate_failed'
