@@ -29,6 +29,7 @@ import type {
 import type { Versioned } from '../../lib/commands/command.ts'
 import {
   charge,
+  collectionTermsAfter,
   defaultLimitsOfBody,
   railLimitsOfBody,
   settingsOf,
@@ -133,7 +134,7 @@ export function createOperatorService(node: Node): OperatorService {
         return await reads.getOperator(by.tenant.id)
       },
       async updateSettings(by, body, expected) {
-        const { recipients, limits, compliance, sessions, kyb, pricing, rails, exchange } = body
+        const { recipients, limits, compliance, sessions, kyb, pricing, rails, exchange, collections } = body
         const { stepUpThreshold, ...payments } = body.payments ?? {}
         const threshold = stepUpThreshold === undefined ? {} : { stepUpThreshold: thresholdOfBody(stepUpThreshold) }
         const wanted = defaultLimitsOfBody(limits)
@@ -154,6 +155,7 @@ export function createOperatorService(node: Node): OperatorService {
             kyb: { ...before.kyb, ...kyb },
             pricing: prices,
             exchange: termsAfter(before.exchange, exchange),
+            collections: collectionTermsAfter(before.collections, collections),
             apiKeyInvitationDomains: body.apiKeyInvitationDomains ?? before.apiKeyInvitationDomains,
           }
           return { next, was, is: await settingsOf(client, { ...before, ...next }) }
@@ -187,6 +189,7 @@ interface Change {
       | 'pricing'
       | 'railLimits'
       | 'exchange'
+      | 'collections'
       | 'features'
       | 'apiKeyInvitationDomains'
     >

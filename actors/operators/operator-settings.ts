@@ -2,11 +2,13 @@
 import { limitsShown, type CurrencyLimits } from '../../lib/customers/limits.ts'
 import { CUSTOMER_TYPES } from '../../lib/customers/types.ts'
 import { isCurrencyCode, type CurrencyCode } from '../../lib/base/currency.ts'
+import type { CollectionTerms } from '../../lib/operators/collection-terms.ts'
 import type { ExchangeTerms } from '../../lib/operators/exchange-terms.ts'
 import { RAILS, type Rail } from '../../lib/rails/rails.ts'
 import type { RailLimits } from '../../lib/rails/rail-limits.ts'
 import { refuse, refuseField, type FieldError, type FieldErrorCode } from '../../lib/base/problems.ts'
 import { readDefaultLimits } from '../../storage/customers/customer-limits.ts'
+import { maxExposureJson } from '../../storage/operators/collection-terms.ts'
 import { railLimitsJson } from '../../storage/operators/rail-limits.ts'
 import { chooseTemplate, readTemplate } from '../../storage/pricing/pricing.ts'
 import type { OperatorRecord } from '../../storage/operators/operators.ts'
@@ -92,6 +94,35 @@ export function termsAfter(before: ExchangeTerms, change: OperatorSettingsUpdate
   return after
 }
 
+/**
+ * Computes the terms for collections after a change.
+ *
+ * @throws ProblemError for a currency that is named twice, or does not exist
+ */
+export function collectionTermsAfter(
+  before: CollectionTerms,
+  { maxExposure, ...rest }: NonNullable<OperatorSettingsUpdate['collections']> = {},
+): CollectionTerms {
+  const after = { ...before, ...rest }
+  if (maxExposure === undefined) return after
+  const limits: Record<string, bigint> = {}
+  for (const [index, { amountMinor, currency }] of maxExposure.entries()) {
+    const field = `/collections/maxExposure/${index}/currency`
+    if (!isCurrencyCode(currency)) refuseField(field, 'invalid_value', 'No such currency.')
+    if (currency in limits) refuseField(field, 'invalid_value', 'Each currency once.')
+    limits[currency] = BigInt(amountMinor)
+  }
+  return { ...after, maxExposure: limits }
+}
+
+/** Terms for collections in the form of the API. */
+const collectionsView = ({ maxExposure, ...rest }: CollectionTerms): OperatorSettings['collections'] => ({
+  ...rest,
+  maxExposure: Object.entries(maxExposureJson(maxExposure))
+    .sort()
+    .map(([currency, amountMinor]) => ({ amountMinor, currency: currency as CurrencyCode })),
+})
+
 /** Reads the threshold of step-up from a request body. @throws ProblemError for a negative amount */
 export function thresholdOfBody({
   amountMinor,
@@ -116,6 +147,7 @@ export async function settingsOf(
     pricing,
     railLimits,
     exchange,
+    collections,
     apiKeyInvitationDomains,
   }: OperatorRecord,
 ): Promise<Omit<OperatorSettings, 'updatedBy' | 'updatedAt'>> {
@@ -147,6 +179,7 @@ export async function settingsOf(
     pricing,
     rails: { limits: railLimitsView(railLimits) },
     exchange: { ...exchange, minSellEur: exchange.minSellEur.toString() },
+    collections: collectionsView(collections),
     apiKeyInvitationDomains: [...apiKeyInvitationDomains],
   }
 }

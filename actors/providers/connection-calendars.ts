@@ -4,7 +4,8 @@
  */
 import { timestamp, type Clock } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
-import { businessDayFrom, CalendarUnknown, type CalendarTerms } from '../../lib/rails/business-days.ts'
+import { businessDayFrom, type CalendarTerms } from '../../lib/rails/business-days.ts'
+import { CalendarUnknown } from '../../lib/rails/calendar-days.ts'
 import { railDays } from '../../lib/rails/calendars.ts'
 import { RAILS, type Rail } from '../../lib/rails/rails.ts'
 import { refuse, type FieldError, type FieldErrorCode, refuseNotFound } from '../../lib/base/problems.ts'

@@ -81,6 +81,29 @@ const exchange = {
     description: 'The smallest amount that a forward sells, in euro cents.',
   }),
 }
+/** More than the number of currencies that are collected: each currency is named once. */
+const EXPOSURES_MAX = 20
+const collections = {
+  preNotificationDays: Type.Integer({
+    minimum: 1,
+    maximum: 14,
+    description:
+      'Calendar days between the notice to a debtor and the due date of a SEPA collection; customers may set fewer. ' +
+      'Other schemes keep their own.',
+  }),
+  reserveDays: Type.Integer({
+    minimum: 0,
+    maximum: 365,
+    description: 'Days for which collected money is held as a reserve before the customer can use it. 0: none.',
+  }),
+  maxExposure: Type.Array(PositiveMoney, {
+    maxItems: EXPOSURES_MAX,
+    description:
+      'The most that a customer may have collected while it can still be returned, for each currency; a collection ' +
+      'beyond it is refused. Currencies that are not named have no limit.',
+    examples: [[{ amountMinor: '100000000', currency: 'EUR' }]],
+  }),
+}
 const payments = {
   fourEyesExceptions: Type.Boolean({ description: 'Whether two people must resolve an exception.' }),
   stepUpThreshold: Money,
@@ -200,6 +223,7 @@ export const OperatorSettings = Type.Object(
     rails: Type.Object(rails, { title: 'OperatorRailSettings' }),
     pricing: Type.Object(pricing, { title: 'OperatorPricingSettings' }),
     exchange: Type.Object(exchange, { title: 'OperatorExchangeSettings' }),
+    collections: Type.Object(collections, { title: 'OperatorCollectionSettings' }),
     apiKeyInvitationDomains: InvitationDomains,
     ...provenance,
   },
@@ -261,6 +285,12 @@ export const OperatorSettingsUpdate = Type.Object(
     ),
     exchange: Type.Optional(
       Type.Partial(Type.Object(exchange), { title: 'OperatorExchangeSettingsUpdate', additionalProperties: false }),
+    ),
+    collections: Type.Optional(
+      Type.Partial(Type.Object(collections), {
+        title: 'OperatorCollectionSettingsUpdate',
+        additionalProperties: false,
+      }),
     ),
     pricing: Type.Optional(
       Type.Object(

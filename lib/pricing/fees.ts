@@ -5,8 +5,15 @@
  */
 import { ON_PLATFORM_RAIL, type ChargeBearer, type Rail } from '../rails/rails.ts'
 
-/** The kinds of fees; `partner_charge` is the partner's charge. */
-export const FEE_KINDS = ['payment', 'incoming_payment', 'payment_return', 'exchange', 'partner_charge'] as const
+/** The kinds of fees; `partner_charge` is the partner's charge, `collection_return` the fee for a returned collection. */
+export const FEE_KINDS = [
+  'payment',
+  'incoming_payment',
+  'payment_return',
+  'exchange',
+  'partner_charge',
+  'collection_return',
+] as const
 export type FeeKind = (typeof FEE_KINDS)[number]
 
 /** The terms that rules of only some kinds can have. */
@@ -22,6 +29,7 @@ export const FEE_TERMS: Readonly<Record<FeeKind, ReadonlySet<FeeTerm>>> = {
   payment_return: new Set<FeeTerm>(['rail']),
   exchange: new Set<FeeTerm>(),
   partner_charge: new Set<FeeTerm>(['rail', 'passedOn']),
+  collection_return: new Set<FeeTerm>(),
 }
 
 export interface FeeRule {

@@ -12,7 +12,8 @@ const BPS_MAX = 10_000
 const Kind = Words(
   'PricingRuleKind',
   FEE_KINDS,
-  "The kind of the fee; `partner_charge` is the banking partner's charge when it confirms a payment.",
+  "The kind of the fee; `partner_charge` is the banking partner's charge when it confirms a payment, " +
+    '`collection_return` the fee for a direct debit that is returned.',
 )
 const rail = Nullable(Rail, { description: 'The rail of the rule. Null: every rail without a rule of the same kind.' })
 const bps = Type.Integer({

@@ -3,16 +3,9 @@
  * rail's own zone, moments are epoch milliseconds.
  */
 import { addDays, dateIn } from '../base/clock.ts'
-import { OperatingError } from '../base/errors.ts'
+import { CalendarUnknown, isOpenDay, openDayFrom, zonedMoment } from './calendar-days.ts'
 import { railDays } from './calendars.ts'
-import { keptHolidays } from './holidays.ts'
-import type { BusinessCalendar } from './national-calendars.ts'
 import { RAILS, type Rail } from './rails.ts'
-
-/** A date lies in a year that a calendar does not cover: bank holidays are never guessed. */
-export class CalendarUnknown extends OperatingError {
-  override readonly name = 'CalendarUnknown'
-}
 
 /** Settings of a connection that replace the table: cut-offs (`HH:mm`) and further closed days, by rail. */
 export interface CalendarTerms {
@@ -23,27 +16,11 @@ export interface CalendarTerms {
 /** The rules of the table, without settings. */
 export const PLAIN_CALENDAR: CalendarTerms = {}
 
-/** No rail is closed for longer than this; a longer search means that the calendar has no business day. */
-const CLOSED_DAYS_MAX = 60
-
-/** Holidays by calendar and year, computed once: about twenty calendars and a few years. */
-const known = new WeakMap<BusinessCalendar, Map<number, ReadonlySet<string>>>()
-
-function holidaysOf(calendar: BusinessCalendar, year: number): ReadonlySet<string> {
-  if (year < calendar.from || year > calendar.to)
-    throw new CalendarUnknown(`The calendar ${calendar.name} is not known for ${year}.`, { retryAfterSeconds: 3600 })
-  const years = known.get(calendar) ?? new Map<number, ReadonlySet<string>>()
-  known.set(calendar, years)
-  const found = years.get(year) ?? keptHolidays(calendar, year)
-  years.set(year, found)
-  return found
-}
-
 /** Tells whether a rail works on a date. Rails that are open around the clock always do. @throws CalendarUnknown */
 export function isBusinessDay(rail: Rail, date: string, { closedDays }: CalendarTerms = PLAIN_CALENDAR): boolean {
   const { calendar } = railDays(rail)
   if (calendar === null) return true
-  const { year, dayOfWeek } = Temporal.PlainDate.from(date)
+  const { year } = Temporal.PlainDate.from(date)
   const closed = closedDays?.[rail] ?? []
   if (year > (calendar.announcedTo ?? year) && !closed.some((day) => day.startsWith(`${year}-`))) {
     throw new CalendarUnknown(
@@ -51,15 +28,12 @@ export function isBusinessDay(rail: Rail, date: string, { closedDays }: Calendar
       { retryAfterSeconds: 3600 },
     )
   }
-  return !calendar.weekend.has(dayOfWeek) && !holidaysOf(calendar, year).has(date) && !closed.includes(date)
+  return isOpenDay(calendar, date, closed)
 }
 
 /** Returns the date itself if it is a business day, else the first business day after it. @throws CalendarUnknown */
 export function businessDayFrom(rail: Rail, date: string, terms: CalendarTerms = PLAIN_CALENDAR): string {
-  let day = date
-  for (let closed = 0; closed <= CLOSED_DAYS_MAX; closed++, day = addDays(day, 1))
-    if (isBusinessDay(rail, day, terms)) return day
-  throw new CalendarUnknown(`${rail} has no business day within ${CLOSED_DAYS_MAX} days of ${date}.`)
+  return openDayFrom(date, 1, (day) => isBusinessDay(rail, day, terms), rail)
 }
 
 /** Returns the first business day after a date. @throws CalendarUnknown */
@@ -69,10 +43,7 @@ export function nextBusinessDay(rail: Rail, date: string, terms: CalendarTerms =
 
 /** Returns the last business day before a date. @throws CalendarUnknown */
 export function previousBusinessDay(rail: Rail, date: string, terms: CalendarTerms = PLAIN_CALENDAR): string {
-  let day = addDays(date, -1)
-  for (let closed = 0; closed <= CLOSED_DAYS_MAX; closed++, day = addDays(day, -1))
-    if (isBusinessDay(rail, day, terms)) return day
-  throw new CalendarUnknown(`${rail} has no business day within ${CLOSED_DAYS_MAX} days before ${date}.`)
+  return openDayFrom(addDays(date, -1), -1, (day) => isBusinessDay(rail, day, terms), rail)
 }
 
 /**
@@ -100,10 +71,7 @@ export function railDate(rail: Rail, now: number): string {
  * moved forward by the length of the change.
  */
 export function momentOf(rail: Rail, date: string, time: string): number {
-  return Temporal.PlainDate.from(date).toZonedDateTime({
-    timeZone: railDays(rail).zone,
-    plainTime: Temporal.PlainTime.from(time),
-  }).epochMilliseconds
+  return zonedMoment(railDays(rail).zone, date, time)
 }
 
 /**

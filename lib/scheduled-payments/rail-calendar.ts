@@ -1,13 +1,13 @@
 /** The calendar of a rail, in the form that schedules need. */
 import {
   businessDayFrom,
-  CalendarUnknown,
   isBusinessDay,
   momentOf,
   PLAIN_CALENDAR,
   previousBusinessDay,
   type CalendarTerms,
 } from '../rails/business-days.ts'
+import { CalendarUnknown } from '../rails/calendar-days.ts'
 import { following, type Occurrence, type Series } from './occurrences.ts'
 import type { RailCalendar } from './schedule.ts'
 import type { Rail } from '../rails/rails.ts'

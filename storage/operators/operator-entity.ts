@@ -3,6 +3,7 @@ import { defineEntity, p } from '@mikro-orm/core'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import type { RecipientMode } from '../../lib/approvals/policy.ts'
 import type { VerificationOutcome } from '../../lib/recipients/verification.ts'
+import type { MaxExposureJson } from './collection-terms.ts'
 import type { RailLimitsJson } from './rail-limits.ts'
 import { instant, managed } from '../db/entity-types.ts'
 
@@ -40,6 +41,14 @@ export const Operator = managed(
       exchangeMarginCallBps: p.integer().fieldName('exchange_margin_call_bps').defaultRaw('300'),
       exchangeMaxTenorMonths: p.integer().fieldName('exchange_max_tenor_months').defaultRaw('12'),
       exchangeMinSellEur: p.bigint().fieldName('exchange_min_sell_eur').defaultRaw('1000000'),
+      collectionPreNotificationDays: p.integer().fieldName('collection_pre_notification_days').defaultRaw('14'),
+      collectionReserveDays: p.integer().fieldName('collection_reserve_days').defaultRaw('0'),
+      collectionMaxExposure: p
+        .json()
+        .$type<MaxExposureJson>()
+        .fieldName('collection_max_exposure')
+        .columnType('jsonb')
+        .defaultRaw(`'{}'`),
       railLimits: p.json().$type<RailLimitsJson>().fieldName('rail_limits').columnType('jsonb').defaultRaw(`'{}'`),
       railVersion: p.integer().fieldName('rail_version').defaultRaw('1'),
       apiKeyInvitationDomains: p

@@ -3,11 +3,13 @@ import type { InferEntity } from '@mikro-orm/core'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import type { RailLimits } from '../../lib/rails/rail-limits.ts'
 import type { RecipientMode } from '../../lib/approvals/policy.ts'
+import type { CollectionTerms } from '../../lib/operators/collection-terms.ts'
 import type { ExchangeTerms } from '../../lib/operators/exchange-terms.ts'
 import type { VerificationOutcome } from '../../lib/recipients/verification.ts'
 import { entitiesOf, entitiesOfEveryTenant } from '../db/entities.ts'
 import type { StatementRunner } from '../db/entity-driver.ts'
 import { Operator } from './operator-entity.ts'
+import { maxExposureJson, maxExposureOf } from './collection-terms.ts'
 import { railLimitsOf } from './rail-limits.ts'
 import type { TransactionClient } from '../db/transaction.ts'
 
@@ -45,6 +47,7 @@ export interface OperatorRecord {
     readonly reviewMonthsHigh: number
   }
   readonly exchange: ExchangeTerms
+  readonly collections: CollectionTerms
   readonly pricing: {
     /** The pricing template of its customers; null: no fees are charged. */
     readonly defaultTemplateId: string | null
@@ -112,6 +115,11 @@ const operatorRecord = (row: Row): OperatorRecord => ({
     maxTenorMonths: row.exchangeMaxTenorMonths,
     minSellEur: row.exchangeMinSellEur,
   },
+  collections: {
+    preNotificationDays: row.collectionPreNotificationDays,
+    reserveDays: row.collectionReserveDays,
+    maxExposure: maxExposureOf(row.collectionMaxExposure),
+  },
 })
 
 /**
@@ -163,6 +171,7 @@ export async function writeOperator(
     sessions,
     kyb,
     exchange,
+    collections,
     features,
     apiKeyInvitationDomains,
     by,
@@ -177,6 +186,7 @@ export async function writeOperator(
     | 'sessions'
     | 'kyb'
     | 'exchange'
+    | 'collections'
     | 'features'
     | 'apiKeyInvitationDomains'
   > & {
@@ -212,6 +222,9 @@ export async function writeOperator(
     exchangeMarginCallBps: exchange.marginCallBps,
     exchangeMaxTenorMonths: exchange.maxTenorMonths,
     exchangeMinSellEur: exchange.minSellEur,
+    collectionPreNotificationDays: collections.preNotificationDays,
+    collectionReserveDays: collections.reserveDays,
+    collectionMaxExposure: maxExposureJson(collections.maxExposure),
     updatedBy: by,
     updatedAt: now,
   }

@@ -54,7 +54,6 @@ const LATER: readonly Later[] = [
       'RTransactionType',
     ],
     sandbox: ['direct debits'],
-    settings: ['collections.preNotificationDays', 'collections.reserveDays'],
   },
   {
     area: 'cards',

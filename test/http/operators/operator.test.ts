@@ -31,8 +31,12 @@ t.test('documents of the operator have a version, and those who manage it change
     ['/operator', { name: ' Another Name ' }, { id: admin.tenantId, name: 'Another Name' }, 'operator.updated'],
     [
       '/operator/settings',
-      { recipients: { requireVerification: true, allowedOverrides: ['no_match'] } },
       {
+        recipients: { requireVerification: true, allowedOverrides: ['no_match'] },
+        collections: { reserveDays: 3, maxExposure: [eur(500_00)] },
+      },
+      {
+        collections: { preNotificationDays: 14, reserveDays: 3, maxExposure: [eur(500_00)] },
         recipients: { approvalMode: 'customer_tier', requireVerification: true, allowedOverrides: ['no_match'] },
         limits: { default: { business: null, sole_trader: null, individual: null } },
       },
@@ -111,6 +115,19 @@ t.test('a value that is wrong is named, and nothing changes', async (t) => {
       'too_large',
     ],
     ['/operator/settings', { exchange: { minSellEur: '-1' } }, '/exchange/minSellEur', 'too_small'],
+    [
+      '/operator/settings',
+      { collections: { preNotificationDays: 15 } },
+      '/collections/preNotificationDays',
+      'too_large',
+    ],
+    ['/operator/settings', { collections: { reserveDays: -1 } }, '/collections/reserveDays', 'too_small'],
+    [
+      '/operator/settings',
+      { collections: { maxExposure: [eur(5), eur(6)] } },
+      '/collections/maxExposure/1/currency',
+      'invalid_value',
+    ],
     ['/operator/settings', { exchange: { minSellEur: 5 } }, '/exchange/minSellEur', 'invalid_type'],
     ['/operator/settings', { payments: { fourEyesExceptions: 'no' } }, '/payments/fourEyesExceptions', 'invalid_type'],
     ['/operator/settings', { compliance: { fourEyes: false } }, '/compliance/fourEyes', 'unknown_field'],

@@ -64,6 +64,7 @@ t.test('fees that can have tax are posted by rules with a line for it', async (t
     payment_return: 'L15',
     exchange: 'L30',
     partner_charge: 'L17',
+    collection_return: 'L53',
   } as const
   for (const kind of FEE_KINDS)
     t.equal(

@@ -2,7 +2,6 @@ import t from 'tap'
 import {
   addBusinessDays,
   businessDayFrom,
-  CalendarUnknown,
   cutOffOf,
   endOfDay,
   isBusinessDay,
@@ -11,6 +10,7 @@ import {
   previousBusinessDay,
   railDate,
 } from '../../../lib/rails/business-days.ts'
+import { CalendarUnknown } from '../../../lib/rails/calendar-days.ts'
 import { railDays } from '../../../lib/rails/calendars.ts'
 import { easterSunday, orthodoxEaster } from '../../../lib/rails/holidays.ts'
 import { ENGLAND, FEDERAL_RESERVE, TARGET } from '../../../lib/rails/national-calendars.ts'
