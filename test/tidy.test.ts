@@ -118,7 +118,6 @@ const NOUNS: ReadonlySet<string> = new Set([
   'funds-requests',
   'identity',
   'impersonations',
-  'incoming-debits',
   'incoming-payments',
   'integration',
   'jobs',

@@ -7,30 +7,17 @@
  */
 import { addDays, dateIn } from '../base/clock.ts'
 import { isOpenDay, openDayUntil, shiftOpenDays, zonedMoment } from '../rails/calendar-days.ts'
-import type { BusinessCalendar } from '../rails/national-calendars.ts'
+import type { CollectionRetry } from './collection.ts'
+import type { SchemeTerms, Window } from './schemes.ts'
 
-/** A length of time as rulebooks write it. `working` days are days of the scheme's calendar. */
-export interface Period {
-  readonly count: number
-  readonly unit: 'calendar' | 'working' | 'weeks' | 'months'
-}
+/** The columns of a scheme that fix its dates. */
+export type SchemeDays = Pick<
+  SchemeTerms,
+  'calendar' | 'zone' | 'cutOff' | 'daysToSettle' | 'earliestDays' | 'dueMaxDays' | 'dormancyMonths' | 'answerDays'
+>
 
-/** What a scheme fixes about time. */
-export interface SchemeDays {
-  readonly calendar: BusinessCalendar
-  /** IANA zone of the calendar's dates and of the cut-off. */
-  readonly zone: string
-  /** `HH:mm`: a collection that is handed over later counts as one of the next business day. */
-  readonly cutOff: string
-  /** Business days between the submission and the due date. */
-  readonly daysToSettle: number
-  /** Business days between the day of creation and the earliest due date. */
-  readonly earliestDays: number
-  /** Calendar days between the day of creation and the latest due date. */
-  readonly dueMaxDays: number
-  /** Months without a collection after which a mandate is dormant; null: never. */
-  readonly dormancyMonths: number | null
-}
+/** How long before the due date the payer hears of a collection. */
+export type NoticePeriod = SchemeTerms['preNotification']
 
 /** Returns the scheme's date at a moment. */
 export const schemeDate = ({ zone }: Pick<SchemeDays, 'zone'>, now: number): string => dateIn(now, zone)
@@ -56,13 +43,17 @@ export function submissionDeadline(scheme: SchemeDays, dueDate: string): number 
   return cutOffOn(scheme, shiftOpenDays(scheme.calendar, settles, -scheme.daysToSettle))
 }
 
-/** Returns the date on which a period that begins on a date ends: the last date within the period. */
-export function endOfPeriod({ calendar }: Pick<SchemeDays, 'calendar'>, from: string, period: Period): string {
-  const { count, unit } = period
+/**
+ * Returns the last date of a window that opens on a date; null when the window never ends. Days of a calendar are
+ * counted as in `shiftOpenDays`.
+ */
+export function endOfWindow({ calendar }: Pick<SchemeDays, 'calendar'>, from: string, window: Window): string | null {
+  if (window === 'unlimited') return null
+  const { count, unit } = window
   switch (unit) {
-    case 'calendar':
+    case 'calendar_days':
       return addDays(from, count)
-    case 'working':
+    case 'business_days':
       return shiftOpenDays(calendar, from, count)
     case 'weeks':
       return addDays(from, 7 * count)
@@ -73,19 +64,34 @@ export function endOfPeriod({ calendar }: Pick<SchemeDays, 'calendar'>, from: st
   }
 }
 
-/** Returns the first moment after a period that begins on a date. */
-export const afterPeriod = (scheme: Pick<SchemeDays, 'calendar' | 'zone'>, from: string, period: Period): number =>
-  zonedMoment(scheme.zone, addDays(endOfPeriod(scheme, from, period), 1), '00:00')
+/** Tells whether a date is within a window that opened on another; null: the scheme has no such window. */
+export function isWithin(
+  scheme: Pick<SchemeDays, 'calendar'>,
+  { from, on }: { readonly from: string; readonly on: string },
+  window: Window | null,
+): boolean {
+  if (window === null) return false
+  const end = endOfWindow(scheme, from, window)
+  return end === null || on <= end
+}
+
+/** Returns the first moment of the day after a date. */
+const afterDay = ({ zone }: Pick<SchemeDays, 'zone'>, date: string): number =>
+  zonedMoment(zone, addDays(date, 1), '00:00')
+
+/** Returns the date that is a notice after another: a day of the calendar where the notice counts working days. */
+const noticeAfter = ({ calendar }: Pick<SchemeDays, 'calendar'>, date: string, { days, unit }: NoticePeriod): string =>
+  unit === 'working' ? shiftOpenDays(calendar, date, days) : addDays(date, days)
 
 /**
  * Returns the earliest due date of a collection that is made now: the scheme can still submit it, and its debtor has the
  * agreed notice before it. `notice` null: none is needed, as for a presentation of the same collection again.
  */
-export function earliestDueDate(scheme: SchemeDays, now: number, notice: Period | null): string {
+export function earliestDueDate(scheme: SchemeDays, now: number, notice: NoticePeriod | null): string {
   const { calendar, daysToSettle, earliestDays } = scheme
   const submitted = shiftOpenDays(calendar, submissionDayFrom(scheme, now), Math.max(daysToSettle, earliestDays))
   if (notice === null) return submitted
-  const noticed = shiftOpenDays(calendar, endOfPeriod(scheme, schemeDate(scheme, now), notice), 0)
+  const noticed = shiftOpenDays(calendar, noticeAfter(scheme, schemeDate(scheme, now), notice), 0)
   return noticed > submitted ? noticed : submitted
 }
 
@@ -101,7 +107,7 @@ export function faultOfDueDate(
   scheme: SchemeDays,
   dueDate: string,
   now: number,
-  notice: Period | null,
+  notice: NoticePeriod | null,
 ): DueDateFault | null {
   if (dueDate < earliestDueDate(scheme, now, notice)) return 'too_early'
   if (dueDate > latestDueDate(scheme, now)) return 'too_late'
@@ -112,37 +118,32 @@ export function faultOfDueDate(
  * Returns the last date on which the debtor has to be told of a collection. May lie before the collection was made; the
  * debtor is then told at once.
  */
-export function noticeDate({ calendar }: Pick<SchemeDays, 'calendar'>, dueDate: string, notice: Period): string {
-  const { count, unit } = notice
-  if (unit === 'working') return shiftOpenDays(calendar, dueDate, -count)
-  if (unit === 'months') return Temporal.PlainDate.from(dueDate).subtract({ months: count }).toString()
-  return addDays(dueDate, unit === 'weeks' ? -7 * count : -count)
-}
+export const noticeDate = (
+  scheme: Pick<SchemeDays, 'calendar'>,
+  dueDate: string,
+  { days, unit }: NoticePeriod,
+): string => noticeAfter(scheme, dueDate, { days: -days, unit })
 
 // ── Afterwards
 // ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** Business days after the due date within which banks report what became of a collection. */
-export const ANSWER_DAYS = 3
-
 /** Returns the moment from which a submitted collection without an answer is an exception. */
 export const answerOverdueAt = (scheme: SchemeDays, dueDate: string): number =>
-  afterPeriod(scheme, dueDate, { count: ANSWER_DAYS, unit: 'working' })
+  afterDay(scheme, shiftOpenDays(scheme.calendar, dueDate, scheme.answerDays))
 
 /** Returns the moment from which a mandate is dormant, counted from its last collection or its signature; null: never. */
 export function dormantAt(scheme: SchemeDays, lastUsedAt: number): number | null {
   const { dormancyMonths } = scheme
   if (dormancyMonths === null) return null
-  return afterPeriod(scheme, schemeDate(scheme, lastUsedAt), { count: dormancyMonths, unit: 'months' })
+  const used = Temporal.PlainDate.from(schemeDate(scheme, lastUsedAt))
+  return afterDay(scheme, used.add({ months: dormancyMonths }).toString())
 }
 
-/** What a client asked for: how often and within how many days a collection is presented again. */
-export interface RetryTerms {
-  /** Presentations after the first, 1 to 3. */
-  readonly maxAttempts: number
-  /** Calendar days after the first due date, 1 to 28. */
-  readonly withinDays: number
-}
+/** Returns the date up to which an indemnity claim can be challenged; null where the scheme knows no challenge. */
+export const challengeUntil = (
+  { calendar, challengeDays }: Pick<SchemeTerms, 'calendar' | 'challengeDays'>,
+  claimedOn: string,
+): string | null => (challengeDays === null ? null : shiftOpenDays(calendar, claimedOn, challengeDays))
 
 /**
  * Returns the due date of the next presentation of a collection that failed for lack of funds; null when none is left.
@@ -162,7 +163,7 @@ export function nextAttemptDate(
   }: {
     readonly firstDueDate: string
     readonly made: number
-    readonly retry: RetryTerms
+    readonly retry: Pick<CollectionRetry, 'maxAttempts' | 'withinDays'>
     readonly schemeMax: number
   },
   now: number,

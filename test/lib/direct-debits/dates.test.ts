@@ -6,7 +6,9 @@ import {
   cutOffOn,
   dormantAt,
   earliestDueDate,
-  endOfPeriod,
+  challengeUntil,
+  endOfWindow,
+  isWithin,
   faultOfDueDate,
   latestDueDate,
   nextAttemptDate,
@@ -14,55 +16,29 @@ import {
   schemeDate,
   submissionDayFrom,
   submissionDeadline,
-  type Period,
-  type SchemeDays,
 } from '../../../lib/direct-debits/dates.ts'
-import { AUSTRALIA, CANADA, ENGLAND, FEDERAL_RESERVE, TARGET } from '../../../lib/rails/national-calendars.ts'
+import { DEBIT_SCHEMES } from '../../../lib/direct-debits/schemes.ts'
 import { zonedMoment } from '../../../lib/rails/calendar-days.ts'
+import type { MandateScheme } from '../../../lib/rails/debit-schemes.ts'
 
-const SEPA: SchemeDays = {
-  calendar: TARGET,
-  zone: 'Europe/Brussels',
-  cutOff: '10:00',
-  daysToSettle: 1,
-  earliestDays: 1,
-  dueMaxDays: 366,
-  dormancyMonths: 36,
-}
-const DEBIT_SCHEMES: Readonly<Record<Name, SchemeDays>> = {
-  sepa_dd_core: SEPA,
-  sepa_dd_b2b: SEPA,
-  bacs_dd: {
-    ...SEPA,
-    calendar: ENGLAND,
-    zone: 'Europe/London',
-    daysToSettle: 2,
-    earliestDays: 3,
-    dormancyMonths: 24,
-  },
-  ach_debit: { ...SEPA, calendar: FEDERAL_RESERVE, zone: 'America/New_York', dormancyMonths: null },
-  becs_dd: { ...SEPA, calendar: AUSTRALIA, zone: 'Australia/Sydney', dormancyMonths: null },
-  pad: { ...SEPA, calendar: CANADA, zone: 'America/Toronto', dormancyMonths: null },
-}
-
-type Name = 'sepa_dd_core' | 'sepa_dd_b2b' | 'bacs_dd' | 'ach_debit' | 'becs_dd' | 'pad'
-const DAYS_14: Period = { count: 14, unit: 'calendar' }
-const WORKING_10: Period = { count: 10, unit: 'working' }
-const DAYS_2: Period = { count: 2, unit: 'calendar' }
+const SEPA = DEBIT_SCHEMES.sepa_dd_core
+const { preNotification: NOTICE } = SEPA
 
 /** A moment on a date, so many minutes from the scheme's cut-off. */
-const around = (name: Name, date: string, minutes: number) => cutOffOn(DEBIT_SCHEMES[name], date) + minutes * 60_000
+const around = (name: MandateScheme, date: string, minutes: number) =>
+  cutOffOn(DEBIT_SCHEMES[name], date) + minutes * 60_000
 
 t.test('a collection is due when its scheme can submit it and its debtor has been told', async (t) => {
-  for (const [name, notice, before, after, noticed] of [
-    ['sepa_dd_core', DAYS_14, '2026-04-02', '2026-04-07', '2026-04-15'],
-    ['sepa_dd_b2b', DAYS_14, '2026-04-02', '2026-04-07', '2026-04-15'],
-    ['bacs_dd', WORKING_10, '2026-04-08', '2026-04-09', '2026-04-17'],
-    ['ach_debit', DAYS_2, '2026-04-02', '2026-04-03', '2026-04-03'],
-    ['becs_dd', DAYS_2, '2026-04-02', '2026-04-07', '2026-04-07'],
-    ['pad', DAYS_2, '2026-04-02', '2026-04-06', '2026-04-06'],
+  for (const [name, before, after, noticed] of [
+    ['sepa_dd_core', '2026-04-02', '2026-04-07', '2026-04-15'],
+    ['sepa_dd_b2b', '2026-04-02', '2026-04-07', '2026-04-15'],
+    ['bacs_dd', '2026-04-08', '2026-04-09', '2026-04-17'],
+    ['ach_debit', '2026-04-02', '2026-04-03', '2026-04-03'],
+    ['becs_dd', '2026-04-02', '2026-04-07', '2026-04-07'],
+    ['pad', '2026-04-02', '2026-04-06', '2026-04-06'],
   ] as const) {
     const scheme = DEBIT_SCHEMES[name]
+    const notice = scheme.preNotification
     const [early, late] = [around(name, '2026-04-01', -1), around(name, '2026-04-01', 0)]
     t.equal(earliestDueDate(scheme, early, null), before, `${name} before the cut-off`)
     t.equal(earliestDueDate(scheme, late, null), after, `${name} at the cut-off`)
@@ -95,7 +71,7 @@ t.test('a due date is refused with the reason', async (t) => {
     ['pad', '2026-07-01', 'not_a_business_day'],
   ] as const)
     t.equal(
-      faultOfDueDate(DEBIT_SCHEMES[name], due, around(name, '2026-04-01', -1), DAYS_14),
+      faultOfDueDate(DEBIT_SCHEMES[name], due, around(name, '2026-04-01', -1), NOTICE),
       fault,
       `${name} on ${due}`,
     )
@@ -119,26 +95,47 @@ t.test('the deadline of a submission is the cut-off before the due date', async 
   t.equal(submissionDayFrom(SEPA, Date.parse('2026-04-03T07:00:00Z')), '2026-04-07', 'made on a holiday')
 })
 
-t.test('periods end as rulebooks count them', async (t) => {
-  for (const [name, from, count, unit, end] of [
-    ['sepa_dd_core', '2026-03-31', 5, 'working', '2026-04-09'],
-    ['sepa_dd_b2b', '2026-03-31', 3, 'working', '2026-04-07'],
-    ['sepa_dd_core', '2026-03-31', 8, 'weeks', '2026-05-26'],
-    ['sepa_dd_core', '2026-01-31', 13, 'months', '2027-02-28'],
-    ['bacs_dd', '2026-03-31', 14, 'working', '2026-04-22'],
-    ['ach_debit', '2026-03-31', 60, 'calendar', '2026-05-30'],
-    ['ach_debit', '2026-04-02', 2, 'working', '2026-04-06'],
-    ['pad', '2026-04-02', 10, 'working', '2026-04-17'],
-    ['becs_dd', '2026-04-02', 2, 'working', '2026-04-08'],
-  ] as const)
-    t.equal(endOfPeriod(DEBIT_SCHEMES[name], from, { count, unit }), end, `${name} ${count} ${unit}`)
+t.test('windows end as rulebooks count them', async (t) => {
+  for (const [name, kind, type, from, end] of [
+    ['sepa_dd_core', 'consumer', 'return', '2026-03-31', '2026-04-09'],
+    ['sepa_dd_core', 'consumer', 'refund_authorised', '2026-03-31', '2026-05-26'],
+    ['sepa_dd_core', 'consumer', 'refund_unauthorised', '2026-01-31', '2027-02-28'],
+    ['sepa_dd_core', 'consumer', 'indemnity_claim', '2026-03-31', 'none'],
+    ['sepa_dd_b2b', 'business', 'return', '2026-03-31', '2026-04-07'],
+    ['sepa_dd_b2b', 'business', 'refund_authorised', '2026-03-31', 'none'],
+    ['sepa_dd_b2b', 'business', 'refund_unauthorised', '2026-03-31', 'none'],
+    ['bacs_dd', 'consumer', 'return', '2026-04-02', '2026-04-08'],
+    ['bacs_dd', 'consumer', 'indemnity_claim', '2026-04-02', null],
+    ['ach_debit', 'consumer', 'refund_unauthorised', '2026-03-31', '2026-05-30'],
+    ['ach_debit', 'business', 'refund_unauthorised', '2026-04-02', '2026-04-06'],
+    ['becs_dd', 'consumer', 'reversal', '2026-04-02', '2026-04-13'],
+    ['pad', 'consumer', 'refund_unauthorised', '2026-04-02', '2026-07-01'],
+    ['pad', 'business', 'refund_unauthorised', '2026-04-02', '2026-04-17'],
+  ] as const) {
+    const scheme = DEBIT_SCHEMES[name]
+    const window = scheme.windows[kind][type]
+    const text = `${name} ${kind} ${type}`
+    t.equal(window === null ? 'none' : endOfWindow(scheme, from, window), end, text)
+    const within = (on: string) => isWithin(scheme, { from, on }, window)
+    if (end === 'none') t.notOk(within(from), text)
+    else if (end === null) t.ok(within('2036-01-01'), text)
+    else
+      t.strictSame([within(end), within(Temporal.PlainDate.from(end).add({ days: 1 }).toString())], [true, false], text)
+  }
+  t.equal(challengeUntil(DEBIT_SCHEMES.bacs_dd, '2026-03-31'), '2026-04-22')
+  t.equal(challengeUntil(SEPA, '2026-03-31'), null)
 })
 
 t.test('debtors are told their period before the due date', async (t) => {
-  t.equal(noticeDate(SEPA, '2026-04-15', DAYS_14), '2026-04-01')
-  t.equal(noticeDate(DEBIT_SCHEMES.bacs_dd, '2026-04-17', WORKING_10), '2026-04-01')
-  t.equal(noticeDate(SEPA, '2026-04-15', { count: 1, unit: 'weeks' }), '2026-04-08')
-  t.equal(noticeDate(SEPA, '2026-03-31', { count: 1, unit: 'months' }), '2026-02-28')
+  for (const [name, due, told] of [
+    ['sepa_dd_core', '2026-04-15', '2026-04-01'],
+    ['sepa_dd_b2b', '2026-04-15', '2026-04-01'],
+    ['bacs_dd', '2026-04-17', '2026-04-01'],
+    ['ach_debit', '2026-04-06', '2026-04-04'],
+    ['becs_dd', '2026-04-07', '2026-04-05'],
+    ['pad', '2026-04-06', '2026-04-04'],
+  ] as const)
+    t.equal(noticeDate(DEBIT_SCHEMES[name], due, DEBIT_SCHEMES[name].preNotification), told, name)
 })
 
 t.test('an answer is overdue three business days after the due date', async (t) => {
@@ -173,7 +170,7 @@ t.test('mandates are dormant by their scheme alone', async (t) => {
 })
 
 t.test('presentations are spread over the days allowed, on business days, up to the last', async (t) => {
-  const failed = (name: Name, date: string) => around(name, date, 60)
+  const failed = (name: MandateScheme, date: string) => around(name, date, 60)
   for (const [name, first, on, made, maxAttempts, withinDays, schemeMax, next] of [
     // 14 days for two: after a week, and after another.
     ['sepa_dd_core', '2026-06-01', '2026-06-02', 1, 2, 14, 3, '2026-06-08'],
