@@ -7,17 +7,32 @@
  */
 import { addDays, dateIn } from '../base/clock.ts'
 import { isOpenDay, openDayUntil, shiftOpenDays, zonedMoment } from '../rails/calendar-days.ts'
-import type { CollectionRetry } from './collection.ts'
-import type { SchemeTerms, Window } from './schemes.ts'
+import type { BusinessCalendar } from '../rails/national-calendars.ts'
 
-/** The columns of a scheme that fix its dates. */
-export type SchemeDays = Pick<
-  SchemeTerms,
-  'calendar' | 'zone' | 'cutOff' | 'daysToSettle' | 'earliestDays' | 'dueMaxDays' | 'dormancyMonths' | 'answerDays'
->
+/** A length of time as rulebooks write it. `working` days are days of the scheme's calendar. */
+export interface Period {
+  readonly count: number
+  readonly unit: 'calendar' | 'working' | 'weeks' | 'months'
+}
 
-/** How long before the due date the payer hears of a collection. */
-export type NoticePeriod = SchemeTerms['preNotification']
+/** The columns of a scheme that fix its dates (schemes.ts). */
+export interface SchemeDays {
+  readonly calendar: BusinessCalendar
+  /** IANA zone of the calendar's dates and of the cut-off. */
+  readonly zone: string
+  /** `HH:mm`: a collection that is handed over later counts as one of the next business day. */
+  readonly cutOff: string
+  /** Business days between the submission and the due date. */
+  readonly daysToSettle: number
+  /** Business days between the day of creation and the earliest due date. */
+  readonly earliestDays: number
+  /** Calendar days between the day of creation and the latest due date. */
+  readonly dueMaxDays: number
+  /** Months without a collection after which a mandate is dormant; null: never. */
+  readonly dormancyMonths: number | null
+  /** Business days after the due date within which banks report what became of a collection. */
+  readonly answerDays: number
+}
 
 /** Returns the scheme's date at a moment. */
 export const schemeDate = ({ zone }: Pick<SchemeDays, 'zone'>, now: number): string => dateIn(now, zone)
@@ -43,17 +58,12 @@ export function submissionDeadline(scheme: SchemeDays, dueDate: string): number 
   return cutOffOn(scheme, shiftOpenDays(scheme.calendar, settles, -scheme.daysToSettle))
 }
 
-/**
- * Returns the last date of a window that opens on a date; null when the window never ends. Days of a calendar are
- * counted as in `shiftOpenDays`.
- */
-export function endOfWindow({ calendar }: Pick<SchemeDays, 'calendar'>, from: string, window: Window): string | null {
-  if (window === 'unlimited') return null
-  const { count, unit } = window
+/** Returns the date on which a period that begins on a date ends: the last date within it. */
+export function endOfPeriod({ calendar }: Pick<SchemeDays, 'calendar'>, from: string, { count, unit }: Period): string {
   switch (unit) {
-    case 'calendar_days':
+    case 'calendar':
       return addDays(from, count)
-    case 'business_days':
+    case 'working':
       return shiftOpenDays(calendar, from, count)
     case 'weeks':
       return addDays(from, 7 * count)
@@ -64,11 +74,18 @@ export function endOfWindow({ calendar }: Pick<SchemeDays, 'calendar'>, from: st
   }
 }
 
+/** Returns the last date of a window that opens on a date; null when the window never ends. */
+export const endOfWindow = (
+  scheme: Pick<SchemeDays, 'calendar'>,
+  from: string,
+  window: Period | 'unlimited',
+): string | null => (window === 'unlimited' ? null : endOfPeriod(scheme, from, window))
+
 /** Tells whether a date is within a window that opened on another; null: the scheme has no such window. */
 export function isWithin(
   scheme: Pick<SchemeDays, 'calendar'>,
   { from, on }: { readonly from: string; readonly on: string },
-  window: Window | null,
+  window: Period | 'unlimited' | null,
 ): boolean {
   if (window === null) return false
   const end = endOfWindow(scheme, from, window)
@@ -79,19 +96,15 @@ export function isWithin(
 const afterDay = ({ zone }: Pick<SchemeDays, 'zone'>, date: string): number =>
   zonedMoment(zone, addDays(date, 1), '00:00')
 
-/** Returns the date that is a notice after another: a day of the calendar where the notice counts working days. */
-const noticeAfter = ({ calendar }: Pick<SchemeDays, 'calendar'>, date: string, { days, unit }: NoticePeriod): string =>
-  unit === 'working' ? shiftOpenDays(calendar, date, days) : addDays(date, days)
-
 /**
  * Returns the earliest due date of a collection that is made now: the scheme can still submit it, and its debtor has the
  * agreed notice before it. `notice` null: none is needed, as for a presentation of the same collection again.
  */
-export function earliestDueDate(scheme: SchemeDays, now: number, notice: NoticePeriod | null): string {
+export function earliestDueDate(scheme: SchemeDays, now: number, notice: Period | null): string {
   const { calendar, daysToSettle, earliestDays } = scheme
   const submitted = shiftOpenDays(calendar, submissionDayFrom(scheme, now), Math.max(daysToSettle, earliestDays))
   if (notice === null) return submitted
-  const noticed = shiftOpenDays(calendar, noticeAfter(scheme, schemeDate(scheme, now), notice), 0)
+  const noticed = shiftOpenDays(calendar, endOfPeriod(scheme, schemeDate(scheme, now), notice), 0)
   return noticed > submitted ? noticed : submitted
 }
 
@@ -107,7 +120,7 @@ export function faultOfDueDate(
   scheme: SchemeDays,
   dueDate: string,
   now: number,
-  notice: NoticePeriod | null,
+  notice: Period | null,
 ): DueDateFault | null {
   if (dueDate < earliestDueDate(scheme, now, notice)) return 'too_early'
   if (dueDate > latestDueDate(scheme, now)) return 'too_late'
@@ -118,11 +131,8 @@ export function faultOfDueDate(
  * Returns the last date on which the debtor has to be told of a collection. May lie before the collection was made; the
  * debtor is then told at once.
  */
-export const noticeDate = (
-  scheme: Pick<SchemeDays, 'calendar'>,
-  dueDate: string,
-  { days, unit }: NoticePeriod,
-): string => noticeAfter(scheme, dueDate, { days: -days, unit })
+export const noticeDate = (scheme: Pick<SchemeDays, 'calendar'>, dueDate: string, { count, unit }: Period): string =>
+  endOfPeriod(scheme, dueDate, { count: -count, unit })
 
 // ── Afterwards
 // ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -141,7 +151,7 @@ export function dormantAt(scheme: SchemeDays, lastUsedAt: number): number | null
 
 /** Returns the date up to which an indemnity claim can be challenged; null where the scheme knows no challenge. */
 export const challengeUntil = (
-  { calendar, challengeDays }: Pick<SchemeTerms, 'calendar' | 'challengeDays'>,
+  { calendar, challengeDays }: Pick<SchemeDays, 'calendar'> & { readonly challengeDays: number | null },
   claimedOn: string,
 ): string | null => (challengeDays === null ? null : shiftOpenDays(calendar, claimedOn, challengeDays))
 
@@ -163,7 +173,8 @@ export function nextAttemptDate(
   }: {
     readonly firstDueDate: string
     readonly made: number
-    readonly retry: Pick<CollectionRetry, 'maxAttempts' | 'withinDays'>
+    /** Presentations after the first, and the calendar days after the first due date, that the client allows. */
+    readonly retry: { readonly maxAttempts: number; readonly withinDays: number }
     readonly schemeMax: number
   },
   now: number,

@@ -2,10 +2,9 @@
  * Return rates: how many of the collections that a customer has presented in a scheme came back. Schemes count them over
  * 60 days and exclude creditors who pass a limit, and with them the operator who let them collect. Pure.
  */
-import type { SchemeTerms } from './schemes.ts'
 
-/** The returns that a limit counts. `overall`: all of them. */
-export type ReturnGroup = keyof NonNullable<SchemeTerms['returnRates']>
+/** The returns that a limit counts. `every`: also those of the other two. */
+export type ReturnGroup = 'unauthorised' | 'administrative' | 'every'
 
 /** A limit: the share of returns, in hundredths of a per cent, that a scheme allows. */
 export interface ReturnRateLimit {
@@ -27,19 +26,15 @@ const WARNED_FROM = 80
 /** Hundredths of a per cent in a whole. */
 const BPS = 10_000
 
-/** The codes of the ACH, the only scheme that sets limits (Nacha, return rate levels). */
 const UNAUTHORISED = ['R05', 'R07', 'R10', 'R11', 'R29', 'R51']
 const ADMINISTRATIVE = ['R02', 'R03', 'R04']
 
-/** Returns the limits of a scheme; none where it sets none. */
-export const limitsOf = ({ returnRates }: Pick<SchemeTerms, 'returnRates'>): readonly ReturnRateLimit[] =>
-  returnRates === null
-    ? []
-    : [
-        { group: 'unauthorised', bps: returnRates.unauthorised, codes: new Set(UNAUTHORISED) },
-        { group: 'administrative', bps: returnRates.administrative, codes: new Set(ADMINISTRATIVE) },
-        { group: 'overall', bps: returnRates.overall, codes: null },
-      ]
+/** The limits of the ACH (Nacha, Operating Rules, return rate levels): 0.5, 3 and 15 per cent. */
+export const ACH_LIMITS: readonly ReturnRateLimit[] = [
+  { group: 'unauthorised', bps: 50, codes: new Set(UNAUTHORISED) },
+  { group: 'administrative', bps: 300, codes: new Set(ADMINISTRATIVE) },
+  { group: 'every', bps: 1_500, codes: null },
+]
 
 /** The collections of a customer in one scheme over the last days. */
 export interface ReturnCounts {

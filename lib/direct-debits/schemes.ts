@@ -12,6 +12,8 @@ import {
   type BusinessCalendar,
 } from '../rails/national-calendars.ts'
 import type { MandateScheme } from '../rails/debit-schemes.ts'
+import type { Period } from './dates.ts'
+import { ACH_LIMITS, type ReturnRateLimit } from './return-rates.ts'
 import {
   COLLECTION_REASONS,
   EARLY_R_TYPES,
@@ -39,9 +41,7 @@ export const CONSENT_TYPES = ['one_off', 'single', 'recurring', 'standing', 'spo
 export type ConsentType = (typeof CONSENT_TYPES)[number]
 
 /** A length of time from the due date; `unlimited` never ends. */
-export type Window =
-  | { readonly count: number; readonly unit: 'business_days' | 'calendar_days' | 'weeks' | 'months' }
-  | 'unlimited'
+export type Window = Period | 'unlimited'
 
 /**
  * Until when each R-transaction may come after the settlement; null: the scheme has none.
@@ -85,7 +85,7 @@ export interface SchemeTerms {
   /** Calendar days from today to the latest due date. */
   readonly dueMaxDays: number
   /** How long before the due date the payer hears of it, unless agreed otherwise. */
-  readonly preNotification: { readonly days: number; readonly unit: 'calendar' | 'working' }
+  readonly preNotification: Period
   /** The scheme's codes of sequences in files; `represented` of a collection that is sent again. */
   readonly sequenceCodes: Readonly<Record<SequenceType | 'represented', string>>
   /** The scheme's codes for new, cancelled and converted mandates in lodging files; null: mandates are not lodged so. */
@@ -119,15 +119,11 @@ export interface SchemeTerms {
   readonly challengeDays: number | null
   /** Business days after the due date without an answer, after which a collection is an exception. */
   readonly answerDays: number
-  /** Return rates that the scheme allows, in basis points of the presented collections; null: it sets none. */
-  readonly returnRates: {
-    readonly unauthorised: number
-    readonly administrative: number
-    readonly overall: number
-  } | null
+  /** The limits of return rates; empty: the scheme sets none. */
+  readonly returnLimits: readonly ReturnRateLimit[]
 }
 
-const business = (count: number): Window => ({ count, unit: 'business_days' })
+const business = (count: number): Window => ({ count, unit: 'working' })
 const both = <Value>(value: Value): Readonly<Record<CounterpartyKind, Value>> => ({ consumer: value, business: value })
 
 const SEPA_REFERENCE = {
@@ -145,7 +141,7 @@ const SEPA = {
   daysToSettle: 1,
   earliestDays: 1,
   dueMaxDays: 366,
-  preNotification: { days: 14, unit: 'calendar' },
+  preNotification: { count: 14, unit: 'calendar' },
   sequenceCodes: { first: 'FRST', recurring: 'RCUR', final: 'FNAL', one_off: 'OOFF', represented: 'RCUR' },
   lodgingCodes: null,
   dormancyMonths: 36,
@@ -158,7 +154,7 @@ const SEPA = {
   account: { required: ['iban'], optional: ['bic'] },
   challengeDays: null,
   answerDays: 3,
-  returnRates: null,
+  returnLimits: [],
 } as const satisfies Partial<SchemeTerms>
 
 export const DEBIT_SCHEMES: Readonly<Record<MandateScheme, SchemeTerms>> = {
@@ -204,7 +200,7 @@ export const DEBIT_SCHEMES: Readonly<Record<MandateScheme, SchemeTerms>> = {
     daysToSettle: 2,
     earliestDays: 3,
     dueMaxDays: 366,
-    preNotification: { days: 10, unit: 'working' },
+    preNotification: { count: 10, unit: 'working' },
     sequenceCodes: { first: '01', recurring: '17', final: '19', one_off: '01', represented: '18' },
     lodgingCodes: { new: '0N', cancelled: '0C', converted: '0S' },
     dormancyMonths: 24,
@@ -228,7 +224,7 @@ export const DEBIT_SCHEMES: Readonly<Record<MandateScheme, SchemeTerms>> = {
     account: { required: ['sortCode', 'accountNumber'], optional: [] },
     challengeDays: 14,
     answerDays: 3,
-    returnRates: null,
+    returnLimits: [],
   },
   ach_debit: {
     scheme: 'ach_debit',
@@ -240,7 +236,7 @@ export const DEBIT_SCHEMES: Readonly<Record<MandateScheme, SchemeTerms>> = {
     daysToSettle: 1,
     earliestDays: 1,
     dueMaxDays: 366,
-    preNotification: { days: 2, unit: 'calendar' },
+    preNotification: { count: 2, unit: 'calendar' },
     sequenceCodes: { first: 'R', recurring: 'R', final: 'R', one_off: 'S', represented: 'R' },
     lodgingCodes: null,
     dormancyMonths: null,
@@ -248,7 +244,7 @@ export const DEBIT_SCHEMES: Readonly<Record<MandateScheme, SchemeTerms>> = {
       consumer: {
         return: business(2),
         refund_authorised: null,
-        refund_unauthorised: { count: 60, unit: 'calendar_days' },
+        refund_unauthorised: { count: 60, unit: 'calendar' },
         indemnity_claim: null,
         reversal: REVERSAL,
       },
@@ -260,7 +256,7 @@ export const DEBIT_SCHEMES: Readonly<Record<MandateScheme, SchemeTerms>> = {
         reversal: REVERSAL,
       },
     },
-    refundable: { consumer: { count: 60, unit: 'calendar_days' }, business: business(2) },
+    refundable: { consumer: { count: 60, unit: 'calendar' }, business: business(2) },
     retry: { codes: ['R01', 'R09'], max: 2, withinDays: 28 },
     lodging: { by: 'none', days: null },
     collectionReasons: COLLECTION_REASONS.ach,
@@ -273,7 +269,7 @@ export const DEBIT_SCHEMES: Readonly<Record<MandateScheme, SchemeTerms>> = {
     account: { required: ['routingNumber', 'accountNumber'], optional: ['accountType'] },
     challengeDays: null,
     answerDays: 3,
-    returnRates: { unauthorised: 50, administrative: 300, overall: 1500 },
+    returnLimits: ACH_LIMITS,
   },
   becs_dd: {
     scheme: 'becs_dd',
@@ -285,7 +281,7 @@ export const DEBIT_SCHEMES: Readonly<Record<MandateScheme, SchemeTerms>> = {
     daysToSettle: 1,
     earliestDays: 1,
     dueMaxDays: 366,
-    preNotification: { days: 2, unit: 'calendar' },
+    preNotification: { count: 2, unit: 'calendar' },
     sequenceCodes: { first: '13', recurring: '13', final: '13', one_off: '13', represented: '13' },
     lodgingCodes: null,
     dormancyMonths: null,
@@ -309,7 +305,7 @@ export const DEBIT_SCHEMES: Readonly<Record<MandateScheme, SchemeTerms>> = {
     account: { required: ['bsb', 'accountNumber'], optional: [] },
     challengeDays: null,
     answerDays: 3,
-    returnRates: null,
+    returnLimits: [],
   },
   pad: {
     scheme: 'pad',
@@ -321,7 +317,7 @@ export const DEBIT_SCHEMES: Readonly<Record<MandateScheme, SchemeTerms>> = {
     daysToSettle: 1,
     earliestDays: 1,
     dueMaxDays: 366,
-    preNotification: { days: 2, unit: 'calendar' },
+    preNotification: { count: 2, unit: 'calendar' },
     sequenceCodes: { first: '450', recurring: '450', final: '450', one_off: '450', represented: '450' },
     lodgingCodes: null,
     dormancyMonths: null,
@@ -329,7 +325,7 @@ export const DEBIT_SCHEMES: Readonly<Record<MandateScheme, SchemeTerms>> = {
       consumer: {
         return: business(3),
         refund_authorised: null,
-        refund_unauthorised: { count: 90, unit: 'calendar_days' },
+        refund_unauthorised: { count: 90, unit: 'calendar' },
         indemnity_claim: null,
         reversal: REVERSAL,
       },
@@ -341,7 +337,7 @@ export const DEBIT_SCHEMES: Readonly<Record<MandateScheme, SchemeTerms>> = {
         reversal: REVERSAL,
       },
     },
-    refundable: { consumer: { count: 90, unit: 'calendar_days' }, business: business(10) },
+    refundable: { consumer: { count: 90, unit: 'calendar' }, business: business(10) },
     retry: { codes: ['901'], max: 3, withinDays: 28 },
     lodging: { by: 'none', days: null },
     collectionReasons: COLLECTION_REASONS.pad,
@@ -354,7 +350,7 @@ export const DEBIT_SCHEMES: Readonly<Record<MandateScheme, SchemeTerms>> = {
     account: { required: ['institutionNumber', 'transitNumber', 'accountNumber'], optional: [] },
     challengeDays: null,
     answerDays: 3,
-    returnRates: null,
+    returnLimits: [],
   },
 }
 

@@ -1,6 +1,5 @@
 import t from 'tap'
-import { judgeReturns, limitsOf } from '../../../lib/direct-debits/return-rates.ts'
-import { DEBIT_SCHEMES } from '../../../lib/direct-debits/schemes.ts'
+import { ACH_LIMITS, judgeReturns } from '../../../lib/direct-debits/return-rates.ts'
 
 t.test('returns are judged by the limit that is used up most', async (t) => {
   for (const [presented, returned, level, group, bps] of [
@@ -16,20 +15,19 @@ t.test('returns are judged by the limit that is used up most', async (t) => {
     [1_000, { R02: 8, R03: 8, R04: 8 }, 'warned', 'administrative', 240],
     [1_000, { R03: 30 }, 'stopped', 'administrative', 300],
     [1_000, { R01: 119 }, 'fine', undefined, 0],
-    [1_000, { R01: 120 }, 'warned', 'overall', 1_200],
-    [1_000, { R01: 150 }, 'stopped', 'overall', 1_500],
+    [1_000, { R01: 120 }, 'warned', 'every', 1_200],
+    [1_000, { R01: 150 }, 'stopped', 'every', 1_500],
     // Every return counts for the last limit.
-    [1_000, { R01: 125, R03: 24, R10: 1 }, 'stopped', 'overall', 1_500],
+    [1_000, { R01: 125, R03: 24, R10: 1 }, 'stopped', 'every', 1_500],
     // Two limits are passed; the unauthorised ones by more.
     [1_000, { R01: 160, R10: 20 }, 'stopped', 'unauthorised', 200],
   ] as const) {
-    const verdict = judgeReturns(limitsOf(DEBIT_SCHEMES.ach_debit), { presented, returned })
+    const verdict = judgeReturns(ACH_LIMITS, { presented, returned })
     t.strictSame(
       [verdict.level, verdict.limit?.group, verdict.bps],
       [level, group, bps],
       `${JSON.stringify(returned)} of ${presented}`,
     )
   }
-  t.strictSame(limitsOf(DEBIT_SCHEMES.sepa_dd_core), [])
   t.equal(judgeReturns([], { presented: 1_000, returned: { R10: 1_000 } }).level, 'fine', 'a scheme without limits')
 })
