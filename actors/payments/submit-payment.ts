@@ -157,6 +157,10 @@ export async function askBalance(
         throw new Error('A payment changes no exchange that exists.')
       case 'incoming_debit_stale':
         throw new Error('A payment changes no direct debit.')
+      case 'mandate_stale':
+      case 'mandate_reference_used':
+      case 'collection_stale':
+        throw new Error('A payment changes no mandate.')
       case 'debit_refused':
         throw new Error('The balance that pays has decided by itself.')
       default:

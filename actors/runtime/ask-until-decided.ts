@@ -34,7 +34,7 @@ export async function askUntilDecided<State, Command, Reply>(
   { system, actor, id, shard, deadline }: AskedActor<State, Command, Reply>,
   makeCommand: () => Command | Promise<Command>,
   resolve: Resolve<NoInfer<Reply>>,
-  noun: 'balance' | 'contract',
+  noun: 'balance' | 'contract' | 'mandate',
 ): Promise<Reply | Recorded> {
   for (let attempt = 0; attempt < LIMITS.conflictAttemptsMax; attempt++) {
     const outcome = await system.ask(actor, id, shard, await makeCommand(), deadline)

@@ -28,12 +28,13 @@ export class ActorSystem {
     payment: new Activations(LIMITS.activationsMax.payment),
     exchange: new Activations(LIMITS.activationsMax.exchange),
     quote: new Activations(LIMITS.activationsMax.quote),
+    mandate: new Activations(LIMITS.activationsMax.mandate),
   }
   readonly #sweeper: NodeJS.Timeout
   readonly #onCommitted: (() => void)[] = []
   readonly #onReconnected: (() => void)[] = []
   /** The number of asks so far, by kind of actor. */
-  readonly asked: Record<ActorName, number> = { balance: 0, payment: 0, exchange: 0, quote: 0 }
+  readonly asked: Record<ActorName, number> = { balance: 0, payment: 0, exchange: 0, quote: 0, mandate: 0 }
 
   constructor(options: SystemOptions) {
     this.#clock = options.clock

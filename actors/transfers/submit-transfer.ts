@@ -119,6 +119,9 @@ export async function submitTransfer(
       case 'exchange_stale':
       case 'quote_used':
       case 'incoming_debit_stale':
+      case 'mandate_stale':
+      case 'mandate_reference_used':
+      case 'collection_stale':
       case 'debit_refused':
         throw new Error('A transfer rests on no fact but its balances.')
       default:

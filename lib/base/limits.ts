@@ -31,7 +31,7 @@ export const LIMITS = {
   /** Deadline of a request, milliseconds. A command that still waits then is dropped undecided. */
   requestDeadlineMs: 15_000,
   /** Actors kept in memory per node and kind; the least recently used are removed first (I2). */
-  activationsMax: { balance: 50_000, payment: 20_000, exchange: 10_000, quote: 10_000 },
+  activationsMax: { balance: 50_000, payment: 20_000, exchange: 10_000, quote: 10_000, mandate: 20_000 },
   /** An actor that received no command for this long is removed from memory, milliseconds. */
   activationIdleMs: MINUTE_MS,
   /** Payments handed to the partner in one call. */

@@ -9,6 +9,8 @@ const PATHS = {
   quote: 'exchanges/quotes',
   recipient: 'recipients',
   funds_request: 'funds-requests',
+  mandate: 'mandates',
+  collection: 'collections',
   scheduled_payment: 'scheduled-payments',
   bulk_payment: 'bulk-payments',
   balance: 'balances',

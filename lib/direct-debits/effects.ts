@@ -125,4 +125,10 @@ declare module '../decisions/effects.ts' {
     readonly mandate: MandateStatus
     readonly collection: CollectionStatus
   }
+  interface Effects {
+    readonly mandates?: readonly MandateRow[]
+    readonly mandateChanges?: readonly MandateChange[]
+    readonly collections?: readonly CollectionRow[]
+    readonly collectionChanges?: readonly CollectionChange[]
+  }
 }

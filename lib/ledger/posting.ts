@@ -16,6 +16,7 @@ export const SOURCE_OBJECTS = [
   'reconciliation_break',
   'connection_move',
   'adjustment',
+  'collection',
   'period_close',
 ] as const
 export type SourceObject = (typeof SOURCE_OBJECTS)[number]

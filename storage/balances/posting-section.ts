@@ -1,6 +1,7 @@
 /** The section of the commit statement for postings, which alone move posted amounts (I6). */
 import type { CreditRef, DebitRef } from '../../lib/ledger/account-ref.ts'
 import type { Posting } from '../../lib/ledger/posting.ts'
+import { mayOverdraw } from '../../lib/ledger/postings.ts'
 import { computed, NO_COLUMN } from '../commit/columns.ts'
 import { alike, gathered, section, type Batch, type Section } from '../commit/section.ts'
 import { balanceDelta, CREDIT_FENCES } from './balance-section.ts'
@@ -64,6 +65,7 @@ export const POSTINGS: Section<PostingLine> = gathered(
     const debit = side(batch, posting.debit, -posting.amount)
     const credit = side(batch, posting.credit, posting.amount)
     if (posting.credit.kind === 'balance') fenceCredit(batch, posting.credit, posting.currency)
+    if (posting.debit.kind === 'balance') fenceOwed(batch, posting)
     batch.add(POSTINGS, {
       posting,
       debitNth: debit.nth,
@@ -87,6 +89,14 @@ function side(
   delta.posted += amount
   delta.sequence += 1
   return { nth: delta.sequence, sum: delta.posted }
+}
+
+/**
+ * Moves the version of a balance that is debited by what it owes, without a decision of its own: no actor then goes on
+ * with more money than there is.
+ */
+function fenceOwed(batch: Batch, { debit, rule }: Posting): void {
+  if (debit.id !== batch.decides && mayOverdraw(rule)) balanceDelta(batch, debit.id).version += 1
 }
 
 /**

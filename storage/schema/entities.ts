@@ -19,6 +19,8 @@ import { Challenge } from '../identity/challenge-entity.ts'
 import { ComplianceHold, ComplianceNote } from '../compliance/compliance-hold-entity.ts'
 import { CustomerAddress } from '../customers/customer-address-entity.ts'
 import { Customer } from '../customers/customer-entity.ts'
+import { Collection } from '../direct-debits/collection-entity.ts'
+import { Mandate } from '../direct-debits/mandate-entity.ts'
 import { Exchange } from '../exchange/exchange-entity.ts'
 import { FundsRequest, FundsRequestPayment } from '../funds-requests/funds-request-entity.ts'
 import { Document } from '../documents/document-entity.ts'
@@ -92,6 +94,8 @@ export const ENTITIES = [
   Document,
   ExceptionCase,
   Exchange,
+  Mandate,
+  Collection,
   FundsRequest,
   FundsRequestPayment,
   FxOrder,

@@ -18,6 +18,13 @@ import { IDEMPOTENCY, RECORDED } from '../commit/idempotency-section.ts'
 import type { Fence } from '../commit/section.ts'
 import { COMPLIANCE_HOLDS, EXCEPTION_ENDS, EXCEPTIONS } from '../compliance/compliance-section.ts'
 import { OUTFLOW_RETURNS, OUTFLOWS } from '../customers/outflow-section.ts'
+import {
+  COLLECTION_CHANGES,
+  COLLECTION_FENCES,
+  COLLECTIONS,
+  EXTERNAL_IDS_OF_COLLECTIONS,
+} from '../direct-debits/collection-section.ts'
+import { MANDATE_CHANGES, MANDATE_FENCES, MANDATE_REFERENCES, MANDATES } from '../direct-debits/mandate-section.ts'
 import { DOCUMENT_FENCES, DOCUMENT_USES } from '../documents/document-section.ts'
 import {
   EXCHANGE_CHANGES,
@@ -106,6 +113,10 @@ const WRITES = [
   INCOMING_DEBITS,
   INCOMING_DEBIT_CHANGES,
   PAYER_MANDATES,
+  MANDATES,
+  MANDATE_CHANGES,
+  COLLECTIONS,
+  COLLECTION_CHANGES,
 ]
 
 /** The sections that find stale facts, in the order of the statement. Rows are locked in this order too. */
@@ -124,6 +135,10 @@ const FENCES = [
   DOCUMENT_FENCES,
   INCOMING_DEBIT_FENCES,
   PAYER_MANDATE_FENCES,
+  MANDATE_FENCES,
+  MANDATE_REFERENCES,
+  COLLECTION_FENCES,
+  EXTERNAL_IDS_OF_COLLECTIONS,
 ]
 
 type ConflictOf<Listed> = Listed extends Fence<never, infer C> ? C : never

@@ -88,6 +88,10 @@ const MEMBERS: { readonly [Member in keyof Required<Effects>]: true } = {
   facts: true,
   transfers: true,
   transferOrders: true,
+  mandates: true,
+  mandateChanges: true,
+  collections: true,
+  collectionChanges: true,
 }
 
 t.test('the golden file has every member of Effects', async (t) => {

@@ -1,0 +1,163 @@
+/**
+ * The money of a collection's moves (L50 to L53). Pure: amounts are minor units, times epoch milliseconds.
+ *
+ * Collected money is credited at once (L51). With a reserve a hold of the same amount is placed in the same commit, so
+ * that what the balance has available stays as it was.
+ */
+import type { Effects } from '../decisions/effects.ts'
+import { entry, type InternalAccounts } from '../ledger/entry.ts'
+import type { Posting } from '../ledger/posting.ts'
+import type { Amounts, RuleId } from '../ledger/postings.ts'
+import type { CollectionMove } from './collection-moves.ts'
+import type { CollectionRecord } from './collection.ts'
+import type { DebitRowContext } from './debit-rows.ts'
+
+/** What the money of a move needs beside it. */
+export interface DebitContext extends DebitRowContext {
+  /** The accounts of the mandate's connection and currency. */
+  readonly accounts: InternalAccounts
+  /** The business day for which the money counts. */
+  readonly valueDate: string
+  /** Until when collected money is held as a reserve, epoch milliseconds; null: it is not. */
+  readonly reserveUntil: number | null
+}
+
+/** How often money was collected, or came back, before: each time is an entry of its own (`occurrence`). */
+function timesBefore({ rTransactions, collectedAt }: CollectionRecord, what: 'collected' | 'returned'): number {
+  const returns = rTransactions.filter(
+    ({ type, amountMinor }) => amountMinor !== undefined && type !== 'reinstatement' && type !== 'reversal',
+  ).length
+  if (what === 'returned') return returns
+  // Each return but the last was followed by money that came again.
+  return collectedAt === null ? 0 : Math.max(1, returns)
+}
+
+const TEXTS: Partial<Record<RuleId, string>> = {
+  L52: ' returned',
+  L53: ', return fee',
+  L16: ', charge of the bank',
+}
+
+function booked(
+  collection: CollectionRecord,
+  rule: RuleId,
+  amounts: Amounts,
+  { ids, accounts, valueDate }: DebitContext,
+  now: number,
+  occurrence: number,
+  entryId = ids.next(),
+): Posting[] {
+  const { id, customerId, currency, number, reference, balanceId } = collection
+  return entry({
+    rule,
+    amounts,
+    currency,
+    accounts,
+    balances: { from: balanceId, to: { id: balanceId, fence: 'open' } },
+    entryId,
+    customerId,
+    source: { object: 'collection', id },
+    occurrence,
+    description: `Collection ${number}${TEXTS[rule] ?? ''}`,
+    reference,
+    bookedAt: now,
+    valueDate,
+  })
+}
+
+/** Builds the postings of collected money (L50, L51). */
+function collected(before: CollectionRecord, amount: bigint, context: DebitContext, now: number): Posting[] {
+  const occurrence = timesBefore(before, 'collected') + 1
+  return [
+    ...booked(before, 'L50', { C: amount }, context, now, occurrence),
+    ...booked(before, 'L51', { C: amount }, context, now, occurrence),
+  ]
+}
+
+/**
+ * Builds the postings of returned money: L52 up to the amount of the collection, the excess (compensation) as a charge
+ * of the bank that the operator bears (L16), and the fee that the customer pays (L53).
+ */
+function returned(
+  before: CollectionRecord,
+  { amount, fee }: Extract<CollectionMove, { kind: 'return' }>,
+  context: DebitContext,
+  now: number,
+): Posting[] {
+  const occurrence = timesBefore(before, 'returned') + 1
+  const back = amount > before.amount ? before.amount : amount
+  return [
+    ...booked(before, 'L52', { C: back }, context, now, occurrence),
+    ...(amount > back ? booked(before, 'L16', { P: amount - back }, context, now, occurrence) : []),
+    ...(fee > 0n ? booked(before, 'L53', { P: fee }, context, now, occurrence) : []),
+  ]
+}
+
+/** Builds the rows that the money of a move needs, and the collection after it: it names the hold of a reserve. */
+export function moneyOf(
+  before: CollectionRecord,
+  after: CollectionRecord,
+  move: CollectionMove,
+  context: DebitContext,
+  now: number,
+): { readonly collection: CollectionRecord; readonly effects: Effects } {
+  switch (move.kind) {
+    // What was returned once has had its reserve.
+    case 'reinstate':
+      return { collection: after, effects: { postings: collected(before, move.amount, context, now) } }
+    case 'collect': {
+      const { amount } = before
+      const postings = collected(before, amount, context, now)
+      if (context.reserveUntil === null) return { collection: after, effects: { postings } }
+      const holdId = context.ids.next()
+      const { customerId, balanceId, id: subjectId, number } = before
+      return {
+        collection: {
+          ...after,
+          reserveHoldId: holdId,
+          reserveUntil: context.reserveUntil,
+          dueAt: context.reserveUntil,
+        },
+        effects: {
+          postings,
+          holds: [
+            {
+              id: holdId,
+              balanceId,
+              customerId,
+              amount,
+              subjectType: 'collection_reserve',
+              subjectId,
+              description: `Reserve of collection ${number}`,
+              createdAt: now,
+            },
+          ],
+        },
+      }
+    }
+    case 'return': {
+      // From an exception the money was collected and came back at once.
+      const first = before.status === 'exception' ? collected(before, before.amount, context, now) : []
+      return {
+        collection: after,
+        effects: { postings: [...first, ...returned(before, move, context, now)], ...reserveEnds(before, now) },
+      }
+    }
+    default:
+      return { collection: after, effects: {} }
+  }
+}
+
+/** Releases the hold of a reserve; nothing where there is none. */
+export function reserveEnds(
+  { reserveHoldId, balanceId, amount }: CollectionRecord,
+  now: number,
+): Pick<Effects, 'holdResolutions'> {
+  return reserveHoldId === null
+    ? {}
+    : {
+        holdResolutions: [
+          { id: reserveHoldId, balanceId, amount, status: 'released', capturedAmount: null, resolvedAt: now },
+        ],
+      }
+}
