@@ -118,6 +118,7 @@ const NOUNS: ReadonlySet<string> = new Set([
   'funds-requests',
   'identity',
   'impersonations',
+  'incoming-debits',
   'incoming-payments',
   'integration',
   'jobs',

@@ -22,7 +22,7 @@ import type { InternalAccountCache } from '../../storage/journal/internal-accoun
 import { askUntilDecided } from '../runtime/ask-until-decided.ts'
 import { Overloaded } from '../runtime/lane.ts'
 import type { ActorSystem } from '../runtime/system.ts'
-import { mandateActor, type DebitCommand } from './mandate.ts'
+import { mandateActor, type MandateCommand } from './mandate.ts'
 
 export interface DebitMoverDeps {
   readonly system: ActorSystem
@@ -60,7 +60,7 @@ export interface MoneyTerms {
 }
 
 /** Makes the command of an attempt; null: what was read asks for none. */
-type MakeCommand = (() => DebitCommand) | { readonly none: string | null }
+type MakeCommand = (() => MandateCommand) | { readonly none: string | null }
 
 export class DebitMover {
   readonly #deps: DebitMoverDeps

@@ -23,9 +23,9 @@ import type { ActorKind } from '../runtime/actor.ts'
 /** The commands that a mandate decides. */
 export type DebitMove = CreateMandate | PatchMandate | MoveMandate | CreateCollection | MoveCollection
 /** A command as it is sent: the ids of its rows derive from its seed. */
-export type DebitCommand = Seeded<DebitMove>
+export type MandateCommand = Seeded<DebitMove>
 
-export const mandateActor: ActorKind<MandateRecord, DebitCommand, DebitReply> = {
+export const mandateActor: ActorKind<MandateRecord, MandateCommand, DebitReply> = {
   name: 'mandate',
   lockRank: 3,
   onStale: 'reload',
@@ -39,7 +39,7 @@ export const mandateActor: ActorKind<MandateRecord, DebitCommand, DebitReply> = 
   fence: () => null,
 }
 
-function decide(mandate: MandateRecord | null, seeded: DebitCommand, now: number): DebitDecision {
+function decide(mandate: MandateRecord | null, seeded: MandateCommand, now: number): DebitDecision {
   const command = withIds<DebitMove>(seeded)
   switch (command.kind) {
     case 'create_mandate':
