@@ -57,10 +57,12 @@ export async function migrate(url: string, options: MigrateOptions = {}): Promis
     throw unreachable(url, error)
   }
   try {
-    await lock.query(`set lock_timeout = ${LOCK_TIMEOUT_MS}`)
-    await lock.query(`select pg_advisory_lock(${MIGRATE_LOCK})`)
-    await installTasks(url)
-    return await runPending(url, files)
+    // The lock belongs to the session, the timeout to this transaction alone.
+    await lock.query(
+      `begin; set local lock_timeout = ${LOCK_TIMEOUT_MS}; select pg_advisory_lock(${MIGRATE_LOCK}); commit`,
+    )
+    await installTasks(lock)
+    return (await isDone(lock, files)) ? [] : await runPending(url, files)
   } finally {
     // Ends the session, which releases the lock.
     await lock.end()
@@ -85,6 +87,17 @@ async function listMigrations(directory: string): Promise<readonly MigrationFile
     seen.set(number, name)
   }
   return names.map((name) => ({ name: name.slice(0, -'.sql'.length), path: join(directory, name) }))
+}
+
+/**
+ * Whether these files have run, and no others. Most starts find it so, and are spared the migrator, which takes 30 ms of
+ * processor time and a connection.
+ */
+async function isDone(client: pg.Client, files: readonly MigrationFile[]): Promise<boolean> {
+  const { rows: found } = await client.query<{ at: string | null }>('select to_regclass($1) as at', [MIGRATIONS_TABLE])
+  if (found[0]?.at === null) return false
+  const { rows } = await client.query<{ name: string }>(`select name from ${MIGRATIONS_TABLE} order by name`)
+  return rows.length === files.length && rows.every(({ name }, at) => name === files[at]?.name)
 }
 
 async function runPending(url: string, files: readonly MigrationFile[]): Promise<string[]> {
