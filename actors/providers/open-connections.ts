@@ -6,6 +6,7 @@
  * sees is no longer the same; what is under way on the old one is finished.
  */
 import { LRUCache } from 'lru-cache'
+import { atMost } from '../../lib/base/at-most.ts'
 import type { Clock } from '../../lib/base/clock.ts'
 import { credentialsContext, webhookSecretContext } from '../../lib/providers/connection.ts'
 import type { CallOutcome } from '../../lib/providers/health.ts'
@@ -65,7 +66,7 @@ interface Kept {
 export class OpenConnections {
   readonly #options: OpenConnectionsOptions
   readonly #kept = new LRUCache<string, Kept>({
-    max: OPEN_MAX,
+    ...atMost(OPEN_MAX),
     dispose: (kept) => this.#end(kept),
   })
   /** Connections that are to be read again before they are used. */

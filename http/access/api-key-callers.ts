@@ -6,6 +6,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { BlockList } from 'node:net'
 import { LRUCache } from 'lru-cache'
+import { atMost } from '../../lib/base/at-most.ts'
 import { MINUTE_MS } from '../../lib/base/clock.ts'
 import { refuse } from '../../lib/base/problems.ts'
 import type { Principal, Tenant } from '../../lib/commands/caller.ts'
@@ -73,7 +74,7 @@ export class ApiKeyCallers {
   constructor(services: Pick<ReadServices, 'findApiKey' | 'identity' | 'clock' | 'sandbox' | 'log'>) {
     this.#services = services
     // Read the clock every time. The default relies on a timer, which would not follow a clock other than the system's.
-    const clocked = { max: CACHE_MAX, perf: services.clock, ttlResolution: 0 }
+    const clocked = { ...atMost(CACHE_MAX), perf: services.clock, ttlResolution: 0 }
     this.#callers = new LRUCache<string, KeyCaller>({
       ...clocked,
       ttl: CACHE_TTL_MS,

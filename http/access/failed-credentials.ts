@@ -11,6 +11,7 @@
  *    its address do. With its first failure it loses this exception.
  */
 import { LRUCache } from 'lru-cache'
+import { atMost } from '../../lib/base/at-most.ts'
 import { ProblemError, type ProblemSlug, refuse } from '../../lib/base/problems.ts'
 import { addressBlock } from './address-block.ts'
 
@@ -51,7 +52,7 @@ interface Turns {
 /** The look-ups of credentials on one node, by address. */
 export class FailedCredentials {
   readonly #limit: FailureLimit | null
-  readonly #proven = new LRUCache<string, true>({ max: PROVEN_MAX })
+  readonly #proven = new LRUCache<string, true>(atMost(PROVEN_MAX))
   readonly #turns = new Map<string, Turns>()
 
   /** With `limit` null, failures are not counted; look-ups still wait their turn. */

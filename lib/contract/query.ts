@@ -4,9 +4,9 @@
  */
 import { isUuid } from '../base/ids.ts'
 import type { TSchema } from 'typebox'
-import { Compile } from 'typebox/compile'
 import { DAY_MS, LAST_MS } from '../base/clock.ts'
 import { type FieldErrorCode, refuse } from '../base/problems.ts'
+import { compiled } from './compiled.ts'
 import type { CursorBinding, Cursors } from './cursor.ts'
 import { dayStart, instantOf } from './formats.ts'
 import type { Filter, ListDeclaration, ListQuery } from './list.ts'
@@ -255,7 +255,7 @@ function bigintAsText(_name: string, value: unknown): unknown {
 export function compileQuery(schema: TSchema | undefined): (querystring: string) => Record<string, string | number> {
   const known = (schema as { properties?: Record<string, TSchema> } | undefined)?.properties ?? {}
   const required = (schema as { required?: string[] } | undefined)?.required ?? []
-  const validators = new Map(Object.entries(known).map(([name, property]) => [name, Compile(property)] as const))
+  const validators = new Map(Object.entries(known).map(([name, property]) => [name, compiled(property)] as const))
 
   return (querystring) => {
     const values: Record<string, string | number> = {}

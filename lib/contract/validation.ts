@@ -3,10 +3,10 @@
  * again to list its faults. TypeBox's `Decode` is never used, because it repairs invalid input.
  */
 import type { TSchema } from 'typebox'
-import { Compile } from 'typebox/compile'
 import { Settings } from 'typebox/system'
 import type { TLocalizedValidationError } from 'typebox/error'
 import type { FieldError, FieldErrorCode } from '../base/problems.ts'
+import { compiled } from './compiled.ts'
 import './formats.ts'
 import { MONEY_PATTERN, POSITIVE_MONEY_PATTERN } from './primitives.ts'
 import { normaliseText, oneOf, pointer } from './text.ts'
@@ -247,7 +247,7 @@ function inItems({ items }: Node): Lowering | null {
  */
 export function compileBody(schema: TSchema, resource: TSchema | undefined): BodyValidator {
   const node = schema as Node
-  const validator = Compile(schema)
+  const validator = compiled(schema)
   const properties = node.properties ?? {}
   const readOnly = new Set(
     Object.keys((resource as Node | undefined)?.properties ?? {}).filter((name) => !(name in properties)),

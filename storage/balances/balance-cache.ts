@@ -3,6 +3,7 @@
  * change (L96) nodes are told.
  */
 import { LRUCache } from 'lru-cache'
+import { atMost } from '../../lib/base/at-most.ts'
 import type { Database } from '../db/database.ts'
 
 /** About 200 bytes each. */
@@ -20,7 +21,7 @@ export class BalanceCache {
 
   constructor(database: Database) {
     this.#database = database
-    this.#remembered = new LRUCache({ max: REMEMBERED_MAX, fetchMethod: async (id) => await load(database, id) })
+    this.#remembered = new LRUCache({ ...atMost(REMEMBERED_MAX), fetchMethod: async (id) => await load(database, id) })
   }
 
   /** Forgets a balance, which has moved to another connection. */

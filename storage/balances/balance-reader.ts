@@ -8,6 +8,7 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
+import { atMost } from '../../lib/base/at-most.ts'
 import { plainArray } from '../db/array-literal.ts'
 import type { Database } from '../db/database.ts'
 
@@ -35,7 +36,7 @@ interface Waiting<Kept> {
 export class BalanceReader<Kept extends object> {
   readonly #options: BalanceReaderOptions<Kept>
   readonly #text: string
-  readonly #kept = new LRUCache<string, { readonly xmin: string; readonly value: Kept }>({ max: KEPT_MAX })
+  readonly #kept = new LRUCache<string, { readonly xmin: string; readonly value: Kept }>(atMost(KEPT_MAX))
   #waiting = new Map<string, Waiting<Kept>>()
   #flights = 0
 

@@ -10,6 +10,7 @@
  */
 import { sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
+import { atMost } from '../../lib/base/at-most.ts'
 import { MINUTE_MS, LAST_MS, timestamp } from '../../lib/base/clock.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import { journalMarks, type JournalSide } from '../../lib/ledger/journal-line.ts'
@@ -62,7 +63,7 @@ export class JournalReader {
   readonly #db: ReadDatabase
   readonly #balances: BalanceReader<ReadBalance>
   readonly #stretch: bigint
-  readonly #kept = new LRUCache<string, { readonly sequence: bigint; readonly page: JournalPage }>({ max: KEPT_MAX })
+  readonly #kept = new LRUCache<string, { readonly sequence: bigint; readonly page: JournalPage }>(atMost(KEPT_MAX))
 
   /** `stretch`: lines that a search reads at first. */
   constructor(database: Database, db: ReadDatabase, balances: BalanceReader<ReadBalance>, stretch = STRETCH) {

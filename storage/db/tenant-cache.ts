@@ -1,5 +1,6 @@
 /** Caches one fact about each tenant per node, until the node is told that the fact may have changed. */
 import { LRUCache } from 'lru-cache'
+import { atMost } from '../../lib/base/at-most.ts'
 import type { Database } from './database.ts'
 
 const REMEMBERED_MAX = 20_000
@@ -8,7 +9,7 @@ export class TenantCache<Fact extends object> {
   readonly #database: Database
   readonly #read: (database: Database, tenantId: string) => Promise<Fact>
   /** Contains reads under way too, so that concurrent requests share one read. */
-  readonly #remembered = new LRUCache<string, Promise<Fact>>({ max: REMEMBERED_MAX })
+  readonly #remembered = new LRUCache<string, Promise<Fact>>(atMost(REMEMBERED_MAX))
 
   constructor(database: Database, read: (database: Database, tenantId: string) => Promise<Fact>) {
     this.#database = database

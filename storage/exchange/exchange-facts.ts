@@ -3,6 +3,7 @@
  * operator's settings, its connection, and its enabled currencies. A quote needs no database read.
  */
 import { LRUCache } from 'lru-cache'
+import { atMost } from '../../lib/base/at-most.ts'
 import type { ExchangeTerms } from '../../lib/operators/exchange-terms.ts'
 import type { CalendarTerms } from '../../lib/rails/business-days.ts'
 import { PROVIDER_DESCRIPTIONS } from '../../lib/providers/descriptions.ts'
@@ -39,7 +40,7 @@ export interface ExchangeFacts {
 export class ExchangeFactsCache {
   readonly #database: Database
   /** Contains reads under way too, so that concurrent requests share one read. */
-  readonly #remembered = new LRUCache<string, Promise<ExchangeFacts | null>>({ max: REMEMBERED_MAX })
+  readonly #remembered = new LRUCache<string, Promise<ExchangeFacts | null>>(atMost(REMEMBERED_MAX))
 
   constructor(database: Database) {
     this.#database = database

@@ -3,6 +3,7 @@
  * correct.
  */
 import { LRUCache } from 'lru-cache'
+import { atMost } from '../../lib/base/at-most.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import { isUuid, uuidTime } from '../../lib/base/ids.ts'
 import type { QuoteKind, QuoteRecord } from '../../lib/exchange/quote.ts'
@@ -16,7 +17,7 @@ const REMEMBERED_MAX = 50_000
 
 export class QuoteCache {
   readonly #database: Database
-  readonly #remembered = new LRUCache<string, QuoteRecord>({ max: REMEMBERED_MAX })
+  readonly #remembered = new LRUCache<string, QuoteRecord>(atMost(REMEMBERED_MAX))
 
   constructor(database: Database) {
     this.#database = database

@@ -3,6 +3,7 @@
  * version, and a stale one is dropped here with `forget` (I3).
  */
 import { LRUCache } from 'lru-cache'
+import { atMost } from '../../lib/base/at-most.ts'
 import type { CustomerType } from '../../lib/customers/types.ts'
 import type { Editor } from '../../lib/approvals/requesters.ts'
 import type { RecipientSnapshot } from '../../lib/payments/payment.ts'
@@ -75,7 +76,7 @@ export interface PayableRecipient extends RecipientSnapshot {
 
 export class RecipientCache {
   readonly #database: Database
-  readonly #remembered = new LRUCache<string, PayableRecipient>({ max: REMEMBERED_MAX })
+  readonly #remembered = new LRUCache<string, PayableRecipient>(atMost(REMEMBERED_MAX))
   /** Reads under way, so that concurrent payments to one recipient share one read. */
   readonly #reading = new Map<string, Promise<PayableRecipient | null>>()
 
