@@ -14,6 +14,7 @@ import type { AdapterConnection } from './adapters/adapter.ts'
 import type { BankPartner, BankRecallRequest, OrderStatus, PaymentOrder, RecallPartner, Submission } from './bank.ts'
 import type { BookTransferPartner } from './book-transfers.ts'
 import type { CreditPartner } from './credits.ts'
+import type { DebitPartner, DebitQuestion, DebitStatus, DebitSubmission } from './debits.ts'
 import type { FxMarkets, FxPartner, FxStatus, FxSubmission } from './fx.ts'
 import type { IncomingDebitPartner } from './incoming-debits.ts'
 import type { Adapters, OpenConnections, OpenedConnection } from './open-connections.ts'
@@ -40,6 +41,7 @@ export interface Partners {
   readonly accounts: AccountPartner
   readonly exchanges: FxPartner
   readonly markets: Pick<FxMarkets, 'of'>
+  readonly debits: DebitPartner
 }
 
 /** Items of connections that are taken together; null: their connection cannot be used. */
@@ -75,6 +77,7 @@ export function createPartners(options: PartnersOptions): Partners {
         return opened === null ? 'unusable' : (opened.adapter.fx ?? 'not_offered')
       },
     },
+    debits: debitsOf(dispatch),
   }
 }
 
@@ -353,6 +356,38 @@ function exchangesOf({ database, clock }: PartnersOptions, dispatch: Dispatch): 
         ),
       )
       return new Map(answers.flatMap((each) => [...each]))
+    },
+  }
+}
+
+function debitsOf(dispatch: Dispatch): DebitPartner {
+  const unsent: DebitSubmission = { kind: 'unsent' }
+  const unasked: DebitStatus = { kind: 'unasked' }
+  return {
+    lodge: async (mandates) =>
+      await dispatch.ask<(typeof mandates)[number], DebitSubmission>(
+        'mandates',
+        mandates,
+        ({ adapter: { debits } }) => (debits === undefined ? null : (of) => debits.lodge(of)),
+        unsent,
+      ),
+    submit: async (collections) =>
+      await dispatch.ask<(typeof collections)[number], DebitSubmission>(
+        'collections',
+        collections,
+        ({ adapter: { debits } }) => (debits === undefined ? null : (of) => debits.submit(of)),
+        unsent,
+      ),
+    status: async (questions) =>
+      await dispatch.ask<DebitQuestion, DebitStatus>(
+        'status requests of direct debits',
+        questions,
+        ({ adapter: { debits } }) => (debits === undefined ? null : (of) => debits.status(of)),
+        unasked,
+        unasked,
+      ),
+    async cancel(mandates) {
+      for (const { opened, items } of await dispatch.groups(mandates)) await opened?.adapter.debits?.cancel(items)
     },
   }
 }

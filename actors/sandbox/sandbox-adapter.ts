@@ -11,7 +11,7 @@ import { translateSandboxEvent, verifySandboxWebhook } from './sandbox-webhooks.
 
 /** Creates the adapter. All its connections lead to the same bank. */
 export function sandboxAdapter(partners: SandboxPartners): Adapter {
-  const { bank, credits, bookTransfers, statements, accountBook, exchanges } = partners
+  const { bank, credits, bookTransfers, statements, accountBook, exchanges, debits } = partners
   const connection: Omit<AdapterConnection, 'translate' | 'fx'> = {
     probe: async () => ({ ok: true, latencyMs: 0, message: null }),
     submit: (orders) => bank.submit(orders),
@@ -24,6 +24,7 @@ export function sandboxAdapter(partners: SandboxPartners): Adapter {
     verifyPayee: (question) => bank.verifyPayee(question),
     accounts: accountBook,
     bookTransfers,
+    debits,
   }
   return {
     description: sandboxDescription,

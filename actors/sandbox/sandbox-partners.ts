@@ -4,6 +4,7 @@ import { SandboxAccountBook } from './sandbox-account-book.ts'
 import { SandboxBank } from './sandbox-bank.ts'
 import { SandboxBookTransfers } from './sandbox-book-transfers.ts'
 import { SandboxCredits } from './sandbox-credits.ts'
+import { SandboxDebits } from './sandbox-debits.ts'
 import { SandboxFx } from './sandbox-fx.ts'
 import { SandboxStatements } from './sandbox-statements.ts'
 
@@ -21,5 +22,6 @@ export function createSandboxPartners(
     statements: new SandboxStatements({ database: node.snapshots, clock: node.clock }),
     accountBook: new SandboxAccountBook(node),
     exchanges: new SandboxFx(node),
+    debits: new SandboxDebits(node),
   }
 }

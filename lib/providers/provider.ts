@@ -5,6 +5,7 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import type { CurrencyCode } from '../base/currency.ts'
 import { CurrencyCode as CurrencyCodeSchema } from '../contract/primitives.ts'
+import type { MandateManagement, MandateScheme } from '../rails/debit-schemes.ts'
 import type { Rail } from '../rails/rails.ts'
 
 /** The providers: a name here, a description (descriptions.ts) and an adapter (actors/providers/adapters) each. */
@@ -51,6 +52,16 @@ export interface ProviderRail {
   readonly amountMax?: bigint
 }
 
+/** The terms of a provider for one scheme of direct debits. */
+export interface ProviderDebits {
+  readonly management: MandateManagement
+  /**
+   * `orders`: each mandate is lodged and each collection presented by a call of the adapter, whoever manages the
+   * mandates. `files`: collections of one day travel together in a file.
+   */
+  readonly travelBy: 'orders' | 'files'
+}
+
 /** A provider. */
 export interface ProviderDescription {
   readonly provider: ProviderId
@@ -59,6 +70,8 @@ export interface ProviderDescription {
   readonly environments: readonly ProviderEnvironment[]
   readonly capabilities: Capabilities
   readonly rails: { readonly [rail in Rail]?: ProviderRail }
+  /** Its schemes of direct debits. Mandates of all others are managed by us, and staff send their files. */
+  readonly debits: { readonly [scheme in MandateScheme]?: ProviderDebits }
   /**
    * How fast one connection may be asked; a connection's `maxConcurrency` may lower `concurrent`. Null: the provider is
    * part of this process, takes the orders of all its connections together, and is neither limited nor recorded.

@@ -112,7 +112,12 @@ interface TriggerRow {
   readonly rule: string
 }
 
-const fails = (amountMinor: bigint, code: string, failure: string, detail = ''): TriggerRow => ({
+const fails = (
+  amountMinor: bigint,
+  code: string,
+  failure: string,
+  detail = '',
+): TriggerRow & { readonly token: string } => ({
   amountMinor,
   token: code,
   outcome: failsWith(code),
@@ -121,7 +126,7 @@ const fails = (amountMinor: bigint, code: string, failure: string, detail = ''):
 
 const QUEUED_AMOUNT = 1703n
 
-const PAYMENT_ROWS: readonly TriggerRow[] = [
+const FAILURE_ROWS: readonly (TriggerRow & { readonly token: string })[] = [
   fails(1301n, 'AC01', 'invalid_account_details'),
   fails(1302n, 'AC04', 'account_closed'),
   fails(1303n, 'AC06', 'account_blocked'),
@@ -134,6 +139,15 @@ const PAYMENT_ROWS: readonly TriggerRow[] = [
   fails(1310n, 'AM05', 'duplicate'),
   fails(1311n, 'AM02', 'amount_limit_exceeded'),
   fails(1312n, 'TM01', 'cutoff_missed'),
+]
+
+/** The scheme's codes of the amounts that fail, for payments and for collections. */
+export const AMOUNT_FAILURES: ReadonlyMap<bigint, string> = new Map(
+  FAILURE_ROWS.map(({ amountMinor, token }) => [amountMinor, token]),
+)
+
+const PAYMENT_ROWS: readonly TriggerRow[] = [
+  ...FAILURE_ROWS,
   {
     amountMinor: 1401n,
     token: 'RET-AC04',

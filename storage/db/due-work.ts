@@ -34,6 +34,7 @@ export const DUE_TABLES = {
   payment: { at: 'recall_due_at', notifies: false },
   payment_due: { at: 'due_at', notifies: false },
   provider_inbox: { at: 'due_at', notifies: true },
+  sandbox_debit: { at: 'due_at', notifies: true },
   sandbox_fx_order: { at: 'due_at', where: "state <> 'unanswered'", notifies: true },
   sandbox_message: { at: 'due_at', where: 'acknowledged_at is null', notifies: true },
   sandbox_order: { at: 'due_at', where: "state <> 'unanswered'", notifies: true },

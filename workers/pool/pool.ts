@@ -6,6 +6,7 @@
  */
 import { Piscina } from 'piscina'
 import { OperatingError } from '../../lib/base/errors.ts'
+import type { MandatePage } from '../../lib/direct-debits/mandate-page.ts'
 import type { Confirmation } from '../../lib/documents/confirmation-page.ts'
 import type { Signatures } from '../../lib/webhooks/signature.ts'
 import { createDocumentPool, type DocumentPool } from '../documents/pool.ts'
@@ -25,6 +26,8 @@ const SIGNING_QUEUE_MAX = 16
 const DOCUMENT_QUEUE_MAX = 32
 /** A document that takes longer is stuck; its thread is abandoned. */
 const DOCUMENT_MS = 10_000
+const CONFIRMATION_TASK = new URL('../documents/confirmation.ts', import.meta.url).href
+const MANDATE_TASK = new URL('../documents/mandate.ts', import.meta.url).href
 
 /** The queue is full or a document timed out. No effect was made, so the call can be repeated. */
 export class WorkersBusy extends OperatingError {
@@ -43,11 +46,13 @@ export type SignBatch = (batch: SigningBatch) => Promise<Signatures[]>
 
 /** Renders a PDF. */
 export type RenderConfirmation = (confirmation: Confirmation) => Promise<Uint8Array>
+export type RenderMandate = (page: MandatePage) => Promise<Uint8Array>
 
 export interface WorkerPool extends AsyncDisposable {
   readonly passwords: Passwords
   readonly signBatch: SignBatch
   readonly renderConfirmation: RenderConfirmation
+  readonly renderMandate: RenderMandate
   /** Writes statements and exports. */
   readonly documents: DocumentPool
   /** Reads statements of partners. */
@@ -96,18 +101,18 @@ export function createWorkerPool(options: { readonly queueMax?: number } = {}): 
   }
 
   // A single thread, because each thread has its own copy of the fonts in memory.
-  const documents = new Piscina<Confirmation, Uint8Array>({
-    filename: new URL('../documents/confirmation.ts', import.meta.url).href,
+  const documents = new Piscina<Confirmation | MandatePage, Uint8Array>({
+    filename: CONFIRMATION_TASK,
     minThreads: 0,
     maxThreads: 1,
     maxQueue: DOCUMENT_QUEUE_MAX,
     idleTimeout: THREAD_IDLE_MS,
   })
 
-  async function renderConfirmation(confirmation: Confirmation): Promise<Uint8Array> {
+  async function render(filename: string, page: Confirmation | MandatePage): Promise<Uint8Array> {
     if (documents.queueSize >= DOCUMENT_QUEUE_MAX)
       throw new WorkersBusy('Too many documents are being rendered at the moment; try again.')
-    return await documents.run(confirmation, { signal: AbortSignal.timeout(DOCUMENT_MS) }).catch((error: unknown) => {
+    return await documents.run(page, { filename, signal: AbortSignal.timeout(DOCUMENT_MS) }).catch((error: unknown) => {
       throw error instanceof Error && error.name === 'AbortError'
         ? new WorkersBusy('A document took too long; try again.', { cause: error })
         : error
@@ -126,7 +131,8 @@ export function createWorkerPool(options: { readonly queueMax?: number } = {}): 
     readStatement: statements.read,
     readBankFile: bankFiles.read,
     signBatch,
-    renderConfirmation,
+    renderConfirmation: (confirmation) => render(CONFIRMATION_TASK, confirmation),
+    renderMandate: (page) => render(MANDATE_TASK, page),
     passwords: {
       hash: async (password) => (await run({ kind: 'hash', password })) as string,
       verify: async (password, hash) => (await run({ kind: 'verify', password, hash })) as boolean,

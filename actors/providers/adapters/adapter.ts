@@ -13,6 +13,7 @@ import type { AccountOffer, AccountPartner } from '../account-partner.ts'
 import type { BankMessage, BankRecallRequest, OrderQuestion, OrderStatus, PaymentOrder, Submission } from '../bank.ts'
 import type { BookTransferPartner } from '../book-transfers.ts'
 import type { CreditMessage, CreditReturn } from '../credits.ts'
+import type { DebitPartner } from '../debits.ts'
 import type { FxMarket, FxMessage, FxOrder, FxStatus, FxSubmission } from '../fx.ts'
 import type { DebitAnswerOrder, IncomingDebitMessage } from '../incoming-debits.ts'
 import type { StatementQuestion } from '../statements.ts'
@@ -143,6 +144,8 @@ export interface AdapterConnection {
   readonly accounts?: Pick<AccountPartner, 'open' | 'close'>
   /** Transfers between accounts of the operator at the provider. */
   readonly bookTransfers?: BookTransferPartner
+  /** Direct debits of the schemes that travel by orders (`debits` of the description). */
+  readonly debits?: DebitPartner
   /** Exchanges of currencies, with the market at which they are quoted (`fx` of the capabilities). */
   readonly fx?: AdapterExchanges
   /** Ends what the connection holds open. It gets no call after this, and those under way may fail. */

@@ -81,6 +81,7 @@ export const clearbankDescription: ProviderDescription = {
     currencies: ['GBP'],
   },
   rails: { faster_payments: { currencies: ['GBP'], amountMax: FPS_MAX_MINOR } },
+  debits: {},
   rate: RATE,
   config: ClearbankConfig,
   credentials: ClearbankCredentials,

@@ -39,7 +39,7 @@ export const filesDescription: ProviderDescription = {
     webhooks: false,
     cop: false,
     vop: false,
-    directDebit: false,
+    directDebit: true,
     bulk: true,
     recalls: false,
     currencies: CURRENCIES.map(({ code }) => code)
@@ -47,6 +47,11 @@ export const filesDescription: ProviderDescription = {
       .sort(),
   },
   rails,
+  debits: {
+    sepa_dd_core: { management: 'client', travelBy: 'files' },
+    sepa_dd_b2b: { management: 'client', travelBy: 'files' },
+    bacs_dd: { management: 'client', travelBy: 'files' },
+  },
   // Orders are put into the book, not sent.
   rate: { perSecond: 10_000, concurrent: 100 },
   config: FilesConfig,

@@ -50,7 +50,7 @@ export const sandboxDescription: ProviderDescription = {
     webhooks: true,
     cop: true,
     vop: true,
-    directDebit: false,
+    directDebit: true,
     bulk: true,
     recalls: true,
     currencies: CURRENCIES.map(({ code }) => code)
@@ -58,6 +58,15 @@ export const sandboxDescription: ProviderDescription = {
       .sort(),
   },
   rails,
+  // It manages no mandates of SEPA: there it stands for the banks of the payers, and reports what they would.
+  debits: {
+    sepa_dd_core: { management: 'client', travelBy: 'orders' },
+    sepa_dd_b2b: { management: 'client', travelBy: 'orders' },
+    bacs_dd: { management: 'provider', travelBy: 'orders' },
+    ach_debit: { management: 'provider', travelBy: 'orders' },
+    becs_dd: { management: 'provider', travelBy: 'orders' },
+    pad: { management: 'provider', travelBy: 'orders' },
+  },
   rate: null,
   config: SandboxConfig,
   credentials: null,

@@ -1,0 +1,85 @@
+/**
+ * The port to a partner that carries direct debits: it is given mandates to lodge and collections to collect, one by
+ * one. A partner that is sent files instead has `sendFile`.
+ *
+ * A partner knows an order by our reference and accepts a reference only once, however often it is sent. Its messages
+ * about mandates and collections arrive at least once, in any order (lib/direct-debits/debit-messages.ts).
+ */
+import type { DebitMessage } from '../../lib/direct-debits/debit-messages.ts'
+import type { MandateCounterparty } from '../../lib/direct-debits/mandate.ts'
+import type { SequenceType } from '../../lib/direct-debits/schemes.ts'
+import type { MandateScheme } from '../../lib/rails/debit-schemes.ts'
+
+/** What an order for a mandate and one for a collection share. */
+interface DebitOrder {
+  /** Of a mandate its id, of a collection the id of this presentation of it. */
+  readonly reference: string
+  readonly shard: number
+  readonly connectionId: string
+  readonly mandateId: string
+  readonly scheme: MandateScheme
+  readonly currency: string
+  readonly counterparty: MandateCounterparty
+  /** The reference that the payer knows the mandate by. */
+  readonly mandateReference: string
+  /** When we made the mandate or the collection, epoch milliseconds. */
+  readonly createdAt: number
+}
+
+/** A mandate to be lodged with the scheme, or with the debtor's bank. */
+export interface MandateOrder extends DebitOrder {
+  readonly creditorId: string | null
+  readonly creditorName: string | null
+  /** Epoch milliseconds. */
+  readonly signedAt: number | null
+}
+
+/** A collection to be presented. */
+export interface CollectionOrder extends DebitOrder {
+  readonly collectionId: string
+  /** 1 for the first presentation. */
+  readonly attempt: number
+  /** Minor units. */
+  readonly amount: bigint
+  /** `YYYY-MM-DD`. */
+  readonly dueDate: string
+  readonly sequenceType: SequenceType
+  readonly remittance: string
+  readonly endToEndId: string
+}
+
+/** The result of one order. `timeout`: the outcome is unknown (I7). `unsent`: the partner cannot have taken it. */
+export type DebitSubmission =
+  | { readonly kind: 'accepted'; readonly providerRef: string }
+  | { readonly kind: 'refused'; readonly reasonCode: string }
+  | { readonly kind: 'timeout' | 'unsent' }
+
+/**
+ * The partner's answer about one order. `unknown`: the partner is sure that it never got the order. `unasked`: the
+ * partner could not be asked.
+ */
+export type DebitStatus =
+  | { readonly kind: 'unknown' | 'unasked' }
+  | { readonly kind: 'taken'; readonly providerRef: string }
+  | { readonly kind: 'refused'; readonly reasonCode: string }
+
+/** An order about which the partner is asked. */
+export interface DebitQuestion {
+  readonly reference: string
+  readonly connectionId: string
+}
+
+/** The direct debits of a partner. A call that throws has an unknown outcome, and is never repeated blindly. */
+export interface DebitPartner {
+  /** Lodges mandates. An order without a result timed out. @throws when the outcome of every order is unknown */
+  lodge(mandates: readonly MandateOrder[]): Promise<ReadonlyMap<string, DebitSubmission>>
+  /** Presents collections. An order without a result timed out. @throws when the outcome of every order is unknown */
+  submit(collections: readonly CollectionOrder[]): Promise<ReadonlyMap<string, DebitSubmission>>
+  /** Ends mandates; one that has ended before is ignored. @throws when it is unknown whether they have ended */
+  cancel(mandates: readonly DebitQuestion[]): Promise<void>
+  /** Asks for the outcome of orders; one without an answer is absent. @throws when the partner does not answer */
+  status(questions: readonly DebitQuestion[]): Promise<ReadonlyMap<string, DebitStatus>>
+}
+
+/** Takes messages; resolves with the ids of the messages that need not be sent again. */
+export type DebitInbox = (messages: readonly DebitMessage[]) => Promise<readonly string[]>
