@@ -82,4 +82,4 @@ export interface DebitPartner {
 }
 
 /** Takes messages; resolves with the ids of the messages that need not be sent again. */
-export type DebitInbox = (messages: readonly DebitMessage[]) => Promise<readonly string[]>
+export type TakeDebitMessages = (messages: readonly DebitMessage[]) => Promise<readonly string[]>

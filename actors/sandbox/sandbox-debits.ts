@@ -39,7 +39,7 @@ import {
 import { derivedId } from '../providers/adapters/derived-id.ts'
 import type {
   CollectionOrder,
-  DebitInbox,
+  TakeDebitMessages,
   DebitPartner,
   DebitQuestion,
   DebitStatus,
@@ -75,7 +75,7 @@ const BOOKINGS: { readonly [event in DebitStep['event']]?: { readonly direction:
 export class SandboxDebits implements DebitPartner {
   readonly #options: SandboxDebitsOptions
   readonly #poller: Poller
-  #inbox: DebitInbox | undefined
+  #inbox: TakeDebitMessages | undefined
 
   constructor(options: SandboxDebitsOptions) {
     this.#options = options
@@ -88,7 +88,7 @@ export class SandboxDebits implements DebitPartner {
   }
 
   /** Starts sending due reports. */
-  start(inbox: DebitInbox): void {
+  start(inbox: TakeDebitMessages): void {
     this.#inbox = inbox
     this.#poller.start()
   }
