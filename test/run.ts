@@ -70,6 +70,8 @@ const TEST_SETTINGS = {
   // A connection of a test runs most statements once or twice: planned once instead of at each of five executions, they
   // take Postgres a quarter less processor time (31.7 instead of 41.0 s for test/http/approvals).
   plan_cache_mode: 'force_generic_plan',
+  // A database lives for seconds. With a dozen of them, every 15 s would be a process each second that looks at one.
+  autovacuum_naptime: '1min',
 }
 
 /** A disk in memory, and how much of it and of the memory has to be free for a run. */
