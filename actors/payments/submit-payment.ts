@@ -160,6 +160,7 @@ export async function askBalance(
       case 'mandate_stale':
       case 'mandate_reference_used':
       case 'collection_stale':
+      case 'exposure_exceeded':
         throw new Error('A payment changes no mandate.')
       case 'debit_refused':
         throw new Error('The balance that pays has decided by itself.')

@@ -122,6 +122,7 @@ export async function submitTransfer(
       case 'mandate_stale':
       case 'mandate_reference_used':
       case 'collection_stale':
+      case 'exposure_exceeded':
       case 'debit_refused':
         throw new Error('A transfer rests on no fact but its balances.')
       default:

@@ -135,6 +135,8 @@ export function moneyOf(
         },
       }
     }
+    case 'release_reserve':
+      return { collection: after, effects: reserveEnds(before, now) }
     case 'return': {
       // From an exception the money was collected and came back at once.
       const first = before.status === 'exception' ? collected(before, before.amount, context, now) : []

@@ -31,7 +31,13 @@ export type CollectionMove =
       readonly rType: RTransactionType
       readonly retryAt: number | null
     }
-  | { readonly kind: 'collect'; readonly providerRef: string | null; readonly refundableUntil: string | null }
+  | {
+      readonly kind: 'collect'
+      readonly providerRef: string | null
+      readonly refundableUntil: string | null
+      /** Until when it counts for the exposure of its customer, epoch milliseconds. */
+      readonly exposedUntil: number | null
+    }
   /**
    * Came back after the settlement. `amount` may exceed that of the collection (compensation). `fee` (L53) is charged to
    * the customer; 0: none. `retryAt` as above.
@@ -46,11 +52,22 @@ export type CollectionMove =
       readonly challengeUntil: string | null
     }
   /** Returned money came again: `amount` of it. */
-  | { readonly kind: 'reinstate'; readonly amount: bigint; readonly refundableUntil: string | null }
+  | {
+      readonly kind: 'reinstate'
+      readonly amount: bigint
+      readonly refundableUntil: string | null
+      readonly exposedUntil: number | null
+    }
   | { readonly kind: 'reverse'; readonly reasonCode: string }
   | { readonly kind: 'doubt'; readonly why: 'timeout' | 'unclear' }
   /** Waits to be presented again, on new dates. */
-  | { readonly kind: 'retry'; readonly dueDate: string; readonly submissionDeadline: number; readonly dueAt: number }
+  | { readonly kind: 'retry'; readonly dueDate: string; readonly submissionDeadline: number; readonly sendBy: string }
+  /** The payer was told of the amount and the date. `sentAt` is epoch milliseconds. */
+  | { readonly kind: 'notify'; readonly channel: PreNotification['channel']; readonly sentAt: number }
+  /** The reserve ends: the customer can use the money. */
+  | { readonly kind: 'release_reserve' }
+  /** The payer can have the money back no longer. */
+  | { readonly kind: 'end_exposure' }
 
 export type CollectionMoveKind = CollectionMove['kind']
 
@@ -72,6 +89,9 @@ export const COLLECTION_MOVES: Readonly<Record<CollectionMoveKind, CollectionMov
   reverse: { row: 'C8', from: ['collected'], to: 'reversed', message: 'Collection sent back to the payer.' },
   doubt: { row: 'C9', from: ['submitted'], to: 'exception', message: 'The bank has not told the outcome.' },
   retry: { row: 'C3', from: ['failed', 'returned'], to: 'pending', message: 'Collection waits to be presented again.' },
+  notify: { row: 'C1', from: ['pending'], to: 'pending', message: 'The payer was told of the collection.' },
+  release_reserve: { row: 'C6', from: ['collected'], to: 'collected', message: 'The reserve has ended.' },
+  end_exposure: { row: 'C6', from: ['collected'], to: 'collected', message: 'The time for a refund is over.' },
 }
 
 export type CollectionMoved = { readonly collection: CollectionRecord } | { readonly refused: Problem }
@@ -107,6 +127,7 @@ export function moveCollection(collection: CollectionRecord, move: CollectionMov
           ...same,
           providerRef: move.providerRef ?? collection.providerRef,
           refundableUntil: move.refundableUntil,
+          exposedUntil: move.exposedUntil,
           // What came back before a presentation that now succeeds is made up for.
           returnedAmount: returnedAmount > amount ? returnedAmount - amount : 0n,
           collectedAt: now,
@@ -119,32 +140,14 @@ export function moveCollection(collection: CollectionRecord, move: CollectionMov
     case 'return':
       return { collection: returned(collection, same, move, now) }
     case 'reinstate':
-      return {
-        collection: {
-          ...same,
-          returnedAmount: collection.returnedAmount - move.amount,
-          refundableUntil: move.refundableUntil,
-          collectedAt: now,
-          nextAttemptAt: null,
-          rTransactions: [
-            ...collection.rTransactions,
-            {
-              type: 'reinstatement',
-              reasonCode: null,
-              reason: 'Reinstated',
-              at: timestamp(now),
-              amountMinor: String(move.amount),
-            },
-          ],
-          attempts: ended(collection.attempts, 'collected', null),
-        },
-      }
+      return { collection: reinstated(collection, same, move, now) }
     case 'reverse':
       return {
         collection: {
           ...same,
           statusReason: move.reasonCode,
           reversedAt: now,
+          exposedUntil: null,
           reserveHoldId: null,
           reserveUntil: null,
           dueAt: null,
@@ -168,15 +171,30 @@ export function moveCollection(collection: CollectionRecord, move: CollectionMov
           ...same,
           dueDate: move.dueDate,
           submissionDeadline: move.submissionDeadline,
-          dueAt: move.dueAt,
           nextAttemptAt: null,
           fileId: null,
-          preNotification: asked(collection.preNotification, move.dueDate),
+          preNotification: asked(collection.preNotification, move),
         },
       }
+    case 'notify':
+    case 'release_reserve':
+    case 'end_exposure':
+      return { collection: quietly(collection, same, move) }
     default:
       return move satisfies never
   }
+}
+
+/** Makes a move after which the status stays, with its reason. */
+function quietly(
+  { statusReason, preNotification }: CollectionRecord,
+  same: CollectionRecord,
+  move: Extract<CollectionMove, { kind: 'notify' | 'release_reserve' | 'end_exposure' }>,
+): CollectionRecord {
+  const next = { ...same, statusReason }
+  if (move.kind === 'notify') return { ...next, preNotification: sent(preNotification, move) }
+  if (move.kind === 'end_exposure') return { ...next, exposedUntil: null }
+  return { ...next, reserveHoldId: null, reserveUntil: null }
 }
 
 const DOUBTS = {
@@ -257,6 +275,7 @@ function returned(
     collectedAt: before.collectedAt ?? now,
     returnedAt: now,
     returnedAmount: before.returnedAmount + amount,
+    exposedUntil: null,
     reserveHoldId: null,
     reserveUntil: null,
     exception: null,
@@ -289,6 +308,34 @@ function told(
   return { type, reasonCode, reason: known?.text ?? 'Reason not told', at: timestamp(now), ...more }
 }
 
+/** Collects returned money again. */
+function reinstated(
+  collection: CollectionRecord,
+  same: CollectionRecord,
+  move: Extract<CollectionMove, { kind: 'reinstate' }>,
+  now: number,
+): CollectionRecord {
+  return {
+    ...same,
+    returnedAmount: collection.returnedAmount - move.amount,
+    refundableUntil: move.refundableUntil,
+    exposedUntil: move.exposedUntil,
+    collectedAt: now,
+    nextAttemptAt: null,
+    rTransactions: [
+      ...collection.rTransactions,
+      {
+        type: 'reinstatement',
+        reasonCode: null,
+        reason: 'Reinstated',
+        at: timestamp(now),
+        amountMinor: String(move.amount),
+      },
+    ],
+    attempts: ended(collection.attempts, 'collected', null),
+  }
+}
+
 /** Ends the last presentation. */
 const ended = (
   attempts: readonly CollectionAttempt[],
@@ -297,6 +344,15 @@ const ended = (
 ): readonly CollectionAttempt[] =>
   attempts.map((attempt, index) => (index < attempts.length - 1 ? attempt : { ...attempt, outcome, reasonCode }))
 
+/** Marks a notice as sent. */
+const sent = (
+  notice: PreNotification | null,
+  { channel, sentAt }: Extract<CollectionMove, { kind: 'notify' }>,
+): PreNotification | null => (notice === null ? null : { ...notice, channel, sentAt: timestamp(sentAt) })
+
 /** A notice of another date has to be sent again. */
-const asked = (notice: PreNotification | null, dueDate: string): PreNotification | null =>
-  notice === null || notice.dueDate === dueDate ? notice : { ...notice, dueDate, sentAt: null }
+const asked = (
+  notice: PreNotification | null,
+  { dueDate, sendBy }: Extract<CollectionMove, { kind: 'retry' }>,
+): PreNotification | null =>
+  notice === null || notice.dueDate === dueDate ? notice : { ...notice, dueDate, sendBy, sentAt: null }

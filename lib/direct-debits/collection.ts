@@ -98,6 +98,8 @@ export interface CollectionRecord {
   /** The hold on the collected money, and when it ends. */
   readonly reserveHoldId: string | null
   readonly reserveUntil: number | null
+  /** Until when it counts for its customer's exposure, epoch milliseconds; null: not yet, or no longer. */
+  readonly exposedUntil: number | null
   /** Shown to staff only. */
   readonly exception: { readonly kind: string; readonly message: string; readonly since: string } | null
   readonly submittedAt: number | null
@@ -129,6 +131,7 @@ export const NEW_COLLECTION = {
   refundableUntil: null,
   reserveHoldId: null,
   reserveUntil: null,
+  exposedUntil: null,
   exception: null,
   submittedAt: null,
   collectedAt: null,

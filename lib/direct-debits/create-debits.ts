@@ -25,6 +25,8 @@ import { isOpenMandate, type MandateCounterparty, type MandateRecord } from './m
 import { MANDATE_MOVES, moveMandate, needsNoLodging } from './mandate-moves.ts'
 import { mandateJson } from './mandate-view.ts'
 import type { Period } from './dates.ts'
+import { exposureChanges } from './exposure.ts'
+import { timedCollection, timedMandate } from './timers.ts'
 import type { SequenceType } from './schemes.ts'
 
 /** Most pending collections of one mandate: a daily collection for two years. */
@@ -57,7 +59,7 @@ export function createMandate(existing: MandateRecord | null, command: CreateMan
     ? moveMandate(pending, { kind: 'sign', signedAt: pending.signedAt ?? now }, now)
     : { mandate: pending }
   if ('refused' in active) throw new Error(`A new mandate is not signed: ${active.refused.detail}`)
-  const mandate = { ...active.mandate, version: 1 }
+  const mandate = timedMandate({ ...active.mandate, version: 1 })
   return {
     state: mandate,
     reply: { kind: 'moved', mandate, collection: null },
@@ -138,7 +140,7 @@ export function patchMandate(mandate: MandateRecord | null, command: PatchMandat
       ? moveMandate({ ...changed, version: mandate.version }, { kind: 'sign', signedAt }, now)
       : { mandate: changed }
   if ('refused' in moved) return refuseDebit(mandate, command, moved.refused, now)
-  const next = moved.mandate
+  const next = timedMandate(moved.mandate)
   const hasMoved = next.status !== mandate.status
   return {
     state: next,
@@ -168,6 +170,8 @@ export interface CreateCollection extends Recorded {
   readonly fault: FieldError | null
   /** Found by a commit or by a limit: the externalId is taken, the exposure is used up. */
   readonly refusal: Problem | null
+  /** The largest exposure of the customer, minor units; null: no limit. */
+  readonly maxExposure: bigint | null
   readonly context: DebitRowContext
 }
 
@@ -182,21 +186,21 @@ export function nextSequence({
 
 /** Decides the creation of a collection. */
 export function createCollection(mandate: MandateRecord | null, command: CreateCollection, now: number): DebitDecision {
-  const { collection: wanted, customerId, fault, refusal, key, context } = command
+  const { collection: wanted, customerId, fault, refusal, key, context, maxExposure } = command
   if (mandate === null || mandate.customerId !== customerId)
     return invalidDebit(mandate, { field: '/mandateId', code: 'not_found', message: 'No such mandate.' })
   const error = faultOf(mandate, wanted) ?? fault
   if (error !== null) return invalidDebit(mandate, error)
   const problem = problemOf(mandate) ?? refusal
   if (problem !== null) return refuseDebit(mandate, command, problem, now)
-  const collection: CollectionRecord = {
+  const collection = timedCollection({
     ...wanted,
     balanceId: mandate.balanceId,
     connectionId: mandate.connectionId,
     sequenceType: nextSequence(mandate),
     createdAt: now,
     updatedAt: now,
-  }
+  })
   const next: MandateRecord = {
     ...mandate,
     version: mandate.version + 1,
@@ -213,6 +217,7 @@ export function createCollection(mandate: MandateRecord | null, command: CreateC
         mandateChanges: [mandateChange(mandate, next)],
         statusUpdates: [collectionUpdate(collection, null, 'Collection made.', context.by, now)],
         events: [collectionEvent(collection, null, context.ids, now)],
+        ...exposureChanges(null, collection, maxExposure),
       },
       outcomeRecord(
         key,

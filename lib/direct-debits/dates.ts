@@ -81,6 +81,10 @@ export const endOfWindow = (
   window: Period | 'unlimited',
 ): string | null => (window === 'unlimited' ? null : endOfPeriod(scheme, from, window))
 
+/** Returns the first moment after a period that begins on a date. */
+export const afterPeriod = (scheme: Pick<SchemeDays, 'calendar' | 'zone'>, from: string, period: Period): number =>
+  afterDay(scheme, endOfPeriod(scheme, from, period))
+
 /** Tells whether a date is within a window that opened on another; null: the scheme has no such window. */
 export function isWithin(
   scheme: Pick<SchemeDays, 'calendar'>,

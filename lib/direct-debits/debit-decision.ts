@@ -19,6 +19,7 @@ import { collectionJson } from './collection-view.ts'
 import { moneyOf, type DebitContext } from './collection-money.ts'
 import { mandateChange, mandateEvent, mandateUpdate, movedRows, type DebitRowContext } from './debit-rows.ts'
 import { isOpenMandate, type MandateRecord } from './mandate.ts'
+import { timedCollection, timedMandate } from './timers.ts'
 import { MANDATE_MOVES, moveMandate, type MandateMove } from './mandate-moves.ts'
 import { mandateJson } from './mandate-view.ts'
 import type { Period } from './dates.ts'
@@ -132,7 +133,7 @@ export function decideMandate(mandate: MandateRecord | null, command: MoveMandat
     return event === null ? refuseDebit(mandate, command, made.refused, now) : ignored(mandate, mandate.status)
   const ends = endOfPending(made.mandate, MANDATE_MOVES[move.kind].pending, command, now)
   if (ends === null) return stale(mandate)
-  const { mandate: next } = ends
+  const next = timedMandate(ends.mandate)
   const effects = together(
     together(ends.effects, {
       mandateChanges: [mandateChange(mandate, next)],
@@ -200,10 +201,11 @@ export function decideCollection(mandate: MandateRecord | null, command: MoveCol
   if ('refused' in made)
     return event === null ? refuseDebit(mandate, command, made.refused, now) : ignored(mandate, before.status)
   const money = moneyOf(before, made.collection, move, reserveOf(command), now)
-  const follows = mandateAfter(mandate, money.collection, command, now)
+  const after = timedCollection(money.collection)
+  const follows = mandateAfter(mandate, after, command, now)
   if (follows === null) return stale(mandate)
   const rows = together(
-    movedRows(before, money.collection, MESSAGES[move.kind], context, now),
+    movedRows(before, after, MESSAGES[move.kind], context, now),
     together(money.effects, received(event, before.id, now)),
   )
   const effects = together(
@@ -211,17 +213,11 @@ export function decideCollection(mandate: MandateRecord | null, command: MoveCol
       command.suspenseId === undefined ? rows : inSuspense(rows, command, command.suspenseId, now),
       follows.effects,
     ),
-    outcomeRecord(
-      command.key ?? null,
-      200,
-      { type: 'collection', id: before.id },
-      answerOf(command, money.collection),
-      now,
-    ),
+    outcomeRecord(command.key ?? null, 200, { type: 'collection', id: before.id }, answerOf(command, after), now),
   )
   return {
     state: follows.mandate,
-    reply: { kind: 'moved', mandate: follows.mandate, collection: money.collection },
+    reply: { kind: 'moved', mandate: follows.mandate, collection: after },
     effects,
   }
 }
@@ -243,6 +239,9 @@ const MESSAGES: Readonly<Record<CollectionMove['kind'], string>> = {
   reverse: 'Collection sent back to the payer.',
   doubt: 'The bank has not told the outcome.',
   retry: 'Collection waits to be presented again.',
+  notify: 'The payer was told of the collection.',
+  release_reserve: 'The reserve has ended.',
+  end_exposure: 'The time for a refund is over.',
 }
 
 /** Puts collected money into suspense, where it waits for its owner. */
@@ -279,6 +278,9 @@ const COUNTS: Readonly<
   reverse: { pending: 0, submitted: 0, presented: 0 },
   doubt: { pending: 0, submitted: 0, presented: 0 },
   retry: { pending: 1, submitted: 0, presented: 0 },
+  notify: { pending: 0, submitted: 0, presented: 0 },
+  release_reserve: { pending: 0, submitted: 0, presented: 0 },
+  end_exposure: { pending: 0, submitted: 0, presented: 0 },
 }
 
 /** The change of the counts; a failed collection that is presented again goes on to count as presented. */
@@ -316,13 +318,13 @@ function mandateAfter(
   const moved = end === null ? null : moveMandate(counted, end, now)
   // A mandate that has ended meanwhile, or is suspended, stays as it is.
   if (end === null || moved === null || 'refused' in moved) {
-    const mandate = { ...counted, version: before.version + 1 }
+    const mandate = timedMandate({ ...counted, version: before.version + 1 })
     return { mandate, effects: { mandateChanges: [mandateChange(before, mandate)] } }
   }
   const row = MANDATE_MOVES[end.kind]
   const ends = endOfPending(moved.mandate, row.pending, command, now)
   if (ends === null) return null
-  const { mandate } = ends
+  const mandate = timedMandate(ends.mandate)
   return {
     mandate,
     effects: together(ends.effects, {

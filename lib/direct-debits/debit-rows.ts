@@ -3,6 +3,7 @@ import type { Effects, OutboxEvent, StatusUpdate } from '../decisions/effects.ts
 import type { IdSource } from '../base/ids.ts'
 import type { CollectionRecord, CollectionStatus } from './collection.ts'
 import type { CollectionChange, CollectionRow, MandateChange, MandateRow } from './effects.ts'
+import { exposureChanges } from './exposure.ts'
 import type { MandateRecord, MandateStatus } from './mandate.ts'
 
 /** The source of ids, and who moves. */
@@ -164,6 +165,7 @@ const PLAIN_OF_COLLECTION = [
   'refundableUntil',
   'reserveHoldId',
   'reserveUntil',
+  'exposedUntil',
   'submittedAt',
   'collectedAt',
   'returnedAt',
@@ -241,6 +243,7 @@ export function movedRows(
   return {
     collectionChanges: [collectionChange(before, after)],
     statusUpdates: [collectionUpdate(after, before.status, message, by, now)],
-    events: [collectionEvent(after, before.status, ids, now)],
+    events: after.status === before.status ? [] : [collectionEvent(after, before.status, ids, now)],
+    ...exposureChanges(before, after),
   }
 }

@@ -3,6 +3,7 @@
  * milliseconds; members in JSON are text.
  */
 import type { CollectionRecord, CollectionStatus } from './collection.ts'
+import type { ExposureChange } from './exposure.ts'
 import type { MandateRecord, MandateStatus } from './mandate.ts'
 
 type MandateJson = 'counterparty' | 'history' | 'pendingAmendment' | 'metadata'
@@ -73,6 +74,7 @@ export interface CollectionRow
     | 'refundableUntil'
     | 'reserveHoldId'
     | 'reserveUntil'
+    | 'exposedUntil'
     | 'submittedAt'
     | 'collectedAt'
     | 'returnedAt'
@@ -105,6 +107,7 @@ export interface CollectionChange {
   readonly refundableUntil?: string | null
   readonly reserveHoldId?: string | null
   readonly reserveUntil?: number | null
+  readonly exposedUntil?: number | null
   readonly submittedAt?: number | null
   readonly collectedAt?: number | null
   readonly returnedAt?: number | null
@@ -130,5 +133,6 @@ declare module '../decisions/effects.ts' {
     readonly mandateChanges?: readonly MandateChange[]
     readonly collections?: readonly CollectionRow[]
     readonly collectionChanges?: readonly CollectionChange[]
+    readonly exposureChanges?: readonly ExposureChange[]
   }
 }

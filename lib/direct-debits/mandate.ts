@@ -44,6 +44,8 @@ export interface CounterpartyAddress {
 export interface MandateCounterparty extends CounterpartyAccount {
   readonly name: string
   readonly kind: CounterpartyKind
+  /** Where the payer is told of collections; absent: the customer tells it. */
+  readonly email?: string
   /** The creditor's identifier; `pay` mandates have one. */
   readonly creditorId?: string
   readonly address?: CounterpartyAddress

@@ -30,6 +30,7 @@ export const NOTICE_TYPES = [
   'scheduled_payment_stopped',
   'reconciliation_breaks',
   'own_funds_low',
+  'return_rate_high',
 ] as const
 export type NoticeType = (typeof NOTICE_TYPES)[number]
 

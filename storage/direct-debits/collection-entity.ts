@@ -10,6 +10,14 @@ import { instant } from '../db/entity-types.ts'
 export const Collection = defineEntity({
   name: 'Collection',
   tableName: 'collection',
+  triggers: [
+    {
+      name: 'task_added',
+      timing: 'after',
+      events: ['insert', 'update'],
+      expression: `create constraint trigger task_added after insert or update of due_at on collection deferrable initially deferred for each row when (new.due_at is not null) execute function add_task_of_second('direct-debits.collections', 'due_at')`,
+    },
+  ],
   properties: {
     id: p.uuid().primary(),
     customerId: p.uuid().fieldName('customer_id'),
@@ -44,6 +52,7 @@ export const Collection = defineEntity({
     refundableUntil: p.date().fieldName('refundable_until').nullable(),
     reserveHoldId: p.uuid().fieldName('reserve_hold_id').nullable(),
     reserveUntil: instant().fieldName('reserve_until').nullable(),
+    exposedUntil: instant().fieldName('exposed_until').nullable(),
     exception: jsonText<NonNullable<CollectionRecord['exception']>>().nullable(),
     submittedAt: instant().fieldName('submitted_at').nullable(),
     collectedAt: instant().fieldName('collected_at').nullable(),

@@ -33,6 +33,7 @@ const MOVED = [
   'refundableUntil',
   'reserveHoldId',
   'reserveUntil',
+  'exposedUntil',
   'exception',
   'submittedAt',
   'collectedAt',

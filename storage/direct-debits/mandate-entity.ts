@@ -10,6 +10,14 @@ import { instant } from '../db/entity-types.ts'
 export const Mandate = defineEntity({
   name: 'Mandate',
   tableName: 'mandate',
+  triggers: [
+    {
+      name: 'task_added',
+      timing: 'after',
+      events: ['insert', 'update'],
+      expression: `create constraint trigger task_added after insert or update of due_at on mandate deferrable initially deferred for each row when (new.due_at is not null) execute function add_task_of_second('direct-debits.mandates', 'due_at')`,
+    },
+  ],
   properties: {
     id: p.uuid().primary(),
     customerId: p.uuid().fieldName('customer_id'),

@@ -20,6 +20,7 @@ import { ComplianceHold, ComplianceNote } from '../compliance/compliance-hold-en
 import { CustomerAddress } from '../customers/customer-address-entity.ts'
 import { Customer } from '../customers/customer-entity.ts'
 import { Collection } from '../direct-debits/collection-entity.ts'
+import { DebitExposure } from '../direct-debits/exposure-entity.ts'
 import { Mandate } from '../direct-debits/mandate-entity.ts'
 import { Exchange } from '../exchange/exchange-entity.ts'
 import { FundsRequest, FundsRequestPayment } from '../funds-requests/funds-request-entity.ts'
@@ -96,6 +97,7 @@ export const ENTITIES = [
   Exchange,
   Mandate,
   Collection,
+  DebitExposure,
   FundsRequest,
   FundsRequestPayment,
   FxOrder,

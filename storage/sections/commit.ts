@@ -24,6 +24,7 @@ import {
   COLLECTIONS,
   EXTERNAL_IDS_OF_COLLECTIONS,
 } from '../direct-debits/collection-section.ts'
+import { EXPOSURE_CHANGES, EXPOSURE_FENCES } from '../direct-debits/exposure-section.ts'
 import { MANDATE_CHANGES, MANDATE_FENCES, MANDATE_REFERENCES, MANDATES } from '../direct-debits/mandate-section.ts'
 import { DOCUMENT_FENCES, DOCUMENT_USES } from '../documents/document-section.ts'
 import {
@@ -117,6 +118,7 @@ const WRITES = [
   MANDATE_CHANGES,
   COLLECTIONS,
   COLLECTION_CHANGES,
+  EXPOSURE_CHANGES,
 ]
 
 /** The sections that find stale facts, in the order of the statement. Rows are locked in this order too. */
@@ -139,6 +141,7 @@ const FENCES = [
   MANDATE_REFERENCES,
   COLLECTION_FENCES,
   EXTERNAL_IDS_OF_COLLECTIONS,
+  EXPOSURE_FENCES,
 ]
 
 type ConflictOf<Listed> = Listed extends Fence<never, infer C> ? C : never

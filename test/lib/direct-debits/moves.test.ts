@@ -169,7 +169,7 @@ const moveOf = (kind: CollectionMoveKind, scheme: MandateScheme): CollectionMove
     cancel: { kind: 'cancel', reason: null },
     submit: { kind: 'submit', fileId: null, providerRef: null },
     fail: { kind: 'fail', reasonCode: noFunds, rType: 'reject', retryAt: null },
-    collect: { kind: 'collect', providerRef: null, refundableUntil: null },
+    collect: { kind: 'collect', providerRef: null, refundableUntil: null, exposedUntil: null },
     return: {
       kind: 'return',
       reasonCode: refundReason,
@@ -179,10 +179,13 @@ const moveOf = (kind: CollectionMoveKind, scheme: MandateScheme): CollectionMove
       retryAt: null,
       challengeUntil: null,
     },
-    reinstate: { kind: 'reinstate', amount: 12_500n, refundableUntil: null },
+    reinstate: { kind: 'reinstate', amount: 12_500n, refundableUntil: null, exposedUntil: null },
     reverse: { kind: 'reverse', reasonCode: 'DUPL' },
     doubt: { kind: 'doubt', why: 'timeout' },
-    retry: { kind: 'retry', dueDate: '2026-12-22', submissionDeadline: NOW, dueAt: NOW },
+    retry: { kind: 'retry', dueDate: '2026-12-22', submissionDeadline: NOW, sendBy: '2026-12-21' },
+    notify: { kind: 'notify', channel: 'email', sentAt: NOW },
+    release_reserve: { kind: 'release_reserve' },
+    end_exposure: { kind: 'end_exposure' },
   }
   return moves[kind]
 }
@@ -201,6 +204,9 @@ const COLLECTION_ROWS: readonly (readonly [
   ['reverse', { collected: [] }, 'reversed'],
   ['doubt', { submitted: [] }, 'exception'],
   ['retry', { failed: [], returned: [] }, 'pending'],
+  ['notify', { pending: [] }, 'pending'],
+  ['release_reserve', { collected: [] }, 'collected'],
+  ['end_exposure', { collected: [] }, 'collected'],
 ]
 
 const counts = { pendingCount: 1, submittedCount: 1, presentedCount: 1 } as const
@@ -241,7 +247,13 @@ t.test('each move of a collection leads where the table says, and nowhere else, 
           ledger,
           `${label}: its postings`,
         )
-        t.match(effects?.events?.[0], { type: 'collection.status_changed', previousStatus: status, status: to }, label)
+        if (status === to) t.strictSame(effects?.events, [], `${label}: tells of no change of the status`)
+        else
+          t.match(
+            effects?.events?.[0],
+            { type: 'collection.status_changed', previousStatus: status, status: to },
+            label,
+          )
         t.equal(state?.version, 2, `${label}: the mandate changes with it`)
       }
   t.end()
@@ -382,6 +394,7 @@ t.test('a collection gets its sequence, and a mandate that takes none refuses it
         collection: { ...wanted, ...collection },
         fault: null,
         refusal: null,
+        maxExposure: null,
         key: null,
         problemRequest: { problemBase: '', instance: '', requestId: '' },
         context: CONTEXT_OF_MANDATE,

@@ -92,6 +92,7 @@ const MEMBERS: { readonly [Member in keyof Required<Effects>]: true } = {
   mandateChanges: true,
   collections: true,
   collectionChanges: true,
+  exposureChanges: true,
 }
 
 t.test('the golden file has every member of Effects', async (t) => {

@@ -1,0 +1,81 @@
+/**
+ * Tells payers of their collections before the due date. The mail and the note that it was sent are one transaction, with
+ * the versions of the mandate and the collection as its fence, so that a payer gets it once.
+ */
+import type { Clock } from '../../lib/base/clock.ts'
+import type { IdSource } from '../../lib/base/ids.ts'
+import { schemeDate } from '../../lib/direct-debits/dates.ts'
+import { decideCollection } from '../../lib/direct-debits/debit-decision.ts'
+import { noticeMail } from '../../lib/direct-debits/notice-mail.ts'
+import { DEBIT_SCHEMES } from '../../lib/direct-debits/schemes.ts'
+import type { SecretBox } from '../../lib/security/secret-box.ts'
+import type { Database } from '../../storage/db/database.ts'
+import { inTransaction } from '../../storage/db/transaction.ts'
+import { findCollection } from '../../storage/direct-debits/collections.ts'
+import { findMandate } from '../../storage/direct-debits/mandates.ts'
+import { writeMail } from '../../storage/notices/mails.ts'
+import { CommitConflict, writeEffects } from '../../storage/sections/write-effects.ts'
+import type { DebitOutcome } from './debit-mover.ts'
+
+export interface PreNotificationDeps {
+  readonly database: Database
+  readonly clock: Clock
+  readonly ids: IdSource
+  readonly secrets: SecretBox
+  /** Reads the name of a customer. */
+  readonly nameOf: (customerId: string) => Promise<string>
+}
+
+export class PreNotifications {
+  readonly #deps: PreNotificationDeps
+
+  constructor(deps: PreNotificationDeps) {
+    this.#deps = deps
+  }
+
+  /**
+   * Sends the notice of a collection to its payer. A collection that is not pending any more, has had its notice, or
+   * whose payer has no address: `ignored`.
+   */
+  async send(id: string): Promise<DebitOutcome> {
+    const { database, clock, ids, secrets, nameOf } = this.#deps
+    const collection = await findCollection(database, id)
+    const mandate = collection === null ? null : await findMandate(database, collection.mandateId)
+    if (collection === null || mandate === null) return { kind: 'ignored', status: null }
+    const to = mandate.counterparty.email
+    if (to === undefined || collection.preNotification?.sentAt !== null)
+      return { kind: 'ignored', status: collection.status }
+    const now = clock.now()
+    const { reply, effects } = decideCollection(
+      mandate,
+      {
+        kind: 'move_collection',
+        collection,
+        move: { kind: 'notify', channel: 'email', sentAt: now },
+        pending: [],
+        event: null,
+        context: {
+          ids,
+          by: 'system',
+          accounts: {},
+          valueDate: schemeDate(DEBIT_SCHEMES[collection.scheme], now),
+          reserveUntil: null,
+        },
+      },
+      now,
+    )
+    if (reply.kind !== 'moved' || effects === null) return { kind: 'ignored', status: collection.status }
+    const mail = noticeMail(to, collection, mandate, mandate.creditorName ?? (await nameOf(collection.customerId)))
+    try {
+      await inTransaction(database, async (client) => {
+        await writeMail({ client, ids, now }, secrets, { ...mail, tenantId: collection.customerId })
+        await writeEffects({ client, now }, effects)
+      })
+    } catch (error) {
+      // Another change came first: the collection is due again at its next look.
+      if (error instanceof CommitConflict) return { kind: 'ignored', status: collection.status }
+      throw error
+    }
+    return reply
+  }
+}
