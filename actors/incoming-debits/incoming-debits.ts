@@ -93,9 +93,13 @@ export class IncomingDebits {
   /** Takes the bank's messages; resolves with the ids of the messages that need not be sent again. */
   readonly inbox: IncomingDebitInbox = async (messages) => {
     const { database, onError } = this.#options
-    const arrivals = messages.filter((message) => 'debit' in message)
-    const known = arrivals.length === 0 ? new Set<string>() : await knownDebits(database, arrivals)
+    const known = await knownDebits(
+      database,
+      messages.map((message) => ({ id: message.id, reference: message.reference, isNew: 'debit' in message })),
+    )
     const taken = [...known]
+    const unknown = messages.filter(({ id }) => !known.has(id))
+    const arrivals = unknown.filter((message) => 'debit' in message)
     const take = async ({ id }: IncomingDebitMessage, work: () => Promise<void>): Promise<void> => {
       try {
         await work()
@@ -105,10 +109,8 @@ export class IncomingDebits {
         onError(error, 'bank message')
       }
     }
-    await Promise.all(
-      arrivals.filter(({ id }) => !known.has(id)).map((message) => take(message, () => this.#receive(message))),
-    )
-    for (const message of messages) if (!('debit' in message)) await take(message, () => this.#endByBank(message))
+    await Promise.all(arrivals.map((message) => take(message, () => this.#receive(message))))
+    for (const message of unknown) if (!('debit' in message)) await take(message, () => this.#endByBank(message))
     return taken
   }
 
@@ -214,13 +216,13 @@ export class IncomingDebits {
   }
 
   /** Takes the bank's word that a debit is collected no longer, or that its money came back. */
-  async #endByBank({ id, type, reference, reasonCode }: Later): Promise<void> {
+  async #endByBank({ id, type, reference, reasonCode, amount }: Later): Promise<void> {
     const { database, accounts, ids, clock, onError } = this.#options
     await inTransaction(database, async (client) => {
       const record = await lockIncomingDebit(client, reference)
       const move = type === 'debit.withdrawn' ? 'withdraw' : 'return'
-      if (record === null) {
-        onError(new Error(`The bank tells ${type} of ${reference}, which is no incoming debit.`), 'bank message')
+      if (record === null || (amount !== null && amount !== record.amount)) {
+        onError(new Error(`The bank tells ${type} of ${reference}, which is no such debit.`), 'bank message')
         return
       }
       // A message that comes late or twice changes nothing.

@@ -29,7 +29,12 @@ export type DebitArrival = Message & {
 export type IncomingDebitMessage =
   | DebitArrival
   /** The creditor collects it no longer, or the partner has given its money back. */
-  | (Message & { readonly type: 'debit.withdrawn' | 'debit.given_back'; readonly reasonCode: string | null })
+  | (Message & {
+      readonly type: 'debit.withdrawn' | 'debit.given_back'
+      readonly reasonCode: string | null
+      /** Minor units; null where the partner does not tell. Of another amount than the debit it is about none. */
+      readonly amount: bigint | null
+    })
 
 /** What the partner is told of a debit. Amounts are minor units, times epoch milliseconds. */
 export interface DebitAnswerOrder {

@@ -283,7 +283,11 @@ function incomingDebitsOf({ clock, onError }: PartnersOptions, dispatch: Dispatc
       const taken = await Promise.all(
         (await dispatch.groups(answers)).map(async ({ opened, items }) => {
           try {
-            return (await opened?.adapter.answerDebits?.(items, clock.now())) ?? []
+            if (opened === null) return []
+            // A partner that takes no answers is told by hand.
+            return opened.adapter.answerDebits === undefined
+              ? items.map(({ reference }) => reference)
+              : await opened.adapter.answerDebits(items, clock.now())
           } catch (error) {
             // They stay due, and are sent again under the same references.
             onError(error, `answers to debits of the connection ${opened?.id}`)

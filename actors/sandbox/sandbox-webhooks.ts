@@ -5,15 +5,22 @@
  *  * `exchange.settled`, `.refused`, `.unclear`: `{reference, soldMinor?, boughtMinor?, reason?}`
  *  * `account.credited`: `{reference, account?, amountMinor, currency, payerName?, payerIdentifier?, payerBankName?,
  *    payerCountry?, remittance?, rail?, endToEndId?, uetr?, valueDate}`; `account.credit_returned`: `{reference}`
+ *  * `debit.announced`, `.booked`: `{reference, account?, scheme, amountMinor, currency, creditorName, creditorId?,
+ *    mandateReference?, remittance?, endToEndId?, dueDate}`; `debit.withdrawn`, `.given_back`: `{reference, reasonCode?,
+ *    amountMinor?}`
  *
  * Pure.
  */
 import type { CreditFacts } from '../../lib/incoming-payments/credit.ts'
 import { asObject, commentIn, idIn, instantOf, objectOf, type JsonObject } from '../../lib/base/json.ts'
+import type { DebitFacts } from '../../lib/incoming-debits/decide-debit.ts'
+import { INCOMING_DEBIT_SCHEMES } from '../../lib/incoming-debits/schemes.ts'
 import {
   BANK_MESSAGE_TYPES,
+  DEBIT_MESSAGE_TYPES,
   FX_MESSAGE_TYPES,
   type BankMessageType,
+  type DebitMessageType,
   type FxMessageType,
 } from '../../lib/providers/messages.ts'
 import { RAILS, type Rail } from '../../lib/rails/rails.ts'
@@ -54,10 +61,13 @@ export function translateSandboxEvent(connectionId: string, event: RawProviderEv
   const payment = wordOf(BANK_MESSAGE_TYPES, type, 'payment')
   const exchange = wordOf(FX_MESSAGE_TYPES, type, 'exchange')
   const isCredit = type === 'account.credited' || type === 'account.credit_returned'
-  if (payment === null && exchange === null && !isCredit) return none(`Events of the type ${type} are not used.`, false)
+  const debit = DEBIT_MESSAGE_TYPES.find((word) => word === type) ?? null
+  if (payment === null && exchange === null && debit === null && !isCredit)
+    return none(`Events of the type ${type} are not used.`, false)
   if (reference === null) return none('The event names no reference.', true)
   if (payment !== null) return [{ port: 'bank', message: bankMessage(data, { id, reference, type: payment }) }]
   if (exchange !== null) return [{ port: 'fx', message: fxMessage(data, { id, reference, type: exchange }) }]
+  if (debit !== null) return debitMessages(connectionId, data, { id, reference, type: debit })
   if (type === 'account.credit_returned') return [{ port: 'credit', message: { id, type, reference } }]
   const credit = creditFacts(data, reference)
   if (credit === null) return none('The credit has no amount, currency or value date.', true)
@@ -84,6 +94,47 @@ const fxMessage = (
   reason: idIn(data, 'reason'),
 })
 
+function debitMessages(
+  connectionId: string,
+  data: JsonObject,
+  { id, reference, type }: { readonly id: string; readonly reference: string; readonly type: DebitMessageType },
+): readonly InboxMessage[] {
+  if (type === 'debit.withdrawn' || type === 'debit.given_back') {
+    const reasonCode = idIn(data, 'reasonCode')
+    return [
+      { port: 'incoming_debit', message: { id, type, reference, reasonCode, amount: amountIn(data, 'amountMinor') } },
+    ]
+  }
+  const debit = debitFacts(data, reference)
+  if (debit === null) return none('The debit has no scheme, amount, currency, creditor or due date.', true)
+  const account = idIn(data, 'account')
+  return [{ port: 'incoming_debit', message: { id, type, reference, connectionId, account, debit } }]
+}
+
+function debitFacts(data: JsonObject, reference: string): DebitFacts | null {
+  const amount = amountIn(data, 'amountMinor')
+  const currency = idIn(data, 'currency')
+  const scheme = INCOMING_DEBIT_SCHEMES.find((word) => word === data['scheme'])
+  const creditorName = commentIn(data, 'creditorName')
+  const dueDate = idIn(data, 'dueDate')
+  if (amount === null || amount === 0n || currency === null || !/^[A-Z]{3}$/.test(currency)) return null
+  if (scheme === undefined || creditorName === null || dueDate === null || !isDay(dueDate)) return null
+  return {
+    reference,
+    scheme,
+    amount,
+    currency,
+    creditorName,
+    creditorId: idIn(data, 'creditorId'),
+    mandateReference: idIn(data, 'mandateReference'),
+    remittance: commentIn(data, 'remittance'),
+    endToEndId: idIn(data, 'endToEndId'),
+    dueDate,
+  }
+}
+
+const isDay = (text: string): boolean => /^\d{4}-\d{2}-\d{2}$/.test(text) && instantOf(`${text}T00:00:00Z`) !== null
+
 function creditFacts(data: JsonObject, reference: string): CreditFacts | null {
   const amount = amountIn(data, 'amountMinor')
   const currency = idIn(data, 'currency')
@@ -92,8 +143,7 @@ function creditFacts(data: JsonObject, reference: string): CreditFacts | null {
   const uetr = idIn(data, 'uetr')
   const country = idIn(data, 'payerCountry')
   if (amount === null || amount === 0n || currency === null || !/^[A-Z]{3}$/.test(currency)) return null
-  if (valueDate === null || !/^\d{4}-\d{2}-\d{2}$/.test(valueDate) || instantOf(`${valueDate}T00:00:00Z`) === null)
-    return null
+  if (valueDate === null || !isDay(valueDate)) return null
   return {
     reference,
     amount,

@@ -51,6 +51,11 @@ export const IncomingDebit = defineEntity({
   indexes: [
     { name: 'incoming_debit_customer', properties: ['customerId', 'receivedAt', 'id'] },
     {
+      name: 'incoming_debit_end_to_end',
+      expression:
+        'create index incoming_debit_end_to_end on incoming_debit (connection_id, end_to_end_id) where end_to_end_id is not null',
+    },
+    {
       name: 'incoming_debit_due',
       expression: 'create index incoming_debit_due on incoming_debit (due_at) where due_at is not null',
     },

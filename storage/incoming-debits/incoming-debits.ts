@@ -60,16 +60,23 @@ export async function lockUnconfirmed(
   return rows.map((row) => INCOMING_DEBIT.readNamed(row))
 }
 
-/** Selects the bank's messages that were taken before: by their own id, or because their debit exists. */
+/**
+ * Selects the bank's messages that were taken before: by their own id, or, where they tell of a new debit, because the
+ * debit exists.
+ */
 export async function knownDebits(
   database: Queries,
-  messages: readonly { readonly id: string; readonly reference: string }[],
+  messages: readonly { readonly id: string; readonly reference: string; readonly isNew: boolean }[],
 ): Promise<ReadonlySet<string>> {
   const rows = await database.query<[string]>({
     name: 'known_debits',
-    values: [plainArray(messages.map(({ id }) => id)), plainArray(messages.map(({ reference }) => reference))],
-    text: `select u.id from unnest($1::uuid[], $2::uuid[]) u(id, reference)
-      where exists (select from provider_event e where e.id = u.id) or exists (select from incoming_debit d where d.id = u.reference)`,
+    values: [
+      plainArray(messages.map(({ id }) => id)),
+      plainArray(messages.map(({ reference }) => reference)),
+      plainArray(messages.map(({ isNew }) => String(isNew))),
+    ],
+    text: `select u.id from unnest($1::uuid[], $2::uuid[], $3::boolean[]) u(id, reference, is_new)
+      where exists (select from provider_event e where e.id = u.id) or u.is_new and exists (select from incoming_debit d where d.id = u.reference)`,
   })
   return new Set(rows.map(([id]) => id))
 }

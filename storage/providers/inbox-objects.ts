@@ -59,6 +59,7 @@ export async function namedObjects(
       own('incoming_payment'),
       theirs('incoming_payment'),
       own('incoming_debit'),
+      theirs('incoming_debit'),
     ],
     text: `select p.id::text, ${PAYMENT} where p.connection_id = $1 and p.id = any($2::uuid[])
       union all select p.provider_ref, ${PAYMENT} where p.connection_id = $1 and p.provider_ref = any($3::text[])
@@ -69,7 +70,9 @@ export async function namedObjects(
       union all select i.end_to_end_id, 'incoming_payment', i.id, i.shard, i.status, i.currency, i.amount, i.rail, null, null::float8
         from incoming_payment i where i.connection_id = $1 and i.end_to_end_id = any($7::text[]) and i.return_state is not null
       union all select g.id::text, 'incoming_debit', g.id, g.shard, g.status, g.currency, g.amount, null, null, null::float8
-        from incoming_debit g where g.connection_id = $1 and g.id = any($8::uuid[])`,
+        from incoming_debit g where g.connection_id = $1 and g.id = any($8::uuid[])
+      union all select * from (select distinct on (g.end_to_end_id) g.end_to_end_id::text, 'incoming_debit', g.id, g.shard, g.status, g.currency, g.amount, null, null, null::float8
+        from incoming_debit g where g.connection_id = $1 and g.end_to_end_id = any($9::text[]) order by g.end_to_end_id, g.status = 'debited' desc, g.received_at desc) last_debit`,
   })
   return new Map(
     rows.map(([reference, object, id, shard, status, currency, amount, rail, providerRef, sentAt]) => [

@@ -124,7 +124,7 @@ function amountOf(said: InboxMessage): bigint | null {
     case 'credit':
       return said.message.type === 'account.credited' ? said.message.credit.amount : null
     case 'incoming_debit':
-      return 'debit' in said.message ? said.message.debit.amount : null
+      return 'debit' in said.message ? said.message.debit.amount : said.message.amount
     case 'none':
       return null
     default:

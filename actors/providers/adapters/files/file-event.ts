@@ -1,4 +1,6 @@
 /** The events that a bank's files come to, as the inbox keeps them, and their translation to messages. Pure. */
+import type { DebitFacts } from '../../../../lib/incoming-debits/decide-debit.ts'
+import { INCOMING_DEBIT_SCHEMES } from '../../../../lib/incoming-debits/schemes.ts'
 import type { CreditFacts } from '../../../../lib/incoming-payments/credit.ts'
 import type { InboxMessage, RawProviderEvent } from '../adapter.ts'
 import { derivedId } from '../derived-id.ts'
@@ -32,6 +34,24 @@ export interface CreditTold {
   readonly credit: Omit<CreditFacts, 'amount' | 'reference'> & { readonly amount: string }
 }
 
+/** A direct debit that the bank has taken from the account of a customer. */
+export interface DebitTold {
+  readonly kind: 'debit'
+  readonly reference: string
+  readonly account: string
+  readonly debit: Omit<DebitFacts, 'amount' | 'reference'> & { readonly amount: string }
+}
+
+/** Money of such a debit that came back; the reference is the end-to-end id of the debit. */
+export interface DebitBackTold {
+  readonly kind: 'debit_back'
+  readonly reference: string
+  /** What tells this booking from any other, the same in each file that tells of it. */
+  readonly booking: string
+  readonly amount: string
+  readonly reasonCode: string | null
+}
+
 /** What no message follows from. */
 export interface Remark {
   readonly kind: 'remark'
@@ -39,7 +59,7 @@ export interface Remark {
   readonly isFault: boolean
 }
 
-export type FileNews = OrderTold | CreditTold | Remark
+export type FileNews = OrderTold | CreditTold | DebitTold | DebitBackTold | Remark
 
 /** Writes the body of an event. */
 export const eventText = (event: FileNews, origin: Origin): string => JSON.stringify({ ...event, ...origin })
@@ -66,6 +86,35 @@ export function translateFileEvent(connectionId: string, { body }: RawProviderEv
         },
       ]
     }
+    case 'debit': {
+      const { reference, account, debit } = event
+      return [
+        {
+          port: 'incoming_debit',
+          message: {
+            id: derivedId(connectionId, 'debited', reference),
+            type: 'debit.booked',
+            reference,
+            connectionId,
+            account,
+            debit: { ...debit, reference, amount: BigInt(debit.amount) },
+          },
+        },
+      ]
+    }
+    case 'debit_back':
+      return [
+        {
+          port: 'incoming_debit',
+          message: {
+            id: derivedId(connectionId, 'debit back', event.booking),
+            type: 'debit.given_back',
+            reference: event.reference,
+            reasonCode: event.reasonCode,
+            amount: BigInt(event.amount),
+          },
+        },
+      ]
     case 'remark':
       return [{ port: 'none', reason: event.reason, isFault: event.isFault }]
     default:
@@ -104,15 +153,25 @@ function parsed(body: Uint8Array): FileNews | null {
     // Bytes that are no JSON: the caller tells of it.
     return null
   }
-  const credit = value?.['credit'] as { readonly amount?: unknown } | null | undefined
-  const isWhole =
-    value?.['kind'] === 'remark'
-      ? typeof value['reason'] === 'string'
-      : typeof value?.['reference'] === 'string' &&
-        (value['kind'] === 'credit'
-          ? isAmount(credit?.amount)
-          : value['kind'] === 'order' &&
-            TOLD.has(value['told']) &&
-            (value['amount'] === null || isAmount(value['amount'])))
-  return isWhole ? (value as unknown as FileNews) : null
+  return value !== null && isWhole(value) ? (value as unknown as FileNews) : null
+}
+
+function isWhole(value: { readonly [member: string]: unknown }): boolean {
+  const { kind } = value
+  if (kind === 'remark') return typeof value['reason'] === 'string'
+  if (typeof value['reference'] !== 'string') return false
+  switch (kind) {
+    case 'credit':
+      return isAmount((value['credit'] as { readonly amount?: unknown } | null | undefined)?.amount)
+    case 'debit': {
+      const debit = value['debit'] as { readonly amount?: unknown; readonly scheme?: unknown } | null | undefined
+      return isAmount(debit?.amount) && INCOMING_DEBIT_SCHEMES.some((scheme) => scheme === debit?.scheme)
+    }
+    case 'debit_back':
+      return isAmount(value['amount']) && typeof value['booking'] === 'string'
+    case 'order':
+      return TOLD.has(value['told']) && (value['amount'] === null || isAmount(value['amount']))
+    default:
+      return false
+  }
 }

@@ -1,7 +1,7 @@
 /** Collects what a file of a bank comes to: events for the inbox, and changes of the orders in the book. Pure. */
 import { hear, type Told } from '../../../../lib/providers/files/order-state.ts'
 import type { FileContents, NewBookEvent, OrderChange, OrderInBook, StatementPage } from '../partner-files.ts'
-import { eventText, type CreditTold, type FileNews } from './file-event.ts'
+import { eventText, type CreditTold, type DebitBackTold, type DebitTold, type FileNews } from './file-event.ts'
 
 /** The names by which a file may mean an order. */
 export interface OrderName {
@@ -102,6 +102,10 @@ export class Findings {
 
   credited(type: string, credit: CreditTold): void {
     this.#add(type, credit)
+  }
+
+  debited(type: string, debit: DebitTold | DebitBackTold): void {
+    this.#add(type, debit)
   }
 
   remark(type: string, reason: string, isFault: boolean): void {

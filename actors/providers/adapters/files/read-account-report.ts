@@ -1,6 +1,6 @@
 /**
  * What a statement (camt.053) or notification (camt.054) comes to: orders that were paid or came back, money that came
- * in, and the bookings of the statement by our references. Pure.
+ * in or was collected, and the bookings of the statement by our references. Pure.
  *
  * An entry of many orders is split into them: by its transactions, or, where the bank names only the block that it
  * booked as one, by the orders of the block. The parts count only when they come to the amount of the entry.
@@ -10,6 +10,7 @@ import { uuidOf } from '../../../../lib/providers/iso20022/references.ts'
 import type { DayBooking } from '../../../../lib/providers/files/day-statement.ts'
 import type { OrderInBook } from '../partner-files.ts'
 import { creditOf } from './credits.ts'
+import { debitBackOf, debitOf, isReceivedDebit } from './debits.ts'
 import type { Findings } from './findings.ts'
 
 /** The return of an order without a reason. */
@@ -175,8 +176,17 @@ function book(
     })
     return order.reference
   }
+  const booking = { entry, transaction, amount }
+  const within = { ...scope, account: report.account, seen }
+  if (isReceivedDebit(booking)) {
+    const debit = direction === 'DBIT' ? debitOf(booking, within) : debitBackOf(booking, within)
+    if (debit !== null) {
+      findings.debited(type, debit)
+      return direction === 'DBIT' ? debit.reference : null
+    }
+  }
   if (direction === 'CRDT' && !entry.isReversal) {
-    const credit = creditOf({ entry, transaction, amount }, { ...scope, account: report.account, seen })
+    const credit = creditOf(booking, within)
     findings.credited(type, credit)
     return credit.reference
   }
