@@ -137,7 +137,7 @@ async function mandateMoved(
 ): Promise<Pick<Effects, 'payerMandates'>> {
   if (mandateId === null) return {}
   const mandate = await mandateOf(client, mandateId)
-  return mandate.status === status ? {} : { payerMandates: [{ ...mandate, status, updatedAt: now }] }
+  return mandate.status === status ? {} : { payerMandates: [{ ...mandate, status, consent: null, updatedAt: now }] }
 }
 
 async function mandateOf(client: TransactionClient, mandateId: string) {

@@ -27,7 +27,7 @@ import {
   knownDebits,
   lockIncomingDebit,
 } from '../../storage/incoming-debits/incoming-debits.ts'
-import { payerMandateId, payerMandates } from '../../storage/incoming-debits/payer-mandates.ts'
+import { payConsent, payerMandateId, payerMandates } from '../../storage/incoming-debits/payer-mandates.ts'
 import { operatorOfConnection } from '../../storage/incoming-payments/incoming-payments.ts'
 import type { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
 import { debitedBalance } from '../balances/balance.ts'
@@ -160,6 +160,7 @@ export class IncomingDebits {
         debit,
         connectionId,
         mandate: await this.#mandateOf(account, debit),
+        consent: await payConsent(database, { ...debit, balanceId: account }),
         accounts: internal,
         seed: ids.next(),
       }),
@@ -181,6 +182,7 @@ export class IncomingDebits {
         kind: 'take_debit',
         debit: read,
         mandate: read.mandateId === null ? null : (mandates.get(read.mandateId) ?? null),
+        consent: await payConsent(database, read),
         accounts: internal,
         seed: ids.next(),
       }
@@ -195,7 +197,7 @@ export class IncomingDebits {
       { system, actor: debitedBalance, id: balanceId, shard, deadline },
       make,
       (conflict: AskConflict) => {
-        if (conflict.kind === 'incoming_debit_stale') return 'again'
+        if (conflict.kind === 'incoming_debit_stale' || conflict.kind === 'mandate_stale') return 'again'
         throw new Error(`A debit of the balance ${balanceId} met ${conflict.kind}.`)
       },
       'balance',

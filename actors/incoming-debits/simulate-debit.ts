@@ -5,7 +5,7 @@ import type { CommandAnswer, Idempotency } from '../../lib/commands/command.ts'
 import type { SimulationResult } from '../../lib/contract/simulation.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
 import type { SimIncomingDebit } from '../../lib/incoming-debits/incoming-debit-schema.ts'
-import { PAYER_TERMS } from '../../lib/incoming-debits/schemes.ts'
+import { DEBIT_SCHEMES } from '../../lib/direct-debits/schemes.ts'
 import { shardOf } from '../../lib/shards/shard.ts'
 import { sandboxMandate } from '../../lib/sandbox/incoming-debits.ts'
 import type { BalanceCache, KnownBalance } from '../../storage/balances/balance-cache.ts'
@@ -13,9 +13,6 @@ import { providerOfConnection } from '../../storage/providers/provider-connectio
 import type { ChangeDeps } from '../commands/changes.ts'
 import { runOnce, type RunOnceDeps } from '../commands/run-once.ts'
 import type { SandboxCredits } from '../sandbox/sandbox-credits.ts'
-
-/** A due date lies at most this many days ahead. */
-const DUE_DAYS_MAX = 366
 
 export interface SimulateDebitDeps extends RunOnceDeps, ChangeDeps {
   readonly balances: BalanceCache
@@ -83,7 +80,7 @@ function checked(by: Caller, body: SimIncomingDebit, balance: KnownBalance | nul
     return invalid([{ field: '/balanceId', code: 'not_found', message: 'No such balance.' }])
   const errors: FieldError[] = []
   const { currency } = balance
-  const terms = PAYER_TERMS[body.scheme]
+  const terms = DEBIT_SCHEMES[body.scheme]
   if (body.amount.currency !== currency)
     errors.push({ field: '/amount/currency', code: 'currency_mismatch', message: `The balance is in ${currency}.` })
   else if (terms.currency !== currency)
@@ -91,8 +88,8 @@ function checked(by: Caller, body: SimIncomingDebit, balance: KnownBalance | nul
   const today = dateIn(now, terms.zone)
   const dueDate = body.dueDate ?? today
   if (dueDate < today) errors.push({ field: '/dueDate', code: 'in_past', message: 'Must not be before today.' })
-  else if (dueDate > addDays(today, DUE_DAYS_MAX))
-    errors.push({ field: '/dueDate', code: 'too_far_ahead', message: `Must be within ${DUE_DAYS_MAX} days.` })
+  else if (dueDate > addDays(today, terms.dueMaxDays))
+    errors.push({ field: '/dueDate', code: 'too_far_ahead', message: `Must be within ${terms.dueMaxDays} days.` })
   return errors.length > 0 ? invalid(errors) : dueDate
 }
 

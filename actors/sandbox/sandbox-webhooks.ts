@@ -14,7 +14,7 @@
 import type { CreditFacts } from '../../lib/incoming-payments/credit.ts'
 import { asObject, commentIn, idIn, instantOf, objectOf, type JsonObject } from '../../lib/base/json.ts'
 import type { DebitFacts } from '../../lib/incoming-debits/decide-debit.ts'
-import { INCOMING_DEBIT_SCHEMES } from '../../lib/incoming-debits/schemes.ts'
+import { MANDATE_SCHEMES } from '../../lib/rails/debit-schemes.ts'
 import {
   BANK_MESSAGE_TYPES,
   DEBIT_MESSAGE_TYPES,
@@ -114,7 +114,7 @@ function debitMessages(
 function debitFacts(data: JsonObject, reference: string): DebitFacts | null {
   const amount = amountIn(data, 'amountMinor')
   const currency = idIn(data, 'currency')
-  const scheme = INCOMING_DEBIT_SCHEMES.find((word) => word === data['scheme'])
+  const scheme = MANDATE_SCHEMES.find((word) => word === data['scheme'])
   const creditorName = commentIn(data, 'creditorName')
   const dueDate = idIn(data, 'dueDate')
   if (amount === null || amount === 0n || currency === null || !/^[A-Z]{3}$/.test(currency)) return null

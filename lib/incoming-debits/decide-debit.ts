@@ -12,12 +12,14 @@ import { controlsRefusal } from '../balances/debit-controls.ts'
 import type { CommandKey } from '../balances/decision.ts'
 import { moneyProblem } from '../customers/money-access.ts'
 import type { Effects } from '../decisions/effects.ts'
+import { isOpenMandate } from '../direct-debits/mandate.ts'
 import type { InternalAccounts } from '../ledger/entry.ts'
-import type { IncomingDebitRow, PayerMandate, PayerMandateRow } from './effects.ts'
+import type { MandateScheme } from '../rails/debit-schemes.ts'
+import type { IncomingDebitRow, PayConsent, PayerMandate, PayerMandateRow } from './effects.ts'
 import type { IncomingDebitRecord, IncomingDebitStatus } from './incoming-debit.ts'
 import { changedDebit, debitEvent, moveDebit } from './incoming-debit-moves.ts'
 import { REFUSALS, type RefusalReason } from './refusals.ts'
-import { dueMoment, PAYER_TERMS, type IncomingDebitScheme } from './schemes.ts'
+import { dueMoment, needsConfirmation } from './schemes.ts'
 
 /** The customer has until the end of the due date to confirm the mandate of a debit. */
 export const CONFIRM_MS = DAY_MS
@@ -26,7 +28,7 @@ export const CONFIRM_MS = DAY_MS
 export interface DebitFacts {
   /** The id of the debit at the bank and here. */
   readonly reference: string
-  readonly scheme: IncomingDebitScheme
+  readonly scheme: MandateScheme
   readonly amount: bigint
   readonly currency: string
   readonly creditorName: string
@@ -46,6 +48,8 @@ export interface ReceiveDebit {
   readonly connectionId: string
   /** The mandate that the debit names, as it was read; null: it names none. */
   readonly mandate: PayerMandate | null
+  /** What the customer has agreed to with the creditor, as it was read; null: nothing that the service knows. */
+  readonly consent: PayConsent | null
   readonly accounts: InternalAccounts
   /** The seed of the ids of the rows (`idsFrom`). */
   readonly seed: string
@@ -56,6 +60,7 @@ export interface TakeDebit {
   /** The debit as it was read, with its mandate. */
   readonly debit: IncomingDebitRecord
   readonly mandate: PayerMandate | null
+  readonly consent: PayConsent | null
   readonly accounts: InternalAccounts
   readonly seed: string
 }
@@ -77,6 +82,9 @@ type Judgement =
   | { readonly move: 'await_confirmation' }
   | { readonly move: 'refuse'; readonly refusal: RefusalReason }
 
+/** The mandate that a debit names, and what the customer has agreed to. */
+type Agreed = Pick<ReceiveDebit, 'mandate' | 'consent'>
+
 type JudgedDebit = Pick<
   IncomingDebitRow,
   'scheme' | 'amount' | 'currency' | 'creditorId' | 'mandateReference' | 'dueDate'
@@ -85,11 +93,11 @@ type JudgedDebit = Pick<
 /** Decides a debit that has arrived. */
 export function receiveDebit(balance: BalanceState | null, command: ReceiveDebit, now: number): DebitDecision {
   if (balance === null) throw new Error(`The debit ${command.debit.reference} names a balance that does not exist.`)
-  const { key, event, mandate, accounts } = command
+  const { key, event, mandate, consent, accounts } = command
   const ids = idsFrom(command.seed)
   const isBooked = event.type === 'debit.booked'
   const dueAt = isBooked ? now : dueMoment(command.debit.scheme, command.debit.dueDate)
-  const judged = judge(balance, command.debit, mandate, { isDue: dueAt <= now })
+  const judged = judge(balance, command.debit, { mandate, consent, isDue: dueAt <= now })
   const arrived = rowOf(balance, command, { isBooked, now })
   const moved = moveDebit(arrived, judged.move, givenBy(judged, dueAt), {
     accounts,
@@ -103,7 +111,7 @@ export function receiveDebit(balance: BalanceState | null, command: ReceiveDebit
     effects: {
       postings: moved.postings,
       incomingDebits: [row],
-      ...mandateAfter(mandate, row, now),
+      ...mandateAfter(command, row, now),
       events: [
         debitEvent(row, { ...told, id: ids.next(), type: 'incoming_debit.received' }),
         // Receivers of changes alone learn of each debit that is taken or refused.
@@ -135,19 +143,19 @@ export function receiveDebit(balance: BalanceState | null, command: ReceiveDebit
 
 /** Decides a debit that is due. One that is not due yet, or was decided before, stays as it is. */
 export function takeDebit(balance: BalanceState | null, command: TakeDebit, now: number): DebitDecision {
-  const { debit, mandate, accounts, seed } = command
+  const { debit, mandate, consent, accounts, seed } = command
   if (balance === null) throw new Error(`The debit ${debit.id} is of a balance that does not exist.`)
   const isOpen = debit.status === 'announced' || debit.status === 'pending_confirmation'
   if (!isOpen || debit.dueAt === null || debit.dueAt > now)
     return { state: balance, reply: { kind: 'debit_decided', status: debit.status }, effects: null }
-  const judged = judge(balance, debit, mandate, { isDue: true })
+  const judged = judge(balance, debit, { mandate, consent, isDue: true })
   const final: Judgement =
     judged.move === 'await_confirmation' ? { move: 'refuse', refusal: 'mandate_unconfirmed' } : judged
   const effects = changedDebit(debit, final.move, givenBy(final, debit.dueAt), { accounts, ids: idsFrom(seed), now })
   const status = final.move === 'debit' ? 'debited' : 'refused'
   return {
     ...decided(balance, status, debit.amount),
-    effects: { ...effects, ...(final.move === 'debit' ? mandateAfter(mandate, { ...debit, status }, now) : {}) },
+    effects: { ...effects, ...(final.move === 'debit' ? mandateAfter(command, { ...debit, status }, now) : {}) },
   }
 }
 
@@ -164,13 +172,12 @@ function decided(balance: BalanceState, status: IncomingDebitStatus, amount: big
 function judge(
   balance: BalanceState,
   debit: JudgedDebit,
-  mandate: PayerMandate | null,
-  { isDue }: { readonly isDue: boolean },
+  { mandate, consent, isDue }: Agreed & { readonly isDue: boolean },
 ): Judgement {
-  const refusal = standingRefusal(balance, debit, mandate)
+  const refusal = standingRefusal(balance, debit, { mandate, consent })
   if (refusal !== null) return { move: 'refuse', refusal }
-  const isUnconfirmed = PAYER_TERMS[debit.scheme].needsConfirmation && mandate?.status !== 'confirmed'
-  if (isUnconfirmed) return { move: 'await_confirmation' }
+  const isConfirmed = mandate?.status === 'confirmed' || consent?.status === 'active'
+  if (needsConfirmation(debit.scheme) && !isConfirmed) return { move: 'await_confirmation' }
   if (!isDue) return { move: 'announce' }
   if (balance.status === 'frozen') return { move: 'refuse', refusal: 'balance_frozen' }
   if (moneyProblem(balance, 'pay') !== null) return { move: 'refuse', refusal: 'customer_restricted' }
@@ -181,12 +188,17 @@ function judge(
 function standingRefusal(
   balance: BalanceState,
   debit: JudgedDebit,
-  mandate: PayerMandate | null,
+  { mandate, consent }: Agreed,
 ): RefusalReason | null {
   if (balance.status !== 'active' && balance.status !== 'frozen') return 'balance_closed'
   if (balance.currency !== debit.currency) return 'currency_differs'
   if (mandate === null) return 'no_mandate'
   if (mandate.status === 'cancelled') return 'mandate_ended'
+  if (consent !== null) {
+    if (consent.status === 'suspended') return 'mandate_suspended'
+    if (!isOpenMandate(consent)) return 'mandate_ended'
+    if (consent.amountLimit !== null && debit.amount > consent.amountLimit) return 'amount_above_mandate'
+  }
   return controlsRefusal(balance.debitControls, debit, mandate.lastDueDate)
 }
 
@@ -207,7 +219,7 @@ function givenBy(judged: Judgement, dueAt: number) {
 
 /** Makes the mandate's row after a debit: a debit that is taken moves its last due date, and the first one makes it. */
 function mandateAfter(
-  mandate: PayerMandate | null,
+  { mandate, consent }: Agreed,
   { status, dueDate }: Pick<IncomingDebitRow, 'status' | 'dueDate'>,
   now: number,
 ): Pick<Effects, 'payerMandates'> {
@@ -216,6 +228,8 @@ function mandateAfter(
     ...mandate,
     // Debits need not be taken in the order of their due dates.
     lastDueDate: status === 'debited' && dueDate > (mandate.lastDueDate ?? '') ? dueDate : mandate.lastDueDate,
+    // A decision to debit rests on the customer's agreement, too.
+    consent: status === 'debited' ? consent : null,
     updatedAt: now,
   }
   return status === 'debited' || mandate.version === 0 ? { payerMandates: [after] } : {}

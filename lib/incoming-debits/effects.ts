@@ -1,6 +1,7 @@
 /** Rows that decisions about incoming debits write. */
+import type { MandateRecord } from '../direct-debits/mandate.ts'
+import type { MandateScheme } from '../rails/debit-schemes.ts'
 import type { IncomingDebitRecord, IncomingDebitStatus } from './incoming-debit.ts'
-import type { IncomingDebitScheme } from './schemes.ts'
 
 /** A debit as it is first written. */
 export type IncomingDebitRow = Omit<IncomingDebitRecord, 'version' | 'updatedAt'>
@@ -40,7 +41,7 @@ export interface PayerMandate {
   readonly id: string
   readonly customerId: string
   readonly balanceId: string
-  readonly scheme: IncomingDebitScheme
+  readonly scheme: MandateScheme
   readonly creditorName: string
   readonly creditorId: string | null
   readonly reference: string
@@ -51,8 +52,13 @@ export interface PayerMandate {
   readonly version: number
 }
 
+/** A mandate that the customer itself keeps here to pay by (direction `pay`), as it was read. */
+export type PayConsent = Pick<MandateRecord, 'id' | 'version' | 'status' | 'amountLimit'>
+
 /** A mandate as a decision leaves it; `version` is the one that the decision rests on. */
 export interface PayerMandateRow extends PayerMandate {
+  /** The customer's own mandate that the decision rests on, too. */
+  readonly consent: Pick<PayConsent, 'id' | 'version'> | null
   readonly updatedAt: number
 }
 

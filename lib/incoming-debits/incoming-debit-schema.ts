@@ -13,10 +13,11 @@ import {
   Uuid,
   Words,
 } from '../contract/primitives.ts'
+import { MANDATE_SCHEMES } from '../rails/debit-schemes.ts'
 import { INCOMING_DEBIT_STATUSES } from './incoming-debit.ts'
-import { INCOMING_DEBIT_SCHEMES, REFUND_REASONS } from './schemes.ts'
+import { REFUND_REASONS } from './schemes.ts'
 
-const Scheme = Words('MandateScheme', INCOMING_DEBIT_SCHEMES)
+const Scheme = Words('MandateScheme', MANDATE_SCHEMES)
 const Status = Words(
   'IncomingDebitStatus',
   INCOMING_DEBIT_STATUSES,
@@ -65,7 +66,7 @@ export const incomingDebitList = list({
   filters: {
     status: { kind: 'words', values: INCOMING_DEBIT_STATUSES },
     balanceId: { kind: 'ids' },
-    scheme: { kind: 'words', values: INCOMING_DEBIT_SCHEMES },
+    scheme: { kind: 'words', values: MANDATE_SCHEMES },
     currency: { kind: 'text', max: 3 },
     creditorId: { kind: 'text', max: 35 },
     receivedFrom: { kind: 'timeFrom' },

@@ -10,8 +10,9 @@ import { timestamp } from '../base/clock.ts'
 import type { CurrencyCode } from '../base/currency.ts'
 import { moneyJson } from '../base/money.ts'
 import { transactionId } from '../ledger/transaction-id.ts'
+import type { MandateScheme } from '../rails/debit-schemes.ts'
 import { REFUSALS, type RefusalReason } from './refusals.ts'
-import { refundEnd, type IncomingDebitScheme, type RefundReason } from './schemes.ts'
+import { refundEnd, type RefundReason } from './schemes.ts'
 
 /**
  * `announced`: its due date is to come. `pending_confirmation`: the customer has to confirm the mandate first.
@@ -42,7 +43,7 @@ export interface IncomingDebitRecord {
   readonly shard: number
   readonly status: IncomingDebitStatus
   readonly version: number
-  readonly scheme: IncomingDebitScheme
+  readonly scheme: MandateScheme
   readonly currency: string
   readonly amount: bigint
   readonly creditorName: string

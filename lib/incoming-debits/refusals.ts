@@ -14,6 +14,8 @@ export const REFUSALS = {
   insufficient_funds: { code: 'AM04', text: 'The balance did not cover the debit.' },
   no_mandate: { code: 'MD01', text: 'The debit names no mandate.' },
   mandate_ended: { code: 'MD01', text: 'The mandate is no longer valid.' },
+  mandate_suspended: { code: 'MS02', text: 'The customer has suspended the mandate.' },
+  amount_above_mandate: { code: 'SL01', text: 'The amount is above the limit of the mandate.' },
   mandate_unconfirmed: { code: 'MD01', text: 'The mandate was not confirmed in time.' },
   refused_by_customer: { code: 'MS02', text: 'The customer refused the debit.' },
   all_blocked: { code: 'SL01', text: 'All direct debits of the balance are blocked.' },

@@ -10,6 +10,7 @@ export const NOTICE_TYPES = [
   'payment_returned',
   'payment_question',
   'incoming_payment',
+  'incoming_debit',
   'balance_low',
   'recipient_decided',
   'kyb_info_requested',

@@ -1,6 +1,6 @@
 /**
- * Alerts to a customer's users, as its alert settings demand: a low balance, a credit, a large payment. Derived from a
- * range of events, in the transaction that follows them.
+ * Alerts to a customer's users, as its alert settings demand: a low balance, a credit, a large payment; and, always, a
+ * direct debit that is announced, waits for them or was refused. Derived from a range of events, in the transaction that follows them.
  */
 import { formatMajor } from '../../lib/base/money.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
@@ -17,7 +17,7 @@ const above = (name: string) => `(s.value->'${name}'->'threshold'->>'amountMinor
 
 /**
  * For each event that a setting demands an alert for: the subject, with the name of the balance, the number of the
- * payment or the name of the payer. Names are read one by one, by id: with a join, Postgres would read their tables
+ * payment or the name of the payer or creditor. Names are read one by one, by id: with a join, Postgres would read their tables
  * whole as soon as statistics are outdated.
  */
 const ALERT = select({
@@ -29,13 +29,19 @@ const ALERT = select({
   name: expression<string | null>(`case o.type
     when 'balance.low' then (select b.name from balance b where b.id = o.object_id)
     when 'payment.created' then (select p.number from payment p where p.id = o.object_id)
+    when 'incoming_debit.received' then (select d.creditor_name from incoming_debit d where d.id = o.object_id)
+    when 'incoming_debit.status_changed' then (select d.creditor_name from incoming_debit d where d.id = o.object_id)
     else (select i.payer_name from incoming_payment i where i.id = o.object_id) end`),
 })
 const WANTED = `select ${ALERT.sql}
   from outbox o left join setting s on s.owner_id = o.customer_id and s.name = 'alerts'
-  where ${IN_EVENT_RANGE} and not o.sandbox and o.type in ('balance.low', 'incoming_payment.received', 'payment.created') and case o.type
+  where ${IN_EVENT_RANGE} and not o.sandbox and o.type in ('balance.low', 'incoming_payment.received', 'payment.created', 'incoming_debit.received',
+    'incoming_debit.status_changed') and case o.type
     when 'balance.low' then ${setting('balanceLow', true)}
     when 'incoming_payment.received' then ${setting('incoming', false)} and ${above('incoming')}
+    when 'incoming_debit.received' then o.status in ('announced', 'pending_confirmation')
+    when 'incoming_debit.status_changed' then o.status = 'refused'
+      and not exists (select from incoming_debit d where d.id = o.object_id and d.refusal = 'refused_by_customer')
     when 'payment.created' then ${setting('largePayment', false)} and ${above('largePayment')} else false end
   order by o.created_at, o.id`
 
@@ -68,6 +74,20 @@ const ALERTS = {
     roles: ['owner', 'admin'],
     title: (name) => `Payment ${name} was created`,
     text: (amount, name) => `${amount} are to be paid by payment ${name}.`,
+  },
+  'incoming_debit.received': {
+    notice: 'incoming_debit',
+    object: 'incoming_debit',
+    roles: ['owner', 'admin', 'accountant'],
+    title: () => 'A direct debit is announced',
+    text: (amount, name) => `${amount} are to be debited by ${name}.`,
+  },
+  'incoming_debit.status_changed': {
+    notice: 'incoming_debit',
+    object: 'incoming_debit',
+    roles: ['owner', 'admin', 'accountant'],
+    title: () => 'A direct debit was refused',
+    text: (amount, name) => `A direct debit of ${amount} by ${name} was refused.`,
   },
 } as const satisfies Record<string, Alert>
 

@@ -2,7 +2,7 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import type { DebitAnswer, IncomingDebitStatus } from '../../lib/incoming-debits/incoming-debit.ts'
 import type { RefusalReason } from '../../lib/incoming-debits/refusals.ts'
-import type { IncomingDebitScheme } from '../../lib/incoming-debits/schemes.ts'
+import type { MandateScheme } from '../../lib/rails/debit-schemes.ts'
 import { instant } from '../db/entity-types.ts'
 
 export const IncomingDebit = defineEntity({
@@ -25,7 +25,7 @@ export const IncomingDebit = defineEntity({
     shard: p.smallint(),
     status: p.text().$type<IncomingDebitStatus>(),
     version: p.integer(),
-    scheme: p.text().$type<IncomingDebitScheme>(),
+    scheme: p.text().$type<MandateScheme>(),
     currency: p.string().columnType('char(3)'),
     amount: p.bigint(),
     creditorName: p.text().fieldName('creditor_name'),

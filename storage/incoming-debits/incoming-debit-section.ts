@@ -4,7 +4,7 @@ import type {
   IncomingDebitRow,
   PayerMandateRow as MandateRow,
 } from '../../lib/incoming-debits/effects.ts'
-import type { Columns } from '../commit/columns.ts'
+import { NO_COLUMN, type Columns } from '../commit/columns.ts'
 import {
   changed,
   commandConflict,
@@ -21,6 +21,7 @@ import {
   type VersionRow,
 } from '../commit/section.ts'
 import { columns, pick, without } from '../db/columns.ts'
+import { MANDATE_FENCES } from '../direct-debits/mandate-section.ts'
 import { IncomingDebit } from './incoming-debit-entity.ts'
 import { PayerMandateRow } from './payer-mandate-entity.ts'
 
@@ -66,7 +67,7 @@ export const PAYER_MANDATES: Section<MandateRow> = gathered(
   'payerMandates',
   section<MandateRow>(
     'payer_mandate',
-    columns(PayerMandateRow) satisfies Columns<MandateRow>,
+    { ...columns(PayerMandateRow), consent: NO_COLUMN } satisfies Columns<MandateRow>,
     (source) => `payer_mandate_written as (
   insert into payer_mandate as m (id, customer_id, balance_id, scheme, creditor_name, creditor_id, reference, status, last_due_date, version, updated_at)
   select u.id, u.customer_id, u.balance_id, u.scheme, u.creditor_name, u.creditor_id, u.reference, u.status, u.last_due_date, 1, u.updated_at
@@ -77,6 +78,8 @@ export const PAYER_MANDATES: Section<MandateRow> = gathered(
   (mandate, batch) => {
     batch.add(PAYER_MANDATES, mandate)
     batch.change(PAYER_MANDATE_FENCES, mandate.id, mandate.version)
+    const { consent } = mandate
+    if (consent !== null) batch.change(MANDATE_FENCES, consent.id, consent.version)
   },
 )
 

@@ -1,7 +1,7 @@
 /** A mandate as the payer's side keeps it. Only the commit writes it. */
 import { defineEntity, p } from '@mikro-orm/core'
 import type { PayerMandateStatus } from '../../lib/incoming-debits/effects.ts'
-import type { IncomingDebitScheme } from '../../lib/incoming-debits/schemes.ts'
+import type { MandateScheme } from '../../lib/rails/debit-schemes.ts'
 import { instant } from '../db/entity-types.ts'
 
 export const PayerMandateRow = defineEntity({
@@ -11,7 +11,7 @@ export const PayerMandateRow = defineEntity({
     id: p.uuid().primary(),
     customerId: p.uuid().fieldName('customer_id'),
     balanceId: p.uuid().fieldName('balance_id'),
-    scheme: p.text().$type<IncomingDebitScheme>(),
+    scheme: p.text().$type<MandateScheme>(),
     creditorName: p.text().fieldName('creditor_name'),
     creditorId: p.text().fieldName('creditor_id').nullable(),
     reference: p.text(),

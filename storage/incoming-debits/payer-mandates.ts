@@ -1,11 +1,12 @@
 /** The mandates of the payer's side, read for decisions. */
 import { createHash } from 'node:crypto'
-import type { PayerMandate } from '../../lib/incoming-debits/effects.ts'
+import type { PayConsent, PayerMandate } from '../../lib/incoming-debits/effects.ts'
 import { comparedCreditor } from '../../lib/balances/debit-controls.ts'
 import { plainArray } from '../db/array-literal.ts'
+import { Mandate } from '../direct-debits/mandate-entity.ts'
 import type { Queries } from '../db/transaction.ts'
-import { from, select } from '../db/select.ts'
-import { without } from '../db/columns.ts'
+import { expression, from, select } from '../db/select.ts'
+import { pick, without } from '../db/columns.ts'
 import { PayerMandateRow } from './payer-mandate-entity.ts'
 
 const MANDATE = select(without(from(PayerMandateRow, 'm'), ['updatedAt']))
@@ -42,4 +43,37 @@ export async function payerMandates(
     text: `select ${MANDATE.sql} from payer_mandate m where m.id = any($1::uuid[])`,
   })
   return new Map(rows.map((row) => MANDATE.read(row)).map((mandate) => [mandate.id, mandate]))
+}
+
+const CONSENT = select({
+  ...pick(from(Mandate, 'm'), ['id', 'version', 'status', 'amountLimit']),
+  creditorId: expression<string | null>(`m.counterparty::json->>'creditorId'`),
+})
+
+/**
+ * Reads the mandate that a customer keeps to pay a creditor by, as far as a debit names it; null: there is none. Of
+ * several the newest counts.
+ */
+export async function payConsent(
+  database: Queries,
+  {
+    balanceId,
+    scheme,
+    creditorId,
+    mandateReference,
+  }: Pick<PayerMandate, 'balanceId' | 'scheme' | 'creditorId'> & { readonly mandateReference: string | null },
+): Promise<PayConsent | null> {
+  if (mandateReference === null) return null
+  const rows = await database.query({
+    name: 'pay_consent',
+    values: [balanceId, scheme, mandateReference],
+    text: `select ${CONSENT.sql} from mandate m where m.balance_id = $1 and m.direction = 'pay' and m.scheme = $2 and m.reference = $3
+      order by m.created_at desc, m.id desc`,
+  })
+  const creditor = creditorId === null ? null : comparedCreditor(creditorId)
+  for (const row of rows) {
+    const { creditorId: theirs, ...consent } = CONSENT.read(row)
+    if (creditor === null || theirs === null || comparedCreditor(theirs) === creditor) return consent
+  }
+  return null
 }

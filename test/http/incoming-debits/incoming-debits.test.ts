@@ -169,6 +169,45 @@ t.test('the first debit of a B2B mandate waits for its confirmation, and later o
   })
 })
 
+t.test('a mandate that the customer keeps to pay by confirms a debit, limits it, and ends it', async (t) => {
+  const keep = async (reference: string, status: string, amountLimit: number | null = null) =>
+    await world.query(
+      `insert into mandate (id, customer_id, operator_id, connection_id, shard, direction, scheme, status, version, reference, balance_id, currency, counterparty,
+         management, sequence_type, amount_limit, history, created_by, created_via, created_at, updated_at)
+       select gen_random_uuid(), customer_id, operator_id, connection_id, shard, 'pay', 'sepa_dd_b2b', $3, 1, $2, id, currency,
+         '{"name": "Leasing AG", "kind": "business", "creditorId": "DE98ZZZ09999999999"}', 'client', 'recurring', $4, '[]', id, 'web', now(), now()
+       from balance where id = $1`,
+      [balances.EUR, reference, status, amountLimit],
+    )
+  await keep('LEASE-1', 'active', 1_000)
+  await keep('LEASE-2', 'cancelled')
+  const leasing = { scheme: 'sepa_dd_b2b', creditorId: 'DE98ABC09999999999' }
+  const collected = async (mandateReference: string, amountMinor: number) =>
+    await collect(client, balances.EUR, { ...leasing, mandateReference, amount: money(amountMinor) })
+  await reaching(client, await collected('LEASE-1', 1_000), 'debited')
+  const limited = await reaching(client, await collected('LEASE-1', 1_001), 'refused')
+  t.match(limited, { reasonCode: 'SL01', reason: 'The amount is above the limit of the mandate.' })
+  t.match(await reaching(client, await collected('LEASE-2', 1), 'refused'), { reasonCode: 'MD01' })
+})
+
+t.test('people are told of debits that are announced, and of those that are refused', async (t) => {
+  const { id: balanceId } = (await owner.post<Balance>('/balances', { currency: 'EUR', name: 'Empty' })).body
+  const announced = await collect(client, balanceId, {
+    dueDate: dayAfter(world.now(), 2),
+    creditorName: 'Announced AG',
+  })
+  const refused = await collect(client, balanceId, { creditorName: 'Refused AG' })
+  const texts = async (id: string) =>
+    await until('it is told', async () => {
+      const rows = await world.query<{ text: string }>('select distinct text from notification where object_id = $1', [
+        id,
+      ])
+      return rows.length > 0 ? rows.map(({ text }) => text) : null
+    })
+  t.strictSame(await texts(announced), ['10.00 EUR are to be debited by Announced AG.'])
+  t.strictSame(await texts(refused), ['A direct debit of 10.00 EUR by Refused AG was refused.'])
+})
+
 t.test('the controls of a balance stop debits, also those that are announced', async (t) => {
   const { body: opened } = await owner.post<Balance>('/balances', { currency: 'EUR', name: 'Controlled' })
   const path = `/balances/${opened.id}/debit-controls`

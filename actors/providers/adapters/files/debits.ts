@@ -1,5 +1,5 @@
 /** Direct debits of the accounts of customers, as a bank's files tell them: those taken, and those given back. Pure. */
-import type { IncomingDebitScheme } from '../../../../lib/incoming-debits/schemes.ts'
+import type { MandateScheme } from '../../../../lib/rails/debit-schemes.ts'
 import type { BankTransactionCode } from '../../../../lib/providers/iso20022/reports.ts'
 import {
   isSame,
@@ -18,7 +18,7 @@ const SEPA_B2B = 'BBDD'
 const TEXT_MAX = 140
 const REFERENCE_MAX = 35
 
-const SCHEMES: Readonly<Partial<Record<string, IncomingDebitScheme>>> = {
+const SCHEMES: Readonly<Partial<Record<string, MandateScheme>>> = {
   EUR: 'sepa_dd_core',
   GBP: 'bacs_dd',
   USD: 'ach_debit',

@@ -1,6 +1,6 @@
 /** The events that a bank's files come to, as the inbox keeps them, and their translation to messages. Pure. */
 import type { DebitFacts } from '../../../../lib/incoming-debits/decide-debit.ts'
-import { INCOMING_DEBIT_SCHEMES } from '../../../../lib/incoming-debits/schemes.ts'
+import { MANDATE_SCHEMES } from '../../../../lib/rails/debit-schemes.ts'
 import type { CreditFacts } from '../../../../lib/incoming-payments/credit.ts'
 import type { InboxMessage, RawProviderEvent } from '../adapter.ts'
 import { derivedId } from '../derived-id.ts'
@@ -165,7 +165,7 @@ function isWhole(value: { readonly [member: string]: unknown }): boolean {
       return isAmount((value['credit'] as { readonly amount?: unknown } | null | undefined)?.amount)
     case 'debit': {
       const debit = value['debit'] as { readonly amount?: unknown; readonly scheme?: unknown } | null | undefined
-      return isAmount(debit?.amount) && INCOMING_DEBIT_SCHEMES.some((scheme) => scheme === debit?.scheme)
+      return isAmount(debit?.amount) && MANDATE_SCHEMES.some((scheme) => scheme === debit?.scheme)
     }
     case 'debit_back':
       return isAmount(value['amount']) && typeof value['booking'] === 'string'
