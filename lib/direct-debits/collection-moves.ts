@@ -17,6 +17,7 @@ import type {
   PreNotification,
   RTransaction,
 } from './collection.ts'
+import { exposedUntil } from './exposure.ts'
 import type { RTransactionType } from './reason-codes.ts'
 import { collectionReason } from './schemes.ts'
 
@@ -31,13 +32,7 @@ export type CollectionMove =
       readonly rType: RTransactionType
       readonly retryAt: number | null
     }
-  | {
-      readonly kind: 'collect'
-      readonly providerRef: string | null
-      readonly refundableUntil: string | null
-      /** Until when it counts for the exposure of its customer, epoch milliseconds. */
-      readonly exposedUntil: number | null
-    }
+  | { readonly kind: 'collect'; readonly providerRef: string | null; readonly refundableUntil: string | null }
   /**
    * Came back after the settlement. `amount` may exceed that of the collection (compensation). `fee` (L53) is charged to
    * the customer; 0: none. `retryAt` as above.
@@ -52,12 +47,7 @@ export type CollectionMove =
       readonly challengeUntil: string | null
     }
   /** Returned money came again: `amount` of it. */
-  | {
-      readonly kind: 'reinstate'
-      readonly amount: bigint
-      readonly refundableUntil: string | null
-      readonly exposedUntil: number | null
-    }
+  | { readonly kind: 'reinstate'; readonly amount: bigint; readonly refundableUntil: string | null }
   | { readonly kind: 'reverse'; readonly reasonCode: string }
   | { readonly kind: 'doubt'; readonly why: 'timeout' | 'unclear' }
   /** Waits to be presented again, on new dates. */
@@ -127,7 +117,7 @@ export function moveCollection(collection: CollectionRecord, move: CollectionMov
           ...same,
           providerRef: move.providerRef ?? collection.providerRef,
           refundableUntil: move.refundableUntil,
-          exposedUntil: move.exposedUntil,
+          exposedUntil: exposedUntil(collection, move.refundableUntil),
           // What came back before a presentation that now succeeds is made up for.
           returnedAmount: returnedAmount > amount ? returnedAmount - amount : 0n,
           collectedAt: now,
@@ -319,7 +309,7 @@ function reinstated(
     ...same,
     returnedAmount: collection.returnedAmount - move.amount,
     refundableUntil: move.refundableUntil,
-    exposedUntil: move.exposedUntil,
+    exposedUntil: exposedUntil(collection, move.refundableUntil),
     collectedAt: now,
     nextAttemptAt: null,
     rTransactions: [

@@ -170,8 +170,8 @@ export interface CreateCollection extends Recorded {
   readonly fault: FieldError | null
   /** Found by a commit or by a limit: the externalId is taken, the exposure is used up. */
   readonly refusal: Problem | null
-  /** The largest exposure of the customer, minor units; null: no limit. */
-  readonly maxExposure: bigint | null
+  /** The largest exposure of the customer, minor units; null or absent: no limit. */
+  readonly maxExposure?: bigint | null
   readonly context: DebitRowContext
 }
 
@@ -186,7 +186,7 @@ export function nextSequence({
 
 /** Decides the creation of a collection. */
 export function createCollection(mandate: MandateRecord | null, command: CreateCollection, now: number): DebitDecision {
-  const { collection: wanted, customerId, fault, refusal, key, context, maxExposure } = command
+  const { collection: wanted, customerId, fault, refusal, key, context, maxExposure = null } = command
   if (mandate === null || mandate.customerId !== customerId)
     return invalidDebit(mandate, { field: '/mandateId', code: 'not_found', message: 'No such mandate.' })
   const error = faultOf(mandate, wanted) ?? fault

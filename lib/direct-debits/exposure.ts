@@ -10,7 +10,7 @@ import { formatMajor, moneyJson } from '../base/money.ts'
 import type { Problem } from '../base/problems.ts'
 import type { CollectionRecord } from './collection.ts'
 import { afterPeriod, type Period } from './dates.ts'
-import type { SchemeTerms } from './schemes.ts'
+import { DEBIT_SCHEMES } from './schemes.ts'
 
 /** The change of a customer's exposure that a move of a collection makes. */
 export interface ExposureChange {
@@ -58,14 +58,15 @@ export function exposureChanges(
 /** For how long a collection counts whose payer has no last day (Bacs): as long as the longest window of SEPA. */
 const EXPOSED_WITHOUT_END: Period = { count: 13, unit: 'months' }
 
-/** Returns the moment until which a collection counts that is collected for a due date. */
+/** Returns the moment until which a collected collection counts; `refundableUntil` null: its payer has no last day. */
 export function exposedUntil(
-  scheme: Pick<SchemeTerms, 'calendar' | 'zone' | 'refundable'>,
-  kind: keyof SchemeTerms['refundable'],
-  collectedOn: string,
+  { scheme, dueDate }: Pick<CollectionRecord, 'scheme' | 'dueDate'>,
+  refundableUntil: string | null,
 ): number {
-  const window = scheme.refundable[kind]
-  return afterPeriod(scheme, collectedOn, window === 'unlimited' ? EXPOSED_WITHOUT_END : window)
+  const terms = DEBIT_SCHEMES[scheme]
+  return refundableUntil === null
+    ? afterPeriod(terms, dueDate, EXPOSED_WITHOUT_END)
+    : afterPeriod(terms, refundableUntil, { count: 0, unit: 'calendar' })
 }
 
 /** Builds the refusal of a collection beyond the largest exposure. */
