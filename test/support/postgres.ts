@@ -4,6 +4,7 @@
  * number of migrations; a first start costs more than a second, most of it for the passwords of the sandbox's people.
  */
 import { randomBytes } from 'node:crypto'
+import type { Socket } from 'node:net'
 
 import pg from 'pg'
 
@@ -101,14 +102,17 @@ async function clone(template: string): Promise<TestDatabase> {
   }
 }
 
+/** The types of the driver lack two of its methods. */
+type HeldClient = pg.Client & Pick<Socket, 'ref' | 'unref'>
+
 /**
  * The connection of this process on which databases are made and dropped. It stays open, because each costs Postgres and
  * the driver 8 ms of processor time and a world would need two, and it keeps no process alive between statements.
  */
-let administration: { readonly client: pg.Client; readonly ready: Promise<unknown>; users: number } | null = null
+let administration: { readonly client: HeldClient; readonly ready: Promise<unknown>; users: number } | null = null
 
 function administrationOf(serverUrl: string) {
-  const client = new pg.Client({ connectionString: withDatabase(serverUrl, 'postgres') })
+  const client = new pg.Client({ connectionString: withDatabase(serverUrl, 'postgres') }) as HeldClient
   const opened = { client, ready: client.connect(), users: 0 }
   const forget = () => {
     if (administration === opened) administration = null
