@@ -2,7 +2,10 @@
 import type { ExposureChange } from '../../lib/direct-debits/exposure.ts'
 import { commandConflict, fence, gathered, NO_DETAIL, section, waitsFor, type Section } from '../commit/section.ts'
 
-/** Adds to the sum of one customer and currency: one row for each, because a statement cannot write a row twice. */
+/**
+ * Adds to the sum of one customer and currency: one row for each, because a statement cannot write a row twice. The row
+ * that is proposed has to keep the table's checks even where another one is updated instead, so it is never negative.
+ */
 export const EXPOSURE_CHANGES: Section<ExposureChange> = gathered(
   'exposureChanges',
   {
@@ -11,8 +14,9 @@ export const EXPOSURE_CHANGES: Section<ExposureChange> = gathered(
       { customerId: 'uuid', currency: 'text', amount: 'bigint' },
       (source) => `exposure_written as (
   insert into debit_exposure as e (customer_id, currency, amount)
-  select u.customer_id, u.currency, u.amount from ${source} where (select ok from verdict)
-  on conflict (customer_id, currency) do update set amount = e.amount + excluded.amount)`,
+  select u.customer_id, u.currency, greatest(u.amount, 0) from ${source} where (select ok from verdict)
+  on conflict (customer_id, currency) do update set amount = e.amount +
+    (select u.amount from ${source} where u.customer_id = e.customer_id and u.currency = e.currency))`,
     ),
     keyed: 'sorted' as const,
   },
