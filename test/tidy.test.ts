@@ -110,6 +110,7 @@ const NOUNS: ReadonlySet<string> = new Set([
   'balances',
   'branding',
   'bulk-payments',
+  'cards',
   'compliance',
   'customers',
   'direct-debits',

@@ -1,4 +1,9 @@
 /** The actor of a balance: it alone decides which money may leave the balance, and it asks no other actor. */
+import {
+  decideCardMessage,
+  type CardMessageReply,
+  type DecideCardMessage,
+} from '../../lib/cards/decide-card-message.ts'
 import { bookExchange, type BookExchange, type ExchangeBooked } from '../../lib/exchange/book-exchange.ts'
 import { drawContract, type ContractDrawn, type DrawContract } from '../../lib/exchange/draw-contract.ts'
 import { moveContractOf, type ContractMovedReply, type MoveContract } from '../../lib/exchange/move-contract.ts'
@@ -34,8 +39,8 @@ export type ContractReply = ContractOpened | ContractDrawn | ContractMovedReply 
 
 const actor: ActorKind<
   BalanceState,
-  BalanceCommand | ReceiveCredit | BookExchange | ContractCommand | DebitCommand,
-  BalanceReply | CreditReceived | ExchangeBookReply | ContractReply | DebitDecided
+  BalanceCommand | ReceiveCredit | BookExchange | ContractCommand | DebitCommand | DecideCardMessage,
+  BalanceReply | CreditReceived | ExchangeBookReply | ContractReply | DebitDecided | CardMessageReply
 > = {
   name: 'balance',
   lockRank: 0,
@@ -63,6 +68,8 @@ const actor: ActorKind<
         return receiveDebit(state, command, now)
       case 'take_debit':
         return takeDebit(state, command, now)
+      case 'card_message':
+        return decideCardMessage(state, command, now)
       default:
         return command satisfies never
     }
@@ -101,3 +108,5 @@ export const exchangingBalance = actor as unknown as ActorKind<BalanceState, Boo
 export const contractBalance = actor as unknown as ActorKind<BalanceState, ContractCommand, ContractReply>
 /** The same actor for direct debits. */
 export const debitedBalance = actor as unknown as ActorKind<BalanceState, DebitCommand, DebitDecided>
+/** The same actor for messages of the card network. */
+export const cardBalance = actor as unknown as ActorKind<BalanceState, DecideCardMessage, CardMessageReply>

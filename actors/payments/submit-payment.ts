@@ -154,14 +154,14 @@ export async function askBalance(
         usedBy = outcome.existingId
         break
       case 'exchange_stale':
-        throw new Error('A payment changes no exchange that exists.')
       case 'incoming_debit_stale':
-        throw new Error('A payment changes no direct debit.')
       case 'mandate_stale':
       case 'mandate_reference_used':
       case 'collection_stale':
       case 'exposure_exceeded':
-        throw new Error('A payment changes no mandate.')
+      case 'card_stale':
+      case 'card_transaction_stale':
+        throw new Error(`A payment met ${outcome.kind}, which it does not change.`)
       case 'debit_refused':
         throw new Error('The balance that pays has decided by itself.')
       default:

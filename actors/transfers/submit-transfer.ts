@@ -117,6 +117,8 @@ export async function submitTransfer(
       case 'fact_stale':
       case 'payment_stale':
       case 'exchange_stale':
+      case 'card_stale':
+      case 'card_transaction_stale':
       case 'quote_used':
       case 'incoming_debit_stale':
       case 'mandate_stale':

@@ -5,6 +5,7 @@ import { createBalanceService } from '../../actors/accounts/balance-service.ts'
 import { createApprovalService } from '../../actors/approvals/approval-service.ts'
 import { createBrandingService } from '../../actors/branding/branding-service.ts'
 import { createBulkService } from '../../actors/bulk-payments/bulk-service.ts'
+import { createCardService } from '../../actors/cards/card-service.ts'
 import { createComplianceService } from '../../actors/compliance/compliance-service.ts'
 import { createCustomerService } from '../../actors/customers/customer-service.ts'
 import {
@@ -58,6 +59,7 @@ import {
 import { background, type Background, type Node } from '../../actors/runtime/node.ts'
 import type { Task } from '../../actors/runtime/tasks.ts'
 import { sandboxAdapter } from '../../actors/sandbox/sandbox-adapter.ts'
+import { sandboxIssuer } from '../../actors/sandbox/sandbox-cards.ts'
 import { moveSandboxCash } from '../../actors/sandbox/sandbox-cash-moves.ts'
 import { createSandboxPartners } from '../../actors/sandbox/sandbox-partners.ts'
 import { createReportService, type ReportServiceParts } from '../../actors/reports/report-service.ts'
@@ -280,6 +282,7 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
     approvals,
     balances: createBalanceService(node, { gate, accountBook: partners.accounts }),
     bulkPayments,
+    cards: createCardService(node, { issuer: sandboxIssuer }),
     compliance,
     documents,
     downloads,
@@ -346,6 +349,7 @@ export function backgroundOf(nouns: BuiltNouns): readonly Background[] {
     nouns.fundsRequests,
     nouns.transactions,
     nouns.bulkPayments,
+    nouns.cards,
     nouns.payments,
     nouns.approvals,
     nouns.compliance,
@@ -358,6 +362,7 @@ export function backgroundOf(nouns: BuiltNouns): readonly Background[] {
 export function tasksOf(nouns: BuiltNouns): readonly Task[] {
   return [
     nouns.accounts,
+    nouns.cards,
     nouns.documents,
     nouns.exchanges.contracts,
     nouns.identity,

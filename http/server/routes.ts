@@ -18,6 +18,9 @@ import * as bulkPayments from '../bulk-payments/bulk-payments.ts'
 import * as bulkReports from '../bulk-payments/bulk-reports.ts'
 import * as bulkSubmissions from '../bulk-payments/bulk-submissions.ts'
 import * as caseReviews from '../onboarding/case-reviews.ts'
+import * as cards from '../cards/cards.ts'
+import * as cardSimulations from '../cards/card-simulations.ts'
+import * as cardTransactions from '../cards/card-transactions.ts'
 import * as complianceHolds from '../compliance/compliance-holds.ts'
 import * as connectionCalendars from '../providers/connection-calendars.ts'
 import * as providerEvents from '../providers/provider-events.ts'
@@ -142,6 +145,9 @@ export const routes: readonly Route[] = [
   ...Object.values(treasury),
   ...Object.values(ledger),
   ...Object.values(adjustments),
+  ...Object.values(cards),
+  ...Object.values(cardTransactions),
+  ...Object.values(cardSimulations),
   ...Object.values(reports),
   ...Object.values(fundsRequests),
   ...Object.values(publicFundsRequests),

@@ -25,6 +25,15 @@ export const AUDIT_ACTIONS = {
     'bulk_payment.cancelled',
     'bulk_payment.given_up',
   ],
+  card: [
+    'card.issued',
+    'card.activated',
+    'card.frozen',
+    'card.unfrozen',
+    'card.closed',
+    'card.limits_set',
+    'card.controls_set',
+  ],
   challenge: ['step_up.verified'],
   compliance_hold: [
     'compliance_hold.noted',

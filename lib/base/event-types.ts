@@ -32,6 +32,7 @@ export const CUSTOMER_EVENT_TYPES = [
   'balance.low',
   'balance.details_changed',
   'card_transaction.created',
+  'card_transaction.updated',
   'onboarding.requirements_changed',
   'webhook.test',
 ] as const

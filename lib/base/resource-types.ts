@@ -23,6 +23,8 @@ const PATHS = {
   incoming_debit: 'incoming-debits',
   customer: 'customers',
   adjustment: 'ledger/adjustments',
+  card: 'cards',
+  card_transaction: 'card-transactions',
   payment_question: null,
   payment_answer: null,
 } as const

@@ -17,6 +17,8 @@ export const ID_KINDS = {
   bulk_payment: 'a bulk payment',
   incoming_payment: 'an incoming payment',
   incoming_debit: 'an incoming debit',
+  card: 'a card',
+  card_transaction: 'a card transaction',
   funds_request: 'a funds request',
   approval: 'an approval',
   document: 'a document',

@@ -18,6 +18,7 @@ export const SOURCE_OBJECTS = [
   'adjustment',
   'collection',
   'period_close',
+  'card_transaction',
 ] as const
 export type SourceObject = (typeof SOURCE_OBJECTS)[number]
 

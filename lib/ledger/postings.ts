@@ -510,11 +510,11 @@ const OVERDRAWING: ReadonlySet<RuleId> = new Set<RuleId>(['L15', 'L17', 'L44', '
 
 /**
  * Tells whether a rule may take a customer's balance below zero (G3). For every other rule that debits a customer, the
- * funds must be there first. L90 may when it goes against the customer: as its variant or as a reversal.
+ * funds must be there first. L90 may against the customer, and L73 reversed: the credit may have been spent.
  */
 export function mayOverdraw(rule: RuleId, variant?: string): boolean {
   if (rule === 'L90') return variant === 'against_customer' || variant === 'reversed'
-  return OVERDRAWING.has(rule)
+  return OVERDRAWING.has(rule) || (rule === 'L73' && variant === 'reversed')
 }
 
 /** The amounts of one event, by letter. An omitted fee or tax is zero; all other letters of the rule are required. */

@@ -4,7 +4,7 @@
  */
 
 /**
- * The features by name, with the value for an operator that has set none. `cards`, `developer.self_serve` and
+ * The features by name, with the value for an operator that has set none. `developer.self_serve` and
  * `payments.direct_debits` are promised names, which no operation has yet.
  */
 export const FEATURE_DEFAULTS = {

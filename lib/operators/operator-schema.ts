@@ -310,7 +310,7 @@ export type OperatorSettingsUpdate = Static<typeof OperatorSettingsUpdate>
 
 /** The switches, by their names in lib/operators/features.ts. */
 const SWITCHES = {
-  cards: Type.Boolean({ description: 'Enables cards. This version has no operation of it.' }),
+  cards: Type.Boolean({ description: 'Enables cards.' }),
   'developer.self_serve': Type.Boolean({
     description: 'Enables workspaces that developers open themselves. This version has no operation of it.',
   }),

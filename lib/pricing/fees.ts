@@ -5,7 +5,10 @@
  */
 import { ON_PLATFORM_RAIL, type ChargeBearer, type Rail } from '../rails/rails.ts'
 
-/** The kinds of fees; `partner_charge` is the partner's charge, `collection_return` the fee for a returned collection. */
+/**
+ * The kinds of fees; `partner_charge` is the partner's charge, `collection_return` the fee for a returned collection,
+ * `card_conversion` the markup on what a card scheme has converted.
+ */
 export const FEE_KINDS = [
   'payment',
   'incoming_payment',
@@ -13,6 +16,9 @@ export const FEE_KINDS = [
   'exchange',
   'partner_charge',
   'collection_return',
+  'card_purchase',
+  'card_withdrawal',
+  'card_conversion',
 ] as const
 export type FeeKind = (typeof FEE_KINDS)[number]
 
@@ -30,6 +36,9 @@ export const FEE_TERMS: Readonly<Record<FeeKind, ReadonlySet<FeeTerm>>> = {
   exchange: new Set<FeeTerm>(),
   partner_charge: new Set<FeeTerm>(['rail', 'passedOn']),
   collection_return: new Set<FeeTerm>(),
+  card_purchase: new Set<FeeTerm>(['tax']),
+  card_withdrawal: new Set<FeeTerm>(['tax']),
+  card_conversion: new Set<FeeTerm>(['tax']),
 }
 
 export interface FeeRule {
@@ -110,11 +119,11 @@ export function feeOf(rules: readonly FeeRule[], rail: Rail | null, amount: bigi
 }
 
 /**
- * Computes the tax within a fee of its payment rule, minor units: the fee is what the customer pays, tax included, so a
+ * Computes the tax within a fee of its rule, minor units: the fee is what the customer pays, tax included, so a
  * rate of 20 per cent is a sixth of the fee. Fractions of a minor unit are rounded half up; 0 where no rule has a rate.
  */
-export function feeTaxOf(rules: readonly FeeRule[], rail: Rail | null, fee: bigint): bigint {
-  const rate = fee === 0n ? 0n : (ruleFor(rules, 'payment', rail)?.taxBps ?? 0n)
+export function feeTaxOf(rules: readonly FeeRule[], rail: Rail | null, fee: bigint, kind: FeeKind = 'payment'): bigint {
+  const rate = fee === 0n ? 0n : (ruleFor(rules, kind, rail)?.taxBps ?? 0n)
   const whole = BPS + rate
   return (fee * rate + whole / 2n) / whole
 }

@@ -4,6 +4,7 @@
  */
 import { accountRules } from './accounts.ts'
 import { bulkRules } from './bulk-payments.ts'
+import { cardRules } from './cards.ts'
 import { exchangeRules } from './exchanges.ts'
 import { incomingDebitRules } from './incoming-debits.ts'
 import { incomingRules } from './incoming.ts'
@@ -144,7 +145,11 @@ export const SIMULATIONS: readonly SimulationEntry[] = [
     path: '/v1/simulations/cards/{cardId}/transactions',
     summary: 'Let a card be used',
     providers: ['sandbox'],
-    rules: [],
+    rules: [
+      'authorisation, force_post, atm and decline begin a transaction, whose reference is details.ref; the others name it as relatedRef',
+      'a refund without relatedRef begins one too',
+      'increment and partial_reversal: amount is the difference',
+    ],
   },
   {
     kind: 'statement',
@@ -175,6 +180,7 @@ export function sandboxRules(): readonly CatalogueRule[] {
     ...payeeRules(),
     ...incomingRules(),
     ...incomingDebitRules(),
+    ...cardRules(),
     ...exchangeRules(),
     ...accountRules(),
     ...scannerRules(),

@@ -4,7 +4,7 @@ import { mayOverdraw, RULE_IDS } from '../../lib/ledger/postings.ts'
 import { ACCOUNTS, LINES, type Check } from './audit-check.ts'
 
 /** Rules by which a balance may fall below zero, in at least one of their variants. */
-const OVERDRAWING = RULE_IDS.filter((id) => mayOverdraw(id) || mayOverdraw(id, 'against_customer'))
+const OVERDRAWING = RULE_IDS.filter((id) => mayOverdraw(id) || mayOverdraw(id, 'reversed'))
 
 const keysOf = (...classes: readonly AccountClass[]): string[] =>
   CHART.filter((account) => classes.includes(account.class)).map(({ key }) => key)

@@ -16,6 +16,8 @@ const TABLES: Readonly<Record<Exclude<IdKind, 'customer'>, { readonly table: str
   // Money under review is not shown.
   incoming_payment: { table: 'incoming_payment', seen: 'x.credited_at is not null' },
   incoming_debit: { table: 'incoming_debit' },
+  card: { table: 'card' },
+  card_transaction: { table: 'card_transaction' },
   funds_request: { table: 'funds_request' },
   approval: { table: 'approval' },
   document: { table: 'document' },

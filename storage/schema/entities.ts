@@ -15,6 +15,8 @@ import { Approval } from '../approvals/approval-entity.ts'
 import { Balance } from '../balances/balance-entity.ts'
 import { BulkPayment, BulkPaymentRow } from '../bulk-payments/bulk-payment-entity.ts'
 import { BulkPaymentReport } from '../bulk-payments/bulk-report-entity.ts'
+import { Card } from '../cards/card-entity.ts'
+import { CardEvent, CardTransaction } from '../cards/card-transaction-entity.ts'
 import { Challenge } from '../identity/challenge-entity.ts'
 import { ComplianceHold, ComplianceNote } from '../compliance/compliance-hold-entity.ts'
 import { CustomerAddress } from '../customers/customer-address-entity.ts'
@@ -87,6 +89,9 @@ export const ENTITIES = [
   BulkPayment,
   BulkPaymentReport,
   BulkPaymentRow,
+  Card,
+  CardEvent,
+  CardTransaction,
   Challenge,
   ComplianceHold,
   ComplianceNote,

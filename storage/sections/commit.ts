@@ -13,6 +13,14 @@ import {
 } from '../balances/balance-section.ts'
 import { HOLD_RESOLUTIONS, HOLDS } from '../balances/hold-section.ts'
 import { POSTINGS } from '../balances/posting-section.ts'
+import {
+  CARD_EVENTS,
+  CARD_FENCES,
+  CARD_TRANSACTION_CHANGES,
+  CARD_TRANSACTION_FENCES,
+  CARD_TRANSACTIONS,
+  CARD_USES,
+} from '../cards/card-section.ts'
 import { commitOf, type Commit, type CommitSections } from '../commit/commit.ts'
 import { IDEMPOTENCY, RECORDED } from '../commit/idempotency-section.ts'
 import type { Fence } from '../commit/section.ts'
@@ -119,6 +127,10 @@ const WRITES = [
   COLLECTIONS,
   COLLECTION_CHANGES,
   EXPOSURE_CHANGES,
+  CARD_TRANSACTIONS,
+  CARD_TRANSACTION_CHANGES,
+  CARD_EVENTS,
+  CARD_USES,
 ]
 
 /** The sections that find stale facts, in the order of the statement. Rows are locked in this order too. */
@@ -142,6 +154,8 @@ const FENCES = [
   COLLECTION_FENCES,
   EXTERNAL_IDS_OF_COLLECTIONS,
   EXPOSURE_FENCES,
+  CARD_FENCES,
+  CARD_TRANSACTION_FENCES,
 ]
 
 type ConflictOf<Listed> = Listed extends Fence<never, infer C> ? C : never

@@ -36,8 +36,14 @@ async function first(world: World): Promise<Tenant> {
   const { client, balances, recipients } = world.seeded
   const id = client.tenantId
   const owner = await world.person('owner').signIn()
-  for (const action of ['membership.change', 'settings.change', 'integrator_webhook.change', 'statement.full_export'])
-    await owner.stepUp(action)
+  const proven = [
+    'membership.change',
+    'settings.change',
+    'integrator_webhook.change',
+    'statement.full_export',
+    'card.manage',
+  ]
+  for (const action of proven) await owner.stepUp(action)
   const made = async (reply: Promise<Reply<{ id: string }>>): Promise<string> => {
     const { body } = await reply
     return body.id
@@ -122,6 +128,14 @@ async function first(world: World): Promise<Tenant> {
     'the debit is there',
     async () => (await client.get(`/incoming-debits/${incomingDebitId}`)).status === 200,
   )
+  const holderUserId = (await owner.get<{ user: { id: string } }>('/sessions/current')).body.user.id
+  const cardId = await asOwner('/cards', { balanceId: balances.EUR, holderUserId, type: 'virtual' })
+  const used = await client.post<{ details: { cardTransactionId: string } }>(
+    `/simulations/cards/${cardId}/transactions`,
+    { phase: 'authorisation', amount: eur(1) },
+    randomUUID(),
+  )
+  const { cardTransactionId } = used.body.details
   const stored = async (sql: string): Promise<string> => {
     const [row] = await world.query<{ id: string }>(sql, [id])
     return row!.id
@@ -159,6 +173,8 @@ async function first(world: World): Promise<Tenant> {
       balanceId: balances.EUR,
       recipientId: recipients.EUR,
       incomingDebitId,
+      cardId,
+      cardTransactionId,
       incomingPaymentId: await stored('select id from incoming_payment where customer_id = $1 limit 1'),
       reviewedId: await stored(`select id from recipient where customer_id = $1 and status = 'pending_approval'`),
       approvalId: await stored('select id from approval where customer_id = $1 limit 1'),

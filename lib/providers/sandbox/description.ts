@@ -46,7 +46,7 @@ export const sandboxDescription: ProviderDescription = {
     fx: true,
     forwards: true,
     heldRates: true,
-    cards: false,
+    cards: true,
     webhooks: true,
     cop: true,
     vop: true,

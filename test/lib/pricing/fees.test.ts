@@ -65,6 +65,9 @@ t.test('fees that can have tax are posted by rules with a line for it', async (t
     exchange: 'L30',
     partner_charge: 'L17',
     collection_return: 'L53',
+    card_purchase: 'L71',
+    card_withdrawal: 'L71',
+    card_conversion: 'L71',
   } as const
   for (const kind of FEE_KINDS)
     t.equal(

@@ -93,6 +93,10 @@ const MEMBERS: { readonly [Member in keyof Required<Effects>]: true } = {
   collections: true,
   collectionChanges: true,
   exposureChanges: true,
+  cardTransactions: true,
+  cardTransactionChanges: true,
+  cardEvents: true,
+  cardUses: true,
 }
 
 t.test('the golden file has every member of Effects', async (t) => {

@@ -1,0 +1,121 @@
+/**
+ * The messages of the card network: each is decided once by the balance that pays. Messages about one card go one after
+ * the other within this node; between nodes the versions of the card and of the transaction are the fences.
+ */
+import type { Clock } from '../../lib/base/clock.ts'
+import { dateIn } from '../../lib/base/clock.ts'
+import type { IdSource } from '../../lib/base/ids.ts'
+import type { CardMessage } from '../../lib/cards/card-message.ts'
+import type { CardRecord } from '../../lib/cards/card.ts'
+import type { CardAnswer } from '../../lib/cards/card-transaction.ts'
+import type { CardMessageReply, DecideCardMessage } from '../../lib/cards/decide-card-message.ts'
+import { readCards } from '../../storage/cards/cards.ts'
+import { cardEventAnswer, readCardTransaction } from '../../storage/cards/card-transactions.ts'
+import type { Database } from '../../storage/db/database.ts'
+import { readerOf } from '../../storage/db/transaction.ts'
+import type { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
+import { cardBalance } from '../balances/balance.ts'
+import { askUntilDecided } from '../runtime/ask-until-decided.ts'
+import { InTurn } from '../runtime/in-turn.ts'
+import type { ActorSystem } from '../runtime/system.ts'
+
+export interface CardMessagesOptions {
+  readonly system: ActorSystem
+  readonly database: Database
+  readonly accounts: InternalAccountCache
+  readonly ids: IdSource
+  readonly clock: Clock
+}
+
+/** The message was decided with other content. */
+export interface OtherContent {
+  readonly kind: 'other_content'
+  /** RFC 3339. */
+  readonly decidedAt: string
+}
+
+export class CardMessages {
+  readonly #options: CardMessagesOptions
+  readonly #turns = new InTurn()
+
+  constructor(options: CardMessagesOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Decides a message. A repeated message gets the answer of the first.
+   *
+   * @param fingerprint of the message's content, where one id may come with other content: that is refused
+   * @param deadline epoch milliseconds; a message that still waits then is dropped undecided
+   * @returns null for a card that does not exist
+   * @throws Overloaded, DatabaseUnavailable, OutcomeUnknown: the issuer sends the message again
+   */
+  async take(
+    cardId: string,
+    message: CardMessage,
+    deadline: number,
+    fingerprint: string = message.id,
+  ): Promise<CardMessageReply | OtherContent | null> {
+    return await this.#turns.run(cardId, () => this.#decide(cardId, message, deadline, fingerprint))
+  }
+
+  async #decide(
+    cardId: string,
+    message: CardMessage,
+    deadline: number,
+    fingerprint: string,
+  ): Promise<CardMessageReply | OtherContent | null> {
+    const { system, accounts, ids, clock } = this.#options
+    const found = await this.#read(cardId, message.ref)
+    if (found === null) return null
+    let { card, transaction } = found
+    const internal = await accounts.accounts(card)
+    const key = { id: message.id, fingerprint }
+    const makeCommand = (): DecideCardMessage => ({
+      kind: 'card_message',
+      key,
+      message,
+      card,
+      transaction,
+      accounts: internal,
+      valueDate: dateIn(clock.now(), 'UTC'),
+      seed: ids.next(),
+    })
+    const reply = await askUntilDecided(
+      { system, actor: cardBalance, id: card.balanceId, shard: card.shard, deadline },
+      makeCommand,
+      async (conflict): Promise<'again'> => {
+        switch (conflict.kind) {
+          case 'card_stale':
+          case 'card_transaction_stale': {
+            const again = await this.#read(cardId, message.ref)
+            if (again === null) throw new Error(`The card ${cardId} has gone.`)
+            ;({ card, transaction } = again)
+            return 'again'
+          }
+          default:
+            throw new Error(`A card message met ${conflict.kind}.`)
+        }
+      },
+      'balance',
+    )
+    if (reply.kind === 'recorded' && reply.outcome.fingerprint !== fingerprint)
+      return { kind: 'other_content', decidedAt: reply.outcome.decidedAt }
+    if (reply.kind === 'recorded')
+      return { kind: 'card_decided', answer: JSON.parse(reply.outcome.answer as string) as CardAnswer }
+    if (reply.kind === 'card_decided') return reply
+    // The record of an answer lives for a day, the message for ever: a repeat that comes later fits nothing any more.
+    const answer = await cardEventAnswer(readerOf(this.#options.database), message.id)
+    return answer === null ? reply : { kind: 'card_decided', answer }
+  }
+
+  async #read(
+    cardId: string,
+    ref: string,
+  ): Promise<{ card: CardRecord; transaction: DecideCardMessage['transaction'] } | null> {
+    const reader = readerOf(this.#options.database)
+    const card = (await readCards(reader, [cardId])).get(cardId)
+    if (card === undefined) return null
+    return { card, transaction: await readCardTransaction(reader, card.connectionId, ref) }
+  }
+}

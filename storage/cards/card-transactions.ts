@@ -1,0 +1,155 @@
+/** Card transactions as rows: read for decisions and lists, and those of which the authorisation has expired. */
+import { sql } from 'kysely'
+import type { CardAnswer, CardDeclineReason, CardTransactionState } from '../../lib/cards/card-transaction.ts'
+import type { CardEventRecord, CardTransactionRecord } from '../../lib/cards/card-transaction-view.ts'
+import type { ListResult, RowQuery } from '../../lib/contract/list.ts'
+import { plainArrayOrNull } from '../db/array-literal.ts'
+import { pick } from '../db/columns.ts'
+import type { Reader } from '../db/connection.ts'
+import type { Queries } from '../db/transaction.ts'
+import { Conditions, EMPTY, readPage, type ReadDatabase, type TimeTo } from '../db/page.ts'
+import { expression, from, select } from '../db/select.ts'
+import { CardTransaction } from './card-transaction-entity.ts'
+
+const STATE = select(
+  pick(from(CardTransaction, 't'), [
+    'id',
+    'version',
+    'cardId',
+    'customerId',
+    'operatorId',
+    'connectionId',
+    'shard',
+    'balanceId',
+    'currency',
+    'ref',
+    'status',
+    'network',
+    'channel',
+    'mcc',
+    'merchantName',
+    'merchantCountry',
+    'authorised',
+    'reversed',
+    'cleared',
+    'refunded',
+    'disputed',
+    'recovered',
+    'held',
+    'holdId',
+    'expiresAt',
+    'authorisedAt',
+    'declineReason',
+  ]),
+)
+
+/** Reads the transaction that a connection's network reference names; null when there is none. */
+export async function readCardTransaction(
+  reader: Reader,
+  connectionId: string,
+  ref: string,
+): Promise<CardTransactionState | null> {
+  const { rows } = await reader.query({
+    name: 'card_transaction_by_ref',
+    text: `select ${STATE.sql} from card_transaction t where t.connection_id = $1 and t.ref = $2`,
+    values: [connectionId, ref],
+  })
+  return rows[0] === undefined ? null : STATE.read(rows[0])
+}
+
+/** Reads the answer to a message that was decided; null for one that was not. */
+export async function cardEventAnswer(reader: Reader, id: string): Promise<CardAnswer | null> {
+  const { rows } = await reader.query({
+    name: 'card_event_answer',
+    text: 'select transaction_id, decline_reason from card_event where id = $1',
+    values: [id],
+  })
+  const [row] = rows as [string, CardDeclineReason | null][]
+  return row === undefined ? null : { transactionId: row[0], approved: row[1] === null, declineReason: row[1] }
+}
+
+/** An authorisation whose time is over. */
+export interface ExpiredAuthorisation {
+  readonly id: string
+  readonly cardId: string
+  readonly connectionId: string
+  readonly ref: string
+  readonly version: number
+}
+
+/** Finds authorisations of shards (null: of all) whose time was over by `now`, epoch milliseconds. */
+export async function expiredAuthorisations(
+  database: Queries,
+  shards: readonly number[] | null,
+  now: string,
+  max: number,
+): Promise<readonly ExpiredAuthorisation[]> {
+  const rows = await database.query<[string, string, string, string, number]>({
+    name: 'expired_authorisations',
+    text: `select t.id, t.card_id, t.connection_id, t.ref, t.version from card_transaction t
+      where t.expires_at <= $1 and ($2::smallint[] is null or t.shard = any($2)) order by t.expires_at limit $3`,
+    values: [now, plainArrayOrNull(shards), max],
+  })
+  return rows.map(([id, cardId, connectionId, ref, version]) => ({ id, cardId, connectionId, ref, version }))
+}
+
+const EVENTS = `coalesce((select json_agg(json_build_object('id', e.id, 'phase', e.phase, 'amount', e.amount::text, 'fee', e.fee::text,
+  'declineReason', e.decline_reason, 'at', to_char(e.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by e.at, e.id)
+  from card_event e where e.transaction_id = t.id), '[]')`
+
+const SHOWN = select({
+  ...from(CardTransaction, 't'),
+  events: expression<readonly CardEventRecord[]>(EVENTS),
+})
+
+export interface CardTransactionFilters {
+  readonly cardId?: readonly string[]
+  readonly balanceId?: readonly string[]
+  readonly status?: readonly string[]
+  readonly currency?: readonly string[]
+  readonly mcc?: readonly string[]
+  readonly merchantCountry?: readonly string[]
+  readonly channel?: readonly string[]
+  readonly createdFrom?: string
+  readonly createdTo?: TimeTo
+}
+
+/** Lists the card transactions of a customer, by pages. @throws DatabaseUnavailable */
+export async function listCardTransactions(
+  db: ReadDatabase,
+  { tenant, filters, sort, ...query }: RowQuery<CardTransactionFilters, '-createdAt' | 'createdAt'>,
+): Promise<ListResult<CardTransactionRecord>> {
+  if (tenant.kind !== 'customer') return query.withTotal ? { ...EMPTY, total: 0 } : EMPTY
+  const where = new Conditions()
+    .add(sql`t.customer_id = ${tenant.id}::uuid`)
+    .anyOf(sql`t.card_id`, filters.cardId, 'uuid')
+    .anyOf(sql`t.balance_id`, filters.balanceId, 'uuid')
+    .anyOf(sql`t.status`, filters.status, 'text')
+    .anyOf(sql`t.currency`, filters.currency, 'bpchar')
+    .anyOf(sql`t.mcc`, filters.mcc, 'bpchar')
+    .anyOf(sql`t.merchant_country`, filters.merchantCountry, 'bpchar')
+    .anyOf(sql`t.channel`, filters.channel, 'text')
+    .created('t', filters.createdFrom, filters.createdTo)
+  const branch = {
+    columns: sql.raw(SHOWN.named),
+    from: sql`card_transaction t`,
+    where: where.list,
+    order: { keys: [{ expression: sql`t.id`, type: 'uuid' as const }], descending: sort === '-createdAt' },
+  }
+  const { rows, ...page } = await readPage<object>(db, [branch], query)
+  return { ...page, rows: rows.map((row) => SHOWN.readNamed(row)) }
+}
+
+/** Reads one transaction of a customer; null when the customer has none with this id. */
+export async function getCardTransaction(
+  reader: Reader,
+  customerId: string,
+  id: string,
+): Promise<CardTransactionRecord | null> {
+  const { rows } = await reader.query({
+    name: 'card_transaction',
+    text: `select ${SHOWN.sql} from card_transaction t where t.id = $1 and t.customer_id = $2`,
+    values: [id, customerId],
+  })
+  return rows[0] === undefined ? null : SHOWN.read(rows[0])
+}

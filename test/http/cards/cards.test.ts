@@ -1,0 +1,205 @@
+/** Cards: issued, used and stopped, with the balance, the journal and the transactions that follow. */
+import { randomUUID } from 'node:crypto'
+import t from 'tap'
+
+import type { Card, CardTransaction } from '../../../lib/cards/card-schema.ts'
+import { DAY_MS } from '../../../lib/base/clock.ts'
+import { createWorld } from '../../support/world.ts'
+import type { Person } from '../../support/person.ts'
+import type { Reply } from '../../support/client.ts'
+
+const EUR = (amountMinor: number) => ({ amountMinor: String(amountMinor), currency: 'EUR' })
+
+interface Simulated {
+  readonly details: {
+    readonly ref: string
+    readonly cardTransactionId: string
+    readonly approved: boolean
+    readonly declineReason: string | null
+  }
+}
+
+await using world = await createWorld()
+const { client, balances } = world.seeded
+const owner = await world.person('owner').signIn()
+const ownerId = (await owner.send<{ user: { id: string } }>('GET', '/sessions/current')).body.user.id
+
+async function issue(person: Person, rest: object = {}): Promise<Card> {
+  await person.stepUp('card.manage')
+  const made = await person.send<Card>('POST', '/cards', {
+    balanceId: balances.EUR,
+    holderUserId: ownerId,
+    type: 'virtual',
+    ...rest,
+  })
+  if (made.status !== 201) throw new Error(made.text)
+  return made.body
+}
+
+const use = (card: Pick<Card, 'id'>, body: object, key: string = randomUUID()): Promise<Reply<Simulated>> =>
+  client.post<Simulated>(`/simulations/cards/${card.id}/transactions`, body, key)
+
+async function available(): Promise<number> {
+  const { body } = await client.get<{ availableBalance: { amountMinor: string } }>(`/balances/${balances.EUR}`)
+  return Number(body.availableBalance.amountMinor)
+}
+
+const read = async (id: string): Promise<CardTransaction> =>
+  (await client.get<CardTransaction>(`/card-transactions/${id}`)).body
+
+await t.test('a virtual card is issued and active, and no number is anywhere', async (t) => {
+  const card = await issue(owner, { label: 'Travel' })
+  t.match(card, { status: 'active', type: 'virtual', label: 'Travel', last4: /^\d{4}$/, expiry: /^\d{4}-\d{2}$/ })
+  t.equal((await owner.send('GET', `/cards/${card.id}`)).status, 200)
+  t.equal((await client.get('/cards')).status, 403, 'keys do not manage cards')
+})
+
+await t.test('an authorisation reserves, a clearing pays, a refund gives back', async (t) => {
+  const card = await issue(owner)
+  const authorised = await use(card, { phase: 'authorisation', amount: EUR(2500), merchantName: 'Grocer' })
+  t.equal(authorised.status, 202, authorised.text)
+  const { ref, cardTransactionId: id, approved } = authorised.body.details
+  t.ok(approved)
+  t.match(await read(id), { status: 'authorised', heldAmount: EUR(2500), merchant: { category: 'groceries' } })
+  const cleared = await use(card, { phase: 'settlement', amount: EUR(2000), relatedRef: ref })
+  t.equal(cleared.status, 202, cleared.text)
+  t.match(await read(id), { status: 'cleared', heldAmount: EUR(0), clearedAmount: EUR(2000) })
+  t.equal((await use(card, { phase: 'refund', amount: EUR(500), relatedRef: ref })).status, 202)
+  const beyond = await use(card, { phase: 'refund', amount: EUR(1501), relatedRef: ref })
+  t.equal(beyond.status, 409, beyond.text)
+  t.match(await read(id), { refundedAmount: EUR(500), events: [{}, {}, { phase: 'refund' }] })
+  const listed = await client.get<{ data: CardTransaction[] }>(`/card-transactions?filter[cardId]=${card.id}`)
+  t.strictSame(
+    listed.body.data.map((one) => one.id),
+    [id],
+    listed.text,
+  )
+})
+
+await t.test('a message counts once, whatever its number of deliveries', async (t) => {
+  const card = await issue(owner)
+  const key = 'one-message'
+  const body = { phase: 'authorisation', amount: EUR(700) }
+  const before = await available()
+  const [first, again] = [await use(card, body, key), await use(card, body, key)]
+  t.equal(again.text, first.text)
+  const other = await use(card, { ...body, amount: EUR(701) }, key)
+  t.equal(other.status, 422, 'other content under the same key changes nothing')
+  t.equal(await available(), before - 700)
+  t.equal((await read(first.body.details.cardTransactionId)).events.length, 1)
+})
+
+await t.test('declines, each by its cause', async (t) => {
+  const card = await issue(owner, {
+    limits: { perAuthorisation: EUR(50_000), day: EUR(60_000) },
+    controls: { blockedCategories: ['gambling'], channels: ['pos_chip', 'ecommerce'], blockedCountries: ['US'] },
+  })
+  const reasonOf = async (body: object) =>
+    (await use(card, { phase: 'authorisation', amount: EUR(100), ...body })).body.details.declineReason
+  t.equal(await reasonOf({ amount: EUR(50_001) }), 'limit_exceeded')
+  t.equal(await reasonOf({ mcc: '7995' }), 'merchant_blocked')
+  t.equal(await reasonOf({ channel: 'atm' }), 'channel_disabled')
+  t.equal(await reasonOf({ merchantCountry: 'US' }), 'country_blocked')
+  t.equal(await reasonOf({ amount: EUR(1305) }), 'insufficient_funds')
+  t.equal(await reasonOf({ amount: EUR(1307) }), 'suspected_fraud')
+  t.equal(await reasonOf({ phase: 'decline', declineReason: 'invalid_pin' }), 'invalid_pin')
+  t.equal(await reasonOf({ amount: EUR(50_000) }), null)
+  t.equal(await reasonOf({ amount: EUR(10_001) }), 'limit_exceeded', 'of the day')
+  await owner.send('POST', `/cards/${card.id}/freeze`)
+  t.equal(await reasonOf({}), 'card_frozen')
+  const rich = await issue(owner)
+  const declined = await use(rich, { phase: 'authorisation', amount: EUR(1_000_000_000) })
+  t.equal(declined.body.details.declineReason, 'insufficient_funds')
+  t.match(await read(declined.body.details.cardTransactionId), { status: 'declined', heldAmount: EUR(0) })
+})
+
+await t.test('what is declined is paid when the scheme clears it all the same', async (t) => {
+  const card = await issue(owner)
+  const { ref, cardTransactionId: id } = (await use(card, { phase: 'authorisation', amount: EUR(1308) })).body.details
+  t.equal((await use(card, { phase: 'advice', amount: EUR(1308), relatedRef: ref })).status, 202)
+  t.match(await read(id), { status: 'cleared', clearedAmount: EUR(1308) })
+})
+
+await t.test('cash, a force post, a chargeback to its end', async (t) => {
+  const card = await issue(owner)
+  const cash = (await use(card, { phase: 'atm', amount: EUR(4000) })).body.details
+  t.match(await read(cash.cardTransactionId), { status: 'cleared', channel: 'atm', merchant: { category: 'cash' } })
+  const { ref, cardTransactionId: id } = (await use(card, { phase: 'force_post', amount: EUR(900) })).body.details
+  for (const phase of ['chargeback', 'chargeback_lost', 'chargeback', 'chargeback_won'])
+    t.equal((await use(card, { phase, amount: EUR(900), relatedRef: ref })).status, 202, phase)
+  t.match(await read(id), { status: 'charged_back', recoveredAmount: EUR(900), disputedAmount: EUR(0) })
+  t.equal((await use(card, { phase: 'chargeback_lost', amount: EUR(900), relatedRef: ref })).status, 409)
+})
+
+await t.test('another currency is converted by the scheme', async (t) => {
+  const card = await issue(owner)
+  const { cardTransactionId } = (
+    await use(card, { phase: 'authorisation', amount: { amountMinor: '10800', currency: 'USD' } })
+  ).body.details
+  t.match(await read(cardTransactionId), {
+    authorisedAmount: EUR(10_000),
+    merchantAmount: { amountMinor: '10800', currency: 'USD' },
+    merchantCurrency: 'USD',
+  })
+})
+
+await t.test('limits and controls are set with the version that was read', async (t) => {
+  const card = await issue(owner)
+  const read = await owner.send<Card>('GET', `/cards/${card.id}`)
+  await owner.stepUp('card.manage')
+  const headers = { 'if-match': read.headers.get('etag') as string }
+  const set = await owner.send<Card>('PATCH', `/cards/${card.id}/limits`, { month: EUR(5000) }, headers)
+  t.equal(set.status, 200, set.text)
+  t.match(set.body.limits, { month: EUR(5000), day: null })
+  t.equal((await owner.send('PATCH', `/cards/${card.id}/limits`, {}, headers)).status, 412)
+  t.equal((await owner.send('PATCH', `/cards/${card.id}/controls`, {})).status, 428)
+  const usd = await owner.send(
+    'PATCH',
+    `/cards/${card.id}/limits`,
+    { day: { amountMinor: '1', currency: 'USD' } },
+    {
+      'if-match': set.headers.get('etag') as string,
+    },
+  )
+  t.equal(usd.status, 422, usd.text)
+})
+
+await t.test('a closed card pays nothing more and is replaced once', async (t) => {
+  const card = await issue(owner)
+  await owner.stepUp('card.manage')
+  const closed = await owner.send<Card>('POST', `/cards/${card.id}/close`, { reason: 'lost' })
+  t.match(closed.body, { status: 'closed', closeReason: 'lost' })
+  t.equal((await use(card, { phase: 'authorisation', amount: EUR(100) })).body.details.declineReason, 'do_not_honour')
+  const next = await issue(owner, { replacesCardId: card.id })
+  t.equal((await owner.send<Card>('GET', `/cards/${card.id}`)).body.replacedByCardId, next.id)
+  await t.rejects(issue(owner, { replacesCardId: card.id }))
+})
+
+await t.test('a card for one payment is closed by it', async (t) => {
+  const card = await issue(owner, { cancelAfterPayments: 1 })
+  t.ok((await use(card, { phase: 'authorisation', amount: EUR(100) })).body.details.approved)
+  t.equal((await owner.send<Card>('GET', `/cards/${card.id}`)).body.status, 'closed')
+})
+
+await t.test('no authorisation is approved beyond what is available, however many arrive at once', async (t) => {
+  const spare = await issue(owner, { limits: { day: EUR(1000) } })
+  const all = await Promise.all(
+    Array.from({ length: 30 }, () => use(spare, { phase: 'authorisation', amount: EUR(100) })),
+  )
+  t.equal(all.filter(({ body }) => body.details.approved).length, 10)
+})
+
+await t.test('an authorisation expires by the clock and is still cleared', async (t) => {
+  const card = await issue(owner)
+  const { ref, cardTransactionId: id } = (await use(card, { phase: 'authorisation', amount: EUR(300) })).body.details
+  const lodging = (await use(card, { phase: 'authorisation', amount: EUR(300), mcc: '7011' })).body.details
+  world.advance(6 * DAY_MS)
+  await world.pollOnce()
+  t.match(await read(id), { status: 'expired', heldAmount: EUR(0) })
+  t.match(await read(lodging.cardTransactionId), { status: 'authorised', heldAmount: EUR(300) })
+  world.advance(25 * DAY_MS)
+  await world.pollOnce()
+  t.equal((await read(lodging.cardTransactionId)).status, 'expired')
+  t.equal((await use(card, { phase: 'settlement', amount: EUR(300), relatedRef: ref })).status, 202)
+  t.match(await read(id), { status: 'cleared', clearedAmount: EUR(300) })
+})
