@@ -137,7 +137,7 @@ export class IncomingDebits {
           ).filter((error) => error !== null)
           for (const error of failures) onError(error, 'a due debit')
           // The task begins again later, with those that failed.
-          if (failures.length === due.length) throw new Error(`${failures.length} debits that are due cannot be taken.`)
+          if (failures.length === due.length) throw failures[0]
         }
       },
     }
@@ -155,7 +155,8 @@ export class IncomingDebits {
       shard,
       async (): Promise<ReceiveDebit> => ({
         kind: 'receive_debit',
-        key: { id, fingerprint: id },
+        // Two messages of one debit, at two nodes at once, are one command.
+        key: { id: debit.reference, fingerprint: debit.reference },
         event: { id, type },
         debit,
         connectionId,

@@ -41,7 +41,7 @@ export interface DebitFacts {
 
 export interface ReceiveDebit {
   readonly kind: 'receive_debit'
-  /** The key under which the bank's message is recorded. */
+  /** The key under which the arrival of the debit is recorded: its reference. */
   readonly key: CommandKey
   readonly event: { readonly id: string; readonly type: 'debit.announced' | 'debit.booked' }
   readonly debit: DebitFacts
