@@ -90,16 +90,16 @@ export class Closures extends Poller {
 }
 
 /**
- * Whether no money of a customer is left: every balance is closing and empty, no payment, transfer or exchange is under
- * way, and no money is under review.
+ * Whether no money of a customer is left: every balance is closing and empty, no payment, transfer, exchange or direct
+ * debit is under way, and no money is under review.
  */
 async function isDone(
   client: TransactionClient,
   customerId: string,
   balances: readonly BalanceRecord[],
 ): Promise<boolean> {
-  const { payments, transfers, exchanges } = await openBusiness(client, customerId)
-  const underWay = payments + transfers + exchanges
+  const { payments, transfers, exchanges, mandates, collections } = await openBusiness(client, customerId)
+  const underWay = payments + transfers + exchanges + mandates + collections
   if (!balances.every((balance) => balance.status === 'closing' && isEmpty(balance, { subBalances: 0, underWay })))
     return false
   return underWay === 0 && !(await hasMoneyUnderReview(client, customerId))

@@ -87,15 +87,17 @@ export async function withdrawClosure(deps: SettingsDeps, by: Caller<'person'>):
   })
 }
 
-/** Refuses while payments, transfers or exchanges of the customer are under way. */
+/** Refuses while payments, transfers, exchanges or direct debits of the customer are under way. */
 async function requireNoOpenBusiness(
   client: TransactionClient,
   customerId: string,
   status: CustomerStatus,
 ): Promise<void> {
-  const { payments, transfers, exchanges } = await openBusiness(client, customerId)
+  const { payments, transfers, exchanges, mandates, collections } = await openBusiness(client, customerId)
   if (payments > 0)
     refuseTransition(`${payments} payments are under way; wait for them or cancel them first.`, status, CLOSABLE)
   if (transfers > 0) refuseTransition(`${transfers} transfers are under way.`, status, CLOSABLE)
   if (exchanges > 0) refuseTransition(`${exchanges} exchanges or contracts are not over.`, status, CLOSABLE)
+  if (collections > 0) refuseTransition(`${collections} collections are under way.`, status, CLOSABLE)
+  if (mandates > 0) refuseTransition(`${mandates} mandates are not over; cancel them first.`, status, CLOSABLE)
 }

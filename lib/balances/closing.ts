@@ -24,7 +24,7 @@ export interface ClosableBalance {
 export interface Ties {
   /** Sub-balances that are not closed. */
   readonly subBalances: number
-  /** Payments, transfers and exchanges that are not final: money that has left may come back. */
+  /** Payments, transfers, exchanges and direct debits that are not final: money that has left may come back. */
   readonly underWay: number
 }
 
@@ -50,7 +50,7 @@ export function closingProblem(
   if (status === 'frozen' || (status === 'closed' && posted === 0n)) return refused(`The balance is ${status}.`)
   if (subBalances > 0) return refused('The balance has sub-balances; close them first.')
   if (held > 0n) return refused(`${major(held, balance)} are held on the balance.`)
-  if (underWay > 0) return refused('Payments, transfers or exchanges of the balance are under way.')
+  if (underWay > 0) return refused('Payments, transfers, exchanges or direct debits of the balance are under way.')
   if (posted < 0n || (posted > 0n && !sweeps)) return refused(`There are ${major(posted, balance)} on the balance.`)
   return null
 }

@@ -98,12 +98,17 @@ export async function moveBalances(
 const OPEN = `select
     (select count(*) from payment where customer_id = $1 and status in ('pending_approval', 'scheduled', 'processing', 'on_hold', 'exception'))::int as payments,
     (select count(*) from transfer where customer_id = $1 and status in ('processing', 'on_hold', 'exception'))::int as transfers,
-    (select count(*) from exchange where customer_id = $1 and status not in ('completed', 'failed', 'rejected', 'cancelled', 'expired', 'closed_out'))::int as exchanges`
+    (select count(*) from exchange where customer_id = $1 and status not in ('completed', 'failed', 'rejected', 'cancelled', 'expired', 'closed_out'))::int as exchanges,
+    (select count(*) from mandate where customer_id = $1 and status in ('pending', 'submitted', 'active', 'suspended'))::int as mandates,
+    (select count(*) from collection where customer_id = $1 and status in ('pending', 'submitted', 'exception'))::int as collections`
 
 export interface OpenBusiness {
   readonly payments: number
   readonly transfers: number
   readonly exchanges: number
+  /** Mandates that are not over, and collections that may still bring money. */
+  readonly mandates: number
+  readonly collections: number
 }
 
 export async function openBusiness(client: TransactionClient, customerId: string): Promise<OpenBusiness> {

@@ -20,7 +20,13 @@ t.test('what keeps a balance open', (t) => {
     ['that it is frozen', { status: 'frozen' }, {}, false, 'The balance is frozen.'],
     ['balances below it', {}, { subBalances: 1 }, false, 'The balance has sub-balances; close them first.'],
     ['money that is held', { posted: 150n, held: 150n }, {}, true, '1.50 EUR are held on the balance.'],
-    ['what is under way', {}, { underWay: 1 }, false, 'Payments, transfers or exchanges of the balance are under way.'],
+    [
+      'what is under way',
+      {},
+      { underWay: 1 },
+      false,
+      'Payments, transfers, exchanges or direct debits of the balance are under way.',
+    ],
     ['money', { posted: 150n }, {}, false, 'There are 1.50 EUR on the balance.'],
     ['a debt, which nothing can be moved from', { posted: -150n }, {}, true, 'There are -1.50 EUR on the balance.'],
   ]
