@@ -1,5 +1,5 @@
 /**
- * The schemas of pain.001.001.09 and pain.008.001.08, as far as files of orders may use them: every element of a level
+ * The schemas of pain.001.001.09, pain.008.001.08 and pain.007.001.09, as far as files of orders may use them: every element of a level
  * in its order, with its number and the form of its text. An element whose type has no rule here is not written.
  */
 import { members, oneOf, pattern, schemaErrors, type Rule } from './xml-rules.ts'
@@ -89,6 +89,36 @@ const DIRECT_DEBITS: Readonly<Record<string, Rule>> = {
   ),
 }
 
+const REVERSALS: Readonly<Record<string, Rule>> = {
+  ...COMMON,
+  Document: members('CstmrPmtRvsl'),
+  CstmrPmtRvsl: members('GrpHdr OrgnlGrpInf OrgnlPmtInfAndRvsl* SplmtryData*'),
+  GrpHdr: members(
+    'MsgId:Max35 CreDtTm:DateTime Authstn[0-2] BtchBookg?:Boolean NbOfTxs:Max15Numeric CtrlSum?:Decimal GrpRvsl?:Boolean ' +
+      'InitgPty?:Party FwdgAgt?:Agent DbtrAgt?:Agent CdtrAgt?:Agent',
+  ),
+  OrgnlGrpInf: members('OrgnlMsgId:Max35 OrgnlMsgNmId:Max35 OrgnlCreDtTm?:DateTime RvslRsnInf*'),
+  OrgnlPmtInfAndRvsl: members(
+    'RvslPmtInfId?:Max35 OrgnlPmtInfId:Max35 OrgnlNbOfTxs?:Max15Numeric OrgnlCtrlSum?:Decimal BtchBookg?:Boolean ' +
+      'PmtInfRvsl?:Boolean RvslRsnInf* TxInf*',
+  ),
+  TxInf: members(
+    'RvslId?:Max35 OrgnlInstrId?:Max35 OrgnlEndToEndId?:Max35 OrgnlUETR?:UUIDv4 OrgnlInstdAmt?:Amount RvsdInstdAmt?:Amount ' +
+      'ChrgBr?:Bearer RvslRsnInf* OrgnlTxRef? SplmtryData*',
+  ),
+  RvslRsnInf: members('Orgtr?:Party Rsn?:Scheme AddtlInf*:Max105'),
+  OrgnlTxRef: members(
+    'Amt? ReqdColltnDt?:Date ReqdExctnDt? CdtrSchmeId?:Party PmtTpInf? PmtMtd? MndtRltdInf? RmtInf? UltmtDbtr?:PartyChoice ' +
+      'Dbtr?:PartyChoice DbtrAcct?:Account DbtrAgt?:Agent DbtrAgtAcct?:Account CdtrAgt?:Agent CdtrAgtAcct?:Account ' +
+      'Cdtr?:PartyChoice CdtrAcct?:Account UltmtCdtr?:PartyChoice Purp?:Scheme',
+  ),
+  PartyChoice: oneOf('Pty:Party Agt:Agent'),
+  PmtMtd: pattern(/^DD$/),
+  PmtTpInf: members('InstrPrty? SvcLvl*:ServiceLevel LclInstrm?:LocalInstrument SeqTp? CtgyPurp?:Scheme'),
+  SeqTp: pattern(/^(FRST|RCUR|FNAL|OOFF|RPRE)$/),
+  MndtRltdInf: members('MndtId?:Max35 DtOfSgntr?:Date AmdmntInd?:Boolean AmdmntInfDtls?'),
+}
+
 /** Lists the violations of the schema in a file of credit transfers; empty when it is valid. @throws Error for no XML */
 export const pain001Errors = (xml: string): string[] =>
   schemaErrors(xml, 'urn:iso:std:iso:20022:tech:xsd:pain.001.001.09', CREDIT_TRANSFERS)
@@ -96,3 +126,7 @@ export const pain001Errors = (xml: string): string[] =>
 /** Lists the violations of the schema in a file of direct debits; empty when it is valid. @throws Error for no XML */
 export const pain008Errors = (xml: string): string[] =>
   schemaErrors(xml, 'urn:iso:std:iso:20022:tech:xsd:pain.008.001.08', DIRECT_DEBITS)
+
+/** Lists the violations of the schema in a file of reversals; empty when it is valid. @throws Error for no XML */
+export const pain007Errors = (xml: string): string[] =>
+  schemaErrors(xml, 'urn:iso:std:iso:20022:tech:xsd:pain.007.001.09', REVERSALS)

@@ -104,7 +104,7 @@ export interface FileOrder {
 }
 
 /** The schemes of direct debits. */
-export const DEBIT_SCHEMES = ['sepa_dd_core', 'sepa_dd_b2b', 'bacs_dd', 'ach_debit'] as const
+export const DEBIT_SCHEMES = ['sepa_dd_core', 'sepa_dd_b2b', 'bacs_dd', 'ach_debit', 'becs_dd', 'pad'] as const
 export type DebitScheme = (typeof DEBIT_SCHEMES)[number]
 
 /** The place of a collection among those of its mandate. */

@@ -166,7 +166,8 @@ function openBlockXml<Order extends AnyOrder>(
   )
 }
 
-function headFault({ messageId, initiator }: FileHead): OrderFault | null {
+/** Returns what cannot be written of the head of a file. */
+export function headFault({ messageId, initiator }: FileHead): OrderFault | null {
   return firstFault([
     unless(
       messageId !== '' && messageId.length <= MESSAGE_ID_MAX && carriesReference(messageId, 'epc'),

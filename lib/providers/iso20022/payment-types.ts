@@ -18,7 +18,7 @@ export function paymentTypeOf(rail: Rail, agreed: FileHead['paymentTypes']): Pay
 }
 
 interface DebitTerms {
-  readonly currency: 'EUR' | 'GBP' | 'USD'
+  readonly currency: 'EUR' | 'GBP' | 'USD' | 'AUD' | 'CAD'
   readonly characters: CharacterSet
   readonly nameMax: number
   readonly textMax: number
@@ -57,6 +57,22 @@ export const DEBIT_TERMS: { readonly [scheme in DebitScheme]: DebitTerms } = {
     currency: 'USD',
     characters: 'ascii',
     nameMax: 22,
+    textMax: 80,
+    paymentType: { serviceLevel: 'NURG' },
+    sepa: false,
+  },
+  becs_dd: {
+    currency: 'AUD',
+    characters: 'ascii',
+    nameMax: 32,
+    textMax: 18,
+    paymentType: { serviceLevel: 'NURG' },
+    sepa: false,
+  },
+  pad: {
+    currency: 'CAD',
+    characters: 'ascii',
+    nameMax: 30,
     textMax: 80,
     paymentType: { serviceLevel: 'NURG' },
     sepa: false,
