@@ -5,6 +5,7 @@
  * Amounts are bigint minor units of their currency, above zero; days are `YYYY-MM-DD`.
  */
 import type { CurrencyCode } from '../../base/currency.ts'
+import type { MandateScheme } from '../../rails/debit-schemes.ts'
 import type { ChargeBearer, Rail } from '../../rails/rails.ts'
 
 // ── Parties, in both directions
@@ -31,9 +32,11 @@ export interface MessageParty {
 
 /**
  * An account: an IBAN, or the number by which its bank knows it with the code of the number's scheme (`BBAN`, `CUID`),
- * null where the scheme needs none.
+ * null where the scheme needs none. `type` is a code of ISO 20022: `CACC` for a current account, `SVGS` for savings.
  */
-export type MessageAccount = { readonly iban: string } | { readonly number: string; readonly scheme: string | null }
+export type MessageAccount =
+  | { readonly iban: string }
+  | { readonly number: string; readonly scheme: string | null; readonly type?: 'CACC' | 'SVGS' }
 
 /** A bank. In a written message a bank without any of the members is `NOTPROVIDED`. */
 export interface MessageAgent {
@@ -104,8 +107,7 @@ export interface FileOrder {
 }
 
 /** The schemes of direct debits. */
-export const DEBIT_SCHEMES = ['sepa_dd_core', 'sepa_dd_b2b', 'bacs_dd', 'ach_debit', 'becs_dd', 'pad'] as const
-export type DebitScheme = (typeof DEBIT_SCHEMES)[number]
+export type DebitScheme = MandateScheme
 
 /** The place of a collection among those of its mandate. */
 export type DebitSequence = 'first' | 'recurring' | 'final' | 'one_off'

@@ -88,10 +88,10 @@ export const otherXml = (id: string, max: number, schemeName: string): string =>
 /** Writes an account, under the name of its role. */
 export function accountXml(role: string, account: MessageAccount): string {
   if ('iban' in account) return `<${role}><Id><IBAN>${account.iban}</IBAN></Id></${role}>`
-  const { number, scheme } = account
+  const { number, scheme, type } = account
   const name =
     scheme === null ? '' : codeXml('SchmeNm', ACCOUNT_SCHEMES.has(scheme) ? { code: scheme } : { proprietary: scheme })
-  return `<${role}><Id>${otherXml(number, ACCOUNT_NUMBER_MAX, name)}</Id></${role}>`
+  return `<${role}><Id>${otherXml(number, ACCOUNT_NUMBER_MAX, name)}</Id>${type === undefined ? '' : codeXml('Tp', { code: type })}</${role}>`
 }
 
 /** Writes a bank, under the name of its role. A bank that is required and unknown is `NOTPROVIDED`. */
