@@ -19,7 +19,7 @@ const COMMON: Readonly<Record<string, Rule>> = {
   Person: members('DtAndPlcOfBirth? Othr*:OtherId'),
   OtherId: members('Id:Max35 SchmeNm?:Scheme Issr?:Max35'),
   Scheme: oneOf('Cd:Max4 Prtry:Max35'),
-  Account: members('Id:AccountId Tp? Ccy?:Currency Nm?:Max70 Prxy?'),
+  Account: members('Id:AccountId Tp?:Scheme Ccy?:Currency Nm?:Max70 Prxy?'),
   AccountId: oneOf('IBAN Othr:OtherAccount'),
   OtherAccount: members('Id:Max34 SchmeNm?:Scheme Issr?:Max35'),
   Agent: members('FinInstnId:Institution BrnchId?'),

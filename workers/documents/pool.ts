@@ -2,9 +2,11 @@
 import { MINUTE_MS } from '../../lib/base/clock.ts'
 import { Piscina } from 'piscina'
 import type { ReportRow } from '../../lib/bulk-payments/report.ts'
+import type { FileLine } from '../../lib/direct-debits/files/file-rows.ts'
 import { OperatingError } from '../../lib/base/errors.ts'
 import type { StatementLine } from '../../lib/statements/statement.ts'
 import type { Cell } from '../../lib/statements/table.ts'
+import type { CollectionFileTask } from './collection-file.ts'
 import type {
   DocumentStep,
   DocumentTask,
@@ -50,7 +52,9 @@ type RowOf<Task extends DocumentTask> = Task extends StatementTask
       ? string
       : Task extends StatusReportTask
         ? ReportRow
-        : never
+        : Task extends CollectionFileTask
+          ? FileLine
+          : never
 
 export interface DocumentPool {
   /**

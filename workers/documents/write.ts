@@ -10,6 +10,7 @@ import { mt940End, mt940Head, mt940Lines } from '../../lib/statements/mt940.ts'
 import { closingRow, lineRow, openingRow, STATEMENT_COLUMNS } from '../../lib/statements/statement-table.ts'
 import type { StatementFormat, StatementHead, StatementLine } from '../../lib/statements/statement.ts'
 import { csvWriter, type Cell, type TableStyle } from '../../lib/statements/table.ts'
+import { collectionFileWriter, type CollectionFileTask } from './collection-file.ts'
 import { textWriter, type DocumentWriter, type Emit } from './writer.ts'
 import { workbookWriter } from './xlsx.ts'
 
@@ -45,7 +46,7 @@ export interface StatusReportTask {
   readonly head: StatusReportHead
 }
 
-export type DocumentTask = StatementTask | TableTask | JsonTask | StatusReportTask
+export type DocumentTask = StatementTask | TableTask | JsonTask | StatusReportTask | CollectionFileTask
 
 /** The new bytes of each document. */
 export type Gained = readonly Uint8Array[]
@@ -147,6 +148,8 @@ async function writersOf(
     }
     case 'pain002':
       return [statusReport(emitterOf(0), task.head)]
+    case 'collection_file':
+      return [collectionFileWriter(emitterOf(0), task)]
     default:
       return task satisfies never
   }

@@ -2,7 +2,9 @@
  * Writes files of direct debits as pain.008.001.08, the customer direct debit initiation of ISO 20022. A block is the
  * collections of one scheme, sequence, due date, currency and creditor. The elements are in the order of the schema.
  */
+import type { CurrencyCode } from '../../base/currency.ts'
 import { xmlElement } from '../../base/xml.ts'
+import { DecimalSum } from './amounts.ts'
 import {
   accountFault,
   agentFault,
@@ -23,7 +25,17 @@ import type {
   OrderFault,
   OrdersOf,
 } from './messages.ts'
-import { amountFault, amountXml, dayFault, planOrders, writeOrders, type OrderMessage } from './order-file.ts'
+import {
+  amountFault,
+  amountXml,
+  dayFault,
+  FILE_ORDERS_MAX,
+  headFault,
+  OrderFileError,
+  planOrders,
+  writeOrders,
+  type OrderMessage,
+} from './order-file.ts'
 import {
   accountXml,
   agentXml,
@@ -177,6 +189,26 @@ function amendmentXml(amendment: MandateAmendment | null, { scheme }: FileCollec
  */
 export const planDirectDebits = (head: FileHead, collections: OrdersOf<FileCollection>): Promise<FilePlan> =>
   planOrders(DIRECT_DEBITS, head, collections)
+
+/**
+ * Makes the plan of a file of one block from its sums, without its collections: they are checked while they are written.
+ *
+ * @throws OrderFileError for a head that cannot be written, or sums that no file can have
+ */
+export function planOfGroup(
+  head: FileHead,
+  group: { readonly count: number; readonly controlSum: bigint; readonly currency: CurrencyCode },
+): FilePlan {
+  const fault = headFault(head)
+  if (fault !== null) throw new OrderFileError(null, fault)
+  const { count, currency } = group
+  if (count < 1 || count > FILE_ORDERS_MAX)
+    throw new OrderFileError(null, { field: 'orders', message: `A file has 1 to ${FILE_ORDERS_MAX} orders.` })
+  const sum = new DecimalSum()
+  sum.add(group.controlSum, currency)
+  const controlSum = sum.toString()
+  return { head, count, controlSum, blocks: [{ id: `${head.messageId}-1`, first: 0, count, controlSum }] }
+}
 
 /**
  * Writes a file as UTF-8, piece by piece. The collections are those of the plan, in the same order.
