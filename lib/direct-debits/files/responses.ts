@@ -6,11 +6,12 @@
  * What an account shows counts more than what a report says: a report does not reject what was booked.
  */
 import type { CollectionStatus } from '../collection.ts'
+import type { CollectionFileStatus } from './collection-file.ts'
+import type { DebitMessage } from '../debit-messages.ts'
 import type { CounterpartyAccount, MandateStatus } from '../mandate.ts'
 import type { RTransactionType } from '../reason-codes.ts'
 import { collectionReason, DEBIT_SCHEMES, mandateReason, rTypeOf } from '../schemes.ts'
 import type { MandateScheme } from '../../rails/debit-schemes.ts'
-import type { DebitMessageType } from '../../providers/messages.ts'
 import type { IndemnityClaim, InstructionAdvice, ReturnedDebit } from '../../providers/bacs/messages.ts'
 import type { ReportedReason, ReportEntry, ReportTransaction } from '../../providers/iso20022/reports.ts'
 import { outcomeOf, reasonCodeOf } from '../../providers/iso20022/statuses.ts'
@@ -38,7 +39,7 @@ export interface NamedMandate {
 
 /** A message that a line asks for, without its id; `key` tells it apart from other messages of its object. */
 export interface AskedMessage {
-  readonly type: DebitMessageType
+  readonly type: DebitMessage['type']
   readonly key: readonly string[]
   readonly reasonCode: string | null
   readonly rType: RTransactionType | null
@@ -64,7 +65,7 @@ export interface ResponseLine {
   /** The name that the bank used, for staff. */
   readonly named: string
   readonly from: CollectionStatus | MandateStatus | null
-  readonly to: CollectionStatus | MandateStatus | null
+  readonly to: CollectionStatus | MandateStatus | CollectionFileStatus | null
   readonly reasonCode: string | null
   /** The reason in words, or why the line changes nothing. */
   readonly text: string
