@@ -106,6 +106,7 @@ const loadValidation = async ({ ukModulusDir, bankDirectory }: Node['config']) =
 
 /** The nouns that need no other. */
 const independentNouns = (node: Node) => ({
+  cards: createCardService(node, { issuer: sandboxIssuer }),
   branding: createBrandingService(node),
   connectionCalendars: createConnectionCalendars(node),
   impersonations: createImpersonationService(node),
@@ -282,7 +283,6 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
     approvals,
     balances: createBalanceService(node, { gate, accountBook: partners.accounts }),
     bulkPayments,
-    cards: createCardService(node, { issuer: sandboxIssuer }),
     compliance,
     documents,
     downloads,
